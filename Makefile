@@ -1,0 +1,45 @@
+# Two commands for a fresh machine with Python >= 3.11: `make demo` and `make test`.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+
+.PHONY: demo test test-all bench lint types clean
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed; set PYTHON=..."; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.core: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(PIP) -e .
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(PIP) -e '.[dev]'
+	@touch $@ $(VENV)/.core
+
+$(VENV)/.bench: $(VENV)/.dev
+	$(PIP) -e '.[bench]'
+	@touch $@
+
+demo: $(VENV)/.core
+	$(BIN)/mcn motifs --dataset karate
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.dev
+	$(BIN)/mypy
+
+test: lint types
+	$(BIN)/pytest --cov --cov-report=term
+
+test-all: lint types
+	$(BIN)/pytest -m '' --cov --cov-report=term
+
+bench: $(VENV)/.bench
+	$(BIN)/python benchmarks/motifs.py
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage

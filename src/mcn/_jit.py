@@ -1,0 +1,24 @@
+"""The one way this package compiles a kernel: numba, without the GIL, cached on disk where that is possible."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numba
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def kernel(function: F) -> F:
+    """Compile `function` with numba on first call, releasing the GIL.
+
+    Compiled code is cached next to the source or in the user's cache folder. Where neither can be
+    written (a read-only install without a home), numba refuses to decorate at all; the kernel is then
+    compiled anew in every process, which is slow to start but works.
+    """
+    options: dict[str, Any] = {"nogil": True, "boundscheck": False, "error_model": "numpy"}
+    try:
+        return numba.njit(cache=True, **options)(function)  # type: ignore[no-any-return]
+    except RuntimeError:
+        return numba.njit(**options)(function)  # type: ignore[no-any-return]

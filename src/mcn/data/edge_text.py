@@ -1,0 +1,222 @@
+"""Edge lists in text files: one edge per line, two ids first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mcn._jit import kernel
+from mcn.data.text import data_lines, find_delimiter, is_integer, is_number, read_bytes, read_text, split_line
+
+_HEADERS = {
+    ("source", "target"), ("src", "dst"), ("from", "to"), ("u", "v"), ("i", "j"), ("a", "b"),
+    ("node1", "node2"), ("id1", "id2"), ("id_1", "id_2"), ("node_1", "node_2"), ("head", "tail"),
+    ("start", "end"), ("source_id", "target_id"), ("fromnodeid", "tonodeid"),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class EdgeList:
+    """Edges as read: `ends` [2, E] are positions in `ids`, which are integers or strings."""
+
+    ends: NDArray[np.int64]
+    ids: NDArray[Any]
+    notes: list[str] = field(default_factory=list)
+
+
+def read_edge_text(
+    path: Path, *, delimiter: str | None = None, header: bool | None = None, as_text: bool = False
+) -> EdgeList:
+    """Read a text edge list: the first two fields of a line are an edge, further ones are not used.
+
+    Ids are integers if all of them are, otherwise text (or always, with `as_text`). Plain files of
+    integers take a compiled path; everything else, and every error, the careful one.
+    """
+    if not as_text:
+        pairs = _read_fast(path, delimiter, header)
+        if pairs is not None:
+            ids, notes = pairs
+            known, ends = _compact(ids)
+            return EdgeList(ends, known, notes)
+    return _read_careful(path, delimiter, header, as_text)
+
+
+def line_of_edge(path: Path, edge: int, header: bool | None, delimiter: str | None) -> int:
+    """The line number of an edge, for error messages."""
+    lines = list(data_lines(read_text(path)))
+    _, skip = _layout(path, lines[:2], delimiter, header)
+    return lines[edge + skip][0]
+
+
+def _layout(
+    path: Path, first: list[tuple[int, str]], delimiter: str | None, header: bool | None
+) -> tuple[str | None, int]:
+    """Separator and number of header lines, from the first two lines with data."""
+    if not first:
+        raise ValueError(f"{path}: no edges; expected lines of two node ids")
+    if delimiter is None:
+        delimiter = find_delimiter(first[0][1])
+    elif delimiter == " ":
+        delimiter = None
+    if header is None:
+        top, *below = [split_line(line, delimiter, path, number)[:2] for number, line in first]
+        named = tuple(name.lower() for name in top) in _HEADERS
+        above_numbers = bool(below) and all(map(is_integer, below[0])) and not any(map(is_number, top))
+        header = named or above_numbers
+    if header and len(first) == 1:
+        raise ValueError(f"{path}: a header ({first[0][1].strip()!r}) but no edges")
+    return delimiter, int(header)
+
+
+def _read_careful(path: Path, delimiter: str | None, header: bool | None, as_text: bool) -> EdgeList:
+    lines = list(data_lines(read_text(path)))
+    delimiter, skip = _layout(path, lines[:2], delimiter, header)
+    width, top_line = 0, lines[skip][0]
+    index: dict[str, int] = {}
+    ends: list[int] = []
+    for number, line in lines[skip:]:
+        fields = split_line(line, delimiter, path, number)
+        if number == top_line:
+            width = len(fields)
+        if len(fields) != width or width < 2:
+            expected = f"{width} as in line {top_line}" if width > 1 else "two node ids"
+            raise ValueError(
+                f"{path}, line {number}: {len(fields)} fields, expected {expected}: {line.strip()!r}"
+            )
+        for name in fields[:2]:
+            if not name:
+                raise ValueError(f"{path}, line {number}: an empty node id: {line.strip()!r}")
+            ends.append(index.setdefault(name, len(index)))
+    names = list(index)
+    numeric = not as_text and all(map(is_integer, names))
+    if not numeric and not as_text:
+        _refuse_bad_numbers(path, names, ends, [number for number, _ in lines[skip:]])
+    ids = np.array(names, np.int64 if numeric else np.str_)
+    order = np.argsort(ids, kind="stable")
+    position = np.empty(len(ids), np.int64)
+    position[order] = np.arange(len(ids))
+    notes = _width_note(width)
+    if not numeric and not as_text:
+        odd = next(name for name in names if not is_integer(name))
+        notes.append(f"node ids are read as text (for instance {odd!r})")
+    return EdgeList(position[np.array(ends, np.int64).reshape(-1, 2).T], ids[order], notes)
+
+
+def _refuse_bad_numbers(path: Path, names: list[str], ends: list[int], numbers: list[int]) -> None:
+    """Ids that are all numbers must be integers; among names, some may look like other numbers."""
+    bad = [place for place, name in enumerate(names) if is_number(name) and not name.isdigit()]
+    if bad and all(map(is_number, names)):
+        line = numbers[ends.index(bad[0]) // 2]
+        raise ValueError(
+            f"{path}, line {line}: node id {names[bad[0]]!r}; expected a non-negative integer or a name"
+        )
+
+
+def _width_note(width: int) -> list[str]:
+    if width <= 2:
+        return []
+    return [
+        f"{width - 2} further column{'s' * (width > 3)} (weights) accepted, not used: the graph is unweighted"
+    ]
+
+
+def _compact(ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The distinct ids, ascending, and the position of each given id among them."""
+    largest = int(ids.max(initial=-1))
+    if largest < 4 * ids.size + 1024:
+        present = np.zeros(largest + 1, np.bool_)
+        present[ids] = True
+        known = np.flatnonzero(present)
+        return known, (np.cumsum(present) - 1)[ids]
+    known, ends = np.unique(ids, return_inverse=True)
+    return known, ends.reshape(ids.shape)
+
+
+def _read_fast(
+    path: Path, delimiter: str | None, header: bool | None
+) -> tuple[NDArray[np.int64], list[str]] | None:
+    """Ids [2, E] of a plain file of integers, or None if anything in it needs the careful reader."""
+    content = read_bytes(path).removeprefix(b"\xef\xbb\xbf")
+    if b'"' in content or content.count(b"\r") != content.count(b"\r\n"):
+        return None
+    head: list[tuple[int, str]] = []
+    start = 0
+    while start < len(content) and len(head) < 2:
+        stop = content.find(b"\n", start)
+        stop = len(content) if stop < 0 else stop
+        line = content[start:stop].decode("utf-8", "replace")
+        head += [(start, text) for _, text in data_lines(line)]
+        start = stop + 1
+    mark, skip = _layout(path, head, delimiter, header)
+    if mark is not None and (len(mark) != 1 or not mark.isascii()):
+        return None
+    buffer = np.frombuffer(content, np.uint8)[head[skip][0] :]
+    ids, width = _parse(buffer, ord(mark) if mark else 32)
+    return (ids.T, _width_note(width)) if width >= 2 else None
+
+
+@kernel
+def _skip_blanks(text: Any, at: int, mark: int) -> int:
+    while at < len(text) and (text[at] == 32 or text[at] == 13 or (text[at] == 9 and mark != 9)):
+        at += 1
+    return at
+
+
+@kernel
+def _parse(text: Any, mark: int) -> Any:
+    """Pairs of integers from lines of equal width; width 0 if there is anything out of the ordinary.
+
+    `mark` is the separator, 32 for any run of blanks. Further columns are skipped, but must be numbers.
+    """
+    lines = 1
+    for byte in text:
+        lines += byte == 10
+    ids = np.empty((lines, 2), np.int64)
+    refused = ids[:0]
+    count, width, at = 0, 0, 0
+    while at < len(text):
+        at = _skip_blanks(text, at, mark)
+        if at < len(text) and (text[at] == 35 or text[at] == 37):
+            while at < len(text) and text[at] != 10:
+                at += 1
+        if at == len(text) or text[at] == 10:
+            at += 1
+            continue
+        fields = 0
+        while at < len(text) and text[at] != 10:
+            first, value = at, 0
+            while at < len(text) and 48 <= text[at] <= 57:
+                value = 10 * value + text[at] - 48
+                at += 1
+            if fields < 2:
+                if at == first or at - first > 18 or (text[first] == 48 and at - first > 1):
+                    return refused, 0
+                ids[count, fields] = value
+            else:
+                while at < len(text) and (48 <= text[at] <= 57 or text[at] in (43, 45, 46, 69, 101)):
+                    at += 1
+                if at == first:
+                    return refused, 0
+            fields += 1
+            after = at
+            at = _skip_blanks(text, at, mark)
+            if at == len(text) or text[at] == 10:
+                break
+            if mark == 32:
+                if at == after:
+                    return refused, 0
+            else:
+                if text[at] != mark:
+                    return refused, 0
+                at = _skip_blanks(text, at + 1, mark)
+                if at == len(text) or text[at] == 10:
+                    return refused, 0
+        if fields < 2 or (width > 0 and fields != width):
+            return refused, 0
+        width = fields
+        count += 1
+    return ids[:count], width

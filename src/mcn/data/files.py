@@ -1,0 +1,100 @@
+"""Where raw files are looked for, how they are checked, and how missing ones are fetched."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+import urllib.error
+import urllib.request
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+_TIMEOUT = 30.0
+_LARGEST = 256 * 1024 * 1024
+
+
+class DatasetNotFound(FileNotFoundError):
+    """The raw files of a data set are in none of the places and could not be downloaded."""
+
+
+def cache_folder() -> Path:
+    """The user's cache: `$XDG_CACHE_HOME/mcn` or `~/.cache/mcn`."""
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "mcn"
+
+
+def places(root: str | Path | None = None) -> list[Path]:
+    """The folders to look in, in order: `root`, `$MCN_DATA`, the user's cache."""
+    given = [root, os.environ.get("MCN_DATA")]
+    return [Path(place).expanduser() for place in given if place] + [cache_folder()]
+
+
+def locate(folders: Sequence[str], files: Sequence[str], root: str | Path | None = None) -> Path | None:
+    """The first of the `folders` in the first of the places that holds all of `files`."""
+    for place in places(root):
+        for folder in folders:
+            if all((place / folder / name).is_file() for name in files):
+                return place / folder
+    return None
+
+
+def read_checked(folder: Path, sums: Mapping[str, str]) -> dict[str, bytes]:
+    """Every file's content, each compared with its SHA-256; what was hashed is what is returned."""
+    return {name: check_sum((folder / name).read_bytes(), str(folder / name), sums[name]) for name in sums}
+
+
+def check_sum(content: bytes, source: str, expected: str) -> bytes:
+    """`content`, if its SHA-256 is `expected`."""
+    found = hashlib.sha256(content).hexdigest()
+    if found != expected:
+        raise ValueError(
+            f"{source}: SHA-256 is {found}, expected {expected}: the file is damaged or another version; "
+            "remove it to have it downloaded again"
+        )
+    return content
+
+
+def fetch(url: str, timeout: float = _TIMEOUT) -> bytes:
+    """The content of `url`, kept in memory until it has been checked.
+
+    Raises:
+        OSError: no network, an HTTP error, a timeout.
+        ValueError: more than 256 MB.
+    """
+    request = urllib.request.Request(url, headers={"User-Agent": "mcn"})  # noqa: S310 - fixed https homes
+    with urllib.request.urlopen(request, timeout=timeout) as answer:  # noqa: S310
+        content: bytes = answer.read(_LARGEST + 1)
+        announced = answer.headers.get("Content-Length")
+    if len(content) > _LARGEST:
+        raise ValueError(f"{url}: larger than {_LARGEST} bytes, refused")
+    if announced is not None and int(announced) != len(content):
+        raise OSError(f"{url}: the connection broke after {len(content)} of {announced} bytes")
+    return content
+
+
+def store(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write files so that each appears complete or not at all (private file, fsync, rename)."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        descriptor, temporary = tempfile.mkstemp(dir=folder, prefix=f".{name}.")
+        try:
+            with os.fdopen(descriptor, "wb") as stream:
+                stream.write(content)
+                stream.flush()
+                os.fsync(stream.fileno())
+            Path(temporary).replace(folder / name)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+
+
+def not_found(
+    dataset: str, folder: str, files: Sequence[str], root: str | Path | None, why: str
+) -> DatasetNotFound:
+    """The one error for a data set that is nowhere: what to put where."""
+    looked = ", ".join(str(place / folder) for place in places(root))
+    return DatasetNotFound(
+        f"{dataset}: the files {', '.join(files)} are in none of {looked}, and {why}. "
+        f"Put them into one of these folders (--data-root, $MCN_DATA, the cache: in this order)."
+    )

@@ -1,0 +1,187 @@
+"""The node table: ids, labels, split and feature columns."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mcn.data.text import data_lines, find_delimiter, is_integer, is_number, read_text, split_line
+
+_ID_NAMES = ("id", "node", "node_id", "nodeid")
+_LABEL_NAMES = ("label", "class", "y", "target")
+_SPLIT_NAMES = ("split",)
+_MISSING = ("", "na", "n/a", "nan", "?")
+_SPLITS = {"train": 0, "val": 1, "valid": 1, "validation": 1, "test": 2, "": -1, "none": -1}
+
+
+@dataclass(frozen=True)
+class RawTable:
+    """Named columns of text cells; `where` says for each row where it came from."""
+
+    name: str
+    header: list[str]
+    rows: list[list[str]]
+    where: list[str]
+
+
+@dataclass(frozen=True)
+class NodeTable:
+    """A checked node table, in row order.
+
+    `y` is -1 where there is no label; `split` is 0, 1, 2 for train, val, test and -1 for none.
+    """
+
+    ids: NDArray[Any]
+    y: NDArray[np.int64] | None
+    classes: list[str]
+    split: NDArray[np.int64] | None
+    features: NDArray[np.float32]
+    feature_names: list[str]
+    notes: list[str]
+
+
+def read_table(path: Path, delimiter: str | None = None) -> RawTable:
+    """A csv or tsv file with a header line, as text."""
+    lines = list(data_lines(read_text(path)))
+    if not lines:
+        raise ValueError(f"{path}: empty; expected a header line (id, label, …) and one line per node")
+    delimiter = find_delimiter(lines[0][1]) if delimiter is None else delimiter
+    number, top = lines[0]
+    header = split_line(top, delimiter, path, number)
+    if any(is_number(name) or not name for name in header):
+        raise ValueError(
+            f"{path}, line {number}: expected a header naming the columns, found {top.strip()!r}"
+        )
+    twice = sorted({name for name in header if header.count(name) > 1})
+    if twice:
+        raise ValueError(f"{path}, line {number}: column {twice[0]!r} occurs twice")
+    rows, where = [], []
+    for number, line in lines[1:]:
+        fields = split_line(line, delimiter, path, number)
+        if len(fields) != len(header):
+            raise ValueError(
+                f"{path}, line {number}: {len(fields)} fields, expected {len(header)} as in the header: "
+                f"{line.strip()!r}"
+            )
+        rows.append(fields)
+        where.append(f"{path}, line {number}")
+    if not rows:
+        raise ValueError(f"{path}: a header but no nodes")
+    return RawTable(str(path), header, rows, where)
+
+
+def node_table(
+    raw: RawTable,
+    *,
+    id: str | None = None,
+    label: str | None = None,
+    split: str | None = None,
+    features: Sequence[str] | None = None,
+) -> NodeTable:
+    """Find the columns and check every cell; see `mcn.load_graph` for the rules."""
+    id_column = _column(raw, id, _ID_NAMES, "id")
+    id_column = 0 if id_column is None else id_column
+    label_column = _column(raw, label, _LABEL_NAMES, "label")
+    split_column = _column(raw, split, _SPLIT_NAMES, "split")
+    ids = _ids(raw, id_column)
+    notes: list[str] = []
+    taken = {id_column, label_column, split_column}
+    if features is None:
+        free = [c for c in range(len(raw.header)) if c not in taken]
+        columns = [c for c in free if is_number(raw.rows[0][c])]
+        unused = [raw.header[c] for c in free if c not in columns]
+        if unused:
+            notes.append(f"columns not used, as they hold text: {', '.join(unused)}")
+    else:
+        columns = [_named(raw, name, "feature") for name in features]
+    y, classes = (None, []) if label_column is None else _labels(raw, label_column)
+    return NodeTable(
+        ids=ids,
+        y=y,
+        classes=classes,
+        split=None if split_column is None else _splits(raw, split_column),
+        features=_features(raw, columns),
+        feature_names=[raw.header[c] for c in columns],
+        notes=notes,
+    )
+
+
+def _column(raw: RawTable, wanted: str | None, usual: Sequence[str], kind: str) -> int | None:
+    if wanted is not None:
+        return _named(raw, wanted, kind)
+    lowered = [name.lower() for name in raw.header]
+    return next((lowered.index(name) for name in usual if name in lowered), None)
+
+
+def _named(raw: RawTable, name: str, kind: str) -> int:
+    if name not in raw.header:
+        near = difflib.get_close_matches(name, raw.header, n=3, cutoff=0.5) or raw.header[:10]
+        raise ValueError(f"{raw.name}: no {kind} column {name!r}; there is {', '.join(map(repr, near))}")
+    return raw.header.index(name)
+
+
+def _ids(raw: RawTable, column: int) -> NDArray[Any]:
+    names = [row[column] for row in raw.rows]
+    first: dict[str, int] = {}
+    for place, name in enumerate(names):
+        if not name:
+            raise ValueError(f"{raw.where[place]}: an empty node id in column {raw.header[column]!r}")
+        if first.setdefault(name, place) != place:
+            raise ValueError(f"{raw.where[place]}: node id {name!r} again; first in {raw.where[first[name]]}")
+    return np.array(names, np.int64 if all(map(is_integer, names)) else np.str_)
+
+
+def _labels(raw: RawTable, column: int) -> tuple[NDArray[np.int64], list[str]]:
+    cells = [row[column] for row in raw.rows]
+    present = {cell for cell in cells if cell.lower() not in _MISSING}
+    classes = sorted(present, key=int) if all(map(is_integer, present)) else sorted(present)
+    code = {name: place for place, name in enumerate(classes)}
+    return np.array([code.get(cell, -1) for cell in cells], np.int64), classes
+
+
+def _splits(raw: RawTable, column: int) -> NDArray[np.int64]:
+    codes = []
+    for place, row in enumerate(raw.rows):
+        code = _SPLITS.get(row[column].lower())
+        if code is None:
+            raise ValueError(
+                f"{raw.where[place]}: split {row[column]!r} in column {raw.header[column]!r}; "
+                "expected train, val, test or nothing"
+            )
+        codes.append(code)
+    return np.array(codes, np.int64)
+
+
+def _features(raw: RawTable, columns: Sequence[int]) -> NDArray[np.float32]:
+    if not columns:
+        return np.empty((len(raw.rows), 0), np.float32)
+    cells = [[row[c] for c in columns] for row in raw.rows]
+    values = np.empty((len(cells), len(columns)), np.float32)
+    with np.errstate(over="ignore"):
+        for place, row in enumerate(cells):
+            try:
+                values[place] = [float(cell) for cell in row]
+            except ValueError:
+                _bad_cell(raw, place, columns, row)
+            if "_" in "".join(row):  # Python reads 1_000 as a number, nobody else does
+                _bad_cell(raw, place, columns, row)
+    bad = np.flatnonzero(~np.isfinite(values).all(axis=1))
+    if len(bad):
+        _bad_cell(raw, int(bad[0]), columns, cells[bad[0]])
+    return values
+
+
+def _bad_cell(raw: RawTable, place: int, columns: Sequence[int], row: Sequence[str]) -> None:
+    """Raise for the first cell of a row that is not a finite float32."""
+    for column, cell in zip(columns, row, strict=True):
+        if not is_number(cell) or not abs(float(cell)) <= float(np.finfo(np.float32).max):
+            raise ValueError(
+                f"{raw.where[place]}: {cell!r} in feature column {raw.header[column]!r}; "
+                "expected a finite number"
+            )

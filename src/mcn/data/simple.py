@@ -1,0 +1,195 @@
+"""Any edge list, made into a simple undirected graph: checked, sorted, each edge once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mcn._jit import kernel
+
+MAX_NODES = 2**31
+_FLAG = np.uint32(1 << 31)
+_MASK = np.uint32((1 << 31) - 1)
+
+
+@dataclass(frozen=True)
+class SimpleGraph:
+    """An undirected graph without self-loops or repeated edges, and what was dropped to make it one.
+
+    Row u of the CSR (`indptr`, `indices`) holds the neighbours v > u in ascending order.
+    """
+
+    num_nodes: int
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.uint32]
+    self_loops: int = 0
+    duplicates: int = 0
+    one_way: int = 0
+
+    @property
+    def num_edges(self) -> int:
+        """Undirected edges."""
+        return len(self.indices)
+
+    @property
+    def pairs(self) -> NDArray[np.int64]:
+        """Int64 [M, 2]: the edges as (u, v) with u < v, sorted."""
+        pairs = np.empty((self.num_edges, 2), np.int64)
+        pairs[:, 0] = np.repeat(np.arange(self.num_nodes), np.diff(self.indptr))
+        pairs[:, 1] = self.indices
+        return pairs
+
+    @property
+    def edge_index(self) -> NDArray[np.int64]:
+        """Int64 [2, 2M]: both directions of every edge, sorted, as PyG expects them."""
+        u, v = self.pairs.T
+        both = np.concatenate([np.stack([u, v]), np.stack([v, u])], axis=1)
+        return both[:, np.lexsort((both[1], both[0]))]
+
+    def describe(self) -> str:
+        """One line on the graph and on what was made simple."""
+        notes = []
+        if self.self_loops:
+            notes.append(f"{self.self_loops:,} self-loops dropped")
+        if self.duplicates:
+            notes.append(f"{self.duplicates:,} repeated entries dropped")
+        if 0 < self.one_way < self.num_edges:
+            notes.append(f"{self.one_way:,} edges given in one direction only, used in both")
+        size = f"{self.num_nodes:,} nodes, {self.num_edges:,} undirected edges"
+        return f"{size} ({'; '.join(notes)})" if notes else size
+
+
+def simple_graph(edge_index: Any, num_nodes: int | None = None) -> SimpleGraph:
+    """Check an edge list of shape [2, E] and make it simple.
+
+    Args:
+        edge_index: integer ids, as a NumPy array, a torch tensor or nested lists. Each column is an
+            edge in either or both directions.
+        num_nodes: number of nodes; the largest id plus one if not given.
+
+    Raises:
+        ValueError: wrong shape, ids that are not integers, negative or out of range.
+    """
+    source, target = _endpoints(edge_index)
+    n = _num_nodes(source, target, num_nodes)
+    indptr, indices, loops, duplicates, one_way = _build(source, target, n)
+    return SimpleGraph(n, indptr, indices, int(loops), int(duplicates), int(one_way))
+
+
+def _endpoints(edge_index: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    array = edge_index.detach().cpu().numpy() if hasattr(edge_index, "detach") else np.asarray(edge_index)
+    if array.ndim != 2 or array.shape[0] != 2:
+        hint = "; transpose it" if array.ndim == 2 and array.shape[1] == 2 else ""
+        raise ValueError(f"edge_index must have shape [2, E], got {list(array.shape)}{hint}")
+    if array.size == 0:
+        array = array.astype(np.int64)
+    if array.dtype.kind not in "iu":
+        raise ValueError(f"edge_index must hold integer node ids, got dtype {array.dtype}{_first_bad(array)}")
+    if array.dtype not in (np.int64, np.int32):
+        largest = int(array.max(initial=0))
+        if largest >= MAX_NODES:
+            raise ValueError(f"edge_index holds node id {largest}; at most 2**31 nodes are supported")
+        array = array.astype(np.int64)
+    return np.ascontiguousarray(array[0]), np.ascontiguousarray(array[1])
+
+
+def _first_bad(array: NDArray[Any]) -> str:
+    if array.dtype.kind != "f":
+        return ""
+    bad = np.argwhere(~np.isfinite(array) | (array != np.floor(array)))
+    if len(bad) == 0:
+        return "; convert it with .astype(int) if the values are meant as ids"
+    row, column = bad[0]
+    return f" (value {array[row, column]} in column {column})"
+
+
+def _num_nodes(source: NDArray[Any], target: NDArray[Any], num_nodes: int | None) -> int:
+    if num_nodes is not None and (isinstance(num_nodes, bool) or int(num_nodes) != num_nodes):
+        raise ValueError(f"num_nodes must be an integer, got {num_nodes!r}")
+    n = None if num_nodes is None else int(num_nodes)
+    if n is not None and n < 0:
+        raise ValueError(f"num_nodes must not be negative, got {n}")
+    largest = max((int(a.max()) for a in (source, target) if a.size), default=-1)
+    smallest = min((int(a.min()) for a in (source, target) if a.size), default=0)
+    if smallest < 0:
+        raise ValueError(f"edge_index holds a negative node id: {_where(source, target, smallest)}")
+    if n is None:
+        n = largest + 1
+    elif largest >= n:
+        raise ValueError(
+            f"edge_index holds a node id outside 0..{n - 1} (num_nodes={n}): {_where(source, target, largest)}"
+        )
+    if n > MAX_NODES:
+        raise ValueError(f"{n:,} nodes: at most 2**31 = {MAX_NODES:,} are supported; compact the ids first")
+    return n
+
+
+def _where(source: NDArray[Any], target: NDArray[Any], value: int) -> str:
+    column = int(np.flatnonzero((source == value) | (target == value))[0])
+    return f"{value} in column {column} ({source[column]}, {target[column]})"
+
+
+@kernel
+def _build(source, target, n):  # type: ignore[no-untyped-def]
+    """Two stable counting sorts, by the larger and then the smaller end, and one pass that drops repeats.
+
+    The top bit of a stored id says in which direction the entry was listed.
+    """
+    by_low = np.zeros(n + 1, np.int64)
+    by_high = np.zeros(n + 1, np.int64)
+    loops = 0
+    for e in range(len(source)):
+        a, b = source[e], target[e]
+        if a == b:
+            loops += 1
+            continue
+        by_low[min(a, b) + 1] += 1
+        by_high[max(a, b) + 1] += 1
+    for i in range(n):
+        by_low[i + 1] += by_low[i]
+        by_high[i + 1] += by_high[i]
+
+    kept = len(source) - loops
+    lows = np.empty(kept, np.uint32)
+    slot = by_high[:n].copy()
+    for e in range(len(source)):
+        a, b = source[e], target[e]
+        if a < b:
+            lows[slot[b]] = np.uint32(a)
+            slot[b] += 1
+        elif b < a:
+            lows[slot[a]] = np.uint32(b) | _FLAG
+            slot[a] += 1
+    highs = np.empty(kept, np.uint32)
+    slot = by_low[:n].copy()
+    for v in range(n):
+        for p in range(by_high[v], by_high[v + 1]):
+            u = lows[p] & _MASK
+            highs[slot[u]] = np.uint32(v) | (lows[p] & _FLAG)
+            slot[u] += 1
+
+    indptr = np.zeros(n + 1, np.int64)
+    duplicates, one_way, end = 0, 0, 0
+    for u in range(n):
+        p = by_low[u]
+        while p < by_low[u + 1]:
+            v = highs[p] & _MASK
+            forward, backward = 0, 0
+            while p < by_low[u + 1] and highs[p] & _MASK == v:
+                if highs[p] & _FLAG:
+                    backward += 1
+                else:
+                    forward += 1
+                p += 1
+            if forward > 0 and backward > 0:
+                duplicates += forward + backward - 2
+            else:
+                one_way += 1
+                duplicates += forward + backward - 1
+            highs[end] = v
+            end += 1
+        indptr[u + 1] = end
+    return indptr, highs[:end].copy(), loops, duplicates, one_way

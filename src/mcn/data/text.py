@@ -1,0 +1,70 @@
+"""Text files, line by line: opening, comments, separators, and where an error is."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import re
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+_INTEGER = re.compile(r"0|[1-9][0-9]{0,17}")
+_NUMBER = re.compile(r"[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?|nan|inf|infinity)", re.IGNORECASE)
+_COMMENTS = ("#", "%")
+
+
+def read_bytes(path: Path) -> bytes:
+    """A file's content, unpacked if its name ends in `.gz`."""
+    if path.suffix != ".gz":
+        return path.read_bytes()
+    try:
+        with gzip.open(path) as stream:
+            return stream.read()
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise ValueError(f"{path}: not a readable gzip file, damaged or truncated ({error})") from error
+
+
+def read_text(path: Path) -> str:
+    """A text file's content, without a byte order mark and with plain line ends."""
+    content = read_bytes(path)
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise ValueError(f"{path}, line {line}: not UTF-8 text (byte {content[error.start]:#04x})") from error
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def data_lines(text: str) -> Iterator[tuple[int, str]]:
+    """Number and content of every line that is neither empty nor a comment (`#`, `%`)."""
+    for number, line in enumerate(text.split("\n"), 1):
+        content = line.lstrip()
+        if content and not content.startswith(_COMMENTS):
+            yield number, line
+
+
+def find_delimiter(line: str) -> str | None:
+    """The separator of a line: a tab, comma or semicolon if it has one, else any white space (None)."""
+    return next((mark for mark in ("\t", ",", ";") if mark in line.strip()), None)
+
+
+def split_line(line: str, delimiter: str | None, path: Path, number: int) -> list[str]:
+    """The fields of a line without surrounding blanks; quoted fields may contain the separator."""
+    if delimiter is None:
+        return line.split()
+    if '"' not in line:
+        return [field.strip() for field in line.split(delimiter)]
+    if line.count('"') % 2:
+        raise ValueError(f"{path}, line {number}: a quote is not closed on its line: {line.strip()!r}")
+    return [field.strip() for field in next(csv.reader([line], delimiter=delimiter, skipinitialspace=True))]
+
+
+def is_integer(field: str) -> bool:
+    """Whether the field is a non-negative integer as one would write it (no sign, no leading zeros)."""
+    return _INTEGER.fullmatch(field) is not None
+
+
+def is_number(field: str) -> bool:
+    """Whether the field reads as a number of any kind, NaN and infinity included."""
+    return _NUMBER.fullmatch(field) is not None

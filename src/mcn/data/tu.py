@@ -1,0 +1,124 @@
+"""DD-6 and DD-7: two protein graphs of the set DD (Kersting et al. 2016, "TU" files)."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch_geometric.data import Data
+
+from mcn.data.files import cache_folder, check_sum, fetch, locate, not_found, read_checked, store
+from mcn.data.layout import DD_FOLDERS, DD_SUMS, DD_WHOLE_FILES, DD_WHOLE_FOLDERS
+from mcn.data.simple import simple_graph
+from mcn.data.sparse import feature_tensor
+from mcn.data.splits import random_split
+from mcn.data.structure import wl_features
+
+DD_HOME = "https://www.chrsmrrs.com/graphkerneldatasets/DD.zip"
+_GRAPHS = {"dd6": 6, "dd7": 7}
+_LARGEST = 512 * 1024 * 1024
+
+
+def load_dd(
+    name: str,
+    root: str | Path | None = None,
+    *,
+    dense: bool = False,
+    seed: int = 0,
+    download: bool = True,
+    home: str = DD_HOME,
+) -> Data:
+    """DD-6 or DD-7 as the paper uses them: 20 classes, features from 3 Weisfeiler–Lehman iterations.
+
+    `seed` draws 15 training nodes per class; the others are halved into validation and test.
+    """
+    labels, edges = _parse(_files(root, download, home), _GRAPHS[name])
+    y = np.unique(labels, return_inverse=True)[1].astype(np.int64)
+    graph = simple_graph(edges, len(y))
+    data = Data(
+        x=feature_tensor(wl_features(graph, iterations=3), dense=dense),
+        y=torch.from_numpy(y),
+        edge_index=torch.from_numpy(graph.edge_index),
+        num_nodes=len(y),
+    )
+    data.train_mask, data.val_mask, data.test_mask = random_split(y, train_per_class=15, seed=seed)
+    data.report = [graph.describe(), "features: one-hot colours of 3 Weisfeiler–Lehman iterations"]
+    return data
+
+
+def _files(root: str | Path | None, download: bool, home: str) -> dict[str, bytes]:
+    """The four files of the two graphs, checked, from wherever they are."""
+    folder = locate(DD_FOLDERS, sorted(DD_SUMS), root)
+    if folder is not None:
+        return read_checked(folder, DD_SUMS)
+    folder = locate(DD_WHOLE_FOLDERS, DD_WHOLE_FILES, root)
+    if folder is not None:
+        return _cut({name: (folder / name).read_bytes() for name in DD_WHOLE_FILES}, str(folder))
+    if not download:
+        raise not_found("DD", DD_FOLDERS[0], sorted(DD_SUMS), root, "downloading was not asked for")
+    try:
+        archive = fetch(home)
+    except OSError as error:
+        raise not_found(
+            "DD", DD_FOLDERS[0], sorted(DD_SUMS), root, f"{home} could not be read ({error})"
+        ) from error
+    files = _cut(_unzip(archive, home), home)
+    store(cache_folder() / DD_FOLDERS[0], files)
+    return files
+
+
+def _unzip(archive: bytes, source: str) -> dict[str, bytes]:
+    try:
+        with zipfile.ZipFile(io.BytesIO(archive)) as opened:
+            members = {name: opened.getinfo(f"DD/{name}") for name in DD_WHOLE_FILES}
+            if sum(member.file_size for member in members.values()) > _LARGEST:
+                raise ValueError(f"{source}: unpacks to more than {_LARGEST} bytes, refused")
+            return {name: opened.read(member) for name, member in members.items()}
+    except (zipfile.BadZipFile, KeyError, EOFError) as error:
+        raise ValueError(f"{source}: not the archive of the set DD ({error})") from error
+
+
+def _cut(whole: Mapping[str, bytes], source: str) -> dict[str, bytes]:
+    """Graphs 6 and 7 of the whole set in the fixed form that the check sums belong to."""
+    try:
+        edges = _numbers(whole["DD_A.txt"]).reshape(-1, 2)
+        graph_of = _numbers(whole["DD_graph_indicator.txt"])
+        graph_labels = _numbers(whole["DD_graph_labels.txt"])
+        node_labels = _numbers(whole["DD_node_labels.txt"])
+        chosen = np.concatenate([np.flatnonzero(graph_of == graph) for graph in _GRAPHS.values()])
+        number = np.zeros(len(graph_of) + 1, np.int64)
+        number[chosen + 1] = np.arange(1, len(chosen) + 1)
+        kept = number[edges]
+        kept = kept[(kept > 0).all(axis=1)]
+        kept = kept[np.lexsort((kept[:, 0], kept[:, 1]))]
+        columns = {
+            "DD67_A.txt": [f"{u}, {v}" for u, v in kept.tolist()],
+            "DD67_graph_indicator.txt": [1 if graph_of[i] == _GRAPHS["dd6"] else 2 for i in chosen],
+            "DD67_graph_labels.txt": [graph_labels[graph - 1] for graph in _GRAPHS.values()],
+            "DD67_node_labels.txt": node_labels[chosen].tolist(),
+        }
+    except (ValueError, IndexError) as error:
+        raise ValueError(f"{source}: the files of the set DD are damaged ({error})") from error
+    files = {name: "".join(f"{value}\n" for value in column).encode() for name, column in columns.items()}
+    return {
+        name: check_sum(content, f"{source} (graphs 6 and 7)", DD_SUMS[name])
+        for name, content in files.items()
+    }
+
+
+def _parse(files: Mapping[str, bytes], graph: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Node labels and edges [2, E] of one graph; in the files graph 6 is number 1 and graph 7 number 2."""
+    graph_of = _numbers(files["DD67_graph_indicator.txt"])
+    members = np.flatnonzero(graph_of == graph - 5)
+    edges = _numbers(files["DD67_A.txt"]).reshape(-1, 2).T - 1
+    inside = edges[:, graph_of[edges[0]] == graph - 5]
+    return _numbers(files["DD67_node_labels.txt"])[members], inside - members[0]
+
+
+def _numbers(content: bytes) -> NDArray[np.int64]:
+    return np.array(content.replace(b",", b" ").split(), dtype=np.int64)

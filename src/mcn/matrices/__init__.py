@@ -1,0 +1,25 @@
+"""Motif matrices: the five Ψ, the K-step powers, and the stack a layer chooses its rows from."""
+
+from mcn.matrices.block import StackBlock
+from mcn.matrices.functions import apply_psi, laplacian, row_max, symmetric, transition, unweighted
+from mcn.matrices.psi import PSI_NAMES
+from mcn.matrices.rows import Rows, StackView
+from mcn.matrices.size import StackSize, StackTooLarge, stack_size
+from mcn.matrices.stack import MotifStack
+
+__all__ = [
+    "PSI_NAMES",
+    "MotifStack",
+    "Rows",
+    "StackBlock",
+    "StackSize",
+    "StackTooLarge",
+    "StackView",
+    "apply_psi",
+    "laplacian",
+    "row_max",
+    "stack_size",
+    "symmetric",
+    "transition",
+    "unweighted",
+]

@@ -1,0 +1,130 @@
+"""The motif adjacencies A_t that a stack is built from, checked, and laid below each other in one CSR."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse
+
+if TYPE_CHECKING:
+    from mcn.motifs import MotifCounts
+
+
+class Adjacencies(NamedTuple):
+    """T matrices of N × N in one CSR: row i of A_t is row t·N + i, columns ascending, all values > 0."""
+
+    motifs: tuple[str, ...]
+    num_nodes: int
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.uint32]  # unsigned: an index into an array that numba need not wrap around
+    values: NDArray[np.float64]
+
+    def of(self, t: int) -> csr_array:
+        """A_t as a matrix of its own (its arrays shared with the stack where SciPy allows)."""
+        n = self.num_nodes
+        indptr = self.indptr[t * n : (t + 1) * n + 1]
+        part = slice(int(indptr[0]), int(indptr[-1]))
+        columns = self.indices[part].view(np.int32)
+        return csr_array((self.values[part], columns, indptr - indptr[0]), shape=(n, n))
+
+
+def check_matrix(matrix: Any, name: str) -> csr_array:
+    """`matrix` as a canonical float64 CSR: square, finite, no negative and no stored zero values."""
+    if not issparse(matrix):
+        matrix = np.asarray(matrix)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(f"{name} has shape {tuple(matrix.shape)}; expected a square matrix [N, N].")
+    result = csr_array(matrix, dtype=np.float64, copy=True)
+    result.sum_duplicates()
+    bad = np.flatnonzero(~(np.isfinite(result.data) & (result.data >= 0)))
+    if bad.size:
+        row = int(np.searchsorted(result.indptr, bad[0], side="right")) - 1
+        raise ValueError(
+            f"{name} has the value {result.data[bad[0]]} at ({row}, {result.indices[bad[0]]}); "
+            "motif weights must be finite and not negative."
+        )
+    result.eliminate_zeros()
+    return result
+
+
+def check_symmetric(matrix: csr_array, name: str) -> csr_array:
+    """`matrix` if it equals its transpose: entries exactly (row lengths rest on it), values to rounding."""
+    other = csr_array(matrix.T)
+    other.sort_indices()
+    same = np.array_equal(matrix.indptr, other.indptr) and np.array_equal(matrix.indices, other.indices)
+    if same and np.allclose(matrix.data, other.data, rtol=1e-9, atol=0.0):
+        return matrix
+    gap = abs(matrix - other).tocoo()
+    worst = int(gap.data.argmax())
+    i, j = int(gap.row[worst]), int(gap.col[worst])
+    raise ValueError(
+        f"{name} is not symmetric: entry ({i}, {j}) is {matrix[i, j]} but ({j}, {i}) is {matrix[j, i]}. "
+        "Motif adjacencies are undirected; pass for example A + A.T."
+    )
+
+
+def lay_below(matrices: Mapping[str, csr_array]) -> Adjacencies:
+    """Stack checked matrices of one size."""
+    n = next(iter(matrices.values())).shape[0]
+    for name, matrix in matrices.items():
+        if matrix.shape[0] != n:
+            raise ValueError(
+                f"adjacency {name!r} has {matrix.shape[0]} nodes but the first has {n}; all must be alike."
+            )
+    lengths = np.concatenate([np.diff(m.indptr) for m in matrices.values()])
+    indptr = np.zeros(lengths.size + 1, np.int64)
+    np.cumsum(lengths, out=indptr[1:])
+    indices = np.concatenate([m.indices for m in matrices.values()]).astype(np.uint32)
+    values = np.concatenate([m.data for m in matrices.values()])
+    return Adjacencies(tuple(matrices), n, indptr, indices, values)
+
+
+def adjacencies_from_counts(
+    counts: MotifCounts, motifs: Sequence[str], scope: str = "edges", add_edges: bool = False
+) -> Adjacencies:
+    """A_t of every motif; with `add_edges`, A + A_t for every motif but the edge."""
+    names = check_motifs(motifs)
+    edge = check_matrix(counts.adjacency("edge"), "adjacency 'edge'") if add_edges else None
+    matrices = {}
+    for name in names:
+        matrix = check_matrix(counts.adjacency(name, scope=scope), f"adjacency {name!r}")
+        matrices[name] = csr_array(matrix + edge) if edge is not None and name != "edge" else matrix
+    return lay_below(matrices)
+
+
+def adjacencies_from_mapping(matrices: Mapping[str, Any], motifs: Sequence[str] | None = None) -> Adjacencies:
+    """Adjacencies somebody brings along, each checked; `motifs` picks and orders them."""
+    names = check_motifs(tuple(matrices) if motifs is None else motifs)
+    checked = {}
+    for name in names:
+        if name not in matrices:
+            raise ValueError(unknown_motif(name, tuple(matrices)))
+        what = f"adjacency {name!r}"
+        checked[name] = check_symmetric(check_matrix(matrices[name], what), what)
+    return lay_below(checked)
+
+
+def check_motifs(motifs: Sequence[str]) -> tuple[str, ...]:
+    """`motifs` as a tuple of different names, at least one."""
+    if isinstance(motifs, str):
+        raise ValueError(
+            f"motifs={motifs!r} is one string; expected a sequence of names such as ({motifs!r},)."
+        )
+    names = tuple(motifs)
+    if not names:
+        raise ValueError("motifs is empty; expected at least one motif name such as 'edge'.")
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"motifs={names} names {name!r} more than once; name each motif once.")
+    return names
+
+
+def unknown_motif(name: str, known: Sequence[str]) -> str:
+    """The sentence about a motif that is not there, with the nearest names."""
+    near = difflib.get_close_matches(str(name), known, n=3, cutoff=0.4)
+    hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+    return f"motif {name!r} is not among {', '.join(map(repr, known))}.{hint}"

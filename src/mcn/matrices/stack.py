@@ -1,0 +1,259 @@
+"""`MotifStack`: the K·T matrices Ψ(A_t^k) of eq:kstep1, stored or computed row by row when chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from mcn.matrices.adjacencies import (
+    Adjacencies,
+    adjacencies_from_counts,
+    adjacencies_from_mapping,
+    check_matrix,
+    check_symmetric,
+    unknown_motif,
+)
+from mcn.matrices.block import StackBlock
+from mcn.matrices.compute import compute_roots, compute_rows, compute_stack
+from mcn.matrices.functions import apply_psi
+from mcn.matrices.gather import gather_rows
+from mcn.matrices.limits import check_magnitude
+from mcn.matrices.pattern import reach
+from mcn.matrices.psi import psi_code
+from mcn.matrices.rows import Rows, StackView
+from mcn.matrices.size import (
+    StackSize,
+    bounded_size,
+    check_steps,
+    default_memory_limit,
+    exact_size,
+    human_bytes,
+    lengths_within,
+)
+from mcn.matrices.state import standardise_counts
+
+if TYPE_CHECKING:
+    from mcn.motifs import MotifCounts
+
+
+class MotifStack(StackView):
+    """All matrices Ψ(A_t^k), k = 1 … K, of T motifs (eq:kstep1), with rows to choose from (eq:att_matrix).
+
+    Build one with `from_counts` or `from_adjacencies`. Stored (``materialize=True``), the matrices lie in one
+    CSR with row index (t·K + (k − 1))·N + i, and `select` copies the chosen rows. Otherwise only the A_t are
+    kept, and `select` computes the chosen rows, with the same result to the last bit.
+
+    >>> A = [[0, 1, 1, 0], [1, 0, 1, 0], [1, 1, 0, 1], [0, 0, 1, 0]]
+    >>> stack = MotifStack.from_adjacencies({"edge": A}, steps=2)
+    >>> stack.matrix("edge", 2).toarray().astype(int).tolist()
+    [[1, 1, 1, 1], [1, 1, 1, 1], [1, 1, 1, 0], [1, 1, 0, 1]]
+    >>> stack.select([0, 0, 0, 1]).indptr.tolist()  # node 3 takes step 2, the others step 1
+    [0, 3, 6, 10, 13]
+    """
+
+    def __init__(
+        self,
+        adjacencies: Adjacencies,
+        edge: csr_array,
+        node_counts: Any,
+        steps: int,
+        psi: str,
+        materialize: bool,
+        memory_limit: float | None,
+        threads: int | None,
+    ) -> None:
+        self.steps, self.psi = check_steps(steps), psi
+        self._code, self._adj, self._threads = psi_code(psi), adjacencies, threads
+        self.motifs, self.num_dst = adjacencies.motifs, adjacencies.num_nodes
+        if edge.shape[0] != self.num_dst:
+            raise ValueError(f"edge has {edge.shape[0]} nodes but the adjacencies have {self.num_dst}.")
+        check_magnitude(adjacencies, psi, self.steps)
+        self.src = np.arange(self.num_dst)
+        self.node_counts = standardise_counts(node_counts, self.num_dst)
+        base = apply_psi(edge, psi)
+        self.base = Rows(
+            base.indptr.astype(np.int64), base.indices.astype(np.int32), base.data.astype(np.float32)
+        )
+        lengths = None
+        if materialize:
+            limit = default_memory_limit() if memory_limit is None else memory_limit
+            lengths = lengths_within(adjacencies, self.steps, limit, threads)
+        self._roots = compute_roots(adjacencies, self._code, self.steps, threads)
+        self._stored: Rows | None = None
+        if lengths is not None:
+            self._stored = Rows(
+                *compute_stack(adjacencies, self._code, self.steps, self._roots, lengths, threads)
+            )
+
+    @classmethod
+    def from_counts(
+        cls,
+        counts: MotifCounts,
+        motifs: Sequence[str] = ("edge", "triangle"),
+        steps: int = 1,
+        psi: str = "unweighted",
+        *,
+        scope: str = "edges",
+        add_edges: bool = False,
+        materialize: bool = True,
+        memory_limit: float | None = None,
+        threads: int | None = None,
+    ) -> MotifStack:
+        """The stack of a graph whose motifs were counted.
+
+        Args:
+            counts: `mcn.MotifCounts`.
+            motifs: names of edge orbits or graphlets.
+            steps: K, the greatest power.
+            psi: one of the five Ψ, see `apply_psi`.
+            scope: ``edges``, the paper's A_t, or ``pairs``; see `MotifCounts.adjacency`.
+            add_edges: use A + A_t instead of A_t for every motif but the edge, which re-weights a node's
+                neighbours instead of removing those that share no instance with it.
+            materialize: store the matrices; False computes rows of powers when they are chosen.
+            memory_limit: bytes the stored matrices may take; None means 8 GiB, or half of the machine's
+                memory if that is less. Beyond it: `StackTooLarge`.
+            threads: at most so many; None for all cores. Results do not depend on it.
+        """
+        adj = adjacencies_from_counts(counts, motifs, scope, add_edges)
+        edge = check_matrix(counts.adjacency("edge"), "adjacency 'edge'")
+        return cls(adj, edge, counts.per_node, steps, psi, materialize, memory_limit, threads)
+
+    @classmethod
+    def from_adjacencies(
+        cls,
+        adjacencies: Mapping[str, Any],
+        *,
+        edge: Any = None,
+        node_counts: Any = None,
+        steps: int = 1,
+        psi: str = "unweighted",
+        materialize: bool = True,
+        memory_limit: float | None = None,
+        threads: int | None = None,
+    ) -> MotifStack:
+        """The stack of matrices of one's own: symmetric, square, values ≥ 0.
+
+        Args:
+            adjacencies: the A_t by name, in the order of the motifs.
+            edge: the plain adjacency A for the state (eq:state); None takes ``adjacencies["edge"]``.
+            node_counts: [N, 15] counts for C of eq:state, such as `MotifCounts.per_node`; None for zeros.
+            steps: K.
+            psi: as in `from_counts`, like the other arguments.
+            materialize: see `from_counts`.
+            memory_limit: see `from_counts`.
+            threads: see `from_counts`.
+        """
+        adj = adjacencies_from_mapping(adjacencies)
+        if edge is None:
+            if "edge" not in adjacencies:
+                raise ValueError(
+                    f"edge is missing and there is no 'edge' among the adjacencies {adj.motifs}; "
+                    "pass the graph's adjacency matrix as edge=."
+                )
+            edge = adjacencies["edge"]
+        plain = check_symmetric(check_matrix(edge, "edge"), "edge")
+        return cls(adj, plain, node_counts, steps, psi, materialize, memory_limit, threads)
+
+    @property
+    def num_nodes(self) -> int:
+        """N, all of them targets and sources."""
+        return self.num_dst
+
+    @property
+    def materialized(self) -> bool:
+        """Whether the matrices are stored."""
+        return self._stored is not None
+
+    def select(self, choice: NDArray[np.int64] | None = None) -> Rows:
+        """The rows of Â for all nodes; see `StackView.select`. The arrays are read-only for the caller."""
+        if choice is None and self._stored is not None and self.num_motifs * self.steps == 1:
+            return self._stored
+        return self._rows(self.src, self._check_choice(choice))
+
+    def matrix(self, motif: str, step: int = 1) -> csr_array:
+        """Ψ(A_t^k) in float64, computed anew, [N, N]."""
+        if motif not in self.motifs:
+            raise ValueError(unknown_motif(motif, self.motifs))
+        if step not in range(1, self.steps + 1):
+            raise ValueError(f"step={step!r}; this stack has the steps 1 … {self.steps}.")
+        n = self.num_nodes
+        choice = np.full(n, self.motifs.index(motif) * self.steps + step - 1, np.int64)
+        indptr, indices, values = compute_rows(
+            self._adj, self._code, self.steps, self._roots, self.src, choice, np.float64, self._threads
+        )
+        return csr_array((values, indices, indptr), shape=(n, n))
+
+    def block(self, rows: Any) -> StackBlock:
+        """The part for the target nodes `rows` (different global ids, in any order)."""
+        targets = self._check_targets(rows)
+        marked = np.zeros(self.num_nodes, np.bool_)
+        for t in range(self.num_motifs):
+            reach(self._adj.indptr, self._adj.indices, t * self.num_nodes, self.steps, targets, marked)
+        reach(self.base.indptr, self.base.indices.view(np.uint32), 0, 1, targets, marked)
+        marked[targets] = False
+        src = np.concatenate([targets, np.flatnonzero(marked)])
+        return StackBlock(self, src, targets.size, self._rows)
+
+    def blocks(self, rows: Any, depth: int) -> list[StackBlock]:
+        """Blocks for a network of `depth` layers, from the input to the output layer.
+
+        The targets of the last are `rows`; the sources of each are the targets of the one before it.
+        """
+        if isinstance(depth, bool) or not isinstance(depth, int) or depth < 1:
+            raise ValueError(f"depth={depth!r}; expected an integer of at least 1 (one block per layer).")
+        found = [self.block(rows)]
+        while len(found) < depth:
+            found.append(self.block(found[-1].src))
+        return found[::-1]
+
+    def size(self, exact: bool = True) -> StackSize:
+        """Entries and bytes of every Ψ(A_t^k), as if stored; see `stack_size`.
+
+        Args:
+            exact: False gives quick upper bounds when the matrices are not stored.
+        """
+        if self._stored is None:
+            if not exact:
+                return bounded_size(self._adj, self.steps)
+            return exact_size(self._adj, self.steps, self._threads)
+        starts = np.arange(self.num_motifs * self.steps + 1) * self.num_nodes
+        entries = np.diff(self._stored.indptr[starts]).reshape(self.num_motifs, self.steps)
+        return StackSize(self.motifs, self.num_nodes, entries)
+
+    def __repr__(self) -> str:
+        size = self.size(exact=False)
+        most = "" if size.exact else "at most "
+        how = "stored" if self.materialized else "if stored; rows are computed when chosen"
+        return (
+            f"MotifStack(num_nodes={self.num_nodes}, motifs={self.motifs}, steps={self.steps}, "
+            f"psi={self.psi!r}: {most}{size.total_entries:,} entries, {human_bytes(size.total_bytes)} {how})"
+        )
+
+    def _rows(self, rows: NDArray[np.int64], choice: NDArray[np.int64]) -> Rows:
+        if self._stored is not None:
+            return gather_rows(self._stored, choice * self.num_nodes + rows, self._threads)
+        return Rows(
+            *compute_rows(
+                self._adj, self._code, self.steps, self._roots, rows, choice, np.float32, self._threads
+            )
+        )
+
+    def _check_targets(self, rows: Any) -> NDArray[np.int64]:
+        targets = np.asarray(rows)
+        if targets.ndim != 1 or targets.dtype.kind not in "iu":
+            raise ValueError(
+                f"rows has shape {targets.shape} and type {targets.dtype}; expected a list of node ids."
+            )
+        bad = np.flatnonzero((targets < 0) | (targets >= self.num_nodes))
+        if bad.size:
+            raise ValueError(
+                f"rows[{bad[0]}] = {targets[bad[0]]} is not a node; ids are 0 … {self.num_nodes - 1}."
+            )
+        ids, times = np.unique(targets, return_counts=True)
+        if ids.size < targets.size:
+            raise ValueError(f"rows names node {ids[times.argmax()]} more than once; name each target once.")
+        return np.ascontiguousarray(targets, np.int64)

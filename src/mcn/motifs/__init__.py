@@ -1,0 +1,34 @@
+"""Motifs: the catalogue, and exact counting of them at every edge and node."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from mcn.motifs.catalogue import EDGE_ORBITS, GRAPHLETS, MOTIFS, NODE_ORBITS, graphlet_of
+from mcn.motifs.count import count_motifs
+from mcn.motifs.counts import MotifCounts, MotifTotal
+from mcn.motifs.picture import picture
+
+if TYPE_CHECKING:
+    from mcn.motifs.add_motifs import AddMotifs
+
+__all__ = [
+    "EDGE_ORBITS",
+    "GRAPHLETS",
+    "MOTIFS",
+    "NODE_ORBITS",
+    "AddMotifs",
+    "MotifCounts",
+    "MotifTotal",
+    "count_motifs",
+    "graphlet_of",
+    "picture",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "AddMotifs":  # counting alone does not need torch
+        from mcn.motifs.add_motifs import AddMotifs
+
+        return AddMotifs
+    raise AttributeError(f"module 'mcn.motifs' has no attribute {name!r}")

@@ -1,0 +1,243 @@
+"""What a count gives back."""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from mcn._files import atomic_write
+from mcn.data.simple import SimpleGraph
+from mcn.motifs import derive
+from mcn.motifs.catalogue import (
+    CATALOGUE,
+    EDGE_ORBITS,
+    GRAPHLETS,
+    NODE_ORBITS,
+    edge_copies,
+    graphlet_copies,
+    graphlet_of,
+    node_copies,
+    orbit_weights,
+)
+from mcn.motifs.enumerate import Enumerated
+from mcn.motifs.pairs import NonAdjacent
+
+_FORMAT = "mcn-motif-counts-1"
+_ARRAYS = ("indptr", "indices", "t", "s1", "s2", "k", "c")
+_NUMBERS = ("num_nodes", "self_loops", "duplicates", "one_way", "induced")
+
+
+class MotifTotal(NamedTuple):
+    """A line of `MotifCounts.totals`."""
+
+    graphlet: str
+    orbit: str
+    instances: int  # of the graphlet, in the whole graph
+    per_edge: int  # counts of this edge orbit, summed over the edges
+    edges: int  # edges with at least one
+    nodes: int  # nodes with at least one such edge
+
+
+@dataclass(frozen=True, repr=False)
+class MotifCounts:
+    """Motif counts of every edge and node of a graph, made by `count_motifs`.
+
+    Kept are five numbers per edge; the columns are derived from them when asked for, so ask for one
+    `column` or `adjacency` rather than for all of `per_edge` where memory matters.
+    """
+
+    graph: SimpleGraph
+    enumerated: Enumerated
+    induced: bool = True
+
+    @property
+    def num_nodes(self) -> int:
+        """Number of nodes."""
+        return self.graph.num_nodes
+
+    @property
+    def num_edges(self) -> int:
+        """Number of undirected edges."""
+        return self.graph.num_edges
+
+    @property
+    def pairs(self) -> NDArray[np.int64]:
+        """Int64 [M, 2]: the undirected edges, u < v, sorted; the rows of `per_edge`."""
+        return self.graph.pairs
+
+    @property
+    def per_edge(self) -> NDArray[np.int64]:
+        """Int64 [M, 13]: counts of the edge orbits `mcn.EDGE_ORBITS`, computed at each access."""
+        return self._columns(np.eye(len(EDGE_ORBITS), dtype=np.int64), self.induced)
+
+    @property
+    def per_node(self) -> NDArray[np.int64]:
+        """Int64 [N, 15]: counts of the node orbits `mcn.NODE_ORBITS`, computed at each access."""
+        counts: NDArray[np.int64] = derive.node_orbits(*self._inputs)
+        return counts if self.induced else counts @ node_copies().T
+
+    def column(self, motif: str) -> NDArray[np.int64]:
+        """Int64 [M]: counts of one motif per edge: an edge orbit, or a graphlet (the sum of its orbits)."""
+        return self._columns(orbit_weights(motif)[None], self.induced)[:, 0]
+
+    def adjacency(self, motif: str, *, scope: str = "edges") -> sp.csr_array[np.int64]:
+        """The weighted motif adjacency A_t, symmetric with zero diagonal, as int64 CSR [N, N].
+
+        Args:
+            motif: an edge orbit ("4-path-center") or a graphlet ("4-path").
+            scope: "edges": entry (i, j) counts the instances that contain the *edge* (i, j), the
+                paper's definition. "pairs": those that contain both *nodes*, adjacent or not; then
+                `motif` must be a graphlet.
+        """
+        if scope == "edges":
+            return self._symmetric(self.column(motif))
+        if scope != "pairs":
+            raise ValueError(f"scope must be 'edges' or 'pairs', got {scope!r}")
+        graphlet = graphlet_of(motif)
+        if motif != graphlet.name:
+            raise ValueError(
+                f"scope='pairs' counts whole graphlets, and {motif!r} is one orbit of {graphlet.name!r}; "
+                f"ask for {graphlet.name!r}"
+            )
+        total = sp.csr_array((self.num_nodes, self.num_nodes), dtype=np.int64)
+        copies = graphlet_copies()[GRAPHLETS.index(motif)]
+        for g, times in zip(CATALOGUE, copies, strict=True):
+            if (g.name == motif) if self.induced else times > 0:
+                total = total + (1 if self.induced else times) * self._pair_matrix(g.name)
+        return total.tocsr()
+
+    def totals(self) -> list[MotifTotal]:
+        """Per edge orbit: instances in the graph, and the edges and nodes it touches."""
+        lines = []
+        for g in CATALOGUE:
+            columns = {orbit: self.column(orbit) for orbit, _ in g.edge_orbits}
+            instances = sum(int(c.sum()) for c in columns.values()) // len(g.edges)
+            for orbit, column in columns.items():
+                touched = np.flatnonzero(column)
+                nodes = np.zeros(self.num_nodes, bool)
+                nodes[self._tails[touched]] = True
+                nodes[self.graph.indices[touched]] = True
+                lines.append(
+                    MotifTotal(g.name, orbit, instances, int(column.sum()), len(touched), int(nodes.sum()))
+                )
+        return lines
+
+    def summary(self) -> str:
+        """A table of the totals, for reading."""
+        head = ("motif", "instances", "edge orbit", "on edges", "edges", "nodes")
+        rows, last = [head], ""
+        for line in self.totals():
+            shown = (line.graphlet, f"{line.instances:,}") if line.graphlet != last else ("", "")
+            last = line.graphlet
+            rows.append((*shown, line.orbit, f"{line.per_edge:,}", f"{line.edges:,}", f"{line.nodes:,}"))
+        widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
+        right = {1, 3, 4, 5}
+        text = [
+            "  ".join(
+                c.rjust(w) if i in right else c.ljust(w)
+                for i, (c, w) in enumerate(zip(r, widths, strict=True))
+            )
+            for r in rows
+        ]
+        return "\n".join([repr(self), *(line.rstrip() for line in text)])
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write an .npz file (compressed, no pickle); it appears complete or not at all."""
+        arrays: dict[str, Any] = {"format": np.array(_FORMAT)}
+        arrays |= {name: np.array(int(getattr(self.graph, name))) for name in _NUMBERS if name != "induced"}
+        arrays["induced"] = np.array(int(self.induced))
+        arrays |= {"indptr": self.graph.indptr, "indices": self.graph.indices}
+        arrays |= {name: getattr(self.enumerated, name) for name in _ARRAYS[2:]}
+        with atomic_write(path) as file:
+            np.savez_compressed(file, **arrays)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> MotifCounts:
+        """Read what `save` wrote.
+
+        Raises:
+            ValueError: the file is something else, damaged, or inconsistent in itself.
+        """
+        try:
+            with np.load(Path(path), allow_pickle=False) as file:
+                content = {name: file[name] for name in ("format", *_NUMBERS, *_ARRAYS)}
+        except FileNotFoundError:
+            raise
+        except (OSError, ValueError, KeyError, zipfile.BadZipFile, EOFError) as error:
+            raise ValueError(f"{path}: not a file of motif counts, or damaged ({error})") from None
+        _check(path, content)
+        numbers = {name: int(content[name]) for name in _NUMBERS}
+        induced = bool(numbers.pop("induced"))
+        graph = SimpleGraph(indptr=content["indptr"], indices=content["indices"], **numbers)
+        return cls(graph, Enumerated(*(content[name] for name in _ARRAYS[2:])), induced)
+
+    def __repr__(self) -> str:
+        kind = "" if self.induced else ", induced=False"
+        return f"MotifCounts({self.num_nodes:,} nodes, {self.num_edges:,} edges{kind})"
+
+    @cached_property
+    def _inputs(self) -> tuple[NDArray[Any], ...]:
+        g, x = self.graph, self.enumerated
+        return g.indptr, g.indices, *derive.node_sums(g.indptr, g.indices, x.t), x.t, x.s1, x.s2, x.k, x.c
+
+    @property
+    def _tails(self) -> NDArray[np.int64]:
+        return np.repeat(np.arange(self.num_nodes), np.diff(self.graph.indptr))
+
+    def _columns(self, weights: NDArray[np.int64], induced: bool) -> NDArray[np.int64]:
+        if not induced:
+            weights = weights @ edge_copies()
+        columns: NDArray[np.int64] = derive.edge_columns(*self._inputs, np.ascontiguousarray(weights))
+        return columns
+
+    def _symmetric(self, values: NDArray[np.int64]) -> sp.csr_array[np.int64]:
+        kept = values > 0
+        ends = (self._tails[kept], self.graph.indices[kept].astype(np.int64))
+        upper = sp.csr_array((values[kept], ends), shape=(self.num_nodes, self.num_nodes))
+        matrix = (upper + upper.T).tocsr()
+        matrix.sort_indices()
+        return matrix
+
+    def _pair_matrix(self, graphlet: str) -> sp.csr_array[np.int64]:
+        adjacent = self._symmetric(self._columns(orbit_weights(graphlet)[None], induced=True)[:, 0])
+        apart = self._apart.matrix(graphlet)
+        return adjacent if apart is None else adjacent + apart
+
+    @cached_property
+    def _apart(self) -> NonAdjacent:
+        weights = np.stack([orbit_weights("edge"), orbit_weights("triangle")])
+        edge, triangle = self._columns(weights, induced=True).T
+        return NonAdjacent(self._symmetric(edge), self._symmetric(triangle))
+
+
+def _check(path: str | os.PathLike[str], content: dict[str, NDArray[Any]]) -> None:
+    """Refuse a file whose arrays do not fit together; kernels do not check their indices."""
+    n, m = int(content["num_nodes"]), len(content["indices"])
+    indptr, indices = content["indptr"], content["indices"]
+    sound = (
+        str(content["format"]) == _FORMAT
+        and indptr.dtype == np.int64
+        and indptr.shape == (n + 1,)
+        and indices.dtype == np.uint32
+        and all(content[x].dtype in (np.uint32, np.uint64) and content[x].shape == (m,) for x in _ARRAYS[2:])
+        and indptr[0] == 0
+        and indptr[-1] == m
+        and bool((np.diff(indptr) >= 0).all())
+        and (m == 0 or int(indices.max()) < n)
+        and bool((np.repeat(np.arange(n), np.diff(indptr)) < indices).all())
+    )
+    if not sound:
+        raise ValueError(
+            f"{path}: the arrays in this file do not make up motif counts; it was damaged or altered"
+        )
+
+
+__all__ = ["EDGE_ORBITS", "GRAPHLETS", "NODE_ORBITS", "MotifCounts", "MotifTotal"]

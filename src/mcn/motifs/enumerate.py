@@ -1,0 +1,180 @@
+"""Sharing the enumeration out between threads, within a small and known amount of memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mcn._jit import kernel
+from mcn._threads import available_threads, run_chunks
+from mcn.data.simple import SimpleGraph
+from mcn.motifs import kernels
+from mcn.motifs.orient import Oriented, orient
+
+Counts = NDArray[Any]  # unsigned, 32 bits where the graph's degrees allow it
+
+SMALL = 50_000
+"""Edges below which a second thread costs more than it brings."""
+_CHUNKS = 64
+_LITTLE = 2_000_000  # steps below which that is true of the enumeration alone
+_WORD = 2**32
+
+
+@dataclass(frozen=True)
+class Enumerated:
+    """The five numbers of every edge, in the order of the graph's sorted pairs (see `kernels`)."""
+
+    t: Counts
+    s1: Counts
+    s2: Counts
+    k: Counts
+    c: Counts
+
+
+def enumerate_edges(
+    graph: SimpleGraph, threads: int | None = None, progress: Callable[[float], object] | None = None
+) -> Enumerated:
+    """Count the five numbers per edge. The result does not depend on `threads`."""
+    if graph.num_edges >= 2**31:
+        raise ValueError(f"{graph.num_edges:,} edges: at most 2**31 are supported")
+    chosen = threads
+    if threads is None:
+        threads = available_threads() if graph.num_edges >= SMALL else 1
+    g = orient(graph, threads)
+    report = _Progress(progress)
+
+    chunks = 1 if graph.num_edges < SMALL else _CHUNKS
+    work, room = kernels.triangle_work(g.out_ptr, g.out)
+    bounds, steps = _bounds(work, chunks)
+    in_start = kernels.skip_leaves(g.degree, g.in_ptr, g.in_node)
+    work = kernels.cycle_work(in_start, g.out_ptr, g.in_ptr, g.in_node, g.in_edge)
+    cycle_bounds, cycle_steps = _bounds(work, chunks)
+    del work
+    if chosen is None and steps + cycle_steps < _LITTLE:
+        threads = 1
+    report.plan([steps, steps, 2 * cycle_steps], [len(bounds), len(bounds), len(cycle_bounds)])
+
+    found = _triangles(g, bounds, threads, report)
+    found += _cliques(g, bounds, threads, report, int(room), found[0])
+    found += [_cycles(g, cycle_bounds, threads, report, in_start)]
+
+    def reorder(_worker: int, i: int, _stop: int) -> None:  # one each at a time: few are held twice
+        found[i] = _in_pair_order(found[i], g.pair)
+
+    run_chunks(reorder, range(len(found) + 1), threads)
+    return Enumerated(*found)
+
+
+def _triangles(g: Oriented, bounds: NDArray[np.int64], threads: int, report: _Progress) -> list[Counts]:
+    n, m = len(g.degree), len(g.out)
+    marks = [np.zeros(n, np.uint32) for _ in range(threads)]
+    private = [[np.zeros(m, np.uint32), np.zeros(m, np.uint32)] for _ in range(threads)]
+
+    def work(worker: int, start: int, stop: int) -> None:
+        kernels.triangles(start, stop, marks[worker], g.degree, g.out_ptr, g.out, *private[worker])
+
+    run_chunks(work, bounds, threads, report.done)
+    return _sum(private)
+
+
+def _cliques(
+    g: Oriented, bounds: NDArray[np.int64], threads: int, report: _Progress, room: int, t: Counts
+) -> list[Counts]:
+    n, m = len(g.degree), len(g.out)
+    most = int(t.max(initial=0))
+    kind = np.uint32 if 2 * most * most < _WORD else np.uint64  # s2 ≤ 2·t·max t and k ≤ t²/2
+    size = int(np.diff(g.out_ptr).max(initial=0))
+    scratch = [
+        (
+            np.zeros(n, np.uint32),
+            np.empty(size * (size // 64 + 1) + 1, np.uint64),
+            np.empty((room + 1, 3), np.uint32),
+            np.empty(size + 1, np.uint64),
+        )
+        for _ in range(threads)
+    ]
+    private = [[np.zeros(m, kind), np.zeros(m, kind)] for _ in range(threads)]
+
+    def work(worker: int, start: int, stop: int) -> None:
+        kernels.cliques(start, stop, *scratch[worker], g.out_ptr, g.out, t, *private[worker])
+
+    run_chunks(work, bounds, threads, report.done)
+    return _sum(private)
+
+
+def _cycles(
+    g: Oriented, bounds: NDArray[np.int64], threads: int, report: _Progress, in_start: NDArray[np.uint64]
+) -> Counts:
+    n, m = len(g.degree), len(g.out)
+    kind = np.uint32 if _largest_product(g.degree, g.out_ptr, g.out) < _WORD else np.uint64
+    wedges = [np.zeros(n, np.uint32) for _ in range(threads)]
+    private = [[np.zeros(m, kind), np.zeros(m, kind)] for _ in range(threads)]
+    lists = (in_start, g.out_ptr, g.out, g.in_ptr, g.in_node, g.in_edge)
+
+    def work(worker: int, start: int, stop: int) -> None:
+        kernels.cycles(start, stop, wedges[worker], *lists, *private[worker])
+
+    run_chunks(work, bounds, threads, report.done)
+    c_out, c_in = _sum(private)
+    kernels.fold(c_in, g.in_edge, c_out)
+    return c_out
+
+
+@kernel
+def _largest_product(degree, out_ptr, out):  # type: ignore[no-untyped-def]
+    """No edge is on more 4-cycles than (d(u) − 1)(d(v) − 1)."""
+    largest = 0
+    for u in range(len(degree)):
+        if out_ptr[u + 1] > out_ptr[u]:  # lists ascend, so the last neighbour has the highest degree
+            v = out[out_ptr[u + 1] - np.uint64(1)]
+            largest = max(largest, (np.int64(degree[u]) - 1) * (np.int64(degree[v]) - 1))
+    return largest
+
+
+def _sum(private: list[list[Counts]]) -> list[Counts]:
+    """Add the workers' accumulators into the first worker's."""
+    total = private[0]
+    for other in private[1:]:
+        for mine, theirs in zip(total, other, strict=True):
+            mine += theirs
+    return total
+
+
+def _bounds(work: NDArray[np.int64], chunks: int) -> tuple[NDArray[np.int64], int]:
+    """Cut the nodes into at most `chunks` consecutive ranges of about equal work; also the whole of it."""
+    nodes = len(work)
+    ends = np.cumsum(work, out=work)
+    total = int(ends[-1]) if nodes else 0
+    cuts = np.searchsorted(ends, np.arange(1, chunks) * (total / chunks), side="left")
+    return np.unique(np.concatenate([[0], cuts, [nodes]])), total
+
+
+@kernel
+def _in_pair_order(values, pair):  # type: ignore[no-untyped-def]
+    ordered = np.empty_like(values)
+    for e in range(len(pair)):
+        ordered[pair[e]] = values[e]
+    return ordered
+
+
+class _Progress:
+    """Turns finished chunks of the three phases into one fraction of the work."""
+
+    def __init__(self, callback: Callable[[float], object] | None) -> None:
+        self._callback = callback
+        self._shares: list[float] = []
+        self._finished = 0
+
+    def plan(self, work: list[int], lengths: list[int]) -> None:
+        total = sum(work) or 1
+        for steps, length in zip(work, lengths, strict=True):
+            self._shares += [steps / total / max(1, length - 1)] * (length - 1)
+
+    def done(self, _chunk: int) -> None:
+        self._finished += 1
+        if self._callback is not None:
+            self._callback(min(1.0, sum(self._shares[: self._finished])))

@@ -1,0 +1,213 @@
+"""The enumeration: five numbers per edge, from which every orbit follows (see `derive`).
+
+For an edge (u, v): `t` triangles on it; `s1` the degrees of its common neighbours summed; `s2` the
+triangles on the other two edges of each of its triangles, summed; `k` 4-cliques on it; `c` paths of
+three edges that close it to a 4-cycle, chords allowed.
+
+Indices are unsigned throughout: numba then leaves out its wrap-around test for negative ones, which is
+a third of the time. (uint64 mixed with int64 becomes float64 in numba, hence the typed constants.)
+All kernels work on a range of nodes and *add* to what they are given, so that ranges can be shared out
+between threads with accumulators of their own; integer sums do not depend on the order.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from mcn._jit import kernel
+
+_ONE = np.uint64(1)
+_ZERO = np.uint64(0)
+_SIX = np.uint64(6)
+_LOW6 = np.uint64(63)
+
+
+@intrinsic
+def _popcount(typing_context: Any, word: Any) -> Any:
+    """Set bits of a uint64, one machine instruction."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        function = builder.module.declare_intrinsic("llvm.ctpop", [ir.IntType(64)])
+        return builder.call(function, args)
+
+    return types.uint64(types.uint64), generate
+
+
+@kernel
+def triangles(start, stop, mark, degree, out_ptr, out, t, s1):  # type: ignore[no-untyped-def]
+    """Add to `t` and `s1` the triangles whose lowest node is in [start, stop).
+
+    `mark[w]` is one more than the edge (u, w) of the node under way. Marks of earlier nodes are smaller
+    than any of this one's, so they need not be cleared as long as a thread goes upwards.
+    """
+    for u in range(np.uint64(start), np.uint64(stop)):
+        first, last = out_ptr[u], out_ptr[u + _ONE]
+        if last - first < np.uint64(2):
+            continue
+        for p in range(first, last):
+            mark[out[p]] = p + _ONE
+        du = degree[u]
+        for p in range(first, last):
+            v = out[p]
+            dv = degree[v]
+            tp, sp = _ZERO, _ZERO
+            for q in range(out_ptr[v], out_ptr[np.uint64(v) + _ONE]):
+                w = out[q]
+                r = np.uint64(mark[w])
+                if r > first:
+                    r -= _ONE
+                    t[q] += np.uint32(1)
+                    s1[q] += du
+                    t[r] += np.uint32(1)
+                    s1[r] += dv
+                    tp += _ONE
+                    sp += np.uint64(degree[w])
+            t[p] += tp
+            s1[p] += sp
+
+
+@kernel
+def cliques(start, stop, mark, bits, found, share, out_ptr, out, t, s2, k):  # type: ignore[no-untyped-def]
+    """Add to `s2` and `k` what the triangles whose lowest node is in [start, stop) bring.
+
+    `bits` holds, for the node u under way, which of its out-neighbours are joined: two rows ANDed give
+    the 4-cliques on u and both. Each clique is so found once for each of the three edges away from u and
+    twice for each of the edges at u.
+    """
+    for u in range(np.uint64(start), np.uint64(stop)):
+        first, last = out_ptr[u], out_ptr[u + _ONE]
+        size = last - first
+        if size < np.uint64(2):
+            continue
+        for p in range(first, last):
+            mark[out[p]] = p + _ONE
+        words = (size + _LOW6) >> _SIX
+        for i in range(size * words):
+            bits[i] = _ZERO
+        count = _ZERO
+        for p in range(first, last):
+            v = np.uint64(out[p])
+            i = p - first
+            tp = np.uint64(t[p])
+            sp = _ZERO
+            for q in range(out_ptr[v], out_ptr[v + _ONE]):
+                r = np.uint64(mark[out[q]])
+                if r > first:
+                    r -= _ONE
+                    tq, tr = np.uint64(t[q]), np.uint64(t[r])
+                    s2[q] += tp + tr
+                    s2[r] += tp + tq
+                    sp += tq + tr
+                    j = r - first
+                    bits[i * words + (j >> _SIX)] |= _ONE << (j & _LOW6)
+                    bits[j * words + (i >> _SIX)] |= _ONE << (i & _LOW6)
+                    found[count, 0], found[count, 1], found[count, 2] = i, j, q
+                    count += _ONE
+            s2[p] += sp
+        if count < np.uint64(3):
+            continue
+        for i in range(size):
+            share[i] = _ZERO
+        for c in range(count):
+            i, j, q = np.uint64(found[c, 0]), np.uint64(found[c, 1]), np.uint64(found[c, 2])
+            both = _ZERO
+            for x in range(words):
+                both += _popcount(bits[i * words + x] & bits[j * words + x])
+            k[q] += both
+            share[i] += both
+            share[j] += both
+        for i in range(size):
+            k[first + i] += share[i] >> _ONE
+
+
+@kernel
+def cycles(start, stop, wedges, in_start, out_ptr, out, in_ptr, in_node, in_edge, c_out, c_in):  # type: ignore[no-untyped-def]
+    """Add to `c_out` and `c_in` the 4-cycles whose highest node is in [start, stop), chords allowed.
+
+    For the highest node v, `wedges[w]` counts the paths v–u–w with u and w below v: each of them closes
+    with every other one. Counts start from `base`, which no earlier node's can exceed (a node brings at
+    most its in-degree), so nothing is cleared in between. Edge (u, w) is accumulated where the scan of
+    u's lists passes it: under `c_out` as edge number, under `c_in` as position in the in-lists.
+    """
+    for v in range(np.uint64(start), np.uint64(stop)):
+        first, last = in_start[v], in_ptr[v + _ONE]
+        if last - first < np.uint64(2):
+            continue
+        base = np.uint32(in_ptr[v])
+        for p in range(first, last):
+            u, e = np.uint64(in_node[p]), np.uint64(in_edge[p])
+            for q in range(in_start[u], in_ptr[u + _ONE]):
+                w = in_node[q]
+                wedges[w] = max(wedges[w], base) + np.uint32(1)
+            for q in range(out_ptr[u], e):
+                w = out[q]
+                wedges[w] = max(wedges[w], base) + np.uint32(1)
+        base = base + np.uint32(1)
+        for p in range(first, last):
+            u, e = np.uint64(in_node[p]), np.uint64(in_edge[p])
+            total = _ZERO
+            for q in range(in_start[u], in_ptr[u + _ONE]):
+                x = np.uint32(wedges[in_node[q]] - base)
+                c_in[q] += x
+                total += np.uint64(x)
+            for q in range(out_ptr[u], e):
+                x = np.uint32(wedges[out[q]] - base)
+                c_out[q] += x
+                total += np.uint64(x)
+            c_out[e] += total
+
+
+@kernel
+def skip_leaves(degree, in_ptr, in_node):  # type: ignore[no-untyped-def]
+    """Where each in-list's first neighbour of two or more edges stands: a leaf is on no cycle."""
+    start = np.empty(len(degree), np.uint64)
+    for v in range(len(degree)):
+        p = in_ptr[v]
+        while p < in_ptr[v + 1] and degree[in_node[p]] < 2:
+            p += _ONE
+        start[v] = p
+    return start
+
+
+@kernel
+def triangle_work(out_ptr, out):  # type: ignore[no-untyped-def]
+    """Steps that `triangles` and `cliques` take for each node, and room for the triangles of one node."""
+    n = len(out_ptr) - 1
+    work = np.zeros(n, np.int64)
+    room = 0
+    for u in range(n):
+        first, last = out_ptr[u], out_ptr[u + 1]
+        size = np.int64(last - first)
+        steps = 0
+        for p in range(first, last):
+            v = out[p]
+            steps += np.int64(out_ptr[np.int64(v) + 1] - out_ptr[v])
+        work[u] = steps + size
+        room = max(room, min(steps, size * (size - 1) // 2))
+    return work, room
+
+
+@kernel
+def cycle_work(in_start, out_ptr, in_ptr, in_node, in_edge):  # type: ignore[no-untyped-def]
+    """Wedges that `cycles` walks for each node."""
+    n = len(out_ptr) - 1
+    work = np.zeros(n, np.int64)
+    for v in range(n):
+        steps = 0
+        for p in range(in_start[v], in_ptr[v + 1]):
+            u = np.int64(in_node[p])
+            steps += np.int64(in_ptr[u + 1] - in_start[u]) + np.int64(in_edge[p] - out_ptr[u])
+        work[v] = steps + 1
+    return work
+
+
+@kernel
+def fold(c_in, in_edge, c_out):  # type: ignore[no-untyped-def]
+    """Add what `cycles` left under the in-lists' positions to the edges' own numbers."""
+    for p in range(len(c_in)):
+        c_out[in_edge[p]] += c_in[p]

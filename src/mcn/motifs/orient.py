@@ -1,0 +1,162 @@
+"""The graph as the counting kernels want it: nodes ranked by degree, edges pointing upwards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mcn._jit import kernel
+from mcn._threads import run_chunks
+from mcn.data.simple import SimpleGraph
+
+
+class Oriented(NamedTuple):
+    """A graph with its nodes renamed by ascending degree (rank 0 has the fewest neighbours).
+
+    Edge e points from a lower rank to a higher one and is an entry of the lower node's out-list; a node
+    has at most √(2M) of those, whatever its degree. The higher node's in-list names the same edges.
+    """
+
+    degree: NDArray[np.uint32]  # [N], by rank
+    out_ptr: NDArray[np.uint64]  # [N + 1]
+    out: NDArray[np.uint32]  # [M]: higher end of edge e, ascending within a list
+    pair: NDArray[np.uint32]  # [M]: where edge e stands in the graph's sorted list of pairs
+    in_ptr: NDArray[np.uint64]  # [N + 1]
+    in_node: NDArray[np.uint32]  # [M]: lower end, ascending within a list
+    in_edge: NDArray[np.uint32]  # [M]: number of that edge
+
+
+def orient(graph: SimpleGraph, threads: int = 1) -> Oriented:
+    """Rank the nodes by degree and point every edge at its higher end.
+
+    Both kinds of list are made by a counting sort in which every worker has counters of its own, so that
+    it knows where its edges go; the result does not depend on the number of workers.
+    """
+    n, m = graph.num_nodes, graph.num_edges
+    rank, degree = _rank(graph.indptr, graph.indices)
+    cuts = _cut(graph.indptr, threads)
+    lows, highs = np.zeros((threads, n), np.uint32), np.zeros((threads, n), np.uint32)
+    _on_each(
+        lambda w: _count(cuts[w], cuts[w + 1], graph.indptr, graph.indices, rank, lows[w], highs[w]), threads
+    )
+    out_ptr, in_ptr = _starts(lows), _starts(highs)
+
+    keys = np.empty(m, np.uint64)
+    _on_each(
+        lambda w: _scatter(cuts[w], cuts[w + 1], graph.indptr, graph.indices, rank, lows[w], out_ptr, keys),
+        threads,
+    )
+    out, pair = np.empty(m, np.uint32), np.empty(m, np.uint32)
+    cuts = _cut(out_ptr, threads)
+    highs[:] = 0
+    _on_each(lambda w: _sort_lists(cuts[w], cuts[w + 1], out_ptr, keys, out, pair, highs[w]), threads)
+    del keys, lows
+    _starts(highs)
+    in_node, in_edge = np.empty(m, np.uint32), np.empty(m, np.uint32)
+    _on_each(
+        lambda w: _in_lists(cuts[w], cuts[w + 1], out_ptr, out, highs[w], in_ptr, in_node, in_edge), threads
+    )
+    return Oriented(degree, out_ptr, out, pair, in_ptr, in_node, in_edge)
+
+
+def _on_each(work: Callable[[int], object], threads: int) -> None:
+    run_chunks(lambda _worker, start, _stop: work(start), range(threads + 1), threads)
+
+
+def _cut(ptr: NDArray[Any], threads: int) -> NDArray[np.int64]:
+    """Cut the rows of a CSR into `threads` ranges of about equal numbers of entries."""
+    inner = np.searchsorted(ptr, [int(ptr[-1]) * w // threads for w in range(1, threads)])
+    return np.concatenate([[0], inner, [len(ptr) - 1]])
+
+
+@kernel
+def _rank(indptr, indices):  # type: ignore[no-untyped-def]
+    """Rank by ascending degree, ties by id; also the degrees by rank."""
+    n = len(indptr) - 1
+    degree = np.zeros(n, np.uint32)
+    for u in range(n):
+        degree[u] += np.uint32(indptr[u + 1] - indptr[u])
+    for e in range(len(indices)):
+        degree[indices[e]] += np.uint32(1)
+    start = np.zeros((np.int64(degree.max()) if n else 0) + 2, np.int64)
+    for d in degree:
+        start[d + 1] += 1
+    for d in range(len(start) - 1):
+        start[d + 1] += start[d]
+    rank, by_rank = np.empty(n, np.uint32), np.empty(n, np.uint32)
+    for u in range(n):
+        r = start[degree[u]]
+        start[degree[u]] = r + 1
+        rank[u], by_rank[r] = np.uint32(r), degree[u]
+    return rank, by_rank
+
+
+@kernel
+def _count(start, stop, indptr, indices, rank, lows, highs):  # type: ignore[no-untyped-def]
+    for u in range(start, stop):
+        a = rank[u]
+        for e in range(indptr[u], indptr[u + 1]):
+            b = rank[indices[e]]
+            lows[min(a, b)] += np.uint32(1)
+            highs[max(a, b)] += np.uint32(1)
+
+
+@kernel
+def _starts(counts):  # type: ignore[no-untyped-def]
+    """Row pointers of the whole; `counts` becomes each worker's offset within every row."""
+    threads, n = counts.shape
+    ptr = np.zeros(n + 1, np.uint64)
+    for i in range(n):
+        row = np.uint32(0)
+        for w in range(threads):
+            own = counts[w, i]
+            counts[w, i] = row
+            row += own
+        ptr[i + 1] = ptr[i] + np.uint64(row)
+    return ptr
+
+
+@kernel
+def _scatter(start, stop, indptr, indices, rank, offset, out_ptr, keys):  # type: ignore[no-untyped-def]
+    """Put each edge into its lower end's list, as one number: higher end and place among the pairs."""
+    for u in range(start, stop):
+        a = rank[u]
+        for e in range(indptr[u], indptr[u + 1]):
+            b = rank[indices[e]]
+            low = min(a, b)
+            keys[out_ptr[low] + np.uint64(offset[low])] = (np.uint64(max(a, b)) << np.uint64(32)) | np.uint64(
+                e
+            )
+            offset[low] += np.uint32(1)
+
+
+@kernel
+def _sort_lists(start, stop, out_ptr, keys, out, pair, highs):  # type: ignore[no-untyped-def]
+    for u in range(start, stop):
+        first, last = out_ptr[u], out_ptr[u + 1]
+        if last - first > np.uint64(24):
+            keys[first:last].sort()
+        else:
+            for p in range(first + np.uint64(1), max(last, first + np.uint64(1))):
+                key, q = keys[p], p
+                while q > first and keys[q - np.uint64(1)] > key:
+                    keys[q] = keys[q - np.uint64(1)]
+                    q -= np.uint64(1)
+                keys[q] = key
+        for p in range(first, last):
+            v = np.uint32(keys[p] >> np.uint64(32))
+            out[p], pair[p] = v, np.uint32(keys[p])
+            highs[v] += np.uint32(1)
+
+
+@kernel
+def _in_lists(start, stop, out_ptr, out, offset, in_ptr, in_node, in_edge):  # type: ignore[no-untyped-def]
+    for u in range(start, stop):
+        for e in range(out_ptr[u], out_ptr[u + 1]):
+            v = out[e]
+            p = in_ptr[v] + np.uint64(offset[v])
+            in_node[p], in_edge[p] = np.uint32(u), np.uint32(e)
+            offset[v] += np.uint32(1)

@@ -1,0 +1,107 @@
+"""Counter-based randomness: whether an entry is dropped is a hash of (key, position).
+
+Nothing is drawn in sequence, so a mask does not depend on the number of threads, on the order of the
+work or on the device, and the backward pass recomputes the mask instead of storing it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from mcn._jit import kernel
+
+_WORD = 0xFFFFFFFF
+_LONG = 0xFFFFFFFFFFFFFFFF
+# Multipliers of a 32-bit finaliser; any odd pair with good avalanche would do.
+_M1 = 0x7FEB352D
+_M2 = 0x846CA68B
+_U1 = np.uint32(_M1)
+_U2 = np.uint32(_M2)
+
+
+@kernel
+def hash32(position: int, key: np.uint64) -> np.uint32:
+    """Thirty-two well-mixed bits for `position` (taken modulo 2³²) under the 64-bit `key`."""
+    x = np.uint32(np.uint32(position) ^ np.uint32(key))
+    x = np.uint32(np.uint32(x ^ np.uint32(x >> np.uint32(16))) * _U1)
+    # The second half of the key enters between the rounds: two keys never give shifted copies.
+    x = np.uint32(x ^ np.uint32(key >> np.uint64(32)))
+    x = np.uint32(np.uint32(x ^ np.uint32(x >> np.uint32(15))) * _U2)
+    return np.uint32(x ^ np.uint32(x >> np.uint32(16)))
+
+
+def hash32_torch(count: int, key: int, device: torch.device | str = "cpu") -> torch.Tensor:
+    """`hash32` of positions 0 … count-1 with torch integer arithmetic, on any device (int64 tensor)."""
+    x = torch.arange(count, dtype=torch.int64, device=device).bitwise_and_(_WORD)
+    x = x ^ (key & _WORD)
+    x = ((x ^ (x >> 16)) * _M1) & _WORD
+    x = x ^ ((key >> 32) & _WORD)
+    x = ((x ^ (x >> 15)) * _M2) & _WORD
+    return x ^ (x >> 16)
+
+
+def threshold(p: float) -> int:
+    """An entry is dropped when its hash is below this."""
+    return round(p * 2**32)
+
+
+def keep_mask(shape: tuple[int, ...], p: float, key: int, like: torch.Tensor) -> torch.Tensor:
+    """0 for dropped entries and 1/(1-p) for kept ones, on the device and in the type of `like`."""
+    count = int(np.prod(shape, dtype=np.int64))
+    kept = hash32_torch(count, key, like.device) >= threshold(p)
+    return (kept.to(like.dtype) * (1.0 / (1.0 - p))).view(shape)
+
+
+def derive(key: int, *path: int) -> int:
+    """A new 64-bit key for every path of integers (layer, purpose, …) below `key`."""
+    for word in path:
+        key = (key + 0x9E3779B97F4A7C15 * (word + 1)) & _LONG
+        key = ((key ^ (key >> 30)) * 0xBF58476D1CE4E5B9) & _LONG
+        key = ((key ^ (key >> 27)) * 0x94D049BB133111EB) & _LONG
+        key ^= key >> 31
+    return key
+
+
+class Stream:
+    """The randomness of a training run: a seed and a count of the training passes made.
+
+    A pass takes its key from (seed, step) alone and then moves on by one step, so a run is a function
+    of its seed, and a run resumed with the same two integers goes on exactly as it would have.
+
+    >>> stream = Stream(seed=7)
+    >>> first, second = stream.next_key(), stream.next_key()
+    >>> stream.load_state_dict({"seed": 7, "step": 1})
+    >>> stream.next_key() == second
+    True
+    """
+
+    def __init__(self, seed: int = 0, step: int = 0) -> None:
+        self.seed = int(seed)
+        self.step = int(step)
+
+    def next_key(self) -> int:
+        """The key of this step; the stream moves on."""
+        key = derive(self.seed & _LONG, self.step)
+        self.step += 1
+        return key
+
+    def state_dict(self) -> dict[str, int]:
+        """The two integers to save in a checkpoint."""
+        return {"seed": self.seed, "step": self.step}
+
+    def load_state_dict(self, state: dict[str, int]) -> None:
+        """Go on from a saved state."""
+        missing = {"seed", "step"} - set(state)
+        if missing:
+            raise ValueError(f"random state {state!r} lacks {sorted(missing)}; expected seed and step")
+        self.seed, self.step = int(state["seed"]), int(state["step"])
+
+    def __repr__(self) -> str:
+        return f"Stream(seed={self.seed}, step={self.step})"
+
+
+def torch_key() -> int:
+    """A key from torch's global generator, for layers outside `mcn.MCN`: `torch.manual_seed` decides."""
+    high, low = torch.randint(0, 2**32, (2,), dtype=torch.int64).tolist()
+    return (int(high) << 32) | int(low)

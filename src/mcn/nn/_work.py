@@ -1,0 +1,38 @@
+"""How the kernels share their work: the number of threads is torch's, and only large work is shared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from mcn._threads import run_chunks
+
+# Multiply-adds below which starting threads costs more than they save (about a millisecond of work).
+_SHARE = 4_000_000
+_CHUNKS_PER_THREAD = 4
+
+
+def spread(
+    work: Callable[[int, int], object], size: int, cost: int, indptr: NDArray[Any] | None = None
+) -> None:
+    """Call ``work(start, stop)`` over 0 … size, in one call or on several threads.
+
+    Every result must depend on its own position only, never on the borders of the chunks; then any
+    number of threads gives the same bits. `indptr` balances the chunks by entries instead of rows.
+    """
+    threads = torch.get_num_threads() if cost >= _SHARE else 1
+    if threads == 1:
+        work(0, size)
+        return
+    chunks = threads * _CHUNKS_PER_THREAD
+    if indptr is None:
+        bounds = np.linspace(0, size, chunks + 1).astype(np.int64)
+    else:
+        bounds = np.searchsorted(indptr, np.linspace(0, int(indptr[size]), chunks + 1)).astype(np.int64)
+        bounds[0], bounds[-1] = 0, size
+        bounds = np.maximum.accumulate(np.minimum(bounds, size))
+    run_chunks(lambda _worker, start, stop: work(start, stop), [int(b) for b in bounds], threads)

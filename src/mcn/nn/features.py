@@ -1,0 +1,115 @@
+"""Sparse node features, held so that row subsets and the transpose are made once."""
+
+from __future__ import annotations
+
+import weakref
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from mcn._jit import kernel
+from mcn.nn._csr import Transposed, transpose
+
+_KEPT_SUBSETS = 4
+
+
+@kernel
+def _take(
+    indptr: Any, indices: Any, values: Any, rows: Any, out_ptr: Any, out_idx: Any, out_val: Any
+) -> None:
+    for r in range(rows.shape[0]):
+        source, target = indptr[rows[r]], out_ptr[r]
+        for e in range(out_ptr[r + 1] - target):
+            out_idx[target + e] = indices[source + e]
+            out_val[target + e] = values[source + e]
+
+
+class SparseFeatures:
+    """A CSR feature matrix for the input layer: constant, about 1 % dense, never made dense.
+
+    `take` cuts out rows (the receptive field of a batch) and remembers the last few cuts; `by_column`
+    is the transpose that the gradient of the weights needs.
+    """
+
+    def __init__(
+        self, indptr: NDArray[np.int64], indices: NDArray[np.int32], values: NDArray[Any], columns: int
+    ) -> None:
+        self.indptr = indptr
+        self.indices = indices
+        self.values = values
+        self.shape = (len(indptr) - 1, columns)
+        self._subsets: list[tuple[NDArray[np.int64], SparseFeatures]] = []
+
+    @cached_property
+    def by_column(self) -> Transposed:
+        """The transposed pattern."""
+        return transpose(self.indptr, self.indices, self.shape[1])
+
+    def take(self, rows: NDArray[np.int64]) -> SparseFeatures:
+        """The matrix of these rows, in this order."""
+        for known, subset in self._subsets:
+            if known is rows or np.array_equal(known, rows):
+                return subset
+        indptr = np.zeros(len(rows) + 1, np.int64)
+        np.cumsum(self.indptr[rows + 1] - self.indptr[rows], out=indptr[1:])
+        indices = np.empty(int(indptr[-1]), np.int32)
+        values = np.empty(int(indptr[-1]), self.values.dtype)
+        _take(self.indptr, self.indices, self.values, rows, indptr, indices, values)
+        subset = SparseFeatures(indptr, indices, values, self.shape[1])
+        self._subsets = [(rows, subset), *self._subsets[: _KEPT_SUBSETS - 1]]
+        return subset
+
+    def to_torch(self, device: torch.device) -> torch.Tensor:
+        """A COO tensor on `device`, for the plain path."""
+        row = np.repeat(np.arange(self.shape[0]), np.diff(self.indptr))
+        index = torch.from_numpy(np.stack([row, self.indices.astype(np.int64)]))
+        return torch.sparse_coo_tensor(
+            index, torch.from_numpy(self.values), self.shape, is_coalesced=True, check_invariants=False
+        ).to(device)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> SparseFeatures:
+        return self
+
+
+def _compressed(x: torch.Tensor) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[Any]]:
+    if x.layout == torch.sparse_csr:
+        parts = (x.crow_indices(), x.col_indices(), x.values())
+    else:
+        coo = x.to_sparse_coo().coalesce()
+        row, column = coo.indices()
+        sizes = torch.bincount(row, minlength=x.shape[0])
+        parts = (torch.cat([sizes.new_zeros(1), sizes.cumsum(0)]), column, coo.values())
+    indptr, indices, values = (part.detach().cpu().contiguous().numpy() for part in parts)
+    return indptr.astype(np.int64), indices.astype(np.int32), values
+
+
+# One holder per tensor, so that the cuts and the transpose survive from one epoch to the next.
+_known: dict[int, tuple[weakref.ref[torch.Tensor], SparseFeatures]] = {}
+
+
+def sparse_features(x: torch.Tensor | SparseFeatures) -> SparseFeatures:
+    """The holder of a sparse tensor `x` (CSR; COO is converted). The values are taken to be constant."""
+    if isinstance(x, SparseFeatures):
+        return x
+    found = _known.get(id(x))
+    if found is not None and found[0]() is x:
+        return found[1]
+    if x.requires_grad:
+        raise ValueError("x: sparse features with requires_grad=True are not differentiated; pass a dense x")
+    indptr, indices, values = _compressed(x)
+    if values.ndim != 1 or values.dtype not in (np.float32, np.float64):
+        raise ValueError(
+            f"x: expected sparse float32 or float64 values, got {values.dtype} of shape {values.shape}"
+        )
+    holder = SparseFeatures(indptr, indices, values, int(x.shape[1]))
+    key = id(x)
+    _known[key] = (weakref.ref(x, lambda _: _known.pop(key, None)), holder)
+    return holder
+
+
+def is_sparse(x: object) -> bool:
+    """Whether `x` goes through the sparse input layer."""
+    return isinstance(x, SparseFeatures) or (isinstance(x, torch.Tensor) and x.layout != torch.strided)

@@ -1,0 +1,222 @@
+"""The motif convolutional network: motif convolutions, any number of layers, GAT's architecture."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, overload
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from mcn.matrices import MotifStack, StackView
+from mcn.nn._blocks import BlockCache
+from mcn.nn._ids import node_ids
+from mcn.nn._rng import Stream, derive
+from mcn.nn.choices import Choices
+from mcn.nn.conv import MCNConv, pinned
+from mcn.nn.features import SparseFeatures, is_sparse, sparse_features
+from mcn.nn.propagate import row_sums
+
+
+class MCN(torch.nn.Module):
+    """A network of `MCNConv` layers (figure 3 of the paper) with GAT's architecture.
+
+    Dropout on the inputs of every layer, on the coefficients and on the transformed features; ELU
+    between the layers; hidden layers concatenate their heads, the last one averages them. Features are
+    used as they come (row-normalising them is the caller's choice).
+
+    Randomness: the masks and the random actions of a training pass are a function of ``model.rng``, a
+    `Stream` of two integers (seed, step) that moves on by one per training pass; save
+    ``model.rng.state_dict()`` with the weights to go on exactly where a run stopped. The initial weights
+    come from torch's global generator (`torch.manual_seed`). Results are bit-equal at any thread count.
+
+    Args:
+        in_channels, hidden, out_channels: input width, width per hidden head, number of classes.
+        num_layers: number of convolutions, at least 1.
+        motifs, steps: T and K of the stack.
+        heads, output_heads: attention heads of the hidden layers and of the last one.
+        dropout: probability for all three dropouts; `coefficient_dropout`, `feature_dropout` and
+            `input_dropout` override it one by one.
+        seed: of `model.rng`.
+        **layer: further arguments of `MCNConv` (self_attention, motif_attention, prior, epsilon, …).
+    """
+
+    def __init__(
+        self,
+        in_channels: int,
+        hidden: int,
+        out_channels: int,
+        num_layers: int = 2,
+        *,
+        motifs: int = 1,
+        steps: int = 1,
+        heads: int = 8,
+        output_heads: int = 1,
+        dropout: float = 0.6,
+        coefficient_dropout: float | None = None,
+        feature_dropout: float | None = None,
+        input_dropout: float | None = None,
+        seed: int = 0,
+        **layer: Any,
+    ) -> None:
+        super().__init__()
+        if num_layers < 1:
+            raise ValueError(f"num_layers must be at least 1, got {num_layers}")
+        layer |= {
+            "dropout": dropout if coefficient_dropout is None else coefficient_dropout,
+            "feature_dropout": dropout if feature_dropout is None else feature_dropout,
+            "input_dropout": dropout if input_dropout is None else input_dropout,
+        }
+        self.in_channels, self.out_channels, self.num_layers = in_channels, out_channels, num_layers
+        self.convs = torch.nn.ModuleList()
+        width = in_channels
+        for _ in range(num_layers - 1):
+            self.convs.append(MCNConv(width, hidden, motifs, steps, heads, **layer))
+            width = hidden * heads
+        self.convs.append(MCNConv(width, out_channels, motifs, steps, output_heads, concat=False, **layer))
+        self.rng = Stream(seed)
+        self._cache = BlockCache()
+
+    def reset_parameters(self) -> None:
+        """New weights for every layer."""
+        for conv in self.convs:
+            conv.reset_parameters()  # type: ignore[operator]
+
+    @overload
+    def forward(
+        self,
+        x: torch.Tensor | SparseFeatures,
+        stack: MotifStack,
+        rows: Any = None,
+        *,
+        blocks: Sequence[StackView] | None = None,
+        choice: Any = None,
+        epsilon: float | None = None,
+        key: int | None = None,
+        return_choices: Literal[False] = False,
+    ) -> torch.Tensor: ...
+
+    @overload
+    def forward(
+        self,
+        x: torch.Tensor | SparseFeatures,
+        stack: MotifStack,
+        rows: Any = None,
+        *,
+        blocks: Sequence[StackView] | None = None,
+        choice: Any = None,
+        epsilon: float | None = None,
+        key: int | None = None,
+        return_choices: Literal[True],
+    ) -> tuple[torch.Tensor, list[Choices]]: ...
+
+    def forward(
+        self,
+        x: torch.Tensor | SparseFeatures,
+        stack: MotifStack,
+        rows: Any = None,
+        *,
+        blocks: Sequence[StackView] | None = None,
+        choice: Any = None,
+        epsilon: float | None = None,
+        key: int | None = None,
+        return_choices: bool = False,
+    ) -> torch.Tensor | tuple[torch.Tensor, list[Choices]]:
+        """Class scores of all nodes, or of `rows` only.
+
+        Args:
+            x: features of all nodes, dense or sparse CSR.
+            stack: the motif stack of the graph.
+            rows: node ids or a boolean mask; only their receptive field is computed. The last few
+                receptive fields are remembered, so asking for the same nodes every epoch is cheap.
+            blocks: the receptive field, prepared by ``stack.blocks(rows, num_layers)``.
+            choice: pin the choices: None, an int for all layers, or a list with None, an int or an
+                array per layer.
+            epsilon: overrides the layers' ε for this pass.
+            key: the key of this pass; by default the next one of `model.rng` (in training).
+            return_choices: also return the `Choices` of every layer, input layer first.
+
+        Returns:
+            [N, out_channels], or [len(rows), out_channels] in the order of `rows`.
+        """
+        pins = self._pins(choice)
+        parts, ids = self._parts(stack, rows, blocks, pins, return_choices)
+        if self.training and key is None:
+            key = self.rng.next_key()
+        h: Any = self._input(x, stack, parts[0])
+        choices: list[Choices] = []
+        for layer, (conv, part, pin) in enumerate(zip(self.convs, parts, pins, strict=True)):
+            h = conv(
+                torch.nn.functional.elu(h) if layer else h,
+                part,
+                choice=pin,
+                epsilon=epsilon,
+                degrees=self._degrees(stack, part, pin),
+                key=None if key is None else derive(key, layer),
+                return_choices=return_choices,
+            )
+            if return_choices:
+                h, chosen = h
+                choices.append(chosen)
+        if ids is not None:
+            h = h[torch.from_numpy(ids).to(h.device)]
+            choices[-1:] = [chosen.take(ids) for chosen in choices[-1:]]
+        return (h, choices) if return_choices else h
+
+    def _pins(self, choice: Any) -> list[Any]:
+        """The pinned choice of each layer, or None."""
+        if choice is None or isinstance(choice, int | np.integer):
+            return [choice] * self.num_layers
+        if not isinstance(choice, list | tuple) or len(choice) != self.num_layers:
+            raise ValueError(
+                f"choice: expected None, an int, or a list with one entry per layer ({self.num_layers}), "
+                f"got {choice!r}"
+            )
+        return list(choice)
+
+    def _fixed(self, stack: MotifStack, pin: Any) -> int | None:
+        """The choice that every node of a layer makes, where that is known beforehand."""
+        first = self.convs[0]
+        if isinstance(pin, int | np.integer):
+            pinned(pin, 1, stack.num_motifs * stack.steps)
+            return int(pin)
+        known = stack.num_motifs * stack.steps == 1 or not first.motif_attention
+        return 0 if known and pin is None else None
+
+    def _parts(
+        self, stack: MotifStack, rows: Any, blocks: Sequence[StackView] | None, pins: list[Any], report: bool
+    ) -> tuple[Sequence[StackView], NDArray[np.int64] | None]:
+        """What each layer computes, and the rows to cut out of the result if that is too much."""
+        if blocks is not None and len(blocks) != self.num_layers:
+            raise ValueError(f"blocks: expected one per layer ({self.num_layers}), got {len(blocks)}")
+        if rows is None and blocks is None:
+            return [stack] * self.num_layers, None
+        fixed = tuple(self._fixed(stack, pin) for pin in pins)
+        if not self.convs[0].self_attention and None in fixed:
+            # D^-1/2 Â D^-1/2 needs the row sums, hence the choices, of every source: take the whole graph.
+            ids = blocks[-1].src[: blocks[-1].num_dst] if blocks is not None else node_ids(rows)
+            return [stack] * self.num_layers, ids
+        if blocks is not None:
+            return blocks, None
+        if report and self.convs[0].selector is not None:
+            fixed = (None,) * self.num_layers  # the selector's state needs the base rows of ordinary blocks
+        return self._cache.blocks(stack, node_ids(rows), fixed), None
+
+    def _input(
+        self, x: torch.Tensor | SparseFeatures, stack: MotifStack, part: StackView
+    ) -> torch.Tensor | SparseFeatures:
+        if x.shape[0] != stack.num_src:
+            raise ValueError(f"x has {x.shape[0]} rows, but the stack has {stack.num_src} nodes")
+        if is_sparse(x):
+            features = sparse_features(x)
+            return features if part is stack else features.take(part.src)
+        assert isinstance(x, torch.Tensor)
+        return x if part is stack else x[torch.from_numpy(part.src).to(x.device)]
+
+    def _degrees(self, stack: MotifStack, part: StackView, pin: Any) -> NDArray[np.float64] | None:
+        """Row sums of Â for the sources of a block, needed without self-attention."""
+        if self.convs[0].self_attention or part is stack:
+            return None
+        choice = pinned(self._fixed(stack, pin), stack.num_dst, stack.num_motifs * stack.steps)
+        return row_sums(stack.select(choice))[part.src]

@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+import pytest
+import torch
+from torch_geometric.data import Data
+
+import mcn
+from mcn.data import check_data, feature_tensor
+
+
+@pytest.fixture
+def data() -> Data:
+    return mcn.load_dataset("karate", dense=True)
+
+
+@pytest.mark.parametrize("name", ["karate", "strong-ties"])
+def test_good_data_passes(name: str) -> None:
+    check_data(mcn.load_dataset(name))
+
+
+def test_bad_edges(data: Data) -> None:
+    data.edge_index = data.edge_index + 5
+    with pytest.raises(ValueError, match=r"outside 0\.\.33"):
+        check_data(data)
+    data.edge_index = None
+    with pytest.raises(ValueError, match="no edge_index"):
+        check_data(data)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_bad_features_name_node_and_column(data: Data, value: float) -> None:
+    data.x[7, 3] = value
+    with pytest.raises(ValueError, match=f"holds {value} at node 7, column 3"):
+        check_data(data)
+    from scipy import sparse
+
+    data.x = feature_tensor(sparse.csr_array(data.x.numpy()))
+    with pytest.raises(ValueError, match=f"holds {value} at node 7, column 3"):
+        check_data(data)
+
+
+def test_missing_or_misshapen_features(data: Data) -> None:
+    data.x = torch.ones(33, 4)
+    with pytest.raises(ValueError, match=r"data\.x has shape \[33, 4\]; expected \[34, F\]"):
+        check_data(data)
+    data.x = None
+    with pytest.raises(ValueError, match=r"data\.x is missing"):
+        check_data(data)
+
+
+def test_masks(data: Data) -> None:
+    good = data.val_mask
+    data.val_mask = data.val_mask | data.train_mask
+    with pytest.raises(ValueError, match=r"train_mask and data\.val_mask overlap in 4 nodes, first in node"):
+        check_data(data)
+    data.val_mask = good[:-1]
+    with pytest.raises(ValueError, match=r"val_mask has shape \[33\].*expected bool of shape \[34\]"):
+        check_data(data)
+    data.val_mask = good.float()
+    with pytest.raises(ValueError, match="expected bool"):
+        check_data(data)
+    data.val_mask = None
+    with pytest.raises(ValueError, match="val_mask is missing"):
+        check_data(data)
+
+
+def test_labels(data: Data) -> None:
+    good = data.y
+    node = int(data.test_mask.nonzero()[0])
+    data.y = good.clone()
+    data.y[node] = -1
+    with pytest.raises(ValueError, match=f"test_mask holds node {node}, which has no label"):
+        check_data(data)
+    data.y = torch.zeros_like(good)
+    with pytest.raises(ValueError, match=r"one class only \(0\)"):
+        check_data(data)
+    data.y = good.float()
+    with pytest.raises(ValueError, match="expected integers"):
+        check_data(data)
+    data.y = None
+    with pytest.raises(ValueError, match="y is missing"):
+        check_data(data)
+
+
+def test_no_training_nodes(data: Data) -> None:
+    data.train_mask = torch.zeros(34, dtype=torch.bool)
+    with pytest.raises(ValueError, match="train_mask is empty"):
+        check_data(data)
+
+
+def test_a_class_without_a_training_node_is_warned_of(data: Data) -> None:
+    data.train_mask = data.train_mask & (data.y == 0)
+    with pytest.warns(UserWarning, match="no training node of class 1"):
+        check_data(data)

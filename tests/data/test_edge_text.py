@@ -1,0 +1,146 @@
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mcn.data.edge_text import _read_careful, _read_fast, line_of_edge, read_edge_text
+
+
+def _write(tmp_path: Path, text: str, name: str = "e.txt") -> Path:
+    (tmp_path / name).write_text(text, newline="")
+    return tmp_path / name
+
+
+def _named(path: Path, **options: object) -> list[tuple[object, object]]:
+    found = read_edge_text(path, **options)  # type: ignore[arg-type]
+    return [(found.ids[u].item(), found.ids[v].item()) for u, v in found.ends.T]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1 2\n3 10\n",
+        "1 2\r\n3 10\r\n",
+        "1 2\r3 10",
+        "1,2\n3,10",
+        " 1 , 2 \n3,10\n\n",
+        "1;2\n3;10",
+        "1\t2\n3\t10",
+        "1   2\n3  10",
+        "# comment\n% another\n1 2\n\n  # more\n3 10",
+        "source,target\n1,2\n3,10",
+        "A,B\n1,2\n3,10",
+        "Source Target weight\n1 2 0.5\n3 10 1e-3",
+        "who whom\n1 2\n3 10",
+        '"1","2"\n"3","10"',
+        "1 2 0.5\n3 10 -1",
+        "1,2,x\n3,10,y",
+    ],
+)
+def test_the_same_two_edges(text: str, tmp_path: Path) -> None:
+    path = _write(tmp_path, text)
+    assert _named(path) == [(1, 2), (3, 10)]
+    assert read_edge_text(path).ids.tolist() == [1, 2, 3, 10]
+
+
+def test_text_ids(tmp_path: Path) -> None:
+    path = _write(tmp_path, 'bob,ann\nann,"O\'Hara, X"\n007,7')
+    assert _named(path) == [("bob", "ann"), ("ann", "O'Hara, X"), ("007", "7")]
+    assert read_edge_text(path).ids.tolist() == ["007", "7", "O'Hara, X", "ann", "bob"]
+    assert any("read as text (for instance 'bob')" in note for note in read_edge_text(path).notes)
+
+
+def test_ids_as_text_keep_their_spelling(tmp_path: Path) -> None:
+    assert _named(_write(tmp_path, "1 02\n"), as_text=True) == [("1", "02")]
+
+
+def test_a_header_can_be_stated(tmp_path: Path) -> None:
+    path = _write(tmp_path, "ann bob\nbob eve\n")
+    assert len(_named(path)) == 2
+    assert _named(path, header=True) == [("bob", "eve")]
+    named = _write(tmp_path, "source target\n")
+    assert _named(named, header=False) == [("source", "target")]
+
+
+def test_a_stated_delimiter(tmp_path: Path) -> None:
+    assert _named(_write(tmp_path, "1|2\n3|4"), delimiter="|") == [(1, 2), (3, 4)]
+    assert _named(_write(tmp_path, "a,b c\n"), delimiter=" ") == [("a,b", "c")]
+
+
+def test_further_columns_are_reported(tmp_path: Path) -> None:
+    assert read_edge_text(_write(tmp_path, "1 2 0.5\n")).notes == [
+        "1 further column (weights) accepted, not used: the graph is unweighted"
+    ]
+    assert "2 further columns" in read_edge_text(_write(tmp_path, "1 2 3 4\n")).notes[0]
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("", "no edges; expected lines of two node ids"),
+        ("# only comments\n", "no edges"),
+        ("source,target\n", "a header .'source,target'. but no edges"),
+        ("1 2\n# c\n3 4 5\n", "line 3: 3 fields, expected 2 as in line 1: '3 4 5'"),
+        ("1,2,1\n3,4\n", "line 2: 2 fields, expected 3 as in line 1"),
+        ("7\n8\n", "line 1: 1 fields, expected two node ids: '7'"),
+        ("1,2\n3,\n", "line 2: an empty node id: '3,'"),
+        ("1 2\n3 4.5\n", "line 2: node id '4.5'; expected a non-negative integer"),
+        ("1.0 2\n3 4\n", "line 1: node id '1.0'"),
+        ("1 2\n\nnan 4\n", "line 3: node id 'nan'"),
+        ("1 2\n3 -4\n", "line 2: node id '-4'"),
+        ('1,2\n"3,4\n', "line 2: a quote is not closed"),
+    ],
+)
+def test_errors_name_file_line_and_value(text: str, message: str, tmp_path: Path) -> None:
+    path = _write(tmp_path, text)
+    with pytest.raises(ValueError, match=f"e\\.txt(, |: ){message}"):
+        read_edge_text(path)
+
+
+def test_line_of_edge(tmp_path: Path) -> None:
+    path = _write(tmp_path, "# c\nu v\n1 2\n\n3 4\n")
+    assert [line_of_edge(path, edge, None, None) for edge in (0, 1)] == [3, 5]
+
+
+LINES = st.lists(
+    st.one_of(
+        st.tuples(
+            st.integers(0, 10**19),
+            st.sampled_from([" ", ",", "\t", ";", "  ", " ,", ", "]),
+            st.integers(0, 99),
+        ).map(lambda t: f"{t[0]}{t[1]}{t[2]}"),
+        st.text('0123456789 ,\t.-#%\rxe"', max_size=8),
+    ),
+    max_size=6,
+)
+
+
+@given(LINES, st.sampled_from([None, True, False]), st.sampled_from([None, ",", "\t", " "]))
+def test_whatever_the_fast_reader_takes_the_careful_one_reads_alike(
+    lines: list[str], header: bool | None, delimiter: str | None
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = _write(Path(folder), "\n".join(lines))
+        try:
+            fast = _read_fast(path, delimiter, header)
+        except ValueError:
+            with pytest.raises(ValueError, match=r"e\.txt"):
+                _read_careful(path, delimiter, header, False)
+            return
+        if fast is None:
+            return
+        careful = _read_careful(path, delimiter, header, False)
+        np.testing.assert_array_equal(careful.ids[careful.ends], fast[0])
+        assert careful.notes == fast[1]
+
+
+@given(st.lists(st.tuples(st.integers(0, 10**12), st.integers(0, 50)), min_size=1, max_size=30))
+def test_integers_round_trip(pairs: list[tuple[int, int]]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = _write(Path(folder), "".join(f"{u},{v}\n" for u, v in pairs))
+        assert _named(path) == pairs

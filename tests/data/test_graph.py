@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+import mcn
+from mcn.data import check_data, feature_csr, simple_graph, wl_features
+
+
+def _files(tmp_path: Path, edges: str, nodes: str | None = None) -> tuple[Path, Path | None]:
+    (tmp_path / "e.csv").write_text(edges)
+    if nodes is None:
+        return tmp_path / "e.csv", None
+    (tmp_path / "n.csv").write_text(nodes)
+    return tmp_path / "e.csv", tmp_path / "n.csv"
+
+
+def test_edges_alone(tmp_path: Path) -> None:
+    data = mcn.load_graph(_files(tmp_path, "30,10\n10,30\n30,20\n30,20\n10,10\n")[0])
+    assert data.node_ids.tolist() == [10, 20, 30]
+    assert data.edge_index.tolist() == [[0, 1, 2, 2], [2, 2, 0, 1]]
+    assert data.num_nodes == 3
+    assert "y" not in data
+    assert data.x.to_dense().argmax(dim=1).tolist() == [1, 1, 2]
+    report = "\n".join(data.report)
+    for part in ("3 nodes, 2 undirected edges", "1 self-loops dropped", "1 repeated", "no labels", "degree"):
+        assert part in report
+
+
+def test_a_table_orders_the_nodes_and_keeps_isolated_ones(tmp_path: Path) -> None:
+    data = mcn.load_graph(
+        *_files(
+            tmp_path,
+            "ann,bob\nbob,eve\n",
+            "id,label,split,f\nzoe,x,train,1\neve,x,val,2\nbob,y,train,3\nann,,test,4\nian,y,test,5\n",
+        )
+    )
+    assert data.node_ids.tolist() == ["zoe", "eve", "bob", "ann", "ian"]
+    assert data.edge_index.tolist() == [[1, 2, 2, 3], [2, 1, 3, 2]]
+    assert data.y.tolist() == [0, 0, 1, -1, 1]
+    assert data.classes == ["x", "y"]
+    assert data.train_mask.tolist() == [True, False, True, False, False]
+    assert data.test_mask.tolist() == [False, False, False, False, True]  # ann has no label
+    assert data.x.tolist() == [[1], [2], [3], [4], [5]]
+    assert data.feature_names == ["f"]
+    assert any("2 nodes without edges, kept" in line for line in data.report)
+    assert any("2 training, 1 validation, 1 test nodes, from the node table" in line for line in data.report)
+    check_data(data)
+
+
+@pytest.mark.parametrize("edges, nodes", [("1,2\n2,x\n", "id\n1\n2\nx\n"), ("1,2\n2,3\n", "id\n1\n2\n3\n")])
+def test_ids_of_text_and_integers_meet(edges: str, nodes: str, tmp_path: Path) -> None:
+    assert mcn.load_graph(*_files(tmp_path, edges, nodes)).edge_index.tolist() == [[0, 1, 1, 2], [1, 0, 2, 1]]
+
+
+def test_numbered_formats_meet_a_table_of_text(tmp_path: Path) -> None:
+    np.savez(tmp_path / "e.npz", edge=np.array([[0, 1]]), n=2)
+    (tmp_path / "n.csv").write_text("id\n1\nx\n0\n")
+    data = mcn.load_graph(tmp_path / "e.npz", tmp_path / "n.csv")
+    assert data.edge_index.tolist() == [[0, 2], [2, 0]]
+    assert data.num_nodes == 3
+
+
+@pytest.mark.parametrize(
+    "edges, nodes, message",
+    [
+        ("# c\n1,2\n\n2,7\n", "id\n1\n2\n", r"e\.csv, line 4: node id '7' is not in the node table .*n\.csv"),
+        ("a,b\nb,c\n", "id\na\nb\n", r"e\.csv, line 2: node id 'c'"),
+        ("1,2\n2,c\n", "id\n1\n2\n", r"e\.csv, line 2: node id 'c'"),
+        ("01,2\n", "id\nx\n1\n2\n", r"e\.csv, line 1: node id '01'"),
+    ],
+)
+def test_an_end_that_is_not_in_the_table(edges: str, nodes: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=message):
+        mcn.load_graph(*_files(tmp_path, edges, nodes))
+
+
+def test_a_missing_split_is_drawn_and_stated(tmp_path: Path) -> None:
+    nodes = "id,label\n" + "".join(f"{i},{'ab'[i % 2]}\n" for i in range(100))
+    files = _files(tmp_path, "0,1\n", nodes)
+    data = mcn.load_graph(*files, seed=4)
+    assert torch.bincount(data.y[data.train_mask]).tolist() == [20, 20]
+    assert int(data.val_mask.sum()) == int(data.test_mask.sum()) == 30
+    assert any("drawn with seed 4" in line for line in data.report)
+    assert torch.equal(mcn.load_graph(*files, seed=4).train_mask, data.train_mask)
+    assert not torch.equal(mcn.load_graph(*files, seed=5).train_mask, data.train_mask)
+
+
+def test_features_from_the_graph_on_request(tmp_path: Path) -> None:
+    edges, nodes = _files(tmp_path, "0,1\n1,2\n2,3\n", "id,f\n0,1\n1,2\n2,3\n3,4\n")
+    graph = simple_graph([[0, 1, 2], [1, 2, 3]])
+    data = mcn.load_graph(edges, nodes, features="wl")
+    np.testing.assert_array_equal(feature_csr(data.x).toarray(), wl_features(graph).toarray())
+    assert mcn.load_graph(edges, nodes, features="degree").x.shape == (4, 32)
+    assert mcn.load_graph(edges, nodes).x.shape == (4, 1)
+
+
+def test_sparse_tables_become_csr(tmp_path: Path) -> None:
+    header = ",".join(["id", *(f"w{c}" for c in range(20))])
+    rows = [",".join([str(i), *("1" if c == i else "0" for c in range(20))]) for i in range(3)]
+    files = _files(tmp_path, "0,1\n", "\n".join([header, *rows]))
+    data = mcn.load_graph(*files)
+    assert data.x.layout == torch.sparse_csr
+    assert torch.equal(mcn.load_graph(*files, dense=True).x, data.x.to_dense())
+
+
+def test_wrong_use(tmp_path: Path) -> None:
+    edges, _ = _files(tmp_path, "0,1\n")
+    with pytest.raises(ValueError, match='features must be column names, "degree" or "wl", got \'motifs\''):
+        mcn.load_graph(edges, features="motifs")
+    with pytest.raises(ValueError, match="no node table"):
+        mcn.load_graph(edges, label="y")
+    with pytest.raises(ValueError, match="delimiter must be one character, got '::'"):
+        mcn.load_graph(edges, delimiter="::")
+    with pytest.raises(FileNotFoundError, match=r"none\.csv: no such file"):
+        mcn.load_graph(edges, tmp_path / "none.csv")
+
+
+def test_shared_graphs(shared: Path) -> None:
+    data = mcn.load_graph(shared / "graphs" / "ca-GrQc.npz")
+    with np.load(shared / "graphs" / "ca-GrQc.npz") as archive:
+        assert data.num_nodes == int(archive["n"])
+        assert data.edge_index.shape[1] == 2 * len(np.unique(np.sort(archive["edge"], axis=1), axis=0))

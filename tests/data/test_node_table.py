@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mcn.data.node_table import NodeTable, node_table, read_table
+
+
+def _read(tmp_path: Path, text: str, **options: object) -> NodeTable:
+    (tmp_path / "n.csv").write_text(text)
+    return node_table(read_table(tmp_path / "n.csv"), **options)  # type: ignore[arg-type]
+
+
+def test_columns_are_found_by_name(tmp_path: Path) -> None:
+    table = _read(
+        tmp_path,
+        "# who\nage,Label,id,note,Split,score\n30,b,x,hello,train,0.5\n"
+        "40,a,y,,val,-1\n50,,z,,,1e2\n60,a,w,,TEST,0\n",
+    )
+    assert table.ids.tolist() == ["x", "y", "z", "w"]
+    assert table.classes == ["a", "b"]
+    assert table.y is not None
+    assert table.y.tolist() == [1, 0, -1, 0]
+    assert table.split is not None
+    assert table.split.tolist() == [0, 1, -1, 2]
+    assert table.feature_names == ["age", "score"]
+    np.testing.assert_array_equal(
+        table.features, np.array([[30, 0.5], [40, -1], [50, 100], [60, 0]], np.float32)
+    )
+    assert table.notes == ["columns not used, as they hold text: note"]
+
+
+def test_columns_can_be_named(tmp_path: Path) -> None:
+    table = _read(tmp_path, "k\tg\tf\n5\t10\t1\n6\t9\t2\n", id="k", label="g", features=["f"])
+    assert table.ids.tolist() == [5, 6]
+    assert table.classes == ["9", "10"]
+    assert table.y is not None
+    assert table.y.tolist() == [1, 0]
+    assert table.split is None
+
+
+def test_missing_labels_and_negative_classes(tmp_path: Path) -> None:
+    table = _read(tmp_path, "id,y\n1,-1\n2,1\n3,NA\n4,?\n5,nan\n")
+    assert table.classes == ["-1", "1"]
+    assert table.y is not None
+    assert table.y.tolist() == [0, 1, -1, -1, -1]
+
+
+@pytest.mark.parametrize(
+    "text, options, message",
+    [
+        ("", {}, ": empty; expected a header line"),
+        ("id,label\n", {}, ": a header but no nodes"),
+        ("1,0,0.5\n2,1,0.5\n", {}, ", line 1: expected a header naming the columns, found '1,0,0.5'"),
+        ("id,x,x\n1,2,3\n", {}, ", line 1: column 'x' occurs twice"),
+        ("id,x\n1,2\n\n3\n", {}, ", line 4: 1 fields, expected 2 as in the header: '3'"),
+        ("id,x\na,1\nb,2\na,3\n", {}, ", line 4: node id 'a' again; first in .*line 2"),
+        ("id,x\n,1\n", {}, ", line 2: an empty node id in column 'id'"),
+        ("id,split\n1,train\n2,trian\n", {}, ", line 3: split 'trian' in column 'split'; expected train"),
+        ("id,age\n1,30\n2,old\n", {}, ", line 3: 'old' in feature column 'age'; expected a finite number"),
+        ("id,age\n1,30\n2,nan\n", {}, ", line 3: 'nan' in feature column 'age'"),
+        ("id,age\n1,30\n2,\n", {}, ", line 3: '' in feature column 'age'"),
+        ("id,age\n1,30\n2,inf\n", {}, ", line 3: 'inf' in feature column 'age'"),
+        ("id,age\n1,30\n2,1e300\n", {}, ", line 3: '1e300' in feature column 'age'"),
+        ("id,age\n1,3_0\n2,3\n", {"features": ["age"]}, ", line 2: '3_0' in feature column 'age'"),
+        ("id,age\n1,x\n", {"features": ["age"]}, ", line 2: 'x' in feature column 'age'"),
+        ("id,group\n1,x\n", {"label": "grup"}, ": no label column 'grup'; there is 'group'"),
+    ],
+)
+def test_errors_name_file_line_and_value(
+    text: str, options: dict[str, object], message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ValueError, match=rf"n\.csv{message}"):
+        _read(tmp_path, text, **options)

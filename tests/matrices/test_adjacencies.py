@@ -1,0 +1,71 @@
+"""What goes into a stack: the order, the layout, and what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import mcn
+from mcn.matrices.adjacencies import adjacencies_from_counts, adjacencies_from_mapping
+from tests.matrices.dense import edge_index, random_adjacency, triangles
+
+A = random_adjacency(20, 0.3, seed=3)
+
+
+def test_matrices_lie_below_each_other():
+    adj = adjacencies_from_mapping({"edge": A, "triangle": sp.csr_matrix(triangles(A))})
+    assert adj.motifs == ("edge", "triangle")
+    assert adj.indptr.size == 41
+    assert np.array_equal(adj.of(0).toarray(), A)
+    assert np.array_equal(adj.of(1).toarray(), triangles(A))
+    assert (adj.values > 0).all()
+
+
+def test_motifs_pick_and_order():
+    adj = adjacencies_from_mapping({"edge": A, "triangle": triangles(A)}, ["triangle"])
+    assert adj.motifs == ("triangle",)
+    assert np.array_equal(adj.of(0).toarray(), triangles(A))
+
+
+def test_counts_give_the_same_matrices():
+    counts = mcn.count_motifs(edge_index(A), 20)
+    adj = adjacencies_from_counts(counts, ["triangle", "edge"])
+    assert np.array_equal(adj.of(0).toarray(), triangles(A))
+    assert np.array_equal(adj.of(1).toarray(), A)
+
+
+def test_add_edges_reweights_every_motif_but_the_edge():
+    counts = mcn.count_motifs(edge_index(A), 20)
+    adj = adjacencies_from_counts(counts, ["edge", "triangle"], add_edges=True)
+    assert np.array_equal(adj.of(0).toarray(), A)
+    assert np.array_equal(adj.of(1).toarray(), A + triangles(A))
+
+
+def test_scope_pairs_reaches_beyond_the_edges():
+    path = np.array([[0, 1], [1, 2]])
+    adj = adjacencies_from_counts(mcn.count_motifs(path, 3), ["2-star"], scope="pairs")
+    assert adj.of(0).toarray().tolist() == [[0, 1, 1], [1, 0, 1], [1, 1, 0]]
+
+
+@pytest.mark.parametrize(
+    ("matrices", "motifs", "text"),
+    [
+        ({"edge": A, "triangle": A}, ["triangel"], "motif 'triangel' is not among.*Did you mean 'triangle'"),
+        ({"edge": A}, [], "motifs is empty"),
+        ({}, None, "motifs is empty"),
+        (
+            {"edge": A},
+            "edge",
+            r"motifs='edge' is one string; expected a sequence of names such as \('edge',\)",
+        ),
+        ({"edge": A}, ["edge", "edge"], "names 'edge' more than once"),
+        ({"edge": A, "b": np.zeros((3, 3))}, None, "adjacency 'b' has 3 nodes but the first has 20"),
+        ({"edge": np.ones((2, 3))}, None, r"adjacency 'edge' has shape \(2, 3\)"),
+        ({"edge": [[0, 5], [3, 0]]}, None, r"not symmetric: entry \(0, 1\) is 5.0 but \(1, 0\) is 3.0"),
+        ({"edge": [[0, 1e-12], [0, 1]]}, None, r"not symmetric: entry \(0, 1\) is 1e-12 but \(1, 0\) is 0.0"),
+    ],
+)
+def test_what_is_refused(matrices, motifs, text):
+    with pytest.raises(ValueError, match=text):
+        adjacencies_from_mapping(matrices, motifs)

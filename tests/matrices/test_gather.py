@@ -1,0 +1,44 @@
+"""Copying and renaming rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from mcn.matrices import Rows
+from mcn.matrices.gather import gather_rows, rename_columns
+
+
+def as_rows(matrix: sp.csr_array) -> Rows:
+    return Rows(
+        matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data.astype(np.float32)
+    )
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("times", [1, 12])
+def test_gathered_rows_are_the_rows(threads, times):
+    rng = np.random.default_rng(0)
+    matrix = sp.random_array((1000, 500), density=0.4, format="csr", rng=rng, dtype=np.float32)
+    matrix.sort_indices()
+    numbers = rng.integers(
+        0, 1000, 1000 * times
+    )  # 12 times: more than 2 million entries, so threads are used
+    rows, expected = gather_rows(as_rows(matrix), numbers, threads), matrix[numbers]
+    assert np.array_equal(rows.indptr, expected.indptr)
+    assert np.array_equal(rows.indices, expected.indices)
+    assert np.array_equal(rows.values, expected.data)
+
+
+def test_renamed_columns_ascend_targets_first():
+    # Sources of a block with the targets 5, 1, 3: these, then 0, 2, 4.
+    position = np.array([3, 1, 4, 2, 5, 0], np.int32)
+    rows = Rows(
+        np.array([0, 4, 4, 6]),
+        np.array([1, 2, 4, 5, 0, 3], np.int32),
+        np.array([10, 20, 40, 50, 0.5, 30], np.float32),
+    )
+    renamed = rename_columns(rows, position, 3)
+    assert renamed.indices.tolist() == [0, 1, 4, 5, 2, 3]
+    assert renamed.values.tolist() == [50, 10, 20, 40, 30, 0.5]

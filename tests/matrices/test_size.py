@@ -1,0 +1,122 @@
+"""Sizes stated before building, and the limit."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import mcn
+from mcn.matrices import MotifStack, StackTooLarge, stack_size
+from mcn.matrices.size import default_memory_limit, human_bytes
+from tests.matrices.dense import adjacencies, edge_index, random_adjacency, triangles
+
+A = random_adjacency(40, 0.15, seed=5)
+OWN = {"edge": A, "triangle": triangles(A)}
+
+
+@settings(max_examples=25, deadline=None)
+@given(A=adjacencies(), steps=st.integers(1, 4))
+def test_size_is_the_true_number_of_entries(A, steps):
+    own = {"edge": A, "triangle": triangles(A)}
+    stack = MotifStack.from_adjacencies(own, steps=steps)
+    true = [[stack.matrix(m, k).nnz for k in range(1, steps + 1)] for m in own]
+    lazy = MotifStack.from_adjacencies(own, steps=steps, materialize=False)
+    for size in (stack_size(own, steps=steps), stack.size(), lazy.size()):
+        assert size.exact
+        assert size.entries.tolist() == true
+    for bound in (stack_size(own, steps=steps, exact=False), lazy.size(exact=False)):
+        assert not bound.exact
+        assert (bound.entries >= true).all()
+
+
+def test_size_of_counts_is_that_of_their_adjacencies():
+    counts = mcn.count_motifs(edge_index(A), 40)
+    assert stack_size(counts, steps=2).entries.tolist() == stack_size(OWN, steps=2).entries.tolist()
+    with_edges = stack_size(counts, ["triangle"], add_edges=True)
+    assert with_edges.entries[0, 0] == A.sum() + 40
+    pairs = stack_size(counts, ["2-star"], scope="pairs")
+    assert pairs.entries[0, 0] > stack_size(counts, ["2-star"]).entries[0, 0]
+
+
+def test_bytes_are_those_of_the_arrays():
+    stack = MotifStack.from_adjacencies(OWN, steps=2)
+    stored = stack._stored
+    pointer_of_the_end = 8
+    assert stack.size().total_bytes == sum(a.nbytes for a in stored) - pointer_of_the_end
+
+
+def test_the_table_and_the_repr():
+    size = stack_size({"edge": [[0, 1], [1, 0]]}, steps=2)
+    assert str(size).splitlines()[1].split() == ["edge", "1", "4", "48", "B"]
+    assert str(size).splitlines()[2].split() == ["edge", "2", "2", "32", "B"]
+    assert str(size).splitlines()[3].split() == ["total", "6", "80", "B"]
+    assert repr(size) == "StackSize(1 motifs × 2 steps: 6 entries, 80 B)"
+    assert str(stack_size(OWN, exact=False)).endswith("(upper bounds)")
+    assert "at most" in repr(stack_size(OWN, exact=False))
+
+
+def test_too_large_names_motif_step_size_and_ways_out():
+    largest = stack_size(OWN, steps=3)
+    assert largest.entries.argmax() == 2  # edge, step 3
+    with pytest.raises(StackTooLarge) as caught:
+        MotifStack.from_adjacencies(OWN, steps=3, memory_limit=10_000)
+    text = str(caught.value)
+    assert "motif 'edge' at step 3" in text
+    assert f"{largest.entries[0, 2]:,} entries" in text
+    assert "memory_limit=9.77 KiB" in text
+    for way in (
+        "fewer steps (steps=2 leaves it out)",
+        "fewer motifs",
+        "materialize=False",
+        "higher memory_limit",
+    ):
+        assert way in text
+    assert isinstance(caught.value, ValueError)
+
+
+def test_limit_is_met_to_the_byte():
+    need = stack_size(OWN, steps=2).total_bytes
+    assert MotifStack.from_adjacencies(OWN, steps=2, memory_limit=need).materialized
+    with pytest.raises(StackTooLarge):
+        MotifStack.from_adjacencies(OWN, steps=2, memory_limit=need - 1)
+    assert not MotifStack.from_adjacencies(OWN, steps=2, memory_limit=1, materialize=False).materialized
+
+
+def test_counting_stops_early_and_says_between_what():
+    big = random_adjacency(3000, 0.003, seed=1)
+    true = stack_size({"edge": big}, steps=3).entries[0, 2]
+    with pytest.raises(StackTooLarge, match="motif 'edge' at step 3 with between") as caught:
+        MotifStack.from_adjacencies({"edge": big}, steps=3, memory_limit=1_000_000)
+    low, high = (
+        int(x.replace(",", ""))
+        for x in re.search(r"between (\S+) and (\S+) entries", str(caught.value)).groups()
+    )
+    assert 0 < low < true <= high
+
+
+def test_step_one_alone_gets_no_advice_about_steps():
+    with pytest.raises(StackTooLarge) as caught:
+        MotifStack.from_adjacencies(OWN, memory_limit=100)
+    assert "fewer steps" not in str(caught.value)
+
+
+@pytest.mark.parametrize("steps", [0, -1, 1.5, True, "2"])
+def test_bad_steps(steps):
+    with pytest.raises(ValueError, match="expected an integer of at least 1"):
+        stack_size(OWN, steps=steps)
+
+
+def test_numbers_of_bytes_read_well():
+    assert [human_bytes(b) for b in (12, 2048, 5 * 2**20, 3 * 2**30, 2**41)] == [
+        "12 B",
+        "2 KiB",
+        "5 MiB",
+        "3 GiB",
+        "2 TiB",
+    ]
+    assert 0 < default_memory_limit() <= 8 * 2**30
+    assert np.isfinite(default_memory_limit())

@@ -1,0 +1,222 @@
+"""The stack against the dense formula; choosing rows; stored against computed."""
+
+from __future__ import annotations
+
+import doctest
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import mcn
+from mcn.matrices import PSI_NAMES, MotifStack, StackTooLarge, apply_psi, stack
+from tests.matrices.dense import (
+    adjacencies,
+    dense_power,
+    dense_psi,
+    edge_index,
+    random_adjacency,
+    rows_to_dense,
+    triangles,
+)
+
+A = random_adjacency(30, 0.2, seed=2)
+A[7] = A[:, 7] = 0  # an isolated node
+OWN = {"edge": A, "triangle": triangles(A)}
+
+
+@pytest.mark.parametrize("psi", PSI_NAMES)
+@settings(max_examples=15, deadline=None)
+@given(A=adjacencies(max_nodes=12))
+def test_matrices_equal_the_dense_formula(psi, A):
+    own = {"edge": A, "triangle": triangles(A)}
+    stack = MotifStack.from_adjacencies(own, steps=4, psi=psi)
+    for name, matrix in own.items():
+        for k in range(1, 5):
+            result = stack.matrix(name, k)
+            assert result.dtype == np.float64
+            np.testing.assert_allclose(result.toarray(), dense_psi(dense_power(matrix, k), psi), rtol=1e-12)
+
+
+@pytest.mark.parametrize("psi", PSI_NAMES)
+def test_every_motif_of_the_catalogue_equals_the_dense_formula(psi):
+    graph = random_adjacency(14, 0.35, seed=4)
+    counts = mcn.count_motifs(edge_index(graph), 14)
+    names = tuple(dict.fromkeys((*mcn.EDGE_ORBITS, *mcn.GRAPHLETS)))
+    stack = MotifStack.from_counts(counts, names, steps=4, psi=psi)
+    for name in names:
+        dense = counts.adjacency(name).toarray()
+        for k in range(1, 5):
+            expected = dense_psi(dense_power(dense, k), psi)
+            np.testing.assert_allclose(stack.matrix(name, k).toarray(), expected, rtol=1e-10)
+
+
+@pytest.mark.parametrize("scope", ["edges", "pairs"])
+def test_scope_and_added_edges_reach_the_matrices(scope):
+    counts = mcn.count_motifs(edge_index(A), 30)
+    dense = counts.adjacency("4-cycle", scope=scope).toarray()
+    plain = MotifStack.from_counts(counts, ["4-cycle"], 2, "transition", scope=scope)
+    added = MotifStack.from_counts(counts, ["4-cycle"], 2, "transition", scope=scope, add_edges=True)
+    for k in (1, 2):
+        expected = dense_psi(dense_power(dense, k), "transition")
+        np.testing.assert_allclose(plain.matrix("4-cycle", k).toarray(), expected, rtol=1e-12)
+        expected = dense_psi(dense_power(A + dense, k), "transition")
+        np.testing.assert_allclose(added.matrix("4-cycle", k).toarray(), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("materialize", [True, False])
+@pytest.mark.parametrize("psi", PSI_NAMES)
+@settings(max_examples=15, deadline=None)
+@given(A=adjacencies(max_nodes=12), data=st.data())
+def test_select_stacks_rows_of_the_matrices(psi, materialize, A, data):
+    n = len(A)
+    stack = MotifStack.from_adjacencies(
+        {"edge": A, "triangle": triangles(A)}, steps=3, psi=psi, materialize=materialize
+    )
+    choice = np.array(data.draw(st.lists(st.integers(0, 5), min_size=n, max_size=n)))
+    rows = stack.select(choice)
+    matrices = [stack.matrix(m, k) for m in stack.motifs for k in (1, 2, 3)]
+    expected = sp.vstack([matrices[c][[i]] for i, c in enumerate(choice)], format="csr")
+    assert np.array_equal(rows.indptr, expected.indptr)
+    assert np.array_equal(rows.indices, expected.indices)
+    assert np.array_equal(rows.values, expected.data.astype(np.float32))
+    assert (rows_to_dense(rows, n).diagonal() > 0).all()
+
+
+@pytest.mark.parametrize("psi", PSI_NAMES)
+def test_computed_rows_are_bit_equal_to_stored_ones(psi):
+    rng = np.random.default_rng(0)
+    weights = rng.random((30, 30))  # sums that round, so that the order of summation would show
+    own = {"edge": A, "own": triangles(A) * (weights + weights.T)}
+    stored = MotifStack.from_adjacencies(own, steps=4, psi=psi)
+    lazy = MotifStack.from_adjacencies(own, steps=4, psi=psi, materialize=False)
+    assert stored.materialized
+    assert not lazy.materialized
+    for _ in range(5):
+        choice = rng.integers(0, 8, 30)
+        for a, b in zip(stored.select(choice), lazy.select(choice), strict=True):
+            assert np.array_equal(a, b)
+
+
+@pytest.mark.parametrize("materialize", [True, False])
+def test_same_bits_for_every_number_of_threads(materialize):
+    big = random_adjacency(1500, 0.012, seed=6)  # enough work for the threads to be used
+    own = {"edge": big, "triangle": triangles(big)}
+    choice = np.random.default_rng(1).integers(0, 6, 1500)
+    results = []
+    for threads in (1, 2, 5):
+        s = MotifStack.from_adjacencies(
+            own, steps=3, psi="symmetric", materialize=materialize, threads=threads
+        )
+        results.append((*s.select(choice), s.size().entries))
+    for other in results[1:]:
+        for a, b in zip(results[0], other, strict=True):
+            assert np.array_equal(a, b)
+
+
+def test_all_matrices_lie_in_one_csr():
+    s = MotifStack.from_adjacencies(OWN, steps=2, psi="laplacian")
+    whole = sp.csr_array((s._stored.values, s._stored.indices, s._stored.indptr), shape=(4 * 30, 30))
+    parts = [s.matrix(m, k) for m in OWN for k in (1, 2)]
+    assert np.array_equal(whole.toarray(), sp.vstack(parts).toarray().astype(np.float32))
+
+
+@pytest.mark.parametrize("materialize", [True, False])
+def test_nothing_to_choose(materialize):
+    s = MotifStack.from_adjacencies({"triangle": triangles(A)}, edge=A, materialize=materialize)
+    expected = apply_psi(triangles(A), "unweighted").toarray()
+    assert np.array_equal(rows_to_dense(s.select(None), 30), expected)
+    assert np.array_equal(rows_to_dense(s.select(np.zeros(30, int)), 30), expected)
+
+
+def test_what_a_stack_says_of_itself():
+    counts = mcn.count_motifs(edge_index(A), 30)
+    s = MotifStack.from_counts(counts, ["triangle", "4-path"], 2, "row-max")
+    assert (s.motifs, s.num_motifs, s.steps, s.psi) == (("triangle", "4-path"), 2, 2, "row-max")
+    assert s.num_dst == s.num_src == s.num_nodes == 30
+    assert np.array_equal(s.src, np.arange(30))
+    assert np.array_equal(s.targets, np.arange(30))
+    assert s.node_counts.shape == (30, 15)
+    np.testing.assert_allclose(s.node_counts.std(axis=0), counts.per_node.std(axis=0) > 0, atol=1e-5)
+    base = rows_to_dense(s.base, 30)
+    assert np.array_equal(base, dense_psi(A.astype(float), "row-max").astype(np.float32))
+    assert f"{s.size().total_entries:,} entries" in repr(s)
+    lazy = MotifStack.from_counts(counts, steps=4, materialize=False)
+    assert "rows are computed when chosen" in repr(lazy)
+    assert "at most" in repr(lazy)
+
+
+def test_base_does_not_follow_scope_or_added_edges():
+    counts = mcn.count_motifs(edge_index(A), 30)
+    s = MotifStack.from_counts(counts, ["2-star"], psi="transition", scope="pairs", add_edges=True)
+    np.testing.assert_allclose(rows_to_dense(s.base, 30), dense_psi(A.astype(float), "transition"), rtol=1e-6)
+
+
+@pytest.mark.parametrize("materialize", [True, False])
+@pytest.mark.parametrize("n", [0, 1, 3])
+def test_graphs_without_edges(n, materialize):
+    counts = mcn.count_motifs(np.zeros((2, 0), np.int64), n)
+    s = MotifStack.from_counts(counts, steps=3, psi="symmetric", materialize=materialize)
+    assert np.array_equal(rows_to_dense(s.select(np.full(n, 5)), n), np.eye(n))
+    assert s.matrix("triangle", 3).shape == (n, n)
+    assert s.size().total_entries == 6 * n
+
+
+def test_four_steps_where_the_powers_would_not_fit():
+    n, limit = 20_000, 2**26
+    edges = np.random.default_rng(0).integers(0, n, (2, 60_000))
+    counts = mcn.count_motifs(edges, n)
+    with pytest.raises(StackTooLarge, match="motif 'edge' at step 4"):
+        MotifStack.from_counts(counts, ["edge"], 4, "transition", memory_limit=limit)
+    s = MotifStack.from_counts(counts, ["edge"], 4, "transition", memory_limit=limit, materialize=False)
+    rows = np.array([5, 17, 19_999])
+    block = s.block(rows)
+    dense = rows_to_dense(block.select(np.full(3, 3)), block.num_src)
+    adjacency = counts.adjacency("edge").astype(np.float64)
+    power = (adjacency[rows] @ adjacency @ adjacency @ adjacency).toarray()
+    power[np.arange(3), rows] += power.max(axis=1)
+    power /= power.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(dense, power[:, block.src], rtol=1e-6)
+    assert power[:, block.src].sum() == pytest.approx(3)
+
+
+@pytest.mark.parametrize(
+    ("choice", "text"),
+    [
+        (None, "choice is None but there are 2 motifs × 2 steps"),
+        (np.zeros(29, int), r"choice has shape \(29,\)"),
+        (np.zeros(30), "type float64; expected 30 integers"),
+        (np.full(30, 4), r"choice\[0\] = 4 is outside 0 … 3"),
+        (np.full(30, -1), r"choice\[0\] = -1 is outside"),
+    ],
+)
+def test_bad_choices(choice, text):
+    with pytest.raises(ValueError, match=text):
+        MotifStack.from_adjacencies(OWN, steps=2).select(choice)
+
+
+def test_bad_arguments():
+    counts = mcn.count_motifs(edge_index(A), 30)
+    with pytest.raises(ValueError, match="steps=0; expected an integer of at least 1"):
+        MotifStack.from_counts(counts, steps=0)
+    with pytest.raises(ValueError, match=r"psi='laplace' is not known.*Did you mean 'laplacian'"):
+        MotifStack.from_counts(counts, psi="laplace")
+    with pytest.raises(ValueError, match="triangel"):
+        MotifStack.from_counts(counts, ["triangel"])
+    with pytest.raises(ValueError, match="threads=0"):
+        MotifStack.from_counts(counts, threads=0)
+    with pytest.raises(ValueError, match="edge is missing and there is no 'edge'"):
+        MotifStack.from_adjacencies({"triangle": triangles(A)})
+    with pytest.raises(ValueError, match="edge has 3 nodes but the adjacencies have 30"):
+        MotifStack.from_adjacencies({"triangle": triangles(A)}, edge=np.zeros((3, 3)))
+    s = MotifStack.from_counts(counts, steps=2)
+    with pytest.raises(ValueError, match=r"motif 'edges' is not among.*Did you mean 'edge'"):
+        s.matrix("edges", 1)
+    with pytest.raises(ValueError, match="step=3; this stack has the steps 1 … 2"):
+        s.matrix("edge", 3)
+
+
+def test_the_example_in_the_docstring():
+    assert doctest.testmod(stack).failed == 0

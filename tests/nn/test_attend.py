@@ -1,0 +1,102 @@
+"""The fused attention against plain torch, a dense softmax and finite differences."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mcn.matrices import Rows
+from mcn.nn import plain
+from mcn.nn.attend import Attention, attend
+from tests.nn.graphs import dense_rows, grads, random_rows, threads
+
+
+def _inputs(dst: int, src: int, heads: int, width: int, dtype: torch.dtype, seed: int = 0) -> list[torch.Tensor]:
+    torch.manual_seed(seed)
+    shapes = [(src, heads, width), (dst, heads), (src, heads)]
+    return [torch.randn(shape, dtype=dtype, requires_grad=True) for shape in shapes]
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    st.integers(1, 12),
+    st.integers(0, 8),
+    st.integers(1, 9),
+    st.integers(1, 9),
+    st.sampled_from(["softmax", "product"]),
+    st.sampled_from([0.0, 0.6]),
+    st.sampled_from([0.0, 0.4]),
+    st.integers(0, 99),
+)
+def test_equals_the_plain_path(
+    dst: int, more: int, heads: int, width: int, prior: str, p: float, q: float, seed: int
+) -> None:
+    rows = random_rows(dst, dst + more, seed)
+    how = Attention(prior, 0.2, p, q, 11 + seed, 13 + seed)
+    inputs = _inputs(dst, dst + more, heads, width, torch.float32, seed)
+    fused, reference = attend(*inputs, rows, how), plain.attend(*inputs, rows, how)
+    assert torch.allclose(fused, reference, atol=1e-5)
+    for mine, theirs in zip(grads(fused, *inputs), grads(reference, *inputs), strict=True):
+        assert torch.allclose(mine, theirs, atol=1e-4)
+
+
+@pytest.mark.parametrize("prior", ["softmax", "product"])
+@pytest.mark.parametrize("p", [0.0, 0.5])
+def test_gradcheck(prior: str, p: float) -> None:
+    rows = random_rows(5, 8, 3)
+    how = Attention(prior, 0.2, p, p, 5, 6)
+    inputs = _inputs(5, 8, 2, 3, torch.float64)
+    assert torch.autograd.gradcheck(lambda *x: attend(*x, rows, how), inputs)
+
+
+@pytest.mark.parametrize("prior", ["softmax", "product"])
+def test_equals_a_dense_softmax(prior: str) -> None:
+    rows = random_rows(6, 6, 1, empty=False)
+    z, s_dst, s_src = _inputs(6, 6, 2, 4, torch.float64)
+    a = torch.from_numpy(dense_rows(rows, 6)).double()
+    out = attend(z, s_dst, s_src, rows, Attention(prior, 0.1))
+    for h in range(2):
+        logits = torch.nn.functional.leaky_relu(s_dst[:, h, None] + s_src[None, :, h], 0.1)
+        if prior == "softmax":
+            alpha = a * logits.exp()
+            alpha = alpha / alpha.sum(1, keepdim=True)
+        else:
+            alpha = a * logits.masked_fill(a == 0, -torch.inf).softmax(1)
+        assert torch.allclose(out[:, h], alpha @ z[:, h])
+
+
+def test_row_scaling_cancels_in_the_softmax_but_not_in_the_product() -> None:
+    rows = random_rows(6, 6, 2, empty=False)
+    scaled = rows._replace(values=rows.values * np.repeat(np.arange(1, 7), np.diff(rows.indptr)).astype(np.float32))
+    inputs = _inputs(6, 6, 1, 3, torch.float32)
+    soft = [attend(*inputs, r, Attention("softmax")) for r in (rows, scaled)]
+    assert torch.allclose(soft[0], soft[1], atol=1e-5)
+    times = [attend(*inputs, r, Attention("product")) for r in (rows, scaled)]
+    assert torch.allclose(times[0] * torch.arange(1, 7)[:, None, None], times[1], atol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_extreme_logits_and_priors_stay_finite(dtype: torch.dtype) -> None:
+    indptr, indices = np.array([0, 3, 6]), np.array([0, 1, 2, 0, 1, 2], np.int32)
+    rows = Rows(indptr, indices, np.array([1, 1e30, 1e-30, 0, 0, 0], np.float32))
+    z, s_dst, s_src = _inputs(2, 3, 1, 2, dtype)
+    out = attend(z, s_dst * 1000, s_src * 1000, rows, Attention())
+    assert torch.isfinite(out).all()
+    assert torch.equal(out[1], torch.zeros_like(out[1]))  # a row of zero weights listens to nobody
+    assert all(torch.isfinite(g).all() for g in grads(out, z, s_dst, s_src))
+
+
+def test_bits_do_not_depend_on_threads() -> None:
+    rows = random_rows(700, 900, 5)
+    inputs = _inputs(700, 900, 8, 8, torch.float32)
+    how = Attention("softmax", 0.2, 0.6, 0.6, 1, 2)
+    results = []
+    for count in (1, 2, 3):
+        with threads(count):
+            out = attend(*inputs, rows, how)
+            results.append([out, *grads(out, *inputs)])
+    for other in results[1:]:
+        assert all(torch.equal(x, y) for x, y in zip(results[0], other, strict=True))

@@ -1,0 +1,260 @@
+"""The motif convolution."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from mcn.nn import MCNConv, ops
+from mcn.nn.propagate import row_sums
+from tests.nn.graphs import dense_rows, grads, random_features, random_stack, threads
+
+
+def _parameters(conv: MCNConv) -> list[torch.Tensor]:
+    return [p for p in conv.parameters() if p.requires_grad]
+
+
+@pytest.mark.parametrize("concat", [True, False])
+def test_shapes(concat: bool) -> None:
+    stack = random_stack(motifs=2, steps=2)
+    conv = MCNConv(7, 3, motifs=2, steps=2, heads=4, concat=concat)
+    out, choices = conv(torch.randn(24, 7), stack, return_choices=True)
+    assert out.shape == (24, 12 if concat else 3)
+    assert choices.motif.shape == choices.step.shape == choices.log_motif.shape == choices.log_step.shape == (24,)
+    assert choices.motif_probs.shape == (24, 2)
+    assert choices.step_probs.shape == (24, 2)
+    assert choices.state is not None
+    assert choices.state.shape == (24, 12 + 15)
+    assert set(choices.step.tolist()) <= {1, 2}
+
+
+def test_state_is_the_neighbourhood_and_the_counts() -> None:
+    stack = random_stack(motifs=2, psi="transition")
+    conv = MCNConv(7, 3, motifs=2)
+    x = torch.randn(24, 7)
+    state = conv(x, stack, return_choices=True)[1].state
+    assert state is not None
+    base = torch.from_numpy(dense_rows(stack.base, 24))
+    expected = torch.cat([base @ (x @ conv.weight), torch.from_numpy(stack.node_counts)], 1)
+    assert torch.allclose(state, expected, atol=1e-5)
+
+
+def test_rows_are_those_chosen() -> None:
+    stack = random_stack(motifs=3, steps=2, psi="row-max")
+    conv = MCNConv(5, 4, motifs=3, steps=2, epsilon=1.0)
+    _, choices = conv(torch.randn(24, 5), stack, return_choices=True)
+    dense = dense_rows(choices.rows, 24)
+    assert len(set(zip(choices.motif.tolist(), choices.step.tolist(), strict=True))) > 3
+    for i in range(24):
+        matrix = stack.matrix(stack.motifs[int(choices.motif[i])], int(choices.step[i])).toarray()
+        assert np.allclose(dense[i], matrix[i])
+
+
+def test_log_probabilities_reach_the_selector_and_w_only_when_asked() -> None:
+    stack, x = random_stack(motifs=2, steps=2), torch.randn(24, 5)
+    for policy_grad in (False, True):
+        conv = MCNConv(5, 4, motifs=2, steps=2, policy_grad=policy_grad)
+        _, choices = conv(x, stack, return_choices=True)
+        (choices.log_motif + choices.log_step).sum().backward()
+        assert conv.selector is not None
+        assert all(p.grad is not None for p in conv.selector.parameters())
+        assert (conv.weight.grad is not None) is policy_grad
+
+
+@pytest.mark.parametrize("psi", ["unweighted", "row-max", "symmetric"])
+@pytest.mark.parametrize("self_attention", [True, False])
+def test_output_by_dense_algebra(psi: str, self_attention: bool) -> None:
+    stack, x = random_stack(motifs=2, steps=2, psi=psi), torch.randn(24, 5)
+    conv = MCNConv(5, 3, motifs=2, steps=2, heads=2, self_attention=self_attention).eval()
+    out, choices = conv(x, stack, return_choices=True)
+    a = torch.from_numpy(dense_rows(choices.rows, 24)).double()
+    z = (x @ conv.weight).view(24, 2, 3).double()
+    for h in range(2):
+        if conv.att_src is None or conv.att_dst is None:
+            d = a.sum(1).rsqrt()
+            alpha = d[:, None] * a * d[None, :]
+        else:
+            logit = (z[:, h] @ conv.att_dst[h].double())[:, None] + (z[:, h] @ conv.att_src[h].double())[None, :]
+            alpha = a * torch.nn.functional.leaky_relu(logit, 0.2).exp()
+            alpha = alpha / alpha.sum(1, keepdim=True)
+        assert torch.allclose(out[:, 3 * h : 3 * h + 3].double(), alpha @ z[:, h], atol=1e-5)
+
+
+@pytest.mark.parametrize("self_attention", [True, False])
+@pytest.mark.parametrize("sparse", [True, False])
+@pytest.mark.parametrize("prior", ["softmax", "product"])
+def test_plain_path_gives_the_same_layer(
+    self_attention: bool, sparse: bool, prior: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stack = random_stack(motifs=2, steps=2, psi="transition")
+    torch.manual_seed(1)
+    conv = MCNConv(
+        9, 4, 2, 2, heads=3, self_attention=self_attention, prior=prior, policy_grad=True,
+        dropout=0.5, feature_dropout=0.4, input_dropout=0.3,
+    )  # fmt: skip
+    x: Any = random_features(24, 9, 0) if sparse else torch.randn(24, 9)
+    results = []
+    for fused in (True, False):
+        monkeypatch.setattr(ops, "_fused", lambda _x, fused=fused: fused)
+        out, choices = conv(x, stack, key=77, return_choices=True)
+        total = torch.cat([out.flatten(), choices.log_motif, choices.log_step])
+        results.append((choices.motif, choices.step, total, grads(total, *_parameters(conv))))
+    assert torch.equal(results[0][0], results[1][0])
+    assert torch.equal(results[0][1], results[1][1])
+    assert torch.allclose(results[0][2], results[1][2], atol=1e-5)
+    for mine, theirs in zip(results[0][3], results[1][3], strict=True):
+        assert torch.allclose(mine, theirs, atol=1e-4)
+
+
+def test_sparse_and_dense_features_agree() -> None:
+    stack, x = random_stack(), random_features(24, 9, 0)
+    conv = MCNConv(9, 4, motifs=2).eval()
+    dense = x.to_torch(torch.device("cpu")).to_dense()
+    assert torch.allclose(conv(x, stack), conv(dense, stack), atol=1e-6)
+
+
+def test_block_equals_the_whole() -> None:
+    stack, x = random_stack(n=40, motifs=3, steps=2, psi="laplacian"), torch.randn(40, 6)
+    conv = MCNConv(6, 4, motifs=3, steps=2, heads=2).eval()
+    whole, all_choices = conv(x, stack, return_choices=True)
+    rows = np.array([7, 3, 39, 20])
+    block = stack.block(rows)
+    part, choices = conv(x[block.src], block, return_choices=True)
+    assert torch.allclose(part, whole[rows], atol=1e-5)
+    assert torch.equal(choices.motif, all_choices.motif[rows])
+    assert torch.equal(choices.step, all_choices.step[rows])
+
+
+def test_without_self_attention_a_block_needs_the_row_sums() -> None:
+    stack, x = random_stack(n=40, motifs=1), torch.randn(40, 6)
+    conv = MCNConv(6, 4, self_attention=False).eval()
+    block = stack.block(np.array([5, 6]))
+    with pytest.raises(ValueError, match="row sums"):
+        conv(x[block.src], block)
+    degrees = row_sums(stack.select(None))
+    assert torch.allclose(conv(x[block.src], block, degrees=degrees[block.src]), conv(x, stack)[[5, 6]], atol=1e-5)
+    with pytest.raises(ValueError, match="expected .* row sums"):
+        conv(x, stack, degrees=degrees[:3])
+
+
+def test_choices_can_be_pinned() -> None:
+    stack, x = random_stack(motifs=2, steps=2), torch.randn(24, 5)
+    conv = MCNConv(5, 4, motifs=2, steps=2).eval()
+    wanted = np.random.default_rng(0).integers(0, 4, 24)
+    for choice in (wanted, torch.from_numpy(wanted)):
+        _, choices = conv(x, stack, choice=choice, return_choices=True)
+        assert (choices.motif * 2 + choices.step - 1).tolist() == wanted.tolist()
+        assert choices.log_motif.requires_grad
+    _, choices = conv(x, stack, choice=3, return_choices=True)
+    assert set(choices.motif.tolist()) == {1}
+    assert set(choices.step.tolist()) == {2}
+
+
+def test_evaluation_takes_the_most_probable_action() -> None:
+    stack, x = random_stack(motifs=3), torch.randn(24, 5)
+    conv = MCNConv(5, 4, motifs=3, epsilon=1.0, explore="sample").eval()
+    _, choices = conv(x, stack, return_choices=True)
+    assert torch.equal(choices.motif, choices.motif_probs.argmax(1))
+    assert torch.equal(conv(x, stack), conv(x, stack))
+
+
+def test_training_explores_as_told() -> None:
+    stack, x = random_stack(n=300, motifs=3), torch.randn(300, 5)
+    conv = MCNConv(5, 4, motifs=3, init_bias=9.0, epsilon=0.6)
+    motif = conv(x, stack, key=1, return_choices=True)[1].motif
+    assert 0.25 < (motif != 0).float().mean() < 0.55  # two thirds of 0.6
+    assert (conv(x, stack, key=1, epsilon=0.0, return_choices=True)[1].motif == 0).all()
+    uniform = MCNConv(5, 4, motifs=3, init_bias=1e-9, explore="sample")
+    assert set(uniform(x, stack, return_choices=True)[1].motif.tolist()) == {0, 1, 2}
+
+
+def test_without_motif_attention_the_first_motif_is_used() -> None:
+    stack, x = random_stack(motifs=2, steps=2), torch.randn(24, 5)
+    conv = MCNConv(5, 4, motifs=2, steps=2, motif_attention=False).eval()
+    out, choices = conv(x, stack, return_choices=True)
+    assert conv.selector is None
+    assert torch.equal(out, conv(x, stack, choice=0))
+    assert set(choices.motif.tolist()) == {0}
+    assert set(choices.step.tolist()) == {1}
+    assert choices.log_motif.tolist() == [0.0] * 24
+
+
+def test_single_motif_and_step_chooses_nothing() -> None:
+    stack, x = random_stack(motifs=1), torch.randn(24, 5)
+    conv = MCNConv(5, 4)
+    out, choices = conv(x, stack, return_choices=True)
+    assert conv.selector is None
+    assert choices.log_step.tolist() == [0.0] * 24
+    assert choices.state is None
+    assert torch.equal(out, conv(x, stack, choice=0))
+
+
+def test_isolated_node_hears_itself_alone() -> None:
+    stack, x = random_stack(motifs=2, steps=2), torch.randn(24, 5)
+    conv = MCNConv(5, 4, motifs=2, steps=2).eval()
+    assert torch.allclose(conv(x, stack)[-1], (x @ conv.weight)[-1], atol=1e-6)
+
+
+def test_randomness_follows_the_key_or_torch() -> None:
+    stack, x = random_stack(motifs=2), torch.randn(24, 5)
+    conv = MCNConv(5, 4, motifs=2, dropout=0.5, feature_dropout=0.5, input_dropout=0.5)
+    assert torch.equal(conv(x, stack, key=5), conv(x, stack, key=5))
+    assert not torch.equal(conv(x, stack, key=5), conv(x, stack, key=6))
+    torch.manual_seed(0)
+    first, second = conv(x, stack), conv(x, stack)
+    torch.manual_seed(0)
+    assert torch.equal(conv(x, stack), first)
+    assert not torch.equal(first, second)
+
+
+def test_bits_do_not_depend_on_threads() -> None:
+    stack = random_stack(n=900, motifs=3, psi="transition")
+    x = torch.randn(900, 64)
+    conv = MCNConv(64, 8, 3, heads=8, dropout=0.6, feature_dropout=0.6, input_dropout=0.6, policy_grad=True)
+    results = []
+    for count in (1, 2):
+        with threads(count):
+            out, choices = conv(x, stack, key=9, return_choices=True)
+            total = torch.cat([out.flatten(), choices.log_motif])
+            results.append([choices.motif, total, *grads(total, *_parameters(conv))])
+    assert all(torch.equal(a, b) for a, b in zip(*results, strict=True))
+
+
+def test_float64() -> None:
+    stack = random_stack(motifs=2, steps=2)
+    conv = MCNConv(5, 4, 2, 2).double().eval()
+    x = torch.randn(24, 5, dtype=torch.float64)
+    assert conv(x, stack).dtype == torch.float64
+    assert torch.allclose(conv(x, stack).float(), conv.float()(x.float(), stack), atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"heads": 0}, "heads must be a positive integer, got 0"),
+        ({"dropout": 1.0}, "dropout must be at least 0 and less than 1, got 1.0"),
+        ({"input_dropout": -0.1}, "input_dropout"),
+        ({"epsilon": 2.0}, "epsilon must be between 0 and 1, got 2.0"),
+        ({"prior": "add"}, "prior must be one of softmax, product, got 'add'"),
+        ({"explore": "never"}, "explore must be 'epsilon' or 'sample', got 'never'"),
+    ],
+)
+def test_bad_options(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        MCNConv(5, 4, **options)
+
+
+def test_bad_inputs() -> None:
+    stack, conv = random_stack(motifs=2), MCNConv(5, 4, motifs=2)
+    with pytest.raises(ValueError, match=r"x has shape \(23, 5\), expected \(24, 5\)"):
+        conv(torch.randn(23, 5), stack)
+    with pytest.raises(ValueError, match="2 motifs and 1 steps, but the layer was made for motifs=3"):
+        MCNConv(5, 4, motifs=3)(torch.randn(24, 5), stack)
+    with pytest.raises(ValueError, match="0 … 1, got 2 … 2"):
+        conv(torch.randn(24, 5), stack, choice=2)
+    with pytest.raises(ValueError, match="24 integers"):
+        conv(torch.randn(24, 5), stack, choice=np.zeros(5, np.int64))
+    assert "motifs=2" in repr(conv)

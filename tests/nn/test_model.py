@@ -1,0 +1,166 @@
+"""The whole network."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch_geometric.nn import GATConv
+
+from mcn.nn import MCN, MCNConv
+from tests.nn.graphs import edge_index, random_features, random_stack, threads
+
+ROWS = np.array([17, 3, 44, 59])
+
+
+def _model(**options: Any) -> MCN:
+    torch.manual_seed(0)
+    return MCN(9, 4, 3, **({"heads": 2} | options))
+
+
+def test_architecture() -> None:
+    model = _model(num_layers=3, motifs=2, output_heads=5)
+    shapes = [tuple(conv.weight.shape) for conv in model.convs]  # type: ignore[union-attr,arg-type]
+    assert shapes == [(9, 8), (8, 8), (8, 15)]
+    assert [conv.concat for conv in model.convs] == [True, True, False]
+    for conv in model.convs:
+        assert conv.dropout == conv.feature_dropout == conv.input_dropout == 0.6
+    own = _model(coefficient_dropout=0.1, input_dropout=0.0)
+    assert [getattr(own.convs[0], name) for name in ("dropout", "feature_dropout", "input_dropout")] == [0.1, 0.6, 0.0]
+    assert [conv.epsilon for conv in _model(epsilon=0.3).convs] == [0.3, 0.3]
+    before = model.convs[0].weight.clone()  # type: ignore[operator]
+    model.reset_parameters()
+    assert not torch.equal(before, model.convs[0].weight)  # type: ignore[arg-type]
+
+
+def test_equals_a_pyg_gat() -> None:
+    torch.manual_seed(2)
+    stack, x = random_stack(n=40, motifs=1), torch.randn(40, 9)
+    edges = edge_index(stack)
+    first, second = GATConv(9, 4, heads=2).eval(), GATConv(8, 3, heads=2, concat=False).eval()
+    model = _model(output_heads=2).eval()
+    model.convs[0], model.convs[1] = MCNConv.from_pyg(first), MCNConv.from_pyg(second)
+    expected = second(torch.nn.functional.elu(first(x, edges)), edges)
+    assert torch.allclose(model(x, stack), expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("options", [
+    {"motifs": 2, "steps": 2},
+    {"motifs": 2, "num_layers": 3, "prior": "product"},
+    {"motifs": 1},
+    {"motifs": 2, "motif_attention": False},
+    {"motifs": 1, "self_attention": False},
+    {"motifs": 2, "motif_attention": False, "self_attention": False},
+    {"motifs": 2, "self_attention": False},
+    {"num_layers": 1},
+])  # fmt: skip
+@pytest.mark.parametrize("sparse", [True, False])
+def test_rows_equal_the_whole(options: dict[str, Any], sparse: bool) -> None:
+    motifs, steps = options.get("motifs", 1), options.get("steps", 1)
+    stack = random_stack(n=60, motifs=motifs, steps=steps, psi="transition")
+    x: Any = random_features(60, 9, 0) if sparse else torch.randn(60, 9)
+    model = _model(**options).eval()
+    whole, all_choices = model(x, stack, return_choices=True)
+    part, choices = model(x, stack, ROWS, return_choices=True)
+    assert torch.allclose(part, whole[ROWS], atol=1e-5)
+    assert torch.allclose(model(x, stack, torch.from_numpy(ROWS)), whole[ROWS], atol=1e-5)
+    prepared = stack.blocks(ROWS, model.num_layers)
+    assert torch.allclose(model(x, stack, blocks=prepared), whole[ROWS], atol=1e-5)
+    assert len(choices) == model.num_layers
+    assert torch.equal(choices[-1].motif, all_choices[-1].motif[ROWS])
+    for lower, upper in zip(choices, choices[1:], strict=False):
+        # The sources of a layer are the targets of the one below: what the rewards travel along.
+        assert upper.rows.indices.max() < len(lower.motif)
+
+
+@pytest.mark.parametrize("self_attention", [True, False])
+def test_pinned_choices_on_rows(self_attention: bool) -> None:
+    stack, x = random_stack(n=60, motifs=3, steps=2), torch.randn(60, 9)
+    model = _model(motifs=3, steps=2, self_attention=self_attention).eval()
+    for choice in (0, 3, [4, 1]):
+        whole = model(x, stack, choice=choice)
+        assert torch.allclose(model(x, stack, ROWS, choice=choice), whole[ROWS], atol=1e-5)
+        part, choices = model(x, stack, ROWS, choice=choice, return_choices=True)
+        assert torch.allclose(part, whole[ROWS], atol=1e-5)
+        assert choices[0].motif_log_probs.requires_grad
+    mixed = model(x, stack, ROWS, choice=[None, 2])
+    assert torch.allclose(mixed, model(x, stack, choice=[None, 2])[ROWS], atol=1e-5)
+    arrays = [np.full(60, 2), np.arange(60) % 6]
+    assert torch.isfinite(model(x, stack, choice=arrays)).all()
+
+
+def test_mask_selects_in_order_of_ids() -> None:
+    stack, x = random_stack(n=60, motifs=2), torch.randn(60, 9)
+    model = _model(motifs=2).eval()
+    mask = torch.zeros(60, dtype=torch.bool)
+    mask[ROWS] = True
+    assert torch.allclose(model(x, stack, mask), model(x, stack)[mask], atol=1e-5)
+
+
+def test_training_is_a_function_of_the_seed() -> None:
+    stack, x = random_stack(n=60, motifs=2, steps=2), random_features(60, 9, 0)
+
+    def run(model: MCN, passes: int) -> list[torch.Tensor]:
+        model.train()
+        torch.manual_seed(torch.seed())  # the global generator must not matter
+        return [model(x, stack, ROWS) for _ in range(passes)]
+
+    first = run(_model(motifs=2, steps=2, seed=3), 4)
+    again = run(_model(motifs=2, steps=2, seed=3), 4)
+    assert all(torch.equal(a, b) for a, b in zip(first, again, strict=True))
+    assert not torch.equal(first[0], first[1])
+    assert not torch.equal(first[0], run(_model(motifs=2, steps=2, seed=4), 1)[0])
+    resumed = _model(motifs=2, steps=2)
+    resumed.rng.load_state_dict({"seed": 3, "step": 2})
+    assert torch.equal(run(resumed, 1)[0], first[2])
+    evaluated = _model(motifs=2, steps=2, seed=3).eval()
+    evaluated(x, stack)
+    assert evaluated.rng.state_dict() == {"seed": 3, "step": 0}
+
+
+def test_training_bits_do_not_depend_on_threads() -> None:
+    stack, x = random_stack(n=1200, motifs=2, psi="row-max"), random_features(1200, 300, 0)
+    labels = torch.randint(3, (1200,), generator=torch.Generator().manual_seed(0))
+    results = []
+    for count in (1, 2):
+        with threads(count):
+            torch.manual_seed(0)
+            model = MCN(300, 8, 3, motifs=2, seed=1)
+            optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+            for _ in range(3):
+                optimizer.zero_grad()
+                scores, choices = model(x, stack, return_choices=True)
+                loss = torch.nn.functional.cross_entropy(scores, labels)
+                loss = loss - sum(c.log_motif.mean() for c in choices)
+                loss.backward()
+                optimizer.step()
+            results.append([p.detach() for p in model.parameters()])
+    assert all(torch.equal(a, b) for a, b in zip(*results, strict=True))
+
+
+def test_copies_and_state() -> None:
+    stack, x = random_stack(n=60, motifs=2), torch.randn(60, 9)
+    model = _model(motifs=2).eval()
+    out = model(x, stack, ROWS)
+    assert torch.equal(copy.deepcopy(model)(x, stack, ROWS), out)
+    other = MCN(9, 4, 3, heads=2, motifs=2).eval()
+    other.load_state_dict(model.state_dict())
+    assert torch.equal(other(x, stack, ROWS), out)
+
+
+def test_bad_inputs() -> None:
+    stack, x = random_stack(n=60, motifs=2), torch.randn(60, 9)
+    model = _model(motifs=2)
+    with pytest.raises(ValueError, match="num_layers must be at least 1, got 0"):
+        _model(num_layers=0)
+    with pytest.raises(ValueError, match=r"expected one per layer \(2\), got 1"):
+        model(x, stack, blocks=stack.blocks(ROWS, 1))
+    with pytest.raises(ValueError, match="x has 59 rows, but the stack has 60 nodes"):
+        model(x[:59], stack)
+    with pytest.raises(ValueError, match=r"one entry per layer \(2\), got \[1\]"):
+        model(x, stack, choice=[1])
+    with pytest.raises(ValueError, match="0 … 1, got 7 … 7"):
+        model(x, stack, ROWS, choice=7)
