@@ -137,9 +137,11 @@ def memory(n: int, edges: Edges, threads: int) -> float:
         np.save(path, edges)
         run = subprocess.run(
             [sys.executable, "-c", code, str(path), str(n), str(threads)],
-            capture_output=True, text=True, check=True,
+            capture_output=True,
+            text=True,
+            check=True,
         )
-    return int(run.stdout) / edges.shape[1]
+    return float(int(run.stdout) / edges.shape[1])
 
 
 def measure(name: str, n: int, edges: Edges, limit: float) -> dict[str, Any]:
@@ -164,8 +166,9 @@ def show(row: dict[str, Any], limit: float) -> str:
     def ratio(code: str) -> str:
         return f"> {limit / row['one']:.0f}×" if row[code] is None else f"{row[code] / row['one']:.1f}×"
 
+    faster = row["wall_one"] / row["two"]
     return (
-        f"{row['name']:24s}{row['edges']:>11,}{row['call']:9.3f}{row['one']:9.3f}{row['wall_one'] / row['two']:8.2f}×"
+        f"{row['name']:24s}{row['edges']:>11,}{row['call']:9.3f}{row['one']:9.3f}{faster:8.2f}×"
         f"{ratio('orbit-count'):>13s}{ratio('networkit'):>12s}{ratio('igraph'):>10s}"
         f"{row['bytes']:8.0f}{1e9 * row['one'] / row['wedges']:8.1f}"
     )
@@ -196,9 +199,13 @@ def plot(rows: list[dict[str, Any]], path: Path) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     beside = HERE.parent.parent / "shared" / "data" / "graphs"
-    parser.add_argument("--graphs", type=Path, default=beside if beside.is_dir() else None, help="folder of .npz graphs")
+    parser.add_argument(
+        "--graphs", type=Path, default=beside if beside.is_dir() else None, help="folder of .npz graphs"
+    )
     parser.add_argument("--largest", type=int, default=10_000_000, help="edges of the largest R-MAT graph")
     parser.add_argument("--limit", type=float, default=60, help="seconds given to another counter")
     parser.add_argument("--plot", type=Path, help="write a plot of time by edges to this file")
@@ -210,11 +217,14 @@ def main() -> None:
         return
     count_motifs([[0, 1], [1, 2]])  # compile, or load what was compiled
     print(
-        "mcn: seconds for the whole call (edge list in, counts out) and for counting only, one thread; how much\n"
-        "faster two threads are; how many times longer the others take than one thread of ours; peak bytes per\n"
-        "edge on two threads; nanoseconds per wedge.\n"
+        "mcn: seconds for the whole call (edge list in, counts out) and for counting only, one thread; how\n"
+        "much faster two threads are; how many times longer the others take than one thread of ours; peak\n"
+        "bytes per edge on two threads; nanoseconds per wedge.\n"
     )
-    print(f"{'graph':24s}{'edges':>11s}{'call':>9s}{'count':>9s}{'2 thr.':>9s}{'orbit-count':>13s}{'networkit':>12s}{'igraph':>10s}{'B/edge':>8s}{'ns/w':>8s}")
+    print(
+        f"{'graph':24s}{'edges':>11s}{'call':>9s}{'count':>9s}{'2 thr.':>9s}{'orbit-count':>13s}"
+        f"{'networkit':>12s}{'igraph':>10s}{'B/edge':>8s}{'ns/w':>8s}"
+    )
     rows = []
     for name, n, edges in graphs(options.graphs, options.largest):
         rows.append(measure(name, n, edges, options.limit))

@@ -70,7 +70,7 @@ def instances(graph: nx.Graph, induced: bool):
 
 
 def count(n: int, edges, induced: bool):
-    """per_edge [M, 13], per_node [N, 15] and, per graphlet, the matrix of node pairs that share an instance."""
+    """per_edge [M, 13], per_node [N, 15] and, per graphlet, the matrix of pairs that share an instance."""
     graph = nx.Graph()
     graph.add_nodes_from(range(n))
     graph.add_edges_from(edges)

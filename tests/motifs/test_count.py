@@ -51,7 +51,9 @@ def test_by_hand():
     assert named["tailed-triangle-tail"] == [0, 0, 0, 1]
     assert named["tailed-triangle-center"] == [0, 1, 1, 0]
     assert named["tailed-triangle-edge"] == [1, 0, 0, 0]
-    assert all(sum(named[orbit]) == 0 for orbit in named if "4-" in orbit or "3-" in orbit or "chord" in orbit)
+    assert all(
+        sum(named[orbit]) == 0 for orbit in named if "4-" in orbit or "3-" in orbit or "chord" in orbit
+    )
     node = dict(zip(mcn.NODE_ORBITS, counts.per_node.T.tolist(), strict=True))
     assert node["edge"] == [2, 2, 3, 1]
     assert node["tailed-triangle-center"] == [0, 0, 1, 0]
@@ -60,7 +62,10 @@ def test_by_hand():
 
 def test_karate_totals():
     graph = nx.karate_club_graph()
-    totals = {line.graphlet: line.instances for line in mcn.count_motifs(list(zip(*graph.edges, strict=True))).totals()}
+    totals = {
+        line.graphlet: line.instances
+        for line in mcn.count_motifs(list(zip(*graph.edges, strict=True))).totals()
+    }
     assert totals["edge"] == 78
     assert totals["triangle"] == sum(nx.triangles(graph).values()) // 3 == 45
     assert totals["4-clique"] == sum(len(c) == 4 for c in nx.enumerate_all_cliques(graph)) == 11

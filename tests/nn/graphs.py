@@ -23,7 +23,9 @@ def adjacency(n: int, density: float, seed: int) -> Any:
     return sp.csr_array(a)
 
 
-def random_stack(n: int = 24, seed: int = 0, motifs: int = 2, steps: int = 1, psi: str = "unweighted") -> MotifStack:
+def random_stack(
+    n: int = 24, seed: int = 0, motifs: int = 2, steps: int = 1, psi: str = "unweighted"
+) -> MotifStack:
     a = adjacency(n, 0.2, seed)
     triangle = (a @ a).multiply(a).tocsr()
     triangle.eliminate_zeros()
@@ -55,7 +57,9 @@ def dense_rows(rows: Rows, num_src: int) -> np.ndarray[Any, Any]:
 def random_features(n: int, columns: int, seed: int, dtype: Any = np.float32) -> SparseFeatures:
     m = sp.random_array((n, columns), density=0.2, rng=np.random.default_rng(seed), format="csr")
     m.data += 0.5
-    return SparseFeatures(m.indptr.astype(np.int64), m.indices.astype(np.int32), m.data.astype(dtype), columns)
+    return SparseFeatures(
+        m.indptr.astype(np.int64), m.indices.astype(np.int32), m.data.astype(dtype), columns
+    )
 
 
 def edge_index(stack: MotifStack) -> torch.Tensor:

@@ -14,7 +14,9 @@ from mcn.nn.attend import Attention, attend
 from tests.nn.graphs import dense_rows, grads, random_rows, threads
 
 
-def _inputs(dst: int, src: int, heads: int, width: int, dtype: torch.dtype, seed: int = 0) -> list[torch.Tensor]:
+def _inputs(
+    dst: int, src: int, heads: int, width: int, dtype: torch.dtype, seed: int = 0
+) -> list[torch.Tensor]:
     torch.manual_seed(seed)
     shapes = [(src, heads, width), (dst, heads), (src, heads)]
     return [torch.randn(shape, dtype=dtype, requires_grad=True) for shape in shapes]
@@ -70,7 +72,9 @@ def test_equals_a_dense_softmax(prior: str) -> None:
 
 def test_row_scaling_cancels_in_the_softmax_but_not_in_the_product() -> None:
     rows = random_rows(6, 6, 2, empty=False)
-    scaled = rows._replace(values=rows.values * np.repeat(np.arange(1, 7), np.diff(rows.indptr)).astype(np.float32))
+    scaled = rows._replace(
+        values=rows.values * np.repeat(np.arange(1, 7), np.diff(rows.indptr)).astype(np.float32)
+    )
     inputs = _inputs(6, 6, 1, 3, torch.float32)
     soft = [attend(*inputs, r, Attention("softmax")) for r in (rows, scaled)]
     assert torch.allclose(soft[0], soft[1], atol=1e-5)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,11 @@ def test_architecture() -> None:
     for conv in model.convs:
         assert conv.dropout == conv.feature_dropout == conv.input_dropout == 0.6
     own = _model(coefficient_dropout=0.1, input_dropout=0.0)
-    assert [getattr(own.convs[0], name) for name in ("dropout", "feature_dropout", "input_dropout")] == [0.1, 0.6, 0.0]
+    assert [getattr(own.convs[0], name) for name in ("dropout", "feature_dropout", "input_dropout")] == [
+        0.1,
+        0.6,
+        0.0,
+    ]
     assert [conv.epsilon for conv in _model(epsilon=0.3).convs] == [0.3, 0.3]
     before = model.convs[0].weight.clone()  # type: ignore[operator]
     model.reset_parameters()
@@ -71,7 +76,7 @@ def test_rows_equal_the_whole(options: dict[str, Any], sparse: bool) -> None:
     assert torch.allclose(model(x, stack, blocks=prepared), whole[ROWS], atol=1e-5)
     assert len(choices) == model.num_layers
     assert torch.equal(choices[-1].motif, all_choices[-1].motif[ROWS])
-    for lower, upper in zip(choices, choices[1:], strict=False):
+    for lower, upper in pairwise(choices):
         # The sources of a layer are the targets of the one below: what the rewards travel along.
         assert upper.rows.indices.max() < len(lower.motif)
 

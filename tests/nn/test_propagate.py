@@ -38,7 +38,7 @@ def test_symmetric_normalisation_by_hand() -> None:
 
 def test_an_empty_row_has_no_normalisation() -> None:
     rows = random_rows(4, 4, 3)
-    with pytest.raises(ValueError, match="positive, got 0.0 at source 1"):
+    with pytest.raises(ValueError, match=r"positive, got 0\.0 at source 1"):
         symmetric_normalised(rows, row_sums(rows))
 
 

@@ -37,9 +37,9 @@ def test_frequency_and_scale(p: float) -> None:
     assert torch.allclose(mask[kept], torch.tensor(1 / (1 - p)))
 
 
-def test_different_keys_are_uncorrelated() -> None:
+def test_derived_keys_are_uncorrelated() -> None:
     base = keep_mask((100_000,), 0.5, derive(0, 0), torch.empty(0)) - 1
-    for other in (derive(0, 1), derive(1, 0), derive(0, 0) + 1, derive(0, 0) ^ (1 << 40)):
+    for other in (derive(0, 1), derive(1, 0), derive(0, 0, 0), derive(1 << 40, 0)):
         mask = keep_mask((100_000,), 0.5, other, torch.empty(0)) - 1
         for shift in (0, 1, 8):
             assert abs((base[shift:] * mask[: len(mask) - shift]).mean().item()) < 6 / 100_000**0.5

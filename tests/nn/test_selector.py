@@ -26,7 +26,9 @@ def test_second_layer_sees_the_state_and_the_probabilities_of_the_first() -> Non
     probabilities = (state @ selector.motif_weight + selector.motif_bias).softmax(1)
     assert torch.allclose(motif.exp(), probabilities, atol=1e-6)
     seen = torch.cat([state, probabilities], 1)
-    assert torch.allclose(step.exp(), (seen @ selector.step_weight + selector.step_bias).softmax(1), atol=1e-6)
+    assert torch.allclose(
+        step.exp(), (seen @ selector.step_weight + selector.step_bias).softmax(1), atol=1e-6
+    )
 
 
 def test_nothing_to_choose() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,14 +11,22 @@ import typer
 if TYPE_CHECKING:
     from torch_geometric.data import Data
 
-Dataset = Annotated[str | None, typer.Option("--dataset", help="A data set by name; `mcn datasets` lists them.")]
+Dataset = Annotated[
+    str | None, typer.Option("--dataset", help="A data set by name; `mcn datasets` lists them.")
+]
 Graph = Annotated[
     Path | None,
-    typer.Option("--graph", help="An edge list (csv, tsv, txt, edges, .gz), .mtx, .graphml, .gexf, .gml or .npz."),
+    typer.Option(
+        "--graph", help="An edge list (csv, tsv, txt, edges, .gz), .mtx, .graphml, .gexf, .gml or .npz."
+    ),
 ]
-Nodes = Annotated[Path | None, typer.Option("--nodes", help="A table of the nodes: id, label, split, features.")]
+Nodes = Annotated[
+    Path | None, typer.Option("--nodes", help="A table of the nodes: id, label, split, features.")
+]
 DataRoot = Annotated[Path | None, typer.Option("--data-root", help="Folder to look for data sets in first.")]
-Threads = Annotated[int | None, typer.Option("--threads", min=1, help="Cores to use; chosen by size if not given.")]
+Threads = Annotated[
+    int | None, typer.Option("--threads", min=1, help="Cores to use; chosen by size if not given.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON on standard output, nothing else.")]
 
 
@@ -25,15 +34,19 @@ def read_input(
     dataset: str | None, graph: Path | None, nodes: Path | None, data_root: Path | None, default: str
 ) -> tuple[Data, str]:
     """The graph a user asked for, and what to call it."""
-    from mcn.data import load_dataset, load_graph
-
     if dataset is not None and graph is not None:
         raise ValueError("give --dataset or --graph, not both")
     if nodes is not None and graph is None:
         raise ValueError("--nodes describes the nodes of --graph; give that too")
     if graph is not None:
+        if not graph.expanduser().is_file():  # said at once: the loader has to wait for torch
+            raise FileNotFoundError(f"{graph}: no such file")
+        from mcn.data import load_graph
+
         return load_graph(graph, nodes=nodes), str(graph)
-    name = dataset or default
+    from mcn.data import load_dataset  # without torch until the name is known to be right
+
+    name = default if dataset is None else dataset
     return load_dataset(name, root=data_root), name
 
 
@@ -47,3 +60,5 @@ def check_writable(path: Path | None, suffix: str) -> None:
         raise ValueError(f"--out {path}: there is no folder {path.parent}")
     if path.is_dir():
         raise ValueError(f"--out {path}: this is a folder")
+    if not os.access(path.parent, os.W_OK):
+        raise ValueError(f"--out {path}: the folder {path.parent} cannot be written to")

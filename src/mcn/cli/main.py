@@ -21,6 +21,8 @@ EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
 # typer's own exception family; older releases take it from click, newer ones carry their own.
 _UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 _CliError: type[Exception] = _UsageError.__mro__[1]
+# What a user can put right by naming another file; any other OSError (a full disk, say) is a failure.
+_WRONG_FILE = (FileNotFoundError, FileExistsError, PermissionError, IsADirectoryError, NotADirectoryError)
 
 
 class Verbs(TyperGroup):
@@ -34,24 +36,20 @@ class Verbs(TyperGroup):
         """Import the file of a verb and make its command."""
         if cmd_name not in VERBS:
             return None
-        if "--help" in sys.argv[1:2] or len(sys.argv) == 1:  # the overview needs only the one-line texts
-            return _outline(cmd_name)
         return _command(cmd_name, importlib.import_module(f"mcn.cli.{cmd_name}").run)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """List the verbs from their one-line texts, without importing any."""
+        with formatter.section("Verbs"):
+            formatter.write_dl(list(VERBS.items()))
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Say which verb was probably meant."""
         if args and args[0] not in VERBS and not args[0].startswith("-"):
             near = difflib.get_close_matches(args[0], VERBS, n=1)
-            hint = f"; did you mean '{near[0]}'?" if near else f"; verbs: {', '.join(VERBS)}"
-            raise _UsageError(f"no verb '{args[0]}'{hint}")
+            hint = f"did you mean '{near[0]}'?" if near else f"verbs: {', '.join(VERBS)}"
+            raise _UsageError(f"no verb '{args[0]}'; {hint}")
         return super().resolve_command(ctx, args)
-
-
-def _outline(verb: str) -> Any:
-    def nothing() -> None: ...
-
-    nothing.__doc__ = VERBS[verb]
-    return _command(verb, nothing)
 
 
 def _command(verb: str, function: Any) -> Any:
@@ -71,42 +69,60 @@ def _version(value: bool) -> None:
 
 
 def _root(
-    version: bool = typer.Option(False, "--version", help="Show the version.", callback=_version, is_eager=True),
+    version: bool = typer.Option(
+        False, "--version", help="Show the version.", callback=_version, is_eager=True
+    ),
 ) -> None:
-    """Motif convolutional networks: count motifs, train, compare, look."""
+    """Motif convolutional networks: count the motifs of a graph, exactly."""
 
 
 def _application() -> Any:
-    app = typer.Typer(cls=Verbs, add_completion=False, rich_markup_mode=None, no_args_is_help=True)
-    app.callback()(_root)
+    app = typer.Typer(cls=Verbs, add_completion=False, rich_markup_mode=None)
+    app.callback(
+        options_metavar="[--version] [--help]",
+        subcommand_metavar="VERB [OPTIONS]",
+        epilog="`mcn VERB --help` has the options of a verb and an example.",
+    )(_root)
     return typer.main.get_command(app)
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; the exit code: 0 done, 1 the work failed, 2 wrong use or bad input."""
-    if arguments is not None:
-        sys.argv = ["mcn", *arguments]
+    arguments = sys.argv[1:] if arguments is None else arguments
     try:
-        code = _application().main(args=sys.argv[1:], prog_name="mcn", standalone_mode=False)
+        code = _application().main(args=arguments or ["--help"], prog_name="mcn", standalone_mode=False)
         sys.stdout.flush()
+        if code == EXIT_INTERRUPTED:  # typer's way to say that it saw a KeyboardInterrupt
+            raise KeyboardInterrupt
         return int(code or 0)
     except _CliError as error:
-        message = error.format_message()  # type: ignore[attr-defined]
-        if not message:  # typer's way to say: help was shown
-            return EXIT_USAGE
-        return _say(message, EXIT_USAGE)
-    except (typer.Abort, KeyboardInterrupt) as error:
-        return _say(str(error) or "interrupted", EXIT_INTERRUPTED)
+        return _say(_explain(error), EXIT_USAGE)
+    except (typer.Abort, KeyboardInterrupt):
+        return _say("interrupted", EXIT_INTERRUPTED)
     except BrokenPipeError:  # the reader of our output went away: `mcn … | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_FAILED
-    except (ValueError, OSError) as error:
+    except (ValueError, *_WRONG_FILE) as error:
         return _say(_describe(error), EXIT_USAGE)
-    except Exception as error:  # noqa: BLE001 - the last resort: a bug of ours, still not a traceback
+    except OSError as error:
+        return _say(_describe(error), EXIT_FAILED)
+    except MemoryError as error:
+        return _say(f"not enough memory: {error}" if str(error) else "not enough memory", EXIT_FAILED)
+    except Exception as error:  # the last resort: a bug of ours, still not a traceback
         if os.environ.get("MCN_TRACEBACK"):
             raise
         text = f"{type(error).__name__}: {error}"
         return _say(f"{text} (an internal error; set MCN_TRACEBACK=1 to see where)", EXIT_FAILED)
+
+
+def _explain(error: Any) -> str:
+    """The message of a wrong use; a mistyped option gets the nearest one suggested."""
+    if type(error).__name__ != "NoSuchOption":
+        return str(error.format_message())
+    near = difflib.get_close_matches(error.option_name, error.possibilities or [], n=1)
+    verb = error.ctx.command_path if error.ctx else "mcn"
+    hint = f"did you mean '{near[0]}'?" if near else f"`{verb} --help` lists the options"
+    return f"no option '{error.option_name}'; {hint}"
 
 
 def _describe(error: Exception) -> str:

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from mcn.cli._compiling import compile_notice
 from mcn.cli._options import DataRoot, Dataset, Graph, Json, Threads, check_writable, read_input
 from mcn.cli._progress import progress_bar
 
@@ -31,21 +32,22 @@ def run(
     Example: mcn motifs --graph edges.csv --out counts.npz
     """
     check_writable(out, ".npz")
-    data, name = read_input(dataset, graph, None, data_root, default="karate")
+    with compile_notice():
+        data, name = read_input(dataset, graph, None, data_root, default="karate")
 
-    from mcn.motifs import count_motifs
+        from mcn.motifs import count_motifs
 
-    began = time.perf_counter()
-    with progress_bar("counting motifs") as report:
-        counts = count_motifs(
-            data.edge_index, data.num_nodes, induced=induced, threads=threads, progress=report
-        )
-    seconds = time.perf_counter() - began
-    totals = counts.totals()
+        began = time.perf_counter()
+        with progress_bar("counting motifs") as report:
+            counts = count_motifs(
+                data.edge_index, data.num_nodes, induced=induced, threads=threads, progress=report
+            )
+        seconds = time.perf_counter() - began
+        totals = counts.totals()
     if out is not None:
         counts.save(out)
 
-    notes = list(getattr(data, "report", None) or [])
+    notes = _notes(data.report)
     if as_json:
         content: dict[str, Any] = {
             "graph": name,
@@ -66,13 +68,24 @@ def run(
     print(f"counted in {seconds:.3g} s{saved}")
 
 
+def _notes(report: list[str]) -> list[str]:
+    """What a loader did to the edges; features, labels and splits play no part in counting."""
+    size, *others = report
+    made_simple = [size] if "(" in size else []
+    return made_simple + [
+        line for line in others if not line.startswith(("features:", "labels:", "split:", "no labels"))
+    ]
+
+
 def _print_table(name: str, nodes: int, edges: int, totals: list[Any], induced: bool) -> None:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     kind = "induced" if induced else "all"
-    table = Table(title=Text(f"{name}: {nodes:,} nodes, {edges:,} edges ({kind} subgraphs)"), title_justify="left")
+    table = Table(
+        title=Text(f"{name}: {nodes:,} nodes, {edges:,} edges ({kind} subgraphs)"), title_justify="left"
+    )
     table.add_column("motif")
     table.add_column("instances", justify="right")
     table.add_column("edge orbit")

@@ -45,9 +45,8 @@ class SimpleGraph:
     @property
     def edge_index(self) -> NDArray[np.int64]:
         """Int64 [2, 2M]: both directions of every edge, sorted, as PyG expects them."""
-        u, v = self.pairs.T
-        both = np.concatenate([np.stack([u, v]), np.stack([v, u])], axis=1)
-        return both[:, np.lexsort((both[1], both[0]))]
+        both: NDArray[np.int64] = _both_directions(self.indptr, self.indices)
+        return both
 
     def describe(self) -> str:
         """One line on the graph and on what was made simple."""
@@ -120,7 +119,8 @@ def _num_nodes(source: NDArray[Any], target: NDArray[Any], num_nodes: int | None
         n = largest + 1
     elif largest >= n:
         raise ValueError(
-            f"edge_index holds a node id outside 0..{n - 1} (num_nodes={n}): {_where(source, target, largest)}"
+            f"edge_index holds a node id outside 0..{n - 1} (num_nodes={n}): "
+            f"{_where(source, target, largest)}"
         )
     if n > MAX_NODES:
         raise ValueError(f"{n:,} nodes: at most 2**31 = {MAX_NODES:,} are supported; compact the ids first")
@@ -133,7 +133,31 @@ def _where(source: NDArray[Any], target: NDArray[Any], value: int) -> str:
 
 
 @kernel
-def _build(source, target, n):  # type: ignore[no-untyped-def]
+def _both_directions(indptr: Any, indices: Any) -> Any:
+    """Both directions of every edge, sorted. Rows are walked upwards, so that a node's smaller neighbours
+    are all in place, in order, before its larger ones follow.
+    """
+    n, m = len(indptr) - 1, len(indices)
+    start = np.zeros(n + 1, np.int64)
+    for u in range(n):
+        start[u + 1] += indptr[u + 1] - indptr[u]
+    for e in range(m):
+        start[indices[e] + 1] += 1
+    for u in range(n):
+        start[u + 1] += start[u]
+    both = np.empty((2, 2 * m), np.int64)
+    for u in range(n):
+        for e in range(indptr[u], indptr[u + 1]):
+            v = indices[e]
+            both[0, start[u]], both[1, start[u]] = u, v
+            both[0, start[v]], both[1, start[v]] = v, u
+            start[u] += 1
+            start[v] += 1
+    return both
+
+
+@kernel
+def _build(source: Any, target: Any, n: int) -> Any:
     """Two stable counting sorts, by the larger and then the smaller end, and one pass that drops repeats.
 
     The top bit of a stored id says in which direction the entry was listed.

@@ -54,7 +54,10 @@ def keep_mask(shape: tuple[int, ...], p: float, key: int, like: torch.Tensor) ->
 
 
 def derive(key: int, *path: int) -> int:
-    """A new 64-bit key for every path of integers (layer, purpose, …) below `key`."""
+    """A new 64-bit key for every path of integers (layer, purpose, …) below `key`.
+
+    Masks must use derived keys: keys that differ in a few bits only give related masks.
+    """
     for word in path:
         key = (key + 0x9E3779B97F4A7C15 * (word + 1)) & _LONG
         key = ((key ^ (key >> 30)) * 0xBF58476D1CE4E5B9) & _LONG

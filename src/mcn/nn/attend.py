@@ -10,6 +10,7 @@ import torch
 
 from mcn.matrices import Rows
 from mcn.nn import _attend_kernels as kernels
+from mcn.nn._apply import run
 from mcn.nn._csr import transpose
 from mcn.nn._rng import threshold
 from mcn.nn._work import spread
@@ -92,5 +93,5 @@ def attend(
     ``α_ij = Ã_ij · softmax_j(LeakyReLU(s_dst_i + s_src_j))`` under "product". z is [num_src, H, D], the
     result [num_dst, H, D]; gradients reach z, s_dst and s_src.
     """
-    out: torch.Tensor = _Attend.apply(z, s_dst, s_src, rows, how)  # type: ignore[no-untyped-call]
+    out: torch.Tensor = run(_Attend, z, s_dst, s_src, rows, how)
     return out

@@ -263,7 +263,9 @@ class MCNConv(torch.nn.Module):
                 self.prior, self.negative_slope, coefficient[0], feature[0], coefficient[1], feature[1]
             )
             out = ops.attend(z, s_dst, s_src, rows, how)
-        return out.flatten(1) if self.concat else out.mean(1)
+        if self.concat or self.heads == 1:
+            return out.flatten(1)
+        return out.mean(1)
 
     def extra_repr(self) -> str:
         """The sizes."""
@@ -287,7 +289,7 @@ def pinned(choice: Any, num_dst: int, count: int) -> NDArray[np.int64] | None:
         raise ValueError(f"choice: values must lie in 0 … {count - 1}, got {given.min()} … {given.max()}")
     if count == 1:
         return None
-    return np.ascontiguousarray(np.broadcast_to(given, num_dst), np.int64)
+    return np.array(np.broadcast_to(given, num_dst), np.int64)
 
 
 def _source_degrees(stack: StackView, rows: Any, degrees: Any) -> NDArray[np.float64]:

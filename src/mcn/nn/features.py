@@ -78,7 +78,7 @@ def _compressed(x: torch.Tensor) -> tuple[NDArray[np.int64], NDArray[np.int32], 
     if x.layout == torch.sparse_csr:
         parts = (x.crow_indices(), x.col_indices(), x.values())
     else:
-        coo = x.to_sparse_coo().coalesce()
+        coo = x.to_sparse_coo().coalesce()  # type: ignore[no-untyped-call]
         row, column = coo.indices()
         sizes = torch.bincount(row, minlength=x.shape[0])
         parts = (torch.cat([sizes.new_zeros(1), sizes.cumsum(0)]), column, coo.values())

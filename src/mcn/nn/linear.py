@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 from mcn._jit import kernel
+from mcn.nn._apply import run
 from mcn.nn._rng import hash32, threshold
 from mcn.nn._work import spread
 
@@ -172,7 +173,7 @@ class _AddBias(torch.autograd.Function):
 
 def linear(x: torch.Tensor, weight: torch.Tensor, p: float = 0.0, key: int = 0) -> torch.Tensor:
     """``dropout(x) @ weight`` on the CPU; `weight` is [in, out]."""
-    out: torch.Tensor = _Linear.apply(x, weight, p, key)  # type: ignore[no-untyped-call]
+    out: torch.Tensor = run(_Linear, x, weight, p, key)
     return out
 
 
@@ -180,11 +181,11 @@ def dropout(x: torch.Tensor, p: float, key: int) -> torch.Tensor:
     """`x` with its entries dropped by (key, position), the kept ones scaled by 1/(1-p), on the CPU."""
     if p == 0.0:
         return x
-    out: torch.Tensor = _Dropout.apply(x, p, key)  # type: ignore[no-untyped-call]
+    out: torch.Tensor = run(_Dropout, x, p, key)
     return out
 
 
 def add_bias(x: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
     """``x + bias`` on the CPU, the bias's gradient summed in the order of the rows."""
-    out: torch.Tensor = _AddBias.apply(x, bias)  # type: ignore[no-untyped-call]
+    out: torch.Tensor = run(_AddBias, x, bias)
     return out

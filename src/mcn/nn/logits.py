@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from mcn._jit import kernel
+from mcn.nn._apply import run
 from mcn.nn._work import spread
 
 # Sums over nodes are made in blocks of this many rows, then over the blocks: fixed, whatever the threads.
@@ -85,5 +86,5 @@ def head_logits(
     z: torch.Tensor, att_src: torch.Tensor, att_dst: torch.Tensor, num_dst: int
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Per head ``z_j · att_src`` for all sources and ``z_i · att_dst`` for the first `num_dst` of them."""
-    out: tuple[torch.Tensor, torch.Tensor] = _Logits.apply(z, att_src, att_dst, num_dst)  # type: ignore[no-untyped-call]
+    out: tuple[torch.Tensor, torch.Tensor] = run(_Logits, z, att_src, att_dst, num_dst)
     return out

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from mcn._jit import kernel
 from mcn.matrices import Rows
+from mcn.nn._apply import run
 from mcn.nn._csr import transpose
 from mcn.nn._rng import hash32, threshold
 from mcn.nn._work import spread
@@ -95,7 +96,7 @@ class _Propagate(torch.autograd.Function):
 
 def propagate(z: torch.Tensor, rows: Rows, p: float = 0.0, key: int = 0) -> torch.Tensor:
     """``Σ_j rows_ij z_j`` for z [num_src, C] on the CPU, entry e of the rows dropped by (key, e)."""
-    out: torch.Tensor = _Propagate.apply(z, rows, p, key)  # type: ignore[no-untyped-call]
+    out: torch.Tensor = run(_Propagate, z, rows, p, key)
     return out
 
 

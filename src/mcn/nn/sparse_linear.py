@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from mcn._jit import kernel
+from mcn.nn._apply import run
 from mcn.nn._rng import hash32, threshold
 from mcn.nn._work import spread
 from mcn.nn.features import SparseFeatures
@@ -98,5 +99,5 @@ def sparse_linear(x: SparseFeatures, weight: torch.Tensor, p: float = 0.0, key: 
     The work is that of the stored values of X that survive the dropout, forward and backward; the
     stored value number e is dropped when the hash of (key, e) says so.
     """
-    out: torch.Tensor = _SparseLinear.apply(weight, x, p, key)  # type: ignore[no-untyped-call]
+    out: torch.Tensor = run(_SparseLinear, weight, x, p, key)
     return out

@@ -1,0 +1,247 @@
+"""Epoch time (train step plus validation) of PyG's GAT and of motif convolutional networks, side by side.
+
+    python benchmarks/epoch.py --data-root DATA [--graphs cora citeseer pubmed million] [--threads 1 2]
+
+All networks have GAT's architecture (8 heads × 8 hidden, dropout 0.6) and train with Adam. PyG's GAT gets
+dense features and computes the whole graph, as its examples do; the others compute the receptive field of
+the training and the validation nodes. The networks of one graph take turns epoch by epoch in one process,
+so that a busy machine slows all of them alike; peak memory comes from a process of its own for each.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import statistics
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from scipy import sparse
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", DeprecationWarning)
+    from torch_geometric.data import Data
+    from torch_geometric.nn import GATConv
+
+import mcn
+from mcn.data import feature_tensor, powerlaw_cluster
+from mcn.matrices import MotifStack
+from mcn.nn import MCN, Choices
+
+FIVE = ("edge", "2-star", "triangle", "3-star", "4-clique")
+STACKS: dict[str, tuple[tuple[str, ...], int]] = {
+    "mcn edge (GAT)": (("edge",), 1),
+    "mcn edge+triangle": (("edge", "triangle"), 1),
+    "mcn 5 motifs × K=2": (FIVE, 2),
+    "mcn 5 × K=2, pinned to (edge, 1)": (FIVE, 2),
+}
+PYG = "PyG GAT"
+NETWORKS = (PYG, *STACKS)
+
+
+def million(seed: int = 0) -> Data:
+    """A power-law graph of a million edges with triangles, 500 sparse words, 5 classes."""
+    n, words = 200_000, 500
+    rng = np.random.default_rng(seed)
+    edges = torch.from_numpy(powerlaw_cluster(n, 5, 0.3, seed))
+    columns = rng.integers(0, words, (n, 10)).ravel()
+    x = feature_tensor(sparse.csr_array((np.ones(10 * n, np.float32), columns, np.arange(0, 10 * n + 1, 10))))
+    order = torch.from_numpy(rng.permutation(n))
+    masks = {}
+    for name, part in {"train_mask": order[:1000], "val_mask": order[1000:3000]}.items():
+        masks[name] = torch.zeros(n, dtype=torch.bool)
+        masks[name][part] = True
+    y = torch.from_numpy(rng.integers(0, 5, n))
+    return Data(x=x, y=y, edge_index=torch.cat([edges, edges.flip(0)], 1), num_nodes=n, **masks)
+
+
+def load(name: str, root: str | None) -> Data:
+    return million() if name == "million" else mcn.load_dataset(name, root)
+
+
+class PygGat(torch.nn.Module):
+    """The GAT of PyG's examples."""
+
+    def __init__(self, features: int, classes: int, output_heads: int) -> None:
+        super().__init__()
+        self.first = GATConv(features, 8, heads=8, dropout=0.6)
+        self.second = GATConv(64, classes, heads=output_heads, concat=False, dropout=0.6)
+
+    def forward(self, x: torch.Tensor, edge_index: torch.Tensor) -> torch.Tensor:
+        x = torch.nn.functional.dropout(x, 0.6, self.training)
+        x = torch.nn.functional.elu(self.first(x, edge_index))
+        x = torch.nn.functional.dropout(x, 0.6, self.training)
+        out: torch.Tensor = self.second(x, edge_index)
+        return out
+
+
+def policy_loss(choices: list[Choices], reward: torch.Tensor) -> torch.Tensor:
+    """L_A of eq:att_loss: every layer's log-probabilities, weighted by the rewards that reach the node."""
+    loss = torch.zeros(())
+    for layer in range(len(choices) - 1, -1, -1):
+        chosen = choices[layer]
+        loss = loss - (reward * (chosen.log_motif + chosen.log_step)).sum()
+        if layer:
+            each = np.repeat(reward.numpy(), np.diff(chosen.rows.indptr))
+            summed = np.bincount(chosen.rows.indices, each, minlength=len(choices[layer - 1].motif))
+            reward = torch.from_numpy(summed.astype(np.float32))
+    return loss
+
+
+def pyg_epoch(data: Data, classes: int, output_heads: int) -> Callable[[], float]:
+    torch.manual_seed(0)
+    x = data.x.to_dense()
+    model = PygGat(x.shape[1], classes, output_heads)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.005, weight_decay=5e-4, fused=True)
+
+    def epoch() -> float:
+        model.train()
+        optimizer.zero_grad()
+        scores = model(x, data.edge_index)[data.train_mask]
+        loss = torch.nn.functional.cross_entropy(scores, data.y[data.train_mask])
+        loss.backward()  # type: ignore[no-untyped-call]
+        optimizer.step()
+        model.eval()
+        with torch.no_grad():
+            found = model(x, data.edge_index)[data.val_mask].argmax(1)
+        return float((found == data.y[data.val_mask]).float().mean())
+
+    return epoch
+
+
+def mcn_epoch(data: Data, classes: int, output_heads: int, name: str) -> Callable[[], float]:
+    torch.manual_seed(0)
+    motifs, steps = STACKS[name]
+    counts = mcn.count_motifs(data.edge_index, num_nodes=data.num_nodes)
+    # The squares of a power-law graph do not fit: rows of powers are computed when they are chosen.
+    small = data.num_nodes < 50_000
+    stack = MotifStack.from_counts(counts, motifs=motifs, steps=steps, materialize=small or steps == 1)
+    sizes = {"motifs": len(motifs), "steps": steps, "output_heads": output_heads}
+    model = MCN(data.x.shape[1], 8, classes, **sizes)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.005, weight_decay=5e-4, fused=True)
+    train, val = data.train_mask.nonzero().view(-1), data.val_mask.nonzero().view(-1)
+    y_train, y_val = data.y[train], data.y[val]
+    pin = 0 if "pinned" in name or len(motifs) * steps == 1 else None
+
+    def step() -> None:
+        if pin is None:
+            scores, choices = model(data.x, stack, train, return_choices=True)
+            reward = (scores.detach().argmax(1) == y_train).float() * 2 - 1
+            loss = torch.nn.functional.cross_entropy(scores, y_train) + policy_loss(choices, reward)
+        else:
+            loss = torch.nn.functional.cross_entropy(model(data.x, stack, train, choice=pin), y_train)
+        loss.backward()  # type: ignore[no-untyped-call]
+
+    def epoch() -> float:
+        model.train()
+        optimizer.zero_grad()
+        step()
+        optimizer.step()
+        model.eval()
+        with torch.no_grad():
+            found = model(data.x, stack, val, choice=pin).argmax(1)
+        return float((found == y_val).float().mean())
+
+    return epoch
+
+
+def make(name: str, data: Data, graph: str) -> Callable[[], float]:
+    classes, output_heads = int(data.y.max()) + 1, 8 if graph == "pubmed" else 1
+    if name == PYG:
+        return pyg_epoch(data, classes, output_heads)
+    return mcn_epoch(data, classes, output_heads, name)
+
+
+def measure(
+    graph: str, names: list[str], threads: int, rounds: int, root: str | None
+) -> dict[str, list[float]]:
+    """Seconds of every epoch, the networks taking turns; the first two epochs of each do not count."""
+    torch.set_num_threads(threads)
+    data = load(graph, root)
+    epochs = {name: make(name, data, graph) for name in names}
+    seconds: dict[str, list[float]] = {name: [] for name in names}
+    for turn in range(rounds + 2):
+        for name, epoch in epochs.items():
+            start = time.perf_counter()
+            epoch()
+            if turn > 1:
+                seconds[name].append(time.perf_counter() - start)
+    return seconds
+
+
+def peak_memory(graph: str, name: str, threads: int, root: str | None) -> float:
+    """Peak resident gigabytes of a process that trains this network alone for two epochs."""
+    command = [sys.executable, __file__, "--one", name, "--graphs", graph, "--threads", str(threads)]
+    command += ["--data-root", root] if root else []
+    found = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return float(json.loads(found)["peak_gb"])
+
+
+def one(graph: str, name: str, threads: int, root: str | None) -> None:
+    torch.set_num_threads(threads)
+    epoch = make(name, load(graph, root), graph)
+    epoch()
+    epoch()
+    unit = 1 if sys.platform == "darwin" else 1024  # ru_maxrss is in bytes there, in kilobytes elsewhere
+    print(json.dumps({"peak_gb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e9}))
+
+
+def report(graph: str, threads: int, seconds: dict[str, list[float]], memory: dict[str, float]) -> list[Any]:
+    rows = []
+    base = statistics.median(seconds[PYG]) if PYG in seconds else None
+    count = len(next(iter(seconds.values())))
+    print(f"\n{graph}, {threads} thread(s): epoch = train step + validation, median of {count}")
+    for name, times in seconds.items():
+        middle = statistics.median(times)
+        ratio = f"{base / middle:7.1f}×" if base else "       –"
+        peak = f"{memory[name]:6.2f} GB" if name in memory else ""
+        print(f"  {name:34s} {middle * 1e3:10.2f} ms  (best {min(times) * 1e3:9.2f})  {ratio}  {peak}")
+        rows.append({"graph": graph, "threads": threads, "network": name, "ms": middle * 1e3,
+                     "best_ms": min(times) * 1e3, "times_pyg": base / middle if base else None,
+                     "peak_gb": memory.get(name)})  # fmt: skip
+    edge, pinned = "mcn edge (GAT)", "mcn 5 × K=2, pinned to (edge, 1)"
+    if edge in seconds and pinned in seconds:
+        more = statistics.median(seconds[pinned]) / statistics.median(seconds[edge]) - 1
+        print(f"  5 motifs × K=2, pinned to (edge, 1), against edge only: {more:+.0%}")
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--data-root", help="folder of the citation data sets (default: as mcn.load_dataset)")
+    parser.add_argument("--graphs", nargs="+", default=["cora", "citeseer", "pubmed", "million"])
+    parser.add_argument("--networks", nargs="+", default=list(NETWORKS), choices=NETWORKS)
+    parser.add_argument("--threads", nargs="+", type=int, default=[1, 2])
+    parser.add_argument(
+        "--rounds", type=int, default=15, help="epochs per network (3 on the million-edge graph)"
+    )
+    parser.add_argument("--no-memory", action="store_true", help="skip the measurement of peak memory")
+    parser.add_argument("--json", help="also write the rows to this file")
+    parser.add_argument("--one", choices=NETWORKS, help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.one:
+        one(args.graphs[0], args.one, args.threads[0], args.data_root)
+        return
+    rows = []
+    for graph in args.graphs:
+        rounds = 3 if graph == "million" else args.rounds
+        for threads in args.threads:
+            seconds = measure(graph, args.networks, threads, rounds, args.data_root)
+            first = threads == args.threads[0] and not args.no_memory
+            names = args.networks if first else []
+            memory = {name: peak_memory(graph, name, threads, args.data_root) for name in names}
+            rows += report(graph, threads, seconds, memory)
+    if args.json:
+        with open(args.json, "w") as file:  # noqa: PTH123
+            json.dump(rows, file, indent=1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,42 @@
+"""`mcn datasets`."""
+
+from __future__ import annotations
+
+import json
+
+from mcn.cli._options import DataRoot, Json
+
+
+def run(data_root: DataRoot = None, as_json: Json = False) -> None:
+    """List the data sets that come by name, their sizes, and where each is read from.
+
+    Files are looked for in --data-root, then in $MCN_DATA, then in the cache; what is in none of them is
+    downloaded into the cache when it is first loaded.
+
+    Example: mcn datasets --data-root ~/graphs
+    """
+    from mcn.data.files import places
+    from mcn.data.registry import datasets
+
+    found = datasets(data_root)
+    folders = [str(place) for place in places(data_root)]
+    if as_json:
+        rows = [
+            {
+                "name": info.name,
+                "nodes": info.nodes,
+                "edges": info.edges,
+                "classes": info.classes,
+                "source": info.source,
+                "embedded": info.embedded,
+                "found": None if info.found is None else str(info.found),
+            }
+            for info in found
+        ]
+        print(json.dumps({"datasets": rows, "places": folders}, indent=2))
+        return
+    width = max(len(info.name) for info in found)
+    print(f"{'name':{width}s}  {'nodes':>7s}  {'edges':>7s}  {'classes':>7s}  where")
+    for info in found:
+        print(f"{info.name:{width}s}  {info.nodes:>7,}  {info.edges:>7,}  {info.classes:>7,}  {info.where}")
+    print(f"looked in: {', '.join(folders)}")

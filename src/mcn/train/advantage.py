@@ -1,0 +1,94 @@
+"""The advantage: the reward less what was to be expected."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import torch
+
+
+class Advantage(Protocol):
+    """Turns rewards into advantages; `loss` is what training the expectation itself costs."""
+
+    module: torch.nn.Module | None
+
+    def __call__(
+        self, reward: torch.Tensor, state: torch.Tensor | None
+    ) -> tuple[torch.Tensor, torch.Tensor | None]:
+        """The advantage per node, and a loss of its own or None."""
+        ...
+
+    def state_dict(self) -> dict[str, float]:
+        """Plain values to go on from."""
+        ...
+
+    def load_state_dict(self, state: dict[str, float]) -> None:
+        """Go on from saved values."""
+        ...
+
+
+class PlainReward:
+    """No baseline: the reward itself."""
+
+    module: torch.nn.Module | None = None
+
+    def __call__(
+        self, reward: torch.Tensor, state: torch.Tensor | None
+    ) -> tuple[torch.Tensor, torch.Tensor | None]:
+        """The reward as it is."""
+        return reward, None
+
+    def state_dict(self) -> dict[str, float]:
+        """Nothing to remember."""
+        return {}
+
+    def load_state_dict(self, state: dict[str, float]) -> None:
+        """Nothing to remember."""
+
+
+class RunningMean(PlainReward):
+    """The reward less the running mean of the mean reward."""
+
+    def __init__(self, momentum: float = 0.9) -> None:
+        self.momentum, self.mean, self.weight = momentum, 0.0, 0.0
+
+    def __call__(
+        self, reward: torch.Tensor, state: torch.Tensor | None
+    ) -> tuple[torch.Tensor, torch.Tensor | None]:
+        """Subtract what the steps before this one brought."""
+        expected = self.mean / self.weight if self.weight else float(reward.mean())
+        self.mean = self.momentum * self.mean + (1 - self.momentum) * float(reward.mean())
+        self.weight = self.momentum * self.weight + (1 - self.momentum)
+        return reward - expected, None
+
+    def state_dict(self) -> dict[str, float]:
+        """The mean so far."""
+        return {"mean": self.mean, "weight": self.weight}
+
+    def load_state_dict(self, state: dict[str, float]) -> None:
+        """Go on from saved values."""
+        self.mean, self.weight = float(state["mean"]), float(state["weight"])
+
+
+class LearnedValue(PlainReward):
+    """The reward less a value that a linear head predicts from the state of the classified node."""
+
+    def __init__(self, width: int) -> None:
+        self.module = torch.nn.Linear(width, 1)
+        torch.nn.init.zeros_(self.module.weight)
+        torch.nn.init.zeros_(self.module.bias)
+
+    def __call__(
+        self, reward: torch.Tensor, state: torch.Tensor | None
+    ) -> tuple[torch.Tensor, torch.Tensor | None]:
+        """Subtract the predicted value; the head is trained on the squared error."""
+        assert state is not None and self.module is not None
+        value = self.module(state.detach()).squeeze(1)
+        return reward - value.detach(), ((value - reward) ** 2).sum()
+
+
+def advantage(kind: str, state_width: int) -> Advantage:
+    """The advantage of this name: "none", "mean" or "learned"."""
+    if kind == "learned":
+        return LearnedValue(state_width)
+    return RunningMean() if kind == "mean" else PlainReward()

@@ -1,0 +1,117 @@
+"""Every setting of a run, with its check and a sentence on what it does."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any
+
+ATTENTION = ("paper", "paired")
+ADVANTAGES = ("none", "mean", "learned")
+STOPPING = ("gat", "accuracy", "loss")
+
+
+@dataclass(frozen=True)
+class Config:
+    """Settings of a network and its training. Defaults: GAT's architecture and protocol.
+
+    The graph's side:
+        motifs, steps, psi, scope, add_edges: what the motif stack holds (see `mcn.MotifStack`).
+    The network's side:
+        hidden, heads, output_heads, num_layers, dropout: GAT's architecture.
+        self_attention, motif_attention, prior: see `mcn.MCNConv`. Both off and one motif: a GCN.
+    How motif attention is trained:
+        attention: "paper" is eq:att_loss to the letter; "paired" compares two passes (see docs).
+        epsilon: share of random actions in training.
+        advantage: what is subtracted from the reward: "none", its running "mean", or a "learned" value.
+        policy_weight: weight of the attention loss.
+        policy_grad: let the attention loss reach the layers' W as well.
+        policy_lr, policy_decay: the selector's own learning rate and L2; None for the network's.
+        init_bias: start with a bias towards the first motif and one step.
+        consistency, ramp, temperature: with "paired": weight of the agreement between the passes on
+            unlabelled nodes, epochs until it has its full weight, sharpness of the common target.
+    The protocol's side:
+        lr, weight_decay: Adam with L2 on every parameter.
+        max_epochs, patience, stopping: when to stop, and which epoch's weights to keep.
+        normalize: make each row of the features sum to one.
+        seed: decides everything random.
+    """
+
+    motifs: tuple[str, ...] = ("edge", "triangle")
+    steps: int = 1
+    psi: str = "unweighted"
+    scope: str = "edges"
+    add_edges: bool = False
+    hidden: int = 8
+    heads: int = 8
+    output_heads: int = 1
+    num_layers: int = 2
+    dropout: float = 0.6
+    self_attention: bool = True
+    motif_attention: bool = True
+    prior: str = "softmax"
+    attention: str = "paper"
+    epsilon: float = 0.1
+    advantage: str = "none"
+    policy_weight: float = 1.0
+    policy_grad: bool = False
+    policy_lr: float | None = None
+    policy_decay: float | None = None
+    init_bias: float = 0.0
+    consistency: float = 0.0
+    ramp: int = 100
+    temperature: float = 0.5
+    lr: float = 0.005
+    weight_decay: float = 0.0005
+    max_epochs: int = 100_000
+    patience: int = 100
+    stopping: str = "gat"
+    normalize: bool = True
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        motifs = (self.motifs,) if isinstance(self.motifs, str) else tuple(self.motifs)
+        object.__setattr__(self, "motifs", motifs)
+        for name in ("steps", "hidden", "heads", "output_heads", "num_layers", "max_epochs", "patience"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                raise ValueError(f"{name} must be an integer of at least 1, got {value!r}")
+        for name in ("dropout", "epsilon"):
+            if not 0 <= getattr(self, name) <= 1 or (name == "dropout" and self.dropout == 1):
+                raise ValueError(f"{name} must be a probability, got {getattr(self, name)!r}")
+        if not self.lr > 0:
+            raise ValueError(f"lr must be positive, got {self.lr!r}")
+        for name in ("weight_decay", "policy_weight", "consistency", "init_bias"):
+            if not getattr(self, name) >= 0:
+                raise ValueError(f"{name} must not be negative, got {getattr(self, name)!r}")
+        one_of("attention", self.attention, ATTENTION)
+        one_of("advantage", self.advantage, ADVANTAGES)
+        one_of("stopping", self.stopping, STOPPING)
+        if not self.motifs:
+            raise ValueError("motifs must name at least one motif")
+
+    @classmethod
+    def from_dict(cls, settings: dict[str, Any]) -> Config:
+        """Build from plain values, as read from YAML; an unknown name is an error."""
+        known = {f.name for f in fields(cls)}
+        for name in settings:
+            if name not in known:
+                near = difflib.get_close_matches(name, known, n=1)
+                raise ValueError(f"unknown setting {name!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
+        return cls(**settings)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for YAML and JSON."""
+        return asdict(self) | {"motifs": list(self.motifs)}
+
+    def but(self, **changes: Any) -> Config:
+        """The same settings with some changed."""
+        return replace(self, **changes)
+
+
+def one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
+    """Refuse a value that is not among those allowed, and say which was probably meant."""
+    if value not in allowed:
+        near = difflib.get_close_matches(str(value), allowed, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {value!r}{hint}")

@@ -1,0 +1,49 @@
+"""The two losses of the paper: L_C for the classifier, L_A for the motif attention."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+
+from mcn.nn import Choices
+
+
+def classification_loss(logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+    """L_C (eq:xent_loss): the cross-entropy, summed over the training nodes."""
+    return torch.nn.functional.cross_entropy(logits, labels, reduction="sum")
+
+
+def attention_loss(choices: Sequence[Choices], reward: torch.Tensor) -> torch.Tensor:
+    """L_A (eq:att_loss): the rewards of the classified nodes times the log-probabilities of all actions
+    that led there.
+
+    A node of layer l - 1 receives the rewards of every path that reaches it through the chosen
+    neighbourhoods of the layers above, with multiplicity, as the nested sums say.
+
+    Args:
+        choices: of every layer, input layer first; the last layer's targets are the classified nodes.
+        reward: R_v (or an advantage) per classified node.
+    """
+    loss = reward.new_zeros(())
+    credit = reward
+    for layer in reversed(range(len(choices))):
+        chosen = choices[layer]
+        loss = loss - (credit * (chosen.log_motif + chosen.log_step)).sum()
+        if layer:
+            credit = pass_down(chosen, credit, len(choices[layer - 1].motif))
+    return loss
+
+
+def pass_down(chosen: Choices, credit: torch.Tensor, num_sources: int) -> torch.Tensor:
+    """What the nodes below receive: each one the credit of every node that listens to it."""
+    lengths = torch.from_numpy(np.diff(chosen.rows.indptr)).to(credit.device)
+    sources = torch.from_numpy(chosen.rows.indices.astype(np.int64)).to(credit.device)
+    below = credit.new_zeros(num_sources)
+    return below.index_add_(0, sources, credit.repeat_interleave(lengths))
+
+
+def correctness(logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+    """R_v: 1 for a node that is classified correctly, -1 for one that is not."""
+    return torch.where(logits.argmax(1) == labels, 1.0, -1.0).to(logits.dtype)

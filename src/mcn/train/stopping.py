@@ -1,0 +1,92 @@
+"""When to stop, and which epoch's weights to keep: small rules over the validation scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import inf
+from typing import Any, NamedTuple, Protocol
+
+
+class Verdict(NamedTuple):
+    """What a rule says after an epoch."""
+
+    keep: bool  # these weights are the best so far
+    stop: bool
+
+
+class StoppingRule(Protocol):
+    """Told the validation scores of every epoch, says whether to keep the weights and whether to stop."""
+
+    def update(self, accuracy: float, loss: float) -> Verdict:
+        """Take the scores of one epoch."""
+        ...
+
+    def state_dict(self) -> dict[str, Any]:
+        """Plain values to go on from."""
+        ...
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from saved values."""
+        ...
+
+
+@dataclass
+class _Rule:
+    patience: int = 100
+    best_accuracy: float = -inf
+    best_loss: float = inf
+    waited: int = field(default=0)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Plain values to go on from."""
+        return {"best_accuracy": self.best_accuracy, "best_loss": self.best_loss, "waited": self.waited}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from saved values."""
+        self.best_accuracy, self.best_loss = float(state["best_accuracy"]), float(state["best_loss"])
+        self.waited = int(state["waited"])
+
+    def _judge(self, keep: bool, better: bool) -> Verdict:
+        self.waited = 0 if better else self.waited + 1
+        return Verdict(keep, self.waited >= self.patience)
+
+
+class GATRule(_Rule):
+    """GAT's reference: wait while neither score is at its best so far; keep the last epoch where both were."""
+
+    def update(self, accuracy: float, loss: float) -> Verdict:
+        """Take the scores of one epoch."""
+        accurate, sure = accuracy >= self.best_accuracy, loss <= self.best_loss
+        self.best_accuracy, self.best_loss = max(accuracy, self.best_accuracy), min(loss, self.best_loss)
+        return self._judge(accurate and sure, accurate or sure)
+
+
+class AccuracyRule(_Rule):
+    """Accuracy only; among equally accurate epochs the one with the least loss."""
+
+    def update(self, accuracy: float, loss: float) -> Verdict:
+        """Take the scores of one epoch."""
+        better = accuracy > self.best_accuracy
+        keep = better or (accuracy == self.best_accuracy and loss < self.best_loss)
+        if keep:
+            self.best_accuracy, self.best_loss = accuracy, loss
+        return self._judge(keep, better)
+
+
+class LossRule(_Rule):
+    """Loss only."""
+
+    def update(self, accuracy: float, loss: float) -> Verdict:
+        """Take the scores of one epoch."""
+        better = loss < self.best_loss
+        if better:
+            self.best_accuracy, self.best_loss = accuracy, loss
+        return self._judge(better, better)
+
+
+RULES: dict[str, type[_Rule]] = {"gat": GATRule, "accuracy": AccuracyRule, "loss": LossRule}
+
+
+def stopping_rule(name: str, patience: int) -> StoppingRule:
+    """The rule of this name: "gat", "accuracy" or "loss"."""
+    return RULES[name](patience)  # type: ignore[return-value]

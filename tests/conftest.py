@@ -1,0 +1,40 @@
+"""What all tests share."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import pytest
+
+with warnings.catch_warnings():
+    # PyG's own import triggers torch's deprecation warnings, which are errors in these tests.
+    warnings.simplefilter("ignore")
+    import torch_geometric.datasets
+    import torch_geometric.nn
+    import torch_geometric.transforms  # noqa: F401
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="session")
+def repository() -> Path:
+    """The project's folder."""
+    return REPOSITORY
+
+
+@pytest.fixture(scope="session")
+def data_root() -> Path:
+    """The folder beside the project with the raw files in PyG's layout, and real networks in `graphs`."""
+    folder = REPOSITORY.parent / "shared" / "data"
+    if not folder.is_dir():
+        pytest.skip("the data sets are not beside the project (../shared/data)")
+    return folder
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty user cache, and no other place to look for data sets in."""
+    monkeypatch.delenv("MCN_DATA", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "mcn"

@@ -1,0 +1,167 @@
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mcn.data import SimpleGraph, simple_graph
+
+EDGES = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=40)
+
+
+def columns(edges: list[tuple[int, int]]) -> np.ndarray:
+    return np.array(edges, np.int64).reshape(-1, 2).T
+
+
+@settings(deadline=None)
+@given(EDGES, st.integers(0, 3))
+def test_equals_python_sets(edges: list[tuple[int, int]], isolated: int) -> None:
+    n = max((max(e) for e in edges), default=-1) + 1 + isolated
+    graph = simple_graph(columns(edges), n)
+
+    proper = [(u, v) for u, v in edges if u != v]
+    directed = set(proper)
+    undirected = {(min(e), max(e)) for e in proper}
+    assert graph.num_nodes == n
+    assert graph.num_edges == len(undirected)
+    assert graph.pairs.tolist() == [list(e) for e in sorted(undirected)]
+    assert graph.indices.tolist() == [v for _, v in sorted(undirected)]
+    assert np.diff(graph.indptr).tolist() == [sum(u == w for u, _ in undirected) for w in range(n)]
+    assert graph.edge_index.T.tolist() == [list(e) for e in sorted(directed | {(v, u) for u, v in directed})]
+    assert graph.self_loops == len(edges) - len(proper)
+    assert graph.duplicates == len(proper) - len(directed)
+    assert graph.one_way == sum((v, u) not in directed for u, v in directed)
+
+
+@given(EDGES, st.randoms(use_true_random=False))
+def test_order_and_direction_of_the_edges_do_not_matter(edges: list[tuple[int, int]], random: Any) -> None:
+    first = simple_graph(columns(edges), 10)
+    other = [e if random.random() < 0.5 else e[::-1] for e in edges]
+    random.shuffle(other)
+    second = simple_graph(columns(other), 10)
+    np.testing.assert_array_equal(first.pairs, second.pairs)
+    np.testing.assert_array_equal(first.edge_index, second.edge_index)
+
+
+def test_dtypes() -> None:
+    graph = simple_graph([[2, 0], [1, 1]])
+    assert graph.indptr.dtype == graph.pairs.dtype == graph.edge_index.dtype == np.int64
+    assert graph.indices.dtype == np.uint32
+    assert isinstance(graph, SimpleGraph)
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        [[0, 1, 2], [1, 2, 2]],
+        ((0, 1, 2), (1, 2, 2)),
+        np.array([[0, 1, 2], [1, 2, 2]], np.int8),
+        np.array([[0, 1, 2], [1, 2, 2]], np.uint64),
+        np.array([[0, 1], [1, 2], [2, 2]], np.int32).T,
+        torch.tensor([[0, 1, 2], [1, 2, 2]]),
+        torch.tensor([[0, 1, 2], [1, 2, 2]], dtype=torch.int32),
+    ],
+)
+def test_forms_of_input(form: Any) -> None:
+    graph = simple_graph(form)
+    assert graph.pairs.tolist() == [[0, 1], [1, 2]]
+    assert (graph.num_nodes, graph.self_loops) == (3, 1)
+
+
+def test_the_number_of_nodes_may_be_a_numpy_integer() -> None:
+    assert simple_graph([[0], [1]], np.int32(5)).num_nodes == 5  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("empty", [np.empty((2, 0)), [[], []], torch.empty(2, 0)])
+def test_no_edges(empty: Any) -> None:
+    assert simple_graph(empty).num_nodes == 0
+    graph = simple_graph(empty, 4)
+    assert graph.num_nodes == 4
+    assert graph.edge_index.shape == (2, 0)
+    assert graph.pairs.shape == (0, 2)
+
+
+def test_describe() -> None:
+    assert simple_graph([[0, 1], [1, 2]]).describe() == "3 nodes, 2 undirected edges"
+    messy = simple_graph([[0, 1, 1, 1, 2], [1, 0, 2, 2, 2]])
+    assert messy.describe() == (
+        "3 nodes, 2 undirected edges (1 self-loops dropped; 1 repeated entries dropped; "
+        "1 edges given in one direction only, used in both)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("edge_index", "num_nodes", "message"),
+    [
+        ([[0, 4, 1], [1, -2, 2]], None, "edge_index holds a negative node id: -2 in column 1 (4, -2)"),
+        (
+            [[0, 1], [1, 7]],
+            5,
+            "edge_index holds a node id outside 0..4 (num_nodes=5): 7 in column 1 (1, 7)",
+        ),
+        (
+            np.array([[0.0, 1.5], [1.0, 2.0]]),
+            None,
+            "edge_index must hold integer node ids, got dtype float64 (value 1.5 in column 1)",
+        ),
+        (
+            np.array([[0.0, 1.0], [1.0, np.nan]]),
+            None,
+            "edge_index must hold integer node ids, got dtype float64 (value nan in column 1)",
+        ),
+        (
+            torch.tensor([[0.0, 1.0], [1.0, float("inf")]]),
+            None,
+            "edge_index must hold integer node ids, got dtype float32 (value inf in column 1)",
+        ),
+        (
+            np.array([[0.0, 1.0], [1.0, 2.0]]),
+            None,
+            "edge_index must hold integer node ids, got dtype float64; "
+            "convert it with .astype(int) if the values are meant as ids",
+        ),
+        ([["a"], ["b"]], None, "edge_index must hold integer node ids, got dtype <U1"),
+        (np.ones((2, 2), bool), None, "edge_index must hold integer node ids, got dtype bool"),
+        (
+            [[0], [1]],
+            2**31 + 1,
+            "2,147,483,649 nodes: at most 2**31 = 2,147,483,648 are supported; compact the ids first",
+        ),
+        (
+            np.array([[0], [2**31]], np.int64),
+            None,
+            "2,147,483,649 nodes: at most 2**31 = 2,147,483,648 are supported; compact the ids first",
+        ),
+        (
+            np.array([[0], [2**63]], np.uint64),
+            None,
+            "edge_index holds node id 9223372036854775808; at most 2**31 nodes are supported",
+        ),
+        (
+            np.array([[0], [2**31]], np.uint32),
+            None,
+            "edge_index holds node id 2147483648; at most 2**31 nodes are supported",
+        ),
+        ([0, 1, 2], None, "edge_index must have shape [2, E], got [3]"),
+        (np.zeros((3, 4), int), None, "edge_index must have shape [2, E], got [3, 4]"),
+        (np.zeros((2, 2, 2), int), None, "edge_index must have shape [2, E], got [2, 2, 2]"),
+        (np.zeros((5, 2), int), None, "edge_index must have shape [2, E], got [5, 2]; transpose it"),
+        ([[0], [1]], True, "num_nodes must be an integer, got True"),
+        ([[0], [1]], 2.5, "num_nodes must be an integer, got 2.5"),
+        ([[], []], -1, "num_nodes must not be negative, got -1"),
+    ],
+)
+def test_bad_input(edge_index: Any, num_nodes: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        simple_graph(edge_index, num_nodes)
+
+
+def test_nothing_large_is_allocated_before_the_number_of_nodes_is_refused() -> None:
+    """An id of 2**62 would ask for exabytes."""
+    with pytest.raises(ValueError, match="4,611,686,018,427,387,905 nodes"):
+        simple_graph(np.array([[0], [2**62]], np.int64))

@@ -1,0 +1,166 @@
+from __future__ import annotations
+
+import re
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import mcn
+from mcn.motifs import MOTIFS, graphlet_of
+from mcn.motifs.catalogue import CATALOGUE, edge_copies, graphlet_copies, node_copies, orbit_weights
+
+
+def test_names() -> None:
+    assert mcn.EDGE_ORBITS == (
+        "edge",
+        "2-star",
+        "triangle",
+        "4-path-edge",
+        "4-path-center",
+        "3-star",
+        "4-cycle",
+        "tailed-triangle-tail",
+        "tailed-triangle-center",
+        "tailed-triangle-edge",
+        "chordal-cycle-edge",
+        "chordal-cycle-center",
+        "4-clique",
+    )
+    assert mcn.GRAPHLETS == (
+        "edge",
+        "2-star",
+        "triangle",
+        "4-path",
+        "3-star",
+        "4-cycle",
+        "tailed-triangle",
+        "chordal-cycle",
+        "4-clique",
+    )
+    assert (len(mcn.EDGE_ORBITS), len(mcn.NODE_ORBITS), len(mcn.GRAPHLETS)) == (13, 15, 9)
+    assert set(MOTIFS) == set(mcn.EDGE_ORBITS) | set(mcn.GRAPHLETS)
+    assert len(set(MOTIFS)) == len(MOTIFS) == 16
+
+
+def test_the_graphlets_are_all_connected_graphs_on_2_to_4_nodes() -> None:
+    atlas = [g for g in nx.graph_atlas_g() if 2 <= len(g) <= 4 and nx.is_connected(g)]
+    assert len(atlas) == len(CATALOGUE)
+    for g in CATALOGUE:
+        assert sum(nx.is_isomorphic(nx.Graph(g.edges), other) for other in atlas) == 1, g.name
+
+
+@pytest.mark.parametrize("g", CATALOGUE, ids=lambda g: g.name)
+def test_the_orbits_are_those_of_the_automorphisms(g) -> None:
+    """Two nodes (edges) share an orbit when a symmetry of the graphlet takes one to the other."""
+    graph = nx.Graph(g.edges)
+    symmetries = list(nx.isomorphism.GraphMatcher(graph, graph).isomorphisms_iter())
+    node_orbits = {frozenset(s[u] for s in symmetries) for u in graph}
+    edge_orbits = {frozenset(frozenset((s[u], s[v])) for s in symmetries) for u, v in graph.edges}
+    assert len(node_orbits) == len(g.node_orbits)
+    assert len(edge_orbits) == len(g.edge_orbits)
+    by_degree = {degree: name for name, degree in g.node_orbits}
+    assert {frozenset(by_degree[graph.degree[u]] for u in orbit) for orbit in node_orbits} == {
+        frozenset([name]) for name, _ in g.node_orbits
+    }
+
+
+def column(table: np.ndarray, names: tuple[str, ...], name: str) -> dict[str, int]:
+    return {row: int(n) for row, n in zip(names, table[:, names.index(name)], strict=True) if n}
+
+
+def test_spanning_copies_by_hand() -> None:
+    copies = {name: column(graphlet_copies(), mcn.GRAPHLETS, name) for name in mcn.GRAPHLETS}
+    assert copies["edge"] == {"edge": 1}
+    assert copies["triangle"] == {"2-star": 3, "triangle": 1}
+    assert copies["4-cycle"] == {"4-path": 4, "4-cycle": 1}
+    assert copies["tailed-triangle"] == {"4-path": 2, "3-star": 1, "tailed-triangle": 1}
+    assert copies["chordal-cycle"] == {
+        "4-path": 6,
+        "3-star": 2,
+        "4-cycle": 1,
+        "tailed-triangle": 4,
+        "chordal-cycle": 1,
+    }
+    assert copies["4-clique"] == {
+        "4-path": 12,
+        "3-star": 4,
+        "4-cycle": 3,
+        "tailed-triangle": 12,
+        "chordal-cycle": 6,
+        "4-clique": 1,
+    }
+
+
+def test_copies_at_an_edge_and_a_node_of_the_4_clique_by_hand() -> None:
+    # 12 paths have 24 end edges and 12 centres, shared by 6 edges; and so on.
+    assert column(edge_copies(), mcn.EDGE_ORBITS, "4-clique") == {
+        "4-path-edge": 4,
+        "4-path-center": 2,
+        "3-star": 2,
+        "4-cycle": 2,
+        "tailed-triangle-tail": 2,
+        "tailed-triangle-center": 4,
+        "tailed-triangle-edge": 2,
+        "chordal-cycle-edge": 4,
+        "chordal-cycle-center": 1,
+        "4-clique": 1,
+    }
+    assert node_copies()[:, 14].tolist() == [0, 0, 0, 0, 6, 6, 3, 1, 3, 3, 6, 3, 3, 3, 1]
+
+
+def test_copies_add_up() -> None:
+    """Every copy of a graphlet j in a graphlet i is seen from each of its edges and nodes."""
+    for i, g in enumerate(CATALOGUE):
+        edges = {name: sum(_ends(g, e) == ends for e in g.edges) for name, ends in g.edge_orbits}
+        nodes = {name: sum(_degree(g, u) == d for u in range(g.size)) for name, d in g.node_orbits}
+        for j, part in enumerate(CATALOGUE):
+            seen = sum(
+                edge_copies()[mcn.EDGE_ORBITS.index(inner), mcn.EDGE_ORBITS.index(outer)] * n
+                for inner, _ in part.edge_orbits
+                for outer, n in edges.items()
+            )
+            assert seen == graphlet_copies()[j, i] * len(part.edges)
+            seen = sum(
+                node_copies()[mcn.NODE_ORBITS.index(inner), mcn.NODE_ORBITS.index(outer)] * n
+                for inner, _ in part.node_orbits
+                for outer, n in nodes.items()
+            )
+            assert seen == graphlet_copies()[j, i] * part.size
+
+
+def _degree(g, node: int) -> int:
+    return sum(node in edge for edge in g.edges)
+
+
+def _ends(g, edge: tuple[int, int]) -> tuple[int, ...]:
+    return tuple(sorted(_degree(g, u) for u in edge))
+
+
+def test_graphlet_of_and_weights() -> None:
+    for name in mcn.GRAPHLETS:
+        assert graphlet_of(name).name == name
+    assert graphlet_of("tailed-triangle-edge").name == "tailed-triangle"
+    assert orbit_weights("4-path").tolist() == [0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0]
+    assert orbit_weights("4-path-center").tolist() == [0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0]
+    total = sum(orbit_weights(name) for name in mcn.GRAPHLETS)
+    assert total.tolist() == [1] * 13
+
+
+@pytest.mark.parametrize(
+    ("wrong", "hint"),
+    [
+        ("triangel", "did you mean triangle"),
+        ("4-paths", "did you mean 4-path"),
+        ("4clique", "did you mean 4-clique"),
+        ("chordal", "did you mean chordal-cycle"),
+        ("zzz", "known motifs: edge, 2-star, triangle"),
+        ("", "known motifs: edge, 2-star, triangle"),
+        (None, "known motifs: edge, 2-star, triangle"),
+    ],
+)
+def test_unknown_motif(wrong, hint: str) -> None:
+    with pytest.raises(ValueError, match=f"^unknown motif {re.escape(repr(wrong))}; .*{hint}"):
+        graphlet_of(wrong)
+    with pytest.raises(ValueError, match=r"^unknown motif"):
+        mcn.count_motifs([[0], [1]]).adjacency(wrong)

@@ -1,0 +1,300 @@
+from __future__ import annotations
+
+import os
+import pickle
+import re
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import mcn
+from mcn.motifs.catalogue import CATALOGUE
+from tests.motifs.brute_force import GRAPHLET, instances
+from tests.motifs.graphs import small_graphs
+
+# Found by these tests: `MotifCounts.load` lets other errors, or the altered file itself, through.
+unguarded = pytest.mark.xfail(strict=True, reason="MotifCounts.load does not refuse this kind of file yet")
+
+EDGES = [[0, 0, 1, 2, 3, 0], [1, 2, 2, 3, 4, 4]]  # a triangle and a 4-cycle that share the edge 0-2
+
+
+@pytest.fixture
+def counts() -> mcn.MotifCounts:
+    return mcn.count_motifs(EDGES, 6)
+
+
+@settings(max_examples=40, deadline=None)
+@given(small_graphs(), st.booleans())
+def test_columns_and_adjacencies_follow_per_edge(graph: Any, induced: bool) -> None:
+    n, edges = graph
+    counts = mcn.count_motifs(np.array(edges, np.int64).reshape(-1, 2).T, n, induced=induced)
+    table = dict(zip(mcn.EDGE_ORBITS, counts.per_edge.T, strict=True))
+    for g in CATALOGUE:
+        table[g.name] = sum(table[orbit] for orbit, _ in g.edge_orbits)
+    for name, expected in table.items():
+        column = counts.column(name)
+        assert column.dtype == np.int64
+        np.testing.assert_array_equal(column, expected)
+        matrix = counts.adjacency(name)
+        assert matrix.shape == (n, n)
+        assert matrix.dtype == np.int64
+        assert matrix.has_sorted_indices
+        assert (matrix.data > 0).all()
+        dense = np.zeros((n, n), np.int64)
+        dense[tuple(counts.pairs.T)] = expected
+        np.testing.assert_array_equal(matrix.toarray(), dense + dense.T)
+
+
+def test_the_edge_motif_gives_the_adjacency_itself(counts: mcn.MotifCounts) -> None:
+    dense = counts.adjacency("edge").toarray()
+    assert dense.sum() == 12
+    assert all(dense[u, v] == dense[v, u] == 1 for u, v in zip(*EDGES, strict=True))
+
+
+def test_pairs_adjacency_is_symmetric_with_zero_diagonal(counts: mcn.MotifCounts) -> None:
+    for name in mcn.GRAPHLETS:
+        dense = counts.adjacency(name, scope="pairs").toarray()
+        np.testing.assert_array_equal(dense, dense.T)
+        assert not dense.diagonal().any()
+
+
+def test_pairs_adjacency_by_hand(counts: mcn.MotifCounts) -> None:
+    # 1 is next to 0 and 2 only, and reaches 3 and 4 through one path of two edges each.
+    assert counts.adjacency("2-star", scope="pairs").toarray()[1, 3:5].tolist() == [1, 1]
+    assert counts.adjacency("2-star").toarray()[1, 3:5].tolist() == [0, 0]
+
+
+@pytest.mark.xfail(strict=True, reason="the chordal cycle's matrix shares its indices with the 2-star's")
+@settings(max_examples=60, deadline=None)
+@given(small_graphs(6), st.permutations(mcn.GRAPHLETS))
+def test_the_order_of_asking_does_not_matter(graph: Any, order: list[str]) -> None:
+    n, edges = graph
+    edge_index = np.array(edges, np.int64).reshape(-1, 2).T
+    asked = mcn.count_motifs(edge_index, n)
+    for name in (*order, *order):
+        fresh = mcn.count_motifs(edge_index, n).adjacency(name, scope="pairs")
+        np.testing.assert_array_equal(asked.adjacency(name, scope="pairs").toarray(), fresh.toarray())
+
+
+def test_scope_errors(counts: mcn.MotifCounts) -> None:
+    with pytest.raises(ValueError, match=r"^scope must be 'edges' or 'pairs', got 'nodes'$"):
+        counts.adjacency("triangle", scope="nodes")
+    with pytest.raises(ValueError, match=r"'4-path-edge' is one orbit of '4-path'; ask for '4-path'$"):
+        counts.adjacency("4-path-edge", scope="pairs")
+    with pytest.raises(ValueError, match=r"^unknown motif 'square'"):
+        counts.adjacency("square", scope="pairs")
+
+
+@settings(max_examples=40, deadline=None)
+@given(small_graphs(), st.booleans())
+def test_totals_equal_brute_force(graph: Any, induced: bool) -> None:
+    n, edges = graph
+    expected = dict.fromkeys(GRAPHLET.values(), 0)
+    for name, _ in instances(nx.Graph(edges), induced):
+        expected[name] += 1
+    counts = mcn.count_motifs(np.array(edges, np.int64).reshape(-1, 2).T, n, induced=induced)
+    totals = counts.totals()
+    assert [line.orbit for line in totals] == list(mcn.EDGE_ORBITS)
+    for line in totals:
+        column = counts.column(line.orbit)
+        assert line.instances == expected[line.graphlet]
+        assert line.per_edge == column.sum()
+        assert line.edges == np.count_nonzero(column)
+        assert line.nodes == len(np.unique(counts.pairs[column > 0]))
+
+
+def test_repr_and_summary(counts: mcn.MotifCounts) -> None:
+    assert repr(counts) == "MotifCounts(6 nodes, 6 edges)"
+    assert repr(mcn.count_motifs(EDGES, induced=False)) == "MotifCounts(5 nodes, 6 edges, induced=False)"
+    lines = counts.summary().splitlines()
+    assert lines[0] == repr(counts)
+    assert lines[1].split() == ["motif", "instances", "edge", "orbit", "on", "edges", "edges", "nodes"]
+    assert len(lines) == 2 + 13
+    assert lines[4].split() == ["triangle", "1", "triangle", "3", "3", "3"]
+    assert lines[8].split() == ["4-cycle", "1", "4-cycle", "4", "4", "4"]
+    assert all(line == line.rstrip() for line in lines)
+
+
+@pytest.mark.parametrize("induced", [True, False])
+def test_save_and_load(tmp_path: Path, induced: bool) -> None:
+    messy = [[*EDGES[0], 3, 2], [*EDGES[1], 3, 0]]  # with a self-loop and a repeat
+    counts = mcn.count_motifs(messy, 9, induced=induced)
+    counts.save(tmp_path / "counts.npz")
+    assert [file.name for file in tmp_path.iterdir()] == ["counts.npz"]
+    loaded = mcn.MotifCounts.load(str(tmp_path / "counts.npz"))
+    assert loaded.induced is induced
+    assert repr(loaded) == repr(counts)
+    assert loaded.graph.describe() == counts.graph.describe()
+    np.testing.assert_array_equal(loaded.pairs, counts.pairs)
+    np.testing.assert_array_equal(loaded.per_edge, counts.per_edge)
+    np.testing.assert_array_equal(loaded.per_node, counts.per_node)
+    assert loaded.totals() == counts.totals()
+    assert (loaded.adjacency("4-path", scope="pairs") != counts.adjacency("4-path", scope="pairs")).nnz == 0
+
+
+def test_an_empty_graph_is_saved_and_loaded(tmp_path: Path) -> None:
+    mcn.count_motifs([[], []]).save(tmp_path / "c.npz")
+    assert mcn.MotifCounts.load(tmp_path / "c.npz").per_edge.shape == (0, 13)
+
+
+def test_saving_over_an_earlier_file_replaces_it_whole(counts: mcn.MotifCounts, tmp_path: Path) -> None:
+    path = tmp_path / "c.npz"
+    path.write_bytes(b"something else, and longer than nothing")
+    counts.save(path)
+    assert mcn.MotifCounts.load(path).num_edges == 6
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_failed_save_leaves_the_earlier_file(counts: mcn.MotifCounts, tmp_path: Path) -> None:
+    path = tmp_path / "folder"
+    path.mkdir()
+    with pytest.raises(OSError, match="folder"):
+        counts.save(path)
+    with pytest.raises(FileNotFoundError):
+        counts.save(tmp_path / "absent" / "c.npz")
+    assert [file.name for file in tmp_path.iterdir()] == ["folder"]
+
+
+# indptr [0 3 4 5 6 6 6], indices [1 2 4 2 3 4]
+ALTERED: dict[str, dict[str, Any]] = {
+    "another format": {"format": np.array("mcn-motif-counts-0")},
+    "more nodes": {"num_nodes": np.array(7)},
+    "fewer nodes": {"num_nodes": np.array(5)},
+    "a negative number of nodes": {"num_nodes": np.array(-1)},
+    "far too many nodes": {"num_nodes": np.array(2**62)},
+    "pointers of another type": {"indptr": np.array([0, 3, 4, 5, 6, 6, 6], np.int32)},
+    "pointers of another byte order": {"indptr": np.array([0, 3, 4, 5, 6, 6, 6], ">i8")},
+    "pointers that start late": {"indptr": np.array([1, 3, 4, 5, 6, 6, 6])},
+    "pointers that end early": {"indptr": np.array([0, 3, 4, 5, 5, 5, 5])},
+    "pointers that end late": {"indptr": np.array([0, 3, 4, 5, 6, 6, 600])},
+    "pointers that go back": {"indptr": np.array([0, 5, 4, 5, 6, 6, 6])},
+    "a neighbour out of range": {"indices": np.array([1, 2, 99, 2, 3, 4], np.uint32)},
+    "a neighbour below its node": {"indices": np.array([1, 2, 4, 0, 3, 4], np.uint32)},
+    "a self-loop": {"indices": np.array([0, 2, 4, 2, 3, 4], np.uint32)},
+    "signed neighbours": {"indices": np.array([1, 2, 4, 2, 3, 4], np.int64)},
+    "neighbours in a matrix": {"indices": np.array([[1], [2], [4], [2], [3], [4]], np.uint32)},
+    "too few counts": {"t": np.zeros(5, np.uint32)},
+    "too many counts": {"c": np.zeros(7, np.uint32)},
+    "counts that are not whole": {"s1": np.zeros(6, np.float64)},
+    "signed counts": {"k": np.full(6, -1)},
+    "an array missing": {"s2": None},
+    "a number missing": {"induced": None},
+}
+ALTERED_UNNOTICED: dict[str, dict[str, Any]] = {
+    "neighbours out of order": {"indices": np.array([2, 1, 4, 2, 3, 4], np.uint32)},
+    "an edge twice": {"indices": np.array([1, 1, 4, 2, 3, 4], np.uint32)},
+    "neighbours without a length": {"indices": np.array(3, np.uint32)},
+    "several numbers of nodes": {"num_nodes": np.array([6, 6])},
+    "half a node": {"num_nodes": np.array(6.5)},
+    "infinitely many nodes": {"num_nodes": np.array(np.inf)},
+    "no pointers at all": {"indptr": np.empty(0, np.int64), "num_nodes": np.array(-1)},
+    "neither induced nor not": {"induced": np.array(7)},
+    "a negative number of self-loops": {"self_loops": np.array(-3)},
+}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        *(pytest.param(value, id=name) for name, value in ALTERED.items()),
+        *(pytest.param(value, id=name, marks=unguarded) for name, value in ALTERED_UNNOTICED.items()),
+    ],
+)
+def test_an_altered_file_is_refused(counts: mcn.MotifCounts, tmp_path: Path, changes: dict[str, Any]) -> None:
+    path = tmp_path / "counts.npz"
+    counts.save(path)
+    with np.load(path) as file:
+        content = dict(file)
+    np.savez(path, **content)
+    assert mcn.MotifCounts.load(path).num_edges == 6
+    content |= changes
+    np.savez(path, **{name: value for name, value in content.items() if value is not None})
+    with pytest.raises(ValueError, match=f"^{re.escape(str(path))}: "):
+        mcn.MotifCounts.load(path)
+
+
+@unguarded  # the file stays open: np.load leaves that to the collector
+def test_a_truncated_file_is_refused(counts: mcn.MotifCounts, tmp_path: Path) -> None:
+    path = tmp_path / "counts.npz"
+    counts.save(path)
+    whole = path.read_bytes()
+    for length in range(0, len(whole), 97):
+        path.write_bytes(whole[:length])
+        with pytest.raises(ValueError, match="not a file of motif counts, or damaged"):
+            mcn.MotifCounts.load(path)
+
+
+@unguarded
+def test_any_flipped_byte_gives_the_same_counts_or_a_value_error(
+    counts: mcn.MotifCounts, tmp_path: Path
+) -> None:
+    path = tmp_path / "counts.npz"
+    counts.save(path)
+    whole = path.read_bytes()
+    for place in range(0, len(whole), 3):
+        changed = bytearray(whole)
+        changed[place] ^= 0xFF
+        path.write_bytes(changed)
+        try:
+            loaded = mcn.MotifCounts.load(path)
+        except ValueError:
+            continue
+        np.testing.assert_array_equal(loaded.per_edge, counts.per_edge)
+
+
+def test_foreign_files_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "counts.npz"
+    np.savez(path, edge=np.zeros((3, 2)))
+    with pytest.raises(ValueError, match="not a file of motif counts"):
+        mcn.MotifCounts.load(path)
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("readme.txt", "hello")
+    with pytest.raises(ValueError, match="not a file of motif counts"):
+        mcn.MotifCounts.load(path)
+    for content in (b"", b"hello", pickle.dumps([1, 2])):
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match="not a file of motif counts"):
+            mcn.MotifCounts.load(path)
+    with pytest.raises(FileNotFoundError):
+        mcn.MotifCounts.load(tmp_path / "absent.npz")
+
+
+@unguarded
+def test_a_single_array_is_refused(tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", np.arange(3))
+    with pytest.raises(ValueError, match="not a file of motif counts"):
+        mcn.MotifCounts.load(tmp_path / "a.npy")
+
+
+class Touch:
+    """Unpickled by making a file."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> Any:
+        return os.system, (f"touch {self.path}",)
+
+
+def test_a_pickle_in_the_archive_is_refused_and_not_run(counts: mcn.MotifCounts, tmp_path: Path) -> None:
+    path, marker = tmp_path / "counts.npz", tmp_path / "ran"
+    counts.save(path)
+    with np.load(path) as file:
+        content = dict(file)
+    for name in content:
+        np.savez(path, **(content | {name: np.array([Touch(marker)], dtype=object)}))
+        with pytest.raises(ValueError, match="not a file of motif counts, or damaged"):
+            mcn.MotifCounts.load(path)
+    path.write_bytes(pickle.dumps(Touch(marker)))
+    with pytest.raises(ValueError, match="not a file of motif counts"):
+        mcn.MotifCounts.load(path)
+    assert not marker.exists()
+    np.save(tmp_path / "a.npy", np.array([Touch(marker)], dtype=object))
+    np.load(tmp_path / "a.npy", allow_pickle=True)  # the payload is real
+    assert marker.exists()
