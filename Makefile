@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
+JOBS   ?= 2
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .PHONY: demo test test-all bench lint types clean
@@ -33,10 +34,10 @@ types: $(VENV)/.dev
 	$(BIN)/mypy
 
 test: lint types
-	$(BIN)/pytest --cov --cov-report=term
+	$(BIN)/pytest -n $(JOBS) --cov --cov-report=term
 
 test-all: lint types
-	$(BIN)/pytest -m '' --cov --cov-report=term
+	$(BIN)/pytest -m '' -n $(JOBS) --cov --cov-report=term
 
 bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/motifs.py

@@ -20,6 +20,12 @@ _HOME = {
     "count_motifs": "mcn.motifs",
     "MotifCounts": "mcn.motifs",
     "AddMotifs": "mcn.motifs",
+    "MotifStack": "mcn.matrices",
+    "apply_psi": "mcn.matrices",
+    "stack_size": "mcn.matrices",
+    "MCNConv": "mcn.nn",
+    "MCN": "mcn.nn",
+    "MCNClassifier": "mcn.train",
 }
 
 __all__ = ["__version__", *_HOME]

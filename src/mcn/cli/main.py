@@ -12,6 +12,9 @@ import typer
 from typer.core import TyperGroup
 
 VERBS = {
+    "train": "Train a network on a graph.",
+    "predict": "Predict classes with a trained network.",
+    "compare": "Compare methods on a graph.",
     "motifs": "Count the motifs of a graph.",
     "datasets": "List the data sets, and where they are looked for.",
 }

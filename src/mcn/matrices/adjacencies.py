@@ -67,6 +67,9 @@ def check_symmetric(matrix: csr_array, name: str) -> csr_array:
     )
 
 
+SELF = "self"
+
+
 def lay_below(matrices: Mapping[str, csr_array]) -> Adjacencies:
     """Stack checked matrices of one size."""
     n = next(iter(matrices.values())).shape[0]
@@ -86,11 +89,17 @@ def lay_below(matrices: Mapping[str, csr_array]) -> Adjacencies:
 def adjacencies_from_counts(
     counts: MotifCounts, motifs: Sequence[str], scope: str = "edges", add_edges: bool = False
 ) -> Adjacencies:
-    """A_t of every motif; with `add_edges`, A + A_t for every motif but the edge."""
+    """A_t of every motif; with `add_edges`, A + A_t for every motif but the edge.
+
+    The name "self" stands for no neighbours at all: every row is empty, and so becomes a self-loop.
+    """
     names = check_motifs(motifs)
     edge = check_matrix(counts.adjacency("edge"), "adjacency 'edge'") if add_edges else None
     matrices = {}
     for name in names:
+        if name == SELF:
+            matrices[name] = csr_array((counts.num_nodes, counts.num_nodes), dtype=np.float64)
+            continue
         matrix = check_matrix(counts.adjacency(name, scope=scope), f"adjacency {name!r}")
         matrices[name] = csr_array(matrix + edge) if edge is not None and name != "edge" else matrix
     return lay_below(matrices)

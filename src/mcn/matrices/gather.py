@@ -60,6 +60,14 @@ def gather_rows(stored: Rows, numbers: NDArray[np.int64], threads: int | None) -
 def _rename(indptr: Any, position: Any, num_dst: int, indices: Any, values: Any) -> None:
     for r in range(indptr.size - 1):
         start, stop = indptr[r], indptr[r + 1]
+        if stop - start <= 32:  # most rows: an insertion sort in place, without a copy
+            for p in range(start, stop):
+                new, value, q = position[indices[p]], values[p], p
+                while q > start and indices[q - 1] > new:
+                    indices[q], values[q] = indices[q - 1], values[q - 1]
+                    q -= 1
+                indices[q], values[q] = new, value
+            continue
         row_indices = indices[start:stop].copy()
         row_values = values[start:stop].copy()
         # Targets come first among the sources, in any order; the other sources ascend with their ids.

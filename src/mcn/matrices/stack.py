@@ -34,7 +34,7 @@ from mcn.matrices.size import (
     human_bytes,
     lengths_within,
 )
-from mcn.matrices.state import standardise_counts
+from mcn.matrices.state import count_scale, standardise_counts
 
 if TYPE_CHECKING:
     from mcn.motifs import MotifCounts
@@ -65,6 +65,7 @@ class MotifStack(StackView):
         materialize: bool,
         memory_limit: float | None,
         threads: int | None,
+        scale: NDArray[np.float64] | None = None,
     ) -> None:
         self.steps, self.psi = check_steps(steps), psi
         self._code, self._adj, self._threads = psi_code(psi), adjacencies, threads
@@ -73,7 +74,8 @@ class MotifStack(StackView):
             raise ValueError(f"edge has {edge.shape[0]} nodes but the adjacencies have {self.num_dst}.")
         check_magnitude(adjacencies, psi, self.steps)
         self.src = np.arange(self.num_dst)
-        self.node_counts = standardise_counts(node_counts, self.num_dst)
+        self.count_scale = count_scale(node_counts, self.num_dst) if scale is None else scale
+        self.node_counts = standardise_counts(node_counts, self.num_dst, self.count_scale)
         base = apply_psi(edge, psi)
         self.base = Rows(
             base.indptr.astype(np.int64), base.indices.astype(np.int32), base.data.astype(np.float32)
@@ -102,12 +104,13 @@ class MotifStack(StackView):
         materialize: bool = True,
         memory_limit: float | None = None,
         threads: int | None = None,
+        count_scale: NDArray[np.float64] | None = None,
     ) -> MotifStack:
         """The stack of a graph whose motifs were counted.
 
         Args:
             counts: `mcn.MotifCounts`.
-            motifs: names of edge orbits or graphlets.
+            motifs: names of edge orbits or graphlets; also "self", a neighbourhood of the node alone.
             steps: K, the greatest power.
             psi: one of the five Ψ, see `apply_psi`.
             scope: ``edges``, the paper's A_t, or ``pairs``; see `MotifCounts.adjacency`.
@@ -117,10 +120,13 @@ class MotifStack(StackView):
             memory_limit: bytes the stored matrices may take; None means 8 GiB, or half of the machine's
                 memory if that is less. Beyond it: `StackTooLarge`.
             threads: at most so many; None for all cores. Results do not depend on it.
+            count_scale: the `count_scale` of the stack a network was trained on, to use it on this graph.
         """
         adj = adjacencies_from_counts(counts, motifs, scope, add_edges)
         edge = check_matrix(counts.adjacency("edge"), "adjacency 'edge'")
-        return cls(adj, edge, counts.per_node, steps, psi, materialize, memory_limit, threads)
+        return cls(
+            adj, edge, counts.per_node, steps, psi, materialize, memory_limit, threads, count_scale
+        )
 
     @classmethod
     def from_adjacencies(

@@ -10,14 +10,38 @@ from numpy.typing import NDArray
 NUM_COUNTS = 15  # node orbits of the graphlets on 2–4 nodes
 
 
-def standardise_counts(per_node: Any, num_nodes: int) -> NDArray[np.float32]:
+def count_scale(per_node: Any, num_nodes: int) -> NDArray[np.float64]:
+    """Float64 [2, 15]: mean and standard deviation of log1p of each column of counts.
+
+    A column that is the same for every node has 0 for its deviation. None for `per_node` gives zeros.
+    """
+    logs = _logs(per_node, num_nodes)
+    if logs is None or num_nodes == 0:
+        return np.zeros((2, NUM_COUNTS))
+    constant = logs.max(axis=0) == logs.min(axis=0)
+    return np.stack([logs.mean(axis=0), np.where(constant, 0.0, logs.std(axis=0))])
+
+
+def standardise_counts(
+    per_node: Any, num_nodes: int, scale: NDArray[np.float64] | None = None
+) -> NDArray[np.float32]:
     """log1p of the counts, each column with mean 0 and standard deviation 1; a constant column becomes 0.
 
     Args:
         per_node: [N, 15] counts ≥ 0, or None for no counts (all zero).
+        scale: means and deviations of another graph (`count_scale`), for a selector trained there.
     """
-    if per_node is None:
+    logs = _logs(per_node, num_nodes)
+    if logs is None or num_nodes == 0:
         return np.zeros((num_nodes, NUM_COUNTS), np.float32)
+    mean, spread = count_scale(per_node, num_nodes) if scale is None else scale
+    return np.where(spread == 0, 0.0, (logs - mean) / np.where(spread == 0, 1.0, spread)).astype(np.float32)
+
+
+def _logs(per_node: Any, num_nodes: int) -> NDArray[np.float64] | None:
+    """Checked counts, as log1p."""
+    if per_node is None:
+        return None
     counts = np.asarray(per_node)
     if counts.shape != (num_nodes, NUM_COUNTS):
         raise ValueError(
@@ -31,10 +55,5 @@ def standardise_counts(per_node: Any, num_nodes: int) -> NDArray[np.float32]:
         raise ValueError(
             f"node_counts[{row}, {column}] = {counts[row, column]}; counts must be finite and not negative."
         )
-    if num_nodes == 0:
-        return np.zeros((0, NUM_COUNTS), np.float32)
-    logs = np.log1p(counts)
-    constant = logs.max(axis=0) == logs.min(axis=0)
-    centred = logs - logs.mean(axis=0)
-    spread = np.where(constant, 1.0, centred.std(axis=0))
-    return np.where(constant, 0.0, centred / spread).astype(np.float32)
+    logs: NDArray[np.float64] = np.log1p(counts)
+    return logs

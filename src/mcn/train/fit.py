@@ -129,18 +129,26 @@ class FitResult:
 
 def build_model(problem: Problem, config: Config) -> MCN:
     """A fresh network for a problem; its weights are decided by `config.seed` alone."""
+    return make_network(problem.x.shape[1], problem.num_classes, config)
+
+
+def make_network(in_channels: int, num_classes: int, config: Config) -> MCN:
+    """The network that a configuration asks for. A GCN drops out its inputs only, as in its reference."""
+    inner = config.dropout if config.self_attention else 0.0
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config.seed)
         return MCN(
-            problem.x.shape[1],
+            in_channels,
             config.hidden,
-            problem.num_classes,
+            num_classes,
             config.num_layers,
             motifs=len(config.motifs),
             steps=config.steps,
             heads=config.heads,
             output_heads=config.output_heads,
-            dropout=config.dropout,
+            input_dropout=config.dropout,
+            coefficient_dropout=inner,
+            feature_dropout=inner,
             self_attention=config.self_attention,
             motif_attention=config.motif_attention,
             prior=config.prior,

@@ -67,12 +67,23 @@ def prepare(data: Data, config: Config, counts: MotifCounts | None = None) -> Pr
     )
 
 
-def motif_stack(data: Data, config: Config, counts: MotifCounts | None = None) -> MotifStack:
-    """The motif stack that a configuration asks for."""
+def motif_stack(
+    data: Data,
+    config: Config,
+    counts: MotifCounts | None = None,
+    count_scale: NDArray[np.float64] | None = None,
+) -> MotifStack:
+    """The motif stack that a configuration asks for; see `MotifStack.from_counts` for `count_scale`."""
     if counts is None:
         counts = count_motifs(data.edge_index, data.num_nodes)
     return MotifStack.from_counts(
-        counts, config.motifs, config.steps, config.psi, scope=config.scope, add_edges=config.add_edges
+        counts,
+        config.motifs,
+        config.steps,
+        config.psi,
+        scope=config.scope,
+        add_edges=config.add_edges,
+        count_scale=count_scale,
     )
 
 
@@ -90,8 +101,8 @@ def features(x: torch.Tensor, normalize: bool) -> torch.Tensor:
 
 
 def _num_classes(data: Data) -> int:
-    """Classes named in the data, or seen among the nodes whose labels may be looked at."""
-    if getattr(data, "classes", None):
-        return len(data.classes)
-    count = getattr(data, "num_classes", None)
-    return int(count) if count else int(data.y.max()) + 1
+    """Classes named in the data, else one more than the largest class number.
+
+    How many classes there are is no secret of the test nodes: it is part of the task.
+    """
+    return len(data.classes) if getattr(data, "classes", None) else int(data.y.max()) + 1

@@ -1,0 +1,71 @@
+"""What may be told of every epoch: a log file, TensorBoard, a progress bar."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from mcn.train.checkpoint import save_tensors
+from mcn.train.fit import Epoch, Trainer
+
+
+class JSONLines:
+    """Appends one line of scores per epoch to a file; on resuming, lines past the checkpoint are dropped."""
+
+    def __init__(self, path: str | os.PathLike[str], after_epoch: int = 0) -> None:
+        self._path = Path(path)
+        kept = self._path.read_text().splitlines()[:after_epoch] if self._path.exists() and after_epoch else []
+        self._path.write_text("".join(f"{line}\n" for line in kept))
+
+    def __call__(self, trainer: Trainer, epoch: Epoch) -> None:
+        """Write the line."""
+        with self._path.open("a") as file:
+            file.write(json.dumps(epoch._asdict()) + "\n")
+
+
+class Checkpoints:
+    """Saves everything needed to go on, at most every few seconds and at the end."""
+
+    def __init__(self, path: str | os.PathLike[str], every: float = 2.0) -> None:
+        self._path, self._every, self._last = Path(path), every, time.monotonic()
+
+    def __call__(self, trainer: Trainer, epoch: Epoch) -> None:
+        """Save if it is time."""
+        if trainer.stopped or time.monotonic() - self._last >= self._every:
+            save_tensors(self._path, trainer.tensors(), trainer.state())
+            self._last = time.monotonic()
+
+
+class Fraction:
+    """Reports how far a run is: epochs waited in vain against the patience, for want of a known end."""
+
+    def __init__(self, report: Callable[[float], Any]) -> None:
+        self._report = report
+
+    def __call__(self, trainer: Trainer, epoch: Epoch) -> None:
+        """Report."""
+        done = epoch.epoch / trainer.config.max_epochs
+        waited = trainer.rule.state_dict()["waited"] / trainer.config.patience
+        self._report(1.0 if trainer.stopped else max(done, min(0.99, waited)))
+
+
+class TensorBoard:
+    """Writes the scores for TensorBoard; needs the package `tensorboard`."""
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        try:
+            from torch.utils.tensorboard import SummaryWriter
+        except ImportError:
+            raise ValueError("TensorBoard is not installed: pip install tensorboard") from None
+        self._writer = SummaryWriter(str(folder))  # type: ignore[no-untyped-call]
+
+    def __call__(self, trainer: Trainer, epoch: Epoch) -> None:
+        """Write the scalars."""
+        for name in ("train_loss", "train_accuracy", "val_loss", "val_accuracy"):
+            self._writer.add_scalar(name, getattr(epoch, name), epoch.epoch)  # type: ignore[no-untyped-call]
+        if trainer.stopped:
+            self._writer.close()  # type: ignore[no-untyped-call]

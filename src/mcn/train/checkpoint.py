@@ -1,0 +1,56 @@
+"""Tensors on disk: safetensors with a checksum; nothing in them can run."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load, save
+
+from mcn._files import atomic_write
+
+_FORMAT = "mcn-checkpoint-1"
+
+
+def save_tensors(path: str | os.PathLike[str], tensors: dict[str, torch.Tensor], state: dict[str, Any]) -> None:
+    """Write tensors and plain values into one file, which appears complete or not at all."""
+    plain = {name: value.detach().contiguous() for name, value in tensors.items()}
+    text = json.dumps(state, sort_keys=True)
+    metadata = {"format": _FORMAT, "state": text, "sha256": _digest(plain, text)}
+    with atomic_write(path) as file:
+        file.write(save(plain, metadata))
+
+
+def load_tensors(path: str | os.PathLike[str]) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
+    """Read what `save_tensors` wrote.
+
+    Raises:
+        ValueError: the file is something else, truncated or altered.
+    """
+    content = Path(path).read_bytes()
+    try:
+        size = int.from_bytes(content[:8], "little")
+        metadata = json.loads(content[8 : 8 + size]).get("__metadata__", {})
+        tensors = load(content)
+    except (SafetensorError, ValueError, AttributeError) as error:
+        raise ValueError(f"{path}: not a checkpoint, or truncated ({error})") from None
+    if metadata.get("format") != _FORMAT:
+        raise ValueError(f"{path}: a safetensors file, but not a checkpoint of this program")
+    text = metadata.get("state", "")
+    if metadata.get("sha256") != _digest(tensors, text):
+        raise ValueError(f"{path}: the checksum does not fit; the file was damaged or altered")
+    return tensors, json.loads(text)
+
+
+def _digest(tensors: dict[str, torch.Tensor], text: str) -> str:
+    sha = hashlib.sha256(text.encode())
+    for name in sorted(tensors):
+        value = tensors[name].cpu()
+        sha.update(f"{name} {value.dtype} {tuple(value.shape)}".encode())
+        sha.update(value.reshape(-1).view(torch.uint8).numpy().tobytes())
+    return sha.hexdigest()

@@ -1,0 +1,58 @@
+"""The networks that are special cases of MCN (tab:gen), as changes to a configuration."""
+
+from __future__ import annotations
+
+from mcn.train.config import Config, one_of
+
+_ONE_MOTIF = {"steps": 1, "psi": "unweighted", "scope": "edges", "add_edges": False, "motif_attention": False}
+_PLAIN = {"attention": "paper", "consistency": 0.0, "init_bias": 0.0}
+
+CHANGES: dict[str, dict[str, object]] = {
+    "mcn": {},
+    "gat": {"motifs": ("edge",), "self_attention": True, **_ONE_MOTIF, **_PLAIN},
+    "gcn": {
+        "motifs": ("edge",),
+        "self_attention": False,
+        "hidden": 16,
+        "heads": 1,
+        "output_heads": 1,
+        "dropout": 0.5,
+        "lr": 0.01,
+        **_ONE_MOTIF,
+        **_PLAIN,
+    },
+    "mlp": {
+        "motifs": ("self",),
+        "self_attention": False,
+        "hidden": 64,
+        "heads": 1,
+        "output_heads": 1,
+        "dropout": 0.5,
+        "lr": 0.01,
+        **_ONE_MOTIF,
+        **_PLAIN,
+    },
+}
+METHODS = tuple(CHANGES)
+
+
+def configure(method: str, base: Config) -> Config:
+    """`base` changed into a method: the same protocol, the method's own architecture and learning rate.
+
+    "gat" keeps everything but the motifs; "gcn" has its reference's width, dropout and learning rate;
+    "mlp" is a network whose nodes have no neighbours.
+    """
+    one_of("method", method, METHODS)
+    return base.but(**CHANGES[method])
+
+DATASET_SETTINGS: dict[str, dict[str, object]] = {
+    "citeseer": {"stopping": "accuracy"},
+    "pubmed": {"output_heads": 8, "lr": 0.01, "weight_decay": 0.001},
+}
+"""Where GAT's reference departs from its own defaults."""
+
+
+def dataset_config(dataset: str | None, **changes: object) -> Config:
+    """The default configuration for a data set (by name, or None for a graph of one's own), changed."""
+    settings = DATASET_SETTINGS.get(dataset or "", {})
+    return Config().but(**(settings | changes))

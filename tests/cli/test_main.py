@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+import mcn as package
+from mcn.cli import main as entry
+from tests.cli.conftest import COMMAND, Run, refused
+
+
+def test_overview(mcn: Run) -> None:
+    shown = mcn("--help")
+    assert shown.code == 0
+    assert shown.err == ""
+    assert shown.out.startswith("Usage: mcn ")
+    for verb, text in entry.VERBS.items():
+        assert f"  {verb} " in shown.out
+        assert text in shown.out
+    assert mcn() == shown  # no verb at all: the same overview
+
+
+@pytest.mark.parametrize("verb", entry.VERBS)
+def test_every_verb_has_help_with_an_example_and_json(mcn: Run, verb: str) -> None:
+    shown = mcn(verb, "--help")
+    assert shown.code == 0
+    assert shown.out.startswith(f"Usage: mcn {verb}")
+    assert f"Example: mcn {verb}" in shown.out
+    assert "--json" in shown.out
+
+
+def test_version(mcn: Run) -> None:
+    assert mcn("--version") == (0, f"mcn {package.__version__}\n", "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["motfs"], "no verb 'motfs'; did you mean 'motifs'?"),
+        (["data"], "no verb 'data'; did you mean 'datasets'?"),
+        (["xyzzy"], f"no verb 'xyzzy'; verbs: {', '.join(entry.VERBS)}"),
+        (["--verison"], "no option '--verison'; did you mean '--version'?"),
+        (["motifs", "--datset", "cora"], "no option '--datset'; did you mean '--dataset'?"),
+        (["motifs", "--qqq"], "no option '--qqq'; `mcn motifs --help` lists the options"),
+        (["datasets", "--jsn"], "no option '--jsn'; did you mean '--json'?"),
+    ],
+)
+def test_mistyped(mcn: Run, arguments: list[str], message: str) -> None:
+    assert refused(mcn(*arguments)) == message
+
+
+@pytest.mark.parametrize(
+    "arguments", [["motifs", "--threads", "0"], ["motifs", "--threads", "two"], ["motifs", "--dataset"]]
+)
+def test_bad_values_name_the_option(mcn: Run, arguments: list[str]) -> None:
+    assert arguments[1] in refused(mcn(*arguments))
+
+
+def test_a_stray_argument(mcn: Run) -> None:
+    assert "stray" in refused(mcn("motifs", "stray"))
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "line"),
+    [
+        (ValueError("x must be 1,\n  got 2"), 2, "mcn: x must be 1, got 2"),
+        (
+            FileNotFoundError(2, "No such file or directory", "a.csv"),
+            2,
+            "mcn: a.csv: No such file or directory",
+        ),
+        (PermissionError(13, "Permission denied", "a.csv"), 2, "mcn: a.csv: Permission denied"),
+        (OSError(28, "No space left on device"), 1, "mcn: No space left on device"),
+        (MemoryError("Unable to allocate 9 TiB"), 1, "mcn: not enough memory: Unable to allocate 9 TiB"),
+        (MemoryError(), 1, "mcn: not enough memory"),
+        (KeyboardInterrupt(), 130, "mcn: interrupted"),
+        (
+            KeyError("gone"),
+            1,
+            "mcn: KeyError: 'gone' (an internal error; set MCN_TRACEBACK=1 to see where)",
+        ),
+    ],
+)
+def test_every_error_is_one_line_and_a_code(
+    mcn: Run, monkeypatch: pytest.MonkeyPatch, error: BaseException, code: int, line: str
+) -> None:
+    monkeypatch.delenv("MCN_TRACEBACK", raising=False)
+
+    def run() -> None:
+        """Fail."""
+        raise error
+
+    monkeypatch.setitem(entry.VERBS, "fail", "Fail.")
+    monkeypatch.setitem(sys.modules, "mcn.cli.fail", SimpleNamespace(run=run))
+    assert mcn("fail") == (code, "", f"{line}\n")
+
+
+def test_a_bug_shows_its_traceback_on_request(mcn: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def run() -> None:
+        """Fail."""
+        raise KeyError("gone")
+
+    monkeypatch.setenv("MCN_TRACEBACK", "1")
+    monkeypatch.setitem(entry.VERBS, "fail", "Fail.")
+    monkeypatch.setitem(sys.modules, "mcn.cli.fail", SimpleNamespace(run=run))
+    with pytest.raises(KeyError, match="gone"):
+        mcn("fail")
+
+
+def test_help_and_listing_import_nothing_heavy() -> None:
+    code = (
+        "import sys\n"
+        "from mcn.cli.main import VERBS, main\n"
+        "for verb in VERBS: assert main([verb, '--help']) == 0\n"
+        "assert main([]) == main(['--help']) == main(['datasets']) == 0\n"
+        "heavy = {'torch', 'torch_geometric', 'numba', 'networkx', 'scipy', 'rich', 'matplotlib'}\n"
+        "print(sorted(heavy & set(sys.modules)))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_the_installed_command(shell: Run) -> None:
+    assert shell("--version") == (0, f"mcn {package.__version__}\n", "")
+    assert refused(shell("motfs")) == "no verb 'motfs'; did you mean 'motifs'?"
+
+
+@pytest.mark.parametrize("arguments", [["datasets"], ["datasets", "--json"], ["motifs"]])
+def test_a_reader_that_goes_away_is_no_traceback(arguments: list[str]) -> None:
+    """As in `mcn motifs | head -1`, with a reader that is gone before the first line."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        done = subprocess.run([COMMAND, *arguments], stdout=writing, stderr=subprocess.PIPE, check=False)
+    finally:
+        os.close(writing)
+    assert done.stderr == b""
+    assert done.returncode == 1

@@ -1,0 +1,284 @@
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mcn as package
+from mcn.data.layout import PLANETOID_SUMS, planetoid_folders
+from tests.cli.conftest import Run, refused
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    """Where counts would be saved: an empty folder."""
+    (tmp_path / "out").mkdir()
+    return tmp_path / "out" / "counts.npz"
+
+
+def write(folder: Path, name: str, content: bytes | dict[str, Any]) -> Path:
+    path = folder / name
+    if isinstance(content, bytes):
+        path.write_bytes(content)
+    else:
+        np.savez(path, **content)
+    return path
+
+
+def test_the_table(mcn: Run) -> None:
+    code, out, err = mcn("motifs")
+    assert (code, err) == (0, "")
+    assert "karate: 34 nodes, 78 edges (induced subgraphs)" in out
+    rows = {line.split("│")[3].strip(): line.split("│") for line in out.splitlines() if line.startswith("│")}
+    assert set(rows) == set(package.EDGE_ORBITS)
+    assert [cell.strip() for cell in rows["triangle"][1:-1]] == [
+        "triangle",
+        "45",
+        "triangle",
+        "135",
+        "67",
+        "32",
+    ]
+    assert rows["4-clique"][2].strip() == "11"
+    assert rows["4-path-center"][1].strip() == ""  # the motif is named once
+    assert re.search(r"^counted in [\d.e-]+ s$", out, re.MULTILINE)
+    assert "note:" not in out
+
+
+def test_json(mcn: Run, out: Path) -> None:
+    code, text, err = mcn("motifs", "--dataset", "karate", "--out", out, "--threads", 2, "--json")
+    assert (code, err) == (0, "")
+    content = json.loads(text)
+    seconds = content.pop("seconds")
+    orbits = content.pop("orbits")
+    assert content == {
+        "graph": "karate",
+        "nodes": 34,
+        "edges": 78,
+        "induced": True,
+        "notes": [],
+        "out": str(out),
+    }
+    assert isinstance(seconds, float)
+    assert [line["orbit"] for line in orbits] == list(package.EDGE_ORBITS)
+    assert orbits[2] == {
+        "graphlet": "triangle",
+        "orbit": "triangle",
+        "instances": 45,
+        "per_edge": 135,
+        "edges": 67,
+        "nodes": 32,
+    }
+    saved = package.MotifCounts.load(out)
+    assert [line._asdict() for line in saved.totals()] == orbits
+    assert [path.name for path in out.parent.iterdir()] == [out.name]
+
+
+def test_all_subgraphs(mcn: Run) -> None:
+    content = json.loads(mcn("motifs", "--all-subgraphs", "--json").out)
+    totals = {line["graphlet"]: line["instances"] for line in content["orbits"]}
+    assert content["induced"] is False
+    assert totals["2-star"] == 393 + 3 * 45  # each triangle holds three
+
+
+def test_a_directed_weighted_list_is_accepted_and_reported(mcn: Run, tmp_path: Path) -> None:
+    edges = b"source,target,weight\nann,bob,0.5\nbob,ann,0.5\nbob,eve,2\neve,ann,1\neve,eve,9\nbob,eve,2\n"
+    path = write(tmp_path, "edges.csv", edges)
+    content = json.loads(mcn("motifs", "--graph", path, "--json").out)
+    assert (content["graph"], content["nodes"], content["edges"]) == (str(path), 3, 3)
+    assert content["orbits"][2]["instances"] == 1
+    assert content["notes"][0] == (
+        "3 nodes, 3 undirected edges (1 self-loops dropped; 1 repeated entries dropped; "
+        "2 edges given in one direction only, used in both)"
+    )
+    assert any("weight" in note for note in content["notes"][1:])
+    assert not any(note.startswith(("features", "no labels")) for note in content["notes"])
+    assert f"note: {content['notes'][0]}" in mcn("motifs", "--graph", path).out
+
+
+BAD_FILES: dict[str, tuple[str, bytes | dict[str, Any], str]] = {
+    "a ragged line": (
+        "e.txt",
+        b"0 1\n1 2\n2 3 4\n",
+        "e.txt, line 3: 3 fields, expected 2 as in line 1: '2 3 4'",
+    ),
+    "an empty file": ("e.csv", b"", "e.csv: no edges; expected lines of two node ids"),
+    "comments only": ("e.csv", b"# nothing\n\n", "e.csv: no edges; expected lines of two node ids"),
+    "a negative id": (
+        "e.csv",
+        b"0,1\n1,-2\n",
+        "e.csv, line 2: node id '-2'; expected a non-negative integer",
+    ),
+    "a float id": ("e.csv", b"0,1\n1,2.5\n", "e.csv, line 2: node id '2.5'; expected a non-negative integer"),
+    "a NaN id": ("e.csv", b"0,1\n1,nan\n", "e.csv, line 2: node id 'nan'; expected a non-negative integer"),
+    "no UTF-8": ("e.csv", b"0,1\n\xff\xfe,2\n", "e.csv, line 2: not UTF-8"),
+    "a negative id in an array": (
+        "e.npz",
+        {"edge": np.array([[0, -7]])},
+        "e.npz: negative node id in edge 0",
+    ),
+    "an id out of range": (
+        "e.npz",
+        {"edge": np.array([[0, 7]]), "n": 3},
+        "e.npz: edge 0 is [0, 7], but n is 3",
+    ),
+    "too many nodes": ("e.npz", {"edge": np.array([[0, 2**40]])}, "at most 2**31 are supported"),
+    "float ids in an array": ("e.npz", {"edge": np.array([[0, 1.5]])}, "expected integer pairs"),
+    "NaN in an array": ("e.npz", {"edge": np.array([[0, np.nan]])}, "expected integer pairs"),
+    "objects in an array": ("e.npz", {"edge": np.array([[0, None]])}, "without pickles"),
+    "an entry outside the matrix": (
+        "e.mtx",
+        b"%%MatrixMarket matrix coordinate pattern general\n3 3 1\n4 1\n",
+        "e.mtx: not a readable Matrix Market file",
+    ),
+    "a truncated archive": ("e.csv.gz", b"\x1f\x8b\x08\x00\x00", "e.csv.gz: not a readable gzip file"),
+    "an unknown format": ("e.xyz", b"0 1\n", "e.xyz: unknown format '.xyz'"),
+}
+
+
+@pytest.mark.parametrize("kind", BAD_FILES)
+def test_bad_files(mcn: Run, tmp_path: Path, out: Path, kind: str) -> None:
+    name, content, message = BAD_FILES[kind]
+    path = write(tmp_path, name, content)
+    said = refused(mcn("motifs", "--graph", path, "--out", out))
+    assert message in said
+    assert str(path) in said
+    assert list(out.parent.iterdir()) == []
+
+
+def test_a_missing_file(mcn: Run, tmp_path: Path, out: Path) -> None:
+    assert refused(mcn("motifs", "--graph", tmp_path / "no.csv", "--out", out)).endswith(
+        "no.csv: no such file"
+    )
+    assert list(out.parent.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--dataset", "coar"], "unknown data set 'coar' (did you mean cora"),
+        (["--dataset", ""], "unknown data set ''"),
+        (["--dataset", "karate", "--graph", "e.csv"], "give --dataset or --graph, not both"),
+        (["--out", "counts.csv"], "--out counts.csv: the file's name must end in .npz"),
+        (["--out", "absent/counts.npz"], "--out absent/counts.npz: there is no folder absent"),
+        (["--out", "folder.npz"], "--out folder.npz: this is a folder"),
+    ],
+)
+def test_wrong_use(
+    mcn: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder.npz").mkdir()
+    assert message in refused(mcn("motifs", *arguments))
+    assert [path.name for path in tmp_path.iterdir()] == ["folder.npz"]
+
+
+@pytest.mark.parametrize("damage", ["truncated", "tampered"])
+def test_a_damaged_planetoid_file(
+    mcn: Run, data_root: Path, cache: Path, tmp_path: Path, out: Path, damage: str
+) -> None:
+    folder = tmp_path / "root" / planetoid_folders("cora")[0]
+    folder.mkdir(parents=True)
+    for name in PLANETOID_SUMS["cora"]:
+        shutil.copyfile(data_root / planetoid_folders("cora")[0] / name, folder / name)
+    whole = (folder / "ind.cora.graph").read_bytes()
+    changed = whole[:-50] if damage == "truncated" else whole.replace(b"K\x01", b"K\x02", 1)
+    assert changed != whole
+    (folder / "ind.cora.graph").write_bytes(changed)
+    said = refused(mcn("motifs", "--dataset", "cora", "--data-root", tmp_path / "root", "--out", out))
+    assert "ind.cora.graph: SHA-256 is" in said
+    assert list(out.parent.iterdir()) == []
+    assert not cache.exists()
+
+
+class Touch:
+    """Unpickled by making a file."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> Any:
+        return os.system, (f"touch {self.path}",)
+
+
+def test_a_malicious_pickle_in_a_data_root_is_not_run(
+    mcn: Run, cache: Path, tmp_path: Path, out: Path
+) -> None:
+    marker = tmp_path / "ran"
+    content = pickle.dumps(Touch(marker), protocol=2)
+    folder = tmp_path / "root" / planetoid_folders("cora")[0]
+    folder.mkdir(parents=True)
+    for name in PLANETOID_SUMS["cora"]:
+        (folder / name).write_bytes(content)
+    said = refused(mcn("motifs", "--dataset", "cora", "--data-root", tmp_path / "root", "--out", out))
+    assert "SHA-256" in said
+    assert not marker.exists()
+    assert list(out.parent.iterdir()) == []
+    pickle.loads(content)  # the payload is real
+    assert marker.exists()
+
+
+def test_the_installed_command(shell: Run, tmp_path: Path) -> None:
+    path = write(tmp_path, "e.csv", b"0,1\n1,2\n2,0\n2,3\n")
+    code, text, err = shell("motifs", "--graph", path, "--json")
+    assert (code, err) == (0, "")
+    assert [line["per_edge"] for line in json.loads(text)["orbits"]] == [
+        4,
+        4,
+        3,
+        0,
+        0,
+        0,
+        0,
+        1,
+        2,
+        1,
+        0,
+        0,
+        0,
+    ]
+
+
+COUNT_SLOWLY = """
+import sys
+import numpy as np
+import torch_geometric.data
+import mcn
+from mcn.cli.main import main
+mcn.count_motifs([[0, 1], [1, 2]], threads=2)
+print("ready", flush=True)
+sys.exit(main(["motifs", "--graph", sys.argv[1], "--out", sys.argv[2]]))
+"""
+
+
+def test_ctrl_c(tmp_path: Path, out: Path) -> None:
+    """A clique of 1,800 nodes has 4·10¹¹ 4-cliques: counting takes far longer than the pause."""
+    path = write(tmp_path, "e.npz", {"edge": np.stack(np.triu_indices(1800, 1), axis=1)})
+    running = subprocess.Popen(
+        [sys.executable, "-W", "ignore", "-c", COUNT_SLOWLY, path, out],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert running.stdout is not None
+        assert running.stdout.readline() == "ready\n"
+        time.sleep(1.5)
+        assert running.poll() is None
+        running.send_signal(signal.SIGINT)
+        text, err = running.communicate(timeout=60)
+    finally:
+        running.kill()
+    assert (running.returncode, text, err) == (130, "", "mcn: interrupted\n")
+    assert list(out.parent.iterdir()) == []

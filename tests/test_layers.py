@@ -1,0 +1,69 @@
+"""Data flows one way: a package imports only from packages to its left."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import mcn
+
+FLOW = ["data", "motifs", "matrices", "nn", "train", "baselines", "experiments", "viz", "cli"]
+SOURCE = Path(mcn.__file__).parent
+FILES = sorted(SOURCE.rglob("*.py"))
+
+
+def imported(tree: ast.AST, module: list[str]) -> Iterator[tuple[int, list[str]]]:
+    """Line and dotted name of everything imported anywhere in a file, also inside functions."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield node.lineno, alias.name.split(".")
+        elif isinstance(node, ast.ImportFrom):
+            base = module[: len(module) - node.level] if node.level else []
+            base = base + (node.module.split(".") if node.module else [])
+            for alias in node.names:
+                # `from mcn import load_graph` is an import from the package that is its home.
+                home = mcn._HOME.get(alias.name) if base == ["mcn"] else None
+                yield node.lineno, home.split(".") if home else [*base, alias.name]
+
+
+def wrong_imports(path: Path, source: str) -> list[str]:
+    parts = list(path.relative_to(SOURCE.parent).with_suffix("").parts)
+    own = parts[1] if len(parts) > 2 else None  # a package of the flow, or None for mcn/*.py
+    allowed = FLOW[: FLOW.index(own) + 1] if own else []
+    return [
+        f"{path.name}, line {line}: {'.'.join(name)}"
+        for line, name in imported(ast.parse(source), parts)
+        if name[0] == "mcn" and len(name) > 1 and name[1] in FLOW and name[1] not in allowed
+    ]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_imports_point_to_the_left(path: Path) -> None:
+    assert wrong_imports(path, path.read_text(encoding="utf-8")) == []
+
+
+def test_every_package_is_in_the_flow() -> None:
+    packages = {path.parent.name for path in SOURCE.glob("*/__init__.py")}
+    assert packages <= set(FLOW)
+
+
+@pytest.mark.parametrize(
+    ("package", "source", "wrong"),
+    [
+        ("data", "from mcn.motifs import count_motifs", True),
+        ("data", "def f():\n    import mcn.cli.main", True),
+        ("data", "from ..motifs import picture", True),
+        ("data", "from .. import motifs", True),
+        ("data", "from mcn import count_motifs", True),
+        ("motifs", "from mcn.data.simple import simple_graph", False),
+        ("motifs", "from .catalogue import MOTIFS", False),
+        ("motifs", "from mcn import load_graph, __version__", False),
+        ("cli", "from mcn.nn import MCN", False),
+    ],
+)
+def test_the_check_itself(package: str, source: str, wrong: bool) -> None:
+    assert bool(wrong_imports(SOURCE / package / "some.py", source)) == wrong

@@ -1,0 +1,85 @@
+"""The project as a whole: its version, its public names, its files."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import mcn
+
+
+@pytest.fixture(scope="module")
+def settings(repository: Path) -> dict:
+    return tomllib.loads((repository / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def test_version(settings: dict, repository: Path) -> None:
+    assert settings["project"]["version"] == mcn.__version__
+    assert f"## [{mcn.__version__}]" in (repository / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_public_names() -> None:
+    assert dir(mcn) == sorted(mcn.__all__)
+    for name in mcn.__all__:
+        value = getattr(mcn, name)
+        assert value.__doc__, name
+    with pytest.raises(AttributeError, match=r"module 'mcn' has no attribute 'nothing'"):
+        mcn.nothing  # noqa: B018
+
+
+def test_importing_is_cheap() -> None:
+    code = "import sys, mcn; print({'torch', 'numba', 'numpy', 'networkx', 'scipy'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
+
+
+def _pins(repository: Path) -> dict[str, str]:
+    lines = (repository / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    pins = [line for line in lines if line and not line.startswith("#")]
+    assert all(re.fullmatch(r"[A-Za-z0-9._-]+==[0-9][0-9A-Za-z.]*", pin) for pin in pins)
+    return {_canonical(pin.split("==")[0]): pin.split("==")[1] for pin in pins}
+
+
+def _canonical(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def test_constraints_pin_every_direct_dependency(settings: dict, repository: Path) -> None:
+    pins = _pins(repository)
+    assert pins["torch"] == "2.13.0"
+    project = settings["project"]
+    extras = project["optional-dependencies"]
+    wanted = [*project["dependencies"], *extras["dev"], *extras["viz"], *extras["bench"]]
+    wanted += settings["build-system"]["requires"]
+    for requirement in wanted:
+        name = _canonical(re.match(r"[A-Za-z0-9._-]+", requirement)[0])
+        assert name == "mcn" or name in pins, requirement
+        least = re.search(r">=([\d.]+)", requirement)
+        if least and name != "mcn":
+            assert _number(pins[name]) >= _number(least[1]), f"{requirement} is pinned to {pins[name]}"
+
+
+def _number(version: str) -> list[int]:
+    return [int(part) for part in re.findall(r"\d+", version)]
+
+
+def test_no_tracked_file_names_a_machine(repository: Path) -> None:
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=repository,
+        capture_output=True,
+        check=False,
+    )
+    if listed.returncode:
+        pytest.skip("not a git checkout")
+    words = ["/" + "work/", "/" + "tmp/venv", "/" + "root/"]
+    for name in filter(None, listed.stdout.decode().split("\0")):
+        path = repository / name
+        if path.is_file() and b"\0" not in (content := path.read_bytes()):
+            for word in words:
+                assert word.encode() not in content, f"{name} holds {word}"
