@@ -8,6 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from queue import Empty, SimpleQueue
 
+import numpy as np
+from numpy.typing import NDArray
+
 
 def available_threads() -> int:
     """Cores this process may use (the affinity mask, not the machine's total)."""
@@ -18,7 +21,7 @@ def available_threads() -> int:
 
 def run_chunks(
     work: Callable[[int, int, int], object],
-    bounds: Sequence[int],
+    bounds: Sequence[int] | NDArray[np.int64],
     threads: int,
     done: Callable[[int], object] | None = None,
 ) -> None:

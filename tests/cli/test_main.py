@@ -63,6 +63,11 @@ def test_a_stray_argument(mcn: Run) -> None:
     assert "stray" in refused(mcn("motifs", "stray"))
 
 
+def _caused(error: Exception, cause: BaseException) -> Exception:
+    error.__cause__ = cause
+    return error
+
+
 @pytest.mark.parametrize(
     ("error", "code", "line"),
     [
@@ -77,6 +82,11 @@ def test_a_stray_argument(mcn: Run) -> None:
         (MemoryError("Unable to allocate 9 TiB"), 1, "mcn: not enough memory: Unable to allocate 9 TiB"),
         (MemoryError(), 1, "mcn: not enough memory"),
         (KeyboardInterrupt(), 130, "mcn: interrupted"),
+        (
+            _caused(SystemError("a result with an exception set"), KeyboardInterrupt()),
+            130,
+            "mcn: interrupted",
+        ),
         (
             KeyError("gone"),
             1,

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import mcn as package
+from mcn.cli.main import main
 from mcn.data.layout import PLANETOID_SUMS, planetoid_folders
 from tests.cli.conftest import Run, refused
 
@@ -282,3 +283,17 @@ def test_ctrl_c(tmp_path: Path, out: Path) -> None:
         running.kill()
     assert (running.returncode, text, err) == (130, "", "mcn: interrupted\n")
     assert list(out.parent.iterdir()) == []
+
+
+def test_only_some_motifs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["motifs", "--dataset", "karate", "--motifs", "triangle,4-path", "--json"]) == 0
+    orbits = json.loads(capsys.readouterr().out)["orbits"]
+    assert [line["orbit"] for line in orbits] == ["triangle", "4-path-edge", "4-path-center"]
+    assert orbits[0]["instances"] == 45
+
+
+def test_unknown_motif_suggests_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["motifs", "--dataset", "karate", "--motifs", "triangel"]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert "unknown motif 'triangel'; did you mean triangle" in error

@@ -14,7 +14,7 @@ COUNT = """
 import mcn
 counts = mcn.count_motifs([[0, 0, 1, 2, 3], [1, 2, 2, 3, 0]])
 print(mcn.__file__)
-print(counts.column("triangle").tolist(), counts.column("chordal-cycle").tolist(), counts.per_node[0].tolist())
+print(*(counts.column(name).tolist() for name in ("triangle", "chordal-cycle")), counts.per_node[0].tolist())
 """
 
 
@@ -41,4 +41,4 @@ def test_a_read_only_install_counts(tmp_path: Path) -> None:
     assert Path(where).parent == package
     # The 4-cycle 0-1-2-3 with the chord 0-2; pairs 01 02 03 12 23.
     assert numbers == "[1, 2, 1, 1, 1] [1, 1, 1, 1, 1] [3, 0, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0]"
-    assert not [path for path in tmp_path.rglob("*.nb[ci]")]
+    assert not list(tmp_path.rglob("*.nb[ci]"))

@@ -9,7 +9,9 @@ import typer
 if TYPE_CHECKING:
     from mcn.train import Config
 
-Motifs = Annotated[str | None, typer.Option("--motifs", help="Motif names, separated by commas: edge,triangle.")]
+Motifs = Annotated[
+    str | None, typer.Option("--motifs", help="Motif names, separated by commas: edge,triangle.")
+]
 Steps = Annotated[int | None, typer.Option("--steps", help="K: the longest walk a node may listen along.")]
 Psi = Annotated[
     str | None,
@@ -24,9 +26,19 @@ Layers = Annotated[int | None, typer.Option("--layers", help="Number of layers."
 Dropout = Annotated[float | None, typer.Option("--dropout", help="Dropout probability.")]
 Lr = Annotated[float | None, typer.Option("--lr", help="Learning rate.")]
 WeightDecay = Annotated[float | None, typer.Option("--weight-decay", help="L2 regularisation.")]
-MaxEpochs = Annotated[int | None, typer.Option("--max-epochs", help="Stop after so many epochs at the latest.")]
-Patience = Annotated[int | None, typer.Option("--patience", help="Stop after so many epochs without progress.")]
-Stopping = Annotated[str | None, typer.Option("--stopping", help="What counts as progress: gat, accuracy or loss.")]
+MaxEpochs = Annotated[
+    int | None, typer.Option("--max-epochs", help="Stop after so many epochs at the latest.")
+]
+Patience = Annotated[
+    int | None, typer.Option("--patience", help="Stop after so many epochs without progress.")
+]
+Stopping = Annotated[
+    str | None, typer.Option("--stopping", help="What counts as progress: gat, accuracy or loss.")
+]
+Normalize = Annotated[
+    bool | None,
+    typer.Option("--normalize/--raw", help="Make each node's features sum to one (default), or leave them."),
+]
 Seed = Annotated[int, typer.Option("--seed", help="The first seed.", min=0)]
 
 

@@ -18,7 +18,11 @@ def print_methods(title: str, rows: list[dict[str, Any]]) -> None:
     table.add_column("seeds", justify="right")
     table.add_column("s per run", justify="right")
     for row in rows:
-        test = "no test nodes" if row["test_mean"] is None else f"{row['test_mean']:.1f} ± {row['test_std']:.1f} %"
+        test = (
+            "no test nodes"
+            if row["test_mean"] is None
+            else f"{row['test_mean']:.1f} ± {row['test_std']:.1f} %"
+        )
         if row["test_mean"] is not None and len(row["seeds"]) == 1:
             test = f"{row['test_mean']:.1f} %"
         table.add_row(

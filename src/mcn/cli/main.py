@@ -76,7 +76,7 @@ def _root(
         False, "--version", help="Show the version.", callback=_version, is_eager=True
     ),
 ) -> None:
-    """Motif convolutional networks: count the motifs of a graph, exactly."""
+    """Motif convolutional networks: count the motifs of a graph, train on them, compare."""
 
 
 def _application() -> Any:
@@ -112,6 +112,8 @@ def main(arguments: list[str] | None = None) -> int:
     except MemoryError as error:
         return _say(f"not enough memory: {error}" if str(error) else "not enough memory", EXIT_FAILED)
     except Exception as error:  # the last resort: a bug of ours, still not a traceback
+        if isinstance(error.__cause__, KeyboardInterrupt):  # numba's kernels wrap it in a SystemError
+            return _say("interrupted", EXIT_INTERRUPTED)
         if os.environ.get("MCN_TRACEBACK"):
             raise
         text = f"{type(error).__name__}: {error}"

@@ -18,6 +18,9 @@ def run(
     dataset: Dataset = None,
     graph: Graph = None,
     data_root: DataRoot = None,
+    motifs: Annotated[
+        str | None, typer.Option("--motifs", help="Show only these, separated by commas; all if not given.")
+    ] = None,
     out: Annotated[Path | None, typer.Option("--out", help="Save the counts to this .npz file.")] = None,
     induced: Annotated[
         bool, typer.Option("--induced/--all-subgraphs", help="Count induced subgraphs only, or all.")
@@ -32,6 +35,7 @@ def run(
     Example: mcn motifs --graph edges.csv --out counts.npz
     """
     check_writable(out, ".npz")
+    shown = _shown(motifs)
     with compile_notice():
         data, name = read_input(dataset, graph, None, data_root, default="karate")
 
@@ -43,7 +47,7 @@ def run(
                 data.edge_index, data.num_nodes, induced=induced, threads=threads, progress=report
             )
         seconds = time.perf_counter() - began
-        totals = counts.totals()
+        totals = [line for line in counts.totals() if line.orbit in shown]
     if out is not None:
         counts.save(out)
 
@@ -66,6 +70,18 @@ def run(
         print(f"note: {note}")
     saved = f"; saved to {out}" if out else ""
     print(f"counted in {seconds:.3g} s{saved}")
+
+
+def _shown(motifs: str | None) -> set[str]:
+    """The edge orbits that motif names stand for."""
+    from mcn.motifs.catalogue import EDGE_ORBITS, orbit_weights
+
+    if motifs is None:
+        return set(EDGE_ORBITS)
+    names = [name.strip() for name in motifs.split(",") if name.strip()]
+    return {
+        orbit for name in names for orbit, part in zip(EDGE_ORBITS, orbit_weights(name), strict=True) if part
+    }
 
 
 def _notes(report: list[str]) -> list[str]:

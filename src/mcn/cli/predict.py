@@ -17,44 +17,55 @@ def run(
     nodes: Nodes = None,
     data_root: DataRoot = None,
     out: Annotated[
-        Path | None, typer.Option("--out", help="Write the table here (.csv); to standard output if not given.")
+        Path | None,
+        typer.Option("--out", help="Write the table here (.csv); to standard output if not given."),
     ] = None,
     as_json: Json = False,
 ) -> None:
     """Predict the classes of nodes with a trained network: its own graph, or another one.
 
-    Another graph must have the same feature columns.
+    Another graph must have the same feature columns. Labels that it has are shown where they name one of
+    the classes trained on.
 
     Example: mcn predict runs/mine --graph new-edges.csv --nodes new-nodes.csv --out predictions.csv
     """
     check_writable(out, ".csv")
+    if nodes is not None and graph is None:
+        raise ValueError("--nodes describes the nodes of --graph; give that too")
     from mcn._files import atomic_write
-    from mcn.train import load_run
-    from mcn.train.run import predictions_csv
+    from mcn.train import in_classes, load_run, prediction_rows, predictions_csv
 
     trained = load_run(folder)
     if graph is not None:
         data, _ = read_input(None, graph, nodes, data_root, default="")
     else:
-        data = _own_data(trained.source, data_root)
+        data = _own_data(folder, trained.source, data_root)
     own = trained.predict(data)
-    if data.get("classes") != trained.classes and graph is not None:
-        # Labels of another graph may name other classes: show ours, and no truth to compare with.
-        data.classes, data.y = trained.classes, None
-    text = predictions_csv(data, own, trained.config.motifs)
+    data = in_classes(data, trained.classes)
+    motifs = trained.config.motifs
     if out is not None:
         with atomic_write(out) as file:
-            file.write(text.encode())
+            file.write(predictions_csv(data, own, motifs).encode())
     if as_json:
-        print(json.dumps({"run": str(folder), "nodes": int(data.num_nodes), "out": None if out is None else str(out)}))
+        content: dict[str, Any] = {
+            "run": str(folder),
+            "nodes": int(data.num_nodes),
+            "out": None if out is None else str(out),
+        }
+        if out is None:
+            content["predictions"] = list(prediction_rows(data, own, motifs))
+        print(json.dumps(content, indent=2))
     elif out is None:
-        print(text, end="")
+        print(predictions_csv(data, own, motifs), end="")
     else:
         print(f"{data.num_nodes:,} nodes predicted; written to {out}")
 
 
-def _own_data(source: dict[str, Any], data_root: Path | None) -> Any:
+def _own_data(folder: Path, source: dict[str, Any], data_root: Path | None) -> Any:
+    """The graph that the run was trained on, from where it came."""
     graph, nodes = source.get("graph"), source.get("nodes")
+    if graph is None and source.get("dataset") is None:
+        raise ValueError(f"{folder} does not say where its graph came from; give --graph and --nodes")
     return read_input(
         source.get("dataset"),
         None if graph is None else Path(graph),

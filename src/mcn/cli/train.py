@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import shlex
-import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mcn.cli._compiling import compile_notice
+from mcn.cli._interrupt import resumable
 from mcn.cli._options import DataRoot, Dataset, Graph, Json, Nodes, read_input
 from mcn.cli._progress import progress_bar
 from mcn.cli._settings import (
@@ -21,6 +21,7 @@ from mcn.cli._settings import (
     Lr,
     MaxEpochs,
     Motifs,
+    Normalize,
     Patience,
     Psi,
     Seed,
@@ -29,6 +30,12 @@ from mcn.cli._settings import (
     WeightDecay,
     configured,
 )
+from mcn.cli._warnings import plain_warnings
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
+
+    from mcn.train import Config
 
 EMBEDDED = "strong-ties"
 
@@ -51,13 +58,18 @@ def run(
     max_epochs: MaxEpochs = None,
     patience: Patience = None,
     stopping: Stopping = None,
+    normalize: Normalize = None,
     seed: Seed = 0,
-    seeds: Annotated[int, typer.Option("--seeds", min=1, help="How many runs, each with a seed of its own.")] = 1,
+    seeds: Annotated[
+        int, typer.Option("--seeds", min=1, help="How many runs, each with a seed of its own.")
+    ] = 1,
     beside: Annotated[
         str | None,
         typer.Option("--beside", help="Methods to train for comparison, such as gat,gcn; none to leave it."),
     ] = None,
-    out: Annotated[Path | None, typer.Option("--out", help="Folder for the run; runs/NAME if not given.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Folder for the run; runs/NAME if not given.")
+    ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -69,63 +81,86 @@ def run(
     """
     if resume and out is None:
         raise ValueError("--resume needs --out: the folder of the run to go on with")
-    data, name = read_input(dataset, graph, nodes, data_root, default=EMBEDDED)
-    config = configured(
-        None if graph else name,
-        motifs,
-        layers,
-        steps=steps,
-        psi=psi,
-        attention=attention,
-        hidden=hidden,
-        heads=heads,
-        dropout=dropout,
-        lr=lr,
-        weight_decay=weight_decay,
-        max_epochs=max_epochs,
-        patience=patience,
-        stopping=stopping,
-    )
     others = _methods(beside, default=("gat", "gcn") if dataset is None and graph is None else ())
-    source = {
-        "dataset": None if graph else name,
-        "graph": None if graph is None else str(graph.resolve()),
-        "nodes": None if nodes is None else str(nodes.resolve()),
-    }
-    folder = out or _free_folder(Path("runs"), Path(name).stem if graph else name)
+    with plain_warnings(), compile_notice():
+        data, name = read_input(dataset, graph, nodes, data_root, default=EMBEDDED)
+        config = configured(
+            None if graph else name,
+            motifs,
+            layers,
+            steps=steps,
+            psi=psi,
+            attention=attention,
+            hidden=hidden,
+            heads=heads,
+            dropout=dropout,
+            lr=lr,
+            weight_decay=weight_decay,
+            max_epochs=max_epochs,
+            patience=patience,
+            stopping=stopping,
+            normalize=normalize,
+        )
+        source = {
+            "dataset": None if graph else name,
+            "graph": None if graph is None else str(graph.expanduser().resolve()),
+            "nodes": None if nodes is None else str(nodes.expanduser().resolve()),
+        }
+        folder = out or _free_folder(Path("runs"), Path(name).name.split(".")[0] if graph else name)
+        numbers = list(range(seed, seed + seeds))
+        with resumable(folder):
+            summaries = _train(_folders(folder, numbers, resume), numbers, data, config, source, resume)
+            rows = _beside(data, config, others, numbers)
 
+    result = _result(name, summaries, rows, numbers, folder, config)
+    if as_json:
+        print(json.dumps(result, indent=2))
+    else:
+        _print(result, getattr(data, "report", None) or [])
+
+
+def _folders(folder: Path, seeds: list[int], resume: bool) -> list[Path]:
+    """The folder of each run; none may hold another run, nor may the folder around them."""
+    from mcn.train import check_free
+
+    if len(seeds) == 1:
+        targets = [folder]
+    else:
+        targets = [folder / f"seed-{seed}" for seed in seeds]
+        check_free(folder)
+    for target in targets:
+        check_free(target, resume)
+    return targets
+
+
+def _train(
+    folders: list[Path], seeds: list[int], data: Data, config: Config, source: dict[str, Any], resume: bool
+) -> list[dict[str, Any]]:
     from mcn.motifs import count_motifs
-    from mcn.train import compare, train_run
+    from mcn.train import train_run
 
     counts = count_motifs(data.edge_index, data.num_nodes)
-    numbers = list(range(seed, seed + seeds))
-    folders = [folder if seeds == 1 else folder / f"seed-{s}" for s in numbers]
     summaries = []
-    try:
-        with progress_bar("training") as report:
-            for i, (s, target) in enumerate(zip(numbers, folders, strict=True)):
-                summaries.append(
-                    train_run(
-                        target,
-                        data,
-                        config.but(seed=s),
-                        source,
-                        counts=counts,
-                        resume=resume,
-                        progress=lambda f, i=i: report((i + f) / seeds),  # type: ignore[misc]
-                    )
-                )
-        with progress_bar(" and ".join(others)) as report:
-            rows = compare(data, config, others, numbers, report) if others else []
-    except KeyboardInterrupt as error:
-        words = [w for w in sys.argv[1:] if w not in ("--resume",)]
-        again = words if out else [*words, "--out", str(folder)]
-        raise KeyboardInterrupt(
-            f"{error or 'interrupted'}; go on with: mcn {shlex.join([*again, '--resume'])}"
-        ) from None
+    with progress_bar("training") as report:
+        for done, (folder, seed) in enumerate(zip(folders, seeds, strict=True)):
 
-    result = _result(name, summaries, rows, numbers, folder, config.to_dict())
-    print(json.dumps(result, indent=2)) if as_json else _print(result, data, summaries)
+            def overall(fraction: float, done: int = done) -> None:
+                report((done + fraction) / len(seeds))
+
+            own = config.but(seed=seed)
+            summaries.append(
+                train_run(folder, data, own, source, counts=counts, resume=resume, progress=overall)
+            )
+    return summaries
+
+
+def _beside(data: Data, config: Config, methods: tuple[str, ...], seeds: list[int]) -> list[dict[str, Any]]:
+    from mcn.train import compare
+
+    if not methods:
+        return []
+    with progress_bar(" and ".join(methods)) as report:
+        return compare(data, config, methods, seeds, report)
 
 
 def _methods(beside: str | None, default: tuple[str, ...]) -> tuple[str, ...]:
@@ -148,39 +183,39 @@ def _free_folder(parent: Path, name: str) -> Path:
 
 
 def _result(
-    name: str, summaries: list[dict[str, Any]], rows: list[dict[str, Any]], seeds: list[int], folder: Path, config: Any
+    name: str,
+    summaries: list[dict[str, Any]],
+    rows: list[dict[str, Any]],
+    seeds: list[int],
+    folder: Path,
+    config: Config,
 ) -> dict[str, Any]:
-    import numpy as np
+    from mcn.train import result_row
 
-    test = [100 * s["test_accuracy"] for s in summaries if s["test_accuracy"] is not None]
-    val = [100 * s["val_accuracy"] for s in summaries]
-    own = {
-        "method": "mcn",
-        "test_mean": float(np.mean(test)) if test else None,
-        "test_std": float(np.std(test)) if test else None,
-        "val_mean": float(np.mean(val)),
-        "test": test,
-        "seeds": seeds,
-        "seconds_per_run": float(np.mean([s["seconds"] for s in summaries])),
-    }
+    test, val, seconds = (
+        [summary[key] for summary in summaries] for key in ("test_accuracy", "val_accuracy", "seconds")
+    )
     return {
         "dataset": name,
         "protocol": summaries[0]["protocol"],
-        "rows": [own, *rows],
+        "rows": [result_row("mcn", test, val, seeds, seconds), *rows],
         "motif_share": summaries[0]["motif_share"],
-        "config": config,
+        "config": config.to_dict(),
         "out": str(folder),
     }
 
 
-def _print(result: dict[str, Any], data: Any, summaries: list[dict[str, Any]]) -> None:
+def _print(result: dict[str, Any], notes: list[str]) -> None:
     from mcn.cli._tables import print_methods
 
-    for note in getattr(data, "report", None) or []:
+    for note in notes:
         print(f"note: {note}")
     print_methods(result["dataset"], result["rows"])
-    print(f"protocol: {result['protocol']}")
+    seeds = result["rows"][0]["seeds"]
+    spread = f"; mean ± standard deviation over {len(seeds)} seeds" if len(seeds) > 1 else ""
+    print(f"protocol: {result['protocol']}{spread}")
+    of = f" (seed {seeds[0]})" if len(seeds) > 1 else ""
     for layer, shares in enumerate(result["motif_share"], 1):
         line = ", ".join(f"{share:.0%} {choice}" for choice, share in shares.items())
-        print(f"layer {layer} listens to: {line}")
+        print(f"layer {layer} listens to{of}: {line}")
     print(f"files: {result['out']}")

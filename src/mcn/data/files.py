@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
 import urllib.error
 import urllib.request
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+from mcn._files import atomic_write
 
 _TIMEOUT = 30.0
 _LARGEST = 256 * 1024 * 1024
@@ -77,16 +78,8 @@ def store(folder: Path, files: Mapping[str, bytes]) -> None:
     """Write files so that each appears complete or not at all (private file, fsync, rename)."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
-        descriptor, temporary = tempfile.mkstemp(dir=folder, prefix=f".{name}.")
-        try:
-            with os.fdopen(descriptor, "wb") as stream:
-                stream.write(content)
-                stream.flush()
-                os.fsync(stream.fileno())
-            Path(temporary).replace(folder / name)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
+        with atomic_write(folder / name) as file:
+            file.write(content)
 
 
 def not_found(

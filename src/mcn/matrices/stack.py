@@ -124,9 +124,7 @@ class MotifStack(StackView):
         """
         adj = adjacencies_from_counts(counts, motifs, scope, add_edges)
         edge = check_matrix(counts.adjacency("edge"), "adjacency 'edge'")
-        return cls(
-            adj, edge, counts.per_node, steps, psi, materialize, memory_limit, threads, count_scale
-        )
+        return cls(adj, edge, counts.per_node, steps, psi, materialize, memory_limit, threads, count_scale)
 
     @classmethod
     def from_adjacencies(

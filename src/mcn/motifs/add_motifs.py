@@ -13,7 +13,7 @@ from mcn.motifs.catalogue import EDGE_ORBITS, graphlet_of
 from mcn.motifs.count import count_motifs
 
 
-class AddMotifs(BaseTransform):  # type: ignore[misc]
+class AddMotifs(BaseTransform):
     """Add motif counts to a PyG ``Data``.
 
     Sets `motif_node` [N, 15], the node orbits `mcn.NODE_ORBITS`, and `motif_edge` [E, T], the counts of

@@ -1,4 +1,4 @@
-"""The motifs: connected graphs on 2, 3 and 4 nodes, and the places (orbits) an edge or node can have in one."""
+"""The motifs: connected graphs on 2 to 4 nodes, and the places (orbits) an edge or a node can have in one."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def edge_copies() -> NDArray[np.int64]:
             for part in _spanning(g):
                 if marked in part:
                     inner = _classify(part)
-                    orbit = dict((d, n) for n, d in inner.edge_orbits)[_edge_degrees(part, marked)]
+                    orbit = {d: n for n, d in inner.edge_orbits}[_edge_degrees(part, marked)]
                     table[EDGE_ORBITS.index(orbit), EDGE_ORBITS.index(name)] += 1
     return table
 
@@ -128,7 +128,7 @@ def node_copies() -> NDArray[np.int64]:
             marked = next(u for u in range(g.size) if _degrees(g.edges)[u] == degree)
             for part in _spanning(g):
                 inner = _classify(part)
-                orbit = dict((d, n) for n, d in inner.node_orbits)[_degrees(part)[marked]]
+                orbit = {d: n for n, d in inner.node_orbits}[_degrees(part)[marked]]
                 table[NODE_ORBITS.index(orbit), NODE_ORBITS.index(name)] += 1
     return table
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import zipfile
+import zlib
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -32,6 +33,10 @@ from mcn.motifs.pairs import NonAdjacent
 
 _FORMAT = "mcn-motif-counts-1"
 _ARRAYS = ("indptr", "indices", "t", "s1", "s2", "k", "c")
+# Everything that a damaged archive makes zipfile, zlib and NumPy raise.
+_DAMAGED = (
+    OSError, ValueError, KeyError, TypeError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error
+)  # fmt: skip
 _NUMBERS = ("num_nodes", "self_loops", "duplicates", "one_way", "induced")
 
 
@@ -167,11 +172,12 @@ class MotifCounts:
             ValueError: the file is something else, damaged, or inconsistent in itself.
         """
         try:
-            with np.load(Path(path), allow_pickle=False) as file:
+            # Opened here, because np.load leaves the file open when it is no archive.
+            with Path(path).open("rb") as stream, np.load(stream, allow_pickle=False) as file:
                 content = {name: file[name] for name in ("format", *_NUMBERS, *_ARRAYS)}
         except FileNotFoundError:
             raise
-        except (OSError, ValueError, KeyError, zipfile.BadZipFile, EOFError) as error:
+        except _DAMAGED as error:
             raise ValueError(f"{path}: not a file of motif counts, or damaged ({error})") from None
         _check(path, content)
         numbers = {name: int(content[name]) for name in _NUMBERS}
@@ -195,7 +201,7 @@ class MotifCounts:
     def _columns(self, weights: NDArray[np.int64], induced: bool) -> NDArray[np.int64]:
         if not induced:
             weights = weights @ edge_copies()
-        columns: NDArray[np.int64] = derive.edge_columns(*self._inputs, np.ascontiguousarray(weights))
+        columns: NDArray[np.int64] = derive.edge_columns(*(*self._inputs, np.ascontiguousarray(weights)))
         return columns
 
     def _symmetric(self, values: NDArray[np.int64]) -> sp.csr_array[np.int64]:
@@ -220,24 +226,37 @@ class MotifCounts:
 
 def _check(path: str | os.PathLike[str], content: dict[str, NDArray[Any]]) -> None:
     """Refuse a file whose arrays do not fit together; kernels do not check their indices."""
-    n, m = int(content["num_nodes"]), len(content["indices"])
-    indptr, indices = content["indptr"], content["indices"]
     sound = (
         str(content["format"]) == _FORMAT
-        and indptr.dtype == np.int64
+        and all(content[x].shape == () and content[x].dtype.kind in "iu" for x in _NUMBERS)
+        and all(int(content[x]) >= 0 for x in _NUMBERS)
+        and int(content["induced"]) <= 1
+        and all(content[x].ndim == 1 for x in _ARRAYS)
+        and _fits(int(content["num_nodes"]), content)
+    )
+    if not sound:
+        raise ValueError(
+            f"{path}: the arrays in this file do not make up motif counts; it was damaged or altered"
+        )
+
+
+def _fits(n: int, content: dict[str, NDArray[Any]]) -> bool:
+    indptr, indices = content["indptr"], content["indices"]
+    m = len(indices)
+    if not (
+        indptr.dtype == np.int64
         and indptr.shape == (n + 1,)
         and indices.dtype == np.uint32
         and all(content[x].dtype in (np.uint32, np.uint64) and content[x].shape == (m,) for x in _ARRAYS[2:])
         and indptr[0] == 0
         and indptr[-1] == m
         and bool((np.diff(indptr) >= 0).all())
-        and (m == 0 or int(indices.max()) < n)
-        and bool((np.repeat(np.arange(n), np.diff(indptr)) < indices).all())
-    )
-    if not sound:
-        raise ValueError(
-            f"{path}: the arrays in this file do not make up motif counts; it was damaged or altered"
-        )
+        and int(indices.max(initial=0)) < max(n, 1)
+    ):
+        return False
+    tails = np.repeat(np.arange(n), np.diff(indptr))
+    same_row = tails[1:] == tails[:-1]
+    return bool((tails < indices).all() and (indices[1:] > indices[:-1])[same_row].all())
 
 
 __all__ = ["EDGE_ORBITS", "GRAPHLETS", "NODE_ORBITS", "MotifCounts", "MotifTotal"]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from mcn._jit import kernel
 
 
 @kernel
-def node_sums(indptr, indices, t):  # type: ignore[no-untyped-def]
+def node_sums(indptr: Any, indices: Any, t: Any) -> Any:
     """Per node: degree d, the degrees of its neighbours summed D, the triangles on it T."""
     n = len(indptr) - 1
     degree, around, triangles = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n, np.int64)
@@ -27,7 +29,9 @@ def node_sums(indptr, indices, t):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _orbits(du, dv, around, triangles, t, s1, s2, k, c, o):  # type: ignore[no-untyped-def]
+def _orbits(
+    du: Any, dv: Any, around: Any, triangles: Any, t: Any, s1: Any, s2: Any, k: Any, c: Any, o: Any
+) -> Any:
     """The 13 induced orbit counts of one edge into `o`; `around` = D(u) + D(v), `triangles` = T(u) + T(v)."""
     a, b = du - 1 - t, dv - 1 - t
     ce = s2 - 2 * t - 4 * k
@@ -50,7 +54,19 @@ def _orbits(du, dv, around, triangles, t, s1, s2, k, c, o):  # type: ignore[no-u
 
 
 @kernel
-def edge_columns(indptr, indices, degree, around, triangles, t, s1, s2, k, c, weights):  # type: ignore[no-untyped-def]
+def edge_columns(
+    indptr: Any,
+    indices: Any,
+    degree: Any,
+    around: Any,
+    triangles: Any,
+    t: Any,
+    s1: Any,
+    s2: Any,
+    k: Any,
+    c: Any,
+    weights: Any,
+) -> Any:
     """Int64 [M, rows of `weights`]: weighted sums of the 13 orbit counts of every edge."""
     columns = np.empty((len(indices), len(weights)), np.int64)
     o = np.empty(13, np.int64)
@@ -78,7 +94,18 @@ def edge_columns(indptr, indices, degree, around, triangles, t, s1, s2, k, c, we
 
 
 @kernel
-def node_orbits(indptr, indices, degree, around, triangles, t, s1, s2, k, c):  # type: ignore[no-untyped-def]
+def node_orbits(
+    indptr: Any,
+    indices: Any,
+    degree: Any,
+    around: Any,
+    triangles: Any,
+    t: Any,
+    s1: Any,
+    s2: Any,
+    k: Any,
+    c: Any,
+) -> Any:
     """Int64 [N, 15]: the induced node orbits, in the usual order, from sums over each node's edges."""
     n = len(indptr) - 1
     s = np.zeros((n, 13), np.int64)

@@ -125,9 +125,9 @@ def _cycles(
 
 
 @kernel
-def _largest_product(degree, out_ptr, out):  # type: ignore[no-untyped-def]
+def _largest_product(degree: Any, out_ptr: Any, out: Any) -> Any:
     """No edge is on more 4-cycles than (d(u) − 1)(d(v) − 1)."""
-    largest = 0
+    largest: Any = 0
     for u in range(len(degree)):
         if out_ptr[u + 1] > out_ptr[u]:  # lists ascend, so the last neighbour has the highest degree
             v = out[out_ptr[u + 1] - np.uint64(1)]
@@ -154,7 +154,7 @@ def _bounds(work: NDArray[np.int64], chunks: int) -> tuple[NDArray[np.int64], in
 
 
 @kernel
-def _in_pair_order(values, pair):  # type: ignore[no-untyped-def]
+def _in_pair_order(values: Any, pair: Any) -> Any:
     ordered = np.empty_like(values)
     for e in range(len(pair)):
         ordered[pair[e]] = values[e]

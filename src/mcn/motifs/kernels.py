@@ -39,7 +39,7 @@ def _popcount(typing_context: Any, word: Any) -> Any:
 
 
 @kernel
-def triangles(start, stop, mark, degree, out_ptr, out, t, s1):  # type: ignore[no-untyped-def]
+def triangles(start: Any, stop: Any, mark: Any, degree: Any, out_ptr: Any, out: Any, t: Any, s1: Any) -> Any:
     """Add to `t` and `s1` the triangles whose lowest node is in [start, stop).
 
     `mark[w]` is one more than the edge (u, w) of the node under way. Marks of earlier nodes are smaller
@@ -72,7 +72,19 @@ def triangles(start, stop, mark, degree, out_ptr, out, t, s1):  # type: ignore[n
 
 
 @kernel
-def cliques(start, stop, mark, bits, found, share, out_ptr, out, t, s2, k):  # type: ignore[no-untyped-def]
+def cliques(
+    start: Any,
+    stop: Any,
+    mark: Any,
+    bits: Any,
+    found: Any,
+    share: Any,
+    out_ptr: Any,
+    out: Any,
+    t: Any,
+    s2: Any,
+    k: Any,
+) -> Any:
     """Add to `s2` and `k` what the triangles whose lowest node is in [start, stop) bring.
 
     `bits` holds, for the node u under way, which of its out-neighbours are joined: two rows ANDed give
@@ -114,19 +126,31 @@ def cliques(start, stop, mark, bits, found, share, out_ptr, out, t, s2, k):  # t
         for i in range(size):
             share[i] = _ZERO
         for c in range(count):
-            i, j, q = np.uint64(found[c, 0]), np.uint64(found[c, 1]), np.uint64(found[c, 2])
+            a, b = np.uint64(found[c, 0]), np.uint64(found[c, 1])
             both = _ZERO
             for x in range(words):
-                both += _popcount(bits[i * words + x] & bits[j * words + x])
-            k[q] += both
-            share[i] += both
-            share[j] += both
+                both += _popcount(bits[a * words + x] & bits[b * words + x])
+            k[found[c, 2]] += both
+            share[a] += both
+            share[b] += both
         for i in range(size):
             k[first + i] += share[i] >> _ONE
 
 
 @kernel
-def cycles(start, stop, wedges, in_start, out_ptr, out, in_ptr, in_node, in_edge, c_out, c_in):  # type: ignore[no-untyped-def]
+def cycles(
+    start: Any,
+    stop: Any,
+    wedges: Any,
+    in_start: Any,
+    out_ptr: Any,
+    out: Any,
+    in_ptr: Any,
+    in_node: Any,
+    in_edge: Any,
+    c_out: Any,
+    c_in: Any,
+) -> Any:
     """Add to `c_out` and `c_in` the 4-cycles whose highest node is in [start, stop), chords allowed.
 
     For the highest node v, `wedges[w]` counts the paths v–u–w with u and w below v: each of them closes
@@ -138,7 +162,7 @@ def cycles(start, stop, wedges, in_start, out_ptr, out, in_ptr, in_node, in_edge
         first, last = in_start[v], in_ptr[v + _ONE]
         if last - first < np.uint64(2):
             continue
-        base = np.uint32(in_ptr[v])
+        base: Any = np.uint32(in_ptr[v])
         for p in range(first, last):
             u, e = np.uint64(in_node[p]), np.uint64(in_edge[p])
             for q in range(in_start[u], in_ptr[u + _ONE]):
@@ -163,7 +187,7 @@ def cycles(start, stop, wedges, in_start, out_ptr, out, in_ptr, in_node, in_edge
 
 
 @kernel
-def skip_leaves(degree, in_ptr, in_node):  # type: ignore[no-untyped-def]
+def skip_leaves(degree: Any, in_ptr: Any, in_node: Any) -> Any:
     """Where each in-list's first neighbour of two or more edges stands: a leaf is on no cycle."""
     start = np.empty(len(degree), np.uint64)
     for v in range(len(degree)):
@@ -175,15 +199,15 @@ def skip_leaves(degree, in_ptr, in_node):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def triangle_work(out_ptr, out):  # type: ignore[no-untyped-def]
+def triangle_work(out_ptr: Any, out: Any) -> Any:
     """Steps that `triangles` and `cliques` take for each node, and room for the triangles of one node."""
     n = len(out_ptr) - 1
     work = np.zeros(n, np.int64)
-    room = 0
+    room: Any = 0
     for u in range(n):
         first, last = out_ptr[u], out_ptr[u + 1]
         size = np.int64(last - first)
-        steps = 0
+        steps: Any = 0
         for p in range(first, last):
             v = out[p]
             steps += np.int64(out_ptr[np.int64(v) + 1] - out_ptr[v])
@@ -193,12 +217,12 @@ def triangle_work(out_ptr, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def cycle_work(in_start, out_ptr, in_ptr, in_node, in_edge):  # type: ignore[no-untyped-def]
+def cycle_work(in_start: Any, out_ptr: Any, in_ptr: Any, in_node: Any, in_edge: Any) -> Any:
     """Wedges that `cycles` walks for each node."""
     n = len(out_ptr) - 1
     work = np.zeros(n, np.int64)
     for v in range(n):
-        steps = 0
+        steps: Any = 0
         for p in range(in_start[v], in_ptr[v + 1]):
             u = np.int64(in_node[p])
             steps += np.int64(in_ptr[u + 1] - in_start[u]) + np.int64(in_edge[p] - out_ptr[u])
@@ -207,7 +231,7 @@ def cycle_work(in_start, out_ptr, in_ptr, in_node, in_edge):  # type: ignore[no-
 
 
 @kernel
-def fold(c_in, in_edge, c_out):  # type: ignore[no-untyped-def]
+def fold(c_in: Any, in_edge: Any, c_out: Any) -> Any:
     """Add what `cycles` left under the in-lists' positions to the edges' own numbers."""
     for p in range(len(c_in)):
         c_out[in_edge[p]] += c_in[p]

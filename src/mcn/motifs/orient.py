@@ -53,7 +53,6 @@ def orient(graph: SimpleGraph, threads: int = 1) -> Oriented:
     cuts = _cut(out_ptr, threads)
     highs[:] = 0
     _on_each(lambda w: _sort_lists(cuts[w], cuts[w + 1], out_ptr, keys, out, pair, highs[w]), threads)
-    del keys, lows
     _starts(highs)
     in_node, in_edge = np.empty(m, np.uint32), np.empty(m, np.uint32)
     _on_each(
@@ -73,7 +72,7 @@ def _cut(ptr: NDArray[Any], threads: int) -> NDArray[np.int64]:
 
 
 @kernel
-def _rank(indptr, indices):  # type: ignore[no-untyped-def]
+def _rank(indptr: Any, indices: Any) -> Any:
     """Rank by ascending degree, ties by id; also the degrees by rank."""
     n = len(indptr) - 1
     degree = np.zeros(n, np.uint32)
@@ -82,8 +81,8 @@ def _rank(indptr, indices):  # type: ignore[no-untyped-def]
     for e in range(len(indices)):
         degree[indices[e]] += np.uint32(1)
     start = np.zeros((np.int64(degree.max()) if n else 0) + 2, np.int64)
-    for d in degree:
-        start[d + 1] += 1
+    for u in range(n):
+        start[degree[u] + 1] += 1
     for d in range(len(start) - 1):
         start[d + 1] += start[d]
     rank, by_rank = np.empty(n, np.uint32), np.empty(n, np.uint32)
@@ -95,7 +94,7 @@ def _rank(indptr, indices):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _count(start, stop, indptr, indices, rank, lows, highs):  # type: ignore[no-untyped-def]
+def _count(start: Any, stop: Any, indptr: Any, indices: Any, rank: Any, lows: Any, highs: Any) -> Any:
     for u in range(start, stop):
         a = rank[u]
         for e in range(indptr[u], indptr[u + 1]):
@@ -105,7 +104,7 @@ def _count(start, stop, indptr, indices, rank, lows, highs):  # type: ignore[no-
 
 
 @kernel
-def _starts(counts):  # type: ignore[no-untyped-def]
+def _starts(counts: Any) -> Any:
     """Row pointers of the whole; `counts` becomes each worker's offset within every row."""
     threads, n = counts.shape
     ptr = np.zeros(n + 1, np.uint64)
@@ -120,28 +119,37 @@ def _starts(counts):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _scatter(start, stop, indptr, indices, rank, offset, out_ptr, keys):  # type: ignore[no-untyped-def]
+def _scatter(
+    start: Any,
+    stop: Any,
+    indptr: Any,
+    indices: Any,
+    rank: Any,
+    offset: Any,
+    out_ptr: Any,
+    keys: Any,
+) -> Any:
     """Put each edge into its lower end's list, as one number: higher end and place among the pairs."""
     for u in range(start, stop):
         a = rank[u]
         for e in range(indptr[u], indptr[u + 1]):
             b = rank[indices[e]]
             low = min(a, b)
-            keys[out_ptr[low] + np.uint64(offset[low])] = (np.uint64(max(a, b)) << np.uint64(32)) | np.uint64(
-                e
-            )
+            key = (np.uint64(max(a, b)) << np.uint64(32)) | np.uint64(e)
+            keys[out_ptr[low] + np.uint64(offset[low])] = key
             offset[low] += np.uint32(1)
 
 
 @kernel
-def _sort_lists(start, stop, out_ptr, keys, out, pair, highs):  # type: ignore[no-untyped-def]
+def _sort_lists(start: Any, stop: Any, out_ptr: Any, keys: Any, out: Any, pair: Any, highs: Any) -> Any:
     for u in range(start, stop):
         first, last = out_ptr[u], out_ptr[u + 1]
         if last - first > np.uint64(24):
             keys[first:last].sort()
         else:
             for p in range(first + np.uint64(1), max(last, first + np.uint64(1))):
-                key, q = keys[p], p
+                key = keys[p]
+                q: Any = p
                 while q > first and keys[q - np.uint64(1)] > key:
                     keys[q] = keys[q - np.uint64(1)]
                     q -= np.uint64(1)
@@ -153,7 +161,16 @@ def _sort_lists(start, stop, out_ptr, keys, out, pair, highs):  # type: ignore[n
 
 
 @kernel
-def _in_lists(start, stop, out_ptr, out, offset, in_ptr, in_node, in_edge):  # type: ignore[no-untyped-def]
+def _in_lists(
+    start: Any,
+    stop: Any,
+    out_ptr: Any,
+    out: Any,
+    offset: Any,
+    in_ptr: Any,
+    in_node: Any,
+    in_edge: Any,
+) -> Any:
     for u in range(start, stop):
         for e in range(out_ptr[u], out_ptr[u + 1]):
             v = out[e]

@@ -6,7 +6,8 @@ For nodes i ≁ j with common neighbours c, and for the induced graphlets that h
   the two are joined;
 * `Σ_c (d(c) − 2)` counts a further neighbour k of c: a 3-star leaf, the triangle of a tailed triangle
   (k ~ i or k ~ j), or a chordal cycle (both; seen from c and from k);
-* `A_tri A + A A_tri` counts triangles on one side of a 2-star: tailed triangles, and chordal cycles four times;
+* `A_tri A + A A_tri` counts triangles on one side of a 2-star: tailed triangles, and chordal cycles four
+  times;
 * `P (d(i) + d(j) − 2)` counts a further neighbour of i or j: 4-paths, tailed triangles, and 4-cycles and
   chordal cycles four times each;
 * `A³` counts the walks i–x–y–j: 4-paths by their ends, tailed triangles, and chordal cycles twice.
@@ -68,8 +69,8 @@ class NonAdjacent:
         return sp.csr_array(
             (
                 _joined_common_neighbours(self._edge.indptr, self._edge.indices, p.indptr, p.indices),
-                p.indices,
-                p.indptr,
+                p.indices.copy(),  # its own: zeros are dropped in place
+                p.indptr.copy(),
             ),
             shape=p.shape,
         )
@@ -87,7 +88,7 @@ class NonAdjacent:
 
     def _apart(self, matrix: Any) -> Matrix:
         """Drop the diagonal and the entries of joined nodes."""
-        m = matrix.tocsr()
+        m: Matrix = matrix.tocsr()
         m.sort_indices()
         _erase(m.indptr, m.indices, m.data, self._edge.indptr, self._edge.indices)
         m.eliminate_zeros()
@@ -95,14 +96,14 @@ class NonAdjacent:
 
 
 def _tidy(matrix: Any) -> Matrix:
-    m = matrix.tocsr()
+    m: Matrix = matrix.tocsr()
     m.eliminate_zeros()
     m.sort_indices()
     return m
 
 
 @kernel
-def _erase(indptr, indices, data, edge_ptr, edges):  # type: ignore[no-untyped-def]
+def _erase(indptr: Any, indices: Any, data: Any, edge_ptr: Any, edges: Any) -> Any:
     n = len(indptr) - 1
     owner = np.full(n, -1, np.int64)
     for i in range(n):
@@ -115,7 +116,7 @@ def _erase(indptr, indices, data, edge_ptr, edges):  # type: ignore[no-untyped-d
 
 
 @kernel
-def _joined_common_neighbours(edge_ptr, edges, indptr, indices):  # type: ignore[no-untyped-def]
+def _joined_common_neighbours(edge_ptr: Any, edges: Any, indptr: Any, indices: Any) -> Any:
     """For each stored pair (i, j): the edges among the nodes adjacent to both."""
     n = len(indptr) - 1
     counts = np.zeros(len(indices), np.int64)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from mcn.train.callbacks import Checkpoints, JSONLines, TensorBoard
 from mcn.train.classifier import MCNClassifier
-from mcn.train.compare import compare
+from mcn.train.compare import compare, result_row
 from mcn.train.config import Config
-from mcn.train.evaluate import Predictions, predict, accuracy_on_test
+from mcn.train.evaluate import Predictions, accuracy_on_test, predict
 from mcn.train.fit import Epoch, FitResult, Trainer, build_model, fit
 from mcn.train.losses import attention_loss, classification_loss
 from mcn.train.methods import METHODS, configure, dataset_config
 from mcn.train.problem import Problem, prepare
-from mcn.train.run import Run, load_run, train_run
+from mcn.train.run import Run, check_free, load_run, protocol, train_run
 from mcn.train.stopping import AccuracyRule, GATRule, LossRule
+from mcn.train.table import in_classes, prediction_rows, predictions_csv
 
 __all__ = [
     "METHODS",
@@ -30,16 +31,22 @@ __all__ = [
     "Run",
     "TensorBoard",
     "Trainer",
+    "accuracy_on_test",
     "attention_loss",
     "build_model",
+    "check_free",
     "classification_loss",
     "compare",
     "configure",
     "dataset_config",
     "fit",
+    "in_classes",
     "load_run",
     "predict",
+    "prediction_rows",
+    "predictions_csv",
     "prepare",
-    "accuracy_on_test",
+    "protocol",
+    "result_row",
     "train_run",
 ]

@@ -74,15 +74,18 @@ class LearnedValue(PlainReward):
     """The reward less a value that a linear head predicts from the state of the classified node."""
 
     def __init__(self, width: int) -> None:
-        self.module = torch.nn.Linear(width, 1)
-        torch.nn.init.zeros_(self.module.weight)
-        torch.nn.init.zeros_(self.module.bias)
+        with torch.random.fork_rng(devices=[]):  # leave the caller's random numbers alone
+            head = torch.nn.Linear(width, 1)
+        torch.nn.init.zeros_(head.weight)
+        torch.nn.init.zeros_(head.bias)
+        self.module = head
 
     def __call__(
         self, reward: torch.Tensor, state: torch.Tensor | None
     ) -> tuple[torch.Tensor, torch.Tensor | None]:
         """Subtract the predicted value; the head is trained on the squared error."""
-        assert state is not None and self.module is not None
+        assert state is not None
+        assert self.module is not None
         value = self.module(state.detach()).squeeze(1)
         return reward - value.detach(), ((value - reward) ** 2).sum()
 

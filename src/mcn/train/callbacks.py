@@ -1,4 +1,4 @@
-"""What may be told of every epoch: a log file, TensorBoard, a progress bar."""
+"""What may be told of every epoch: a log file, checkpoints, TensorBoard, a progress bar."""
 
 from __future__ import annotations
 
@@ -9,17 +9,29 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from mcn._files import atomic_write
 from mcn.train.checkpoint import save_tensors
 from mcn.train.fit import Epoch, Trainer
 
 
 class JSONLines:
-    """Appends one line of scores per epoch to a file; on resuming, lines past the checkpoint are dropped."""
+    """Appends one line of scores per epoch to a file.
+
+    Args:
+        path: the file; what it holds beyond `after_epoch` lines is dropped.
+        after_epoch: the epoch a resumed run goes on from.
+    """
 
     def __init__(self, path: str | os.PathLike[str], after_epoch: int = 0) -> None:
         self._path = Path(path)
-        kept = self._path.read_text().splitlines()[:after_epoch] if self._path.exists() and after_epoch else []
-        self._path.write_text("".join(f"{line}\n" for line in kept))
+        lines = self._path.read_text().splitlines() if after_epoch and self._path.exists() else []
+        if len(lines) < after_epoch:
+            raise ValueError(
+                f"{path}: {len(lines)} lines, but the checkpoint beside it is of epoch {after_epoch}; "
+                "they do not belong together: train anew in another folder"
+            )
+        with atomic_write(self._path) as file:
+            file.write("".join(f"{line}\n" for line in lines[:after_epoch]).encode())
 
     def __call__(self, trainer: Trainer, epoch: Epoch) -> None:
         """Write the line."""
@@ -28,9 +40,9 @@ class JSONLines:
 
 
 class Checkpoints:
-    """Saves everything needed to go on, at most every few seconds and at the end."""
+    """Saves everything needed to go on, at most every `every` seconds and at the end."""
 
-    def __init__(self, path: str | os.PathLike[str], every: float = 2.0) -> None:
+    def __init__(self, path: str | os.PathLike[str], every: float = 1.0) -> None:
         self._path, self._every, self._last = Path(path), every, time.monotonic()
 
     def __call__(self, trainer: Trainer, epoch: Epoch) -> None:
@@ -61,11 +73,11 @@ class TensorBoard:
             from torch.utils.tensorboard import SummaryWriter
         except ImportError:
             raise ValueError("TensorBoard is not installed: pip install tensorboard") from None
-        self._writer = SummaryWriter(str(folder))  # type: ignore[no-untyped-call]
+        self._writer: Any = SummaryWriter(str(folder))  # type: ignore[no-untyped-call, unused-ignore]
 
     def __call__(self, trainer: Trainer, epoch: Epoch) -> None:
         """Write the scalars."""
         for name in ("train_loss", "train_accuracy", "val_loss", "val_accuracy"):
-            self._writer.add_scalar(name, getattr(epoch, name), epoch.epoch)  # type: ignore[no-untyped-call]
+            self._writer.add_scalar(name, getattr(epoch, name), epoch.epoch)
         if trainer.stopped:
-            self._writer.close()  # type: ignore[no-untyped-call]
+            self._writer.close()

@@ -17,7 +17,9 @@ from mcn._files import atomic_write
 _FORMAT = "mcn-checkpoint-1"
 
 
-def save_tensors(path: str | os.PathLike[str], tensors: dict[str, torch.Tensor], state: dict[str, Any]) -> None:
+def save_tensors(
+    path: str | os.PathLike[str], tensors: dict[str, torch.Tensor], state: dict[str, Any]
+) -> None:
     """Write tensors and plain values into one file, which appears complete or not at all."""
     plain = {name: value.detach().contiguous() for name, value in tensors.items()}
     text = json.dumps(state, sort_keys=True)
@@ -45,6 +47,19 @@ def load_tensors(path: str | os.PathLike[str]) -> tuple[dict[str, torch.Tensor],
     if metadata.get("sha256") != _digest(tensors, text):
         raise ValueError(f"{path}: the checksum does not fit; the file was damaged or altered")
     return tensors, json.loads(text)
+
+
+def load_weights(model: torch.nn.Module, tensors: dict[str, torch.Tensor], path: Path) -> None:
+    """Put weights into a model, or say that they belong to another architecture."""
+    own = {name: tuple(value.shape) for name, value in model.state_dict().items()}
+    given = {name: tuple(value.shape) for name, value in tensors.items()}
+    if own != given:
+        odd = next(name for name in sorted(own.keys() | given.keys()) if own.get(name) != given.get(name))
+        raise ValueError(
+            f"{path}: weights of another architecture; {odd} has shape {given.get(odd)} in the file "
+            f"and {own.get(odd)} in the network"
+        )
+    model.load_state_dict(tensors)
 
 
 def _digest(tensors: dict[str, torch.Tensor], text: str) -> str:

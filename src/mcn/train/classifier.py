@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import difflib
 import inspect
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from torch_geometric.data import Data
 
-from mcn.motifs import count_motifs
 from mcn.train.config import Config
-from mcn.train.evaluate import Predictions, predict, accuracy_on_test
+from mcn.train.evaluate import Predictions, accuracy_on_test, predict
+from mcn.train.features import check_features, features
 from mcn.train.fit import Epoch, Trainer, build_model, fit
-from mcn.train.problem import features, motif_stack, prepare
+from mcn.train.problem import class_names, motif_stack, prepare
+from mcn.train.table import in_classes
 
 
 class MCNClassifier:
@@ -27,7 +28,9 @@ class MCNClassifier:
         classes_: the class numbers, or `data.classes` where the data names them.
         model_, stack_: the trained `mcn.MCN` and the training graph's `mcn.MotifStack`.
         motif_choice_: names of the motif each node chose, [N, layers]; step_choice_: its step size.
-        history_: the scores of every epoch. best_epoch_, val_accuracy_: of the weights that were kept.
+        history_: the scores of every epoch (`mcn.train.Epoch`).
+        best_epoch_, val_accuracy_: of the weights that were kept.
+        n_features_in_, feature_names_: what `predict` expects to find in a graph.
 
     >>> import mcn
     >>> data = mcn.load_dataset("karate")
@@ -53,14 +56,15 @@ class MCNClassifier:
         motif_attention: bool = Config.motif_attention,
         prior: str = Config.prior,
         attention: str = Config.attention,
-        epsilon: float = Config.epsilon,
-        advantage: str = Config.advantage,
+        epsilon: float | None = Config.epsilon,
+        advantage: str | None = Config.advantage,
         policy_weight: float = Config.policy_weight,
         policy_grad: bool = Config.policy_grad,
         policy_lr: float | None = Config.policy_lr,
         policy_decay: float | None = Config.policy_decay,
         init_bias: float = Config.init_bias,
-        consistency: float = Config.consistency,
+        gate: bool | None = Config.gate,
+        consistency: float | None = Config.consistency,
         ramp: int = Config.ramp,
         temperature: float = Config.temperature,
         lr: float = Config.lr,
@@ -87,21 +91,28 @@ class MCNClassifier:
         """Change some of the arguments."""
         for name, value in params.items():
             if name not in self._names():
-                raise ValueError(f"MCNClassifier has no parameter {name!r}; it has {', '.join(self._names())}")
+                near = difflib.get_close_matches(name, self._names(), n=1)
+                hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(self._names())}"
+                raise ValueError(f"MCNClassifier has no parameter {name!r}; {hint}")
             setattr(self, name, value)
         return self
 
     def fit(self, data: Data) -> MCNClassifier:
-        """Train on the nodes of `data.train_mask`, stopping by those of `data.val_mask`."""
+        """Train on the nodes of `data.train_mask`, stopping by those of `data.val_mask`.
+
+        Raises:
+            ValueError: says what of `data` or of the parameters cannot be trained with.
+        """
         params = self.get_params()
-        config = Config(**{k: v for k, v in params.items() if k != "random_state"}, seed=self.random_state)  # type: ignore[attr-defined]
+        config = Config(seed=params.pop("random_state"), **params)
         problem = prepare(data, config)
         trainer = Trainer(build_model(problem, config), problem, config)
         history: list[Epoch] = []
         result = fit(trainer, [lambda _trainer, epoch: history.append(epoch)])
         self.config_, self.model_, self.stack_ = config, trainer.model, problem.stack
         self.history_, self.best_epoch_, self.val_accuracy_ = history, result.best_epoch, result.val_accuracy
-        self.classes_ = np.asarray(getattr(data, "classes", None) or np.arange(problem.num_classes))
+        names = class_names(data)
+        self.classes_ = np.arange(problem.num_classes) if names is None else np.asarray(names)
         self.n_features_in_ = problem.x.shape[1]
         self.feature_names_ = getattr(data, "feature_names", None)
         own = predict(self.model_, problem.x, problem.stack)
@@ -114,8 +125,7 @@ class MCNClassifier:
         if not hasattr(self, "model_"):
             raise ValueError("this MCNClassifier is not fitted yet; call fit(data) first")
         check_features(data, self.n_features_in_, self.feature_names_)
-        counts = count_motifs(data.edge_index, data.num_nodes)
-        stack = motif_stack(data, self.config_, counts, self.stack_.count_scale)
+        stack = motif_stack(data, self.config_, None, self.stack_.count_scale)
         return predict(self.model_, features(data.x, self.config_.normalize), stack)
 
     def predict_proba(self, data: Data) -> NDArray[np.float32]:
@@ -123,12 +133,17 @@ class MCNClassifier:
         return self.predictions(data).probabilities
 
     def predict(self, data: Data) -> NDArray[Any]:
-        """The class of every node, as in `data.y`."""
+        """The class number of every node, as in `data.y` of the graph trained on."""
         return self.predictions(data).labels
 
     def score(self, data: Data) -> float:
-        """Accuracy on the nodes of `data.test_mask`."""
-        accuracy = accuracy_on_test(data, self.predict(data))
+        """Accuracy on the nodes of `data.test_mask`; classes that have names are compared by name."""
+        if data.y is None or data.get("test_mask") is None:
+            raise ValueError("data.y or data.test_mask is missing: there is nothing to score")
+        labels = self.predict(data)
+        named = self.classes_.dtype.kind == "U" and class_names(data) is not None
+        known = in_classes(data, [str(name) for name in self.classes_]) if named else data
+        accuracy = accuracy_on_test(known, labels)
         if accuracy is None:
             raise ValueError("data.test_mask is empty: there is nothing to score")
         return accuracy
@@ -137,20 +152,3 @@ class MCNClassifier:
         defaults = inspect.signature(type(self).__init__).parameters
         changed = {k: v for k, v in self.get_params().items() if v != defaults[k].default}
         return f"MCNClassifier({', '.join(f'{k}={v!r}' for k, v in changed.items())})"
-
-
-def check_features(data: Data, width: int, names: list[str] | None) -> None:
-    """Refuse a graph whose features are not those a network was trained on."""
-    if data.x is None or data.x.dim() != 2 or data.x.shape[0] != data.num_nodes:
-        shape = None if data.x is None else list(data.x.shape)
-        raise ValueError(f"data.x has shape {shape}; expected [{data.num_nodes}, {width}]")
-    own = getattr(data, "feature_names", None)
-    if names is not None and own is not None and list(own) != list(names):
-        missing, extra = [n for n in names if n not in own], [n for n in own if n not in names]
-        detail = f"missing {missing[:5]}, not known {extra[:5]}" if missing or extra else "in another order"
-        raise ValueError(f"the features are not those the network was trained on: {detail}")
-    if data.x.shape[1] != width:
-        raise ValueError(f"data.x has {data.x.shape[1]} features, but the network was trained on {width}")
-    values = data.x if data.x.layout == torch.strided else data.x.values()
-    if not torch.isfinite(values).all():
-        raise ValueError("data.x holds values that are not finite")

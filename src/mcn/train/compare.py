@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,7 +10,7 @@ from torch_geometric.data import Data
 
 from mcn.motifs import count_motifs
 from mcn.train.config import Config
-from mcn.train.evaluate import predict, accuracy_on_test
+from mcn.train.evaluate import accuracy_on_test, predict
 from mcn.train.fit import Trainer, build_model, fit
 from mcn.train.methods import configure
 from mcn.train.problem import prepare
@@ -24,32 +23,43 @@ def compare(
     seeds: Sequence[int],
     progress: Callable[[float], Any] | None = None,
 ) -> list[dict[str, Any]]:
-    """One row per method: test and validation accuracy in percent over the seeds, and the time per run."""
-    configs = {method: configure(method, base) for method in methods}
+    """One row per method (see `result_row`); `base` is the configuration that each method changes."""
+    configs = [(method, configure(method, base)) for method in dict.fromkeys(methods)]
     counts = count_motifs(data.edge_index, data.num_nodes)
     rows = []
-    for i, (method, config) in enumerate(configs.items()):
-        test, val = [], []
-        began = time.perf_counter()
+    for i, (method, config) in enumerate(configs):
+        test, val, seconds = [], [], []
         problem = prepare(data, config, counts)
         for j, seed in enumerate(seeds):
             trainer = Trainer(build_model(problem, config.but(seed=seed)), problem, config.but(seed=seed))
-            val.append(100 * fit(trainer).val_accuracy)
-            accuracy = accuracy_on_test(data, predict(trainer.model, problem.x, problem.stack).labels)
-            if accuracy is None:
-                raise ValueError("data.test_mask is empty: there is nothing to compare on")
-            test.append(100 * accuracy)
+            result = fit(trainer)
+            val.append(result.val_accuracy)
+            seconds.append(result.seconds)
+            test.append(accuracy_on_test(data, predict(trainer.model, problem.x, problem.stack).labels))
             if progress is not None:
-                progress((i + (j + 1) / len(seeds)) / len(methods))
-        rows.append(
-            {
-                "method": method,
-                "test_mean": float(np.mean(test)),
-                "test_std": float(np.std(test)),
-                "val_mean": float(np.mean(val)),
-                "test": test,
-                "seeds": list(seeds),
-                "seconds_per_run": (time.perf_counter() - began) / len(seeds),
-            }
-        )
+                progress((i + (j + 1) / len(seeds)) / len(configs))
+        rows.append(result_row(method, test, val, seeds, seconds))
     return rows
+
+
+def result_row(
+    method: str,
+    test: Sequence[float | None],
+    val: Sequence[float],
+    seeds: Sequence[int],
+    seconds: Sequence[float],
+) -> dict[str, Any]:
+    """Accuracies in percent over the seeds, with their mean and standard deviation, and the time per run.
+
+    Without test nodes (None) there are no test figures: an empty list, and None for mean and deviation.
+    """
+    percent = [100 * accuracy for accuracy in test if accuracy is not None]
+    return {
+        "method": method,
+        "test_mean": float(np.mean(percent)) if percent else None,
+        "test_std": float(np.std(percent)) if percent else None,
+        "val_mean": float(np.mean(val)) * 100,
+        "test": percent,
+        "seeds": list(seeds),
+        "seconds_per_run": float(np.mean(seconds)),
+    }

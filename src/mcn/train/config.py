@@ -6,7 +6,11 @@ import difflib
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
-ATTENTION = ("paper", "paired")
+ATTENTION: dict[str, dict[str, Any]] = {
+    "paper": {"epsilon": 0.1, "advantage": "none", "gate": False, "consistency": 0.0},
+    "gated": {"epsilon": 0.1, "advantage": "mean", "gate": True, "consistency": 0.0},
+}
+"""The rules by which motif attention is trained: what each one sets unless told otherwise."""
 ADVANTAGES = ("none", "mean", "learned")
 STOPPING = ("gat", "accuracy", "loss")
 
@@ -21,15 +25,18 @@ class Config:
         hidden, heads, output_heads, num_layers, dropout: GAT's architecture.
         self_attention, motif_attention, prior: see `mcn.MCNConv`. Both off and one motif: a GCN.
     How motif attention is trained:
-        attention: "paper" is eq:att_loss to the letter; "paired" compares two passes (see docs).
+        attention: "paper" is eq:att_loss to the letter; "gated" subtracts the running mean from the rewards
+            and follows the selectors only while validation nodes prefer that to not choosing at all.
+            A rule decides the next four settings; give one of them to depart from the rule.
         epsilon: share of random actions in training.
         advantage: what is subtracted from the reward: "none", its running "mean", or a "learned" value.
+        gate: whether validation nodes decide between the learned choices and none.
+        consistency: weight of the agreement of two passes on all nodes; 0 makes one pass.
+        ramp, temperature: epochs until `consistency` has its full weight; sharpness of the common target.
         policy_weight: weight of the attention loss.
         policy_grad: let the attention loss reach the layers' W as well.
         policy_lr, policy_decay: the selector's own learning rate and L2; None for the network's.
         init_bias: start with a bias towards the first motif and one step.
-        consistency, ramp, temperature: with "paired": weight of the agreement between the passes on
-            unlabelled nodes, epochs until it has its full weight, sharpness of the common target.
     The protocol's side:
         lr, weight_decay: Adam with L2 on every parameter.
         max_epochs, patience, stopping: when to stop, and which epoch's weights to keep.
@@ -50,17 +57,18 @@ class Config:
     self_attention: bool = True
     motif_attention: bool = True
     prior: str = "softmax"
-    attention: str = "paper"
-    epsilon: float = 0.1
-    advantage: str = "none"
+    attention: str = "gated"
+    epsilon: float | None = None
+    advantage: str | None = None
+    gate: bool | None = None
+    consistency: float | None = None
+    ramp: int = 100
+    temperature: float = 0.5
     policy_weight: float = 1.0
     policy_grad: bool = False
     policy_lr: float | None = None
     policy_decay: float | None = None
     init_bias: float = 0.0
-    consistency: float = 0.0
-    ramp: int = 100
-    temperature: float = 0.5
     lr: float = 0.005
     weight_decay: float = 0.0005
     max_epochs: int = 100_000
@@ -70,8 +78,13 @@ class Config:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        motifs = (self.motifs,) if isinstance(self.motifs, str) else tuple(self.motifs)
+        given: Any = self.motifs
+        motifs = (given,) if isinstance(given, str) else tuple(given)
         object.__setattr__(self, "motifs", motifs)
+        one_of("attention", self.attention, tuple(ATTENTION))
+        for name, value in ATTENTION[self.attention].items():
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, value)
         for name in ("steps", "hidden", "heads", "output_heads", "num_layers", "max_epochs", "patience"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
@@ -84,11 +97,15 @@ class Config:
         for name in ("weight_decay", "policy_weight", "consistency", "init_bias"):
             if not getattr(self, name) >= 0:
                 raise ValueError(f"{name} must not be negative, got {getattr(self, name)!r}")
-        one_of("attention", self.attention, ATTENTION)
-        one_of("advantage", self.advantage, ADVANTAGES)
+        one_of("advantage", str(self.advantage), ADVANTAGES)
         one_of("stopping", self.stopping, STOPPING)
         if not self.motifs:
             raise ValueError("motifs must name at least one motif")
+
+    @property
+    def chooses(self) -> bool:
+        """Whether there is anything to choose."""
+        return self.motif_attention and len(self.motifs) * self.steps > 1
 
     @classmethod
     def from_dict(cls, settings: dict[str, Any]) -> Config:
@@ -97,7 +114,9 @@ class Config:
         for name in settings:
             if name not in known:
                 near = difflib.get_close_matches(name, known, n=1)
-                raise ValueError(f"unknown setting {name!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
+                raise ValueError(
+                    f"unknown setting {name!r}" + (f"; did you mean {near[0]!r}?" if near else "")
+                )
         return cls(**settings)
 
     def to_dict(self) -> dict[str, Any]:
@@ -105,7 +124,9 @@ class Config:
         return asdict(self) | {"motifs": list(self.motifs)}
 
     def but(self, **changes: Any) -> Config:
-        """The same settings with some changed."""
+        """The same settings with some changed; another rule of attention brings its own settings along."""
+        if changes.get("attention", self.attention) != self.attention:
+            changes = dict.fromkeys(ATTENTION[self.attention]) | changes
         return replace(self, **changes)
 
 

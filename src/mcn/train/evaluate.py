@@ -27,7 +27,7 @@ class Predictions:
     @property
     def labels(self) -> NDArray[np.int64]:
         """The most probable class of every node."""
-        return self.probabilities.argmax(1)
+        return np.asarray(self.probabilities.argmax(1), np.int64)
 
 
 @torch.no_grad()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -12,9 +13,12 @@ import torch
 
 from mcn.nn import MCN
 from mcn.train.config import Config
-from mcn.train.objective import objective
+from mcn.train.objective import Objective
 from mcn.train.problem import Problem
 from mcn.train.stopping import stopping_rule
+
+
+_MEMORY = 0.9  # of the gate: about ten epochs
 
 
 class Epoch(NamedTuple):
@@ -31,7 +35,9 @@ class Epoch(NamedTuple):
 class Callback(Protocol):
     """Told of every epoch."""
 
-    def __call__(self, trainer: Trainer, epoch: Epoch) -> None: ...
+    def __call__(self, trainer: Trainer, epoch: Epoch) -> None:
+        """Take the scores of the epoch that has just ended."""
+        ...
 
 
 @dataclass
@@ -48,19 +54,26 @@ class Trainer:
     epoch: int = 0
     stopped: bool = False
     best_epoch: int = 0
+    lead: float = 0.0
     best: dict[str, torch.Tensor] = field(default_factory=dict)
+    seconds: float = 0.0
 
     def __post_init__(self) -> None:
         self.rule = stopping_rule(self.config.stopping, self.config.patience)
-        self.objective = objective(self.model, self.problem, self.config)
+        self.objective = Objective(self.model, self.problem, self.config)
         self.optimizer = _optimizer(self.model, list(self.objective.parameters()), self.config)
         self._val_labels = self.problem.val_labels
 
     def run_epoch(self) -> Epoch:
-        """One training step and one look at the validation nodes."""
+        """One training step and one look at the validation nodes.
+
+        Raises:
+            ValueError: the loss is no longer a number.
+        """
+        began = time.perf_counter()
         self.model.train()
         self.optimizer.zero_grad(set_to_none=True)
-        step = self.objective.step(self.model, self.epoch)
+        step = self.objective.step(self.model, self.epoch, self.plain)
         step.loss.backward()  # type: ignore[no-untyped-call]
         self.optimizer.step()
         loss, accuracy = self._validate()
@@ -69,15 +82,36 @@ class Trainer:
         if verdict.keep or not self.best:
             self.best = {name: value.detach().clone() for name, value in self.model.state_dict().items()}
             self.best_epoch = self.epoch
+            if self.plain:
+                prefer_first(self.best)
         self.stopped = verdict.stop or self.epoch >= self.config.max_epochs
         return Epoch(self.epoch, step.train_loss, step.train_accuracy, loss, accuracy, verdict.keep)
 
+    @property
+    def plain(self) -> bool:
+        """Whether the gate is closed: every node listens to the first motif with one step, save for ε."""
+        return bool(self.config.gate) and self.config.chooses and self.lead <= 0
+
     @torch.no_grad()
     def _validate(self) -> tuple[float, float]:
+        """Loss and accuracy on the validation nodes.
+
+        With `config.gate` the network is tried with the learned choices and without any; the running mean
+        of the difference decides which of the two is trained, validated and kept from here on.
+        """
         self.model.eval()
-        logits = self.model(self.problem.x, self.problem.stack, self.problem.val)
+        learned = self._scores(None)
+        if not (self.config.gate and self.config.chooses):
+            return learned
+        without = self._scores(0)
+        self.lead = _MEMORY * self.lead + (1 - _MEMORY) * (learned[1] - without[1])
+        return without if self.plain else learned
+
+    def _scores(self, choice: int | None) -> tuple[float, float]:
+        logits = self.model(self.problem.x, self.problem.stack, self.problem.val, choice=choice)
         loss = torch.nn.functional.cross_entropy(logits, self._val_labels)
-        return float(loss), float((logits.argmax(1) == self._val_labels).float().mean())
+        right = int((logits.argmax(1) == self._val_labels).sum())
+        return float(loss), right / len(self._val_labels)
 
     def tensors(self) -> dict[str, torch.Tensor]:
         """All tensors of the run: weights now and at their best, Adam's moments, the value head."""
@@ -95,6 +129,7 @@ class Trainer:
             "epoch": self.epoch,
             "stopped": self.stopped,
             "best_epoch": self.best_epoch,
+            "seconds": self.seconds,
             "rng": self.model.rng.state_dict(),
             "rule": self.rule.state_dict(),
             "objective": self.objective.state_dict(),
@@ -113,12 +148,21 @@ class Trainer:
         self.rule.load_state_dict(state["rule"])
         self.model.rng.load_state_dict(state["rng"])
         self.epoch, self.stopped = int(state["epoch"]), bool(state["stopped"])
-        self.best_epoch = int(state["best_epoch"])
+        self.best_epoch, self.seconds = int(state["best_epoch"]), float(state["seconds"])
+
+
+def prefer_first(weights: dict[str, torch.Tensor]) -> None:
+    """Make selectors, in place, that choose the first motif and one step for every node."""
+    for name, value in weights.items():
+        if ".selector." in name:
+            value.zero_()
+            if name.endswith("bias"):
+                value[0] = 1.0
 
 
 @dataclass(frozen=True)
 class FitResult:
-    """How a run went."""
+    """How a run went; `seconds` is the time its epochs took, those before a resume included."""
 
     epochs: int
     best_epoch: int
@@ -161,20 +205,21 @@ def make_network(in_channels: int, num_classes: int, config: Config) -> MCN:
 
 def fit(trainer: Trainer, callbacks: Sequence[Callback] = ()) -> FitResult:
     """Train until the stopping rule says so; the model then has the weights that were kept."""
-    began = time.perf_counter()
     with one_torch_thread():
         while not trainer.stopped:
             epoch = trainer.run_epoch()
             for callback in callbacks:
                 callback(trainer, epoch)
         trainer.model.load_state_dict(trainer.best)
-        loss, accuracy = trainer._validate()
-    return FitResult(trainer.epoch, trainer.best_epoch, accuracy, loss, time.perf_counter() - began)
+        trainer.model.eval()
+        with torch.no_grad():
+            loss, accuracy = trainer._scores(None)
+    return FitResult(trainer.epoch, trainer.best_epoch, accuracy, loss, trainer.seconds)
 
 
 @contextmanager
 def one_torch_thread() -> Iterator[None]:
-    """Keep torch's own reductions in one order whatever the machine; our kernels thread by themselves."""
+    """Keep torch's own reductions in one order whatever the machine."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mcn.train.config import Config, one_of
 
 _ONE_MOTIF = {"steps": 1, "psi": "unweighted", "scope": "edges", "add_edges": False, "motif_attention": False}
-_PLAIN = {"attention": "paper", "consistency": 0.0, "init_bias": 0.0}
+_PLAIN = {"gate": False, "consistency": 0.0, "init_bias": 0.0}
 
 CHANGES: dict[str, dict[str, object]] = {
     "mcn": {},
@@ -44,6 +44,7 @@ def configure(method: str, base: Config) -> Config:
     """
     one_of("method", method, METHODS)
     return base.but(**CHANGES[method])
+
 
 DATASET_SETTINGS: dict[str, dict[str, object]] = {
     "citeseer": {"stopping": "accuracy"},

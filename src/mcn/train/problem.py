@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 import torch
 from numpy.typing import NDArray
 from torch_geometric.data import Data
 
 from mcn.data import check_data
-from mcn.data.sparse import feature_csr, feature_tensor
+from mcn.data.sparse import feature_csr
 from mcn.matrices import MotifStack
 from mcn.motifs import MotifCounts, count_motifs
 from mcn.train.config import Config
+from mcn.train.features import features
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +43,16 @@ class Problem:
         """Classes of the validation nodes, in the order of `val`."""
         return self.labels[torch.from_numpy(self.val)]
 
+    def fingerprint(self) -> str:
+        """SHA-256 of the edges, features, known labels and parts: whether a run is about this graph."""
+        csr = feature_csr(self.x)
+        base = self.stack.base
+        sha = hashlib.sha256(f"{tuple(self.x.shape)} {self.num_classes}".encode())
+        for whole in (csr.indptr, csr.indices, base.indptr, base.indices, self.labels, self.train, self.val):
+            sha.update(np.asarray(whole, np.int64).tobytes())
+        sha.update(np.ascontiguousarray(csr.data).tobytes())
+        return sha.hexdigest()
+
 
 def prepare(data: Data, config: Config, counts: MotifCounts | None = None) -> Problem:
     """Check a graph and make it ready.
@@ -51,19 +61,27 @@ def prepare(data: Data, config: Config, counts: MotifCounts | None = None) -> Pr
         data: with x, y, edge_index and the three masks.
         config: decides the motif stack and whether features are row-normalised.
         counts: the motif counts of `data`, if they are known already.
+
+    Raises:
+        ValueError: says what of `data` cannot be trained on, or which setting does not fit.
     """
+    if data.y is None:
+        raise ValueError(
+            "the graph has no labels (data.y is missing); training needs the class of some of its nodes, "
+            "for instance from a label column in the node table"
+        )
     check_data(data)
-    seen = data.train_mask | data.val_mask
-    labels = torch.where(seen, data.y, torch.full_like(data.y, -1))
     if not data.val_mask.any():
         raise ValueError("data.val_mask is empty; training needs validation nodes to know when to stop")
+    y = data.y.to(torch.int64)
+    num_classes = _num_classes(data)
     return Problem(
         features(data.x, config.normalize),
         motif_stack(data, config, counts),
-        labels,
+        torch.where(data.train_mask | data.val_mask, y, torch.full_like(y, -1)),
         data.train_mask.nonzero().squeeze(1).numpy(),
         data.val_mask.nonzero().squeeze(1).numpy(),
-        _num_classes(data),
+        num_classes,
     )
 
 
@@ -87,17 +105,10 @@ def motif_stack(
     )
 
 
-def features(x: torch.Tensor, normalize: bool) -> torch.Tensor:
-    """Features in float32, sparse or dense as they came, each row divided by its sum if asked."""
-    if x.layout == torch.strided:
-        dense = x.to(torch.float32)
-        return dense / dense.sum(1, keepdim=True).abs().clamp_min(1e-12) if normalize else dense
-    csr: Any = feature_csr(x).astype(np.float64)
-    if normalize:
-        total = np.asarray(csr.sum(1)).ravel()
-        scale = np.divide(1.0, total, out=np.zeros_like(total), where=total != 0)
-        csr = sp.diags_array(scale) @ csr
-    return feature_tensor(csr)
+def class_names(data: Data) -> list[str] | None:
+    """The names of the classes in the order of their numbers, where the data has names."""
+    names = getattr(data, "classes", None)
+    return None if names is None else [str(name) for name in names]
 
 
 def _num_classes(data: Data) -> int:
@@ -105,4 +116,11 @@ def _num_classes(data: Data) -> int:
 
     How many classes there are is no secret of the test nodes: it is part of the task.
     """
-    return len(data.classes) if getattr(data, "classes", None) else int(data.y.max()) + 1
+    names, largest = class_names(data), int(data.y.max())
+    if names is None:
+        return largest + 1
+    if largest >= len(names):
+        raise ValueError(
+            f"data.y holds class {largest}, but data.classes has {len(names)} names; expected one per class"
+        )
+    return len(names)

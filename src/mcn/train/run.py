@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
+import os
 import platform
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 import yaml
+from numpy.typing import NDArray
 from torch_geometric.data import Data
 
 from mcn import __version__
@@ -22,12 +21,13 @@ from mcn._files import atomic_write
 from mcn.motifs import MotifCounts
 from mcn.nn import MCN
 from mcn.train.callbacks import Checkpoints, Fraction, JSONLines
-from mcn.train.checkpoint import load_tensors, save_tensors
-from mcn.train.classifier import check_features
+from mcn.train.checkpoint import load_tensors, load_weights, save_tensors
 from mcn.train.config import Config
-from mcn.train.evaluate import Predictions, predict, accuracy_on_test
-from mcn.train.fit import Callback, Trainer, build_model, fit, make_network
-from mcn.train.problem import Problem, features, motif_stack, prepare
+from mcn.train.evaluate import Predictions, accuracy_on_test, predict
+from mcn.train.features import check_features, features
+from mcn.train.fit import Callback, FitResult, Trainer, build_model, fit, make_network
+from mcn.train.problem import Problem, class_names, motif_stack, prepare
+from mcn.train.table import predictions_csv
 
 CONFIG, METRICS, MODEL, LAST = "config.yaml", "metrics.jsonl", "model.safetensors", "last.safetensors"
 PREDICTIONS, SUMMARY = "predictions.csv", "summary.json"
@@ -41,7 +41,7 @@ class Run:
     source: dict[str, Any]
     model: MCN
     summary: dict[str, Any]
-    count_scale: np.ndarray[Any, np.dtype[np.float64]]
+    count_scale: NDArray[np.float64]
     classes: list[str]
     feature_names: list[str] | None
 
@@ -53,7 +53,7 @@ class Run:
 
 
 def train_run(
-    folder: Path,
+    folder: str | os.PathLike[str],
     data: Data,
     config: Config,
     source: dict[str, Any],
@@ -65,38 +65,58 @@ def train_run(
 ) -> dict[str, Any]:
     """Train into `folder` and return the summary.
 
+    Nothing is written before the graph and the settings have passed every check.
+
     Args:
         folder: made if it is not there; a folder with a run in it is refused unless `resume`.
         source: where the data came from (plain values), to find it again.
+        counts: the motif counts of `data`, if they are known already.
         resume: go on from the last checkpoint; a finished run is returned as it is.
+        progress: told how far the run is, between 0 and 1.
+        callbacks: told of every epoch, besides those that write the run's files.
+
+    Raises:
+        ValueError: the graph cannot be trained on, the folder holds another run, or a file is damaged.
     """
-    settings = {"mcn": __version__, "source": source, "config": config.to_dict()}
+    folder = Path(folder)
+    check_free(folder, resume)
+    problem = prepare(data, config, counts)
+    settings = {
+        "mcn": __version__,
+        "source": source,
+        "data": problem.fingerprint(),
+        "config": config.to_dict(),
+    }
     if (folder / CONFIG).exists():
-        if not resume:
-            raise ValueError(f"{folder} already holds a run; choose another --out, or go on with --resume")
         _check_same(folder, settings)
         if (folder / SUMMARY).exists():
-            return _read_json(folder / SUMMARY)
-    folder.mkdir(parents=True, exist_ok=True)
-    problem = prepare(data, config, counts)
+            return read_json(folder / SUMMARY)
     trainer = Trainer(build_model(problem, config), problem, config)
+    folder.mkdir(parents=True, exist_ok=True)
+    for leftover in folder.glob(f".{LAST}.*"):  # of a process killed while it was saving
+        leftover.unlink()
     _write(folder / CONFIG, yaml.safe_dump(settings, sort_keys=False, allow_unicode=True))
-    if resume and (folder / LAST).exists():
+    if (folder / LAST).exists():
         _load_into(trainer, folder / LAST)
-    notes: list[Callback] = [JSONLines(folder / METRICS, trainer.epoch), Checkpoints(folder / LAST), *callbacks]
-    try:
-        result = fit(trainer, [*notes, Fraction(progress)] if progress else notes)
-    except KeyboardInterrupt:
-        # The epoch under way may be half done: what the last checkpoint holds is what a resume starts from.
-        raise KeyboardInterrupt(f"interrupted after epoch {trainer.epoch}") from None
+    notes: list[Callback] = [
+        JSONLines(folder / METRICS, trainer.epoch),
+        Checkpoints(folder / LAST),
+        *callbacks,
+    ]
+    result = fit(trainer, [*notes, Fraction(progress)] if progress else notes)
+    return _finish(folder, data, config, problem, trainer, result)
 
+
+def _finish(
+    folder: Path, data: Data, config: Config, problem: Problem, trainer: Trainer, result: FitResult
+) -> dict[str, Any]:
+    """Write what a finished run leaves; the summary last, as its presence says that the run is finished."""
     own = predict(trainer.model, problem.x, problem.stack)
-    save_tensors(folder / MODEL, dict(trainer.model.state_dict()), _model_state(problem, data, source))
+    save_tensors(folder / MODEL, dict(trainer.model.state_dict()), _model_state(problem, data))
     _write(folder / PREDICTIONS, predictions_csv(data, own, config.motifs))
-    accuracy = accuracy_on_test(data, own.labels)
     summary = {
         "val_accuracy": result.val_accuracy,
-        "test_accuracy": accuracy,
+        "test_accuracy": accuracy_on_test(data, own.labels),
         "epochs": result.epochs,
         "best_epoch": result.best_epoch,
         "seconds": result.seconds,
@@ -104,78 +124,52 @@ def train_run(
         "motif_share": _shares(own, config),
         "versions": versions(),
     }
-    _write(folder / SUMMARY, json.dumps(summary, indent=2, ensure_ascii=False))
+    _write(folder / SUMMARY, json.dumps(summary, indent=2, ensure_ascii=False) + "\n")
     (folder / LAST).unlink(missing_ok=True)
     return summary
 
 
-def load_run(folder: Path) -> Run:
+def load_run(folder: str | os.PathLike[str]) -> Run:
     """Read a finished run.
 
     Raises:
         ValueError: there is no run, it is not finished, or its files do not fit together.
     """
+    folder = Path(folder)
     for name in (CONFIG, SUMMARY, MODEL):
         if not (folder / name).is_file():
-            unfinished = " (interrupted? go on with mcn train --resume)" if name != CONFIG else ""
-            raise ValueError(f"{folder}: no finished run here, {name} is missing{unfinished}")
+            raise ValueError(f"{folder}: no finished run here, {name} is missing{_hint(folder, name)}")
+    settings = _read_settings(folder)
     try:
-        settings = yaml.safe_load((folder / CONFIG).read_text())
         config, source = Config.from_dict(settings["config"]), dict(settings["source"])
-    except (yaml.YAMLError, KeyError, TypeError) as error:
+    except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{folder / CONFIG}: not the settings of a run ({error})") from None
     tensors, state = load_tensors(folder / MODEL)
+    missing = sorted({"in_channels", "classes", "feature_names", "count_scale"} - set(state))
+    if missing:
+        raise ValueError(f"{folder / MODEL}: not the model of a finished run; it does not state {missing[0]}")
     model = make_network(int(state["in_channels"]), len(state["classes"]), config)
     load_weights(model, tensors, folder / MODEL)
     model.eval()
     scale = np.asarray(state["count_scale"], np.float64)
-    return Run(
-        config, source, model, _read_json(folder / SUMMARY), scale, state["classes"], state["feature_names"]
-    )
+    summary = read_json(folder / SUMMARY)
+    return Run(config, source, model, summary, scale, state["classes"], state["feature_names"])
 
 
-def load_weights(model: torch.nn.Module, tensors: dict[str, torch.Tensor], path: Path) -> None:
-    """Put weights into a model, or say that they belong to another architecture."""
-    own = {name: tuple(value.shape) for name, value in model.state_dict().items()}
-    given = {name: tuple(value.shape) for name, value in tensors.items()}
-    if own != given:
-        odd = next(name for name in sorted(own.keys() | given.keys()) if own.get(name) != given.get(name))
-        raise ValueError(
-            f"{path}: weights of another architecture; {odd} has shape {given.get(odd)} in the file "
-            f"and {own.get(odd)} in the network"
-        )
-    model.load_state_dict(tensors)
-
-
-def predictions_csv(data: Data, own: Predictions, motifs: tuple[str, ...]) -> str:
-    """The table of predictions: node, split, true, predicted, probability, motif and step of each layer."""
-    ids = getattr(data, "node_ids", None)
-    names = getattr(data, "classes", None)
-    split = np.full(data.num_nodes, "", dtype="<U5")
-    for part in ("train", "val", "test"):
-        mask = data.get(f"{part}_mask")
-        if mask is not None:
-            split[mask.numpy()] = part
-    truth = np.full(data.num_nodes, -1) if data.y is None else data.y.numpy()
-    layers = range(1, own.motif.shape[1] + 1)
-    text = io.StringIO()
-    table = csv.writer(text, lineterminator="\n")
-    choices = [name for layer in layers for name in (f"motif_{layer}", f"step_{layer}")]
-    table.writerow(["node", "split", "true", "predicted", "probability", *choices])
-    for i, label in enumerate(own.labels):
-        row = [i if ids is None else ids[i], split[i]]
-        row += ["" if c < 0 else (names[c] if names else c) for c in (truth[i], label)]
-        row.append(f"{own.probabilities[i, label]:.4f}")
-        for t, k in zip(own.motif[i], own.step[i], strict=True):
-            row += [motifs[t], k]
-        table.writerow(row)
-    return text.getvalue()
+def check_free(folder: Path, resume: bool = False) -> None:
+    """Refuse a folder that holds a run already, unless it is to be resumed."""
+    if (folder / CONFIG).exists() and not resume:
+        raise ValueError(f"{folder} already holds a run; choose another --out, or go on with --resume")
 
 
 def protocol(data: Data, config: Config) -> str:
     """One line on how the numbers of a run came about."""
     sizes = [int(data[f"{part}_mask"].sum()) for part in ("train", "val", "test")]
-    rule = {"gat": "validation accuracy and loss", "accuracy": "validation accuracy", "loss": "validation loss"}
+    rule = {
+        "gat": "validation accuracy and loss",
+        "accuracy": "validation accuracy",
+        "loss": "validation loss",
+    }
     return (
         f"{sizes[0]} training, {sizes[1]} validation, {sizes[2]} test nodes; weights kept by "
         f"{rule[config.stopping]}, patience {config.patience}; test labels read once, after training"
@@ -194,16 +188,23 @@ def versions() -> dict[str, str]:
         "torch_geometric": torch_geometric.__version__,
         "numpy": np.__version__,
         "numba": numba.__version__,
-        "command": " ".join(["mcn", *sys.argv[1:]]),
     }
 
 
-def _model_state(problem: Problem, data: Data, source: dict[str, Any]) -> dict[str, Any]:
-    names = getattr(data, "classes", None)
+def read_json(path: Path) -> dict[str, Any]:
+    """A JSON object from a file, or an error that names the file."""
+    try:
+        content: dict[str, Any] = json.loads(path.read_text())
+    except ValueError as error:
+        raise ValueError(f"{path}: not JSON, or truncated ({error})") from None
+    return content
+
+
+def _model_state(problem: Problem, data: Data) -> dict[str, Any]:
     feature_names = getattr(data, "feature_names", None)
     return {
         "in_channels": int(problem.x.shape[1]),
-        "classes": [str(c) for c in (names or range(problem.num_classes))],
+        "classes": class_names(data) or [str(number) for number in range(problem.num_classes)],
         "feature_names": None if feature_names is None else [str(name) for name in feature_names],
         "count_scale": problem.stack.count_scale.tolist(),
     }
@@ -211,16 +212,21 @@ def _model_state(problem: Problem, data: Data, source: dict[str, Any]) -> dict[s
 
 def _shares(own: Predictions, config: Config) -> list[dict[str, float]]:
     """Per layer: the share of the nodes that chose each motif and step."""
-    layers = []
-    for t, k in zip(own.motif.T, own.step.T, strict=True):
-        layers.append(
-            {
-                f"{motif}, {step} step{'s' if step > 1 else ''}": float(((t == i) & (k == step)).mean())
-                for i, motif in enumerate(config.motifs)
-                for step in range(1, config.steps + 1)
-            }
-        )
-    return layers
+    return [
+        {
+            f"{motif}, {step} step{'s' if step > 1 else ''}": float(((t == i) & (k == step)).mean())
+            for i, motif in enumerate(config.motifs)
+            for step in range(1, config.steps + 1)
+        }
+        for t, k in zip(own.motif.T, own.step.T, strict=True)
+    ]
+
+
+def _hint(folder: Path, name: str) -> str:
+    if name != CONFIG:
+        return " (interrupted? go on with mcn train … --resume)"
+    inside = sorted(path.parent.name for path in folder.glob(f"*/{CONFIG}"))
+    return f" (there are runs in it: {', '.join(inside[:5])})" if inside else ""
 
 
 def _load_into(trainer: Trainer, path: Path) -> None:
@@ -231,25 +237,32 @@ def _load_into(trainer: Trainer, path: Path) -> None:
 
 
 def _check_same(folder: Path, settings: dict[str, Any]) -> None:
-    before = yaml.safe_load((folder / CONFIG).read_text())
+    before = _read_settings(folder)
     for part in ("source", "config"):
-        old, new = before.get(part, {}), settings[part]
+        old, new = before.get(part) or {}, settings[part]
         for name in sorted(old.keys() | new.keys()):
             if old.get(name) != new.get(name):
                 raise ValueError(
                     f"{folder}: the run there was started with {name} = {old.get(name)!r}, "
                     f"now it is {new.get(name)!r}; resume with the same settings"
                 )
+    if before.get("data") != settings["data"]:
+        raise ValueError(
+            f"{folder}: the graph is no longer the one the run was started with (edges, features, labels or "
+            "split differ); train anew in another folder"
+        )
+
+
+def _read_settings(folder: Path) -> dict[str, Any]:
+    try:
+        settings = yaml.safe_load((folder / CONFIG).read_text())
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ValueError(f"{folder / CONFIG}: not YAML ({error})") from None
+    if not isinstance(settings, dict):
+        raise ValueError(f"{folder / CONFIG}: not the settings of a run")
+    return settings
 
 
 def _write(path: Path, text: str) -> None:
     with atomic_write(path) as file:
         file.write(text.encode())
-
-
-def _read_json(path: Path) -> dict[str, Any]:
-    try:
-        content: dict[str, Any] = json.loads(path.read_text())
-    except json.JSONDecodeError as error:
-        raise ValueError(f"{path}: not JSON, or truncated ({error})") from None
-    return content

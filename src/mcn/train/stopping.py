@@ -52,7 +52,7 @@ class _Rule:
 
 
 class GATRule(_Rule):
-    """GAT's reference: wait while neither score is at its best so far; keep the last epoch where both were."""
+    """GAT's reference: wait while neither score is at its best so far; keep the last epoch with both."""
 
     def update(self, accuracy: float, loss: float) -> Verdict:
         """Take the scores of one epoch."""

@@ -1,0 +1,79 @@
+"""The table of predictions: what a network says of every node, in the terms of the data."""
+
+from __future__ import annotations
+
+import copy
+import csv
+import io
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import torch
+from torch_geometric.data import Data
+
+from mcn.train.evaluate import Predictions
+from mcn.train.problem import class_names
+
+
+def prediction_rows(data: Data, own: Predictions, motifs: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+    """One row per node: node, split, true, predicted, probability, motif and step of each layer.
+
+    `split` and `true` are empty where the data does not say.
+    """
+    ids, names = getattr(data, "node_ids", None), class_names(data)
+    split = np.full(data.num_nodes, "", dtype="<U5")
+    for part in ("train", "val", "test"):
+        mask = data.get(f"{part}_mask")
+        if mask is not None:
+            split[mask.numpy()] = part
+    truth = np.full(data.num_nodes, -1) if data.y is None else data.y.numpy()
+
+    def name(label: int) -> Any:
+        return "" if label < 0 else label if names is None else names[label]
+
+    for i, label in enumerate(own.labels.tolist()):
+        row = {
+            "node": i if ids is None else _plain(ids[i]),
+            "split": str(split[i]),
+            "true": name(int(truth[i])),
+            "predicted": name(label),
+            "probability": round(float(own.probabilities[i, label]), 4),
+        }
+        for layer, (t, k) in enumerate(zip(own.motif[i], own.step[i], strict=True), 1):
+            row |= {f"motif_{layer}": motifs[t], f"step_{layer}": int(k)}
+        yield row
+
+
+def predictions_csv(data: Data, own: Predictions, motifs: tuple[str, ...]) -> str:
+    """The table as CSV."""
+    layers = range(1, own.motif.shape[1] + 1)
+    columns = ["node", "split", "true", "predicted", "probability"]
+    columns += [name for layer in layers for name in (f"motif_{layer}", f"step_{layer}")]
+    text = io.StringIO()
+    table = csv.DictWriter(text, columns, lineterminator="\n")
+    table.writeheader()
+    table.writerows(prediction_rows(data, own, motifs))
+    return text.getvalue()
+
+
+def in_classes(data: Data, classes: list[str]) -> Data:
+    """`data` with its labels numbered as in `classes`; a label of another name becomes -1.
+
+    Two files may name the same classes and still number them differently, because one of them lacks some.
+    Data without class names is numbered as the network's classes already.
+    """
+    own = class_names(data)
+    if own == classes:
+        return data
+    renamed = copy.copy(data)
+    renamed.classes = classes
+    if own is not None and data.y is not None:
+        code = {name: number for number, name in enumerate(classes)}
+        numbers = torch.tensor([*(code.get(name, -1) for name in own), -1])  # -1 stays -1
+        renamed.y = numbers[data.y.to(torch.int64)]
+    return renamed
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value

@@ -1,0 +1,39 @@
+"""Small graphs to train on, and training them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch_geometric.data import Data
+
+from mcn.data import strong_ties
+from mcn.train import Config, Trainer, build_model, fit, prepare
+
+SMALL: dict[str, Any] = {"hidden": 4, "heads": 2, "max_epochs": 12, "patience": 100}
+
+
+def small_graph(seed: int = 0, **changes: Any) -> Data:
+    """90 nodes of 3 classes; some listen best to triangles, the others to edges."""
+    sizes = {"num_nodes": 90, "num_classes": 3, "num_words": 60, "words_per_node": 8}
+    return strong_ties(seed, **{**sizes, "train_per_class": 6, "val": 30, "test": 40, **changes})
+
+
+def small_config(**changes: Any) -> Config:
+    return Config(**{**SMALL, **changes})
+
+
+def new_trainer(data: Data, config: Config) -> Trainer:
+    problem = prepare(data, config)
+    return Trainer(build_model(problem, config), problem, config)
+
+
+def trained(data: Data, config: Config) -> Trainer:
+    trainer = new_trainer(data, config)
+    fit(trainer)
+    return trainer
+
+
+def same_tensors(first: dict[str, torch.Tensor], second: dict[str, torch.Tensor]) -> bool:
+    """Bit-equal, names included."""
+    return first.keys() == second.keys() and all(torch.equal(first[name], second[name]) for name in first)

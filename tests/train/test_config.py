@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import pytest
+import yaml
+
+from mcn.train import Config
+from mcn.train.config import ATTENTION, one_of
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"steps": 0}, "steps must be an integer of at least 1, got 0"),
+        ({"steps": 1.5}, "steps must be an integer of at least 1, got 1.5"),
+        ({"steps": True}, "steps must be an integer of at least 1, got True"),
+        ({"hidden": 0}, "hidden must be an integer of at least 1, got 0"),
+        ({"heads": -1}, "heads must be an integer of at least 1, got -1"),
+        ({"output_heads": "8"}, "output_heads must be an integer of at least 1, got '8'"),
+        ({"num_layers": 0}, "num_layers must be an integer of at least 1, got 0"),
+        ({"max_epochs": 0}, "max_epochs must be an integer of at least 1, got 0"),
+        ({"patience": 0}, "patience must be an integer of at least 1, got 0"),
+        ({"dropout": 1.0}, "dropout must be a probability, got 1.0"),
+        ({"dropout": -0.1}, "dropout must be a probability, got -0.1"),
+        ({"dropout": float("nan")}, "dropout must be a probability, got nan"),
+        ({"epsilon": 1.1}, "epsilon must be a probability, got 1.1"),
+        ({"lr": 0.0}, "lr must be positive, got 0.0"),
+        ({"lr": float("nan")}, "lr must be positive, got nan"),
+        ({"weight_decay": -1.0}, "weight_decay must not be negative, got -1.0"),
+        ({"policy_weight": -1.0}, "policy_weight must not be negative, got -1.0"),
+        ({"consistency": -1.0}, "consistency must not be negative, got -1.0"),
+        ({"init_bias": -1.0}, "init_bias must not be negative, got -1.0"),
+        ({"motifs": ()}, "motifs must name at least one motif"),
+        (
+            {"advantage": "men"},
+            "advantage must be one of none, mean, learned, got 'men'; did you mean 'mean'?",
+        ),
+        ({"stopping": "los"}, "stopping must be one of gat, accuracy, loss, got 'los'; did you mean 'loss'?"),
+        ({"attention": "papr"}, "got 'papr'; did you mean 'paper'?"),
+        ({"attention": "xyz"}, "attention must be one of "),
+    ],
+    ids=str,
+)
+def test_checks(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError) as caught:
+        Config(**changes)
+    assert message in str(caught.value)
+
+
+def test_one_motif_by_name_and_a_list() -> None:
+    assert Config(motifs="triangle").motifs == ("triangle",)
+    assert Config(motifs=["edge", "4-clique"]).motifs == ("edge", "4-clique")
+
+
+@pytest.mark.parametrize("attention", ATTENTION)
+def test_a_rule_brings_its_settings(attention: str) -> None:
+    config = Config(attention=attention)
+    for name, value in ATTENTION[attention].items():
+        assert getattr(config, name) == value
+    assert Config(attention=attention, epsilon=0.5).epsilon == 0.5
+    for other in ATTENTION:
+        assert config.but(attention=other) == Config(attention=other)
+
+
+def test_the_paper_is_to_the_letter() -> None:
+    config = Config(attention="paper")
+    assert (config.epsilon, config.advantage, config.gate, config.consistency) == (0.1, "none", False, 0.0)
+
+
+def test_every_setting_is_explained() -> None:
+    text = Config.__doc__ or ""
+    for field in dataclasses.fields(Config):
+        assert field.name in text, field.name
+
+
+def test_round_trip_through_yaml() -> None:
+    config = Config(motifs=("edge", "4-path"), steps=3, psi="row-max", lr=1e-5, policy_lr=None, seed=7)
+    text = yaml.safe_dump(config.to_dict())
+    assert Config.from_dict(yaml.safe_load(text)) == config
+    assert Config.from_dict({}) == Config()
+
+
+def test_unknown_settings() -> None:
+    with pytest.raises(ValueError, match=r"unknown setting 'dropuot'; did you mean 'dropout'\?"):
+        Config.from_dict({"dropuot": 0.5})
+    with pytest.raises(ValueError, match=r"unknown setting 'zzz'$"):
+        Config.from_dict({"zzz": 1})
+
+
+def test_changing_some() -> None:
+    config = Config(steps=2)
+    assert config.but(seed=4) == Config(steps=2, seed=4)
+    with pytest.raises(ValueError, match="steps must be"):
+        config.but(steps=0)
+
+
+@pytest.mark.parametrize(
+    ("changes", "chooses"),
+    [
+        ({}, True),
+        ({"motif_attention": False}, False),
+        ({"motifs": ("edge",)}, False),
+        ({"motifs": ("edge",), "steps": 2}, True),
+    ],
+)
+def test_whether_there_is_a_choice(changes: dict[str, Any], chooses: bool) -> None:
+    assert Config(**changes).chooses is chooses
+
+
+def test_one_of() -> None:
+    one_of("colour", "red", ("red", "blue"))
+    with pytest.raises(
+        ValueError, match=r"^colour must be one of red, blue, got 'bleu'; did you mean 'blue'\?$"
+    ):
+        one_of("colour", "bleu", ("red", "blue"))
