@@ -24,7 +24,7 @@ $(VENV)/.bench: $(VENV)/.dev
 	@touch $@
 
 demo: $(VENV)/.core
-	$(BIN)/mcn motifs --dataset karate
+	$(BIN)/mcn train
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -41,6 +41,7 @@ test-all: lint types
 
 bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/motifs.py
+	$(BIN)/python benchmarks/epoch.py
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage

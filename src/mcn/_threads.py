@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from queue import Empty, SimpleQueue
 
 import numpy as np
@@ -17,6 +18,24 @@ def available_threads() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+_kernel_threads: ContextVar[int | None] = ContextVar("kernel_threads", default=None)
+
+
+@contextmanager
+def kernel_threads(count: int) -> Iterator[None]:
+    """Let the kernels of the layers use `count` threads, whatever torch itself is set to."""
+    token = _kernel_threads.set(count)
+    try:
+        yield
+    finally:
+        _kernel_threads.reset(token)
+
+
+def num_kernel_threads(otherwise: int) -> int:
+    """Threads that `kernel_threads` set, or `otherwise`."""
+    return _kernel_threads.get() or otherwise
 
 
 def run_chunks(

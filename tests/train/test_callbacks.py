@@ -56,7 +56,9 @@ def test_the_fraction_of_a_run() -> None:
     fit(trainer, [Fraction(told.append)])
     assert told == [0.2, 0.4, 0.6, 0.8, 1.0]
     told.clear()
-    impatient = new_trainer(small_graph(), small_config(max_epochs=10_000, patience=4, stopping="loss", lr=0.1))
+    impatient = new_trainer(
+        small_graph(), small_config(max_epochs=10_000, patience=4, stopping="loss", lr=0.1)
+    )
     fit(impatient, [Fraction(told.append)])
     assert told[-4:] == [0.25, 0.5, 0.75, 1.0]
 

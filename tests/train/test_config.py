@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from typing import Any
 
+import numpy as np
 import pytest
 import yaml
 
@@ -22,16 +24,29 @@ from mcn.train.config import ATTENTION, one_of
         ({"num_layers": 0}, "num_layers must be an integer of at least 1, got 0"),
         ({"max_epochs": 0}, "max_epochs must be an integer of at least 1, got 0"),
         ({"patience": 0}, "patience must be an integer of at least 1, got 0"),
-        ({"dropout": 1.0}, "dropout must be a probability, got 1.0"),
-        ({"dropout": -0.1}, "dropout must be a probability, got -0.1"),
-        ({"dropout": float("nan")}, "dropout must be a probability, got nan"),
+        ({"dropout": 1.0}, "dropout must be a probability below 1, got 1.0"),
+        ({"dropout": -0.1}, "dropout must be a probability below 1, got -0.1"),
+        ({"dropout": float("nan")}, "dropout must be a probability below 1, got nan"),
         ({"epsilon": 1.1}, "epsilon must be a probability, got 1.1"),
-        ({"lr": 0.0}, "lr must be positive, got 0.0"),
-        ({"lr": float("nan")}, "lr must be positive, got nan"),
-        ({"weight_decay": -1.0}, "weight_decay must not be negative, got -1.0"),
-        ({"policy_weight": -1.0}, "policy_weight must not be negative, got -1.0"),
-        ({"consistency": -1.0}, "consistency must not be negative, got -1.0"),
-        ({"init_bias": -1.0}, "init_bias must not be negative, got -1.0"),
+        ({"lr": 0.0}, "lr must be a positive number, got 0.0"),
+        ({"lr": float("nan")}, "lr must be a positive number, got nan"),
+        ({"weight_decay": -1.0}, "weight_decay must be a number that is not negative, got -1.0"),
+        ({"policy_weight": -1.0}, "policy_weight must be a number that is not negative, got -1.0"),
+        ({"consistency": -1.0}, "consistency must be a number that is not negative, got -1.0"),
+        ({"init_bias": -1.0}, "init_bias must be a number that is not negative, got -1.0"),
+        ({"dropout": "0.5"}, "dropout must be a probability below 1, got '0.5'"),
+        ({"lr": float("inf")}, "lr must be a positive number, got inf"),
+        ({"lr": "fast"}, "lr must be a positive number, got 'fast'"),
+        ({"policy_lr": -1.0}, "policy_lr must be a positive number, got -1.0"),
+        ({"policy_decay": -1.0}, "policy_decay must be a number that is not negative, got -1.0"),
+        ({"temperature": 0}, "temperature must be a positive number, got 0"),
+        ({"ramp": -1}, "ramp must be an integer of at least 0, got -1"),
+        ({"seed": -1}, "seed must be an integer of at least 0, got -1"),
+        ({"seed": None}, "seed must be an integer of at least 0, got None"),
+        ({"gate": "yes"}, "gate must be True or False, got 'yes'"),
+        ({"normalize": 1}, "normalize must be True or False, got 1"),
+        ({"motifs": 5}, "motifs must be a list of names, got 5"),
+        ({"motifs": ("edge", 3)}, "motifs must be a list of names, got ('edge', 3)"),
         ({"motifs": ()}, "motifs must name at least one motif"),
         (
             {"advantage": "men"},
@@ -44,9 +59,23 @@ from mcn.train.config import ATTENTION, one_of
     ids=str,
 )
 def test_checks(changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError) as caught:
+    with pytest.raises(ValueError, match=re.escape(message)):
         Config(**changes)
-    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "name", sorted({field.name for field in dataclasses.fields(Config)} - {"psi", "scope", "prior"})
+)
+def test_no_setting_takes_just_anything(name: str) -> None:
+    """Names of Ψ, scopes and priors are known to the stack and the layers, which check them."""
+    with pytest.raises(ValueError, match=f"^{name} must "):
+        Config(**{name: ["?", 1]})
+
+
+def test_numpys_numbers_become_plain() -> None:
+    config = Config(steps=np.int64(2), lr=np.float32(0.5), seed=np.int32(3), gate=np.True_)
+    assert yaml.safe_load(yaml.safe_dump(config.to_dict()))["steps"] == 2
+    assert config == Config(steps=2, lr=0.5, seed=3, gate=True)
 
 
 def test_one_motif_by_name_and_a_list() -> None:

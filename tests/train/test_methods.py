@@ -81,7 +81,9 @@ def test_the_protocol_is_kept(method: str) -> None:
 
 
 def test_an_unknown_method() -> None:
-    with pytest.raises(ValueError, match=r"method must be one of mcn, gat, gcn, mlp, got 'gta'; did you mean"):
+    with pytest.raises(
+        ValueError, match=r"method must be one of mcn, gat, gcn, mlp, got 'gta'; did you mean"
+    ):
         configure("gta", Config())
 
 

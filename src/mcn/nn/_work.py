@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from mcn._threads import run_chunks
+from mcn._threads import num_kernel_threads, run_chunks
 
 # Multiply-adds below which starting threads costs more than they save (about a millisecond of work).
 _SHARE = 4_000_000
@@ -24,7 +24,7 @@ def spread(
     Every result must depend on its own position only, never on the borders of the chunks; then any
     number of threads gives the same bits. `indptr` balances the chunks by entries instead of rows.
     """
-    threads = torch.get_num_threads() if cost >= _SHARE else 1
+    threads = num_kernel_threads(torch.get_num_threads()) if cost >= _SHARE else 1
     if threads == 1:
         work(0, size)
         return

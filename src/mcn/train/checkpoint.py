@@ -23,7 +23,8 @@ def save_tensors(
     """Write tensors and plain values into one file, which appears complete or not at all."""
     plain = {name: value.detach().contiguous() for name, value in tensors.items()}
     text = json.dumps(state, sort_keys=True)
-    metadata = {"format": _FORMAT, "state": text, "sha256": _digest(plain, text)}
+    # One entry only: safetensors writes several in any order, and equal runs are to give equal files.
+    metadata = {_FORMAT: json.dumps({"state": text, "sha256": _digest(plain, text)})}
     with atomic_write(path) as file:
         file.write(save(plain, metadata))
 
@@ -41,12 +42,17 @@ def load_tensors(path: str | os.PathLike[str]) -> tuple[dict[str, torch.Tensor],
         tensors = load(content)
     except (SafetensorError, ValueError, AttributeError) as error:
         raise ValueError(f"{path}: not a checkpoint, or truncated ({error})") from None
-    if metadata.get("format") != _FORMAT:
+    if _FORMAT not in metadata:
         raise ValueError(f"{path}: a safetensors file, but not a checkpoint of this program")
-    text = metadata.get("state", "")
-    if metadata.get("sha256") != _digest(tensors, text):
+    try:
+        own = json.loads(metadata[_FORMAT])
+        text, sha256 = str(own["state"]), own["sha256"]
+    except (ValueError, KeyError, TypeError):
+        text, sha256 = "", None
+    if sha256 != _digest(tensors, text):
         raise ValueError(f"{path}: the checksum does not fit; the file was damaged or altered")
-    return tensors, json.loads(text)
+    state: dict[str, Any] = json.loads(text)
+    return tensors, state
 
 
 def load_weights(model: torch.nn.Module, tensors: dict[str, torch.Tensor], path: Path) -> None:

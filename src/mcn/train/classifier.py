@@ -47,6 +47,7 @@ class MCNClassifier:
         *,
         scope: str = Config.scope,
         add_edges: bool = Config.add_edges,
+        materialize: bool = Config.materialize,
         hidden: int = Config.hidden,
         heads: int = Config.heads,
         output_heads: int = Config.output_heads,

@@ -3,16 +3,38 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
+from functools import partial
 from typing import Any
+
+from mcn.train._checks import flag, not_negative, positive, probability, whole
 
 ATTENTION: dict[str, dict[str, Any]] = {
     "paper": {"epsilon": 0.1, "advantage": "none", "gate": False, "consistency": 0.0},
-    "gated": {"epsilon": 0.1, "advantage": "mean", "gate": True, "consistency": 0.0},
+    "gated": {"epsilon": 0.3, "advantage": "mean", "gate": True, "consistency": 0.0},
 }
 """The rules by which motif attention is trained: what each one sets unless told otherwise."""
 ADVANTAGES = ("none", "mean", "learned")
 STOPPING = ("gat", "accuracy", "loss")
+
+
+_OPTIONAL = ("policy_lr", "policy_decay")
+_CHECKS: tuple[tuple[Callable[[str, Any], Any], tuple[str, ...]], ...] = (
+    (
+        partial(whole, least=1),
+        ("steps", "hidden", "heads", "output_heads", "num_layers", "max_epochs", "patience"),
+    ),
+    (partial(whole, least=0), ("ramp", "seed")),
+    (partial(probability, one=False), ("dropout",)),
+    (probability, ("epsilon",)),
+    (positive, ("lr", "temperature", "policy_lr")),
+    (not_negative, ("weight_decay", "policy_weight", "policy_decay", "consistency", "init_bias")),
+    (
+        flag,
+        ("add_edges", "materialize", "self_attention", "motif_attention", "gate", "policy_grad", "normalize"),
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -21,6 +43,7 @@ class Config:
 
     The graph's side:
         motifs, steps, psi, scope, add_edges: what the motif stack holds (see `mcn.MotifStack`).
+        materialize: store the powers; False computes rows of them when chosen, where they do not fit.
     The network's side:
         hidden, heads, output_heads, num_layers, dropout: GAT's architecture.
         self_attention, motif_attention, prior: see `mcn.MCNConv`. Both off and one motif: a GCN.
@@ -49,6 +72,7 @@ class Config:
     psi: str = "unweighted"
     scope: str = "edges"
     add_edges: bool = False
+    materialize: bool = True
     hidden: int = 8
     heads: int = 8
     output_heads: int = 1
@@ -79,24 +103,18 @@ class Config:
 
     def __post_init__(self) -> None:
         given: Any = self.motifs
+        if not isinstance(given, str | Sequence) or not all(isinstance(name, str) for name in given):
+            raise ValueError(f"motifs must be a list of names, got {given!r}")
         motifs = (given,) if isinstance(given, str) else tuple(given)
         object.__setattr__(self, "motifs", motifs)
         one_of("attention", self.attention, tuple(ATTENTION))
         for name, value in ATTENTION[self.attention].items():
             if getattr(self, name) is None:
                 object.__setattr__(self, name, value)
-        for name in ("steps", "hidden", "heads", "output_heads", "num_layers", "max_epochs", "patience"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise ValueError(f"{name} must be an integer of at least 1, got {value!r}")
-        for name in ("dropout", "epsilon"):
-            if not 0 <= getattr(self, name) <= 1 or (name == "dropout" and self.dropout == 1):
-                raise ValueError(f"{name} must be a probability, got {getattr(self, name)!r}")
-        if not self.lr > 0:
-            raise ValueError(f"lr must be positive, got {self.lr!r}")
-        for name in ("weight_decay", "policy_weight", "consistency", "init_bias"):
-            if not getattr(self, name) >= 0:
-                raise ValueError(f"{name} must not be negative, got {getattr(self, name)!r}")
+        for check, names in _CHECKS:
+            for name in names:
+                if getattr(self, name) is not None or name not in _OPTIONAL:
+                    object.__setattr__(self, name, check(name, getattr(self, name)))
         one_of("advantage", str(self.advantage), ADVANTAGES)
         one_of("stopping", self.stopping, STOPPING)
         if not self.motifs:

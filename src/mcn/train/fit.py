@@ -11,12 +11,12 @@ from typing import Any, NamedTuple, Protocol
 
 import torch
 
+from mcn._threads import kernel_threads
 from mcn.nn import MCN
 from mcn.train.config import Config
 from mcn.train.objective import Objective
 from mcn.train.problem import Problem
 from mcn.train.stopping import stopping_rule
-
 
 _MEMORY = 0.9  # of the gate: about ten epochs
 
@@ -74,6 +74,11 @@ class Trainer:
         self.model.train()
         self.optimizer.zero_grad(set_to_none=True)
         step = self.objective.step(self.model, self.epoch, self.plain)
+        if not math.isfinite(step.train_loss):
+            raise ValueError(
+                f"the loss is {step.train_loss} after {self.epoch} epochs; lower the learning rate "
+                f"(lr = {self.config.lr}) or look for extreme values among the features"
+            )
         step.loss.backward()  # type: ignore[no-untyped-call]
         self.optimizer.step()
         loss, accuracy = self._validate()
@@ -85,6 +90,7 @@ class Trainer:
             if self.plain:
                 prefer_first(self.best)
         self.stopped = verdict.stop or self.epoch >= self.config.max_epochs
+        self.seconds += time.perf_counter() - began
         return Epoch(self.epoch, step.train_loss, step.train_accuracy, loss, accuracy, verdict.keep)
 
     @property
@@ -129,6 +135,7 @@ class Trainer:
             "epoch": self.epoch,
             "stopped": self.stopped,
             "best_epoch": self.best_epoch,
+            "lead": self.lead,
             "seconds": self.seconds,
             "rng": self.model.rng.state_dict(),
             "rule": self.rule.state_dict(),
@@ -148,7 +155,8 @@ class Trainer:
         self.rule.load_state_dict(state["rule"])
         self.model.rng.load_state_dict(state["rng"])
         self.epoch, self.stopped = int(state["epoch"]), bool(state["stopped"])
-        self.best_epoch, self.seconds = int(state["best_epoch"]), float(state["seconds"])
+        self.best_epoch, self.lead = int(state["best_epoch"]), float(state["lead"])
+        self.seconds = float(state["seconds"])
 
 
 def prefer_first(weights: dict[str, torch.Tensor]) -> None:
@@ -219,11 +227,12 @@ def fit(trainer: Trainer, callbacks: Sequence[Callback] = ()) -> FitResult:
 
 @contextmanager
 def one_torch_thread() -> Iterator[None]:
-    """Keep torch's own reductions in one order whatever the machine."""
+    """Keep torch's own reductions in one order whatever the machine; our kernels keep its threads."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        yield
+        with kernel_threads(threads):
+            yield
     finally:
         torch.set_num_threads(threads)
 

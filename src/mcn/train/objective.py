@@ -39,74 +39,51 @@ class Objective:
         self._problem, self._config = problem, config
         self._labels = problem.train_labels
         self._train = torch.from_numpy(problem.train)
-        self._sizes: list[int] | None = None
         self._advantage: Advantage = advantage(str(config.advantage), _state_width(model))
 
     def step(self, model: MCN, epoch: int, plain: bool = False) -> Step:
         """The loss of one step.
 
         Args:
-            plain: nodes take the first motif and one step instead of what the selectors recommend; the
-                share ε of random actions stays, and the selectors learn from it.
+            plain: the classifier learns with the first motif and one step for every node; the selectors
+                learn beside it, from a pass of their own that changes nothing else.
         """
         p, c = self._problem, self._config
-        if not c.consistency:
-            return self._sum_up(*self._supervised(*self._pass(model, p.train, plain)))
-        views = [self._pass(model, None, plain) for _ in range(2)]
-        parts = [self._supervised(logits[self._train], choices, self._train) for logits, choices in views]
-        losses = [sum(x) / 2 for x in zip(*[part[:2] for part in parts], strict=True)]
-        weight = c.consistency * min(1.0, epoch / max(1, c.ramp))
-        agree = agreement_loss([logits for logits, _ in views], c.temperature)
-        return self._sum_up(losses[0] + weight * len(self._labels) * agree, losses[1], parts[0][2])
+        choosing = c.chooses and c.policy_weight > 0
+        rows = None if c.consistency else p.train
+        views = [self._pass(model, rows, plain, choosing) for _ in range(2 if c.consistency else 1)]
+        scores = [logits if rows is not None else logits[self._train] for logits, _ in views]
+        loss_c = torch.stack([classification_loss(s, self._labels) for s in scores]).mean()
+        loss = loss_c
+        if c.consistency:
+            weight = c.consistency * min(1.0, epoch / max(1, c.ramp))
+            loss = loss + weight * len(self._labels) * agreement_loss([v[0] for v in views], c.temperature)
+        if choosing:
+            tried = [self._pass(model, p.train, False, True)] if plain else views
+            losses = [self._policy_loss(*view) for view in tried]
+            loss = loss + c.policy_weight * torch.stack(losses).mean()
+        right = float((scores[0].detach().argmax(1) == self._labels).float().mean())
+        return Step(loss / len(self._labels), float(loss_c.detach()) / len(self._labels), right)
 
     def _pass(
-        self, model: MCN, rows: NDArray[np.int64] | None, plain: bool
+        self, model: MCN, rows: NDArray[np.int64] | None, plain: bool, choosing: bool
     ) -> tuple[torch.Tensor, Sequence[Choices]]:
         p = self._problem
-        if not self._rewards and not plain:
-            return model(p.x, p.stack, rows), []
-        pins = self._random_actions(model, rows) if plain else None
-        return model(p.x, p.stack, rows, choice=pins, return_choices=True)
+        if plain or not choosing:
+            return model(p.x, p.stack, rows, choice=0 if plain else None), []
+        logits, choices = model(p.x, p.stack, rows, return_choices=True)
+        return logits, choices
 
-    def _random_actions(self, model: MCN, rows: NDArray[np.int64] | None) -> list[NDArray[np.int64]]:
-        """Per layer and node: the first motif and one step, or with probability ε any action."""
-        stack, c = self._problem.stack, self._config
-        if rows is None:
-            sizes = [stack.num_dst] * c.num_layers
-        else:
-            if self._sizes is None:
-                self._sizes = [block.num_dst for block in stack.blocks(rows, c.num_layers)]
-            sizes = self._sizes
-        rng = np.random.default_rng([model.rng.seed, model.rng.step])
-        count = stack.num_motifs * stack.steps
-        return [np.where(rng.random(n) < c.epsilon, rng.integers(count, size=n), 0) for n in sizes]
-
-    @property
-    def _rewards(self) -> bool:
-        return self._config.chooses and self._config.policy_weight > 0
-
-    def _supervised(
-        self, logits: torch.Tensor, choices: Sequence[Choices], rows: torch.Tensor | None = None
-    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """L_C + L_A of one pass, L_C alone, and the training nodes' scores.
-
-        `rows`: which of the last layer's targets the training nodes are, where it has others too.
-        """
-        loss_c = classification_loss(logits, self._labels)
-        if not self._rewards:
-            return loss_c, loss_c, logits
-        reward = correctness(logits.detach(), self._labels)
-        state = choices[-1].state
-        gain, extra = self._advantage(reward, state if state is None or rows is None else state[rows])
-        if rows is not None:
-            gain = gain.new_zeros(len(choices[-1].motif)).index_copy_(0, rows, gain)
-        loss = loss_c + self._config.policy_weight * attention_loss(choices, gain)
-        return (loss if extra is None else loss + extra), loss_c, logits
-
-    def _sum_up(self, loss: Any, loss_c: Any, logits: torch.Tensor) -> Step:
-        count = len(self._labels)
-        right = float((logits.detach().argmax(1) == self._labels).float().mean())
-        return Step(loss / count, float(loss_c.detach()) / count, right)
+    def _policy_loss(self, logits: torch.Tensor, choices: Sequence[Choices]) -> torch.Tensor:
+        """L_A of one pass over the training nodes or over all, and the value head's own loss."""
+        state, among_all = choices[-1].state, len(logits) != len(self._labels)
+        if among_all:
+            logits, state = logits[self._train], None if state is None else state[self._train]
+        gain, extra = self._advantage(correctness(logits.detach(), self._labels), state)
+        if among_all:
+            gain = gain.new_zeros(len(choices[-1].motif)).index_copy_(0, self._train, gain)
+        loss = attention_loss(choices, gain)
+        return loss if extra is None else loss + extra
 
     def parameters(self) -> Iterator[torch.nn.Parameter]:
         """Of the learned value, if there is one."""

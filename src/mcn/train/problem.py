@@ -101,6 +101,7 @@ def motif_stack(
         config.psi,
         scope=config.scope,
         add_edges=config.add_edges,
+        materialize=config.materialize,
         count_scale=count_scale,
     )
 

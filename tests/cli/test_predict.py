@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run, refused
+from tests.cli.test_train import QUICK, write_graph
+
+COLUMNS = ["node", "split", "true", "predicted", "probability", "motif_1", "step_1", "motif_2", "step_2"]
+
+
+@pytest.fixture
+def run_folder(mcn: Run, tmp_path: Path) -> Path:
+    edges, nodes = write_graph(tmp_path, split=True)
+    done = mcn("train", "--graph", edges, "--nodes", nodes, *QUICK, "--out", tmp_path / "run")
+    assert done.code == 0, done
+    return tmp_path / "run"
+
+
+def table(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text, newline="")))
+
+
+def test_its_own_graph(mcn: Run, run_folder: Path) -> None:
+    shown = mcn("predict", run_folder)
+    assert shown.code == 0
+    assert shown.err == ""
+    assert shown.out == (run_folder / "predictions.csv").read_text()
+    rows = table(shown.out)
+    assert list(rows[0]) == COLUMNS
+    assert [row["node"] for row in rows[:2]] == ["a0", "a1"]
+    assert {row["true"] for row in rows} == {"red", "blue"}
+    assert len(rows) == 24
+
+
+def test_into_a_file(mcn: Run, run_folder: Path, tmp_path: Path) -> None:
+    done = mcn("predict", run_folder, "--out", tmp_path / "own.csv")
+    assert done == (0, f"24 nodes predicted; written to {tmp_path / 'own.csv'}\n", "")
+    assert (tmp_path / "own.csv").read_text() == (run_folder / "predictions.csv").read_text()
+    told = mcn("predict", run_folder, "--out", tmp_path / "own.csv", "--json")
+    assert json.loads(told.out) == {"run": str(run_folder), "nodes": 24, "out": str(tmp_path / "own.csv")}
+
+
+def test_json(mcn: Run, run_folder: Path) -> None:
+    content = json.loads(mcn("predict", run_folder, "--json").out)
+    assert list(content) == ["run", "nodes", "out", "predictions"]
+    assert len(content["predictions"]) == content["nodes"] == 24
+    first = content["predictions"][0]
+    assert list(first) == COLUMNS
+    assert (first["node"], first["split"], first["true"], first["step_1"]) == ("a0", "train", "red", 1)
+
+
+def test_a_grown_graph_whose_table_lacks_a_class(mcn: Run, run_folder: Path, tmp_path: Path) -> None:
+    """New nodes get predictions; labels are compared by name, however the new table numbers them."""
+    new = tmp_path / "new"
+    new.mkdir()
+    edges, nodes = write_graph(new, split=True)
+    edges.write_text(edges.read_text() + "b3,zoe\nb4,zoe\n")
+    text = nodes.read_text().replace("blue", "").replace("a5,red", "a5,violet")
+    nodes.write_text(text + "zoe,,,3,49\n")
+    done = mcn("predict", run_folder, "--graph", edges, "--nodes", nodes)
+    assert done.code == 0
+    rows = {row["node"]: row for row in table(done.out)}
+    assert len(rows) == 25
+    assert rows["zoe"]["predicted"] in ("red", "blue")
+    assert rows["zoe"]["true"] == rows["b0"]["true"] == ""
+    assert rows["a0"]["true"] == "red"
+    assert rows["a5"]["true"] == ""  # violet is none of the classes trained on
+
+
+def test_other_features(mcn: Run, run_folder: Path, tmp_path: Path) -> None:
+    new = tmp_path / "new"
+    new.mkdir()
+    edges, nodes = write_graph(new)
+    nodes.write_text(nodes.read_text().replace("size,age", "size,weight"))
+    message = refused(mcn("predict", run_folder, "--graph", edges, "--nodes", nodes))
+    assert message == (
+        "the features are not those the network was trained on: missing ['age'], not known ['weight']"
+    )
+    assert "features, but the network was trained on 2" in refused(
+        mcn("predict", run_folder, "--graph", edges)
+    )
+
+
+def test_a_named_data_set(mcn: Run, tmp_path: Path) -> None:
+    mcn("train", "--dataset", "karate", *QUICK, "--out", tmp_path / "run")
+    rows = table(mcn("predict", tmp_path / "run").out)
+    assert len(rows) == 34
+    assert {row["predicted"] for row in rows} <= {"Mr. Hi", "Officer"}
+
+
+def test_wrong_use(mcn: Run, run_folder: Path, tmp_path: Path) -> None:
+    assert "config.yaml is missing" in refused(mcn("predict", tmp_path / "nowhere"))
+    assert "must end in .csv" in refused(mcn("predict", run_folder, "--out", tmp_path / "own.txt"))
+    assert "--nodes describes the nodes of --graph" in refused(mcn("predict", run_folder, "--nodes", "n.csv"))
+    model = run_folder / "model.safetensors"
+    content = bytearray(model.read_bytes())
+    content[-1] ^= 1
+    model.write_bytes(content)
+    assert "the checksum does not fit" in refused(mcn("predict", run_folder, "--out", tmp_path / "own.csv"))
+    assert not (tmp_path / "own.csv").exists()
+    (run_folder / "summary.json").unlink()
+    assert "interrupted? go on with mcn train … --resume" in refused(mcn("predict", run_folder))
+
+
+def test_a_run_that_does_not_say_where_its_graph_was(mcn: Run, run_folder: Path) -> None:
+    settings = (run_folder / "config.yaml").read_text()
+    lines = [line for line in settings.splitlines() if not line.startswith(("  graph:", "  nodes:"))]
+    (run_folder / "config.yaml").write_text("\n".join(lines))
+    assert "does not say where its graph came from; give --graph" in refused(mcn("predict", run_folder))
+
+
+def test_the_graph_is_gone(mcn: Run, run_folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "edges.csv").unlink()
+    assert "edges.csv: no such file" in refused(mcn("predict", run_folder))

@@ -1,0 +1,265 @@
+from __future__ import annotations
+
+import json
+import shlex
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+
+from mcn.cli import _interrupt
+from mcn.train import Config, load_run, train_run
+from mcn.train.checkpoint import load_tensors
+from tests.cli.conftest import COMMAND, Outcome, Run, refused
+
+QUICK = ["--max-epochs", "3", "--hidden", "4", "--heads", "2"]
+FILES = ["config.yaml", "metrics.jsonl", "model.safetensors", "predictions.csv", "summary.json"]
+
+
+def write_graph(folder: Path, labels: str = "red,blue", split: bool = False) -> tuple[Path, Path]:
+    """Two wheels of 12 nodes with string ids; without a split column, one is drawn."""
+    names = labels.split(",")
+    rim = [(i, (i + 1) % 11) for i in range(11)] + [(i, 11) for i in range(11)]
+    edges = [f"{c}{u},{c}{v}" for c in "ab" for u, v in rim] + ["a0,b0"]
+    (folder / "edges.csv").write_text("source,target\n" + "\n".join(edges) + "\n")
+    part = ["train", "train", "val", "val", "test", "test"] * 2
+    lines = ["id,label,split,size,age" if split else "id,label,size,age"]
+    for place, c in enumerate("ab"):
+        for i in range(12):
+            cells = [
+                f"{c}{i}",
+                names[place % len(names)],
+                *([part[i]] if split else []),
+                str(i + 1),
+                str(50 - place),
+            ]
+            lines.append(",".join(cells))
+    (folder / "nodes.csv").write_text("\n".join(lines) + "\n")
+    return folder / "edges.csv", folder / "nodes.csv"
+
+
+def test_two_files_of_ones_own(mcn: Run, tmp_path: Path) -> None:
+    edges, nodes = write_graph(tmp_path)
+    done = mcn("train", "--graph", edges, "--nodes", nodes, *QUICK, "--raw", "--out", tmp_path / "run")
+    assert done.code == 0
+    assert done.err == ""
+    assert "note: features: 2 columns of the node table" in done.out
+    assert "note: split: " in done.out
+    assert "drawn with seed 0" in done.out
+    assert "MCN" in done.out
+    assert "GAT" not in done.out
+    assert "protocol: " in done.out
+    assert "layer 1 listens to: " in done.out
+    assert done.out.splitlines()[-1] == f"files: {tmp_path / 'run'}"
+    assert sorted(path.name for path in (tmp_path / "run").iterdir()) == FILES
+    run = load_run(tmp_path / "run")
+    assert run.config == Config(max_epochs=3, hidden=4, heads=2, normalize=False)
+    assert run.source == {"dataset": None, "graph": str(edges.resolve()), "nodes": str(nodes.resolve())}
+    assert run.classes == ["blue", "red"]
+    assert run.feature_names == ["size", "age"]
+
+
+def test_json_of_several_seeds_beside_another_method(mcn: Run, tmp_path: Path) -> None:
+    out = tmp_path / "runs"
+    done = mcn(
+        *("train", "--dataset", "karate", *QUICK, "--motifs", "edge, triangle", "--steps", 2),
+        *("--seeds", 2, "--seed", 5, "--beside", "gcn", "--out", out, "--json"),
+    )
+    assert done.code == 0
+    assert done.err == ""
+    content = json.loads(done.out)
+    assert list(content) == ["dataset", "protocol", "rows", "motif_share", "config", "out"]
+    assert [row["method"] for row in content["rows"]] == ["mcn", "gcn"]
+    assert all(row["seeds"] == [5, 6] and len(row["test"]) == 2 for row in content["rows"])
+    assert content["config"]["steps"] == 2
+    assert sorted(path.name for path in out.iterdir()) == ["seed-5", "seed-6"]
+    summaries = [json.loads((out / f"seed-{s}" / "summary.json").read_text()) for s in (5, 6)]
+    assert content["rows"][0]["test"] == [100 * s["test_accuracy"] for s in summaries]
+    assert "there are runs in it: seed-5, seed-6" in refused(mcn("predict", out))
+    taken = mcn("train", "--dataset", "karate", *QUICK, "--seeds", 2, "--seed", 6, "--out", out)
+    assert f"{out / 'seed-6'} already holds a run" in refused(taken)
+    assert not (out / "seed-7").exists()  # refused before anything was trained
+
+
+def test_folders_of_their_own(mcn: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for expected in ("karate", "karate-2"):
+        done = mcn("train", "--dataset", "karate", *QUICK)
+        assert done.out.splitlines()[-1] == f"files: runs/{expected}"
+    again = mcn("train", "--dataset", "karate", *QUICK, "--out", "runs/karate")
+    assert refused(again) == "runs/karate already holds a run; choose another --out, or go on with --resume"
+    at_once = mcn("train", "--dataset", "karate", *QUICK, "--out", "runs/karate", "--resume")
+    assert at_once.code == 0
+    other = mcn("train", "--dataset", "karate", *QUICK, "--lr", "0.1", "--out", "runs/karate", "--resume")
+    assert "started with lr = 0.005, now it is 0.1; resume with the same settings" in refused(other)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--resume"], "--resume needs --out: the folder of the run to go on with"),
+        (["--steps", "0"], "steps must be an integer of at least 1, got 0"),
+        (["--psi", "row-mx"], "Did you mean 'row-max'"),
+        (["--motifs", "edge,triangl"], "unknown motif 'triangl'; did you mean triangle"),
+        (["--motifs", " , "], "motifs must name at least one motif"),
+        (["--attention", "papre"], "did you mean 'paper'?"),
+        (["--stopping", "acuracy"], "did you mean 'accuracy'?"),
+        (
+            ["--beside", "gat,gnc"],
+            "--beside must be one of mcn, gat, gcn, mlp, got 'gnc'; did you mean 'gcn'?",
+        ),
+        (["--motfs", "edge"], "no option '--motfs'; did you mean '--motifs'?"),
+        (["--dropout", "1.5"], "dropout must be a probability below 1, got 1.5"),
+        (["--lr", "-1"], "lr must be a positive number, got -1.0"),
+        (["--dataset", "kartae"], "karate"),
+        (["--nodes", "nodes.csv"], "--nodes describes the nodes of --graph"),
+        (["--graph", "nowhere.csv"], "nowhere.csv: no such file"),
+        (["--seeds", "0"], "--seeds"),
+    ],
+)
+def test_wrong_use(
+    mcn: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    dataset = [] if {"--dataset", "--graph", "--nodes"} & set(words) else ["--dataset", "karate"]
+    assert message in refused(mcn("train", *dataset, *words))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_graph_that_cannot_be_trained_on(mcn: Run, tmp_path: Path) -> None:
+    edges, nodes = write_graph(tmp_path, labels="same", split=True)
+    out = tmp_path / "run"
+    text = nodes.read_text()
+
+    def message(table: str | None) -> str:
+        if table is not None:
+            nodes.write_text(table)
+        words = [] if table is None else ["--nodes", nodes]
+        found = refused(mcn("train", "--graph", edges, *words, *QUICK, "--out", out))
+        assert not out.exists()
+        return found
+
+    assert "data.y holds one class only (0)" in message(text)
+    assert "the graph has no labels" in message(None)
+    assert "the graph has no labels" in message(text.replace("label,split", "name,part"))
+    two = text.replace("b1,same", "b1,other").replace("b0,same", "b0,other")
+    assert "data.train_mask is empty" in message(two.replace("train", "test"))
+    assert "data.val_mask is empty" in message(two.replace("val", "test"))
+    assert "nodes.csv, line 3: 'nan' in feature column 'size'" in message(
+        two.replace("train,2", "train,nan", 1)
+    )
+    assert "split 'tset'" in message(two.replace("test", "tset", 1))
+
+
+def test_a_warning_is_one_readable_line(mcn: Run, tmp_path: Path) -> None:
+    edges, nodes = write_graph(tmp_path, split=True)
+    text = nodes.read_text().replace("b6,blue,train", "b6,blue,test").replace("b7,blue,train", "b7,blue,test")
+    nodes.write_text(text.replace("b0,blue,train", "b0,blue,test").replace("b1,blue,train", "b1,blue,test"))
+    graph = ["--graph", edges, "--nodes", nodes]
+    for words in (
+        ["train", *graph, *QUICK, "--out", tmp_path / "run", "--json"],
+        ["compare", *graph, "--max-epochs", 1, "--seeds", 1, "--json"],
+    ):
+        done = mcn(*words)
+        assert done.code == 0
+        assert json.loads(done.out)
+        assert done.err == "mcn: warning: no training node of class 0: it can never be predicted\n"
+
+
+def test_no_test_nodes(mcn: Run, tmp_path: Path) -> None:
+    edges, nodes = write_graph(tmp_path, split=True)
+    nodes.write_text(nodes.read_text().replace("test", "val"))
+    done = mcn(
+        "train", "--graph", edges, "--nodes", nodes, *QUICK, "--beside", "gcn", "--out", tmp_path / "run"
+    )
+    assert done.code == 0
+    assert done.out.count("no test nodes") == 2
+    assert json.loads((tmp_path / "run" / "summary.json").read_text())["test_accuracy"] is None
+
+
+def test_the_command_to_go_on() -> None:
+    again = _interrupt._again
+    assert again(["train", "--lr", "1"], Path("runs/a")) == [
+        "train",
+        "--lr",
+        "1",
+        "--out",
+        "runs/a",
+        "--resume",
+    ]
+    assert again(["train", "--out", "x", "--resume"], Path("x")) == ["train", "--out", "x", "--resume"]
+    assert again(["train", "--out=x"], Path("x")) == ["train", "--out=x", "--resume"]
+
+
+def wait_for(path: Path, process: subprocess.Popen[str]) -> None:
+    deadline = time.monotonic() + 120
+    while not path.exists():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline, f"no {path.name} after two minutes"
+        time.sleep(0.02)
+
+
+def same_run(first: Path, second: Path) -> None:
+    for name in FILES:
+        if name != "summary.json":
+            assert (first / name).read_bytes() == (second / name).read_bytes(), name
+    one, two = (load_tensors(folder / "model.safetensors")[0] for folder in (first, second))
+    assert all(one[name].equal(two[name]) for name in one)
+
+
+LONG = ["train", "--dataset", "karate", "--max-epochs", "1500", "--patience", "1500"]
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The run of LONG, made in this process."""
+    from mcn.data import load_dataset
+
+    folder = tmp_path_factory.mktemp("whole") / "run"
+    source = {"dataset": "karate", "graph": None, "nodes": None}
+    train_run(folder, load_dataset("karate"), Config(max_epochs=1500, patience=1500), source)
+    return folder
+
+
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGINT], ids=["kill", "interrupt"])
+def test_ended_and_resumed(
+    end: signal.Signals, undisturbed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mcn: Run
+) -> None:
+    """A real process is ended in the middle; the run goes on and ends with the same files, bit for bit."""
+    monkeypatch.chdir(tmp_path)
+    process = subprocess.Popen(
+        [COMMAND, *LONG], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path
+    )
+    folder = tmp_path / "runs" / "karate"
+    wait_for(folder / "last.safetensors", process)
+    process.send_signal(end)
+    out, err = process.communicate(timeout=60)
+    assert out == ""
+    assert not (folder / "summary.json").exists()
+    if end == signal.SIGINT:
+        assert process.returncode == 130
+        assert err.count("\n") == 1
+        prefix = "mcn: interrupted; go on with: mcn "
+        assert err.startswith(prefix)
+        words = shlex.split(err.removeprefix(prefix))
+        assert words == [*LONG, "--out", "runs/karate", "--resume"]
+    else:
+        assert process.returncode == -signal.SIGKILL
+        assert err == ""
+        words = [*LONG, "--out", "runs/karate", "--resume"]
+    cut = len((folder / "metrics.jsonl").read_text().splitlines())
+    assert 0 < cut < 1500
+    done: Outcome = mcn(*words)
+    assert done.code == 0, done
+    assert sorted(path.name for path in folder.iterdir()) == FILES
+    same_run(folder, undisturbed)
+
+
+def test_the_settings_can_be_read_safely(mcn: Run, tmp_path: Path) -> None:
+    mcn("train", "--dataset", "karate", *QUICK, "--out", tmp_path / "one")
+    settings = yaml.safe_load((tmp_path / "one" / "config.yaml").read_text())
+    assert list(settings) == ["mcn", "source", "data", "config"]
+    assert Config.from_dict(settings["config"]) == Config(max_epochs=3, hidden=4, heads=2)
