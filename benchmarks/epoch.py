@@ -2,10 +2,11 @@
 
     python benchmarks/epoch.py --data-root DATA [--graphs cora citeseer pubmed million] [--threads 1 2]
 
-All networks have GAT's architecture (8 heads × 8 hidden, dropout 0.6) and train with Adam; ours by the very
-loop of `mcn train`, the attention's loss included. PyG's GAT gets dense features and computes the whole graph, as its examples do; the others compute the receptive field of
-the training and the validation nodes. The networks of one graph take turns epoch by epoch in one process,
-so that a busy machine slows all of them alike; peak memory comes from a process of its own for each.
+All networks have GAT's architecture (8 heads × 8 hidden, dropout 0.6) and train with Adam; ours by the
+very loop of `mcn train`, the attention's loss included. PyG's GAT gets dense features and computes the
+whole graph, as its examples do; ours compute the receptive field of the training and validation nodes.
+The networks of one graph take turns epoch by epoch in one process, so that a busy machine slows all of
+them alike; peak memory comes from a process of its own for each.
 """
 
 from __future__ import annotations

@@ -1,0 +1,80 @@
+"""One training loop for the networks that are written here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from mcn.baselines.task import Task
+from mcn.train.fit import one_torch_thread
+from mcn.train.stopping import stopping_rule
+
+LR, DECAY, DROPOUT, HIDDEN = 0.01, 5e-4, 0.5, 16
+"""GCN's reference: Adam, L2 on the first layer alone, dropout before each layer, hidden width."""
+
+
+@contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """Torch's random numbers decided by `seed`, and its sums made in one order; both restored after."""
+    with torch.random.fork_rng(devices=[]), one_torch_thread():
+        torch.manual_seed(seed)
+        yield
+
+
+def gcn_optimizer(network: torch.nn.Module, first: torch.nn.Module) -> torch.optim.Optimizer:
+    """Adam as in GCN's reference: L2 on the parameters of the `first` layer only."""
+    inside = {id(p) for p in first.parameters()}
+    rest = [p for p in network.parameters() if id(p) not in inside]
+    groups: list[dict[str, Any]] = [
+        {"params": list(first.parameters()), "weight_decay": DECAY},
+        {"params": rest},
+    ]
+    return torch.optim.Adam(groups, lr=LR)
+
+
+def fit_scores(
+    network: torch.nn.Module,
+    task: Task,
+    optimizer: torch.optim.Optimizer,
+    *,
+    penalty: Callable[[], torch.Tensor] | None = None,
+    max_epochs: int = 400,
+    patience: int = 100,
+    stopping: str = "gat",
+) -> NDArray[np.float32]:
+    """Train on the training nodes; class probabilities of all nodes at the epoch that validation chose.
+
+    Args:
+        network: a module that, called without arguments, gives logits for all nodes.
+        penalty: a further loss, evaluated after the network in every step.
+        stopping: the name of one of the rules of `mcn.train`.
+    """
+    train, val = torch.from_numpy(task.train), torch.from_numpy(task.val)
+    train_labels, val_labels = task.labels[train], task.labels[val]
+    rule = stopping_rule(stopping, patience)
+    best: torch.Tensor | None = None
+    for _ in range(max_epochs):
+        network.train()
+        optimizer.zero_grad(set_to_none=True)
+        loss = torch.nn.functional.cross_entropy(network()[train], train_labels)
+        if penalty is not None:
+            loss = loss + penalty()
+        loss.backward()  # type: ignore[no-untyped-call]
+        optimizer.step()
+        network.eval()
+        with torch.no_grad():
+            logits = network()
+        accuracy = float((logits[val].argmax(1) == val_labels).float().mean())
+        verdict = rule.update(accuracy, float(torch.nn.functional.cross_entropy(logits[val], val_labels)))
+        if verdict.keep or best is None:
+            best = logits.softmax(1)
+        if verdict.stop:
+            break
+    assert best is not None
+    scores: NDArray[np.float32] = best.numpy()
+    return scores

@@ -1,0 +1,56 @@
+"""Chebyshev networks (Defferrard, Bresson and Vandergheynst 2016), as the GCN paper ran them."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from mcn.baselines._arrays import adjacency, symmetric
+from mcn.baselines._fit import DROPOUT, HIDDEN, fit_scores, gcn_optimizer, seeded
+from mcn.baselines._layers import FixedProduct, InputLinear
+from mcn.baselines.registry import register
+from mcn.baselines.task import Task
+
+ORDERS = {"cora": 2}
+"""The order K of the polynomials by data set; 3 elsewhere."""
+
+
+def chebyshev_sum(terms: torch.Tensor, rescaled: FixedProduct, order: int) -> torch.Tensor:
+    """``Σ_k T_k(L~) Z_k`` for Z = [Z_0 | … | Z_K], by Clenshaw's recurrence.
+
+    The weights are applied before the polynomials, ``T_k(L~) (X W_k)``: the same sum as PyG's `ChebConv`,
+    which carries all F columns of X through the graph instead of the few of X W.
+    """
+    z = terms.chunk(order + 1, dim=1)
+    after = next_after = torch.zeros_like(z[0])
+    for k in range(order, 0, -1):
+        after, next_after = z[k] + 2 * rescaled(after) - next_after, after
+    return z[0] + rescaled(after) - next_after
+
+
+class _Network(torch.nn.Module):
+    def __init__(self, task: Task, order: int) -> None:
+        super().__init__()
+        # λ_max is taken as 2, as in PyG: L~ = L - I = -D^-1/2 A D^-1/2.
+        self._rescaled, self._order = FixedProduct(-symmetric(adjacency(task))), order
+        self.first = InputLinear(task.x, HIDDEN * (order + 1), DROPOUT)
+        self.last = torch.nn.Linear(HIDDEN, task.num_classes * (order + 1), bias=False)
+        torch.nn.init.xavier_uniform_(self.last.weight)
+        self.bias = torch.nn.ParameterList(
+            torch.nn.Parameter(torch.zeros(width)) for width in (HIDDEN, task.num_classes)
+        )
+
+    def forward(self) -> torch.Tensor:
+        hidden = torch.relu(chebyshev_sum(self.first(), self._rescaled, self._order) + self.bias[0])
+        hidden = torch.nn.functional.dropout(hidden, DROPOUT, self.training)
+        out: torch.Tensor = chebyshev_sum(self.last(hidden), self._rescaled, self._order) + self.bias[1]
+        return out
+
+
+@register("chebyshev")
+def chebyshev(task: Task, seed: int) -> NDArray[np.float32]:
+    """Two layers of polynomials of the Laplacian: K = 2 on Cora, 3 elsewhere; width 16."""
+    with seeded(seed):
+        network = _Network(task, ORDERS.get(task.dataset or "", 3))
+        return fit_scores(network, task, gcn_optimizer(network, network.first))

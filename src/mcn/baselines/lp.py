@@ -1,0 +1,37 @@
+"""Label propagation (Zhu, Ghahramani and Lafferty 2003; Zhou et al. 2004)."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from mcn.baselines._arrays import one_hot
+from mcn.baselines._logistic import best_scores
+from mcn.baselines.majority import class_shares
+from mcn.baselines.registry import register
+from mcn.baselines.task import Task
+
+ALPHAS = (0.5, 0.7, 0.9, 0.99)
+STEPS = (3, 10, 50)
+
+
+@register("lp")
+def lp(task: Task, seed: int) -> NDArray[np.float32]:
+    """Labels of the training nodes spread over the graph; weight and steps chosen on validation."""
+    return best_scores((propagated(task, steps, alpha) for steps in STEPS for alpha in ALPHAS), task)
+
+
+def propagated(task: Task, steps: int, alpha: float) -> NDArray[np.float64]:
+    """``F ← α D^-1/2 A D^-1/2 F + (1 - α) Y``, `steps` times, from Y, the training labels.
+
+    A node that no label reaches gets the shares of the classes, as small as to decide nothing else.
+    """
+    from torch_geometric.nn import LabelPropagation
+
+    known = np.full(task.num_nodes, -1)
+    known[task.train] = task.train_labels
+    y = torch.from_numpy(one_hot(known, task.num_classes))
+    spread = LabelPropagation(steps, alpha)(y, torch.from_numpy(task.edge_index))
+    scores: NDArray[np.float64] = spread.numpy()
+    return np.where(scores.sum(1, keepdims=True) > 0, scores, 1e-12 * class_shares(task))
