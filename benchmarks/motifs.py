@@ -153,7 +153,9 @@ def measure(name: str, n: int, edges: Edges, limit: float) -> dict[str, Any]:
     wall_two, _ = best(lambda: enumerate_edges(graph, 2), limit / 5, time.perf_counter)
     g = orient(graph)
     start = kernels.skip_leaves(g.degree, g.in_ptr, g.in_node)
-    wedges = int(kernels.cycle_work(start, g.out_ptr, g.in_ptr, g.in_node, g.in_edge).sum())
+    work = np.empty(n, np.int64)
+    kernels.cycle_work(0, n, start, g.out_ptr, g.in_ptr, g.in_node, g.in_edge, work)
+    wedges = int(work.sum())
     row: dict[str, Any] = {"name": name, "edges": m, "call": call, "one": one, "wedges": wedges}
     row |= {"wall_one": wall_one, "two": wall_two}
     row["bytes"] = memory(n, edges, 2) if m >= 40_000 else float("nan")

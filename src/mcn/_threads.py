@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from queue import Empty, SimpleQueue
@@ -67,12 +68,29 @@ def run_chunks(
     if threads == 1:
         drain(0)
         return
-    with ThreadPoolExecutor(threads) as pool:
-        try:
-            for finished in [pool.submit(drain, worker) for worker in range(threads)]:
-                finished.result()
-        except BaseException:  # an interrupt, say: let the workers run out of chunks
-            while not chunks.empty():
-                with suppress(Empty):
-                    chunks.get_nowait()
-            raise
+    pool = _pool(threads - 1)
+    others = [pool.submit(drain, worker) for worker in range(1, threads)]
+    try:
+        drain(0)  # the caller works too
+        for other in others:
+            other.result()
+    except BaseException:  # an interrupt, say: let the workers run out of chunks
+        while not chunks.empty():
+            with suppress(Empty):
+                chunks.get_nowait()
+        wait(others)
+        raise
+
+
+_pools: dict[tuple[int, int, int], ThreadPoolExecutor] = {}
+
+
+def _pool(workers: int) -> ThreadPoolExecutor:
+    """Threads that stay: starting them anew costs as much as a small graph's counting.
+
+    One pool per process (a forked one has no threads) and calling thread (who may wait for its own).
+    """
+    key = (os.getpid(), threading.get_ident(), workers)
+    if key not in _pools:
+        _pools[key] = ThreadPoolExecutor(workers, thread_name_prefix="mcn")
+    return _pools[key]

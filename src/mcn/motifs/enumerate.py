@@ -19,8 +19,8 @@ Counts = NDArray[Any]  # unsigned, 32 bits where the graph's degrees allow it
 
 SMALL = 50_000
 """Edges below which a second thread costs more than it brings."""
-_CHUNKS = 64
-_LITTLE = 2_000_000  # steps below which that is true of the enumeration alone
+_CHUNKS = 48
+_LITTLE = 2_000_000  # edges times longest out-list below which that is true as well
 _WORD = 2**32
 
 
@@ -41,26 +41,26 @@ def enumerate_edges(
     """Count the five numbers per edge. The result does not depend on `threads`."""
     if graph.num_edges >= 2**31:
         raise ValueError(f"{graph.num_edges:,} edges: at most 2**31 are supported")
-    chosen = threads
     if threads is None:
         threads = available_threads() if graph.num_edges >= SMALL else 1
     g = orient(graph, threads)
     report = _Progress(progress)
-
-    chunks = 1 if graph.num_edges < SMALL else _CHUNKS
-    work, room = kernels.triangle_work(g.out_ptr, g.out)
-    bounds, steps = _bounds(work, chunks)
     in_start = kernels.skip_leaves(g.degree, g.in_ptr, g.in_node)
-    work = kernels.cycle_work(in_start, g.out_ptr, g.in_ptr, g.in_node, g.in_edge)
-    cycle_bounds, cycle_steps = _bounds(work, chunks)
-    del work
-    if chosen is None and steps + cycle_steps < _LITTLE:
-        threads = 1
-    report.plan([steps, steps, 2 * cycle_steps], [len(bounds), len(bounds), len(cycle_bounds)])
+    widest = int(np.diff(g.out_ptr).max(initial=0))
+    if graph.num_edges < SMALL or graph.num_edges * widest < _LITTLE:
+        # No phase takes more than twice that many steps: not worth planning, let alone sharing out.
+        threads, bounds, room = 1, np.array([0, graph.num_nodes]), widest * (widest - 1) // 2
+        cycle_bounds, work = bounds, [1, 1, 1]
+    else:
+        bounds, steps, room = _triangle_plan(g, threads)
+        cycle_bounds, cycle_steps = _cycle_plan(g, threads, in_start)
+        work = [steps, steps, 2 * cycle_steps]
+    report.plan(work, [len(bounds), len(bounds), len(cycle_bounds)])
 
-    found = _triangles(g, bounds, threads, report)
-    found += _cliques(g, bounds, threads, report, int(room), found[0])
-    found += [_cycles(g, cycle_bounds, threads, report, in_start)]
+    spare = _Spare(len(g.degree), len(g.out))
+    found = _triangles(g, bounds, threads, report, spare)
+    found += _cliques(g, bounds, threads, report, room, found[0], spare)
+    found += [_cycles(g, cycle_bounds, threads, report, in_start, spare)]
 
     def reorder(_worker: int, i: int, _stop: int) -> None:  # one each at a time: few are held twice
         found[i] = _in_pair_order(found[i], g.pair)
@@ -69,10 +69,67 @@ def enumerate_edges(
     return Enumerated(*found)
 
 
-def _triangles(g: Oriented, bounds: NDArray[np.int64], threads: int, report: _Progress) -> list[Counts]:
-    n, m = len(g.degree), len(g.out)
-    marks = [np.zeros(n, np.uint32) for _ in range(threads)]
-    private = [[np.zeros(m, np.uint32), np.zeros(m, np.uint32)] for _ in range(threads)]
+class _Spare:
+    """The counters of the workers. Those of the first become the result and are new each time; the
+    others' are used again: fresh memory costs a page fault for every 4 KiB, which does not scale.
+    """
+
+    def __init__(self, nodes: int, edges: int) -> None:
+        self._nodes, self._edges = nodes, edges
+        self._used: dict[int, list[Counts]] = {}
+
+    def per_node(self, threads: int) -> list[Counts]:
+        """Zeros for every node, per worker."""
+        return [np.zeros(self._nodes, np.uint32) for _ in range(threads)]
+
+    def per_edge(self, threads: int, kind: Any) -> list[list[Counts]]:
+        """Two arrays of zeros for every edge, per worker."""
+        return [self._pair(worker, kind) for worker in range(threads)]
+
+    def _pair(self, worker: int, kind: Any) -> list[Counts]:
+        if worker == 0 or kind != np.uint32:
+            return [np.zeros(self._edges, kind), np.zeros(self._edges, kind)]
+        if worker in self._used:
+            for array in self._used[worker]:
+                array.fill(0)
+        else:
+            self._used[worker] = [np.zeros(self._edges, kind), np.zeros(self._edges, kind)]
+        return self._used[worker]
+
+
+def _triangle_plan(g: Oriented, threads: int) -> tuple[NDArray[np.int64], int, int]:
+    """Ranges of equal work for the triangles, the whole of it, and room for one node's triangles."""
+    work = np.empty(len(g.degree), np.int64)
+    rooms = [0]
+
+    def plan(_worker: int, start: int, stop: int) -> None:
+        rooms.append(int(kernels.triangle_work(start, stop, g.out_ptr, g.out, work)))
+
+    run_chunks(plan, _even(len(work), threads), threads)
+    return *_bounds(work), max(rooms)
+
+
+def _cycle_plan(g: Oriented, threads: int, in_start: NDArray[np.uint64]) -> tuple[NDArray[np.int64], int]:
+    """Ranges of equal work for the cycles, and the whole of it."""
+    work = np.empty(len(g.degree), np.int64)
+    lists = (in_start, g.out_ptr, g.in_ptr, g.in_node, g.in_edge)
+
+    def plan(_worker: int, start: int, stop: int) -> None:
+        kernels.cycle_work(start, stop, *lists, work)
+
+    run_chunks(plan, _even(len(work), threads), threads)
+    return _bounds(work)
+
+
+def _even(count: int, threads: int) -> list[int]:
+    parts = 1 if threads == 1 else 4 * threads
+    return [count * i // parts for i in range(parts + 1)]
+
+
+def _triangles(
+    g: Oriented, bounds: NDArray[np.int64], threads: int, report: _Progress, spare: _Spare
+) -> list[Counts]:
+    marks, private = spare.per_node(threads), spare.per_edge(threads, np.uint32)
 
     def work(worker: int, start: int, stop: int) -> None:
         kernels.triangles(start, stop, marks[worker], g.degree, g.out_ptr, g.out, *private[worker])
@@ -82,22 +139,29 @@ def _triangles(g: Oriented, bounds: NDArray[np.int64], threads: int, report: _Pr
 
 
 def _cliques(
-    g: Oriented, bounds: NDArray[np.int64], threads: int, report: _Progress, room: int, t: Counts
+    g: Oriented,
+    bounds: NDArray[np.int64],
+    threads: int,
+    report: _Progress,
+    room: int,
+    t: Counts,
+    spare: _Spare,
 ) -> list[Counts]:
-    n, m = len(g.degree), len(g.out)
     most = int(t.max(initial=0))
+    if most == 0:
+        return [np.zeros_like(t), np.zeros_like(t)]
     kind = np.uint32 if 2 * most * most < _WORD else np.uint64  # s2 ≤ 2·t·max t and k ≤ t²/2
     size = int(np.diff(g.out_ptr).max(initial=0))
     scratch = [
         (
-            np.zeros(n, np.uint32),
+            mark,
             np.empty(size * (size // 64 + 1) + 1, np.uint64),
             np.empty((room + 1, 3), np.uint32),
             np.empty(size + 1, np.uint64),
         )
-        for _ in range(threads)
+        for mark in spare.per_node(threads)
     ]
-    private = [[np.zeros(m, kind), np.zeros(m, kind)] for _ in range(threads)]
+    private = spare.per_edge(threads, kind)
 
     def work(worker: int, start: int, stop: int) -> None:
         kernels.cliques(start, stop, *scratch[worker], g.out_ptr, g.out, t, *private[worker])
@@ -107,12 +171,15 @@ def _cliques(
 
 
 def _cycles(
-    g: Oriented, bounds: NDArray[np.int64], threads: int, report: _Progress, in_start: NDArray[np.uint64]
+    g: Oriented,
+    bounds: NDArray[np.int64],
+    threads: int,
+    report: _Progress,
+    in_start: NDArray[np.uint64],
+    spare: _Spare,
 ) -> Counts:
-    n, m = len(g.degree), len(g.out)
     kind = np.uint32 if _largest_product(g.degree, g.out_ptr, g.out) < _WORD else np.uint64
-    wedges = [np.zeros(n, np.uint32) for _ in range(threads)]
-    private = [[np.zeros(m, kind), np.zeros(m, kind)] for _ in range(threads)]
+    wedges, private = spare.per_node(threads), spare.per_edge(threads, kind)
     lists = (in_start, g.out_ptr, g.out, g.in_ptr, g.in_node, g.in_edge)
 
     def work(worker: int, start: int, stop: int) -> None:
@@ -144,12 +211,12 @@ def _sum(private: list[list[Counts]]) -> list[Counts]:
     return total
 
 
-def _bounds(work: NDArray[np.int64], chunks: int) -> tuple[NDArray[np.int64], int]:
-    """Cut the nodes into at most `chunks` consecutive ranges of about equal work; also the whole of it."""
+def _bounds(work: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
+    """Cut the nodes into consecutive ranges of about equal work; also the whole of it."""
     nodes = len(work)
     ends = np.cumsum(work, out=work)
     total = int(ends[-1]) if nodes else 0
-    cuts = np.searchsorted(ends, np.arange(1, chunks) * (total / chunks), side="left")
+    cuts = np.searchsorted(ends, np.arange(1, _CHUNKS) * (total / _CHUNKS), side="left")
     return np.unique(np.concatenate([[0], cuts, [nodes]])), total
 
 

@@ -199,12 +199,10 @@ def skip_leaves(degree: Any, in_ptr: Any, in_node: Any) -> Any:
 
 
 @kernel
-def triangle_work(out_ptr: Any, out: Any) -> Any:
-    """Steps that `triangles` and `cliques` take for each node, and room for the triangles of one node."""
-    n = len(out_ptr) - 1
-    work = np.zeros(n, np.int64)
+def triangle_work(start: Any, stop: Any, out_ptr: Any, out: Any, work: Any) -> Any:
+    """Steps that `triangles` and `cliques` take for each node; returns room for the triangles of one node."""
     room: Any = 0
-    for u in range(n):
+    for u in range(start, stop):
         first, last = out_ptr[u], out_ptr[u + 1]
         size = np.int64(last - first)
         steps: Any = 0
@@ -213,21 +211,27 @@ def triangle_work(out_ptr: Any, out: Any) -> Any:
             steps += np.int64(out_ptr[np.int64(v) + 1] - out_ptr[v])
         work[u] = steps + size
         room = max(room, min(steps, size * (size - 1) // 2))
-    return work, room
+    return room
 
 
 @kernel
-def cycle_work(in_start: Any, out_ptr: Any, in_ptr: Any, in_node: Any, in_edge: Any) -> Any:
+def cycle_work(
+    start: Any,
+    stop: Any,
+    in_start: Any,
+    out_ptr: Any,
+    in_ptr: Any,
+    in_node: Any,
+    in_edge: Any,
+    work: Any,
+) -> None:
     """Wedges that `cycles` walks for each node."""
-    n = len(out_ptr) - 1
-    work = np.zeros(n, np.int64)
-    for v in range(n):
+    for v in range(start, stop):
         steps: Any = 0
         for p in range(in_start[v], in_ptr[v + 1]):
             u = np.int64(in_node[p])
             steps += np.int64(in_ptr[u + 1] - in_start[u]) + np.int64(in_edge[p] - out_ptr[u])
         work[v] = steps + 1
-    return work
 
 
 @kernel

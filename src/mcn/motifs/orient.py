@@ -35,30 +35,34 @@ def orient(graph: SimpleGraph, threads: int = 1) -> Oriented:
     Both kinds of list are made by a counting sort in which every worker has counters of its own, so that
     it knows where its edges go; the result does not depend on the number of workers.
     """
-    n, m = graph.num_nodes, graph.num_edges
     rank, degree = _rank(graph.indptr, graph.indices)
-    cuts = _cut(graph.indptr, threads)
-    lows, highs = np.zeros((threads, n), np.uint32), np.zeros((threads, n), np.uint32)
+    out_ptr, out, pair, highs = _out_lists(graph, rank, threads)
+    in_ptr = _starts(highs)
+    in_node, in_edge = np.empty_like(out), np.empty_like(out)
+    cuts = _cut(out_ptr, threads)
     _on_each(
-        lambda w: _count(cuts[w], cuts[w + 1], graph.indptr, graph.indices, rank, lows[w], highs[w]), threads
+        lambda w: _in_lists(cuts[w], cuts[w + 1], out_ptr, out, highs[w], in_ptr, in_node, in_edge), threads
     )
-    out_ptr, in_ptr = _starts(lows), _starts(highs)
+    return Oriented(degree, out_ptr, out, pair, in_ptr, in_node, in_edge)
 
+
+def _out_lists(graph: SimpleGraph, rank: NDArray[np.uint32], threads: int) -> tuple[NDArray[Any], ...]:
+    """Row pointers, higher ends and places among the pairs; also each worker's count of higher ends."""
+    n, m = graph.num_nodes, graph.num_edges
+    cuts = _cut(graph.indptr, threads)
+    lows = np.zeros((threads, n), np.uint32)
+    _on_each(lambda w: _count(cuts[w], cuts[w + 1], graph.indptr, graph.indices, rank, lows[w]), threads)
+    out_ptr = _starts(lows)
     keys = np.empty(m, np.uint64)
     _on_each(
         lambda w: _scatter(cuts[w], cuts[w + 1], graph.indptr, graph.indices, rank, lows[w], out_ptr, keys),
         threads,
     )
     out, pair = np.empty(m, np.uint32), np.empty(m, np.uint32)
-    cuts = _cut(out_ptr, threads)
-    highs[:] = 0
-    _on_each(lambda w: _sort_lists(cuts[w], cuts[w + 1], out_ptr, keys, out, pair, highs[w]), threads)
-    _starts(highs)
-    in_node, in_edge = np.empty(m, np.uint32), np.empty(m, np.uint32)
-    _on_each(
-        lambda w: _in_lists(cuts[w], cuts[w + 1], out_ptr, out, highs[w], in_ptr, in_node, in_edge), threads
-    )
-    return Oriented(degree, out_ptr, out, pair, in_ptr, in_node, in_edge)
+    ends = _cut(out_ptr, threads)
+    highs = np.zeros((threads, n), np.uint32)
+    _on_each(lambda w: _sort_lists(ends[w], ends[w + 1], out_ptr, keys, out, pair, highs[w]), threads)
+    return out_ptr, out, pair, highs
 
 
 def _on_each(work: Callable[[int], object], threads: int) -> None:
@@ -94,13 +98,11 @@ def _rank(indptr: Any, indices: Any) -> Any:
 
 
 @kernel
-def _count(start: Any, stop: Any, indptr: Any, indices: Any, rank: Any, lows: Any, highs: Any) -> Any:
+def _count(start: Any, stop: Any, indptr: Any, indices: Any, rank: Any, lows: Any) -> Any:
     for u in range(start, stop):
         a = rank[u]
         for e in range(indptr[u], indptr[u + 1]):
-            b = rank[indices[e]]
-            lows[min(a, b)] += np.uint32(1)
-            highs[max(a, b)] += np.uint32(1)
+            lows[min(a, rank[indices[e]])] += np.uint32(1)
 
 
 @kernel
