@@ -95,7 +95,7 @@ class Config:
     init_bias: float = 0.0
     lr: float = 0.005
     weight_decay: float = 0.0005
-    max_epochs: int = 100_000
+    max_epochs: int = 5_000
     patience: int = 100
     stopping: str = "gat"
     normalize: bool = True
