@@ -30,18 +30,32 @@ def node_sums(indptr: Any, indices: Any, t: Any) -> Any:
 
 @kernel
 def _orbits(
-    du: Any, dv: Any, around: Any, triangles: Any, t: Any, s1: Any, s2: Any, k: Any, c: Any, o: Any
+    e: Any,
+    u: Any,
+    v: Any,
+    degree: Any,
+    around: Any,
+    triangles: Any,
+    t_: Any,
+    s1_: Any,
+    s2_: Any,
+    k_: Any,
+    c_: Any,
+    o: Any,
 ) -> Any:
-    """The 13 induced orbit counts of one edge into `o`; `around` = D(u) + D(v), `triangles` = T(u) + T(v)."""
+    """The 13 induced orbit counts of edge e = (u, v) into `o`."""
+    du, dv = degree[u], degree[v]
+    t, s1, s2 = np.int64(t_[e]), np.int64(s1_[e]), np.int64(s2_[e])
+    k, c = np.int64(k_[e]), np.int64(c_[e])
     a, b = du - 1 - t, dv - 1 - t
     ce = s2 - 2 * t - 4 * k
     cc = t * (t - 1) // 2 - k
     c4 = c - ce - 2 * k
-    tt = triangles - 2 * t - ce - 2 * k
+    tt = triangles[u] + triangles[v] - 2 * t - ce - 2 * k
     o[0] = 1
     o[1] = a + b
     o[2] = t
-    o[3] = around - du - dv - 2 * s1 - a - b - 2 * tt - 2 * c4 - ce
+    o[3] = around[u] + around[v] - du - dv - 2 * s1 - a - b - 2 * tt - 2 * c4 - ce
     o[4] = a * b - c4
     o[5] = a * (a - 1) // 2 + b * (b - 1) // 2 - tt
     o[6] = c4
@@ -73,18 +87,7 @@ def edge_columns(
     for u in range(len(indptr) - 1):
         for e in range(indptr[u], indptr[u + 1]):
             v = indices[e]
-            _orbits(
-                degree[u],
-                degree[v],
-                around[u] + around[v],
-                triangles[u] + triangles[v],
-                np.int64(t[e]),
-                np.int64(s1[e]),
-                np.int64(s2[e]),
-                np.int64(k[e]),
-                np.int64(c[e]),
-                o,
-            )
+            _orbits(e, u, v, degree, around, triangles, t, s1, s2, k, c, o)
             for i in range(len(weights)):
                 total = 0
                 for j in range(13):
@@ -113,18 +116,7 @@ def node_orbits(
     for u in range(n):
         for e in range(indptr[u], indptr[u + 1]):
             v = indices[e]
-            _orbits(
-                degree[u],
-                degree[v],
-                around[u] + around[v],
-                triangles[u] + triangles[v],
-                np.int64(t[e]),
-                np.int64(s1[e]),
-                np.int64(s2[e]),
-                np.int64(k[e]),
-                np.int64(c[e]),
-                o,
-            )
+            _orbits(e, u, v, degree, around, triangles, t, s1, s2, k, c, o)
             for j in range(13):
                 s[u, j] += o[j]
                 s[v, j] += o[j]
