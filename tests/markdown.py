@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import doctest
 import re
+import shlex
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -28,19 +30,24 @@ def blocks(path: Path) -> list[Block]:
 
 def commands(path: Path) -> list[Command]:
     """The `$ mcn …` lines of console blocks, each with the lines below it."""
+    return [command for block in blocks(path) for command in _commands(block)]
+
+
+def _commands(block: Block) -> list[Command]:
+    if block.language != "console":
+        return []
     found = []
-    for block in blocks(path):
-        if block.language == "console":
-            for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
-                line, _, output = part.partition("\n")
-                found.append(Command(line.split(), output))
+    for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
+        line, _, output = part.partition("\n")
+        found.append(Command(shlex.split(line), output))
     return found
 
 
-def run_examples(path: Path) -> int:
+def run_examples(path: Path, shell: Callable[[Command], None] | None = None) -> int:
     """Run the Python blocks of a file in one namespace; the number of blocks that were run.
 
-    Blocks with prompts must print what they show; the others must run.
+    Blocks with prompts must print what they show; the others must run. Commands of console blocks are given
+    to `shell`, in their place among the other blocks.
     """
     names: dict[str, object] = {}
     ran = 0
@@ -54,6 +61,9 @@ def run_examples(path: Path) -> int:
             names = test.globs
         elif block.language == "python":
             exec(compile(block.text, f"{path.name}:{block.line}", "exec"), names)
+        elif block.language == "console" and shell is not None:
+            for command in _commands(block):
+                shell(command)
         else:
             continue
         ran += 1

@@ -4,18 +4,27 @@ from pathlib import Path
 
 import pytest
 
+from mcn.cli.main import main
 from mcn.motifs import MOTIFS, picture
 from tests.conftest import REPOSITORY
-from tests.markdown import blocks, run_examples
+from tests.markdown import Command, blocks, run_examples
 
-PAGES = sorted((REPOSITORY / "docs").glob("*.md"))
+DOCS = REPOSITORY / "docs"
+PAGES = sorted(DOCS.rglob("*.md"))
 
 # Small files under the names that the pages use.
 EDGES = "source,target\nann,bob\nbob,eve\neve,ann\neve,dan\n"
 NODES = "id,label,split,age\nann,red,train,31\nbob,blue,train,40\neve,red,val,28\ndan,blue,test,55\n"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def shell(command: Command) -> None:
+    """Run a command of a page in this process; a page to look at is written and not opened."""
+    assert command.words[0] == "mcn", command
+    quiet = ["--no-open"] if command.words[1] == "view" else []
+    assert main([*command.words[1:], *quiet]) == 0, command
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
 def test_the_examples_run(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
@@ -24,7 +33,8 @@ def test_the_examples_run(
     (tmp_path / "edges.csv").write_text(EDGES)
     (tmp_path / "nodes.csv").write_text(NODES)
     monkeypatch.chdir(tmp_path)
-    run_examples(page)
+    # Pages outside the guides show commands with real data sets and long runs.
+    run_examples(page, shell if page.parent.name == "guide" else None)
 
 
 def test_the_motif_page_has_examples(repository: Path) -> None:

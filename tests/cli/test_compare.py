@@ -6,13 +6,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mcn.data import load_dataset
+from mcn.experiments import Ledger, Source, Unit, extras, run_units
+from mcn.train import Config, compare, configure, dataset_config
 from tests.cli.conftest import Run, refused
 from tests.cli.test_train import write_graph
 
 
 def test_json_schema(mcn: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    done = mcn("compare", "--dataset", "karate", "--max-epochs", 2, "--seeds", 2, "--seed", 3, "--json")
+    done = mcn(
+        *("compare", "--dataset", "karate", "--max-epochs", 2, "--seeds", 2, "--seed", 3),
+        *("--jobs", 1, "--json"),
+    )
     assert done.code == 0
     assert done.err == ""
     content = json.loads(done.out)
@@ -21,22 +27,41 @@ def test_json_schema(mcn: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert content["protocol"].startswith("4 training, 15 validation, 15 test nodes; weights kept by ")
     assert [row["method"] for row in content["rows"]] == ["mcn", "gat", "gcn", "mlp"]
     for row in content["rows"]:
-        keys = ["method", "test_mean", "test_std", "val_mean", "test", "seeds", "seconds_per_run"]
-        assert list(row) == keys
+        assert list(row) == [
+            *("method", "test_mean", "test_std", "val_mean", "test", "seeds", "seconds_per_run"),
+            *("difference", "difference_error"),
+        ]
         assert row["seeds"] == [3, 4]
         assert row["test_mean"] == pytest.approx(np.mean(row["test"]))
         assert row["test_std"] == pytest.approx(np.std(row["test"]))
         for percent in [*row["test"], row["val_mean"] * 2]:
             assert percent / 100 * 15 == pytest.approx(round(percent / 100 * 15))  # of 15 nodes
             assert percent == 0 or percent > 1
+    first, *others = content["rows"]
+    assert (first["difference"], first["difference_error"]) == (None, None)
+    for row in others:
+        gaps = np.subtract(row["test"], first["test"])
+        assert row["difference"] == pytest.approx(gaps.mean())
+        assert row["difference_error"] == pytest.approx(gaps.std(ddof=1) / np.sqrt(2))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_networks_give_what_they_gave_in_one_process() -> None:
+    """The rows of `mcn compare` are those of `mcn.train.compare` with the same settings."""
+    data = load_dataset("karate")
+    expected = compare(data, dataset_config("karate", max_epochs=4, lr=0.02), ["mcn", "gcn"], [1, 2])
+    units = [
+        Unit(Source("karate"), m, {"max_epochs": 4, "lr": 0.02}, s) for m in ("mcn", "gcn") for s in (1, 2)
+    ]
+    found = run_units(units, jobs=1)
+    assert [100 * row["test_accuracy"] for row in found] == [v for row in expected for v in row["test"]]
 
 
 def test_table(mcn: Run, tmp_path: Path) -> None:
     edges, nodes = write_graph(tmp_path)
     done = mcn(
         *("compare", "--graph", edges, "--nodes", nodes, "--methods", "gcn, mlp"),
-        *("--max-epochs", 2, "--seeds", 2),
+        *("--max-epochs", 2, "--seeds", 2, "--jobs", 1),
     )
     assert done.code == 0
     assert done.err == ""
@@ -44,11 +69,87 @@ def test_table(mcn: Run, tmp_path: Path) -> None:
     assert "MLP" in done.out
     assert "MCN" not in done.out
     assert "note: split: " in done.out
+    assert "− GCN, paired" in done.out
     assert done.out.rstrip().endswith("mean ± standard deviation over 2 seeds")
 
 
+def test_methods_of_other_kinds(mcn: Run) -> None:
+    done = mcn(
+        *("compare", "--dataset", "karate", "--methods", "lp,majority,mcn-paper", "--seeds", 1),
+        *("--max-epochs", 2, "--raw", "--jobs", 1),
+    )
+    assert done.code == 0, done.err
+    assert (
+        "note: --max-epochs, --raw: for networks only; lp, majority ran with settings of their own"
+        in done.out
+    )
+    assert "paired" not in done.out
+    assert "MCN-PAPER" in done.out
+
+
+def test_the_options_reach_the_networks(mcn: Run, tmp_path: Path) -> None:
+    file = tmp_path / "runs.sqlite"
+    done = mcn(
+        *("compare", "--dataset", "karate", "--methods", "mcn,gat,lp", "--motifs", "edge,4-clique"),
+        *("--steps", 2, "--psi", "transition", "--dropout", 0.3, "--lr", 0.02, "--weight-decay", 0.1),
+        *("--max-epochs", 2, "--patience", 7, "--stopping", "loss", "--raw", "--seeds", 1),
+        *("--ledger", file, "--jobs", 1),
+    )
+    assert done.code == 0, done.err
+    asked = Config(
+        motifs=("edge", "4-clique"),
+        **{"steps": 2, "psi": "transition", "dropout": 0.3, "lr": 0.02, "weight_decay": 0.1},
+        **{"max_epochs": 2, "patience": 7, "stopping": "loss", "normalize": False},
+    )
+    gat, lp, own = Ledger(file).rows()
+    assert Config.from_dict(own["config"]) == asked
+    assert Config.from_dict(gat["config"]) == configure("gat", asked)
+    assert lp["config"] is None
+    assert "weights kept by validation loss, patience 7" in done.out
+
+
+def test_the_paper_s_rule(mcn: Run) -> None:
+    words = ["compare", "--dataset", "karate", "--max-epochs", 6, "--seeds", 2, "--jobs", 1, "--json"]
+    named = json.loads(mcn(*words, "--methods", "mcn-paper").out)["rows"][0]
+    asked = json.loads(mcn(*words, "--methods", "mcn", "--attention", "paper").out)["rows"][0]
+    assert named["method"] == "mcn-paper"
+    assert (named["test"], named["val_mean"]) == (asked["test"], asked["val_mean"])
+
+
+def test_workers_and_a_ledger(mcn: Run, tmp_path: Path) -> None:
+    """In two processes and from the ledger: the same rows; the second time nothing is run."""
+    file = tmp_path / "runs.sqlite"
+    words = [
+        "compare",
+        "--dataset",
+        "karate",
+        "--methods",
+        "gat,lp",
+        "--max-epochs",
+        3,
+        "--seeds",
+        2,
+        "--json",
+    ]
+    first = mcn(*words, "--jobs", 2, "--ledger", file)
+    assert first.code == 0, first.err
+    assert len(Ledger(file)) == 4
+    again = mcn(*words, "--jobs", 1, "--ledger", file)
+    assert again.out == first.out  # seconds included: they come from the ledger
+    alone = json.loads(mcn(*words, "--jobs", 1).out)
+    for row, other in zip(json.loads(first.out)["rows"], alone["rows"], strict=True):
+        assert (row["test"], row["val_mean"]) == (other["test"], other["val_mean"])
+
+
+def test_a_missing_package(mcn: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(extras, "find_spec", lambda name: None)
+    message = refused(mcn("compare", "--dataset", "karate", "--methods", "lp,ica"))
+    assert message == "ica needs scikit-learn: pip install 'mcn[baselines]'"
+
+
 def test_the_seed_decides(mcn: Run) -> None:
-    words = ["compare", "--dataset", "karate", "--methods", "mcn", "--max-epochs", 3, "--seeds", 1, "--json"]
+    words = ["compare", "--dataset", "karate", "--methods", "mcn", "--max-epochs", 3, "--seeds", 1]
+    words += ["--jobs", 1, "--json"]
     first, second = (json.loads(mcn(*words).out)["rows"][0] for _ in range(2))
     del first["seconds_per_run"], second["seconds_per_run"]
     assert first == second
@@ -59,8 +160,12 @@ def test_the_seed_decides(mcn: Run) -> None:
     [
         (
             ["--methods", "mcn,gta"],
-            "--methods must be one of mcn, gat, gcn, mlp, got 'gta'; did you mean 'gat'?",
+            "--methods must be one of mcn, gat, gcn, mlp, mcn-paper, majority, deepwalk, ",
         ),
+        (["--methods", "mcn,gta"], "got 'gta'; did you mean 'gat'?"),
+        (["--methods", "labelprop,lp,planetiod"], "got 'labelprop'"),
+        (["--methods", "planetiod"], "did you mean 'planetoid'?"),
+        (["--jobs", "0"], "--jobs"),
         (["--methods", ","], "--methods names no method"),
         (["--motifs", "egde"], "unknown motif 'egde'; did you mean edge"),
         (["--psi", "laplacain"], "Did you mean 'laplacian'"),
@@ -70,4 +175,4 @@ def test_the_seed_decides(mcn: Run) -> None:
     ],
 )
 def test_wrong_use(mcn: Run, words: list[str], message: str) -> None:
-    assert message in refused(mcn("compare", "--dataset", "karate", *words))
+    assert message in refused(mcn("compare", "--dataset", "karate", "--jobs", 1, *words))

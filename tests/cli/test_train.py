@@ -16,7 +16,14 @@ from mcn.train.checkpoint import load_tensors
 from tests.cli.conftest import COMMAND, Outcome, Run, refused
 
 QUICK = ["--max-epochs", "3", "--hidden", "4", "--heads", "2"]
-FILES = ["config.yaml", "metrics.jsonl", "model.safetensors", "predictions.csv", "summary.json"]
+FILES = [
+    "config.yaml",
+    "metrics.jsonl",
+    "model.safetensors",
+    "predictions.csv",
+    "report.html",
+    "summary.json",
+]
 
 
 def write_graph(folder: Path, labels: str = "red,blue", split: bool = False) -> tuple[Path, Path]:
@@ -71,7 +78,7 @@ def test_json_of_several_seeds_beside_another_method(mcn: Run, tmp_path: Path) -
     assert done.code == 0
     assert done.err == ""
     content = json.loads(done.out)
-    assert list(content) == ["dataset", "protocol", "rows", "motif_share", "config", "out"]
+    assert list(content) == ["dataset", "protocol", "recipe", "rows", "motif_share", "config", "out"]
     assert [row["method"] for row in content["rows"]] == ["mcn", "gcn"]
     assert all(row["seeds"] == [5, 6] and len(row["test"]) == 2 for row in content["rows"])
     assert content["config"]["steps"] == 2
@@ -204,7 +211,7 @@ def wait_for(path: Path, process: subprocess.Popen[str]) -> None:
 
 def same_run(first: Path, second: Path) -> None:
     for name in FILES:
-        if name != "summary.json":
+        if name not in ("summary.json", "report.html"):  # they tell the time taken
             assert (first / name).read_bytes() == (second / name).read_bytes(), name
     one, two = (load_tensors(folder / "model.safetensors")[0] for folder in (first, second))
     assert all(one[name].equal(two[name]) for name in one)
@@ -261,5 +268,30 @@ def test_ended_and_resumed(
 def test_the_settings_can_be_read_safely(mcn: Run, tmp_path: Path) -> None:
     mcn("train", "--dataset", "karate", *QUICK, "--out", tmp_path / "one")
     settings = yaml.safe_load((tmp_path / "one" / "config.yaml").read_text())
-    assert list(settings) == ["mcn", "source", "data", "config"]
+    assert list(settings) == ["mcn", "recipe", "source", "data", "config"]
     assert Config.from_dict(settings["config"]) == Config(max_epochs=3, hidden=4, heads=2)
+
+
+def test_recipes(mcn: Run, tmp_path: Path) -> None:
+    done = mcn(
+        "train", "--dataset", "karate", "--recipe", "views", *QUICK[:4], "--out", tmp_path / "one", "--json"
+    )
+    assert done.code == 0, done.err
+    content = json.loads(done.out)
+    assert (content["recipe"], content["rows"][0]["method"]) == ("views", "views")
+    assert mcn("predict", tmp_path / "one", "--out", tmp_path / "p.csv").code == 0
+    assert len((tmp_path / "p.csv").read_text().splitlines()) == 35
+    paper = mcn("train", "--dataset", "karate", "--recipe", "paper", *QUICK, "--out", tmp_path / "two")
+    assert "recipe: paper (" in paper.out
+    assert "attention: paper" in (tmp_path / "two" / "config.yaml").read_text()
+
+
+def test_wrong_recipes(mcn: Run, tmp_path: Path) -> None:
+    done = mcn("train", "--dataset", "karate", "--recipe", "view", "--out", tmp_path / "one")
+    assert (done.code, done.err) == (
+        2,
+        "mcn: --recipe must be one of mcn, paper, views, got 'view'; did you mean 'views'?\n",
+    )
+    done = mcn("train", "--dataset", "karate", "--recipe", "views", "--steps", 2, "--out", tmp_path / "one")
+    assert done.err == ("mcn: --steps is an option of the recipes mcn and paper; the recipe views has none\n")
+    assert not (tmp_path / "one").exists()

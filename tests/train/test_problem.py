@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from torch_geometric.data import HeteroData
 
 from mcn.motifs import count_motifs
 from mcn.train import Config, prepare
@@ -90,3 +91,8 @@ def test_the_fingerprint_is_of_what_training_sees() -> None:
     u, v = data.edge_index[:, 0].tolist()
     keep = [{a, b} != {u, v} for a, b in data.edge_index.T.tolist()]
     assert changed(edge_index=data.edge_index[:, keep]) != first
+
+
+def test_graphs_of_several_kinds_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"expected a torch_geometric\.data\.Data .* got HeteroData"):
+        prepare(HeteroData(), Config())

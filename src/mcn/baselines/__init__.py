@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 
 from mcn.baselines.registry import BASELINES, baseline, register
-from mcn.baselines.run import run
+from mcn.baselines.run import run, scores
 from mcn.baselines.task import Method, Task, task_from_data
 
 _METHODS = (
@@ -26,4 +26,4 @@ _METHODS = (
 for _name in _METHODS:  # importing a method's file registers it
     importlib.import_module(f"mcn.baselines.{_name}")
 
-__all__ = ["BASELINES", "Method", "Task", "baseline", "register", "run", "task_from_data"]
+__all__ = ["BASELINES", "Method", "Task", "baseline", "register", "run", "scores", "task_from_data"]

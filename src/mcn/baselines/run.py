@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch_geometric.data import Data
 
 from mcn.baselines.registry import baseline
-from mcn.baselines.task import Method, Task, task_from_data
+from mcn.baselines.task import Task, task_from_data
 from mcn.train import accuracy_on_test, result_row
 
 
@@ -35,28 +35,34 @@ def run(
         ValueError: an unknown name, a graph that cannot be trained on, or a method that returns no scores.
     """
     unique = list(dict.fromkeys([names] if isinstance(names, str) else names))
-    methods = [(name, baseline(name)) for name in unique]
+    for name in unique:
+        baseline(name)  # an unknown name is said before any work
     task = task_from_data(data, dataset)
     rows = []
-    for i, (name, method) in enumerate(methods):
+    for i, name in enumerate(unique):
         test, val, seconds = [], [], []
         for j, seed in enumerate(seeds):
             began = time.perf_counter()
-            scores = _scores(name, method, task, seed)
+            own = scores(name, task, seed)
             seconds.append(time.perf_counter() - began)
-            val.append(task.val_accuracy(scores))
-            test.append(accuracy_on_test(data, np.asarray(scores.argmax(1), np.int64)))
+            val.append(task.val_accuracy(own))
+            test.append(accuracy_on_test(data, np.asarray(own.argmax(1), np.int64)))
             if progress is not None:
-                progress((i + (j + 1) / len(seeds)) / len(methods))
+                progress((i + (j + 1) / len(seeds)) / len(unique))
         rows.append(result_row(name, test, val, seeds, seconds))
     return rows
 
 
-def _scores(name: str, method: Method, task: Task, seed: int) -> NDArray[np.float32]:
-    scores = np.asarray(method(task, seed))
+def scores(name: str, task: Task, seed: int) -> NDArray[np.float32]:
+    """The class scores [N, C] that a baseline gives, checked.
+
+    Raises:
+        ValueError: there is no baseline of this name, or it returned no scores.
+    """
+    own = np.asarray(baseline(name)(task, seed))
     expected = (task.num_nodes, task.num_classes)
-    if scores.shape != expected:
-        raise ValueError(f"baseline {name!r} returned scores of shape {scores.shape}; expected {expected}")
-    if not np.isfinite(scores).all():
+    if own.shape != expected:
+        raise ValueError(f"baseline {name!r} returned scores of shape {own.shape}; expected {expected}")
+    if not np.isfinite(own).all():
         raise ValueError(f"baseline {name!r} returned scores that are not finite; expected numbers")
-    return scores
+    return own

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -48,6 +48,20 @@ def read_input(
 
     name = default if dataset is None else dataset
     return load_dataset(name, root=data_root), name
+
+
+def read_own(folder: Path, source: dict[str, Any], data_root: Path | None) -> Data:
+    """The graph that the run in `folder` was trained on, from where it came."""
+    graph, nodes = source.get("graph"), source.get("nodes")
+    if graph is None and source.get("dataset") is None:
+        raise ValueError(f"{folder} does not say where its graph came from; give --graph and --nodes")
+    return read_input(
+        source.get("dataset"),
+        None if graph is None else Path(graph),
+        None if nodes is None else Path(nodes),
+        data_root,
+        default="",
+    )[0]
 
 
 def check_writable(path: Path | None, suffix: str) -> None:

@@ -12,9 +12,9 @@ PATIENCE = 1.0
 
 
 class Report(Protocol):
-    """Takes the finished fraction of the work."""
+    """Takes the finished fraction of the work, and what to say of it now."""
 
-    def __call__(self, fraction: float) -> None: ...
+    def __call__(self, fraction: float, now: str | None = None, /) -> None: ...
 
 
 @contextmanager
@@ -23,7 +23,7 @@ def progress_bar(what: str) -> Iterator[Report]:
     began = time.monotonic()
     bar = None
 
-    def report(fraction: float) -> None:
+    def report(fraction: float, now: str | None = None, /) -> None:
         nonlocal bar
         if bar is None:
             if not sys.stderr.isatty() or time.monotonic() - began < PATIENCE:
@@ -40,7 +40,7 @@ def progress_bar(what: str) -> Iterator[Report]:
             bar = Progress(*columns, console=Console(stderr=True), transient=True)
             bar.add_task(what, total=1.0)
             bar.start()
-        bar.update(bar.task_ids[0], completed=fraction)
+        bar.update(bar.task_ids[0], completed=fraction, description=now or what)
 
     try:
         yield report

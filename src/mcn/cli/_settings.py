@@ -8,9 +8,22 @@ import typer
 
 if TYPE_CHECKING:
     from mcn.train import Config
+    from mcn.train.recipes import AnyConfig
 
+Preset = Annotated[
+    str | None,
+    typer.Option("--preset", help="Settings by name (cora, cora-paper …), or a .yaml file of them."),
+]
 Motifs = Annotated[
     str | None, typer.Option("--motifs", help="Motif names, separated by commas: edge,triangle.")
+]
+Recipe = Annotated[
+    str | None,
+    typer.Option(
+        "--recipe",
+        help="How to train: mcn (nodes choose motifs), paper (the same by the paper's rule) or views (motif "
+        "views); what did best on the data set if not given.",
+    ),
 ]
 Steps = Annotated[int | None, typer.Option("--steps", help="K: the longest walk a node may listen along.")]
 Psi = Annotated[
@@ -42,13 +55,40 @@ Normalize = Annotated[
 Seed = Annotated[int, typer.Option("--seed", help="The first seed.", min=0)]
 
 
-def configured(dataset: str | None, motifs: str | None, layers: int | None, **given: Any) -> Config:
-    """The configuration of a data set with what the user asked for changed."""
-    from mcn.train import dataset_config
+def configured(
+    recipe: str | None, dataset: str | None, base: Config | None, given: dict[str, Any]
+) -> AnyConfig:
+    """The configuration that the user's options ask for.
 
+    Without --recipe: a preset's own, else the best one for the data set; options that only a network whose
+    nodes choose has (--steps, --psi …) ask for such a network.
+
+    Args:
+        base: the configuration of a preset, if one was named.
+        given: the fields that options set, see `settings_given`.
+    """
+    from mcn.train import best_recipe, recipe_config
+    from mcn.train.config import one_of
+    from mcn.train.recipes import RECIPES, settings_of
+
+    if recipe is not None:
+        one_of("--recipe", recipe, tuple(RECIPES))
+    if base is not None and recipe in (None, "mcn", "paper"):
+        return base.but(**({"attention": "paper"} if recipe == "paper" else {}) | given)
+    only_networks = [name for name in given if name not in settings_of("views")]
+    if recipe is None:
+        recipe = "mcn" if only_networks or base is not None else best_recipe(dataset)
+    if recipe == "views" and only_networks:
+        option = f"--{only_networks[0].replace('_', '-')}"
+        raise ValueError(f"{option} is an option of the recipes mcn and paper; the recipe views has none")
+    return recipe_config(recipe, dataset, **given)
+
+
+def settings_given(motifs: str | None, layers: int | None = None, **given: Any) -> dict[str, Any]:
+    """The fields of a configuration that the user's options set."""
     changes = {name: value for name, value in given.items() if value is not None}
     if motifs is not None:
         changes["motifs"] = tuple(name.strip() for name in motifs.split(",") if name.strip())
     if layers is not None:
         changes["num_layers"] = layers
-    return dataset_config(dataset, **changes)
+    return changes

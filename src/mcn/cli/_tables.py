@@ -17,6 +17,9 @@ def print_methods(title: str, rows: list[dict[str, Any]]) -> None:
     table.add_column("validation", justify="right")
     table.add_column("seeds", justify="right")
     table.add_column("s per run", justify="right")
+    compared = any(row.get("difference") is not None for row in rows)
+    if compared:
+        table.add_column(f"− {rows[0]['method'].upper()}, paired", justify="right")
     for row in rows:
         test = (
             "no test nodes"
@@ -31,6 +34,14 @@ def print_methods(title: str, rows: list[dict[str, Any]]) -> None:
             f"{row['val_mean']:.1f} %",
             str(len(row["seeds"])),
             f"{row['seconds_per_run']:.1f}",
+            *([_difference(row)] if compared else []),
         )
     console = Console()
     console.print(table) if console.is_terminal else Console(width=100).print(table)
+
+
+def _difference(row: dict[str, Any]) -> str:
+    """The mean of the paired differences to the first method ± its standard error."""
+    if row["difference"] is None:
+        return ""
+    return f"{row['difference']:+.2f} ± {row['difference_error']:.2f}"

@@ -14,7 +14,10 @@ from typer.core import TyperGroup
 VERBS = {
     "train": "Train a network on a graph.",
     "predict": "Predict classes with a trained network.",
+    "view": "Look at a run: its graph, choices and predictions in one page.",
     "compare": "Compare methods on a graph.",
+    "reproduce": "Reproduce a table or a figure of the paper.",
+    "search": "Search for settings on the validation nodes.",
     "motifs": "Count the motifs of a graph.",
     "datasets": "List the data sets, and where they are looked for.",
 }

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from mcn.cli._options import DataRoot, Graph, Json, Nodes, check_writable, read_input
+from mcn.cli._options import DataRoot, Graph, Json, Nodes, check_writable, read_input, read_own
 
 
 def run(
@@ -39,7 +39,7 @@ def run(
     if graph is not None:
         data, _ = read_input(None, graph, nodes, data_root, default="")
     else:
-        data = _own_data(folder, trained.source, data_root)
+        data = read_own(folder, trained.source, data_root)
     own = trained.predict(data)
     data = in_classes(data, trained.classes)
     motifs = trained.config.motifs
@@ -59,17 +59,3 @@ def run(
         print(predictions_csv(data, own, motifs), end="")
     else:
         print(f"{data.num_nodes:,} nodes predicted; written to {out}")
-
-
-def _own_data(folder: Path, source: dict[str, Any], data_root: Path | None) -> Any:
-    """The graph that the run was trained on, from where it came."""
-    graph, nodes = source.get("graph"), source.get("nodes")
-    if graph is None and source.get("dataset") is None:
-        raise ValueError(f"{folder} does not say where its graph came from; give --graph and --nodes")
-    return read_input(
-        source.get("dataset"),
-        None if graph is None else Path(graph),
-        None if nodes is None else Path(nodes),
-        data_root,
-        default="",
-    )[0]

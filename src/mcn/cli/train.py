@@ -23,19 +23,24 @@ from mcn.cli._settings import (
     Motifs,
     Normalize,
     Patience,
+    Preset,
     Psi,
+    Recipe,
     Seed,
     Steps,
     Stopping,
     WeightDecay,
     configured,
+    settings_given,
 )
 from mcn.cli._warnings import plain_warnings
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
 
+    from mcn.experiments import Preset as NamedSettings
     from mcn.train import Config
+    from mcn.train.recipes import AnyConfig
 
 EMBEDDED = "strong-ties"
 
@@ -45,6 +50,8 @@ def run(
     graph: Graph = None,
     nodes: Nodes = None,
     data_root: DataRoot = None,
+    preset: Preset = None,
+    recipe: Recipe = None,
     motifs: Motifs = None,
     steps: Steps = None,
     psi: Psi = None,
@@ -71,21 +78,32 @@ def run(
         Path | None, typer.Option("--out", help="Folder for the run; runs/NAME if not given.")
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
+    report: Annotated[
+        bool,
+        typer.Option("--report/--no-report", help="Write report.html into the folder (default), or not."),
+    ] = True,
     as_json: Json = False,
 ) -> None:
     """Train a motif convolutional network to classify the nodes of a graph.
 
     Without arguments: the embedded graph `strong-ties`, beside GAT and GCN.
 
+    The recipe that did best on the data set is used unless --recipe, or an option that only another recipe
+    has, says otherwise; which one it was is printed.
+
+    A preset brings its data set along, unless --dataset or --graph is given; options win over it.
+
     Example: mcn train --graph edges.csv --nodes nodes.csv --motifs edge,triangle --out runs/mine
     """
     if resume and out is None:
         raise ValueError("--resume needs --out: the folder of the run to go on with")
+    start = None if preset is None else _preset(preset)
+    if start is not None and dataset is None and graph is None:
+        dataset = start.dataset
     others = _methods(beside, default=("gat", "gcn") if dataset is None and graph is None else ())
     with plain_warnings(), compile_notice():
         data, name = read_input(dataset, graph, nodes, data_root, default=EMBEDDED)
-        config = configured(
-            None if graph else name,
+        given = settings_given(
             motifs,
             layers,
             steps=steps,
@@ -101,22 +119,40 @@ def run(
             stopping=stopping,
             normalize=normalize,
         )
+        known = None if graph else name
+        config = configured(recipe, known, None if start is None else start.config, given)
         source = {
-            "dataset": None if graph else name,
+            "dataset": known,
             "graph": None if graph is None else str(graph.expanduser().resolve()),
             "nodes": None if nodes is None else str(nodes.expanduser().resolve()),
         }
         folder = out or _free_folder(Path("runs"), Path(name).name.split(".")[0] if graph else name)
         numbers = list(range(seed, seed + seeds))
         with resumable(folder):
-            summaries = _train(_folders(folder, numbers, resume), numbers, data, config, source, resume)
-            rows = _beside(data, config, others, numbers)
+            folders = _folders(folder, numbers, resume)
+            summaries = _train(folders, numbers, data, config, source, resume)
+            if report:
+                _report(folders, data)
+            rows = _beside(data, _network(config, known), others, numbers)
 
     result = _result(name, summaries, rows, numbers, folder, config)
     if as_json:
         print(json.dumps(result, indent=2))
     else:
         _print(result, getattr(data, "report", None) or [])
+
+
+def _network(config: AnyConfig, dataset: str | None) -> Config:
+    """The configuration that the methods beside the trained one start from."""
+    from mcn.train import Config, dataset_config
+
+    return config if isinstance(config, Config) else dataset_config(dataset)
+
+
+def _preset(name: str) -> NamedSettings:
+    from mcn.experiments import load_preset
+
+    return load_preset(name)
 
 
 def _folders(folder: Path, seeds: list[int], resume: bool) -> list[Path]:
@@ -134,7 +170,7 @@ def _folders(folder: Path, seeds: list[int], resume: bool) -> list[Path]:
 
 
 def _train(
-    folders: list[Path], seeds: list[int], data: Data, config: Config, source: dict[str, Any], resume: bool
+    folders: list[Path], seeds: list[int], data: Data, config: AnyConfig, source: dict[str, Any], resume: bool
 ) -> list[dict[str, Any]]:
     from mcn.motifs import count_motifs
     from mcn.train import train_run
@@ -152,6 +188,13 @@ def _train(
                 train_run(folder, data, own, source, counts=counts, resume=resume, progress=overall)
             )
     return summaries
+
+
+def _report(folders: list[Path], data: Data) -> None:
+    from mcn.viz import write_report
+
+    for folder in folders:
+        write_report(folder, data)
 
 
 def _beside(data: Data, config: Config, methods: tuple[str, ...], seeds: list[int]) -> list[dict[str, Any]]:
@@ -188,9 +231,9 @@ def _result(
     rows: list[dict[str, Any]],
     seeds: list[int],
     folder: Path,
-    config: Config,
+    config: AnyConfig,
 ) -> dict[str, Any]:
-    from mcn.train import result_row
+    from mcn.train import recipe_of, result_row
 
     test, val, seconds = (
         [summary[key] for summary in summaries] for key in ("test_accuracy", "val_accuracy", "seconds")
@@ -198,7 +241,11 @@ def _result(
     return {
         "dataset": name,
         "protocol": summaries[0]["protocol"],
-        "rows": [result_row("mcn", test, val, seeds, seconds), *rows],
+        "recipe": recipe_of(config),
+        "rows": [
+            result_row("views" if recipe_of(config) == "views" else "mcn", test, val, seeds, seconds),
+            *rows,
+        ],
         "motif_share": summaries[0]["motif_share"],
         "config": config.to_dict(),
         "out": str(folder),
@@ -207,12 +254,14 @@ def _result(
 
 def _print(result: dict[str, Any], notes: list[str]) -> None:
     from mcn.cli._tables import print_methods
+    from mcn.train import RECIPES
 
     for note in notes:
         print(f"note: {note}")
     print_methods(result["dataset"], result["rows"])
     seeds = result["rows"][0]["seeds"]
     spread = f"; mean ± standard deviation over {len(seeds)} seeds" if len(seeds) > 1 else ""
+    print(f"recipe: {result['recipe']} ({RECIPES[result['recipe']]})")
     print(f"protocol: {result['protocol']}{spread}")
     of = f" (seed {seeds[0]})" if len(seeds) > 1 else ""
     for layer, shares in enumerate(result["motif_share"], 1):

@@ -7,5 +7,15 @@ from mcn.nn.choices import Choices
 from mcn.nn.conv import MCNConv
 from mcn.nn.model import MCN
 from mcn.nn.selector import Selector
+from mcn.nn.views import MotifViews, exact_features, mix_features
 
-__all__ = ["MCN", "Choices", "MCNConv", "Selector", "Stream"]
+__all__ = [
+    "MCN",
+    "Choices",
+    "MCNConv",
+    "MotifViews",
+    "Selector",
+    "Stream",
+    "exact_features",
+    "mix_features",
+]

@@ -75,6 +75,9 @@ class MCN(torch.nn.Module):
             self.convs.append(MCNConv(width, hidden, motifs, steps, heads, **layer))
             width = hidden * heads
         self.convs.append(MCNConv(width, out_channels, motifs, steps, output_heads, concat=False, **layer))
+        # Added to the scores outside training: log(prior among the nodes to predict / prior in training).
+        self.offset: torch.Tensor
+        self.register_buffer("offset", torch.zeros(out_channels))
         self.rng = Stream(seed)
         self._cache = BlockCache()
 
@@ -162,6 +165,8 @@ class MCN(torch.nn.Module):
         if ids is not None:
             h = h[torch.from_numpy(ids).to(h.device)]
             choices[-1:] = [chosen.take(ids) for chosen in choices[-1:]]
+        if not self.training:
+            h = h + self.offset
         return (h, choices) if return_choices else h
 
     def _pins(self, choice: Any) -> list[Any]:

@@ -11,12 +11,15 @@ from mcn.train.fit import Epoch, FitResult, Trainer, build_model, fit
 from mcn.train.losses import attention_loss, classification_loss
 from mcn.train.methods import METHODS, configure, dataset_config
 from mcn.train.problem import Problem, prepare
+from mcn.train.recipes import RECIPES, best_recipe, recipe_config, recipe_of
 from mcn.train.run import Run, check_free, load_run, protocol, train_run
 from mcn.train.stopping import AccuracyRule, GATRule, LossRule
 from mcn.train.table import in_classes, prediction_rows, predictions_csv
+from mcn.train.views_config import ViewsConfig
 
 __all__ = [
     "METHODS",
+    "RECIPES",
     "AccuracyRule",
     "Checkpoints",
     "Config",
@@ -31,8 +34,10 @@ __all__ = [
     "Run",
     "TensorBoard",
     "Trainer",
+    "ViewsConfig",
     "accuracy_on_test",
     "attention_loss",
+    "best_recipe",
     "build_model",
     "check_free",
     "classification_loss",
@@ -47,6 +52,8 @@ __all__ = [
     "predictions_csv",
     "prepare",
     "protocol",
+    "recipe_config",
+    "recipe_of",
     "result_row",
     "train_run",
 ]

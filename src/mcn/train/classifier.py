@@ -12,7 +12,7 @@ from torch_geometric.data import Data
 
 from mcn.train.config import Config
 from mcn.train.evaluate import Predictions, accuracy_on_test, predict
-from mcn.train.features import check_features, features
+from mcn.train.features import check_features, inputs
 from mcn.train.fit import Epoch, Trainer, build_model, fit
 from mcn.train.problem import class_names, motif_stack, prepare
 from mcn.train.table import in_classes
@@ -73,7 +73,9 @@ class MCNClassifier:
         max_epochs: int = Config.max_epochs,
         patience: int = Config.patience,
         stopping: str = Config.stopping,
+        features: str = Config.features,
         normalize: bool = Config.normalize,
+        priors: str = Config.priors,
         random_state: int = Config.seed,
     ) -> None:
         values = locals()
@@ -125,9 +127,10 @@ class MCNClassifier:
         """Probabilities and choices for the nodes of `data`: the training graph, grown or another one."""
         if not hasattr(self, "model_"):
             raise ValueError("this MCNClassifier is not fitted yet; call fit(data) first")
-        check_features(data, self.n_features_in_, self.feature_names_)
+        if self.config_.features == "given":
+            check_features(data, self.n_features_in_, self.feature_names_)
         stack = motif_stack(data, self.config_, None, self.stack_.count_scale)
-        return predict(self.model_, features(data.x, self.config_.normalize), stack)
+        return predict(self.model_, inputs(data, stack, self.config_), stack)
 
     def predict_proba(self, data: Data) -> NDArray[np.float32]:
         """Float32 [N, classes]: class probabilities of every node."""

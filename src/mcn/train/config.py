@@ -17,6 +17,8 @@ ATTENTION: dict[str, dict[str, Any]] = {
 """The rules by which motif attention is trained: what each one sets unless told otherwise."""
 ADVANTAGES = ("none", "mean", "learned")
 STOPPING = ("gat", "accuracy", "loss")
+FEATURES = ("given", "motifs")
+PRIORS = ("none", "validation")
 
 
 _OPTIONAL = ("policy_lr", "policy_decay")
@@ -63,7 +65,11 @@ class Config:
     The protocol's side:
         lr, weight_decay: Adam with L2 on every parameter.
         max_epochs, patience, stopping: when to stop, and which epoch's weights to keep.
-        normalize: make each row of the features sum to one.
+        features: "given" are the graph's own; "motifs" puts each node's 15 motif counts in their place (log,
+            standardised), where features say little and structure is all there is.
+        normalize: make each row of the given features sum to one.
+        priors: "validation" multiplies the predicted probabilities by how frequent the classes are among the
+            validation nodes, and divides by how frequent they are among the training nodes.
         seed: decides everything random.
     """
 
@@ -98,7 +104,9 @@ class Config:
     max_epochs: int = 5_000
     patience: int = 100
     stopping: str = "gat"
+    features: str = "given"
     normalize: bool = True
+    priors: str = "none"
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -117,6 +125,8 @@ class Config:
                     object.__setattr__(self, name, check(name, getattr(self, name)))
         one_of("advantage", str(self.advantage), ADVANTAGES)
         one_of("stopping", self.stopping, STOPPING)
+        one_of("features", self.features, FEATURES)
+        one_of("priors", self.priors, PRIORS)
         if not self.motifs:
             raise ValueError("motifs must name at least one motif")
 
@@ -128,13 +138,10 @@ class Config:
     @classmethod
     def from_dict(cls, settings: dict[str, Any]) -> Config:
         """Build from plain values, as read from YAML; an unknown name is an error."""
-        known = {f.name for f in fields(cls)}
+        known = [f.name for f in fields(cls)]
         for name in settings:
             if name not in known:
-                near = difflib.get_close_matches(name, known, n=1)
-                raise ValueError(
-                    f"unknown setting {name!r}" + (f"; did you mean {near[0]!r}?" if near else "")
-                )
+                raise unknown_setting(name, known)
         return cls(**settings)
 
     def to_dict(self) -> dict[str, Any]:
@@ -146,6 +153,12 @@ class Config:
         if changes.get("attention", self.attention) != self.attention:
             changes = dict.fromkeys(ATTENTION[self.attention]) | changes
         return replace(self, **changes)
+
+
+def unknown_setting(name: str, known: Sequence[str]) -> ValueError:
+    """The error about a setting that does not exist, with the nearest one that does."""
+    near = difflib.get_close_matches(name, known, n=1)
+    return ValueError(f"unknown setting {name!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
 
 
 def one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:

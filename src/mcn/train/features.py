@@ -10,6 +10,8 @@ import torch
 from torch_geometric.data import Data
 
 from mcn.data.sparse import feature_csr, feature_tensor
+from mcn.matrices import MotifStack
+from mcn.train.config import Config
 
 
 def features(x: torch.Tensor, normalize: bool) -> torch.Tensor:
@@ -27,6 +29,13 @@ def features(x: torch.Tensor, normalize: bool) -> torch.Tensor:
         scale = np.divide(1.0, total, out=np.zeros_like(total), where=total != 0)
         csr = sp.diags_array(scale) @ csr
     return feature_tensor(csr)
+
+
+def inputs(data: Data, stack: MotifStack, config: Config) -> torch.Tensor:
+    """What the first layer sees, as `config.features` says."""
+    if config.features == "motifs":
+        return torch.from_numpy(stack.node_counts)
+    return features(data.x, config.normalize)
 
 
 def check_features(data: Data, width: int, names: list[str] | None) -> None:

@@ -35,63 +35,139 @@ class Epoch(NamedTuple):
 class Callback(Protocol):
     """Told of every epoch."""
 
-    def __call__(self, trainer: Trainer, epoch: Epoch) -> None:
+    def __call__(self, trainer: BaseTrainer, epoch: Epoch) -> None:
         """Take the scores of the epoch that has just ended."""
         ...
 
 
 @dataclass
-class Trainer:
+class BaseTrainer:
     """A training run as it stands: everything that decides how it goes on.
 
     `tensors` and `state` hold all of it, `load` goes on from them: a run that is stopped and resumed ends
     with the same weights, bit for bit, as one that was left alone.
     """
 
-    model: MCN
-    problem: Problem
-    config: Config
+    model: Any
+    problem: Any
+    config: Any
     epoch: int = 0
     stopped: bool = False
     best_epoch: int = 0
-    lead: float = 0.0
     best: dict[str, torch.Tensor] = field(default_factory=dict)
     seconds: float = 0.0
 
     def __post_init__(self) -> None:
         self.rule = stopping_rule(self.config.stopping, self.config.patience)
-        self.objective = Objective(self.model, self.problem, self.config)
-        self.optimizer = _optimizer(self.model, list(self.objective.parameters()), self.config)
-        self._val_labels = self.problem.val_labels
+        self.optimizer = self._make_optimizer()
+        self._val_labels: torch.Tensor = self.problem.val_labels
 
     def run_epoch(self) -> Epoch:
-        """One training step and one look at the validation nodes.
+        """Train for an epoch, then look at the validation nodes once.
 
         Raises:
             ValueError: the loss is no longer a number.
         """
         began = time.perf_counter()
         self.model.train()
-        self.optimizer.zero_grad(set_to_none=True)
-        step = self.objective.step(self.model, self.epoch, self.plain)
-        if not math.isfinite(step.train_loss):
-            raise ValueError(
-                f"the loss is {step.train_loss} after {self.epoch} epochs; lower the learning rate "
-                f"(lr = {self.config.lr}) or look for extreme values among the features"
-            )
-        step.loss.backward()  # type: ignore[no-untyped-call]
-        self.optimizer.step()
+        train_loss, train_accuracy = self._learn()
+        self.model.eval()
         loss, accuracy = self._validate()
         verdict = self.rule.update(accuracy, loss)
         self.epoch += 1
         if verdict.keep or not self.best:
-            self.best = {name: value.detach().clone() for name, value in self.model.state_dict().items()}
-            self.best_epoch = self.epoch
-            if self.plain:
-                prefer_first(self.best)
+            self.best, self.best_epoch = self._snapshot(), self.epoch
         self.stopped = verdict.stop or self.epoch >= self.config.max_epochs
         self.seconds += time.perf_counter() - began
-        return Epoch(self.epoch, step.train_loss, step.train_accuracy, loss, accuracy, verdict.keep)
+        return Epoch(self.epoch, train_loss, train_accuracy, loss, accuracy, verdict.keep)
+
+    def _make_optimizer(self) -> torch.optim.Optimizer:
+        raise NotImplementedError
+
+    def _learn(self) -> tuple[float, float]:
+        """Change the weights; the loss and accuracy on training nodes."""
+        raise NotImplementedError
+
+    def _validate(self) -> tuple[float, float]:
+        """Loss and accuracy on the validation nodes."""
+        raise NotImplementedError
+
+    def final_scores(self) -> tuple[float, float]:
+        """Loss and accuracy on the validation nodes of the weights the model has now."""
+        raise NotImplementedError
+
+    def _snapshot(self) -> dict[str, torch.Tensor]:
+        """A copy of the weights that were validated."""
+        return {name: value.detach().clone() for name, value in self.model.state_dict().items()}
+
+    def _check(self, loss: float) -> None:
+        if not math.isfinite(loss):
+            raise ValueError(
+                f"the loss is {loss} after {self.epoch} epochs; lower the learning rate "
+                f"(lr = {self.config.lr}) or look for extreme values among the features"
+            )
+
+    def _judge(self, logits: torch.Tensor) -> tuple[float, float]:
+        loss = torch.nn.functional.cross_entropy(logits, self._val_labels)
+        right = int((logits.argmax(1) == self._val_labels).sum())
+        return float(loss), right / len(self._val_labels)
+
+    def tensors(self) -> dict[str, torch.Tensor]:
+        """All tensors of the run: weights now and at their best, and Adam's moments."""
+        moments = self.optimizer.state_dict()["state"]
+        return (
+            {f"model.{name}": value for name, value in self.model.state_dict().items()}
+            | {f"best.{name}": value for name, value in self.best.items()}
+            | {f"adam.{i}.{name}": value for i, slot in moments.items() for name, value in slot.items()}
+        )
+
+    def state(self) -> dict[str, Any]:
+        """All plain values of the run."""
+        return {
+            "epoch": self.epoch,
+            "stopped": self.stopped,
+            "best_epoch": self.best_epoch,
+            "seconds": self.seconds,
+            "rule": self.rule.state_dict(),
+        }
+
+    def load(self, tensors: dict[str, torch.Tensor], state: dict[str, Any]) -> None:
+        """Go on from what `tensors` and `state` gave."""
+        self.model.load_state_dict(below("model.", tensors))
+        self.best = {name: value.clone() for name, value in below("best.", tensors).items()}
+        moments: dict[int, dict[str, torch.Tensor]] = {}
+        for name, value in below("adam.", tensors).items():
+            index, _, slot = name.partition(".")
+            moments.setdefault(int(index), {})[slot] = value.clone()
+        self.optimizer.load_state_dict(self.optimizer.state_dict() | {"state": moments})
+        self.rule.load_state_dict(state["rule"])
+        self.epoch, self.stopped = int(state["epoch"]), bool(state["stopped"])
+        self.best_epoch, self.seconds = int(state["best_epoch"]), float(state["seconds"])
+
+
+@dataclass
+class Trainer(BaseTrainer):
+    """Training of an `mcn.MCN`: one epoch is one step over all training nodes (eq:loss)."""
+
+    model: MCN
+    problem: Problem
+    config: Config
+    lead: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.objective = Objective(self.model, self.problem, self.config)
+        super().__post_init__()
+
+    def _make_optimizer(self) -> torch.optim.Optimizer:
+        return _optimizer(self.model, list(self.objective.parameters()), self.config)
+
+    def _learn(self) -> tuple[float, float]:
+        self.optimizer.zero_grad(set_to_none=True)
+        step = self.objective.step(self.model, self.epoch, self.plain)
+        self._check(step.train_loss)
+        step.loss.backward()  # type: ignore[no-untyped-call]
+        self.optimizer.step()
+        return step.train_loss, step.train_accuracy
 
     @property
     def plain(self) -> bool:
@@ -105,7 +181,6 @@ class Trainer:
         With `config.gate` the network is tried with the learned choices and without any; the running mean
         of the difference decides which of the two is trained, validated and kept from here on.
         """
-        self.model.eval()
         learned = self._scores(None)
         if not (self.config.gate and self.config.chooses):
             return learned
@@ -114,49 +189,37 @@ class Trainer:
         return without if self.plain else learned
 
     def _scores(self, choice: int | None) -> tuple[float, float]:
-        logits = self.model(self.problem.x, self.problem.stack, self.problem.val, choice=choice)
-        loss = torch.nn.functional.cross_entropy(logits, self._val_labels)
-        right = int((logits.argmax(1) == self._val_labels).sum())
-        return float(loss), right / len(self._val_labels)
+        return self._judge(self.model(self.problem.x, self.problem.stack, self.problem.val, choice=choice))
+
+    def final_scores(self) -> tuple[float, float]:
+        """Loss and accuracy on the validation nodes of the weights the model has now."""
+        return self._scores(None)
+
+    def _snapshot(self) -> dict[str, torch.Tensor]:
+        weights = super()._snapshot()
+        if self.plain:
+            prefer_first(weights)
+        return weights
 
     def tensors(self) -> dict[str, torch.Tensor]:
-        """All tensors of the run: weights now and at their best, Adam's moments, the value head."""
-        moments = self.optimizer.state_dict()["state"]
-        return (
-            {f"model.{name}": value for name, value in self.model.state_dict().items()}
-            | {f"best.{name}": value for name, value in self.best.items()}
-            | {f"adam.{i}.{name}": value for i, slot in moments.items() for name, value in slot.items()}
-            | {f"objective.{name}": value for name, value in self.objective.tensors().items()}
-        )
+        """All tensors of the run, the value head's among them."""
+        own = {f"objective.{name}": value for name, value in self.objective.tensors().items()}
+        return super().tensors() | own
 
     def state(self) -> dict[str, Any]:
         """All plain values of the run."""
-        return {
-            "epoch": self.epoch,
-            "stopped": self.stopped,
-            "best_epoch": self.best_epoch,
+        return super().state() | {
             "lead": self.lead,
-            "seconds": self.seconds,
             "rng": self.model.rng.state_dict(),
-            "rule": self.rule.state_dict(),
             "objective": self.objective.state_dict(),
         }
 
     def load(self, tensors: dict[str, torch.Tensor], state: dict[str, Any]) -> None:
         """Go on from what `tensors` and `state` gave."""
-        self.model.load_state_dict(_below("model.", tensors))
-        self.best = {name: value.clone() for name, value in _below("best.", tensors).items()}
-        self.objective.load(_below("objective.", tensors), state["objective"])
-        moments: dict[int, dict[str, torch.Tensor]] = {}
-        for name, value in _below("adam.", tensors).items():
-            index, _, slot = name.partition(".")
-            moments.setdefault(int(index), {})[slot] = value.clone()
-        self.optimizer.load_state_dict(self.optimizer.state_dict() | {"state": moments})
-        self.rule.load_state_dict(state["rule"])
+        super().load(tensors, state)
+        self.objective.load(below("objective.", tensors), state["objective"])
         self.model.rng.load_state_dict(state["rng"])
-        self.epoch, self.stopped = int(state["epoch"]), bool(state["stopped"])
-        self.best_epoch, self.lead = int(state["best_epoch"]), float(state["lead"])
-        self.seconds = float(state["seconds"])
+        self.lead = float(state["lead"])
 
 
 def prefer_first(weights: dict[str, torch.Tensor]) -> None:
@@ -181,7 +244,19 @@ class FitResult:
 
 def build_model(problem: Problem, config: Config) -> MCN:
     """A fresh network for a problem; its weights are decided by `config.seed` alone."""
-    return make_network(problem.x.shape[1], problem.num_classes, config)
+    model = make_network(problem.x.shape[1], problem.num_classes, config)
+    if config.priors == "validation":
+        model.offset.copy_(prior_shift(problem.train_labels, problem.val_labels, problem.num_classes))
+    return model
+
+
+def prior_shift(train_labels: torch.Tensor, val_labels: torch.Tensor, num_classes: int) -> torch.Tensor:
+    """log(prior among validation nodes / prior among training nodes) per class, each count plus one."""
+    train, val = (
+        torch.bincount(labels, minlength=num_classes).to(torch.float64) + 1
+        for labels in (train_labels, val_labels)
+    )
+    return torch.log((val / val.sum()) / (train / train.sum())).to(torch.float32)
 
 
 def make_network(in_channels: int, num_classes: int, config: Config) -> MCN:
@@ -211,7 +286,7 @@ def make_network(in_channels: int, num_classes: int, config: Config) -> MCN:
         )
 
 
-def fit(trainer: Trainer, callbacks: Sequence[Callback] = ()) -> FitResult:
+def fit(trainer: BaseTrainer, callbacks: Sequence[Callback] = ()) -> FitResult:
     """Train until the stopping rule says so; the model then has the weights that were kept."""
     with one_torch_thread():
         while not trainer.stopped:
@@ -221,7 +296,7 @@ def fit(trainer: Trainer, callbacks: Sequence[Callback] = ()) -> FitResult:
         trainer.model.load_state_dict(trainer.best)
         trainer.model.eval()
         with torch.no_grad():
-            loss, accuracy = trainer._scores(None)
+            loss, accuracy = trainer.final_scores()
     return FitResult(trainer.epoch, trainer.best_epoch, accuracy, loss, trainer.seconds)
 
 
@@ -249,5 +324,6 @@ def _optimizer(model: MCN, extra: list[torch.nn.Parameter], config: Config) -> t
     return torch.optim.Adam(groups, lr=config.lr, weight_decay=config.weight_decay, fused=True)
 
 
-def _below(prefix: str, tensors: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+def below(prefix: str, tensors: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """The tensors whose names begin with `prefix`, by the rest of their names."""
     return {name[len(prefix) :]: value for name, value in tensors.items() if name.startswith(prefix)}

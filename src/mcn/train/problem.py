@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -15,11 +16,38 @@ from mcn.data.sparse import feature_csr
 from mcn.matrices import MotifStack
 from mcn.motifs import MotifCounts, count_motifs
 from mcn.train.config import Config
-from mcn.train.features import features
+from mcn.train.features import inputs
+
+
+class Known(NamedTuple):
+    """The labels of the training and validation nodes (-1 elsewhere), these nodes, and the classes."""
+
+    labels: torch.Tensor
+    train: NDArray[np.int64]
+    val: NDArray[np.int64]
+    num_classes: int
+
+
+class Labelled:
+    """What every kind of problem has: labels that are known, and for which nodes."""
+
+    labels: torch.Tensor
+    train: NDArray[np.int64]
+    val: NDArray[np.int64]
+
+    @property
+    def train_labels(self) -> torch.Tensor:
+        """Classes of the training nodes, in the order of `train`."""
+        return self.labels[torch.from_numpy(self.train)]
+
+    @property
+    def val_labels(self) -> torch.Tensor:
+        """Classes of the validation nodes, in the order of `val`."""
+        return self.labels[torch.from_numpy(self.val)]
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class Problem(Labelled):
     """What a training run sees: features, the motif stack, and the labels of two parts of the nodes.
 
     `labels` is -1 wherever a node is in neither the training nor the validation part, so nothing
@@ -33,25 +61,20 @@ class Problem:
     val: NDArray[np.int64]
     num_classes: int
 
-    @property
-    def train_labels(self) -> torch.Tensor:
-        """Classes of the training nodes, in the order of `train`."""
-        return self.labels[torch.from_numpy(self.train)]
-
-    @property
-    def val_labels(self) -> torch.Tensor:
-        """Classes of the validation nodes, in the order of `val`."""
-        return self.labels[torch.from_numpy(self.val)]
-
     def fingerprint(self) -> str:
         """SHA-256 of the edges, features, known labels and parts: whether a run is about this graph."""
-        csr = feature_csr(self.x)
-        base = self.stack.base
-        sha = hashlib.sha256(f"{tuple(self.x.shape)} {self.num_classes}".encode())
-        for whole in (csr.indptr, csr.indices, base.indptr, base.indices, self.labels, self.train, self.val):
-            sha.update(np.asarray(whole, np.int64).tobytes())
-        sha.update(np.ascontiguousarray(csr.data).tobytes())
-        return sha.hexdigest()
+        known = Known(self.labels, self.train, self.val, self.num_classes)
+        return fingerprint(self.x, self.stack.base.indptr, self.stack.base.indices, known)
+
+
+def fingerprint(x: torch.Tensor, indptr: NDArray[Any], indices: NDArray[Any], known: Known) -> str:
+    """SHA-256 of features, edges (the rows of A) and what is known of the classes."""
+    csr = feature_csr(x)
+    sha = hashlib.sha256(f"{tuple(x.shape)} {known.num_classes}".encode())
+    for whole in (csr.indptr, csr.indices, indptr, indices, *known[:3]):
+        sha.update(np.asarray(whole, np.int64).tobytes())
+    sha.update(np.ascontiguousarray(csr.data).tobytes())
+    return sha.hexdigest()
 
 
 def prepare(data: Data, config: Config, counts: MotifCounts | None = None) -> Problem:
@@ -65,6 +88,21 @@ def prepare(data: Data, config: Config, counts: MotifCounts | None = None) -> Pr
     Raises:
         ValueError: says what of `data` cannot be trained on, or which setting does not fit.
     """
+    known = known_labels(data)
+    stack = motif_stack(data, config, counts)
+    return Problem(inputs(data, stack, config), stack, *known)
+
+
+def known_labels(data: Data) -> Known:
+    """Check a graph and take from it what training may know of the classes: nothing of the test nodes.
+
+    Raises:
+        ValueError: says what of `data` cannot be trained on.
+    """
+    if not isinstance(data, Data):
+        raise ValueError(
+            f"expected a torch_geometric.data.Data with one kind of nodes and edges, got {type(data).__name__}"
+        )
     if data.y is None:
         raise ValueError(
             "the graph has no labels (data.y is missing); training needs the class of some of its nodes, "
@@ -74,14 +112,11 @@ def prepare(data: Data, config: Config, counts: MotifCounts | None = None) -> Pr
     if not data.val_mask.any():
         raise ValueError("data.val_mask is empty; training needs validation nodes to know when to stop")
     y = data.y.to(torch.int64)
-    num_classes = _num_classes(data)
-    return Problem(
-        features(data.x, config.normalize),
-        motif_stack(data, config, counts),
+    return Known(
         torch.where(data.train_mask | data.val_mask, y, torch.full_like(y, -1)),
         data.train_mask.nonzero().squeeze(1).numpy(),
         data.val_mask.nonzero().squeeze(1).numpy(),
-        num_classes,
+        _num_classes(data),
     )
 
 

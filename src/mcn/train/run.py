@@ -18,16 +18,30 @@ from torch_geometric.data import Data
 
 from mcn import __version__
 from mcn._files import atomic_write
-from mcn.motifs import MotifCounts
-from mcn.nn import MCN
+from mcn.matrices import MotifStack, PageRankRows
+from mcn.motifs import MotifCounts, count_motifs
+from mcn.nn import MCN, MotifViews
+from mcn.nn.features import SparseFeatures
 from mcn.train.callbacks import Checkpoints, Fraction, JSONLines
 from mcn.train.checkpoint import load_tensors, load_weights, save_tensors
 from mcn.train.config import Config
 from mcn.train.evaluate import Predictions, accuracy_on_test, predict
-from mcn.train.features import check_features, features
-from mcn.train.fit import Callback, FitResult, Trainer, build_model, fit, make_network
-from mcn.train.problem import Problem, class_names, motif_stack, prepare
+from mcn.train.features import check_features, features, inputs
+from mcn.train.fit import BaseTrainer, Callback, FitResult, fit
+from mcn.train.problem import Problem, class_names, motif_stack
+from mcn.train.recipes import (
+    AnyConfig,
+    config_from,
+    make_trainer,
+    network_of,
+    predict_trained,
+    prepare_any,
+    recipe_of,
+)
 from mcn.train.table import predictions_csv
+from mcn.train.views_config import ViewsConfig
+from mcn.train.views_fit import predict_views
+from mcn.train.views_problem import ViewsProblem, held_sparse, rows_of
 
 CONFIG, METRICS, MODEL, LAST = "config.yaml", "metrics.jsonl", "model.safetensors", "last.safetensors"
 PREDICTIONS, SUMMARY = "predictions.csv", "summary.json"
@@ -37,9 +51,9 @@ PREDICTIONS, SUMMARY = "predictions.csv", "summary.json"
 class Run:
     """A finished run, read back from its folder."""
 
-    config: Config
+    config: AnyConfig
     source: dict[str, Any]
-    model: MCN
+    model: MCN | MotifViews
     summary: dict[str, Any]
     count_scale: NDArray[np.float64]
     classes: list[str]
@@ -47,15 +61,38 @@ class Run:
 
     def predict(self, data: Data) -> Predictions:
         """Predict the nodes of a graph with the same features as the one trained on."""
-        check_features(data, self.model.in_channels, self.feature_names)
+        if isinstance(self.model, MotifViews):
+            return predict_views(self.model, *self.views_of(data))
+        return predict(self.model, *self.inputs_of(data))
+
+    def inputs_of(self, data: Data) -> tuple[torch.Tensor, MotifStack]:
+        """What an `mcn.MCN` takes: the features of a graph and its motif stack.
+
+        Raises:
+            ValueError: the graph's features are not those the network was trained on.
+        """
+        assert isinstance(self.config, Config)
+        if self.config.features == "given":
+            check_features(data, self.model.in_channels, self.feature_names)
         stack = motif_stack(data, self.config, None, self.count_scale)
-        return predict(self.model, features(data.x, self.config.normalize), stack)
+        return inputs(data, stack, self.config), stack
+
+    def views_of(self, data: Data) -> tuple[SparseFeatures, PageRankRows]:
+        """What an `mcn.nn.MotifViews` is fed from: the features of a graph and the rows that mix them.
+
+        Raises:
+            ValueError: the graph's features are not those the network was trained on.
+        """
+        assert isinstance(self.config, ViewsConfig)
+        check_features(data, self.model.in_channels, self.feature_names)
+        rows = rows_of(count_motifs(data.edge_index, data.num_nodes), self.config)
+        return held_sparse(features(data.x, self.config.normalize)), rows
 
 
 def train_run(
     folder: str | os.PathLike[str],
     data: Data,
-    config: Config,
+    config: AnyConfig,
     source: dict[str, Any],
     *,
     counts: MotifCounts | None = None,
@@ -80,9 +117,10 @@ def train_run(
     """
     folder = Path(folder)
     check_free(folder, resume)
-    problem = prepare(data, config, counts)
+    problem = prepare_any(data, config, counts)
     settings = {
         "mcn": __version__,
+        "recipe": recipe_of(config),
         "source": source,
         "data": problem.fingerprint(),
         "config": config.to_dict(),
@@ -91,7 +129,7 @@ def train_run(
         _check_same(folder, settings)
         if (folder / SUMMARY).exists():
             return read_json(folder / SUMMARY)
-    trainer = Trainer(build_model(problem, config), problem, config)
+    trainer = make_trainer(problem, config)
     folder.mkdir(parents=True, exist_ok=True)
     for leftover in folder.glob(f".{LAST}.*"):  # of a process killed while it was saving
         leftover.unlink()
@@ -108,10 +146,15 @@ def train_run(
 
 
 def _finish(
-    folder: Path, data: Data, config: Config, problem: Problem, trainer: Trainer, result: FitResult
+    folder: Path,
+    data: Data,
+    config: AnyConfig,
+    problem: Problem | ViewsProblem,
+    trainer: BaseTrainer,
+    result: FitResult,
 ) -> dict[str, Any]:
     """Write what a finished run leaves; the summary last, as its presence says that the run is finished."""
-    own = predict(trainer.model, problem.x, problem.stack)
+    own = predict_trained(trainer)
     save_tensors(folder / MODEL, dict(trainer.model.state_dict()), _model_state(problem, data))
     _write(folder / PREDICTIONS, predictions_csv(data, own, config.motifs))
     summary = {
@@ -141,14 +184,15 @@ def load_run(folder: str | os.PathLike[str]) -> Run:
             raise ValueError(f"{folder}: no finished run here, {name} is missing{_hint(folder, name)}")
     settings = _read_settings(folder)
     try:
-        config, source = Config.from_dict(settings["config"]), dict(settings["source"])
+        config = config_from(settings["config"], settings.get("recipe", "mcn"))
+        source = dict(settings["source"])
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{folder / CONFIG}: not the settings of a run ({error})") from None
     tensors, state = load_tensors(folder / MODEL)
     missing = sorted({"in_channels", "classes", "feature_names", "count_scale"} - set(state))
     if missing:
         raise ValueError(f"{folder / MODEL}: not the model of a finished run; it does not state {missing[0]}")
-    model = make_network(int(state["in_channels"]), len(state["classes"]), config)
+    model = network_of(int(state["in_channels"]), len(state["classes"]), config)
     load_weights(model, tensors, folder / MODEL)
     model.eval()
     scale = np.asarray(state["count_scale"], np.float64)
@@ -162,7 +206,7 @@ def check_free(folder: Path, resume: bool = False) -> None:
         raise ValueError(f"{folder} already holds a run; choose another --out, or go on with --resume")
 
 
-def protocol(data: Data, config: Config) -> str:
+def protocol(data: Data, config: AnyConfig) -> str:
     """One line on how the numbers of a run came about."""
     sizes = [int(data[f"{part}_mask"].sum()) for part in ("train", "val", "test")]
     rule = {
@@ -172,8 +216,13 @@ def protocol(data: Data, config: Config) -> str:
     }
     return (
         f"{sizes[0]} training, {sizes[1]} validation, {sizes[2]} test nodes; weights kept by "
-        f"{rule[config.stopping]}, patience {config.patience}; test labels read once, after training"
+        f"{rule[config.stopping]}, patience {config.patience}{_unit(config)}; "
+        "test labels read once, after training"
     )
+
+
+def _unit(config: AnyConfig) -> str:
+    return f" × {config.every} steps" if isinstance(config, ViewsConfig) else ""
 
 
 def versions() -> dict[str, str]:
@@ -200,18 +249,20 @@ def read_json(path: Path) -> dict[str, Any]:
     return content
 
 
-def _model_state(problem: Problem, data: Data) -> dict[str, Any]:
+def _model_state(problem: Problem | ViewsProblem, data: Data) -> dict[str, Any]:
     feature_names = getattr(data, "feature_names", None)
     return {
         "in_channels": int(problem.x.shape[1]),
         "classes": class_names(data) or [str(number) for number in range(problem.num_classes)],
         "feature_names": None if feature_names is None else [str(name) for name in feature_names],
-        "count_scale": problem.stack.count_scale.tolist(),
+        "count_scale": problem.stack.count_scale.tolist() if isinstance(problem, Problem) else [],
     }
 
 
-def _shares(own: Predictions, config: Config) -> list[dict[str, float]]:
-    """Per layer: the share of the nodes that chose each motif and step."""
+def _shares(own: Predictions, config: AnyConfig) -> list[dict[str, float]]:
+    """Per layer: the share of the nodes that chose each motif and step; nothing where none choose."""
+    if isinstance(config, ViewsConfig):
+        return []
     return [
         {
             f"{motif}, {step} step{'s' if step > 1 else ''}": float(((t == i) & (k == step)).mean())
@@ -229,7 +280,7 @@ def _hint(folder: Path, name: str) -> str:
     return f" (there are runs in it: {', '.join(inside[:5])})" if inside else ""
 
 
-def _load_into(trainer: Trainer, path: Path) -> None:
+def _load_into(trainer: BaseTrainer, path: Path) -> None:
     tensors, state = load_tensors(path)
     own = {name[len("model.") :]: value for name, value in tensors.items() if name.startswith("model.")}
     load_weights(trainer.model, own, path)

@@ -1,0 +1,241 @@
+"""`mcn reproduce`."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mcn.cli._compiling import compile_notice
+from mcn.cli._interrupt import resumable
+from mcn.cli._options import DataRoot, Json
+from mcn.cli._progress import progress_bar
+from mcn.cli._warnings import plain_warnings
+
+if TYPE_CHECKING:
+    from mcn.experiments.plan import Entry
+    from mcn.experiments.tables import Cell
+
+TABLES = ("table2", "table3")
+WHAT = ("table1", *TABLES, "figure1", "figure4")
+
+
+def run(
+    what: Annotated[str, typer.Argument(metavar="WHAT", help=f"One of {', '.join(WHAT)}.")],
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Two seeds; methods that take minutes get one or none.")
+    ] = False,
+    seeds: Annotated[
+        int | None,
+        typer.Option("--seeds", min=1, help="Runs per method and data set; 15 or 10 as the paper."),
+    ] = None,
+    first_seed: Annotated[int, typer.Option("--first-seed", min=0, help="The first seed.")] = 0,
+    methods: Annotated[
+        str | None, typer.Option("--methods", help="Some rows of a table, separated by commas.")
+    ] = None,
+    datasets: Annotated[
+        str | None, typer.Option("--datasets", help="Some data sets, separated by commas.")
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", min=1, help="Runs at a time; as many as cores if not given.")
+    ] = None,
+    data_root: DataRoot = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Folder for the results; reproduce/WHAT if not given.")
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the results in --out.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Reproduce a table or a figure of the paper.
+
+    table1: GCN and GAT as special cases, in numbers. table2: twelve methods on the citation graphs. table3:
+    DD-6 and DD-7. figure1: one graph under three motifs. figure4: the motif each node of Cora chose.
+
+    Tables come with a report (report.md, report.html): the paper's values, ours, ranks, whether a
+    difference is noise, the protocol. Every run is kept in ledger.sqlite as soon as it is finished.
+
+    Example: mcn reproduce table2 --quick
+    """
+    _check_what(what)
+    folder = out if out is not None else Path("reproduce") / what
+    names, sets = _names("--methods", methods), _names("--datasets", datasets)
+    if what not in TABLES:
+        for option, given in (("--methods", names), ("--seeds", seeds), ("--jobs", jobs)):
+            if given is not None:
+                raise ValueError(f"{option} is for {' and '.join(TABLES)}, not for {what}")
+    with plain_warnings(), compile_notice(), resumable(folder):
+        if what in TABLES:
+            result = _table(
+                what,
+                folder,
+                seeds=_seeds(what, seeds, first_seed, quick),
+                methods=names,
+                datasets=sets,
+                quick=quick,
+                jobs=jobs,
+                data_root=data_root,
+                resume=resume,
+            )
+        elif what == "table1":
+            result = _table1(folder, sets or ["cora"], first_seed, data_root, resume)
+        else:
+            result = _figure(what, folder, sets, first_seed, data_root, resume)
+    if as_json:
+        print(json.dumps(result, indent=2))
+    else:
+        _print(result)
+
+
+def _table(what: str, folder: Path, **options: Any) -> dict[str, Any]:
+    """Tables 2 and 3."""
+    from mcn.experiments import reproduce_table
+    from mcn.experiments.reproduce import HTML, LEDGER, MARKDOWN, RESULTS
+
+    on_terminal = sys.stderr.isatty()
+    with progress_bar(what) as report:
+        result = reproduce_table(
+            what,
+            folder,
+            command=_command(),
+            progress=report,
+            finished=None if on_terminal else _say_finished,
+            **options,
+        )
+    return result | {"files": [str(folder / name) for name in (MARKDOWN, HTML, RESULTS, LEDGER)]}
+
+
+def _table1(
+    folder: Path, datasets: list[str], seed: int, data_root: Path | None, resume: bool
+) -> dict[str, Any]:
+    """tab:gen."""
+    from dataclasses import asdict
+
+    from mcn.data import load_dataset
+    from mcn.experiments import special_cases
+    from mcn.experiments.report_special import special_report
+    from mcn.experiments.reproduce import HTML, MARKDOWN, check_out, write_report
+
+    check_out(folder, resume)
+    cases = {name: special_cases(load_dataset(name, root=data_root), seed) for name in datasets}
+    write_report(folder, special_report(cases, _command()))
+    return {
+        "table": "table1",
+        "label": "tab:gen",
+        "rows": [
+            {"dataset": name, **asdict(case), "holds": case.holds} for name in cases for case in cases[name]
+        ],
+        "files": [str(folder / name) for name in (MARKDOWN, HTML)],
+    }
+
+
+def _figure(
+    what: str, folder: Path, datasets: list[str] | None, seed: int, data_root: Path | None, resume: bool
+) -> dict[str, Any]:
+    from mcn.data import load_dataset
+
+    name = _one_dataset(what, datasets)
+    files = [folder / f"{what}{suffix}" for suffix in (".pdf", ".png")]
+    if any(file.exists() for file in files) and not resume:
+        raise ValueError(f"{folder} already holds {what}; choose another --out, or go on with --resume")
+    data = load_dataset(name, root=data_root)
+    if what == "figure1":
+        summary = _draw1(data, files)
+    else:
+        summary = _draw4(name, data, files, folder / "run", seed, resume)
+    return {"figure": what, "dataset": name, **summary, "files": [str(file) for file in files]}
+
+
+def _draw1(data: Any, files: list[Path]) -> dict[str, Any]:
+    """fig:butterfly: nothing to train."""
+    from mcn.motifs import count_motifs
+    from mcn.viz import draw_figure1
+
+    counts = count_motifs(data.edge_index, data.num_nodes)
+    for file in files:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        draw_figure1(data, counts, file)
+    return {}
+
+
+def _draw4(name: str, data: Any, files: list[Path], folder: Path, seed: int, resume: bool) -> dict[str, Any]:
+    """fig:vis: the paper's setting and rule, with the motifs of the figure."""
+    from mcn.experiments import load_preset
+    from mcn.train import train_run
+    from mcn.viz import draw_figure4
+
+    config = load_preset(f"{name}-paper").config.but(
+        motifs=("edge", "4-path", "triangle"), steps=1, seed=seed
+    )
+    source = {"dataset": name, "graph": None, "nodes": None}
+    with progress_bar("training") as report:
+        summary = train_run(folder, data, config, source, resume=resume, progress=report)
+    for file in files:
+        draw_figure4(folder, data, file)
+    return {key: summary[key] for key in ("protocol", "val_accuracy", "test_accuracy", "motif_share")} | {
+        "run": str(folder)
+    }
+
+
+def _check_what(what: str) -> None:
+    import difflib
+
+    if what not in WHAT:
+        near = difflib.get_close_matches(what, WHAT, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise ValueError(f"WHAT must be one of {', '.join(WHAT)}, got {what!r}{hint}")
+
+
+def _seeds(what: str, seeds: int | None, first: int, quick: bool) -> list[int]:
+    from mcn.experiments.plan import QUICK_SEEDS
+    from mcn.experiments.plan import TABLES as known
+
+    number = seeds if seeds is not None else QUICK_SEEDS if quick else known[what].seeds
+    return list(range(first, first + number))
+
+
+def _one_dataset(what: str, datasets: list[str] | None) -> str:
+    if datasets is None:
+        return "karate" if what == "figure1" else "cora"
+    if len(datasets) > 1:
+        raise ValueError(f"--datasets: {what} shows one graph, got {', '.join(datasets)}")
+    if what == "figure4" and datasets != ["cora"]:
+        raise ValueError(f"--datasets: figure4 is about cora, got {datasets[0]!r}")
+    return datasets[0]
+
+
+def _names(option: str, text: str | None) -> list[str] | None:
+    if text is None:
+        return None
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names:
+        raise ValueError(f"{option} names nothing, got {text!r}")
+    return names
+
+
+def _command() -> str:
+    return shlex.join(["mcn", *(word for word in sys.argv[1:] if word != "--resume")])
+
+
+def _say_finished(entry: Entry, filled: Cell) -> None:
+    """A line per filled cell, for logs."""
+    spread = "" if filled.std is None else f" ± {filled.std:.1f}"
+    runs = f"{filled.runs} run{'s' if filled.runs > 1 else ''}"
+    print(
+        f"{entry.dataset}, {entry.method}: {filled.mean:.1f}{spread} % ({runs})", file=sys.stderr, flush=True
+    )
+
+
+def _print(result: dict[str, Any]) -> None:
+    if "table" in result:
+        from mcn.cli._reproduced import print_reproduced
+
+        print_reproduced(result)
+    for layer, shares in enumerate(result.get("motif_share", ()), 1):
+        print(f"layer {layer} listens to: " + ", ".join(f"{s:.0%} {choice}" for choice, s in shares.items()))
+    if "protocol" in result:
+        print(f"protocol: {result['protocol']}")
+    print(f"files: {', '.join(result['files'])}")

@@ -1,0 +1,200 @@
+"""`mcn search`."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mcn.cli._compiling import compile_notice
+from mcn.cli._interrupt import resumable
+from mcn.cli._options import DataRoot, Dataset, Graph, Json, Nodes
+from mcn.cli._progress import progress_bar
+from mcn.cli._settings import Seed
+from mcn.cli._warnings import plain_warnings
+
+if TYPE_CHECKING:
+    from mcn.experiments import SearchResult, Source, Trial
+
+EMBEDDED = "strong-ties"
+LEDGER, RESULT, BEST = "ledger.sqlite", "search.json", "best.yaml"
+
+
+def run(
+    dataset: Dataset = None,
+    graph: Graph = None,
+    nodes: Nodes = None,
+    data_root: DataRoot = None,
+    space: Annotated[
+        str, typer.Option("--space", help="What to search: quick, citation, dd, or a .yaml file.")
+    ] = "quick",
+    trials: Annotated[int, typer.Option("--trials", min=1, help="How many settings to try.")] = 20,
+    sampler: Annotated[str, typer.Option("--sampler", help="How to choose them: tpe or grid.")] = "tpe",
+    seeds: Annotated[int, typer.Option("--seeds", min=1, help="Runs per trial.")] = 3,
+    final_seeds: Annotated[
+        int, typer.Option("--final-seeds", min=1, help="Runs of the winner, with test accuracy.")
+    ] = 5,
+    seed: Seed = 0,
+    batch: Annotated[
+        int, typer.Option("--batch", min=1, help="Trials proposed at once; more for a large cluster.")
+    ] = 4,
+    engine: Annotated[
+        str, typer.Option("--engine", help="What runs them: local (the cores) or ray (a cluster).")
+    ] = "local",
+    address: Annotated[
+        str | None, typer.Option("--address", help="Of the Ray cluster; without it, one is started here.")
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", min=1, help="Runs at a time; as many as cores if not given.")
+    ] = None,
+    ledger: Annotated[
+        Path | None, typer.Option("--ledger", help="File of all runs; ledger.sqlite in --out if not given.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Folder for the results; runs/search-NAME if not given.")
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the search whose ledger is there.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Search for the settings with the highest validation accuracy, then test the best on fresh seeds.
+
+    Every run is kept in a ledger: none is done twice, and an interrupted search goes on with --resume.
+
+    Example: mcn search --dataset cora --space citation --trials 60 --out runs/cora-search
+    """
+    if resume and out is None and ledger is None:
+        raise ValueError("--resume needs --out or --ledger: the search to go on with")
+    name = _name(dataset, graph, nodes)
+    folder = out or _free_folder(Path("runs"), f"search-{name}")
+    path = ledger or folder / LEDGER
+    if path.exists() and not resume:
+        raise ValueError(f"{path} already holds runs; choose another --out, or go on with --resume")
+    with plain_warnings(), compile_notice():
+        from mcn.experiments import Source, load_space, search
+
+        own = load_space(space)
+        if graph is None:
+            source = Source(name, data_root=None if data_root is None else str(data_root))
+        else:
+            source = Source(graph=str(graph), nodes=None if nodes is None else str(nodes))
+        with resumable(folder), progress_bar("searching") as report:
+
+            def told(done: int, total: int, best: Trial | None) -> None:
+                so_far = "" if best is None else f", best {100 * (best.val_accuracy or 0):.1f} %"
+                report(done / total, f"searching{so_far}")
+
+            result = search(
+                source,
+                own,
+                sampler=sampler,
+                trials=trials,
+                seeds=seeds,
+                final_seeds=final_seeds,
+                ledger=path,
+                jobs=jobs,
+                engine=engine,
+                address=address,
+                seed=seed,
+                batch=batch,
+                progress=told,
+            )
+        folder.mkdir(parents=True, exist_ok=True)
+        _write(folder, result, source)
+    if as_json:
+        print(json.dumps(result.to_dict() | {"out": str(folder), "ledger": str(path)}, indent=2))
+    else:
+        _print(result, source, folder, path)
+
+
+def _name(dataset: str | None, graph: Path | None, nodes: Path | None) -> str:
+    if dataset is not None and graph is not None:
+        raise ValueError("give --dataset or --graph, not both")
+    if nodes is not None and graph is None:
+        raise ValueError("--nodes describes the nodes of --graph; give that too")
+    if graph is not None:
+        if not graph.expanduser().is_file():
+            raise FileNotFoundError(f"{graph}: no such file")
+        return graph.name.split(".")[0]
+    return EMBEDDED if dataset is None else dataset
+
+
+def _free_folder(parent: Path, name: str) -> Path:
+    number = 1
+    while (folder := parent / (name if number == 1 else f"{name}-{number}")).exists():
+        number += 1
+    return folder
+
+
+def _changed(result: SearchResult) -> dict[str, Any]:
+    """The winner's configuration, as far as it is not the default; what a preset holds."""
+    from mcn.train import Config
+
+    own = result.config.to_dict()
+    plain = Config(attention=result.config.attention).to_dict() | {"attention": Config().attention}
+    return {name: value for name, value in own.items() if value != plain[name] and name != "seed"}
+
+
+def _write(folder: Path, result: SearchResult, source: Source) -> None:
+    import yaml
+
+    from mcn._files import atomic_write
+
+    preset = {
+        "description": f"The winner of a search of {result.space} on {result.dataset}: {result.protocol}.",
+        "dataset": source.dataset,
+        "settings": _changed(result),
+    }
+    with atomic_write(folder / BEST) as file:
+        file.write(yaml.safe_dump(preset, sort_keys=False, allow_unicode=True).encode())
+    with atomic_write(folder / RESULT) as file:
+        file.write((json.dumps(result.to_dict(), indent=2, ensure_ascii=False) + "\n").encode())
+
+
+def _print(result: SearchResult, source: Source, folder: Path, ledger: Path) -> None:
+    import numpy as np
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    names = list(result.trials[0].settings)
+    table = Table(
+        title=Text(f"{result.dataset}, space {result.space}: the best settings"), title_justify="left"
+    )
+    for column in ("trial", "validation", *names):
+        table.add_column(column, justify="right" if column in ("trial", "validation") else "left")
+    for trial in result.ranking[:5]:
+        shown = [_shown(trial.settings[name]) for name in names]
+        table.add_row(str(trial.number), f"{100 * (trial.val_accuracy or 0):.1f} %", *map(Text, shown))
+    console = Console()
+    console.print(table) if console.is_terminal else Console(width=120).print(table)
+    if result.failed:
+        reasons = next(trial.error for trial in result.trials if trial.error is not None)
+        print(f"failed: {result.failed} of {len(result.trials)} trials; the first: {reasons}")
+    if result.importances is None:
+        print(f"importance: {result.note}")
+    else:
+        shares = ", ".join(f"{name} {share:.0%}" for name, share in result.importances.items())
+        print(f"importance (share of the variation, fANOVA): {shares}")
+    test = [100 * row["test_accuracy"] for row in result.final if row["test_accuracy"] is not None]
+    spread = f" ± {np.std(test):.1f}" if len(test) > 1 else ""
+    print(
+        "test: no test nodes" if not test else f"test accuracy of the winner: {np.mean(test):.1f}{spread} %"
+    )
+    print(f"protocol: {result.protocol}")
+    where = ["--graph", source.graph] if source.graph else []
+    where += ["--nodes", source.nodes] if source.nodes else []
+    again = ["mcn", "train", *where, "--preset", str(folder / BEST), "--seeds", str(len(result.final))]
+    again += ["--seed", str(result.final[0]["seed"])]
+    print(f"again: {shlex.join(again)}")
+    print(f"files: {folder}" + ("" if ledger.parent == folder else f", {ledger}"))
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, list):
+        return ",".join(map(str, value))
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

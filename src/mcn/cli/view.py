@@ -1,0 +1,69 @@
+"""`mcn view`."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mcn.cli._compiling import compile_notice
+from mcn.cli._options import DataRoot, Graph, Json, Nodes, check_writable, read_input, read_own
+from mcn.cli._warnings import plain_warnings
+
+
+def run(
+    folder: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a finished run.")],
+    graph: Graph = None,
+    nodes: Nodes = None,
+    data_root: DataRoot = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="Write the page here (.html); RUN/explorer.html if not given."),
+    ] = None,
+    opened: Annotated[
+        bool, typer.Option("--open/--no-open", help="Open the page in the browser, or only write it.")
+    ] = True,
+    as_json: Json = False,
+) -> None:
+    """Write the explorer of a run, one HTML file that works offline, and open it in the browser.
+
+    With --graph the network is shown on another graph with the same feature columns.
+
+    Example: mcn view runs/mine --no-open --out mine.html
+    """
+    check_writable(out, ".html")
+    if nodes is not None and graph is None:
+        raise ValueError("--nodes describes the nodes of --graph; give that too")
+    from mcn.train import load_run
+    from mcn.viz import write_explorer
+
+    with plain_warnings(), compile_notice():
+        trained = load_run(folder)
+        if graph is None:
+            data = read_own(folder, trained.source, data_root)
+        else:
+            data, _ = read_input(None, graph, nodes, data_root, default="")
+        page = write_explorer(folder, data, out, other_graph=graph is not None)
+    shown = opened and _can_show() and _show(page)
+    if as_json:
+        size = page.stat().st_size
+        print(json.dumps({"run": str(folder), "out": str(page), "bytes": size, "opened": shown}, indent=2))
+    else:
+        print(f"{page} written{' and opened' if shown else '; open it in a browser'}")
+
+
+def _show(page: Path) -> bool:
+    import webbrowser
+
+    return webbrowser.open(page.resolve().as_uri())
+
+
+def _can_show() -> bool:
+    """Whether there is a screen: without one a text browser might take over the terminal."""
+    if sys.platform in ("win32", "darwin"):
+        return True
+    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

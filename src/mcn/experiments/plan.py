@@ -1,0 +1,139 @@
+"""Which runs fill a table: a method and a data set, the units to run, and a word where some are left out."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mcn.experiments.paper import SAME_AS, TABLE2, TABLE3, PaperTable
+from mcn.experiments.preset import load_preset
+from mcn.experiments.source import Source
+from mcn.experiments.unit import Unit
+from mcn.train import Config, dataset_config
+
+QUICK_SEEDS = 2
+_SLOW = {"deepwalk": 1, "semiemb": 1, "chebyshev": 1, "monet": 1, "planetoid": 0}
+"""Runs on Pubmed with --quick: a minute or more each, Planetoid four."""
+# Seconds on Cora, and how much longer the other data sets take: roughly, from docs/baselines.md.
+_COST = {"majority": 0.1, "lp": 0.2, "mlp": 1, "manireg": 1.5, "ica": 2, "monet": 11, "semiemb": 15}
+_COST |= {"planetoid": 33, "mcn": 10, "mcn-paper": 10}
+_SIZE = {"citeseer": 1.3, "pubmed": 7, "dd6": 2}
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table to reproduce: the paper's, the methods in the order of the report, the usual number of runs."""
+
+    name: str
+    paper: PaperTable
+    methods: tuple[str, ...]
+    seeds: int
+
+
+TABLES = {
+    "table2": Table(
+        "table2",
+        TABLE2,
+        (
+            "majority",
+            *(name for name in TABLE2.rows if name not in ("gcn", "gat", "mcn")),
+            *("gcn-ensemble", "gcn", "gat", "mcn-paper", "mcn"),
+        ),
+        15,
+    ),
+    "table3": Table(
+        "table3",
+        TABLE3,
+        ("majority", "gcn-paper", "gat-paper", "mcn-paper", "gcn", "gat", "mcn"),
+        10,
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A cell of a table: its units, and why there are fewer than asked for, if so."""
+
+    dataset: str
+    method: str
+    units: tuple[Unit, ...]
+    note: str = ""
+
+    @property
+    def cost(self) -> float:
+        """About how long one unit takes, relative to others: for the time left, not for any result."""
+        return _COST.get(self.method, 5) * _SIZE.get(self.dataset, 1)
+
+
+def plan(
+    table: Table,
+    seeds: Sequence[int],
+    *,
+    methods: Iterable[str] | None = None,
+    datasets: Iterable[str] | None = None,
+    quick: bool = False,
+    data_root: str | Path | None = None,
+) -> list[Entry]:
+    """The cells of a table, data set by data set, with one unit per seed.
+
+    `mcn` has the data set's preset, `mcn-paper` the one with the paper's best setting and rule. On DD, `gcn`
+    and `gat` share `mcn`'s preset (features, priors, width), `gcn-paper` and `gat-paper` that of `mcn-paper`;
+    the seed decides the draw as well.
+    With `quick` the methods that take minutes on Pubmed get one run or none.
+
+    Raises:
+        ValueError: a method or data set that is not in the table.
+    """
+    chosen = _chosen("methods", methods, table.methods)
+    root = None if data_root is None else str(data_root)
+    entries = []
+    for dataset in _chosen("datasets", datasets, table.paper.datasets):
+        for method in chosen:
+            limit = _SLOW.get(method) if quick and dataset == "pubmed" else None
+            run = list(seeds)[:limit]
+            units = tuple(unit_for(Source(dataset, data_root=root), method, seed) for seed in run)
+            entries.append(Entry(dataset, method, units, _shortened(len(run), len(seeds))))
+    return entries
+
+
+def unit_for(source: Source, method: str, seed: int) -> Unit:
+    """The run of a method of tables 2 and 3, test labels read after training."""
+    dataset = str(source.dataset)
+    if method in ("mcn", "mcn-paper"):
+        preset = load_preset(dataset if method == "mcn" else f"{dataset}-paper")
+        return Unit(source, "mcn", changes(preset.config, dataset), seed)
+    if dataset in TABLE3.datasets and SAME_AS.get(method, method) in ("gcn", "gat"):
+        config = load_preset(f"{dataset}-paper" if method in SAME_AS else dataset).config
+        own = {"hidden": config.hidden}  # as wide as MCN: the method itself would bring its usual width
+        return Unit(source, SAME_AS.get(method, method), changes(config, dataset), seed, own=own)
+    return Unit(source, method, {}, seed)
+
+
+def changes(config: Config, dataset: str | None) -> dict[str, Any]:
+    """What to give `mcn.train.dataset_config` to get this configuration, the seed aside."""
+    usual = dataset_config(dataset).to_dict()
+    return {k: v for k, v in config.to_dict().items() if k != "seed" and v != usual[k]}
+
+
+def _shortened(run: int, asked: int) -> str:
+    if run == asked:
+        return ""
+    return f"{run} of {asked} runs with --quick" if run else "not run with --quick"
+
+
+def _chosen(what: str, given: Iterable[str] | None, known: tuple[str, ...]) -> list[str]:
+    """The given names in the order of the table."""
+    if given is None:
+        return list(known)
+    names = list(given)
+    if not names:
+        raise ValueError(f"{what}: none given; there are {', '.join(known)}")
+    for name in names:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise ValueError(f"{what}: expected some of {', '.join(known)}, got {name!r}{hint}")
+    return [name for name in known if name in names]

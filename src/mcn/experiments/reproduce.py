@@ -1,0 +1,142 @@
+"""Reproducing table 2 or 3: run what is missing, then write the report."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from mcn._files import atomic_write
+from mcn._threads import available_threads
+from mcn.experiments.document import Block
+from mcn.experiments.extras import check_extras
+from mcn.experiments.ledger import Ledger
+from mcn.experiments.plan import TABLES, Entry, plan
+from mcn.experiments.report import table_report
+from mcn.experiments.report_html import html
+from mcn.experiments.report_markdown import markdown
+from mcn.experiments.report_words import Circumstances
+from mcn.experiments.results import results
+from mcn.experiments.runner import run_units
+from mcn.experiments.source import load
+from mcn.experiments.tables import Cell, cell
+from mcn.train.run import versions
+
+LEDGER, MARKDOWN, HTML, RESULTS = "ledger.sqlite", "report.md", "report.html", "results.json"
+
+
+def reproduce_table(
+    name: str,
+    out: str | os.PathLike[str],
+    *,
+    seeds: Sequence[int] | None = None,
+    methods: Iterable[str] | None = None,
+    datasets: Iterable[str] | None = None,
+    quick: bool = False,
+    jobs: int | None = None,
+    data_root: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    command: str = "",
+    progress: Callable[[float], Any] | None = None,
+    finished: Callable[[Entry, Cell], Any] | None = None,
+) -> dict[str, Any]:
+    """Fill table 2 (tab:acc) or 3 (tab:DD) and write report.md, report.html and results.json to `out`.
+
+    Every run goes into `out`/ledger.sqlite as soon as it is finished; with `resume` a second call runs what
+    is missing, also for further seeds, methods or data sets.
+
+    Args:
+        name: "table2" or "table3".
+        out: folder for the ledger and the report; one that holds a ledger is refused unless `resume`.
+        seeds: one run per method and data set for each; by default 0 … 14 (table 2) or 0 … 9 (table 3).
+        methods, datasets: those to run; all by default.
+        quick: few seeds, and the slow methods fewer or none; the report says which.
+        jobs: runs at a time; as many as there are cores by default.
+        data_root: folder to look for data sets in first.
+        command: what the report says to repeat it with.
+        progress: told how far it is, between 0 and 1.
+        finished: told of every cell that is filled.
+
+    Returns:
+        The content of results.json.
+
+    Raises:
+        ValueError: an unknown name, a method whose packages are missing, or a folder with results in it.
+    """
+    began = time.perf_counter()
+    table, folder = TABLES[name], Path(out)
+    chosen = tuple(seeds) if seeds is not None else tuple(range(table.seeds))
+    entries = plan(table, chosen, methods=methods, datasets=datasets, quick=quick, data_root=_text(data_root))
+    check_extras(entry.method for entry in entries)
+    check_out(folder, resume)
+    protocols = {entry.dataset: _sizes(entry) for entry in entries if entry.units}
+    cells = _run(entries, Ledger(folder / LEDGER), jobs, progress, finished)
+    how = Circumstances(
+        command, chosen, protocols, versions(), available_threads(), time.perf_counter() - began
+    )
+    write_report(folder, table_report(table, entries, cells, how))
+    numbers = results(table, entries, cells, how)
+    _write(folder / RESULTS, json.dumps(numbers, indent=2, ensure_ascii=False) + "\n")
+    return numbers
+
+
+def check_out(folder: Path, resume: bool) -> None:
+    """Refuse a folder that holds results already, unless they are to be gone on with."""
+    there = [name for name in (LEDGER, MARKDOWN) if (folder / name).exists()]
+    if there and not resume:
+        raise ValueError(f"{folder} already holds results; choose another --out, or go on with --resume")
+
+
+def write_report(folder: Path, blocks: list[Block]) -> None:
+    """Write a document as report.md and report.html."""
+    folder.mkdir(parents=True, exist_ok=True)
+    _write(folder / MARKDOWN, markdown(blocks))
+    _write(folder / HTML, html(blocks))
+
+
+def _run(
+    entries: list[Entry],
+    ledger: Ledger,
+    jobs: int | None,
+    progress: Callable[[float], Any] | None,
+    finished: Callable[[Entry, Cell], Any] | None,
+) -> dict[tuple[str, str], Cell | None]:
+    costs = {unit.key(): entry.cost for entry in entries for unit in entry.units}
+    total = sum(costs.values()) or 1.0
+    open_ = {(e.dataset, e.method): (e, [unit.key() for unit in e.units]) for e in entries if e.units}
+
+    def look(_done: int, _of: int) -> None:
+        rows = {row["key"]: row for row in ledger.rows()}
+        for place, (entry, keys) in list(open_.items()):
+            if all(key in rows for key in keys):
+                del open_[place]
+                filled = cell([rows[key] for key in keys])
+                if finished is not None and filled is not None:
+                    finished(entry, filled)
+        if progress is not None:
+            progress(sum(cost for key, cost in costs.items() if key in rows) / total)
+
+    rows = run_units([unit for e in entries for unit in e.units], ledger, jobs=jobs, progress=look)
+    found, place = {}, 0
+    for entry in entries:
+        found[entry.dataset, entry.method] = cell(rows[place : place + len(entry.units)])
+        place += len(entry.units)
+    return found
+
+
+def _sizes(entry: Entry) -> str:
+    data = load(entry.units[0].source, entry.units[0].seed).data
+    sizes = [int(data[f"{part}_mask"].sum()) for part in ("train", "val", "test")]
+    return f"{sizes[0]} training, {sizes[1]} validation, {sizes[2]} test nodes"
+
+
+def _text(path: str | os.PathLike[str] | None) -> str | None:
+    return None if path is None else os.fspath(path)
+
+
+def _write(path: Path, text: str) -> None:
+    with atomic_write(path) as file:
+        file.write(text.encode())

@@ -1,0 +1,187 @@
+"""Rows of a truncated personalised PageRank: who a node hears of on short random walks, and how much."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, diags_array, eye_array
+
+from mcn._jit import kernel
+from mcn._threads import available_threads, run_chunks
+from mcn.matrices.adjacencies import check_matrix
+
+
+@dataclass(frozen=True, eq=False)
+class PageRankRows:
+    """The largest entries of every row of ``Π = Σ_n c_n P^n``, for T matrices P.
+
+    indices: int32 [T, N, top], the nodes of each row by falling weight.
+    weights: float32 [T, N, top]; 0 where a row has fewer than `top` entries.
+    Memory: 8·T·N·top bytes.
+    """
+
+    indices: NDArray[np.int32]
+    weights: NDArray[np.float32]
+
+    @property
+    def num_views(self) -> int:
+        """T."""
+        return int(self.indices.shape[0])
+
+    @property
+    def num_nodes(self) -> int:
+        """N."""
+        return int(self.indices.shape[1])
+
+    def matrix(self, t: int) -> csr_array:
+        """View t as an N × N matrix."""
+        n, top = self.indices.shape[1:]
+        kept = self.weights[t] > 0
+        rows = np.repeat(np.arange(n), top).reshape(n, top)[kept]
+        return csr_array((self.weights[t][kept], (rows, self.indices[t][kept])), shape=(n, n))
+
+
+def walk_weights(order: int, alpha: float | None) -> NDArray[np.float64]:
+    """c_0 … c_order: ``α (1 - α)^n``, the chance to stop after n steps; equal weights if `alpha` is None."""
+    if order < 0:
+        raise ValueError(f"order must be 0 or more, got {order!r}")
+    if alpha is None:
+        return np.full(order + 1, 1.0 / (order + 1))
+    if not 0.0 < alpha <= 1.0:
+        raise ValueError(f"alpha must be above 0 and at most 1, got {alpha!r}")
+    return np.asarray(alpha * (1.0 - alpha) ** np.arange(order + 1), np.float64)
+
+
+def with_loops(matrix: Any) -> csr_array:
+    """``D^-1 (M + I)``: a random walk along the weights of M that may also stay where it is."""
+    checked = check_matrix(matrix, "matrix")
+    looped = csr_array(checked + eye_array(checked.shape[0]))
+    return csr_array(diags_array(1.0 / np.asarray(looped.sum(1)).ravel()) @ looped)
+
+
+def pagerank_rows(
+    matrices: Sequence[Any],
+    weights: Sequence[NDArray[np.float64]] | NDArray[np.float64],
+    top: int,
+    *,
+    tolerance: float = 1e-4,
+    threads: int | None = None,
+) -> PageRankRows:
+    """The `top` largest entries of every row of ``Σ_n c_n P^n``, with P = `with_loops` of each matrix.
+
+    Args:
+        matrices: T matrices [N, N] of weights, none negative.
+        weights: c_0 … c_order (see `walk_weights`), one array for all matrices or one for each.
+        tolerance: walks that can add no more than this to a row are not followed. A row of Π loses less
+            than `tolerance` times the number of walks given up; 0 follows all of them.
+        threads: cores to use; all by default.
+    """
+    if top < 1:
+        raise ValueError(f"top must be 1 or more, got {top!r}")
+    each = [weights] * len(matrices) if isinstance(weights, np.ndarray) else list(weights)
+    walks = [with_loops(matrix) for matrix in matrices]
+    n = walks[0].shape[0]
+    width = min(top, n)
+    indices = np.zeros((len(walks), n, width), np.int32)
+    values = np.zeros((len(walks), n, width), np.float32)
+    bounds = np.linspace(0, n, max(2, n // 64 + 1)).astype(np.int64)
+    for t, (walk, c) in enumerate(zip(walks, each, strict=True)):
+        _fill(walk, c, tolerance, indices[t], values[t], bounds, threads or available_threads())
+    return PageRankRows(indices, values)
+
+
+def _fill(
+    walk: csr_array,
+    c: NDArray[np.float64],
+    tolerance: float,
+    indices: NDArray[np.int32],
+    weights: NDArray[np.float32],
+    bounds: NDArray[np.int64],
+    threads: int,
+) -> None:
+    """The rows of one matrix."""
+    rest = np.concatenate([np.cumsum(c[::-1])[::-1][1:], [0.0]])  # what the steps after n can still add
+    indptr, columns = walk.indptr.astype(np.int64), walk.indices.astype(np.int32)
+
+    def work(worker: int, start: int, stop: int) -> None:
+        _rows(start, stop, indptr, columns, walk.data, c, rest, float(tolerance), indices, weights)
+
+    run_chunks(work, bounds, threads)
+
+
+@kernel
+def _rows(
+    start: int,
+    stop: int,
+    indptr: Any,
+    columns: Any,
+    values: Any,
+    c: Any,
+    rest: Any,
+    tolerance: float,
+    out_indices: Any,
+    out_weights: Any,
+) -> None:
+    n = len(indptr) - 1
+    total, now, then = np.zeros(n), np.zeros(n), np.zeros(n)
+    seen = np.zeros(n, np.bool_)
+    touched, front, beyond = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
+    for i in range(start, stop):
+        touched[0] = front[0] = i
+        seen[i], now[i], total[i] = True, 1.0, c[0]
+        num_touched = width = 1
+        for step in range(1, len(c)):
+            reached = 0
+            for q in range(width):
+                j = front[q]
+                mass, now[j] = now[j], 0.0
+                if mass * rest[step - 1] <= tolerance and tolerance > 0.0:
+                    continue
+                for e in range(indptr[j], indptr[j + 1]):
+                    k = columns[e]
+                    if then[k] == 0.0:
+                        beyond[reached] = k
+                        reached += 1
+                    then[k] += mass * values[e]
+            for q in range(reached):
+                k = beyond[q]
+                if not seen[k]:
+                    seen[k] = True
+                    touched[num_touched] = k
+                    num_touched += 1
+                total[k] += c[step] * then[k]
+                now[k], then[k] = then[k], 0.0
+                front[q] = k
+            width = reached
+        for q in range(width):
+            now[front[q]] = 0.0
+        _largest(total, touched, num_touched, out_indices[i], out_weights[i])
+        for q in range(num_touched):
+            total[touched[q]] = 0.0
+            seen[touched[q]] = False
+
+
+@kernel
+def _largest(total: Any, touched: Any, count: int, out_indices: Any, out_weights: Any) -> None:
+    """The largest of total[touched], by falling weight; of equal ones the smaller node first."""
+    size, room = 0, len(out_indices)
+    for q in range(count):
+        k = touched[q]
+        w = np.float32(total[k])
+        if w <= 0.0:
+            continue
+        if size == room:
+            last = out_weights[size - 1]
+            if w < last or (w == last and k > out_indices[size - 1]):
+                continue
+            size -= 1
+        at = size
+        while at > 0 and (out_weights[at - 1] < w or (out_weights[at - 1] == w and out_indices[at - 1] > k)):
+            out_weights[at], out_indices[at] = out_weights[at - 1], out_indices[at - 1]
+            at -= 1
+        out_weights[at], out_indices[at] = w, k
+        size += 1

@@ -1,0 +1,113 @@
+"""The settings of training with motif views."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from functools import partial
+from typing import Any
+
+from mcn.train._checks import flag, not_negative, positive, probability, whole
+from mcn.train.config import one_of, unknown_setting
+
+_CHECKS: tuple[tuple[Callable[[str, Any], Any], tuple[str, ...]], ...] = (
+    (
+        partial(whole, least=1),
+        ("top", "hidden", "num_layers", "batch", "unlabelled", "passes", "every", "max_epochs", "patience"),
+    ),
+    (partial(whole, least=0), ("order", "ramp", "seed")),
+    (partial(probability, one=False), ("lost", "input_dropout", "dropout", "average")),
+    (positive, ("lr", "temperature")),
+    (not_negative, ("weight_decay", "consistency", "clip", "tolerance")),
+    (flag, ("batch_norm", "row_norm", "normalize")),
+)
+
+
+@dataclass(frozen=True)
+class ViewsConfig:
+    """Settings of `mcn.nn.MotifViews` and its training. Defaults: what did best on Cora's validation nodes.
+
+    The views:
+        motifs: one view per name, see `mcn.matrices.view_rows`.
+        order, alpha: the longest walk, and the chance to stop after each step (None: all lengths alike).
+        top, tolerance: entries kept per row, and walks too unlikely to follow.
+        scope: of the motif counts: "edges", or "pairs" for motifs that join nodes without an edge.
+        lost: the share of its neighbours that a node does not hear in a view.
+    The network:
+        hidden, num_layers, input_dropout, dropout, batch_norm, row_norm: see `mcn.nn.MotifViews`.
+    The step:
+        batch, unlabelled: how many training nodes and how many others are looked at.
+        passes: views drawn of each.
+        consistency: weight of their agreement; it rises over `ramp` steps.
+        temperature: sharpness of what they are to agree on.
+    The protocol:
+        lr, weight_decay, clip: Adam with L2; gradients longer than `clip` are shortened (0: never).
+        average: the weights kept are a running mean with this memory; 0 for the weights themselves.
+        every: steps per epoch; an epoch ends with a look at the validation nodes.
+        max_epochs, patience, stopping: when to stop, and which epoch's weights to keep.
+        normalize: make each row of the features sum to one.
+        seed: decides everything random.
+    """
+
+    motifs: tuple[str, ...] = ("edge", "triangle", "4-cycle")
+    order: int = 20
+    alpha: float | None = 0.2
+    top: int = 32
+    tolerance: float = 1e-4
+    scope: str = "edges"
+    lost: float = 0.5
+    hidden: int = 64
+    num_layers: int = 2
+    input_dropout: float = 0.5
+    dropout: float = 0.7
+    batch_norm: bool = False
+    row_norm: bool = False
+    batch: int = 50
+    unlabelled: int = 100
+    passes: int = 2
+    consistency: float = 1.5
+    ramp: int = 500
+    temperature: float = 0.1
+    lr: float = 0.01
+    weight_decay: float = 0.001
+    clip: float = 0.0
+    average: float = 0.99
+    every: int = 10
+    max_epochs: int = 500
+    patience: int = 100
+    stopping: str = "accuracy"
+    normalize: bool = True
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        given: Any = self.motifs
+        if not isinstance(given, str | Sequence) or not all(isinstance(name, str) for name in given):
+            raise ValueError(f"motifs must be a list of names, got {given!r}")
+        motifs = (given,) if isinstance(given, str) else tuple(given)
+        object.__setattr__(self, "motifs", motifs)
+        for check, names in _CHECKS:
+            for name in names:
+                object.__setattr__(self, name, check(name, getattr(self, name)))
+        if self.alpha is not None:
+            object.__setattr__(self, "alpha", positive("alpha", probability("alpha", self.alpha)))
+        one_of("stopping", self.stopping, ("gat", "accuracy", "loss"))
+        one_of("scope", self.scope, ("edges", "pairs"))
+        if not self.motifs:
+            raise ValueError("motifs must name at least one view")
+
+    @classmethod
+    def from_dict(cls, settings: dict[str, Any]) -> ViewsConfig:
+        """Build from plain values, as read from YAML; an unknown name is an error."""
+        known = [f.name for f in fields(cls)]
+        for name in settings:
+            if name not in known:
+                raise unknown_setting(name, known)
+        return cls(**settings)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for YAML and JSON."""
+        return asdict(self) | {"motifs": list(self.motifs)}
+
+    def but(self, **changes: Any) -> ViewsConfig:
+        """The same settings with some changed."""
+        return replace(self, **changes)

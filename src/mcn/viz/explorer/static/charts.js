@@ -1,0 +1,112 @@
+// Charts of the whole run, as tables and SVG.
+
+const PART_NAMES = { train: "training", val: "validation", test: "test", none: "other" };
+
+/** Accuracy of every class, for one part of the nodes. */
+function classAccuracy(meta, table) {
+  return bars(meta.classes.map((name, c) => {
+    const all = table[c].reduce((a, b) => a + b, 0);
+    return { name: `${name} (${whole(all)})`, value: all ? table[c][c] / all : 0, colour: look(c).colour };
+  }).filter((_, c) => table[c].some((count) => count)));
+}
+
+function confusionTable(meta, table) {
+  const head = el("tr", {}, el("th", {}, "true ↓ predicted →"),
+    meta.classes.map((name, c) => el("th", { class: "turned", scope: "col", title: shorten(name, 300) }, meta.classes.length > 8 ? swatch(c) : [swatch(c), el("br"), shorten(name, 9)])));
+  const rows = table.map((row, c) => {
+    const all = Math.max(1, row.reduce((a, b) => a + b, 0));
+    return el("tr", {}, el("th", { scope: "row", class: "nodecell", title: shorten(meta.classes[c], 300) }, swatch(c), " ", shorten(meta.classes[c], 16)),
+      row.map((count, p) => {
+        const cell = el("td", { class: "cell" }, count ? whole(count) : "·");
+        const share = Math.round(88 * (count / all));
+        cell.style.background = `color-mix(in srgb, ${c === p ? "var(--accent)" : "var(--mark)"} ${share}%, transparent)`;
+        if (share > 50) cell.style.color = "var(--accent-ink)";
+        return cell;
+      }));
+  });
+  return el("div", { class: "scroll" }, el("table", {}, el("thead", {}, head), el("tbody", {}, rows)));
+}
+
+/** A chart that can be switched between the parts of the split that have labels. */
+function byPart(meta, label, draw) {
+  const parts = ["test", "val", "train", "none"].filter((part) => meta.confusion[part]);
+  if (!parts.length) return el("p", { class: "note" }, "no node has a label");
+  const body = el("div", {}, draw(meta.confusion[parts[0]]));
+  return el("div", {}, switcher(label, parts.map((part) => PART_NAMES[part]), 0, (n) => body.replaceChildren(draw(meta.confusion[parts[n]]))), body);
+}
+
+/** Stacked bars: of each row of counts, which share chose which motif and step. */
+function shareBars(data, names, counts) {
+  const options = optionCount(data);
+  const rows = names.flatMap((name, r) => {
+    const all = counts[r].reduce((a, b) => a + b, 0);
+    if (!all) return [];
+    const bar = el("div", { class: "stack", role: "img", "aria-label": `${shorten(name, 60)}: ` +
+      counts[r].map((count, o) => `${optionName(data, o)} ${percent(count / all, 0)}`).join(", ") });
+    counts[r].forEach((count, o) => {
+      if (!count) return;
+      const piece = el("div", { title: `${optionName(data, o)}: ${percent(count / all)} of ${whole(all)}` });
+      piece.style.width = `${(100 * count) / all}%`;
+      piece.style.background = look(o).colour;
+      if (o % 2) piece.classList.add("striped");
+      bar.append(piece);
+    });
+    return [el("span", { class: "name", title: shorten(name, 300) }, shorten(name, 60)), bar,
+      el("span", { class: "number" }, options === 2 ? percent(counts[r][0] / all, 0) : whole(all))];
+  });
+  return el("div", { class: "bars" }, rows);
+}
+
+function shares(data, names, byLayer) {
+  const key = el("div", { class: "key" }, Array.from({ length: optionCount(data) }, (_, o) => el("span", {}, patch(look(o).colour, o % 2), optionName(data, o))),
+    optionCount(data) === 2 ? el("span", {}, `at the right: share of ${optionName(data, 0)}`) : el("span", {}, "at the right: nodes"));
+  const last = byLayer.length - 1, body = el("div", {}, shareBars(data, names, byLayer[last]));
+  const buttons = byLayer.length > 1 ? switcher("Layer", byLayer.map((_, l) => `layer ${l + 1}`), last, (l) => body.replaceChildren(shareBars(data, names, byLayer[l]))) : null;
+  return el("div", {}, buttons, key, body);
+}
+
+function patch(colour, striped) {
+  const box = el("i", { class: striped ? "patch striped" : "patch" });
+  box.style.background = colour;
+  return box;
+}
+
+/** Lines over the epochs; each has its own dash, so that grey paper shows them too. */
+function lineChart(title, epochs, lines, kept, asPercent) {
+  const w = 380, h = 150, left = 42, right = 8, top = 10, bottom = 22;
+  const values = lines.flatMap((line) => line.values).filter((v) => v !== null);
+  let low = Math.min(...values), high = Math.max(...values);
+  if (asPercent) { low = 0; high = Math.max(high, 1); }
+  if (high - low < 1e-9) { high += .5; low -= .5; }
+  const first = epochs[0], span = Math.max(1, epochs[epochs.length - 1] - first);
+  const x = (epoch) => left + ((epoch - first) / span) * (w - left - right);
+  const y = (value) => top + (1 - (value - low) / (high - low)) * (h - top - bottom);
+  const chart = svg("svg", { class: "chart", viewBox: `0 0 ${w} ${h}`, role: "img", "aria-label": `${title} over ${epochs.length} epochs` });
+  for (const share of [0, .25, .5, .75, 1]) {
+    const value = low + share * (high - low);
+    chart.append(svg("line", { x1: left, x2: w - right, y1: y(value), y2: y(value), stroke: "var(--faint)" }),
+      svg("text", { x: left - 5, y: y(value) + 3.5, "text-anchor": "end", "font-size": 10 }, asPercent ? percent(value, 0) : value.toFixed(2)));
+  }
+  for (const [epoch, anchor] of [[first, "start"], [Math.round(first + span / 2), "middle"], [first + span, "end"]]) {
+    chart.append(svg("text", { x: x(epoch), y: h - 6, "text-anchor": anchor, "font-size": 10 }, String(epoch)));
+  }
+  if (kept) chart.append(svg("line", { x1: x(kept), x2: x(kept), y1: top, y2: h - bottom, stroke: "var(--mark)", "stroke-dasharray": "2 3" }));
+  for (const line of lines) {
+    const points = line.values.map((v, i) => (v === null ? null : `${x(epochs[i]).toFixed(1)},${y(v).toFixed(1)}`)).filter(Boolean);
+    chart.append(svg("polyline", { points: points.join(" "), fill: "none", stroke: line.colour, "stroke-width": 1.6, "stroke-dasharray": line.dash }));
+  }
+  const key = el("div", { class: "key" }, lines.map((line) => el("span", {},
+    svg("svg", { width: 22, height: 8, "aria-hidden": "true" }, svg("line", { x1: 0, x2: 22, y1: 4, y2: 4, stroke: line.colour, "stroke-width": 2, "stroke-dasharray": line.dash })), line.name)),
+    kept ? el("span", {}, svg("svg", { width: 8, height: 12, "aria-hidden": "true" }, svg("line", { x1: 4, x2: 4, y1: 0, y2: 12, stroke: "var(--mark)", "stroke-dasharray": "2 3" })), `kept: epoch ${kept}`) : null);
+  return el("div", {}, key, chart);
+}
+
+/** Title and chart of accuracy and loss. */
+function trainingCurves(meta) {
+  const { curves, summary } = meta;
+  const pair = (name) => [
+    { name: "training", values: curves[`train_${name}`], colour: look(1).colour, dash: "5 3" },
+    { name: "validation", values: curves[`val_${name}`], colour: look(0).colour, dash: null }];
+  return [["Accuracy while training", lineChart("accuracy", curves.epoch, pair("accuracy"), summary.best_epoch, true)],
+    ["Loss while training", lineChart("loss", curves.epoch, pair("loss"), summary.best_epoch, false)]];
+}

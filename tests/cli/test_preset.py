@@ -1,0 +1,76 @@
+"""`mcn train --preset`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from mcn.experiments import load_preset
+from mcn.train import Config, load_run
+from tests.cli.conftest import Run, refused
+from tests.cli.test_train import write_graph
+
+
+def test_a_preset_by_name_brings_its_data_set(mcn: Run, data_root: Path, tmp_path: Path) -> None:
+    done = mcn(
+        *("train", "--preset", "cora-paper", "--max-epochs", 2, "--seed", 3),
+        *("--data-root", data_root, "--out", tmp_path / "run"),
+    )
+    assert done.code == 0, done.err
+    assert "GAT" not in done.out
+    run = load_run(tmp_path / "run")
+    assert run.source["dataset"] == "cora"
+    assert run.config == load_preset("cora-paper").config.but(max_epochs=2, seed=3)
+
+
+def test_options_and_data_set_win(mcn: Run, tmp_path: Path) -> None:
+    done = mcn(
+        *("train", "--preset", "citeseer-paper", "--dataset", "karate", "--max-epochs", 2),
+        *("--attention", "gated", "--motifs", "edge,2-star", "--layers", 3, "--lr", 0.02),
+        *("--out", tmp_path / "run"),
+    )
+    assert done.code == 0, done.err
+    run = load_run(tmp_path / "run")
+    assert run.source["dataset"] == "karate"
+    assert run.config == Config(
+        motifs=("edge", "2-star"), steps=2, num_layers=3, lr=0.02, stopping="accuracy", max_epochs=2
+    )
+
+
+def test_a_file_of_settings_and_a_graph_of_one_s_own(mcn: Run, tmp_path: Path) -> None:
+    edges, nodes = write_graph(tmp_path)
+    wanted = Config(motifs=("edge", "3-star"), hidden=4, heads=2, max_epochs=2)
+    (tmp_path / "best.yaml").write_text(yaml.safe_dump(wanted.to_dict()))
+    done = mcn(
+        *("train", "--preset", tmp_path / "best.yaml", "--graph", edges, "--nodes", nodes),
+        *("--out", tmp_path / "run"),
+    )
+    assert done.code == 0, done.err
+    assert load_run(tmp_path / "run").config == wanted
+
+
+def test_a_file_without_a_data_set_means_the_embedded_one(mcn: Run, tmp_path: Path) -> None:
+    (tmp_path / "mine.yaml").write_text("max_epochs: 1\nhidden: 2\nheads: 1\n")
+    done = mcn("train", "--preset", tmp_path / "mine.yaml", "--beside", "none", "--out", tmp_path / "run")
+    assert done.code == 0, done.err
+    assert done.out.splitlines()[-1] == f"files: {tmp_path / 'run'}"
+    assert load_run(tmp_path / "run").source["dataset"] == "strong-ties"
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("coar", "unknown preset 'coar'; did you mean 'cora'?"),
+        ("missing.yaml", "missing.yaml: No such file or directory"),
+        ("bad.yaml", "preset bad.yaml: unknown setting 'lerning_rate'"),
+    ],
+)
+def test_wrong_use(
+    mcn: Run, name: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("bad.yaml").write_text("lerning_rate: 1\n")
+    assert message in refused(mcn("train", "--preset", name))
+    assert [path.name for path in tmp_path.iterdir()] == ["bad.yaml"]

@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+import json
+import shlex
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import COMMAND, Run, refused
+
+LITTLE = ["--datasets", "cora", "--methods", "majority,lp", "--seeds", "2", "--jobs", "1"]
+
+
+def test_table2_end_to_end(
+    mcn: Run, data_root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = mcn("reproduce", "table2", *LITTLE, "--data-root", data_root)
+    assert done.code == 0, done.err
+    assert sorted(done.err.splitlines()) == [
+        "cora, lp: 74.4 ± 0.0 % (2 runs)",
+        "cora, majority: 31.9 ± 0.0 % (2 runs)",
+    ]
+    assert "table2 (tab:acc)" in done.out
+    folder = Path("reproduce/table2")
+    files = [folder / name for name in ("report.md", "report.html", "results.json", "ledger.sqlite")]
+    assert done.out.splitlines()[-1] == f"files: {', '.join(map(str, files))}"
+    assert all(file.is_file() for file in files)
+    message = refused(mcn("reproduce", "table2", *LITTLE, "--data-root", data_root))
+    assert message == f"{folder} already holds results; choose another --out, or go on with --resume"
+
+    again = mcn("reproduce", "table2", *LITTLE, "--data-root", data_root, "--resume", "--json")
+    assert again.code == 0
+    content = json.loads(again.out)
+    assert [row["method"] for row in content["rows"]] == ["majority", "lp"]
+    assert content["seeds"] == [0, 1]
+    assert content["files"] == [str(file) for file in files]
+    assert set(content["versions"]) >= {"mcn", "torch"}
+
+
+def test_first_seed(mcn: Run, data_root: Path, tmp_path: Path) -> None:
+    done = mcn(
+        *("reproduce", "table3", "--datasets", "dd7", "--methods", "majority", "--seeds", 2, "--jobs", 1),
+        *("--first-seed", 7, "--data-root", data_root, "--out", tmp_path / "out", "--json"),
+    )
+    assert done.code == 0
+    assert json.loads(done.out)["seeds"] == [7, 8]
+
+
+def test_table1(mcn: Run, tmp_path: Path) -> None:
+    out = tmp_path / "one"
+    done = mcn("reproduce", "table1", "--datasets", "karate,strong-ties", "--out", out)
+    assert done.code == 0, done.err
+    assert done.out.count("yes") == 6
+    assert "no" not in done.out.replace("normal", "").split()
+    assert (out / "report.md").is_file()
+    page = (out / "report.html").read_text()
+    assert "<script" not in page
+    assert refused(mcn("reproduce", "table1", "--datasets", "karate", "--out", out)).startswith(
+        f"{out} already"
+    )
+
+
+def test_figure1(mcn: Run, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    out = tmp_path / "figure"
+    done = mcn("reproduce", "figure1", "--out", out, "--json")
+    assert done.code == 0, done.err
+    content = json.loads(done.out)
+    assert content["files"] == [str(out / "figure1.pdf"), str(out / "figure1.png")]
+    assert (out / "figure1.pdf").read_bytes().startswith(b"%PDF")
+    assert (out / "figure1.png").read_bytes().startswith(b"\x89PNG")
+    assert "already holds figure1" in refused(mcn("reproduce", "figure1", "--out", out))
+
+
+@pytest.mark.slow
+def test_figure4(mcn: Run, data_root: Path, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    out = tmp_path / "figure"
+    done = mcn("reproduce", "figure4", "--out", out, "--data-root", data_root)
+    assert done.code == 0, done.err
+    assert "layer 1 listens to: " in done.out
+    assert "4-path" in done.out
+    assert (out / "figure4.pdf").read_bytes().startswith(b"%PDF")
+    assert (out / "run" / "summary.json").is_file()
+    before = (out / "run" / "summary.json").read_bytes()
+    assert mcn("reproduce", "figure4", "--out", out, "--data-root", data_root, "--resume").code == 0
+    assert (out / "run" / "summary.json").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            ["table4"],
+            "WHAT must be one of table1, table2, table3, figure1, figure4, got 'table4'; did you mean",
+        ),
+        (["table2", "--methods", "mnc"], "got 'mnc'; did you mean 'mcn'?"),
+        (["table2", "--methods", ","], "--methods names nothing, got ','"),
+        (["table2", "--datasets", "dd6"], "datasets: expected some of cora, citeseer, pubmed, got 'dd6'"),
+        (["table3", "--seeds", "0"], "--seeds"),
+        (["figure1", "--methods", "mcn"], "--methods is for table2 and table3, not for figure1"),
+        (["figure4", "--datasets", "karate"], "figure4 is about cora, got 'karate'"),
+        (["figure1", "--datasets", "karate,cora"], "figure1 shows one graph, got karate, cora"),
+        (["table1", "--datasets", "korate"], "unknown data set 'korate' (did you mean karate"),
+        (["table2", "--sedes", "2"], "no option '--sedes'; did you mean '--seeds'?"),
+    ],
+)
+def test_wrong_use(
+    mcn: Run, words: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert message in refused(mcn("reproduce", *words))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_interrupt_says_how_to_go_on(data_root: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    words = [
+        *("reproduce", "table2", "--datasets", "cora", "--methods", "majority,gat", "--seeds", "2"),
+        *("--jobs", "1", "--data-root", str(data_root), "--out", str(out)),
+    ]
+    process = subprocess.Popen(
+        [COMMAND, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    line = process.stderr.readline()  # the first method is finished, the second is under way
+    assert line.startswith("cora, majority: ")
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    out_text, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert out_text == ""
+    assert err == f"mcn: interrupted; go on with: mcn {shlex.join([*words, '--resume'])}\n"
+    assert (out / "ledger.sqlite").is_file()
+
+
+def test_help(shell: Run) -> None:
+    done = shell("reproduce", "--help")
+    assert done.code == 0
+    assert "Example: mcn reproduce table2 --quick" in done.out

@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+
+from mcn.experiments import Ledger, load_preset
+from tests.cli.conftest import COMMAND, Run, refused
+from tests.experiments.units import timeless
+
+pytest.importorskip("optuna", reason="Optuna is not installed (pip install 'mcn[search]')")
+
+SPACE = """
+fixed: {max_epochs: 10, hidden: 2, heads: 2, attention: paper}
+settings:
+  motifs: {subsets: [edge, triangle]}
+  lr: [0.01, 0.05]
+"""
+
+
+@pytest.fixture
+def space(tmp_path: Path) -> Path:
+    path = tmp_path / "space.yaml"
+    path.write_text(SPACE)
+    return path
+
+
+def options(space: Path, out: Path) -> list[object]:
+    small = ["--trials", 4, "--seeds", 2, "--final-seeds", 2, "--jobs", 1]
+    return ["search", "--dataset", "karate", "--space", space, *small, "--out", out]
+
+
+def test_a_search(mcn: Run, space: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    outcome = mcn(*options(space, out))
+    assert (outcome.code, outcome.err) == (0, "")
+    assert "karate, space space: the best settings" in outcome.out
+    assert "protocol: 4 trials (tpe, 0 failed), each the mean of seeds 0 to 1" in outcome.out
+    assert "importance" in outcome.out
+    assert f"again: mcn train --preset {out / 'best.yaml'} --seeds 2 --seed 2" in outcome.out
+    assert {path.name for path in out.iterdir() if path.name[0] != "."} == {
+        "best.yaml", "ledger.sqlite", "search.json"
+    }  # fmt: skip
+    result = json.loads((out / "search.json").read_text())
+    assert len(result["trials"]) == 4
+    ledger = Ledger(out / "ledger.sqlite")
+    assert [row["test_accuracy"] for row in ledger.rows(test=True)] == [
+        row["test_accuracy"] for row in result["final"]
+    ]
+
+
+def test_the_winner_is_a_preset(mcn: Run, space: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    result = json.loads(mcn(*options(space, out), "--json").out)
+    preset = load_preset(out / "best.yaml")
+    assert preset.dataset == "karate"
+    assert preset.config.to_dict() == result["config"]
+    assert yaml.safe_load((out / "best.yaml").read_text())["settings"]["attention"] == "paper"
+    again = mcn(
+        "train", "--preset", out / "best.yaml", "--seeds", 2, "--seed", 2, "--out", out / "r", "--json"
+    )
+    assert json.loads(again.out)["rows"][0]["test"] == [100 * row["test_accuracy"] for row in result["final"]]
+
+
+def test_going_on(mcn: Run, space: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    mcn(*options(space, out))
+    before = Ledger(out / "ledger.sqlite").rows()
+    assert "ledger.sqlite already holds runs; choose another --out, or go on with --resume" in refused(
+        mcn(*options(space, out))
+    )
+    assert mcn(*options(space, out), "--resume").code == 0
+    assert Ledger(out / "ledger.sqlite").rows() == before
+    other = mcn(*options(space, tmp_path / "other"), "--ledger", out / "ledger.sqlite", "--resume")
+    assert f"files: {tmp_path / 'other'}, {out / 'ledger.sqlite'}" in other.out
+    assert Ledger(out / "ledger.sqlite").rows() == before
+
+
+def test_interrupted(space: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    words = [str(word) for word in options(space, out)]
+    whole = subprocess.Popen(
+        [COMMAND, *words, "--trials", "40"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    deadline = time.monotonic() + 100
+    while not (out / "ledger.sqlite").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    while not len(Ledger(out / "ledger.sqlite")) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    whole.send_signal(signal.SIGINT)
+    printed, err = whole.communicate(timeout=100)
+    assert whole.returncode == 130
+    assert printed == ""
+    command = " ".join(["mcn", *words, "--trials", "40", "--resume"])
+    assert err == f"mcn: interrupted; go on with: {command}\n"
+    assert timeless(Ledger(out / "ledger.sqlite").rows())
+
+
+def test_files_of_ones_own(mcn: Run, tmp_path: Path, space: Path) -> None:
+    from tests.experiments.units import write_graph
+
+    source = write_graph(tmp_path)
+    small = ["--trials", 1, "--seeds", 1, "--final-seeds", 1, "--jobs", 1, "--sampler", "grid"]
+    outcome = mcn(
+        "search", "--graph", source.graph, "--nodes", source.nodes, "--space", space, *small,
+        "--out", tmp_path / "out",
+    )  # fmt: skip
+    assert outcome.code == 0, outcome
+    assert f"again: mcn train --graph {source.graph} --nodes {source.nodes} --preset" in outcome.out
+    assert "importance: the trials do not differ" in outcome.out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--dataset", "krate"], "unknown data set 'krate' (did you mean karate"),
+        (["--space", "quik"], "unknown space 'quik'; did you mean 'quick'?"),
+        (["--graph", "none.csv"], "none.csv: no such file"),
+        (["--dataset", "karate", "--sampler", "random"], "sampler must be one of tpe, grid, got 'random'"),
+        (["--dataset", "karate", "--engine", "dask"], "engine must be one of local, ray, got 'dask'"),
+        (["--dataset", "karate", "--graph", "x.csv"], "give --dataset or --graph, not both"),
+        (["--nodes", "x.csv"], "--nodes describes the nodes of --graph"),
+        (["--resume"], "--resume needs --out or --ledger"),
+        (["--trials", "0"], "'--trials'"),
+    ],
+)
+def test_wrong_use(
+    mcn: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert message in refused(mcn("search", *words))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_is_no_ledger(mcn: Run, space: Path, tmp_path: Path) -> None:
+    (tmp_path / "notes").write_text("no ledger " * 100)
+    outcome = mcn(*options(space, tmp_path / "out"), "--ledger", tmp_path / "notes", "--resume")
+    assert "notes: not a ledger of runs, or damaged" in refused(outcome)

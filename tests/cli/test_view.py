@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run, refused
+from tests.cli.test_train import QUICK, write_graph
+from tests.viz.explorer.reading import read_page
+
+
+@pytest.fixture
+def run_folder(mcn: Run, tmp_path: Path) -> Path:
+    edges, nodes = write_graph(tmp_path, split=True)
+    done = mcn("train", "--graph", edges, "--nodes", nodes, *QUICK, "--out", tmp_path / "run", "--no-report")
+    assert done.code == 0, done
+    assert not (tmp_path / "run" / "report.html").exists()
+    return tmp_path / "run"
+
+
+@pytest.fixture(autouse=True)
+def no_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_the_page_of_a_run(mcn: Run, run_folder: Path) -> None:
+    done = mcn("view", run_folder)
+    page = run_folder / "explorer.html"
+    assert done == (0, f"{page} written; open it in a browser\n", "")
+    meta, _ = read_page(page)
+    assert meta["ids"][:2] == ["a0", "a1"]
+    assert meta["classes"] == ["blue", "red"]
+    assert not meta["other_graph"]
+
+
+def test_into_a_file(mcn: Run, run_folder: Path, tmp_path: Path) -> None:
+    told = mcn("view", run_folder, "--out", tmp_path / "own.html", "--no-open", "--json")
+    size = (tmp_path / "own.html").stat().st_size
+    assert json.loads(told.out) == {
+        "run": str(run_folder),
+        "out": str(tmp_path / "own.html"),
+        "bytes": size,
+        "opened": False,
+    }
+    assert not (run_folder / "explorer.html").exists()
+
+
+def test_it_opens_the_browser_where_there_is_a_screen(
+    mcn: Run, run_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The browser here is a script that notes what it is asked to open."""
+    browser = tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\necho "$1" > "{tmp_path}/asked"\n')
+    browser.chmod(0o755)
+    monkeypatch.setenv("DISPLAY", ":0")
+    monkeypatch.setattr("webbrowser._tryorder", None)
+    monkeypatch.setenv("BROWSER", f"{browser} %s")
+    page = run_folder / "explorer.html"
+    assert mcn("view", run_folder).out == f"{page} written and opened\n"
+    assert (tmp_path / "asked").read_text().strip() == page.as_uri()
+    (tmp_path / "asked").unlink()
+    assert mcn("view", run_folder, "--no-open").out == f"{page} written; open it in a browser\n"
+    assert not (tmp_path / "asked").exists()
+
+
+def test_the_graph_has_changed(mcn: Run, run_folder: Path, tmp_path: Path) -> None:
+    edges = tmp_path / "edges.csv"
+    edges.write_text(edges.read_text() + "a1,b7\n")
+    message = refused(mcn("view", run_folder))
+    assert "the graph is no longer the one the run was trained on" in message
+    assert not (run_folder / "explorer.html").exists()
+
+
+def test_another_graph_is_shown_when_it_is_named(mcn: Run, run_folder: Path, tmp_path: Path) -> None:
+    new = tmp_path / "new"
+    new.mkdir()
+    edges, nodes = write_graph(new, split=True)
+    edges.write_text(edges.read_text() + "b3,zoe\n")
+    nodes.write_text(nodes.read_text() + "zoe,,,3,49\n")
+    done = mcn("view", run_folder, "--graph", edges, "--nodes", nodes, "--out", new / "page.html")
+    assert done.code == 0, done
+    meta, arrays = read_page(new / "page.html")
+    assert meta["other_graph"]
+    assert meta["nodes"] == 25
+    assert arrays["truth"][meta["ids"].index("zoe")] == -1
+
+
+def test_wrong_use(mcn: Run, run_folder: Path, tmp_path: Path) -> None:
+    assert "config.yaml is missing" in refused(mcn("view", tmp_path / "nowhere"))
+    assert "must end in .html" in refused(mcn("view", run_folder, "--out", tmp_path / "page.txt"))
+    assert "--nodes describes the nodes of --graph" in refused(mcn("view", run_folder, "--nodes", "n.csv"))
+    (tmp_path / "edges.csv").unlink()
+    assert "edges.csv: no such file" in refused(mcn("view", run_folder))
+
+
+def test_train_writes_a_report(mcn: Run, tmp_path: Path) -> None:
+    done = mcn("train", "--dataset", "karate", *QUICK, "--seeds", "2", "--out", tmp_path / "runs")
+    assert done.code == 0, done
+    for seed in (0, 1):
+        meta, _ = read_page(tmp_path / "runs" / f"seed-{seed}" / "report.html")
+        assert f"--seed {seed} " in meta["repeat"]["command"]
+        assert meta["repeat"]["note"] == ""
+
+
+def test_the_command_of_a_report_gives_the_same_run(mcn: Run, tmp_path: Path) -> None:
+    mcn(
+        "train",
+        "--dataset",
+        "karate",
+        *QUICK,
+        "--seed",
+        "3",
+        "--steps",
+        "2",
+        "--raw",
+        "--out",
+        tmp_path / "a",
+    )
+    words = read_page(tmp_path / "a" / "report.html")[0]["repeat"]["command"].split()
+    assert words[:2] == ["mcn", "train"]
+    assert mcn(*words[1:], "--out", tmp_path / "b").code == 0
+    for name in ("config.yaml", "model.safetensors", "predictions.csv"):
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes(), name

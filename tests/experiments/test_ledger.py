@@ -1,0 +1,187 @@
+from __future__ import annotations
+
+import csv
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mcn.experiments import Ledger
+
+
+def row(key: str = "a", **changes: Any) -> dict[str, Any]:
+    return {
+        "key": key, "dataset": "karate", "method": "mcn", "settings": {"motifs": ["edge"]}, "seed": 0,
+        "test": True, "val_accuracy": 0.5, "val_loss": 0.25, "test_accuracy": None, "epochs": 7,
+        "seconds": 1.5, "version": "0.1.0", "error": None, "config": {"lr": 0.005},
+        **changes,
+    }  # fmt: skip
+
+
+def test_rows_come_back_as_they_were(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "new" / "ledger.sqlite")
+    assert len(ledger) == 0
+    assert ledger.get("a") is None
+    rows = [row("a"), row("b", val_accuracy=None, error='no <room> für "it"', config=None, test=False)]
+    for one in rows:
+        ledger.add(one)
+    again = Ledger(tmp_path / "new" / "ledger.sqlite")
+    assert [again.get("a"), again.get("b")] == rows
+    assert len(again) == 2
+
+
+def test_a_second_row_of_a_key_changes_nothing(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    ledger.add(row(val_accuracy=0.5))
+    ledger.add(row(val_accuracy=0.75))
+    assert ledger.rows() == [row(val_accuracy=0.5)]
+
+
+def test_filtering_and_order(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    for one in (row("c", seed=10), row("b", seed=9), row("a", method="gat"), row("d", settings={})):
+        ledger.add(one)
+    assert [r["key"] for r in ledger.rows()] == ["a", "b", "c", "d"]
+    assert [r["key"] for r in ledger.rows(method="mcn", settings={"motifs": ["edge"]})] == ["b", "c"]
+    assert [r["key"] for r in ledger.rows(test_accuracy=None, seed=9)] == ["b"]
+    assert ledger.rows(test=False) == []
+    with pytest.raises(ValueError, match="no column 'sede'; there are key, dataset"):
+        ledger.rows(sede=1)
+
+
+def test_export(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    rows = [row("a"), row("b", seed=1, error="x, y")]
+    for one in reversed(rows):
+        ledger.add(one)
+    ledger.export(tmp_path / "rows.jsonl")
+    ledger.export(tmp_path / "rows.csv")
+    assert [json.loads(line) for line in (tmp_path / "rows.jsonl").read_text().splitlines()] == rows
+    with (tmp_path / "rows.csv").open(newline="") as file:
+        table = list(csv.DictReader(file))
+    assert [(r["key"], r["error"], json.loads(r["settings"])) for r in table] == [
+        ("a", "", {"motifs": ["edge"]}),
+        ("b", "x, y", {"motifs": ["edge"]}),
+    ]
+    with pytest.raises(ValueError, match=r"rows.xls: the file's name must end in .jsonl or .csv"):
+        ledger.export(tmp_path / "rows.xls")
+
+
+def test_readable_with_plain_sqlite(tmp_path: Path) -> None:
+    Ledger(tmp_path / "ledger.sqlite").add(row())
+    with sqlite3.connect(tmp_path / "ledger.sqlite") as db:
+        query = "SELECT dataset, json_extract(settings, '$.motifs[0]'), val_accuracy FROM runs"
+        assert db.execute(query).fetchall() == [("karate", "edge", 0.5)]
+    db.close()
+
+
+def test_a_row_must_be_complete(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="not the row of a run: colour, seed missing or not known"):
+        Ledger(tmp_path / "ledger.sqlite").add(
+            {k: v for k, v in row().items() if k != "seed"} | {"colour": 1}
+        )
+
+
+def test_other_files_are_refused_and_left_alone(tmp_path: Path) -> None:
+    text = tmp_path / "notes.txt"
+    text.write_text("not a database, but long enough to have a header" * 10)
+    with pytest.raises(ValueError, match=r"notes.txt: not a ledger of runs, or damaged"):
+        Ledger(text)
+    other = tmp_path / "other.sqlite"
+    with sqlite3.connect(other) as db:
+        db.execute("CREATE TABLE mine (x)")
+    db.close()
+    before = other.read_bytes()
+    with pytest.raises(ValueError, match=r"other.sqlite: an SQLite file, but not a ledger"):
+        Ledger(other)
+    assert other.read_bytes() == before
+    with pytest.raises(IsADirectoryError, match="expected a ledger's file"):
+        Ledger(tmp_path)
+    with pytest.raises(NotADirectoryError):
+        Ledger(text / "ledger.sqlite")
+
+
+def test_a_damaged_ledger(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite"
+    ledger = Ledger(path)
+    for i in range(50):
+        ledger.add(row(str(i)))
+    content = path.read_bytes()
+    path.write_bytes(content[:4096] + os.urandom(len(content) - 4096))
+    with pytest.raises(ValueError, match=r"ledger.sqlite: not a ledger of runs, or damaged"):
+        ledger.rows()
+
+
+def test_a_ledger_of_another_version(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite"
+    Ledger(path)
+    with sqlite3.connect(path) as db:
+        db.execute("ALTER TABLE runs ADD COLUMN later")
+    db.close()
+    with pytest.raises(ValueError, match=r"a ledger of another version, its columns are .*, later"):
+        Ledger(path)
+
+
+@pytest.mark.skipif(sys.platform == "win32" or not Path("/proc/self").is_dir(), reason="needs Linux's /proc")
+def test_a_folder_that_cannot_be_written() -> None:
+    with pytest.raises(OSError, match=r"the ledger cannot be opened") as caught:
+        Ledger("/proc/self/ledger.sqlite")
+    assert caught.value.filename == "/proc/self/ledger.sqlite"
+
+
+FULL = """
+import resource, sys
+from tests.experiments.test_ledger import row
+from mcn.experiments import Ledger
+ledger = Ledger(sys.argv[1])
+resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536))
+try:
+    for i in range(1000):
+        ledger.add(row(str(i), error="x" * 1000))
+except OSError as error:
+    print(i, error)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs limits on file sizes")
+def test_no_more_room_leaves_the_rows_before(tmp_path: Path, repository: Path) -> None:
+    path = tmp_path / "ledger.sqlite"
+    done = subprocess.run(
+        [sys.executable, "-c", FULL, path], capture_output=True, text=True, check=True, cwd=repository
+    )
+    added, _, message = done.stdout.partition(" ")
+    assert "is the disk full?" in message
+    assert str(path) in message
+    assert 0 < len(Ledger(path)) == int(added) < 1000
+
+
+def test_claims_exclude_each_other(tmp_path: Path) -> None:
+    first, second = Ledger(tmp_path / "ledger.sqlite"), Ledger(tmp_path / "ledger.sqlite")
+    claim = first.claim("k")
+    assert claim is not None
+    assert second.claim("k") is None
+    other = second.claim("l")
+    assert other is not None
+    claim.release()
+    again = second.claim("k")
+    assert again is not None
+    again.release()
+    other.release()
+    assert list((tmp_path / ".ledger.sqlite.claims").iterdir()) == []
+
+
+def test_the_claim_of_a_dead_process_is_free(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite"
+    code = (
+        "import os, sys; from mcn.experiments import Ledger; c = Ledger(sys.argv[1]).claim('k'); os._exit(9)"
+    )
+    subprocess.run([sys.executable, "-c", code, path], check=False)
+    assert (tmp_path / ".ledger.sqlite.claims" / "k").exists()
+    claim = Ledger(path).claim("k")
+    assert claim is not None
+    claim.release()

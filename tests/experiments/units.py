@@ -1,0 +1,37 @@
+"""Small units to run, and rows without what differs from run to run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from mcn.experiments import Source, Unit
+
+KARATE = Source("karate")
+QUICK: dict[str, Any] = {"max_epochs": 5, "hidden": 2, "heads": 2}
+
+
+def quick(method: str = "mcn", seed: int = 0, **changes: Any) -> Unit:
+    """A run of five epochs on karate."""
+    test = changes.pop("test", True)
+    return Unit(KARATE, method, {**QUICK, **changes}, seed, test)
+
+
+def timeless(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows without their `seconds`."""
+    return [{name: value for name, value in row.items() if name != "seconds"} for row in rows]
+
+
+def write_graph(folder: Path, swap_test: bool = False) -> Source:
+    """A ring of 24 nodes in two classes with a split, as files; `swap_test` exchanges the test labels."""
+    folder.mkdir(parents=True, exist_ok=True)
+    edges, nodes = ["source,target"], ["id,label,split,left,right"]
+    for i in range(24):
+        edges += [f"{i},{(i + 1) % 24}", f"{i},{(i + 2) % 24}"]
+        split = ("train", "val", "test")[i % 3]
+        red = (i < 12) != (swap_test and split == "test")
+        nodes.append(f"{i},{'red' if red else 'blue'},{split},{i < 14:d},{i % 5}")
+    (folder / "edges.csv").write_text("\n".join(edges) + "\n")
+    (folder / "nodes.csv").write_text("\n".join(nodes) + "\n")
+    return Source(graph=str(folder / "edges.csv"), nodes=str(folder / "nodes.csv"))

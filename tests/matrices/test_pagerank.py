@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+
+from mcn.matrices import pagerank_rows, walk_weights
+from mcn.matrices.pagerank import with_loops
+
+
+def dense(matrix: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Σ c_n P^n written out."""
+    looped = matrix + np.eye(len(matrix))
+    walk = looped / looped.sum(1, keepdims=True)
+    return sum(c * np.linalg.matrix_power(walk, n) for n, c in enumerate(weights))  # type: ignore[return-value]
+
+
+@st.composite
+def weighted_graphs(draw: st.DrawFn) -> np.ndarray:
+    n = draw(st.integers(1, 9))
+    values = draw(st.lists(st.sampled_from([0, 0, 0, 1, 2, 7]), min_size=n * n, max_size=n * n))
+    upper = np.triu(np.array(values, float).reshape(n, n), 1)
+    return upper + upper.T
+
+
+@settings(max_examples=60, deadline=None)
+@given(weighted_graphs(), st.integers(0, 5), st.sampled_from([None, 0.2, 0.5, 1.0]), st.integers(1, 9))
+def test_rows_are_the_largest_entries_of_the_sum(
+    matrix: np.ndarray, order: int, alpha: float | None, top: int
+) -> None:
+    weights = walk_weights(order, alpha)
+    rows = pagerank_rows([csr_array(matrix)], weights, top, tolerance=0)
+    full = dense(matrix, weights)
+    width = min(top, len(matrix))
+    np.testing.assert_allclose(rows.weights[0], -np.sort(-full, axis=1)[:, :width], atol=1e-6)
+    for i, (nodes, values) in enumerate(zip(rows.indices[0], rows.weights[0], strict=True)):
+        kept = nodes[values > 0]
+        assert len(set(kept.tolist())) == len(kept)
+        np.testing.assert_allclose(values[values > 0], full[i, kept], atol=1e-6)
+
+
+def test_weights_of_walks() -> None:
+    np.testing.assert_allclose(walk_weights(2, 0.5), [0.5, 0.25, 0.125])
+    np.testing.assert_allclose(walk_weights(3, None), [0.25] * 4)
+    with pytest.raises(ValueError, match="alpha must be above 0 and at most 1, got 0"):
+        walk_weights(2, 0.0)
+    with pytest.raises(ValueError, match="order must be 0 or more, got -1"):
+        walk_weights(-1, 0.5)
+
+
+def test_a_node_without_neighbours_stays_where_it_is() -> None:
+    walk = with_loops(np.array([[0.0, 3.0, 0.0], [3.0, 0.0, 0.0], [0.0, 0.0, 0.0]])).toarray()
+    np.testing.assert_allclose(walk, [[0.25, 0.75, 0], [0.75, 0.25, 0], [0, 0, 1]])
+
+
+def test_tolerance_loses_little_and_threads_change_nothing() -> None:
+    rng = np.random.default_rng(0)
+    upper = np.triu(rng.random((60, 60)) < 0.08, 1).astype(float)
+    matrix = csr_array(upper + upper.T)
+    weights = walk_weights(8, 0.2)
+    exact = pagerank_rows([matrix], weights, 60, tolerance=0)
+    rough = pagerank_rows([matrix], weights, 60, tolerance=1e-4, threads=1)
+    many = pagerank_rows([matrix], weights, 60, tolerance=1e-4, threads=3)
+    gap = abs(exact.matrix(0) - rough.matrix(0)).sum(1)
+    assert 0 < gap.max() < 0.05
+    np.testing.assert_array_equal(rough.indices, many.indices)
+    np.testing.assert_array_equal(rough.weights, many.weights)
+
+
+def test_every_matrix_may_have_weights_of_its_own() -> None:
+    path = np.array([[0.0, 1, 0], [1, 0, 1], [0, 1, 0]])
+    first, second = walk_weights(3, 0.5), walk_weights(1, 0.1)
+    rows = pagerank_rows([csr_array(path), csr_array(path)], [first, second], 3, tolerance=0)
+    np.testing.assert_allclose(rows.matrix(0).toarray(), dense(path, first), atol=1e-6)
+    np.testing.assert_allclose(rows.matrix(1).toarray(), dense(path, second), atol=1e-6)
+    assert (rows.num_views, rows.num_nodes) == (2, 3)
+
+
+def test_top_must_be_positive() -> None:
+    with pytest.raises(ValueError, match="top must be 1 or more, got 0"):
+        pagerank_rows([np.eye(2)], walk_weights(1, 0.5), 0)

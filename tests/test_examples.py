@@ -1,0 +1,106 @@
+"""The scripts and the notebook of `examples` run and print what they promise."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import REPOSITORY
+
+EXAMPLES = REPOSITORY / "examples"
+
+# Arguments that make a script short, and what its output must hold.
+SCRIPTS: dict[str, tuple[list[str], list[str]]] = {
+    "own_graph": (
+        ["--epochs", "20"],
+        [
+            r"180 nodes, 619 undirected edges",
+            r"29 nodes had no label",
+            r"  person \d+: (harbour|north|south) \(",
+        ],
+    ),
+    "pyg_training_loop": (["--epochs", "12"], [r"choosing: test [\d.]+%", r"edges for all: test [\d.]+%"]),
+    "motif_features": (
+        ["--folds", "3"],
+        [r"ties between known nodes", r"12 motif counts: [\d.]+% over 3 folds", r"  triangle: \+"],
+    ),
+    "compare_methods": (
+        ["--dataset", "karate", "--seeds", "2", "--epochs", "10"],
+        [r"mcn +[\d.]+ ± [\d.]+\n", r"mlp +[\d.]+ ± [\d.]+   [+-][\d.]+ ± [\d.]+ against mcn"],
+    ),
+    "what_nodes_chose": (
+        ["--epochs", "20"],
+        [r"nodes in a triangle: 1300, of which", r"  edge: 18 neighbours", r"  triangle: 9 neighbours"],
+    ),
+    "own_baseline": (["--seeds", "1"], [r"majority +test 18.7", r"smoothed-centroid +test \d\d"]),
+}
+
+
+def test_every_script_is_here() -> None:
+    assert {path.stem for path in EXAMPLES.glob("*.py")} == set(SCRIPTS)
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_script(name: str, tmp_path: Path) -> None:
+    if name in ("motif_features", "own_baseline"):
+        pytest.importorskip("sklearn")
+    arguments, expected = SCRIPTS[name]
+    done = subprocess.run(
+        [sys.executable, EXAMPLES / f"{name}.py", *arguments],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    for pattern in expected:
+        assert re.search(pattern, done.stdout), f"{pattern!r} is not in\n{done.stdout}"
+    assert list(tmp_path.iterdir()) == []  # nothing is left behind
+    if name == "motif_features":
+        degrees, motifs = (float(x) for x in re.findall(r": ([\d.]+)% over 3 folds", done.stdout))
+        assert motifs > degrees + 5
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_script_can_be_read_in_one_sitting(name: str) -> None:
+    lines = (EXAMPLES / f"{name}.py").read_text(encoding="utf-8").splitlines()
+    assert len(lines) < 80
+
+
+def test_the_notebook_is_stored_without_outputs() -> None:
+    notebook = json.loads((EXAMPLES / "tour.ipynb").read_text(encoding="utf-8"))
+    for cell in notebook["cells"]:
+        assert not cell.get("outputs")
+        assert cell.get("execution_count") is None
+
+
+@pytest.mark.filterwarnings("ignore")  # of the notebook machinery
+def test_the_notebook_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    nbclient, nbformat = pytest.importorskip("nbclient"), pytest.importorskip("nbformat")
+    pytest.importorskip("ipykernel")
+    for name in ("IPYTHONDIR", "JUPYTER_RUNTIME_DIR", "JUPYTER_CONFIG_DIR", "MPLCONFIGDIR", "TMPDIR"):
+        (tmp_path / name).mkdir()
+        monkeypatch.setenv(name, str(tmp_path / name))
+    notebook = nbformat.read(EXAMPLES / "tour.ipynb", as_version=4)
+    nbclient.NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    text = "".join(
+        output.text for output in outputs if output.output_type == "stream" and output.name == "stdout"
+    )
+    assert "MotifCounts(2,000 nodes, 9,048 edges)" in text
+    with_triangles, without = (
+        int(x) for x in re.search(r"layer 2: (\d+)% .* (\d+)% of the others", text).groups()
+    )
+    assert with_triangles > 80
+    assert without < 40
+    assert re.search(r"under triangle: \d+ neighbours, class \d with \d+%", text)
+    assert sum("image/png" in output.get("data", {}) for output in outputs) == 2

@@ -1,0 +1,101 @@
+"""The documentation as a site: it builds without a warning, and its pages load nothing from the network."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+pytest.importorskip("material", reason="mkdocs-material is not installed (extra docs)")
+
+
+@pytest.fixture(scope="module")
+def site(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", folder],
+        cwd=repository,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
+    )
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+class Loaded(HTMLParser):
+    """Addresses that a browser would fetch to show a page."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.addresses: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = dict(attrs)
+        if tag in ("script", "img", "iframe", "source"):
+            self.addresses.append(values.get("src") or "")
+        if tag == "link" and values.get("rel") not in ("canonical", "next", "prev"):
+            self.addresses.append(values.get("href") or "")
+
+
+def test_every_page_is_built(site: Path, repository: Path) -> None:
+    pages = {path.relative_to(repository / "docs") for path in (repository / "docs").rglob("*.md")}
+    for page in pages:
+        assert (site / page.with_suffix(".html")).is_file(), page
+    assert not list(site.rglob("*.py"))
+
+
+def test_every_page_is_in_the_navigation(repository: Path) -> None:
+    listed = set(re.findall(r"[\w/-]+\.md", (repository / "mkdocs.yml").read_text(encoding="utf-8")))
+    docs = repository / "docs"
+    assert listed == {str(path.relative_to(docs)) for path in docs.rglob("*.md")}
+
+
+def test_nothing_is_loaded_from_the_network(site: Path) -> None:
+    for page in site.rglob("*.html"):
+        parser = Loaded()
+        parser.feed(page.read_text(encoding="utf-8"))
+        assert parser.addresses
+        for address in parser.addresses:
+            assert not re.match(r"(https?:)?//", address), f"{page.name}: {address}"
+    for sheet in site.rglob("*.css"):
+        text = sheet.read_text(encoding="utf-8")
+        assert not re.search(r"(url\(|@import)\s*['\"]?(https?:)?//", text), sheet.name
+
+
+def test_formulas_are_drawn(site: Path) -> None:
+    page = (site / "motifs.html").read_text(encoding="utf-8")
+    assert 'aria-label="\\sqrt{2M}"' in page
+    words = re.sub(r"<(pre|code|script|svg).*?</\1>|<[^>]+>", "", page, flags=re.DOTALL)
+    assert "$" not in words
+
+
+@pytest.fixture(scope="module")
+def maths(repository: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location("site_maths", repository / "docs" / "site_maths.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_code_keeps_its_dollars(maths: ModuleType) -> None:
+    page = "<p><code>$HOME</code> and <code>$A</code></p><pre>$ mcn train</pre>"
+    assert maths.on_page_content(page) == page
+
+
+def test_a_formula_becomes_a_picture(maths: ModuleType) -> None:
+    drawn = maths.on_page_content("<p>so $a &lt; b_1$ holds</p>")
+    assert drawn.startswith('<p>so <svg role="img" aria-label="a &lt; b_1"')
+    assert drawn.endswith("</svg> holds</p>")
+    width = float(re.search(r"width:([\d.]+)em", drawn)[1])
+    assert 1.0 < width < 4.0
+    wider = maths.on_page_content("<p>$a + b + c + d + e + f$</p>")
+    assert float(re.search(r"width:([\d.]+)em", wider)[1]) > width

@@ -1,0 +1,131 @@
+"""Training with motif views: settings, the step, resuming, what it may know."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch_geometric.data import Data
+
+from mcn.data import load_dataset
+from mcn.nn import exact_features
+from mcn.train import ViewsConfig, fit, load_run, recipe_config, train_run
+from mcn.train.recipes import make_trainer, predict_trained, prepare_any
+from mcn.train.views_fit import ViewsTrainer
+
+SMALL = ViewsConfig(order=3, top=6, hidden=8, batch=10, unlabelled=12, ramp=20, every=3, max_epochs=6)
+
+
+@pytest.fixture(scope="module")
+def ties() -> Data:
+    return load_dataset("strong-ties")
+
+
+def trainer(data: Data, config: ViewsConfig = SMALL) -> ViewsTrainer:
+    own = make_trainer(prepare_any(data, config), config)
+    assert isinstance(own, ViewsTrainer)
+    return own
+
+
+def test_settings_are_checked() -> None:
+    with pytest.raises(ValueError, match=r"lost must be a probability below 1, got 1"):
+        ViewsConfig(lost=1.0)
+    with pytest.raises(ValueError, match="unknown setting 'passs'; did you mean 'passes'"):
+        ViewsConfig.from_dict({"passs": 3})
+    with pytest.raises(ValueError, match="alpha must be a positive number"):
+        ViewsConfig(alpha=0.0)
+    assert ViewsConfig(alpha=None).alpha is None
+    config = ViewsConfig(motifs=["edge"], passes=3)  # type: ignore[arg-type]
+    assert ViewsConfig.from_dict(config.to_dict()) == config
+
+
+def test_recipes_have_settings_by_data_set() -> None:
+    assert recipe_config("views", "pubmed").to_dict()["batch"] == 5
+    assert recipe_config("views", None) == ViewsConfig()
+    assert recipe_config("paper", "cora").to_dict()["attention"] == "paper"
+    with pytest.raises(ValueError, match="recipe must be one of mcn, paper, views, got 'view'"):
+        recipe_config("view", "cora")
+
+
+def test_training_learns(ties: Data) -> None:
+    config = SMALL.but(hidden=32, max_epochs=60, every=10, batch=50, unlabelled=100, patience=60)
+    own = trainer(ties, config)
+    result = fit(own)
+    assert result.val_accuracy > 0.35  # five classes: chance is 0.2, and most edges of this graph mislead
+    labels = predict_trained(own).labels
+    val = ties.val_mask.numpy()
+    assert (labels == ties.y.numpy())[val].mean() == pytest.approx(result.val_accuracy)
+
+
+def test_the_loss_of_a_step_is_a_cross_entropy(ties: Data) -> None:
+    """With nothing random in it, the step's loss is the cross-entropy of the exact features."""
+    config = SMALL.but(consistency=0.0, lost=0.0, motifs=("edge",), input_dropout=0.0, dropout=0.0, passes=1)
+    own = trainer(ties, config.but(batch=10_000))
+    problem = own.problem
+    own.model.train()
+    x = exact_features(problem.rows, problem.x, problem.train)
+    wanted = torch.nn.functional.cross_entropy(own.model(x), problem.train_labels)
+    loss, _ = own._step(0)
+    assert loss == pytest.approx(float(wanted.detach()), rel=1e-5)
+
+
+def test_same_seed_same_bits_and_another_seed_another_run(ties: Data) -> None:
+    first, second, other = (trainer(ties, SMALL.but(seed=s)) for s in (3, 3, 4))
+    for own in (first, second, other):
+        fit(own)
+    for name, value in first.best.items():
+        assert torch.equal(value, second.best[name])
+    assert any(not torch.equal(value, other.best[name]) for name, value in first.best.items())
+
+
+def test_test_labels_change_nothing(ties: Data) -> None:
+    shuffled = ties.clone()
+    test = shuffled.test_mask.nonzero().squeeze(1)
+    shuffled.y[test] = shuffled.y[test[torch.randperm(len(test))]]
+    assert not torch.equal(shuffled.y, ties.y)
+    first, second = trainer(ties), trainer(shuffled)
+    fit(first)
+    fit(second)
+    np.testing.assert_array_equal(predict_trained(first).probabilities, predict_trained(second).probabilities)
+
+
+@pytest.mark.parametrize(
+    "changes", [{}, {"batch_norm": True, "row_norm": True, "num_layers": 1, "average": 0.0}]
+)
+def test_resumed_is_undisturbed(ties: Data, changes: dict[str, object]) -> None:
+    config = SMALL.but(**changes)
+    whole = trainer(ties, config)
+    fit(whole)
+    first, second = trainer(ties, config), trainer(ties, config)
+    first.run_epoch()
+    first.run_epoch()
+    second.load({k: v.clone() for k, v in first.tensors().items()}, first.state())
+    fit(second)
+    for name, value in whole.best.items():
+        assert torch.equal(value, second.best[name]), name
+
+
+def test_a_run_on_disk(ties: Data, tmp_path: Path) -> None:
+    summary = train_run(tmp_path / "run", ties, SMALL, {"dataset": "strong-ties"})
+    run = load_run(tmp_path / "run")
+    assert run.config == SMALL
+    own = run.predict(ties)
+    test = ties.test_mask.numpy()
+    assert (own.labels == ties.y.numpy())[test].mean() == pytest.approx(summary["test_accuracy"])
+    lines = (tmp_path / "run" / "predictions.csv").read_text().splitlines()
+    assert lines[0] == "node,split,true,predicted,probability"
+    assert "× 3 steps" in summary["protocol"]
+    assert summary["motif_share"] == []
+
+
+def test_dense_and_sparse_features_are_the_same(ties: Data) -> None:
+    dense = ties.clone()
+    dense.x = ties.x.to_dense()
+    first, second = trainer(ties), trainer(dense)
+    fit(first)
+    fit(second)
+    np.testing.assert_allclose(
+        predict_trained(first).probabilities, predict_trained(second).probabilities, atol=1e-6
+    )

@@ -1,0 +1,392 @@
+"""The page of a real run in a real browser."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mcn.viz import Explanation, explain, write_explorer
+from tests.viz.conftest import HOSTILE, Trained
+from tests.viz.explorer.conftest import Page
+
+DOWN, UP, LEFT, RIGHT, ENTER, ESCAPE, TAB = (
+    "\ue015",
+    "\ue013",
+    "\ue012",
+    "\ue014",
+    "\ue007",
+    "\ue00c",
+    "\ue004",
+)
+BLUE, ORANGE, GREEN = "#0072B2", "#E69F00", "#009E73"
+
+
+@pytest.fixture(scope="module")
+def found(karate: Trained) -> Explanation:
+    return explain(karate.run, karate.data)
+
+
+@pytest.fixture
+def page(browser: Page, explorer: Path) -> Page:
+    assert browser.open(explorer) == "webgl"
+    return browser
+
+
+def picture(page: Page) -> np.ndarray:
+    """The graph as it is on the screen, [height, width, 3], 0 to 255."""
+    image = pytest.importorskip("matplotlib.image")
+    png = page.one("#graph").screenshot_as_png
+    return np.rint(image.imread(io.BytesIO(png), format="png")[..., :3] * 255)
+
+
+def shows(page: Page, colour: str) -> bool:
+    """Whether at least ten pixels have nearly this colour."""
+    wanted = [int(colour[at : at + 2], 16) for at in (1, 3, 5)]
+    return bool((np.abs(picture(page) - wanted).max(2) < 30).sum() >= 10)
+
+
+def legend(page: Page) -> list[tuple[str, str]]:
+    return list(zip(page.texts("#legend .name"), page.texts("#legend .count"), strict=True))
+
+
+def test_it_opens_without_a_complaint_or_a_request(page: Page, explorer: Path) -> None:
+    page.find("33")
+    assert page.complaints == []
+    asked = [address for address in page.requests if not address.startswith("data:")]
+    assert asked == [explorer.as_uri()]
+    assert page.driver.execute_script("return performance.getEntriesByType('resource').length") == 0
+    assert page.text("h1") == "karate: explorer"
+    assert "34 nodes, 78 edges" in page.text("#headline")
+
+
+def test_the_network_is_out_of_reach(page: Page) -> None:
+    """Even a script within the page could not ask for anything."""
+    script = (
+        "const done = arguments[0]; fetch('https://example.org').then(() => done(1), () => done('refused'))"
+    )
+    assert page.driver.execute_async_script(script) == "refused"
+    assert any("Content Security Policy" in line for line in page.complaints)
+
+
+def test_the_graph_is_drawn(page: Page) -> None:
+    assert shows(page, BLUE)
+    assert shows(page, ORANGE)
+    assert not shows(page, GREEN)
+
+
+def test_a_click_on_a_node(page: Page, found: Explanation) -> None:
+    page.find("33")  # brings the node into the middle
+    page.press(ESCAPE)
+    page.press(ESCAPE)
+    assert "Click a node" in page.text("#node")
+    page.click_middle()
+    assert page.text("#node h2") == "33"
+    assert page.one("#tab-node").get_attribute("aria-selected") == "true"
+    chips = page.texts("#node .chip")
+    assert chips[1:3] == ["degree 17", "true: Officer"]
+    names, values = page.texts("#node > .bars .name"), page.texts("#node > .bars .number")
+    best = found.predicted[33]
+    assert names[0].startswith(found.classes[best])
+    assert values[0] == f"{100 * found.probabilities[33, best]:.1f} %"
+
+
+def test_the_panel_says_what_the_explanation_says(page: Page, found: Explanation) -> None:
+    node = 0
+    page.find(str(node))
+    cards = page.texts("#node .cards > *")
+    assert len(cards) == 1 + len(found.options)
+    assert "16 neighbours" in cards[0]
+    for number, (card, option) in enumerate(zip(cards[1:], found.options, strict=True)):
+        other = found.alternatives[number, node]
+        steps = f"{option.step} step{'s' if option.step > 1 else ''}"
+        assert f"{option.motif}, {steps}" in card
+        assert f"{option.total[node] - 1} neighbours" in card
+        assert f"→ {found.classes[other.argmax()]} {100 * other.max():.0f} %" in card
+        chosen = [
+            layer + 1
+            for layer in range(2)
+            if (found.motif[node, layer], found.step[node, layer]) == (number // 2, number % 2 + 1)
+        ]
+        assert ("● chosen" in card) == bool(chosen)
+    f = found.motif_probs[1]
+    assert f is not None
+    assert f"{100 * f[node, 0]:.1f} %" in page.texts("#node .layers > div")[1]
+
+
+def test_weights_and_attention_of_every_neighbour(page: Page, found: Explanation) -> None:
+    node, number = 0, 2
+    page.find(str(node))
+    page.one(f"#node [data-option='{number}']").click()
+    page.settle()
+    option = found.options[number]
+    row = option.row(node)
+    rows = page.driver.execute_script(
+        "return [...document.querySelectorAll('#node tbody tr')]"
+        ".map((row) => [...row.cells].map((cell) => cell.textContent))"
+    )
+    assert [cells[0] for cells in rows] == ["itself", *map(str, option.indices[row][1:])]
+    for cells, weight, first, last in zip(
+        rows, option.weights[row], option.coefficients[0][row], option.coefficients[1][row], strict=True
+    ):
+        assert float(cells[2]) == pytest.approx(weight)
+        assert cells[3:] == [f"{100 * first:.1f} %", f"{100 * last:.1f} %"]
+    assert page.one(f"#node [data-option='{number}']").get_attribute("aria-pressed") == "true"
+    page.all("#node tbody .link")[0].click()  # to the first neighbour
+    assert page.text("#node h2") == str(option.indices[row][1])
+
+
+def test_rows_that_were_cut_say_so(page: Page, found: Explanation) -> None:
+    node = int((found.options[1].total > 30).nonzero()[0][0])
+    page.find(str(node))
+    page.one("#node [data-option='1']").click()
+    assert f"and {found.options[1].total[node] - 30} more: at most 30 per row" in page.text("#node")
+
+
+def test_colours_and_legend(page: Page, found: Explanation) -> None:
+    assert legend(page) == [("Mr. Hi", "17"), ("Officer", "17")]
+    options = page.texts("#mode option")
+    assert options[:4] == ["true class", "predicted class", "right or wrong", "part of the split"]
+    assert options[4:] == [
+        f"{what} chosen in layer {layer}" for layer in (1, 2) for what in ("motif", "steps")
+    ]
+    for place, name in enumerate(options):
+        page.all("#mode option")[place].click()
+        page.settle()
+        assert sum(int(count) for _, count in legend(page)) == 34, name
+    page.all("#mode option")[2].click()
+    right = int((found.truth == found.predicted).sum())
+    assert legend(page) == [("right", str(right)), ("wrong", str(34 - right))]
+    page.all("#mode option")[4].click()
+    edge = int((found.motif[:, 0] == 0).sum())
+    assert legend(page) == [("edge", str(edge)), ("triangle", str(34 - edge))]
+
+
+def test_the_legend_filters(page: Page, found: Explanation) -> None:
+    hi, officer = page.all("#legend button")
+    page.one("[data-zoom='fit']").click()
+    page.settle()
+    hi.click()
+    page.settle()
+    assert [each.get_attribute("aria-pressed") for each in (hi, officer)] == ["true", "false"]
+    assert shows(page, BLUE)
+    assert not shows(page, ORANGE)
+    page.find("33")
+    page.press(ESCAPE)
+    page.press(ESCAPE)
+    page.click_middle()  # an officer is there, but filtered out
+    assert "Click a node" in page.text("#node")
+    officer.click()
+    page.click_middle()
+    assert page.text("#node h2") == "33"
+    page.one("#all").click()
+    assert {each.get_attribute("aria-pressed") for each in (hi, officer)} == {"false"}
+    assert not page.one("#all").is_displayed()
+
+
+def test_search(page: Page) -> None:
+    field = page.one("#search")
+    field.send_keys("3")
+    assert page.texts("#hits li") == ["3", "30", "31", "32", "33", "13", "23"]
+    assert page.text("#found") == "7 found"
+    page.press(DOWN)
+    page.press(DOWN)
+    page.press(UP)
+    page.press(DOWN)
+    assert [each.get_attribute("aria-selected") for each in page.all("#hits li")][:3] == [
+        "false",
+        "true",
+        "false",
+    ]
+    assert field.get_attribute("aria-activedescendant") == "hit-1"
+    page.press(ENTER)
+    assert page.text("#node h2") == "30"
+    page.all("#hits li")[-1].click()
+    assert page.text("#node h2") == "23"
+    field.clear()
+    field.send_keys("34")
+    assert page.text("#found") == "no node has this in its id"
+    page.press(ESCAPE)
+    assert page.texts("#hits li") == []
+
+
+def test_by_keyboard_alone(page: Page, found: Explanation) -> None:
+    page.press("/")
+    assert page.driver.switch_to.active_element.get_attribute("id") == "search"
+    page.press("11", ENTER)  # node 11 has one neighbour, node 0
+    page.press(ESCAPE)
+    assert page.driver.switch_to.active_element.get_attribute("id") == "graph"
+    page.press(RIGHT)
+    assert page.text("#said") == "node 0"
+    page.press(ENTER)
+    assert page.text("#node h2") == "0"
+    assert page.text("#said").startswith("node 0, predicted ")
+    around = sorted(int(v) for v in np.unique(found.edges[(found.edges == 0).any(1)]) if v)
+    page.press(RIGHT, RIGHT, LEFT)
+    assert page.text("#said") == f"node {around[0]}"
+    page.press("+", "-", "0")
+    page.press(ESCAPE)
+    assert page.text("#said") == "no node selected"
+    reached = set()
+    for _ in range(25):
+        page.press(TAB)
+        reached.add(
+            page.driver.execute_script("return document.activeElement.id || document.activeElement.tagName")
+        )
+    assert {"search", "graph", "tab-node", "mode", "theme"} <= reached
+
+
+def test_the_tabs(page: Page) -> None:
+    assert page.one("#run").is_displayed()
+    page.one("#tab-run").send_keys(RIGHT)
+    assert page.one("#node").is_displayed()
+    assert not page.one("#run").is_displayed()
+    page.one("#tab-node").send_keys(LEFT)
+    assert page.one("#run").is_displayed()
+
+
+def test_hover_shows_details(page: Page) -> None:
+    from selenium.webdriver.common.action_chains import ActionChains
+
+    page.find("33")
+    ActionChains(page.driver).move_to_element(page.one("#graph")).perform()
+    page.settle()
+    tip = page.one("#tip")
+    assert tip.is_displayed()
+    assert tip.text.splitlines()[0] == "33"
+    assert "true: Officer" in tip.text
+    assert "degree 17" in tip.text
+    ActionChains(page.driver).move_to_element(page.one("#legend")).perform()
+    assert not tip.is_displayed()
+
+
+def test_pan_and_zoom(page: Page) -> None:
+    from selenium.webdriver.common.action_chains import ActionChains
+
+    page.find("33")
+    page.press(ESCAPE)
+    graph = page.one("#graph")
+    ActionChains(page.driver).drag_and_drop_by_offset(graph, 150, 90).perform()
+    page.press(ESCAPE)
+    ActionChains(page.driver).move_to_element_with_offset(graph, 150, 90).click().perform()
+    assert page.text("#node h2") == "33"
+    before = picture(page)
+    page.one("[data-zoom='in']").click()
+    page.settle()
+    assert (picture(page) != before).any()
+
+
+def test_the_run(page: Page, karate: Trained, found: Explanation) -> None:
+    assert page.text("#run .stat b") == f"{100 * karate.run.summary['test_accuracy']:.1f} %"
+    assert page.text("#run .note") == karate.run.summary["protocol"]
+    titles = page.texts("#run h3")
+    assert titles == [
+        "Accuracy while training",
+        "Loss while training",
+        "Confusion matrix",
+        "Accuracy by class",
+        "Choices by true class",
+        "Choices by degree",
+    ]
+    cells = page.texts("#run td.cell")
+    mine = found.split == 3
+    counts = [int(((found.truth == t) & (found.predicted == p) & mine).sum()) for t in (0, 1) for p in (0, 1)]
+    assert [0 if cell == "·" else int(cell) for cell in cells] == counts
+    page.all("#run .switch button")[2].click()
+    assert sum(0 if cell == "·" else int(cell) for cell in page.texts("#run td.cell")) == 4  # training nodes
+    assert len(page.all("#run polyline")) == 4
+
+
+def test_light_and_dark(page: Page, explorer: Path) -> None:
+    ground = "return getComputedStyle(document.documentElement).backgroundColor"
+    assert page.driver.execute_script(ground) == "rgb(251, 251, 249)"
+    page.one("#theme").click()
+    assert page.driver.execute_script(ground) == "rgb(17, 21, 27)"
+    dark = {"features": [{"name": "prefers-color-scheme", "value": "dark"}]}
+    page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", dark)
+    try:
+        page.open(explorer)
+        assert page.driver.execute_script(ground) == "rgb(17, 21, 27)"
+        assert page.complaints == []
+    finally:
+        page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+
+def test_it_fits_a_laptop(page: Page) -> None:
+    page.find("0")
+    for box in ("document.documentElement", "document.body", "document.getElementById('node')"):
+        wide = page.driver.execute_script(f"return [{box}.scrollWidth, {box}.clientWidth]")
+        assert wide[0] <= wide[1], box
+
+
+def test_hostile_names(browser: Page, hostile_page: Path) -> None:
+    assert browser.open(hostile_page) == "webgl"
+    assert browser.driver.title == "<svg onload=alert(1)>.csv: explorer"
+    for place, name in enumerate(HOSTILE):
+        field = browser.one("#search")
+        browser.driver.execute_script(
+            "arguments[0].value = arguments[1]; arguments[0].dispatchEvent(new Event('input'))",
+            field,
+            name[:60],
+        )
+        field.send_keys(ENTER)
+        shown, whole = browser.text("#node h2"), name.strip()
+        if len(whole) <= 80:
+            assert shown == whole, place
+        else:
+            assert len(shown) == 80
+            browser.one("#node .link").click()
+            assert browser.text("#node h2") == whole
+    assert browser.texts("#legend .name") == sorted(HOSTILE[:2])
+    assert browser.driver.title == "<svg onload=alert(1)>.csv: explorer"
+    assert browser.all("img, iframe, object, b > b, i > b") == []
+    assert browser.driver.execute_script("return document.scripts.length") == 3
+    assert browser.complaints == []
+
+
+def test_without_webgl(browser_without_webgl: Page, explorer: Path) -> None:
+    page = browser_without_webgl
+    assert page.open(explorer) == "canvas"
+    assert shows(page, BLUE)
+    assert shows(page, ORANGE)
+    page.find("33")
+    page.press(ESCAPE)
+    page.press(ESCAPE)
+    page.click_middle()
+    assert page.text("#node h2") == "33"
+    assert [line for line in page.complaints if "WebGL" not in line] == []
+
+
+def test_the_report(browser: Page, report: Path, karate: Trained) -> None:
+    assert browser.open(report) == "webgl"
+    assert browser.text("#report .stat b") == f"{100 * karate.run.summary['test_accuracy']:.1f} %"
+    assert browser.text("#command").startswith("mcn train --dataset karate --motifs edge,triangle --steps 2")
+    assert karate.run.summary["versions"]["torch"] in browser.text("#repeat")
+    assert karate.run.summary["protocol"] in browser.text("#report")
+    assert len(browser.all("#report .box")) == 6
+    browser.find("33")
+    assert browser.text("#node h2") == "33"
+    assert browser.complaints == []
+    assert [address for address in browser.requests if not address.startswith("data:")] == [report.as_uri()]
+
+
+def test_a_network_of_motif_views(browser: Page, views: Trained) -> None:
+    assert browser.open(write_explorer(views.folder, views.data)) == "webgl"
+    found = explain(views.run, views.data)
+    assert browser.texts("#mode option") == [
+        "true class",
+        "predicted class",
+        "right or wrong",
+        "part of the split",
+    ]
+    browser.find("33")
+    cards = browser.texts("#node .cards > *")
+    assert len(cards) == 3
+    for number, card in enumerate(cards[1:]):
+        other = found.alternatives[number, 33]
+        assert f"→ {found.classes[other.argmax()]} {100 * other.max():.0f} %" in card
+    assert "What it chose" not in browser.text("#node")
+    assert "Weights and share: edge" in browser.text("#node")
+    assert browser.complaints == []

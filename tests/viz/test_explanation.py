@@ -1,0 +1,170 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from mcn.data import load_dataset, strong_ties
+from mcn.nn import plain
+from mcn.nn.attend import Attention
+from mcn.train.features import features
+from mcn.train.problem import motif_stack
+from mcn.viz import Explanation, explain
+from tests.viz.conftest import Trained, train
+
+
+@pytest.fixture(scope="module")
+def found(karate: Trained) -> Explanation:
+    return explain(karate.run, karate.data, keep=34)
+
+
+def inputs(trained: Trained) -> tuple[Any, Any]:
+    stack = motif_stack(trained.data, trained.run.config, None, trained.run.count_scale)
+    return features(trained.data.x, trained.run.config.normalize), stack
+
+
+def test_it_says_what_the_run_predicts(karate: Trained, found: Explanation) -> None:
+    own = karate.run.predict(karate.data)
+    np.testing.assert_array_equal(found.probabilities, own.probabilities)
+    np.testing.assert_array_equal(found.predicted, own.labels)
+    np.testing.assert_array_equal(found.motif, own.motif)
+    np.testing.assert_array_equal(found.step, own.step)
+    np.testing.assert_array_equal(found.truth, karate.data.y.numpy())
+    assert found.classes == ["Mr. Hi", "Officer"]
+    assert found.edges.shape == (78, 2)
+    for number, part in enumerate(("train", "val", "test"), 1):
+        np.testing.assert_array_equal(found.split == number, karate.data[f"{part}_mask"].numpy())
+    assert [(o.motif, o.step) for o in found.options] == [
+        ("edge", 1),
+        ("edge", 2),
+        ("triangle", 1),
+        ("triangle", 2),
+    ]
+
+
+def test_the_selectors(found: Explanation) -> None:
+    for layer in range(2):
+        f, g = found.motif_probs[layer], found.step_probs[layer]
+        assert f is not None
+        assert g is not None
+        np.testing.assert_allclose(f.sum(1), 1, atol=1e-6)
+        np.testing.assert_allclose(g.sum(1), 1, atol=1e-6)
+        np.testing.assert_array_equal(f.argmax(1), found.motif[:, layer])
+        np.testing.assert_array_equal(g.argmax(1) + 1, found.step[:, layer])
+
+
+def test_the_neighbourhoods_are_the_stacks_rows(karate: Trained, found: Explanation) -> None:
+    _, stack = inputs(karate)
+    for option in found.options:
+        matrix = stack.matrix(option.motif, option.step)
+        for node in range(34):
+            row = option.row(node)
+            assert option.indices[row][0] == node
+            assert option.total[node] == matrix.indptr[node + 1] - matrix.indptr[node]
+            for j, weight in zip(option.indices[row], option.weights[row], strict=True):
+                assert weight == pytest.approx(matrix[node, j])
+        for (u, v), (there, back) in zip(found.edges, option.members, strict=True):
+            assert there == (matrix[u, v] != 0)
+            assert back == (matrix[v, u] != 0)
+
+
+def test_coefficients_add_up_and_fall(found: Explanation) -> None:
+    for option in found.options:
+        for values in option.coefficients:
+            np.testing.assert_allclose(np.add.reduceat(values, option.indptr[:-1]), 1, atol=1e-5)
+        for node in range(34):
+            others = option.coefficients[-1][option.row(node)][1:]
+            assert (np.diff(others) <= 0).all()
+
+
+@pytest.mark.parametrize("layer", [0, 1])
+def test_attention_is_that_of_the_plain_path(karate: Trained, found: Explanation, layer: int) -> None:
+    """Each neighbour's coefficient, found by attending over one-hot features with plain torch."""
+    x, stack = inputs(karate)
+    model = karate.run.model
+    with torch.no_grad():
+        h = x.to_dense() if layer == 0 else torch.nn.functional.elu(model.convs[0](x, stack))
+        conv = model.convs[layer]
+        z = (h @ conv.weight).view(34, conv.heads, conv.out_channels)
+        s_src, s_dst = plain.head_logits(z, conv.att_src, conv.att_dst, 34)
+        one_hot = torch.eye(34)[:, None, :].expand(34, conv.heads, 34).contiguous()
+        for number, option in enumerate(found.options):
+            rows = stack.select(np.full(34, number))
+            alpha = plain.attend(one_hot, s_dst, s_src, rows, Attention(conv.prior, conv.negative_slope))
+            expected = alpha.mean(1).numpy()
+            for node in range(34):
+                row = option.row(node)
+                np.testing.assert_allclose(
+                    option.coefficients[layer][row], expected[node, option.indices[row]], atol=1e-5
+                )
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"steps": 2},
+        {"self_attention": False},
+        {"self_attention": False, "steps": 2, "psi": "symmetric"},
+        {"prior": "product", "psi": "laplacian"},
+        {"psi": "transition", "output_heads": 3},
+        {"num_layers": 1, "priors": "validation"},
+        {"num_layers": 3, "motifs": ("triangle", "4-cycle", "edge")},
+    ],
+    ids=str,
+)
+def test_one_node_choosing_otherwise(tmp_path: Path, settings: dict[str, Any]) -> None:
+    """Exactly what the network says when this node alone is pinned to another choice in its last layer."""
+    trained = train(tmp_path / "run", load_dataset("karate"), **settings)
+    found = explain(trained.run, trained.data)
+    x, stack = inputs(trained)
+    layers = found.motif.shape[1]
+    chosen = (found.motif * found.steps + found.step - 1)[:, -1]
+    np.testing.assert_allclose(
+        found.alternatives[chosen, np.arange(34)], found.probabilities, atol=1e-5, rtol=1e-4
+    )
+    with torch.no_grad():
+        for node in (0, 9, 33):
+            for option in range(len(found.options)):
+                other = chosen.copy()
+                other[node] = option
+                scores = trained.run.model(x, stack, choice=[*[None] * (layers - 1), other])
+                np.testing.assert_allclose(
+                    found.alternatives[option, node], scores.softmax(1)[node].numpy(), atol=1e-5
+                )
+
+
+def test_without_anything_to_choose(tmp_path: Path) -> None:
+    trained = train(tmp_path / "run", load_dataset("karate"), motifs=("edge",), num_layers=1)
+    found = explain(trained.run, trained.data)
+    assert found.motif_probs == found.step_probs == [None]
+    assert len(found.options) == 1
+    assert len(found.options[0].coefficients) == 1
+    np.testing.assert_allclose(found.alternatives[0], found.probabilities, atol=1e-6)
+
+
+def test_only_the_heaviest_are_kept(karate: Trained, found: Explanation) -> None:
+    few = explain(karate.run, karate.data, keep=3)
+    for all_of, some in zip(found.options, few.options, strict=True):
+        np.testing.assert_array_equal(some.total, all_of.total)
+        np.testing.assert_array_equal(np.diff(some.indptr), np.minimum(np.diff(all_of.indptr), 3))
+        for node in range(34):
+            np.testing.assert_array_equal(some.indices[some.row(node)], all_of.indices[all_of.row(node)][:3])
+    with pytest.raises(ValueError, match="keep must be at least 1, got 0"):
+        explain(karate.run, karate.data, keep=0)
+
+
+def test_another_graphs_features(karate: Trained) -> None:
+    with pytest.raises(ValueError, match="the network was trained on 34"):
+        explain(karate.run, strong_ties())
+
+
+def test_a_graph_without_labels_and_masks(karate: Trained) -> None:
+    bare = karate.data.clone()
+    for name in ("y", "train_mask", "val_mask", "test_mask"):
+        del bare[name]
+    found = explain(karate.run, bare)
+    assert (found.truth == -1).all()
+    assert (found.split == 0).all()
