@@ -96,13 +96,13 @@ def test_figure4(mcn: Run, data_root: Path, tmp_path: Path) -> None:
     [
         (
             ["table4"],
-            "WHAT must be one of table1, table2, table3, figure1, figure4, got 'table4'; did you mean",
+            "one of table1, table2, table3, figure1, figure4, beyond, got 'table4'; did you mean",
         ),
         (["table2", "--methods", "mnc"], "got 'mnc'; did you mean 'mcn'?"),
         (["table2", "--methods", ","], "--methods names nothing, got ','"),
         (["table2", "--datasets", "dd6"], "datasets: expected some of cora, citeseer, pubmed, got 'dd6'"),
         (["table3", "--seeds", "0"], "--seeds"),
-        (["figure1", "--methods", "mcn"], "--methods is for table2 and table3, not for figure1"),
+        (["figure1", "--methods", "mcn"], "--methods is for table2, table3, beyond; figure1 has none"),
         (["figure4", "--datasets", "karate"], "figure4 is about cora, got 'karate'"),
         (["figure1", "--datasets", "karate,cora"], "figure1 shows one graph, got karate, cora"),
         (["table1", "--datasets", "korate"], "unknown data set 'korate' (did you mean karate"),

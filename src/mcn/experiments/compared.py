@@ -18,6 +18,12 @@ PAIRS = (
     ("mcn-paper", "gat-paper"),
     ("mcn", "gcn"),
     ("mcn", "majority"),
+    ("views", "gat"),
+    ("views", "views-edge"),
+    ("views", "views-random"),
+    ("views", "views-alpha"),
+    ("views-2", "views-edge"),
+    ("views-5", "views-edge"),
 )
 """Differences that are worth a line."""
 

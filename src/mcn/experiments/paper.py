@@ -74,6 +74,14 @@ TABLE3 = PaperTable(
 )
 """tab:DD."""
 
+BEYOND = PaperTable(
+    "beyond",
+    "Beyond the paper: motif views",
+    "test accuracy",
+    ("cora", "citeseer", "pubmed"),
+)
+"""No table of the paper: what its networks are compared with in docs/beyond.md."""
+
 SAME_AS = {"gcn-paper": "gcn", "gat-paper": "gat", "mcn-paper": "mcn"}
 """Rows of ours that answer to a row of the paper under another name."""
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mcn.experiments.paper import SAME_AS, TABLE2, TABLE3, PaperTable
+from mcn.experiments.paper import BEYOND, SAME_AS, TABLE2, TABLE3, PaperTable
 from mcn.experiments.preset import load_preset
 from mcn.experiments.source import Source
 from mcn.experiments.unit import Unit
-from mcn.train import Config, dataset_config
+from mcn.train import Config, dataset_config, recipe_config
 
 QUICK_SEEDS = 2
 _SLOW = {"deepwalk": 1, "semiemb": 1, "chebyshev": 1, "monet": 1, "planetoid": 0}
@@ -31,8 +31,18 @@ class Table:
     paper: PaperTable
     methods: tuple[str, ...]
     seeds: int
+    first_seed: int = 0
 
 
+VIEWS = {
+    "views-edge": ["edge"],
+    "views-random": ["edge", "random=1", "random=2"],
+    "views-alpha": ["edge", "alpha/2", "alpha*2"],
+    "views-2": ["edge", "triangle"],
+    "views": ["edge", "triangle", "4-cycle"],
+    "views-5": ["edge", "triangle", "4-cycle", "2-star", "4-clique"],
+}
+"""What each row with motif views draws from; the first three have no motifs in them, to compare with."""
 TABLES = {
     "table2": Table(
         "table2",
@@ -40,7 +50,7 @@ TABLES = {
         (
             "majority",
             *(name for name in TABLE2.rows if name not in ("gcn", "gat", "mcn")),
-            *("gcn-ensemble", "gcn", "gat", "mcn-paper", "mcn"),
+            *("gcn-ensemble", "gcn", "gat", "mcn-paper", "mcn", "views"),
         ),
         15,
     ),
@@ -50,6 +60,7 @@ TABLES = {
         ("majority", "gcn-paper", "gat-paper", "mcn-paper", "gcn", "gat", "mcn"),
         10,
     ),
+    "beyond": Table("beyond", BEYOND, ("gat", "mcn-paper", "mcn", *VIEWS), 30, first_seed=200),
 }
 
 
@@ -100,16 +111,25 @@ def plan(
 
 
 def unit_for(source: Source, method: str, seed: int) -> Unit:
-    """The run of a method of tables 2 and 3, test labels read after training."""
+    """The run of a method of a table, test labels read after training."""
     dataset = str(source.dataset)
     if method in ("mcn", "mcn-paper"):
         preset = load_preset(dataset if method == "mcn" else f"{dataset}-paper")
         return Unit(source, "mcn", changes(preset.config, dataset), seed)
+    if method in VIEWS:
+        return Unit(source, "views", {"motifs": _views(method, dataset)}, seed)
     if dataset in TABLE3.datasets and SAME_AS.get(method, method) in ("gcn", "gat"):
         config = load_preset(f"{dataset}-paper" if method in SAME_AS else dataset).config
         own = {"hidden": config.hidden}  # as wide as MCN: the method itself would bring its usual width
         return Unit(source, SAME_AS.get(method, method), changes(config, dataset), seed, own=own)
     return Unit(source, method, {}, seed)
+
+
+def _views(method: str, dataset: str) -> list[str]:
+    """The names of a row's views, with α halved and doubled (to 0.9 at most) for those that vary it."""
+    alpha = getattr(recipe_config("views", dataset), "alpha", None) or 0.2
+    other = {"alpha/2": f"alpha={alpha / 2:g}", "alpha*2": f"alpha={min(2 * alpha, 0.9):g}"}
+    return [other.get(name, name) for name in VIEWS[method]]
 
 
 def changes(config: Config, dataset: str | None) -> dict[str, Any]:

@@ -25,6 +25,8 @@ _HEADER = [
     *("method", "paper", "paper's rank", "ours", "n", "our rank"),
     *("difference", "within noise", "validation", "s per run"),
 ]
+_PAPERS = ("paper", "paper's rank", "our rank", "difference", "within noise")
+"""Columns that need a value of the paper."""
 
 
 def table_report(table: Table, entries: Sequence[Entry], cells: Cells, how: Circumstances) -> list[Block]:
@@ -36,7 +38,7 @@ def table_report(table: Table, entries: Sequence[Entry], cells: Cells, how: Circ
         summary_grid(table.paper, found, cells),
     ]
     for dataset, own in found.items():
-        blocks += [Heading(dataset), dataset_grid(own)]
+        blocks += [Heading(dataset), dataset_grid(own, bool(table.paper.rows))]
     blocks += _paired_section(cells, list(found))
     blocks += [Heading("How to read this"), Bullets(reading(table.paper))]
     blocks += [Heading("Protocol"), Bullets([*protocol(table), *settings(entries)])]
@@ -61,12 +63,18 @@ def summary_grid(paper: PaperTable, found: Mapping[str, Sequence[Line]], cells: 
         if printed:
             row.append(_rounded(printed.get(method)))
         rows.append(row)
+    if not paper.rows:
+        return Grid(["method", *found], [row[:-1] for row in rows], "Our runs")
     header = ["method", *found, "avg. rank", *(["paper's avg. rank"] if printed else [])]
     return Grid(header, rows, "Our runs (rank in brackets)")
 
 
-def dataset_grid(own: Sequence[Line]) -> Grid:
-    """One data set: the paper's value and ours, ranks, the difference and whether it is noise, time."""
+def dataset_grid(own: Sequence[Line], in_paper: bool = True) -> Grid:
+    """One data set: the paper's value and ours, ranks, the difference and whether it is noise, time.
+
+    Args:
+        in_paper: whether the table is one of the paper's; otherwise there is nothing to compare with.
+    """
     rows = []
     for line in own:
         cell = line.cell
@@ -85,7 +93,8 @@ def dataset_grid(own: Sequence[Line]) -> Grid:
                 DASH if cell is None else f"{cell.seconds:.1f}",
             ]
         )
-    return Grid(_HEADER, rows)
+    kept = [i for i, name in enumerate(_HEADER) if in_paper or name not in _PAPERS]
+    return Grid([_HEADER[i] for i in kept], [[row[i] for i in kept] for row in rows])
 
 
 def _paired_section(cells: Cells, datasets: Sequence[str]) -> list[Block]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from mcn.experiments.compared import Cells
 from mcn.experiments.document import Block, Bullets, Code, Heading
 from mcn.experiments.paper import LARGEST_CLASS, PaperTable
-from mcn.experiments.plan import Entry, Table
+from mcn.experiments.plan import VIEWS, Entry, Table
 from mcn.experiments.ranks import average_ranks
 
 _ALWAYS = ("motifs", "steps", "psi", "attention")
@@ -47,9 +47,14 @@ def opening(table: Table, how: Circumstances) -> str:
 
 def reading(paper: PaperTable) -> list[str]:
     """What the columns mean, rule by rule."""
-    items = [
+    ours = (
         "ours: mean over n runs ± sample standard deviation (n − 1 in the denominator); a single run has "
-        "none. The best mean of a column is in bold.",
+        "none. The best mean of a column is in bold."
+    )
+    if not paper.rows:
+        return [ours, *(f"{row} draws from {', '.join(names)}." for row, names in VIEWS.items())]
+    items = [
+        ours,
         "within noise: |ours − paper| ≤ 2·sqrt(s²/n + s'²/n') where the paper states a deviation s' over n' "
         "runs (s and n are ours). Where it states none, its value counts as one run with our spread: "
         "2·sqrt(s²/n + s²). The limit is never below 0.05, the paper's rounding. A dash: a single run, or no "

@@ -43,15 +43,18 @@ def reproduce_table(
     progress: Callable[[float], Any] | None = None,
     finished: Callable[[Entry, Cell], Any] | None = None,
 ) -> dict[str, Any]:
-    """Fill table 2 (tab:acc) or 3 (tab:DD) and write report.md, report.html and results.json to `out`.
+    """Fill table 2 (tab:acc), 3 (tab:DD) or that of docs/beyond.md.
+
+    Writes report.md, report.html and results.json to `out`.
 
     Every run goes into `out`/ledger.sqlite as soon as it is finished; with `resume` a second call runs what
     is missing, also for further seeds, methods or data sets.
 
     Args:
-        name: "table2" or "table3".
+        name: "table2", "table3" or "beyond".
         out: folder for the ledger and the report; one that holds a ledger is refused unless `resume`.
-        seeds: one run per method and data set for each; by default 0 … 14 (table 2) or 0 … 9 (table 3).
+        seeds: one run per method and data set for each; by default those of `TABLES`: 0 … 14 for
+            table 2, 0 … 9 for table 3, 200 … 229 for "beyond".
         methods, datasets: those to run; all by default.
         quick: few seeds, and the slow methods fewer or none; the report says which.
         jobs: runs at a time; as many as there are cores by default.
@@ -68,7 +71,8 @@ def reproduce_table(
     """
     began = time.perf_counter()
     table, folder = TABLES[name], Path(out)
-    chosen = tuple(seeds) if seeds is not None else tuple(range(table.seeds))
+    usual = range(table.first_seed, table.first_seed + table.seeds)
+    chosen = tuple(usual if seeds is None else seeds)
     entries = plan(table, chosen, methods=methods, datasets=datasets, quick=quick, data_root=_text(data_root))
     check_extras(entry.method for entry in entries)
     check_out(folder, resume)

@@ -101,7 +101,8 @@ def known_labels(data: Data) -> Known:
     """
     if not isinstance(data, Data):
         raise ValueError(
-            f"expected a torch_geometric.data.Data with one kind of nodes and edges, got {type(data).__name__}"
+            "expected a torch_geometric.data.Data with one kind of nodes and edges, "
+            f"got {type(data).__name__}"
         )
     if data.y is None:
         raise ValueError(

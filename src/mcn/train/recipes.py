@@ -32,9 +32,9 @@ VIEWS_SETTINGS: dict[str, dict[str, object]] = {
         "input_dropout": 0.0,
         "dropout": 0.2,
         "weight_decay": 0.0005,
-        "consistency": 1.0,
         "temperature": 0.3,
         "average": 0.0,
+        "patience": 200,
     },
     "pubmed": {
         "order": 6,
