@@ -31,9 +31,7 @@ def run(
     ] = False,
     seeds: Annotated[
         int | None,
-        typer.Option(
-            "--seeds", min=1, help="Runs per method and data set; 15, 10 or 30 if not given."
-        ),
+        typer.Option("--seeds", min=1, help="Runs per method and data set; 15, 10 or 30 if not given."),
     ] = None,
     first_seed: Annotated[
         int | None,

@@ -18,6 +18,7 @@ PAIRS = (
     ("mcn-paper", "gat-paper"),
     ("mcn", "gcn"),
     ("mcn", "majority"),
+    ("mlp", "majority"),
     ("views", "gat"),
     ("views", "views-edge"),
     ("views", "views-random"),

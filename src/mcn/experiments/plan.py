@@ -57,7 +57,7 @@ TABLES = {
     "table3": Table(
         "table3",
         TABLE3,
-        ("majority", "gcn-paper", "gat-paper", "mcn-paper", "gcn", "gat", "mcn"),
+        ("majority", "gcn-paper", "gat-paper", "mcn-paper", "mlp", "gcn", "gat", "mcn"),
         10,
     ),
     "beyond": Table("beyond", BEYOND, ("gat", "mcn-paper", "mcn", *VIEWS), 30, first_seed=200),
@@ -90,9 +90,9 @@ def plan(
 ) -> list[Entry]:
     """The cells of a table, data set by data set, with one unit per seed.
 
-    `mcn` has the data set's preset, `mcn-paper` the one with the paper's best setting and rule. On DD, `gcn`
-    and `gat` share `mcn`'s preset (features, priors, width), `gcn-paper` and `gat-paper` that of `mcn-paper`;
-    the seed decides the draw as well.
+    `mcn` has the data set's preset, `mcn-paper` the one with the paper's best setting and rule. On DD, `mlp`,
+    `gcn` and `gat` share `mcn`'s preset (features, priors, width), `gcn-paper` and `gat-paper` that of
+    `mcn-paper`; the seed decides the draw as well.
     With `quick` the methods that take minutes on Pubmed get one run or none.
 
     Raises:
@@ -118,7 +118,7 @@ def unit_for(source: Source, method: str, seed: int) -> Unit:
         return Unit(source, "mcn", changes(preset.config, dataset), seed)
     if method in VIEWS:
         return Unit(source, "views", {"motifs": _views(method, dataset)}, seed)
-    if dataset in TABLE3.datasets and SAME_AS.get(method, method) in ("gcn", "gat"):
+    if dataset in TABLE3.datasets and SAME_AS.get(method, method) in ("mlp", "gcn", "gat"):
         config = load_preset(f"{dataset}-paper" if method in SAME_AS else dataset).config
         own = {"hidden": config.hidden}  # as wide as MCN: the method itself would bring its usual width
         return Unit(source, SAME_AS.get(method, method), changes(config, dataset), seed, own=own)
