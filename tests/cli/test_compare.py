@@ -160,7 +160,7 @@ def test_the_seed_decides(mcn: Run) -> None:
     [
         (
             ["--methods", "mcn,gta"],
-            "--methods must be one of mcn, gat, gcn, mlp, mcn-paper, majority, deepwalk, ",
+            "--methods must be one of mcn, gat, gcn, mlp, mcn-paper, views, majority, deepwalk, ",
         ),
         (["--methods", "mcn,gta"], "got 'gta'; did you mean 'gat'?"),
         (["--methods", "labelprop,lp,planetiod"], "got 'labelprop'"),
