@@ -26,6 +26,7 @@ _HOME = {
     "MCNConv": "mcn.nn",
     "MCN": "mcn.nn",
     "MCNClassifier": "mcn.train",
+    "ViewsClassifier": "mcn.train",
 }
 
 __all__ = ["__version__", *_HOME]

@@ -11,7 +11,7 @@ from torch_geometric.data import Data
 
 from mcn.data import load_dataset
 from mcn.nn import exact_features
-from mcn.train import ViewsConfig, fit, load_run, recipe_config, train_run
+from mcn.train import ViewsClassifier, ViewsConfig, fit, load_run, recipe_config, train_run
 from mcn.train.recipes import make_trainer, predict_trained, prepare_any
 from mcn.train.views_fit import ViewsTrainer
 
@@ -129,3 +129,25 @@ def test_dense_and_sparse_features_are_the_same(ties: Data) -> None:
     np.testing.assert_allclose(
         predict_trained(first).probabilities, predict_trained(second).probabilities, atol=1e-6
     )
+
+
+def test_the_estimator_is_the_same_run(ties: Data) -> None:
+    own = trainer(ties, SMALL.but(seed=2))
+    result = fit(own)
+    params = {k: v for k, v in SMALL.to_dict().items() if k != "seed"}
+    clf = ViewsClassifier(**params, random_state=2).fit(ties)
+    assert clf.val_accuracy_ == result.val_accuracy
+    np.testing.assert_array_equal(clf.predict_proba(ties), predict_trained(own).probabilities)
+    assert clf.get_params()["lost"] == 0.5
+    with pytest.raises(ValueError, match="ViewsClassifier has no parameter 'last'; did you mean 'lost'"):
+        clf.set_params(last=0.2)
+    with pytest.raises(ValueError, match="this ViewsClassifier is not fitted yet"):
+        ViewsClassifier().predict(ties)
+
+
+def test_the_estimator_has_every_setting() -> None:
+    assert (
+        ViewsConfig(**{k: v for k, v in ViewsClassifier().get_params().items() if k != "random_state"})
+        == ViewsConfig()
+    )
+    assert set(ViewsClassifier().get_params()) - {"random_state"} == set(ViewsConfig().to_dict()) - {"seed"}

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from mcn._threads import available_threads
 from mcn.experiments.unit import Unit, run_unit
+from mcn.train.config import one_of
 
 ENGINES = ("local", "ray")
 Outcome = dict[str, Any] | Exception
@@ -77,8 +78,7 @@ def open_engine(name: str, jobs: int | None = None, address: str | None = None) 
 
 def check_engine(name: str, jobs: int | None = None, address: str | None = None) -> None:
     """Refuse what `open_engine` cannot open, without opening it."""
-    if name not in ENGINES:
-        raise ValueError(f"engine must be one of {', '.join(ENGINES)}, got {name!r}")
+    one_of("engine", name, ENGINES)
     if jobs is not None and (isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1):
         raise ValueError(f"jobs must be an integer of at least 1, got {jobs!r}")
     if address is not None and name != "ray":

@@ -17,7 +17,7 @@ from mcn.train import Config, dataset_config, recipe_config
 QUICK_SEEDS = 2
 _SLOW = {"deepwalk": 1, "semiemb": 1, "chebyshev": 1, "monet": 1, "planetoid": 0}
 """Runs on Pubmed with --quick: a minute or more each, Planetoid four."""
-# Seconds on Cora, and how much longer the other data sets take: roughly, from docs/baselines.md.
+# Seconds on Cora, and how much longer the other data sets take: roughly.
 _COST = {"majority": 0.1, "lp": 0.2, "mlp": 1, "manireg": 1.5, "ica": 2, "monet": 11, "semiemb": 15}
 _COST |= {"planetoid": 33, "mcn": 10, "mcn-paper": 10}
 _SIZE = {"citeseer": 1.3, "pubmed": 7, "dd6": 2}

@@ -15,6 +15,7 @@ from mcn.train.recipes import RECIPES, best_recipe, recipe_config, recipe_of
 from mcn.train.run import Run, check_free, load_run, protocol, train_run
 from mcn.train.stopping import AccuracyRule, GATRule, LossRule
 from mcn.train.table import in_classes, prediction_rows, predictions_csv
+from mcn.train.views_classifier import ViewsClassifier
 from mcn.train.views_config import ViewsConfig
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "Run",
     "TensorBoard",
     "Trainer",
+    "ViewsClassifier",
     "ViewsConfig",
     "accuracy_on_test",
     "attention_loss",

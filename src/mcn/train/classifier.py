@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-import inspect
 from typing import Any
 
 import numpy as np
@@ -11,14 +9,14 @@ from numpy.typing import NDArray
 from torch_geometric.data import Data
 
 from mcn.train.config import Config
-from mcn.train.evaluate import Predictions, accuracy_on_test, predict
+from mcn.train.estimator import NodeClassifier
+from mcn.train.evaluate import Predictions, predict
 from mcn.train.features import check_features, inputs
-from mcn.train.fit import Epoch, Trainer, build_model, fit
-from mcn.train.problem import class_names, motif_stack, prepare
-from mcn.train.table import in_classes
+from mcn.train.fit import Trainer, build_model
+from mcn.train.problem import motif_stack, prepare
 
 
-class MCNClassifier:
+class MCNClassifier(NodeClassifier):
     """Node classification with a motif convolutional network.
 
     Arguments are those of `mcn.train.Config`, with `random_state` for its seed; `get_params`,
@@ -82,24 +80,6 @@ class MCNClassifier:
         for name in self._names():
             setattr(self, name, values[name])
 
-    @classmethod
-    def _names(cls) -> list[str]:
-        return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The arguments this estimator was made with."""
-        return {name: getattr(self, name) for name in self._names()}
-
-    def set_params(self, **params: Any) -> MCNClassifier:
-        """Change some of the arguments."""
-        for name, value in params.items():
-            if name not in self._names():
-                near = difflib.get_close_matches(name, self._names(), n=1)
-                hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(self._names())}"
-                raise ValueError(f"MCNClassifier has no parameter {name!r}; {hint}")
-            setattr(self, name, value)
-        return self
-
     def fit(self, data: Data) -> MCNClassifier:
         """Train on the nodes of `data.train_mask`, stopping by those of `data.val_mask`.
 
@@ -110,14 +90,8 @@ class MCNClassifier:
         config = Config(seed=params.pop("random_state"), **params)
         problem = prepare(data, config)
         trainer = Trainer(build_model(problem, config), problem, config)
-        history: list[Epoch] = []
-        result = fit(trainer, [lambda _trainer, epoch: history.append(epoch)])
-        self.config_, self.model_, self.stack_ = config, trainer.model, problem.stack
-        self.history_, self.best_epoch_, self.val_accuracy_ = history, result.best_epoch, result.val_accuracy
-        names = class_names(data)
-        self.classes_ = np.arange(problem.num_classes) if names is None else np.asarray(names)
-        self.n_features_in_ = problem.x.shape[1]
-        self.feature_names_ = getattr(data, "feature_names", None)
+        self._train(trainer, data, problem.num_classes, problem.x.shape[1])
+        self.stack_ = problem.stack
         own = predict(self.model_, problem.x, problem.stack)
         self.motif_choice_: NDArray[Any] = np.asarray(config.motifs)[own.motif]
         self.step_choice_ = own.step
@@ -125,34 +99,8 @@ class MCNClassifier:
 
     def predictions(self, data: Data) -> Predictions:
         """Probabilities and choices for the nodes of `data`: the training graph, grown or another one."""
-        if not hasattr(self, "model_"):
-            raise ValueError("this MCNClassifier is not fitted yet; call fit(data) first")
+        self._check_fitted()
         if self.config_.features == "given":
             check_features(data, self.n_features_in_, self.feature_names_)
         stack = motif_stack(data, self.config_, None, self.stack_.count_scale)
         return predict(self.model_, inputs(data, stack, self.config_), stack)
-
-    def predict_proba(self, data: Data) -> NDArray[np.float32]:
-        """Float32 [N, classes]: class probabilities of every node."""
-        return self.predictions(data).probabilities
-
-    def predict(self, data: Data) -> NDArray[Any]:
-        """The class number of every node, as in `data.y` of the graph trained on."""
-        return self.predictions(data).labels
-
-    def score(self, data: Data) -> float:
-        """Accuracy on the nodes of `data.test_mask`; classes that have names are compared by name."""
-        if data.y is None or data.get("test_mask") is None:
-            raise ValueError("data.y or data.test_mask is missing: there is nothing to score")
-        labels = self.predict(data)
-        named = self.classes_.dtype.kind == "U" and class_names(data) is not None
-        known = in_classes(data, [str(name) for name in self.classes_]) if named else data
-        accuracy = accuracy_on_test(known, labels)
-        if accuracy is None:
-            raise ValueError("data.test_mask is empty: there is nothing to score")
-        return accuracy
-
-    def __repr__(self) -> str:
-        defaults = inspect.signature(type(self).__init__).parameters
-        changed = {k: v for k, v in self.get_params().items() if v != defaults[k].default}
-        return f"MCNClassifier({', '.join(f'{k}={v!r}' for k, v in changed.items())})"
