@@ -9,7 +9,8 @@ import pytest
 import yaml
 
 from mcn.train import Config
-from mcn.train.config import ATTENTION, one_of
+from mcn.train._settings import one_of
+from mcn.train.config import ATTENTION
 
 
 @pytest.mark.parametrize(

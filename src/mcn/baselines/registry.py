@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
 
 from mcn.baselines.task import Method
+from mcn.train._settings import one_of
 
 BASELINES: dict[str, Method] = {}
 """Every baseline by its name; `register` adds to it."""
@@ -33,8 +33,5 @@ def baseline(name: str) -> Method:
     Raises:
         ValueError: there is none; says which name was probably meant.
     """
-    if name not in BASELINES:
-        near = difflib.get_close_matches(str(name), BASELINES, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise ValueError(f"baseline must be one of {', '.join(sorted(BASELINES))}, got {name!r}{hint}")
+    one_of("baseline", name, tuple(sorted(BASELINES)))
     return BASELINES[name]

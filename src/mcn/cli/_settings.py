@@ -68,7 +68,7 @@ def configured(
         given: the fields that options set, see `settings_given`.
     """
     from mcn.train import best_recipe, recipe_config
-    from mcn.train.config import one_of
+    from mcn.train._settings import one_of
     from mcn.train.recipes import RECIPES, settings_of
 
     if recipe is not None:

@@ -171,7 +171,7 @@ def _methods(text: str) -> list[str]:
     from mcn.baselines import BASELINES
     from mcn.experiments.unit import VIEWS
     from mcn.train import METHODS
-    from mcn.train.config import one_of
+    from mcn.train._settings import one_of
 
     names = list(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
     if not names:

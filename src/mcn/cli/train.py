@@ -208,7 +208,7 @@ def _beside(data: Data, config: Config, methods: tuple[str, ...], seeds: list[in
 
 def _methods(beside: str | None, default: tuple[str, ...]) -> tuple[str, ...]:
     from mcn.train import METHODS
-    from mcn.train.config import one_of
+    from mcn.train._settings import one_of
 
     if beside is None:
         return default

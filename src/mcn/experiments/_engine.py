@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from mcn._threads import available_threads
 from mcn.experiments.unit import Unit, run_unit
-from mcn.train.config import one_of
+from mcn.train._settings import one_of
 
 ENGINES = ("local", "ray")
 Outcome = dict[str, Any] | Exception

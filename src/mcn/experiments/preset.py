@@ -6,16 +6,11 @@ differ from its defaults. A bare mapping of such fields, as `mcn search` writes 
 
 from __future__ import annotations
 
-import difflib
 import os
 from dataclasses import dataclass
-from importlib import resources
-from importlib.resources.abc import Traversable
-from pathlib import Path
 from typing import Any
 
-import yaml
-
+from mcn.experiments._named import find, names
 from mcn.train import Config
 
 _FIELDS = ("description", "dataset", "settings")
@@ -34,7 +29,7 @@ class Preset:
 
 def presets() -> list[str]:
     """The names of the presets that come with the package."""
-    return sorted(Path(file.name).stem for file in _folder().iterdir() if file.name.endswith(".yaml"))
+    return names("presets")
 
 
 def load_preset(name_or_path: str | os.PathLike[str]) -> Preset:
@@ -43,26 +38,10 @@ def load_preset(name_or_path: str | os.PathLike[str]) -> Preset:
     Raises:
         ValueError: there is no such preset (says which was probably meant), or the file is not one.
     """
-    name = os.fspath(name_or_path)
-    if name in presets():
-        return _parse(name, name, (_folder() / f"{name}.yaml").read_bytes())
-    path = Path(name).expanduser()
-    if path.suffix in (".yaml", ".yml") or path.is_file():
-        return _parse(path.stem, name, path.read_bytes())
-    near = difflib.get_close_matches(name, presets(), n=1)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
-    raise ValueError(f"unknown preset {name!r}{hint} (there are {', '.join(presets())}, or a .yaml file)")
+    return _parse(*find("preset", "presets", name_or_path))
 
 
-def _folder() -> Traversable:
-    return resources.files("mcn.experiments") / "presets"
-
-
-def _parse(name: str, where: str, content: bytes) -> Preset:
-    try:
-        values = yaml.safe_load(content)
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ValueError(f"preset {where}: not YAML ({error})") from None
+def _parse(name: str, where: str, values: Any) -> Preset:
     if not isinstance(values, dict) or not all(isinstance(key, str) for key in values):
         raise ValueError(f"preset {where}: expected a mapping of names to values")
     if "settings" not in values:

@@ -10,23 +10,18 @@ A file has `settings`, and optionally `description`, `fixed` and `datasets`:
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from importlib import resources
-from importlib.resources.abc import Traversable
 from itertools import combinations
 from math import prod
-from pathlib import Path
 from typing import Any
 
-import yaml
-
+from mcn.experiments._named import find, names
 from mcn.matrices import PSI_NAMES
 from mcn.motifs import graphlet_of
 from mcn.train import Config
-from mcn.train.config import one_of
+from mcn.train._settings import one_of
 
 _FIELDS = ("description", "fixed", "datasets", "settings")
 _MOST = 12  # motifs to take subsets of: 4,095 of them
@@ -78,7 +73,7 @@ class Space:
 
 def spaces() -> list[str]:
     """The names of the spaces that come with the package."""
-    return sorted(Path(file.name).stem for file in _folder().iterdir() if file.name.endswith(".yaml"))
+    return names("spaces")
 
 
 def load_space(name_or_path: str | os.PathLike[str]) -> Space:
@@ -87,26 +82,10 @@ def load_space(name_or_path: str | os.PathLike[str]) -> Space:
     Raises:
         ValueError: there is no such space (says which was probably meant), or what is wrong in the file.
     """
-    name = os.fspath(name_or_path)
-    if name in spaces():
-        return _parse(name, name, (_folder() / f"{name}.yaml").read_bytes())
-    path = Path(name).expanduser()
-    if path.suffix in (".yaml", ".yml") or path.is_file():
-        return _parse(path.stem, name, path.read_bytes())
-    near = difflib.get_close_matches(name, spaces(), n=1)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
-    raise ValueError(f"unknown space {name!r}{hint} (there are {', '.join(spaces())}, or a .yaml file)")
+    return _parse(*find("space", "spaces", name_or_path))
 
 
-def _folder() -> Traversable:
-    return resources.files("mcn.experiments") / "spaces"
-
-
-def _parse(name: str, where: str, content: bytes) -> Space:
-    try:
-        given = yaml.safe_load(content)
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ValueError(f"space {where}: not YAML ({error})") from None
+def _parse(name: str, where: str, given: Any) -> Space:
     values = _mapping(where, "the file", given)
     unknown = [key for key in values if key not in _FIELDS]
     if unknown:

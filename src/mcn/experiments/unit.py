@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import json
 import time
@@ -26,6 +25,7 @@ from mcn.train import (
     fit,
     recipe_config,
 )
+from mcn.train._settings import one_of
 from mcn.train.recipes import AnyConfig, make_trainer, predict_trained, prepare_any
 from mcn.train.views_problem import ViewsProblem
 
@@ -70,11 +70,7 @@ class Unit:
         if isinstance(self.seed, bool) or not isinstance(self.seed, int | np.integer) or self.seed < 0:
             raise ValueError(f"seed must be an integer of at least 0, got {self.seed!r}")
         object.__setattr__(self, "seed", int(self.seed))
-        names = sorted({*METHODS, VIEWS, *BASELINES})
-        if self.method not in names:
-            near = difflib.get_close_matches(str(self.method), names, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            raise ValueError(f"method must be one of {', '.join(names)}, got {self.method!r}{hint}")
+        one_of("method", self.method, tuple(sorted({*METHODS, VIEWS, *BASELINES})))
         self.config()  # an impossible setting is said here, not in a worker
 
     def __hash__(self) -> int:

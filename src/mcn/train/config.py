@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from mcn.train._checks import flag, not_negative, positive, probability, whole
+from mcn.train._settings import STOPPING, Checks, Settings, one_of
 
 ATTENTION: dict[str, dict[str, Any]] = {
     "paper": {"epsilon": 0.1, "advantage": "none", "gate": False, "consistency": 0.0},
@@ -16,13 +15,12 @@ ATTENTION: dict[str, dict[str, Any]] = {
 }
 """The rules by which motif attention is trained: what each one sets unless told otherwise."""
 ADVANTAGES = ("none", "mean", "learned")
-STOPPING = ("gat", "accuracy", "loss")
 FEATURES = ("given", "motifs")
 PRIORS = ("none", "validation")
 
 
 _OPTIONAL = ("policy_lr", "policy_decay")
-_CHECKS: tuple[tuple[Callable[[str, Any], Any], tuple[str, ...]], ...] = (
+_CHECKS: Checks = (
     (
         partial(whole, least=1),
         ("steps", "hidden", "heads", "output_heads", "num_layers", "max_epochs", "patience"),
@@ -40,7 +38,7 @@ _CHECKS: tuple[tuple[Callable[[str, Any], Any], tuple[str, ...]], ...] = (
 
 
 @dataclass(frozen=True)
-class Config:
+class Config(Settings):
     """Settings of a network and its training. Defaults: GAT's architecture and protocol.
 
     The graph's side:
@@ -110,60 +108,24 @@ class Config:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        given: Any = self.motifs
-        if not isinstance(given, str | Sequence) or not all(isinstance(name, str) for name in given):
-            raise ValueError(f"motifs must be a list of names, got {given!r}")
-        motifs = (given,) if isinstance(given, str) else tuple(given)
-        object.__setattr__(self, "motifs", motifs)
+        self._check_motifs("motif")
         one_of("attention", self.attention, tuple(ATTENTION))
         for name, value in ATTENTION[self.attention].items():
             if getattr(self, name) is None:
-                object.__setattr__(self, name, value)
-        for check, names in _CHECKS:
-            for name in names:
-                if getattr(self, name) is not None or name not in _OPTIONAL:
-                    object.__setattr__(self, name, check(name, getattr(self, name)))
+                self._take(name, value)
+        self._check_each(_CHECKS, _OPTIONAL)
         one_of("advantage", str(self.advantage), ADVANTAGES)
         one_of("stopping", self.stopping, STOPPING)
         one_of("features", self.features, FEATURES)
         one_of("priors", self.priors, PRIORS)
-        if not self.motifs:
-            raise ValueError("motifs must name at least one motif")
 
     @property
     def chooses(self) -> bool:
         """Whether there is anything to choose."""
         return self.motif_attention and len(self.motifs) * self.steps > 1
 
-    @classmethod
-    def from_dict(cls, settings: dict[str, Any]) -> Config:
-        """Build from plain values, as read from YAML; an unknown name is an error."""
-        known = [f.name for f in fields(cls)]
-        for name in settings:
-            if name not in known:
-                raise unknown_setting(name, known)
-        return cls(**settings)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, for YAML and JSON."""
-        return asdict(self) | {"motifs": list(self.motifs)}
-
     def but(self, **changes: Any) -> Config:
         """The same settings with some changed; another rule of attention brings its own settings along."""
         if changes.get("attention", self.attention) != self.attention:
             changes = dict.fromkeys(ATTENTION[self.attention]) | changes
-        return replace(self, **changes)
-
-
-def unknown_setting(name: str, known: Sequence[str]) -> ValueError:
-    """The error about a setting that does not exist, with the nearest one that does."""
-    near = difflib.get_close_matches(name, known, n=1)
-    return ValueError(f"unknown setting {name!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
-
-
-def one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
-    """Refuse a value that is not among those allowed, and say which was probably meant."""
-    if value not in allowed:
-        near = difflib.get_close_matches(str(value), allowed, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {value!r}{hint}")
+        return super().but(**changes)

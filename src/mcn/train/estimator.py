@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
+from abc import ABC, abstractmethod
 from typing import Any, Self
 
 import numpy as np
@@ -16,7 +17,7 @@ from mcn.train.problem import class_names
 from mcn.train.table import in_classes
 
 
-class NodeClassifier:
+class NodeClassifier(ABC):
     """The common part of `mcn.MCNClassifier` and `mcn.ViewsClassifier`."""
 
     @classmethod
@@ -52,9 +53,9 @@ class NodeClassifier:
         if not hasattr(self, "model_"):
             raise ValueError(f"this {type(self).__name__} is not fitted yet; call fit(data) first")
 
+    @abstractmethod
     def predictions(self, data: Data) -> Predictions:
         """Probabilities and choices for the nodes of `data`: the training graph, grown or another one."""
-        raise NotImplementedError
 
     def predict_proba(self, data: Data) -> NDArray[np.float32]:
         """Float32 [N, classes]: class probabilities of every node."""

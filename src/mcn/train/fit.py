@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -41,7 +42,7 @@ class Callback(Protocol):
 
 
 @dataclass
-class BaseTrainer:
+class BaseTrainer(ABC):
     """A training run as it stands: everything that decides how it goes on.
 
     `tensors` and `state` hold all of it, `load` goes on from them: a run that is stopped and resumed ends
@@ -81,20 +82,21 @@ class BaseTrainer:
         self.seconds += time.perf_counter() - began
         return Epoch(self.epoch, train_loss, train_accuracy, loss, accuracy, verdict.keep)
 
+    @abstractmethod
     def _make_optimizer(self) -> torch.optim.Optimizer:
-        raise NotImplementedError
+        """Adam over the parameters of the model."""
 
+    @abstractmethod
     def _learn(self) -> tuple[float, float]:
         """Change the weights; the loss and accuracy on training nodes."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _validate(self) -> tuple[float, float]:
         """Loss and accuracy on the validation nodes."""
-        raise NotImplementedError
 
+    @abstractmethod
     def final_scores(self) -> tuple[float, float]:
         """Loss and accuracy on the validation nodes of the weights the model has now."""
-        raise NotImplementedError
 
     def _snapshot(self) -> dict[str, torch.Tensor]:
         """A copy of the weights that were validated."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from mcn.train.config import Config, one_of
+from mcn.train._settings import one_of
+from mcn.train.config import Config
 
 _ONE_MOTIF = {"steps": 1, "psi": "unweighted", "scope": "edges", "add_edges": False, "motif_attention": False}
 _PLAIN = {"gate": False, "consistency": 0.0, "init_bias": 0.0}

@@ -9,7 +9,8 @@ from torch_geometric.data import Data
 
 from mcn.motifs import MotifCounts
 from mcn.nn import MCN, MotifViews
-from mcn.train.config import Config, one_of
+from mcn.train._settings import one_of
+from mcn.train.config import Config
 from mcn.train.evaluate import Predictions, predict
 from mcn.train.fit import BaseTrainer, Trainer, build_model, make_network
 from mcn.train.methods import dataset_config

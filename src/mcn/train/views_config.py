@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from mcn.train._checks import flag, not_negative, positive, probability, whole
-from mcn.train.config import one_of, unknown_setting
+from mcn.train._settings import STOPPING, Checks, Settings, one_of
 
-_CHECKS: tuple[tuple[Callable[[str, Any], Any], tuple[str, ...]], ...] = (
+_CHECKS: Checks = (
     (
         partial(whole, least=1),
         ("top", "hidden", "num_layers", "batch", "unlabelled", "passes", "every", "max_epochs", "patience"),
@@ -24,7 +22,7 @@ _CHECKS: tuple[tuple[Callable[[str, Any], Any], tuple[str, ...]], ...] = (
 
 
 @dataclass(frozen=True)
-class ViewsConfig:
+class ViewsConfig(Settings):
     """Settings of `mcn.nn.MotifViews` and its training. Defaults: what did best on Cora's validation nodes.
 
     The views:
@@ -80,34 +78,9 @@ class ViewsConfig:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        given: Any = self.motifs
-        if not isinstance(given, str | Sequence) or not all(isinstance(name, str) for name in given):
-            raise ValueError(f"motifs must be a list of names, got {given!r}")
-        motifs = (given,) if isinstance(given, str) else tuple(given)
-        object.__setattr__(self, "motifs", motifs)
-        for check, names in _CHECKS:
-            for name in names:
-                object.__setattr__(self, name, check(name, getattr(self, name)))
+        self._check_motifs("view")
+        self._check_each(_CHECKS)
         if self.alpha is not None:
-            object.__setattr__(self, "alpha", positive("alpha", probability("alpha", self.alpha)))
-        one_of("stopping", self.stopping, ("gat", "accuracy", "loss"))
+            self._take("alpha", positive("alpha", probability("alpha", self.alpha)))
+        one_of("stopping", self.stopping, STOPPING)
         one_of("scope", self.scope, ("edges", "pairs"))
-        if not self.motifs:
-            raise ValueError("motifs must name at least one view")
-
-    @classmethod
-    def from_dict(cls, settings: dict[str, Any]) -> ViewsConfig:
-        """Build from plain values, as read from YAML; an unknown name is an error."""
-        known = [f.name for f in fields(cls)]
-        for name in settings:
-            if name not in known:
-                raise unknown_setting(name, known)
-        return cls(**settings)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, for YAML and JSON."""
-        return asdict(self) | {"motifs": list(self.motifs)}
-
-    def but(self, **changes: Any) -> ViewsConfig:
-        """The same settings with some changed."""
-        return replace(self, **changes)
