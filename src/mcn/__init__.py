@@ -6,8 +6,7 @@ Everything public is importable from here; each name is loaded when it is first 
 
 from __future__ import annotations
 
-import importlib
-from typing import Any
+from mcn._lazy import lazy
 
 __version__ = "0.1.0"
 
@@ -30,15 +29,4 @@ _HOME = {
 }
 
 __all__ = ["__version__", *_HOME]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'mcn' has no attribute {name!r}")
-    value = getattr(importlib.import_module(_HOME[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazy(__name__, _HOME)

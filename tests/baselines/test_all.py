@@ -15,7 +15,7 @@ NAMES = sorted(BASELINES)
 
 def test_every_row_of_the_table_is_there() -> None:
     rows = "majority deepwalk mlp lp manireg semiemb ica planetoid chebyshev monet gcn gat gcn-ensemble"
-    assert set(rows.split()) | {"planetoid-t", "planetoid-i"} == set(NAMES)
+    assert set(rows.split()) | {"planetoid-t", "planetoid-i", "grand", "twins"} == set(NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -24,7 +24,7 @@ def test_better_than_the_majority_and_blind_to_test_labels(name: str) -> None:
     scores = baseline(name)(task_from_data(data), 0)
     assert (scores.dtype, scores.shape) == (np.float32, (150, 3))
     assert np.isfinite(scores).all()
-    if name != "majority":
+    if name not in ("majority", "twins"):  # there are no near copies of anything here
         accuracy = accuracy_on_test(data, scores.argmax(1))
         assert accuracy is not None
         assert accuracy > 0.55  # a third of the nodes are in each class

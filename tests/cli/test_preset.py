@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from mcn.experiments import load_preset
-from mcn.train import Config, load_run
+from mcn.train import Config, ViewsConfig, load_run
 from tests.cli.conftest import Run, refused
 from tests.cli.test_train import write_graph
 
@@ -57,6 +57,70 @@ def test_a_file_without_a_data_set_means_the_embedded_one(mcn: Run, tmp_path: Pa
     assert done.code == 0, done.err
     assert done.out.splitlines()[-1] == f"files: {tmp_path / 'run'}"
     assert load_run(tmp_path / "run").source["dataset"] == "strong-ties"
+
+
+def test_a_preset_of_views(mcn: Run, data_root: Path, tmp_path: Path) -> None:
+    done = mcn(
+        *("train", "--preset", "cora-views", "--recipe", "views", "--max-epochs", 2, "--seed", 3),
+        *("--data-root", data_root, "--out", tmp_path / "run"),
+    )
+    assert done.code == 0, done.err
+    assert "recipe: views (" in done.out
+    assert "for another" not in done.out  # the user has asked for it
+    run = load_run(tmp_path / "run")
+    assert run.source["dataset"] == "cora"
+    assert run.config == load_preset("cora-views").config.but(max_epochs=2, seed=3)
+
+
+def test_a_preset_of_views_on_another_graph(mcn: Run, tmp_path: Path) -> None:
+    (tmp_path / "mine.yaml").write_text("recipe: views\norder: 3\nunlabelled: 10\n")
+    done = mcn(
+        *("train", "--preset", tmp_path / "mine.yaml", "--dataset", "karate", "--max-epochs", 1),
+        *("--motifs", "edge,4-clique", "--layers", 1, "--out", tmp_path / "run"),
+    )
+    assert done.code == 0, done.err
+    assert load_run(tmp_path / "run").config == ViewsConfig(
+        motifs=("edge", "4-clique"), order=3, unlabelled=10, num_layers=1, max_epochs=1
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            "--preset cora --recipe views",
+            "--preset cora has the recipe mcn, --recipe asks for views; leave out one of them, "
+            "or use --preset cora-views",
+        ),
+        ("--preset pubmed-views --recipe mcn", "leave out one of them, or use --preset pubmed"),
+        (
+            "--preset dd6 --recipe views",
+            "--preset dd6 has the recipe mcn, --recipe asks for views; leave out one of them",
+        ),
+        (
+            "--preset cora --recipe vews",
+            "--recipe must be one of mcn, paper, views, got 'vews'; did you mean 'views'?",
+        ),
+        (
+            "--preset cora-views --dataset karate --psi transition",
+            "--psi is an option of the recipes mcn and paper; the recipe views has none",
+        ),
+        (
+            "--preset cora-paper --recipe paper --dataset karate --attention gated",
+            "--attention gated is not of the recipe paper; leave out one of them",
+        ),
+        (
+            "--recipe mcn --dataset karate --attention paper",
+            "--attention paper is not of the recipe mcn; leave out one of them",
+        ),
+    ],
+)
+def test_contradictions(
+    mcn: Run, words: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert refused(mcn("train", *words.split())).endswith(message)
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import json
 import shlex
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -26,7 +27,8 @@ def test_table2_end_to_end(
     ]
     assert "table2 (tab:acc)" in done.out
     folder = Path("reproduce/table2")
-    files = [folder / name for name in ("report.md", "report.html", "results.json", "ledger.sqlite")]
+    names = ("report.md", "report.html", "comparison.png", "results.json", "ledger.sqlite")
+    files = [folder / name for name in names]
     assert done.out.splitlines()[-1] == f"files: {', '.join(map(str, files))}"
     assert all(file.is_file() for file in files)
     message = refused(mcn("reproduce", "table2", *LITTLE, "--data-root", data_root))
@@ -39,6 +41,18 @@ def test_table2_end_to_end(
     assert content["seeds"] == [0, 1]
     assert content["files"] == [str(file) for file in files]
     assert set(content["versions"]) >= {"mcn", "torch"}
+
+
+def test_a_table_without_matplotlib_has_no_plot(
+    mcn: Run, data_root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("matplotlib", "matplotlib.figure"):
+        monkeypatch.setitem(sys.modules, name, None)
+    done = mcn("reproduce", "table2", *LITTLE, "--data-root", data_root, "--out", tmp_path / "out")
+    assert done.code == 0
+    assert "no plot of the table: figures need matplotlib: pip install 'mcn[viz]'" in done.err
+    assert "comparison.png" not in done.out
+    assert (tmp_path / "out" / "report.md").is_file()
 
 
 def test_first_seed(mcn: Run, data_root: Path, tmp_path: Path) -> None:

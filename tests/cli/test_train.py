@@ -1,19 +1,13 @@
 from __future__ import annotations
 
 import json
-import shlex
-import signal
-import subprocess
-import time
 from pathlib import Path
 
 import pytest
 import yaml
 
-from mcn.cli import _interrupt
-from mcn.train import Config, load_run, train_run
-from mcn.train.checkpoint import load_tensors
-from tests.cli.conftest import COMMAND, Outcome, Run, refused
+from mcn.train import Config, load_run
+from tests.cli.conftest import Run, refused
 
 QUICK = ["--max-epochs", "3", "--hidden", "4", "--heads", "2"]
 FILES = [
@@ -187,84 +181,6 @@ def test_no_test_nodes(mcn: Run, tmp_path: Path) -> None:
     assert json.loads((tmp_path / "run" / "summary.json").read_text())["test_accuracy"] is None
 
 
-def test_the_command_to_go_on() -> None:
-    again = _interrupt._again
-    assert again(["train", "--lr", "1"], Path("runs/a")) == [
-        "train",
-        "--lr",
-        "1",
-        "--out",
-        "runs/a",
-        "--resume",
-    ]
-    assert again(["train", "--out", "x", "--resume"], Path("x")) == ["train", "--out", "x", "--resume"]
-    assert again(["train", "--out=x"], Path("x")) == ["train", "--out=x", "--resume"]
-
-
-def wait_for(path: Path, process: subprocess.Popen[str]) -> None:
-    deadline = time.monotonic() + 120
-    while not path.exists():
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < deadline, f"no {path.name} after two minutes"
-        time.sleep(0.02)
-
-
-def same_run(first: Path, second: Path) -> None:
-    for name in FILES:
-        if name not in ("summary.json", "report.html"):  # they tell the time taken
-            assert (first / name).read_bytes() == (second / name).read_bytes(), name
-    one, two = (load_tensors(folder / "model.safetensors")[0] for folder in (first, second))
-    assert all(one[name].equal(two[name]) for name in one)
-
-
-LONG = ["train", "--dataset", "karate", "--max-epochs", "1500", "--patience", "1500"]
-
-
-@pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The run of LONG, made in this process."""
-    from mcn.data import load_dataset
-
-    folder = tmp_path_factory.mktemp("whole") / "run"
-    source = {"dataset": "karate", "graph": None, "nodes": None}
-    train_run(folder, load_dataset("karate"), Config(max_epochs=1500, patience=1500), source)
-    return folder
-
-
-@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGINT], ids=["kill", "interrupt"])
-def test_ended_and_resumed(
-    end: signal.Signals, undisturbed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mcn: Run
-) -> None:
-    """A real process is ended in the middle; the run goes on and ends with the same files, bit for bit."""
-    monkeypatch.chdir(tmp_path)
-    process = subprocess.Popen(
-        [COMMAND, *LONG], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path
-    )
-    folder = tmp_path / "runs" / "karate"
-    wait_for(folder / "last.safetensors", process)
-    process.send_signal(end)
-    out, err = process.communicate(timeout=60)
-    assert out == ""
-    assert not (folder / "summary.json").exists()
-    if end == signal.SIGINT:
-        assert process.returncode == 130
-        assert err.count("\n") == 1
-        prefix = "mcn: interrupted; go on with: mcn "
-        assert err.startswith(prefix)
-        words = shlex.split(err.removeprefix(prefix))
-        assert words == [*LONG, "--out", "runs/karate", "--resume"]
-    else:
-        assert process.returncode == -signal.SIGKILL
-        assert err == ""
-        words = [*LONG, "--out", "runs/karate", "--resume"]
-    cut = len((folder / "metrics.jsonl").read_text().splitlines())
-    assert 0 < cut < 1500
-    done: Outcome = mcn(*words)
-    assert done.code == 0, done
-    assert sorted(path.name for path in folder.iterdir()) == FILES
-    same_run(folder, undisturbed)
-
-
 def test_the_settings_can_be_read_safely(mcn: Run, tmp_path: Path) -> None:
     mcn("train", "--dataset", "karate", *QUICK, "--out", tmp_path / "one")
     settings = yaml.safe_load((tmp_path / "one" / "config.yaml").read_text())
@@ -283,7 +199,18 @@ def test_recipes(mcn: Run, tmp_path: Path) -> None:
     assert len((tmp_path / "p.csv").read_text().splitlines()) == 35
     paper = mcn("train", "--dataset", "karate", "--recipe", "paper", *QUICK, "--out", tmp_path / "two")
     assert "recipe: paper (" in paper.out
+    assert "for another" not in paper.out
     assert "attention: paper" in (tmp_path / "two" / "config.yaml").read_text()
+
+
+def test_the_recipe_by_default_is_told_with_the_others(mcn: Run, data_root: Path, tmp_path: Path) -> None:
+    words = ("--max-epochs", 2, "--no-report", "--data-root", data_root)
+    cora = mcn("train", "--dataset", "cora", *words, "--out", tmp_path / "one")
+    assert "recipe: views (" in cora.out
+    assert "); --recipe mcn or --recipe paper for another\n" in cora.out
+    karate = mcn("train", "--dataset", "karate", *words, "--out", tmp_path / "two")
+    assert "recipe: mcn (" in karate.out
+    assert "); --recipe paper or --recipe views for another\n" in karate.out
 
 
 def test_wrong_recipes(mcn: Run, tmp_path: Path) -> None:

@@ -80,6 +80,9 @@ def test_rows_in_the_order_of_the_units(tmp_path: Path) -> None:
     assert told == [(0, 3), (1, 3), (2, 3), (3, 3)]
     assert timeless(rows[:3]) == timeless([run_unit(unit) for unit in units[:3]])
     assert len(ledger) == 3
+    seen: list[dict[str, Any]] = []
+    again = run_units([*units, quick(seed=4)], ledger, jobs=1, finished=seen.append)
+    assert seen == [*rows[:3], again[-1]]  # each once, those of the ledger too
 
 
 def test_what_is_in_the_ledger_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -81,3 +81,31 @@ def test_every_matrix_may_have_weights_of_its_own() -> None:
 def test_top_must_be_positive() -> None:
     with pytest.raises(ValueError, match="top must be 1 or more, got 0"):
         pagerank_rows([np.eye(2)], walk_weights(1, 0.5), 0)
+
+
+@settings(max_examples=40, deadline=None)
+@given(weighted_graphs(), st.integers(0, 5), st.sampled_from([None, 0.3]))
+def test_symmetric_rows_are_those_of_the_symmetric_walk(
+    matrix: np.ndarray, order: int, alpha: float | None
+) -> None:
+    weights = walk_weights(order, alpha)
+    rows = pagerank_rows([csr_array(matrix)], weights, len(matrix), symmetric=True, tolerance=0)
+    looped = matrix + np.eye(len(matrix))
+    root = 1 / np.sqrt(looped.sum(1))
+    walk = root[:, None] * looped * root
+    full: np.ndarray = sum(c * np.linalg.matrix_power(walk, n) for n, c in enumerate(weights))  # type: ignore[assignment]
+    own = rows.matrix(0).toarray()
+    np.testing.assert_allclose(own / own.sum(1, keepdims=True), full / full.sum(1, keepdims=True), atol=1e-6)
+
+
+def test_selected_rows_and_their_mean() -> None:
+    rng = np.random.default_rng(1)
+    upper = np.triu(rng.random((20, 20)) < 0.2, 1).astype(float)
+    rows = pagerank_rows([upper + upper.T, 5 * (upper + upper.T)], walk_weights(3, 0.3), 6)
+    full = [m / m.sum(1, keepdims=True) for m in (rows.matrix(t).toarray() for t in range(2))]
+    views = rng.integers(0, 2, 20)
+    own = rows.select(views)
+    chosen = csr_array((own.values, own.indices, own.indptr), shape=(20, 20)).toarray()
+    np.testing.assert_allclose(chosen, [full[t][i] for i, t in enumerate(views)], atol=1e-6)
+    mean = csr_array((rows.mean.values, rows.mean.indices, rows.mean.indptr), shape=(20, 20)).toarray()
+    np.testing.assert_allclose(mean, (full[0] + full[1]) / 2, atol=1e-6)

@@ -104,3 +104,25 @@ def test_a_key_decides_the_dropout_of_the_network() -> None:
     torch.testing.assert_close(model(x, 5), model(x, 5), rtol=0, atol=0)
     assert not torch.equal(model(x, 5), model(x, 6))
     assert not torch.equal(model(x, 5), model(x))
+
+
+def test_the_first_layer_may_come_before_the_mixing(
+    rows: PageRankRows, x: torch.Tensor, held: SparseFeatures
+) -> None:
+    model = MotifViews(F, 5, 3, num_layers=3)
+    views = np.arange(N) % 2
+    mixed = mix_features(rows, held, np.arange(N), views)
+    torch.testing.assert_close(model.whole(held, rows.select(views)), model(mixed))
+    torch.testing.assert_close(model.whole(held, rows.mean), model(exact_features(rows, held, np.arange(N))))
+    keep = (torch.arange(N) % 3).view(-1, 1).float()
+    own = torch.stack([torch.from_numpy(mean_row(rows, t, i)).float() for i, t in enumerate(views)])
+    torch.testing.assert_close(model.whole(held, rows.select(views), keep), model(own @ (keep * x)))
+
+
+def test_whole_passes_are_decided_by_their_key(rows: PageRankRows, held: SparseFeatures) -> None:
+    model = MotifViews(F, 5, 3, input_dropout=0.4, dropout=0.4)
+    first, again, other = (model.whole(held, rows.mean, None, key) for key in (1, 1, 2))
+    assert torch.equal(first, again)
+    assert not torch.equal(first, other)
+    with pytest.raises(ValueError, match="batch_norm and row_norm need mixed features"):
+        MotifViews(F, 5, 3, row_norm=True).whole(held, rows.mean)

@@ -10,6 +10,7 @@ from torch_geometric.nn import GATConv, GCNConv
 
 from mcn.nn import MCN, MCNConv
 from mcn.train import METHODS, Config, build_model, configure, dataset_config, prepare
+from mcn.train.config import ATTENTION
 from mcn.train.problem import Problem
 from tests.train.graphs import small_graph
 
@@ -93,3 +94,10 @@ def test_gats_reference_departs_from_its_defaults() -> None:
     assert (pubmed.output_heads, pubmed.lr, pubmed.weight_decay, pubmed.steps) == (8, 0.01, 0.001, 2)
     assert dataset_config("pubmed", lr=0.5).lr == 0.5
     assert dataset_config(None) == dataset_config("karate") == Config()
+
+
+@pytest.mark.parametrize("dataset", ["cora", "citeseer", "pubmed", "dd6"])
+def test_the_paper_s_rule_is_the_paper_s_on_every_data_set(dataset: str) -> None:
+    config = dataset_config(dataset, attention="paper")
+    assert {name: getattr(config, name) for name in ATTENTION["paper"]} == ATTENTION["paper"]
+    assert dataset_config(dataset, attention="paper", consistency=0.5).consistency == 0.5

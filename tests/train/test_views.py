@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from scipy.sparse import csr_array
 from torch_geometric.data import Data
 
 from mcn.data import load_dataset
@@ -16,7 +17,21 @@ from mcn.train.fit import one_torch_thread
 from mcn.train.recipes import make_trainer, predict_trained, prepare_any
 from mcn.train.views_fit import ViewsTrainer
 
-SMALL = ViewsConfig(order=3, top=6, hidden=8, batch=10, unlabelled=12, ramp=20, every=3, max_epochs=6)
+SMALL = ViewsConfig(
+    order=3,
+    alpha=0.2,
+    top=6,
+    symmetric=False,
+    hidden=8,
+    batch=10,
+    unlabelled=12,
+    ramp=20,
+    sure=2.0,
+    every=3,
+    max_epochs=6,
+    stopping="accuracy",
+)
+WHOLE = SMALL.but(whole=True, symmetric=True, smooth=True, sure=0.0)
 
 
 @pytest.fixture(scope="module")
@@ -38,6 +53,8 @@ def test_settings_are_checked() -> None:
     with pytest.raises(ValueError, match="alpha must be a positive number"):
         ViewsConfig(alpha=0.0)
     assert ViewsConfig(alpha=None).alpha is None
+    with pytest.raises(ValueError, match="whole steps mix after the first layer: they need batch_norm and"):
+        ViewsConfig(whole=True, batch_norm=True)
     config = ViewsConfig(motifs=["edge"], passes=3)  # type: ignore[arg-type]
     assert ViewsConfig.from_dict(config.to_dict()) == config
 
@@ -72,8 +89,41 @@ def test_the_loss_of_a_step_is_a_cross_entropy(ties: Data) -> None:
     assert loss == pytest.approx(float(wanted.detach()), rel=1e-5)
 
 
-def test_same_seed_same_bits_and_another_seed_another_run(ties: Data) -> None:
-    first, second, other = (trainer(ties, SMALL.but(seed=s)) for s in (3, 3, 4))
+def test_a_whole_step_is_the_same_loss_over_all_nodes(ties: Data) -> None:
+    """Nothing random: cross-entropy of the training nodes, agreement of two passes that are the same."""
+    config = WHOLE.but(lost=0.0, motifs=("edge",), input_dropout=0.0, dropout=0.0, consistency=0.0)
+    own = trainer(ties, config)
+    x = exact_features(own.problem.rows, own.problem.x, own.problem.train)
+    wanted = torch.nn.functional.cross_entropy(own.model(x), own.problem.train_labels)
+    loss, _ = own._step(0)
+    assert loss == pytest.approx(float(wanted.detach()), rel=1e-5)
+
+
+def test_lost_nodes_are_lost_to_everyone_and_the_rest_is_louder(ties: Data) -> None:
+    """The mean of many whole passes is the pass with nothing lost, as long as the network is linear."""
+    config = WHOLE.but(lost=0.5, motifs=("edge",), input_dropout=0.0, dropout=0.0, num_layers=1, passes=400)
+    own = trainer(ties, config)
+    _, known, unknown = own._whole(1)
+    p = own.problem
+    exact = own.model.whole(p.x, p.rows.mean)
+    spread = known.std(0) / 20
+    assert ((known.mean(0) - exact[p.train]).abs() <= 5 * spread + 1e-6).all()
+    assert unknown.shape == (400, p.rows.num_nodes - len(p.train), p.num_classes)
+
+
+def test_smooth_predictions_are_averages_over_neighbours(ties: Data) -> None:
+    own = trainer(ties, WHOLE.but(max_epochs=1))
+    fit(own)
+    p = own.problem
+    rough = own.model.whole(p.x, p.rows.mean).softmax(1).detach().numpy()
+    mean = p.rows.mean
+    matrix = csr_array((mean.values, mean.indices, mean.indptr), shape=(len(rough), len(rough)))
+    np.testing.assert_allclose(predict_trained(own).probabilities, matrix @ rough, atol=1e-5)
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_same_seed_same_bits_and_another_seed_another_run(ties: Data, whole: bool) -> None:
+    first, second, other = (trainer(ties, (WHOLE if whole else SMALL).but(seed=s)) for s in (3, 3, 4))
     for own in (first, second, other):
         fit(own)
     for name, value in first.best.items():
@@ -81,19 +131,26 @@ def test_same_seed_same_bits_and_another_seed_another_run(ties: Data) -> None:
     assert any(not torch.equal(value, other.best[name]) for name, value in first.best.items())
 
 
-def test_test_labels_change_nothing(ties: Data) -> None:
+@pytest.mark.parametrize("whole", [False, True])
+def test_test_labels_change_nothing(ties: Data, whole: bool) -> None:
+    config = WHOLE if whole else SMALL
     shuffled = ties.clone()
     test = shuffled.test_mask.nonzero().squeeze(1)
     shuffled.y[test] = shuffled.y[test[torch.randperm(len(test))]]
     assert not torch.equal(shuffled.y, ties.y)
-    first, second = trainer(ties), trainer(shuffled)
+    first, second = trainer(ties, config), trainer(shuffled, config)
     fit(first)
     fit(second)
     np.testing.assert_array_equal(predict_trained(first).probabilities, predict_trained(second).probabilities)
 
 
 @pytest.mark.parametrize(
-    "changes", [{}, {"batch_norm": True, "row_norm": True, "num_layers": 1, "average": 0.0}]
+    "changes",
+    [
+        {},
+        {"batch_norm": True, "row_norm": True, "num_layers": 1, "average": 0.0},
+        {"whole": True, "symmetric": True, "smooth": True},
+    ],
 )
 def test_resumed_is_undisturbed(ties: Data, changes: dict[str, object]) -> None:
     config = SMALL.but(**changes)

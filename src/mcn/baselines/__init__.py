@@ -22,6 +22,8 @@ _METHODS = (
     "gcn",
     "gat",
     "gcn_ensemble",
+    "grand",
+    "twins",
 )
 for _name in _METHODS:  # importing a method's file registers it
     importlib.import_module(f"mcn.baselines.{_name}")

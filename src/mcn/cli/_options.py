@@ -30,17 +30,22 @@ Threads = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print JSON on standard output, nothing else.")]
 
 
-def read_input(
-    dataset: str | None, graph: Path | None, nodes: Path | None, data_root: Path | None, default: str
-) -> tuple[Data, str]:
-    """The graph a user asked for, and what to call it."""
+def check_input(dataset: str | None, graph: Path | None, nodes: Path | None) -> None:
+    """Refuse options that do not fit together, or a graph that is not there, before any slow import."""
     if dataset is not None and graph is not None:
         raise ValueError("give --dataset or --graph, not both")
     if nodes is not None and graph is None:
         raise ValueError("--nodes describes the nodes of --graph; give that too")
+    if graph is not None and not graph.expanduser().is_file():
+        raise FileNotFoundError(f"{graph}: no such file")
+
+
+def read_input(
+    dataset: str | None, graph: Path | None, nodes: Path | None, data_root: Path | None, default: str
+) -> tuple[Data, str]:
+    """The graph a user asked for, and what to call it."""
+    check_input(dataset, graph, nodes)
     if graph is not None:
-        if not graph.expanduser().is_file():  # said at once: the loader has to wait for torch
-            raise FileNotFoundError(f"{graph}: no such file")
         from mcn.data import load_graph
 
         return load_graph(graph, nodes=nodes), str(graph)
@@ -62,6 +67,14 @@ def read_own(folder: Path, source: dict[str, Any], data_root: Path | None) -> Da
         data_root,
         default="",
     )[0]
+
+
+def free_folder(parent: Path, name: str) -> Path:
+    """A folder that is not there yet: `name`, or with a number behind it."""
+    number = 1
+    while (folder := parent / (name if number == 1 else f"{name}-{number}")).exists():
+        number += 1
+    return folder
 
 
 def check_writable(path: Path | None, suffix: str) -> None:

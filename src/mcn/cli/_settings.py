@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from mcn.train import Config
+    from mcn.experiments import Preset as NamedSettings
     from mcn.train.recipes import AnyConfig
 
 Preset = Annotated[
     str | None,
-    typer.Option("--preset", help="Settings by name (cora, cora-paper …), or a .yaml file of them."),
+    typer.Option("--preset", help="Settings by name (cora, cora-paper, cora-views …), or a .yaml file."),
 ]
 Motifs = Annotated[
     str | None, typer.Option("--motifs", help="Motif names, separated by commas: edge,triangle.")
@@ -55,8 +55,26 @@ Normalize = Annotated[
 Seed = Annotated[int, typer.Option("--seed", help="The first seed.", min=0)]
 
 
+def read_preset(name: str, recipe: str | None) -> NamedSettings:
+    """The preset of --preset, which --recipe must not contradict."""
+    from mcn.experiments import load_preset, presets
+    from mcn.train._settings import one_of
+    from mcn.train.recipes import RECIPES
+
+    found = load_preset(name)
+    if recipe is not None and recipe != found.recipe:
+        one_of("--recipe", recipe, tuple(RECIPES))
+        other = found.dataset if recipe == "mcn" else f"{found.dataset}-{recipe}"
+        hint = f", or use --preset {other}" if other in presets() else ""
+        raise ValueError(
+            f"--preset {name} has the recipe {found.recipe}, --recipe asks for {recipe}; leave out one of "
+            f"them{hint}"
+        )
+    return found
+
+
 def configured(
-    recipe: str | None, dataset: str | None, base: Config | None, given: dict[str, Any]
+    recipe: str | None, dataset: str | None, base: AnyConfig | None, given: dict[str, Any]
 ) -> AnyConfig:
     """The configuration that the user's options ask for.
 
@@ -64,24 +82,27 @@ def configured(
     nodes choose has (--steps, --psi …) ask for such a network.
 
     Args:
-        base: the configuration of a preset, if one was named.
+        base: the configuration of a preset, if one was named; of the recipe asked for, see `read_preset`.
         given: the fields that options set, see `settings_given`.
     """
-    from mcn.train import best_recipe, recipe_config
+    from mcn.train import best_recipe, recipe_config, recipe_of
     from mcn.train._settings import one_of
     from mcn.train.recipes import RECIPES, settings_of
 
     if recipe is not None:
         one_of("--recipe", recipe, tuple(RECIPES))
-    if base is not None and recipe in (None, "mcn", "paper"):
-        return base.but(**({"attention": "paper"} if recipe == "paper" else {}) | given)
     only_networks = [name for name in given if name not in settings_of("views")]
-    if recipe is None:
-        recipe = "mcn" if only_networks or base is not None else best_recipe(dataset)
-    if recipe == "views" and only_networks:
+    best = "mcn" if only_networks else best_recipe(dataset)
+    used = recipe or (best if base is None else recipe_of(base))
+    if used == "views" and only_networks:
         option = f"--{only_networks[0].replace('_', '-')}"
         raise ValueError(f"{option} is an option of the recipes mcn and paper; the recipe views has none")
-    return recipe_config(recipe, dataset, **given)
+    config = recipe_config(used, dataset, **given) if base is None else base.but(**given)
+    if recipe not in (None, recipe_of(config)):
+        raise ValueError(
+            f"--attention {given['attention']} is not of the recipe {recipe}; leave out one of them"
+        )
+    return config
 
 
 def settings_given(motifs: str | None, layers: int | None = None, **given: Any) -> dict[str, Any]:

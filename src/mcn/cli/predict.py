@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from mcn.cli._options import DataRoot, Graph, Json, Nodes, check_writable, read_input, read_own
+from mcn.cli._options import DataRoot, Graph, Json, Nodes, check_input, check_writable, read_input, read_own
 
 
 def run(
@@ -30,8 +30,7 @@ def run(
     Example: mcn predict runs/mine --graph new-edges.csv --nodes new-nodes.csv --out predictions.csv
     """
     check_writable(out, ".csv")
-    if nodes is not None and graph is None:
-        raise ValueError("--nodes describes the nodes of --graph; give that too")
+    check_input(None, graph, nodes)
     from mcn._files import atomic_write
     from mcn.train import in_classes, load_run, prediction_rows, predictions_csv
 

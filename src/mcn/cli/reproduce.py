@@ -60,7 +60,8 @@ def run(
     beyond: motif views beside the paper's networks, with and without motifs (docs/beyond.md).
 
     Tables come with a report (report.md, report.html): the paper's values, ours, ranks, whether a
-    difference is noise, the protocol. Every run is kept in ledger.sqlite as soon as it is finished.
+    difference is noise, the protocol; and with a plot (comparison.png). Every run is kept in ledger.sqlite
+    as soon as it is finished.
 
     Example: mcn reproduce table2 --quick
     """
@@ -109,7 +110,21 @@ def _table(what: str, folder: Path, **options: Any) -> dict[str, Any]:
             finished=None if on_terminal else _say_finished,
             **options,
         )
-    return result | {"files": [str(folder / name) for name in (MARKDOWN, HTML, RESULTS, LEDGER)]}
+    files = [MARKDOWN, HTML, *_plot(result, folder), RESULTS, LEDGER]
+    return result | {"files": [str(folder / name) for name in files]}
+
+
+def _plot(result: dict[str, Any], folder: Path) -> list[str]:
+    """Draw the table, if there is something to draw with: hours of runs are not lost for want of it."""
+    from importlib.util import find_spec
+
+    if find_spec("matplotlib") is None:
+        print("no plot of the table: figures need matplotlib: pip install 'mcn[viz]'", file=sys.stderr)
+        return []
+    from mcn.viz.comparison import COMPARISON, write_comparison
+
+    write_comparison(result, folder / COMPARISON)
+    return [COMPARISON]
 
 
 def _table1(

@@ -11,7 +11,7 @@ import typer
 
 from mcn.cli._compiling import compile_notice
 from mcn.cli._interrupt import resumable
-from mcn.cli._options import DataRoot, Dataset, Graph, Json, Nodes
+from mcn.cli._options import DataRoot, Dataset, Graph, Json, Nodes, check_input, free_folder
 from mcn.cli._progress import progress_bar
 from mcn.cli._settings import Seed
 from mcn.cli._warnings import plain_warnings
@@ -69,8 +69,11 @@ def run(
     """
     if resume and out is None and ledger is None:
         raise ValueError("--resume needs --out or --ledger: the search to go on with")
-    name = _name(dataset, graph, nodes)
-    folder = out or _free_folder(Path("runs"), f"search-{name}")
+    check_input(dataset, graph, nodes)
+    name = EMBEDDED if dataset is None else dataset
+    if graph is not None:
+        name = graph.name.split(".")[0]
+    folder = out or free_folder(Path("runs"), f"search-{name}")
     path = ledger or folder / LEDGER
     if path.exists() and not resume:
         raise ValueError(f"{path} already holds runs; choose another --out, or go on with --resume")
@@ -109,25 +112,6 @@ def run(
         print(json.dumps(result.to_dict() | {"out": str(folder), "ledger": str(path)}, indent=2))
     else:
         _print(result, source, folder, path)
-
-
-def _name(dataset: str | None, graph: Path | None, nodes: Path | None) -> str:
-    if dataset is not None and graph is not None:
-        raise ValueError("give --dataset or --graph, not both")
-    if nodes is not None and graph is None:
-        raise ValueError("--nodes describes the nodes of --graph; give that too")
-    if graph is not None:
-        if not graph.expanduser().is_file():
-            raise FileNotFoundError(f"{graph}: no such file")
-        return graph.name.split(".")[0]
-    return EMBEDDED if dataset is None else dataset
-
-
-def _free_folder(parent: Path, name: str) -> Path:
-    number = 1
-    while (folder := parent / (name if number == 1 else f"{name}-{number}")).exists():
-        number += 1
-    return folder
 
 
 def _changed(result: SearchResult) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import typer
 
 from mcn.cli._compiling import compile_notice
 from mcn.cli._interrupt import resumable
-from mcn.cli._options import DataRoot, Dataset, Graph, Json, Nodes, read_input
+from mcn.cli._options import DataRoot, Dataset, Graph, Json, Nodes, free_folder, read_input
 from mcn.cli._progress import progress_bar
 from mcn.cli._settings import (
     Attention,
@@ -31,6 +31,7 @@ from mcn.cli._settings import (
     Stopping,
     WeightDecay,
     configured,
+    read_preset,
     settings_given,
 )
 from mcn.cli._warnings import plain_warnings
@@ -38,7 +39,6 @@ from mcn.cli._warnings import plain_warnings
 if TYPE_CHECKING:
     from torch_geometric.data import Data
 
-    from mcn.experiments import Preset as NamedSettings
     from mcn.train import Config
     from mcn.train.recipes import AnyConfig
 
@@ -97,7 +97,7 @@ def run(
     """
     if resume and out is None:
         raise ValueError("--resume needs --out: the folder of the run to go on with")
-    start = None if preset is None else _preset(preset)
+    start = None if preset is None else read_preset(preset, recipe)
     if start is not None and dataset is None and graph is None:
         dataset = start.dataset
     others = _methods(beside, default=("gat", "gcn") if dataset is None and graph is None else ())
@@ -126,7 +126,7 @@ def run(
             "graph": None if graph is None else str(graph.expanduser().resolve()),
             "nodes": None if nodes is None else str(nodes.expanduser().resolve()),
         }
-        folder = out or _free_folder(Path("runs"), Path(name).name.split(".")[0] if graph else name)
+        folder = out or free_folder(Path("runs"), Path(name).name.split(".")[0] if graph else name)
         numbers = list(range(seed, seed + seeds))
         with resumable(folder):
             folders = _folders(folder, numbers, resume)
@@ -139,7 +139,7 @@ def run(
     if as_json:
         print(json.dumps(result, indent=2))
     else:
-        _print(result, getattr(data, "report", None) or [])
+        _print(result, getattr(data, "report", None) or [], chosen=recipe is None and preset is None)
 
 
 def _network(config: AnyConfig, dataset: str | None) -> Config:
@@ -147,12 +147,6 @@ def _network(config: AnyConfig, dataset: str | None) -> Config:
     from mcn.train import Config, dataset_config
 
     return config if isinstance(config, Config) else dataset_config(dataset)
-
-
-def _preset(name: str) -> NamedSettings:
-    from mcn.experiments import load_preset
-
-    return load_preset(name)
 
 
 def _folders(folder: Path, seeds: list[int], resume: bool) -> list[Path]:
@@ -218,13 +212,6 @@ def _methods(beside: str | None, default: tuple[str, ...]) -> tuple[str, ...]:
     return names
 
 
-def _free_folder(parent: Path, name: str) -> Path:
-    number = 1
-    while (folder := parent / (name if number == 1 else f"{name}-{number}")).exists():
-        number += 1
-    return folder
-
-
 def _result(
     name: str,
     summaries: list[dict[str, Any]],
@@ -252,7 +239,8 @@ def _result(
     }
 
 
-def _print(result: dict[str, Any], notes: list[str]) -> None:
+def _print(result: dict[str, Any], notes: list[str], chosen: bool) -> None:
+    """Print the result; where the recipe was `chosen` for the user, also how to ask for another."""
     from mcn.cli._tables import print_methods
     from mcn.train import RECIPES
 
@@ -261,7 +249,9 @@ def _print(result: dict[str, Any], notes: list[str]) -> None:
     print_methods(result["dataset"], result["rows"])
     seeds = result["rows"][0]["seeds"]
     spread = f"; mean ± standard deviation over {len(seeds)} seeds" if len(seeds) > 1 else ""
-    print(f"recipe: {result['recipe']} ({RECIPES[result['recipe']]})")
+    others = " or ".join(f"--recipe {name}" for name in RECIPES if name != result["recipe"])
+    another = f"; {others} for another" if chosen else ""
+    print(f"recipe: {result['recipe']} ({RECIPES[result['recipe']]}){another}")
     print(f"protocol: {result['protocol']}{spread}")
     of = f" (seed {seeds[0]})" if len(seeds) > 1 else ""
     for layer, shares in enumerate(result["motif_share"], 1):

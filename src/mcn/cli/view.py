@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from mcn.cli._compiling import compile_notice
-from mcn.cli._options import DataRoot, Graph, Json, Nodes, check_writable, read_input, read_own
+from mcn.cli._options import DataRoot, Graph, Json, Nodes, check_input, check_writable, read_input, read_own
 from mcn.cli._warnings import plain_warnings
 
 
@@ -36,8 +36,7 @@ def run(
     Example: mcn view runs/mine --no-open --out mine.html
     """
     check_writable(out, ".html")
-    if nodes is not None and graph is None:
-        raise ValueError("--nodes describes the nodes of --graph; give that too")
+    check_input(None, graph, nodes)
     from mcn.train import load_run
     from mcn.viz import write_explorer
 

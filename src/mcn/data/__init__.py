@@ -5,8 +5,9 @@ Each name is loaded when it is first used: the motif engine needs `simple_graph`
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from mcn._lazy import lazy
 
 if TYPE_CHECKING:
     from mcn.data.checks import check_data as check_data
@@ -29,36 +30,25 @@ if TYPE_CHECKING:
     from mcn.data.ties import strong_ties as strong_ties
 
 _HOME = {
-    "DatasetInfo": "registry",
-    "DatasetNotFound": "files",
-    "SimpleGraph": "simple",
-    "barabasi_albert": "generators",
-    "check_data": "checks",
-    "datasets": "registry",
-    "degree_features": "structure",
-    "erdos_renyi": "generators",
-    "feature_csr": "sparse",
-    "feature_tensor": "sparse",
-    "load_dataset": "registry",
-    "load_graph": "graph",
-    "powerlaw_cluster": "generators",
-    "random_split": "splits",
-    "rmat": "generators",
-    "simple_graph": "simple",
-    "strong_ties": "ties",
-    "wl_features": "structure",
+    "DatasetInfo": ".registry",
+    "DatasetNotFound": ".files",
+    "SimpleGraph": ".simple",
+    "barabasi_albert": ".generators",
+    "check_data": ".checks",
+    "datasets": ".registry",
+    "degree_features": ".structure",
+    "erdos_renyi": ".generators",
+    "feature_csr": ".sparse",
+    "feature_tensor": ".sparse",
+    "load_dataset": ".registry",
+    "load_graph": ".graph",
+    "powerlaw_cluster": ".generators",
+    "random_split": ".splits",
+    "rmat": ".generators",
+    "simple_graph": ".simple",
+    "strong_ties": ".ties",
+    "wl_features": ".structure",
 }
 
 __all__ = list(_HOME)
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'mcn.data' has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"mcn.data.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazy(__name__, _HOME)

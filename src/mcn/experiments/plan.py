@@ -12,14 +12,18 @@ from mcn.experiments.paper import BEYOND, SAME_AS, TABLE2, TABLE3, PaperTable
 from mcn.experiments.preset import load_preset
 from mcn.experiments.source import Source
 from mcn.experiments.unit import Unit
-from mcn.train import Config, dataset_config, recipe_config
+from mcn.train import Config, ViewsConfig, dataset_config, recipe_config
 
 QUICK_SEEDS = 2
-_SLOW = {"deepwalk": 1, "semiemb": 1, "chebyshev": 1, "monet": 1, "planetoid": 0}
-"""Runs on Pubmed with --quick: a minute or more each, Planetoid four."""
+_SLOW = {("pubmed", name): 1 for name in ("deepwalk", "semiemb", "chebyshev", "monet")}
+_SLOW |= {("dd6", "twins"): 1, ("dd7", "twins"): 1}
+_SLOW |= {("pubmed", "planetoid"): 0, ("pubmed", "grand"): 0, ("cora", "grand"): 0}
+"""Runs with --quick: half a minute to two minutes each, the last three two to four."""
+_DEAR = {("cora", "grand"): 5, ("pubmed", "grand"): 5}
+"""Runs otherwise, unless the method is asked for by name."""
 # Seconds on Cora, and how much longer the other data sets take: roughly.
 _COST = {"majority": 0.1, "lp": 0.2, "mlp": 1, "manireg": 1.5, "ica": 2, "monet": 11, "semiemb": 15}
-_COST |= {"planetoid": 33, "mcn": 10, "mcn-paper": 10}
+_COST |= {"planetoid": 33, "mcn": 10, "mcn-paper": 10, "grand": 100}
 _SIZE = {"citeseer": 1.3, "pubmed": 7, "dd6": 2}
 
 
@@ -37,7 +41,7 @@ class Table:
 VIEWS = {
     "views-edge": ["edge"],
     "views-random": ["edge", "random=1", "random=2"],
-    "views-alpha": ["edge", "alpha/2", "alpha*2"],
+    "views-walks": ["edge", "shorter", "longer"],
     "views-2": ["edge", "triangle"],
     "views": ["edge", "triangle", "4-cycle"],
     "views-5": ["edge", "triangle", "4-cycle", "2-star", "4-clique"],
@@ -50,17 +54,17 @@ TABLES = {
         (
             "majority",
             *(name for name in TABLE2.rows if name not in ("gcn", "gat", "mcn")),
-            *("gcn-ensemble", "gcn", "gat", "mcn-paper", "mcn", "views"),
+            *("gcn-ensemble", "gcn", "gat", "mcn-paper", "mcn"),
         ),
         15,
     ),
     "table3": Table(
         "table3",
         TABLE3,
-        ("majority", "gcn-paper", "gat-paper", "mcn-paper", "mlp", "gcn", "gat", "mcn"),
+        ("majority", "gcn-paper", "gat-paper", "mcn-paper", "mlp", "gcn", "gat", "mcn", "twins"),
         10,
     ),
-    "beyond": Table("beyond", BEYOND, ("gat", "mcn-paper", "mcn", *VIEWS), 30, first_seed=200),
+    "beyond": Table("beyond", BEYOND, ("gat", "mcn-paper", "mcn", "grand", *VIEWS), 30, first_seed=200),
 }
 
 
@@ -93,7 +97,8 @@ def plan(
     `mcn` has the data set's preset, `mcn-paper` the one with the paper's best setting and rule. On DD, `mlp`,
     `gcn` and `gat` share `mcn`'s preset (features, priors, width), `gcn-paper` and `gat-paper` that of
     `mcn-paper`; the seed decides the draw as well.
-    With `quick` the methods that take minutes on Pubmed get one run or none.
+    With `quick` the methods that take minutes on a data set get one run or none. Of GRAND, which takes
+    minutes on two, there are five runs unless `methods` names it.
 
     Raises:
         ValueError: a method or data set that is not in the table.
@@ -103,10 +108,10 @@ def plan(
     entries = []
     for dataset in _chosen("datasets", datasets, table.paper.datasets):
         for method in chosen:
-            limit = _SLOW.get(method) if quick and dataset == "pubmed" else None
+            limit, why = _limit(dataset, method, quick, methods is not None)
             run = list(seeds)[:limit]
             units = tuple(unit_for(Source(dataset, data_root=root), method, seed) for seed in run)
-            entries.append(Entry(dataset, method, units, _shortened(len(run), len(seeds))))
+            entries.append(Entry(dataset, method, units, _shortened(len(run), len(seeds), why)))
     return entries
 
 
@@ -115,20 +120,24 @@ def unit_for(source: Source, method: str, seed: int) -> Unit:
     dataset = str(source.dataset)
     if method in ("mcn", "mcn-paper"):
         preset = load_preset(dataset if method == "mcn" else f"{dataset}-paper")
-        return Unit(source, "mcn", changes(preset.config, dataset), seed)
+        return Unit(source, "mcn", changes(preset.network, dataset), seed)
     if method in VIEWS:
         return Unit(source, "views", {"motifs": _views(method, dataset)}, seed)
     if dataset in TABLE3.datasets and SAME_AS.get(method, method) in ("mlp", "gcn", "gat"):
-        config = load_preset(f"{dataset}-paper" if method in SAME_AS else dataset).config
+        config = load_preset(f"{dataset}-paper" if method in SAME_AS else dataset).network
         own = {"hidden": config.hidden}  # as wide as MCN: the method itself would bring its usual width
         return Unit(source, SAME_AS.get(method, method), changes(config, dataset), seed, own=own)
     return Unit(source, method, {}, seed)
 
 
 def _views(method: str, dataset: str) -> list[str]:
-    """The names of a row's views, with α halved and doubled (to 0.9 at most) for those that vary it."""
-    alpha = getattr(recipe_config("views", dataset), "alpha", None) or 0.2
-    other = {"alpha/2": f"alpha={alpha / 2:g}", "alpha*2": f"alpha={min(2 * alpha, 0.9):g}"}
+    """The names of a row's views; shorter and longer walks have α doubled and halved, or else the order."""
+    config = recipe_config("views", dataset)
+    assert isinstance(config, ViewsConfig)
+    if config.alpha is None:
+        other = {"shorter": f"order={max(1, config.order // 2)}", "longer": f"order={2 * config.order}"}
+    else:
+        other = {"shorter": f"alpha={min(2 * config.alpha, 0.9):g}", "longer": f"alpha={config.alpha / 2:g}"}
     return [other.get(name, name) for name in VIEWS[method]]
 
 
@@ -138,10 +147,17 @@ def changes(config: Config, dataset: str | None) -> dict[str, Any]:
     return {k: v for k, v in config.to_dict().items() if k != "seed" and v != usual[k]}
 
 
-def _shortened(run: int, asked: int) -> str:
+def _limit(dataset: str, method: str, quick: bool, named: bool) -> tuple[int | None, str]:
+    """How many runs at most (None: as many as asked for), and what brought it about."""
+    if quick and (dataset, method) in _SLOW:
+        return _SLOW[dataset, method], "with --quick"
+    return None if named else _DEAR.get((dataset, method)), f"unless --methods names {method}"
+
+
+def _shortened(run: int, asked: int, why: str) -> str:
     if run == asked:
         return ""
-    return f"{run} of {asked} runs with --quick" if run else "not run with --quick"
+    return f"{run} of {asked} runs {why}" if run else f"not run {why}"
 
 
 def _chosen(what: str, given: Iterable[str] | None, known: tuple[str, ...]) -> list[str]:

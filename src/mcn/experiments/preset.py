@@ -1,7 +1,9 @@
 """Presets: named settings for a data set, one YAML file each, and files of the same form by path.
 
-A file holds `description`, `dataset` and `settings`; the settings are fields of `mcn.train.Config` that
-differ from its defaults. A bare mapping of such fields, as `mcn search` writes it, is a preset as well.
+A file holds `description`, `dataset`, `recipe` and `settings`. The settings are fields of the recipe's
+configuration (`mcn.train.ViewsConfig` for views, else `mcn.train.Config`) that differ from its defaults.
+Without `recipe` it is mcn, or paper where the settings have `attention: paper`. A bare mapping of settings is
+a preset as well.
 """
 
 from __future__ import annotations
@@ -11,9 +13,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from mcn.experiments._named import find, names
-from mcn.train import Config
+from mcn.train import Config, recipe_of
+from mcn.train._settings import one_of
+from mcn.train.recipes import RECIPES, AnyConfig, config_from, settings_of
 
-_FIELDS = ("description", "dataset", "settings")
+_FIELDS = ("description", "dataset", "recipe", "settings")
 
 
 @dataclass(frozen=True)
@@ -23,8 +27,24 @@ class Preset:
     name: str
     description: str
     dataset: str | None
-    config: Config
+    config: AnyConfig
     settings: dict[str, Any]
+
+    @property
+    def recipe(self) -> str:
+        """How it trains: mcn, paper or views."""
+        return recipe_of(self.config)
+
+    @property
+    def network(self) -> Config:
+        """The configuration, where it is that of a network whose nodes choose.
+
+        Raises:
+            ValueError: the preset is of the recipe views.
+        """
+        if not isinstance(self.config, Config):
+            raise ValueError(f"preset {self.name}: expected the recipe mcn or paper, got {self.recipe}")
+        return self.config
 
 
 def presets() -> list[str]:
@@ -57,7 +77,23 @@ def _parse(name: str, where: str, values: Any) -> Preset:
     if dataset is not None and not isinstance(dataset, str):
         raise ValueError(f"preset {where}: dataset must be a name, got {dataset!r}")
     try:
-        config = Config.from_dict(settings)
+        config = _config(values.get("recipe"), settings)
     except (ValueError, TypeError) as error:
         raise ValueError(f"preset {where}: {error}") from None
     return Preset(name, str(values.get("description") or ""), dataset, config, settings)
+
+
+def _config(recipe: Any, settings: dict[str, Any]) -> AnyConfig:
+    """The configuration of a recipe (None: not told), which its settings must not contradict."""
+    if recipe is None:
+        strange = [name for name in settings if name not in settings_of("mcn")]
+        if strange and strange[0] in settings_of("views"):
+            raise ValueError(f"{strange[0]!r} is a setting of the recipe views; add `recipe: views`")
+        return Config.from_dict(settings)
+    one_of("recipe", recipe, tuple(RECIPES))
+    config = config_from(({"attention": "paper"} if recipe == "paper" else {}) | settings, recipe)
+    if recipe_of(config) != recipe:
+        raise ValueError(
+            f"attention: {settings['attention']} is not of the recipe {recipe}; leave out one of them"
+        )
+    return config

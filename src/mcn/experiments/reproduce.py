@@ -112,18 +112,20 @@ def _run(
     total = sum(costs.values()) or 1.0
     open_ = {(e.dataset, e.method): (e, [unit.key() for unit in e.units]) for e in entries if e.units}
 
-    def look(_done: int, _of: int) -> None:
-        rows = {row["key"]: row for row in ledger.rows()}
+    known: dict[str, dict[str, Any]] = {}
+
+    def look(row: dict[str, Any]) -> None:
+        known[row["key"]] = row
         for place, (entry, keys) in list(open_.items()):
-            if all(key in rows for key in keys):
+            if all(key in known for key in keys):
                 del open_[place]
-                filled = cell([rows[key] for key in keys])
+                filled = cell([known[key] for key in keys])
                 if finished is not None and filled is not None:
                     finished(entry, filled)
         if progress is not None:
-            progress(sum(cost for key, cost in costs.items() if key in rows) / total)
+            progress(sum(costs[key] for key in known) / total)
 
-    rows = run_units([unit for e in entries for unit in e.units], ledger, jobs=jobs, progress=look)
+    rows = run_units([unit for e in entries for unit in e.units], ledger, jobs=jobs, finished=look)
     found, place = {}, 0
     for entry in entries:
         found[entry.dataset, entry.method] = cell(rows[place : place + len(entry.units)])

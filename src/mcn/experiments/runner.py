@@ -22,6 +22,7 @@ def run_units(
     *,
     jobs: int | None = None,
     progress: Callable[[int, int], Any] | None = None,
+    finished: Callable[[dict[str, Any]], Any] | None = None,
     engine: str | Engine = "local",
     address: str | None = None,
     keep_failures: bool = False,
@@ -38,6 +39,7 @@ def run_units(
         jobs: units at a time. 1 runs them in this process; more run in worker processes of one thread each.
             By default as many as there are cores (or, for "ray", as the cluster has).
         progress: told how many units are done, and of how many.
+        finished: told of every row when it is there, those of the ledger included.
         engine: "local", or "ray" for the workers of a Ray cluster; or what `open_engine` gave, with its own
             `jobs` and `address`.
         address: of the Ray cluster; None starts one on this machine.
@@ -50,7 +52,7 @@ def run_units(
         OSError: the ledger cannot be written.
     """
     keys = [unit.key() for unit in units]
-    book = _Book(ledger, dict(zip(keys, units, strict=True)), progress, keep_failures)
+    book = _Book(ledger, dict(zip(keys, units, strict=True)), progress, finished, keep_failures)
     book.look()
     if book.waiting:
         with ExitStack() as stack:
@@ -83,9 +85,10 @@ class _Book:
         ledger: Ledger | None,
         units: dict[str, Unit],
         progress: Callable[[int, int], Any] | None,
+        finished: Callable[[dict[str, Any]], Any] | None,
         keep_failures: bool,
     ) -> None:
-        self.ledger, self.units, self.progress = ledger, units, progress
+        self.ledger, self.units, self.progress, self.finished = ledger, units, progress, finished
         self.keep_failures = keep_failures
         self.waiting = dict(units)
         self.claims: dict[str, Claim | None] = {}
@@ -127,7 +130,7 @@ class _Book:
             )
         if self.ledger is not None:
             self.ledger.add(outcome)
-        self.rows[key] = outcome
+        self._keep(key, outcome)
         claim = self.claims.pop(key)
         if claim is not None:
             claim.release()
@@ -147,9 +150,14 @@ class _Book:
             return False
         if row["error"] is not None and not self.keep_failures:
             raise ValueError(f"{self.ledger.path}: this run failed before: {row['error']}")
-        self.rows[key] = row
+        self._keep(key, row)
         del self.waiting[key]
         return True
+
+    def _keep(self, key: str, row: dict[str, Any]) -> None:
+        self.rows[key] = row
+        if self.finished is not None:
+            self.finished(row)
 
     def _report(self) -> None:
         if self.progress is not None:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, diags_array, eye_array
+from scipy.sparse import csr_array, diags_array, eye_array, vstack
 
 from mcn._jit import kernel
 from mcn._threads import available_threads, run_chunks
 from mcn.matrices.adjacencies import check_matrix
+from mcn.matrices.gather import gather_rows
+from mcn.matrices.rows import Rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +47,35 @@ class PageRankRows:
         rows = np.repeat(np.arange(n), top).reshape(n, top)[kept]
         return csr_array((self.weights[t][kept], (rows, self.indices[t][kept])), shape=(n, n))
 
+    @cached_property
+    def _stored(self) -> Rows:
+        """All T·N rows in one CSR, each made to sum to one."""
+        n = self.num_nodes
+        tall = vstack([self.matrix(t) for t in range(self.num_views)], format="csr")
+        tall.sort_indices()
+        shares = tall.data / np.repeat(np.asarray(tall.sum(1)).ravel(), np.diff(tall.indptr))
+        assert tall.shape == (self.num_views * n, n)
+        return Rows(tall.indptr.astype(np.int64), tall.indices.astype(np.int32), shares.astype(np.float32))
+
+    def select(self, views: NDArray[np.int64]) -> Rows:
+        """Row i of view ``views[i]`` for every node i, each made to sum to one."""
+        return gather_rows(self._stored, views * self.num_nodes + np.arange(self.num_nodes), 1)
+
+    @cached_property
+    def mean(self) -> Rows:
+        """The rows of all views on average, each view's made to sum to one."""
+        n, stored = self.num_nodes, self._stored
+        tall = csr_array((stored.values, stored.indices, stored.indptr), shape=(self.num_views * n, n))
+        total = tall[:n]
+        for t in range(1, self.num_views):
+            total = total + tall[t * n : (t + 1) * n]
+        total.sort_indices()
+        return Rows(
+            total.indptr.astype(np.int64),
+            total.indices.astype(np.int32),
+            (total.data / self.num_views).astype(np.float32),
+        )
+
 
 def walk_weights(order: int, alpha: float | None) -> NDArray[np.float64]:
     """c_0 … c_order: ``α (1 - α)^n``, the chance to stop after n steps; equal weights if `alpha` is None."""
@@ -68,6 +100,7 @@ def pagerank_rows(
     weights: Sequence[NDArray[np.float64]] | NDArray[np.float64],
     top: int,
     *,
+    symmetric: bool = False,
     tolerance: float = 1e-4,
     threads: int | None = None,
 ) -> PageRankRows:
@@ -76,6 +109,8 @@ def pagerank_rows(
     Args:
         matrices: T matrices [N, N] of weights, none negative.
         weights: c_0 … c_order (see `walk_weights`), one array for all matrices or one for each.
+        symmetric: divide the weight of node j by the root of its degree, so that hubs are heard less: up to
+            the scale of a row, this is the same sum with ``P = D^-1/2 (M + I) D^-1/2``.
         tolerance: walks that can add no more than this to a row are not followed. A row of Π loses less
             than `tolerance` times the number of walks given up; 0 follows all of them.
         threads: cores to use; all by default.
@@ -90,13 +125,15 @@ def pagerank_rows(
     values = np.zeros((len(walks), n, width), np.float32)
     bounds = np.linspace(0, n, max(2, n // 64 + 1)).astype(np.int64)
     for t, (walk, c) in enumerate(zip(walks, each, strict=True)):
-        _fill(walk, c, tolerance, indices[t], values[t], bounds, threads or available_threads())
+        scale = 1.0 / np.sqrt(1.0 + np.asarray(matrices[t].sum(1)).ravel()) if symmetric else np.ones(n)
+        _fill(walk, c, scale, tolerance, indices[t], values[t], bounds, threads or available_threads())
     return PageRankRows(indices, values)
 
 
 def _fill(
     walk: csr_array,
     c: NDArray[np.float64],
+    scale: NDArray[np.float64],
     tolerance: float,
     indices: NDArray[np.int32],
     weights: NDArray[np.float32],
@@ -108,7 +145,7 @@ def _fill(
     indptr, columns = walk.indptr.astype(np.int64), walk.indices.astype(np.int32)
 
     def work(worker: int, start: int, stop: int) -> None:
-        _rows(start, stop, indptr, columns, walk.data, c, rest, float(tolerance), indices, weights)
+        _rows(start, stop, indptr, columns, walk.data, c, rest, scale, float(tolerance), indices, weights)
 
     run_chunks(work, bounds, threads)
 
@@ -122,6 +159,7 @@ def _rows(
     values: Any,
     c: Any,
     rest: Any,
+    scale: Any,
     tolerance: float,
     out_indices: Any,
     out_weights: Any,
@@ -159,19 +197,19 @@ def _rows(
             width = reached
         for q in range(width):
             now[front[q]] = 0.0
-        _largest(total, touched, num_touched, out_indices[i], out_weights[i])
+        _largest(total, scale, touched, num_touched, out_indices[i], out_weights[i])
         for q in range(num_touched):
             total[touched[q]] = 0.0
             seen[touched[q]] = False
 
 
 @kernel
-def _largest(total: Any, touched: Any, count: int, out_indices: Any, out_weights: Any) -> None:
-    """The largest of total[touched], by falling weight; of equal ones the smaller node first."""
+def _largest(total: Any, scale: Any, touched: Any, count: int, out_indices: Any, out_weights: Any) -> None:
+    """The largest of (total * scale)[touched], by falling weight; of equal ones the smaller node first."""
     size, room = 0, len(out_indices)
     for q in range(count):
         k = touched[q]
-        w = np.float32(total[k])
+        w = np.float32(total[k] * scale[k])
         if w <= 0.0:
             continue
         if size == room:

@@ -24,6 +24,7 @@ def view_rows(
     alpha: float | None,
     top: int,
     scope: str = "edges",
+    symmetric: bool = False,
     tolerance: float = 1e-4,
     threads: int | None = None,
 ) -> PageRankRows:
@@ -31,24 +32,30 @@ def view_rows(
 
     Args:
         counts: the motif counts of a graph.
-        names: "edge" for A; a motif for A + A_t with its raw counts. Two kinds of views without motifs are
-            there to compare with: "alpha=0.1" is A with another α, "random=7" is A plus random weights (the
-            number is their seed).
+        names: "edge" for A; a motif for A + A_t with its raw counts. Three kinds of views without motifs are
+            there to compare with: "alpha=0.1" and "order=3" are A with another α or longest walk,
+            "random=7" is A plus random weights (the number is their seed).
         order, alpha: the longest walk, and the chance to stop after each step (None: all lengths alike).
         top: entries kept per row.
         scope: of the motif counts, see `mcn.MotifCounts.adjacency`.
+        symmetric, tolerance, threads: see `pagerank_rows`.
     """
     edge = check_matrix(counts.adjacency("edge"), "adjacency 'edge'")
     matrices, weights = [], []
     for name in check_motifs(names):
         kind, _, value = name.partition("=")
         matrices.append(_matrix(counts, edge, kind, value, scope))
-        weights.append(walk_weights(order, _number(name, value) if kind == "alpha" else alpha))
-    return pagerank_rows(matrices, weights, top, tolerance=tolerance, threads=threads)
+        weights.append(
+            walk_weights(
+                int(_number(name, value)) if kind == "order" else order,
+                _number(name, value) if kind == "alpha" else alpha,
+            )
+        )
+    return pagerank_rows(matrices, weights, top, symmetric=symmetric, tolerance=tolerance, threads=threads)
 
 
 def _matrix(counts: MotifCounts, edge: csr_array, kind: str, value: str, scope: str) -> csr_array:
-    if kind in ("edge", "alpha"):
+    if kind in ("edge", "alpha", "order"):
         return edge
     if kind == "random":
         return csr_array(edge + _random_weights(counts, int(_number(f"random={value}", value))))

@@ -10,8 +10,9 @@ import torch
 from numpy.typing import NDArray
 
 from mcn._jit import kernel
-from mcn.matrices.pagerank import PageRankRows
-from mcn.nn._rng import derive, hash32, keep_mask, threshold
+from mcn.matrices import PageRankRows, Rows
+from mcn.nn import ops
+from mcn.nn._rng import derive, hash32, threshold
 from mcn.nn._work import spread
 from mcn.nn.features import SparseFeatures
 
@@ -121,6 +122,7 @@ class MotifViews(torch.nn.Module):
         dropout: before each further layer.
         batch_norm: before each layer.
         row_norm: scale mixed features to length 1.
+        smooth: whether predictions are mixed like features before they are used (see `predict_views`).
     """
 
     def __init__(
@@ -134,6 +136,7 @@ class MotifViews(torch.nn.Module):
         dropout: float = 0.5,
         batch_norm: bool = False,
         row_norm: bool = False,
+        smooth: bool = False,
     ) -> None:
         super().__init__()
         widths = [in_channels, *[hidden] * (num_layers - 1), out_channels]
@@ -143,23 +146,57 @@ class MotifViews(torch.nn.Module):
         norms = (torch.nn.BatchNorm1d(a) for a, _ in pairs) if batch_norm else ()
         self.norms = torch.nn.ModuleList(norms)
         self.input_dropout, self.dropout, self.row_norm = input_dropout, dropout, row_norm
+        self.smooth = smooth
 
     @property
     def mixes_dropout(self) -> float:
         """The dropout to ask of `mix_features`: as good as here, and quicker, if nothing comes before it."""
         return 0.0 if len(self.norms) or self.row_norm else self.input_dropout
 
+    @property
+    def linear_first(self) -> bool:
+        """Whether the first layer may come before the mixing: nothing that is not linear lies between."""
+        return not len(self.norms) and not self.row_norm
+
     def forward(self, x: torch.Tensor, key: int | None = None) -> torch.Tensor:
         """Logits of mixed features; `key` decides the dropout, None leaves it out."""
         if self.row_norm:
             x = torch.nn.functional.normalize(x, dim=1)
-        for i, layer in enumerate(self.layers):
+        if len(self.norms):
+            x = self.norms[0](x)
+        p = self.input_dropout - self.mixes_dropout
+        return self._further(self.layers[0](_dropped(x, p, key, 0)), key)
+
+    def whole(
+        self, x: SparseFeatures, rows: Rows, keep: torch.Tensor | None = None, key: int | None = None
+    ) -> torch.Tensor:
+        """Logits of all nodes at once, the first layer applied before mixing.
+
+        Args:
+            x: the features as they are, not mixed; the input dropout falls on them.
+            rows: how each node mixes.
+            keep: [N, 1], what is left of each node, for all who hear it.
+            key: decides the dropout, None leaves it out.
+        """
+        if not self.linear_first:
+            raise ValueError("batch_norm and row_norm need mixed features, and `whole` mixes after a layer")
+        first: Any = self.layers[0]
+        p = 0.0 if key is None else self.input_dropout
+        z = ops.transform(x, first.weight.t().contiguous(), p, 0 if key is None else derive(key, 0))
+        z = ops.propagate(z if keep is None else z * keep, rows)
+        return self._further(z + first.bias, key)
+
+    def _further(self, x: torch.Tensor, key: int | None) -> torch.Tensor:
+        """What comes after the first layer."""
+        for i in range(1, len(self.layers)):
+            x = torch.relu(x)
             if len(self.norms):
                 x = self.norms[i](x)
-            p = self.dropout if i else self.input_dropout - self.mixes_dropout
-            if key is not None and p > 0:
-                x = x * keep_mask(tuple(x.shape), p, derive(key, i), x)
-            x = layer(x)
-            if i < len(self.layers) - 1:
-                x = torch.relu(x)
+            x = self.layers[i](_dropped(x, self.dropout, key, i))
         return x
+
+
+def _dropped(x: torch.Tensor, p: float, key: int | None, number: int) -> torch.Tensor:
+    if key is None or p == 0:
+        return x
+    return ops.dropout(x, p, derive(key, number))

@@ -49,15 +49,15 @@ def correctness(logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
     return torch.where(logits.argmax(1) == labels, 1.0, -1.0).to(logits.dtype)
 
 
-def agreement_loss(views: Sequence[torch.Tensor], temperature: float) -> torch.Tensor:
+def agreement_loss(views: Sequence[torch.Tensor], temperature: float, sure: float = 2.0) -> torch.Tensor:
     """How far the predictions of several passes are from their common, sharpened mean.
 
-    Counted are the nodes whose mean prediction is surer than two classes out of all could be by chance
-    (its largest probability exceeds 2/C); mean of squared distances over those nodes and the passes.
+    Counted are the nodes whose mean prediction is surer than `sure` classes out of all could be by chance
+    (its largest probability exceeds `sure` / C); mean of squared distances over those nodes and the passes.
     """
     probabilities = [view.softmax(1) for view in views]
     mean = torch.stack([p.detach() for p in probabilities]).mean(0)
     target = torch.softmax(mean.clamp_min(1e-12).log() / temperature, 1)
-    sure = (mean.max(1).values > 2 / mean.shape[1]).to(mean.dtype)
+    counted = (mean.max(1).values > sure / mean.shape[1]).to(mean.dtype)
     distance = torch.stack([((p - target) ** 2).sum(1) for p in probabilities]).mean(0)
-    return (distance * sure).sum() / sure.sum().clamp_min(1.0)
+    return (distance * counted).sum() / counted.sum().clamp_min(1.0)

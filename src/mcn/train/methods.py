@@ -71,6 +71,8 @@ DD has hardly any features and a balanced training part: motif counts as feature
 
 
 def dataset_config(dataset: str | None, **changes: object) -> Config:
-    """The default configuration for a data set (by name, or None for a graph of one's own), changed."""
-    settings = DATASET_SETTINGS.get(dataset or "", {})
-    return Config().but(**(settings | changes))
+    """The default configuration for a data set (by name, or None for a graph of one's own), changed.
+
+    Another rule of attention among the changes brings its own settings along, see `Config.but`.
+    """
+    return Config().but(**DATASET_SETTINGS.get(dataset or "", {})).but(**changes)

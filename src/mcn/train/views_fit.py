@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,8 +11,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from mcn.nn import MotifViews, exact_features, mix_features
+from mcn.matrices import PageRankRows
+from mcn.nn import MotifViews, exact_features, mix_features, ops
 from mcn.nn._rng import derive
+from mcn.nn.features import SparseFeatures
 from mcn.train.evaluate import Predictions
 from mcn.train.fit import BaseTrainer, below
 from mcn.train.losses import agreement_loss
@@ -24,10 +28,11 @@ _ROWS = 1024  # nodes whose mixed features are held at a time when all are predi
 class ViewsTrainer(BaseTrainer):
     """Training of an `mcn.nn.MotifViews`; an epoch is `config.every` steps.
 
-    A step draws labelled and unlabelled nodes and `config.passes` views of each (a motif at random, some of
-    the neighbours lost). Its loss is the cross-entropy of the labelled ones plus, with a weight that rises
-    over `config.ramp` steps, how far the views of each unlabelled node are from their sharpened mean
-    (`mcn.train.losses.agreement_loss`). Validated and kept is the running mean of the weights.
+    A step draws labelled and unlabelled nodes (all nodes if `config.whole`) and `config.passes` views of
+    each (a motif at random, some of the neighbours lost). Its loss is the cross-entropy of the labelled ones
+    plus, with a weight that rises over `config.ramp` steps, how far the views of each unlabelled node are
+    from their sharpened mean (`mcn.train.losses.agreement_loss`). Validated and kept is the running mean of
+    the weights.
     """
 
     model: MotifViews
@@ -40,7 +45,7 @@ class ViewsTrainer(BaseTrainer):
         p = self.problem
         self.mean = _copy(self.model)
         self._others = np.setdiff1d(np.arange(p.rows.num_nodes), p.train)
-        self._val_features = exact_features(p.rows, p.x, p.val)
+        self._val_features = None if self.config.smooth else exact_features(p.rows, p.x, p.val)
 
     def _make_optimizer(self) -> torch.optim.Optimizer:
         c = self.config
@@ -52,6 +57,25 @@ class ViewsTrainer(BaseTrainer):
         return float(loss), float(right)
 
     def _step(self, number: int) -> tuple[float, float]:
+        c = self.config
+        labelled, known, unknown = self._whole(number) if c.whole else self._batch(number)
+        target = self.problem.labels[torch.from_numpy(labelled)]
+        loss = torch.nn.functional.cross_entropy(known.flatten(0, 1), target.repeat(c.passes))
+        value = float(loss.detach())
+        self._check(value)
+        weight = c.consistency * min(1.0, number / max(1, c.ramp))
+        if weight > 0 and unknown.shape[1]:
+            loss = loss + weight * agreement_loss(list(unknown), c.temperature, c.sure)
+        self.optimizer.zero_grad(set_to_none=True)
+        loss.backward()  # type: ignore[no-untyped-call]
+        if c.clip:
+            torch.nn.utils.clip_grad_norm_(self.model.parameters(), c.clip)
+        self.optimizer.step()
+        self._remember()
+        return value, float((known[0].detach().argmax(1) == target).float().mean())
+
+    def _batch(self, number: int) -> tuple[NDArray[np.int64], torch.Tensor, torch.Tensor]:
+        """Some labelled nodes, the logits [passes, B, C] of their views, and those of some other nodes."""
         p, c = self.problem, self.config
         draw, key = np.random.default_rng([c.seed, number]), derive(c.seed, number)
         labelled, others = _some(draw, p.train, c.batch), _some(draw, self._others, c.unlabelled)
@@ -61,21 +85,20 @@ class ViewsTrainer(BaseTrainer):
             p.rows, p.x, nodes, views, lost=c.lost, dropout=self.model.mixes_dropout, key=derive(key, 0)
         )
         logits = self.model(mixed, derive(key, 1)).view(c.passes, -1, p.num_classes)
-        known, unknown = logits[:, : len(labelled)], logits[:, len(labelled) :]
-        target = p.labels[torch.from_numpy(labelled)]
-        loss = torch.nn.functional.cross_entropy(known.flatten(0, 1), target.repeat(c.passes))
-        value = float(loss.detach())
-        self._check(value)
-        weight = c.consistency * min(1.0, number / max(1, c.ramp))
-        if weight > 0 and len(others):
-            loss = loss + weight * agreement_loss(list(unknown), c.temperature)
-        self.optimizer.zero_grad(set_to_none=True)
-        loss.backward()  # type: ignore[no-untyped-call]
-        if c.clip:
-            torch.nn.utils.clip_grad_norm_(self.model.parameters(), c.clip)
-        self.optimizer.step()
-        self._remember()
-        return value, float((known[0].detach().argmax(1) == target).float().mean())
+        return labelled, logits[:, : len(labelled)], logits[:, len(labelled) :]
+
+    def _whole(self, number: int) -> tuple[NDArray[np.int64], torch.Tensor, torch.Tensor]:
+        """The same of all nodes; who is lost is lost to everyone, and the others are heard the louder."""
+        p, c = self.problem, self.config
+        draw, key = np.random.default_rng([c.seed, number]), derive(c.seed, number)
+        passes = []
+        for i in range(c.passes):
+            views = draw.integers(0, p.rows.num_views, p.rows.num_nodes)
+            heard = draw.random((p.rows.num_nodes, 1), np.float32) >= c.lost
+            keep = torch.from_numpy(heard.astype(np.float32) / np.float32(1.0 - c.lost))
+            passes.append(self.model.whole(p.x, p.rows.select(views), keep, derive(key, i)))
+        logits = torch.stack(passes)
+        return p.train, logits[:, p.train], logits[:, self._others]
 
     def _remember(self) -> None:
         """Move the running mean of the weights towards what they are now."""
@@ -87,12 +110,16 @@ class ViewsTrainer(BaseTrainer):
 
     @torch.no_grad()
     def _validate(self) -> tuple[float, float]:
-        logits: torch.Tensor = torch.func.functional_call(self.model, self.mean, (self._val_features,))
-        return self._judge(logits)
+        with using(self.model, self.mean):
+            return self.final_scores()
 
+    @torch.no_grad()
     def final_scores(self) -> tuple[float, float]:
         """Loss and accuracy on the validation nodes of the weights the model has now."""
-        return self._judge(self.model(self._val_features))
+        if self._val_features is not None:
+            return self._judge(self.model(self._val_features))
+        p = self.problem
+        return self._judge(exact_logits(self.model, p.x, p.rows)[p.val])
 
     def _snapshot(self) -> dict[str, torch.Tensor]:
         return {name: value.clone() for name, value in self.mean.items()}
@@ -120,6 +147,7 @@ def make_views_network(in_channels: int, num_classes: int, config: ViewsConfig) 
             dropout=config.dropout,
             batch_norm=config.batch_norm,
             row_norm=config.row_norm,
+            smooth=config.smooth,
         )
 
 
@@ -133,11 +161,33 @@ def predict_views(model: MotifViews, problem_x: Any, rows: Any) -> Predictions:
     """Predict all nodes by exact features: the mean over the views, nothing lost."""
     training = model.training
     model.eval()
-    parts = np.array_split(np.arange(rows.num_nodes), max(1, -(-rows.num_nodes // _ROWS)))
-    logits = torch.cat([model(exact_features(rows, problem_x, part)) for part in parts])
+    logits = exact_logits(model, problem_x, rows)
     model.train(training)
     none: NDArray[np.int64] = np.empty((rows.num_nodes, 0), np.int64)
     return Predictions(logits.softmax(1).numpy(), none, none)
+
+
+def exact_logits(model: MotifViews, x: SparseFeatures, rows: PageRankRows) -> torch.Tensor:
+    """What the network says of all nodes, nothing dropped; with `model.smooth` averaged over neighbours."""
+    if model.linear_first:
+        logits = model.whole(x, rows.mean)
+    else:
+        parts = np.array_split(np.arange(rows.num_nodes), max(1, -(-rows.num_nodes // _ROWS)))
+        logits = torch.cat([model(exact_features(rows, x, part)) for part in parts])
+    if not model.smooth:
+        return logits
+    return ops.propagate(logits.softmax(1), rows.mean).clamp_min(1e-12).log()
+
+
+@contextmanager
+def using(model: torch.nn.Module, tensors: dict[str, torch.Tensor]) -> Iterator[None]:
+    """The model with other tensors in the place of its own."""
+    own = _copy(model)
+    model.load_state_dict(tensors)
+    try:
+        yield
+    finally:
+        model.load_state_dict(own)
 
 
 def _some(draw: np.random.Generator, nodes: NDArray[np.int64], count: int) -> NDArray[np.int64]:

@@ -64,6 +64,7 @@ def rows_of(counts: MotifCounts, config: ViewsConfig) -> PageRankRows:
         alpha=config.alpha,
         top=config.top,
         scope=config.scope,
+        symmetric=config.symmetric,
         tolerance=config.tolerance,
     )
 

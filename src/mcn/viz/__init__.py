@@ -2,29 +2,18 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import Any
+from mcn._lazy import lazy
 
 _HOME = {
-    "Explanation": "mcn.viz.explanation",
-    "explain": "mcn.viz.explanation",
-    "layout": "mcn.viz.force_layout",
-    "write_explorer": "mcn.viz.explorer",
-    "write_report": "mcn.viz.explorer",
-    "draw_figure1": "mcn.viz.figure1",
-    "draw_figure4": "mcn.viz.figure4",
+    "Explanation": ".explanation",
+    "explain": ".explanation",
+    "layout": ".force_layout",
+    "write_explorer": ".explorer",
+    "write_report": ".explorer",
+    "draw_figure1": ".figure1",
+    "draw_figure4": ".figure4",
+    "write_comparison": ".comparison",
 }
 
 __all__ = list(_HOME)
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'mcn.viz' has no attribute {name!r}")
-    value = getattr(importlib.import_module(_HOME[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazy(__name__, _HOME)

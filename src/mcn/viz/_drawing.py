@@ -26,7 +26,7 @@ MAX_NODES = 2000
 _STRESS = 500
 _FORMATS = (".pdf", ".png", ".svg")
 # Identifiers in SVG files are random without a salt, and files carry their date unless told not to.
-_STYLE = {"svg.hashsalt": "mcn", "pdf.fonttype": 42, "font.family": "DejaVu Sans", "font.size": 8}
+STYLE = {"svg.hashsalt": "mcn", "pdf.fonttype": 42, "font.family": "DejaVu Sans", "font.size": 8}
 _UNDATED: dict[str, dict[str, None]] = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}}
 
 
@@ -54,7 +54,7 @@ def new_figure(width: float, height: float, panels: int) -> tuple[Figure, list[A
         from matplotlib.figure import Figure
     except ImportError:
         raise ValueError("figures need matplotlib: pip install 'mcn[viz]'") from None
-    with matplotlib.rc_context(_STYLE):
+    with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(width, height), layout="constrained")
         axes = list(np.atleast_1d(figure.subplots(1, panels)))
     for ax in axes:
@@ -69,7 +69,7 @@ def save_figure(figure: Figure, path: Path) -> None:
     import matplotlib
 
     suffix = path.suffix.lower()
-    with matplotlib.rc_context(_STYLE), atomic_write(path) as file:
+    with matplotlib.rc_context(STYLE), atomic_write(path) as file:
         figure.savefig(file, format=suffix[1:], dpi=300, metadata=_UNDATED.get(suffix))
 
 

@@ -1,0 +1,29 @@
+"""Names of a package that are loaded when they are first used, so that importing it is cheap."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+
+def lazy(package: str, home: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """The `__getattr__` and `__dir__` of a package whose public names live in other modules.
+
+    Args:
+        package: its `__name__`.
+        home: by public name, the module that has it; one that begins with a dot is the package's own.
+    """
+
+    def load(name: str) -> Any:
+        if name not in home:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        value = getattr(importlib.import_module(home[name], package), name)
+        setattr(sys.modules[package], name, value)  # found at once from now on
+        return value
+
+    def names() -> list[str]:
+        return sorted(sys.modules[package].__all__)
+
+    return load, names

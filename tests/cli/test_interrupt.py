@@ -1,0 +1,106 @@
+"""`mcn train` ended in the middle, and gone on with."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from mcn.cli import _interrupt
+from mcn.data import load_dataset
+from mcn.train import Config, ViewsConfig, train_run
+from tests.cli.conftest import COMMAND, Run
+from tests.cli.test_train import FILES
+
+
+def test_the_command_to_go_on() -> None:
+    again = _interrupt._again
+    assert again(["train", "--lr", "1"], Path("runs/a")) == [
+        "train",
+        "--lr",
+        "1",
+        "--out",
+        "runs/a",
+        "--resume",
+    ]
+    assert again(["train", "--out", "x", "--resume"], Path("x")) == ["train", "--out", "x", "--resume"]
+    assert again(["train", "--out=x"], Path("x")) == ["train", "--out=x", "--resume"]
+
+
+class Whole(NamedTuple):
+    """A run that nothing disturbed: the words that ask for it, its folder, its epochs."""
+
+    words: list[str]
+    folder: Path
+    epochs: int
+
+
+# Long enough for a checkpoint, which is made after a second, and to be ended soon after it.
+EPOCHS = {"mcn": 1500, "views": 300}
+
+
+@pytest.fixture(scope="module", params=list(EPOCHS))
+def undisturbed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Whole:
+    """A run on karate, made in this process."""
+    epochs = EPOCHS[request.param]
+    config = (Config if request.param == "mcn" else ViewsConfig)(max_epochs=epochs, patience=epochs)
+    folder = tmp_path_factory.mktemp("whole") / "run"
+    train_run(folder, load_dataset("karate"), config, {"dataset": "karate", "graph": None, "nodes": None})
+    words = ["train", "--dataset", "karate", "--recipe", request.param]
+    return Whole([*words, "--max-epochs", str(epochs), "--patience", str(epochs)], folder, epochs)
+
+
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGINT], ids=["kill", "interrupt"])
+def test_ended_and_resumed(
+    end: signal.Signals, undisturbed: Whole, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mcn: Run
+) -> None:
+    """A real process is ended in the middle; the run goes on and ends with the same files, bit for bit."""
+    monkeypatch.chdir(tmp_path)
+    process = subprocess.Popen(
+        [COMMAND, *undisturbed.words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path
+    )
+    folder = tmp_path / "runs" / "karate"
+    wait_for(folder / "last.safetensors", process)
+    process.send_signal(end)
+    out, err = process.communicate(timeout=60)
+    assert out == ""
+    assert not (folder / "summary.json").exists()
+    again = [*undisturbed.words, "--out", "runs/karate", "--resume"]
+    if end == signal.SIGINT:
+        assert process.returncode == 130
+        assert err.count("\n") == 1
+        prefix = "mcn: interrupted; go on with: mcn "
+        assert err.startswith(prefix)
+        assert shlex.split(err.removeprefix(prefix)) == again
+    else:
+        assert process.returncode == -signal.SIGKILL
+        assert err == ""
+    cut = len((folder / "metrics.jsonl").read_text().splitlines())
+    assert 0 < cut < undisturbed.epochs
+    done = mcn(*again)
+    assert done.code == 0, done
+    same_run(folder, undisturbed.folder)
+
+
+def wait_for(path: Path, process: subprocess.Popen[str]) -> None:
+    deadline = time.monotonic() + 120
+    while not path.exists():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline, f"no {path.name} after two minutes"
+        time.sleep(0.02)
+
+
+def same_run(first: Path, second: Path) -> None:
+    """Every file is the same, save for the time taken, which the summary and the report tell."""
+    assert sorted(path.name for path in first.iterdir()) == FILES
+    for name in FILES:
+        if name not in ("summary.json", "report.html"):
+            assert (first / name).read_bytes() == (second / name).read_bytes(), name
+    one, two = (json.loads((folder / "summary.json").read_text()) for folder in (first, second))
+    assert one | {"seconds": 0} == two | {"seconds": 0}
