@@ -1,4 +1,4 @@
-"""The other rows of the paper's table 2, behind one interface: ``(task, seed) -> class scores``."""
+"""Other methods, those of the paper's table 2 and more, behind one interface: ``(task, seed) -> scores``."""
 
 from __future__ import annotations
 

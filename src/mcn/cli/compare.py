@@ -40,7 +40,7 @@ PAPER_RULE = "mcn-paper"
 METHODS_HELP = (
     "Methods to compare: mcn, mcn-paper (the paper's rule), views (motif views), gat, gcn, mlp, majority, "
     "deepwalk, lp, manireg, semiemb, ica, planetoid, planetoid-t, planetoid-i, chebyshev, monet, "
-    "gcn-ensemble."
+    "gcn-ensemble, grand, twins."
 )
 
 

@@ -47,6 +47,10 @@ class PageRankRows:
         rows = np.repeat(np.arange(n), top).reshape(n, top)[kept]
         return csr_array((self.weights[t][kept], (rows, self.indices[t][kept])), shape=(n, n))
 
+    def only(self, t: int) -> PageRankRows:
+        """View t alone."""
+        return PageRankRows(self.indices[t : t + 1], self.weights[t : t + 1])
+
     @cached_property
     def _stored(self) -> Rows:
         """All T·N rows in one CSR, each made to sum to one."""

@@ -157,11 +157,11 @@ def views_trainer(problem: ViewsProblem, config: ViewsConfig) -> ViewsTrainer:
 
 
 @torch.no_grad()
-def predict_views(model: MotifViews, problem_x: Any, rows: Any) -> Predictions:
+def predict_views(model: MotifViews, x: SparseFeatures, rows: PageRankRows) -> Predictions:
     """Predict all nodes by exact features: the mean over the views, nothing lost."""
     training = model.training
     model.eval()
-    logits = exact_logits(model, problem_x, rows)
+    logits = exact_logits(model, x, rows)
     model.train(training)
     none: NDArray[np.int64] = np.empty((rows.num_nodes, 0), np.int64)
     return Predictions(logits.softmax(1).numpy(), none, none)

@@ -8,13 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from torch_geometric.data import Data
 
-from mcn.matrices import PageRankRows, Rows
-from mcn.nn import MotifViews, mix_features
-from mcn.nn.features import SparseFeatures
+from mcn.matrices import Rows
+from mcn.nn import MotifViews
 from mcn.train import Run
+from mcn.train.views_fit import predict_views
 from mcn.viz.neighbours import neighbourhood
-
-_ROWS = 4096  # nodes whose mixed features are dense at a time
 
 
 def view_parts(run: Run, data: Data, edges: NDArray[np.int64], keep: int) -> dict[str, Any]:
@@ -29,7 +27,7 @@ def view_parts(run: Run, data: Data, edges: NDArray[np.int64], keep: int) -> dic
         total = np.repeat(np.asarray(matrix.sum(1)).ravel(), np.diff(own.indptr))
         shares = np.asarray(matrix.data / total, np.float32)
         options.append(neighbourhood(name, 1, own, [shares], edges, keep))
-        alternatives.append(_alone(run.model, x, rows, view))
+        alternatives.append(predict_views(run.model, x, rows.only(view)).probabilities)
     none = np.empty((rows.num_nodes, 0), np.int64)
     return {
         "kind": "views",
@@ -43,13 +41,3 @@ def view_parts(run: Run, data: Data, edges: NDArray[np.int64], keep: int) -> dic
         "options": options,
         "alternatives": np.stack(alternatives),
     }
-
-
-def _alone(model: MotifViews, x: SparseFeatures, rows: PageRankRows, view: int) -> NDArray[np.float32]:
-    """The predictions from one view only, nothing lost."""
-    found = []
-    for start in range(0, rows.num_nodes, _ROWS):
-        nodes = np.arange(start, min(start + _ROWS, rows.num_nodes))
-        mixed = mix_features(rows, x, nodes, np.full(len(nodes), view, np.int64))
-        found.append(model(mixed).softmax(1).numpy())
-    return np.concatenate(found)
