@@ -3,7 +3,9 @@ from __future__ import annotations
 import numpy as np
 import torch
 
+from mcn.nn import MotifViews
 from mcn.train.features import features
+from mcn.train.views_fit import predict_views
 from mcn.viz import explain
 from tests.viz.conftest import Trained
 
@@ -39,3 +41,20 @@ def test_a_network_of_motif_views(views: Trained) -> None:
     with torch.no_grad():
         both = views.run.model((mixed[0] + mixed[1]) / 2).softmax(1).numpy()
     np.testing.assert_allclose(found.probabilities, both, atol=1e-5)
+
+
+def test_a_single_view_is_the_whole_prediction_of_a_smooth_network(views: Trained) -> None:
+    model = views.run.model
+    assert isinstance(model, MotifViews)
+    model.smooth = True
+    try:
+        x, rows = views.run.views_of(views.data)
+        alone = explain(views.run, views.data).alternatives[1]
+        np.testing.assert_array_equal(alone, predict_views(model, x, rows.only(1)).probabilities)
+        shares = rows.matrix(1).toarray()
+        shares /= shares.sum(1, keepdims=True)
+        model.smooth = False
+        rough = explain(views.run, views.data).alternatives[1]
+        np.testing.assert_allclose(alone, shares @ rough, atol=1e-5)
+    finally:
+        model.smooth = False
