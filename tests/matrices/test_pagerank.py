@@ -109,3 +109,11 @@ def test_selected_rows_and_their_mean() -> None:
     np.testing.assert_allclose(chosen, [full[t][i] for i, t in enumerate(views)], atol=1e-6)
     mean = csr_array((rows.mean.values, rows.mean.indices, rows.mean.indptr), shape=(20, 20)).toarray()
     np.testing.assert_allclose(mean, (full[0] + full[1]) / 2, atol=1e-6)
+
+
+def test_symmetric_rows_of_a_matrix_in_lists() -> None:
+    """A path of three nodes, one step: the middle has degree 3 with its loop, the ends have 2."""
+    rows = pagerank_rows([[[0, 1, 0], [1, 0, 1], [0, 1, 0]]], np.array([0.0, 1.0]), 3, symmetric=True)
+    ends, middle = 1 / np.sqrt(2), 1 / np.sqrt(3)
+    wanted = [[ends / 2, middle / 2, 0], [ends / 3, middle / 3, ends / 3], [0, middle / 2, ends / 2]]
+    np.testing.assert_allclose(rows.matrix(0).toarray(), wanted, atol=1e-6)

@@ -54,11 +54,9 @@ class PageRankRows:
     @cached_property
     def _stored(self) -> Rows:
         """All T·N rows in one CSR, each made to sum to one."""
-        n = self.num_nodes
         tall = vstack([self.matrix(t) for t in range(self.num_views)], format="csr")
         tall.sort_indices()
         shares = tall.data / np.repeat(np.asarray(tall.sum(1)).ravel(), np.diff(tall.indptr))
-        assert tall.shape == (self.num_views * n, n)
         return Rows(tall.indptr.astype(np.int64), tall.indices.astype(np.int32), shares.astype(np.float32))
 
     def select(self, views: NDArray[np.int64]) -> Rows:
@@ -122,14 +120,15 @@ def pagerank_rows(
     if top < 1:
         raise ValueError(f"top must be 1 or more, got {top!r}")
     each = [weights] * len(matrices) if isinstance(weights, np.ndarray) else list(weights)
-    walks = [with_loops(matrix) for matrix in matrices]
+    checked = [check_matrix(matrix, "matrix") for matrix in matrices]
+    walks = [with_loops(matrix) for matrix in checked]
     n = walks[0].shape[0]
     width = min(top, n)
     indices = np.zeros((len(walks), n, width), np.int32)
     values = np.zeros((len(walks), n, width), np.float32)
     bounds = np.linspace(0, n, max(2, n // 64 + 1)).astype(np.int64)
     for t, (walk, c) in enumerate(zip(walks, each, strict=True)):
-        scale = 1.0 / np.sqrt(1.0 + np.asarray(matrices[t].sum(1)).ravel()) if symmetric else np.ones(n)
+        scale = 1.0 / np.sqrt(1.0 + np.asarray(checked[t].sum(1)).ravel()) if symmetric else np.ones(n)
         _fill(walk, c, scale, tolerance, indices[t], values[t], bounds, threads or available_threads())
     return PageRankRows(indices, values)
 
