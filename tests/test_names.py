@@ -24,12 +24,16 @@ def test_the_nearest_name_is_suggested(name: object, hint: str) -> None:
 
 
 def test_several_names_may_be_near() -> None:
-    assert did_you_mean("4-cycl", ["4-cycle", "4-clique"], most=2) == "; did you mean '4-cycle' or '4-clique'?"
+    assert (
+        did_you_mean("4-cycl", ["4-cycle", "4-cycles"], most=2) == "; did you mean '4-cycle' or '4-cycles'?"
+    )
 
 
 def test_a_value_must_be_one_of_those_allowed() -> None:
     one_of("psi", "row-max", KNOWN)
-    with pytest.raises(ValueError, match=r"psi must be one of unweighted, row-max, transition, got 'rowmax'; "):
+    with pytest.raises(
+        ValueError, match=r"psi must be one of unweighted, row-max, transition, got 'rowmax'; "
+    ):
         one_of("psi", "rowmax", KNOWN)
     with pytest.raises(ValueError, match=r"got 3$"):
         one_of("psi", 3, KNOWN)
