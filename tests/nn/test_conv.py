@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from numpy.typing import NDArray
 
-from mcn.nn import MCNConv, ops
-from mcn.nn.propagate import row_sums
+from mcn.nn import Choices, MCNConv, ops
 from tests.nn.graphs import dense_rows, grads, random_features, random_stack, threads
+
+Array = NDArray[np.float64]
 
 
 def _parameters(conv: MCNConv) -> list[torch.Tensor]:
@@ -117,6 +119,122 @@ def test_plain_path_gives_the_same_layer(
         assert torch.allclose(mine, theirs, atol=1e-4)
 
 
+def _dense_layer(conv: MCNConv, x: Array, a: Array) -> tuple[Array, Array]:
+    """The layer's output and its coefficients [N, N, heads] when Â is `a`, by the formulas of the paper."""
+    z = (x @ _numpy(conv.weight)).reshape(len(x), conv.heads, conv.out_channels)
+    alpha = np.empty((*a.shape, conv.heads))
+    for h in range(conv.heads):
+        if conv.att_src is None or conv.att_dst is None:
+            d = a.sum(1)
+            alpha[..., h] = a / np.sqrt(np.outer(d, d))
+            continue
+        logit = np.add.outer(z[:, h] @ _numpy(conv.att_dst)[h], z[:, h] @ _numpy(conv.att_src)[h])
+        power = np.exp(np.where(logit > 0, logit, conv.negative_slope * logit))
+        weight = (a if conv.prior == "softmax" else a > 0) * power
+        weight /= weight.sum(1, keepdims=True)
+        alpha[..., h] = weight if conv.prior == "softmax" else weight * a
+    heads = np.einsum("ijh,jhd->ihd", alpha, z)
+    out = heads.reshape(len(x), -1) if conv.concat else heads.mean(1)
+    return out if conv.bias is None else out + _numpy(conv.bias), alpha
+
+
+def _numpy(x: torch.Tensor) -> Array:
+    return x.detach().double().numpy()
+
+
+def _dense_coefficients(choices: Choices, num_src: int) -> Array:
+    assert choices.coefficients is not None
+    assert choices.coefficients.shape[0] == len(choices.rows.indices)
+    columns = [choices.rows._replace(values=values.numpy()) for values in choices.coefficients.T]
+    return np.stack([dense_rows(rows, num_src) for rows in columns], -1)
+
+
+LAYERS = pytest.mark.parametrize("options", [
+    {"heads": heads, "concat": concat, "self_attention": self_attention, "prior": prior, "bias": heads > 1}
+    for heads, concat in ((1, True), (3, True), (3, False))
+    for self_attention, prior in ((True, "softmax"), (True, "product"), (False, "softmax"))
+])  # fmt: skip
+
+
+def _layer(options: dict[str, Any]) -> tuple[MCNConv, torch.Tensor]:
+    torch.manual_seed(2)
+    conv = MCNConv(5, 4, motifs=2, steps=2, dropout=0.5, feature_dropout=0.4, input_dropout=0.3, **options)
+    if conv.bias is not None:
+        torch.nn.init.normal_(conv.bias)
+    return conv.eval(), torch.randn(24, 5)
+
+
+@LAYERS
+def test_coefficients_by_brute_force(options: dict[str, Any]) -> None:
+    stack, (conv, x) = random_stack(motifs=2, steps=2, psi="row-max"), _layer(options)
+    out, choices = conv(x, stack, return_coefficients=True)
+    expected, alpha = _dense_layer(conv, _numpy(x), dense_rows(choices.rows, 24).astype(float))
+    np.testing.assert_allclose(_dense_coefficients(choices, 24), alpha, atol=1e-6)
+    np.testing.assert_allclose(_numpy(out), expected, atol=1e-5)
+    plain, chosen = conv(x, stack, return_choices=True)
+    assert torch.equal(plain, out)
+    assert torch.equal(chosen.motif, choices.motif)
+    assert chosen.coefficients is None
+    some = choices.take(np.array([7, 0, 23]))
+    np.testing.assert_allclose(_dense_coefficients(some, 24), alpha[[7, 0, 23]], atol=1e-6)
+
+
+@LAYERS
+@pytest.mark.parametrize("fused", [True, False])
+def test_training_returns_the_coefficients_it_used(
+    options: dict[str, Any], fused: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ops, "_fused", lambda _x: fused)
+    stack, (conv, x) = random_stack(motifs=2, steps=2, psi="row-max"), _layer(options)
+    kept = _dense_coefficients(conv(x, stack, choice=1, return_coefficients=True)[1], 24)
+    conv.train().feature_dropout = conv.input_dropout = 0.0
+    out, choices = conv(x, stack, choice=1, key=5, return_coefficients=True)
+    used = _dense_coefficients(choices, 24)
+    stored = kept > 0
+    assert 0.4 < (used[stored] == 0).mean() < 0.6
+    np.testing.assert_allclose(used, np.where(used > 0, 2 * kept, 0), rtol=1e-5)
+    z = _numpy(x @ conv.weight).reshape(24, conv.heads, 4)
+    heads = np.einsum("ijh,jhd->ihd", used, z)
+    expected = heads.reshape(24, -1) if conv.concat else heads.mean(1)
+    bias = 0 if conv.bias is None else _numpy(conv.bias)
+    np.testing.assert_allclose(_numpy(out), expected + bias, atol=1e-4)
+    assert choices.coefficients is not None
+    assert not choices.coefficients.requires_grad
+
+
+@LAYERS
+def test_what_if_each_node_alone_chose_otherwise(options: dict[str, Any]) -> None:
+    stack, (conv, x) = random_stack(motifs=2, steps=2, psi="row-max"), _layer(options)
+    actual = dense_rows(conv(x, stack, return_choices=True)[1].rows, 24).astype(float)
+    for choice in range(4):
+        other = stack.matrix(stack.motifs[choice // 2], choice % 2 + 1).toarray()
+        out, choices = conv.train().what_if(x, stack, choice)
+        alpha = _dense_coefficients(choices, 24)
+        for i in range(24):
+            changed = actual.copy()
+            changed[i] = other[i]
+            expected, coefficients = _dense_layer(conv, _numpy(x), changed)
+            np.testing.assert_allclose(_numpy(out[i]), expected[i], atol=1e-5)
+            np.testing.assert_allclose(alpha[i], coefficients[i], atol=1e-6)
+        assert (choices.motif * 2 + choices.step - 1).unique().tolist() == [choice]
+
+
+@LAYERS
+def test_what_if_with_pinned_degrees_and_on_a_block(options: dict[str, Any]) -> None:
+    stack, (conv, x) = random_stack(motifs=2, steps=2, psi="row-max"), _layer(options)
+    pins = np.arange(24) % 4
+    out, choices = conv(x, stack, choice=pins, return_coefficients=True)
+    degrees = choices.rows.sums()
+    same, again = conv.what_if(x, stack, pins, degrees)
+    assert torch.allclose(same, out, atol=1e-6)
+    assert again.coefficients is not None
+    assert choices.coefficients is not None
+    assert torch.allclose(again.coefficients, choices.coefficients, atol=1e-7)
+    block = stack.block(np.array([20, 3, 11]))
+    part, _ = conv.what_if(x[block.src], block, 3, degrees[block.src])
+    assert torch.allclose(part, conv.what_if(x, stack, 3, degrees)[0][[20, 3, 11]], atol=1e-6)
+
+
 def test_sparse_and_dense_features_agree() -> None:
     stack, x = random_stack(), random_features(24, 9, 0)
     conv = MCNConv(9, 4, motifs=2).eval()
@@ -142,7 +260,7 @@ def test_without_self_attention_a_block_needs_the_row_sums() -> None:
     block = stack.block(np.array([5, 6]))
     with pytest.raises(ValueError, match="row sums"):
         conv(x[block.src], block)
-    degrees = row_sums(stack.select(None))
+    degrees = stack.select(None).sums()
     assert torch.allclose(
         conv(x[block.src], block, degrees=degrees[block.src]), conv(x, stack)[[5, 6]], atol=1e-5
     )

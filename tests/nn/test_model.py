@@ -97,6 +97,23 @@ def test_pinned_choices_on_rows(self_attention: bool) -> None:
     assert torch.isfinite(model(x, stack, choice=arrays)).all()
 
 
+@pytest.mark.parametrize("self_attention", [True, False])
+def test_every_layer_returns_its_coefficients(self_attention: bool) -> None:
+    stack, x = random_stack(n=60, motifs=2, steps=2), torch.randn(60, 9)
+    model = _model(motifs=2, steps=2, self_attention=self_attention).eval()
+    scores, choices = model(x, stack, return_coefficients=True)
+    assert torch.equal(scores, model(x, stack))
+    hidden, first = model.convs[0](x, stack, return_coefficients=True)
+    _, second = model.convs[1](torch.nn.functional.elu(hidden), stack, return_coefficients=True)
+    for layer, alone in zip(choices, (first, second), strict=True):
+        assert torch.equal(layer.coefficients, alone.coefficients)
+    assert [layer.coefficients.shape[1] for layer in choices] == [2, 1]
+    _, part = model(x, stack, ROWS, return_coefficients=True)
+    expected = choices[-1].take(ROWS)
+    assert torch.allclose(part[-1].coefficients.sum(0), expected.coefficients.sum(0), atol=1e-5)
+    assert np.array_equal(part[-1].rows.indptr, expected.rows.indptr)
+
+
 def test_mask_selects_in_order_of_ids() -> None:
     stack, x = random_stack(n=60, motifs=2), torch.randn(60, 9)
     model = _model(motifs=2).eval()

@@ -19,6 +19,12 @@ class Rows(NamedTuple):
     indices: NDArray[np.int32]
     values: NDArray[np.float32]
 
+    def sums(self) -> NDArray[np.float64]:
+        """D_ii = Σ_j Â_ij, the sum of every row."""
+        count = len(self.indptr) - 1
+        row = np.repeat(np.arange(count), np.diff(self.indptr))
+        return np.bincount(row, self.values, minlength=count).astype(np.float64)
+
 
 class StackView(ABC):
     """The part that a whole `MotifStack` and a `StackBlock` of it have in common.

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from mcn.matrices import Rows
 from mcn.nn import _attend_kernels as kernels
@@ -44,12 +45,18 @@ class Attention:
 class _Attend(torch.autograd.Function):
     @staticmethod
     def forward(
-        ctx: Any, z: torch.Tensor, s_dst: torch.Tensor, s_src: torch.Tensor, rows: Rows, how: Attention
+        ctx: Any,
+        z: torch.Tensor,
+        s_dst: torch.Tensor,
+        s_src: torch.Tensor,
+        rows: Rows,
+        how: Attention,
+        alpha: NDArray[Any],
     ) -> torch.Tensor:
+        """Write the softmax to `alpha` and return the sums."""
         zn, dst, src = (t.detach().contiguous().numpy() for t in (z, s_dst, s_src))
         zn = dropped(zn, how.feature_dropout, how.feature_key)
         prior = rows.values.astype(zn.dtype, copy=False)
-        alpha = np.empty((len(rows.indices), zn.shape[1]), zn.dtype)
         out = np.zeros((len(dst), *zn.shape[1:]), zn.dtype)
         how_much = (zn.dtype.type(how.slope), *how.scalars(zn.dtype))
         common: list[Any] = [*rows[:2], prior, how.prior == "product", dst, src, zn, *how_much, alpha]
@@ -81,17 +88,30 @@ class _Attend(torch.autograd.Function):
         rest = (*turned, prior, product, limit, scale, key, alpha, g, d_logit, d_src, d_z)
         spread(lambda a, b: kernels.backward_sources(a, b, *rest), len(zn), cost, turned.indptr)
         d_z = dropped(d_z, ctx.how.feature_dropout, ctx.how.feature_key)
-        return torch.from_numpy(d_z), torch.from_numpy(d_dst), torch.from_numpy(d_src), None, None
+        return torch.from_numpy(d_z), torch.from_numpy(d_dst), torch.from_numpy(d_src), None, None, None
 
 
 def attend(
-    z: torch.Tensor, s_dst: torch.Tensor, s_src: torch.Tensor, rows: Rows, how: Attention
-) -> torch.Tensor:
+    z: torch.Tensor,
+    s_dst: torch.Tensor,
+    s_src: torch.Tensor,
+    rows: Rows,
+    how: Attention,
+    return_coefficients: bool = False,
+) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
     """Gather the chosen rows, softmax with prior, drop out, aggregate (eq:gat-integrate, eq:att_matrix).
 
     ``α_ij ∝ Ã_ij · exp(LeakyReLU(s_dst_i + s_src_j))`` under the prior "softmax", or
-    ``α_ij = Ã_ij · softmax_j(LeakyReLU(s_dst_i + s_src_j))`` under "product". z is [num_src, H, D], the
-    result [num_dst, H, D]; gradients reach z, s_dst and s_src.
+    ``α_ij = Ã_ij · softmax_j(LeakyReLU(s_dst_i + s_src_j))`` under "product". Gradients reach z, s_dst and
+    s_src.
+
+    Shapes:
+        z: [num_src, H, D]. s_dst: [num_dst, H]. s_src: [num_src, H].
+        result: [num_dst, H, D]; with `return_coefficients` also α before its dropout, [entries, H], which
+        carries no gradient.
     """
-    out: torch.Tensor = run(_Attend, z, s_dst, s_src, rows, how)
-    return out
+    alpha = np.empty((len(rows.indices), z.shape[1]), z.detach().numpy().dtype)
+    out: torch.Tensor = run(_Attend, z, s_dst, s_src, rows, how, alpha)
+    if not return_coefficients:
+        return out
+    return out, torch.from_numpy(alpha if how.prior == "softmax" else alpha * rows.values[:, None])

@@ -21,6 +21,8 @@ class Choices:
     rows: the chosen rows of Â; its indices are positions among the layer's sources, which are the
     targets of the layer below in the same order.
     state: S_l of eq:state, or None where no selector was evaluated.
+    coefficients: what the layer multiplied each entry of `rows` by, [entries, heads], without gradient; None
+    unless the layer was called with `return_coefficients`.
     """
 
     motif: torch.Tensor
@@ -29,6 +31,7 @@ class Choices:
     step_log_probs: torch.Tensor
     rows: Rows
     state: torch.Tensor | None
+    coefficients: torch.Tensor | None = None
 
     @property
     def log_motif(self) -> torch.Tensor:
@@ -56,6 +59,7 @@ class Choices:
         lengths = np.diff(self.rows.indptr)[ids]
         indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         entries = np.repeat(self.rows.indptr[ids] - indptr[:-1], lengths) + np.arange(indptr[-1])
+        own = torch.from_numpy(entries).to(self.motif.device)
         return Choices(
             self.motif[index],
             self.step[index],
@@ -63,4 +67,5 @@ class Choices:
             self.step_log_probs[index],
             Rows(indptr, self.rows.indices[entries], self.rows.values[entries]),
             None if self.state is None else self.state[index],
+            None if self.coefficients is None else self.coefficients[own],
         )

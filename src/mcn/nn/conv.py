@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, overload
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from mcn.matrices import StackView
+from mcn.matrices import Rows, StackView
 from mcn.nn import ops
 from mcn.nn._rng import derive, torch_key
 from mcn.nn.attend import PRIORS, Attention
 from mcn.nn.choices import Choices
 from mcn.nn.features import SparseFeatures, is_sparse, sparse_features
-from mcn.nn.propagate import row_sums, symmetric_normalised
+from mcn.nn.propagate import symmetric_normalised
 from mcn.nn.selector import Selector, epsilon_greedy, greedy, sample
 
 _INPUT, _COEFFICIENT, _FEATURE, _EXPLORE = range(4)  # what the keys below a layer's key are for
@@ -125,32 +125,6 @@ class MCNConv(torch.nn.Module):
 
         return from_pyg(conv)
 
-    @overload
-    def forward(
-        self,
-        x: torch.Tensor | SparseFeatures,
-        stack: StackView,
-        *,
-        choice: Any = None,
-        epsilon: float | None = None,
-        degrees: NDArray[np.float64] | None = None,
-        key: int | None = None,
-        return_choices: Literal[False] = False,
-    ) -> torch.Tensor: ...
-
-    @overload
-    def forward(
-        self,
-        x: torch.Tensor | SparseFeatures,
-        stack: StackView,
-        *,
-        choice: Any = None,
-        epsilon: float | None = None,
-        degrees: NDArray[np.float64] | None = None,
-        key: int | None = None,
-        return_choices: Literal[True],
-    ) -> tuple[torch.Tensor, Choices]: ...
-
     def forward(
         self,
         x: torch.Tensor | SparseFeatures,
@@ -161,6 +135,7 @@ class MCNConv(torch.nn.Module):
         degrees: NDArray[np.float64] | None = None,
         key: int | None = None,
         return_choices: bool = False,
+        return_coefficients: bool = False,
     ) -> torch.Tensor | tuple[torch.Tensor, Choices]:
         """Convolve.
 
@@ -172,25 +147,61 @@ class MCNConv(torch.nn.Module):
             degrees: without self-attention on a block: the row sums of Â for all its sources.
             key: 64-bit key of this call's randomness; by default drawn from torch's global generator.
             return_choices: also return the `Choices`.
+            return_coefficients: also return the `Choices`, with their `coefficients`: in training those left
+                by the dropout.
+
+        Returns:
+            The convolved features; with `return_choices` or `return_coefficients` the pair
+            (features, `Choices`).
         """
-        features = self._check(x, stack)
         if self.training and key is None:
             key = torch_key()
-        live = key if self.training and key is not None else None
-        z = ops.transform(features, self.weight, *self._drop(self.input_dropout, live, _INPUT))
-        picked, log_probs, state = self._choose(z, stack, choice, epsilon, live, return_choices)
-        rows = stack.select(picked)
-        out = self._aggregate(z, stack, rows, degrees, live)
-        if self.bias is not None:
-            out = ops.add_bias(out, self.bias)
-        if not return_choices:
-            return out
-        number = torch.zeros(stack.num_dst, dtype=torch.int64) if picked is None else torch.from_numpy(picked)
-        number = number.to(z.device)
-        motif, step = number // stack.steps, number % stack.steps + 1
-        return out, Choices(motif, step, *log_probs, rows, state)
+        live = key if self.training else None
+        report = return_choices or return_coefficients
+        z = self._transform(x, stack, live)
+        chosen = self._choose(z, stack, choice, epsilon, live, report)
+        rows = weights = stack.select(chosen.number)
+        if not self.self_attention:
+            weights = symmetric_normalised(rows, _source_degrees(stack, rows, degrees))
+        out, coefficients = self._aggregate(z, weights, live, return_coefficients)
+        return (out, chosen.report(stack, rows, coefficients)) if report else out
 
-    def _check(self, x: torch.Tensor | SparseFeatures, stack: StackView) -> torch.Tensor | SparseFeatures:
+    def what_if(
+        self,
+        x: torch.Tensor | SparseFeatures,
+        stack: StackView,
+        choice: Any,
+        degrees: NDArray[np.float64] | None = None,
+    ) -> tuple[torch.Tensor, Choices]:
+        """Compute what each target would get if it alone had made another choice.
+
+        Row i of the result answers a question of its own: target i chooses `choice`, all other nodes choose
+        as before. With self-attention the rows of a layer do not interact, and the result is that of
+        `forward` with a pinned choice. Without it, D^-1/2 Â D^-1/2 takes the new degree for target i and the
+        old degrees for all others. Nothing is dropped out, in training mode either.
+
+        Args:
+            x: features of the stack's sources.
+            stack: a `MotifStack`, or a block of one.
+            choice: as in `forward`: one int for all targets, or an array [num_dst].
+            degrees: row sums of the actual Â for all sources (``choices.rows.sums()``), used without
+                self-attention only; by default those of the most probable choices.
+
+        Returns:
+            The convolved features, and the `Choices` with their `coefficients`.
+        """
+        z = self._transform(x, stack, None)
+        chosen = self._choose(z, stack, choice, None, None, True)
+        rows = weights = stack.select(chosen.number)
+        if not self.self_attention:
+            if degrees is None:
+                degrees = stack.select(self._choose(z, stack, None, None, None, False).number).sums()
+            weights = symmetric_normalised(rows, _source_degrees(stack, rows, degrees), rows.sums())
+        out, coefficients = self._aggregate(z, weights, None, True)
+        return out, chosen.report(stack, rows, coefficients)
+
+    def _transform(self, x: torch.Tensor | SparseFeatures, stack: StackView, key: int | None) -> torch.Tensor:
+        """H W, after checking that the layer, the features and the stack fit."""
         if self.selector is not None and (stack.num_motifs, stack.steps) != (self.motifs, self.steps):
             raise ValueError(
                 f"stack has {stack.num_motifs} motifs and {stack.steps} steps, but the layer was made for "
@@ -201,7 +212,8 @@ class MCNConv(torch.nn.Module):
                 f"x has shape {tuple(x.shape)}, expected {(stack.num_src, self.in_channels)}: "
                 "one row per source of the stack, in_channels columns"
             )
-        return sparse_features(x) if is_sparse(x) else x
+        features = sparse_features(x) if is_sparse(x) else x
+        return ops.transform(features, self.weight, *self._drop(self.input_dropout, key, _INPUT))
 
     @staticmethod
     def _drop(p: float, key: int | None, purpose: int) -> tuple[float, int]:
@@ -215,25 +227,25 @@ class MCNConv(torch.nn.Module):
         epsilon: float | None,
         key: int | None,
         wanted: bool,
-    ) -> tuple[NDArray[np.int64] | None, tuple[torch.Tensor, torch.Tensor], torch.Tensor | None]:
-        """The choice per target, the log-probabilities of f and f', and the state."""
+    ) -> _Chosen:
+        """Choose for every target: as pinned, the first motif where there is no selector, or by f and f'."""
         count = stack.num_motifs * stack.steps
-        nothing = z.new_zeros(stack.num_dst, 1)
-        log_probs, state = (nothing, nothing), None
+        log_probs, state = (z.new_zeros(stack.num_dst, 1),) * 2, None
         if self.selector is not None and (wanted or choice is None):
             source = z if self.policy_grad else z.detach()
             counts = torch.from_numpy(stack.node_counts).to(z.device, z.dtype)
             state = torch.cat([ops.propagate(source, stack.base), counts], 1)
             log_probs = self.selector(state)
         if choice is not None:
-            return pinned(choice, stack.num_dst, count), log_probs, state
-        if count == 1:
-            return None, log_probs, state
-        if self.selector is None:
-            return np.zeros(stack.num_dst, np.int64), log_probs, state
-        motif, step = self._action(epsilon, key)(*log_probs)
-        number = motif * stack.steps + step
-        return number.cpu().numpy(), log_probs, state
+            number = pinned(choice, stack.num_dst, count)
+        elif count == 1:
+            number = None
+        elif self.selector is None:
+            number = np.zeros(stack.num_dst, np.int64)
+        else:
+            motif, step = self._action(epsilon, key)(*log_probs)
+            number = (motif * stack.steps + step).cpu().numpy()
+        return _Chosen(number, log_probs, state)
 
     def _action(
         self, epsilon: float | None, key: int | None
@@ -248,24 +260,30 @@ class MCNConv(torch.nn.Module):
         return lambda motif, step: epsilon_greedy(motif, step, rate, generator)
 
     def _aggregate(
-        self, z: torch.Tensor, stack: StackView, rows: Any, degrees: Any, key: int | None
-    ) -> torch.Tensor:
-        coefficient = self._drop(self.dropout, key, _COEFFICIENT)
-        feature = self._drop(self.feature_dropout, key, _FEATURE)
-        shape = (-1, self.heads, self.out_channels)
+        self, z: torch.Tensor, weights: Rows, key: int | None, wanted: bool
+    ) -> tuple[torch.Tensor, torch.Tensor | None]:
+        """The convolved features, and the coefficients if wanted; `weights` is Ã, or D^-1/2 Â D^-1/2."""
+        dropout, feature = (
+            self._drop(p, key, purpose)
+            for p, purpose in ((self.dropout, _COEFFICIENT), (self.feature_dropout, _FEATURE))
+        )
+        shape, coefficients = (-1, self.heads, self.out_channels), None
         if self.att_src is None or self.att_dst is None:
-            rows = symmetric_normalised(rows, _source_degrees(stack, rows, degrees))
-            out = ops.propagate(ops.dropout(z, *feature), rows, *coefficient).view(shape)
+            out = ops.propagate(ops.dropout(z, *feature), weights, *dropout).view(shape)
+            if wanted:
+                coefficients = torch.from_numpy(weights.values).to(z.device, z.dtype)
         else:
             z = z.view(shape)
-            s_src, s_dst = ops.head_logits(z, self.att_src, self.att_dst, stack.num_dst)
-            how = Attention(
-                self.prior, self.negative_slope, coefficient[0], feature[0], coefficient[1], feature[1]
-            )
-            out = ops.attend(z, s_dst, s_src, rows, how)
-        if self.concat or self.heads == 1:
-            return out.flatten(1)
-        return out.mean(1)
+            s_src, s_dst = ops.head_logits(z, self.att_src, self.att_dst, len(weights.indptr) - 1)
+            how = Attention(self.prior, self.negative_slope, dropout[0], feature[0], dropout[1], feature[1])
+            out = ops.attend(z, s_dst, s_src, weights, how, wanted)
+            if wanted:
+                out, coefficients = out
+        if coefficients is not None:
+            coefficients = ops.dropout(coefficients, *dropout).view(len(coefficients), -1)
+            coefficients = coefficients.expand(-1, self.heads)
+        out = out.flatten(1) if self.concat or self.heads == 1 else out.mean(1)
+        return out if self.bias is None else ops.add_bias(out, self.bias), coefficients
 
     def extra_repr(self) -> str:
         """The sizes."""
@@ -273,6 +291,23 @@ class MCNConv(torch.nn.Module):
             f"{self.in_channels}, {self.out_channels}, motifs={self.motifs}, steps={self.steps}, "
             f"heads={self.heads}, self_attention={self.self_attention}"
         )
+
+
+class _Chosen(NamedTuple):
+    """The choice of every target (None where there is only one), its log-probabilities and the state."""
+
+    number: NDArray[np.int64] | None
+    log_probs: tuple[torch.Tensor, torch.Tensor]
+    state: torch.Tensor | None
+
+    def report(self, stack: StackView, rows: Rows, coefficients: torch.Tensor | None) -> Choices:
+        """The same for the caller of the layer."""
+        number = torch.zeros(stack.num_dst, dtype=torch.int64)
+        if self.number is not None:
+            number = torch.from_numpy(self.number)
+        number = number.to(self.log_probs[0].device)
+        motif, step = number // stack.steps, number % stack.steps + 1
+        return Choices(motif, step, *self.log_probs, rows, self.state, coefficients)
 
 
 def pinned(choice: Any, num_dst: int, count: int) -> NDArray[np.int64] | None:
@@ -292,7 +327,7 @@ def pinned(choice: Any, num_dst: int, count: int) -> NDArray[np.int64] | None:
     return np.array(np.broadcast_to(given, num_dst), np.int64)
 
 
-def _source_degrees(stack: StackView, rows: Any, degrees: Any) -> NDArray[np.float64]:
+def _source_degrees(stack: StackView, rows: Rows, degrees: Any) -> NDArray[np.float64]:
     if degrees is not None:
         found = np.asarray(degrees, np.float64)
         if found.shape != (stack.num_src,):
@@ -303,4 +338,4 @@ def _source_degrees(stack: StackView, rows: Any, degrees: Any) -> NDArray[np.flo
             f"without self-attention D^-1/2 Â D^-1/2 needs the row sums for all {stack.num_src} sources, "
             f"but only {stack.num_dst} of them choose in this block; pass degrees=… or the full stack"
         )
-    return row_sums(rows)
+    return rows.sums()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, overload
+from typing import Any
 
 import numpy as np
 import torch
@@ -16,7 +16,6 @@ from mcn.nn._rng import Stream, derive
 from mcn.nn.choices import Choices
 from mcn.nn.conv import MCNConv, pinned
 from mcn.nn.features import SparseFeatures, is_sparse, sparse_features
-from mcn.nn.propagate import row_sums
 
 
 class MCN(torch.nn.Module):
@@ -86,34 +85,6 @@ class MCN(torch.nn.Module):
         for conv in self.convs:
             conv.reset_parameters()  # type: ignore[operator]
 
-    @overload
-    def forward(
-        self,
-        x: torch.Tensor | SparseFeatures,
-        stack: MotifStack,
-        rows: Any = None,
-        *,
-        blocks: Sequence[StackView] | None = None,
-        choice: Any = None,
-        epsilon: float | None = None,
-        key: int | None = None,
-        return_choices: Literal[False] = False,
-    ) -> torch.Tensor: ...
-
-    @overload
-    def forward(
-        self,
-        x: torch.Tensor | SparseFeatures,
-        stack: MotifStack,
-        rows: Any = None,
-        *,
-        blocks: Sequence[StackView] | None = None,
-        choice: Any = None,
-        epsilon: float | None = None,
-        key: int | None = None,
-        return_choices: Literal[True],
-    ) -> tuple[torch.Tensor, list[Choices]]: ...
-
     def forward(
         self,
         x: torch.Tensor | SparseFeatures,
@@ -125,6 +96,7 @@ class MCN(torch.nn.Module):
         epsilon: float | None = None,
         key: int | None = None,
         return_choices: bool = False,
+        return_coefficients: bool = False,
     ) -> torch.Tensor | tuple[torch.Tensor, list[Choices]]:
         """Class scores of all nodes, or of `rows` only.
 
@@ -139,12 +111,15 @@ class MCN(torch.nn.Module):
             epsilon: overrides the layers' ε for this pass.
             key: the key of this pass; by default the next one of `model.rng` (in training).
             return_choices: also return the `Choices` of every layer, input layer first.
+            return_coefficients: also return the `Choices`, with their `coefficients`.
 
         Returns:
-            [N, out_channels], or [len(rows), out_channels] in the order of `rows`.
+            The scores, [N, out_channels] or [len(rows), out_channels] in the order of `rows`; with
+            `return_choices` or `return_coefficients` the pair (scores, list of `Choices`).
         """
+        report = return_choices or return_coefficients
         pins = self._pins(choice)
-        parts, ids = self._parts(stack, rows, blocks, pins, return_choices)
+        parts, ids = self._parts(stack, rows, blocks, pins, report)
         if self.training and key is None:
             key = self.rng.next_key()
         h: Any = self._input(x, stack, parts[0])
@@ -158,8 +133,9 @@ class MCN(torch.nn.Module):
                 degrees=self._degrees(stack, part, pin),
                 key=None if key is None else derive(key, layer),
                 return_choices=return_choices,
+                return_coefficients=return_coefficients,
             )
-            if return_choices:
+            if report:
                 h, chosen = h
                 choices.append(chosen)
         if ids is not None:
@@ -167,7 +143,7 @@ class MCN(torch.nn.Module):
             choices[-1:] = [chosen.take(ids) for chosen in choices[-1:]]
         if not self.training:
             h = h + self.offset
-        return (h, choices) if return_choices else h
+        return (h, choices) if report else h
 
     def _pins(self, choice: Any) -> list[Any]:
         """The pinned choice of each layer, or None."""
@@ -224,4 +200,4 @@ class MCN(torch.nn.Module):
         if self.convs[0].self_attention or part is stack:
             return None
         choice = pinned(self._fixed(stack, pin), stack.num_dst, stack.num_motifs * stack.steps)
-        return row_sums(stack.select(choice))[part.src]
+        return stack.select(choice).sums()[part.src]

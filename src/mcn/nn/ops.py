@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from types import ModuleType
+from typing import Any
 
 import torch
 
@@ -62,8 +63,12 @@ def propagate(z: torch.Tensor, rows: Rows, p: float = 0.0, key: int = 0) -> torc
 
 
 def attend(
-    z: torch.Tensor, s_dst: torch.Tensor, s_src: torch.Tensor, rows: Rows, how: Attention
-) -> torch.Tensor:
-    """Softmax over the chosen rows with Ã as the prior, dropout, aggregation."""
-    out: torch.Tensor = _path(z, _attend).attend(z, s_dst, s_src, rows, how)
-    return out
+    z: torch.Tensor,
+    s_dst: torch.Tensor,
+    s_src: torch.Tensor,
+    rows: Rows,
+    how: Attention,
+    return_coefficients: bool = False,
+) -> Any:
+    """Softmax over the chosen rows with Ã as the prior, dropout, aggregation; see `mcn.nn.attend.attend`."""
+    return _path(z, _attend).attend(z, s_dst, s_src, rows, how, return_coefficients)

@@ -70,8 +70,13 @@ def _softmax(logits: torch.Tensor, target: torch.Tensor, count: int) -> torch.Te
 
 
 def attend(
-    z: torch.Tensor, s_dst: torch.Tensor, s_src: torch.Tensor, rows: Rows, how: Attention
-) -> torch.Tensor:
+    z: torch.Tensor,
+    s_dst: torch.Tensor,
+    s_src: torch.Tensor,
+    rows: Rows,
+    how: Attention,
+    return_coefficients: bool = False,
+) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
     """Softmax over the chosen rows with Ã as the prior, dropout, aggregation."""
     target, source, values = _coordinates(rows, z)
     logits = torch.nn.functional.leaky_relu(s_dst[target] + s_src[source], how.slope)
@@ -80,7 +85,8 @@ def attend(
     alpha = _softmax(logits, target, len(s_dst))
     if how.prior == "product":
         alpha = alpha * values[:, None]
-    alpha = dropout(alpha, how.coefficient_dropout, how.coefficient_key)
+    used = dropout(alpha, how.coefficient_dropout, how.coefficient_key)
     z = dropout(z, how.feature_dropout, how.feature_key)
     out = torch.zeros(len(s_dst), *z.shape[1:], dtype=z.dtype, device=z.device)
-    return out.index_add(0, target, alpha[:, :, None] * z[source])
+    out = out.index_add(0, target, used[:, :, None] * z[source])
+    return (out, alpha.detach()) if return_coefficients else out

@@ -100,18 +100,23 @@ def propagate(z: torch.Tensor, rows: Rows, p: float = 0.0, key: int = 0) -> torc
     return out
 
 
-def row_sums(rows: Rows) -> NDArray[np.float64]:
-    """D_ii = Σ_j rows_ij, in float64."""
-    count = len(rows.indptr) - 1
-    row = np.repeat(np.arange(count), np.diff(rows.indptr))
-    return np.bincount(row, rows.values, minlength=count).astype(np.float64)
+def symmetric_normalised(
+    rows: Rows, degrees: NDArray[np.float64], own: NDArray[np.float64] | None = None
+) -> Rows:
+    """Scale the entries of the target rows to D^-1/2 Â D^-1/2 (eq:gcn).
 
-
-def symmetric_normalised(rows: Rows, degrees: NDArray[np.float64]) -> Rows:
-    """D^-1/2 Â D^-1/2 (eq:gcn) for the target rows; `degrees` are the row sums of Â for all sources."""
+    Args:
+        rows: the rows of Â of the targets, which are the first of the sources.
+        degrees: row sums of Â for all sources.
+        own: row sums of the targets where they differ from `degrees`: the sum that target i uses for itself,
+            while every other target goes on using ``degrees[i]`` for it.
+    """
     if len(degrees) and not degrees.min() > 0:
         raise ValueError(f"row sums of Â must be positive, got {degrees.min()} at source {degrees.argmin()}")
-    root = 1.0 / np.sqrt(degrees)
-    count = len(rows.indptr) - 1
-    values = rows.values * np.repeat(root[:count], np.diff(rows.indptr)) * root[rows.indices]
+    root, lengths = 1.0 / np.sqrt(degrees), np.diff(rows.indptr)
+    target, source = np.repeat(root[: len(lengths)], lengths), root[rows.indices]
+    if own is not None:
+        target = np.repeat(1.0 / np.sqrt(own), lengths)
+        source = np.where(rows.indices == np.repeat(np.arange(len(lengths)), lengths), target, source)
+    values = rows.values * target * source
     return Rows(rows.indptr, rows.indices, values.astype(rows.values.dtype))
