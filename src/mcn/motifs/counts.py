@@ -7,6 +7,7 @@ import zipfile
 import zlib
 from dataclasses import dataclass
 from functools import cached_property
+from math import comb
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -86,8 +87,24 @@ class MotifCounts:
     @property
     def per_node(self) -> NDArray[np.int64]:
         """Int64 [N, 15]: counts of the node orbits `mcn.NODE_ORBITS`, computed at each access."""
-        counts: NDArray[np.int64] = derive.node_orbits(*self._inputs)
+        counts: NDArray[np.int64]
+        counts, too_large = derive.node_orbits(*self._inputs)
+        if too_large < 0 and not self.induced:
+            # Sums of counts ≥ 0; the only one that can exceed int64 is the center of all 3-stars.
+            degree = counts[:, 0]
+            hub = int(degree.argmax()) if len(degree) else 0
+            if len(degree) and comb(int(degree[hub]), 3) >= 2**63:
+                too_large = hub
+        if too_large >= 0:
+            self._refuse_hub(too_large)
         return counts if self.induced else counts @ node_copies().T
+
+    def _refuse_hub(self, node: int) -> None:
+        degree = int(self._inputs[2][node])
+        raise ValueError(
+            f"the count of '3-star-center' at node {node}, which has {degree:,} neighbours, does not fit "
+            "into 64 bits; per_edge, column, adjacency and totals are exact: use those, or leave this node out"
+        )
 
     def column(self, motif: str) -> NDArray[np.int64]:
         """Int64 [M]: counts of one motif per edge: an edge orbit, or a graphlet (the sum of its orbits)."""
@@ -120,18 +137,22 @@ class MotifCounts:
         return total.tocsr()
 
     def totals(self) -> list[MotifTotal]:
-        """Per edge orbit: instances in the graph, and the edges and nodes it touches."""
+        """Per edge orbit: instances in the graph, and the edges and nodes it touches.
+
+        The numbers are Python integers: they are exact, however large.
+        """
         lines = []
         for g in CATALOGUE:
             columns = {orbit: self.column(orbit) for orbit, _ in g.edge_orbits}
-            instances = sum(int(c.sum()) for c in columns.values()) // len(g.edges)
+            sums = {orbit: _exact_sum(column) for orbit, column in columns.items()}
+            instances = sum(sums.values()) // len(g.edges)
             for orbit, column in columns.items():
                 touched = np.flatnonzero(column)
                 nodes = np.zeros(self.num_nodes, bool)
                 nodes[self._tails[touched]] = True
                 nodes[self.graph.indices[touched]] = True
                 lines.append(
-                    MotifTotal(g.name, orbit, instances, int(column.sum()), len(touched), int(nodes.sum()))
+                    MotifTotal(g.name, orbit, instances, sums[orbit], len(touched), int(nodes.sum()))
                 )
         return lines
 
@@ -222,6 +243,11 @@ class MotifCounts:
         weights = np.stack([orbit_weights("edge"), orbit_weights("triangle")])
         edge, triangle = self._columns(weights, induced=True).T
         return NonAdjacent(self._symmetric(edge), self._symmetric(triangle))
+
+
+def _exact_sum(column: NDArray[np.int64]) -> int:
+    """The sum of counts ≥ 0, by halves of 32 bits: fewer than 2³¹ of those cannot exceed 63 bits."""
+    return (int((column >> 32).sum()) << 32) + int((column & 0xFFFFFFFF).sum())
 
 
 def _check(path: str | os.PathLike[str], content: dict[str, NDArray[Any]]) -> None:

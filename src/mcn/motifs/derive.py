@@ -1,4 +1,19 @@
-"""From the five enumerated numbers per edge to the 13 edge orbits and 15 node orbits."""
+"""From the five enumerated numbers per edge to the 13 edge orbits and 15 node orbits.
+
+Why nothing here overflows unseen. A graph has M < 2³¹ edges, which bounds the rest: the ends of an edge
+have d(u) + d(v) ≤ M + 1; an edge has t < 2³⁰ triangles, because each takes two more edges; a node has
+T ≤ M triangles, and the degrees around it sum to D ≤ 2M. Per edge every term and every count is then below
+2⁶² (the largest: t (d(u) + d(v)), a b, a²/2 + b²/2, s2 ≤ 2 t max t). Per node, let E = M − d be the edges
+elsewhere, of which x(v) are at neighbour v; Σ x ≤ 2E and Σ x² ≤ E² + E. Then paths and 4-cycles on a node
+are at most 2 d E ≤ M²/2, tailed triangles at most d E as center or tail and Σ x² as edge, leaves of 3-stars
+at most Σ x²/2, chordal cycles at most d E as center and E²/2 as rim, cliques at most (2M)^1.5. The sums over
+a node's edges hold each of them up to three times, and stay below 2⁶³.
+
+The one exception is the center of a 3-star, d (d − 1) (d − 2) / 6 less the triples that are joined: it
+reaches 2⁶³ at a degree of about 3.8 million. `node_orbits` therefore counts it, and the sums that contain
+it, in uint64, and reports the first node for which it does not fit. (numba promises LLVM that *signed*
+integers do not wrap, so arithmetic that may wrap has to be unsigned.)
+"""
 
 from __future__ import annotations
 
@@ -7,6 +22,21 @@ from typing import Any
 import numpy as np
 
 from mcn._jit import kernel
+
+MOST_TRIPLES = 4_801_280
+"""The largest degree d for which d (d − 1) (d − 2) / 6 is below 2⁶⁴."""
+_LARGEST = np.uint64(2**63 - 1)
+
+
+@kernel
+def _triples(d: Any) -> Any:
+    """d (d − 1) (d − 2) / 6 as uint64, exact up to `MOST_TRIPLES`: divided first, multiplied last."""
+    if d < 3:
+        return np.uint64(0)
+    pairs, last = np.uint64(d * (d - 1) // 2), np.uint64(d - 2)
+    if pairs % np.uint64(3) == np.uint64(0):  # of three numbers in a row one is divisible by 3
+        return pairs // np.uint64(3) * last
+    return pairs * (last // np.uint64(3))
 
 
 @kernel
@@ -109,18 +139,26 @@ def node_orbits(
     k: Any,
     c: Any,
 ) -> Any:
-    """Int64 [N, 15]: the induced node orbits, in the usual order, from sums over each node's edges."""
+    """The induced node orbits, int64 [N, 15], in the usual order, from sums over each node's edges.
+
+    Also the first node whose 3-stars (as their center) do not fit into int64, or -1.
+    """
     n = len(indptr) - 1
     s = np.zeros((n, 13), np.int64)
+    stars = np.zeros(n, np.uint64)  # the sum of o[5], modulo 2⁶⁴
     o = np.empty(13, np.int64)
     for u in range(n):
         for e in range(indptr[u], indptr[u + 1]):
             v = indices[e]
             _orbits(e, u, v, degree, around, triangles, t, s1, s2, k, c, o)
+            stars[u] += np.uint64(o[5])
+            stars[v] += np.uint64(o[5])
+            o[5] = 0
             for j in range(13):
                 s[u, j] += o[j]
                 s[v, j] += o[j]
     r = np.empty((n, 15), np.int64)
+    too_large = -1
     for u in range(n):
         d = degree[u]
         r[u, 0] = d
@@ -136,6 +174,53 @@ def node_orbits(
         r[u, 13] = s[u, 11]
         r[u, 12] = s[u, 10] // 2 - s[u, 11]
         r[u, 14] = s[u, 12] // 3
-        r[u, 7] = d * (d - 1) * (d - 2) // 6 - r[u, 11] - r[u, 13] - r[u, 14]
-        r[u, 6] = s[u, 5] - 3 * r[u, 7]
-    return r
+        # Joined triples are fewer than M·d: past `MOST_TRIPLES` taking them away does not help.
+        centers = _triples(d) - np.uint64(r[u, 11] + r[u, 13] + r[u, 14])
+        if (d > MOST_TRIPLES or centers > _LARGEST) and too_large < 0:
+            too_large = u
+        r[u, 7] = np.int64(centers)
+        # Modulo 2⁶⁴ on both sides; the difference itself is at most M² and therefore exact.
+        r[u, 6] = np.int64(stars[u] - np.uint64(3) * centers)
+    return r, too_large
+
+
+@kernel
+def first_impossible(
+    indptr: Any,
+    indices: Any,
+    degree: Any,
+    around: Any,
+    triangles: Any,
+    t: Any,
+    s1: Any,
+    s2: Any,
+    k: Any,
+    c: Any,
+) -> Any:
+    """The first edge whose five numbers no graph with these degrees can have, or -1.
+
+    Numbers within these bounds cannot overflow on their way to the orbits; a negative orbit is then a
+    contradiction between them.
+    """
+    most = np.uint64(0)
+    for e in range(len(t)):
+        most = max(most, np.uint64(t[e]))
+    o = np.empty(13, np.int64)
+    for u in range(len(indptr) - 1):
+        for e in range(indptr[u], indptr[u + 1]):
+            v = indices[e]
+            a, b = np.uint64(degree[u] - 1), np.uint64(degree[v] - 1)
+            te = np.uint64(t[e])
+            if (
+                te > min(a, b)
+                or np.uint64(s1[e]) > np.uint64(2 * len(indices))
+                or np.uint64(s2[e]) > np.uint64(2) * te * most
+                or np.uint64(k[e]) > te * te // np.uint64(2)
+                or np.uint64(c[e]) > a * b
+            ):
+                return e
+            _orbits(e, u, v, degree, around, triangles, t, s1, s2, k, c, o)
+            for j in range(13):
+                if o[j] < 0:
+                    return e
+    return -1
