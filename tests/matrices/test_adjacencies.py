@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 import mcn
+from mcn.matrices import MotifStack
 from mcn.matrices.adjacencies import adjacencies_from_counts, adjacencies_from_mapping
 from tests.matrices.dense import edge_index, random_adjacency, triangles
 
@@ -51,7 +52,11 @@ def test_scope_pairs_reaches_beyond_the_edges():
 @pytest.mark.parametrize(
     ("matrices", "motifs", "text"),
     [
-        ({"edge": A, "triangle": A}, ["triangel"], "motif 'triangel' is not among.*Did you mean 'triangle'"),
+        (
+            {"edge": A, "triangle": A},
+            ["triangel"],
+            "motif 'triangel' is not among 'edge', 'triangle'; did you mean 'triangle'",
+        ),
         ({"edge": A}, [], "motifs is empty"),
         ({}, None, "motifs is empty"),
         (
@@ -69,3 +74,26 @@ def test_scope_pairs_reaches_beyond_the_edges():
 def test_what_is_refused(matrices, motifs, text):
     with pytest.raises(ValueError, match=text):
         adjacencies_from_mapping(matrices, motifs)
+
+
+HEAVY = np.array([[0, 1e15], [1e15, 0]])
+
+
+@pytest.mark.parametrize("psi", ["row-max", "laplacian"])
+def test_what_float32_cannot_hold(psi):
+    MotifStack.from_adjacencies({"edge": HEAVY}, steps=2, psi=psi)
+    with pytest.raises(
+        ValueError, match=rf"psi='{psi}': weights of motif 'edge' at step 3 reach up to 1e\+45"
+    ):
+        MotifStack.from_adjacencies({"edge": HEAVY}, steps=3, psi=psi)
+
+
+@pytest.mark.parametrize("psi", ["unweighted", "transition", "symmetric"])
+def test_relative_weights_are_fine(psi):
+    stack = MotifStack.from_adjacencies({"edge": HEAVY}, steps=4, psi=psi)
+    assert np.isfinite(stack.select(np.array([3, 3])).values).all()
+
+
+def test_what_float64_cannot_hold():
+    with pytest.raises(ValueError, match="step 21 reach up to inf"):
+        MotifStack.from_adjacencies({"edge": HEAVY}, steps=30, psi="transition", materialize=False)

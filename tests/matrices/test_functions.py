@@ -100,7 +100,9 @@ def test_input_forms_and_no_change_to_the_input():
 
 
 def test_unknown_name_suggests_the_nearest():
-    with pytest.raises(ValueError, match=r"psi='transitions' is not known.*Did you mean 'transition'"):
+    with pytest.raises(
+        ValueError, match=r"psi must be one of .*, got 'transitions'; did you mean 'transition'"
+    ):
         apply_psi(A, "transitions")
 
 

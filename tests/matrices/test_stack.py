@@ -201,7 +201,7 @@ def test_bad_arguments():
     counts = mcn.count_motifs(edge_index(A), 30)
     with pytest.raises(ValueError, match="steps=0; expected an integer of at least 1"):
         MotifStack.from_counts(counts, steps=0)
-    with pytest.raises(ValueError, match=r"psi='laplace' is not known.*Did you mean 'laplacian'"):
+    with pytest.raises(ValueError, match=r"psi must be one of .*, got 'laplace'; did you mean 'laplacian'"):
         MotifStack.from_counts(counts, psi="laplace")
     with pytest.raises(ValueError, match="triangel"):
         MotifStack.from_counts(counts, ["triangel"])
@@ -212,7 +212,9 @@ def test_bad_arguments():
     with pytest.raises(ValueError, match="edge has 3 nodes but the adjacencies have 30"):
         MotifStack.from_adjacencies({"triangle": triangles(A)}, edge=np.zeros((3, 3)))
     s = MotifStack.from_counts(counts, steps=2)
-    with pytest.raises(ValueError, match=r"motif 'edges' is not among.*Did you mean 'edge'"):
+    with pytest.raises(
+        ValueError, match=r"motif 'edges' is not among 'edge', 'triangle'; did you mean 'edge'"
+    ):
         s.matrix("edges", 1)
     with pytest.raises(ValueError, match="step=3; this stack has the steps 1 … 2"):
         s.matrix("edge", 3)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from mcn.matrices import Rows
 from mcn.nn import plain
-from mcn.nn.attend import Attention, attend
+from mcn.nn.attend import Attention, attend, head_logits
 from tests.nn.graphs import dense_rows, grads, random_rows, threads
 
 
@@ -104,3 +104,22 @@ def test_bits_do_not_depend_on_threads() -> None:
             results.append([out, *grads(out, *inputs)])
     for other in results[1:]:
         assert all(torch.equal(x, y) for x, y in zip(results[0], other, strict=True))
+
+
+def test_logits_equal_torch_and_gradcheck() -> None:
+    z = torch.randn(14, 3, 5, dtype=torch.float64, requires_grad=True)
+    a, b = (torch.randn(3, 5, dtype=torch.float64, requires_grad=True) for _ in range(2))
+    for mine, theirs in zip(head_logits(z, a, b, 6), plain.head_logits(z, a, b, 6), strict=True):
+        assert torch.allclose(mine, theirs)
+    assert torch.autograd.gradcheck(lambda z, a, b: head_logits(z, a, b, 6), (z, a, b))
+
+
+def test_bits_of_the_logits_do_not_depend_on_threads() -> None:
+    z = torch.randn(20_000, 8, 32, requires_grad=True)
+    a, b = (torch.randn(8, 32, requires_grad=True) for _ in range(2))
+    results = []
+    for count in (1, 2):
+        with threads(count):
+            src, dst = head_logits(z, a, b, 15_000)
+            results.append([src, dst, *grads(torch.cat([src, dst]), z, a, b)])
+    assert all(torch.equal(x, y) for x, y in zip(*results, strict=True))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import copy
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
-from mcn.nn._blocks import BlockCache, PinnedBlock, pinned_blocks
+from mcn.nn._blocks import BlockCache, PinnedBlock, node_ids, pinned_blocks
 from tests.nn.graphs import dense_rows, random_stack
 
 
@@ -43,3 +45,20 @@ def test_cache_remembers_the_last_few() -> None:
     assert cache.blocks(stack, np.array([1, 2]), (None, None)) is not first
     assert not copy.deepcopy(cache)._entries
     assert not pickle.loads(pickle.dumps(cache))._entries
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [[1, 3], np.array([1, 3], np.int32), torch.tensor([1, 3]), np.array([0, 1, 0, 1], bool),
+     torch.tensor([False, True, False, True])],
+)  # fmt: skip
+def test_forms_of_node_ids(rows: Any) -> None:
+    ids = node_ids(rows)
+    assert ids.dtype == np.int64
+    assert ids.tolist() == [1, 3]
+
+
+@pytest.mark.parametrize("rows", [[], [0.5], [[1]], np.zeros(4, bool)])
+def test_what_node_ids_are_refused(rows: Any) -> None:
+    with pytest.raises(ValueError, match="rows: expected"):
+        node_ids(rows)

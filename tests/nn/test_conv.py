@@ -367,7 +367,7 @@ def test_float64() -> None:
         ({"input_dropout": -0.1}, "input_dropout"),
         ({"epsilon": 2.0}, "epsilon must be between 0 and 1, got 2.0"),
         ({"prior": "add"}, "prior must be one of softmax, product, got 'add'"),
-        ({"explore": "never"}, "explore must be 'epsilon' or 'sample', got 'never'"),
+        ({"explore": "never"}, "explore must be one of epsilon, sample, got 'never'"),
     ],
 )
 def test_bad_options(options: dict[str, Any], message: str) -> None:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import pytest
 import torch
 
+from mcn.motifs import NODE_ORBITS
 from mcn.nn import Selector
-from mcn.nn.selector import NUM_COUNTS, epsilon_greedy, greedy, sample
+from mcn.nn.selector import epsilon_greedy, greedy, sample
+
+NUM_COUNTS = len(NODE_ORBITS)
 
 
 def test_shapes_and_probabilities() -> None:

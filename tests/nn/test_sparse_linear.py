@@ -1,4 +1,4 @@
-"""The sparse input layer."""
+"""Sparse times dense: the input layer, and sums with fixed coefficients."""
 
 from __future__ import annotations
 
@@ -7,17 +7,23 @@ import pytest
 import torch
 
 from mcn.nn import plain
-from mcn.nn.sparse_linear import sparse_linear
-from tests.nn.graphs import grads, random_features, threads
+from mcn.nn import sparse_linear as sparse
+from mcn.nn.sparse_linear import propagate, sparse_linear, symmetric_normalised
+from tests.nn.graphs import dense_rows, grads, random_features, random_rows, threads
 
 
 @pytest.mark.parametrize("p", [0.0, 0.6])
-def test_equals_the_plain_path(p: float) -> None:
-    x = random_features(40, 30, 1)
-    w = torch.randn(30, 10, requires_grad=True)
-    fused, reference = sparse_linear(x, w, p, 17), plain.sparse_linear(x, w, p, 17)
-    assert torch.allclose(fused, reference, atol=1e-5)
-    assert torch.allclose(grads(fused, w)[0], grads(reference, w)[0], atol=1e-5)
+@pytest.mark.parametrize("name", ["sparse_linear", "propagate"])
+def test_equals_the_plain_path(name: str, p: float) -> None:
+    dense = torch.randn(30, 10, requires_grad=True)
+    results = []
+    for path in (sparse, plain):
+        if name == "sparse_linear":
+            results.append(path.sparse_linear(random_features(40, 30, 1), dense, p, 17))
+        else:
+            results.append(path.propagate(dense, random_rows(18, 30, 0), p, 31))
+    assert torch.allclose(*results, atol=1e-5)
+    assert torch.allclose(*(grads(out, dense)[0] for out in results), atol=1e-5)
 
 
 def test_without_dropout_it_is_the_dense_product() -> None:
@@ -41,14 +47,43 @@ def test_dropout_keeps_the_expectation() -> None:
     assert torch.allclose(mean, sparse_linear(x, w), atol=0.25)
 
 
+def test_propagate_is_a_matrix_product() -> None:
+    rows = random_rows(7, 9, 1)
+    z = torch.randn(9, 4, dtype=torch.float64, requires_grad=True)
+    assert torch.allclose(propagate(z, rows), torch.from_numpy(dense_rows(rows, 9)).double() @ z)
+    assert torch.autograd.gradcheck(lambda z: propagate(z, rows, 0.3, 2), (z,))
+
+
+def test_symmetric_normalisation_by_hand() -> None:
+    rows = random_rows(8, 8, 2, empty=False)
+    dense = dense_rows(rows, 8).astype(np.float64)
+    d = dense.sum(1)
+    assert np.allclose(rows.sums(), d)
+    expected = dense / np.sqrt(np.outer(d, d))
+    assert np.allclose(dense_rows(symmetric_normalised(rows, d), 8), expected, atol=1e-6)
+
+
+def test_an_empty_row_has_no_normalisation() -> None:
+    rows = random_rows(4, 4, 3)
+    with pytest.raises(ValueError, match=r"positive, got 0\.0 at source 1"):
+        symmetric_normalised(rows, rows.sums())
+
+
+def test_a_target_may_have_a_degree_of_its_own() -> None:
+    rows = random_rows(3, 5, 2, empty=False)
+    dense, degrees, own = dense_rows(rows, 5), np.array([1.0, 2, 3, 4, 5]), np.array([10.0, 20, 30])
+    expected = dense / np.sqrt(np.outer(own, degrees))
+    expected[range(3), range(3)] = dense[range(3), range(3)] / own
+    assert np.allclose(dense_rows(symmetric_normalised(rows, degrees, own), 5), expected, atol=1e-6)
+
+
 def test_bits_do_not_depend_on_threads() -> None:
-    x = random_features(4000, 300, 5)
-    w = torch.randn(300, 32, requires_grad=True)
+    x, rows = random_features(4000, 300, 5), random_rows(600, 700, 4)
+    w, z = torch.randn(300, 32, requires_grad=True), torch.randn(700, 64, requires_grad=True)
     results = []
     for count in (1, 2, 3):
         with threads(count):
-            out = sparse_linear(x, w, 0.6, 5)
-            results.append((out, grads(out, w)[0]))
-    for out, grad in results[1:]:
-        assert torch.equal(out, results[0][0])
-        assert torch.equal(grad, results[0][1])
+            product, total = sparse_linear(x, w, 0.6, 5), propagate(z, rows, 0.5, 1)
+            results.append([product, *grads(product, w), total, *grads(total, z)])
+    for other in results[1:]:
+        assert all(torch.equal(a, b) for a, b in zip(results[0], other, strict=True))

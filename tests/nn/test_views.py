@@ -46,12 +46,12 @@ def test_features_are_means_over_the_row(rows: PageRankRows, x: torch.Tensor, he
     np.testing.assert_allclose(exact, both, atol=1e-6)
 
 
-def test_lost_neighbours_leave_a_mean_of_the_others(rows: PageRankRows) -> None:
+def test_dropped_neighbours_leave_a_mean_of_the_others(rows: PageRankRows) -> None:
     """With the identity as features the result is the row itself: some of its entries, summing to one."""
     held = sparse_features(torch.eye(N).to_sparse_csr())
     nodes = np.repeat(np.arange(N), 40)
     views = np.zeros(len(nodes), np.int64)
-    mixed = mix_features(rows, held, nodes, views, lost=0.5, key=7).numpy()
+    mixed = mix_features(rows, held, nodes, views, drop_neighbours=0.5, key=7).numpy()
     full = rows.matrix(0).toarray()[nodes]
     assert not (mixed > 0)[full == 0].any()
     heard = mixed.sum(1)

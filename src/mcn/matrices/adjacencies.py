@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
+
+from mcn._names import did_you_mean
 
 if TYPE_CHECKING:
     from mcn.motifs import MotifCounts
@@ -117,6 +118,29 @@ def adjacencies_from_mapping(matrices: Mapping[str, Any], motifs: Sequence[str] 
     return lay_below(checked)
 
 
+def check_magnitude(adj: Adjacencies, psi: str, steps: int) -> None:
+    """Refuse powers whose values would overflow: a ValueError names the motif and the step.
+
+    No value of Ψ(A_t^k) exceeds twice the greatest row sum of A_t^k, which k products with a vector give.
+    ``row-max`` and ``laplacian`` hand such values on in float32, ``transition`` and ``symmetric`` divide by
+    them in float64.
+    """
+    if psi == "unweighted":
+        return
+    most = float(np.finfo(np.float32 if psi in ("row-max", "laplacian") else np.float64).max)
+    for t, motif in enumerate(adj.motifs):
+        matrix, sums = adj.of(t), np.asarray(np.ones(adj.num_nodes))
+        for k in range(1, steps + 1):
+            with np.errstate(over="ignore", invalid="ignore"):
+                sums = np.asarray(matrix @ sums)
+            top = float(sums.max(initial=0.0))
+            if not top <= most / 2:
+                raise ValueError(
+                    f"psi={psi!r}: weights of motif {motif!r} at step {k} reach up to {top:.3g}, more than "
+                    f"{most:.3g} allows. Use fewer steps, or psi='transition' or 'unweighted'."
+                )
+
+
 def check_motifs(motifs: Sequence[str]) -> tuple[str, ...]:
     """`motifs` as a tuple of different names, at least one."""
     if isinstance(motifs, str):
@@ -133,7 +157,5 @@ def check_motifs(motifs: Sequence[str]) -> tuple[str, ...]:
 
 
 def unknown_motif(name: str, known: Sequence[str]) -> str:
-    """The sentence about a motif that is not there, with the nearest names."""
-    near = difflib.get_close_matches(str(name), known, n=3, cutoff=0.4)
-    hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
-    return f"motif {name!r} is not among {', '.join(map(repr, known))}.{hint}"
+    """The sentence about a motif that is not there, with the nearest name."""
+    return f"motif {name!r} is not among {', '.join(map(repr, known))}{did_you_mean(name, known)}"

@@ -18,12 +18,12 @@ A row without entries becomes a plain self-loop of weight 1, whatever the Ψ.
 
 from __future__ import annotations
 
-import difflib
 from typing import Any
 
 import numpy as np
 
 from mcn._jit import kernel
+from mcn._names import one_of
 
 PSI_NAMES = ("unweighted", "row-max", "transition", "laplacian", "symmetric")
 
@@ -31,12 +31,9 @@ UNWEIGHTED, ROW_MAX, TRANSITION, LAPLACIAN, SYMMETRIC = range(5)
 
 
 def psi_code(psi: str) -> int:
-    """Position of `psi` in `PSI_NAMES`, or a ValueError that suggests the nearest name."""
-    if psi in PSI_NAMES:
-        return PSI_NAMES.index(psi)
-    near = difflib.get_close_matches(str(psi), PSI_NAMES, n=2, cutoff=0.4)
-    hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
-    raise ValueError(f"psi={psi!r} is not known; it must be one of {', '.join(PSI_NAMES)}.{hint}")
+    """Position of `psi` in `PSI_NAMES`; a ValueError about any other name suggests the nearest."""
+    one_of("psi", psi, PSI_NAMES)
+    return PSI_NAMES.index(psi)
 
 
 @kernel

@@ -1,12 +1,15 @@
-"""What a layer sees of a motif stack: rows of Â for target nodes over source nodes."""
+"""Rows in one CSR, and what is done with them: copying some, renaming their columns, turning them round."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from mcn._jit import kernel
+from mcn._threads import run_chunks
+from mcn.matrices.compute import thread_count
 
 
 class Rows(NamedTuple):
@@ -26,68 +29,122 @@ class Rows(NamedTuple):
         return np.bincount(row, self.values, minlength=count).astype(np.float64)
 
 
-class StackView(ABC):
-    """The part that a whole `MotifStack` and a `StackBlock` of it have in common.
+@kernel
+def _row_pointers(indptr: Any, numbers: Any, to_indptr: Any) -> None:
+    to_indptr[0] = 0
+    for r in range(numbers.size):
+        to_indptr[r + 1] = to_indptr[r] + indptr[numbers[r] + 1] - indptr[numbers[r]]
 
-    Attributes:
-        motifs: names of the T motifs.
-        steps: K, the greatest step size.
-        psi: name of Ψ.
-        src: global ids of the source nodes, [num_src]; the first `num_dst` are the targets, in order.
-        node_counts: C of eq:state for the targets, [num_dst, 15].
-        base: the target rows of Ψ(A), A the plain adjacency, for the state of eq:state.
+
+@kernel
+def _copy_rows(
+    indptr: Any,
+    indices: Any,
+    values: Any,
+    numbers: Any,
+    start: int,
+    stop: int,
+    to_indptr: Any,
+    to_indices: Any,
+    to_values: Any,
+) -> None:
+    for r in range(start, stop):
+        source = indptr[numbers[r]]
+        at = to_indptr[r]
+        for p in range(to_indptr[r + 1] - at):
+            to_indices[at + p] = indices[source + p]
+            to_values[at + p] = values[source + p]
+
+
+def gather_rows(stored: Rows, numbers: NDArray[np.int64], threads: int | None) -> Rows:
+    """Copy the rows `numbers` of a CSR to a CSR of their own, in O(entries of these rows)."""
+    indptr = np.empty(numbers.size + 1, np.int64)
+    _row_pointers(stored.indptr, numbers, indptr)
+    entries = int(indptr[-1])
+    result = Rows(indptr, np.empty(entries, np.int32), np.empty(entries, stored.values.dtype))
+    workers = thread_count(threads, entries)
+
+    def work(_worker: int, start: int, stop: int) -> None:
+        _copy_rows(*stored, numbers, start, stop, *result)
+
+    chunks = 4 * workers if workers > 1 else 1
+    run_chunks(work, [numbers.size * c // chunks for c in range(chunks + 1)], workers)
+    return result
+
+
+@kernel
+def _rename(indptr: Any, position: Any, num_dst: int, indices: Any, values: Any) -> None:
+    for r in range(indptr.size - 1):
+        start, stop = indptr[r], indptr[r + 1]
+        if stop - start <= 32:  # most rows: an insertion sort in place, without a copy
+            for p in range(start, stop):
+                new, value, q = position[indices[p]], values[p], p
+                while q > start and indices[q - 1] > new:
+                    indices[q], values[q] = indices[q - 1], values[q - 1]
+                    q -= 1
+                indices[q], values[q] = new, value
+            continue
+        row_indices = indices[start:stop].copy()
+        row_values = values[start:stop].copy()
+        # Targets come first among the sources, in any order; the other sources ascend with their ids.
+        front = start
+        for p in range(stop - start):
+            if position[row_indices[p]] < num_dst:
+                indices[front] = position[row_indices[p]]
+                values[front] = row_values[p]
+                front += 1
+        order = np.argsort(indices[start:front])
+        front_indices = indices[start:front].copy()
+        front_values = values[start:front].copy()
+        for p in range(order.size):
+            indices[start + p] = front_indices[order[p]]
+            values[start + p] = front_values[order[p]]
+        for p in range(stop - start):
+            if position[row_indices[p]] >= num_dst:
+                indices[front] = position[row_indices[p]]
+                values[front] = row_values[p]
+                front += 1
+
+
+def rename_columns(rows: Rows, position: NDArray[np.int32], num_dst: int) -> Rows:
+    """Replace global ids by positions among a block's sources, and sort every row by them.
+
+    The rows are changed in place: pass rows that nobody else holds.
+    """
+    _rename(rows.indptr, position, num_dst, rows.indices, rows.values)
+    return rows
+
+
+class Transposed(NamedTuple):
+    """A CSR pattern by columns: the places ``indptr[c] … indptr[c+1]`` belong to column c.
+
+    rows: the row of each place, ascending within a column. entries: its number in the CSR.
     """
 
-    motifs: tuple[str, ...]
-    steps: int
-    psi: str
-    num_dst: int
-    src: NDArray[np.int64]
-    node_counts: NDArray[np.float32]
-    base: Rows
+    indptr: NDArray[np.int64]
+    rows: NDArray[np.int32]
+    entries: NDArray[np.int64]
 
-    @property
-    def num_motifs(self) -> int:
-        """T, the number of motifs."""
-        return len(self.motifs)
 
-    @property
-    def num_src(self) -> int:
-        """Number of source nodes."""
-        return self.src.size
+@kernel
+def _transpose(indptr: Any, indices: Any, out_indptr: Any, rows: Any, entries: Any) -> None:
+    for e in range(indices.shape[0]):
+        out_indptr[indices[e] + 1] += 1
+    for c in range(out_indptr.shape[0] - 1):
+        out_indptr[c + 1] += out_indptr[c]
+    cursor = out_indptr[:-1].copy()
+    for r in range(indptr.shape[0] - 1):
+        for e in range(indptr[r], indptr[r + 1]):
+            slot = cursor[indices[e]]
+            rows[slot] = r
+            entries[slot] = e
+            cursor[indices[e]] += 1
 
-    @property
-    def targets(self) -> NDArray[np.int64]:
-        """Global ids of the target nodes, [num_dst]."""
-        return self.src[: self.num_dst]
 
-    @abstractmethod
-    def select(self, choice: NDArray[np.int64] | None = None) -> Rows:
-        """The rows of Â (eq:att_matrix) when target i chose motif t and step k.
-
-        Args:
-            choice: [num_dst], ``choice[i] = t * K + (k - 1)``; None if there is nothing to choose (T·K = 1).
-        """
-
-    def _check_choice(self, choice: Any) -> NDArray[np.int64]:
-        options = self.num_motifs * self.steps
-        if choice is None:
-            if options > 1:
-                raise ValueError(
-                    f"choice is None but there are {self.num_motifs} motifs × {self.steps} steps to choose "
-                    f"from; pass one number in 0 … {options - 1} per target."
-                )
-            return np.zeros(self.num_dst, np.int64)
-        choice = np.ascontiguousarray(choice)
-        if choice.shape != (self.num_dst,) or choice.dtype.kind not in "iu":
-            raise ValueError(
-                f"choice has shape {choice.shape} and type {choice.dtype}; "
-                f"expected {self.num_dst} integers, one per target."
-            )
-        if choice.size and (choice.min() < 0 or choice.max() >= options):
-            i = int(np.flatnonzero((choice < 0) | (choice >= options))[0])
-            raise ValueError(
-                f"choice[{i}] = {choice[i]} is outside 0 … {options - 1} "
-                f"({self.num_motifs} motifs × {self.steps} steps; choice = t * {self.steps} + (k - 1))."
-            )
-        return np.asarray(choice, np.int64)
+def transpose(indptr: NDArray[np.int64], indices: NDArray[np.int32], columns: int) -> Transposed:
+    """List the entries of a CSR column by column, so that sums over a column have a fixed order."""
+    out = Transposed(
+        np.zeros(columns + 1, np.int64), np.empty(len(indices), np.int32), np.empty(len(indices), np.int64)
+    )
+    _transpose(indptr, indices, *out)
+    return out

@@ -13,18 +13,16 @@ from mcn.matrices.adjacencies import (
     Adjacencies,
     adjacencies_from_counts,
     adjacencies_from_mapping,
+    check_magnitude,
     check_matrix,
     check_symmetric,
     unknown_motif,
 )
-from mcn.matrices.block import StackBlock
 from mcn.matrices.compute import compute_roots, compute_rows, compute_stack
 from mcn.matrices.functions import apply_psi
-from mcn.matrices.gather import gather_rows
-from mcn.matrices.limits import check_magnitude
 from mcn.matrices.pattern import reach
 from mcn.matrices.psi import psi_code
-from mcn.matrices.rows import Rows, StackView
+from mcn.matrices.rows import Rows, gather_rows
 from mcn.matrices.size import (
     StackSize,
     bounded_size,
@@ -34,13 +32,14 @@ from mcn.matrices.size import (
     human_bytes,
     lengths_within,
 )
+from mcn.matrices.source import RowSource, StackBlock
 from mcn.matrices.state import count_scale, standardise_counts
 
 if TYPE_CHECKING:
     from mcn.motifs import MotifCounts
 
 
-class MotifStack(StackView):
+class MotifStack(RowSource):
     """All matrices Ψ(A_t^k), k = 1 … K, of T motifs (eq:kstep1), with rows to choose from (eq:att_matrix).
 
     Build one with `from_counts` or `from_adjacencies`. Stored (``materialize=True``), the matrices lie in one
@@ -144,7 +143,7 @@ class MotifStack(StackView):
         Args:
             adjacencies: the A_t by name, in the order of the motifs.
             edge: the plain adjacency A for the state (eq:state); None takes ``adjacencies["edge"]``.
-            node_counts: [N, 15] counts for C of eq:state, such as `MotifCounts.per_node`; None for zeros.
+            node_counts: counts for C of eq:state, with the columns of `MotifCounts.per_node`; None for zeros.
             steps: K.
             psi: as in `from_counts`, like the other arguments.
             materialize: see `from_counts`.
@@ -173,7 +172,7 @@ class MotifStack(StackView):
         return self._stored is not None
 
     def select(self, choice: NDArray[np.int64] | None = None) -> Rows:
-        """The rows of Â for all nodes; see `StackView.select`. The arrays are read-only for the caller."""
+        """The rows of Â for all nodes; see `RowSource.select`. The arrays are read-only for the caller."""
         if choice is None and self._stored is not None and self.num_motifs * self.steps == 1:
             return self._stored
         return self._rows(self.src, self._check_choice(choice))

@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-NUM_COUNTS = 15  # node orbits of the graphlets on 2–4 nodes
+from mcn.motifs import NODE_ORBITS
+
+NUM_COUNTS = len(NODE_ORBITS)
 
 
 def count_scale(per_node: Any, num_nodes: int) -> NDArray[np.float64]:
-    """Float64 [2, 15]: mean and standard deviation of log1p of each column of counts.
+    """Float64 [2, NUM_COUNTS]: mean and standard deviation of log1p of each column of counts.
 
     A column that is the same for every node has 0 for its deviation. None for `per_node` gives zeros.
     """
@@ -28,7 +30,7 @@ def standardise_counts(
     """log1p of the counts, each column with mean 0 and standard deviation 1; a constant column becomes 0.
 
     Args:
-        per_node: [N, 15] counts ≥ 0, or None for no counts (all zero).
+        per_node: [N, NUM_COUNTS] counts ≥ 0, or None for no counts (all zero).
         scale: means and deviations of another graph (`count_scale`), for a selector trained there.
     """
     logs = _logs(per_node, num_nodes)

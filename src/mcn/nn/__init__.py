@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from mcn.nn._rng import Stream
-from mcn.nn.choices import Choices
 from mcn.nn.conv import MCNConv
 from mcn.nn.model import MCN
-from mcn.nn.selector import Selector
+from mcn.nn.selector import Choices, Selector
 from mcn.nn.views import MotifViews, exact_features, mix_features
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Receptive fields: what each layer must compute for a given set of nodes."""
+"""Receptive fields: the part of the stack that each layer must compute for a given set of nodes."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mcn.matrices import MotifStack, Rows, StackView
+from mcn.matrices import MotifStack, Rows, RowSource
 
 _KEPT = 4
 
 
-class PinnedBlock(StackView):
-    """A block whose choices are fixed: its sources are only those that the chosen rows reach.
+class PinnedBlock(RowSource):
+    """A block in which every target makes the same known choice.
 
-    An ordinary block must hold every node that any motif and step could reach; with the choice known,
-    T and K cost nothing, whatever else the stack offers.
+    Its sources are the nodes that the chosen rows reach. An ordinary block must hold every node that any
+    motif and step could reach, so that it grows with T and K; a pinned one does not.
     """
 
     def __init__(self, stack: MotifStack, targets: NDArray[np.int64], choice: int) -> None:
@@ -35,7 +35,7 @@ class PinnedBlock(StackView):
         self._rows = Rows(rows.indptr, place[rows.indices], rows.values)
 
     def select(self, choice: NDArray[np.int64] | None = None) -> Rows:
-        """The pinned rows; any other choice is refused."""
+        """Return the pinned rows; refuse any other choice."""
         if choice is not None and (choice != self.choice).any():
             raise ValueError(
                 f"choice: this block is pinned to {self.choice}, got {np.unique(choice).tolist()}"
@@ -43,9 +43,9 @@ class PinnedBlock(StackView):
         return self._rows
 
 
-def pinned_blocks(stack: MotifStack, rows: NDArray[np.int64], choices: Sequence[int]) -> list[StackView]:
-    """Blocks from the input layer to the output layer when layer l uses choices[l] for every node."""
-    blocks: list[StackView] = []
+def pinned_blocks(stack: MotifStack, rows: NDArray[np.int64], choices: Sequence[int]) -> list[RowSource]:
+    """Make the blocks, input layer first, of a network whose layer l uses ``choices[l]`` for every node."""
+    blocks: list[RowSource] = []
     for choice in reversed(choices):
         blocks.insert(0, PinnedBlock(stack, rows, choice))
         rows = blocks[0].src
@@ -53,15 +53,21 @@ def pinned_blocks(stack: MotifStack, rows: NDArray[np.int64], choices: Sequence[
 
 
 class BlockCache:
-    """The last few receptive fields of a model, so that an epoch does not rebuild them."""
+    """Remembers the last few receptive fields of a model, so that an epoch does not rebuild them."""
 
     def __init__(self) -> None:
         self._entries: list[tuple[MotifStack, NDArray[np.int64], tuple[int | None, ...], Any]] = []
 
     def blocks(
         self, stack: MotifStack, rows: NDArray[np.int64], fixed: tuple[int | None, ...]
-    ) -> Sequence[StackView]:
-        """Blocks for `rows`; `fixed` holds each layer's choice where it is known for all nodes, else None."""
+    ) -> Sequence[RowSource]:
+        """Return the blocks for the nodes `rows`.
+
+        Args:
+            stack: the whole graph.
+            rows: node ids.
+            fixed: per layer the choice of all nodes where it is known, else None.
+        """
         for known_stack, known_rows, known_fixed, blocks in self._entries:
             if known_stack is stack and known_fixed == fixed and np.array_equal(known_rows, rows):
                 return blocks  # type: ignore[no-any-return]
@@ -77,3 +83,16 @@ class BlockCache:
 
     def __getstate__(self) -> dict[str, Any]:
         return {"_entries": []}
+
+
+def node_ids(rows: Any) -> NDArray[np.int64]:
+    """Read node ids from an array or tensor of ids, or from a boolean mask (in ascending order)."""
+    ids = np.asarray(rows.detach().cpu().numpy() if hasattr(rows, "detach") else rows)
+    if ids.dtype == bool:
+        ids = np.flatnonzero(ids)
+    if ids.ndim != 1 or ids.dtype.kind not in "iu" or len(ids) == 0:
+        raise ValueError(
+            "rows: expected a non-empty array [n] of node ids, or a boolean mask with at least one "
+            f"node set; got shape {ids.shape} of {ids.dtype}"
+        )
+    return np.ascontiguousarray(ids, np.int64)

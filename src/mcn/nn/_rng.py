@@ -1,4 +1,4 @@
-"""Counter-based randomness: whether an entry is dropped is a hash of (key, position).
+"""Counter-based randomness: a hash of (key, position) decides whether an entry is dropped.
 
 Nothing is drawn in sequence, so a mask does not depend on the number of threads, on the order of the
 work or on the device, and the backward pass recomputes the mask instead of storing it.
@@ -22,7 +22,7 @@ _U2 = np.uint32(_M2)
 
 @kernel
 def hash32(position: int, key: np.uint64) -> np.uint32:
-    """Thirty-two well-mixed bits for `position` (taken modulo 2³²) under the 64-bit `key`."""
+    """Hash `position` (modulo 2³²) under the 64-bit `key` to thirty-two well-mixed bits."""
     x = np.uint32(np.uint32(position) ^ np.uint32(key))
     x = np.uint32(np.uint32(x ^ np.uint32(x >> np.uint32(16))) * _U1)
     # The second half of the key enters between the rounds: two keys never give shifted copies.
@@ -42,7 +42,7 @@ def hash32_torch(count: int, key: int, device: torch.device | str = "cpu") -> to
 
 
 def threshold(p: float) -> int:
-    """An entry is dropped when its hash is below this."""
+    """The bound below which a hash drops its entry, so that a share `p` is dropped."""
     return round(p * 2**32)
 
 
@@ -54,7 +54,7 @@ def keep_mask(shape: tuple[int, ...], p: float, key: int, like: torch.Tensor) ->
 
 
 def derive(key: int, *path: int) -> int:
-    """A new 64-bit key for every path of integers (layer, purpose, …) below `key`.
+    """Make a new 64-bit key for every path of integers (layer, purpose, …) below `key`.
 
     Masks must use derived keys: keys that differ in a few bits only give related masks.
     """
@@ -84,7 +84,7 @@ class Stream:
         self.step = int(step)
 
     def next_key(self) -> int:
-        """The key of this step; the stream moves on."""
+        """Return the key of this step and move on by one step."""
         key = derive(self.seed & _LONG, self.step)
         self.step += 1
         return key
@@ -105,6 +105,6 @@ class Stream:
 
 
 def torch_key() -> int:
-    """A key from torch's global generator, for layers outside `mcn.MCN`: `torch.manual_seed` decides."""
+    """Draw a key from torch's global generator (`torch.manual_seed`), for layers used outside `mcn.MCN`."""
     high, low = torch.randint(0, 2**32, (2,), dtype=torch.int64).tolist()
     return (int(high) << 32) | int(low)

@@ -1,4 +1,4 @@
-"""How the kernels share their work: the number of threads is torch's, and only large work is shared."""
+"""Running kernels: on how many threads, and without autograd's bookkeeping where no gradient is wanted."""
 
 from __future__ import annotations
 
@@ -19,10 +19,16 @@ _CHUNKS_PER_THREAD = 4
 def spread(
     work: Callable[[int, int], object], size: int, cost: int, indptr: NDArray[Any] | None = None
 ) -> None:
-    """Call ``work(start, stop)`` over 0 … size, in one call or on several threads.
+    """Call ``work(start, stop)`` over 0 … size, in one call or on as many threads as torch is set to.
 
     Every result must depend on its own position only, never on the borders of the chunks; then any
-    number of threads gives the same bits. `indptr` balances the chunks by entries instead of rows.
+    number of threads gives the same bits.
+
+    Args:
+        work: fills the positions start … stop.
+        size: number of positions.
+        cost: multiply-adds of all of them; only large work is shared.
+        indptr: balances the chunks by entries instead of positions.
     """
     threads = num_kernel_threads(torch.get_num_threads()) if cost >= _SHARE else 1
     if threads == 1:
@@ -36,3 +42,17 @@ def spread(
         bounds[0], bounds[-1] = 0, size
         bounds = np.maximum.accumulate(np.minimum(bounds, size))
     run_chunks(lambda _worker, start, stop: work(start, stop), [int(b) for b in bounds], threads)
+
+
+class _Forgetful:
+    """Stands in for autograd's context when nothing will be differentiated: it keeps no tensor."""
+
+    def save_for_backward(self, *tensors: torch.Tensor) -> None:
+        """Keep nothing."""
+
+
+def run(function: type[torch.autograd.Function], *arguments: Any) -> Any:
+    """Call ``function.apply``; under `torch.no_grad` call its forward alone, which is quicker."""
+    if torch.is_grad_enabled():
+        return function.apply(*arguments)  # type: ignore[no-untyped-call]
+    return function.forward(_Forgetful(), *arguments)

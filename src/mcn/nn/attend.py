@@ -1,4 +1,4 @@
-"""Self-attention over the chosen rows, with Ψ as its prior: one differentiable operation."""
+"""Self-attention over the chosen rows, with Ψ as its prior: the logits, the softmax and the sums."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from mcn._jit import kernel
 from mcn.matrices import Rows
+from mcn.matrices.rows import transpose
 from mcn.nn import _attend_kernels as kernels
-from mcn.nn._apply import run
-from mcn.nn._csr import transpose
 from mcn.nn._rng import threshold
-from mcn.nn._work import spread
+from mcn.nn._work import run, spread
 from mcn.nn.linear import dropped
 
 PRIORS = ("softmax", "product")
@@ -22,11 +22,13 @@ PRIORS = ("softmax", "product")
 
 @dataclass(frozen=True)
 class Attention:
-    """What `attend` does beside its arrays.
+    """Settings of one call of `attend`.
 
-    prior: "softmax" adds log Ã to the logits; "product" multiplies Ã onto the finished softmax.
-    slope: of the LeakyReLU below zero. coefficient_dropout, feature_dropout: probabilities, with the
-    keys of their masks.
+    Attributes:
+        prior: "softmax" adds log Ã to the logits; "product" multiplies the finished softmax by Ã.
+        slope: slope of the LeakyReLU below zero.
+        coefficient_dropout, feature_dropout: probability of dropping a coefficient, an entry of z.
+        coefficient_key, feature_key: decide which ones are dropped.
     """
 
     prior: str = "softmax"
@@ -37,7 +39,7 @@ class Attention:
     feature_key: int = 0
 
     def scalars(self, dtype: Any) -> tuple[int, Any, np.uint64]:
-        """The kernels' view of the coefficient dropout: limit, scale of the kept, key."""
+        """Return the coefficient dropout as the kernels take it: threshold, scale of what is kept, key."""
         p = self.coefficient_dropout
         return threshold(p), dtype.type(1.0 / (1.0 - p)), np.uint64(self.coefficient_key)
 
@@ -115,3 +117,88 @@ def attend(
     if not return_coefficients:
         return out
     return out, torch.from_numpy(alpha if how.prior == "softmax" else alpha * rows.values[:, None])
+
+
+# Sums over nodes are made in blocks of this many rows, then over the blocks: fixed, whatever the threads.
+_BLOCK = 8192
+
+
+@kernel
+def _half(start: int, stop: int, z: Any, att: Any, out: Any) -> None:
+    _, heads, width = z.shape
+    for n in range(start, stop):
+        for h in range(heads):
+            total = z.dtype.type(0)
+            for d in range(width):
+                total += z[n, h, d] * att[h, d]
+            out[n, h] = total
+
+
+@kernel
+def _half_gradient(
+    start: int, stop: int, count: int, g_src: Any, g_dst: Any, a_src: Any, a_dst: Any, out: Any
+) -> None:
+    _, heads, width = out.shape
+    for n in range(start, stop):
+        for h in range(heads):
+            for d in range(width):
+                out[n, h, d] = g_src[n, h] * a_src[h, d]
+            if n < count:
+                for d in range(width):
+                    out[n, h, d] += g_dst[n, h] * a_dst[h, d]
+
+
+@kernel
+def _att_sums(start: int, stop: int, block: int, rows: int, z: Any, g: Any, out: Any) -> None:
+    _, heads, width = z.shape
+    for b in range(start, stop):
+        for n in range(b * block, min(rows, (b + 1) * block)):
+            for h in range(heads):
+                v = g[n, h]
+                for d in range(width):
+                    out[b, h, d] += v * z[n, h, d]
+
+
+def _att_gradient(z: Any, g: Any) -> torch.Tensor:
+    blocks = -(-max(len(g), 1) // _BLOCK)
+    partial = np.zeros((blocks, *z.shape[1:]), z.dtype)
+    spread(lambda a, b: _att_sums(a, b, _BLOCK, len(g), z, g, partial), blocks, g.size * z.shape[2])
+    return torch.from_numpy(np.add.reduce(partial, axis=0))
+
+
+class _Logits(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any, z: torch.Tensor, att_src: torch.Tensor, att_dst: torch.Tensor, num_dst: int
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        ctx.save_for_backward(z, att_src, att_dst)
+        zn, a_src, a_dst = (t.detach().contiguous().numpy() for t in (z, att_src, att_dst))
+        src = np.empty(zn.shape[:2], zn.dtype)
+        dst = np.empty((num_dst, zn.shape[1]), zn.dtype)
+        spread(lambda a, b: _half(a, b, zn, a_src, src), len(src), zn.size)
+        spread(lambda a, b: _half(a, b, zn, a_dst, dst), num_dst, num_dst * zn[0].size if num_dst else 0)
+        return torch.from_numpy(src), torch.from_numpy(dst)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        z, a_src, a_dst = (t.detach().contiguous().numpy() for t in ctx.saved_tensors)
+        g_src, g_dst = (g.contiguous().numpy() for g in grads)
+        out = np.empty_like(z)
+        spread(
+            lambda a, b: _half_gradient(a, b, len(g_dst), g_src, g_dst, a_src, a_dst, out), len(z), 2 * z.size
+        )
+        return torch.from_numpy(out), _att_gradient(z, g_src), _att_gradient(z, g_dst), None
+
+
+def head_logits(
+    z: torch.Tensor, att_src: torch.Tensor, att_dst: torch.Tensor, num_dst: int
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Compute the two halves of the logit a[h_i W, h_j W] (eq:gat-integrate), per node and head.
+
+    Shapes:
+        z: [num_src, H, D]. att_src, att_dst: [H, D].
+        result: ``z_j · att_src`` for all sources, [num_src, H], and ``z_i · att_dst`` for the first `num_dst`
+        of them, [num_dst, H].
+    """
+    out: tuple[torch.Tensor, torch.Tensor] = run(_Logits, z, att_src, att_dst, num_dst)
+    return out

@@ -9,40 +9,49 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from mcn.matrices import Rows, StackView
+from mcn._names import one_of
+from mcn.matrices import Rows, RowSource
 from mcn.nn import ops
 from mcn.nn._rng import derive, torch_key
 from mcn.nn.attend import PRIORS, Attention
-from mcn.nn.choices import Choices
 from mcn.nn.features import SparseFeatures, is_sparse, sparse_features
-from mcn.nn.propagate import symmetric_normalised
-from mcn.nn.selector import Selector, epsilon_greedy, greedy, sample
+from mcn.nn.selector import Choices, Selector, epsilon_greedy, greedy, sample
+from mcn.nn.sparse_linear import symmetric_normalised
 
 _INPUT, _COEFFICIENT, _FEATURE, _EXPLORE = range(4)  # what the keys below a layer's key are for
 
 
 class MCNConv(torch.nn.Module):
-    r"""A layer in which every node chooses the motif and the step size it listens to.
+    """A layer in which every node chooses the motif and the step size it listens to.
 
-    :math:`H' = \hat{D}^{-1/2} \hat{A} \hat{D}^{-1/2} H W` (eq:gcn with Â of eq:att_matrix), or with
-    self-attention :math:`\alpha_{ij} \propto \tilde{A}_{ij} \exp(LeakyReLU(a[h_i W, h_j W]))`
-    (eq:gat-integrate with Ψ as the prior). GCN and GAT are special cases (tab:gen); see `from_pyg`.
+    Node i picks motif t and step k by f and f' (see `Selector`); row i of Â is then row i of Ψ(A_t^k)
+    (eq:att_matrix). With self-attention each head computes (eq:gat-integrate with Ψ as the prior)::
+
+        h'_i = Σ_j α_ij h_j W + b,   α_ij ∝ Â_ij exp(LeakyReLU(a [h_i W, h_j W])),   Σ_j α_ij = 1
+
+    and without it (eq:gcn)::
+
+        H' = D^-1/2 Â D^-1/2 H W + b,   D_ii = Σ_j Â_ij
+
+    GCN and GAT are special cases (tab:gen); see `from_pyg`.
 
     Args:
         in_channels, out_channels: feature widths; out_channels is per head.
         motifs, steps: T and K of the stacks this layer will be given.
         heads, concat: number of attention heads, and whether they are concatenated or averaged.
-        self_attention: learned coefficients (GAT) or fixed ones (GCN).
+        self_attention: learn the coefficients (as GAT), or take those of eq:gcn.
         motif_attention: without it every node uses the stack's first motif with one step.
         negative_slope: of the LeakyReLU.
-        dropout: on the (attention) coefficients.
-        feature_dropout: on the transformed features H W.
-        input_dropout: on the inputs H.
-        prior: "softmax" (log Ã added to the logits) or "product" (Ã multiplied onto the softmax).
+        dropout, feature_dropout, input_dropout: probability of dropping a coefficient, an entry of H W, an
+            entry of H.
+        prior: how Â enters α. "softmax" adds log Â to the logits, as above; "product" multiplies the finished
+            softmax by Â.
         bias: add a learned bias.
-        epsilon: share of random actions in training (ε-greedy); none in evaluation.
-        explore: "epsilon" for ε-greedy actions in training, "sample" to draw from the policy.
-        policy_grad: let the selector's gradient flow into W through the state.
+        explore: how choices are made in training. "epsilon" takes the most probable one, or with probability
+            `epsilon` a random one; "sample" draws from the probabilities of f and f'. Evaluation takes the
+            most probable one.
+        epsilon: the share of random choices.
+        policy_grad: let the gradient of the choices flow into W through the state.
         init_bias: see `Selector`.
 
     Shapes:
@@ -83,10 +92,8 @@ class MCNConv(torch.nn.Module):
                 raise ValueError(f"{name} must be at least 0 and less than 1, got {rate!r}")
         if not 0.0 <= epsilon <= 1.0:
             raise ValueError(f"epsilon must be between 0 and 1, got {epsilon!r}")
-        if prior not in PRIORS:
-            raise ValueError(f"prior must be one of {', '.join(PRIORS)}, got {prior!r}")
-        if explore not in ("epsilon", "sample"):
-            raise ValueError(f"explore must be 'epsilon' or 'sample', got {explore!r}")
+        one_of("prior", prior, PRIORS)
+        one_of("explore", explore, ("epsilon", "sample"))
         self.in_channels, self.out_channels = in_channels, out_channels
         self.motifs, self.steps, self.heads, self.concat = motifs, steps, heads, concat
         self.self_attention, self.motif_attention = self_attention, motif_attention
@@ -105,7 +112,7 @@ class MCNConv(torch.nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Glorot for W and a, zero for the bias, as in GAT."""
+        """Draw W and a by Glorot's rule and set the bias to zero, as GAT does."""
         torch.nn.init.xavier_uniform_(self.weight)
         for att in (self.att_src, self.att_dst):
             if att is not None:
@@ -117,7 +124,7 @@ class MCNConv(torch.nn.Module):
 
     @classmethod
     def from_pyg(cls, conv: torch.nn.Module) -> MCNConv:
-        """The layer that computes what a PyG `GCNConv` or `GATConv` computes, with its weights (tab:gen).
+        """Make a layer that computes what PyG's `GCNConv` or `GATConv` computes, with its weights (tab:gen).
 
         Give it a stack whose first motif is the edge, with Ψ `unweighted`.
         """
@@ -128,7 +135,7 @@ class MCNConv(torch.nn.Module):
     def forward(
         self,
         x: torch.Tensor | SparseFeatures,
-        stack: StackView,
+        stack: RowSource,
         *,
         choice: Any = None,
         epsilon: float | None = None,
@@ -137,18 +144,18 @@ class MCNConv(torch.nn.Module):
         return_choices: bool = False,
         return_coefficients: bool = False,
     ) -> torch.Tensor | tuple[torch.Tensor, Choices]:
-        """Convolve.
+        """Convolve: choose a row of Â for every target, weigh its entries, and sum the sources' features.
 
         Args:
             x: features of the stack's sources.
             stack: a `MotifStack`, or a block of one.
             choice: pin the choices, ``t·K + (k-1)``: one int for all targets, or an array [num_dst].
             epsilon: overrides the layer's ε for this call (training only).
-            degrees: without self-attention on a block: the row sums of Â for all its sources.
+            degrees: the row sums of Â for all sources, which a block needs without self-attention.
             key: 64-bit key of this call's randomness; by default drawn from torch's global generator.
             return_choices: also return the `Choices`.
-            return_coefficients: also return the `Choices`, with their `coefficients`: in training those left
-                by the dropout.
+            return_coefficients: also return the `Choices`, with their `coefficients` (after the dropout, in
+                training).
 
         Returns:
             The convolved features; with `return_choices` or `return_coefficients` the pair
@@ -169,7 +176,7 @@ class MCNConv(torch.nn.Module):
     def what_if(
         self,
         x: torch.Tensor | SparseFeatures,
-        stack: StackView,
+        stack: RowSource,
         choice: Any,
         degrees: NDArray[np.float64] | None = None,
     ) -> tuple[torch.Tensor, Choices]:
@@ -200,8 +207,8 @@ class MCNConv(torch.nn.Module):
         out, coefficients = self._aggregate(z, weights, None, True)
         return out, chosen.report(stack, rows, coefficients)
 
-    def _transform(self, x: torch.Tensor | SparseFeatures, stack: StackView, key: int | None) -> torch.Tensor:
-        """H W, after checking that the layer, the features and the stack fit."""
+    def _transform(self, x: torch.Tensor | SparseFeatures, stack: RowSource, key: int | None) -> torch.Tensor:
+        """Check that the layer, the features and the stack fit, and compute H W."""
         if self.selector is not None and (stack.num_motifs, stack.steps) != (self.motifs, self.steps):
             raise ValueError(
                 f"stack has {stack.num_motifs} motifs and {stack.steps} steps, but the layer was made for "
@@ -217,12 +224,13 @@ class MCNConv(torch.nn.Module):
 
     @staticmethod
     def _drop(p: float, key: int | None, purpose: int) -> tuple[float, int]:
+        """Return the probability and the key of a dropout; without a key nothing is dropped."""
         return (0.0, 0) if key is None or p == 0.0 else (p, derive(key, purpose))
 
     def _choose(
         self,
         z: torch.Tensor,
-        stack: StackView,
+        stack: RowSource,
         choice: Any,
         epsilon: float | None,
         key: int | None,
@@ -250,7 +258,7 @@ class MCNConv(torch.nn.Module):
     def _action(
         self, epsilon: float | None, key: int | None
     ) -> Callable[[torch.Tensor, torch.Tensor], tuple[torch.Tensor, torch.Tensor]]:
-        """How actions are taken: as configured in training, the most probable one otherwise."""
+        """Return the rule of choosing: as configured in training, the most probable otherwise."""
         rate = self.epsilon if epsilon is None else epsilon
         if key is None or (self.explore == "epsilon" and rate == 0.0):
             return greedy
@@ -262,7 +270,10 @@ class MCNConv(torch.nn.Module):
     def _aggregate(
         self, z: torch.Tensor, weights: Rows, key: int | None, wanted: bool
     ) -> tuple[torch.Tensor, torch.Tensor | None]:
-        """The convolved features, and the coefficients if wanted; `weights` is Ã, or D^-1/2 Â D^-1/2."""
+        """Return the convolved features, and the coefficients if they are wanted.
+
+        `weights` are the rows of Â, or without self-attention those of D^-1/2 Â D^-1/2.
+        """
         dropout, feature = (
             self._drop(p, key, purpose)
             for p, purpose in ((self.dropout, _COEFFICIENT), (self.feature_dropout, _FEATURE))
@@ -300,8 +311,8 @@ class _Chosen(NamedTuple):
     log_probs: tuple[torch.Tensor, torch.Tensor]
     state: torch.Tensor | None
 
-    def report(self, stack: StackView, rows: Rows, coefficients: torch.Tensor | None) -> Choices:
-        """The same for the caller of the layer."""
+    def report(self, stack: RowSource, rows: Rows, coefficients: torch.Tensor | None) -> Choices:
+        """Make the `Choices` for the caller of the layer."""
         number = torch.zeros(stack.num_dst, dtype=torch.int64)
         if self.number is not None:
             number = torch.from_numpy(self.number)
@@ -311,7 +322,7 @@ class _Chosen(NamedTuple):
 
 
 def pinned(choice: Any, num_dst: int, count: int) -> NDArray[np.int64] | None:
-    """A checked array of choices from an int, an array or a tensor; None where there is only one."""
+    """Check choices given as an int, an array or a tensor, and make an array of them; None if T·K = 1."""
     if isinstance(choice, torch.Tensor):
         choice = choice.detach().cpu().numpy()
     given = np.asarray(choice)
@@ -327,7 +338,8 @@ def pinned(choice: Any, num_dst: int, count: int) -> NDArray[np.int64] | None:
     return np.array(np.broadcast_to(given, num_dst), np.int64)
 
 
-def _source_degrees(stack: StackView, rows: Rows, degrees: Any) -> NDArray[np.float64]:
+def _source_degrees(stack: RowSource, rows: Rows, degrees: Any) -> NDArray[np.float64]:
+    """Return the row sums of Â for all sources: as given, or those of `rows` where they cover all."""
     if degrees is not None:
         found = np.asarray(degrees, np.float64)
         if found.shape != (stack.num_src,):

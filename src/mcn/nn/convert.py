@@ -1,4 +1,4 @@
-"""Taking over the weights of PyG layers: GCN and GAT as special cases of the motif convolution (tab:gen)."""
+"""Motif convolutions with the weights of PyG's GCN and GAT layers, their special cases (tab:gen)."""
 
 from __future__ import annotations
 

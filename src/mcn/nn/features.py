@@ -1,4 +1,4 @@
-"""Sparse node features, held so that row subsets and the transpose are made once."""
+"""Sparse node features, which remember their transpose and the last rows cut out of them."""
 
 from __future__ import annotations
 
@@ -10,21 +10,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from mcn._jit import kernel
-from mcn.nn._csr import Transposed, transpose
+from mcn.matrices.rows import Rows, Transposed, gather_rows, transpose
 
 _KEPT_SUBSETS = 4
-
-
-@kernel
-def _take(
-    indptr: Any, indices: Any, values: Any, rows: Any, out_ptr: Any, out_idx: Any, out_val: Any
-) -> None:
-    for r in range(rows.shape[0]):
-        source, target = indptr[rows[r]], out_ptr[r]
-        for e in range(out_ptr[r + 1] - target):
-            out_idx[target + e] = indices[source + e]
-            out_val[target + e] = values[source + e]
 
 
 class SparseFeatures:
@@ -49,16 +37,12 @@ class SparseFeatures:
         return transpose(self.indptr, self.indices, self.shape[1])
 
     def take(self, rows: NDArray[np.int64]) -> SparseFeatures:
-        """The matrix of these rows, in this order."""
+        """Cut out these rows, in this order."""
         for known, subset in self._subsets:
             if known is rows or np.array_equal(known, rows):
                 return subset
-        indptr = np.zeros(len(rows) + 1, np.int64)
-        np.cumsum(self.indptr[rows + 1] - self.indptr[rows], out=indptr[1:])
-        indices = np.empty(int(indptr[-1]), np.int32)
-        values = np.empty(int(indptr[-1]), self.values.dtype)
-        _take(self.indptr, self.indices, self.values, rows, indptr, indices, values)
-        subset = SparseFeatures(indptr, indices, values, self.shape[1])
+        cut = gather_rows(Rows(self.indptr, self.indices, self.values), rows, 1)
+        subset = SparseFeatures(*cut, self.shape[1])
         self._subsets = [(rows, subset), *self._subsets[: _KEPT_SUBSETS - 1]]
         return subset
 
@@ -91,7 +75,7 @@ _known: dict[int, tuple[weakref.ref[torch.Tensor], SparseFeatures]] = {}
 
 
 def sparse_features(x: torch.Tensor | SparseFeatures) -> SparseFeatures:
-    """The holder of a sparse tensor `x` (CSR; COO is converted). The values are taken to be constant."""
+    """Return the `SparseFeatures` of a sparse tensor (CSR; COO is converted), with constant values."""
     if isinstance(x, SparseFeatures):
         return x
     found = _known.get(id(x))

@@ -1,7 +1,7 @@
-"""X W for dense X, and the sums over nodes of its gradients, with the same bits at any thread count.
+"""X W for dense X, dropout and bias, with the same bits at any thread count.
 
 A BLAS splits its sums differently for every number of threads, and the choice of a motif is an argmax
-that may turn on the last bit, so the (small) products of a layer are made here, in a fixed order.
+that may turn on the last bit. The products of a layer are small, so they are made here, in a fixed order.
 """
 
 from __future__ import annotations
@@ -12,9 +12,8 @@ import numpy as np
 import torch
 
 from mcn._jit import kernel
-from mcn.nn._apply import run
 from mcn.nn._rng import hash32, threshold
-from mcn.nn._work import spread
+from mcn.nn._work import run, spread
 
 _TILE = 64  # rows that are turned round together when the result is narrow
 _NARROW = 16  # columns below which vectors run over rows instead of columns
@@ -22,7 +21,7 @@ _NARROW = 16  # columns below which vectors run over rows instead of columns
 
 @kernel
 def _wide(start: int, stop: int, x: Any, w: Any, out: Any) -> None:
-    """Rows start … stop of ``x @ w``, eight columns of x at a time (fewer passes over the row of out)."""
+    """Compute rows start … stop of ``x @ w``, eight columns of x at a time to pass over `out` less often."""
     depth = x.shape[1]
     for r in range(start, stop):
         f = 0
@@ -43,7 +42,7 @@ def _wide(start: int, stop: int, x: Any, w: Any, out: Any) -> None:
 
 @kernel
 def _narrow(start: int, stop: int, x: Any, w: Any, out: Any) -> None:
-    """The same for a w of few columns: tiles of rows are transposed, and vectors run along them."""
+    """Compute the same for a `w` of few columns: transpose tiles of rows, and let vectors run along them."""
     depth, width = w.shape
     turned = np.zeros((depth, _TILE), x.dtype)
     total = np.empty((width, _TILE), x.dtype)
@@ -65,7 +64,7 @@ def _narrow(start: int, stop: int, x: Any, w: Any, out: Any) -> None:
 
 @kernel
 def _weight_gradient(start: int, stop: int, x: Any, g: Any, out: Any) -> None:
-    """Columns start … stop of ``(x.T @ g).T``, rows summed in groups of eight."""
+    """Compute columns start … stop of ``(x.T @ g).T``, summing rows in groups of eight."""
     count = x.shape[0]
     r = 0
     while r + 8 <= count:
@@ -87,7 +86,7 @@ def _weight_gradient(start: int, stop: int, x: Any, g: Any, out: Any) -> None:
 
 @kernel
 def drop(start: int, stop: int, x: Any, limit: int, scale: Any, key: Any, out: Any) -> None:
-    """Entries start … stop of the flat `x`, zero where the hash of the position is below `limit`."""
+    """Copy entries start … stop of the flat `x`, as zero where the hash of the position is below `limit`."""
     zero = x.dtype.type(0)
     # Unsigned counters: a signed index may be negative to numba, and LLVM then checks for overlap too widely.
     for n in range(np.uint64(start), np.uint64(stop)):
@@ -102,7 +101,7 @@ def _column_sums(x: Any, out: Any) -> None:
 
 
 def dropped(x: Any, p: float, key: int) -> Any:
-    """A copy of the array `x` with dropout by (key, position); `x` itself when p is 0."""
+    """Copy the array `x` with its entries dropped by (key, position); return `x` itself when p is 0."""
     if p == 0.0:
         return x
     out = np.empty_like(x)

@@ -1,4 +1,4 @@
-"""The motif convolutional network: motif convolutions, any number of layers, GAT's architecture."""
+"""The motif convolutional network: layers of motif convolutions in GAT's architecture."""
 
 from __future__ import annotations
 
@@ -9,26 +9,29 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from mcn.matrices import MotifStack, StackView
-from mcn.nn._blocks import BlockCache
-from mcn.nn._ids import node_ids
+from mcn.matrices import MotifStack, RowSource
+from mcn.nn._blocks import BlockCache, node_ids
 from mcn.nn._rng import Stream, derive
-from mcn.nn.choices import Choices
 from mcn.nn.conv import MCNConv, pinned
 from mcn.nn.features import SparseFeatures, is_sparse, sparse_features
+from mcn.nn.selector import Choices
 
 
 class MCN(torch.nn.Module):
     """A network of `MCNConv` layers (figure 3 of the paper) with GAT's architecture.
 
-    Dropout on the inputs of every layer, on the coefficients and on the transformed features; ELU
-    between the layers; hidden layers concatenate their heads, the last one averages them. Features are
-    used as they come (row-normalising them is the caller's choice).
+    ::
 
-    Randomness: the masks and the random actions of a training pass are a function of ``model.rng``, a
-    `Stream` of two integers (seed, step) that moves on by one per training pass; save
-    ``model.rng.state_dict()`` with the weights to go on exactly where a run stopped. The initial weights
-    come from torch's global generator (`torch.manual_seed`). Results are bit-equal at any thread count.
+        H_0 = X,   H_(l+1) = ELU(MCNConv_l(H_l)),   no ELU after the last layer
+
+    Every layer drops out its inputs, its coefficients and its transformed features. Hidden layers
+    concatenate their heads, the last one averages them. Features are used as they come; the caller may
+    normalise their rows.
+
+    ``model.rng`` decides the masks and the random choices of a training pass. It is a `Stream` of two numbers
+    (seed, step) and moves on by one step per training pass: save ``model.rng.state_dict()`` with the weights
+    to go on exactly where a run stopped. The initial weights come from torch's global generator
+    (`torch.manual_seed`). Results are bit-equal at any thread count.
 
     Args:
         in_channels, hidden, out_channels: input width, width per hidden head, number of classes.
@@ -39,6 +42,10 @@ class MCN(torch.nn.Module):
             `input_dropout` override it one by one.
         seed: of `model.rng`.
         **layer: further arguments of `MCNConv` (self_attention, motif_attention, prior, epsilon, …).
+
+    Shapes:
+        x: [N, in_channels], dense or sparse CSR.
+        result: [N, out_channels], or [len(rows), out_channels].
     """
 
     def __init__(
@@ -81,7 +88,7 @@ class MCN(torch.nn.Module):
         self._cache = BlockCache()
 
     def reset_parameters(self) -> None:
-        """New weights for every layer."""
+        """Draw new weights for every layer."""
         for conv in self.convs:
             conv.reset_parameters()  # type: ignore[operator]
 
@@ -91,14 +98,14 @@ class MCN(torch.nn.Module):
         stack: MotifStack,
         rows: Any = None,
         *,
-        blocks: Sequence[StackView] | None = None,
+        blocks: Sequence[RowSource] | None = None,
         choice: Any = None,
         epsilon: float | None = None,
         key: int | None = None,
         return_choices: bool = False,
         return_coefficients: bool = False,
     ) -> torch.Tensor | tuple[torch.Tensor, list[Choices]]:
-        """Class scores of all nodes, or of `rows` only.
+        """Compute the class scores of all nodes, or of `rows` only.
 
         Args:
             x: features of all nodes, dense or sparse CSR.
@@ -146,7 +153,7 @@ class MCN(torch.nn.Module):
         return (h, choices) if report else h
 
     def _pins(self, choice: Any) -> list[Any]:
-        """The pinned choice of each layer, or None."""
+        """Return the pinned choice of each layer, or None for a layer that chooses itself."""
         if choice is None or isinstance(choice, int | np.integer):
             return [choice] * self.num_layers
         if not isinstance(choice, list | tuple) or len(choice) != self.num_layers:
@@ -157,7 +164,7 @@ class MCN(torch.nn.Module):
         return list(choice)
 
     def _fixed(self, stack: MotifStack, pin: Any) -> int | None:
-        """The choice that every node of a layer makes, where that is known beforehand."""
+        """Return the choice that all nodes of a layer make, if it is known before the pass, else None."""
         first = self.convs[0]
         if isinstance(pin, int | np.integer):
             pinned(pin, 1, stack.num_motifs * stack.steps)
@@ -166,9 +173,9 @@ class MCN(torch.nn.Module):
         return 0 if known and pin is None else None
 
     def _parts(
-        self, stack: MotifStack, rows: Any, blocks: Sequence[StackView] | None, pins: list[Any], report: bool
-    ) -> tuple[Sequence[StackView], NDArray[np.int64] | None]:
-        """What each layer computes, and the rows to cut out of the result if that is too much."""
+        self, stack: MotifStack, rows: Any, blocks: Sequence[RowSource] | None, pins: list[Any], report: bool
+    ) -> tuple[Sequence[RowSource], NDArray[np.int64] | None]:
+        """Return the part of the stack that each layer computes, and the rows to keep if that is too much."""
         if blocks is not None and len(blocks) != self.num_layers:
             raise ValueError(f"blocks: expected one per layer ({self.num_layers}), got {len(blocks)}")
         if rows is None and blocks is None:
@@ -185,7 +192,7 @@ class MCN(torch.nn.Module):
         return self._cache.blocks(stack, node_ids(rows), fixed), None
 
     def _input(
-        self, x: torch.Tensor | SparseFeatures, stack: MotifStack, part: StackView
+        self, x: torch.Tensor | SparseFeatures, stack: MotifStack, part: RowSource
     ) -> torch.Tensor | SparseFeatures:
         if x.shape[0] != stack.num_src:
             raise ValueError(f"x has {x.shape[0]} rows, but the stack has {stack.num_src} nodes")
@@ -195,7 +202,7 @@ class MCN(torch.nn.Module):
         assert isinstance(x, torch.Tensor)
         return x if part is stack else x[torch.from_numpy(part.src).to(x.device)]
 
-    def _degrees(self, stack: MotifStack, part: StackView, pin: Any) -> NDArray[np.float64] | None:
+    def _degrees(self, stack: MotifStack, part: RowSource, pin: Any) -> NDArray[np.float64] | None:
         """Row sums of Â for the sources of a block, needed without self-attention."""
         if self.convs[0].self_attention or part is stack:
             return None

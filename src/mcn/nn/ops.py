@@ -1,4 +1,4 @@
-"""Which path an operation takes: the fused kernels on the CPU, plain torch on every other device."""
+"""The operations of a layer: by the fused kernels on the CPU, by plain torch on every other device."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ import torch
 from mcn.matrices import Rows
 from mcn.nn import attend as _attend
 from mcn.nn import linear as _linear
-from mcn.nn import logits as _logits
 from mcn.nn import plain
-from mcn.nn import propagate as _propagate
 from mcn.nn import sparse_linear as _sparse_linear
 from mcn.nn.attend import Attention
 from mcn.nn.features import SparseFeatures
@@ -52,13 +50,13 @@ def head_logits(
     z: torch.Tensor, att_src: torch.Tensor, att_dst: torch.Tensor, num_dst: int
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """The sources' and the targets' halves of the attention logits."""
-    out: tuple[torch.Tensor, torch.Tensor] = _path(z, _logits).head_logits(z, att_src, att_dst, num_dst)
+    out: tuple[torch.Tensor, torch.Tensor] = _path(z, _attend).head_logits(z, att_src, att_dst, num_dst)
     return out
 
 
 def propagate(z: torch.Tensor, rows: Rows, p: float = 0.0, key: int = 0) -> torch.Tensor:
     """``Σ_j rows_ij z_j``."""
-    out: torch.Tensor = _path(z, _propagate).propagate(z, rows, p, key)
+    out: torch.Tensor = _path(z, _sparse_linear).propagate(z, rows, p, key)
     return out
 
 

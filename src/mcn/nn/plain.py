@@ -1,6 +1,6 @@
-"""The same operations in plain torch: for other devices, and as an independent check of the kernels.
+"""The operations of a layer in plain torch: for other devices, and as an independent check of the kernels.
 
-Every function has the arguments and gives the numbers of its fused namesake; the dropout masks are
+Every function takes the arguments of its fused namesake and gives the same numbers. The dropout masks are
 the same too, since they are a hash of (key, position).
 """
 

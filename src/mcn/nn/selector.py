@@ -1,24 +1,36 @@
-"""Motif attention: the functions f and f' that recommend a motif and a step to every node."""
+"""Motif attention: the functions f and f', how a motif and a step are taken by them, and the `Choices`."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+import numpy as np
 import torch
+from numpy.typing import NDArray
 
+from mcn.matrices import Rows
+from mcn.motifs import NODE_ORBITS
 from mcn.nn import ops
-
-NUM_COUNTS = 15  # the node orbits of the graphlets on 2 to 4 nodes, C of eq:state
 
 
 class Selector(torch.nn.Module):
-    """Probabilities of T motifs and K steps from a node's state S_l = [Ψ(A) H W, C] (eq:state).
+    """The functions f and f', which give a node's probabilities of T motifs and K steps from its state.
 
-    f is one linear layer S → T, f' one linear layer (S + T) → K on the state and the *probabilities*
-    of f; both are softmaxed. With T = 1 there is no f (its probability is 1), with K = 1 no f'.
+    With the state S_l = [Ψ(A) H W, C] (eq:state)::
+
+        f(S) = softmax(S W_f + b_f),   f'(S) = softmax([S, f(S)] W_f' + b_f')
+
+    With T = 1 there is no f (its probability is 1), with K = 1 no f'.
 
     Args:
         in_channels: width of Ψ(A) H W, that is heads × out_channels of the layer.
         motifs, steps: T and K.
-        init_bias: when > 0 both layers start with zero weights and this bias on (first motif, step 1).
+        init_bias: if positive, both functions start with zero weights and this bias on the first motif and
+            step 1.
+
+    Shapes:
+        state: [n, in_channels + number of node orbits].
+        result: log-probabilities [n, T] of the motifs and [n, K] of the steps.
     """
 
     def __init__(self, in_channels: int, motifs: int, steps: int, init_bias: float = 0.0) -> None:
@@ -28,7 +40,7 @@ class Selector(torch.nn.Module):
         if init_bias < 0:
             raise ValueError(f"init_bias must be 0 or positive, got {init_bias}")
         self.motifs, self.steps, self.init_bias = motifs, steps, init_bias
-        width = in_channels + NUM_COUNTS
+        width = in_channels + len(NODE_ORBITS)
         self.motif_weight = self._parameter(width, motifs) if motifs > 1 else None
         self.motif_bias = self._parameter(motifs) if motifs > 1 else None
         self.step_weight = self._parameter(width + motifs, steps) if steps > 1 else None
@@ -41,7 +53,7 @@ class Selector(torch.nn.Module):
 
     @torch.no_grad()
     def reset_parameters(self) -> None:
-        """Glorot weights and zero biases, or the start biased to (first motif, step 1)."""
+        """Draw weights by Glorot's rule and set biases to zero, or start as `init_bias` says."""
         for weight, bias in ((self.motif_weight, self.motif_bias), (self.step_weight, self.step_bias)):
             if weight is None or bias is None:
                 continue
@@ -53,7 +65,7 @@ class Selector(torch.nn.Module):
                 torch.nn.init.xavier_uniform_(weight)
 
     def forward(self, state: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Log-probabilities [n, T] of the motifs and [n, K] of the steps."""
+        """Compute the log-probabilities [n, T] of the motifs and [n, K] of the steps."""
         motif = state.new_zeros(len(state), 1)
         step = state.new_zeros(len(state), 1)
         if self.motif_weight is not None and self.motif_bias is not None:
@@ -78,7 +90,7 @@ def greedy(motif: torch.Tensor, step: torch.Tensor) -> tuple[torch.Tensor, torch
 def epsilon_greedy(
     motif: torch.Tensor, step: torch.Tensor, epsilon: float, generator: torch.Generator
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """The most probable action, or with probability ε a random one: uniform over motifs and over steps."""
+    """Take the most probable motif and step, or with probability ε random ones, all equally likely."""
     best_motif, best_step = greedy(motif, step)
     n = len(motif)
     explore = torch.rand(n, generator=generator) < epsilon
@@ -95,7 +107,7 @@ def epsilon_greedy(
 def sample(
     motif: torch.Tensor, step: torch.Tensor, generator: torch.Generator
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Actions drawn from the policy itself."""
+    """Draw the motif and the step of every node from their probabilities."""
 
     def draw(log_probs: torch.Tensor) -> torch.Tensor:
         # Inverse of the distribution function: one uniform per node, drawn on the CPU for any device.
@@ -104,3 +116,65 @@ def sample(
         return below.clamp_(max=log_probs.shape[1] - 1)
 
     return draw(motif), draw(step)
+
+
+@dataclass(frozen=True)
+class Choices:
+    """The motif and step that each target of one layer chose (t_i and k_i of eq:att_matrix).
+
+    Attributes:
+        motif: int64 [num_dst], 0-based t.
+        step: int64 [num_dst], 1-based k.
+        motif_log_probs, step_log_probs: log-probabilities of f, [num_dst, T], and of f', [num_dst, K], with
+            gradient in training; zeros where there is nothing to choose (T = 1, K = 1 or no motif attention).
+        rows: the chosen rows of Â. Their indices are positions among the layer's sources, which are the
+            targets of the layer below in the same order.
+        state: S_l of eq:state, or None where no selector was evaluated.
+        coefficients: the factor that each head gave to each entry of `rows`, [entries, heads], without
+            gradient; None unless the layer was called with `return_coefficients`.
+    """
+
+    motif: torch.Tensor
+    step: torch.Tensor
+    motif_log_probs: torch.Tensor
+    step_log_probs: torch.Tensor
+    rows: Rows
+    state: torch.Tensor | None
+    coefficients: torch.Tensor | None = None
+
+    @property
+    def log_motif(self) -> torch.Tensor:
+        """log π of the chosen motif, [num_dst] (first term of a line of eq:att_loss)."""
+        return self.motif_log_probs.gather(1, self.motif[:, None]).squeeze(1)
+
+    @property
+    def log_step(self) -> torch.Tensor:
+        """log π of the chosen step, [num_dst] (second term of a line of eq:att_loss)."""
+        return self.step_log_probs.gather(1, self.step[:, None] - 1).squeeze(1)
+
+    @property
+    def motif_probs(self) -> torch.Tensor:
+        """Probabilities of f, [num_dst, T]."""
+        return self.motif_log_probs.exp()
+
+    @property
+    def step_probs(self) -> torch.Tensor:
+        """Probabilities of f', [num_dst, K]."""
+        return self.step_log_probs.exp()
+
+    def take(self, ids: NDArray[np.int64]) -> Choices:
+        """Cut out the choices of some targets; positions among the sources stay as they are."""
+        index = torch.from_numpy(ids).to(self.motif.device)
+        lengths = np.diff(self.rows.indptr)[ids]
+        indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        entries = np.repeat(self.rows.indptr[ids] - indptr[:-1], lengths) + np.arange(indptr[-1])
+        own = torch.from_numpy(entries).to(self.motif.device)
+        return Choices(
+            self.motif[index],
+            self.step[index],
+            self.motif_log_probs[index],
+            self.step_log_probs[index],
+            Rows(indptr, self.rows.indices[entries], self.rows.values[entries]),
+            None if self.state is None else self.state[index],
+            None if self.coefficients is None else self.coefficients[own],
+        )

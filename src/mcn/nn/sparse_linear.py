@@ -1,4 +1,7 @@
-"""X W for sparse X, with dropout on the stored values inside (the input layer)."""
+"""Sparse matrix times dense matrix: X W of the input layer, and the sums over rows of Â.
+
+Entry e of the sparse matrix is dropped when the hash of (key, e) says so, forward and backward alike.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,13 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from mcn._jit import kernel
-from mcn.nn._apply import run
+from mcn.matrices import Rows
+from mcn.matrices.rows import transpose
 from mcn.nn._rng import hash32, threshold
-from mcn.nn._work import spread
+from mcn.nn._work import run, spread
 from mcn.nn.features import SparseFeatures
 
 
@@ -21,18 +26,19 @@ def _forward(
     indptr: Any,
     indices: Any,
     values: Any,
-    w: Any,
+    dense: Any,
     limit: int,
     scale: Any,
     key: Any,
     out: Any,
 ) -> None:
-    for r in range(start, stop):
-        for e in range(indptr[r], indptr[r + 1]):
+    """Rows start … stop of ``sparse @ dense``."""
+    for i in range(start, stop):
+        for e in range(indptr[i], indptr[i + 1]):
             if limit > 0 and hash32(e, key) < limit:
                 continue
             v = values[e] * scale
-            to, of = out[r], w[indices[e]]
+            to, of = out[i], dense[indices[e]]
             for k in range(of.shape[0]):
                 to[k] += v * of[k]
 
@@ -51,53 +57,82 @@ def _backward(
     key: Any,
     out: Any,
 ) -> None:
-    for c in range(start, stop):
-        for slot in range(indptr[c], indptr[c + 1]):
+    """Rows start … stop of ``sparse.T @ g``, each summed over ascending rows of the sparse matrix."""
+    for j in range(start, stop):
+        for slot in range(indptr[j], indptr[j + 1]):
             e = entries[slot]
             if limit > 0 and hash32(e, key) < limit:
                 continue
             v = values[e] * scale
-            to, of = out[c], g[rows[slot]]
+            to, of = out[j], g[rows[slot]]
             for k in range(of.shape[0]):
                 to[k] += v * of[k]
 
 
-class _SparseLinear(torch.autograd.Function):
+class _Product(torch.autograd.Function):
+    """``dropout(matrix) @ dense``, differentiable in `dense`."""
+
     @staticmethod
-    def forward(ctx: Any, weight: torch.Tensor, x: SparseFeatures, p: float, key: int) -> torch.Tensor:
-        w = weight.detach().contiguous().numpy()
-        ctx.x, ctx.p, ctx.key = x, p, key
-        out = np.zeros((x.shape[0], w.shape[1]), w.dtype)
-        values = x.values.astype(w.dtype, copy=False)
-        scale, limit = w.dtype.type(1.0 / (1.0 - p)), threshold(p)
-
-        def work(start: int, stop: int) -> None:
-            _forward(start, stop, x.indptr, x.indices, values, w, limit, scale, np.uint64(key), out)
-
-        spread(work, x.shape[0], len(values) * w.shape[1], x.indptr)
+    def forward(
+        ctx: Any, dense: torch.Tensor, matrix: Rows | SparseFeatures, p: float, key: int
+    ) -> torch.Tensor:
+        d = dense.detach().contiguous().numpy()
+        values = matrix.values.astype(d.dtype, copy=False)
+        out = np.zeros((len(matrix.indptr) - 1, d.shape[1]), d.dtype)
+        dropout = (threshold(p), d.dtype.type(1.0 / (1.0 - p)), np.uint64(key))
+        spread(
+            lambda a, b: _forward(a, b, matrix.indptr, matrix.indices, values, d, *dropout, out),
+            len(out),
+            len(values) * d.shape[1],
+            matrix.indptr,
+        )
+        ctx.matrix, ctx.values, ctx.dropout, ctx.size = matrix, values, dropout, len(d)
         return torch.from_numpy(out)
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
         g = grads[0].contiguous().numpy()
-        x, p = ctx.x, ctx.p
-        out = np.zeros((x.shape[1], g.shape[1]), g.dtype)
-        values = x.values.astype(g.dtype, copy=False)
-        scale, limit = g.dtype.type(1.0 / (1.0 - p)), threshold(p)
-        columns: list[Any] = [*x.by_column]
-
-        def work(start: int, stop: int) -> None:
-            _backward(start, stop, *[*columns, values, g, limit, scale, np.uint64(ctx.key), out])
-
-        spread(work, x.shape[1], len(values) * g.shape[1], columns[0])
+        matrix = ctx.matrix
+        turned = (
+            matrix.by_column
+            if isinstance(matrix, SparseFeatures)
+            else transpose(matrix.indptr, matrix.indices, ctx.size)
+        )
+        out = np.zeros((ctx.size, g.shape[1]), g.dtype)
+        rest: list[Any] = [*turned, ctx.values, g, *ctx.dropout, out]
+        spread(lambda a, b: _backward(a, b, *rest), ctx.size, len(ctx.values) * g.shape[1], turned.indptr)
         return torch.from_numpy(out), None, None, None
 
 
 def sparse_linear(x: SparseFeatures, weight: torch.Tensor, p: float = 0.0, key: int = 0) -> torch.Tensor:
-    """``dropout(X) @ weight`` on the CPU; differentiable in `weight` alone.
-
-    The work is that of the stored values of X that survive the dropout, forward and backward; the
-    stored value number e is dropped when the hash of (key, e) says so.
-    """
-    out: torch.Tensor = run(_SparseLinear, weight, x, p, key)
+    """``dropout(X) @ weight`` on the CPU; differentiable in `weight` alone."""
+    out: torch.Tensor = run(_Product, weight, x, p, key)
     return out
+
+
+def propagate(z: torch.Tensor, rows: Rows, p: float = 0.0, key: int = 0) -> torch.Tensor:
+    """``Σ_j rows_ij z_j`` for z [num_src, C] on the CPU, entries of the rows dropped with probability p."""
+    out: torch.Tensor = run(_Product, z, rows, p, key)
+    return out
+
+
+def symmetric_normalised(
+    rows: Rows, degrees: NDArray[np.float64], own: NDArray[np.float64] | None = None
+) -> Rows:
+    """Scale the entries of the target rows to D^-1/2 Â D^-1/2 (eq:gcn).
+
+    Args:
+        rows: the rows of Â of the targets, which are the first of the sources.
+        degrees: row sums of Â for all sources.
+        own: row sums of the targets where they differ from `degrees`: the sum that target i uses for itself,
+            while every other target goes on using ``degrees[i]`` for it.
+    """
+    if len(degrees) and not degrees.min() > 0:
+        raise ValueError(f"row sums of Â must be positive, got {degrees.min()} at source {degrees.argmin()}")
+    root, lengths = 1.0 / np.sqrt(degrees), np.diff(rows.indptr)
+    target, source = np.repeat(root[: len(lengths)], lengths), root[rows.indices]
+    if own is not None:
+        target = np.repeat(1.0 / np.sqrt(own), lengths)
+        source = np.where(rows.indices == np.repeat(np.arange(len(lengths)), lengths), target, source)
+    values = rows.values * target * source
+    return Rows(rows.indptr, rows.indices, values.astype(rows.values.dtype))

@@ -1,4 +1,4 @@
-"""Views of a node: its features mixed along motif random walks, some of what it hears dropped."""
+"""Views of a node: the features of the nodes around it, mixed along the random walks of a motif."""
 
 from __future__ import annotations
 
@@ -28,21 +28,22 @@ def _mix(
     indptr: Any,
     columns: Any,
     values: Any,
-    lost: int,
+    limit: int,
     key: Any,
     out: Any,
 ) -> None:
+    """Write the weighted mean of the kept neighbours' features to row b, for start ≤ b < stop."""
     top = indices.shape[2]
     for b in range(start, stop):
         row, weight = indices[views[b], nodes[b]], weights[views[b], nodes[b]]
         total = np.float32(0.0)
         for q in range(top):
-            if lost == 0 or hash32(b * top + q, key) >= lost:
+            if limit == 0 or hash32(b * top + q, key) >= limit:
                 total += weight[q]
         if total == 0.0:
             continue
         for q in range(top):
-            if weight[q] == 0.0 or (lost > 0 and hash32(b * top + q, key) < lost):
+            if weight[q] == 0.0 or (limit > 0 and hash32(b * top + q, key) < limit):
                 continue
             share = weight[q] / total
             for e in range(indptr[row[q]], indptr[row[q] + 1]):
@@ -65,16 +66,25 @@ def mix_features(
     nodes: NDArray[np.int64],
     views: NDArray[np.int64],
     *,
-    lost: float = 0.0,
+    drop_neighbours: float = 0.0,
     dropout: float = 0.0,
     key: int = 0,
 ) -> torch.Tensor:
-    """Float32 [B, F]: ``Σ_j Π_t[i, j] x_j`` for node i = nodes[b] in view t = views[b], as a mean.
+    """Mix the features that each node hears in one of its views.
+
+    ``z_b = Σ_j Π_t[i, j] x_j / Σ_j Π_t[i, j]`` for node i = ``nodes[b]`` in view t = ``views[b]``; both sums
+    run over the neighbours that are not dropped. A node whose neighbours are all dropped gets zeros.
 
     Args:
-        lost: each neighbour is left out with this probability; the others' weights then sum to one.
-        dropout: of the mixed features.
-        key: decides both.
+        rows: Π_t of every view.
+        x: features of all nodes, [N, F].
+        nodes, views: int64 [B].
+        drop_neighbours: probability with which each neighbour is left out of a sum.
+        dropout: probability with which each mixed feature is set to zero; the others are scaled up.
+        key: decides what is dropped.
+
+    Returns:
+        Float32 [B, F].
     """
     out = np.zeros((len(nodes), x.shape[1]), np.float32)
     cost = len(nodes) * rows.indices.shape[2] * max(1, len(x.values) // max(1, x.shape[0]))
@@ -92,7 +102,7 @@ def mix_features(
             x.indptr,
             x.indices,
             values,
-            threshold(lost),
+            threshold(drop_neighbours),
             keys[0],
             out,
         )
@@ -104,7 +114,10 @@ def mix_features(
 
 
 def exact_features(rows: PageRankRows, x: SparseFeatures, nodes: NDArray[np.int64]) -> torch.Tensor:
-    """The mean over all views with nothing dropped: what nodes are classified by after training."""
+    """Average the mixed features of `nodes` over all views, with nothing dropped; float32 [len(nodes), F].
+
+    Nodes are classified by these features after training.
+    """
     total = torch.zeros(len(nodes), x.shape[1])
     for t in range(rows.num_views):
         total += mix_features(rows, x, nodes, np.full(len(nodes), t, np.int64))
@@ -112,17 +125,32 @@ def exact_features(rows: PageRankRows, x: SparseFeatures, nodes: NDArray[np.int6
 
 
 class MotifViews(torch.nn.Module):
-    """The classifier of mixed features: a perceptron, each layer optionally behind batch normalisation.
+    """A perceptron on features that were mixed along random walks, with one motif per view.
 
-    With one layer it is a logistic regression on what the neighbourhood says on average.
+    In view t, node i is described by the mean of what it hears on short walks along the motif's weights::
+
+        z_i = Σ_j Π_t[i, j] x_j / Σ_j Π_t[i, j],   Π_t = Σ_n α (1 - α)^n P_t^n,   P_t = D^-1 (A + A_t + I)
+
+    where D holds the row sums of A + A_t + I (A + I in the view of the edge itself). `mcn.matrices.view_rows`
+    makes Π_t; `mix_features` and `exact_features` make z. The network maps z to class scores::
+
+        H_0 = z,   H_(l+1) = ReLU(dropout(H_l) W_l + b_l),   no ReLU in the last layer
+
+    With one layer it is a logistic regression on the mean neighbour.
 
     Args:
-        in_channels, hidden, out_channels, num_layers: widths.
-        input_dropout: of the mixed features; `mix_features` does it unless something comes before it.
-        dropout: before each further layer.
-        batch_norm: before each layer.
-        row_norm: scale mixed features to length 1.
-        smooth: whether predictions are mixed like features before they are used (see `predict_views`).
+        in_channels, hidden, out_channels: F, width of the hidden layers, number of classes.
+        num_layers: number of linear layers, at least 1.
+        input_dropout: dropout on z. `mix_features` applies it (`mixes_dropout`) unless a norm comes first.
+        dropout: dropout before each further layer.
+        batch_norm: normalise the input of every layer over the batch.
+        row_norm: scale z to length 1.
+        smooth: the predictions are mixed like the features before they are used; this class only records it
+            for those who predict.
+
+    Shapes:
+        x: [B, in_channels], mixed features; for `whole` [N, in_channels], features as they are.
+        result: [B, out_channels] or [N, out_channels], class scores.
     """
 
     def __init__(
@@ -150,16 +178,19 @@ class MotifViews(torch.nn.Module):
 
     @property
     def mixes_dropout(self) -> float:
-        """The dropout to ask of `mix_features`: as good as here, and quicker, if nothing comes before it."""
+        """The dropout that `mix_features` should apply: `input_dropout`, or 0 where a norm comes before it.
+
+        Both places give the same result, but `mix_features` passes over zeros and is quicker.
+        """
         return 0.0 if len(self.norms) or self.row_norm else self.input_dropout
 
     @property
     def linear_first(self) -> bool:
-        """Whether the first layer may come before the mixing: nothing that is not linear lies between."""
+        """Whether the first layer may be applied before the mixing, that is, whether no norm lies between."""
         return not len(self.norms) and not self.row_norm
 
     def forward(self, x: torch.Tensor, key: int | None = None) -> torch.Tensor:
-        """Logits of mixed features; `key` decides the dropout, None leaves it out."""
+        """Compute the class scores of mixed features; `key` decides the dropout, None leaves it out."""
         if self.row_norm:
             x = torch.nn.functional.normalize(x, dim=1)
         if len(self.norms):
@@ -170,12 +201,13 @@ class MotifViews(torch.nn.Module):
     def whole(
         self, x: SparseFeatures, rows: Rows, keep: torch.Tensor | None = None, key: int | None = None
     ) -> torch.Tensor:
-        """Logits of all nodes at once, the first layer applied before mixing.
+        """Compute the class scores of all nodes at once, applying the first layer before the mixing.
 
         Args:
             x: the features as they are, not mixed; the input dropout falls on them.
             rows: how each node mixes.
-            keep: [N, 1], what is left of each node, for all who hear it.
+            keep: [N, 1], a factor for each node's transformed features: 0 drops the node for everybody who
+                hears it.
             key: decides the dropout, None leaves it out.
         """
         if not self.linear_first:
@@ -187,7 +219,7 @@ class MotifViews(torch.nn.Module):
         return self._further(z + first.bias, key)
 
     def _further(self, x: torch.Tensor, key: int | None) -> torch.Tensor:
-        """What comes after the first layer."""
+        """Apply the layers after the first one."""
         for i in range(1, len(self.layers)):
             x = torch.relu(x)
             if len(self.norms):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mcn._jit import kernel
-from mcn.nn._exp import exp
+from mcn.nn._attend_kernels import exp
 
 
 @kernel

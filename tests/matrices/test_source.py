@@ -1,4 +1,4 @@
-"""Blocks are cut-outs of the whole stack."""
+"""One protocol for the whole stack and for its blocks; blocks are cut-outs of the stack."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mcn.matrices import PSI_NAMES, MotifStack
+from mcn.matrices import PSI_NAMES, MotifStack, Rows, RowSource, StackBlock
 from tests.matrices.dense import adjacencies, dense_power, random_adjacency, rows_to_dense, triangles
 
 
@@ -122,3 +122,32 @@ def test_bad_depth_and_bad_choice():
         stack.blocks([0], 0)
     with pytest.raises(ValueError, match="expected 2 integers, one per target"):
         stack.block([4, 5]).select(np.zeros(30, int))
+
+
+@pytest.fixture
+def sources() -> list[RowSource]:
+    A = random_adjacency(25, 0.2, seed=8)
+    stack = MotifStack.from_adjacencies({"edge": A, "triangle": triangles(A)}, steps=2)
+    return [stack, *stack.blocks([3, 7], 2)]
+
+
+def test_stack_and_blocks_are_row_sources(sources):
+    assert [type(s) for s in sources] == [MotifStack, StackBlock, StackBlock]
+    for source in sources:
+        assert isinstance(source, RowSource)
+        assert isinstance(source.base, Rows)
+        assert (source.num_motifs, source.steps) == (2, 2)
+        assert source.src.dtype == np.int64
+        assert source.src.shape == (source.num_src,)
+        assert source.node_counts.shape == (source.num_dst, 15)
+        assert source.node_counts.dtype == np.float32
+        assert np.array_equal(source.targets, source.src[: source.num_dst])
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.int32, np.uint8])
+def test_a_row_holds_its_own_node_at_its_own_position(sources, dtype):
+    for source in sources:
+        rows = source.select(np.arange(source.num_dst, dtype=dtype) % 4)
+        assert rows.indptr.shape == (source.num_dst + 1,)
+        for r in range(source.num_dst):
+            assert r in rows.indices[rows.indptr[r] : rows.indptr[r + 1]]
