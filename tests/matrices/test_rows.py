@@ -33,6 +33,12 @@ def test_gathered_rows_are_the_rows(threads, times):
     assert np.array_equal(rows.values, expected.data)
 
 
+def test_sums_are_one_per_row_and_zero_for_an_empty_one():
+    rows = Rows(np.array([0, 2, 2, 3]), np.array([0, 1, 2], np.int32), np.array([0.5, 2, 4], np.float32))
+    assert rows.sums().tolist() == [2.5, 0, 4]
+    assert rows.sums().dtype == np.float64
+
+
 def test_renamed_columns_ascend_targets_first():
     # Sources of a block with the targets 5, 1, 3: these, then 0, 2, 4.
     position = np.array([3, 1, 4, 2, 5, 0], np.int32)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import gc
+from typing import Any
 
 import numpy as np
 import pytest
@@ -40,10 +41,12 @@ def test_one_holder_per_tensor_while_it_lives() -> None:
     assert not is_sparse(torch.zeros(2, 2))
 
 
-def test_take_cuts_rows_and_remembers() -> None:
-    x = random_features(20, 9, 1)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_take_cuts_rows_and_remembers(dtype: Any) -> None:
+    x = random_features(20, 9, 1, dtype)
     rows = np.array([5, 0, 19, 3])
     cut = x.take(rows)
+    assert cut.values.dtype == dtype
     assert torch.equal(_dense(cut), _dense(x)[rows])
     assert x.take(rows.copy()) is cut
     for first in range(10):

@@ -1,4 +1,4 @@
-"""The motif adjacencies A_t that a stack is built from, checked, and laid below each other in one CSR."""
+"""The motif adjacencies A_t of a stack: they are checked and laid below each other in one CSR."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Adjacencies(NamedTuple):
 
 
 def check_matrix(matrix: Any, name: str) -> csr_array:
-    """`matrix` as a canonical float64 CSR: square, finite, no negative and no stored zero values."""
+    """Check that `matrix` is square, finite and not negative; return it as float64 CSR without zeros."""
     if not issparse(matrix):
         matrix = np.asarray(matrix)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
@@ -53,7 +53,10 @@ def check_matrix(matrix: Any, name: str) -> csr_array:
 
 
 def check_symmetric(matrix: csr_array, name: str) -> csr_array:
-    """`matrix` if it equals its transpose: entries exactly (row lengths rest on it), values to rounding."""
+    """Check that `matrix` equals its transpose, and return it.
+
+    Its pattern must be symmetric exactly, because row lengths are counted on it; values may be rounded.
+    """
     other = csr_array(matrix.T)
     other.sort_indices()
     same = np.array_equal(matrix.indptr, other.indptr) and np.array_equal(matrix.indices, other.indices)
@@ -72,7 +75,7 @@ SELF = "self"
 
 
 def lay_below(matrices: Mapping[str, csr_array]) -> Adjacencies:
-    """Stack checked matrices of one size."""
+    """Lay checked matrices below each other; all must have the same size."""
     n = next(iter(matrices.values())).shape[0]
     for name, matrix in matrices.items():
         if matrix.shape[0] != n:
@@ -90,7 +93,7 @@ def lay_below(matrices: Mapping[str, csr_array]) -> Adjacencies:
 def adjacencies_from_counts(
     counts: MotifCounts, motifs: Sequence[str], scope: str = "edges", add_edges: bool = False
 ) -> Adjacencies:
-    """A_t of every motif; with `add_edges`, A + A_t for every motif but the edge.
+    """Take A_t of every motif from its counts; with `add_edges`, A + A_t for every motif but the edge.
 
     The name "self" stands for no neighbours at all: every row is empty, and so becomes a self-loop.
     """
@@ -107,7 +110,7 @@ def adjacencies_from_counts(
 
 
 def adjacencies_from_mapping(matrices: Mapping[str, Any], motifs: Sequence[str] | None = None) -> Adjacencies:
-    """Adjacencies somebody brings along, each checked; `motifs` picks and orders them."""
+    """Check matrices that the caller made and lay them below each other; `motifs` picks and orders them."""
     names = check_motifs(tuple(matrices) if motifs is None else motifs)
     checked = {}
     for name in names:
@@ -142,7 +145,7 @@ def check_magnitude(adj: Adjacencies, psi: str, steps: int) -> None:
 
 
 def check_motifs(motifs: Sequence[str]) -> tuple[str, ...]:
-    """`motifs` as a tuple of different names, at least one."""
+    """Check that `motifs` holds at least one name and none twice; return them as a tuple."""
     if isinstance(motifs, str):
         raise ValueError(
             f"motifs={motifs!r} is one string; expected a sequence of names such as ({motifs!r},)."
@@ -157,5 +160,5 @@ def check_motifs(motifs: Sequence[str]) -> tuple[str, ...]:
 
 
 def unknown_motif(name: str, known: Sequence[str]) -> str:
-    """The sentence about a motif that is not there, with the nearest name."""
+    """Write the sentence about a motif that is not there, with the nearest name."""
     return f"motif {name!r} is not among {', '.join(map(repr, known))}{did_you_mean(name, known)}"

@@ -1,4 +1,4 @@
-"""Running the row kernels over all rows, on several threads, with the same result for any number of them."""
+"""Runs the row kernels on several threads; the result is the same for any number of them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _CHUNK = 512  # rows
 
 
 def thread_count(threads: int | None, work: float) -> int:
-    """Threads worth starting, at most `threads`, where about `work` entries are touched."""
+    """Decide how many threads, at most `threads`, are worth starting to touch about `work` entries."""
     if threads is not None and threads < 1:
         raise ValueError(f"threads={threads}; expected at least 1, or None for all cores.")
     return 1 if work < _PARALLEL else threads or available_threads()
@@ -27,7 +27,7 @@ def thread_count(threads: int | None, work: float) -> int:
 def row_work(
     adj: Adjacencies, steps: int, rows: NDArray[np.int64], choice: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Rough number of entries touched for each row: its degree, times the mean degree per further step."""
+    """Estimate the entries touched for each row: its degree, times the mean degree per further step."""
     n = adj.num_nodes
     motif, further = np.divmod(choice, steps)
     entries = np.diff(adj.indptr[::n]).astype(np.float64) if n else np.zeros(len(adj.motifs))
@@ -51,7 +51,7 @@ def _bounds(start: int, stop: int) -> list[int]:
 
 
 def compute_roots(adj: Adjacencies, psi: int, steps: int, threads: int | None) -> NDArray[np.float64]:
-    """√D_jj of eq:k5 for every power, [T·K, N]; [T·K, 0] for the Ψ that need no other row's degree."""
+    """Compute √D_jj of eq:k5 for every power, [T·K, N]; other Ψ than ``symmetric`` need none, [T·K, 0]."""
     n, options = adj.num_nodes, len(adj.motifs) * steps
     if psi != SYMMETRIC:
         return np.empty((options, 0))
@@ -78,7 +78,7 @@ def compute_rows(
     dtype: type[np.floating[Any]],
     threads: int | None,
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[Any]]:
-    """Row ``rows[r]`` of the matrix ``choice[r]`` for every r, as the three arrays of a CSR."""
+    """Compute row ``rows[r]`` of matrix ``choice[r]`` for every r; return the three arrays of a CSR."""
     n = adj.num_nodes
     reached = np.cumsum(row_work(adj, steps, rows, choice))
     total = float(reached[-1]) if rows.size else 0.0
@@ -127,7 +127,7 @@ def compute_stack(
     lengths: NDArray[np.int32],
     threads: int | None,
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]:
-    """All K·T matrices in one CSR with row index (t·K + (k − 1))·N + i, from their exact row lengths."""
+    """Compute all K·T matrices into one CSR with row index (t·K + (k − 1))·N + i, given their row lengths."""
     n = adj.num_nodes
     indptr = np.zeros(lengths.size + 1, np.int64)
     np.cumsum(lengths.reshape(-1), out=indptr[1:])
@@ -148,10 +148,10 @@ def compute_stack(
 def compute_lengths(
     adj: Adjacencies, steps: int, threads: int | None, most: float = np.inf
 ) -> tuple[NDArray[np.int32], bool]:
-    """Entries of every row of every Ψ(A_t^k), int32 [T, K, N], and whether all were counted.
+    """Count the entries of every row of every Ψ(A_t^k), int32 [T, K, N], and say whether all were counted.
 
-    Counting goes on until the sum exceeds `most`, looked at after every 64th of the rows of a motif;
-    rows not counted stay 0.
+    Counting stops when the sum exceeds `most`, which is checked after every 64th of a motif's rows. Rows that
+    were not counted stay 0.
     """
     n = adj.num_nodes
     lengths = np.zeros((len(adj.motifs), steps, n), np.int32)

@@ -1,4 +1,7 @@
-"""Rows of a truncated personalised PageRank: who a node hears of on short random walks, and how much."""
+"""Rows of a truncated personalised PageRank, which say whom a node hears on short random walks, and how much.
+
+A view is such a matrix for one motif. The motif re-weights the neighbours of a node and removes none.
+"""
 
 from __future__ import annotations
 
@@ -34,23 +37,23 @@ class PageRankRows:
 
     @property
     def num_views(self) -> int:
-        """T."""
+        """T, the number of views."""
         return int(self.indices.shape[0])
 
     @property
     def num_nodes(self) -> int:
-        """N."""
+        """N, the number of nodes."""
         return int(self.indices.shape[1])
 
     def matrix(self, t: int) -> csr_array:
-        """View t as an N × N matrix."""
+        """Return view t as an N × N matrix."""
         n, top = self.indices.shape[1:]
         kept = self.weights[t] > 0
         rows = np.repeat(np.arange(n), top).reshape(n, top)[kept]
         return csr_array((self.weights[t][kept], (rows, self.indices[t][kept])), shape=(n, n))
 
     def only(self, t: int) -> PageRankRows:
-        """View t alone."""
+        """Return the rows of view t alone."""
         return PageRankRows(self.indices[t : t + 1], self.weights[t : t + 1])
 
     @cached_property
@@ -62,12 +65,12 @@ class PageRankRows:
         return Rows(tall.indptr.astype(np.int64), tall.indices.astype(np.int32), shares.astype(np.float32))
 
     def select(self, views: NDArray[np.int64]) -> Rows:
-        """Row i of view ``views[i]`` for every node i, each made to sum to one."""
+        """Return row i of view ``views[i]`` for every node i, each row made to sum to one."""
         return gather_rows(self._stored, views * self.num_nodes + np.arange(self.num_nodes), 1)
 
     @cached_property
     def mean(self) -> Rows:
-        """The rows of all views on average, each view's made to sum to one."""
+        """The mean of all views, after every row of every view was made to sum to one."""
         n, stored = self.num_nodes, self._stored
         tall = csr_array((stored.values, stored.indices, stored.indptr), shape=(self.num_views * n, n))
         total = tall[:n]
@@ -82,7 +85,7 @@ class PageRankRows:
 
 
 def walk_weights(order: int, alpha: float | None) -> NDArray[np.float64]:
-    """c_0 … c_order: ``α (1 - α)^n``, the chance to stop after n steps; equal weights if `alpha` is None."""
+    """Return c_0 … c_order: ``α (1 - α)^n``, the chance to stop after n steps, or equal weights for None."""
     if order < 0:
         raise ValueError(f"order must be 0 or more, got {order!r}")
     if alpha is None:
@@ -93,7 +96,7 @@ def walk_weights(order: int, alpha: float | None) -> NDArray[np.float64]:
 
 
 def with_loops(matrix: Any) -> csr_array:
-    """``D^-1 (M + I)``: a random walk along the weights of M that may also stay where it is."""
+    """Return ``D^-1 (M + I)``, the steps of a random walk along the weights of M that may also stay."""
     checked = check_matrix(matrix, "matrix")
     looped = csr_array(checked + eye_array(checked.shape[0]))
     return csr_array(diags_array(1.0 / np.asarray(looped.sum(1)).ravel()) @ looped)
@@ -108,7 +111,7 @@ def pagerank_rows(
     tolerance: float = 1e-4,
     threads: int | None = None,
 ) -> PageRankRows:
-    """The `top` largest entries of every row of ``Σ_n c_n P^n``, with P = `with_loops` of each matrix.
+    """Find the `top` largest entries of every row of ``Σ_n c_n P^n``, with P = `with_loops` of each matrix.
 
     Args:
         matrices: T matrices [N, N] of weights, none negative.
@@ -145,7 +148,7 @@ def _fill(
     bounds: NDArray[np.int64],
     threads: int,
 ) -> None:
-    """The rows of one matrix."""
+    """Compute the rows of one matrix into `indices` and `weights`."""
     rest = np.concatenate([np.cumsum(c[::-1])[::-1][1:], [0.0]])  # what the steps after n can still add
     indptr, columns = walk.indptr.astype(np.int64), walk.indices.astype(np.int32)
 
@@ -210,7 +213,7 @@ def _rows(
 
 @kernel
 def _largest(total: Any, scale: Any, touched: Any, count: int, out_indices: Any, out_weights: Any) -> None:
-    """The largest of (total * scale)[touched], by falling weight; of equal ones the smaller node first."""
+    """Write the largest (total * scale)[touched] by falling weight, of equal ones the smaller node first."""
     size, room = 0, len(out_indices)
     for q in range(count):
         k = touched[q]
@@ -242,7 +245,7 @@ def view_rows(
     tolerance: float = 1e-4,
     threads: int | None = None,
 ) -> PageRankRows:
-    """PageRank rows (see `pagerank_rows`) of one matrix per name.
+    """Compute the PageRank rows (see `pagerank_rows`) of one matrix per name.
 
     Args:
         counts: the motif counts of a graph.
@@ -277,7 +280,7 @@ def _matrix(counts: MotifCounts, edge: csr_array, kind: str, value: str, scope: 
 
 
 def _random_weights(counts: MotifCounts, seed: int) -> csr_array:
-    """Exponential weights on the edges, symmetric, with mean 1."""
+    """Draw symmetric weights with mean 1 on the edges, exponentially distributed."""
     weight: NDArray[Any] = np.random.default_rng(seed).exponential(size=len(counts.pairs))
     u, v = counts.pairs.T
     n = counts.num_nodes

@@ -1,4 +1,4 @@
-"""Where the powers have entries, without their values: exact row lengths, upper bounds, reach.
+"""The pattern of the powers, without their values: row lengths, upper bounds, and which nodes are reached.
 
 In a symmetric pattern a walk of k − 2 steps can go one edge to and fro, so the pattern of A^k contains
 that of A^(k−2). What is new in step k are the neighbours of what was new in step k − 1: a breadth-first
@@ -32,7 +32,7 @@ def row_lengths(
     seen: Any,
     queue: Any,
 ) -> None:
-    """Entries of rows start … stop − 1 of Ψ(A_t^k), into ``lengths[motif, k − 1, i]``.
+    """Count the entries of rows start … stop − 1 of Ψ(A_t^k) into ``lengths[motif, k − 1, i]``.
 
     `seen` (uint8 [2·N], zero between calls) marks (parity, node); `queue` (uint64 [2·N]) lists them.
     """
@@ -66,7 +66,7 @@ def row_lengths(
 
 
 def most_entries(indptr: NDArray[np.int64], indices: NDArray[Any], steps: int) -> NDArray[np.int64]:
-    """Upper bounds on the entries of Ψ(A^k), k = 1 … `steps`, in O(steps · entries of A).
+    """Bound the entries of Ψ(A^k) from above, k = 1 … `steps`, in O(steps · entries of A).
 
     A row of A^k is no longer than the rows of A^(k−1) of its neighbours together, and than its component.
     """

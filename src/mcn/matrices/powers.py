@@ -116,7 +116,7 @@ def chosen_rows(
     to_values: Any,
     scratch: Any,
 ) -> Any:
-    """Rows of Ψ(A_t^k) for nodes `rows` with choice t·K + (k − 1), into buffers that grow as needed."""
+    """Compute rows of Ψ(A_t^k) for nodes `rows` with choice t·K + (k − 1), into growing buffers."""
     used = 0
     for r in range(rows.size):
         i = rows[r]
@@ -157,7 +157,7 @@ def all_rows(
     to_values: Any,
     scratch: Any,
 ) -> None:
-    """Rows start … stop − 1 of Ψ(A_t^k) for one motif t and every k, each to its place in the stack."""
+    """Compute rows start … stop − 1 of Ψ(A_t^k), one motif t and every k, each to its place in the stack."""
     offset = motif * num_nodes
     for i in range(start, stop):
         count = first_step(indptr, indices, values, offset + i, scratch)
@@ -182,7 +182,7 @@ def root_degrees(
     roots: Any,
     scratch: Any,
 ) -> None:
-    """√D_ii of eq:k5 for rows start … stop − 1 of A_t^k, one motif t and every k; nothing else is kept."""
+    """Compute √D_ii of eq:k5 for rows start … stop − 1 of A_t^k, one motif t and every k."""
     offset = motif * num_nodes
     for i in range(start, stop):
         count = first_step(indptr, indices, values, offset + i, scratch)

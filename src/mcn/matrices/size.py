@@ -1,4 +1,4 @@
-"""How many entries a stack has, known before any power is built."""
+"""The size of a stack, computed before any power is built."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ROW_BYTES = 8  # int64 row pointer
 
 
 class StackTooLarge(ValueError):
-    """The K·T matrices would need more memory than allowed; says which is largest and what to do."""
+    """The K·T matrices need more memory than allowed; the message names the largest and says what to do."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +91,7 @@ def stack_size(
     exact: bool = True,
     threads: int | None = None,
 ) -> StackSize:
-    """Size of the stack of these motifs and steps, without building it. It does not depend on Ψ.
+    """Compute the size of the stack of these motifs and steps without building it. Ψ does not matter.
 
     Args:
         source: `mcn.MotifCounts`, or a mapping from names to symmetric matrices.
@@ -112,20 +112,20 @@ def stack_size(
 
 
 def check_steps(steps: int) -> int:
-    """`steps` if it is an integer of at least 1."""
+    """Check that `steps` is an integer of at least 1, and return it."""
     if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or steps < 1:
         raise ValueError(f"steps={steps!r}; expected an integer of at least 1 (K, the greatest step size).")
     return int(steps)
 
 
 def exact_size(adj: Adjacencies, steps: int, threads: int | None) -> StackSize:
-    """The true number of entries, by `compute_lengths`."""
+    """Count the entries with `compute_lengths`."""
     lengths, _ = compute_lengths(adj, steps, threads)
     return StackSize(adj.motifs, adj.num_nodes, lengths.sum(axis=2, dtype=np.int64))
 
 
 def bounded_size(adj: Adjacencies, steps: int) -> StackSize:
-    """Upper bounds by `most_entries`; exact for K = 1 but for diagonal entries that A itself has."""
+    """Bound the entries with `most_entries`; for K = 1 this is exact unless A has entries on its diagonal."""
     n = adj.num_nodes
     bounds = []
     for t in range(len(adj.motifs)):
@@ -137,7 +137,7 @@ def bounded_size(adj: Adjacencies, steps: int) -> StackSize:
 def lengths_within(
     adj: Adjacencies, steps: int, memory_limit: float, threads: int | None
 ) -> NDArray[np.int32]:
-    """Row lengths of all matrices, or `StackTooLarge` as soon as they are known to exceed the limit."""
+    """Count the row lengths of all matrices; raise `StackTooLarge` as soon as they exceed the limit."""
     pointers = len(adj.motifs) * steps * adj.num_nodes * ROW_BYTES
     lengths, complete = compute_lengths(adj, steps, threads, (memory_limit - pointers) / ENTRY_BYTES)
     if complete:
@@ -168,7 +168,7 @@ def default_memory_limit() -> float:
 
 
 def human_bytes(count: float) -> str:
-    """`count` bytes with a unit, three digits."""
+    """Write `count` bytes with three digits and a unit."""
     for unit in ("B", "KiB", "MiB", "GiB"):
         if count < 1000:
             return f"{count:.3g} {unit}"

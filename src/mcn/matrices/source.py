@@ -51,7 +51,7 @@ class RowSource(ABC):
 
     @abstractmethod
     def select(self, choice: NDArray[np.int64] | None = None) -> Rows:
-        """The rows of Â (eq:att_matrix) when target i chose motif t and step k.
+        """Return the rows of Â (eq:att_matrix) when target i chooses motif t and step k.
 
         Args:
             choice: [num_dst], ``choice[i] = t * K + (k - 1)``; None if there is nothing to choose (T·K = 1).
@@ -82,10 +82,10 @@ class RowSource(ABC):
 
 
 class StackBlock(RowSource):
-    """The stack restricted to target nodes, for training on a few nodes at a time.
+    """The part of a stack that holds the rows of some target nodes, for training on a few nodes at a time.
 
-    Its sources are the targets first, then every other node that any row of a target can reach. Values are
-    those of the whole graph: a block is a cut-out, never a stack of the subgraph. Made by `MotifStack.block`.
+    Its sources are the targets, then every other node that any row of a target can reach. Its values are
+    those of the whole graph, not those of a subgraph. `MotifStack.block` makes it.
     """
 
     def __init__(
@@ -104,7 +104,7 @@ class StackBlock(RowSource):
         self.base = rename_columns(gather_rows(stack.base, self.targets, None), self._position, num_dst)
 
     def select(self, choice: NDArray[np.int64] | None = None) -> Rows:
-        """The targets' rows of Â; see `RowSource.select`."""
+        """Return the rows of Â of the targets; see `RowSource.select`."""
         rows = self._global_rows(self.targets, self._check_choice(choice))
         return rename_columns(rows, self._position, self.num_dst)
 

@@ -105,7 +105,7 @@ class MotifStack(RowSource):
         threads: int | None = None,
         count_scale: NDArray[np.float64] | None = None,
     ) -> MotifStack:
-        """The stack of a graph whose motifs were counted.
+        """Make the stack of a graph whose motifs were counted.
 
         Args:
             counts: `mcn.MotifCounts`.
@@ -138,7 +138,7 @@ class MotifStack(RowSource):
         memory_limit: float | None = None,
         threads: int | None = None,
     ) -> MotifStack:
-        """The stack of matrices of one's own: symmetric, square, values ≥ 0.
+        """Make a stack of matrices that the caller computed: square, symmetric, without negative values.
 
         Args:
             adjacencies: the A_t by name, in the order of the motifs.
@@ -172,13 +172,13 @@ class MotifStack(RowSource):
         return self._stored is not None
 
     def select(self, choice: NDArray[np.int64] | None = None) -> Rows:
-        """The rows of Â for all nodes; see `RowSource.select`. The arrays are read-only for the caller."""
+        """Return the rows of Â for all nodes, see `RowSource.select`; callers must not change them."""
         if choice is None and self._stored is not None and self.num_motifs * self.steps == 1:
             return self._stored
         return self._rows(self.src, self._check_choice(choice))
 
     def matrix(self, motif: str, step: int = 1) -> csr_array:
-        """Ψ(A_t^k) in float64, computed anew, [N, N]."""
+        """Compute Ψ(A_t^k) in float64, [N, N]."""
         if motif not in self.motifs:
             raise ValueError(unknown_motif(motif, self.motifs))
         if step not in range(1, self.steps + 1):
@@ -191,7 +191,7 @@ class MotifStack(RowSource):
         return csr_array((values, indices, indptr), shape=(n, n))
 
     def block(self, rows: Any) -> StackBlock:
-        """The part for the target nodes `rows` (different global ids, in any order)."""
+        """Cut out the part for the target nodes `rows` (global ids in any order, none twice)."""
         targets = self._check_targets(rows)
         marked = np.zeros(self.num_nodes, np.bool_)
         for t in range(self.num_motifs):
@@ -202,7 +202,7 @@ class MotifStack(RowSource):
         return StackBlock(self, src, targets.size, self._rows)
 
     def blocks(self, rows: Any, depth: int) -> list[StackBlock]:
-        """Blocks for a network of `depth` layers, from the input to the output layer.
+        """Make the blocks for a network of `depth` layers, from the input to the output layer.
 
         The targets of the last are `rows`; the sources of each are the targets of the one before it.
         """
@@ -214,7 +214,7 @@ class MotifStack(RowSource):
         return found[::-1]
 
     def size(self, exact: bool = True) -> StackSize:
-        """Entries and bytes of every Ψ(A_t^k), as if stored; see `stack_size`.
+        """Count the entries and bytes of every Ψ(A_t^k), stored or not; see `stack_size`.
 
         Args:
             exact: False gives quick upper bounds when the matrices are not stored.

@@ -1,4 +1,4 @@
-"""C of eq:state: what a node's motif counts tell the selector."""
+"""C of eq:state: the motif counts of the nodes, standardised for the selector."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NUM_COUNTS = len(NODE_ORBITS)
 
 
 def count_scale(per_node: Any, num_nodes: int) -> NDArray[np.float64]:
-    """Float64 [2, NUM_COUNTS]: mean and standard deviation of log1p of each column of counts.
+    """Compute mean and standard deviation of log1p of each column of counts, float64 [2, NUM_COUNTS].
 
     A column that is the same for every node has 0 for its deviation. None for `per_node` gives zeros.
     """
@@ -27,7 +27,7 @@ def count_scale(per_node: Any, num_nodes: int) -> NDArray[np.float64]:
 def standardise_counts(
     per_node: Any, num_nodes: int, scale: NDArray[np.float64] | None = None
 ) -> NDArray[np.float32]:
-    """log1p of the counts, each column with mean 0 and standard deviation 1; a constant column becomes 0.
+    """Shift and scale log1p of the counts to mean 0 and deviation 1 per column; a constant column becomes 0.
 
     Args:
         per_node: [N, NUM_COUNTS] counts ≥ 0, or None for no counts (all zero).
@@ -41,7 +41,7 @@ def standardise_counts(
 
 
 def _logs(per_node: Any, num_nodes: int) -> NDArray[np.float64] | None:
-    """Checked counts, as log1p."""
+    """Check the counts and return their log1p."""
     if per_node is None:
         return None
     counts = np.asarray(per_node)

@@ -7,11 +7,12 @@ Shapes: z [num_src, H, D], s_dst [num_dst, H], s_src [num_src, H], alpha [E, H];
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import types
 from numba.extending import overload, register_jitable
+from numpy.typing import NDArray
 
 from mcn._jit import kernel
 from mcn.nn._rng import hash32
@@ -54,28 +55,49 @@ def _overload_exp(x: Any) -> Any:
     return single if x == types.float32 else double
 
 
+class Job(NamedTuple):
+    """The arguments that the kernels share; the shapes are given above.
+
+    indptr, indices, prior: the chosen rows, with Ã as their values. multiply: the prior "product".
+    slope: slope of the LeakyReLU below zero. limit, scale, key: the dropout of the coefficients.
+    alpha: the softmax, written by `forward`.
+    """
+
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.int32]
+    prior: NDArray[Any]
+    multiply: bool
+    s_dst: NDArray[Any]
+    s_src: NDArray[Any]
+    z: NDArray[Any]
+    slope: Any
+    limit: int
+    scale: Any
+    key: np.uint64
+    alpha: NDArray[Any]
+
+
+@kernel
+def drop_row(row: Any, e: int, limit: int, key: Any) -> None:
+    """Set the coefficients of entry e to zero where the hash of their number is below `limit`."""
+    if limit > 0:
+        heads, zero = row.shape[0], row.dtype.type(0)
+        for h in range(heads):
+            row[h] = row[h] if hash32(e * heads + h, key) >= limit else zero
+
+
 @kernel
 def forward(
     start: int,
     stop: int,
-    indptr: Any,
-    indices: Any,
-    prior: Any,
-    multiply: bool,
-    s_dst: Any,
-    s_src: Any,
-    z: Any,
-    slope: Any,
-    limit: int,
-    scale: Any,
-    key: Any,
-    alpha: Any,
+    job: Job,
     out: Any,
 ) -> None:
     """For each target: softmax over its row into `alpha`, then the weighted sum of its sources into `out`.
 
     Without `multiply`, log Ã is added to the logits; with it, the finished softmax is multiplied by Ã.
     """
+    indptr, indices, prior, multiply, s_dst, s_src, z, slope, limit, scale, key, alpha = job
     _, heads, width = z.shape
     top = np.empty(heads, z.dtype)
     total = np.empty(heads, z.dtype)
@@ -114,9 +136,7 @@ def forward(
             weight = prior[e] * scale if multiply else scale
             for h in range(heads):
                 coefficient[h] = row[h] * weight
-            if limit > 0:
-                for h in range(heads):
-                    coefficient[h] = coefficient[h] if hash32(e * heads + h, key) >= limit else zero
+            drop_row(coefficient, e, limit, key)
             to, of = out[i], z[indices[e]]
             for h in range(heads):
                 by = coefficient[h]
@@ -128,23 +148,13 @@ def forward(
 def backward_rows(
     start: int,
     stop: int,
-    indptr: Any,
-    indices: Any,
-    prior: Any,
-    multiply: bool,
-    s_dst: Any,
-    s_src: Any,
-    z: Any,
-    slope: Any,
-    limit: int,
-    scale: Any,
-    key: Any,
-    alpha: Any,
+    job: Job,
     g: Any,
     d_logit: Any,
     d_dst: Any,
 ) -> None:
     """Compute the gradient of every logit, which the pass over sources reads, and of the targets' halves."""
+    indptr, indices, prior, multiply, s_dst, s_src, z, slope, limit, scale, key, alpha = job
     _, heads, width = z.shape
     mean = np.empty(heads, z.dtype)
     zero, one = z.dtype.type(0), z.dtype.type(1)
@@ -158,9 +168,7 @@ def backward_rows(
                 for d in range(width):
                     t += by[h, d] * of[h, d]
                 row[h] = t * weight
-            if limit > 0:
-                for h in range(heads):
-                    row[h] = row[h] if hash32(e * heads + h, key) >= limit else zero
+            drop_row(row, e, limit, key)
             for h in range(heads):
                 mean[h] += row[h] * share[h]
         mine, total = s_dst[i], d_dst[i]
@@ -180,20 +188,16 @@ def backward_sources(
     indptr: Any,
     targets: Any,
     entries: Any,
-    prior: Any,
-    multiply: bool,
-    limit: int,
-    scale: Any,
-    key: Any,
-    alpha: Any,
+    job: Job,
     g: Any,
     d_logit: Any,
     d_src: Any,
     d_z: Any,
 ) -> None:
     """Sum the gradients of each source over the targets that listen to it, in ascending order."""
+    _, _, prior, multiply, _, _, _, _, limit, scale, key, alpha = job
     _, heads, width = d_z.shape
-    coefficient, zero = np.empty(heads, d_z.dtype), d_z.dtype.type(0)
+    coefficient = np.empty(heads, d_z.dtype)
     for j in range(start, stop):
         total, to = d_src[j], d_z[j]
         for slot in range(indptr[j], indptr[j + 1]):
@@ -203,9 +207,7 @@ def backward_sources(
             for h in range(heads):
                 total[h] += row[h]
                 coefficient[h] = share[h] * weight
-            if limit > 0:
-                for h in range(heads):
-                    coefficient[h] = coefficient[h] if hash32(e * heads + h, key) >= limit else zero
+            drop_row(coefficient, e, limit, key)
             for h in range(heads):
                 by = coefficient[h]
                 for d in range(width):

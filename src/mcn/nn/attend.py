@@ -29,6 +29,7 @@ class Attention:
         slope: slope of the LeakyReLU below zero.
         coefficient_dropout, feature_dropout: probability of dropping a coefficient, an entry of z.
         coefficient_key, feature_key: decide which ones are dropped.
+        return_coefficients: also return α.
     """
 
     prior: str = "softmax"
@@ -37,6 +38,7 @@ class Attention:
     feature_dropout: float = 0.0
     coefficient_key: int = 0
     feature_key: int = 0
+    return_coefficients: bool = False
 
     def scalars(self, dtype: Any) -> tuple[int, Any, np.uint64]:
         """Return the coefficient dropout as the kernels take it: threshold, scale of what is kept, key."""
@@ -60,46 +62,42 @@ class _Attend(torch.autograd.Function):
         zn = dropped(zn, how.feature_dropout, how.feature_key)
         prior = rows.values.astype(zn.dtype, copy=False)
         out = np.zeros((len(dst), *zn.shape[1:]), zn.dtype)
-        how_much = (zn.dtype.type(how.slope), *how.scalars(zn.dtype))
-        common: list[Any] = [*rows[:2], prior, how.prior == "product", dst, src, zn, *how_much, alpha]
+        slope, (limit, scale, key) = zn.dtype.type(how.slope), how.scalars(zn.dtype)
+        multiply = how.prior == "product"
+        job = kernels.Job(*rows[:2], prior, multiply, dst, src, zn, slope, limit, scale, key, alpha)
         if len(zn):
             spread(
-                lambda a, b: kernels.forward(a, b, *[*common, out]),
+                lambda a, b: kernels.forward(a, b, job, out),
                 len(dst),
                 alpha.size * (zn.shape[2] + 8),
                 rows.indptr,
             )
-        ctx.common, ctx.rows, ctx.how = common, rows, how
+        ctx.job, ctx.how = job, how
         return torch.from_numpy(out)
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
         g = grads[0].contiguous().numpy()
-        _, _, prior, product, dst, src, zn, _, limit, scale, key, alpha = ctx.common
-        d_logit, d_dst = np.empty_like(alpha), np.zeros_like(dst)
-        d_src, d_z = np.zeros_like(src), np.zeros_like(zn)
-        cost = alpha.size * (zn.shape[2] + 4)
-        if len(zn):
+        job: kernels.Job = ctx.job
+        d_logit, d_dst = np.empty_like(job.alpha), np.zeros_like(job.s_dst)
+        d_src, d_z = np.zeros_like(job.s_src), np.zeros_like(job.z)
+        cost = job.alpha.size * (d_z.shape[2] + 4)
+        if len(d_z):
             spread(
-                lambda a, b: kernels.backward_rows(a, b, *[*ctx.common, g, d_logit, d_dst]),
-                len(dst),
+                lambda a, b: kernels.backward_rows(a, b, job, g, d_logit, d_dst),
+                len(d_dst),
                 cost,
-                ctx.rows.indptr,
+                job.indptr,
             )
-        turned = transpose(ctx.rows.indptr, ctx.rows.indices, len(zn))
-        rest = (*turned, prior, product, limit, scale, key, alpha, g, d_logit, d_src, d_z)
-        spread(lambda a, b: kernels.backward_sources(a, b, *rest), len(zn), cost, turned.indptr)
+        turned = transpose(job.indptr, job.indices, len(d_z))
+        rest = (*turned, job, g, d_logit, d_src, d_z)
+        spread(lambda a, b: kernels.backward_sources(a, b, *rest), len(d_z), cost, turned.indptr)
         d_z = dropped(d_z, ctx.how.feature_dropout, ctx.how.feature_key)
         return torch.from_numpy(d_z), torch.from_numpy(d_dst), torch.from_numpy(d_src), None, None, None
 
 
 def attend(
-    z: torch.Tensor,
-    s_dst: torch.Tensor,
-    s_src: torch.Tensor,
-    rows: Rows,
-    how: Attention,
-    return_coefficients: bool = False,
+    z: torch.Tensor, s_dst: torch.Tensor, s_src: torch.Tensor, rows: Rows, how: Attention
 ) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
     """Gather the chosen rows, softmax with prior, drop out, aggregate (eq:gat-integrate, eq:att_matrix).
 
@@ -109,12 +107,12 @@ def attend(
 
     Shapes:
         z: [num_src, H, D]. s_dst: [num_dst, H]. s_src: [num_src, H].
-        result: [num_dst, H, D]; with `return_coefficients` also α before its dropout, [entries, H], which
-        carries no gradient.
+        result: [num_dst, H, D]; with `how.return_coefficients` also α before its dropout, [entries, H],
+        without gradient.
     """
     alpha = np.empty((len(rows.indices), z.shape[1]), z.detach().numpy().dtype)
     out: torch.Tensor = run(_Attend, z, s_dst, s_src, rows, how, alpha)
-    if not return_coefficients:
+    if not how.return_coefficients:
         return out
     return out, torch.from_numpy(alpha if how.prior == "softmax" else alpha * rows.values[:, None])
 

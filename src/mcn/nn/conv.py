@@ -286,8 +286,9 @@ class MCNConv(torch.nn.Module):
         else:
             z = z.view(shape)
             s_src, s_dst = ops.head_logits(z, self.att_src, self.att_dst, len(weights.indptr) - 1)
-            how = Attention(self.prior, self.negative_slope, dropout[0], feature[0], dropout[1], feature[1])
-            out = ops.attend(z, s_dst, s_src, weights, how, wanted)
+            (p, p_key), (q, q_key) = dropout, feature
+            how = Attention(self.prior, self.negative_slope, p, q, p_key, q_key, wanted)
+            out = ops.attend(z, s_dst, s_src, weights, how)
             if wanted:
                 out, coefficients = out
         if coefficients is not None:

@@ -60,13 +60,6 @@ def propagate(z: torch.Tensor, rows: Rows, p: float = 0.0, key: int = 0) -> torc
     return out
 
 
-def attend(
-    z: torch.Tensor,
-    s_dst: torch.Tensor,
-    s_src: torch.Tensor,
-    rows: Rows,
-    how: Attention,
-    return_coefficients: bool = False,
-) -> Any:
+def attend(z: torch.Tensor, s_dst: torch.Tensor, s_src: torch.Tensor, rows: Rows, how: Attention) -> Any:
     """Softmax over the chosen rows with Ã as the prior, dropout, aggregation; see `mcn.nn.attend.attend`."""
-    return _path(z, _attend).attend(z, s_dst, s_src, rows, how, return_coefficients)
+    return _path(z, _attend).attend(z, s_dst, s_src, rows, how)

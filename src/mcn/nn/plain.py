@@ -70,12 +70,7 @@ def _softmax(logits: torch.Tensor, target: torch.Tensor, count: int) -> torch.Te
 
 
 def attend(
-    z: torch.Tensor,
-    s_dst: torch.Tensor,
-    s_src: torch.Tensor,
-    rows: Rows,
-    how: Attention,
-    return_coefficients: bool = False,
+    z: torch.Tensor, s_dst: torch.Tensor, s_src: torch.Tensor, rows: Rows, how: Attention
 ) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
     """Softmax over the chosen rows with Ã as the prior, dropout, aggregation."""
     target, source, values = _coordinates(rows, z)
@@ -89,4 +84,4 @@ def attend(
     z = dropout(z, how.feature_dropout, how.feature_key)
     out = torch.zeros(len(s_dst), *z.shape[1:], dtype=z.dtype, device=z.device)
     out = out.index_add(0, target, used[:, :, None] * z[source])
-    return (out, alpha.detach()) if return_coefficients else out
+    return (out, alpha.detach()) if how.return_coefficients else out

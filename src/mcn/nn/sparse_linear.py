@@ -20,11 +20,12 @@ from mcn.nn.features import SparseFeatures
 
 
 @kernel
-def _forward(
+def _product(
     start: int,
     stop: int,
     indptr: Any,
-    indices: Any,
+    others: Any,
+    entries: Any,
     values: Any,
     dense: Any,
     limit: int,
@@ -32,39 +33,17 @@ def _forward(
     key: Any,
     out: Any,
 ) -> None:
-    """Rows start … stop of ``sparse @ dense``."""
+    """Add rows start … stop of ``sparse @ dense`` to `out`, or of ``sparse.T @ dense`` given the transpose.
+
+    Place p of the pattern holds entry ``entries[p]`` of the sparse matrix; without `entries`, entry p.
+    """
     for i in range(start, stop):
-        for e in range(indptr[i], indptr[i + 1]):
+        for p in range(indptr[i], indptr[i + 1]):
+            e = p if entries is None else entries[p]
             if limit > 0 and hash32(e, key) < limit:
                 continue
             v = values[e] * scale
-            to, of = out[i], dense[indices[e]]
-            for k in range(of.shape[0]):
-                to[k] += v * of[k]
-
-
-@kernel
-def _backward(
-    start: int,
-    stop: int,
-    indptr: Any,
-    rows: Any,
-    entries: Any,
-    values: Any,
-    g: Any,
-    limit: int,
-    scale: Any,
-    key: Any,
-    out: Any,
-) -> None:
-    """Rows start … stop of ``sparse.T @ g``, each summed over ascending rows of the sparse matrix."""
-    for j in range(start, stop):
-        for slot in range(indptr[j], indptr[j + 1]):
-            e = entries[slot]
-            if limit > 0 and hash32(e, key) < limit:
-                continue
-            v = values[e] * scale
-            to, of = out[j], g[rows[slot]]
+            to, of = out[i], dense[others[p]]
             for k in range(of.shape[0]):
                 to[k] += v * of[k]
 
@@ -81,7 +60,7 @@ class _Product(torch.autograd.Function):
         out = np.zeros((len(matrix.indptr) - 1, d.shape[1]), d.dtype)
         dropout = (threshold(p), d.dtype.type(1.0 / (1.0 - p)), np.uint64(key))
         spread(
-            lambda a, b: _forward(a, b, matrix.indptr, matrix.indices, values, d, *dropout, out),
+            lambda a, b: _product(a, b, matrix.indptr, matrix.indices, None, values, d, *dropout, out),
             len(out),
             len(values) * d.shape[1],
             matrix.indptr,
@@ -100,7 +79,7 @@ class _Product(torch.autograd.Function):
         )
         out = np.zeros((ctx.size, g.shape[1]), g.dtype)
         rest: list[Any] = [*turned, ctx.values, g, *ctx.dropout, out]
-        spread(lambda a, b: _backward(a, b, *rest), ctx.size, len(ctx.values) * g.shape[1], turned.indptr)
+        spread(lambda a, b: _product(a, b, *rest), ctx.size, len(ctx.values) * g.shape[1], turned.indptr)
         return torch.from_numpy(out), None, None, None
 
 
