@@ -173,3 +173,44 @@ def test_unknown_format_and_missing_file(tmp_path: Path) -> None:
         load_graph(tmp_path / "a.xlsx")
     with pytest.raises(FileNotFoundError, match=r"b\.csv: no such file"):
         load_graph(tmp_path / "b.csv")
+
+
+@pytest.mark.parametrize("encoding", ["klingon", "utf-7x", "idna", "base64"])
+@pytest.mark.parametrize("suffix", ["graphml", "gexf"])
+def test_an_unknown_encoding_names_the_line(suffix: str, encoding: str, tmp_path: Path) -> None:
+    path = tmp_path / f"a.{suffix}"
+    path.write_text(f'<?xml version="1.0" encoding="{encoding}"?>\n<graphml></graphml>')
+    with pytest.raises(ValueError, match=rf"a\.{suffix}(, line 1)?: not (well-formed|a readable)"):
+        load_graph(path)
+
+
+@pytest.mark.parametrize("weight", ["[ a 1 ]", '"heavy"', "1" * 400, "2", '""'])
+def test_odd_gml_weights_are_weights(weight: str, tmp_path: Path) -> None:
+    (tmp_path / "a.gml").write_text(
+        "graph [ node [ id 0 ] node [ id 1 ] edge [ source 0 target 1 weight W ] ]".replace("W", weight)
+    )
+    data = load_graph(tmp_path / "a.gml")
+    assert "edge weights accepted, not used: the graph is unweighted" in data.report
+    assert data.edge_index.tolist() == [[0, 1], [1, 0]]
+
+
+def test_gml_ids_that_are_spelled_alike(tmp_path: Path) -> None:
+    (tmp_path / "a.gml").write_text('graph [ node [ id 1 ] node [ id "1" ] node [ id 2 ] ]')
+    with pytest.raises(ValueError, match=r"a\.gml: node id '1' occurs twice, as text and as a number"):
+        load_graph(tmp_path / "a.gml")
+
+
+def test_deeply_nested_gml(tmp_path: Path) -> None:
+    (tmp_path / "a.gml").write_text("graph [ " + "a [ " * 100_000)
+    with pytest.raises(ValueError, match=r"a\.gml: not a readable \.gml file"):
+        load_graph(tmp_path / "a.gml")
+
+
+def test_attributes_that_make_a_huge_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = networkx.Graph()
+    for node in range(300):
+        graph.add_node(node, **{f"k{node}": node})
+    networkx.write_graphml(graph, tmp_path / "a.graphml")
+    monkeypatch.setenv("MCN_MAX_BYTES", "600000")
+    with pytest.raises(ValueError, match=r"a\.graphml: has node attributes that make a table of more than"):
+        load_graph(tmp_path / "a.graphml", label="k1")

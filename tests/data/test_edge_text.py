@@ -18,7 +18,8 @@ def _write(tmp_path: Path, text: str, name: str = "e.txt") -> Path:
 
 def _named(path: Path, **options: object) -> list[tuple[object, object]]:
     found = read_edge_text(path, **options)  # type: ignore[arg-type]
-    return [(found.ids[u].item(), found.ids[v].item()) for u, v in found.ends.T]
+    ids = found.ids.tolist()
+    return [(ids[u], ids[v]) for u, v in found.ends.T]
 
 
 @pytest.mark.parametrize(
@@ -144,3 +145,31 @@ def test_integers_round_trip(pairs: list[tuple[int, int]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = _write(Path(folder), "".join(f"{u},{v}\n" for u, v in pairs))
         assert _named(path) == pairs
+
+
+def test_ids_that_differ_by_trailing_nulls_are_different_nodes(tmp_path: Path) -> None:
+    path = _write(tmp_path, "p,b\np\0,b\np\0\0,c\n")
+    assert _named(path) == [("p", "b"), ("p\0", "b"), ("p\0\0", "c")]
+    assert len(read_edge_text(path).ids) == 5
+
+
+def test_one_very_long_id_among_many(tmp_path: Path) -> None:
+    """As strings of equal width these would take 149 GiB."""
+    long = "x" * 1_000_000
+    path = _write(tmp_path, "".join(f"n{i},n{i + 1}\n" for i in range(39_999)) + f"n0,{long}\n")
+    found = read_edge_text(path)
+    assert len(found.ids) == 40_001
+    assert found.ids[found.ends[1, -1]] == long
+
+
+def test_an_over_long_quoted_field_names_its_line(tmp_path: Path) -> None:
+    path = _write(tmp_path, '1,2\n"' + "x" * 200_000 + '",3\n')
+    with pytest.raises(
+        ValueError, match=r"e\.txt, line 2: not readable as quoted fields \(field larger than"
+    ):
+        read_edge_text(path)
+
+
+def test_a_file_of_line_ends(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"e\.txt: no edges"):
+        read_edge_text(_write(tmp_path, "\r\n" * 100_000), as_text=True)

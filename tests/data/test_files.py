@@ -67,6 +67,6 @@ def test_not_found_says_what_to_put_where(cache: Path) -> None:
         str(cache),
         "no network",
         "$MCN_DATA",
-        "--data-root",
+        "the folder given as root",
     ):
         assert part in message

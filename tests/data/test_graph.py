@@ -124,3 +124,22 @@ def test_shared_graphs(shared: Path) -> None:
     with np.load(shared / "graphs" / "ca-GrQc.npz") as archive:
         assert data.num_nodes == int(archive["n"])
         assert data.edge_index.shape[1] == 2 * len(np.unique(np.sort(archive["edge"], axis=1), axis=0))
+
+
+def test_an_edge_to_an_id_with_a_trailing_null_goes_to_that_node(tmp_path: Path) -> None:
+    data = mcn.load_graph(*_files(tmp_path, "a\0,b\n", "id\na\na\0\nb\n"))
+    assert data.node_ids.tolist() == ["a", "a\0", "b"]
+    assert data.edge_index.tolist() == [[1, 2], [2, 1]]
+
+
+def test_a_class_for_every_node(tmp_path: Path) -> None:
+    """Drawing a split took classes times nodes steps."""
+    n = 50_000
+    data = mcn.load_graph(*_files(tmp_path, "0,1\n", "id,label\n" + "".join(f"{i},l{i}\n" for i in range(n))))
+    assert len(data.classes) == int(data.train_mask.sum()) == n
+
+
+@pytest.mark.parametrize("delimiter", ['"', "\n", "\r"])
+def test_delimiters_that_cannot_be(delimiter: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="delimiter must be neither a quote nor a line end"):
+        mcn.load_graph(_files(tmp_path, "0,1\n")[0], delimiter=delimiter)

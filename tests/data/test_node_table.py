@@ -66,7 +66,8 @@ def test_missing_labels_and_negative_classes(tmp_path: Path) -> None:
         ("id,age\n1,30\n2,1e300\n", {}, ", line 3: '1e300' in feature column 'age'"),
         ("id,age\n1,3_0\n2,3\n", {"features": ["age"]}, ", line 2: '3_0' in feature column 'age'"),
         ("id,age\n1,x\n", {"features": ["age"]}, ", line 2: 'x' in feature column 'age'"),
-        ("id,group\n1,x\n", {"label": "grup"}, ": no label column 'grup'; there is 'group'"),
+        ("id,group\n1,x\n", {"label": "grup"}, ": no label column 'grup'; did you mean 'group'\\?$"),
+        ("id,group\n1,x\n", {"label": "team"}, ": no label column 'team'; there is 'id', 'group'$"),
     ],
 )
 def test_errors_name_file_line_and_value(
@@ -74,3 +75,27 @@ def test_errors_name_file_line_and_value(
 ) -> None:
     with pytest.raises(ValueError, match=rf"n\.csv{message}"):
         _read(tmp_path, text, **options)
+
+
+def test_a_table_of_very_many_columns(tmp_path: Path) -> None:
+    """Its header was compared name by name: 20 s for this table."""
+    names = [f"c{c}" for c in range(20_000)]
+    text = ",".join(["id", *names]) + "\n" + ",".join(["1", *(["0.5"] * 10_000), *(["x"] * 10_000)]) + "\n"
+    table = _read(tmp_path, text)
+    assert table.feature_names == names[:10_000]
+    assert table.notes[0].endswith(", c19999")
+    chosen = _read(tmp_path, text, features=names[5_000:10_000][::-1])
+    assert chosen.features.shape == (1, 5_000)
+    with pytest.raises(ValueError, match=r"n\.csv, line 1: column 'c7' occurs twice"):
+        _read(tmp_path, text.replace("c19999", "c7"))
+
+
+def test_a_long_cell_that_is_nearly_a_number(tmp_path: Path) -> None:
+    """Refused in one pass over its digits."""
+    with pytest.raises(ValueError, match=r"n\.csv, line 3: '1{79}…' in feature column 'f'"):
+        _read(tmp_path, f"id,f\n1,0\n2,{'1' * 100_000}x\n")
+
+
+def test_trailing_nulls_and_long_ids(tmp_path: Path) -> None:
+    table = _read(tmp_path, f"id,f\na,1\na\0,2\n{'x' * 100_000},3\n")
+    assert [len(name) for name in table.ids] == [1, 2, 100_000]

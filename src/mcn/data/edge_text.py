@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from array import array
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mcn._jit import kernel
-from mcn.data.text import data_lines, find_delimiter, is_integer, is_number, read_bytes, read_text, split_line
+from mcn.data.border import read_bytes, shown
+from mcn.data.text import data_lines, find_delimiter, is_integer, is_number, read_text, split_line
 
 _HEADERS = {
     ("source", "target"), ("src", "dst"), ("from", "to"), ("u", "v"), ("i", "j"), ("a", "b"),
@@ -21,11 +25,30 @@ _HEADERS = {
 
 @dataclass(frozen=True)
 class EdgeList:
-    """Edges as read: `ends` [2, E] are positions in `ids`, which are integers or strings."""
+    """Edges as read: `ends` [2, E] are positions in `ids`, which are int64 or Python strings."""
 
     ends: NDArray[np.int64]
     ids: NDArray[Any]
     notes: list[str] = field(default_factory=list)
+
+
+def id_array(names: Sequence[str], *, as_text: bool = False) -> NDArray[Any]:
+    """Node ids as int64 if all of them are integers, otherwise as Python strings.
+
+    NumPy's own strings would drop NULs at the end, and give every id as much room as the longest takes.
+    """
+    if names and not as_text and all(map(is_integer, names)):
+        return np.array(names, np.int64)
+    ids = np.empty(len(names), object)
+    ids[:] = names
+    return ids
+
+
+def sorted_ids(names: Sequence[str], *, as_text: bool = False) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """The distinct ids in ascending order, and where each of them stands among `names`."""
+    ids = id_array(names, as_text=as_text)
+    order = np.argsort(ids, kind="stable")
+    return ids[order], order
 
 
 def read_edge_text(
@@ -47,9 +70,9 @@ def read_edge_text(
 
 def line_of_edge(path: Path, edge: int, header: bool | None, delimiter: str | None) -> int:
     """The line number of an edge, for error messages."""
-    lines = list(data_lines(read_text(path)))
-    _, skip = _layout(path, lines[:2], delimiter, header)
-    return lines[edge + skip][0]
+    text = read_text(path)
+    _, skip = _layout(path, list(islice(data_lines(text), 2)), delimiter, header)
+    return next(islice(data_lines(text), edge + skip, None))[0]
 
 
 def _layout(
@@ -68,52 +91,52 @@ def _layout(
         above_numbers = bool(below) and all(map(is_integer, below[0])) and not any(map(is_number, top))
         header = named or above_numbers
     if header and len(first) == 1:
-        raise ValueError(f"{path}: a header ({first[0][1].strip()!r}) but no edges")
+        raise ValueError(f"{path}: a header ({shown(first[0][1].strip())}) but no edges")
     return delimiter, int(header)
 
 
 def _read_careful(path: Path, delimiter: str | None, header: bool | None, as_text: bool) -> EdgeList:
-    lines = list(data_lines(read_text(path)))
-    delimiter, skip = _layout(path, lines[:2], delimiter, header)
-    width, top_line = 0, lines[skip][0]
+    text = read_text(path)
+    delimiter, skip = _layout(path, list(islice(data_lines(text), 2)), delimiter, header)
+    width, top_line = 0, 0
     index: dict[str, int] = {}
-    ends: list[int] = []
-    for number, line in lines[skip:]:
+    ends = array("q")
+    for number, line in islice(data_lines(text), skip, None):
         fields = split_line(line, delimiter, path, number)
-        if number == top_line:
-            width = len(fields)
+        if not top_line:
+            width, top_line = len(fields), number
         if len(fields) != width or width < 2:
             expected = f"{width} as in line {top_line}" if width > 1 else "two node ids"
             raise ValueError(
-                f"{path}, line {number}: {len(fields)} fields, expected {expected}: {line.strip()!r}"
+                f"{path}, line {number}: {len(fields)} fields, expected {expected}: {shown(line.strip())}"
             )
         for name in fields[:2]:
             if not name:
-                raise ValueError(f"{path}, line {number}: an empty node id: {line.strip()!r}")
+                raise ValueError(f"{path}, line {number}: an empty node id: {shown(line.strip())}")
             ends.append(index.setdefault(name, len(index)))
     names = list(index)
-    numeric = not as_text and all(map(is_integer, names))
-    if not numeric and not as_text:
-        _refuse_bad_numbers(path, names, ends, [number for number, _ in lines[skip:]])
-    ids = np.array(names, np.int64 if numeric else np.str_)
-    order = np.argsort(ids, kind="stable")
+    notes = _width_note(width)
+    if not as_text and not all(map(is_integer, names)):
+        bad = _bad_number(names)
+        if bad is not None:
+            edge = ends.index(bad) // 2
+            line_number = next(islice(data_lines(text), edge + skip, None))[0]
+            raise ValueError(
+                f"{path}, line {line_number}: node id {shown(names[bad])}; expected a non-negative integer "
+                "or a name"
+            )
+        odd = next(name for name in names if not is_integer(name))
+        notes.append(f"node ids are read as text (for instance {shown(odd)})")
+    ids, order = sorted_ids(names, as_text=as_text)
     position = np.empty(len(ids), np.int64)
     position[order] = np.arange(len(ids))
-    notes = _width_note(width)
-    if not numeric and not as_text:
-        odd = next(name for name in names if not is_integer(name))
-        notes.append(f"node ids are read as text (for instance {odd!r})")
-    return EdgeList(position[np.array(ends, np.int64).reshape(-1, 2).T], ids[order], notes)
+    return EdgeList(position[np.frombuffer(ends, np.int64).reshape(-1, 2).T], ids, notes)
 
 
-def _refuse_bad_numbers(path: Path, names: list[str], ends: list[int], numbers: list[int]) -> None:
-    """Ids that are all numbers must be integers; among names, some may look like other numbers."""
-    bad = [place for place, name in enumerate(names) if is_number(name) and not name.isdigit()]
-    if bad and all(map(is_number, names)):
-        line = numbers[ends.index(bad[0]) // 2]
-        raise ValueError(
-            f"{path}, line {line}: node id {names[bad[0]]!r}; expected a non-negative integer or a name"
-        )
+def _bad_number(names: list[str]) -> int | None:
+    """The first id that is no integer where all are numbers; among names, some may look like numbers."""
+    bad = (place for place, name in enumerate(names) if is_number(name) and not name.isdigit())
+    return next(bad, None) if all(map(is_number, names)) else None
 
 
 def _width_note(width: int) -> list[str]:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from mcn._files import atomic_write
+from mcn.data.border import read_bytes
 
 _TIMEOUT = 30.0
 _LARGEST = 256 * 1024 * 1024
@@ -42,7 +43,7 @@ def locate(folders: Sequence[str], files: Sequence[str], root: str | Path | None
 
 def read_checked(folder: Path, sums: Mapping[str, str]) -> dict[str, bytes]:
     """Every file's content, each compared with its SHA-256; what was hashed is what is returned."""
-    return {name: check_sum((folder / name).read_bytes(), str(folder / name), sums[name]) for name in sums}
+    return {name: check_sum(read_bytes(folder / name), str(folder / name), sums[name]) for name in sums}
 
 
 def check_sum(content: bytes, source: str, expected: str) -> bytes:
@@ -89,5 +90,6 @@ def not_found(
     looked = ", ".join(str(place / folder) for place in places(root))
     return DatasetNotFound(
         f"{dataset}: the files {', '.join(files)} are in none of {looked}, and {why}. "
-        f"Put them into one of these folders (--data-root, $MCN_DATA, the cache: in this order)."
+        "Put them into one of these folders; they are looked for in this order: the folder given as root, "
+        "$MCN_DATA, the cache."
     )

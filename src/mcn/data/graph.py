@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from torch_geometric.data import Data
 
+from mcn.data.border import check_size, reading, shown
 from mcn.data.edge_files import NETWORKX, TEXT, edge_format, read_edges, read_networkx
 from mcn.data.edge_text import EdgeList, line_of_edge
 from mcn.data.node_table import NodeTable, RawTable, node_table, read_table
@@ -40,7 +42,11 @@ def load_graph(
     """Read a graph from an edge file and, optionally, a node table; `docs/data.md` has the formats.
 
     Edges are made simple: undirected, no self-loops, no repeats. `data.node_ids` holds the ids of the nodes
-    in their order: that of the table, else ascending. `data.report` says in plain lines what was done.
+    in their order (that of the table, else ascending): int64, or Python strings if any is not a number.
+    `data.report` says in plain lines what was done.
+
+    A file may take at most 2 GiB of memory, unpacked; the environment variable `MCN_MAX_BYTES` sets another
+    limit, in bytes.
 
     Args:
         edges: csv, tsv, txt, edges, edgelist, mtx, npz, graphml, gexf or gml, also with `.gz`.
@@ -58,47 +64,52 @@ def load_graph(
         dense: keep `x` dense; by default it is CSR when fewer than a tenth of its values are not zero.
 
     Raises:
-        ValueError: names the file, the line and the value.
-        FileNotFoundError: one of the files is not there.
+        ValueError: names the file, the line and the value; also for a file that is too large or damaged.
+        OSError: a file is not there (FileNotFoundError) or cannot be read.
     """
     if isinstance(features, str) and features not in _STRUCTURAL:
         raise ValueError(f'features must be column names, "degree" or "wl", got {features!r}')
     if delimiter is not None and len(delimiter) != 1:
         raise ValueError(f"delimiter must be one character, got {delimiter!r}")
+    if delimiter is not None and delimiter in '"\r\n':
+        raise ValueError(f"delimiter must be neither a quote nor a line end, got {delimiter!r}")
     columns = features if features is None else [] if isinstance(features, str) else list(features)
     path = _existing(edges)
-    raw = None if nodes is None else read_table(_existing(nodes), delimiter)
-    if edge_format(path) in NETWORKX:
-        found, attributes = read_networkx(path)
-        if raw is None and (label or split or columns):
-            raw = _attribute_table(path, found, attributes)
-            id = raw.header[0]
-        table = None if raw is None else node_table(raw, id=id, label=label, split=split, features=columns)
-    else:
-        if raw is None and (id or label or split or columns):
+    table_path = None if nodes is None else _existing(nodes)
+    with reading(path, "not a readable graph", table_path):
+        raw = None if table_path is None else read_table(table_path, delimiter)
+        if edge_format(path) in NETWORKX:
+            found, attributes = read_networkx(path)
+            if raw is None and (label or split or columns):
+                raw = _attribute_table(path, found, attributes)
+                id = raw.header[0]
+        elif raw is None and (id or label or split or columns):
             raise ValueError(f"{path}: columns were named, but there is no node table; give one with nodes=")
         table = None if raw is None else node_table(raw, id=id, label=label, split=split, features=columns)
-        as_text = table is not None and table.ids.dtype.kind == "U"
-        found = read_edges(path, delimiter=delimiter, header=header, as_text=as_text)
-    ids, ends = found.ids, found.ends
-    if table is not None and raw is not None:
-        ids, ends = table.ids, _positions(found, table.ids, path, raw.name, header, delimiter)
-    return _assemble(simple_graph(ends, len(ids)), ids, table, features, found.notes, seed, dense)
+        if edge_format(path) not in NETWORKX:
+            as_text = table is not None and table.ids.dtype == object
+            found = read_edges(path, delimiter=delimiter, header=header, as_text=as_text)
+        ids, ends = found.ids, found.ends
+        if table is not None and raw is not None:
+            ids, ends = table.ids, _positions(found, table.ids, path, raw.name, header, delimiter)
+        return _assemble(simple_graph(ends, len(ids)), ids, table, features, found.notes, seed, dense)
 
 
 def _existing(path: str | Path) -> Path:
-    path = Path(path).expanduser()
-    if not path.is_file():
+    with suppress(RuntimeError):  # a home folder of nobody: the name is taken as it is
+        path = Path(path).expanduser()
+    if not Path(path).is_file():
         raise FileNotFoundError(f"{path}: no such file")
-    return path
+    return Path(path)
 
 
 def _attribute_table(path: Path, found: EdgeList, attributes: list[dict[str, str]]) -> RawTable:
     names = sorted({key for row in attributes for key in row})
+    check_size(path, 8 * len(names) * len(attributes), "has node attributes that make a table of")
     own = [str(name) for name in found.ids]
     rows = [[node, *(row.get(name, "") for name in names)] for node, row in zip(own, attributes, strict=True)]
     # A blank first name cannot collide with an attribute.
-    return RawTable(str(path), ["", *names], rows, [f"{path}, node {node!r}" for node in own])
+    return RawTable(str(path), ["", *names], rows, [f"{path}, node {shown(node)}" for node in own])
 
 
 def _positions(
@@ -106,12 +117,14 @@ def _positions(
 ) -> NDArray[np.int64]:
     """Translate the ends of the edges into rows of the table."""
     mine = found.ids
-    if mine.dtype.kind != ids.dtype.kind:
-        # Text on one side, integers on the other: what is spelled alike is the same node.
-        mine, ids = mine.astype(np.str_), ids.astype(np.str_)
-    order = np.argsort(ids, kind="stable")
-    place = np.minimum(np.searchsorted(ids, mine, sorter=order), len(ids) - 1)
-    known = ids[order[place]] == mine
+    if mine.dtype == ids.dtype == np.int64:
+        order = np.argsort(ids, kind="stable")
+        place = order[np.minimum(np.searchsorted(ids, mine, sorter=order), len(ids) - 1)]
+        known = ids[place] == mine
+    else:  # text on one side at least: what is spelled alike is the same node
+        row_of = {str(name): row for row, name in enumerate(ids.tolist())}
+        place = np.array([row_of.get(str(name), -1) for name in mine.tolist()], np.int64)
+        known = place >= 0
     if not known.all():
         missing = ~known[found.ends]
         if missing.any():
@@ -123,9 +136,9 @@ def _positions(
                 else f"edge {edge}"
             )
             raise ValueError(
-                f"{path}, {at}: node id {str(value)!r} is not in the node table {table}; add it there"
+                f"{path}, {at}: node id {shown(str(value))} is not in the node table {table}; add it there"
             )
-    return np.asarray(order[place][found.ends])
+    return np.asarray(place[found.ends])
 
 
 def _assemble(

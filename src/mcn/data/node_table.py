@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-import difflib
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mcn._names import did_you_mean
+from mcn.data.border import shown
+from mcn.data.edge_text import id_array
 from mcn.data.text import data_lines, find_delimiter, is_integer, is_number, read_text, split_line
 
 _ID_NAMES = ("id", "node", "node_id", "nodeid")
@@ -28,6 +32,11 @@ class RawTable:
     header: list[str]
     rows: list[list[str]]
     where: list[str]
+
+    @cached_property
+    def place(self) -> dict[str, int]:
+        """The number of each column, by its name."""
+        return {name: column for column, name in enumerate(self.header)}
 
 
 @dataclass(frozen=True)
@@ -56,18 +65,18 @@ def read_table(path: Path, delimiter: str | None = None) -> RawTable:
     header = split_line(top, delimiter, path, number)
     if any(is_number(name) or not name for name in header):
         raise ValueError(
-            f"{path}, line {number}: expected a header naming the columns, found {top.strip()!r}"
+            f"{path}, line {number}: expected a header naming the columns, found {shown(top.strip())}"
         )
-    twice = sorted({name for name in header if header.count(name) > 1})
+    twice = sorted(name for name, times in Counter(header).items() if times > 1)
     if twice:
-        raise ValueError(f"{path}, line {number}: column {twice[0]!r} occurs twice")
+        raise ValueError(f"{path}, line {number}: column {shown(twice[0])} occurs twice")
     rows, where = [], []
     for number, line in lines[1:]:
         fields = split_line(line, delimiter, path, number)
         if len(fields) != len(header):
             raise ValueError(
                 f"{path}, line {number}: {len(fields)} fields, expected {len(header)} as in the header: "
-                f"{line.strip()!r}"
+                f"{shown(line.strip())}"
             )
         rows.append(fields)
         where.append(f"{path}, line {number}")
@@ -95,7 +104,8 @@ def node_table(
     if features is None:
         free = [c for c in range(len(raw.header)) if c not in taken]
         columns = [c for c in free if is_number(raw.rows[0][c])]
-        unused = [raw.header[c] for c in free if c not in columns]
+        used = set(columns)
+        unused = [raw.header[c] for c in free if c not in used]
         if unused:
             notes.append(f"columns not used, as they hold text: {', '.join(unused)}")
     else:
@@ -120,10 +130,12 @@ def _column(raw: RawTable, wanted: str | None, usual: Sequence[str], kind: str) 
 
 
 def _named(raw: RawTable, name: str, kind: str) -> int:
-    if name not in raw.header:
-        near = difflib.get_close_matches(name, raw.header, n=3, cutoff=0.5) or raw.header[:10]
-        raise ValueError(f"{raw.name}: no {kind} column {name!r}; there is {', '.join(map(repr, near))}")
-    return raw.header.index(name)
+    if name not in raw.place:
+        # Comparing spellings takes the square of their length: only names of ordinary size are compared.
+        near = did_you_mean(name, [known for known in raw.header[:1000] if len(known) <= 100])
+        hint = near or f"; there is {', '.join(map(shown, raw.header[:10]))}"
+        raise ValueError(f"{raw.name}: no {kind} column {name!r}{hint}")
+    return raw.place[name]
 
 
 def _ids(raw: RawTable, column: int) -> NDArray[Any]:
@@ -133,8 +145,10 @@ def _ids(raw: RawTable, column: int) -> NDArray[Any]:
         if not name:
             raise ValueError(f"{raw.where[place]}: an empty node id in column {raw.header[column]!r}")
         if first.setdefault(name, place) != place:
-            raise ValueError(f"{raw.where[place]}: node id {name!r} again; first in {raw.where[first[name]]}")
-    return np.array(names, np.int64 if all(map(is_integer, names)) else np.str_)
+            raise ValueError(
+                f"{raw.where[place]}: node id {shown(name)} again; first in {raw.where[first[name]]}"
+            )
+    return id_array(names)
 
 
 def _labels(raw: RawTable, column: int) -> tuple[NDArray[np.int64], list[str]]:
@@ -151,7 +165,7 @@ def _splits(raw: RawTable, column: int) -> NDArray[np.int64]:
         code = _SPLITS.get(row[column].lower())
         if code is None:
             raise ValueError(
-                f"{raw.where[place]}: split {row[column]!r} in column {raw.header[column]!r}; "
+                f"{raw.where[place]}: split {shown(row[column])} in column {shown(raw.header[column])}; "
                 "expected train, val, test or nothing"
             )
         codes.append(code)
@@ -182,6 +196,6 @@ def _bad_cell(raw: RawTable, place: int, columns: Sequence[int], row: Sequence[s
     for column, cell in zip(columns, row, strict=True):
         if not is_number(cell) or not abs(float(cell)) <= float(np.finfo(np.float32).max):
             raise ValueError(
-                f"{raw.where[place]}: {cell!r} in feature column {raw.header[column]!r}; "
+                f"{raw.where[place]}: {shown(cell)} in feature column {shown(raw.header[column])}; "
                 "expected a finite number"
             )

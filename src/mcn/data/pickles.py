@@ -15,6 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from mcn.data.border import brief
+from mcn.data.sparse import check_csr
+
 _DTYPES = {"f4", "f8", "i4", "i8", "u1", "b1"}
 
 
@@ -31,7 +34,9 @@ def read_pickle(content: bytes, name: str) -> Any:
         raise ValueError(f"{name}: refused, the pickle asks for {error}, which is no array or list") from None
     except Exception as error:
         # A damaged pickle can fail in nearly any way; every one of them means the same to the reader.
-        raise ValueError(f"{name}: not a readable pickle, damaged or truncated ({error!r})") from error
+        raise ValueError(
+            f"{name}: not a readable pickle, damaged or truncated ({type(error).__name__}: {brief(error)})"
+        ) from error
 
 
 class _Refused(Exception):
@@ -140,7 +145,6 @@ def _array(record: _Array) -> NDArray[Any]:
 
 def _csr(record: _Csr) -> sparse.csr_array[Any]:
     state = {key: _plain(item) for key, item in record.state.items() if key in ("data", "indices", "indptr")}
-    rows, columns = record.state["_shape"]
-    matrix = sparse.csr_array((state["data"], state["indices"], state["indptr"]), shape=(rows, columns))
-    matrix.check_format(full_check=True)
-    return matrix
+    rows, columns = (int(size) for size in record.state["_shape"])
+    check_csr(state["indptr"], state["indices"], (rows, columns), "a matrix", values=state["data"])
+    return sparse.csr_array((state["data"], state["indices"], state["indptr"]), shape=(rows, columns))

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from torch_geometric.data import Data
 
+from mcn.data.border import check_nodes, reading
 from mcn.data.files import cache_folder, check_sum, fetch, locate, not_found, read_checked, store
 from mcn.data.layout import PLANETOID_SUMS, planetoid_folders
 from mcn.data.pickles import read_pickle
@@ -81,6 +82,11 @@ def _download(name: str, root: str | Path | None, download: bool, home: str) -> 
 
 
 def _parse(name: str, files: Mapping[str, bytes]) -> _Parts:
+    with reading(f"ind.{name}", "the files do not fit together"):
+        return _put_together(name, files)
+
+
+def _put_together(name: str, files: Mapping[str, bytes]) -> _Parts:
     def part(kind: str) -> Any:
         file = f"ind.{name}.{kind}"
         return read_pickle(files[file], file)
@@ -88,6 +94,9 @@ def _parse(name: str, files: Mapping[str, bytes]) -> _Parts:
     test = np.array(files[f"ind.{name}.test.index"].split(), dtype=np.int64)
     # Rows of tx and ty stand in the order of test.index; ids that it skips keep an empty row.
     allx, ally, graph = part("allx"), part("ally"), part("graph")
+    if int(test.min()) < 0:
+        raise ValueError(f"ind.{name}.test.index holds {int(test.min())}; expected numbers of nodes")
+    check_nodes(f"ind.{name}.test.index", int(test.max()) + 1)
     n = max(int(test.max()) + 1, allx.shape[0])
     position = np.concatenate([np.arange(allx.shape[0]), test])
     stacked = sparse.vstack([allx, part("tx")], format="coo")

@@ -1,21 +1,91 @@
-"""Node features as torch tensors: sparse CSR where they are sparse."""
+"""Sparse matrices: node features as CSR torch tensors, and the check that a CSR structure can be trusted."""
 
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
+from numpy.typing import NDArray
 from scipy import sparse
-from torch import Tensor
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+def check_csr(
+    indptr: Any, indices: Any, shape: Sequence[int], name: str = "matrix", *, values: Any = None
+) -> None:
+    """Check that a CSR structure stays inside its own arrays and columns, before a kernel trusts it.
+
+    SciPy and torch build CSR matrices without looking at the ids, and compiled code reads and writes wherever
+    they point. The check is one pass over each array. Order and repeats within a row are not looked at.
+
+    Args:
+        indptr: where each row begins, integers [rows + 1]; a NumPy array or a torch tensor.
+        indices: the column of each entry, integers [entries].
+        shape: rows and columns of the matrix.
+        name: what the matrix is called in the message.
+        values: the entries themselves, if their number is to be checked as well.
+
+    Raises:
+        ValueError: says which row or entry is wrong, and shows its value.
+
+    >>> check_csr([0, 1, 2], [1, 5], (2, 3), "x")
+    Traceback (most recent call last):
+        ...
+    ValueError: x: entry 1 (in row 1) is in column 5; expected columns in 0..2
+    """
+    starts, columns = _integers(indptr, f"{name}: indptr"), _integers(indices, f"{name}: indices")
+    rows, width = int(shape[0]), int(shape[1])
+    if rows < 0 or width < 0 or len(starts) != rows + 1:
+        raise ValueError(f"{name}: {len(starts)} row pointers for a matrix of shape {[rows, width]}")
+    if int(starts[0]) != 0 or int(starts[-1]) != len(columns):
+        raise ValueError(
+            f"{name}: row pointers from {int(starts[0])} to {int(starts[-1])}; expected 0 to {len(columns)}, "
+            "the number of entries"
+        )
+    back = starts[1:] < starts[:-1]
+    if back.any():
+        row = int(np.argmax(back))
+        raise ValueError(
+            f"{name}: row {row} runs from entry {int(starts[row])} to {int(starts[row + 1])}; "
+            "expected row pointers that do not go back"
+        )
+    if values is not None and len(values) != len(columns):
+        raise ValueError(f"{name}: {len(values)} values for {len(columns)} columns")
+    # Seen as unsigned, a negative id is a very large one: the maximum alone decides.
+    if len(columns) and int(columns.view(f"u{columns.itemsize}").max()) >= width:
+        entry = int(np.argmax((columns < 0) | (columns >= width)))
+        row = int(np.searchsorted(starts, entry, side="right")) - 1
+        raise ValueError(
+            f"{name}: entry {entry} (in row {row}) is in column {int(columns[entry])}; "
+            f"expected columns in 0..{width - 1}"
+        )
+
+
+def _integers(array: Any, name: str) -> NDArray[Any]:
+    """A one-dimensional array of integers in the machine's byte order."""
+    flat = array.detach().cpu().numpy() if hasattr(array, "detach") else np.asarray(array)
+    if flat.size == 0 and flat.dtype.kind == "f":  # an empty list
+        flat = flat.astype(np.int64)
+    if flat.ndim != 1 or flat.dtype.kind not in "iu":
+        raise ValueError(f"{name} has shape {list(flat.shape)}, dtype {flat.dtype}; expected integers")
+    return flat if flat.dtype.isnative else flat.astype(flat.dtype.newbyteorder("="))
 
 
 def feature_tensor(matrix: Any, *, dense: bool = False) -> Tensor:
-    """A SciPy sparse matrix as a float32 torch tensor, in CSR layout unless `dense`.
+    """Return a SciPy sparse matrix as a float32 torch tensor, in CSR layout unless `dense`.
 
     Column indices are sorted within each row, and repeated entries are summed.
     """
+    import torch
+
+    form = getattr(matrix, "format", "")
+    if form in ("csr", "csc"):
+        shape = matrix.shape if form == "csr" else matrix.shape[::-1]
+        check_csr(matrix.indptr, matrix.indices, shape, "the matrix", values=matrix.data)
     csr = sparse.csr_array(matrix, dtype=np.float32)
     csr.sum_duplicates()
     if dense:
@@ -33,8 +103,11 @@ def feature_tensor(matrix: Any, *, dense: bool = False) -> Tensor:
 
 
 def feature_csr(x: Tensor) -> sparse.csr_array[Any]:
-    """The inverse of `feature_tensor`: any 2-D torch tensor, dense or CSR, as a SciPy CSR array."""
+    """Return any 2-D torch tensor, dense or CSR, as a SciPy CSR array: the inverse of `feature_tensor`."""
+    import torch
+
     if x.layout == torch.sparse_csr:
         parts = (x.values().numpy(), x.col_indices().numpy(), x.crow_indices().numpy())
+        check_csr(parts[2], parts[1], x.shape, "x", values=parts[0])
         return sparse.csr_array(parts, shape=(x.shape[0], x.shape[1]))
     return sparse.csr_array(x.numpy())

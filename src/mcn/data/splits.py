@@ -67,9 +67,11 @@ def _draw_train(
         raise ValueError(
             f"train_per_class has {len(counts)} numbers for {classes} classes; give one per class"
         )
+    by_class = order[np.argsort(labels[order], kind="stable")]  # each class in the order of the draw
+    ends = np.searchsorted(labels[by_class], np.arange(classes + 1))
     drawn = []
     for label, count in enumerate(counts):
-        members = order[labels[order] == label]
+        members = by_class[ends[label] : ends[label + 1]]
         if count < 0 or len(members) < count:
             raise ValueError(
                 f"cannot draw {count} training nodes of class {label}: it has {len(members)}; "

@@ -3,26 +3,16 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import re
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
+from mcn.data.border import brief, read_bytes, shown
+
 _INTEGER = re.compile(r"0|[1-9][0-9]{0,17}")
-_NUMBER = re.compile(r"[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?|nan|inf|infinity)", re.IGNORECASE)
+# No two parts of it can take the same digits, so that a long cell is refused in one pass.
+_NUMBER = re.compile(r"[+-]?(([0-9]+(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?|nan|inf|infinity)", re.IGNORECASE)
 _COMMENTS = ("#", "%")
-
-
-def read_bytes(path: Path) -> bytes:
-    """A file's content, unpacked if its name ends in `.gz`."""
-    if path.suffix != ".gz":
-        return path.read_bytes()
-    try:
-        with gzip.open(path) as stream:
-            return stream.read()
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise ValueError(f"{path}: not a readable gzip file, damaged or truncated ({error})") from error
 
 
 def read_text(path: Path) -> str:
@@ -38,7 +28,12 @@ def read_text(path: Path) -> str:
 
 def data_lines(text: str) -> Iterator[tuple[int, str]]:
     """Number and content of every line that is neither empty nor a comment (`#`, `%`)."""
-    for number, line in enumerate(text.split("\n"), 1):
+    number, start = 0, 0
+    while start <= len(text):  # not all lines at once: a file can consist of line ends
+        stop = text.find("\n", start)
+        stop = len(text) if stop < 0 else stop
+        line = text[start:stop]
+        number, start = number + 1, stop + 1
         content = line.lstrip()
         if content and not content.startswith(_COMMENTS):
             yield number, line
@@ -56,8 +51,12 @@ def split_line(line: str, delimiter: str | None, path: Path, number: int) -> lis
     if '"' not in line:
         return [field.strip() for field in line.split(delimiter)]
     if line.count('"') % 2:
-        raise ValueError(f"{path}, line {number}: a quote is not closed on its line: {line.strip()!r}")
-    return [field.strip() for field in next(csv.reader([line], delimiter=delimiter, skipinitialspace=True))]
+        raise ValueError(f"{path}, line {number}: a quote is not closed on its line: {shown(line.strip())}")
+    try:
+        fields = next(csv.reader([line], delimiter=delimiter, skipinitialspace=True))
+    except (csv.Error, TypeError, ValueError) as error:
+        raise ValueError(f"{path}, line {number}: not readable as quoted fields ({brief(error)})") from error
+    return [field.strip() for field in fields]
 
 
 def is_integer(field: str) -> bool:

@@ -12,6 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch_geometric.data import Data
 
+from mcn.data.border import read_bytes, reading
 from mcn.data.files import cache_folder, check_sum, fetch, locate, not_found, read_checked, store
 from mcn.data.layout import DD_FOLDERS, DD_SUMS, DD_WHOLE_FILES, DD_WHOLE_FOLDERS
 from mcn.data.simple import simple_graph
@@ -58,7 +59,7 @@ def _files(root: str | Path | None, download: bool, home: str) -> dict[str, byte
         return read_checked(folder, DD_SUMS)
     folder = locate(DD_WHOLE_FOLDERS, DD_WHOLE_FILES, root)
     if folder is not None:
-        return _cut({name: (folder / name).read_bytes() for name in DD_WHOLE_FILES}, str(folder))
+        return _cut({name: read_bytes(folder / name) for name in DD_WHOLE_FILES}, str(folder))
     if not download:
         raise not_found("DD", DD_FOLDERS[0], sorted(DD_SUMS), root, "downloading was not asked for")
     try:
@@ -73,19 +74,17 @@ def _files(root: str | Path | None, download: bool, home: str) -> dict[str, byte
 
 
 def _unzip(archive: bytes, source: str) -> dict[str, bytes]:
-    try:
-        with zipfile.ZipFile(io.BytesIO(archive)) as opened:
-            members = {name: opened.getinfo(f"DD/{name}") for name in DD_WHOLE_FILES}
-            if sum(member.file_size for member in members.values()) > _LARGEST:
-                raise ValueError(f"{source}: unpacks to more than {_LARGEST} bytes, refused")
-            return {name: opened.read(member) for name, member in members.items()}
-    except (zipfile.BadZipFile, KeyError, EOFError) as error:
-        raise ValueError(f"{source}: not the archive of the set DD ({error})") from error
+    with reading(source, "not the archive of the set DD"), zipfile.ZipFile(io.BytesIO(archive)) as opened:
+        members = {name: opened.getinfo(f"DD/{name}") for name in DD_WHOLE_FILES}
+        if sum(member.file_size for member in members.values()) > _LARGEST:
+            raise ValueError(f"{source}: unpacks to more than {_LARGEST} bytes, refused")
+        # Asked for as many bytes as are announced, zipfile unpacks no more of them.
+        return {name: opened.open(member).read(member.file_size) for name, member in members.items()}
 
 
 def _cut(whole: Mapping[str, bytes], source: str) -> dict[str, bytes]:
     """Graphs 6 and 7 of the whole set in the fixed form that the check sums belong to."""
-    try:
+    with reading(source, "the files of the set DD are damaged"):
         edges = _numbers(whole["DD_A.txt"]).reshape(-1, 2)
         graph_of = _numbers(whole["DD_graph_indicator.txt"])
         graph_labels = _numbers(whole["DD_graph_labels.txt"])
@@ -102,8 +101,6 @@ def _cut(whole: Mapping[str, bytes], source: str) -> dict[str, bytes]:
             "DD67_graph_labels.txt": [graph_labels[graph - 1] for graph in _GRAPHS.values()],
             "DD67_node_labels.txt": node_labels[chosen].tolist(),
         }
-    except (ValueError, IndexError) as error:
-        raise ValueError(f"{source}: the files of the set DD are damaged ({error})") from error
     files = {name: "".join(f"{value}\n" for value in column).encode() for name, column in columns.items()}
     return {
         name: check_sum(content, f"{source} (graphs 6 and 7)", DD_SUMS[name])
@@ -113,11 +110,14 @@ def _cut(whole: Mapping[str, bytes], source: str) -> dict[str, bytes]:
 
 def _parse(files: Mapping[str, bytes], graph: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Node labels and edges [2, E] of one graph; in the files graph 6 is number 1 and graph 7 number 2."""
-    graph_of = _numbers(files["DD67_graph_indicator.txt"])
-    members = np.flatnonzero(graph_of == graph - 5)
-    edges = _numbers(files["DD67_A.txt"]).reshape(-1, 2).T - 1
-    inside = edges[:, graph_of[edges[0]] == graph - 5]
-    return _numbers(files["DD67_node_labels.txt"])[members], inside - members[0]
+    with reading("DD67", "the files of the set DD are damaged"):
+        graph_of = _numbers(files["DD67_graph_indicator.txt"])
+        members = np.flatnonzero(graph_of == graph - 5)
+        edges = _numbers(files["DD67_A.txt"]).reshape(-1, 2).T - 1
+        if edges.size and int(edges.min()) < 0:
+            raise ValueError(f"DD67_A.txt: node {int(edges.min()) + 1}; expected numbers from 1")
+        inside = edges[:, graph_of[edges[0]] == graph - 5]
+        return _numbers(files["DD67_node_labels.txt"])[members], inside - members[0]
 
 
 def _numbers(content: bytes) -> NDArray[np.int64]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import zipfile
-import zlib
 from dataclasses import dataclass
 from functools import cached_property
 from math import comb
@@ -16,6 +14,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from mcn._files import atomic_write
+from mcn.data.border import reading
+from mcn.data.npz import Archive
 from mcn.data.simple import SimpleGraph
 from mcn.motifs import derive
 from mcn.motifs.catalogue import (
@@ -34,10 +34,6 @@ from mcn.motifs.pairs import NonAdjacent
 
 _FORMAT = "mcn-motif-counts-1"
 _ARRAYS = ("indptr", "indices", "t", "s1", "s2", "k", "c")
-# Everything that a damaged archive makes zipfile, zlib and NumPy raise.
-_DAMAGED = (
-    OSError, ValueError, KeyError, TypeError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error
-)  # fmt: skip
 _NUMBERS = ("num_nodes", "self_loops", "duplicates", "one_way", "induced")
 
 
@@ -103,7 +99,8 @@ class MotifCounts:
         degree = int(self._inputs[2][node])
         raise ValueError(
             f"the count of '3-star-center' at node {node}, which has {degree:,} neighbours, does not fit "
-            "into 64 bits; per_edge, column, adjacency and totals are exact: use those, or leave this node out"
+            "into 64 bits; per_edge, column, adjacency and totals are exact: use those, or leave this "
+            "node out"
         )
 
     def column(self, motif: str) -> NDArray[np.int64]:
@@ -190,17 +187,13 @@ class MotifCounts:
         """Read what `save` wrote.
 
         Raises:
-            ValueError: the file is something else, damaged, or inconsistent in itself.
+            ValueError: the file is something else, damaged, or inconsistent in itself; or it takes more
+                memory than `MCN_MAX_BYTES` in the environment allows (2 GiB if that is not set).
+            OSError: the file is not there or cannot be read.
         """
-        try:
-            # Opened here, because np.load leaves the file open when it is no archive.
-            with Path(path).open("rb") as stream, np.load(stream, allow_pickle=False) as file:
-                content = {name: file[name] for name in ("format", *_NUMBERS, *_ARRAYS)}
-        except FileNotFoundError:
-            raise
-        except _DAMAGED as error:
-            raise ValueError(f"{path}: not a file of motif counts, or damaged ({error})") from None
-        _check(path, content)
+        with reading(path, "not a file of motif counts, or damaged"):
+            content = Archive(Path(path)).read(("format", *_NUMBERS, *_ARRAYS))
+            _check(path, content)
         numbers = {name: int(content[name]) for name in _NUMBERS}
         induced = bool(numbers.pop("induced"))
         graph = SimpleGraph(indptr=content["indptr"], indices=content["indices"], **numbers)
@@ -255,7 +248,7 @@ def _check(path: str | os.PathLike[str], content: dict[str, NDArray[Any]]) -> No
     sound = (
         str(content["format"]) == _FORMAT
         and all(content[x].shape == () and content[x].dtype.kind in "iu" for x in _NUMBERS)
-        and all(int(content[x]) >= 0 for x in _NUMBERS)
+        and all(0 <= int(content[x]) < 2**63 for x in _NUMBERS)
         and int(content["induced"]) <= 1
         and all(content[x].ndim == 1 for x in _ARRAYS)
         and _fits(int(content["num_nodes"]), content)
@@ -282,7 +275,11 @@ def _fits(n: int, content: dict[str, NDArray[Any]]) -> bool:
         return False
     tails = np.repeat(np.arange(n), np.diff(indptr))
     same_row = tails[1:] == tails[:-1]
-    return bool((tails < indices).all() and (indices[1:] > indices[:-1])[same_row].all())
+    if not ((tails < indices).all() and (indices[1:] > indices[:-1])[same_row].all()):
+        return False
+    numbers = [content[x] for x in _ARRAYS[2:]]
+    sums = derive.node_sums(indptr, indices, np.minimum(numbers[0], m))  # not yet known to be in bounds
+    return int(derive.first_impossible(indptr, indices, *sums, *numbers)) < 0
 
 
 __all__ = ["EDGE_ORBITS", "GRAPHLETS", "NODE_ORBITS", "MotifCounts", "MotifTotal"]
