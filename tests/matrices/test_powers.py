@@ -14,9 +14,9 @@ from tests.matrices.dense import adjacencies, dense_power, random_adjacency
 def power_row(A: np.ndarray, i: int, k: int, scratch) -> np.ndarray:
     csr = sp.csr_array(A.astype(float))
     source = (csr.indptr.astype(np.int64), csr.indices.astype(np.uint32), csr.data)
-    count = first_step(*source, i, scratch)
+    count = first_step(source, i, scratch)
     for _ in range(k - 1):
-        count = next_step(*source, 0, count, scratch)
+        count = next_step(source, 0, count, scratch)
     columns = scratch.columns[:count].astype(int)
     assert (np.diff(columns) > 0).all()
     row = np.zeros(len(A))

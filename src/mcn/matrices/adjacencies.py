@@ -24,6 +24,11 @@ class Adjacencies(NamedTuple):
     indices: NDArray[np.uint32]  # unsigned: an index into an array that numba need not wrap around
     values: NDArray[np.float64]
 
+    @property
+    def arrays(self) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.float64]]:
+        """The three arrays of the CSR."""
+        return self.indptr, self.indices, self.values
+
     def of(self, t: int) -> csr_array:
         """A_t as a matrix of its own (its arrays shared with the stack where SciPy allows)."""
         n = self.num_nodes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from mcn._threads import available_threads, run_chunks
 from mcn.matrices.adjacencies import Adjacencies
 from mcn.matrices.pattern import row_lengths
-from mcn.matrices.powers import all_rows, chosen_rows, new_scratch, root_degrees
+from mcn.matrices.powers import Scratch, all_rows, chosen_rows, new_scratch, root_degrees
 from mcn.matrices.psi import SYMMETRIC
 
 _PARALLEL = 2_000_000  # entries touched; with less, the work is over before a second thread has started
@@ -50,21 +51,31 @@ def _bounds(start: int, stop: int) -> list[int]:
     return [*range(start, stop, _CHUNK), stop]
 
 
+def _run_motifs(
+    adj: Adjacencies, steps: int, threads: int | None, work: Callable[[int, int, int, Scratch], None]
+) -> None:
+    """Call ``work(t, start, stop, scratch)`` over all rows of every motif t."""
+    workers = thread_count(threads, _full_work(adj, steps))
+    scratch = [new_scratch(adj.num_nodes) for _ in range(workers)]
+    for t in range(len(adj.motifs)):
+
+        def chunk(worker: int, start: int, stop: int, t: int = t) -> None:
+            work(t, start, stop, scratch[worker])
+
+        run_chunks(chunk, _bounds(0, adj.num_nodes), workers)
+
+
 def compute_roots(adj: Adjacencies, psi: int, steps: int, threads: int | None) -> NDArray[np.float64]:
     """Compute √D_jj of eq:k5 for every power, [T·K, N]; other Ψ than ``symmetric`` need none, [T·K, 0]."""
     n, options = adj.num_nodes, len(adj.motifs) * steps
     if psi != SYMMETRIC:
         return np.empty((options, 0))
     roots = np.empty((options, n))
-    workers = thread_count(threads, _full_work(adj, steps))
-    scratch = [new_scratch(n) for _ in range(workers)]
-    source = (adj.indptr, adj.indices, adj.values)
-    for t in range(len(adj.motifs)):
 
-        def work(worker: int, start: int, stop: int, t: int = t) -> None:
-            root_degrees(steps, n, *source, t, start, stop, roots, scratch[worker])
+    def work(t: int, start: int, stop: int, scratch: Scratch) -> None:
+        root_degrees(steps, n, adj.arrays, t, start, stop, roots, scratch)
 
-        run_chunks(work, _bounds(0, n), workers)
+    _run_motifs(adj, steps, threads, work)
     return roots
 
 
@@ -87,7 +98,6 @@ def compute_rows(
     marks = np.linspace(0, total, 8 * workers + 1) if workers > 1 else np.empty(0)
     bounds = np.unique([0, *np.searchsorted(reached, marks), rows.size]).tolist()
     scratch = [new_scratch(n) for _ in range(workers)]
-    source = (adj.indptr, adj.indices, adj.values)
     lengths = np.empty(rows.size, np.int64)
     parts: dict[int, tuple[NDArray[np.int32], NDArray[Any]]] = {}
 
@@ -100,7 +110,7 @@ def compute_rows(
             psi,
             steps,
             n,
-            *source,
+            adj.arrays,
             roots,
             rows[chunk],
             choice[chunk],
@@ -133,15 +143,11 @@ def compute_stack(
     np.cumsum(lengths.reshape(-1), out=indptr[1:])
     indices = np.empty(int(indptr[-1]), np.int32)
     values = np.empty(int(indptr[-1]), np.float32)
-    workers = thread_count(threads, _full_work(adj, steps))
-    scratch = [new_scratch(n) for _ in range(workers)]
-    source = (adj.indptr, adj.indices, adj.values)
-    for t in range(len(adj.motifs)):
 
-        def work(worker: int, start: int, stop: int, t: int = t) -> None:
-            all_rows(psi, steps, n, *source, roots, t, start, stop, indptr, indices, values, scratch[worker])
+    def work(t: int, start: int, stop: int, scratch: Scratch) -> None:
+        all_rows(psi, steps, n, adj.arrays, roots, t, start, stop, indptr, indices, values, scratch)
 
-        run_chunks(work, _bounds(0, n), workers)
+    _run_motifs(adj, steps, threads, work)
     return indptr, indices, values
 
 

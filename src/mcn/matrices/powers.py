@@ -1,9 +1,9 @@
 """Rows of A_t^k (eq:kstep2), one at a time: a sparse row times a sparse matrix, k − 1 times.
 
 A row is held as ascending `columns` with `values`; `total` is a dense accumulator and `bits` a set of
-columns met, both all zero between calls. The T adjacencies lie below each other in one CSR, so row i of
-A_t is row t·N + i. Sums run over ascending intermediate nodes, so a row has the same bits in whatever
-order, on whatever thread and for whatever purpose it is computed.
+columns met, both all zero between calls. The T adjacencies lie below each other in one CSR (the arrays
+`source`), so row i of A_t is row t·N + i. Sums run over ascending intermediate nodes: a row has the same bits
+in whatever order, on whatever thread and for whatever purpose it is computed.
 """
 
 from __future__ import annotations
@@ -65,8 +65,9 @@ def order_touched(touched: Any, found: int, bits: Any) -> None:
 
 
 @kernel
-def first_step(indptr: Any, indices: Any, values: Any, row: Any, scratch: Any) -> int:
+def first_step(source: Any, row: Any, scratch: Any) -> int:
     """Load row `row` of the stacked adjacencies; returns its length."""
+    indptr, indices, values = source
     start = indptr[row]
     count = indptr[row + 1] - start
     for p in range(count):
@@ -76,8 +77,9 @@ def first_step(indptr: Any, indices: Any, values: Any, row: Any, scratch: Any) -
 
 
 @kernel
-def next_step(indptr: Any, indices: Any, values: Any, offset: Any, count: int, scratch: Any) -> int:
+def next_step(source: Any, offset: Any, count: int, scratch: Any) -> int:
     """Multiply the loaded row by the adjacency whose rows start at `offset`; returns its new length."""
+    indptr, indices, values = source
     columns, weights, touched, total, bits = scratch
     found = 0
     for p in range(count):
@@ -105,9 +107,7 @@ def chosen_rows(
     psi: int,
     steps: int,
     num_nodes: int,
-    indptr: Any,
-    indices: Any,
-    values: Any,
+    source: Any,
     roots: Any,
     rows: Any,
     choice: Any,
@@ -121,9 +121,9 @@ def chosen_rows(
     for r in range(rows.size):
         i = rows[r]
         offset = (choice[r] // steps) * num_nodes
-        count = first_step(indptr, indices, values, offset + i, scratch)
+        count = first_step(source, offset + i, scratch)
         for _ in range(choice[r] % steps):
-            count = next_step(indptr, indices, values, offset, count, scratch)
+            count = next_step(source, offset, count, scratch)
         if used + count + 1 > to_columns.size:
             size = 2 * (used + count + 1)
             more_columns = np.empty(size, to_columns.dtype)
@@ -145,9 +145,7 @@ def all_rows(
     psi: int,
     steps: int,
     num_nodes: int,
-    indptr: Any,
-    indices: Any,
-    values: Any,
+    source: Any,
     roots: Any,
     motif: int,
     start: int,
@@ -160,10 +158,10 @@ def all_rows(
     """Compute rows start … stop − 1 of Ψ(A_t^k), one motif t and every k, each to its place in the stack."""
     offset = motif * num_nodes
     for i in range(start, stop):
-        count = first_step(indptr, indices, values, offset + i, scratch)
+        count = first_step(source, offset + i, scratch)
         for k in range(steps):
             if k > 0:
-                count = next_step(indptr, indices, values, offset, count, scratch)
+                count = next_step(source, offset, count, scratch)
             c = motif * steps + k
             at = to_indptr[c * num_nodes + i]
             weigh_row(psi, i, scratch.columns, scratch.values, count, roots[c], to_columns, to_values, at)
@@ -173,9 +171,7 @@ def all_rows(
 def root_degrees(
     steps: int,
     num_nodes: int,
-    indptr: Any,
-    indices: Any,
-    values: Any,
+    source: Any,
     motif: int,
     start: int,
     stop: int,
@@ -185,8 +181,8 @@ def root_degrees(
     """Compute √D_ii of eq:k5 for rows start … stop − 1 of A_t^k, one motif t and every k."""
     offset = motif * num_nodes
     for i in range(start, stop):
-        count = first_step(indptr, indices, values, offset + i, scratch)
+        count = first_step(source, offset + i, scratch)
         for k in range(steps):
             if k > 0:
-                count = next_step(indptr, indices, values, offset, count, scratch)
+                count = next_step(source, offset, count, scratch)
             roots[motif * steps + k, i] = np.sqrt(degree_of_row(scratch.values, count))
