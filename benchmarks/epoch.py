@@ -33,8 +33,8 @@ with warnings.catch_warnings():
 
 import mcn
 from mcn.data import feature_tensor, powerlaw_cluster
-from mcn.train import Config, Trainer, build_model, prepare
-from mcn.train.fit import one_torch_thread
+from mcn.train import MCNConfig, Trainer, build_model, prepare
+from mcn.train.loop import one_torch_thread
 
 FIVE = ("edge", "2-star", "triangle", "3-star", "4-clique")
 PYG = "PyG GAT"
@@ -111,7 +111,7 @@ def mcn_epoch(data: Data, output_heads: int, name: str) -> Callable[[], float]:
     motifs, steps, rule = NETWORK_SETTINGS[name]
     # The squares of a power-law graph do not fit: rows of powers are computed when they are chosen.
     stored = data.num_nodes < 50_000 or steps == 1
-    config = Config(
+    config = MCNConfig(
         motifs=motifs,
         steps=steps,
         output_heads=output_heads,

@@ -8,7 +8,7 @@ import pytest
 
 from mcn.data import load_dataset
 from mcn.experiments import Ledger, Source, Unit, extras, run_units
-from mcn.train import Config, compare, configure, dataset_config
+from mcn.train import MCNConfig, compare, configure, dataset_config
 from tests.cli.conftest import Run, refused
 from tests.cli.test_train import write_graph
 
@@ -96,14 +96,14 @@ def test_the_options_reach_the_networks(mcn: Run, tmp_path: Path) -> None:
         *("--ledger", file, "--jobs", 1),
     )
     assert done.code == 0, done.err
-    asked = Config(
+    asked = MCNConfig(
         motifs=("edge", "4-clique"),
         **{"steps": 2, "psi": "transition", "dropout": 0.3, "lr": 0.02, "weight_decay": 0.1},
         **{"max_epochs": 2, "patience": 7, "stopping": "loss", "normalize": False},
     )
     gat, lp, own = Ledger(file).rows()
-    assert Config.from_dict(own["config"]) == asked
-    assert Config.from_dict(gat["config"]) == configure("gat", asked)
+    assert MCNConfig.from_dict(own["config"]) == asked
+    assert MCNConfig.from_dict(gat["config"]) == configure("gat", asked)
     assert lp["config"] is None
     assert "weights kept by validation loss, patience 7" in done.out
 

@@ -14,7 +14,7 @@ import pytest
 
 from mcn.cli import _interrupt
 from mcn.data import load_dataset
-from mcn.train import Config, ViewsConfig, train_run
+from mcn.train import MCNConfig, ViewsConfig, train_run
 from tests.cli.conftest import COMMAND, Run
 from tests.cli.test_train import FILES
 
@@ -49,7 +49,7 @@ EPOCHS = {"mcn": 1500, "views": 300}
 def undisturbed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Whole:
     """A run on karate, made in this process."""
     epochs = EPOCHS[request.param]
-    config = (Config if request.param == "mcn" else ViewsConfig)(max_epochs=epochs, patience=epochs)
+    config = (MCNConfig if request.param == "mcn" else ViewsConfig)(max_epochs=epochs, patience=epochs)
     folder = tmp_path_factory.mktemp("whole") / "run"
     train_run(folder, load_dataset("karate"), config, {"dataset": "karate", "graph": None, "nodes": None})
     words = ["train", "--dataset", "karate", "--recipe", request.param]

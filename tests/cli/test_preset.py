@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from mcn.experiments import load_preset
-from mcn.train import Config, ViewsConfig, load_run
+from mcn.train import MCNConfig, ViewsConfig, load_run
 from tests.cli.conftest import Run, refused
 from tests.cli.test_train import write_graph
 
@@ -22,7 +22,7 @@ def test_a_preset_by_name_brings_its_data_set(mcn: Run, data_root: Path, tmp_pat
     assert "GAT" not in done.out
     run = load_run(tmp_path / "run")
     assert run.source["dataset"] == "cora"
-    assert run.config == load_preset("cora-paper").config.but(max_epochs=2, seed=3)
+    assert run.config == load_preset("cora-paper").config.replace(max_epochs=2, seed=3)
 
 
 def test_options_and_data_set_win(mcn: Run, tmp_path: Path) -> None:
@@ -34,14 +34,14 @@ def test_options_and_data_set_win(mcn: Run, tmp_path: Path) -> None:
     assert done.code == 0, done.err
     run = load_run(tmp_path / "run")
     assert run.source["dataset"] == "karate"
-    assert run.config == Config(
+    assert run.config == MCNConfig(
         motifs=("edge", "2-star"), steps=2, num_layers=3, lr=0.02, stopping="accuracy", max_epochs=2
     )
 
 
 def test_a_file_of_settings_and_a_graph_of_one_s_own(mcn: Run, tmp_path: Path) -> None:
     edges, nodes = write_graph(tmp_path)
-    wanted = Config(motifs=("edge", "3-star"), hidden=4, heads=2, max_epochs=2)
+    wanted = MCNConfig(motifs=("edge", "3-star"), hidden=4, heads=2, max_epochs=2)
     (tmp_path / "best.yaml").write_text(yaml.safe_dump(wanted.to_dict()))
     done = mcn(
         *("train", "--preset", tmp_path / "best.yaml", "--graph", edges, "--nodes", nodes),
@@ -69,7 +69,7 @@ def test_a_preset_of_views(mcn: Run, data_root: Path, tmp_path: Path) -> None:
     assert "for another" not in done.out  # the user has asked for it
     run = load_run(tmp_path / "run")
     assert run.source["dataset"] == "cora"
-    assert run.config == load_preset("cora-views").config.but(max_epochs=2, seed=3)
+    assert run.config == load_preset("cora-views").config.replace(max_epochs=2, seed=3)
 
 
 def test_a_preset_of_views_on_another_graph(mcn: Run, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import yaml
 
 from mcn.experiments import Ledger, load_preset
 from tests.cli.conftest import COMMAND, Run, refused
-from tests.experiments.units import timeless
+from tests.experiments.engine.units import timeless
 
 pytest.importorskip("optuna", reason="Optuna is not installed (pip install 'mcn[search]')")
 
@@ -102,7 +102,7 @@ def test_interrupted(space: Path, tmp_path: Path) -> None:
 
 
 def test_files_of_ones_own(mcn: Run, tmp_path: Path, space: Path) -> None:
-    from tests.experiments.units import write_graph
+    from tests.experiments.engine.units import write_graph
 
     source = write_graph(tmp_path)
     small = ["--trials", 1, "--seeds", 1, "--final-seeds", 1, "--jobs", 1, "--sampler", "grid"]

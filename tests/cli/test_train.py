@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from mcn.train import Config, load_run
+from mcn.train import MCNConfig, load_run
 from tests.cli.conftest import Run, refused
 
 QUICK = ["--max-epochs", "3", "--hidden", "4", "--heads", "2"]
@@ -57,7 +57,7 @@ def test_two_files_of_ones_own(mcn: Run, tmp_path: Path) -> None:
     assert done.out.splitlines()[-1] == f"files: {tmp_path / 'run'}"
     assert sorted(path.name for path in (tmp_path / "run").iterdir()) == FILES
     run = load_run(tmp_path / "run")
-    assert run.config == Config(max_epochs=3, hidden=4, heads=2, normalize=False)
+    assert run.config == MCNConfig(max_epochs=3, hidden=4, heads=2, normalize=False)
     assert run.source == {"dataset": None, "graph": str(edges.resolve()), "nodes": str(nodes.resolve())}
     assert run.classes == ["blue", "red"]
     assert run.feature_names == ["size", "age"]
@@ -185,7 +185,7 @@ def test_the_settings_can_be_read_safely(mcn: Run, tmp_path: Path) -> None:
     mcn("train", "--dataset", "karate", *QUICK, "--out", tmp_path / "one")
     settings = yaml.safe_load((tmp_path / "one" / "config.yaml").read_text())
     assert list(settings) == ["mcn", "recipe", "source", "data", "config"]
-    assert Config.from_dict(settings["config"]) == Config(max_epochs=3, hidden=4, heads=2)
+    assert MCNConfig.from_dict(settings["config"]) == MCNConfig(max_epochs=3, hidden=4, heads=2)
 
 
 def test_recipes(mcn: Run, tmp_path: Path) -> None:

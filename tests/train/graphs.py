@@ -8,7 +8,10 @@ import torch
 from torch_geometric.data import Data
 
 from mcn.data import strong_ties
-from mcn.train import Config, Trainer, build_model, fit, prepare
+from mcn.train import MCNConfig, Predictions, fit, prepare
+from mcn.train.loop import Trainer
+from mcn.train.recipes import work_of
+from mcn.train.settings import Settings
 
 SMALL: dict[str, Any] = {"hidden": 4, "heads": 2, "max_epochs": 12, "patience": 100}
 
@@ -19,19 +22,23 @@ def small_graph(seed: int = 0, **changes: Any) -> Data:
     return strong_ties(seed, **{**sizes, "train_per_class": 6, "val": 30, "test": 40, **changes})
 
 
-def small_config(**changes: Any) -> Config:
-    return Config(**{**SMALL, **changes})
+def small_config(**changes: Any) -> MCNConfig:
+    return MCNConfig(**{**SMALL, **changes})
 
 
-def new_trainer(data: Data, config: Config) -> Trainer:
-    problem = prepare(data, config)
-    return Trainer(build_model(problem, config), problem, config)
+def new_trainer(data: Data, config: Settings) -> Trainer:
+    return work_of(config).trainer(prepare(data, config), config)
 
 
-def trained(data: Data, config: Config) -> Trainer:
+def trained(data: Data, config: Settings) -> Trainer:
     trainer = new_trainer(data, config)
     fit(trainer)
     return trainer
+
+
+def predicted(trainer: Trainer) -> Predictions:
+    """What a trained network says of its own graph."""
+    return work_of(trainer.config).predict(trainer.model, trainer.problem.inputs)
 
 
 def same_tensors(first: dict[str, torch.Tensor], second: dict[str, torch.Tensor]) -> bool:

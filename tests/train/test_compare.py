@@ -19,7 +19,7 @@ def test_every_row_is_what_separate_runs_give() -> None:
         assert row["seeds"] == [3, 5]
         assert row["seconds_per_run"] > 0
         for seed, percent in zip(row["seeds"], row["test"], strict=True):
-            one = trained(data, configure(row["method"], base).but(seed=seed))
+            one = trained(data, configure(row["method"], base).replace(seed=seed))
             own = predict(one.model, one.problem.x, one.problem.stack)
             assert percent == 100 * accuracy_on_test(data, own.labels)
 

@@ -8,14 +8,14 @@ import torch
 from torch_geometric.data import HeteroData
 
 from mcn.motifs import count_motifs
-from mcn.train import Config, prepare
+from mcn.train import MCNConfig, prepare
 from mcn.train.problem import class_names, motif_stack
 from tests.train.graphs import small_graph
 
 
 def test_the_parts_and_their_labels() -> None:
     data = small_graph()
-    problem = prepare(data, Config())
+    problem = prepare(data, MCNConfig())
     assert problem.train.tolist() == data.train_mask.nonzero().squeeze(1).tolist()
     assert problem.val.tolist() == data.val_mask.nonzero().squeeze(1).tolist()
     assert torch.equal(problem.train_labels, data.y[data.train_mask])
@@ -26,7 +26,7 @@ def test_the_parts_and_their_labels() -> None:
 
 def test_test_labels_are_not_in_it() -> None:
     data = small_graph()
-    problem = prepare(data, Config())
+    problem = prepare(data, MCNConfig())
     hidden = ~(data.train_mask | data.val_mask)
     assert (problem.labels[hidden] == -1).all()
     assert torch.equal(problem.labels[~hidden], data.y[~hidden])
@@ -35,15 +35,15 @@ def test_test_labels_are_not_in_it() -> None:
 @pytest.mark.parametrize("dtype", [torch.int32, torch.uint8, torch.int16])
 def test_labels_of_any_integer_type(dtype: torch.dtype) -> None:
     data = small_graph()
-    expected = prepare(data, Config()).labels
+    expected = prepare(data, MCNConfig()).labels
     data.y = data.y.to(dtype)
-    assert torch.equal(prepare(data, Config()).labels, expected)
+    assert torch.equal(prepare(data, MCNConfig()).labels, expected)
 
 
 def test_counts_can_be_given() -> None:
     data = small_graph()
     counts = count_motifs(data.edge_index, data.num_nodes)
-    given, own = prepare(data, Config(), counts).stack, prepare(data, Config()).stack
+    given, own = prepare(data, MCNConfig(), counts).stack, prepare(data, MCNConfig()).stack
     assert (given.matrix("triangle") != own.matrix("triangle")).nnz == 0
 
 
@@ -52,14 +52,14 @@ def test_names_of_the_classes() -> None:
     assert class_names(data) is None
     data.classes = np.array(["x", "y", "z", "never seen"])
     assert class_names(data) == ["x", "y", "z", "never seen"]
-    assert prepare(data, Config()).num_classes == 4
+    assert prepare(data, MCNConfig()).num_classes == 4
     data.classes = ["x", "y"]
     with pytest.raises(ValueError, match=r"data.y holds class 2, but data.classes has 2 names"):
-        prepare(data, Config())
+        prepare(data, MCNConfig())
 
 
 def test_the_scale_of_the_counts_can_come_from_elsewhere() -> None:
-    config = Config()
+    config = MCNConfig()
     here, there = motif_stack(small_graph(0), config), motif_stack(small_graph(1), config)
     moved = motif_stack(small_graph(1), config, None, here.count_scale)
     assert np.array_equal(moved.count_scale, here.count_scale)
@@ -68,14 +68,14 @@ def test_the_scale_of_the_counts_can_come_from_elsewhere() -> None:
 
 def test_the_fingerprint_is_of_what_training_sees() -> None:
     data = small_graph()
-    first = prepare(data, Config()).fingerprint()
-    assert prepare(small_graph(dense=True), Config()).fingerprint() == first  # the same features
+    first = prepare(data, MCNConfig()).fingerprint()
+    assert prepare(small_graph(dense=True), MCNConfig()).fingerprint() == first  # the same features
 
     def changed(**attributes: Any) -> str:
         other = small_graph()
         for name, value in attributes.items():
             other[name] = value
-        return prepare(other, Config()).fingerprint()
+        return prepare(other, MCNConfig()).fingerprint()
 
     assert changed() == first
     shuffled = data.y.clone()
@@ -95,4 +95,4 @@ def test_the_fingerprint_is_of_what_training_sees() -> None:
 
 def test_graphs_of_several_kinds_are_refused() -> None:
     with pytest.raises(ValueError, match=r"expected a torch_geometric\.data\.Data .* got HeteroData"):
-        prepare(HeteroData(), Config())
+        prepare(HeteroData(), MCNConfig())

@@ -14,7 +14,7 @@ import yaml
 from torch_geometric.data import Data
 
 from mcn.train import (
-    Config,
+    MCNConfig,
     Epoch,
     Trainer,
     accuracy_on_test,
@@ -25,7 +25,7 @@ from mcn.train import (
     train_run,
 )
 from mcn.train.checkpoint import load_tensors, save_tensors
-from mcn.train.config import ATTENTION
+from mcn.train.mcn.config import ATTENTION
 from mcn.train.run import versions
 from tests.train.graphs import new_trainer, same_tensors, small_config, small_graph, trained
 
@@ -103,7 +103,7 @@ def test_the_predictions(finished: Path, data: Data) -> None:
 def test_the_configuration_reproduces_the_run(finished: Path, data: Data, tmp_path: Path) -> None:
     settings = yaml.safe_load((finished / "config.yaml").read_text())
     assert settings["source"] == SOURCE
-    train_run(tmp_path / "two", data, Config.from_dict(settings["config"]), settings["source"])
+    train_run(tmp_path / "two", data, MCNConfig.from_dict(settings["config"]), settings["source"])
     for name in FILES:
         if name != "summary.json":  # it holds the time taken
             assert (tmp_path / "two" / name).read_bytes() == (finished / name).read_bytes(), name

@@ -9,13 +9,13 @@ import pytest
 from torch_geometric.data import Data
 
 from mcn.data import load_dataset
-from mcn.train import Config, Predictions, accuracy_on_test, configure, predict
-from mcn.train.config import ATTENTION
+from mcn.train import MCNConfig, Predictions, accuracy_on_test, configure, predict
+from mcn.train.mcn.config import ATTENTION
 from tests.train.graphs import trained
 
 SEEDS = (0, 1)
-GAT, GCN = configure("gat", Config()), configure("gcn", Config())
-TRIANGLE = Config(motifs=("triangle",), motif_attention=False)
+GAT, GCN = configure("gat", MCNConfig()), configure("gcn", MCNConfig())
+TRIANGLE = MCNConfig(motifs=("triangle",), motif_attention=False)
 OPEN = ("edge", "2-star")
 
 
@@ -25,7 +25,7 @@ def data() -> Data:
 
 
 @cache
-def run(config: Config) -> tuple[float, Predictions]:
+def run(config: MCNConfig) -> tuple[float, Predictions]:
     """Test accuracy in percent, and the predictions."""
     graph = load_dataset("strong-ties")
     trainer = trained(graph, config)
@@ -35,8 +35,8 @@ def run(config: Config) -> tuple[float, Predictions]:
     return 100 * accuracy, own
 
 
-def mean(config: Config) -> float:
-    return sum(run(config.but(seed=seed))[0] for seed in SEEDS) / len(SEEDS)
+def mean(config: MCNConfig) -> float:
+    return sum(run(config.replace(seed=seed))[0] for seed in SEEDS) / len(SEEDS)
 
 
 def shares(own: Predictions, data: Data) -> list[float]:
@@ -47,21 +47,21 @@ def shares(own: Predictions, data: Data) -> list[float]:
 
 def test_in_short(data: Data) -> None:
     """One seed and few epochs: MCN is ahead of GAT and its nodes choose as they should."""
-    accuracy, own = run(Config(attention="paper", max_epochs=250))
-    assert accuracy > run(GAT.but(max_epochs=250))[0] + 10
+    accuracy, own = run(MCNConfig(attention="paper", max_epochs=250))
+    assert accuracy > run(GAT.replace(max_epochs=250))[0] + 10
     assert min(shares(own, data)) > 0.9
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("attention", ATTENTION)
 def test_choosing_pays(attention: str, data: Data) -> None:
-    config = Config(attention=attention)
+    config = MCNConfig(attention=attention)
     own = mean(config)
     assert own >= mean(GAT) + 10
     assert own >= mean(GCN) + 10
     assert own >= mean(TRIANGLE) + 10
     for seed in SEEDS:
-        choices = run(config.but(seed=seed))[1]
+        choices = run(config.replace(seed=seed))[1]
         strong = data.strong.numpy()
         for layer in choices.motif.T:
             assert (layer[strong] == 1).mean() >= 0.9
@@ -70,4 +70,4 @@ def test_choosing_pays(attention: str, data: Data) -> None:
 
 @pytest.mark.slow
 def test_without_the_triangle_the_gap_is_gone() -> None:
-    assert abs(mean(Config(attention="paper", motifs=OPEN)) - mean(GAT)) < 5
+    assert abs(mean(MCNConfig(attention="paper", motifs=OPEN)) - mean(GAT)) < 5

@@ -10,7 +10,7 @@ import pytest
 from torch_geometric.data import Data
 
 from mcn.data import load_dataset, load_graph
-from mcn.train import Config, Run, ViewsConfig, load_run, train_run
+from mcn.train import MCNConfig, Run, ViewsConfig, load_run, train_run
 
 QUICK = {"hidden": 4, "heads": 3, "max_epochs": 8, "attention": "paper", "policy_lr": 0.2}
 
@@ -34,7 +34,7 @@ class Trained(NamedTuple):
 
 def train(folder: Path, data: Data, source: dict[str, Any] | None = None, **settings: Any) -> Trained:
     source = {"dataset": None, "graph": None, "nodes": None} | (source or {})
-    train_run(folder, data, Config(**(QUICK | settings)), source)
+    train_run(folder, data, MCNConfig(**(QUICK | settings)), source)
     return Trained(folder, data, load_run(folder))
 
 

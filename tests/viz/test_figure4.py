@@ -8,7 +8,7 @@ import torch
 from torch_geometric.data import Data
 
 import mcn
-from mcn.train import Config, ViewsConfig, load_run, train_run
+from mcn.train import MCNConfig, ViewsConfig, load_run, train_run
 from mcn.viz import draw_figure4
 from mcn.viz._drawing import COLOURS
 from mcn.viz.figure4 import class_component
@@ -23,7 +23,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Data]:
     folder = tmp_path_factory.mktemp("run") / "karate"
     data = mcn.load_dataset("karate")
     motifs = ("edge", "4-path", "triangle")
-    train_run(folder, data, Config(motifs=motifs, attention="paper", max_epochs=8), {"dataset": "karate"})
+    train_run(folder, data, MCNConfig(motifs=motifs, attention="paper", max_epochs=8), {"dataset": "karate"})
     return folder, data
 
 

@@ -5,7 +5,7 @@ import torch
 
 from mcn.nn import MotifViews
 from mcn.train.features import features
-from mcn.train.views_fit import predict_views
+from mcn.train.views.trainer import predict_views
 from mcn.viz import explain
 from tests.viz.conftest import Trained
 

@@ -1,17 +1,16 @@
-"""Other methods, those of the paper's table 2 and more, behind one interface: ``(task, seed) -> scores``."""
+"""Methods behind one interface: the recipes, their special cases, those of the paper's table 2, and more."""
 
 from __future__ import annotations
 
 import importlib
 
-from mcn.baselines.registry import BASELINES, baseline, register
-from mcn.baselines.run import run, scores
-from mcn.baselines.task import Method, Task, task_from_data
+from mcn.baselines.registry import METHODS, Method, find_method, register
+from mcn.baselines.task import Task, task_from_data
 
-_METHODS = (
+for _name in (
+    "special",
     "majority",
     "deepwalk",
-    "mlp",
     "lp",
     "manireg",
     "semiemb",
@@ -19,13 +18,10 @@ _METHODS = (
     "planetoid",
     "chebyshev",
     "monet",
-    "gcn",
-    "gat",
     "gcn_ensemble",
     "grand",
     "twins",
-)
-for _name in _METHODS:  # importing a method's file registers it
+):  # importing a method's file registers it
     importlib.import_module(f"mcn.baselines.{_name}")
 
-__all__ = ["BASELINES", "Method", "Task", "baseline", "register", "run", "scores", "task_from_data"]
+__all__ = ["METHODS", "Method", "Task", "find_method", "register", "task_from_data"]

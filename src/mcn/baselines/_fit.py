@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 
 from mcn.baselines.task import Task
-from mcn.train.fit import one_torch_thread
+from mcn.train.loop import one_torch_thread
 from mcn.train.stopping import stopping_rule
 
 LR, DECAY, DROPOUT, HIDDEN = 0.01, 5e-4, 0.5, 16

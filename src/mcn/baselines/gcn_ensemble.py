@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -14,8 +16,8 @@ from mcn.baselines.task import Task
 from mcn.matrices import MotifStack
 from mcn.motifs import count_motifs
 
-MATRICES: dict[str, tuple[tuple[str, ...], int]] = {"citeseer": (("edge",), 2)}
-"""Motifs and steps of the paper's best MCN by data set; edge and triangle with one step elsewhere."""
+USUAL: dict[str, Any] = {"motifs": ["edge", "triangle"], "steps": 1}
+"""Motifs and steps, where the paper's best MCN has no other ones on the data set."""
 
 
 class _Network(torch.nn.Module):
@@ -42,7 +44,8 @@ class _Network(torch.nn.Module):
 @register("gcn-ensemble")
 def gcn_ensemble(task: Task, seed: int) -> NDArray[np.float32]:
     """K·T independent two-layer GCNs, one per motif and step size, their outputs concatenated."""
-    motifs, steps = MATRICES.get(task.dataset or "", (("edge", "triangle"), 1))
+    chosen = USUAL | task.published("gcn-ensemble")
+    motifs, steps = chosen["motifs"], chosen["steps"]
     stack = MotifStack.from_counts(count_motifs(task.edge_index, task.num_nodes), motifs, steps, "unweighted")
     products = [
         FixedProduct(symmetric(stack.matrix(motif, k))) for motif in motifs for k in range(1, steps + 1)

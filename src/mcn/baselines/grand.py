@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -40,15 +40,8 @@ class Setting:
     max_epochs: int = 5000
 
 
-SETTINGS = {
-    "cora": Setting(8, 4, 1.0, 0.5, 0.5, 0.5),
-    "citeseer": Setting(2, 2, 0.7, 0.3, 0.0, 0.2),
-    "pubmed": Setting(5, 4, 1.0, 0.2, 0.6, 0.8, lr=0.2, patience=100, batch_norm=True),
-}
-"""The published settings by data set."""
-
-ELSEWHERE = replace(SETTINGS["cora"], max_epochs=1000)
-"""On other graphs: with few validation nodes the stopping rule can wait without end."""
+ELSEWHERE = Setting(8, 4, 1.0, 0.5, 0.5, 0.5, max_epochs=1000)
+"""On graphs without published settings: with few validation nodes the stopping rule can wait without end."""
 
 
 def consistency_loss(probabilities: torch.Tensor, temperature: float) -> torch.Tensor:
@@ -139,7 +132,8 @@ def _fit(network: _Network, task: Task, setting: Setting) -> None:
 @register("grand")
 def grand(task: Task, seed: int) -> NDArray[np.float32]:
     """A perceptron on randomly propagated features whose S predictions for every node are made to agree."""
-    setting = SETTINGS.get(task.dataset or "", ELSEWHERE)
+    published = task.published("grand")
+    setting = Setting(**published) if published else ELSEWHERE
     with seeded(seed):
         network = _Network(task, setting)
         _fit(network, task, setting)

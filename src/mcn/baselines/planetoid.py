@@ -109,19 +109,19 @@ def _planetoid(task: Task, seed: int, inductive: bool) -> NDArray[np.float32]:
         return fit_scores(network, task, optimizer, penalty=penalty)
 
 
-@register("planetoid-t")
+@register("planetoid-t", needs=("gensim",))
 def planetoid_t(task: Task, seed: int) -> NDArray[np.float32]:
     """Planetoid-T: every node has an embedding of its own."""
     return _planetoid(task, seed, inductive=False)
 
 
-@register("planetoid-i")
+@register("planetoid-i", needs=("gensim",))
 def planetoid_i(task: Task, seed: int) -> NDArray[np.float32]:
     """Planetoid-I: the embedding is computed from the features."""
     return _planetoid(task, seed, inductive=True)
 
 
-@register("planetoid")
+@register("planetoid", needs=("gensim",))
 def planetoid(task: Task, seed: int) -> NDArray[np.float32]:
     """Planetoid-T or -I, whichever is better on validation."""
     return best_scores([planetoid_t(task, seed), planetoid_i(task, seed)], task)

@@ -1,37 +1,263 @@
-"""The registry of baselines: one name, one function."""
+"""The registry of methods: recipes, special cases of them, and baselines, each under one name."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from typing import Any, NamedTuple
 
-from mcn.baselines.task import Method
-from mcn.train._settings import one_of
+import numpy as np
+from numpy.typing import NDArray
+from torch_geometric.data import Data
 
-BASELINES: dict[str, Method] = {}
-"""Every baseline by its name; `register` adds to it."""
+from mcn._names import did_you_mean, one_of
+from mcn.baselines.task import Scorer, Task, task_from_data
+from mcn.motifs import MotifCounts
+from mcn.train.loop import fit
+from mcn.train.presets import dataset_config
+from mcn.train.problem import Problem, prepare
+from mcn.train.recipes import RECIPES, work_of
+from mcn.train.settings import Settings
+
+_PACKAGES = {"sklearn": "scikit-learn"}  # by the name they are imported by, where that is another one
 
 
-def register(name: str) -> Callable[[Method], Method]:
+class Outcome(NamedTuple):
+    """What a run of a method gives.
+
+    scores: a number per node and class, [N, C]. val_accuracy: a fraction. val_loss, epochs: None where a
+    method has none. seconds: the time it took.
+    """
+
+    scores: NDArray[np.floating[Any]]
+    val_accuracy: float
+    val_loss: float | None
+    epochs: int | None
+    seconds: float
+
+    @property
+    def labels(self) -> NDArray[np.int64]:
+        """The class with the largest score, [N]."""
+        return np.asarray(self.scores.argmax(1), np.int64)
+
+
+@dataclass(frozen=True)
+class Method(ABC):
+    """A method: how it is configured, how a graph is prepared for it, and how it is run.
+
+    Attributes:
+        name: what users call it.
+        title: one sentence.
+        needs: packages that a plain installation does not bring.
+    """
+
+    name: str
+    title: str
+    needs: tuple[str, ...] = ()
+
+    @property
+    @abstractmethod
+    def trained(self) -> bool:
+        """Whether it is a network of a recipe: it has settings, a run on disk, and predicts new nodes."""
+
+    @property
+    @abstractmethod
+    def explains(self) -> bool:
+        """Whether the explorer can show what its predictions rest on."""
+
+    @abstractmethod
+    def configure(
+        self, dataset: str | None, settings: Mapping[str, Any], last: Mapping[str, Any]
+    ) -> Settings | None:
+        """Return the complete configuration; None for a method without settings.
+
+        Args:
+            dataset: a data set by name, whose preset the configuration starts from.
+            settings: changes to the preset; the method's own changes come after them.
+            last: changes that have the last word.
+
+        Raises:
+            ValueError: a setting is not known, or a value is not allowed.
+        """
+
+    @abstractmethod
+    def prepare(
+        self, data: Data, dataset: str | None, config: Settings | None, counts: MotifCounts | None
+    ) -> Any:
+        """Make a graph ready; the same for every seed."""
+
+    @abstractmethod
+    def run(self, prepared: Any, config: Settings | None, seed: int) -> Outcome:
+        """Run it once; test labels are out of its reach."""
+
+    def check_installed(self) -> None:
+        """Refuse to run without the packages it needs.
+
+        Raises:
+            ValueError: names them, and how to install them.
+        """
+        missing = [_PACKAGES.get(name, name) for name in self.needs if find_spec(name) is None]
+        if missing:
+            raise ValueError(f"{self.name} needs {' and '.join(missing)}: pip install 'mcn[baselines]'")
+
+
+@dataclass(frozen=True)
+class TrainedMethod(Method):
+    """A recipe, or a special case of one.
+
+    Attributes:
+        recipe: its name.
+        changes: what makes the special case.
+        ledger_name: what keys in a ledger call it: a special case's configuration tells the rest.
+    """
+
+    recipe: str = "mcn"
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    ledger_name: str = ""
+
+    @property
+    def trained(self) -> bool:
+        """Yes."""
+        return True
+
+    @property
+    def explains(self) -> bool:
+        """Yes: every recipe does."""
+        return True
+
+    def configure(
+        self, dataset: str | None, settings: Mapping[str, Any], last: Mapping[str, Any]
+    ) -> Settings | None:
+        """Start from the data set's preset of the recipe."""
+        current = RECIPES[self.recipe].config.current_names
+        base = dataset_config(self.recipe, dataset, **current(dict(settings)))
+        return base.replace(**self.changes).replace(**current(dict(last)))
+
+    def prepare(
+        self, data: Data, dataset: str | None, config: Settings | None, counts: MotifCounts | None
+    ) -> Problem:
+        """Make the recipe's inputs."""
+        assert config is not None
+        return prepare(data, config, counts)
+
+    def run(self, prepared: Problem, config: Settings | None, seed: int) -> Outcome:
+        """Train, and predict all nodes."""
+        assert config is not None
+        own = config.replace(seed=seed)
+        trainer = work_of(own).trainer(prepared, own)
+        result = fit(trainer)
+        scores = work_of(own).predict(trainer.model, prepared.inputs).probabilities
+        return Outcome(scores, result.val_accuracy, result.val_loss, result.epochs, result.seconds)
+
+
+@dataclass(frozen=True)
+class ScoredMethod(Method):
+    """A baseline: a function from a task and a seed to scores."""
+
+    function: Scorer | None = None
+
+    @property
+    def trained(self) -> bool:
+        """No."""
+        return False
+
+    @property
+    def explains(self) -> bool:
+        """No."""
+        return False
+
+    def configure(
+        self, dataset: str | None, settings: Mapping[str, Any], last: Mapping[str, Any]
+    ) -> Settings | None:
+        """Refuse any setting."""
+        if settings or last:
+            raise ValueError(f"the baseline {self.name!r} has no settings, got { ({**settings, **last}) }")
+        return None
+
+    def prepare(
+        self, data: Data, dataset: str | None, config: Settings | None, counts: MotifCounts | None
+    ) -> Task:
+        """Make the task."""
+        return task_from_data(data, dataset)
+
+    def run(self, prepared: Task, config: Settings | None, seed: int) -> Outcome:
+        """Score all nodes.
+
+        Raises:
+            ValueError: what the function returned are not scores.
+        """
+        assert self.function is not None
+        began = time.perf_counter()
+        scores = np.asarray(self.function(prepared, seed))
+        seconds = time.perf_counter() - began
+        expected = (prepared.num_nodes, prepared.num_classes)
+        if scores.shape != expected:
+            raise ValueError(f"{self.name!r} returned scores of shape {scores.shape}; expected {expected}")
+        if not np.isfinite(scores).all():
+            raise ValueError(f"{self.name!r} returned scores that are not finite; expected numbers")
+        return Outcome(scores, prepared.val_accuracy(scores), None, None, seconds)
+
+
+METHODS: dict[str, Method] = {}
+"""Every method by its name; `register` adds to it."""
+FORMER = {"mcn-paper": "paper"}
+"""Names of 0.1.0 that are still understood."""
+
+
+def add(method: Method) -> None:
+    """Enter a method.
+
+    Raises:
+        ValueError: the name is taken.
+    """
+    if method.name in METHODS:
+        raise ValueError(f"a method {method.name!r} is registered already; choose another name")
+    METHODS[method.name] = method
+
+
+def register(name: str, *, needs: tuple[str, ...] = ()) -> Callable[[Scorer], Scorer]:
     """Enter a method under a name: ``@register("mine")`` above a function ``(task, seed) -> scores``.
+
+    Its title is the first line of the function's docstring.
 
     Raises:
         ValueError: the name is taken.
     """
 
-    def enter(function: Method) -> Method:
-        if name in BASELINES:
-            raise ValueError(f"a baseline {name!r} is registered already; choose another name")
-        BASELINES[name] = function
+    def enter(function: Scorer) -> Scorer:
+        title = (function.__doc__ or "").strip().partition("\n")[0]
+        add(ScoredMethod(name, title, needs, function))
         return function
 
     return enter
 
 
-def baseline(name: str) -> Method:
-    """The method of this name.
+def find_method(name: str, what: str = "method") -> Method:
+    """Return the method of this name; `what` is how an error calls it.
 
     Raises:
         ValueError: there is none; says which name was probably meant.
     """
-    one_of("baseline", name, tuple(sorted(BASELINES)))
-    return BASELINES[name]
+    name = FORMER.get(name, name)
+    one_of(what, name, METHODS)
+    return METHODS[name]
+
+
+def check_methods(names: Iterable[str], what: str = "methods") -> list[str]:
+    """Return the names of methods that can be run here, each once.
+
+    Raises:
+        ValueError: none is given, one is not known, or its packages are not installed.
+    """
+    found = list(dict.fromkeys(FORMER.get(name, name) for name in names))
+    if not found:
+        raise ValueError(f"{what} names no method; there are {', '.join(METHODS)}")
+    for name in found:
+        if name not in METHODS:
+            hint = did_you_mean(name, METHODS)
+            raise ValueError(f"{what} must be one of {', '.join(METHODS)}, got {name!r}{hint}")
+        METHODS[name].check_installed()
+    return found

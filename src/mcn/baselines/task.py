@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
 
 import numpy as np
 import torch
+import yaml
 from numpy.typing import NDArray
 from torch_geometric.data import Data
 
 from mcn.data import simple_graph
-from mcn.train import dataset_config, prepare
+from mcn.train.features import features
+from mcn.train.problem import known_labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,12 +54,25 @@ class Task:
         """Classes of the validation nodes, in the order of `val`."""
         return self.labels.numpy()[self.val]
 
+    def published(self, method: str) -> dict[str, Any]:
+        """Return what the paper behind a method sets for this data set; nothing elsewhere."""
+        found: dict[str, Any] = _published()[method].get(self.dataset or "", {})
+        return found
+
     def val_accuracy(self, scores: NDArray[np.floating]) -> float:
         """Share of the validation nodes whose class has the largest score."""
         return float((scores[self.val].argmax(1) == self.val_labels).mean())
 
 
-Method = Callable[[Task, int], NDArray[np.float32]]
+@cache
+def _published() -> dict[str, dict[str, Any]]:
+    content: dict[str, dict[str, Any]] = yaml.safe_load(
+        (resources.files("mcn.baselines") / "published.yaml").read_bytes()
+    )
+    return content
+
+
+Scorer = Callable[[Task, int], NDArray[np.float32]]
 """A baseline: task and seed in, a score per node and class [N, C] out."""
 
 
@@ -68,6 +86,6 @@ def task_from_data(data: Data, dataset: str | None = None) -> Task:
     Raises:
         ValueError: says what of `data` cannot be trained on.
     """
-    problem = prepare(data, dataset_config(None, motifs=("self",), motif_attention=False))
+    known = known_labels(data)
     edges = simple_graph(data.edge_index, data.num_nodes).edge_index
-    return Task(problem.x, edges, problem.labels, problem.train, problem.val, problem.num_classes, dataset)
+    return Task(features(data.x, normalize=True), edges, *known, dataset)

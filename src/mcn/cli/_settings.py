@@ -1,71 +1,113 @@
-"""The options of a network and its training, for the verbs that train."""
+"""The options of the verbs that train, made from the declarations of the settings."""
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 if TYPE_CHECKING:
-    from mcn.experiments import Preset as NamedSettings
-    from mcn.train.recipes import AnyConfig
+    from mcn.train.presets import Preset as NamedSettings
+    from mcn.train.settings import Settings
 
 Preset = Annotated[
     str | None,
     typer.Option("--preset", help="Settings by name (cora, cora-paper, cora-views …), or a .yaml file."),
 ]
-Motifs = Annotated[
-    str | None, typer.Option("--motifs", help="Motif names, separated by commas: edge,triangle.")
-]
 Recipe = Annotated[
     str | None,
     typer.Option(
         "--recipe",
-        help="How to train: mcn (nodes choose motifs), paper (the same by the paper's rule) or views (motif "
-        "views); what did best on the data set if not given.",
+        help="How to train: mcn (nodes choose motifs), paper (the same by the paper's rule and settings) or "
+        "views (motif views); the data set's default if not given.",
     ),
 ]
-Steps = Annotated[int | None, typer.Option("--steps", help="K: the longest walk a node may listen along.")]
-Psi = Annotated[
-    str | None,
-    typer.Option("--psi", help="Matrix function: unweighted, row-max, transition, laplacian or symmetric."),
-]
-Attention = Annotated[
-    str | None, typer.Option("--attention", help="How motif attention is trained: see docs/attention.md.")
-]
-Hidden = Annotated[int | None, typer.Option("--hidden", help="Hidden units per head.")]
-Heads = Annotated[int | None, typer.Option("--heads", help="Attention heads of the hidden layers.")]
-Layers = Annotated[int | None, typer.Option("--layers", help="Number of layers.")]
-Dropout = Annotated[float | None, typer.Option("--dropout", help="Dropout probability.")]
-Lr = Annotated[float | None, typer.Option("--lr", help="Learning rate.")]
-WeightDecay = Annotated[float | None, typer.Option("--weight-decay", help="L2 regularisation.")]
-MaxEpochs = Annotated[
-    int | None, typer.Option("--max-epochs", help="Stop after so many epochs at the latest.")
-]
-Patience = Annotated[
-    int | None, typer.Option("--patience", help="Stop after so many epochs without progress.")
-]
-Stopping = Annotated[
-    str | None, typer.Option("--stopping", help="What counts as progress: gat, accuracy or loss.")
-]
-Normalize = Annotated[
-    bool | None,
-    typer.Option("--normalize/--raw", help="Make each node's features sum to one (default), or leave them."),
-]
 Seed = Annotated[int, typer.Option("--seed", help="The first seed.", min=0)]
+Sets = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="Any other setting (docs/settings.md); repeatable."),
+]
+
+
+def with_settings(function: Callable[..., None]) -> Callable[..., None]:
+    """Give a verb an option for every setting that declares one, and ``--set`` for all others.
+
+    The verb takes what was given as ``**options`` and turns it into settings with `settings_given`.
+    """
+    from mcn.train.recipes import all_settings
+
+    signature = inspect.signature(function, eval_str=True)
+    own = [each for each in signature.parameters.values() if each.kind is not each.VAR_KEYWORD]
+    made = []
+    for name, having in all_settings().items():
+        one = having[0][1]
+        if one.option is not None:
+            kind: Any = str if one.kind is tuple else one.kind
+            flags = "/".join(f"--{flag}" for flag in one.option.split("/"))
+            option = typer.Option(flags, help=one.sentence + _only(having))
+            made.append(_parameter(name, Annotated[kind | None, option]))
+    made.append(_parameter("sets", Sets))
+    # The settings stand before the options of the verb itself that have to do with its results.
+    place = next((i for i, each in enumerate(own) if each.name in ("seed", "seeds")), len(own))
+    both = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in (*own[:place], *made, *own[place:])]
+    function.__signature__ = signature.replace(parameters=both)  # type: ignore[attr-defined]
+    function.__annotations__ = {each.name: each.annotation for each in both}
+    return function
+
+
+def _parameter(name: str, annotation: Any) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+
+
+def _only(having: list[tuple[Any, Any]]) -> str:
+    """Say which recipes have a setting, where not all do."""
+    from mcn.train.recipes import RECIPES
+
+    named = [recipe.name for recipe, _ in having]
+    return "" if len(named) == len(RECIPES) else f" (recipes {' and '.join(named)})"
+
+
+def settings_given(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings that the user's options ask for.
+
+    Raises:
+        ValueError: ``--set`` names no setting, or a value is not one of its kind.
+    """
+    from mcn._names import did_you_mean
+    from mcn.train.recipes import all_settings
+
+    everywhere = all_settings()
+    texts = {name: value for name, value in options.items() if value is not None and name != "sets"}
+    for word in options.get("sets") or []:
+        name, equals, value = word.partition("=")
+        name = name.strip().replace("-", "_")
+        if not equals:
+            raise ValueError(f"--set {word}: expected NAME=VALUE")
+        if name not in everywhere:
+            raise ValueError(f"--set {word}: unknown setting {name!r}{did_you_mean(name, everywhere)}")
+        if name == "seed":
+            raise ValueError(f"--set {word}: use --seed and --seeds")
+        if name in texts:
+            raise ValueError(f"--set {word}: {name} is given twice")
+        texts[name] = value
+    return {
+        name: everywhere[name][0][1].parse(value) if isinstance(value, str) else value
+        for name, value in texts.items()
+    }
 
 
 def read_preset(name: str, recipe: str | None) -> NamedSettings:
-    """The preset of --preset, which --recipe must not contradict."""
-    from mcn.experiments import load_preset, presets
-    from mcn.train._settings import one_of
-    from mcn.train.recipes import RECIPES
+    """Return the preset of --preset, which --recipe must not contradict."""
+    from mcn.train.presets import load_preset, preset_of
+    from mcn.train.recipes import find_recipe
 
     found = load_preset(name)
     if recipe is not None and recipe != found.recipe:
-        one_of("--recipe", recipe, tuple(RECIPES))
-        other = found.dataset if recipe == "mcn" else f"{found.dataset}-{recipe}"
-        hint = f", or use --preset {other}" if other in presets() else ""
+        find_recipe(recipe, "--recipe")
+        other = preset_of(recipe, found.dataset)
+        hint = "" if other is None else f", or use --preset {other.name}"
         raise ValueError(
             f"--preset {name} has the recipe {found.recipe}, --recipe asks for {recipe}; leave out one of "
             f"them{hint}"
@@ -74,42 +116,23 @@ def read_preset(name: str, recipe: str | None) -> NamedSettings:
 
 
 def configured(
-    recipe: str | None, dataset: str | None, base: AnyConfig | None, given: dict[str, Any]
-) -> AnyConfig:
-    """The configuration that the user's options ask for.
-
-    Without --recipe: a preset's own, else the best one for the data set; options that only a network whose
-    nodes choose has (--steps, --psi …) ask for such a network.
+    recipe: str | None, dataset: str | None, preset: NamedSettings | None, given: dict[str, Any]
+) -> Settings:
+    """Return the configuration that the user's options ask for; options never change the recipe.
 
     Args:
-        base: the configuration of a preset, if one was named; of the recipe asked for, see `read_preset`.
-        given: the fields that options set, see `settings_given`.
+        recipe: of --recipe; without it, that of the preset, else the data set's default.
+        dataset: by name, or None for a graph of one's own.
+        preset: of --preset, if one was named.
+        given: see `settings_given`.
+
+    Raises:
+        ValueError: there is no such recipe, or it lacks a setting; says which recipe has it.
     """
-    from mcn.train import best_recipe, recipe_config, recipe_of
-    from mcn.train._settings import one_of
-    from mcn.train.recipes import RECIPES, settings_of
+    from mcn.train.presets import dataset_config, default_recipe
+    from mcn.train.recipes import check_settings, find_recipe
 
-    if recipe is not None:
-        one_of("--recipe", recipe, tuple(RECIPES))
-    only_networks = [name for name in given if name not in settings_of("views")]
-    best = "mcn" if only_networks else best_recipe(dataset)
-    used = recipe or (best if base is None else recipe_of(base))
-    if used == "views" and only_networks:
-        option = f"--{only_networks[0].replace('_', '-')}"
-        raise ValueError(f"{option} is an option of the recipes mcn and paper; the recipe views has none")
-    config = recipe_config(used, dataset, **given) if base is None else base.but(**given)
-    if recipe not in (None, recipe_of(config)):
-        raise ValueError(
-            f"--attention {given['attention']} is not of the recipe {recipe}; leave out one of them"
-        )
-    return config
-
-
-def settings_given(motifs: str | None, layers: int | None = None, **given: Any) -> dict[str, Any]:
-    """The fields of a configuration that the user's options set."""
-    changes = {name: value for name, value in given.items() if value is not None}
-    if motifs is not None:
-        changes["motifs"] = tuple(name.strip() for name in motifs.split(",") if name.strip())
-    if layers is not None:
-        changes["num_layers"] = layers
-    return changes
+    name = recipe or (default_recipe(dataset) if preset is None else preset.recipe)
+    found = find_recipe(name, "--recipe")
+    check_settings(found, given)
+    return dataset_config(name, dataset, **given) if preset is None else preset.config.replace(**given)

@@ -21,13 +21,8 @@ def print_methods(title: str, rows: list[dict[str, Any]]) -> None:
     if compared:
         table.add_column(f"− {rows[0]['method'].upper()}, paired", justify="right")
     for row in rows:
-        test = (
-            "no test nodes"
-            if row["test_mean"] is None
-            else f"{row['test_mean']:.1f} ± {row['test_std']:.1f} %"
-        )
-        if row["test_mean"] is not None and len(row["seeds"]) == 1:
-            test = f"{row['test_mean']:.1f} %"
+        spread = "" if row["test_std"] is None else f" ± {row['test_std']:.1f}"
+        test = "no test nodes" if row["test_mean"] is None else f"{row['test_mean']:.1f}{spread} %"
         table.add_row(
             row["method"].upper(),
             test,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import os
 import sys
@@ -10,6 +9,8 @@ from typing import Any
 
 import typer
 from typer.core import TyperGroup
+
+from mcn._names import did_you_mean
 
 VERBS = {
     "train": "Train a network on a graph.",
@@ -20,6 +21,7 @@ VERBS = {
     "search": "Search for settings on the validation nodes.",
     "motifs": "Count the motifs of a graph.",
     "datasets": "List the data sets, and where they are looked for.",
+    "methods": "List the methods, and what each can do.",
 }
 
 EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
@@ -52,9 +54,8 @@ class Verbs(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Say which verb was probably meant."""
         if args and args[0] not in VERBS and not args[0].startswith("-"):
-            near = difflib.get_close_matches(args[0], VERBS, n=1)
-            hint = f"did you mean '{near[0]}'?" if near else f"verbs: {', '.join(VERBS)}"
-            raise _UsageError(f"no verb '{args[0]}'; {hint}")
+            hint = did_you_mean(args[0], VERBS) or f"; verbs: {', '.join(VERBS)}"
+            raise _UsageError(f"no verb '{args[0]}'{hint}")
         return super().resolve_command(ctx, args)
 
 
@@ -127,10 +128,9 @@ def _explain(error: Any) -> str:
     """The message of a wrong use; a mistyped option gets the nearest one suggested."""
     if type(error).__name__ != "NoSuchOption":
         return str(error.format_message())
-    near = difflib.get_close_matches(error.option_name, error.possibilities or [], n=1)
     verb = error.ctx.command_path if error.ctx else "mcn"
-    hint = f"did you mean '{near[0]}'?" if near else f"`{verb} --help` lists the options"
-    return f"no option '{error.option_name}'; {hint}"
+    hint = did_you_mean(error.option_name, error.possibilities or [])
+    return f"no option '{error.option_name}'" + (hint or f"; `{verb} --help` lists the options")
 
 
 def _describe(error: Exception) -> str:

@@ -32,7 +32,8 @@ def run(
     check_writable(out, ".csv")
     check_input(None, graph, nodes)
     from mcn._files import atomic_write
-    from mcn.train import in_classes, load_run, prediction_rows, predictions_csv
+    from mcn.train.predictions import in_classes, prediction_rows, predictions_csv
+    from mcn.train.run import load_run
 
     trained = load_run(folder)
     if graph is not None:
@@ -41,10 +42,9 @@ def run(
         data = read_own(folder, trained.source, data_root)
     own = trained.predict(data)
     data = in_classes(data, trained.classes)
-    motifs = trained.config.motifs
     if out is not None:
         with atomic_write(out) as file:
-            file.write(predictions_csv(data, own, motifs).encode())
+            file.write(predictions_csv(data, own).encode())
     if as_json:
         content: dict[str, Any] = {
             "run": str(folder),
@@ -52,9 +52,9 @@ def run(
             "out": None if out is None else str(out),
         }
         if out is None:
-            content["predictions"] = list(prediction_rows(data, own, motifs))
+            content["predictions"] = list(prediction_rows(data, own))
         print(json.dumps(content, indent=2))
     elif out is None:
-        print(predictions_csv(data, own, motifs), end="")
+        print(predictions_csv(data, own), end="")
     else:
         print(f"{data.num_nodes:,} nodes predicted; written to {out}")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mcn._names import one_of
 from mcn.cli._compiling import compile_notice
 from mcn.cli._interrupt import resumable
 from mcn.cli._options import DataRoot, Json
@@ -17,8 +18,8 @@ from mcn.cli._progress import progress_bar
 from mcn.cli._warnings import plain_warnings
 
 if TYPE_CHECKING:
-    from mcn.experiments.plan import Entry
-    from mcn.experiments.tables import Cell
+    from mcn.experiments.engine.cells import Cell
+    from mcn.experiments.paper.plan import Entry
 
 TABLES = ("table2", "table3", "beyond")
 WHAT = ("table1", "table2", "table3", "figure1", "figure4", "beyond")
@@ -65,7 +66,7 @@ def run(
 
     Example: mcn reproduce table2 --quick
     """
-    _check_what(what)
+    one_of("WHAT", what, WHAT)
     folder = out if out is not None else Path("reproduce") / what
     names, sets = _names("--methods", methods), _names("--datasets", datasets)
     if what not in TABLES:
@@ -97,8 +98,8 @@ def run(
 
 def _table(what: str, folder: Path, **options: Any) -> dict[str, Any]:
     """Tables 2 and 3, and that of motif views."""
-    from mcn.experiments import reproduce_table
-    from mcn.experiments.reproduce import HTML, LEDGER, MARKDOWN, RESULTS
+    from mcn.experiments.paper import reproduce_table
+    from mcn.experiments.paper.reproduce import HTML, LEDGER, MARKDOWN, RESULTS
 
     on_terminal = sys.stderr.isatty()
     with progress_bar(what) as report:
@@ -134,9 +135,8 @@ def _table1(
     from dataclasses import asdict
 
     from mcn.data import load_dataset
-    from mcn.experiments import special_cases
-    from mcn.experiments.report_special import special_report
-    from mcn.experiments.reproduce import HTML, MARKDOWN, check_out, write_report
+    from mcn.experiments.paper.reproduce import HTML, MARKDOWN, check_out, write_report
+    from mcn.experiments.paper.special_cases import special_cases, special_report
 
     check_out(folder, resume)
     cases = {name: special_cases(load_dataset(name, root=data_root), seed) for name in datasets}
@@ -182,35 +182,25 @@ def _draw1(data: Any, files: list[Path]) -> dict[str, Any]:
 
 def _draw4(name: str, data: Any, files: list[Path], folder: Path, seed: int, resume: bool) -> dict[str, Any]:
     """fig:vis: the paper's setting and rule, with the motifs of the figure."""
-    from mcn.experiments import load_preset
-    from mcn.train import train_run
+    from mcn.train.presets import dataset_config
+    from mcn.train.run import train_run
     from mcn.viz import draw_figure4
 
-    config = load_preset(f"{name}-paper").config.but(
-        motifs=("edge", "4-path", "triangle"), steps=1, seed=seed
-    )
+    motifs = ("edge", "4-path", "triangle")
+    config = dataset_config("paper", name, motifs=motifs, steps=1, seed=seed)
     source = {"dataset": name, "graph": None, "nodes": None}
     with progress_bar("training") as report:
-        summary = train_run(folder, data, config, source, resume=resume, progress=report)
+        run = train_run(folder, data, config, source, resume=resume, progress=report)
     for file in files:
-        draw_figure4(folder, data, file)
-    return {key: summary[key] for key in ("protocol", "val_accuracy", "test_accuracy", "motif_share")} | {
+        draw_figure4(run, data, file)
+    return {key: run.summary[key] for key in ("protocol", "val_accuracy", "test_accuracy", "motif_share")} | {
         "run": str(folder)
     }
 
 
-def _check_what(what: str) -> None:
-    import difflib
-
-    if what not in WHAT:
-        near = difflib.get_close_matches(what, WHAT, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise ValueError(f"WHAT must be one of {', '.join(WHAT)}, got {what!r}{hint}")
-
-
 def _seeds(what: str, seeds: int | None, first: int | None, quick: bool) -> list[int]:
-    from mcn.experiments.plan import QUICK_SEEDS
-    from mcn.experiments.plan import TABLES as known
+    from mcn.experiments.paper.plan import QUICK_SEEDS
+    from mcn.experiments.paper.plan import TABLES as known
 
     number = seeds if seeds is not None else QUICK_SEEDS if quick else known[what].seeds
     start = known[what].first_seed if first is None else first

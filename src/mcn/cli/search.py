@@ -17,7 +17,8 @@ from mcn.cli._settings import Seed
 from mcn.cli._warnings import plain_warnings
 
 if TYPE_CHECKING:
-    from mcn.experiments import SearchResult, Source, Trial
+    from mcn.experiments import Source
+    from mcn.experiments.search import SearchResult, Trial
 
 EMBEDDED = "strong-ties"
 LEDGER, RESULT, BEST = "ledger.sqlite", "search.json", "best.yaml"
@@ -78,7 +79,8 @@ def run(
     if path.exists() and not resume:
         raise ValueError(f"{path} already holds runs; choose another --out, or go on with --resume")
     with plain_warnings(), compile_notice():
-        from mcn.experiments import Source, load_space, search
+        from mcn.experiments import Source
+        from mcn.experiments.search import load_space, search
 
         own = load_space(space)
         if graph is None:
@@ -115,11 +117,8 @@ def run(
 
 
 def _changed(result: SearchResult) -> dict[str, Any]:
-    """The winner's configuration, as far as it is not the default; what a preset holds."""
-    from mcn.train import Config
-
-    own = result.config.to_dict()
-    plain = Config(attention=result.config.attention).to_dict() | {"attention": Config().attention}
+    """Return the winner's configuration, as far as it is not the recipe's default; what a preset holds."""
+    own, plain = result.config.to_dict(), type(result.config)().to_dict()
     return {name: value for name, value in own.items() if value != plain[name] and name != "seed"}
 
 
@@ -131,6 +130,7 @@ def _write(folder: Path, result: SearchResult, source: Source) -> None:
     preset = {
         "description": f"The winner of a search of {result.space} on {result.dataset}: {result.protocol}.",
         "dataset": source.dataset,
+        "recipe": result.config.recipe,
         "settings": _changed(result),
     }
     with atomic_write(folder / BEST) as file:
@@ -165,7 +165,7 @@ def _print(result: SearchResult, source: Source, folder: Path, ledger: Path) -> 
         shares = ", ".join(f"{name} {share:.0%}" for name, share in result.importances.items())
         print(f"importance (share of the variation, fANOVA): {shares}")
     test = [100 * row["test_accuracy"] for row in result.final if row["test_accuracy"] is not None]
-    spread = f" ± {np.std(test):.1f}" if len(test) > 1 else ""
+    spread = f" ± {np.std(test, ddof=1):.1f}" if len(test) > 1 else ""
     print(
         "test: no test nodes" if not test else f"test accuracy of the winner: {np.mean(test):.1f}{spread} %"
     )

@@ -46,7 +46,7 @@ def run(
             data = read_own(folder, trained.source, data_root)
         else:
             data, _ = read_input(None, graph, nodes, data_root, default="")
-        page = write_explorer(folder, data, out, other_graph=graph is not None)
+        page = write_explorer(trained, data, out, other_graph=graph is not None)
     shown = opened and _can_show() and _show(page)
     if as_json:
         size = page.stat().st_size

@@ -1,61 +1,54 @@
-"""Training: losses, stopping rules, the resumable loop, runs on disk, the estimator."""
+"""Training: recipes and their settings, the resumable loop, runs on disk, the estimators.
+
+Each name is loaded when it is first used: the command line needs the settings, but not torch.
+"""
 
 from __future__ import annotations
 
-from mcn.train.callbacks import Checkpoints, JSONLines, TensorBoard
-from mcn.train.classifier import MCNClassifier
-from mcn.train.compare import compare, result_row
-from mcn.train.config import Config
-from mcn.train.evaluate import Predictions, accuracy_on_test, predict
-from mcn.train.fit import Epoch, FitResult, Trainer, build_model, fit
-from mcn.train.losses import attention_loss, classification_loss
-from mcn.train.methods import METHODS, configure, dataset_config
-from mcn.train.problem import Problem, prepare
-from mcn.train.recipes import RECIPES, best_recipe, recipe_config, recipe_of
-from mcn.train.run import Run, check_free, load_run, protocol, train_run
-from mcn.train.stopping import AccuracyRule, GATRule, LossRule
-from mcn.train.table import in_classes, prediction_rows, predictions_csv
-from mcn.train.views_classifier import ViewsClassifier
-from mcn.train.views_config import ViewsConfig
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "METHODS",
-    "RECIPES",
-    "AccuracyRule",
-    "Checkpoints",
-    "Config",
-    "Epoch",
-    "FitResult",
-    "GATRule",
-    "JSONLines",
-    "LossRule",
-    "MCNClassifier",
-    "Predictions",
-    "Problem",
-    "Run",
-    "TensorBoard",
-    "Trainer",
-    "ViewsClassifier",
-    "ViewsConfig",
-    "accuracy_on_test",
-    "attention_loss",
-    "best_recipe",
-    "build_model",
-    "check_free",
-    "classification_loss",
-    "compare",
-    "configure",
-    "dataset_config",
-    "fit",
-    "in_classes",
-    "load_run",
-    "predict",
-    "prediction_rows",
-    "predictions_csv",
-    "prepare",
-    "protocol",
-    "recipe_config",
-    "recipe_of",
-    "result_row",
-    "train_run",
-]
+from mcn._lazy import lazy
+
+if TYPE_CHECKING:
+    from mcn.train.callbacks import TensorBoard as TensorBoard
+    from mcn.train.estimator import MCNClassifier as MCNClassifier
+    from mcn.train.estimator import ViewsClassifier as ViewsClassifier
+    from mcn.train.loop import Epoch as Epoch
+    from mcn.train.loop import fit as fit
+    from mcn.train.mcn.config import MCNConfig as MCNConfig
+    from mcn.train.paper import PaperConfig as PaperConfig
+    from mcn.train.predictions import Predictions as Predictions
+    from mcn.train.predictions import accuracy_on_test as accuracy_on_test
+    from mcn.train.presets import load_preset as load_preset
+    from mcn.train.problem import Problem as Problem
+    from mcn.train.problem import prepare as prepare
+    from mcn.train.recipe import Recipe as Recipe
+    from mcn.train.recipes import RECIPES as RECIPES
+    from mcn.train.run import Run as Run
+    from mcn.train.run import load_run as load_run
+    from mcn.train.run import train_run as train_run
+    from mcn.train.views.config import ViewsConfig as ViewsConfig
+
+_HOME = {
+    "RECIPES": ".recipes",
+    "Epoch": ".loop",
+    "MCNClassifier": ".estimator",
+    "MCNConfig": ".mcn.config",
+    "PaperConfig": ".paper",
+    "Predictions": ".predictions",
+    "Problem": ".problem",
+    "Recipe": ".recipe",
+    "Run": ".run",
+    "TensorBoard": ".callbacks",
+    "ViewsClassifier": ".estimator",
+    "ViewsConfig": ".views.config",
+    "accuracy_on_test": ".predictions",
+    "fit": ".loop",
+    "load_preset": ".presets",
+    "load_run": ".run",
+    "prepare": ".problem",
+    "train_run": ".run",
+}
+
+__all__ = list(_HOME)
+__getattr__, __dir__ = lazy(__name__, _HOME)

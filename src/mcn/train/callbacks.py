@@ -11,7 +11,7 @@ from typing import Any
 
 from mcn._files import atomic_write
 from mcn.train.checkpoint import save_tensors
-from mcn.train.fit import BaseTrainer, Epoch
+from mcn.train.loop import Epoch, Trainer
 
 
 class JSONLines:
@@ -33,7 +33,7 @@ class JSONLines:
         with atomic_write(self._path) as file:
             file.write("".join(f"{line}\n" for line in lines[:after_epoch]).encode())
 
-    def __call__(self, trainer: BaseTrainer, epoch: Epoch) -> None:
+    def __call__(self, trainer: Trainer, epoch: Epoch) -> None:
         """Write the line."""
         with self._path.open("a") as file:
             file.write(json.dumps(epoch._asdict()) + "\n")
@@ -45,7 +45,7 @@ class Checkpoints:
     def __init__(self, path: str | os.PathLike[str], every: float = 1.0) -> None:
         self._path, self._every, self._last = Path(path), every, time.monotonic()
 
-    def __call__(self, trainer: BaseTrainer, epoch: Epoch) -> None:
+    def __call__(self, trainer: Trainer, epoch: Epoch) -> None:
         """Save if it is time."""
         if trainer.stopped or time.monotonic() - self._last >= self._every:
             save_tensors(self._path, trainer.tensors(), trainer.state())
@@ -58,7 +58,7 @@ class Fraction:
     def __init__(self, report: Callable[[float], Any]) -> None:
         self._report = report
 
-    def __call__(self, trainer: BaseTrainer, epoch: Epoch) -> None:
+    def __call__(self, trainer: Trainer, epoch: Epoch) -> None:
         """Report."""
         done = epoch.epoch / trainer.config.max_epochs
         waited = trainer.rule.state_dict()["waited"] / trainer.config.patience
@@ -75,7 +75,7 @@ class TensorBoard:
             raise ValueError("TensorBoard is not installed: pip install tensorboard") from None
         self._writer: Any = SummaryWriter(str(folder))  # type: ignore[no-untyped-call, unused-ignore]
 
-    def __call__(self, trainer: BaseTrainer, epoch: Epoch) -> None:
+    def __call__(self, trainer: Trainer, epoch: Epoch) -> None:
         """Write the scalars."""
         for name in ("train_loss", "train_accuracy", "val_loss", "val_accuracy"):
             self._writer.add_scalar(name, getattr(epoch, name), epoch.epoch)

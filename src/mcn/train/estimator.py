@@ -1,72 +1,110 @@
-"""What the estimators share: parameters in the manner of scikit-learn, predictions, the score."""
+"""The recipes in the manner of scikit-learn: `MCNClassifier` and `ViewsClassifier`."""
 
 from __future__ import annotations
 
-import difflib
 import inspect
-from abc import ABC, abstractmethod
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from torch_geometric.data import Data
 
-from mcn.train.evaluate import Predictions, accuracy_on_test
-from mcn.train.fit import BaseTrainer, Epoch, fit
-from mcn.train.problem import class_names
-from mcn.train.table import in_classes
+from mcn._names import did_you_mean
+from mcn.train.loop import Epoch, fit
+from mcn.train.predictions import Predictions, accuracy_on_test, in_classes
+from mcn.train.problem import Problem, class_names, prepare
+from mcn.train.recipe import Recipe
+from mcn.train.recipes import RECIPES
+from mcn.train.settings import Setting, declared
 
 
-class NodeClassifier(ABC):
-    """The common part of `mcn.MCNClassifier` and `mcn.ViewsClassifier`."""
+class NodeClassifier:
+    """Node classification by a recipe: the common part of the estimators.
+
+    The parameters of a subclass are the settings of its recipe, with `random_state` for the seed;
+    `get_params`, `set_params` and `sklearn.base.clone` work as usual.
+    """
+
+    recipe: ClassVar[Recipe]
+
+    def __init_subclass__(cls, recipe: str, **rest: Any) -> None:
+        """Give the estimator of a recipe the recipe's settings as its parameters."""
+        super().__init_subclass__(**rest)
+        cls.recipe = RECIPES[recipe]
+
+        def __init__(self: NodeClassifier, **params: Any) -> None:
+            signature = inspect.signature(type(self).__init__)
+            bound = signature.bind(self, **params)  # an unknown name is a TypeError, as for any function
+            bound.apply_defaults()
+            for name, value in list(bound.arguments.items())[1:]:
+                setattr(self, name, value)
+
+        own = [_parameter(one) for one in declared(cls.recipe.config).values()]
+        self_ = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
+        __init__.__signature__ = inspect.Signature([self_, *own])  # type: ignore[attr-defined]
+        cls.__init__ = __init__  # type: ignore[assignment]
+        if cls.__doc__:
+            cls.__doc__ += _parameters_text(cls.recipe)
 
     @classmethod
     def _names(cls) -> list[str]:
         return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The arguments this estimator was made with."""
+        """Return the parameters this estimator was made with."""
         return {name: getattr(self, name) for name in self._names()}
 
     def set_params(self, **params: Any) -> Self:
-        """Change some of the arguments."""
+        """Change some of the parameters."""
+        known = self._names()
         for name, value in params.items():
-            if name not in self._names():
-                near = difflib.get_close_matches(name, self._names(), n=1)
-                hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(self._names())}"
-                raise ValueError(f"{type(self).__name__} has no parameter {name!r}; {hint}")
+            if name not in known:
+                hint = did_you_mean(name, known) or f"; it has {', '.join(known)}"
+                raise ValueError(f"{type(self).__name__} has no parameter {name!r}{hint}")
             setattr(self, name, value)
         return self
 
-    def _train(self, trainer: BaseTrainer, data: Data, num_classes: int, num_features: int) -> None:
-        """Train, and keep what an estimator says of itself afterwards."""
+    def fit(self, data: Data) -> Self:
+        """Train on the nodes of `data.train_mask`, stopping by those of `data.val_mask`.
+
+        Raises:
+            ValueError: says what of `data` or of the parameters cannot be trained with.
+        """
+        params = self.get_params()
+        config = self.recipe.config(seed=params.pop("random_state"), **params)
+        problem = prepare(data, config)
+        trainer = self.recipe.work.trainer(problem, config)
         history: list[Epoch] = []
         result = fit(trainer, [lambda _trainer, epoch: history.append(epoch)])
-        self.config_, self.model_ = trainer.config, trainer.model
+        self.config_, self.model_ = config, trainer.model
         self.history_, self.best_epoch_, self.val_accuracy_ = history, result.best_epoch, result.val_accuracy
         names = class_names(data)
-        self.classes_ = np.arange(num_classes) if names is None else np.asarray(names)
-        self.n_features_in_ = num_features
-        self.feature_names_ = getattr(data, "feature_names", None)
+        self.classes_ = np.arange(problem.num_classes) if names is None else np.asarray(names)
+        self._memory = problem.memory(data)
+        self.n_features_in_, self.feature_names_, _ = self._memory
+        self._keep(problem)
+        return self
 
-    def _check_fitted(self) -> None:
+    def _keep(self, problem: Problem) -> None:
+        """Keep what a recipe has to say of itself after training."""
+
+    def predictions(self, data: Data) -> Predictions:
+        """Return probabilities and choices for the nodes of `data`: the training graph or another one."""
         if not hasattr(self, "model_"):
             raise ValueError(f"this {type(self).__name__} is not fitted yet; call fit(data) first")
-
-    @abstractmethod
-    def predictions(self, data: Data) -> Predictions:
-        """Probabilities and choices for the nodes of `data`: the training graph, grown or another one."""
+        inputs = self.recipe.work.inputs(data, self.config_, memory=self._memory)
+        return self.recipe.work.predict(self.model_, inputs)
 
     def predict_proba(self, data: Data) -> NDArray[np.float32]:
-        """Float32 [N, classes]: class probabilities of every node."""
+        """Return float32 [N, classes]: class probabilities of every node."""
         return self.predictions(data).probabilities
 
     def predict(self, data: Data) -> NDArray[Any]:
-        """The class number of every node, as in `data.y` of the graph trained on."""
+        """Return the class number of every node, as in `data.y` of the graph trained on."""
         return self.predictions(data).labels
 
     def score(self, data: Data) -> float:
-        """Accuracy on the nodes of `data.test_mask`; classes that have names are compared by name."""
+        """Return the accuracy on the nodes of `data.test_mask`; named classes are compared by name."""
         if data.y is None or data.get("test_mask") is None:
             raise ValueError("data.y or data.test_mask is missing: there is nothing to score")
         labels = self.predict(data)
@@ -81,3 +119,63 @@ class NodeClassifier(ABC):
         defaults = inspect.signature(type(self).__init__).parameters
         changed = {k: v for k, v in self.get_params().items() if v != defaults[k].default}
         return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in changed.items())})"
+
+
+def _name(one: Setting) -> str:
+    """Return what scikit-learn calls a setting."""
+    return "random_state" if one.name == "seed" else one.name
+
+
+def _parameter(one: Setting) -> inspect.Parameter:
+    return inspect.Parameter(_name(one), inspect.Parameter.KEYWORD_ONLY, default=one.default)
+
+
+def _parameters_text(recipe: Recipe) -> str:
+    own = declared(recipe.config).values()
+    lines = "".join(f"        {_name(one)}: {one.sentence} Default: {one.default!r}.\n" for one in own)
+    return f"\n    Parameters:\n{lines}"
+
+
+class MCNClassifier(NodeClassifier, recipe="mcn"):
+    """Node classification with a motif convolutional network, whose nodes choose what they listen to.
+
+    Attributes after `fit`:
+        classes_: the class numbers, or `data.classes` where the data names them.
+        model_, stack_: the trained `mcn.MCN` and the training graph's `mcn.MotifStack`.
+        motif_choice_: names of the motif each node chose, [N, layers]; step_choice_: its step size.
+        history_: the scores of every epoch (`mcn.train.Epoch`).
+        best_epoch_, val_accuracy_: of the weights that were kept.
+        n_features_in_, feature_names_: what `predict` expects to find in a graph.
+
+    >>> import mcn
+    >>> data = mcn.load_dataset("karate")
+    >>> clf = mcn.MCNClassifier(lr=0.02, max_epochs=60, random_state=0).fit(data)
+    >>> clf.predict(data)[[0, 33]].tolist(), clf.motif_choice_.shape
+    ([0, 1], (34, 2))
+    >>> clf.predict(data).tolist() == data.y.tolist()
+    True
+    """
+
+    def _keep(self, problem: Problem) -> None:
+        own = self.recipe.work.predict(self.model_, problem.inputs)
+        self.stack_ = problem.inputs.stack
+        self.motif_choice_: NDArray[Any] = np.asarray(own.motifs)[own.motif]
+        self.step_choice_ = own.step
+
+
+class ViewsClassifier(NodeClassifier, recipe="views"):
+    """Node classification with motif views: a perceptron on features mixed along motif random walks.
+
+    Attributes after `fit`:
+        classes_: the class numbers, or `data.classes` where the data names them.
+        model_: the trained `mcn.nn.MotifViews`.
+        history_: the scores of every epoch (`mcn.train.Epoch`).
+        best_epoch_, val_accuracy_: of the weights that were kept.
+        n_features_in_, feature_names_: what `predict` expects to find in a graph.
+
+    >>> import mcn
+    >>> data = mcn.load_dataset("karate")
+    >>> clf = mcn.ViewsClassifier(walk_length=3, max_neighbours=8, max_epochs=3, random_state=0).fit(data)
+    >>> clf.predict_proba(data).shape, clf.predict(data)[[0, 33]].tolist()
+    ((34, 2), [0, 1])
+    """

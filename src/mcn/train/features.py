@@ -10,12 +10,11 @@ import torch
 from torch_geometric.data import Data
 
 from mcn.data.sparse import feature_csr, feature_tensor
-from mcn.matrices import MotifStack
-from mcn.train.config import Config
+from mcn.train.problem import Memory
 
 
 def features(x: torch.Tensor, normalize: bool) -> torch.Tensor:
-    """Features in float32, sparse or dense as they came, each row divided by its sum if asked.
+    """Return features in float32, sparse or dense as they came, each row divided by its sum if asked.
 
     The sum is of absolute values: the same for bag-of-words features, and it cannot cancel to nearly
     nothing for features of both signs. A row of zeros stays as it is.
@@ -31,23 +30,15 @@ def features(x: torch.Tensor, normalize: bool) -> torch.Tensor:
     return feature_tensor(csr)
 
 
-def inputs(data: Data, stack: MotifStack, config: Config) -> torch.Tensor:
-    """What the first layer sees, as `config.features` says."""
-    if config.features == "motifs":
-        return torch.from_numpy(stack.node_counts)
-    return features(data.x, config.normalize)
-
-
-def check_features(data: Data, width: int, names: list[str] | None) -> None:
+def check_features(data: Data, memory: Memory) -> None:
     """Refuse a graph whose features are not those a network was trained on.
 
-    Args:
-        width: number of features the network was trained on.
-        names: their names, if they had any; compared where `data.feature_names` has names too.
+    Names are compared where both graphs have them.
 
     Raises:
         ValueError: no features, other ones, or a value that is not finite.
     """
+    width, names = memory.in_channels, memory.feature_names
     x = data.x
     if x is None or x.dim() != 2 or x.shape[0] != data.num_nodes:
         shape = None if x is None else list(x.shape)

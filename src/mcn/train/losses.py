@@ -49,15 +49,17 @@ def correctness(logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
     return torch.where(logits.argmax(1) == labels, 1.0, -1.0).to(logits.dtype)
 
 
-def agreement_loss(views: Sequence[torch.Tensor], temperature: float, sure: float = 2.0) -> torch.Tensor:
-    """How far the predictions of several passes are from their common, sharpened mean.
+def agreement_loss(
+    passes: Sequence[torch.Tensor], temperature: float, min_confidence: float = 2.0
+) -> torch.Tensor:
+    """Measure how far the predictions of several passes are from their common, sharpened mean.
 
-    Counted are the nodes whose mean prediction is surer than `sure` classes out of all could be by chance
-    (its largest probability exceeds `sure` / C); mean of squared distances over those nodes and the passes.
+    A node counts if the largest probability of its mean prediction exceeds `min_confidence` / C. The loss is
+    the mean of the squared distances over those nodes and the passes.
     """
-    probabilities = [view.softmax(1) for view in views]
+    probabilities = [logits.softmax(1) for logits in passes]
     mean = torch.stack([p.detach() for p in probabilities]).mean(0)
     target = torch.softmax(mean.clamp_min(1e-12).log() / temperature, 1)
-    counted = (mean.max(1).values > sure / mean.shape[1]).to(mean.dtype)
+    counted = (mean.max(1).values > min_confidence / mean.shape[1]).to(mean.dtype)
     distance = torch.stack([((p - target) ** 2).sum(1) for p in probabilities]).mean(0)
     return (distance * counted).sum() / counted.sum().clamp_min(1.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import torch
@@ -13,14 +13,17 @@ from torch_geometric.data import Data
 
 from mcn.data import check_data
 from mcn.data.sparse import feature_csr
-from mcn.matrices import MotifStack
-from mcn.motifs import MotifCounts, count_motifs
-from mcn.train.config import Config
-from mcn.train.features import inputs
+from mcn.motifs import MotifCounts
+from mcn.train.recipes import work_of
+from mcn.train.settings import Settings
 
 
 class Known(NamedTuple):
-    """The labels of the training and validation nodes (-1 elsewhere), these nodes, and the classes."""
+    """What training may know of the classes.
+
+    labels: int64 [N], -1 wherever a node is in neither the training nor the validation part, so that nothing
+    downstream can look at a test label. train, val: node ids. num_classes: their number.
+    """
 
     labels: torch.Tensor
     train: NDArray[np.int64]
@@ -28,12 +31,61 @@ class Known(NamedTuple):
     num_classes: int
 
 
-class Labelled:
-    """What every kind of problem has: labels that are known, and for which nodes."""
+class Memory(NamedTuple):
+    """What a trained network remembers of the graph it was trained on.
 
-    labels: torch.Tensor
-    train: NDArray[np.int64]
-    val: NDArray[np.int64]
+    in_channels: number of input features. feature_names: their names, if they had any. state: plain values
+    of the recipe's own, see `Inputs.state`.
+    """
+
+    in_channels: int
+    feature_names: list[str] | None
+    state: dict[str, Any]
+
+
+class Inputs(Protocol):
+    """What a network takes from a graph; each recipe has its own."""
+
+    @property
+    def in_channels(self) -> int:
+        """Number of input features."""
+        ...
+
+    def state(self) -> dict[str, Any]:
+        """Return plain values that another graph needs to be prepared in the same way."""
+        ...
+
+    def fingerprint(self, known: Known) -> str:
+        """Return the SHA-256 of edges, features and what is known of the classes."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """What a training run sees: the inputs of the network, and what is known of the classes."""
+
+    inputs: Any
+    known: Known
+
+    @property
+    def num_classes(self) -> int:
+        """C."""
+        return self.known.num_classes
+
+    @property
+    def train(self) -> NDArray[np.int64]:
+        """Ids of the training nodes."""
+        return self.known.train
+
+    @property
+    def val(self) -> NDArray[np.int64]:
+        """Ids of the validation nodes."""
+        return self.known.val
+
+    @property
+    def labels(self) -> torch.Tensor:
+        """Classes of the training and validation nodes, -1 elsewhere, [N]."""
+        return self.known.labels
 
     @property
     def train_labels(self) -> torch.Tensor:
@@ -45,52 +97,41 @@ class Labelled:
         """Classes of the validation nodes, in the order of `val`."""
         return self.labels[torch.from_numpy(self.val)]
 
-
-@dataclass(frozen=True, eq=False)
-class Problem(Labelled):
-    """What a training run sees: features, the motif stack, and the labels of two parts of the nodes.
-
-    `labels` is -1 wherever a node is in neither the training nor the validation part, so nothing
-    downstream can look at a test label.
-    """
-
-    x: torch.Tensor
-    stack: MotifStack
-    labels: torch.Tensor
-    train: NDArray[np.int64]
-    val: NDArray[np.int64]
-    num_classes: int
-
     def fingerprint(self) -> str:
-        """SHA-256 of the edges, features, known labels and parts: whether a run is about this graph."""
-        known = Known(self.labels, self.train, self.val, self.num_classes)
-        return fingerprint(self.x, self.stack.base.indptr, self.stack.base.indices, known)
+        """Return the SHA-256 of the edges, features, known labels and parts: which graph a run is about."""
+        own: str = self.inputs.fingerprint(self.known)
+        return own
+
+    def memory(self, data: Data) -> Memory:
+        """Return what a network trained on this remembers of its graph."""
+        feature_names = getattr(data, "feature_names", None)
+        plain = None if feature_names is None else [str(name) for name in feature_names]
+        return Memory(int(self.inputs.in_channels), plain, self.inputs.state())
 
 
-def fingerprint(x: torch.Tensor, indptr: NDArray[Any], indices: NDArray[Any], known: Known) -> str:
-    """SHA-256 of features, edges (the rows of A) and what is known of the classes."""
-    csr = feature_csr(x)
-    sha = hashlib.sha256(f"{tuple(x.shape)} {known.num_classes}".encode())
-    for whole in (csr.indptr, csr.indices, indptr, indices, *known[:3]):
-        sha.update(np.asarray(whole, np.int64).tobytes())
-    sha.update(np.ascontiguousarray(csr.data).tobytes())
-    return sha.hexdigest()
-
-
-def prepare(data: Data, config: Config, counts: MotifCounts | None = None) -> Problem:
-    """Check a graph and make it ready.
+def prepare(data: Data, config: Settings, counts: MotifCounts | None = None) -> Problem:
+    """Check a graph and make it ready for the recipe of a configuration.
 
     Args:
         data: with x, y, edge_index and the three masks.
-        config: decides the motif stack and whether features are row-normalised.
+        config: decides the matrices and what becomes of the features.
         counts: the motif counts of `data`, if they are known already.
 
     Raises:
         ValueError: says what of `data` cannot be trained on, or which setting does not fit.
     """
     known = known_labels(data)
-    stack = motif_stack(data, config, counts)
-    return Problem(inputs(data, stack, config), stack, *known)
+    return Problem(work_of(config).inputs(data, config, counts), known)
+
+
+def fingerprint(x: torch.Tensor, indptr: NDArray[Any], indices: NDArray[Any], known: Known) -> str:
+    """Return the SHA-256 of features, edges (the rows of A) and what is known of the classes."""
+    csr = feature_csr(x)
+    sha = hashlib.sha256(f"{tuple(x.shape)} {known.num_classes}".encode())
+    for whole in (csr.indptr, csr.indices, indptr, indices, *known[:3]):
+        sha.update(np.asarray(whole, np.int64).tobytes())
+    sha.update(np.ascontiguousarray(csr.data).tobytes())
+    return sha.hexdigest()
 
 
 def known_labels(data: Data) -> Known:
@@ -121,35 +162,14 @@ def known_labels(data: Data) -> Known:
     )
 
 
-def motif_stack(
-    data: Data,
-    config: Config,
-    counts: MotifCounts | None = None,
-    count_scale: NDArray[np.float64] | None = None,
-) -> MotifStack:
-    """The motif stack that a configuration asks for; see `MotifStack.from_counts` for `count_scale`."""
-    if counts is None:
-        counts = count_motifs(data.edge_index, data.num_nodes)
-    return MotifStack.from_counts(
-        counts,
-        config.motifs,
-        config.steps,
-        config.psi,
-        scope=config.scope,
-        add_edges=config.add_edges,
-        materialize=config.materialize,
-        count_scale=count_scale,
-    )
-
-
 def class_names(data: Data) -> list[str] | None:
-    """The names of the classes in the order of their numbers, where the data has names."""
+    """Return the names of the classes in the order of their numbers, where the data has names."""
     names = getattr(data, "classes", None)
     return None if names is None else [str(name) for name in names]
 
 
 def _num_classes(data: Data) -> int:
-    """Classes named in the data, else one more than the largest class number.
+    """Return the number of classes named in the data, else one more than the largest class number.
 
     How many classes there are is no secret of the test nodes: it is part of the task.
     """

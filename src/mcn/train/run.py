@@ -6,101 +6,93 @@ import json
 import os
 import platform
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 import yaml
-from numpy.typing import NDArray
 from torch_geometric.data import Data
 
 from mcn import __version__
 from mcn._files import atomic_write
-from mcn.matrices import MotifStack, PageRankRows
-from mcn.motifs import MotifCounts, count_motifs
-from mcn.nn import MCN, MotifViews
-from mcn.nn.features import SparseFeatures
+from mcn.motifs import MotifCounts
 from mcn.train.callbacks import Checkpoints, Fraction, JSONLines
 from mcn.train.checkpoint import load_tensors, load_weights, save_tensors
-from mcn.train.config import Config
-from mcn.train.evaluate import Predictions, accuracy_on_test, predict
-from mcn.train.features import check_features, features, inputs
-from mcn.train.fit import BaseTrainer, Callback, FitResult, fit
-from mcn.train.problem import Problem, class_names, motif_stack
-from mcn.train.recipes import (
-    AnyConfig,
-    config_from,
-    make_trainer,
-    network_of,
-    predict_trained,
-    prepare_any,
-    recipe_of,
-)
-from mcn.train.table import predictions_csv
-from mcn.train.views_config import ViewsConfig
-from mcn.train.views_fit import predict_views
-from mcn.train.views_problem import ViewsProblem, held_sparse, rows_of
+from mcn.train.explained import Explained
+from mcn.train.loop import Callback, FitResult, Trainer, below, fit
+from mcn.train.predictions import Predictions, accuracy_on_test, predictions_csv
+from mcn.train.problem import Inputs, Memory, Problem, class_names, known_labels, prepare
+from mcn.train.recipes import find_recipe, work_of
+from mcn.train.settings import Settings
 
 CONFIG, METRICS, MODEL, LAST = "config.yaml", "metrics.jsonl", "model.safetensors", "last.safetensors"
 PREDICTIONS, SUMMARY = "predictions.csv", "summary.json"
 
 
-@dataclass(frozen=True)
+@dataclass
 class Run:
-    """A finished run, read back from its folder."""
+    """A finished run. It keeps what it prepared of the last graph it saw, so that nothing is made twice.
 
-    config: AnyConfig
+    Attributes:
+        folder: where it is.
+        config, source: its settings, and where its graph came from.
+        fingerprint: of the graph it was trained on, see `Problem.fingerprint`.
+        model: the trained network.
+        summary: the content of summary.json.
+        classes: names of the classes.
+        memory: what the network remembers of its graph.
+    """
+
+    folder: Path
+    config: Settings
     source: dict[str, Any]
-    model: MCN | MotifViews
+    fingerprint: str | None
+    model: torch.nn.Module
     summary: dict[str, Any]
-    count_scale: NDArray[np.float64]
     classes: list[str]
-    feature_names: list[str] | None
+    memory: Memory
+    _prepared: tuple[Data, Inputs] | None = field(default=None, repr=False)
+
+    def inputs(self, data: Data) -> Inputs:
+        """Return what the network takes from a graph.
+
+        Raises:
+            ValueError: the graph's features are not those the network was trained on.
+        """
+        if self._prepared is None or self._prepared[0] is not data:
+            self._prepared = (data, work_of(self.config).inputs(data, self.config, memory=self.memory))
+        return self._prepared[1]
 
     def predict(self, data: Data) -> Predictions:
         """Predict the nodes of a graph with the same features as the one trained on."""
-        if isinstance(self.model, MotifViews):
-            return predict_views(self.model, *self.views_of(data))
-        return predict(self.model, *self.inputs_of(data))
+        return work_of(self.config).predict(self.model, self.inputs(data))
 
-    def inputs_of(self, data: Data) -> tuple[torch.Tensor, MotifStack]:
-        """What an `mcn.MCN` takes: the features of a graph and its motif stack.
+    def explain(self, data: Data) -> Explained:
+        """Say what the predictions for the nodes of a graph rest on."""
+        return work_of(self.config).explain(self.model, self.inputs(data))
 
-        Raises:
-            ValueError: the graph's features are not those the network was trained on.
-        """
-        assert isinstance(self.config, Config)
-        if self.config.features == "given":
-            check_features(data, self.model.in_channels, self.feature_names)
-        stack = motif_stack(data, self.config, None, self.count_scale)
-        return inputs(data, stack, self.config), stack
-
-    def views_of(self, data: Data) -> tuple[SparseFeatures, PageRankRows]:
-        """What an `mcn.nn.MotifViews` is fed from: the features of a graph and the rows that mix them.
-
-        Raises:
-            ValueError: the graph's features are not those the network was trained on.
-        """
-        assert isinstance(self.config, ViewsConfig)
-        check_features(data, self.model.in_channels, self.feature_names)
-        rows = rows_of(count_motifs(data.edge_index, data.num_nodes), self.config)
-        return held_sparse(features(data.x, self.config.normalize)), rows
+    def is_about(self, data: Data) -> bool:
+        """Whether edges, features, known labels and split are those that the run was trained on."""
+        if data.y is None or data.get("val_mask") is None or not bool(data.val_mask.any()):
+            return False
+        return Problem(self.inputs(data), known_labels(data)).fingerprint() == self.fingerprint
 
 
 def train_run(
     folder: str | os.PathLike[str],
     data: Data,
-    config: AnyConfig,
+    config: Settings,
     source: dict[str, Any],
     *,
     counts: MotifCounts | None = None,
+    problem: Problem | None = None,
     resume: bool = False,
     progress: Callable[[float], Any] | None = None,
     callbacks: tuple[Callback, ...] = (),
-) -> dict[str, Any]:
-    """Train into `folder` and return the summary.
+) -> Run:
+    """Train into `folder`.
 
     Nothing is written before the graph and the settings have passed every check.
 
@@ -108,6 +100,7 @@ def train_run(
         folder: made if it is not there; a folder with a run in it is refused unless `resume`.
         source: where the data came from (plain values), to find it again.
         counts: the motif counts of `data`, if they are known already.
+        problem: `data` prepared for `config`, if that was done already; the seed does not matter to it.
         resume: go on from the last checkpoint; a finished run is returned as it is.
         progress: told how far the run is, between 0 and 1.
         callbacks: told of every epoch, besides those that write the run's files.
@@ -117,46 +110,50 @@ def train_run(
     """
     folder = Path(folder)
     check_free(folder, resume)
-    problem = prepare_any(data, config, counts)
+    if problem is None:
+        problem = prepare(data, config, counts)
     settings = {
         "mcn": __version__,
-        "recipe": recipe_of(config),
+        "recipe": config.recipe,
         "source": source,
         "data": problem.fingerprint(),
         "config": config.to_dict(),
     }
     if (folder / CONFIG).exists():
         _check_same(folder, settings)
-        if (folder / SUMMARY).exists():
-            return read_json(folder / SUMMARY)
-    trainer = make_trainer(problem, config)
-    folder.mkdir(parents=True, exist_ok=True)
-    for leftover in folder.glob(f".{LAST}.*"):  # of a process killed while it was saving
-        leftover.unlink()
-    _write(folder / CONFIG, yaml.safe_dump(settings, sort_keys=False, allow_unicode=True))
-    if (folder / LAST).exists():
-        _load_into(trainer, folder / LAST)
-    notes: list[Callback] = [
-        JSONLines(folder / METRICS, trainer.epoch),
-        Checkpoints(folder / LAST),
-        *callbacks,
-    ]
-    result = fit(trainer, [*notes, Fraction(progress)] if progress else notes)
-    return _finish(folder, data, config, problem, trainer, result)
+    if not (folder / SUMMARY).exists():
+        trainer = work_of(config).trainer(problem, config)
+        folder.mkdir(parents=True, exist_ok=True)
+        for leftover in folder.glob(f".{LAST}.*"):  # of a process killed while it was saving
+            leftover.unlink()
+        _write(folder / CONFIG, yaml.safe_dump(settings, sort_keys=False, allow_unicode=True))
+        if (folder / LAST).exists():
+            _load_into(trainer, folder / LAST)
+        notes: list[Callback] = [
+            JSONLines(folder / METRICS, trainer.epoch),
+            Checkpoints(folder / LAST),
+            *callbacks,
+        ]
+        result = fit(trainer, [*notes, Fraction(progress)] if progress else notes)
+        _finish(folder, data, trainer, result)
+    run = load_run(folder)
+    run._prepared = (data, problem.inputs)
+    return run
 
 
-def _finish(
-    folder: Path,
-    data: Data,
-    config: AnyConfig,
-    problem: Problem | ViewsProblem,
-    trainer: BaseTrainer,
-    result: FitResult,
-) -> dict[str, Any]:
+def _finish(folder: Path, data: Data, trainer: Trainer, result: FitResult) -> None:
     """Write what a finished run leaves; the summary last, as its presence says that the run is finished."""
-    own = predict_trained(trainer)
-    save_tensors(folder / MODEL, dict(trainer.model.state_dict()), _model_state(problem, data))
-    _write(folder / PREDICTIONS, predictions_csv(data, own, config.motifs))
+    config, problem = trainer.config, trainer.problem
+    own = work_of(config).predict(trainer.model, problem.inputs)
+    memory = problem.memory(data)
+    state = {
+        "in_channels": memory.in_channels,
+        "classes": class_names(data) or [str(number) for number in range(problem.num_classes)],
+        "feature_names": memory.feature_names,
+        **memory.state,
+    }
+    save_tensors(folder / MODEL, dict(trainer.model.state_dict()), state)
+    _write(folder / PREDICTIONS, predictions_csv(data, own))
     summary = {
         "val_accuracy": result.val_accuracy,
         "test_accuracy": accuracy_on_test(data, own.labels),
@@ -164,16 +161,15 @@ def _finish(
         "best_epoch": result.best_epoch,
         "seconds": result.seconds,
         "protocol": protocol(data, config),
-        "motif_share": _shares(own, config),
+        "motif_share": own.shares(),
         "versions": versions(),
     }
     _write(folder / SUMMARY, json.dumps(summary, indent=2, ensure_ascii=False) + "\n")
     (folder / LAST).unlink(missing_ok=True)
-    return summary
 
 
 def load_run(folder: str | os.PathLike[str]) -> Run:
-    """Read a finished run.
+    """Read a finished run, of this version or of 0.1.0.
 
     Raises:
         ValueError: there is no run, it is not finished, or its files do not fit together.
@@ -184,29 +180,45 @@ def load_run(folder: str | os.PathLike[str]) -> Run:
             raise ValueError(f"{folder}: no finished run here, {name} is missing{_hint(folder, name)}")
     settings = _read_settings(folder)
     try:
-        config = config_from(settings["config"], settings.get("recipe", "mcn"))
+        config = _stored_config(settings)
         source = dict(settings["source"])
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{folder / CONFIG}: not the settings of a run ({error})") from None
     tensors, state = load_tensors(folder / MODEL)
-    missing = sorted({"in_channels", "classes", "feature_names", "count_scale"} - set(state))
+    missing = sorted({"in_channels", "classes", "feature_names"} - set(state))
     if missing:
         raise ValueError(f"{folder / MODEL}: not the model of a finished run; it does not state {missing[0]}")
-    model = network_of(int(state["in_channels"]), len(state["classes"]), config)
+    own = {name: state.pop(name) for name in ("in_channels", "classes", "feature_names")}
+    memory = Memory(int(own["in_channels"]), own["feature_names"], state)
+    model = work_of(config).network(memory.in_channels, len(own["classes"]), config)
     load_weights(model, tensors, folder / MODEL)
     model.eval()
-    scale = np.asarray(state["count_scale"], np.float64)
     summary = read_json(folder / SUMMARY)
-    return Run(config, source, model, summary, scale, state["classes"], state["feature_names"])
+    return Run(folder, config, source, settings.get("data"), model, summary, own["classes"], memory)
+
+
+def _stored_config(settings: dict[str, Any]) -> Settings:
+    """Return the configuration of a stored run.
+
+    In 0.1.0 the recipe paper was a rule of attention, which may stand beside settings that the recipe does
+    not admit any more; such a run is one of the recipe mcn.
+    """
+    recipe, values = settings.get("recipe", "mcn"), settings["config"]
+    try:
+        return find_recipe(recipe).config.from_dict(values)
+    except ValueError:
+        if recipe != "paper":
+            raise
+        return find_recipe("mcn").config.from_dict(values)
 
 
 def check_free(folder: Path, resume: bool = False) -> None:
     """Refuse a folder that holds a run already, unless it is to be resumed."""
     if (folder / CONFIG).exists() and not resume:
-        raise ValueError(f"{folder} already holds a run; choose another --out, or go on with --resume")
+        raise ValueError(f"{folder} already holds a run; choose another folder, or resume the run")
 
 
-def protocol(data: Data, config: AnyConfig) -> str:
+def protocol(data: Data, config: Settings) -> str:
     """One line on how the numbers of a run came about."""
     sizes = [int(data[f"{part}_mask"].sum()) for part in ("train", "val", "test")]
     rule = {
@@ -216,13 +228,9 @@ def protocol(data: Data, config: AnyConfig) -> str:
     }
     return (
         f"{sizes[0]} training, {sizes[1]} validation, {sizes[2]} test nodes; weights kept by "
-        f"{rule[config.stopping]}, patience {config.patience}{_unit(config)}; "
+        f"{rule[config.stopping]}, patience {config.patience}{config.epoch_length}; "
         "test labels read once, after training"
     )
-
-
-def _unit(config: AnyConfig) -> str:
-    return f" × {config.every} steps" if isinstance(config, ViewsConfig) else ""
 
 
 def versions() -> dict[str, str]:
@@ -249,41 +257,16 @@ def read_json(path: Path) -> dict[str, Any]:
     return content
 
 
-def _model_state(problem: Problem | ViewsProblem, data: Data) -> dict[str, Any]:
-    feature_names = getattr(data, "feature_names", None)
-    return {
-        "in_channels": int(problem.x.shape[1]),
-        "classes": class_names(data) or [str(number) for number in range(problem.num_classes)],
-        "feature_names": None if feature_names is None else [str(name) for name in feature_names],
-        "count_scale": problem.stack.count_scale.tolist() if isinstance(problem, Problem) else [],
-    }
-
-
-def _shares(own: Predictions, config: AnyConfig) -> list[dict[str, float]]:
-    """Per layer: the share of the nodes that chose each motif and step; nothing where none choose."""
-    if isinstance(config, ViewsConfig):
-        return []
-    return [
-        {
-            f"{motif}, {step} step{'s' if step > 1 else ''}": float(((t == i) & (k == step)).mean())
-            for i, motif in enumerate(config.motifs)
-            for step in range(1, config.steps + 1)
-        }
-        for t, k in zip(own.motif.T, own.step.T, strict=True)
-    ]
-
-
 def _hint(folder: Path, name: str) -> str:
     if name != CONFIG:
-        return " (interrupted? go on with mcn train … --resume)"
+        return " (interrupted? resume it)"
     inside = sorted(path.parent.name for path in folder.glob(f"*/{CONFIG}"))
     return f" (there are runs in it: {', '.join(inside[:5])})" if inside else ""
 
 
-def _load_into(trainer: BaseTrainer, path: Path) -> None:
+def _load_into(trainer: Trainer, path: Path) -> None:
     tensors, state = load_tensors(path)
-    own = {name[len("model.") :]: value for name, value in tensors.items() if name.startswith("model.")}
-    load_weights(trainer.model, own, path)
+    load_weights(trainer.model, below("model.", tensors), path)
     trainer.load(tensors, state)
 
 

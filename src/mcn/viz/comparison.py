@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from mcn.experiments.paper import BEYOND, TABLE2, TABLE3
+from mcn.experiments.paper.reported import BEYOND, TABLE2, TABLE3
 from mcn.viz._drawing import COLOURS, FAINT, INK, STYLE, check_path, new_figure, save_figure
 from mcn.viz._scores import Score, caption, lowest, row_labels, scores
 

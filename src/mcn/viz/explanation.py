@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from torch_geometric.data import Data
 
 from mcn.data import simple_graph
-from mcn.nn import MCN
-from mcn.train import Config, Run, in_classes
-from mcn.viz.coefficients import LayerState, inputs_of, layer_state
+from mcn.train.predictions import in_classes
+from mcn.train.run import Run
 from mcn.viz.neighbours import Neighbourhood, neighbourhood
-from mcn.viz.view_parts import view_parts
 
 PARTS = ("none", "train", "val", "test")
 _KEPT = 30  # entries per row; a picture of more helps nobody
@@ -65,7 +61,6 @@ class Explanation:
         return len(self.truth)
 
 
-@torch.no_grad()
 def explain(run: Run, data: Data, keep: int = _KEPT) -> Explanation:
     """Explain the predictions of a finished run for the nodes of a graph.
 
@@ -79,58 +74,31 @@ def explain(run: Run, data: Data, keep: int = _KEPT) -> Explanation:
     """
     if keep < 1:
         raise ValueError(f"keep must be at least 1, got {keep}")
-    run.model.eval()
     edges = np.asarray(simple_graph(data.edge_index, data.num_nodes).pairs, np.int64)
-    parts = _choice_parts(run, data, edges, keep) if isinstance(run.model, MCN) else None
-    labelled = in_classes(data, run.classes)
-    ids = getattr(data, "node_ids", None)
+    found = run.explain(data)
+    options, alternatives = [], []
+    for each in found.options:
+        options.append(neighbourhood(each.motif, each.step, each.rows, each.coefficients, edges, keep))
+        alternatives.append(each.alternative)
+    own, labelled, ids = found.predictions, in_classes(data, run.classes), getattr(data, "node_ids", None)
     return Explanation(
         ids=None if ids is None else [str(each) for each in ids],
         classes=list(run.classes),
-        motifs=run.config.motifs,
+        motifs=own.motifs,
+        steps=found.steps,
+        self_attention=found.self_attention,
         edges=edges,
         truth=np.full(data.num_nodes, -1) if data.y is None else labelled.y.numpy().astype(np.int64),
         split=_split(data),
-        **(view_parts(run, data, edges, keep) if parts is None else parts),
+        probabilities=own.probabilities,
+        motif=own.motif,
+        step=own.step,
+        motif_probs=found.motif_probs,
+        step_probs=found.step_probs,
+        options=options,
+        alternatives=np.stack(alternatives),
+        kind=found.kind,
     )
-
-
-def _choice_parts(run: Run, data: Data, edges: NDArray[np.int64], keep: int) -> dict[str, Any]:
-    """What there is to say of a network whose nodes choose."""
-    assert isinstance(run.model, MCN)
-    assert isinstance(run.config, Config)
-    x, stack = run.inputs_of(data)
-    with inputs_of(run.model) as inputs:
-        scores, choices = run.model(x, stack, return_choices=True)
-    states = [
-        layer_state(conv, h, chosen.rows)
-        for conv, h, chosen in zip(run.model.convs, inputs, choices, strict=True)
-    ]
-    # What the network adds to its last layer, such as a correction of the class priors.
-    added = scores.numpy() - states[-1].output(choices[-1].rows)
-    options, alternatives = [], []
-    for number in range(stack.num_motifs * stack.steps):
-        rows = stack.select(np.full(stack.num_dst, number, np.int64))
-        alternatives.append(torch.from_numpy(states[-1].output(rows) + added).softmax(1).numpy())
-        own = [state.mean_coefficients(rows) for state in _ends(states)]
-        t, k = divmod(number, stack.steps)
-        options.append(neighbourhood(stack.motifs[t], k + 1, rows, own, edges, keep))
-    return {
-        "steps": stack.steps,
-        "self_attention": run.config.self_attention,
-        "probabilities": scores.softmax(1).numpy(),
-        "motif": np.stack([each.motif.numpy() for each in choices], 1),
-        "step": np.stack([each.step.numpy() for each in choices], 1),
-        "motif_probs": [None if each.state is None else each.motif_probs.numpy() for each in choices],
-        "step_probs": [None if each.state is None else each.step_probs.numpy() for each in choices],
-        "options": options,
-        "alternatives": np.stack(alternatives),
-    }
-
-
-def _ends(states: list[LayerState]) -> list[LayerState]:
-    """The first and the last layer, or the only one."""
-    return states if len(states) == 1 else [states[0], states[-1]]
 
 
 def _split(data: Data) -> NDArray[np.int64]:

@@ -11,8 +11,8 @@ from torch_geometric.data import Data
 
 from mcn.motifs import count_motifs
 from mcn.motifs.catalogue import orbit_weights
-from mcn.train import load_run
 from mcn.train.problem import class_names
+from mcn.train.run import Run, load_run
 from mcn.viz._drawing import (
     COLOURS,
     INK,
@@ -36,7 +36,7 @@ _AREAS = (15, 12, 17, 11, 17, 17, 17, 24)
 
 
 def draw_figure4(
-    run_folder: str | os.PathLike[str],
+    run: Run | str | os.PathLike[str],
     data: Data,
     path: str | os.PathLike[str],
     *,
@@ -53,7 +53,7 @@ def draw_figure4(
     after training.
 
     Args:
-        run_folder: a finished run of `mcn train`.
+        run: a finished run of `mcn train`, or its folder.
         data: the graph it was trained on.
         path: .pdf or .svg (vectors) or .png.
         label: the class, as in `data.y`.
@@ -73,11 +73,12 @@ def draw_figure4(
         orbit_weights(weights)  # an unknown name is refused before the network runs
     members = class_component(data, label)
     check_size(len(members))
-    run = load_run(run_folder)
-    chosen = run.predict(data).motif
+    run = run if isinstance(run, Run) else load_run(run)
+    own = run.predict(data)
+    chosen = own.motif
     if chosen.shape[1] == 0:
         raise ValueError(
-            f"{run_folder}: the nodes of this run choose no motifs; draw one of the recipe mcn or paper"
+            f"{run.folder}: the nodes of this run choose no motifs; draw one of the recipe mcn or paper"
         )
     if not 1 <= layer <= chosen.shape[1]:
         raise ValueError(f"layer = {layer}: the network of this run has layers 1 to {chosen.shape[1]}")
@@ -86,7 +87,7 @@ def draw_figure4(
     pairs = np.stack(sp.triu(graph).nonzero(), axis=1).astype(np.int64)
     place = places(graph, seed)
     figure, axes = new_figure(4.4 if weights is None else 7.2, 3.3, 1 if weights is None else 2)
-    _choices(axes[0], place, pairs, chosen[members, layer - 1], run.config.motifs)
+    _choices(axes[0], place, pairs, chosen[members, layer - 1], own.motifs)
     names = class_names(data)
     title = f"motif chosen in layer {layer}, class {label if names is None else names[label]}"
     axes[0].set_title(title if weights is None else f"(a) {title}", fontsize=9)

@@ -1,59 +1,44 @@
-"""How to get a run again: the command, and what the command line does not say."""
+"""How to get a run again: the command that trains the same network."""
 
 from __future__ import annotations
 
 import shlex
-from typing import Any
 
-from mcn.train import Run, ViewsConfig, best_recipe, recipe_config, recipe_of
-
-_OPTIONS = {
-    "steps": "--steps",
-    "psi": "--psi",
-    "attention": "--attention",
-    "hidden": "--hidden",
-    "heads": "--heads",
-    "num_layers": "--layers",
-    "dropout": "--dropout",
-    "lr": "--lr",
-    "weight_decay": "--weight-decay",
-    "max_epochs": "--max-epochs",
-    "patience": "--patience",
-    "stopping": "--stopping",
-    "seed": "--seed",
-}
+from mcn.train.presets import dataset_config, default_recipe
+from mcn.train.run import Run
+from mcn.train.settings import Setting, Settings, declared
 
 
 def command(run: Run) -> str:
-    """The command that trains the same network, with the options written out.
-
-    Motif views have many settings of which few are options: of those only what departs from the recipe.
-    """
-    words = ["mcn", "train"]
+    """Return the command, with every setting that differs from what it would use by itself."""
+    words, dataset = ["mcn", "train"], run.source.get("dataset")
     for name in ("dataset", "graph", "nodes"):
         if run.source.get(name) is not None:
             words += [f"--{name}", str(run.source[name])]
-    if recipe_of(run.config) == "views" or best_recipe(run.source.get("dataset")) == "views":
-        words += ["--recipe", recipe_of(run.config)]
+    recipe = run.config.recipe
+    if recipe != default_recipe(dataset):
+        words += ["--recipe", recipe]
     words += ["--motifs", ",".join(run.config.motifs)]
-    usual = _usual(run)
-    for name, option in _OPTIONS.items():
-        value = getattr(run.config, name, None)
-        few = isinstance(run.config, ViewsConfig) and name != "seed"
-        if value is not None and not (few and value == usual[name]):
-            words += [option, str(value)]
-    words += ["--normalize" if run.config.normalize else "--raw"]
-    return shlex.join(words)
+    known, usual = declared(type(run.config)), dataset_config(recipe, dataset)
+    usual = usual.replace(motifs=run.config.motifs, seed=run.config.seed)
+    changes: dict[str, object] = {}
+    # One at a time: a rule of attention, once named, brings other settings along.
+    while differing := [name for name in known if _differs(run.config, usual.replace(**changes), name)]:
+        changes[differing[0]] = getattr(run.config, differing[0])
+    for name, value in changes.items():
+        words += _option(known[name], value)
+    return shlex.join([*words, "--seed", str(run.config.seed)])
 
 
-def beyond_the_command(run: Run) -> dict[str, Any]:
-    """Settings that no option of the command line sets and that are not what the command would use."""
-    shown, usual = {*_OPTIONS, "motifs", "normalize"}, _usual(run)
-    own = run.config.to_dict().items()
-    return {name: value for name, value in own if name not in shown and usual[name] != value}
+def _differs(config: Settings, other: Settings, name: str) -> bool:
+    return bool(getattr(config, name) != getattr(other, name))
 
 
-def _usual(run: Run) -> dict[str, Any]:
-    """What the command uses where it is not told otherwise."""
-    rule = {} if isinstance(run.config, ViewsConfig) else {"attention": run.config.attention}
-    return recipe_config(recipe_of(run.config), run.source.get("dataset"), **rule).to_dict()
+def _option(one: Setting, value: object) -> list[str]:
+    """Return the words that set a setting on the command line."""
+    if one.option is None:
+        return ["--set", f"{one.name}={one.show(value)}"]
+    if one.kind is bool:
+        yes, no = one.option.split("/")
+        return [f"--{yes if value else no}"]
+    return [f"--{one.option}", one.show(value)]

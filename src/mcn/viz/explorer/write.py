@@ -9,17 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 from numpy.typing import NDArray
 from torch_geometric.data import Data
 
 from mcn._files import atomic_write
-from mcn.train import Run, load_run
-from mcn.train.recipes import prepare_any
+from mcn.train.run import Run, load_run
 from mcn.viz.explanation import Explanation, explain
 from mcn.viz.explorer.page import render
 from mcn.viz.explorer.payload import graph_arrays, meta, option_arrays, pack, trimmed
-from mcn.viz.explorer.repeat import beyond_the_command, command
+from mcn.viz.explorer.repeat import command
 from mcn.viz.force_layout import layout
 from mcn.viz.statistics import curves
 
@@ -28,7 +26,7 @@ MOST_NODES, MOST_EDGES = 150_000, 600_000
 
 
 def write_explorer(
-    folder: str | os.PathLike[str],
+    run: Run | str | os.PathLike[str],
     data: Data,
     out: str | os.PathLike[str] | None = None,
     *,
@@ -37,40 +35,40 @@ def write_explorer(
     """Write the explorer of a finished run; RUN/explorer.html if `out` is not given.
 
     Args:
-        folder: the run.
+        run: the run, or its folder.
         data: the run's graph, or with `other_graph` another one with the same features.
         out: the file; it appears complete or not at all.
 
     Raises:
         ValueError: there is no finished run, or the graph is not (no longer) the run's.
     """
-    return _write("explorer", Path(folder), data, Path(out) if out else Path(folder) / EXPLORER, other_graph)
+    run = run if isinstance(run, Run) else load_run(run)
+    return _write("explorer", run, data, Path(out) if out else run.folder / EXPLORER, other_graph)
 
 
-def write_report(folder: str | os.PathLike[str], data: Data) -> Path:
-    """Write RUN/report.html: the result with its protocol, charts, the explorer, how to repeat it."""
-    return _write("report", Path(folder), data, Path(folder) / REPORT, False)
+def write_report(run: Run | str | os.PathLike[str], data: Data) -> Path:
+    """Write RUN/report.html: the result with its protocol, charts, the explorer, how to repeat it.
+
+    Args:
+        run: the run, or its folder. A run that has just been trained keeps what it prepared, and nothing is
+            counted again.
+        data: the run's graph.
+    """
+    run = run if isinstance(run, Run) else load_run(run)
+    return _write("report", run, data, run.folder / REPORT, False)
 
 
-def is_own_graph(folder: Path, run: Run, data: Data) -> bool:
-    """Whether edges, features, known labels and split are those that the run was trained on."""
-    if data.y is None or data.get("val_mask") is None or not bool(data.val_mask.any()):
-        return False
-    return prepare_any(data, run.config).fingerprint() == _fingerprint(folder)
-
-
-def _write(kind: str, folder: Path, data: Data, out: Path, other_graph: bool) -> Path:
-    run = load_run(folder)
-    own = is_own_graph(folder, run, data)
+def _write(kind: str, run: Run, data: Data, out: Path, other_graph: bool) -> Path:
+    own = run.is_about(data)
     if not own and not other_graph:
         raise ValueError(
-            f"{folder}: the graph is no longer the one the run was trained on (edges, features, labels or "
-            "split differ); name the right files with --graph and --nodes, or train anew"
+            f"{run.folder}: the graph is no longer the one the run was trained on (edges, features, labels "
+            "or split differ); name the right files, or train anew"
         )
     found = explain(run, data)
     too_large = _too_large(found)
     if too_large and kind == "explorer":
-        raise ValueError(f"{folder}: {too_large}")
+        raise ValueError(f"{run.folder}: {too_large}")
     kept, options = trimmed(found.options)
     packed = {} if too_large else graph_arrays(found, _places(found)) | option_arrays(options)
     directory, arrays = pack(packed)
@@ -79,8 +77,8 @@ def _write(kind: str, folder: Path, data: Data, out: Path, other_graph: bool) ->
         "not_drawn": too_large,
         "summary": run.summary,
         "other_graph": not own,
-        "curves": _finite(curves(folder)),
-        "repeat": _repeat(folder, run),
+        "curves": _finite(curves(run.folder)),
+        "repeat": _repeat(run),
     }
     page = render(kind, f"{_name(run)}: {kind}", content, arrays)
     with atomic_write(out) as file:
@@ -108,25 +106,13 @@ def _layout(edges: bytes, num_nodes: int) -> NDArray[np.float64]:
     return layout(np.frombuffer(edges, np.int64).reshape(-1, 2), num_nodes)
 
 
-def _repeat(folder: Path, run: Run) -> dict[str, Any]:
-    beyond = ", ".join(f"{name} = {value}" for name, value in beyond_the_command(run).items())
-    note = (
-        f"The run also had settings that only config.yaml and mcn.train.Config hold: {beyond}"
-        if beyond
-        else ""
-    )
+def _repeat(run: Run) -> dict[str, Any]:
     return {
         "command": command(run),
-        "note": note,
         "config": run.config.to_dict(),
         "source": run.source,
-        "fingerprint": _fingerprint(folder),
+        "fingerprint": run.fingerprint,
     }
-
-
-def _fingerprint(folder: Path) -> str | None:
-    settings: dict[str, str | None] = yaml.safe_load((folder / "config.yaml").read_text())
-    return settings.get("data")
 
 
 def _name(run: Run) -> str:

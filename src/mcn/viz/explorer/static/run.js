@@ -51,7 +51,6 @@ function showRepeat(data, root) {
   const table = (rows) => el("table", {}, el("tbody", {}, Object.entries(rows).map(([name, value]) =>
     el("tr", {}, el("th", { scope: "row" }, name), el("td", {}, Array.isArray(value) ? value.join(", ") : value === null ? "–" : String(value))))));
   root.replaceChildren(el("h2", {}, "Repeat it"), el("pre", { id: "command" }, repeat.command),
-    repeat.note ? el("p", { class: "note" }, repeat.note) : "",
     el("div", { class: "grid" },
       el("section", { class: "box" }, el("details", {}, el("summary", {}, "All settings, as in config.yaml"), table(repeat.config))),
       el("section", { class: "box" }, el("h3", {}, "Versions"), table(summary.versions || {}),

@@ -1,0 +1,228 @@
+"""The ledger: one row per run on disk, so that nothing is ever run twice."""
+
+from __future__ import annotations
+
+import csv
+import errno
+import io
+import json
+import os
+import sqlite3
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mcn._files import atomic_write
+
+_APPLICATION = 0x6D636E31  # "mcn1", in the header of the file
+_COLUMNS = {
+    "key": "TEXT PRIMARY KEY",
+    "dataset": "TEXT NOT NULL",
+    "method": "TEXT NOT NULL",
+    "settings": "TEXT NOT NULL",
+    "seed": "INTEGER NOT NULL",
+    "test": "INTEGER NOT NULL",
+    "val_accuracy": "REAL",
+    "val_loss": "REAL",
+    "test_accuracy": "REAL",
+    "epochs": "INTEGER",
+    "seconds": "REAL",
+    "version": "TEXT NOT NULL",
+    "error": "TEXT",
+    "config": "TEXT",
+}
+_JSON = ("settings", "config")
+_ORDER = "dataset, method, settings, seed, test, key"
+_BUSY = 60.0  # seconds to wait for another process that is writing
+
+
+class Ledger:
+    """Rows of finished runs in an SQLite file, one per key; several processes may use it at once.
+
+    The table is `runs`, its columns are those of `mcn.experiments.run_unit`'s row (`settings` and `config` as
+    JSON). Every `add` is one durable transaction: a process that is killed at any moment, or a full disk,
+    leaves the rows that were added before. Each call opens the file anew, so nothing needs to be closed.
+
+    Raises:
+        ValueError: the file is not a ledger.
+        OSError: it cannot be read or written; names the file.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        if self.path.parent.is_file():
+            raise NotADirectoryError(errno.ENOTDIR, "a file; expected a folder", str(self.path.parent))
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        if self.path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, "a folder; expected a ledger's file", str(self.path))
+        with self._open() as db:
+            if db.execute("PRAGMA application_id").fetchone()[0] != _APPLICATION:
+                self._create(db)
+            elif (found := [row[1] for row in db.execute("PRAGMA table_info(runs)")]) != list(_COLUMNS):
+                raise ValueError(
+                    f"{self.path}: a ledger of another version, its columns are {', '.join(found)}; "
+                    "use another file"
+                )
+
+    def _create(self, db: sqlite3.Connection) -> None:
+        db.execute("BEGIN IMMEDIATE")
+        if db.execute("PRAGMA application_id").fetchone()[0] == _APPLICATION:
+            return  # another process was faster
+        if db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+            raise ValueError(f"{self.path}: an SQLite file, but not a ledger of runs; use another file")
+        columns = ", ".join(f"{name} {kind}" for name, kind in _COLUMNS.items())
+        db.execute(f"CREATE TABLE runs ({columns})")
+        db.execute(f"PRAGMA application_id = {_APPLICATION}")
+
+    def get(self, key: str) -> dict[str, Any] | None:
+        """The row of this key, or None."""
+        with self._open() as db:
+            found = db.execute("SELECT * FROM runs WHERE key = ?", (key,)).fetchone()
+        return None if found is None else _row(found)
+
+    def add(self, row: dict[str, Any]) -> None:
+        """Add a row, durably; where the key is there already, nothing changes."""
+        if row.keys() != _COLUMNS.keys():
+            wrong = ", ".join(sorted(row.keys() ^ _COLUMNS.keys()))
+            raise ValueError(f"not the row of a run: {wrong} missing or not known")
+        values = [_json(row[name]) if name in _JSON else row[name] for name in _COLUMNS]
+        marks = ", ".join("?" * len(values))
+        with self._open() as db:
+            db.execute(f"INSERT INTO runs VALUES ({marks}) ON CONFLICT (key) DO NOTHING", values)  # noqa: S608
+
+    def rows(self, **where: Any) -> list[dict[str, Any]]:
+        """All rows, or those whose columns have the given values (`method="gat", test=True`).
+
+        By data set, method, settings and seed, whatever the order in which they were added.
+        """
+        for name in where:
+            if name not in _COLUMNS:
+                raise ValueError(f"a ledger has no column {name!r}; there are {', '.join(_COLUMNS)}")
+        values = [_json(value) if name in _JSON else value for name, value in where.items()]
+        condition = " AND ".join(f"{name} IS ?" for name in where) or "1"
+        with self._open() as db:
+            query = f"SELECT * FROM runs WHERE {condition} ORDER BY {_ORDER}"  # noqa: S608
+            return [_row(found) for found in db.execute(query, values)]
+
+    def __len__(self) -> int:
+        with self._open() as db:
+            return int(db.execute("SELECT count(*) FROM runs").fetchone()[0])
+
+    def export(self, path: str | os.PathLike[str]) -> None:
+        """Write all rows, in the order of `rows`, as JSON lines (`.jsonl`) or CSV (`.csv`)."""
+        target = Path(path)
+        if target.suffix not in (".jsonl", ".csv"):
+            raise ValueError(f"{target}: the file's name must end in .jsonl or .csv")
+        text = io.StringIO(newline="")
+        if target.suffix == ".jsonl":
+            text.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in self.rows())
+        else:
+            table = csv.writer(text, lineterminator="\n")
+            table.writerow(_COLUMNS)
+            for row in self.rows():
+                table.writerow([_json(row[name]) if name in _JSON else row[name] for name in _COLUMNS])
+        with atomic_write(target) as file:
+            file.write(text.getvalue().encode())
+
+    def claim(self, key: str) -> Claim | None:
+        """The sole right to run the unit of this key, or None while another process has it.
+
+        The right ends with `release`, or with the process.
+        """
+        return try_claim(self.path.with_name(f".{self.path.name}.claims"), key)
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        """A connection whose changes are committed at the end; SQLite's errors made plain."""
+        try:
+            with closing(sqlite3.connect(self.path, timeout=_BUSY, isolation_level=None)) as db:
+                db.row_factory = sqlite3.Row
+                with db:
+                    yield db
+        except sqlite3.Error as error:
+            raise _explained(error, self.path) from error
+
+
+def _explained(error: sqlite3.Error, path: Path) -> Exception:
+    name = str(getattr(error, "sqlite_errorname", ""))
+    if name.startswith(("SQLITE_NOTADB", "SQLITE_CORRUPT")):
+        return ValueError(f"{path}: not a ledger of runs, or damaged ({error}); use another file")
+    for start, number, text in (
+        ("SQLITE_FULL", errno.ENOSPC, "the disk is full; free some space and go on"),
+        ("SQLITE_READONLY", errno.EACCES, "the ledger cannot be written to; check the file's permissions"),
+        (
+            "SQLITE_CANTOPEN",
+            errno.EACCES,
+            "the ledger cannot be opened; check the folder and its permissions",
+        ),
+        ("SQLITE_BUSY", errno.EBUSY, f"another process has kept the ledger locked for {_BUSY:.0f} s"),
+        ("SQLITE_IOERR", errno.EIO, "reading or writing the ledger failed; is the disk full?"),
+    ):
+        if name.startswith(start):
+            return OSError(number, text, str(path))
+    return error
+
+
+def _row(found: sqlite3.Row) -> dict[str, Any]:
+    row = dict(found)
+    for name in _JSON:
+        row[name] = None if row[name] is None else json.loads(row[name])
+    return row | {"test": bool(row["test"])}
+
+
+def _json(value: Any) -> str | None:
+    return None if value is None else json.dumps(value, sort_keys=True, ensure_ascii=False)
+
+
+@dataclass
+class Claim:
+    """A locked file that stands for a unit under way; a process that dies gives up its locks."""
+
+    path: Path
+    handle: int
+
+    def release(self) -> None:
+        """Give it up; the file goes first, so that nobody locks one that is about to go."""
+        self.path.unlink(missing_ok=True)
+        os.close(self.handle)
+
+
+def try_claim(folder: Path, key: str) -> Claim | None:
+    """Lock the file `key` in `folder`, or None while another has it."""
+    folder.mkdir(mode=0o700, exist_ok=True)
+    path = folder / key
+    while True:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            locked = _lock(handle)
+        except BaseException:
+            os.close(handle)
+            raise
+        if not locked:
+            os.close(handle)
+            return None
+        if _same_file(handle, path):
+            return Claim(path, handle)
+        os.close(handle)  # the last holder removed it between our opening and locking
+
+
+def _lock(handle: int) -> bool:
+    if sys.platform == "win32":  # has no such locks: every claim is granted, the ledger keeps one row anyway
+        return True
+    import fcntl
+
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _same_file(handle: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(handle), path.stat())
+    except FileNotFoundError:
+        return False

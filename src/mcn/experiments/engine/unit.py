@@ -1,0 +1,160 @@
+"""A unit of work: one method on one graph with one seed, its key, and running it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from mcn import __version__
+from mcn.baselines.registry import FORMER, Method, TrainedMethod, find_method
+from mcn.experiments.engine.source import Graph, Source, load
+from mcn.train.predictions import accuracy_on_test
+from mcn.train.settings import Settings
+
+FORMAT = 1
+"""Part of every key: raised when the same settings come to mean another computation."""
+_MOST = 2  # prepared problems kept: seeds of one configuration follow each other, and stacks can be large
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One run. Equal units have equal keys, so that none is ever run twice.
+
+    Attributes:
+        source: the graph.
+        method: a name of `mcn.baselines.METHODS`.
+        settings: changes to the data set's preset; the method's own changes come after them. A baseline has
+            none.
+        seed: decides everything random; for dd6 and dd7 also the draw of the split.
+        test: whether the test labels are read, once, after training; otherwise `test_accuracy` is None.
+        own: changes that have the last word, after those of the method: {"hidden": 32} makes a GCN of 32
+            units.
+    """
+
+    source: Source
+    method: str = "mcn"
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    seed: int = 0
+    test: bool = True
+    own: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in ("settings", "own"):
+            object.__setattr__(self, name, _plain(name, getattr(self, name)))
+            if "seed" in getattr(self, name):
+                raise ValueError(
+                    f"{name} must not hold a seed, got {getattr(self, name)}; a unit has its own"
+                )
+        if isinstance(self.seed, bool) or not isinstance(self.seed, int | np.integer) or self.seed < 0:
+            raise ValueError(f"seed must be an integer of at least 0, got {self.seed!r}")
+        object.__setattr__(self, "seed", int(self.seed))
+        object.__setattr__(self, "method", FORMER.get(self.method, self.method))
+        self.config()  # an unknown method or an impossible setting is said here, not in a worker
+
+    def __hash__(self) -> int:
+        return hash((self.source, self.method, _canonical([self.settings, self.own]), self.seed, self.test))
+
+    def config(self) -> Settings | None:
+        """Return the complete configuration; None for a baseline."""
+        found = find_method(self.method).configure(self.source.dataset, self.settings, self.own)
+        return None if found is None else found.replace(seed=self.seed)
+
+    def key(self) -> str:
+        """Return the SHA-256 of all that decides the result: complete configuration, seed, data, `FORMAT`.
+
+        A changed default changes the configuration, and with it the key. Loads the graph, once per process.
+        """
+        config, method = self.config(), find_method(self.method)
+        named = method.ledger_name if isinstance(method, TrainedMethod) else method.name
+        return hashlib.sha256(
+            _canonical(
+                {
+                    "format": FORMAT,
+                    "method": named,
+                    "dataset": self.source.dataset,
+                    "data": load(self.source, self.seed).fingerprint,
+                    "config": None if config is None else config.identity(),
+                    "seed": self.seed,
+                    "test": self.test,
+                }
+            ).encode()
+        ).hexdigest()
+
+
+def run_unit(unit: Unit) -> dict[str, Any]:
+    """Run a unit, and return its row for the ledger.
+
+    key, dataset, method, settings, seed, test, val_accuracy, val_loss, test_accuracy (None unless
+    `unit.test`), epochs, seconds, version, error (None), config. Accuracies are fractions. A baseline has no
+    val_loss, epochs and config.
+
+    Raises:
+        ValueError: the graph cannot be trained on, or the settings do not fit it.
+    """
+    graph, config, method = load(unit.source, unit.seed), unit.config(), find_method(unit.method)
+    found = method.run(_prepared(unit, method, graph, config), config, unit.seed)
+    return blank_row(unit) | {
+        "val_accuracy": found.val_accuracy,
+        "val_loss": found.val_loss,
+        "test_accuracy": accuracy_on_test(graph.data, found.labels) if unit.test else None,
+        "epochs": found.epochs,
+        "seconds": found.seconds,
+    }
+
+
+def blank_row(unit: Unit) -> dict[str, Any]:
+    """Return the row of a unit without its figures."""
+    config = unit.config()
+    return {
+        "key": unit.key(),
+        "dataset": unit.source.title,
+        "method": unit.method,
+        "settings": {**unit.settings, **unit.own},
+        "seed": unit.seed,
+        "test": unit.test,
+        "val_accuracy": None,
+        "val_loss": None,
+        "test_accuracy": None,
+        "epochs": None,
+        "seconds": None,
+        "version": __version__,
+        "error": None,
+        "config": None if config is None else config.to_dict(),
+    }
+
+
+_problems: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
+
+
+def _prepared(unit: Unit, method: Method, graph: Graph, config: Settings | None) -> Any:
+    """Return the graph prepared for a method and configuration; the same for all its seeds."""
+    # Baselines share their task; a network's preparation depends on its configuration.
+    what = (type(method), unit.source.dataset) if config is None else config.replace(seed=0)
+    key = (graph.fingerprint, what)
+    if key not in _problems:
+        while len(_problems) >= _MOST:
+            _problems.popitem(last=False)
+        _problems[key] = method.prepare(graph.data, unit.source.dataset, config, graph.counts)
+    _problems.move_to_end(key)
+    return _problems[key]
+
+
+def _plain(name: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a copy as it would be after it was written to JSON and read again: tuples become lists."""
+    try:
+        plain: dict[str, Any] = json.loads(_canonical(dict(values)))
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"{name} must be plain values (numbers, text, lists), got {values!r} ({error})"
+        ) from None
+    return plain
+
+
+def _canonical(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)

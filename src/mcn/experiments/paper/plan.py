@@ -1,0 +1,168 @@
+"""Which runs fill a table: a method and a data set, the units to run, and a word where some are left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from mcn._names import did_you_mean
+from mcn.experiments.engine.source import Source
+from mcn.experiments.engine.unit import Unit
+from mcn.experiments.paper.reported import BEYOND, TABLE2, TABLE3, PaperTable
+from mcn.train.presets import dataset_config
+from mcn.train.views.config import ViewsConfig
+
+QUICK_SEEDS = 2
+_SLOW = {("pubmed", name): 1 for name in ("deepwalk", "semiemb", "chebyshev", "monet")}
+_SLOW |= {("dd6", "twins"): 1, ("dd7", "twins"): 1}
+_SLOW |= {("pubmed", "planetoid"): 0, ("pubmed", "grand"): 0, ("cora", "grand"): 0}
+"""Runs in a quick table: half a minute to two minutes each, the last three two to four."""
+_DEAR = {("cora", "grand"): 5, ("pubmed", "grand"): 5}
+"""Runs otherwise, unless the method is asked for by name."""
+# Seconds on Cora, and how much longer the other data sets take: roughly.
+_COST = {"majority": 0.1, "lp": 0.2, "mlp": 1, "manireg": 1.5, "ica": 2, "monet": 11, "semiemb": 15}
+_COST |= {"planetoid": 33, "mcn": 10, "mcn-paper": 10, "grand": 100}
+_SIZE = {"citeseer": 1.3, "pubmed": 7, "dd6": 2}
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table to reproduce: the paper's, the methods in the order of the report, the usual number of runs."""
+
+    name: str
+    paper: PaperTable
+    methods: tuple[str, ...]
+    seeds: int
+    first_seed: int = 0
+
+
+VIEWS = {
+    "views-edge": ["edge"],
+    "views-random": ["edge", "random=1", "random=2"],
+    "views-walks": ["edge", "shorter", "longer"],
+    "views-2": ["edge", "triangle"],
+    "views": ["edge", "triangle", "4-cycle"],
+    "views-5": ["edge", "triangle", "4-cycle", "2-star", "4-clique"],
+}
+"""What each row with motif views draws from; the first three have no motifs in them, to compare with."""
+TABLES = {
+    "table2": Table(
+        "table2",
+        TABLE2,
+        (
+            "majority",
+            *(name for name in TABLE2.rows if name not in ("gcn", "gat", "mcn")),
+            *("gcn-ensemble", "gcn", "gat", "mcn-paper", "mcn"),
+        ),
+        15,
+    ),
+    "table3": Table(
+        "table3",
+        TABLE3,
+        ("majority", "gcn-paper", "gat-paper", "mcn-paper", "mlp", "gcn", "gat", "mcn", "twins"),
+        10,
+    ),
+    "beyond": Table("beyond", BEYOND, ("gat", "mcn-paper", "mcn", "grand", *VIEWS), 30, first_seed=200),
+}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A cell of a table: its units, and why there are fewer than asked for, if so."""
+
+    dataset: str
+    method: str
+    units: tuple[Unit, ...]
+    note: str = ""
+
+    @property
+    def cost(self) -> float:
+        """About how long one unit takes, relative to others: for the time left, not for any result."""
+        return _COST.get(self.method, 5) * _SIZE.get(self.dataset, 1)
+
+
+def plan(
+    table: Table,
+    seeds: Sequence[int],
+    *,
+    methods: Iterable[str] | None = None,
+    datasets: Iterable[str] | None = None,
+    quick: bool = False,
+    data_root: str | Path | None = None,
+) -> list[Entry]:
+    """The cells of a table, data set by data set, with one unit per seed.
+
+    `mcn` has the data set's preset, `mcn-paper` is the recipe paper. On DD, `mlp`, `gcn` and `gat` share
+    `mcn`'s preset (features, class priors, width), `gcn-paper` and `gat-paper` that of `mcn-paper`; the seed
+    decides the draw as well.
+    With `quick` the methods that take minutes on a data set get one run or none. Of GRAND, which takes
+    minutes on two, there are five runs unless `methods` names it.
+
+    Raises:
+        ValueError: a method or data set that is not in the table.
+    """
+    chosen = _chosen("methods", methods, table.methods)
+    root = None if data_root is None else str(data_root)
+    entries = []
+    for dataset in _chosen("datasets", datasets, table.paper.datasets):
+        for method in chosen:
+            limit, why = _limit(dataset, method, quick, methods is not None)
+            run = list(seeds)[:limit]
+            units = tuple(unit_for(Source(dataset, data_root=root), method, seed) for seed in run)
+            entries.append(Entry(dataset, method, units, _shortened(len(run), len(seeds), why)))
+    return entries
+
+
+def unit_for(source: Source, method: str, seed: int) -> Unit:
+    """Return the run of a method of a table, test labels read after training."""
+    dataset = str(source.dataset)
+    if method in VIEWS:
+        return Unit(source, "views", {"motifs": _views(method, dataset)}, seed)
+    if dataset in TABLE3.datasets and method in ("mlp", "gcn", "gat"):
+        # As wide as MCN: the method itself would bring its usual width.
+        config = dataset_config("mcn", dataset)
+        return Unit(source, method, {}, seed, own={"hidden": config.hidden})
+    return Unit(source, method, {}, seed)
+
+
+def _views(method: str, dataset: str) -> list[str]:
+    """Return the names of a row's views.
+
+    Shorter and longer walks have the chance to stop doubled and halved, or else the length.
+    """
+    config = dataset_config("views", dataset)
+    assert isinstance(config, ViewsConfig)
+    length, stop = config.walk_length, config.stop_probability
+    if stop is None:
+        other = {"shorter": f"order={max(1, length // 2)}", "longer": f"order={2 * length}"}
+    else:
+        other = {"shorter": f"alpha={min(2 * stop, 0.9):g}", "longer": f"alpha={stop / 2:g}"}
+    return [other.get(name, name) for name in VIEWS[method]]
+
+
+def _limit(dataset: str, method: str, quick: bool, named: bool) -> tuple[int | None, str]:
+    """How many runs at most (None: as many as asked for), and what brought it about."""
+    if quick and (dataset, method) in _SLOW:
+        return _SLOW[dataset, method], "in a quick run"
+    return None if named else _DEAR.get((dataset, method)), f"unless {method} is asked for by name"
+
+
+def _shortened(run: int, asked: int, why: str) -> str:
+    if run == asked:
+        return ""
+    return f"{run} of {asked} runs {why}" if run else f"not run {why}"
+
+
+def _chosen(what: str, given: Iterable[str] | None, known: tuple[str, ...]) -> list[str]:
+    """The given names in the order of the table."""
+    if given is None:
+        return list(known)
+    names = list(given)
+    if not names:
+        raise ValueError(f"{what}: none given; there are {', '.join(known)}")
+    for name in names:
+        if name not in known:
+            hint = did_you_mean(name, known)
+            raise ValueError(f"{what}: expected some of {', '.join(known)}, got {name!r}{hint}")
+    return [name for name in known if name in names]

@@ -1,0 +1,180 @@
+"""Table 1 (tab:gen) in numbers: MCN with the settings of GCN and GAT beside PyG's own layers; its report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch_geometric.data import Data
+
+from mcn.baselines.special import CHANGES
+from mcn.experiments.paper.document import Block, Bullets, Code, Grid, Heading, Text
+from mcn.nn import MCN
+from mcn.train.mcn.config import MCNConfig
+from mcn.train.problem import prepare
+from mcn.train.recipes import work_of
+from mcn.train.run import versions
+
+TOLERANCE = 1e-5
+_HEADER = [
+    *("method", "motif", "adj.", "K", "self-attention", "motif-attention"),
+    *("beside", "layer 1", "network", "equal"),
+]
+
+
+@dataclass(frozen=True)
+class SpecialCase:
+    """A row of tab:gen and how far its two-layer network is from PyG's with the same weights.
+
+    layer: largest absolute difference of the first layer's outputs; None where only the whole is compared.
+    network: largest absolute difference of the class scores.
+    """
+
+    method: str
+    motifs: str
+    psi: str
+    steps: str
+    self_attention: bool
+    motif_attention: bool
+    against: str
+    layer: float | None
+    network: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether all differences are at most `TOLERANCE`."""
+        return max(self.layer or 0.0, self.network) <= TOLERANCE
+
+
+def special_cases(data: Data, seed: int = 0) -> list[SpecialCase]:
+    """The rows of tab:gen on a graph, all nodes, no dropout, random weights from `seed`.
+
+    GCN and GAT are MCN with the edge motif, eq:k1, K = 1 and no motif attention. The last row is a network
+    with two motifs, two steps and motif attention in which every node is told to choose the edge and one
+    step: GAT is inside it.
+    """
+    base = MCNConfig(seed=seed)
+    gcn, gat = base.replace(**CHANGES["gcn"]), base.replace(**CHANGES["gat"])
+    general = base.replace(motifs=("edge", "triangle"), steps=2, attention="paper")
+    return [
+        _case("GCN", data, gcn, _gcn_layer, "GCNConv"),
+        _case("GAT", data, gat, _gat_layer, "GATConv"),
+        _case("MCN-*, all choose the edge", data, general, _gat_layer, "GATConv", choice=0),
+    ]
+
+
+def _case(
+    name: str,
+    data: Data,
+    config: MCNConfig,
+    layer: Callable[[Any], torch.nn.Module],
+    against: str,
+    choice: int | None = None,
+) -> SpecialCase:
+    problem = prepare(data, config)
+    model: MCN = work_of(config).trainer(problem, config).model.eval()
+    features, stack = problem.inputs.x, problem.inputs.stack
+    with torch.no_grad():
+        _no_zeros(model, config.seed)
+        x = features.to_dense() if features.layout != torch.strided else features
+        first, last = (layer(conv).eval() for conv in model.convs)
+        hidden = first(x, data.edge_index)
+        expected = last(torch.nn.functional.elu(hidden), data.edge_index)
+        found = model(features, stack, choice=choice)
+        gap = None
+        if choice is None:
+            gap = _largest(model.convs[0](features, stack), hidden)
+    return SpecialCase(
+        name,
+        " + ".join(config.motifs),
+        "eq:k1" if config.psi == "unweighted" else config.psi,
+        f"K = {config.steps}",
+        config.self_attention,
+        config.chooses,
+        f"PyG {against}",
+        gap,
+        _largest(found, expected),
+    )
+
+
+def _largest(a: torch.Tensor, b: torch.Tensor) -> float:
+    return float((a - b).abs().max())
+
+
+def _no_zeros(model: MCN, seed: int) -> None:
+    """Give the biases, which start at zero, values: an error in them would not be seen otherwise."""
+    generator = torch.Generator().manual_seed(seed)
+    for conv in model.convs:
+        bias = conv.bias
+        assert isinstance(bias, torch.Tensor)
+        bias.copy_(torch.randn(bias.shape, generator=generator))
+
+
+def _gcn_layer(conv: Any) -> torch.nn.Module:
+    from torch_geometric.nn import GCNConv
+
+    theirs: torch.nn.Module = GCNConv(conv.in_channels, conv.out_channels)
+    return _with_weights(theirs, conv)
+
+
+def _gat_layer(conv: Any) -> torch.nn.Module:
+    from torch_geometric.nn import GATConv
+
+    theirs: torch.nn.Module = GATConv(
+        conv.in_channels, conv.out_channels, heads=conv.heads, concat=conv.concat, dropout=conv.dropout
+    )
+    theirs.att_src[0].copy_(conv.att_src)  # type: ignore[index]
+    theirs.att_dst[0].copy_(conv.att_dst)  # type: ignore[index]
+    return _with_weights(theirs, conv)
+
+
+def _with_weights(theirs: Any, conv: Any) -> torch.nn.Module:
+    theirs.lin.weight.copy_(conv.weight.T)
+    theirs.bias.copy_(conv.bias)
+    layer: torch.nn.Module = theirs
+    return layer
+
+
+def special_report(cases: Mapping[str, Sequence[SpecialCase]], command: str) -> list[Block]:
+    """The blocks of the report on tab:gen, one table per data set."""
+    blocks: list[Block] = [
+        Heading("Table 1: GCN and GAT as special cases (tab:gen)"),
+        Text(
+            "MCN with the settings of each row beside PyG's layers with the same weights: the largest "
+            f"absolute difference over all nodes and outputs, and whether it is at most {TOLERANCE:.0e}."
+        ),
+    ]
+    for dataset, rows in cases.items():
+        blocks += [Heading(dataset), Grid(_HEADER, [_shown(case) for case in rows])]
+    return [
+        *blocks,
+        Heading("How to read this"),
+        Bullets(
+            [
+                "layer 1: outputs of the first layer; network: class scores of two layers with ELU between "
+                "them. Random weights and biases, no dropout, float32.",
+                "MCN-* in the paper is any motif, Ψ and K with both attentions. The row here is one such "
+                "network in which every node is told to choose the edge and one step: it contains GAT.",
+            ]
+        ),
+        Heading("To repeat it"),
+        Code(command),
+        Bullets(["Versions: " + ", ".join(f"{name} {number}" for name, number in versions().items()) + "."]),
+    ]
+
+
+def _shown(case: SpecialCase) -> list[str]:
+    return [
+        case.method,
+        case.motifs,
+        case.psi,
+        case.steps,
+        "yes" if case.self_attention else "no",
+        "yes" if case.motif_attention else "no",
+        case.against,
+        "–" if case.layer is None else f"{case.layer:.1e}",
+        f"{case.network:.1e}",
+        "yes" if case.holds else "no",
+    ]

@@ -1,0 +1,174 @@
+"""What to try next, and what mattered: a grid or Optuna's TPE, and the importance of settings."""
+
+from __future__ import annotations
+
+import json
+import random
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from mcn._names import one_of
+from mcn.experiments.search.space import Range, Space
+
+SAMPLERS = ("tpe", "grid")
+_MOST = 1_000_000
+
+
+class Proposals(Protocol):
+    """Proposes settings, learns what came of them. The same seed and the same figures: the same proposals."""
+
+    def ask(self, number: int) -> list[dict[str, Any]]:
+        """The settings of the next `number` trials, fewer when nothing is left."""
+        ...
+
+    def tell(self, values: Sequence[float | None]) -> None:
+        """What came of the trials last asked for, in their order; None for a failed one."""
+        ...
+
+
+class Grid:
+    """Every combination once, in an order that the seed decides: a part of the grid is a fair sample."""
+
+    def __init__(self, space: Space, seed: int) -> None:
+        for name, domain in space.settings.items():
+            if isinstance(domain, Range):
+                raise ValueError(f"space {space.name}: {name} is a range; a grid needs a list of values")
+        self._domains = {name: domain for name, domain in space.settings.items() if isinstance(domain, tuple)}
+        size = space.size or 0
+        if size > _MOST:
+            raise ValueError(
+                f"space {space.name}: {size:,} combinations are too many for a grid (at most {_MOST:,}); "
+                "use the sampler 'tpe', or a smaller space"
+            )
+        self._order = list(range(size))
+        random.Random(seed).shuffle(self._order)  # noqa: S311 - no secret
+        self._next = 0
+
+    def ask(self, number: int) -> list[dict[str, Any]]:
+        """The next combinations."""
+        taken = self._order[self._next : self._next + number]
+        self._next += len(taken)
+        return [self._combination(index) for index in taken]
+
+    def _combination(self, index: int) -> dict[str, Any]:
+        """Combination `index` of the product, the last setting running fastest."""
+        chosen = {}
+        for name, domain in reversed(self._domains.items()):
+            index, i = divmod(index, len(domain))
+            chosen[name] = domain[i]
+        return {name: chosen[name] for name in self._domains}
+
+    def tell(self, values: Sequence[float | None]) -> None:
+        """A grid does not learn."""
+
+
+class TPE:
+    """Optuna's estimator, asked for several trials before it is told of any."""
+
+    def __init__(self, space: Space, seed: int) -> None:
+        self._optuna = import_optuna("the sampler 'tpe' (unlike 'grid')")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # some releases call options experimental
+            sampler = self._optuna.samplers.TPESampler(seed=seed)
+        self._study = self._optuna.create_study(direction="maximize", sampler=sampler)
+        self._space = space
+        self._open: list[Any] = []
+
+    def ask(self, number: int) -> list[dict[str, Any]]:
+        """Settings that look promising, given all that was told."""
+        self._open = [self._study.ask() for _ in range(number)]
+        return [
+            {name: _suggested(trial, name, domain) for name, domain in self._space.settings.items()}
+            for trial in self._open
+        ]
+
+    def tell(self, values: Sequence[float | None]) -> None:
+        """Learn the figures; failed trials are left out of account."""
+        for trial, value in zip(self._open, values, strict=True):
+            if value is None:
+                self._study.tell(trial, state=self._optuna.trial.TrialState.FAIL)
+            else:
+                self._study.tell(trial, value)
+        self._open = []
+
+
+def proposals(sampler: str, space: Space, seed: int) -> Proposals:
+    """The sampler of this name."""
+    one_of("sampler", sampler, SAMPLERS)
+    return Grid(space, seed) if sampler == "grid" else TPE(space, seed)
+
+
+def import_optuna(what: str) -> Any:
+    """Optuna, silent; or one line that `what` needs it, and how to get it."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            import optuna
+    except ImportError:
+        raise ValueError(f"{what} needs Optuna: pip install 'mcn[search]'") from None
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    return optuna
+
+
+def label(value: Any) -> str:
+    """A value as the text that Optuna knows it by: its categories cannot be lists."""
+    return json.dumps(value)
+
+
+def _suggested(trial: Any, name: str, domain: tuple[Any, ...] | Range) -> Any:
+    if isinstance(domain, tuple):
+        return json.loads(trial.suggest_categorical(name, [label(value) for value in domain]))
+    if domain.whole:
+        return trial.suggest_int(name, domain.low, domain.high, log=domain.log)
+    return trial.suggest_float(name, domain.low, domain.high, log=domain.log)
+
+
+def importances(
+    space: Space, tried: Sequence[tuple[Mapping[str, Any], float]], seed: int = 0
+) -> dict[str, float]:
+    """The share of the variation among trials that each setting explains (fANOVA), largest first.
+
+    Args:
+        space: what was searched.
+        tried: settings and validation accuracy of the trials that did not fail; repeated ones count once.
+        seed: of the forest that fANOVA grows.
+
+    Raises:
+        ValueError: Optuna or scikit-learn is not installed, or the trials do not differ.
+    """
+    optuna = import_optuna("the importance of settings")
+    distinct = {label(dict(settings)): (settings, value) for settings, value in tried}
+    if len({value for _, value in distinct.values()}) < 2:
+        raise ValueError("the trials do not differ in validation accuracy, so no setting can matter")
+    names = {
+        name: domain
+        for name, domain in space.settings.items()
+        if isinstance(domain, Range) or len(domain) > 1
+    }
+    distributions = {name: _distribution(optuna, domain) for name, domain in names.items()}
+    study = optuna.create_study(direction="maximize")
+    for settings, value in distinct.values():
+        params = {
+            name: settings[name] if isinstance(domain, Range) else label(settings[name])
+            for name, domain in names.items()
+        }
+        study.add_trial(optuna.create_trial(params=params, distributions=distributions, value=value))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # experimental in some releases of Optuna
+        try:
+            evaluator = optuna.importance.FanovaImportanceEvaluator(seed=seed)
+        except ImportError:
+            raise ValueError(
+                "the importance of settings needs scikit-learn: pip install 'mcn[search]'"
+            ) from None
+        found = optuna.importance.get_param_importances(study, evaluator=evaluator)
+    return {name: float(share) for name, share in found.items()}
+
+
+def _distribution(optuna: Any, domain: tuple[Any, ...] | Range) -> Any:
+    if isinstance(domain, tuple):
+        return optuna.distributions.CategoricalDistribution([label(value) for value in domain])
+    if domain.whole:
+        return optuna.distributions.IntDistribution(domain.low, domain.high, log=domain.log)
+    return optuna.distributions.FloatDistribution(domain.low, domain.high, log=domain.log)

@@ -1,0 +1,185 @@
+"""The training loop."""
+
+from __future__ import annotations
+
+import math
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+import torch
+
+from mcn._threads import kernel_threads
+from mcn.train.problem import Problem
+from mcn.train.settings import Settings
+from mcn.train.stopping import stopping_rule
+
+
+class Epoch(NamedTuple):
+    """The scores of one epoch; accuracies between 0 and 1."""
+
+    epoch: int
+    train_loss: float
+    train_accuracy: float
+    val_loss: float
+    val_accuracy: float
+    kept: bool
+
+
+class Callback(Protocol):
+    """Something that is told of every epoch."""
+
+    def __call__(self, trainer: Trainer, epoch: Epoch) -> None:
+        """Take the scores of the epoch that has just ended."""
+        ...
+
+
+@dataclass
+class Trainer(ABC):
+    """A training run as it stands; each recipe has its own.
+
+    `tensors` and `state` hold all of it, `load` goes on from them: a run that is stopped and resumed ends
+    with the same weights, bit for bit, as one that was left alone.
+    """
+
+    model: Any
+    problem: Problem
+    config: Settings
+    epoch: int = 0
+    stopped: bool = False
+    best_epoch: int = 0
+    best: dict[str, torch.Tensor] = field(default_factory=dict)
+    seconds: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.rule = stopping_rule(self.config.stopping, self.config.patience)
+        self.optimizer = self._make_optimizer()
+        self._val_labels: torch.Tensor = self.problem.val_labels
+
+    def run_epoch(self) -> Epoch:
+        """Train for an epoch, then look at the validation nodes once.
+
+        Raises:
+            ValueError: the loss is no longer a number.
+        """
+        began = time.perf_counter()
+        self.model.train()
+        train_loss, train_accuracy = self._learn()
+        self.model.eval()
+        loss, accuracy = self._validate()
+        verdict = self.rule.update(accuracy, loss)
+        self.epoch += 1
+        if verdict.keep or not self.best:
+            self.best, self.best_epoch = self._snapshot(), self.epoch
+        self.stopped = verdict.stop or self.epoch >= self.config.max_epochs
+        self.seconds += time.perf_counter() - began
+        return Epoch(self.epoch, train_loss, train_accuracy, loss, accuracy, verdict.keep)
+
+    @abstractmethod
+    def _make_optimizer(self) -> torch.optim.Optimizer:
+        """Adam over the parameters of the model."""
+
+    @abstractmethod
+    def _learn(self) -> tuple[float, float]:
+        """Change the weights; the loss and accuracy on training nodes."""
+
+    @abstractmethod
+    def _validate(self) -> tuple[float, float]:
+        """Loss and accuracy on the validation nodes."""
+
+    @abstractmethod
+    def final_scores(self) -> tuple[float, float]:
+        """Loss and accuracy on the validation nodes of the weights the model has now."""
+
+    def _snapshot(self) -> dict[str, torch.Tensor]:
+        """A copy of the weights that were validated."""
+        return {name: value.detach().clone() for name, value in self.model.state_dict().items()}
+
+    def _check(self, loss: float) -> None:
+        if not math.isfinite(loss):
+            raise ValueError(
+                f"the loss is {loss} after {self.epoch} epochs; lower the learning rate "
+                f"(lr = {self.config.lr}) or look for extreme values among the features"
+            )
+
+    def _judge(self, logits: torch.Tensor) -> tuple[float, float]:
+        loss = torch.nn.functional.cross_entropy(logits, self._val_labels)
+        right = int((logits.argmax(1) == self._val_labels).sum())
+        return float(loss), right / len(self._val_labels)
+
+    def tensors(self) -> dict[str, torch.Tensor]:
+        """All tensors of the run: weights now and at their best, and Adam's moments."""
+        moments = self.optimizer.state_dict()["state"]
+        return (
+            {f"model.{name}": value for name, value in self.model.state_dict().items()}
+            | {f"best.{name}": value for name, value in self.best.items()}
+            | {f"adam.{i}.{name}": value for i, slot in moments.items() for name, value in slot.items()}
+        )
+
+    def state(self) -> dict[str, Any]:
+        """All plain values of the run."""
+        return {
+            "epoch": self.epoch,
+            "stopped": self.stopped,
+            "best_epoch": self.best_epoch,
+            "seconds": self.seconds,
+            "rule": self.rule.state_dict(),
+        }
+
+    def load(self, tensors: dict[str, torch.Tensor], state: dict[str, Any]) -> None:
+        """Go on from what `tensors` and `state` gave."""
+        self.model.load_state_dict(below("model.", tensors))
+        self.best = {name: value.clone() for name, value in below("best.", tensors).items()}
+        moments: dict[int, dict[str, torch.Tensor]] = {}
+        for name, value in below("adam.", tensors).items():
+            index, _, slot = name.partition(".")
+            moments.setdefault(int(index), {})[slot] = value.clone()
+        self.optimizer.load_state_dict(self.optimizer.state_dict() | {"state": moments})
+        self.rule.load_state_dict(state["rule"])
+        self.epoch, self.stopped = int(state["epoch"]), bool(state["stopped"])
+        self.best_epoch, self.seconds = int(state["best_epoch"]), float(state["seconds"])
+
+
+@dataclass(frozen=True)
+class FitResult:
+    """How a run went; `seconds` is the time its epochs took, those before a resume included."""
+
+    epochs: int
+    best_epoch: int
+    val_accuracy: float
+    val_loss: float
+    seconds: float
+
+
+def fit(trainer: Trainer, callbacks: Sequence[Callback] = ()) -> FitResult:
+    """Train until the stopping rule says so; the model then has the weights that were kept."""
+    with one_torch_thread():
+        while not trainer.stopped:
+            epoch = trainer.run_epoch()
+            for callback in callbacks:
+                callback(trainer, epoch)
+        trainer.model.load_state_dict(trainer.best)
+        trainer.model.eval()
+        with torch.no_grad():
+            loss, accuracy = trainer.final_scores()
+    return FitResult(trainer.epoch, trainer.best_epoch, accuracy, loss, trainer.seconds)
+
+
+@contextmanager
+def one_torch_thread() -> Iterator[None]:
+    """Keep torch's own reductions in one order whatever the machine; our kernels keep its threads."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        with kernel_threads(threads):
+            yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+def below(prefix: str, tensors: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """The tensors whose names begin with `prefix`, by the rest of their names."""
+    return {name[len(prefix) :]: value for name, value in tensors.items() if name.startswith(prefix)}

@@ -1,0 +1,114 @@
+"""What one training step minimises: the losses of classifier and attention, and the agreement of passes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from mcn.motifs import NODE_ORBITS
+from mcn.nn import MCN, Choices
+from mcn.train.losses import agreement_loss, attention_loss, classification_loss, correctness
+from mcn.train.mcn.advantage import Advantage, advantage
+from mcn.train.mcn.config import MCNConfig
+from mcn.train.problem import Problem
+
+
+class Step(NamedTuple):
+    """The loss of one step, and what to log."""
+
+    loss: torch.Tensor
+    train_loss: float
+    train_accuracy: float
+
+
+class Objective:
+    """L_C + L_A (eq:loss) over the training nodes and, if asked for, the agreement of two passes.
+
+    Both losses are divided by the number of training nodes: Adam does not notice, but L2 regularisation
+    then weighs as much as in GAT's reference.
+
+    With `config.consistency` every step makes two passes over the whole graph, which differ in their
+    dropout masks and random actions, and draws both towards their common, sharpened prediction on all
+    nodes; without it, one pass over the training nodes' receptive field is enough.
+    """
+
+    def __init__(self, model: MCN, problem: Problem, config: MCNConfig) -> None:
+        self._problem, self._config = problem, config
+        self._labels = problem.train_labels
+        self._train = torch.from_numpy(problem.train)
+        self._advantage: Advantage = advantage(str(config.advantage), _state_width(model))
+
+    def step(self, model: MCN, epoch: int, plain: bool = False) -> Step:
+        """The loss of one step.
+
+        Args:
+            plain: the classifier learns with the first motif and one step for every node; the selectors
+                learn beside it, from a pass of their own that changes nothing else.
+        """
+        p, c = self._problem, self._config
+        choosing = c.chooses and c.policy_weight > 0
+        rows = None if c.consistency else p.train
+        passes = [self._pass(model, rows, plain, choosing) for _ in range(2 if c.consistency else 1)]
+        scores = [logits if rows is not None else logits[self._train] for logits, _ in passes]
+        loss_c = torch.stack([classification_loss(s, self._labels) for s in scores]).mean()
+        loss = loss_c
+        if c.consistency:
+            weight = c.consistency * min(1.0, epoch / max(1, c.consistency_ramp))
+            loss = loss + weight * len(self._labels) * agreement_loss(
+                [each[0] for each in passes], c.temperature
+            )
+        if choosing:
+            tried = [self._pass(model, p.train, False, True)] if plain else passes
+            losses = [self._policy_loss(*each) for each in tried]
+            loss = loss + c.policy_weight * torch.stack(losses).mean()
+        right = float((scores[0].detach().argmax(1) == self._labels).float().mean())
+        return Step(loss / len(self._labels), float(loss_c.detach()) / len(self._labels), right)
+
+    def _pass(
+        self, model: MCN, rows: NDArray[np.int64] | None, plain: bool, choosing: bool
+    ) -> tuple[torch.Tensor, Sequence[Choices]]:
+        p = self._problem
+        if plain or not choosing:
+            return model(p.inputs.x, p.inputs.stack, rows, choice=0 if plain else None), []
+        logits, choices = model(p.inputs.x, p.inputs.stack, rows, return_choices=True)
+        return logits, choices
+
+    def _policy_loss(self, logits: torch.Tensor, choices: Sequence[Choices]) -> torch.Tensor:
+        """L_A of one pass over the training nodes or over all, and the value head's own loss."""
+        state, among_all = choices[-1].state, len(logits) != len(self._labels)
+        if among_all:
+            logits, state = logits[self._train], None if state is None else state[self._train]
+        gain, extra = self._advantage(correctness(logits.detach(), self._labels), state)
+        if among_all:
+            gain = gain.new_zeros(len(choices[-1].motif)).index_copy_(0, self._train, gain)
+        loss = attention_loss(choices, gain)
+        return loss if extra is None else loss + extra
+
+    def parameters(self) -> Iterator[torch.nn.Parameter]:
+        """Of the learned value, if there is one."""
+        module = self._advantage.module
+        return iter(()) if module is None else module.parameters()
+
+    def tensors(self) -> dict[str, torch.Tensor]:
+        """To go on from, for a checkpoint."""
+        module = self._advantage.module
+        return {} if module is None else dict(module.state_dict())
+
+    def state_dict(self) -> dict[str, Any]:
+        """Plain values to go on from."""
+        return dict(self._advantage.state_dict())
+
+    def load(self, tensors: dict[str, torch.Tensor], state: dict[str, Any]) -> None:
+        """Go on from saved values."""
+        if self._advantage.module is not None:
+            self._advantage.module.load_state_dict(tensors)
+        self._advantage.load_state_dict(state)
+
+
+def _state_width(model: MCN) -> int:
+    conv = model.convs[-1]
+    return int(conv.heads) * int(conv.out_channels) + len(NODE_ORBITS)  # type: ignore[arg-type]

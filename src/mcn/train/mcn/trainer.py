@@ -1,0 +1,114 @@
+"""Training a network whose nodes choose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from mcn.nn import MCN
+from mcn.train.loop import Trainer, below
+from mcn.train.mcn.config import MCNConfig
+from mcn.train.mcn.objective import Objective
+
+_MEMORY = 0.9  # of the gate: about ten epochs
+
+
+@dataclass
+class MCNTrainer(Trainer):
+    """Training of an `mcn.MCN`: one epoch is one step over all training nodes (eq:loss)."""
+
+    model: MCN
+    config: MCNConfig
+    lead: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.objective = Objective(self.model, self.problem, self.config)
+        super().__post_init__()
+
+    def _make_optimizer(self) -> torch.optim.Optimizer:
+        return _optimizer(self.model, list(self.objective.parameters()), self.config)
+
+    def _learn(self) -> tuple[float, float]:
+        self.optimizer.zero_grad(set_to_none=True)
+        step = self.objective.step(self.model, self.epoch, self.plain)
+        self._check(step.train_loss)
+        step.loss.backward()  # type: ignore[no-untyped-call]
+        self.optimizer.step()
+        return step.train_loss, step.train_accuracy
+
+    @property
+    def plain(self) -> bool:
+        """Whether the gate is closed: every node listens to the first motif with one step, save for ε."""
+        return bool(self.config.gate) and self.config.chooses and self.lead <= 0
+
+    @torch.no_grad()
+    def _validate(self) -> tuple[float, float]:
+        """Loss and accuracy on the validation nodes.
+
+        With `config.gate` the network is tried with the learned choices and without any; the running mean
+        of the difference decides which of the two is trained, validated and kept from here on.
+        """
+        learned = self._scores(None)
+        if not (self.config.gate and self.config.chooses):
+            return learned
+        without = self._scores(0)
+        self.lead = _MEMORY * self.lead + (1 - _MEMORY) * (learned[1] - without[1])
+        return without if self.plain else learned
+
+    def _scores(self, choice: int | None) -> tuple[float, float]:
+        return self._judge(
+            self.model(self.problem.inputs.x, self.problem.inputs.stack, self.problem.val, choice=choice)
+        )
+
+    def final_scores(self) -> tuple[float, float]:
+        """Loss and accuracy on the validation nodes of the weights the model has now."""
+        return self._scores(None)
+
+    def _snapshot(self) -> dict[str, torch.Tensor]:
+        weights = super()._snapshot()
+        if self.plain:
+            prefer_first(weights)
+        return weights
+
+    def tensors(self) -> dict[str, torch.Tensor]:
+        """All tensors of the run, the value head's among them."""
+        own = {f"objective.{name}": value for name, value in self.objective.tensors().items()}
+        return super().tensors() | own
+
+    def state(self) -> dict[str, Any]:
+        """All plain values of the run."""
+        return super().state() | {
+            "lead": self.lead,
+            "rng": self.model.rng.state_dict(),
+            "objective": self.objective.state_dict(),
+        }
+
+    def load(self, tensors: dict[str, torch.Tensor], state: dict[str, Any]) -> None:
+        """Go on from what `tensors` and `state` gave."""
+        super().load(tensors, state)
+        self.objective.load(below("objective.", tensors), state["objective"])
+        self.model.rng.load_state_dict(state["rng"])
+        self.lead = float(state["lead"])
+
+
+def prefer_first(weights: dict[str, torch.Tensor]) -> None:
+    """Make selectors, in place, that choose the first motif and one step for every node."""
+    for name, value in weights.items():
+        if ".selector." in name:
+            value.zero_()
+            if name.endswith("bias"):
+                value[0] = 1.0
+
+
+def _optimizer(model: MCN, extra: list[torch.nn.Parameter], config: MCNConfig) -> torch.optim.Optimizer:
+    """Adam with L2; the selectors (and the value head) may have a learning rate and L2 of their own."""
+    selector = [p for name, p in model.named_parameters() if ".selector." in name] + extra
+    network = [p for name, p in model.named_parameters() if ".selector." not in name]
+    groups: list[dict[str, Any]] = [{"params": network}]
+    if selector:
+        lr = config.lr if config.policy_lr is None else config.policy_lr
+        decay = config.weight_decay if config.policy_decay is None else config.policy_decay
+        groups.append({"params": selector, "lr": lr, "weight_decay": decay})
+    return torch.optim.Adam(groups, lr=config.lr, weight_decay=config.weight_decay, fused=True)

@@ -1,0 +1,164 @@
+"""The recipes `mcn` and `paper` at work: inputs, network, trainer, predictions, explanation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch_geometric.data import Data
+
+from mcn.matrices import MotifStack
+from mcn.motifs import MotifCounts, count_motifs
+from mcn.nn import MCN, Choices
+from mcn.train.explained import Explained, Option
+from mcn.train.features import check_features, features
+from mcn.train.mcn.config import MCNConfig
+from mcn.train.mcn.trainer import MCNTrainer
+from mcn.train.predictions import Predictions
+from mcn.train.problem import Known, Memory, Problem, fingerprint
+
+
+@dataclass(frozen=True, eq=False)
+class StackInputs:
+    """What an `mcn.MCN` takes: features of all nodes, and the motif stack."""
+
+    x: torch.Tensor
+    stack: MotifStack
+
+    @property
+    def in_channels(self) -> int:
+        """Number of input features."""
+        return int(self.x.shape[1])
+
+    def state(self) -> dict[str, Any]:
+        """Return the scale of the motif counts, which other graphs are measured by."""
+        return {"count_scale": self.stack.count_scale.tolist()}
+
+    def fingerprint(self, known: Known) -> str:
+        """Return the SHA-256 of edges, features and what is known of the classes."""
+        return fingerprint(self.x, self.stack.base.indptr, self.stack.base.indices, known)
+
+
+def inputs(
+    data: Data, config: MCNConfig, counts: MotifCounts | None = None, memory: Memory | None = None
+) -> StackInputs:
+    """Make the motif stack and the features that a configuration asks for."""
+    if memory is not None and config.features == "given":
+        check_features(data, memory)
+    if counts is None:
+        counts = count_motifs(data.edge_index, data.num_nodes)
+    stack = MotifStack.from_counts(
+        counts,
+        config.motifs,
+        config.steps,
+        config.psi,
+        scope=config.scope,
+        add_edges=config.add_edges,
+        materialize=config.materialize,
+        count_scale=None if memory is None else np.asarray(memory.state["count_scale"], np.float64),
+    )
+    if config.features == "motifs":
+        return StackInputs(torch.from_numpy(stack.node_counts), stack)
+    return StackInputs(features(data.x, config.normalize), stack)
+
+
+def network(in_channels: int, num_classes: int, config: MCNConfig) -> MCN:
+    """Make an untrained network. A GCN drops out its inputs only, as in its reference."""
+    inner = config.dropout if config.self_attention else 0.0
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(config.seed)
+        return MCN(
+            in_channels,
+            config.hidden,
+            num_classes,
+            config.num_layers,
+            motifs=len(config.motifs),
+            steps=config.steps,
+            heads=config.heads,
+            output_heads=config.output_heads,
+            input_dropout=config.dropout,
+            coefficient_dropout=inner,
+            feature_dropout=inner,
+            self_attention=config.self_attention,
+            motif_attention=config.motif_attention,
+            prior=config.psi_prior,
+            epsilon=config.epsilon,
+            policy_grad=config.policy_grad,
+            init_bias=config.init_bias,
+            seed=config.seed,
+        )
+
+
+def trainer(problem: Problem, config: MCNConfig) -> MCNTrainer:
+    """Start a training run with a fresh network."""
+    model = network(problem.inputs.in_channels, problem.num_classes, config)
+    if config.class_priors == "validation":
+        model.offset.copy_(prior_shift(problem.train_labels, problem.val_labels, problem.num_classes))
+    return MCNTrainer(model, problem, config)
+
+
+def prior_shift(train_labels: torch.Tensor, val_labels: torch.Tensor, num_classes: int) -> torch.Tensor:
+    """Return the log-ratio of each class's share among validation and training nodes, counts plus one."""
+    train, val = (
+        torch.bincount(labels, minlength=num_classes).to(torch.float64) + 1
+        for labels in (train_labels, val_labels)
+    )
+    return torch.log((val / val.sum()) / (train / train.sum())).to(torch.float32)
+
+
+@torch.no_grad()
+def predict(model: MCN, inputs: StackInputs) -> Predictions:
+    """Predict all nodes, with the most probable choices and no randomness."""
+    training = model.training
+    model.eval()
+    logits, choices = model(inputs.x, inputs.stack, return_choices=True)
+    model.train(training)
+    return _predictions(logits, choices, inputs.stack)
+
+
+def _predictions(logits: torch.Tensor, choices: list[Any], stack: MotifStack) -> Predictions:
+    return Predictions(
+        logits.softmax(1).cpu().numpy(),
+        np.stack([c.motif.cpu().numpy() for c in choices], axis=1),
+        np.stack([c.step.cpu().numpy() for c in choices], axis=1),
+        tuple(stack.motifs),
+        stack.steps,
+    )
+
+
+@torch.no_grad()
+def explain(model: MCN, inputs: StackInputs) -> Explained:
+    """Say what each node chose, and what it would have been predicted as under every other choice."""
+    model.eval()
+    seen: list[Any] = []
+    hooks = [conv.register_forward_pre_hook(lambda _, args: seen.append(args[0])) for conv in model.convs]
+    try:
+        logits, choices = model(inputs.x, inputs.stack, return_choices=True)
+    finally:
+        for hook in hooks:
+            hook.remove()
+    layers = list(zip(model.convs, seen, choices, strict=True))
+    shown = layers if len(layers) == 1 else [layers[0], layers[-1]]
+    return Explained(
+        "choices",
+        _predictions(logits, choices, inputs.stack),
+        inputs.stack.steps,
+        bool(model.convs[0].self_attention),
+        [None if each.state is None else each.motif_probs.numpy() for each in choices],
+        [None if each.state is None else each.step_probs.numpy() for each in choices],
+        _options(model, shown, inputs.stack),
+    )
+
+
+@torch.no_grad()
+def _options(model: MCN, shown: list[tuple[Any, Any, Choices]], stack: MotifStack) -> Iterator[Option]:
+    """Yield the options in order, with what the shown layers would make of each."""
+    for number in range(stack.num_motifs * stack.steps):
+        tried = [conv.what_if(h, stack, number, actual.rows.sums()) for conv, h, actual in shown]
+        coefficients = [chosen.coefficients.mean(1).numpy() for _, chosen in tried]
+        alternative = (tried[-1][0] + model.offset).softmax(1).numpy()
+        motif, step = divmod(number, stack.steps)
+        yield Option(stack.motifs[motif], step + 1, tried[-1][1].rows, coefficients, alternative)

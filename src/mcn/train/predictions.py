@@ -1,0 +1,122 @@
+"""Predictions: what a network says of every node, their table, and the one place that reads test labels."""
+
+from __future__ import annotations
+
+import copy
+import csv
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch_geometric.data import Data
+
+from mcn.train.problem import class_names
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """What a network says of every node, and which motif and step each layer chose for it.
+
+    probabilities: float32 [N, C]. motif: int64 [N, L], 0-based. step: int64 [N, L], 1-based; L is 0 where
+    nodes choose nothing. motifs: names of the motifs. steps: K.
+    """
+
+    probabilities: NDArray[np.float32]
+    motif: NDArray[np.int64]
+    step: NDArray[np.int64]
+    motifs: tuple[str, ...] = ()
+    steps: int = 1
+
+    @property
+    def labels(self) -> NDArray[np.int64]:
+        """The most probable class of every node."""
+        return np.asarray(self.probabilities.argmax(1), np.int64)
+
+    def shares(self) -> list[dict[str, float]]:
+        """Return, per layer, the share of the nodes that chose each motif and step."""
+        return [
+            {
+                f"{motif}, {step} step{'s' if step > 1 else ''}": float(((t == i) & (k == step)).mean())
+                for i, motif in enumerate(self.motifs)
+                for step in range(1, self.steps + 1)
+            }
+            for t, k in zip(self.motif.T, self.step.T, strict=True)
+        ]
+
+
+def accuracy_on_test(data: Data, labels: NDArray[np.int64]) -> float | None:
+    """Return the share of the test nodes whose class was predicted; None without test nodes.
+
+    This is the only function that reads the labels of test nodes: call it once, after training.
+    """
+    mask = data.test_mask.numpy()
+    if not mask.any():
+        return None
+    return float((labels[mask] == data.y.numpy()[mask]).mean())
+
+
+def prediction_rows(data: Data, own: Predictions) -> Iterator[dict[str, Any]]:
+    """Yield one row per node: node, split, true, predicted, probability, motif and step of each layer.
+
+    `split` and `true` are empty where the data does not say.
+    """
+    ids, names = getattr(data, "node_ids", None), class_names(data)
+    split = np.full(data.num_nodes, "", dtype="<U5")
+    for part in ("train", "val", "test"):
+        mask = data.get(f"{part}_mask")
+        if mask is not None:
+            split[mask.numpy()] = part
+    truth = np.full(data.num_nodes, -1) if data.y is None else data.y.numpy()
+
+    def name(label: int) -> Any:
+        return "" if label < 0 else label if names is None else names[label]
+
+    for i, label in enumerate(own.labels.tolist()):
+        row = {
+            "node": i if ids is None else _plain(ids[i]),
+            "split": str(split[i]),
+            "true": name(int(truth[i])),
+            "predicted": name(label),
+            "probability": round(float(own.probabilities[i, label]), 4),
+        }
+        for layer, (t, k) in enumerate(zip(own.motif[i], own.step[i], strict=True), 1):
+            row |= {f"motif_{layer}": own.motifs[t], f"step_{layer}": int(k)}
+        yield row
+
+
+def predictions_csv(data: Data, own: Predictions) -> str:
+    """Return the table as CSV."""
+    layers = range(1, own.motif.shape[1] + 1)
+    columns = ["node", "split", "true", "predicted", "probability"]
+    columns += [name for layer in layers for name in (f"motif_{layer}", f"step_{layer}")]
+    text = io.StringIO()
+    table = csv.DictWriter(text, columns, lineterminator="\n")
+    table.writeheader()
+    table.writerows(prediction_rows(data, own))
+    return text.getvalue()
+
+
+def in_classes(data: Data, classes: list[str]) -> Data:
+    """Return `data` with its labels numbered as in `classes`; a label of another name becomes -1.
+
+    Two files may name the same classes and still number them differently, because one of them lacks some.
+    Data without class names is numbered as the network's classes already.
+    """
+    own = class_names(data)
+    if own == classes:
+        return data
+    renamed = copy.copy(data)
+    renamed.classes = classes
+    if own is not None and data.y is not None:
+        code = {name: number for number, name in enumerate(classes)}
+        numbers = torch.tensor([*(code.get(name, -1) for name in own), -1])  # -1 stays -1
+        renamed.y = numbers[data.y.to(torch.int64)]
+    return renamed
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value

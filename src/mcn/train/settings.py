@@ -1,0 +1,323 @@
+"""What a setting is: a typed field with its sentence, check and default, declared in one place.
+
+The options of the command line, the parameters of the estimators, the page of settings in the docs and the
+command that repeats a run are all made from these declarations.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import types
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self, Union, get_args, get_origin, get_type_hints
+
+from mcn._names import did_you_mean, one_of
+
+Check = Callable[[str, Any], Any]
+"""Takes a setting's name and a value; returns the plain value, or raises a ValueError."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A declared setting.
+
+    Attributes:
+        name, default: of the field.
+        kind: int, float, bool, str, or tuple for a list of names.
+        optional: whether None is allowed.
+        sentence: what it does.
+        check: makes sure of a value.
+        option: its flag on the command line without the dashes; None if it is set by ``--set name=value``.
+        group: the heading it stands under in the docs.
+        former: its name in version 0.1.0, where that was another one.
+        since: the version that brought it; a setting of 0.1.0 has none.
+    """
+
+    name: str
+    default: Any
+    kind: type
+    optional: bool
+    sentence: str
+    check: Check
+    option: str | None
+    group: str
+    former: str | None
+    since: str | None
+
+    def parse(self, text: str) -> Any:
+        """Return the value that a user typed.
+
+        Raises:
+            ValueError: the text is not a value of this kind.
+        """
+        word = text.strip()
+        if self.optional and word.lower() in ("none", "null", ""):
+            return None
+        if self.kind is tuple:
+            return tuple(name.strip() for name in word.split(",") if name.strip())
+        if self.kind is bool:
+            truth = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+            if word.lower() not in truth:
+                raise ValueError(f"{self.name} must be true or false, got {text!r}")
+            return truth[word.lower()]
+        try:
+            return self.kind(word)
+        except ValueError:
+            what = "an integer" if self.kind is int else "a number"
+            raise ValueError(f"{self.name} must be {what}, got {text!r}") from None
+
+    def show(self, value: Any) -> str:
+        """Return the text that `parse` reads as `value`."""
+        if value is None:
+            return "none"
+        if self.kind is tuple:
+            return ",".join(value)
+        return str(value).lower() if self.kind is bool else str(value)
+
+
+def setting(
+    default: Any,
+    sentence: str,
+    check: Check,
+    *,
+    option: str | None = None,
+    group: str = "training",
+    former: str | None = None,
+    since: str | None = None,
+) -> Any:
+    """Declare a setting as a field of a `Settings` class; see `Setting` for the arguments."""
+    told = {"sentence": sentence, "check": check, "option": option, "group": group}
+    return dataclasses.field(default=default, metadata=told | {"former": former, "since": since})
+
+
+def at_least(least: int) -> Check:
+    """Check for an integer of at least `least`, NumPy's included."""
+
+    def check(name: str, value: Any) -> int:
+        if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+            raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}")
+        return int(value)
+
+    return check
+
+
+def probability(name: str, value: Any) -> float:
+    """Check for a number from 0 to 1."""
+    if not _finite(value) or not 0 <= value <= 1:
+        raise ValueError(f"{name} must be a probability, got {value!r}")
+    return float(value)
+
+
+def below_one(name: str, value: Any) -> float:
+    """Check for a probability that is not 1, such as a dropout."""
+    if not _finite(value) or not 0 <= value < 1:
+        raise ValueError(f"{name} must be a probability below 1, got {value!r}")
+    return float(value)
+
+
+def positive(name: str, value: Any) -> float:
+    """Check for a finite number above 0."""
+    if not _finite(value) or not value > 0:
+        raise ValueError(f"{name} must be a positive number, got {value!r}")
+    return float(value)
+
+
+def not_negative(name: str, value: Any) -> float:
+    """Check for a finite number of at least 0."""
+    if not _finite(value) or not value >= 0:
+        raise ValueError(f"{name} must be a number that is not negative, got {value!r}")
+    return float(value)
+
+
+def flag(name: str, value: Any) -> bool:
+    """Check for True or False."""
+    if type(value).__name__ not in ("bool", "bool_"):  # NumPy's too, without importing it
+        raise ValueError(f"{name} must be True or False, got {value!r}")
+    return bool(value)
+
+
+def choice_of(*allowed: str) -> Check:
+    """Check for one of some names."""
+
+    def check(name: str, value: Any) -> str:
+        one_of(name, value, allowed)
+        return str(value)
+
+    return check
+
+
+def text(name: str, value: Any) -> str:
+    """Check for a text; what it may say is known to those who use it."""
+    if not isinstance(value, str):
+        raise ValueError(f"{name} must be a name, got {value!r}")
+    return value
+
+
+def names(name: str, value: Any) -> tuple[str, ...]:
+    """Check for a list of at least one name; a single name counts as a list of one."""
+    if not isinstance(value, str | Sequence) or not all(isinstance(each, str) for each in value):
+        raise ValueError(f"{name} must be a list of names, got {value!r}")
+    found = (value,) if isinstance(value, str) else tuple(value)
+    if not found:
+        raise ValueError(f"{name} must name at least one of them, got none")
+    return found
+
+
+def _finite(value: Any) -> bool:
+    return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """The settings that every recipe has; each recipe's class adds its own and may change the defaults."""
+
+    recipe: ClassVar[str]
+
+    motifs: tuple[str, ...] = setting(
+        ("edge", "triangle"),
+        "Motifs whose neighbourhoods the network uses, separated by commas: edge,triangle.",
+        names,
+        option="motifs",
+        group="graph",
+    )
+    scope: str = setting(
+        "edges",
+        "Pairs of nodes that motif counts are about: edges, or pairs for nodes that a motif joins without an "
+        "edge.",
+        choice_of("edges", "pairs"),
+        group="graph",
+    )
+    normalize: bool = setting(
+        True,
+        "Make each node's features sum to one, or leave them as they are.",
+        flag,
+        option="normalize/raw",
+        group="graph",
+    )
+    hidden: int = setting(8, "Hidden units (per head).", at_least(1), option="hidden", group="network")
+    num_layers: int = setting(2, "Number of layers.", at_least(1), option="layers", group="network")
+    dropout: float = setting(0.6, "Dropout probability.", below_one, option="dropout", group="network")
+    lr: float = setting(0.005, "Learning rate of Adam.", positive, option="lr")
+    weight_decay: float = setting(
+        0.0005, "L2 regularisation of every parameter.", not_negative, option="weight-decay"
+    )
+    consistency: float | None = setting(
+        0.0, "Weight of the agreement between several passes over the same nodes.", not_negative
+    )
+    consistency_ramp: int = setting(
+        100, "Epochs (steps, with views) until consistency has its full weight.", at_least(0), former="ramp"
+    )
+    temperature: float = setting(
+        0.5, "Sharpness of what the passes are to agree on; smaller is sharper.", positive
+    )
+    max_epochs: int = setting(
+        5_000, "Stop after so many epochs at the latest.", at_least(1), option="max-epochs"
+    )
+    patience: int = setting(
+        100, "Stop after so many epochs without progress.", at_least(1), option="patience"
+    )
+    stopping: str = setting(
+        "gat",
+        "Validation score that counts as progress: gat (accuracy and loss), accuracy or loss.",
+        choice_of("gat", "accuracy", "loss"),
+        option="stopping",
+    )
+    seed: int = setting(0, "Seed that decides everything random.", at_least(0))
+
+    def __post_init__(self) -> None:
+        self._resolve()
+        for one in declared(type(self)).values():
+            value = getattr(self, one.name)
+            if value is not None or not one.optional:
+                object.__setattr__(self, one.name, one.check(one.name, value))
+        self._agree()
+
+    def _resolve(self) -> None:
+        """Fill in settings that others decide, before the checks."""
+
+    def _agree(self) -> None:
+        """Refuse settings that do not go together, after the checks of single ones."""
+
+    @property
+    def epoch_length(self) -> str:
+        """What an epoch is, where it is not one step over all training nodes: words behind a number."""
+        return ""
+
+    @classmethod
+    def from_dict(cls, settings: dict[str, Any]) -> Self:
+        """Build from plain values, as read from YAML, in the names of this version or of 0.1.0.
+
+        Raises:
+            ValueError: a name is not known, or a value is not allowed.
+        """
+        return cls(**cls.current_names(settings))
+
+    @classmethod
+    def current_names(cls, settings: dict[str, Any]) -> dict[str, Any]:
+        """Return plain values under the names of this version; an unknown name is an error."""
+        known = declared(cls)
+        former = {one.former: one.name for one in known.values() if one.former is not None}
+        for name in settings:
+            if name not in known and name not in former:
+                raise ValueError(f"unknown setting {name!r}{did_you_mean(name, known)}")
+        return {former.get(name, name): value for name, value in settings.items()}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, for YAML and JSON."""
+        values = dataclasses.asdict(self)
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+
+    def identity(self) -> dict[str, Any]:
+        """Return what identifies these settings in a ledger: the same for the same computation in 0.1.0.
+
+        Settings stand under their names of 0.1.0; later ones are left out while they have their default.
+        """
+        plain = self.to_dict()
+        return {
+            one.former or one.name: plain[one.name]
+            for one in declared(type(self)).values()
+            if one.since is None or getattr(self, one.name) != one.default
+        }
+
+    def replace(self, **changes: Any) -> Self:
+        """Return the same settings with some changed."""
+        return dataclasses.replace(self, **changes)
+
+
+_declared: dict[type[Settings], dict[str, Setting]] = {}
+
+
+def declared(config: type[Settings]) -> dict[str, Setting]:
+    """Return the settings of a configuration by name.
+
+    A subclass that only changes a default need not repeat the sentence and the check: they are those of the
+    nearest class above it that declares them.
+    """
+    if config not in _declared:
+        _declared[config] = _read(config)
+    return _declared[config]
+
+
+def _read(config: type[Settings]) -> dict[str, Setting]:
+    hints = get_type_hints(config)
+    found = {}
+    for field in dataclasses.fields(config):
+        kind, optional = _kind(hints[field.name])
+        told = next(
+            own.metadata
+            for base in config.__mro__
+            if (own := getattr(base, "__dataclass_fields__", {}).get(field.name)) and own.metadata
+        )
+        found[field.name] = Setting(field.name, field.default, kind, optional, **told)
+    return found
+
+
+def _kind(hint: Any) -> tuple[type, bool]:
+    """Return the plain type of an annotation, and whether it admits None."""
+    if get_origin(hint) in (Union, types.UnionType):
+        inner = [each for each in get_args(hint) if each is not type(None)]
+        return _kind(inner[0])[0], True
+    return get_origin(hint) or hint, False

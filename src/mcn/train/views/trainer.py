@@ -1,0 +1,174 @@
+"""Training with motif views: draw views of some nodes, classify the labelled, make the others agree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from mcn.matrices import PageRankRows
+from mcn.nn import MotifViews, exact_features, mix_features, ops
+from mcn.nn._rng import derive
+from mcn.nn.features import SparseFeatures
+from mcn.train.loop import Trainer, below
+from mcn.train.losses import agreement_loss
+from mcn.train.views.config import ViewsConfig
+
+_ROWS = 1024  # nodes whose mixed features are held at a time when all are predicted
+
+
+@dataclass
+class ViewsTrainer(Trainer):
+    """Training of an `mcn.nn.MotifViews`; an epoch is `config.steps_per_epoch` steps.
+
+    A step draws labelled and unlabelled nodes (all nodes if `config.full_batch`) and `config.passes` views of
+    each (a motif at random, some of the neighbours dropped). Its loss is the cross-entropy of the labelled
+    ones plus, with a weight that rises over `config.consistency_ramp` steps, how far the views of each
+    unlabelled node are from their sharpened mean (`mcn.train.losses.agreement_loss`). The running mean of the
+    weights is what is validated and kept.
+    """
+
+    model: MotifViews
+    config: ViewsConfig
+    mean: dict[str, torch.Tensor] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.x: SparseFeatures = self.problem.inputs.x
+        self.rows: PageRankRows = self.problem.inputs.rows
+        self.mean = _copy(self.model)
+        self._others = np.setdiff1d(np.arange(self.rows.num_nodes), self.problem.train)
+        exact = not self.config.smooth_predictions
+        self._val_features = exact_features(self.rows, self.x, self.problem.val) if exact else None
+
+    def _make_optimizer(self) -> torch.optim.Optimizer:
+        c = self.config
+        return torch.optim.Adam(self.model.parameters(), lr=c.lr, weight_decay=c.weight_decay, fused=True)
+
+    def _learn(self) -> tuple[float, float]:
+        count = self.config.steps_per_epoch
+        steps = [self._step(self.epoch * count + i) for i in range(count)]
+        loss, right = np.mean(steps, axis=0)
+        return float(loss), float(right)
+
+    def _step(self, number: int) -> tuple[float, float]:
+        c = self.config
+        labelled, known, unknown = self._all_nodes(number) if c.full_batch else self._some_nodes(number)
+        target = self.problem.labels[torch.from_numpy(labelled)]
+        loss = torch.nn.functional.cross_entropy(known.flatten(0, 1), target.repeat(c.passes))
+        value = float(loss.detach())
+        self._check(value)
+        weight = c.consistency * min(1.0, number / max(1, c.consistency_ramp))
+        if weight > 0 and unknown.shape[1]:
+            loss = loss + weight * agreement_loss(list(unknown), c.temperature, c.min_confidence)
+        self.optimizer.zero_grad(set_to_none=True)
+        loss.backward()  # type: ignore[no-untyped-call]
+        if c.clip_gradient:
+            torch.nn.utils.clip_grad_norm_(self.model.parameters(), c.clip_gradient)
+        self.optimizer.step()
+        self._remember()
+        return value, float((known[0].detach().argmax(1) == target).float().mean())
+
+    def _some_nodes(self, number: int) -> tuple[NDArray[np.int64], torch.Tensor, torch.Tensor]:
+        """Return some labelled nodes, the logits [passes, B, C] of their views, and those of other nodes."""
+        c = self.config
+        draw, key = np.random.default_rng([c.seed, number]), derive(c.seed, number)
+        labelled = _some(draw, self.problem.train, c.labelled_batch)
+        others = _some(draw, self._others, c.unlabelled_batch)
+        nodes = np.tile(np.concatenate([labelled, others]), c.passes)
+        mixed = mix_features(
+            self.rows,
+            self.x,
+            nodes,
+            draw.integers(0, self.rows.num_views, len(nodes)),
+            drop_neighbours=c.drop_neighbours,
+            dropout=self.model.mixes_dropout,
+            key=derive(key, 0),
+        )
+        logits = self.model(mixed, derive(key, 1)).view(c.passes, -1, self.problem.num_classes)
+        return labelled, logits[:, : len(labelled)], logits[:, len(labelled) :]
+
+    def _all_nodes(self, number: int) -> tuple[NDArray[np.int64], torch.Tensor, torch.Tensor]:
+        """Do the same for all nodes at once.
+
+        A dropped node is dropped for everyone who hears it; the others are scaled up to make up for it.
+        """
+        c, count = self.config, self.rows.num_nodes
+        draw, key = np.random.default_rng([c.seed, number]), derive(c.seed, number)
+        passes = []
+        for i in range(c.passes):
+            views = draw.integers(0, self.rows.num_views, count)
+            heard = draw.random((count, 1), np.float32) >= c.drop_neighbours
+            keep = torch.from_numpy(heard.astype(np.float32) / np.float32(1.0 - c.drop_neighbours))
+            passes.append(self.model.whole(self.x, self.rows.select(views), keep, derive(key, i)))
+        logits, train = torch.stack(passes), self.problem.train
+        return train, logits[:, train], logits[:, self._others]
+
+    def _remember(self) -> None:
+        """Move the running mean of the weights towards what they are now."""
+        for name, value in self.model.state_dict().items():
+            if self.config.ema_decay and value.is_floating_point():
+                self.mean[name].lerp_(value, 1.0 - self.config.ema_decay)
+            else:
+                self.mean[name].copy_(value)
+
+    @torch.no_grad()
+    def _validate(self) -> tuple[float, float]:
+        with using(self.model, self.mean):
+            return self.final_scores()
+
+    @torch.no_grad()
+    def final_scores(self) -> tuple[float, float]:
+        """Loss and accuracy on the validation nodes of the weights the model has now."""
+        if self._val_features is not None:
+            return self._judge(self.model(self._val_features))
+        return self._judge(exact_logits(self.model, self.x, self.rows)[self.problem.val])
+
+    def _snapshot(self) -> dict[str, torch.Tensor]:
+        return {name: value.clone() for name, value in self.mean.items()}
+
+    def tensors(self) -> dict[str, torch.Tensor]:
+        """All tensors of the run, the running mean of the weights among them."""
+        return super().tensors() | {f"mean.{name}": value for name, value in self.mean.items()}
+
+    def load(self, tensors: dict[str, torch.Tensor], state: dict[str, Any]) -> None:
+        """Go on from what `tensors` and `state` gave."""
+        super().load(tensors, state)
+        self.mean = {name: value.clone() for name, value in below("mean.", tensors).items()}
+
+
+def exact_logits(model: MotifViews, x: SparseFeatures, rows: PageRankRows) -> torch.Tensor:
+    """What the network says of all nodes, nothing dropped; with `model.smooth` averaged over neighbours."""
+    if model.linear_first:
+        logits = model.whole(x, rows.mean)
+    else:
+        parts = np.array_split(np.arange(rows.num_nodes), max(1, -(-rows.num_nodes // _ROWS)))
+        logits = torch.cat([model(exact_features(rows, x, part)) for part in parts])
+    if not model.smooth:
+        return logits
+    return ops.propagate(logits.softmax(1), rows.mean).clamp_min(1e-12).log()
+
+
+@contextmanager
+def using(model: torch.nn.Module, tensors: dict[str, torch.Tensor]) -> Iterator[None]:
+    """The model with other tensors in the place of its own."""
+    own = _copy(model)
+    model.load_state_dict(tensors)
+    try:
+        yield
+    finally:
+        model.load_state_dict(own)
+
+
+def _some(draw: np.random.Generator, nodes: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+    """`count` different nodes at random; all of them if there are no more."""
+    return draw.choice(nodes, count, replace=False) if count < len(nodes) else nodes
+
+
+def _copy(model: torch.nn.Module) -> dict[str, torch.Tensor]:
+    return {name: value.detach().clone() for name, value in model.state_dict().items()}

@@ -1,0 +1,127 @@
+"""The recipe `views` at work: inputs, network, trainer, predictions, explanation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch_geometric.data import Data
+
+from mcn.matrices import PageRankRows, Rows, view_rows
+from mcn.motifs import MotifCounts, count_motifs
+from mcn.nn import MotifViews
+from mcn.nn.features import SparseFeatures, sparse_features
+from mcn.train.explained import Explained, Option
+from mcn.train.features import check_features, features
+from mcn.train.predictions import Predictions
+from mcn.train.problem import Known, Memory, Problem, fingerprint
+from mcn.train.views.config import ViewsConfig
+from mcn.train.views.trainer import ViewsTrainer, exact_logits
+
+
+@dataclass(frozen=True, eq=False)
+class ViewsInputs:
+    """What an `mcn.nn.MotifViews` is fed from.
+
+    x: the features as CSR. rows: how each view mixes them. names: of the views. features: as they came.
+    edges: CSR pattern (indptr, indices) of the graph.
+    """
+
+    x: SparseFeatures
+    rows: PageRankRows
+    names: tuple[str, ...]
+    features: torch.Tensor
+    edges: tuple[NDArray[Any], NDArray[Any]]
+
+    @property
+    def in_channels(self) -> int:
+        """Number of input features."""
+        return int(self.x.shape[1])
+
+    def state(self) -> dict[str, Any]:
+        """Return nothing: another graph is prepared by the settings alone."""
+        return {}
+
+    def fingerprint(self, known: Known) -> str:
+        """Return the SHA-256 of edges, features and what is known of the classes."""
+        return fingerprint(self.features, *self.edges, known)
+
+
+def inputs(
+    data: Data, config: ViewsConfig, counts: MotifCounts | None = None, memory: Memory | None = None
+) -> ViewsInputs:
+    """Compute the PageRank rows of every view, once, on all cores."""
+    if memory is not None:
+        check_features(data, memory)
+    if counts is None:
+        counts = count_motifs(data.edge_index, data.num_nodes)
+    x, edges = features(data.x, config.normalize), counts.adjacency("edge")
+    rows = view_rows(
+        counts,
+        config.motifs,
+        order=config.walk_length,
+        alpha=config.stop_probability,
+        top=config.max_neighbours,
+        scope=config.scope,
+        symmetric=config.symmetric,
+        tolerance=config.tolerance,
+    )
+    held = sparse_features(x.to_sparse_csr() if x.layout == torch.strided else x)
+    return ViewsInputs(held, rows, config.motifs, x, (edges.indptr, edges.indices))
+
+
+def network(in_channels: int, num_classes: int, config: ViewsConfig) -> MotifViews:
+    """Make an untrained network."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(config.seed)
+        return MotifViews(
+            in_channels,
+            config.hidden,
+            num_classes,
+            config.num_layers,
+            input_dropout=config.input_dropout,
+            dropout=config.dropout,
+            batch_norm=config.batch_norm,
+            row_norm=config.row_norm,
+            smooth=config.smooth_predictions,
+        )
+
+
+def trainer(problem: Problem, config: ViewsConfig) -> ViewsTrainer:
+    """Start a training run with a fresh network."""
+    return ViewsTrainer(network(problem.inputs.in_channels, problem.num_classes, config), problem, config)
+
+
+def predict(model: MotifViews, inputs: ViewsInputs) -> Predictions:
+    """Predict all nodes by exact features: the mean over the views, no neighbour dropped."""
+    none: NDArray[np.int64] = np.empty((inputs.rows.num_nodes, 0), np.int64)
+    return Predictions(_probabilities(model, inputs.x, inputs.rows), none, none, inputs.names)
+
+
+@torch.no_grad()
+def _probabilities(model: MotifViews, x: SparseFeatures, rows: PageRankRows) -> NDArray[np.float32]:
+    training = model.training
+    model.eval()
+    found: NDArray[np.float32] = exact_logits(model, x, rows).softmax(1).numpy()
+    model.train(training)
+    return found
+
+
+def explain(model: MotifViews, inputs: ViewsInputs) -> Explained:
+    """Say what each node hears in each view, and what that view alone would predict."""
+    return Explained("views", predict(model, inputs), 1, False, [], [], _options(model, inputs))
+
+
+def _options(model: MotifViews, inputs: ViewsInputs) -> Iterator[Option]:
+    for view, name in enumerate(inputs.names):
+        matrix = inputs.rows.matrix(view)
+        matrix.sort_indices()
+        rows = Rows(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data)
+        total = np.repeat(np.asarray(matrix.sum(1)).ravel(), np.diff(rows.indptr))
+        shares = np.asarray(matrix.data / total, np.float32)
+        alone = _probabilities(model, inputs.x, inputs.rows.only(view))
+        yield Option(name, 1, rows, [shares], alone)

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from mcn.experiments.engine.cells import Cell, cell, noise, paired, within_noise
+
+
+def row(
+    seed: int, test: float | None, val: float = 0.5, seconds: float = 1.0, epochs: int | None = 10
+) -> dict:
+    return {
+        "seed": seed,
+        "test_accuracy": test,
+        "val_accuracy": val,
+        "seconds": seconds,
+        "epochs": epochs,
+    }
+
+
+def test_a_cell_by_hand() -> None:
+    found = cell([row(0, 0.80, 0.70, 1.0, 10), row(1, 0.82, 0.72, 3.0, 20), row(2, 0.84, 0.74, 5.0, 60)])
+    assert found is not None
+    assert found.runs == 3
+    assert found.mean == pytest.approx(82.0)
+    assert found.std == pytest.approx(2.0)  # squares 4 + 0 + 4 over n - 1 = 2
+    assert found.val_mean == pytest.approx(72.0)
+    assert found.seconds == pytest.approx(3.0)
+    assert found.epochs == pytest.approx(30.0)
+
+
+def test_a_single_run_and_none() -> None:
+    one = cell([row(4, 0.5, epochs=None)])
+    assert one is not None
+    assert (one.test, one.std, one.epochs) == ({4: 50.0}, None, None)
+    assert noise(one, (0.4, 15)) is None
+    assert within_noise(one, 50.0, None) is None
+    assert cell([]) is None
+
+
+def test_refused() -> None:
+    with pytest.raises(ValueError, match=r"every seed may be there once, got \[1, 1\]"):
+        cell([row(1, 0.5), row(1, 0.6)])
+    with pytest.raises(ValueError, match="the run with seed 2 has no test accuracy"):
+        cell([row(1, 0.5), row(2, None)])
+
+
+def test_paired_by_hand() -> None:
+    gap = paired({0: 83.0, 1: 84.0, 2: 82.0, 9: 0.0}, {0: 82.0, 1: 82.0, 2: 82.0, 8: 50.0})
+    assert gap is not None
+    assert (gap.mean, gap.pairs) == (pytest.approx(1.0), 3)  # differences 1, 2, 0
+    assert gap.error == pytest.approx(1 / math.sqrt(3))
+    single = paired({0: 1.0}, {0: 3.0})
+    assert single is not None
+    assert (single.mean, single.error, single.pairs) == (-2.0, None, 1)
+    assert paired({0: 1.0}, {1: 1.0}) is None
+
+
+def four_runs(mean: float) -> Cell:
+    """Standard deviation 2: squares 4 · 3 over 3."""
+    own = dict(enumerate([mean - 3**0.5, mean - 3**0.5, mean + 3**0.5, mean + 3**0.5]))
+    return Cell(own, own, 1.0)
+
+
+def test_noise_with_and_without_the_paper_s_deviation() -> None:
+    ours = four_runs(80.0)
+    assert ours.std == pytest.approx(2.0)
+    assert noise(ours, (3.0, 9)) == pytest.approx(2 * math.sqrt(4 / 4 + 9 / 9))
+    assert noise(ours, None) == pytest.approx(2 * math.sqrt(4 / 4 + 4))
+    assert within_noise(ours, 80 + 2 * math.sqrt(2), (3.0, 9)) is True
+    assert within_noise(ours, 80 - 2 * math.sqrt(2) - 0.01, (3.0, 9)) is False
+    assert within_noise(ours, 84.4, None) is True
+    assert within_noise(ours, 84.5, None) is False
+
+
+def test_a_method_without_chance_is_compared_up_to_rounding() -> None:
+    still = Cell({0: 74.4, 1: 74.4}, {0: 70.0, 1: 70.0}, 1.0)
+    assert noise(still, None) == 0.05
+    assert within_noise(still, 74.45, None) is True
+    assert within_noise(still, 74.5, None) is False

@@ -1,0 +1,239 @@
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mcn.experiments import Ledger, Unit, run_unit, run_units
+from mcn.experiments.engine.engines import WorkerDied
+from mcn.experiments.engine.workers import LocalWorkers
+from tests.conftest import REPOSITORY
+from tests.experiments.engine.units import KARATE, quick, timeless
+
+EPOCHS, SEEDS = 60, 5
+UNITS = [quick(method, seed, max_epochs=EPOCHS) for seed in range(SEEDS) for method in ("mcn", "gat")]
+
+
+@pytest.fixture(scope="module")
+def expected() -> list[dict[str, Any]]:
+    """What an undisturbed run leaves."""
+    rows = [run_unit(unit) for unit in UNITS]
+    return timeless(sorted(rows, key=lambda row: (row["method"], row["seed"])))
+
+
+def start(path: Path, jobs: int, epochs: int = EPOCHS, seeds: int = SEEDS) -> subprocess.Popen[str]:
+    """A process that runs UNITS."""
+    command = [
+        sys.executable,
+        "-m",
+        "tests.experiments.engine.driver",
+        str(path),
+        *map(str, (jobs, epochs, seeds)),
+    ]
+    return subprocess.Popen(
+        command,
+        cwd=REPOSITORY,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def await_rows(process: subprocess.Popen[str], number: int) -> None:
+    assert process.stdout is not None
+    for line in process.stdout:
+        if int(line) >= number:
+            return
+
+
+def children(pid: int) -> Iterator[int]:
+    """The processes that `pid` has started."""
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = entry.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[1]) == pid and fields[0] != "Z":
+            yield int(entry.parent.name)
+
+
+def gone(pids: list[int], patience: float = 20.0) -> bool:
+    limit = time.monotonic() + patience
+    while time.monotonic() < limit:
+        if not any(Path(f"/proc/{pid}").exists() for pid in pids):
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def test_rows_in_the_order_of_the_units(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    units = [quick(seed=2), Unit(KARATE, "majority"), quick(seed=1), quick(seed=2)]
+    told: list[tuple[int, int]] = []
+    rows = run_units(units, ledger, jobs=1, progress=lambda done, total: told.append((done, total)))
+    assert [(row["method"], row["seed"]) for row in rows] == [
+        ("mcn", 2), ("majority", 0), ("mcn", 1), ("mcn", 2)
+    ]  # fmt: skip
+    assert told == [(0, 3), (1, 3), (2, 3), (3, 3)]
+    assert timeless(rows[:3]) == timeless([run_unit(unit) for unit in units[:3]])
+    assert len(ledger) == 3
+    seen: list[dict[str, Any]] = []
+    again = run_units([*units, quick(seed=4)], ledger, jobs=1, finished=seen.append)
+    assert seen == [*rows[:3], again[-1]]  # each once, those of the ledger too
+
+
+def test_what_is_in_the_ledger_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    first = run_units([quick()], ledger)
+    ran: list[Unit] = []
+
+    def noted(unit: Unit) -> dict[str, Any]:
+        ran.append(unit)
+        return run_unit(unit)
+
+    monkeypatch.setattr("mcn.experiments._engine.run_unit", noted)
+    rows = run_units([quick(), quick(seed=1)], ledger, jobs=1)
+    assert ran == [quick(seed=1)]
+    assert rows[0] == first[0]
+
+
+def test_without_a_ledger() -> None:
+    assert timeless(run_units([quick()])) == timeless([run_unit(quick())])
+
+
+def test_workers_give_the_same_rows(tmp_path: Path, expected: list[dict[str, Any]]) -> None:
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    rows = run_units(UNITS, ledger, jobs=2)
+    assert timeless(ledger.rows()) == expected
+    assert [row["key"] for row in rows] == [unit.key() for unit in UNITS]
+    assert list((tmp_path / ".ledger.sqlite.claims").iterdir()) == []
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_killed_and_resumed(tmp_path: Path, expected: list[dict[str, Any]], jobs: int) -> None:
+    path = tmp_path / "ledger.sqlite"
+    rng = random.Random(jobs)
+    for number in (1, 3)[: 3 - jobs]:
+        process = start(path, jobs)
+        await_rows(process, number)
+        time.sleep(rng.random() * 0.3)
+        workers = list(children(process.pid))
+        process.kill()
+        process.communicate()
+        assert gone(workers)  # they end with the process that started them
+        assert timeless(Ledger(path).rows()) == [row for row in expected if Ledger(path).get(row["key"])]
+        assert len(Ledger(path)) >= number
+    run_units(UNITS, Ledger(path), jobs=1)
+    assert timeless(Ledger(path).rows()) == expected
+
+
+def test_interrupted(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite"
+    process = start(path, jobs=2, epochs=100_000, seeds=2)
+    await_rows(process, 0)
+    deadline = time.monotonic() + 60
+    while len(list((tmp_path / ".ledger.sqlite.claims").glob("*"))) < 2 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(0.5)
+    workers = list(children(process.pid))
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+    _, err = process.communicate(timeout=60)
+    assert err.count("KeyboardInterrupt") == 1
+    assert err.count("Traceback") == 1  # of the driver; the workers are silent
+    assert gone(workers)
+    assert Ledger(path).rows() == []
+    claim = Ledger(path).claim(quick(max_epochs=100_000).key())
+    assert claim is not None
+    claim.release()
+
+
+def test_two_at_once(tmp_path: Path, expected: list[dict[str, Any]]) -> None:
+    path = tmp_path / "ledger.sqlite"
+    both = [start(path, jobs=1), start(path, jobs=1)]
+    for process in both:
+        _, err = process.communicate(timeout=120)
+        assert process.returncode == 0, err
+    assert timeless(Ledger(path).rows()) == expected
+
+
+def test_a_unit_that_another_process_runs_is_left_to_it(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    row = run_unit(quick()) | {"seconds": 123.0}
+    claim = ledger.claim(row["key"])
+    assert claim is not None
+
+    def theirs(done: int, total: int) -> None:
+        if done == 1:  # ours is done, and only the claimed one is left
+            ledger.add(row)
+            claim.release()
+
+    rows = run_units([quick(), quick(seed=1)], ledger, jobs=1, progress=theirs)
+    assert rows[0] == row
+    assert rows[1]["seed"] == 1
+
+
+def test_a_dead_worker_is_replaced() -> None:
+    workers = LocalWorkers(1)
+    unit = quick(max_epochs=EPOCHS)
+    try:
+        workers.submit("k", unit)
+        workers._workers[0].process.kill()
+        finished: list[tuple[str, Any]] = []
+        while not finished:
+            finished = workers.wait(1.0)
+        assert finished[0][0] == "k"
+        assert timeless([finished[0][1]]) == timeless([run_unit(unit)])
+        workers._workers[0].process.kill()  # while idle
+        workers.submit("l", unit)
+        finished = []
+        while not finished:
+            finished = workers.wait(1.0)
+        assert timeless([finished[0][1]]) == timeless([run_unit(unit)])
+    finally:
+        workers.close()
+
+
+def test_two_dead_workers_are_an_error() -> None:
+    workers = LocalWorkers(1)
+    try:
+        workers.submit("k", quick(max_epochs=100_000))
+        finished: list[tuple[str, Any]] = []
+        while not finished:
+            workers._workers[0].process.kill()
+            finished = workers.wait(1.0)
+        error = finished[0][1]
+    finally:
+        workers.close()
+    assert isinstance(error, WorkerDied)
+    assert "mcn on karate, seed 0, died 2 times (last: signal 9)" in str(error)
+
+
+def test_failures(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    bad = [quick(lr=1e30, seed=seed) for seed in range(2)]
+    with pytest.raises(ValueError, match="lower the learning rate"):
+        run_units(bad, ledger, jobs=1)
+    assert len(ledger) == 0
+    rows = run_units([*bad, quick()], ledger, jobs=2, keep_failures=True)
+    assert ["lower the learning rate" in str(row["error"]) for row in rows] == [True, True, False]
+    assert rows[0]["val_accuracy"] is None
+    assert run_units(bad, ledger, keep_failures=True) == rows[:2]
+    with pytest.raises(ValueError, match=r"ledger.sqlite: this run failed before: .*lower the learning"):
+        run_units(bad, ledger)
+
+
+def test_wrong_use() -> None:
+    with pytest.raises(ValueError, match="jobs must be an integer of at least 1, got 0"):
+        run_units([quick()], jobs=0)
+    with pytest.raises(ValueError, match="engine must be one of local, ray, got 'dask'"):
+        run_units([quick()], engine="dask")
+    assert run_units([]) == []

@@ -1,0 +1,154 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import mcn
+from mcn.baselines import BASELINES, register
+from mcn.experiments import Source, Unit, run_unit
+from mcn.experiments.engine.source import load
+from mcn.train import accuracy_on_test, compare, dataset_config
+from mcn.train.methods import DATASET_SETTINGS
+from tests.experiments.engine.units import KARATE, QUICK, quick, timeless, write_graph
+
+
+def test_a_network_has_the_figures_of_compare() -> None:
+    for method in ("mcn", "gat", "gcn", "mlp"):
+        own = run_unit(quick(method, seed=3))
+        theirs = compare(mcn.load_dataset("karate"), dataset_config("karate", **QUICK), [method], [3])[0]
+        assert 100 * own["val_accuracy"] == theirs["val_mean"]
+        assert 100 * own["test_accuracy"] == theirs["test_mean"]
+        assert own["epochs"] == 5
+        assert own["config"]["seed"] == 3
+
+
+def test_a_baseline_has_the_figures_of_its_scores() -> None:
+    row = run_unit(Unit(KARATE, "majority", seed=1))
+    data = mcn.load_dataset("karate")
+    y, train = data.y.numpy(), data.train_mask.numpy()
+    largest = max(range(2), key=lambda c: (y[train] == c).sum())
+    assert row["test_accuracy"] == accuracy_on_test(data, 0 * y + largest)
+    assert row["val_accuracy"] == (y[data.val_mask.numpy()] == largest).mean()
+    assert (row["epochs"], row["val_loss"], row["config"], row["settings"]) == (None, None, None, {})
+
+
+def test_a_row_says_what_was_run() -> None:
+    unit = quick(motifs=("edge", "triangle"), seed=2)
+    row = run_unit(unit)
+    assert row["key"] == unit.key()
+    assert re.fullmatch(r"[0-9a-f]{64}", row["key"])
+    assert row["dataset"] == "karate"
+    assert row["settings"] == {**QUICK, "motifs": ["edge", "triangle"]}
+    assert (row["seed"], row["test"], row["version"], row["error"]) == (2, True, mcn.__version__, None)
+    assert timeless([row]) == timeless([run_unit(unit)])
+
+
+def test_the_own_changes_come_after_the_methods() -> None:
+    assert Unit(KARATE, "gcn", {"hidden": 32, "patience": 50}).config().hidden == 16
+    unit = Unit(KARATE, "gcn", {"patience": 50}, own={"hidden": 32})
+    assert (unit.config().hidden, unit.config().patience, unit.config().motifs) == (32, 50, ("edge",))
+
+
+def test_without_test_the_test_labels_are_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any) -> None:
+        raise AssertionError("test labels were read")
+
+    monkeypatch.setattr("mcn.experiments.unit.accuracy_on_test", refuse)
+    assert run_unit(quick(test=False))["test_accuracy"] is None
+    assert run_unit(Unit(KARATE, "lp", test=False))["test_accuracy"] is None
+
+
+@pytest.mark.parametrize("method", ["mcn", "gat", "lp", "majority"])
+def test_exchanged_test_labels_change_the_test_figure_alone(tmp_path: Path, method: str) -> None:
+    settings = QUICK if method in ("mcn", "gat") else {}
+    rows = [
+        run_unit(Unit(write_graph(tmp_path / str(swap), swap), method, settings)) for swap in (False, True)
+    ]
+    assert rows[0]["test_accuracy"] == pytest.approx(1 - rows[1]["test_accuracy"])
+    figures = [{**row, "test_accuracy": None} for row in timeless(rows)]
+    assert figures[0] == figures[1]  # the key among them
+
+
+def test_every_thing_that_decides_the_result_is_in_the_key(tmp_path: Path) -> None:
+    units = [
+        quick(),
+        quick(seed=1),
+        quick(test=False),
+        quick("gat"),
+        quick(lr=0.02),
+        Unit(KARATE, "mcn", QUICK, own={"lr": 0.03}),
+        Unit(KARATE, "lp"),
+        Unit(Source("strong-ties"), "mcn", QUICK),
+        Unit(write_graph(tmp_path), "mcn", QUICK),
+    ]
+    assert len({unit.key() for unit in units}) == len(units)
+
+
+def test_the_same_settings_have_one_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    unit = quick()
+    assert unit.key() == quick(lr=0.005).key()  # a default, said
+    assert unit.key() == quick(motifs=["edge", "triangle"]).key()
+    assert quick(motifs=("edge",)) == quick(motifs=["edge"])
+    assert len({unit, quick(), quick(seed=1)}) == 2
+    before = unit.key()
+    monkeypatch.setitem(DATASET_SETTINGS, "karate", {"lr": 0.1})
+    assert unit.key() != before  # a changed default is another run
+
+
+def test_moved_files_keep_their_keys(tmp_path: Path) -> None:
+    first, second = write_graph(tmp_path / "a"), write_graph(tmp_path / "b")
+    assert first != second
+    assert Unit(first, "lp").key() == Unit(second, "lp").key()
+
+
+def test_the_seed_draws_the_split_of_dd_alone(data_root: Path) -> None:
+    dd = Source("dd7", data_root=str(data_root))
+    masks = [load(dd, seed).data.train_mask for seed in (0, 1)]
+    assert not masks[0].equal(masks[1])
+    assert load(dd, 0).counts is load(dd, 1).counts
+    assert load(KARATE, 0) is load(KARATE, 1)
+
+
+def test_a_plugged_in_method_runs() -> None:
+    @register("always-first")
+    def first(task: Any, seed: int) -> Any:
+        scores = task.x.to_dense().numpy()[:, : task.num_classes] * 0
+        scores[:, 0] = 1
+        return scores
+
+    try:
+        row = run_unit(Unit(KARATE, "always-first"))
+    finally:
+        del BASELINES["always-first"]
+    data = mcn.load_dataset("karate")
+    assert row["val_accuracy"] == (data.y[data.val_mask].numpy() == 0).mean()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"method": "gta"}, r"method must be one of .*, got 'gta'; did you mean 'gat'\?"),
+        ({"method": "lp", "settings": {"lr": 0.1}}, r"the baseline 'lp' has no settings, got {'lr': 0.1}"),
+        ({"settings": {"lerning_rate": 0.1}}, r"unknown setting 'lerning_rate'"),
+        ({"settings": {"lr": -1}}, r"lr must be a positive number, got -1"),
+        ({"settings": {"seed": 1}}, r"settings must not hold a seed"),
+        ({"settings": {"lr": object()}}, r"settings must be plain values"),
+        ({"seed": -1}, r"seed must be an integer of at least 0, got -1"),
+    ],
+)
+def test_wrong_units(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Unit(KARATE, **arguments)
+
+
+def test_wrong_sources() -> None:
+    with pytest.raises(ValueError, match="a source is a data set or a graph file"):
+        Source()
+    with pytest.raises(ValueError, match="a source is a data set or a graph file"):
+        Source("karate", graph="edges.csv")
+    with pytest.raises(ValueError, match="describes the nodes of a graph file"):
+        Source("karate", nodes="nodes.csv")
+    assert Source(graph="x/edges.csv.gz").title == "edges.csv.gz"

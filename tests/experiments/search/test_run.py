@@ -1,0 +1,180 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mcn.experiments import Ledger, SearchResult, Space, Trial, Unit, importances, run_unit, search
+from tests.conftest import REPOSITORY
+from tests.experiments.search.searcher import SPACE, small_search
+from tests.experiments.engine.units import KARATE, timeless
+
+pytest.importorskip("optuna", reason="Optuna is not installed (pip install 'mcn[search]')")
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> tuple[SearchResult, Ledger]:
+    """An undisturbed search."""
+    path = tmp_path_factory.mktemp("search") / "ledger.sqlite"
+    return small_search(str(path), "tpe"), Ledger(path)
+
+
+def test_the_winner_has_the_highest_mean_validation_accuracy(found: tuple[SearchResult, Ledger]) -> None:
+    result, _ = found
+    for trial in result.trials:
+        units = [
+            Unit(KARATE, "mcn", {**SPACE.fixed, **trial.settings}, seed, test=False) for seed in range(2)
+        ]
+        if trial.settings["lr"] == 1e30:
+            assert "lower the learning rate" in str(trial.error)
+            continue
+        rows = [run_unit(unit) for unit in units]
+        assert trial.val_accuracy == np.mean([row["val_accuracy"] for row in rows])
+        assert trial.val_loss == np.mean([row["val_loss"] for row in rows])
+    good = [trial for trial in result.trials if trial.error is None]
+    assert result.best == min(good, key=lambda t: (-t.val_accuracy, t.val_loss, t.number))  # type: ignore[operator]
+    assert result.ranking[0] == result.best
+    assert result.failed == len(result.trials) - len(good)
+    assert len(result.trials) == 8
+
+
+def test_test_labels_are_read_for_the_winner_alone(found: tuple[SearchResult, Ledger]) -> None:
+    result, ledger = found
+    tested = ledger.rows(test=True)
+    assert [row["seed"] for row in tested] == [2, 3]
+    assert tested == result.final
+    assert all(row["settings"] == {**SPACE.fixed, **result.best.settings} for row in tested)
+    assert all(row["test_accuracy"] is None for row in ledger.rows(test=False))
+    assert {row["seed"] for row in ledger.rows(test=False)} == {0, 1}
+    assert "no test label read" in result.protocol
+    assert "seeds 0 to 1" in result.protocol
+    assert "seeds 2 to 3" in result.protocol
+
+
+def test_failures_are_kept_with_their_reason(found: tuple[SearchResult, Ledger]) -> None:
+    result, ledger = found
+    failed = [row for row in ledger.rows() if row["error"] is not None]
+    assert result.failed > 0
+    assert all(row["settings"]["lr"] == 1e30 and row["val_accuracy"] is None for row in failed)
+
+
+def test_plain_values(found: tuple[SearchResult, Ledger]) -> None:
+    result, _ = found
+    plain = json.loads(json.dumps(result.to_dict()))
+    assert plain["best"]["settings"] == result.best.settings
+    assert plain["config"]["lr"] == result.best.settings["lr"]
+    assert len(plain["trials"]) == 8
+
+
+@pytest.mark.parametrize("number", [pytest.param(1, marks=pytest.mark.slow), 9])
+def test_killed_and_resumed(tmp_path: Path, found: tuple[SearchResult, Ledger], number: int) -> None:
+    path = str(tmp_path / "ledger.sqlite")
+    command = [sys.executable, "-m", "tests.experiments.search.searcher", path, "tpe"]
+    process = subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    for line in process.stdout:
+        if int(line) >= number:
+            break
+    process.kill()
+    process.communicate()
+    assert len(Ledger(path)) < len(found[1])
+    result = small_search(path, "tpe")
+    assert timeless(Ledger(path).rows()) == timeless(found[1].rows())
+    assert result.trials == found[0].trials
+    assert result.importances == found[0].importances
+
+
+def test_a_second_search_runs_nothing(
+    found: tuple[SearchResult, Ledger], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(unit: Unit) -> None:
+        raise AssertionError(f"{unit} was run again")
+
+    monkeypatch.setattr("mcn.experiments._engine.run_unit", refuse)
+    assert small_search(str(found[1].path), "tpe") == found[0]
+
+
+def test_a_grid(tmp_path: Path) -> None:
+    told: list[tuple[int, int, Trial | None]] = []
+    result = small_search(
+        str(tmp_path / "ledger.sqlite"),
+        "grid",
+        trials=100,
+        seeds=1,
+        final_seeds=1,
+        progress=lambda *args: told.append(args),
+    )
+    settings = {json.dumps(trial.settings) for trial in result.trials}
+    assert len(settings) == len(result.trials) == SPACE.size == 18
+    assert result.failed == 6
+    assert told[-1][:2] == (19, 19)
+    assert told[-1][2] == result.best
+    assert all(a[0] <= b[0] for a, b in pairwise(told))
+
+
+def test_when_everything_fails(tmp_path: Path) -> None:
+    bad = Space("bad", "", {"lr": (1e30,)}, SPACE.fixed, {})
+    with pytest.raises(ValueError, match="all 1 trials failed; the first: the loss is"):
+        search(KARATE, bad, sampler="grid", seeds=1, jobs=1, ledger=Ledger(tmp_path / "l.sqlite"))
+
+
+def test_a_stack_too_large_is_a_failed_trial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mcn.matrices.stack.default_memory_limit", lambda: 5_000.0)
+    space = Space("deep", "", {"steps": (1, 2)}, SPACE.fixed, {})
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    result = search(KARATE, space, sampler="grid", seeds=1, final_seeds=1, jobs=1, ledger=ledger)
+    assert (result.failed, result.best.settings) == (1, {"steps": 1})
+    reasons = [row["error"] for row in ledger.rows() if row["error"] is not None]
+    assert len(reasons) == 1
+    assert "2 motifs × 2 steps need more than memory_limit" in reasons[0]
+
+
+def test_importances() -> None:
+    space = Space("s", "", {"lr": (0.1, 0.2), "dropout": (0.1, 0.2, 0.3), "steps": (1,)}, {}, {})
+    pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+    tried: list[tuple[dict[str, Any], float]] = [
+        ({"lr": lr, "dropout": dropout, "steps": 1}, lr + dropout / 1000)
+        for lr in (0.1, 0.2)
+        for dropout in (0.1, 0.2, 0.3)
+    ]
+    shares = importances(space, tried)
+    assert list(shares) == ["lr", "dropout"]
+    assert shares["lr"] > 0.95
+    assert sum(shares.values()) == pytest.approx(1)
+    with pytest.raises(ValueError, match="the trials do not differ"):
+        importances(space, tried[:1])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"trials": 0}, "trials must be an integer of at least 1, got 0"),
+        ({"seeds": 1.5}, "seeds must be an integer of at least 1, got 1.5"),
+        ({"sampler": "random"}, "sampler must be one of tpe, grid, got 'random'"),
+        ({"engine": "dask"}, "engine must be one of local, ray, got 'dask'"),
+        ({"address": "auto"}, "address 'auto' is of a Ray cluster"),
+    ],
+)
+def test_wrong_use(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        search(KARATE, SPACE, **options)
+
+
+@pytest.mark.parametrize(("module", "message"), [("optuna", "needs Optuna"), ("ray", "needs Ray")])
+def test_missing_extras(monkeypatch: pytest.MonkeyPatch, module: str, message: str) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(ValueError, match=rf"{message}: pip install 'mcn\[search\]'"):
+        search(KARATE, SPACE, engine="ray" if module == "ray" else "local", trials=1)
+
+
+def test_a_grid_without_optuna(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    result = small_search(str(tmp_path / "ledger.sqlite"), "grid", trials=2, seeds=1, final_seeds=1)
+    assert result.importances is None
+    assert result.note == "the importance of settings needs Optuna: pip install 'mcn[search]'"

@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from mcn.experiments import Range, load_space, spaces
+from mcn.experiments.search.proposals import Grid
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "mine.yaml"
+    path.write_text(text)
+    return path
+
+
+@pytest.mark.parametrize("name", ["citation", "dd", "quick"])
+def test_what_comes_with_the_package(name: str) -> None:
+    assert name in spaces()
+    space = load_space(name)
+    assert space.name == name
+    assert space.description
+
+
+def test_the_spaces_of_the_paper() -> None:
+    reference = Path(__file__).parents[3] / "shared" / "reference" / "paper-tables.json"
+    if not reference.is_file():
+        pytest.skip("the paper's tables are not beside the project (../shared/reference)")
+    tables = json.loads(reference.read_text())
+    paper = tables["table2_accuracy_percent"]["search_space"]
+    citation = load_space("citation")
+    for name in ("dropout", "lr", "steps"):
+        assert sorted(citation.settings[name]) == sorted(paper[name])  # type: ignore[arg-type]
+    assert citation.size == 2 * 4 * 3 * (2**5 - 1) * 5
+    for dataset, decay in paper["l2"].items():
+        assert citation.base(dataset)["weight_decay"] == decay
+    paper = tables["table3_micro_f1_percent"]["search_space"]
+    dd = load_space("dd")
+    for ours, theirs in {"dropout": "dropout", "lr": "lr", "steps": "steps", "weight_decay": "l2"}.items():
+        assert sorted(dd.settings[ours]) == sorted(paper[theirs])  # type: ignore[arg-type]
+    assert (dd.base("dd6")["hidden"], dd.base("dd6")["patience"]) == (paper["hidden"], paper["patience"])
+    assert dd.size == 2 * 4 * 5 * 4 * (2**7 - 1)
+
+
+def test_subsets(tmp_path: Path) -> None:
+    space = load_space(written(tmp_path, "settings: {motifs: {subsets: [edge, triangle, 4-cycle]}}"))
+    assert space.settings["motifs"] == (
+        ["edge"], ["triangle"], ["4-cycle"],
+        ["edge", "triangle"], ["edge", "4-cycle"], ["triangle", "4-cycle"],
+        ["edge", "triangle", "4-cycle"],
+    )  # fmt: skip
+
+
+def test_ranges_and_what_is_fixed(tmp_path: Path) -> None:
+    text = """
+    fixed: {hidden: 4}
+    datasets: {karate: {max_epochs: 3}}
+    settings:
+      lr: {low: 0.001, high: 0.1, log: true}
+      steps: {low: 1, high: 3}
+    """
+    space = load_space(written(tmp_path, text))
+    assert space.settings == {"lr": Range(0.001, 0.1, True), "steps": Range(1, 3)}
+    assert space.size is None
+    assert space.base("karate") == {"hidden": 4, "max_epochs": 3}
+    assert space.base(None) == {"hidden": 4}
+    with pytest.raises(ValueError, match="mine: lr is a range; a grid needs a list of values"):
+        Grid(space, 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("settings: [", "not YAML"),
+        ("- lr", "the file must be a mapping"),
+        ("setings: {lr: [1]}", "unknown entry 'setings'; expected description, fixed"),
+        ("fixed: {lr: 0.1}", "settings must name at least one setting"),
+        ("settings: {learning: [1]}", "a setting must be one of .*, got 'learning'"),
+        ("settings: {seed: [1]}", "the seed is not a setting to search"),
+        ("settings: {lr: []}", "lr must be a list of values, {low: …, high: …}"),
+        ("settings: {lr: 0.1}", "lr must be a list of values"),
+        ("settings: {lr: [0.1, fast]}", "lr must be a positive number, got 'fast'"),
+        ("settings: {lr: {low: 1, high: 0.1}}", "lr must go from a number to a larger one"),
+        ("settings: {lr: {low: 0, high: 0.1, log: true}}", "above 0 with log"),
+        ("settings: {lr: {low: -1, high: 0.1}}", "lr must be a positive number, got -1"),
+        ("settings: {psi: [symetric]}", "psi must be one of .*did you mean 'symmetric'"),
+        ("settings: {motifs: [[edge], [triangel]]}", "triangel"),
+        ("settings: {motifs: {subsets: [edge, edge]}}", "subsets must list 1 to 12 different motifs"),
+        ("settings: {lr: {subsets: [1]}}", "lr must be a list of values"),
+        ("settings: {lr: [0.1]}\nfixed: {lr: 0.2}", "lr is both fixed and searched"),
+        ("settings: {lr: [0.1]}\nfixed: {dropout: 2}", "dropout must be a probability below 1, got 2"),
+        ("settings: {lr: [0.1]}\ndatasets: {cora: {hiden: 2}}", "unknown setting 'hiden'"),
+    ],
+)
+def test_wrong_files(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(ValueError, match=f"space .*mine.yaml: .*{message}"):
+        load_space(written(tmp_path, text))
+
+
+def test_unknown_names(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="unknown space 'citatoin'; did you mean 'citation'"):
+        load_space("citatoin")
+    with pytest.raises(FileNotFoundError):
+        load_space(tmp_path / "none.yaml")
+
+
+def test_a_grid_has_every_combination_once() -> None:
+    space = load_space("quick")
+    grid = Grid(space, 1)
+    first = grid.ask(10)
+    seen = {json.dumps(settings) for settings in [*first, *grid.ask(100)]}
+    assert len(seen) == space.size == 4 * 3 * 2
+    assert grid.ask(1) == []
+    assert Grid(space, 1).ask(10) == first
+    assert Grid(space, 2).ask(10) != first
+    assert list(first[0]) == list(space.settings)
