@@ -1,7 +1,11 @@
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 import pytest
 import torch
+from scipy import sparse
 from torch_geometric.data import Data
 
 import mcn
@@ -32,8 +36,6 @@ def test_bad_features_name_node_and_column(data: Data, value: float) -> None:
     data.x[7, 3] = value
     with pytest.raises(ValueError, match=f"holds {value} at node 7, column 3"):
         check_data(data)
-    from scipy import sparse
-
     data.x = feature_tensor(sparse.csr_array(data.x.numpy()))
     with pytest.raises(ValueError, match=f"holds {value} at node 7, column 3"):
         check_data(data)
@@ -91,4 +93,49 @@ def test_no_training_nodes(data: Data) -> None:
 def test_a_class_without_a_training_node_is_warned_of(data: Data) -> None:
     data.train_mask = data.train_mask & (data.y == 0)
     with pytest.warns(UserWarning, match="no training node of class 1"):
+        check_data(data)
+
+
+def _csr(indptr: list[int], indices: list[int], rows: int, columns: int) -> torch.Tensor:
+    """A CSR tensor that nobody has looked at."""
+    return torch.sparse_csr_tensor(
+        torch.tensor(indptr),
+        torch.tensor(indices),
+        torch.ones(len(indices)),
+        size=(rows, columns),
+        check_invariants=False,
+    )
+
+
+@pytest.mark.filterwarnings("ignore:Sparse CSR tensor support is in beta")
+@pytest.mark.parametrize(
+    "make, message",
+    [
+        (lambda: _csr(list(range(35)), [0] * 33 + [7], 34, 7), r"entry 33 \(in row 33\) is in column 7"),
+        (lambda: _csr(list(range(35)), [0] * 33 + [2**32 + 1], 34, 7), "is in column 4294967297"),
+        (lambda: _csr([0, *[40] * 34], [0] * 34, 34, 7), "row pointers from 0 to 40; expected 0 to 34"),
+        (lambda: torch.eye(34).to_sparse(), "has the layout torch.sparse_coo; expected dense or CSR"),
+        (lambda: torch.eye(34).to(torch.complex64), "holds torch.complex64; expected real numbers"),
+        (lambda: np.eye(34), "is a ndarray; expected a torch tensor"),
+        (lambda: sparse.csr_array(np.eye(34)), "is a csr_array; expected a torch tensor: .*feature_tensor"),
+        (lambda: torch.ones(34), r"has shape \[34\]"),
+    ],
+)
+def test_features_that_cannot_be_trusted(data: Data, make: Any, message: str) -> None:
+    data.num_nodes = 34
+    data.x = make()
+    with pytest.raises(ValueError, match=rf"^data\.x:? .*{message}"):
+        check_data(data)
+
+
+@pytest.mark.parametrize("name", ["train_mask", "val_mask", "test_mask", "y"])
+@pytest.mark.parametrize(
+    "value",
+    [[True] * 34, np.ones(34, bool), torch.ones(34).to_sparse(), torch.ones(34, dtype=torch.complex64)],
+    ids=["list", "array", "sparse", "complex"],
+)
+def test_masks_and_labels_that_are_no_dense_tensors(data: Data, name: str, value: Any) -> None:
+    data.num_nodes = 34
+    setattr(data, name, value)
+    with pytest.raises(ValueError, match=rf"^data\.{name} (is a|has shape) .*; expected"):
         check_data(data)

@@ -53,7 +53,7 @@ def test_dense_and_sparse_features_are_the_same(name: str) -> None:
 
 def test_unknown_name_suggests_near_ones() -> None:
     with pytest.raises(
-        ValueError, match=r"unknown data set 'coar' \(did you mean cora.*there are: strong-ties, karate"
+        ValueError, match=r"unknown data set 'coar'; did you mean 'cora'\? there are: strong-ties, karate"
     ):
         mcn.load_dataset("coar")
 

@@ -8,8 +8,9 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 
-from mcn.data import SimpleGraph, simple_graph
+from mcn.data import SimpleGraph, simple, simple_graph
 
 EDGES = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=40)
 
@@ -165,3 +166,98 @@ def test_nothing_large_is_allocated_before_the_number_of_nodes_is_refused() -> N
     """An id of 2**62 would ask for exabytes."""
     with pytest.raises(ValueError, match="4,611,686,018,427,387,905 nodes"):
         simple_graph(np.array([[0], [2**62]], np.int64))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        float("inf"),
+        float("-inf"),
+        float("nan"),
+        True,
+        np.bool_(True),
+        2.5,
+        "3",
+        [3],
+        3 + 0j,
+        np.array([3, 4]),
+        np.float64("inf"),
+        torch.tensor([1, 2]),
+        torch.tensor(2.5),
+        object(),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_num_nodes_that_are_no_number(value: Any) -> None:
+    with pytest.raises(ValueError, match=r"^num_nodes must be an integer, got "):
+        simple_graph([[0], [1]], value)
+
+
+@pytest.mark.parametrize("value", [3, 3.0, np.int8(3), np.float32(3), torch.tensor(3), np.array(3)])
+def test_num_nodes_that_are_a_number(value: Any) -> None:
+    assert simple_graph([[0], [1]], value).num_nodes == 3
+
+
+def test_num_nodes_that_cannot_fit() -> None:
+    with pytest.raises(ValueError, match=r"^2,147,483,649 nodes: at most 2\*\*31"):
+        simple_graph([[0], [1]], 2**31 + 1)
+    with pytest.raises(ValueError, match=r"nodes: at most 2\*\*31"):
+        simple_graph([[0], [1]], 2**90)
+
+
+def test_more_nodes_than_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(simple, "_memory", lambda: 10**6)
+    assert simple_graph([[0], [40_000]]).num_nodes == 40_001
+    with pytest.raises(ValueError, match=r"^50,001 nodes take more memory than this machine has; compact"):
+        simple_graph([[0], [50_000]])
+
+
+@pytest.mark.parametrize(
+    "edge_index, message",
+    [
+        (torch.eye(2).long().to_sparse(), "has the layout torch.sparse_coo; expected a dense tensor of ids"),
+        (torch.tensor([[0.0], [1]], dtype=torch.bfloat16), "integer node ids, got dtype torch.bfloat16"),
+        (torch.tensor([[0.0], [1]], dtype=torch.float16), "integer node ids, got dtype float16"),
+        (torch.tensor([[0], [1]], dtype=torch.complex64), "integer node ids, got dtype complex64"),
+        (torch.tensor([[True], [False]]), "integer node ids, got dtype bool"),
+        (torch.tensor(3), "must have shape [2, E], got []"),
+        (torch.empty(2, 3, dtype=torch.int64, device="meta"), "of torch.int64 cannot be read"),
+        (sparse.csr_array(np.eye(2)), "edge_index is a sparse matrix"),
+        (sparse.coo_matrix(np.eye(2)), "edge_index is a sparse matrix"),
+        (np.array(3), "must have shape [2, E], got []"),
+        (np.array([[1j], [0]]), "integer node ids, got dtype complex128"),
+        (np.array([["a"], ["b"]]), "integer node ids, got dtype <U1"),
+        (np.array([[None], [1]]), "integer node ids, got dtype object"),
+        ([[0, 1], [2]], "must have shape [2, E], got no array"),
+        ([[2**70], [0]], "integer node ids, got dtype object"),
+        (None, "must have shape [2, E], got []"),
+        ({1: 2}, "must have shape [2, E], got []"),
+    ],
+)
+def test_edges_that_are_none(edge_index: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        simple_graph(edge_index)
+
+
+def test_arrays_of_every_memory_layout() -> None:
+    expected = simple_graph([[0, 1, 2], [1, 2, 3]]).pairs.tolist()
+    edges = np.array([[0, 1, 2], [1, 2, 3]])
+    wide = np.zeros((4, 6), np.int64)
+    wide[::2, ::2] = edges
+    locked = edges.copy()
+    locked.flags.writeable = False
+    for form in (wide[::2, ::2], edges.T.copy().T, edges.astype(">i4"), locked, edges[:, ::-1], edges[::-1]):
+        assert simple_graph(form).pairs.tolist() == expected
+
+
+@pytest.mark.parametrize(
+    "indptr, indices, message",
+    [
+        ([0, 1, 600], [1], "the graph: row pointers from 0 to 600; expected 0 to 1"),
+        ([0, 1, 1], [7], r"the graph: entry 0 \(in row 0\) is in column 7; expected columns in 0..1"),
+        ([0, 1], [1], "the graph: 2 row pointers for a matrix of shape"),
+    ],
+)
+def test_a_graph_made_by_hand_is_checked(indptr: Any, indices: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        SimpleGraph(2, np.array(indptr), np.array(indices, np.uint32))

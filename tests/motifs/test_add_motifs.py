@@ -61,7 +61,9 @@ def test_no_edges() -> None:
 
 
 def test_errors() -> None:
-    with pytest.raises(ValueError, match=r"^unknown motif 'triangel'; did you mean triangle"):
+    with pytest.raises(
+        ValueError, match=r"^unknown motif 'triangel'; did you mean 'triangle' or 'tailed-triangle'\?"
+    ):
         mcn.AddMotifs(["triangel"])
     with pytest.raises(ValueError, match=r"works on a torch_geometric\.data\.Data, got HeteroData"):
         mcn.AddMotifs()(HeteroData())
@@ -69,6 +71,21 @@ def test_errors() -> None:
         mcn.AddMotifs()(Data(x=torch.ones(3, 1)))
     with pytest.raises(ValueError, match="a negative node id"):
         mcn.AddMotifs()(Data(edge_index=torch.tensor([[0], [-1]]), num_nodes=2))
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int8, torch.int16, torch.int32])
+def test_ids_of_few_bits_find_their_edges(dtype: torch.dtype) -> None:
+    edge_index = torch.stack([torch.arange(100), torch.arange(1, 101)])
+    expected = mcn.AddMotifs(["2-star"])(Data(edge_index=edge_index, num_nodes=101)).motif_edge
+    found = mcn.AddMotifs(["2-star"])(Data(edge_index=edge_index.to(dtype), num_nodes=101)).motif_edge
+    assert torch.equal(found, expected)
+
+
+def test_motifs_as_one_string() -> None:
+    with pytest.raises(
+        ValueError, match=r"^motifs must be several names, got the string 'edge'; write \['edge'\]$"
+    ):
+        mcn.AddMotifs("edge")
 
 
 def test_repr() -> None:

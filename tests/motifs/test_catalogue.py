@@ -150,10 +150,10 @@ def test_graphlet_of_and_weights() -> None:
 @pytest.mark.parametrize(
     ("wrong", "hint"),
     [
-        ("triangel", "did you mean triangle"),
-        ("4-paths", "did you mean 4-path"),
-        ("4clique", "did you mean 4-clique"),
-        ("chordal", "did you mean chordal-cycle"),
+        ("triangel", "did you mean 'triangle'"),
+        ("4-paths", "did you mean '4-path'"),
+        ("4clique", "did you mean '4-clique'"),
+        ("chordal", "did you mean 'chordal-cycle'"),
         ("zzz", "known motifs: edge, 2-star, triangle"),
         ("", "known motifs: edge, 2-star, triangle"),
         (None, "known motifs: edge, 2-star, triangle"),

@@ -132,6 +132,11 @@ def test_input_forms_agree():
         np.testing.assert_array_equal(mcn.count_motifs(form).per_edge, expected)
 
 
+def test_more_threads_than_cores_are_no_trouble(larger):
+    counts = mcn.count_motifs(larger, threads=1024)
+    np.testing.assert_array_equal(counts.per_edge, mcn.count_motifs(larger, threads=1).per_edge)
+
+
 def test_empty_graphs():
     for edges in ([[], []], np.empty((2, 0)), torch.empty(2, 0)):
         counts = mcn.count_motifs(edges, 3)
@@ -142,7 +147,9 @@ def test_empty_graphs():
     assert mcn.count_motifs([[], []]).num_nodes == 0
 
 
-@pytest.mark.parametrize("threads", [0, -1, 1.5, True])
+@pytest.mark.parametrize(
+    "threads", [0, -1, 1.5, True, 10**5, 1025, float("inf"), float("nan"), "2", [2], 2**70, torch.ones(2)]
+)
 def test_bad_threads(threads):
-    with pytest.raises(ValueError, match="threads must be a positive integer"):
+    with pytest.raises(ValueError, match="threads must be a positive integer up to 1024, got "):
         mcn.count_motifs([[0], [1]], threads=threads)

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import mcn
 from mcn.motifs.catalogue import CATALOGUE
+from mcn.motifs.enumerate import Enumerated
 from tests.motifs.brute_force import GRAPHLET, instances
 from tests.motifs.graphs import small_graphs
 
@@ -291,3 +292,39 @@ def test_a_pickle_in_the_archive_is_refused_and_not_run(counts: mcn.MotifCounts,
     np.save(tmp_path / "a.npy", np.array([Touch(marker)], dtype=object))
     np.load(tmp_path / "a.npy", allow_pickle=True)  # the payload is real
     assert marker.exists()
+
+
+def test_counts_made_by_hand_are_checked(counts: mcn.MotifCounts) -> None:
+    parts = {name: getattr(counts.enumerated, name) for name in ("t", "s1", "s2", "k", "c")}
+    for wrong in (parts["t"][:-1], parts["t"].astype(np.int64), parts["t"][:, None]):
+        with pytest.raises(
+            ValueError, match=r"^enumerated\.k has shape .*; expected uint32 or uint64 of shape \[6\]"
+        ):
+            mcn.MotifCounts(counts.graph, Enumerated(**(parts | {"k": wrong})))
+
+
+IMPOSSIBLE = {
+    "more triangles than neighbours": {"t": 99},
+    "4-cliques without triangles": {"k": 5},
+    "more 4-cycles than pairs of neighbours": {"c": 10**6},
+    "degrees beyond the graph": {"s1": 10**9},
+    "numbers that would overflow": {"s2": 2**64 - 1},
+}
+
+
+@pytest.mark.parametrize("name", IMPOSSIBLE)
+def test_a_file_with_counts_that_no_graph_has_is_refused(
+    name: str, counts: mcn.MotifCounts, tmp_path: Path
+) -> None:
+    path = tmp_path / "counts.npz"
+    counts.save(path)
+    with np.load(path) as file:
+        content = dict(file)
+    ((array, value),) = IMPOSSIBLE[name].items()
+    content[array] = content[array].astype(np.uint64)
+    np.savez(path, **content)
+    np.testing.assert_array_equal(mcn.MotifCounts.load(path).per_edge, counts.per_edge)
+    content[array][1] = value
+    np.savez(path, **content)
+    with pytest.raises(ValueError, match="do not make up motif counts; it was damaged or altered"):
+        mcn.MotifCounts.load(path)

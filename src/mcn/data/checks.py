@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
 from mcn.data.simple import simple_graph
+from mcn.data.sparse import check_csr
 
 _MASKS = ("train_mask", "val_mask", "test_mask")
 
@@ -31,13 +33,26 @@ def check_data(data: Data) -> None:
     _check_labels(data.y, masks, n)
 
 
-def _check_features(x: Tensor | None, n: int) -> None:
+def _check_features(x: Any, n: int) -> None:
     if x is None:
         raise ValueError(
             "data.x is missing; expected features [num_nodes, F], for instance mcn.data.degree_features"
         )
+    if not isinstance(x, Tensor):
+        raise ValueError(
+            f"data.x is a {type(x).__name__}; expected a torch tensor: torch.from_numpy for an array, "
+            "mcn.data.feature_tensor for a sparse matrix"
+        )
+    if x.layout not in (torch.strided, torch.sparse_csr):
+        raise ValueError(
+            f"data.x has the layout {x.layout}; expected dense or CSR, such as x.to_sparse_csr()"
+        )
+    if x.is_complex() or x.is_quantized:
+        raise ValueError(f"data.x holds {x.dtype}; expected real numbers")
     if x.dim() != 2 or x.shape[0] != n:
         raise ValueError(f"data.x has shape {list(x.shape)}; expected [{n}, F], a row per node")
+    if x.layout == torch.sparse_csr:
+        check_csr(x.crow_indices(), x.col_indices(), x.shape, "data.x", values=x.values())
     values = x.values() if x.layout == torch.sparse_csr else x
     bad = (~torch.isfinite(values)).nonzero()
     if len(bad) == 0:
@@ -56,6 +71,8 @@ def _mask(data: Data, name: str, n: int) -> Tensor:
     mask = data.get(name)
     if mask is None:
         raise ValueError(f"data.{name} is missing; draw one with mcn.data.random_split(data.y)")
+    if not isinstance(mask, Tensor) or mask.layout != torch.strided:
+        raise ValueError(f"data.{name} is a {_kind(mask)}; expected a dense tensor, bool of shape [{n}]")
     if mask.dtype != torch.bool or tuple(mask.shape) != (n,):
         raise ValueError(
             f"data.{name} has shape {list(mask.shape)}, dtype {mask.dtype}; expected bool of shape [{n}]"
@@ -73,10 +90,16 @@ def _check_overlap(masks: dict[str, Tensor]) -> None:
             )
 
 
-def _check_labels(y: Tensor | None, masks: dict[str, Tensor], n: int) -> None:
+def _kind(value: Any) -> str:
+    return f"tensor of layout {value.layout}" if isinstance(value, Tensor) else type(value).__name__
+
+
+def _check_labels(y: Any, masks: dict[str, Tensor], n: int) -> None:
     if y is None:
         raise ValueError("data.y is missing; expected a class for every node in a mask")
-    if tuple(y.shape) != (n,) or y.is_floating_point():
+    if not isinstance(y, Tensor) or y.layout != torch.strided:
+        raise ValueError(f"data.y is a {_kind(y)}; expected a dense tensor, integers of shape [{n}]")
+    if tuple(y.shape) != (n,) or y.is_floating_point() or y.is_complex():
         raise ValueError(
             f"data.y has shape {list(y.shape)}, dtype {y.dtype}; expected integers of shape [{n}]"
         )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mcn._names import did_you_mean
 from mcn.data.files import locate
 from mcn.data.layout import (
     DD_FOLDERS,
@@ -81,9 +81,8 @@ def load_dataset(
         DatasetNotFound: the files are nowhere and cannot be downloaded.
     """
     if name not in _FACTS:
-        near = difflib.get_close_matches(name.lower(), _FACTS, n=3, cutoff=0.4)
-        hint = f" (did you mean {' or '.join(near)}?)" if near else ""
-        raise ValueError(f"unknown data set {name!r}{hint}; there are: {', '.join(_FACTS)}")
+        hint = did_you_mean(str(name).lower(), _FACTS, most=3) or ";"
+        raise ValueError(f"unknown data set {name!r}{hint} there are: {', '.join(_FACTS)}")
     data = _load(name, root, dense, seed, download)
     data.name = name
     return data

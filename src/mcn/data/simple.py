@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+import os
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,8 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mcn._jit import kernel
+from mcn.data.border import MAX_NODES, NO_MEMORY, brief, shown
+from mcn.data.sparse import check_csr
 
-MAX_NODES = 2**31
+_NODE_BYTES = 24  # of the tables that are made while sorting
 _FLAG = np.uint32(1 << 31)
 _MASK = np.uint32((1 << 31) - 1)
 
@@ -20,6 +24,9 @@ class SimpleGraph:
     """An undirected graph without self-loops or repeated edges, and what was dropped to make it one.
 
     Row u of the CSR (`indptr`, `indices`) holds the neighbours v > u in ascending order.
+
+    Raises:
+        ValueError: a row or a neighbour is out of range; kernels would follow it without looking.
     """
 
     num_nodes: int
@@ -28,6 +35,10 @@ class SimpleGraph:
     self_loops: int = 0
     duplicates: int = 0
     one_way: int = 0
+
+    def __post_init__(self) -> None:
+        n = as_integer(self.num_nodes, "num_nodes")
+        check_csr(self.indptr, self.indices, (n, n), "the graph")
 
     @property
     def num_edges(self) -> int:
@@ -74,12 +85,55 @@ def simple_graph(edge_index: Any, num_nodes: int | None = None) -> SimpleGraph:
     """
     source, target = _endpoints(edge_index)
     n = _num_nodes(source, target, num_nodes)
-    indptr, indices, loops, duplicates, one_way = _build(source, target, n)
+    try:
+        indptr, indices, loops, duplicates, one_way = _build(source, target, n)
+    except MemoryError as error:
+        raise ValueError(f"a graph of {n:,} nodes and {len(source):,} entries {NO_MEMORY}") from error
     return SimpleGraph(n, indptr, indices, int(loops), int(duplicates), int(one_way))
 
 
+def as_integer(value: Any, name: str) -> int:
+    """An argument that must be a whole number, as an int; 3.0 will do, True will not.
+
+    Raises:
+        ValueError: shows the argument's name and the value.
+    """
+    try:
+        if not isinstance(value, bool):
+            whole = isinstance(value, float | np.floating) and value.is_integer()
+            return int(value) if whole else operator.index(value)
+    except (TypeError, ValueError, OverflowError, RuntimeError):
+        pass  # what is no number at all, and tensors of several
+    raise ValueError(f"{name} must be an integer, got {shown(repr(value))[1:-1]}")
+
+
+def _array(edge_index: Any) -> NDArray[Any]:
+    """The ids as a NumPy array, from whatever was given."""
+    if hasattr(edge_index, "tocoo"):
+        raise ValueError(
+            "edge_index is a sparse matrix; expected ids [2, E], such as np.stack(matrix.nonzero())"
+        )
+    if not hasattr(edge_index, "detach"):
+        try:
+            return np.asarray(edge_index)
+        except (ValueError, TypeError, OverflowError) as error:  # rows of different lengths, for instance
+            raise ValueError(f"edge_index must have shape [2, E], got no array ({brief(error)})") from error
+    if str(edge_index.layout) != "torch.strided":
+        raise ValueError(
+            f"edge_index has the layout {edge_index.layout}; expected a dense tensor of ids [2, E], such as "
+            "the indices of this one"
+        )
+    if str(edge_index.dtype) in ("torch.bfloat16", "torch.complex32"):  # which NumPy does not have
+        raise ValueError(f"edge_index must hold integer node ids, got dtype {edge_index.dtype}")
+    try:
+        array: NDArray[Any] = edge_index.detach().cpu().numpy()
+    except (TypeError, RuntimeError) as error:
+        raise ValueError(f"edge_index of {edge_index.dtype} cannot be read ({brief(error)})") from error
+    return array
+
+
 def _endpoints(edge_index: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-    array = edge_index.detach().cpu().numpy() if hasattr(edge_index, "detach") else np.asarray(edge_index)
+    array = _array(edge_index)
     if array.ndim != 2 or array.shape[0] != 2:
         hint = "; transpose it" if array.ndim == 2 and array.shape[1] == 2 else ""
         raise ValueError(f"edge_index must have shape [2, E], got {list(array.shape)}{hint}")
@@ -106,9 +160,7 @@ def _first_bad(array: NDArray[Any]) -> str:
 
 
 def _num_nodes(source: NDArray[Any], target: NDArray[Any], num_nodes: int | None) -> int:
-    if num_nodes is not None and (isinstance(num_nodes, bool) or int(num_nodes) != num_nodes):
-        raise ValueError(f"num_nodes must be an integer, got {num_nodes!r}")
-    n = None if num_nodes is None else int(num_nodes)
+    n = None if num_nodes is None else as_integer(num_nodes, "num_nodes")
     if n is not None and n < 0:
         raise ValueError(f"num_nodes must not be negative, got {n}")
     largest = max((int(a.max()) for a in (source, target) if a.size), default=-1)
@@ -124,7 +176,17 @@ def _num_nodes(source: NDArray[Any], target: NDArray[Any], num_nodes: int | None
         )
     if n > MAX_NODES:
         raise ValueError(f"{n:,} nodes: at most 2**31 = {MAX_NODES:,} are supported; compact the ids first")
+    if n * _NODE_BYTES > _memory():
+        raise ValueError(f"{n:,} nodes take more memory than this machine has; compact the ids first")
     return n
+
+
+def _memory() -> int:
+    """Bytes of memory that this machine has; without limit where it does not say."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):  # pragma: no cover - not on this platform
+        return 2**63
 
 
 def _where(source: NDArray[Any], target: NDArray[Any], value: int) -> str:

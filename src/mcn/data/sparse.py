@@ -55,8 +55,9 @@ def check_csr(
         )
     if values is not None and len(values) != len(columns):
         raise ValueError(f"{name}: {len(values)} values for {len(columns)} columns")
-    # Seen as unsigned, a negative id is a very large one: the maximum alone decides.
-    if len(columns) and int(columns.view(f"u{columns.itemsize}").max()) >= width:
+    # Seen as unsigned, a negative id is larger than any that is not: the maximum alone decides.
+    most = 2 ** (8 * columns.itemsize - (columns.dtype.kind == "i"))
+    if len(columns) and int(columns.view(f"u{columns.itemsize}").max()) >= min(width, most):
         entry = int(np.argmax((columns < 0) | (columns >= width)))
         row = int(np.searchsorted(starts, entry, side="right")) - 1
         raise ValueError(

@@ -35,6 +35,10 @@ def random_split(
         ValueError: a class or the rest has fewer nodes than asked for.
     """
     labels = np.asarray(y)
+    if labels.ndim != 1 or (labels.size and labels.dtype.kind not in "iub"):
+        raise ValueError(
+            f"y has shape {list(labels.shape)}, dtype {labels.dtype}; expected one class number per node"
+        )
     rng = np.random.default_rng(seed)
     order = rng.permutation(np.flatnonzero(labels >= 0))
     train = _draw_train(labels, order, train_per_class)
@@ -62,6 +66,10 @@ def _draw_train(
     labels: NDArray[Any], order: NDArray[np.int64], per_class: int | Sequence[int]
 ) -> NDArray[np.int64]:
     classes = int(labels.max(initial=-1)) + 1
+    if classes > len(labels) + 2**20:  # a mistake, and a list of that many classes is made below
+        raise ValueError(
+            f"y holds class {classes - 1} for {len(labels)} nodes; number the classes from 0 without gaps"
+        )
     counts = [per_class] * classes if isinstance(per_class, int) else list(per_class)
     if len(counts) != classes:
         raise ValueError(

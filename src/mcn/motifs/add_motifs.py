@@ -29,6 +29,8 @@ class AddMotifs(BaseTransform):
     def __init__(
         self, motifs: Sequence[str] = EDGE_ORBITS, *, induced: bool = True, threads: int | None = None
     ) -> None:
+        if isinstance(motifs, str):
+            raise ValueError(f"motifs must be several names, got the string {motifs!r}; write [{motifs!r}]")
         for motif in motifs:
             graphlet_of(motif)
         self.motifs = tuple(motifs)
@@ -43,12 +45,12 @@ class AddMotifs(BaseTransform):
             raise ValueError("AddMotifs needs data.edge_index, and this Data has none")
         counts = count_motifs(data.edge_index, data.num_nodes, induced=self.induced, threads=self.threads)
         data.motif_node = torch.from_numpy(counts.per_node)
-        low = data.edge_index.min(dim=0).values.cpu()
-        high = data.edge_index.max(dim=0).values.cpu()
+        ends = torch.as_tensor(data.edge_index).cpu().to(torch.int64)
+        low, high = ends.min(dim=0).values, ends.max(dim=0).values
         pairs = torch.from_numpy(counts.pairs)
         n = max(counts.num_nodes, 1)
         where = torch.searchsorted(pairs[:, 0] * n + pairs[:, 1], low * n + high)
-        columns = torch.zeros(data.edge_index.shape[1], len(self.motifs), dtype=torch.int64)
+        columns = torch.zeros(ends.shape[1], len(self.motifs), dtype=torch.int64)
         proper = low != high
         for t, motif in enumerate(self.motifs):
             columns[proper, t] = torch.from_numpy(counts.column(motif))[where[proper]]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
@@ -10,6 +9,8 @@ from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
+
+from mcn._names import did_you_mean
 
 Edges = tuple[tuple[int, int], ...]
 
@@ -87,9 +88,8 @@ def graphlet_of(motif: str) -> Graphlet:
     for g in CATALOGUE:
         if motif == g.name or any(motif == orbit for orbit, _ in g.edge_orbits):
             return g
-    near = difflib.get_close_matches(str(motif), MOTIFS, n=3, cutoff=0.5)
-    hint = f"did you mean {' or '.join(near)}? " if near else ""
-    raise ValueError(f"unknown motif {motif!r}; {hint}known motifs: {', '.join(MOTIFS)}")
+    hint = did_you_mean(motif, MOTIFS, most=3) or ";"
+    raise ValueError(f"unknown motif {motif!r}{hint} known motifs: {', '.join(MOTIFS)}")
 
 
 def orbit_weights(motif: str) -> NDArray[np.int64]:

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mcn.data.simple import simple_graph
+from mcn._threads import available_threads
+from mcn.data.simple import as_integer, simple_graph
 from mcn.motifs.counts import MotifCounts
 from mcn.motifs.enumerate import enumerate_edges
+
+MAX_THREADS = 1024
+"""More are a mistake, not a machine."""
 
 
 def count_motifs(
@@ -26,8 +30,12 @@ def count_motifs(
         num_nodes: number of nodes; the largest id plus one if not given.
         induced: count induced subgraphs (the paper's motifs). False: every subgraph, so that a
             triangle also holds three 2-stars.
-        threads: cores to use; by the size of the graph if not given. The counts do not depend on it.
+        threads: cores to use, at most 1024; by the size of the graph if not given. The counts do not depend
+            on it.
         progress: called with the finished fraction now and then.
+
+    Raises:
+        ValueError: the edges, `num_nodes` or `threads` are not what they should be; says what was expected.
 
     >>> counts = count_motifs([[0, 0, 1, 2], [1, 2, 2, 3]])
     >>> counts.column("triangle").tolist()
@@ -35,7 +43,17 @@ def count_motifs(
     >>> counts.per_edge.shape, counts.per_node.shape
     ((4, 13), (4, 15))
     """
-    if threads is not None and (isinstance(threads, bool) or int(threads) != threads or threads < 1):
-        raise ValueError(f"threads must be a positive integer, got {threads!r}")
     graph = simple_graph(edge_index, num_nodes)
-    return MotifCounts(graph, enumerate_edges(graph, threads, progress), induced)
+    return MotifCounts(graph, enumerate_edges(graph, _threads(threads), progress), induced)
+
+
+def _threads(wanted: Any) -> int | None:
+    if wanted is None:
+        return None
+    try:
+        threads = as_integer(wanted, "threads")
+    except ValueError:
+        threads = 0
+    if not 1 <= threads <= MAX_THREADS:
+        raise ValueError(f"threads must be a positive integer up to {MAX_THREADS}, got {wanted!r}")
+    return min(threads, 4 * available_threads())

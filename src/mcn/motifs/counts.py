@@ -60,6 +60,15 @@ class MotifCounts:
     enumerated: Enumerated
     induced: bool = True
 
+    def __post_init__(self) -> None:
+        for name in _ARRAYS[2:]:
+            array = getattr(self.enumerated, name)
+            if array.shape != (self.num_edges,) or array.dtype not in (np.uint32, np.uint64):
+                raise ValueError(
+                    f"enumerated.{name} has shape {list(array.shape)}, dtype {array.dtype}; expected uint32 "
+                    f"or uint64 of shape [{self.num_edges}], a number per edge"
+                )
+
     @property
     def num_nodes(self) -> int:
         """Number of nodes."""

@@ -41,8 +41,10 @@ def enumerate_edges(
     """Count the five numbers per edge. The result does not depend on `threads`."""
     if graph.num_edges >= 2**31:
         raise ValueError(f"{graph.num_edges:,} edges: at most 2**31 are supported")
-    if threads is None:
-        threads = available_threads() if graph.num_edges >= SMALL else 1
+    if graph.num_edges < SMALL:
+        threads = 1
+    elif threads is None:
+        threads = available_threads()
     g = orient(graph, threads)
     report = _Progress(progress)
     in_start = kernels.skip_leaves(g.degree, g.in_ptr, g.in_node)
