@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from mcn.train import Checkpoints, Epoch, JSONLines, TensorBoard, fit
-from mcn.train.callbacks import Fraction
+from mcn.train import Epoch, TensorBoard, fit
+from mcn.train.callbacks import Checkpoints, Fraction, JSONLines
 from mcn.train.checkpoint import load_tensors
 from tests.train.graphs import new_trainer, same_tensors, small_config, small_graph
 

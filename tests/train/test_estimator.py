@@ -11,9 +11,16 @@ import torch
 from sklearn.base import clone
 from torch_geometric.data import Data
 
-from mcn import MCNClassifier
-from mcn.train import MCNConfig, accuracy_on_test
-from tests.train.graphs import SMALL, small_graph
+from mcn import MCNClassifier, ViewsClassifier
+from mcn.train import MCNConfig, ViewsConfig, accuracy_on_test, fit
+from mcn.train.estimator import NodeClassifier
+from mcn.train.settings import Settings, declared
+from tests.train.graphs import SMALL, new_trainer, predicted, small_graph
+
+ESTIMATORS: list[tuple[type[NodeClassifier], type[Settings]]] = [
+    (MCNClassifier, MCNConfig),
+    (ViewsClassifier, ViewsConfig),
+]
 
 
 @pytest.fixture(scope="module")
@@ -26,10 +33,30 @@ def fitted(data: Data) -> MCNClassifier:
     return MCNClassifier(**SMALL, steps=2, attention="paper", random_state=3).fit(data)
 
 
-def test_parameters_are_those_of_the_configuration() -> None:
-    own = MCNClassifier().get_params()
-    assert own.keys() - {"random_state"} == {f.name for f in dataclasses.fields(MCNConfig)} - {"seed"}
-    assert MCNConfig(seed=own.pop("random_state"), **own) == MCNConfig()
+@pytest.mark.parametrize(("estimator", "config"), ESTIMATORS)
+def test_parameters_are_those_of_the_configuration(
+    estimator: type[NodeClassifier], config: type[Settings]
+) -> None:
+    own = estimator().get_params()
+    assert own.keys() - {"random_state"} == {f.name for f in dataclasses.fields(config)} - {"seed"}
+    assert config(seed=own.pop("random_state"), **own) == config()
+
+
+@pytest.mark.parametrize(("estimator", "config"), ESTIMATORS)
+def test_the_documentation_has_every_parameter(
+    estimator: type[NodeClassifier], config: type[Settings]
+) -> None:
+    text = estimator.__doc__ or ""
+    for name, one in declared(config).items():
+        shown = "random_state" if name == "seed" else name
+        assert f"{shown}: {one.sentence} Default: {one.default!r}." in text
+
+
+def test_parameters_have_names() -> None:
+    with pytest.raises(TypeError):
+        MCNClassifier(("edge",))  # type: ignore[misc]
+    with pytest.raises(TypeError, match="stpes"):
+        MCNClassifier(stpes=2)
 
 
 def test_get_set_and_clone() -> None:
@@ -52,7 +79,7 @@ def test_a_clone_is_not_fitted(fitted: MCNClassifier, data: Data) -> None:
 def test_repr_shows_what_was_changed() -> None:
     assert repr(MCNClassifier()) == "MCNClassifier()"
     shown = repr(MCNClassifier(motifs=("edge",), steps=2, lr=0.1))
-    assert shown == "MCNClassifier(motifs=('edge',), steps=2, lr=0.1)"
+    assert shown == "MCNClassifier(motifs=('edge',), lr=0.1, steps=2)"
 
 
 def test_what_it_learned(fitted: MCNClassifier, data: Data) -> None:
@@ -178,10 +205,10 @@ def bad_inputs(data: Data) -> dict[str, tuple[Data, dict[str, Any], str]]:
         "inf": (changed(data, x=infinite), {}, "data.x holds -inf at node 3, column 59"),
         "no features": (changed(data, x=None), {}, "data.x is missing"),
         "no steps": (data, {"steps": 0}, "steps must be an integer of at least 1, got 0"),
-        "psi": (data, {"psi": "transitoin"}, "Did you mean 'transition'"),
+        "psi": (data, {"psi": "transitoin"}, "got 'transitoin'; did you mean 'transition'"),
         "motif": (data, {"motifs": ("edge", "triange")}, "triangle"),
         "motif twice": (data, {"motifs": ("edge", "edge")}, "edge"),
-        "prior": (data, {"prior": "sofmax"}, "prior must be one of softmax, product, got 'sofmax'"),
+        "prior": (data, {"psi_prior": "sofmax"}, "psi_prior must be one of softmax, product, got 'sofmax'"),
         "scope": (data, {"scope": "pair"}, "pairs"),
     }
 
@@ -212,3 +239,22 @@ def test_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dat
     monkeypatch.chdir(tmp_path)
     MCNClassifier(**{**SMALL, "max_epochs": 1}).fit(data)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_views_are_the_same_run(data: Data) -> None:
+    config = ViewsConfig(walk_length=3, max_neighbours=6, hidden=8, steps_per_epoch=3, max_epochs=6, seed=2)
+    own = new_trainer(data, config)
+    result = fit(own)
+    params = {k: v for k, v in config.to_dict().items() if k != "seed"}
+    clf = ViewsClassifier(**params, random_state=2).fit(data)
+    assert clf.val_accuracy_ == result.val_accuracy
+    np.testing.assert_array_equal(clf.predict_proba(data), predicted(own).probabilities)
+    assert clf.get_params()["drop_neighbours"] == 0.5
+    with pytest.raises(ValueError, match="ViewsClassifier has no parameter 'pases'; did you mean 'passes'"):
+        clf.set_params(pases=3)
+    with pytest.raises(ValueError, match="this ViewsClassifier is not fitted yet"):
+        ViewsClassifier().predict(data)
+    text = ViewsClassifier.__doc__ or ""
+    for name in vars(clf):
+        if name.endswith("_") and name != "config_":
+            assert name in text, name

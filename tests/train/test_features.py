@@ -9,6 +9,7 @@ from torch_geometric.data import Data
 
 from mcn.data.sparse import feature_tensor
 from mcn.train.features import check_features, features
+from mcn.train.problem import Memory
 
 VALUES = [[1.0, 3.0, 0.0], [0.0, 0.0, 0.0], [-1.0, 1.0, 2.0]]
 NORMAL = [[0.25, 0.75, 0.0], [0.0, 0.0, 0.0], [-0.25, 0.25, 0.5]]
@@ -43,10 +44,10 @@ def graph(x: torch.Tensor | None, names: list[str] | None = None) -> Data:
 
 
 def test_what_fits_is_accepted() -> None:
-    check_features(graph(torch.ones(2, 3)), 3, None)
-    check_features(graph(torch.ones(2, 3)), 3, ["a", "b", "c"])
-    check_features(graph(torch.ones(2, 3), ["a", "b", "c"]), 3, ["a", "b", "c"])
-    check_features(graph(feature_tensor(sparse.csr_array([[0.0, 1.0], [2.0, 0.0]]))), 2, None)
+    check_features(graph(torch.ones(2, 3)), Memory(3, None, {}))
+    check_features(graph(torch.ones(2, 3)), Memory(3, ["a", "b", "c"], {}))
+    check_features(graph(torch.ones(2, 3), ["a", "b", "c"]), Memory(3, ["a", "b", "c"], {}))
+    check_features(graph(feature_tensor(sparse.csr_array([[0.0, 1.0], [2.0, 0.0]]))), Memory(2, None, {}))
 
 
 @pytest.mark.parametrize(
@@ -62,7 +63,7 @@ def test_what_fits_is_accepted() -> None:
 )
 def test_what_does_not_fit(data: Data, message: str) -> None:
     with pytest.raises(ValueError, match=re.escape(message)):
-        check_features(data, 3, ["a", "b", "c"])
+        check_features(data, Memory(3, ["a", "b", "c"], {}))
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])
@@ -70,4 +71,4 @@ def test_what_does_not_fit(data: Data, message: str) -> None:
 def test_values_that_are_not_finite(value: float, dense: bool) -> None:
     x = feature_tensor(sparse.csr_array([[0.0, 1.0, 0.0], [1.0, 0.0, value]]), dense=dense)
     with pytest.raises(ValueError, match=rf"data.x holds {value} at node 1, column 2; expected finite"):
-        check_features(graph(x), 3, None)
+        check_features(graph(x), Memory(3, None, {}))

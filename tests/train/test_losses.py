@@ -13,8 +13,13 @@ from hypothesis import strategies as st
 
 from mcn.matrices import MotifStack
 from mcn.nn import MCN, Choices
-from mcn.train import attention_loss, classification_loss
-from mcn.train.losses import agreement_loss, correctness, pass_down
+from mcn.train.losses import (
+    agreement_loss,
+    attention_loss,
+    classification_loss,
+    correctness,
+    pass_down,
+)
 from tests.nn.graphs import random_stack
 
 N = 11

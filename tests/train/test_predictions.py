@@ -4,10 +4,13 @@ import csv
 import io
 
 import numpy as np
+import pytest
 import torch
 from torch_geometric.data import Data
 
-from mcn.train import Predictions, in_classes, prediction_rows, predictions_csv
+from mcn.train import Predictions, accuracy_on_test
+from mcn.train.predictions import in_classes, prediction_rows, predictions_csv
+from tests.train.graphs import predicted, small_config, small_graph, trained
 
 IDS = ["plain", "with, comma", 'with "quotes"', "two\nlines", "ünï"]
 CLASSES = ["a, b", 'c "d"', "e\nf"]
@@ -25,12 +28,12 @@ def awkward() -> tuple[Data, Predictions]:
     )
     motif = np.array([[0, 1], [1, 1], [0, 0], [1, 0], [0, 1]])
     step = np.array([[1, 2], [1, 1], [2, 2], [1, 2], [1, 1]])
-    return data, Predictions(probabilities, motif, step)
+    return data, Predictions(probabilities, motif, step, ("edge", "triangle"), 2)
 
 
 def test_columns_and_values() -> None:
     data, own = awkward()
-    rows = list(csv.DictReader(io.StringIO(predictions_csv(data, own, ("edge", "triangle")), newline="")))
+    rows = list(csv.DictReader(io.StringIO(predictions_csv(data, own), newline="")))
     assert list(rows[0]) == [
         *("node", "split", "true", "predicted", "probability"),
         *("motif_1", "step_1", "motif_2", "step_2"),
@@ -48,7 +51,7 @@ def test_columns_and_values() -> None:
 def test_without_ids_names_labels_or_masks() -> None:
     _, own = awkward()
     data = Data(edge_index=torch.tensor([[0, 1], [1, 0]]), num_nodes=5)
-    first, *_ = prediction_rows(data, own, ("edge", "triangle"))
+    first, *_ = prediction_rows(data, own)
     assert first == {
         **{"node": 0, "split": "", "true": "", "predicted": 0, "probability": 0.5},
         **{"motif_1": "edge", "step_1": 1, "motif_2": "triangle", "step_2": 2},
@@ -72,3 +75,56 @@ def test_classes_without_names_are_numbers() -> None:
     assert in_classes(data, ["0", "1", "2"]).y.tolist() == data.y.tolist()
     del data.y
     assert in_classes(data, ["0", "1", "2"]).y is None
+
+
+def test_shares_of_the_choices() -> None:
+    _, own = awkward()
+    first, second = own.shares()
+    assert first == {
+        "edge, 1 step": 0.4,
+        "edge, 2 steps": 0.2,
+        "triangle, 1 step": 0.4,
+        "triangle, 2 steps": 0.0,
+    }
+    assert second == {
+        "edge, 1 step": 0.0,
+        "edge, 2 steps": 0.4,
+        "triangle, 1 step": 0.4,
+        "triangle, 2 steps": 0.2,
+    }
+
+
+def test_prediction_has_no_randomness_and_leaves_the_mode() -> None:
+    trainer = trained(small_graph(), small_config(steps=2, epsilon=1.0))
+    model, p = trainer.model, trainer.problem.inputs
+    for mode in (True, False):
+        model.train(mode)
+        first, second = predicted(trainer), predicted(trainer)
+        assert model.training is mode
+        assert np.array_equal(first.probabilities, second.probabilities)
+        assert np.array_equal(first.motif, second.motif)
+    assert first.probabilities.shape == (90, 3)
+    assert first.motif.shape == first.step.shape == (90, 2)
+    assert first.probabilities.sum(1) == pytest.approx(np.ones(90), abs=1e-5)
+    assert set(np.unique(first.motif)) <= {0, 1}
+    assert set(np.unique(first.step)) <= {1, 2}
+    with torch.no_grad():
+        logits = model(p.x, p.stack)
+    assert np.array_equal(first.labels, logits.argmax(1).numpy())
+
+
+def test_labels_are_the_most_probable() -> None:
+    own = Predictions(np.array([[0.2, 0.8], [0.6, 0.4]], np.float32), np.zeros((2, 1)), np.ones((2, 1)))
+    assert own.labels.tolist() == [1, 0]
+
+
+def test_accuracy_is_of_test_nodes_only() -> None:
+    data = small_graph()
+    labels = data.y.numpy().copy()
+    assert accuracy_on_test(data, labels) == 1.0
+    labels[~data.test_mask.numpy()] = 99
+    assert accuracy_on_test(data, labels) == 1.0
+    labels[data.test_mask.nonzero()[:10, 0].numpy()] = 99
+    assert accuracy_on_test(data, labels) == 0.75
+    data.test_mask[:] = False
+    assert accuracy_on_test(data, labels) is None

@@ -9,7 +9,8 @@ from torch_geometric.data import HeteroData
 
 from mcn.motifs import count_motifs
 from mcn.train import MCNConfig, prepare
-from mcn.train.problem import class_names, motif_stack
+from mcn.train.mcn import work
+from mcn.train.problem import Memory, class_names
 from tests.train.graphs import small_graph
 
 
@@ -21,7 +22,7 @@ def test_the_parts_and_their_labels() -> None:
     assert torch.equal(problem.train_labels, data.y[data.train_mask])
     assert torch.equal(problem.val_labels, data.y[data.val_mask])
     assert problem.num_classes == 3
-    assert problem.stack.motifs == ("edge", "triangle")
+    assert problem.inputs.stack.motifs == ("edge", "triangle")
 
 
 def test_test_labels_are_not_in_it() -> None:
@@ -43,7 +44,7 @@ def test_labels_of_any_integer_type(dtype: torch.dtype) -> None:
 def test_counts_can_be_given() -> None:
     data = small_graph()
     counts = count_motifs(data.edge_index, data.num_nodes)
-    given, own = prepare(data, MCNConfig(), counts).stack, prepare(data, MCNConfig()).stack
+    given, own = (prepare(data, MCNConfig(), c).inputs.stack for c in (counts, None))
     assert (given.matrix("triangle") != own.matrix("triangle")).nnz == 0
 
 
@@ -60,8 +61,10 @@ def test_names_of_the_classes() -> None:
 
 def test_the_scale_of_the_counts_can_come_from_elsewhere() -> None:
     config = MCNConfig()
-    here, there = motif_stack(small_graph(0), config), motif_stack(small_graph(1), config)
-    moved = motif_stack(small_graph(1), config, None, here.count_scale)
+    here, there = (work.inputs(small_graph(seed), config).stack for seed in (0, 1))
+    memory = prepare(small_graph(0), config).memory(small_graph(0))
+    assert memory == Memory(60, None, {"count_scale": here.count_scale.tolist()})
+    moved = work.inputs(small_graph(1), config, memory=memory).stack
     assert np.array_equal(moved.count_scale, here.count_scale)
     assert not np.array_equal(moved.node_counts, there.node_counts)
 

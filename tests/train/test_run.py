@@ -13,20 +13,12 @@ import torch
 import yaml
 from torch_geometric.data import Data
 
-from mcn.train import (
-    MCNConfig,
-    Epoch,
-    Trainer,
-    accuracy_on_test,
-    check_free,
-    fit,
-    load_run,
-    protocol,
-    train_run,
-)
+from mcn.train import Epoch, MCNConfig, accuracy_on_test, fit, load_run, prepare, train_run
+from mcn.train import run as run_module
 from mcn.train.checkpoint import load_tensors, save_tensors
+from mcn.train.loop import Trainer
 from mcn.train.mcn.config import ATTENTION
-from mcn.train.run import versions
+from mcn.train.run import check_free, protocol, versions
 from tests.train.graphs import new_trainer, same_tensors, small_config, small_graph, trained
 
 FILES = ["config.yaml", "metrics.jsonl", "model.safetensors", "predictions.csv", "summary.json"]
@@ -114,7 +106,9 @@ def test_a_run_read_back(finished: Path, data: Data) -> None:
     assert run.config == small_config(steps=2)
     assert run.source == SOURCE
     assert run.classes == data.classes
-    assert run.feature_names is None
+    assert run.memory.feature_names is None
+    assert run.memory.in_channels == 60
+    assert run.folder == finished
     assert run.summary["epochs"] == 12
     assert not run.model.training
     wide = data.clone()
@@ -125,7 +119,7 @@ def test_a_run_read_back(finished: Path, data: Data) -> None:
 
 def test_a_folder_with_a_run_is_refused(finished: Path, data: Data) -> None:
     before = {path.name: path.read_bytes() for path in finished.iterdir()}
-    with pytest.raises(ValueError, match="already holds a run; choose another --out, or go on with --resume"):
+    with pytest.raises(ValueError, match=r"already holds a run; choose another folder, or resume the run$"):
         train_run(finished, data, small_config(steps=2), SOURCE)
     assert {path.name: path.read_bytes() for path in finished.iterdir()} == before
     check_free(finished, resume=True)
@@ -134,8 +128,8 @@ def test_a_folder_with_a_run_is_refused(finished: Path, data: Data) -> None:
 
 def test_a_finished_run_is_not_trained_again(finished: Path, data: Data) -> None:
     before = {path.name: path.stat().st_mtime_ns for path in finished.iterdir()}
-    summary = train_run(finished, data, small_config(steps=2), SOURCE, resume=True)
-    assert summary == json.loads((finished / "summary.json").read_text())
+    run = train_run(finished, data, small_config(steps=2), SOURCE, resume=True)
+    assert run.summary == json.loads((finished / "summary.json").read_text())
     assert {path.name: path.stat().st_mtime_ns for path in finished.iterdir()} == before
 
 
@@ -180,9 +174,7 @@ def test_resumed_equals_undisturbed(data: Data, tmp_path: Path, changes: dict[st
     with pytest.raises(Stop):
         train_run(folder, data, config, SOURCE, callbacks=(stop,))
     assert len((folder / "metrics.jsonl").read_text().splitlines()) == 7
-    with pytest.raises(
-        ValueError, match=r"summary\.json is missing \(interrupted\? go on with mcn train … --re"
-    ):
+    with pytest.raises(ValueError, match=r"summary\.json is missing \(interrupted\? resume it\)$"):
         load_run(folder)
     (folder / ".last.safetensors.abc").write_bytes(b"half a checkpoint")
     seen: list[int] = []
@@ -214,7 +206,7 @@ def test_nothing_is_written_for_a_bad_graph(data: Data, tmp_path: Path) -> None:
     bad.y = None
     with pytest.raises(ValueError, match="the graph has no labels"):
         train_run(tmp_path / "new", bad, small_config(), SOURCE)
-    with pytest.raises(ValueError, match="unknown motif 'triangel'; did you mean triangle"):
+    with pytest.raises(ValueError, match="unknown motif 'triangel'; did you mean 'triangle'"):
         train_run(tmp_path / "new", data, small_config(motifs=("triangel",)), SOURCE)
     assert list(tmp_path.iterdir()) == []
 
@@ -289,3 +281,49 @@ def test_resuming_from_a_damaged_checkpoint(data: Data, tmp_path: Path) -> None:
     last.write_bytes(last.read_bytes()[:-10])
     with pytest.raises(ValueError, match=r"last\.safetensors: not a checkpoint, or truncated"):
         train_run(stop.folder, data, small_config(), SOURCE, resume=True)
+
+
+def test_what_training_gives_is_what_is_read_back(data: Data, tmp_path: Path) -> None:
+    own = train_run(tmp_path / "one", data, small_config(), SOURCE)
+    read = load_run(tmp_path / "one")
+    assert own.summary == read.summary == json.loads((tmp_path / "one" / "summary.json").read_text())
+    assert (own.config, own.source, own.fingerprint) == (read.config, read.source, read.fingerprint)
+    assert (own.classes, own.memory) == (read.classes, read.memory)
+    assert np.array_equal(own.predict(data).probabilities, read.predict(data).probabilities)
+
+
+def test_a_prepared_problem_can_be_given(data: Data, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = prepare(data, small_config())
+    train_run(tmp_path / "one", data, small_config(seed=2), SOURCE)
+    monkeypatch.setattr(run_module, "prepare", lambda *_: pytest.fail("it was prepared again"))
+    run = train_run(tmp_path / "two", data, small_config(seed=2), SOURCE, problem=problem)
+    assert run.inputs(data) is problem.inputs
+    for name in FILES:
+        if name != "summary.json":
+            assert (tmp_path / "two" / name).read_bytes() == (tmp_path / "one" / name).read_bytes(), name
+
+
+def test_a_run_prepares_a_graph_once(finished: Path, data: Data) -> None:
+    run = load_run(finished)
+    first = run.inputs(data)
+    run.predict(data)
+    assert run.inputs(data) is first
+    assert run.inputs(data.clone()) is not first
+
+
+def test_the_graph_that_a_run_is_about(finished: Path, data: Data) -> None:
+    run = load_run(finished)
+    assert run.is_about(data)
+    relabelled = data.clone()
+    relabelled.y = torch.where(data.test_mask, (data.y + 1) % 3, data.y)
+    assert run.is_about(relabelled)  # test labels were never seen
+    other = data.clone()
+    other.y = torch.where(data.train_mask, (data.y + 1) % 3, data.y)
+    assert not run.is_about(other)
+    shifted = data.clone()
+    shifted.x = data.x.to_dense().flip(1)
+    assert not run.is_about(shifted)
+    for missing in ("y", "val_mask"):
+        bare = data.clone()
+        bare[missing] = None
+        assert not run.is_about(bare)

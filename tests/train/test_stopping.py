@@ -5,8 +5,7 @@ from math import inf
 
 import pytest
 
-from mcn.train import AccuracyRule, GATRule, LossRule
-from mcn.train.stopping import StoppingRule, Verdict, stopping_rule
+from mcn.train.stopping import AccuracyRule, GATRule, LossRule, StoppingRule, Verdict, stopping_rule
 
 
 def verdicts(rule: StoppingRule, scores: list[tuple[float, float]]) -> tuple[list[int], int | None]:

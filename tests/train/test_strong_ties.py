@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 from torch_geometric.data import Data
 
+from mcn.baselines.special import CHANGES
 from mcn.data import load_dataset
-from mcn.train import MCNConfig, Predictions, accuracy_on_test, configure, predict
+from mcn.train import MCNConfig, Predictions, accuracy_on_test
 from mcn.train.mcn.config import ATTENTION
-from tests.train.graphs import trained
+from tests.train.graphs import predicted, trained
 
 SEEDS = (0, 1)
-GAT, GCN = configure("gat", MCNConfig()), configure("gcn", MCNConfig())
+GAT, GCN = MCNConfig(**CHANGES["gat"]), MCNConfig(**CHANGES["gcn"])
 TRIANGLE = MCNConfig(motifs=("triangle",), motif_attention=False)
 OPEN = ("edge", "2-star")
 
@@ -29,7 +30,7 @@ def run(config: MCNConfig) -> tuple[float, Predictions]:
     """Test accuracy in percent, and the predictions."""
     graph = load_dataset("strong-ties")
     trainer = trained(graph, config)
-    own = predict(trainer.model, trainer.problem.x, trainer.problem.stack)
+    own = predicted(trainer)
     accuracy = accuracy_on_test(graph, own.labels)
     assert accuracy is not None
     return 100 * accuracy, own

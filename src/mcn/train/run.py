@@ -178,12 +178,7 @@ def load_run(folder: str | os.PathLike[str]) -> Run:
     for name in (CONFIG, SUMMARY, MODEL):
         if not (folder / name).is_file():
             raise ValueError(f"{folder}: no finished run here, {name} is missing{_hint(folder, name)}")
-    settings = _read_settings(folder)
-    try:
-        config = _stored_config(settings)
-        source = dict(settings["source"])
-    except (KeyError, TypeError, ValueError) as error:
-        raise ValueError(f"{folder / CONFIG}: not the settings of a run ({error})") from None
+    settings, config = _read_settings(folder)
     tensors, state = load_tensors(folder / MODEL)
     missing = sorted({"in_channels", "classes", "feature_names"} - set(state))
     if missing:
@@ -193,7 +188,7 @@ def load_run(folder: str | os.PathLike[str]) -> Run:
     model = work_of(config).network(memory.in_channels, len(own["classes"]), config)
     load_weights(model, tensors, folder / MODEL)
     model.eval()
-    summary = read_json(folder / SUMMARY)
+    source, summary = settings["source"], read_json(folder / SUMMARY)
     return Run(folder, config, source, settings.get("data"), model, summary, own["classes"], memory)
 
 
@@ -271,9 +266,9 @@ def _load_into(trainer: Trainer, path: Path) -> None:
 
 
 def _check_same(folder: Path, settings: dict[str, Any]) -> None:
-    before = _read_settings(folder)
-    for part in ("source", "config"):
-        old, new = before.get(part) or {}, settings[part]
+    before, config = _read_settings(folder)
+    for part, old in {"source": before["source"], "config": config.to_dict()}.items():
+        new = settings[part]
         for name in sorted(old.keys() | new.keys()):
             if old.get(name) != new.get(name):
                 raise ValueError(
@@ -287,14 +282,20 @@ def _check_same(folder: Path, settings: dict[str, Any]) -> None:
         )
 
 
-def _read_settings(folder: Path) -> dict[str, Any]:
+def _read_settings(folder: Path) -> tuple[dict[str, Any], Settings]:
+    """Return the content of config.yaml, and the configuration in it."""
     try:
         settings = yaml.safe_load((folder / CONFIG).read_text())
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise ValueError(f"{folder / CONFIG}: not YAML ({error})") from None
     if not isinstance(settings, dict):
         raise ValueError(f"{folder / CONFIG}: not the settings of a run")
-    return settings
+    try:
+        config = _stored_config(settings)
+        settings["source"] = dict(settings["source"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"{folder / CONFIG}: not the settings of a run ({error})") from None
+    return settings, config
 
 
 def _write(path: Path, text: str) -> None:

@@ -47,6 +47,11 @@ class Setting:
     former: str | None
     since: str | None
 
+    @property
+    def _nothing(self) -> str:
+        """The word for None; where values are words, "none" may be one of them."""
+        return "null" if self.kind is str else "none"
+
     def parse(self, text: str) -> Any:
         """Return the value that a user typed.
 
@@ -54,7 +59,7 @@ class Setting:
             ValueError: the text is not a value of this kind.
         """
         word = text.strip()
-        if self.optional and word.lower() in ("none", "null", ""):
+        if self.optional and word.lower() in (self._nothing, "null", ""):
             return None
         if self.kind is tuple:
             return tuple(name.strip() for name in word.split(",") if name.strip())
@@ -72,7 +77,7 @@ class Setting:
     def show(self, value: Any) -> str:
         """Return the text that `parse` reads as `value`."""
         if value is None:
-            return "none"
+            return self._nothing
         if self.kind is tuple:
             return ",".join(value)
         return str(value).lower() if self.kind is bool else str(value)
@@ -257,12 +262,18 @@ class Settings:
 
     @classmethod
     def current_names(cls, settings: dict[str, Any]) -> dict[str, Any]:
-        """Return plain values under the names of this version; an unknown name is an error."""
+        """Return plain values under the names of this version.
+
+        Raises:
+            ValueError: a name is not known, or a setting is given under both its names.
+        """
         known = declared(cls)
         former = {one.former: one.name for one in known.values() if one.former is not None}
         for name in settings:
             if name not in known and name not in former:
                 raise ValueError(f"unknown setting {name!r}{did_you_mean(name, known)}")
+            if former.get(name) in settings:
+                raise ValueError(f"{name} and {former[name]} are the same setting; give one of them")
         return {former.get(name, name): value for name, value in settings.items()}
 
     def to_dict(self) -> dict[str, Any]:

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from mcn.train import attention_loss, classification_loss
-from mcn.train.losses import agreement_loss, correctness
+from mcn.train.losses import agreement_loss, attention_loss, classification_loss, correctness
 from tests.train.graphs import new_trainer, small_config, small_graph
 
 
@@ -27,7 +26,7 @@ def test_the_papers_loss(weight: float) -> None:
     first, second = pieces({"attention": "paper", "policy_weight": weight})
     step = first.objective.step(first.model, 0)
     p = second.problem
-    logits, choices = second.model(p.x, p.stack, p.train, return_choices=True)
+    logits, choices = second.model(p.inputs.x, p.inputs.stack, p.train, return_choices=True)
     loss_c = classification_loss(logits, p.train_labels)
     reward = correctness(logits, p.train_labels)
     expected = (loss_c + weight * attention_loss(choices, reward)) / len(p.train)
@@ -43,20 +42,22 @@ def test_nothing_to_choose_or_to_reward(changes: dict[str, Any]) -> None:
     first, second = pieces({"attention": "paper", **changes})
     step = first.objective.step(first.model, 0)
     p = second.problem
-    expected = classification_loss(second.model(p.x, p.stack, p.train), p.train_labels) / len(p.train)
+    expected = classification_loss(second.model(p.inputs.x, p.inputs.stack, p.train), p.train_labels) / len(
+        p.train
+    )
     assert step.loss.item() == pytest.approx(expected.item(), rel=1e-6)
     assert step.train_loss == pytest.approx(expected.item(), rel=1e-6)
 
 
 def test_two_views() -> None:
     """Two passes over all nodes: the mean of their losses, and how far they disagree, growing with time."""
-    first, second = pieces({"attention": "paper", "consistency": 2.0, "ramp": 10})
+    first, second = pieces({"attention": "paper", "consistency": 2.0, "consistency_ramp": 10})
     step = first.objective.step(first.model, 5)
     p = second.problem
     train = torch.from_numpy(p.train)
     views, losses = [], []
     for _ in range(2):
-        logits, choices = second.model(p.x, p.stack, return_choices=True)
+        logits, choices = second.model(p.inputs.x, p.inputs.stack, return_choices=True)
         own = logits[train]
         reward = torch.zeros(len(logits))
         reward[train] = correctness(own, p.train_labels)
@@ -82,7 +83,7 @@ def test_the_first_loss_is_the_same_for_every_advantage_but_its_baseline() -> No
     first, second = pieces({"attention": "paper", "advantage": "mean", "num_layers": 1})
     step = first.objective.step(first.model, 0)
     p = second.problem
-    logits, choices = second.model(p.x, p.stack, p.train, return_choices=True)
+    logits, choices = second.model(p.inputs.x, p.inputs.stack, p.train, return_choices=True)
     reward = correctness(logits, p.train_labels)
     gain = reward - reward.mean()
     expected = classification_loss(logits, p.train_labels) + attention_loss(choices, gain)

@@ -9,17 +9,18 @@ from typing import Any
 import pytest
 import torch
 
-from mcn.train import MCNConfig, Epoch, Trainer, fit, predict
+from mcn.train import Epoch, MCNConfig, fit
 from mcn.train.checkpoint import load_tensors, save_tensors
+from mcn.train.loop import Trainer, one_torch_thread
 from mcn.train.mcn.config import ATTENTION
-from mcn.train.loop import one_torch_thread, prefer_first
-from tests.train.graphs import new_trainer, same_tensors, small_config, small_graph, trained
+from mcn.train.mcn.trainer import MCNTrainer, prefer_first
+from tests.train.graphs import new_trainer, predicted, same_tensors, small_config, small_graph, trained
 
 RULES: list[dict[str, Any]] = [
     *({"attention": name} for name in ATTENTION),
     {"attention": "paper", "advantage": "mean"},
     {"attention": "paper", "advantage": "learned"},
-    {"attention": "paper", "consistency": 1.0, "ramp": 4},
+    {"attention": "paper", "consistency": 1.0, "consistency_ramp": 4},
     {"attention": "paper", "steps": 2, "num_layers": 3},
     {"motif_attention": False, "self_attention": False},
     {"self_attention": False},
@@ -83,7 +84,7 @@ def test_threads_decide_nothing() -> None:
             os.sched_setaffinity(0, some)
             torch.set_num_threads(len(some))
             trainer = trained(data, config)
-            own = predict(trainer.model, trainer.problem.x, trainer.problem.stack)
+            own = predicted(trainer)
             results.append(weights(trainer) | {"own": torch.from_numpy(own.probabilities)})
     finally:
         os.sched_setaffinity(0, cores)
@@ -155,12 +156,13 @@ def test_divergence_is_an_error() -> None:
 def test_a_closed_gate_means_no_choice() -> None:
     """The gate starts closed, opens when the learned choices lead, and is only there if asked for."""
     trainer = new_trainer(small_graph(), small_config(attention="paper", gate=True, steps=2))
+    assert isinstance(trainer, MCNTrainer)
     assert trainer.plain
     with one_torch_thread():
         trainer.run_epoch()
     if trainer.plain:
         trainer.model.load_state_dict(trainer.best)
-        own = predict(trainer.model, trainer.problem.x, trainer.problem.stack)
+        own = predicted(trainer)
         assert not own.motif.any()
         assert (own.step == 1).all()
     trainer.lead = 0.1
@@ -175,7 +177,7 @@ def test_selectors_that_prefer_the_first() -> None:
     prefer_first(state)
     trainer.model.load_state_dict(state)
     trainer.model.eval()
-    p = trainer.problem
+    p = trainer.problem.inputs
     with torch.no_grad():
         logits, choices = trainer.model(p.x, p.stack, return_choices=True)
         assert torch.equal(logits, trainer.model(p.x, p.stack, choice=0))

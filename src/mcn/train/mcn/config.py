@@ -131,7 +131,7 @@ class MCNConfig(Settings):
     )
 
     def _resolve(self) -> None:
-        for name, value in ATTENTION.get(self.attention, {}).items():
+        for name, value in ATTENTION.get(str(self.attention), {}).items():
             if getattr(self, name) is None:
                 object.__setattr__(self, name, value)
 
