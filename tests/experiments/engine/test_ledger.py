@@ -136,7 +136,7 @@ def test_a_folder_that_cannot_be_written() -> None:
 
 FULL = """
 import resource, sys
-from tests.experiments.test_ledger import row
+from tests.experiments.engine.test_ledger import row
 from mcn.experiments import Ledger
 ledger = Ledger(sys.argv[1])
 resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536))

@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from mcn.baselines import BASELINES, register
+from mcn.baselines import METHODS, register
+from mcn.baselines.majority import majority
 from mcn.experiments import Ledger, Unit, WorkerDied, run_unit, run_units
 from tests.conftest import REPOSITORY
 from tests.experiments.engine.units import KARATE, QUICK, quick, timeless, write_graph
@@ -64,14 +65,14 @@ def test_a_killed_worker_is_survived(address: str, tmp_path: Path) -> None:
         if not marker.exists():
             marker.write_text("once")
             os.kill(os.getpid(), signal.SIGKILL)
-        return BASELINES["majority"](task, seed)
+        return majority(task, seed)
 
     register("dies-once")(dies_once)
     try:
         units = [Unit(KARATE, "dies-once"), *(quick(seed=seed) for seed in range(2))]
         rows = run_units(units, Ledger(tmp_path / "ledger.sqlite"), engine="ray", address=address)
     finally:
-        del BASELINES["dies-once"]
+        del METHODS["dies-once"]
     assert marker.exists()
     assert rows[0]["val_accuracy"] == run_unit(Unit(KARATE, "majority"))["val_accuracy"]
     assert timeless(rows[1:]) == timeless([run_unit(unit) for unit in units[1:]])
@@ -80,7 +81,7 @@ def test_a_killed_worker_is_survived(address: str, tmp_path: Path) -> None:
 def test_a_worker_that_always_dies_is_an_error(
     address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mcn.experiments.ray_engine.RETRIES", 1)  # each try waits for a new worker
+    monkeypatch.setattr("mcn.experiments.engine.ray_engine.RETRIES", 1)  # each try waits for a new worker
 
     def dies(task: Any, seed: int) -> Any:
         os.kill(os.getpid(), signal.SIGKILL)
@@ -91,7 +92,7 @@ def test_a_worker_that_always_dies_is_an_error(
         with pytest.raises(WorkerDied, match="dies on karate, seed 0: Ray gave up after 2 tries"):
             run_units([Unit(KARATE, "dies")], ledger, engine="ray", address=address)
     finally:
-        del BASELINES["dies"]
+        del METHODS["dies"]
     assert len(ledger) == 0
 
 

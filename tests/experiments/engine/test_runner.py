@@ -100,7 +100,7 @@ def test_what_is_in_the_ledger_is_not_run(tmp_path: Path, monkeypatch: pytest.Mo
         ran.append(unit)
         return run_unit(unit)
 
-    monkeypatch.setattr("mcn.experiments._engine.run_unit", noted)
+    monkeypatch.setattr("mcn.experiments.engine.engines.run_unit", noted)
     rows = run_units([quick(), quick(seed=1)], ledger, jobs=1)
     assert ran == [quick(seed=1)]
     assert rows[0] == first[0]

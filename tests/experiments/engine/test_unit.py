@@ -7,21 +7,27 @@ from typing import Any
 import pytest
 
 import mcn
-from mcn.baselines import BASELINES, register
-from mcn.experiments import Source, Unit, run_unit
+from mcn.baselines import METHODS, find_method, register
+from mcn.baselines.registry import check_methods
+from mcn.experiments import Source, Unit, compare, run_unit
 from mcn.experiments.engine.source import load
-from mcn.train import accuracy_on_test, compare, dataset_config
-from mcn.train.methods import DATASET_SETTINGS
+from mcn.train import MCNConfig, accuracy_on_test, train_run
+from mcn.train.presets import Preset
 from tests.experiments.engine.units import KARATE, QUICK, quick, timeless, write_graph
 
 
-def test_a_network_has_the_figures_of_compare() -> None:
-    for method in ("mcn", "gat", "gcn", "mlp"):
-        own = run_unit(quick(method, seed=3))
-        theirs = compare(mcn.load_dataset("karate"), dataset_config("karate", **QUICK), [method], [3])[0]
+def test_a_network_has_the_figures_of_compare_and_of_a_run(tmp_path: Path) -> None:
+    data = mcn.load_dataset("karate")
+    for method in ("mcn", "paper", "gat", "gcn", "mlp"):
+        unit = quick(method, seed=3)
+        own = run_unit(unit)
+        theirs = compare(data, [method], [3], dataset="karate", settings=QUICK)[0]
         assert 100 * own["val_accuracy"] == theirs["val_mean"]
         assert 100 * own["test_accuracy"] == theirs["test_mean"]
-        assert own["epochs"] == 5
+        run = train_run(tmp_path / method, data, unit.config(), {"dataset": "karate"})
+        assert own["val_accuracy"] == run.summary["val_accuracy"]
+        assert own["test_accuracy"] == run.summary["test_accuracy"]
+        assert own["epochs"] == run.summary["epochs"] == 5
         assert own["config"]["seed"] == 3
 
 
@@ -56,7 +62,7 @@ def test_without_test_the_test_labels_are_not_read(monkeypatch: pytest.MonkeyPat
     def refuse(*_: Any) -> None:
         raise AssertionError("test labels were read")
 
-    monkeypatch.setattr("mcn.experiments.unit.accuracy_on_test", refuse)
+    monkeypatch.setattr("mcn.experiments.engine.unit.accuracy_on_test", refuse)
     assert run_unit(quick(test=False))["test_accuracy"] is None
     assert run_unit(Unit(KARATE, "lp", test=False))["test_accuracy"] is None
 
@@ -94,7 +100,8 @@ def test_the_same_settings_have_one_key(monkeypatch: pytest.MonkeyPatch) -> None
     assert quick(motifs=("edge",)) == quick(motifs=["edge"])
     assert len({unit, quick(), quick(seed=1)}) == 2
     before = unit.key()
-    monkeypatch.setitem(DATASET_SETTINGS, "karate", {"lr": 0.1})
+    other = Preset("karate", "", "karate", MCNConfig(lr=0.1), {"lr": 0.1})
+    monkeypatch.setattr("mcn.train.presets.preset_of", lambda recipe, dataset: other)
     assert unit.key() != before  # a changed default is another run
 
 
@@ -122,7 +129,7 @@ def test_a_plugged_in_method_runs() -> None:
     try:
         row = run_unit(Unit(KARATE, "always-first"))
     finally:
-        del BASELINES["always-first"]
+        del METHODS["always-first"]
     data = mcn.load_dataset("karate")
     assert row["val_accuracy"] == (data.y[data.val_mask].numpy() == 0).mean()
 
@@ -152,3 +159,28 @@ def test_wrong_sources() -> None:
     with pytest.raises(ValueError, match="describes the nodes of a graph file"):
         Source("karate", nodes="nodes.csv")
     assert Source(graph="x/edges.csv.gz").title == "edges.csv.gz"
+
+
+def test_the_former_name_of_the_recipe_paper_is_understood() -> None:
+    unit = quick("mcn-paper")
+    assert unit == quick("paper")
+    assert unit.key() == quick("paper").key()
+    assert (unit.method, unit.config().recipe) == ("paper", "paper")
+    assert check_methods(["mcn-paper", "paper", "mcn"]) == ["paper", "mcn"]
+
+
+def test_missing_packages_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mcn.baselines.registry.find_spec", lambda name: None)
+    check_methods(["mcn", "lp", "majority", "chebyshev"])
+    message = r"deepwalk needs gensim and scikit-learn: pip install 'mcn\[baselines\]'"
+    with pytest.raises(ValueError, match=message):
+        check_methods(["mcn", "deepwalk"])
+    with pytest.raises(ValueError, match=message):
+        find_method("deepwalk").check_installed()
+    with pytest.raises(ValueError, match="planetoid-i needs gensim: "):
+        check_methods(["planetoid-i"])
+
+
+def test_installed_packages_pass() -> None:
+    pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+    assert check_methods(["ica"]) == ["ica"]

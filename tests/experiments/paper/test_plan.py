@@ -4,9 +4,11 @@ from typing import Any
 
 import pytest
 
-from mcn.experiments import Source, load_preset
-from mcn.experiments.paper.plan import TABLES, Entry, changes, plan, unit_for
-from mcn.train import MCNConfig, ViewsConfig, configure, dataset_config, recipe_config
+from mcn.baselines.special import CHANGES
+from mcn.experiments import Source
+from mcn.experiments.paper.plan import TABLES, Entry, plan, unit_for
+from mcn.train import MCNConfig, ViewsConfig, load_preset
+from mcn.train.presets import dataset_config
 
 DATASETS = [*TABLES["table2"].paper.datasets, *TABLES["table3"].paper.datasets]
 
@@ -45,17 +47,19 @@ def test_gcn_and_gat_have_the_paper_s_size_on_dd(dataset: str) -> None:
         assert config.self_attention == method.startswith("gat")
         assert not config.chooses
         ours = not method.endswith("paper")
-        assert (config.features, config.priors) == (("motifs", "validation") if ours else ("given", "none"))
+        assert (config.features, config.class_priors) == (
+            ("motifs", "validation") if ours else ("given", "none")
+        )
 
 
 def test_rows_of_views_differ_in_what_they_draw_from() -> None:
     def names(method: str, dataset: str) -> tuple[str, ...]:
         config = unit_for(Source(dataset), method, 0).config()
         assert isinstance(config, ViewsConfig)
-        assert config.replace(motifs=("edge",)) == recipe_config("views", dataset, motifs=("edge",))
+        assert config.replace(motifs=("edge",)) == dataset_config("views", dataset, motifs=("edge",))
         return config.motifs
 
-    assert names("views", "cora") == recipe_config("views", "cora").motifs
+    assert names("views", "cora") == dataset_config("views", "cora").motifs
     assert names("views-walks", "cora") == ("edge", "order=4", "order=16")
     assert names("views-walks", "pubmed") == ("edge", "alpha=0.9", "alpha=0.25")
     assert names("views-random", "citeseer") == ("edge", "random=1", "random=2")
@@ -65,18 +69,7 @@ def test_rows_of_views_differ_in_what_they_draw_from() -> None:
 def test_gcn_and_gat_are_the_usual_ones_elsewhere() -> None:
     for method in ("gcn", "gat", "mlp"):
         config = unit_for(Source("citeseer"), method, 2).config()
-        assert config == configure(method, dataset_config("citeseer")).replace(seed=2)
-
-
-@pytest.mark.parametrize("dataset", [*DATASETS, None])
-def test_changes_lead_to_the_configuration(dataset: str | None) -> None:
-    for wanted in (
-        MCNConfig(),
-        MCNConfig(attention="paper"),
-        MCNConfig(motifs=("2-star",), steps=3, epsilon=0.2, lr=0.02, stopping="loss"),
-        load_preset("pubmed-paper").config,
-    ):
-        assert dataset_config(dataset, **changes(wanted, dataset)) == wanted
+        assert config == dataset_config("mcn", "citeseer").replace(**CHANGES[method], seed=2)
 
 
 def test_dear_methods_have_fewer_runs_unless_named() -> None:
@@ -88,7 +81,7 @@ def test_dear_methods_have_fewer_runs_unless_named() -> None:
         )
 
     assert len(run().units) == 5
-    assert run().note == "5 of 30 runs unless --methods names grand"
+    assert run().note == "5 of 30 runs unless grand is asked for by name"
     assert len(run(methods=["gat", "grand"]).units) == 30
 
 
@@ -96,9 +89,9 @@ def test_quick_says_what_it_leaves_out() -> None:
     entries = {(e.dataset, e.method): e for e in plan(TABLES["table2"], [0, 1], quick=True)}
     assert len(entries["cora", "planetoid"].units) == 2
     assert entries["pubmed", "planetoid"].units == ()
-    assert entries["pubmed", "planetoid"].note == "not run with --quick"
+    assert entries["pubmed", "planetoid"].note == "not run in a quick run"
     assert len(entries["pubmed", "monet"].units) == 1
-    assert entries["pubmed", "monet"].note == "1 of 2 runs with --quick"
+    assert entries["pubmed", "monet"].note == "1 of 2 runs in a quick run"
     assert len(entries["pubmed", "mcn"].units) == 2
     assert entries["pubmed", "mcn"].note == ""
 

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from mcn.experiments.engine.cells import Cell
 from mcn.experiments.paper.compared import lines, pairs
 from mcn.experiments.paper.document import Grid, Strong
 from mcn.experiments.paper.plan import TABLES, Entry, plan
@@ -14,7 +15,6 @@ from mcn.experiments.paper.report_html import html
 from mcn.experiments.paper.report_markdown import markdown
 from mcn.experiments.paper.report_words import Circumstances, duration
 from mcn.experiments.paper.reproduce import results
-from mcn.experiments.engine.cells import Cell
 
 TABLE2, TABLE3 = TABLES["table2"], TABLES["table3"]
 METHODS = ["majority", "monet", "gcn", "gat", "mcn-paper", "mcn"]

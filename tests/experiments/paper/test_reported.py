@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from mcn.data import load_dataset
-from mcn.experiments.paper.reported import LARGEST_CLASS, TABLE2, TABLE3, PaperTable
 from mcn.experiments.paper.compared import average_ranks
 from mcn.experiments.paper.report_words import rank_check
+from mcn.experiments.paper.reported import LARGEST_CLASS, TABLE2, TABLE3, PaperTable
 
 
 @pytest.fixture(scope="module")

@@ -4,10 +4,8 @@ import pytest
 import torch
 
 from mcn.data import load_dataset
-from mcn.experiments import special_cases
 from mcn.experiments.paper.report_markdown import markdown
-from mcn.experiments.paper.special_cases import special_report
-from mcn.experiments.paper.special_cases import SpecialCase
+from mcn.experiments.paper.special_cases import SpecialCase, special_cases, special_report
 from mcn.nn import MCNConv
 
 

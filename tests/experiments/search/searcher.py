@@ -5,12 +5,14 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from mcn.experiments import Ledger, SearchResult, Space, search
+from mcn.experiments import Ledger
+from mcn.experiments.search import SearchResult, Space, search
 from tests.experiments.engine.units import KARATE
 
 SPACE = Space(
     "small",
     "",
+    "mcn",
     {"motifs": (["edge"], ["edge", "triangle"]), "lr": (0.01, 0.05, 1e30), "dropout": (0.0, 0.3, 0.6)},
     {"max_epochs": 20, "hidden": 2, "heads": 2},
     {},

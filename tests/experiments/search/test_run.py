@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mcn.experiments import Ledger, SearchResult, Space, Trial, Unit, importances, run_unit, search
+from mcn.experiments import Ledger, Unit, run_unit
+from mcn.experiments.search import SearchResult, Space, Trial, search
+from mcn.train import ViewsConfig
 from tests.conftest import REPOSITORY
-from tests.experiments.search.searcher import SPACE, small_search
 from tests.experiments.engine.units import KARATE, timeless
+from tests.experiments.search.searcher import SPACE, small_search
 
 pytest.importorskip("optuna", reason="Optuna is not installed (pip install 'mcn[search]')")
 
@@ -96,7 +98,7 @@ def test_a_second_search_runs_nothing(
     def refuse(unit: Unit) -> None:
         raise AssertionError(f"{unit} was run again")
 
-    monkeypatch.setattr("mcn.experiments._engine.run_unit", refuse)
+    monkeypatch.setattr("mcn.experiments.engine.engines.run_unit", refuse)
     assert small_search(str(found[1].path), "tpe") == found[0]
 
 
@@ -118,37 +120,31 @@ def test_a_grid(tmp_path: Path) -> None:
     assert all(a[0] <= b[0] for a, b in pairwise(told))
 
 
+def test_a_space_of_views() -> None:
+    fixed = {"max_epochs": 1, "steps_per_epoch": 2, "unlabelled_batch": 10}
+    space = Space("few", "", "views", {"drop_neighbours": (0.2, 0.5)}, fixed, {})
+    result = search(KARATE, space, sampler="grid", seeds=1, final_seeds=1, jobs=1)
+    assert isinstance(result.config, ViewsConfig)
+    assert result.config == ViewsConfig(**fixed, **result.best.settings)
+    assert {row["method"] for row in result.final} == {"views"}
+    assert "patience 100 × 2 steps" in result.protocol
+
+
 def test_when_everything_fails(tmp_path: Path) -> None:
-    bad = Space("bad", "", {"lr": (1e30,)}, SPACE.fixed, {})
+    bad = Space("bad", "", "mcn", {"lr": (1e30,)}, SPACE.fixed, {})
     with pytest.raises(ValueError, match="all 1 trials failed; the first: the loss is"):
         search(KARATE, bad, sampler="grid", seeds=1, jobs=1, ledger=Ledger(tmp_path / "l.sqlite"))
 
 
 def test_a_stack_too_large_is_a_failed_trial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mcn.matrices.stack.default_memory_limit", lambda: 5_000.0)
-    space = Space("deep", "", {"steps": (1, 2)}, SPACE.fixed, {})
+    space = Space("deep", "", "mcn", {"steps": (1, 2)}, SPACE.fixed, {})
     ledger = Ledger(tmp_path / "ledger.sqlite")
     result = search(KARATE, space, sampler="grid", seeds=1, final_seeds=1, jobs=1, ledger=ledger)
     assert (result.failed, result.best.settings) == (1, {"steps": 1})
     reasons = [row["error"] for row in ledger.rows() if row["error"] is not None]
     assert len(reasons) == 1
     assert "2 motifs × 2 steps need more than memory_limit" in reasons[0]
-
-
-def test_importances() -> None:
-    space = Space("s", "", {"lr": (0.1, 0.2), "dropout": (0.1, 0.2, 0.3), "steps": (1,)}, {}, {})
-    pytest.importorskip("sklearn", reason="scikit-learn is not installed")
-    tried: list[tuple[dict[str, Any], float]] = [
-        ({"lr": lr, "dropout": dropout, "steps": 1}, lr + dropout / 1000)
-        for lr in (0.1, 0.2)
-        for dropout in (0.1, 0.2, 0.3)
-    ]
-    shares = importances(space, tried)
-    assert list(shares) == ["lr", "dropout"]
-    assert shares["lr"] > 0.95
-    assert sum(shares.values()) == pytest.approx(1)
-    with pytest.raises(ValueError, match="the trials do not differ"):
-        importances(space, tried[:1])
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from mcn.experiments import Range, load_space, spaces
 from mcn.experiments.search.proposals import Grid
+from mcn.experiments.search.space import Range, load_space, spaces
 
 
 def written(folder: Path, text: str) -> Path:
@@ -21,10 +21,11 @@ def test_what_comes_with_the_package(name: str) -> None:
     space = load_space(name)
     assert space.name == name
     assert space.description
+    assert space.recipe == ("mcn" if name == "quick" else "paper")
 
 
 def test_the_spaces_of_the_paper() -> None:
-    reference = Path(__file__).parents[3] / "shared" / "reference" / "paper-tables.json"
+    reference = Path(__file__).parents[4] / "shared" / "reference" / "paper-tables.json"
     if not reference.is_file():
         pytest.skip("the paper's tables are not beside the project (../shared/reference)")
     tables = json.loads(reference.read_text())
@@ -41,6 +42,11 @@ def test_the_spaces_of_the_paper() -> None:
         assert sorted(dd.settings[ours]) == sorted(paper[theirs])  # type: ignore[arg-type]
     assert (dd.base("dd6")["hidden"], dd.base("dd6")["patience"]) == (paper["hidden"], paper["patience"])
     assert dd.size == 2 * 4 * 5 * 4 * (2**7 - 1)
+
+
+def test_a_space_of_another_recipe(tmp_path: Path) -> None:
+    space = load_space(written(tmp_path, "recipe: views\nsettings: {drop_neighbours: [0.2, 0.5]}"))
+    assert (space.recipe, space.settings) == ("views", {"drop_neighbours": (0.2, 0.5)})
 
 
 def test_subsets(tmp_path: Path) -> None:
@@ -74,7 +80,7 @@ def test_ranges_and_what_is_fixed(tmp_path: Path) -> None:
     [
         ("settings: [", "not YAML"),
         ("- lr", "the file must be a mapping"),
-        ("setings: {lr: [1]}", "unknown entry 'setings'; expected description, fixed"),
+        ("setings: {lr: [1]}", "unknown entry 'setings'; expected description, recipe, fixed"),
         ("fixed: {lr: 0.1}", "settings must name at least one setting"),
         ("settings: {learning: [1]}", "a setting must be one of .*, got 'learning'"),
         ("settings: {seed: [1]}", "the seed is not a setting to search"),
@@ -91,6 +97,13 @@ def test_ranges_and_what_is_fixed(tmp_path: Path) -> None:
         ("settings: {lr: [0.1]}\nfixed: {lr: 0.2}", "lr is both fixed and searched"),
         ("settings: {lr: [0.1]}\nfixed: {dropout: 2}", "dropout must be a probability below 1, got 2"),
         ("settings: {lr: [0.1]}\ndatasets: {cora: {hiden: 2}}", "unknown setting 'hiden'"),
+        ("recipe: veiws\nsettings: {lr: [0.1]}", r"recipe must be one of .*'veiws'; did you mean 'views'\?"),
+        ("recipe: views\nsettings: {steps: [1]}", "a setting must be one of .*, got 'steps'"),
+        ("recipe: views\nsettings: {lr: [0.1]}\nfixed: {steps: 1}", "unknown setting 'steps'"),
+        (
+            "recipe: paper\nsettings: {attention: [gated]}",
+            "attention is paper in the recipe paper, got gated",
+        ),
     ],
 )
 def test_wrong_files(tmp_path: Path, text: str, message: str) -> None:
@@ -103,15 +116,3 @@ def test_unknown_names(tmp_path: Path) -> None:
         load_space("citatoin")
     with pytest.raises(FileNotFoundError):
         load_space(tmp_path / "none.yaml")
-
-
-def test_a_grid_has_every_combination_once() -> None:
-    space = load_space("quick")
-    grid = Grid(space, 1)
-    first = grid.ask(10)
-    seen = {json.dumps(settings) for settings in [*first, *grid.ask(100)]}
-    assert len(seen) == space.size == 4 * 3 * 2
-    assert grid.ask(1) == []
-    assert Grid(space, 1).ask(10) == first
-    assert Grid(space, 2).ask(10) != first
-    assert list(first[0]) == list(space.settings)

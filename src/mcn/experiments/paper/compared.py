@@ -53,7 +53,7 @@ class Line:
 
     @property
     def within_noise(self) -> bool | None:
-        """See `mcn.experiments.tables.within_noise`."""
+        """See `mcn.experiments.engine.cells.within_noise`."""
         if self.cell is None or self.value is None:
             return None
         return within_noise(self.cell, self.value, self.spread)

@@ -12,7 +12,7 @@ from typing import Any
 
 from mcn._files import atomic_write
 from mcn._threads import available_threads
-from mcn.baselines.registry import check_methods
+from mcn.baselines.registry import find_method
 from mcn.experiments.engine.cells import Cell, cell
 from mcn.experiments.engine.ledger import Ledger
 from mcn.experiments.engine.runner import run_units
@@ -75,7 +75,8 @@ def reproduce_table(
     usual = range(table.first_seed, table.first_seed + table.seeds)
     chosen = tuple(usual if seeds is None else seeds)
     entries = plan(table, chosen, methods=methods, datasets=datasets, quick=quick, data_root=_text(data_root))
-    check_methods(unit.method for entry in entries for unit in entry.units)
+    for method in {unit.method for entry in entries for unit in entry.units}:
+        find_method(method).check_installed()
     check_out(folder, resume)
     protocols = {entry.dataset: _sizes(entry) for entry in entries if entry.units}
     cells = _run(entries, Ledger(folder / LEDGER), jobs, progress, finished)
