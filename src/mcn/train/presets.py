@@ -106,9 +106,9 @@ def _config(recipe: Any, settings: dict[str, Any]) -> Settings:
     """Build the configuration of a recipe (None: not told, which is mcn)."""
     if recipe is not None:
         return find_recipe(recipe).config.from_dict(settings)
-    everywhere = all_settings()
+    everywhere = [pair for pairs in all_settings().values() for pair in pairs]
     for name in settings:
-        having = [each.name for each, _ in everywhere.get(name, ())]
+        having = [each.name for each, one in everywhere if name in (one.name, one.former)]
         if having and _USUAL not in having:
             raise ValueError(f"{name!r} is a setting of the recipe {having[0]}; add `recipe: {having[0]}`")
     return RECIPES[_USUAL].config.from_dict(settings)

@@ -42,7 +42,7 @@ def test_every_row_is_that_of_a_unit(ledger: Ledger) -> None:
 @pytest.mark.parametrize("method", MADE)
 @pytest.mark.parametrize("seed", [0, 1])
 def test_the_same_unit_has_the_same_key(ledger: Ledger, method: str, seed: int) -> None:
-    row = ledger.find(Unit(Source("karate"), method, MADE[method][2], seed).key())
+    row = ledger.get(Unit(Source("karate"), method, MADE[method][2], seed).key())
     assert row is not None
     assert (row["method"], row["settings"]) == MADE[method][:2]
     assert (row["dataset"], row["seed"], row["test"], row["version"]) == ("karate", seed, True, "0.1.0")
@@ -51,7 +51,7 @@ def test_the_same_unit_has_the_same_key(ledger: Ledger, method: str, seed: int) 
 def test_the_former_name_of_a_method(ledger: Ledger) -> None:
     units = [Unit(Source("karate"), name, {"max_epochs": 12}) for name in ("mcn-paper", "paper")]
     assert units[0] == units[1]
-    assert ledger.find(units[0].key()) is not None
+    assert ledger.get(units[0].key()) is not None
 
 
 @pytest.mark.usefixtures("nothing_runs")
