@@ -33,8 +33,9 @@ with warnings.catch_warnings():
 
 import mcn
 from mcn.data import feature_tensor, powerlaw_cluster
-from mcn.train import MCNConfig, Trainer, build_model, prepare
+from mcn.train import MCNConfig, prepare
 from mcn.train.loop import one_torch_thread
+from mcn.train.recipes import work_of
 
 FIVE = ("edge", "2-star", "triangle", "3-star", "4-clique")
 PYG = "PyG GAT"
@@ -121,7 +122,7 @@ def mcn_epoch(data: Data, output_heads: int, name: str) -> Callable[[], float]:
         attention=rule or "paper",
     )
     problem = prepare(data, config)
-    trainer = Trainer(build_model(problem, config), problem, config)
+    trainer = work_of(config).trainer(problem, config)
 
     def epoch() -> float:
         with one_torch_thread():

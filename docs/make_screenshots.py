@@ -18,7 +18,8 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
 from mcn.data import load_dataset
-from mcn.train import recipe_config, train_run
+from mcn.train import train_run
+from mcn.train.presets import dataset_config
 from mcn.viz import write_explorer, write_report
 
 FOLDER = Path(__file__).resolve().parent / "img"
@@ -68,10 +69,10 @@ def main() -> None:
     driver = browser()
     with tempfile.TemporaryDirectory() as folder:
         run, data = Path(folder) / "cora", load_dataset("cora")
-        train_run(run, data, recipe_config("views", "cora"), {"dataset": "cora"})
+        train_run(run, data, dataset_config("views", "cora"), {"dataset": "cora"})
         take(driver, write_explorer(run, data), "explorer")
         run, data = Path(folder) / "ties", load_dataset("strong-ties")
-        train_run(run, data, recipe_config("mcn", "strong-ties"), {"dataset": "strong-ties"})
+        train_run(run, data, dataset_config("mcn", "strong-ties"), {"dataset": "strong-ties"})
         page = write_explorer(run, data)
         take(driver, page, "explorer-node", node="117")
         take(driver, page, "explorer-choices", mode=4, dark=True)

@@ -7,29 +7,29 @@ from __future__ import annotations
 
 import argparse
 
-import numpy as np
-
 import mcn
-from mcn.train import METHODS, compare, dataset_config
+from mcn.experiments import compare
 
 parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
 parser.add_argument("--dataset", default="strong-ties")
-parser.add_argument("--methods", default=",".join(METHODS))
+parser.add_argument("--methods", default="mcn,gat,gcn,mlp")
 parser.add_argument("--seeds", type=int, default=3)
 parser.add_argument("--epochs", type=int, default=2000)
 options = parser.parse_args()
 
-data = mcn.load_dataset(options.dataset)
-config = dataset_config(options.dataset, max_epochs=options.epochs)
-rows = compare(data, config, options.methods.split(","), range(options.seeds))
-
-first = rows[0]
+rows = compare(
+    mcn.load_dataset(options.dataset),
+    options.methods.split(","),
+    range(options.seeds),
+    dataset=options.dataset,  # its preset
+    settings={"max_epochs": options.epochs},
+)
 print(f"{options.dataset}: test accuracy in percent, {options.seeds} seeds, selected on validation nodes")
 for row in rows:
-    line = f"{row['method']:6s} {row['test_mean']:5.1f} ± {row['test_std']:.1f}"
-    if row is not first:
+    line = f"{row['method']:6s} {row['test_mean']:5.1f}"
+    if row["test_std"] is not None:
+        line += f" ± {row['test_std']:.1f}"
+    if row["difference"] is not None:
         # Paired by seed: the spread that all methods share drops out.
-        difference = np.array(row["test"]) - np.array(first["test"])
-        error = difference.std(ddof=1) / np.sqrt(len(difference)) if len(difference) > 1 else float("nan")
-        line += f"   {difference.mean():+.1f} ± {error:.1f} against {first['method']}"
+        line += f"   {row['difference']:+.1f} ± {row['difference_error']:.1f} against {rows[0]['method']}"
     print(line)

@@ -10,8 +10,9 @@ import argparse
 import numpy as np
 
 import mcn
-from mcn.baselines import Task, register, run
+from mcn.baselines import Task, register
 from mcn.data import feature_csr
+from mcn.experiments import compare
 
 
 @register("smoothed-centroid")
@@ -50,5 +51,5 @@ parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
 parser.add_argument("--seeds", type=int, default=2)
 options = parser.parse_args()
 data = mcn.load_dataset("strong-ties")
-for row in run(["majority", "lp", "smoothed-centroid"], data, seeds=range(options.seeds)):
+for row in compare(data, ["majority", "lp", "smoothed-centroid"], range(options.seeds)):
     print(f"{row['method']:18s} test {row['test_mean']:.1f}, validation {row['val_mean']:.1f}")

@@ -13,7 +13,8 @@ import torch.nn.functional as F
 from torch_geometric.data import Data
 
 import mcn
-from mcn.train import accuracy_on_test, attention_loss
+from mcn.train import accuracy_on_test
+from mcn.train.losses import attention_loss
 
 
 class Net(torch.nn.Module):

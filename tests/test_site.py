@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import importlib.util
 import os
 import re
@@ -12,6 +13,10 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+
+from mcn.baselines import METHODS
+from mcn.train import RECIPES
+from mcn.train.settings import declared
 
 pytest.importorskip("material", reason="mkdocs-material is not installed (extra docs)")
 
@@ -57,6 +62,31 @@ def test_every_page_is_in_the_navigation(repository: Path) -> None:
     listed = set(re.findall(r"[\w/-]+\.md", (repository / "mkdocs.yml").read_text(encoding="utf-8")))
     docs = repository / "docs"
     assert listed == {str(path.relative_to(docs)) for path in docs.rglob("*.md")}
+
+
+PACKAGES = ["mcn"] + [
+    f"mcn.{name}" for name in ("data", "motifs", "matrices", "nn", "train", "baselines", "viz")
+]
+PACKAGES += ["mcn.experiments", "mcn.experiments.search", "mcn.experiments.paper"]
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_public_name_is_in_the_reference(site: Path, package: str) -> None:
+    pages = [page.read_text(encoding="utf-8") for page in (site / "api").glob("*.html")]
+    headings = {found[1] for page in pages for found in re.finditer(r'<h2 id="(mcn\.[\w.]+)"', page)}
+    documented = {heading.rpartition(".")[2] for heading in headings}
+    names = set(importlib.import_module(package).__all__) - {"__version__"}
+    assert names <= documented
+
+
+def test_tables_are_made_from_the_declarations(site: Path) -> None:
+    page = (site / "settings.html").read_text(encoding="utf-8")
+    for recipe in RECIPES.values():
+        for one in declared(recipe.config).values():
+            assert f"<code>{one.name}</code>" in page
+            assert html.escape(one.sentence, quote=False) in page, one.name
+    methods = (site / "baselines.html").read_text(encoding="utf-8")
+    assert all(f"<code>{name}</code>" in methods for name in METHODS if "-paper" not in name)
 
 
 def test_nothing_is_loaded_from_the_network(site: Path) -> None:

@@ -149,11 +149,11 @@ class MCNClassifier(NodeClassifier, recipe="mcn"):
 
     >>> import mcn
     >>> data = mcn.load_dataset("karate")
-    >>> clf = mcn.MCNClassifier(lr=0.02, max_epochs=60, random_state=0).fit(data)
+    >>> clf = mcn.MCNClassifier(lr=0.02, max_epochs=100, random_state=0).fit(data)
     >>> clf.predict(data)[[0, 33]].tolist(), clf.motif_choice_.shape
     ([0, 1], (34, 2))
-    >>> clf.predict(data).tolist() == data.y.tolist()
-    True
+    >>> round(clf.val_accuracy_, 2), round(clf.score(data), 2)
+    (1.0, 0.93)
     """
 
     def _keep(self, problem: Problem) -> None:
@@ -175,7 +175,7 @@ class ViewsClassifier(NodeClassifier, recipe="views"):
 
     >>> import mcn
     >>> data = mcn.load_dataset("karate")
-    >>> clf = mcn.ViewsClassifier(walk_length=3, max_neighbours=8, max_epochs=3, random_state=0).fit(data)
-    >>> clf.predict_proba(data).shape, clf.predict(data)[[0, 33]].tolist()
-    ((34, 2), [0, 1])
+    >>> clf = mcn.ViewsClassifier(walk_length=3, max_neighbours=8, max_epochs=10, random_state=0).fit(data)
+    >>> clf.predict_proba(data).shape, round(clf.score(data), 2)
+    ((34, 2), 0.87)
     """

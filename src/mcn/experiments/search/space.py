@@ -51,18 +51,18 @@ class Space:
     Attributes:
         name: of the space, or of its file.
         description: what it is.
-        recipe: the recipe whose settings these are.
         settings: by setting, its values (a tuple) or a `Range`.
         fixed: settings of every trial.
         datasets: further fixed settings by data set.
+        recipe: the recipe whose settings these are.
     """
 
     name: str
     description: str
-    recipe: str
     settings: Mapping[str, tuple[Any, ...] | Range]
     fixed: Mapping[str, Any]
     datasets: Mapping[str, Mapping[str, Any]]
+    recipe: str = "mcn"
 
     @property
     def size(self) -> int | None:
@@ -103,13 +103,13 @@ def _parse(name: str, where: str, given: Any) -> Space:
     space = Space(
         name,
         str(values.get("description") or ""),
-        recipe,
         {setting: _domain(where, setting, domain) for setting, domain in settings.items()},
         _mapping(where, "fixed", values.get("fixed")),
         {
             dataset: _mapping(where, f"datasets.{dataset}", own)
             for dataset, own in _mapping(where, "datasets", values.get("datasets")).items()
         },
+        recipe,
     )
     _check(where, space)
     return space
