@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from mcn._lazy import lazy
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOME = {
     "load_dataset": "mcn.data",

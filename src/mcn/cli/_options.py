@@ -27,6 +27,10 @@ DataRoot = Annotated[Path | None, typer.Option("--data-root", help="Folder to lo
 Threads = Annotated[
     int | None, typer.Option("--threads", min=1, help="Cores to use; chosen by size if not given.")
 ]
+RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a finished run.")]
+Jobs = Annotated[
+    int | None, typer.Option("--jobs", min=1, help="Runs at a time; as many as cores if not given.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON on standard output, nothing else.")]
 
 

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from mcn.cli._compiling import compile_notice
-from mcn.cli._options import DataRoot, Dataset, Graph, Json, Nodes, read_input
+from mcn.cli._options import DataRoot, Dataset, Graph, Jobs, Json, Nodes, read_input
 from mcn.cli._progress import progress_bar
 from mcn.cli._settings import Seed, settings_given, with_settings
 from mcn.cli._warnings import plain_warnings
@@ -32,9 +32,7 @@ def run(
         int, typer.Option("--seeds", min=1, help="Runs per method, each with a seed of its own.")
     ] = 5,
     seed: Seed = 0,
-    jobs: Annotated[
-        int | None, typer.Option("--jobs", min=1, help="Runs at a time; as many as cores if not given.")
-    ] = None,
+    jobs: Jobs = None,
     ledger: Annotated[
         Path | None,
         typer.Option("--ledger", help="Keep finished runs in this file, and use those that are in it."),

@@ -8,11 +8,21 @@ from typing import Annotated, Any
 
 import typer
 
-from mcn.cli._options import DataRoot, Graph, Json, Nodes, check_input, check_writable, read_input, read_own
+from mcn.cli._options import (
+    DataRoot,
+    Graph,
+    Json,
+    Nodes,
+    RunFolder,
+    check_input,
+    check_writable,
+    read_input,
+    read_own,
+)
 
 
 def run(
-    folder: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a finished run.")],
+    folder: RunFolder,
     graph: Graph = None,
     nodes: Nodes = None,
     data_root: DataRoot = None,

@@ -13,7 +13,7 @@ import typer
 from mcn._names import one_of
 from mcn.cli._compiling import compile_notice
 from mcn.cli._interrupt import resumable
-from mcn.cli._options import DataRoot, Json
+from mcn.cli._options import DataRoot, Jobs, Json
 from mcn.cli._progress import progress_bar
 from mcn.cli._warnings import plain_warnings
 
@@ -44,9 +44,7 @@ def run(
     datasets: Annotated[
         str | None, typer.Option("--datasets", help="Some data sets, separated by commas.")
     ] = None,
-    jobs: Annotated[
-        int | None, typer.Option("--jobs", min=1, help="Runs at a time; as many as cores if not given.")
-    ] = None,
+    jobs: Jobs = None,
     data_root: DataRoot = None,
     out: Annotated[
         Path | None, typer.Option("--out", help="Folder for the results; reproduce/WHAT if not given.")

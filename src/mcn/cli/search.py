@@ -11,7 +11,7 @@ import typer
 
 from mcn.cli._compiling import compile_notice
 from mcn.cli._interrupt import resumable
-from mcn.cli._options import DataRoot, Dataset, Graph, Json, Nodes, check_input, free_folder
+from mcn.cli._options import DataRoot, Dataset, Graph, Jobs, Json, Nodes, check_input, free_folder
 from mcn.cli._progress import progress_bar
 from mcn.cli._settings import Seed
 from mcn.cli._warnings import plain_warnings
@@ -48,9 +48,7 @@ def run(
     address: Annotated[
         str | None, typer.Option("--address", help="Of the Ray cluster; without it, one is started here.")
     ] = None,
-    jobs: Annotated[
-        int | None, typer.Option("--jobs", min=1, help="Runs at a time; as many as cores if not given.")
-    ] = None,
+    jobs: Jobs = None,
     ledger: Annotated[
         Path | None, typer.Option("--ledger", help="File of all runs; ledger.sqlite in --out if not given.")
     ] = None,
