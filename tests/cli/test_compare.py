@@ -6,9 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mcn.baselines.special import CHANGES
 from mcn.data import load_dataset
-from mcn.experiments import Ledger, Source, Unit, extras, run_units
-from mcn.train import MCNConfig, compare, configure, dataset_config
+from mcn.experiments import Ledger, Source, Unit, compare, run_units
+from mcn.train import MCNConfig
 from tests.cli.conftest import Run, refused
 from tests.cli.test_train import write_graph
 
@@ -33,7 +34,7 @@ def test_json_schema(mcn: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         ]
         assert row["seeds"] == [3, 4]
         assert row["test_mean"] == pytest.approx(np.mean(row["test"]))
-        assert row["test_std"] == pytest.approx(np.std(row["test"]))
+        assert row["test_std"] == pytest.approx(np.std(row["test"], ddof=1))
         for percent in [*row["test"], row["val_mean"] * 2]:
             assert percent / 100 * 15 == pytest.approx(round(percent / 100 * 15))  # of 15 nodes
             assert percent == 0 or percent > 1
@@ -47,12 +48,10 @@ def test_json_schema(mcn: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_networks_give_what_they_gave_in_one_process() -> None:
-    """The rows of `mcn compare` are those of `mcn.train.compare` with the same settings."""
-    data = load_dataset("karate")
-    expected = compare(data, dataset_config("karate", max_epochs=4, lr=0.02), ["mcn", "gcn"], [1, 2])
-    units = [
-        Unit(Source("karate"), m, {"max_epochs": 4, "lr": 0.02}, s) for m in ("mcn", "gcn") for s in (1, 2)
-    ]
+    """The rows of a graph by name are those of the same graph in memory with the same settings."""
+    data, settings = load_dataset("karate"), {"max_epochs": 4, "lr": 0.02}
+    expected = compare(data, ["mcn", "gcn"], [1, 2], dataset="karate", settings=settings)
+    units = [Unit(Source("karate"), m, settings, s) for m in ("mcn", "gcn") for s in (1, 2)]
     found = run_units(units, jobs=1)
     assert [100 * row["test_accuracy"] for row in found] == [v for row in expected for v in row["test"]]
 
@@ -79,12 +78,11 @@ def test_methods_of_other_kinds(mcn: Run) -> None:
         *("--max-epochs", 2, "--raw", "--jobs", 1),
     )
     assert done.code == 0, done.err
-    assert (
-        "note: --max-epochs, --raw: for networks only; lp, majority ran with settings of their own"
-        in done.out
-    )
+    assert "note: max_epochs: no setting of lp, majority\n" in done.out
+    assert "note: normalize: no setting of lp, majority\n" in done.out
     assert "paired" not in done.out
-    assert "MCN-PAPER" in done.out
+    assert "±" not in done.out.partition("protocol")[0]  # a single run has no deviation
+    assert "PAPER" in done.out
 
 
 def test_the_options_reach_the_networks(mcn: Run, tmp_path: Path) -> None:
@@ -103,16 +101,31 @@ def test_the_options_reach_the_networks(mcn: Run, tmp_path: Path) -> None:
     )
     gat, lp, own = Ledger(file).rows()
     assert MCNConfig.from_dict(own["config"]) == asked
-    assert MCNConfig.from_dict(gat["config"]) == configure("gat", asked)
+    assert MCNConfig.from_dict(gat["config"]) == asked.replace(**CHANGES["gat"])
     assert lp["config"] is None
     assert "weights kept by validation loss, patience 7" in done.out
+
+
+def test_settings_reach_the_methods_that_have_them(mcn: Run, tmp_path: Path) -> None:
+    file = tmp_path / "runs.sqlite"
+    done = mcn(
+        *("compare", "--dataset", "karate", "--methods", "mcn,views,majority", "--max-epochs", 1),
+        *("--heads", 2, "--set", "unlabelled_batch=8", "--seeds", 1, "--ledger", file, "--jobs", 1),
+    )
+    assert done.code == 0, done.err
+    assert "note: heads: no setting of views, majority\n" in done.out
+    assert "note: unlabelled_batch: no setting of mcn, majority\n" in done.out
+    assert "note: max_epochs: no setting of majority\n" in done.out
+    _, own, views = Ledger(file).rows()
+    assert (own["settings"], own["config"]["heads"]) == ({"max_epochs": 1, "heads": 2}, 2)
+    assert views["settings"] == {"max_epochs": 1, "unlabelled_batch": 8}
 
 
 def test_the_paper_s_rule(mcn: Run) -> None:
     words = ["compare", "--dataset", "karate", "--max-epochs", 6, "--seeds", 2, "--jobs", 1, "--json"]
     named = json.loads(mcn(*words, "--methods", "mcn-paper").out)["rows"][0]
     asked = json.loads(mcn(*words, "--methods", "mcn", "--attention", "paper").out)["rows"][0]
-    assert named["method"] == "mcn-paper"
+    assert named["method"] == "paper"  # mcn-paper is its former name
     assert (named["test"], named["val_mean"]) == (asked["test"], asked["val_mean"])
 
 
@@ -142,7 +155,7 @@ def test_workers_and_a_ledger(mcn: Run, tmp_path: Path) -> None:
 
 
 def test_a_missing_package(mcn: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(extras, "find_spec", lambda name: None)
+    monkeypatch.setattr("mcn.baselines.registry.find_spec", lambda name: None)
     message = refused(mcn("compare", "--dataset", "karate", "--methods", "lp,ica"))
     assert message == "ica needs scikit-learn: pip install 'mcn[baselines]'"
 
@@ -160,18 +173,20 @@ def test_the_seed_decides(mcn: Run) -> None:
     [
         (
             ["--methods", "mcn,gta"],
-            "--methods must be one of mcn, gat, gcn, mlp, mcn-paper, views, majority, deepwalk, ",
+            "--methods must be one of mcn, paper, views, gat, gcn, mlp, gat-paper, gcn-paper, majority, ",
         ),
         (["--methods", "mcn,gta"], "got 'gta'; did you mean 'gat'?"),
         (["--methods", "labelprop,lp,planetiod"], "got 'labelprop'"),
         (["--methods", "planetiod"], "did you mean 'planetoid'?"),
         (["--jobs", "0"], "--jobs"),
         (["--methods", ","], "--methods names no method"),
-        (["--motifs", "egde"], "unknown motif 'egde'; did you mean edge"),
-        (["--psi", "laplacain"], "Did you mean 'laplacian'"),
+        (["--motifs", "egde"], "unknown motif 'egde'; did you mean 'edge'"),
+        (["--psi", "laplacain"], "; did you mean 'laplacian'?"),
         (["--method", "mcn"], "no option '--method'; did you mean '--methods'?"),
         (["--seeds", "0"], "--seeds"),
         (["--patience", "0"], "patience must be an integer of at least 1, got 0"),
+        (["--set", "walk_lenght=3"], "unknown setting 'walk_lenght'; did you mean 'walk_length'?"),
+        (["--set", "epsilon=2"], "epsilon must be a probability, got 2.0"),
     ],
 )
 def test_wrong_use(mcn: Run, words: list[str], message: str) -> None:

@@ -104,7 +104,7 @@ def test_wrong_use(mcn: Run, run_folder: Path, tmp_path: Path) -> None:
     assert "the checksum does not fit" in refused(mcn("predict", run_folder, "--out", tmp_path / "own.csv"))
     assert not (tmp_path / "own.csv").exists()
     (run_folder / "summary.json").unlink()
-    assert "interrupted? go on with mcn train … --resume" in refused(mcn("predict", run_folder))
+    assert "summary.json is missing (interrupted? resume it)" in refused(mcn("predict", run_folder))
 
 
 def test_a_run_that_does_not_say_where_its_graph_was(mcn: Run, run_folder: Path) -> None:

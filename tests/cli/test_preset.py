@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from mcn.experiments import load_preset
-from mcn.train import MCNConfig, ViewsConfig, load_run
+from mcn.train import MCNConfig, PaperConfig, ViewsConfig, load_preset, load_run
 from tests.cli.conftest import Run, refused
 from tests.cli.test_train import write_graph
 
@@ -27,14 +26,26 @@ def test_a_preset_by_name_brings_its_data_set(mcn: Run, data_root: Path, tmp_pat
 
 def test_options_and_data_set_win(mcn: Run, tmp_path: Path) -> None:
     done = mcn(
-        *("train", "--preset", "citeseer-paper", "--dataset", "karate", "--max-epochs", 2),
-        *("--attention", "gated", "--motifs", "edge,2-star", "--layers", 3, "--lr", 0.02),
+        *("train", "--preset", "citeseer", "--dataset", "karate", "--max-epochs", 2),
+        *("--attention", "paper", "--motifs", "edge,2-star", "--steps", 2, "--layers", 3, "--lr", 0.02),
         *("--out", tmp_path / "run"),
     )
     assert done.code == 0, done.err
     run = load_run(tmp_path / "run")
     assert run.source["dataset"] == "karate"
     assert run.config == MCNConfig(
+        **{"motifs": ("edge", "2-star"), "steps": 2, "num_layers": 3, "lr": 0.02, "max_epochs": 2},
+        **{"attention": "paper", "stopping": "accuracy", "consistency_ramp": 500},
+    )
+
+
+def test_options_win_over_a_preset_of_the_paper(mcn: Run, tmp_path: Path) -> None:
+    done = mcn(
+        *("train", "--preset", "citeseer-paper", "--dataset", "karate", "--max-epochs", 2),
+        *("--motifs", "edge,2-star", "--layers", 3, "--lr", 0.02, "--out", tmp_path / "run"),
+    )
+    assert done.code == 0, done.err
+    assert load_run(tmp_path / "run").config == PaperConfig(
         motifs=("edge", "2-star"), steps=2, num_layers=3, lr=0.02, stopping="accuracy", max_epochs=2
     )
 
@@ -80,7 +91,7 @@ def test_a_preset_of_views_on_another_graph(mcn: Run, tmp_path: Path) -> None:
     )
     assert done.code == 0, done.err
     assert load_run(tmp_path / "run").config == ViewsConfig(
-        motifs=("edge", "4-clique"), order=3, unlabelled=10, num_layers=1, max_epochs=1
+        motifs=("edge", "4-clique"), walk_length=3, unlabelled_batch=10, num_layers=1, max_epochs=1
     )
 
 
@@ -103,15 +114,27 @@ def test_a_preset_of_views_on_another_graph(mcn: Run, tmp_path: Path) -> None:
         ),
         (
             "--preset cora-views --dataset karate --psi transition",
-            "--psi is an option of the recipes mcn and paper; the recipe views has none",
+            "psi is a setting of the recipes mcn and paper; the recipe views has none of that name",
         ),
         (
             "--preset cora-paper --recipe paper --dataset karate --attention gated",
-            "--attention gated is not of the recipe paper; leave out one of them",
+            "attention is paper in the recipe paper, got gated; the recipe mcn can change it",
         ),
         (
-            "--recipe mcn --dataset karate --attention paper",
-            "--attention paper is not of the recipe mcn; leave out one of them",
+            "--recipe paper --dataset karate --set features=motifs",
+            "features is given in the recipe paper, got motifs; the recipe mcn can change it",
+        ),
+        (
+            "--recipe views --dataset karate --set full_batch=true --set row_norm=true",
+            "full_batch mixes after the first layer; it needs batch_norm and row_norm to be false",
+        ),
+        (
+            "--recipe mcn --dataset karate --set walk_length=3",
+            "walk_length is a setting of the recipe views; the recipe mcn has none of that name",
+        ),
+        (
+            "--dataset cora --heads 8",
+            "heads is a setting of the recipes mcn and paper; the recipe views has none of that name",
         ),
     ],
 )

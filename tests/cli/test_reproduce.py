@@ -32,7 +32,7 @@ def test_table2_end_to_end(
     assert done.out.splitlines()[-1] == f"files: {', '.join(map(str, files))}"
     assert all(file.is_file() for file in files)
     message = refused(mcn("reproduce", "table2", *LITTLE, "--data-root", data_root))
-    assert message == f"{folder} already holds results; choose another --out, or go on with --resume"
+    assert message == f"{folder} already holds results; choose another folder, or resume them"
 
     again = mcn("reproduce", "table2", *LITTLE, "--data-root", data_root, "--resume", "--json")
     assert again.code == 0
@@ -119,7 +119,7 @@ def test_figure4(mcn: Run, data_root: Path, tmp_path: Path) -> None:
         (["figure1", "--methods", "mcn"], "--methods is for table2, table3, beyond; figure1 has none"),
         (["figure4", "--datasets", "karate"], "figure4 is about cora, got 'karate'"),
         (["figure1", "--datasets", "karate,cora"], "figure1 shows one graph, got karate, cora"),
-        (["table1", "--datasets", "korate"], "unknown data set 'korate' (did you mean karate"),
+        (["table1", "--datasets", "korate"], "unknown data set 'korate'; did you mean 'karate'"),
         (["table2", "--sedes", "2"], "no option '--sedes'; did you mean '--seeds'?"),
     ],
 )

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from mcn.experiments import Ledger, load_preset
+from mcn.experiments import Ledger
+from mcn.train import load_preset
 from tests.cli.conftest import COMMAND, Run, refused
 from tests.experiments.engine.units import timeless
 
@@ -67,6 +68,19 @@ def test_the_winner_is_a_preset(mcn: Run, space: Path, tmp_path: Path) -> None:
     assert json.loads(again.out)["rows"][0]["test"] == [100 * row["test_accuracy"] for row in result["final"]]
 
 
+def test_the_winner_of_another_recipe_is_a_preset(mcn: Run, space: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    fixed = "{max_epochs: 1, steps_per_epoch: 2, unlabelled_batch: 8}"
+    space.write_text(f"recipe: views\nfixed: {fixed}\nsettings: {{drop_neighbours: [0.1, 0.2]}}\n")
+    result = json.loads(mcn(*options(space, out), "--sampler", "grid", "--json").out)
+    preset = load_preset(out / "best.yaml")
+    assert (preset.recipe, preset.config.to_dict()) == ("views", result["config"])
+    again = mcn(
+        "train", "--preset", out / "best.yaml", "--seeds", 2, "--seed", 2, "--out", out / "r", "--json"
+    )
+    assert json.loads(again.out)["rows"][0]["test"] == [100 * row["test_accuracy"] for row in result["final"]]
+
+
 def test_going_on(mcn: Run, space: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     mcn(*options(space, out))
@@ -118,7 +132,7 @@ def test_files_of_ones_own(mcn: Run, tmp_path: Path, space: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--dataset", "krate"], "unknown data set 'krate' (did you mean karate"),
+        (["--dataset", "krate"], "unknown data set 'krate'; did you mean 'karate'"),
         (["--space", "quik"], "unknown space 'quik'; did you mean 'quick'?"),
         (["--graph", "none.csv"], "none.csv: no such file"),
         (["--dataset", "karate", "--sampler", "random"], "sampler must be one of tpe, grid, got 'random'"),

@@ -60,7 +60,7 @@ def test_two_files_of_ones_own(mcn: Run, tmp_path: Path) -> None:
     assert run.config == MCNConfig(max_epochs=3, hidden=4, heads=2, normalize=False)
     assert run.source == {"dataset": None, "graph": str(edges.resolve()), "nodes": str(nodes.resolve())}
     assert run.classes == ["blue", "red"]
-    assert run.feature_names == ["size", "age"]
+    assert run.memory.feature_names == ["size", "age"]
 
 
 def test_json_of_several_seeds_beside_another_method(mcn: Run, tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ def test_folders_of_their_own(mcn: Run, tmp_path: Path, monkeypatch: pytest.Monk
         done = mcn("train", "--dataset", "karate", *QUICK)
         assert done.out.splitlines()[-1] == f"files: runs/{expected}"
     again = mcn("train", "--dataset", "karate", *QUICK, "--out", "runs/karate")
-    assert refused(again) == "runs/karate already holds a run; choose another --out, or go on with --resume"
+    assert refused(again) == "runs/karate already holds a run; choose another folder, or resume the run"
     at_once = mcn("train", "--dataset", "karate", *QUICK, "--out", "runs/karate", "--resume")
     assert at_once.code == 0
     other = mcn("train", "--dataset", "karate", *QUICK, "--lr", "0.1", "--out", "runs/karate", "--resume")
@@ -103,14 +103,18 @@ def test_folders_of_their_own(mcn: Run, tmp_path: Path, monkeypatch: pytest.Monk
     [
         (["--resume"], "--resume needs --out: the folder of the run to go on with"),
         (["--steps", "0"], "steps must be an integer of at least 1, got 0"),
-        (["--psi", "row-mx"], "Did you mean 'row-max'"),
-        (["--motifs", "edge,triangl"], "unknown motif 'triangl'; did you mean triangle"),
-        (["--motifs", " , "], "motifs must name at least one motif"),
+        (["--psi", "row-mx"], "; did you mean 'row-max'?"),
+        (["--motifs", "edge,triangl"], "unknown motif 'triangl'; did you mean 'triangle'"),
+        (["--motifs", " , "], "motifs must name at least one of them, got none"),
         (["--attention", "papre"], "did you mean 'paper'?"),
         (["--stopping", "acuracy"], "did you mean 'accuracy'?"),
         (
             ["--beside", "gat,gnc"],
-            "--beside must be one of mcn, gat, gcn, mlp, got 'gnc'; did you mean 'gcn'?",
+            "--beside must be one of mcn, paper, views, gat, gcn, mlp, gat-paper, gcn-paper, majority, ",
+        ),
+        (
+            ["--beside", "gat,gnc"],
+            "got 'gnc'; did you mean 'gcn'?",
         ),
         (["--motfs", "edge"], "no option '--motfs'; did you mean '--motifs'?"),
         (["--dropout", "1.5"], "dropout must be a probability below 1, got 1.5"),
@@ -220,5 +224,6 @@ def test_wrong_recipes(mcn: Run, tmp_path: Path) -> None:
         "mcn: --recipe must be one of mcn, paper, views, got 'view'; did you mean 'views'?\n",
     )
     done = mcn("train", "--dataset", "karate", "--recipe", "views", "--steps", 2, "--out", tmp_path / "one")
-    assert done.err == ("mcn: --steps is an option of the recipes mcn and paper; the recipe views has none\n")
+    message = "steps is a setting of the recipes mcn and paper; the recipe views has none of that name"
+    assert done.err == f"mcn: {message}\n"
     assert not (tmp_path / "one").exists()

@@ -70,6 +70,9 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Trained:
 def views(tmp_path_factory: pytest.TempPathFactory) -> Trained:
     """Zachary's club by motif views, of which a node hears at most six nodes."""
     folder, data = tmp_path_factory.mktemp("viz") / "views", load_dataset("karate")
-    config = ViewsConfig(motifs=("edge", "triangle"), top=6, hidden=8, max_epochs=3, batch=4, unlabelled=10)
+    config = ViewsConfig(
+        **{"motifs": ("edge", "triangle"), "max_neighbours": 6, "hidden": 8, "max_epochs": 3},
+        **{"labelled_batch": 4, "unlabelled_batch": 10},
+    )
     train_run(folder, data, config, {"dataset": "karate", "graph": None, "nodes": None})
     return Trained(folder, data, load_run(folder))

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,10 +9,11 @@ import pytest
 import torch
 
 from mcn.data import load_dataset, strong_ties
-from mcn.nn import plain
+from mcn.nn import MotifViews, plain
 from mcn.nn.attend import Attention
 from mcn.train.features import features
-from mcn.train.problem import motif_stack
+from mcn.train.mcn import work
+from mcn.train.views.work import predict
 from mcn.viz import Explanation, explain
 from tests.viz.conftest import Trained, train
 
@@ -22,8 +24,8 @@ def found(karate: Trained) -> Explanation:
 
 
 def inputs(trained: Trained) -> tuple[Any, Any]:
-    stack = motif_stack(trained.data, trained.run.config, None, trained.run.count_scale)
-    return features(trained.data.x, trained.run.config.normalize), stack
+    own = work.inputs(trained.data, trained.run.config, memory=trained.run.memory)
+    return own.x, own.stack
 
 
 def test_it_says_what_the_run_predicts(karate: Trained, found: Explanation) -> None:
@@ -108,9 +110,9 @@ def test_attention_is_that_of_the_plain_path(karate: Trained, found: Explanation
         {"steps": 2},
         {"self_attention": False},
         {"self_attention": False, "steps": 2, "psi": "symmetric"},
-        {"prior": "product", "psi": "laplacian"},
+        {"psi_prior": "product", "psi": "laplacian"},
         {"psi": "transition", "output_heads": 3},
-        {"num_layers": 1, "priors": "validation"},
+        {"num_layers": 1, "class_priors": "validation"},
         {"num_layers": 3, "motifs": ("triangle", "4-cycle", "edge")},
     ],
     ids=str,
@@ -168,3 +170,55 @@ def test_a_graph_without_labels_and_masks(karate: Trained) -> None:
     found = explain(karate.run, bare)
     assert (found.truth == -1).all()
     assert (found.split == 0).all()
+
+
+def test_a_network_of_motif_views(views: Trained) -> None:
+    """Shares and predictions by one view, against dense matrices."""
+    found = explain(views.run, views.data)
+    assert found.kind == "views"
+    assert found.motif.shape == (34, 0)
+    assert [option.motif for option in found.options] == ["edge", "triangle"]
+    np.testing.assert_array_equal(found.probabilities, views.run.predict(views.data).probabilities)
+    rows = views.run.inputs(views.data).rows
+    x = features(views.data.x, True)
+    x = x.to_dense() if x.layout != torch.strided else x
+    mixed = []
+    for view, option in enumerate(found.options):
+        matrix = rows.matrix(view).toarray()
+        assert (option.total == (matrix > 0).sum(1)).all()
+        assert option.total.max() <= 6
+        shares = matrix / matrix.sum(1, keepdims=True)
+        for node in range(34):
+            row = option.row(node)
+            np.testing.assert_allclose(
+                option.coefficients[0][row], shares[node, option.indices[row]], atol=1e-6
+            )
+            np.testing.assert_allclose(option.weights[row], matrix[node, option.indices[row]], atol=1e-6)
+        for (u, v), (there, back) in zip(found.edges, option.members, strict=True):
+            assert (there, back) == (matrix[u, v] > 0, matrix[v, u] > 0)
+        mixed.append(torch.from_numpy(shares).to(torch.float32) @ x)
+        with torch.no_grad():
+            expected = views.run.model(mixed[-1]).softmax(1).numpy()
+        np.testing.assert_allclose(found.alternatives[view], expected, atol=1e-5)
+    with torch.no_grad():
+        both = views.run.model((mixed[0] + mixed[1]) / 2).softmax(1).numpy()
+    np.testing.assert_allclose(found.probabilities, both, atol=1e-5)
+
+
+def test_a_single_view_is_the_whole_prediction_of_a_smooth_network(views: Trained) -> None:
+    model = views.run.model
+    assert isinstance(model, MotifViews)
+    model.smooth = True
+    try:
+        own = views.run.inputs(views.data)
+        alone = explain(views.run, views.data).alternatives[1]
+        np.testing.assert_array_equal(
+            alone, predict(model, replace(own, rows=own.rows.only(1))).probabilities
+        )
+        shares = own.rows.matrix(1).toarray()
+        shares /= shares.sum(1, keepdims=True)
+        model.smooth = False
+        rough = explain(views.run, views.data).alternatives[1]
+        np.testing.assert_allclose(alone, shares @ rough, atol=1e-5)
+    finally:
+        model.smooth = False

@@ -362,7 +362,10 @@ def test_without_webgl(browser_without_webgl: Page, explorer: Path) -> None:
 def test_the_report(browser: Page, report: Path, karate: Trained) -> None:
     assert browser.open(report) == "webgl"
     assert browser.text("#report .stat b") == f"{100 * karate.run.summary['test_accuracy']:.1f} %"
-    assert browser.text("#command").startswith("mcn train --dataset karate --motifs edge,triangle --steps 2")
+    shown = browser.text("#command")
+    assert shown.startswith("mcn train --dataset karate --motifs edge,triangle --hidden 4 ")
+    assert " --steps 2 " in shown
+    assert " --set policy_lr=0.2 " in shown
     assert karate.run.summary["versions"]["torch"] in browser.text("#repeat")
     assert karate.run.summary["protocol"] in browser.text("#report")
     assert len(browser.all("#report .box")) == 6

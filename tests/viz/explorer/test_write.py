@@ -1,17 +1,14 @@
 from __future__ import annotations
 
-import shlex
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from mcn.data import load_dataset
 from mcn.viz import explain, write_explorer, write_report
 from mcn.viz.explorer import write
-from mcn.viz.explorer.repeat import beyond_the_command, command
-from tests.viz.conftest import HOSTILE, Trained, train
+from mcn.viz.explorer.repeat import command
+from tests.viz.conftest import HOSTILE, Trained
 from tests.viz.explorer.reading import addresses, read_page
 
 
@@ -58,46 +55,18 @@ def test_the_report(karate: Trained) -> None:
     text = path.read_text(encoding="utf-8")
     assert '<body class="report">' in text
     meta, _ = read_page(path)
-    assert meta["repeat"]["command"].startswith(
-        "mcn train --dataset karate --motifs edge,triangle --steps 2 "
-    )
+    assert meta["repeat"]["command"] == command(karate.run)
+    assert meta["repeat"]["config"] == karate.run.config.to_dict()
     assert len(meta["repeat"]["fingerprint"]) == 64
-    assert meta["repeat"]["note"].endswith("hold: policy_lr = 0.2")
+    assert list(meta["repeat"]) == ["command", "config", "source", "fingerprint"]
     assert meta["curves"]["epoch"] == list(range(1, 9))
 
 
-def test_the_command_gives_the_same_settings(karate: Trained) -> None:
-    words = shlex.split(command(karate.run))
-    given = dict(zip(words[2:-1:2], words[3:-1:2], strict=True))
-    config = karate.run.config
-    assert given["--hidden"] == str(config.hidden) == "4"
-    assert given["--lr"] == str(config.lr)
-    assert given["--seed"] == "0"
-    assert words[-1] == "--normalize"
-    assert beyond_the_command(karate.run) == {"policy_lr": 0.2}
-
-
-def test_the_data_sets_own_settings_are_no_surprise(tmp_path: Path) -> None:
-    """Pubmed's eight output heads come with `--dataset pubmed`; for one's own graph they are beyond it."""
-    own = train(tmp_path / "a", load_dataset("karate"), {"dataset": "pubmed"}, output_heads=8, policy_lr=None)
-    assert "output_heads" not in beyond_the_command(own.run)
-    other = train(
-        tmp_path / "b", load_dataset("karate"), {"graph": "edges.csv"}, output_heads=8, policy_lr=None
-    )
-    assert beyond_the_command(other.run) == {"output_heads": 8}
-    assert " --graph edges.csv " in command(other.run)
-
-
-def test_the_recipe_is_named_where_it_matters(karate: Trained, views: Trained) -> None:
-    words = shlex.split(command(views.run))
-    assert words[:6] == ["mcn", "train", "--dataset", "karate", "--recipe", "views"]
-    assert words[6:] == [
-        *("--motifs", "edge,triangle", "--hidden", "8", "--max-epochs", "3", "--seed", "0", "--normalize")
-    ]
-    assert beyond_the_command(views.run) == {"top": 6, "batch": 4, "unlabelled": 10}
-    assert "--recipe" not in command(karate.run)
-    of_cora = replace(karate.run, source={"dataset": "cora"})
-    assert "--recipe paper" in command(of_cora)
+def test_a_run_or_its_folder(karate: Trained, tmp_path: Path) -> None:
+    pages = [write_explorer(each, karate.data, tmp_path / "page.html").read_bytes() for each in karate[::2]]
+    assert pages[0] == pages[1]
+    reports = [write_report(each, karate.data).read_bytes() for each in (karate.folder, karate.run)]
+    assert reports[0] == reports[1]
 
 
 def test_another_graph(karate: Trained, tmp_path: Path) -> None:

@@ -19,19 +19,30 @@ def command(run: Run) -> str:
     if recipe != default_recipe(dataset):
         words += ["--recipe", recipe]
     words += ["--motifs", ",".join(run.config.motifs)]
-    known, usual = declared(type(run.config)), dataset_config(recipe, dataset)
-    usual = usual.replace(motifs=run.config.motifs, seed=run.config.seed)
-    changes: dict[str, object] = {}
-    # One at a time: a rule of attention, once named, brings other settings along.
-    while differing := [name for name in known if _differs(run.config, usual.replace(**changes), name)]:
-        changes[differing[0]] = getattr(run.config, differing[0])
-    for name, value in changes.items():
+    usual = dataset_config(recipe, dataset).replace(motifs=run.config.motifs, seed=run.config.seed)
+    known = declared(type(run.config))
+    for name, value in _changes(usual, run.config).items():
         words += _option(known[name], value)
     return shlex.join([*words, "--seed", str(run.config.seed)])
 
 
-def _differs(config: Settings, other: Settings, name: str) -> bool:
-    return bool(getattr(config, name) != getattr(other, name))
+def _changes(usual: Settings, config: Settings) -> dict[str, object]:
+    """Return the changes that make `config` of `usual`, none of which can be left out."""
+    changes: dict[str, object] = {}
+    while (so_far := usual.replace(**changes)) != config:  # a rule of attention brings other settings along
+        own = {name: getattr(config, name) for name in declared(type(config))}
+        changes |= {name: value for name, value in own.items() if value != getattr(so_far, name)}
+    for name in reversed(list(changes)):
+        fewer = {other: value for other, value in changes.items() if other != name}
+        changes = fewer if _gives(usual, fewer, config) else changes
+    return changes
+
+
+def _gives(usual: Settings, changes: dict[str, object], config: Settings) -> bool:
+    try:
+        return usual.replace(**changes) == config
+    except ValueError:  # some settings only go together
+        return False
 
 
 def _option(one: Setting, value: object) -> list[str]:
