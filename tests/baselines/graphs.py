@@ -6,7 +6,9 @@ import numpy as np
 import torch
 from torch_geometric.data import Data
 
-from mcn.baselines import Task, task_from_data
+from mcn.baselines import METHODS, Task, task_from_data
+from mcn.baselines.registry import ScoredMethod
+from mcn.baselines.task import Scorer
 from mcn.data import feature_tensor
 
 
@@ -44,3 +46,11 @@ def path_task() -> Task:
     edges = np.array([[0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2]])
     labels = torch.tensor([0, 0, -1, 1, 0])
     return Task(torch.eye(5), edges, labels, np.array([0, 3]), np.array([1, 4]), 2)
+
+
+def baseline(name: str) -> Scorer:
+    """The function of a method that is not trained."""
+    method = METHODS[name]
+    assert isinstance(method, ScoredMethod)
+    assert method.function is not None
+    return method.function

@@ -11,7 +11,7 @@ from mcn.baselines import Task
 from mcn.baselines._fit import seeded
 from mcn.baselines._grand_input import ProjectFirst, PropagateFirst
 from mcn.baselines._random_propagation import Propagation, keep, propagate_views
-from mcn.baselines.grand import ELSEWHERE, SETTINGS, _fit, _Network, consistency_loss, grand
+from mcn.baselines.grand import ELSEWHERE, Setting, _fit, _Network, consistency_loss, grand
 from mcn.data import feature_tensor
 from mcn.nn._rng import derive
 from tests.baselines.graphs import block_task
@@ -153,8 +153,8 @@ def test_the_mean_is_over_views_and_nodes() -> None:
 def test_every_setting_learns_and_is_decided_by_its_seed(
     dataset: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(SETTINGS, dataset, dataclasses.replace(SETTINGS[dataset], max_epochs=150))
     task = dataclasses.replace(block_task(), dataset=dataset)
+    monkeypatch.setitem(task.published("grand"), "max_epochs", 150)
     scores = grand(task, 4)
     np.testing.assert_allclose(scores.sum(1), 1, rtol=1e-5)
     assert task.val_accuracy(scores) > 0.55
@@ -163,13 +163,23 @@ def test_every_setting_learns_and_is_decided_by_its_seed(
     assert not np.array_equal(grand(task, 5), scores)
 
 
+def published(dataset: str) -> Setting:
+    return Setting(**dataclasses.replace(block_task(), dataset=dataset).published("grand"))
+
+
+def test_the_published_settings() -> None:
+    assert published("cora") == Setting(8, 4, 1.0, 0.5, 0.5, 0.5)
+    assert published("citeseer") == Setting(2, 2, 0.7, 0.3, 0.0, 0.2)
+    assert published("pubmed") == Setting(5, 4, 1.0, 0.2, 0.6, 0.8, lr=0.2, patience=100, batch_norm=True)
+
+
 def test_other_graphs_have_the_settings_of_cora_but_an_end() -> None:
-    assert dataclasses.replace(ELSEWHERE, max_epochs=5000) == SETTINGS["cora"]
+    assert dataclasses.replace(ELSEWHERE, max_epochs=5000) == published("cora")
     assert ELSEWHERE.max_epochs < 5000
 
 
 def test_kept_is_the_epoch_with_the_lowest_validation_loss() -> None:
-    task, setting = block_task(), dataclasses.replace(SETTINGS["citeseer"], lr=0.3)
+    task, setting = block_task(), dataclasses.replace(published("citeseer"), lr=0.3)
     val = torch.from_numpy(task.val)
 
     def kept_loss(epochs: int) -> float:

@@ -5,11 +5,10 @@ import pytest
 import torch
 from scipy.special import expit
 
-from mcn.baselines import baseline
 from mcn.baselines._arrays import adjacency
 from mcn.baselines._walks import Neighbours
 from mcn.baselines.planetoid import context_loss, contexts
-from tests.baselines.graphs import block_task, path_task
+from tests.baselines.graphs import baseline, block_task, path_task
 
 
 def test_contexts() -> None:

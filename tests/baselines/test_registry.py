@@ -1,22 +1,175 @@
 from __future__ import annotations
 
+import importlib.util
+from collections.abc import Iterator
+
+import numpy as np
 import pytest
 
-from mcn.baselines import BASELINES, baseline, register
+from mcn.baselines import METHODS, find_method, register, registry
+from mcn.baselines.registry import FORMER, Outcome, ScoredMethod, TrainedMethod, check_methods
+from mcn.baselines.task import Scorer
+from mcn.train import RECIPES, MCNConfig, ViewsConfig, fit
+from tests.baselines.graphs import baseline, block_task, blocks
+from tests.train.graphs import SMALL, new_trainer, predicted, small_config, small_graph
+
+
+@pytest.fixture(autouse=True)
+def own_entries() -> Iterator[None]:
+    """Take out again what a test registers."""
+    before = dict(METHODS)
+    yield
+    METHODS.clear()
+    METHODS.update(before)
+
+
+def run_of(name: str) -> Outcome:
+    method = METHODS[name]
+    return method.run(method.prepare(blocks(), None, None, None), None, 0)
 
 
 def test_the_nearest_name() -> None:
     with pytest.raises(ValueError, match=r"got 'chebishev'; did you mean 'chebyshev'\?"):
-        baseline("chebishev")
+        find_method("chebishev")
+    with pytest.raises(ValueError, match=r"^--method must be one of .* did you mean 'chebyshev'\?"):
+        find_method("chebishev", "--method")
 
 
 def test_a_name_like_no_other() -> None:
-    with pytest.raises(ValueError, match=r"must be one of chebyshev, deepwalk, .*got '12345'$"):
-        baseline("12345")
+    with pytest.raises(ValueError, match=r"^method must be one of mcn, paper, views, gat, .*got '12345'$"):
+        find_method("12345")
 
 
 def test_a_name_that_is_taken() -> None:
-    before = BASELINES["lp"]
+    before = METHODS["lp"]
     with pytest.raises(ValueError, match="'lp' is registered already"):
-        register("lp")(before)
-    assert baseline("lp") is before
+        register("lp")(baseline("lp"))
+    with pytest.raises(ValueError, match="'mcn' is registered already"):
+        register("mcn")(baseline("lp"))
+    assert find_method("lp") is before
+
+
+def test_a_method_of_ones_own() -> None:
+    @register("mine", needs=("sklearn",))
+    def mine(task: object, seed: int) -> np.ndarray:
+        """Score by the class's number.
+
+        With more to say.
+        """
+        return np.eye(3, dtype=np.float32)[block_task().labels]
+
+    found = find_method("mine")
+    assert (found.name, found.title, found.needs) == ("mine", "Score by the class's number.", ("sklearn",))
+    assert not found.trained
+    assert not found.explains
+    own = run_of("mine")
+    assert own.val_accuracy == 1.0
+    assert (own.val_loss, own.epochs) == (None, None)
+    assert own.seconds >= 0
+    assert own.labels.tolist() == np.eye(3)[block_task().labels].argmax(1).tolist()
+
+
+def test_scores_of_another_shape() -> None:
+    register("short")(lambda task, seed: np.zeros((2, 3), np.float32))
+    with pytest.raises(ValueError, match=r"'short' returned scores of shape \(2, 3\); expected \(150, 3\)"):
+        run_of("short")
+
+
+def test_scores_that_are_not_finite() -> None:
+    register("nan")(lambda task, seed: np.full((150, 3), np.nan, np.float32))
+    with pytest.raises(ValueError, match="'nan' returned scores that are not finite"):
+        run_of("nan")
+
+
+def test_every_method_says_what_it_is() -> None:
+    for name, method in METHODS.items():
+        assert method.name == name
+        assert method.title
+        assert isinstance(method, TrainedMethod) is method.trained is method.explains
+        assert isinstance(method, ScoredMethod) is not method.trained
+
+
+def test_every_recipe_is_a_method() -> None:
+    for name, recipe in RECIPES.items():
+        method = METHODS[name]
+        assert isinstance(method, TrainedMethod)
+        assert (method.recipe, method.title, dict(method.changes)) == (name, recipe.title, {})
+    assert METHODS["views"].configure(None, {"order": 3}, {}) == ViewsConfig(walk_length=3)
+
+
+def test_what_decides_a_configuration() -> None:
+    """The preset, then the settings, then the method's own changes, then those that have the last word."""
+    gcn = METHODS["gcn"]
+    found = gcn.configure("pubmed", {"weight_decay": 0.1, "hidden": 5}, {"dropout": 0.1, "ramp": 7})
+    assert isinstance(found, MCNConfig)
+    assert (found.weight_decay, found.hidden, found.dropout, found.lr) == (0.1, 16, 0.1, 0.01)
+    assert (found.output_heads, found.consistency_ramp) == (1, 7)
+    with pytest.raises(ValueError, match="unknown setting 'hiden'; did you mean 'hidden'"):
+        gcn.configure(None, {"hiden": 3}, {})
+
+
+def test_a_baseline_has_no_settings() -> None:
+    assert METHODS["lp"].configure("cora", {}, {}) is None
+    with pytest.raises(ValueError, match=r"the baseline 'lp' has no settings, got \{'lr': 1\}"):
+        METHODS["lp"].configure(None, {"lr": 1}, {})
+    with pytest.raises(ValueError, match=r"the baseline 'lp' has no settings, got \{'lr': 1\}"):
+        METHODS["lp"].configure(None, {}, {"lr": 1})
+
+
+def test_a_trained_method_is_a_plain_training_run() -> None:
+    data, method = small_graph(), METHODS["mcn"]
+    config = method.configure(None, SMALL, {})
+    assert config == small_config()
+    own = method.run(method.prepare(data, None, config, None), config, 3)
+    trainer = new_trainer(data, small_config(seed=3))
+    result = fit(trainer)
+    assert np.array_equal(own.scores, predicted(trainer).probabilities)
+    assert (own.val_accuracy, own.val_loss, own.epochs) == (
+        result.val_accuracy,
+        result.val_loss,
+        result.epochs,
+    )
+
+
+def test_missing_packages_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "find_spec", lambda name: None)
+    assert check_methods(["mcn", "lp", "majority", "chebyshev"]) == ["mcn", "lp", "majority", "chebyshev"]
+    with pytest.raises(
+        ValueError, match=r"deepwalk needs gensim and scikit-learn: pip install 'mcn\[baselines\]'"
+    ):
+        check_methods(["mcn", "deepwalk"])
+    with pytest.raises(ValueError, match="planetoid-i needs gensim: "):
+        check_methods(["planetoid-i"])
+
+
+def test_installed_packages_pass() -> None:
+    if importlib.util.find_spec("sklearn") is None:
+        pytest.skip("scikit-learn is not installed")
+    assert check_methods(["ica"]) == ["ica"]
+
+
+def test_methods_are_named_once_and_known() -> None:
+    assert check_methods(["gat", "mcn-paper", "gat", "paper"]) == ["gat", "paper"]
+    assert find_method("mcn-paper") is METHODS["paper"]
+    assert set(FORMER.values()) <= set(METHODS)
+    assert not set(FORMER) & set(METHODS)
+    with pytest.raises(ValueError, match="--methods names no method; there are mcn, paper, views"):
+        check_methods([], "--methods")
+    with pytest.raises(ValueError, match="got 'gtc'"):
+        check_methods(["mcn", "gtc"])
+
+
+def test_a_plain_installation_has_every_method_without_needs() -> None:
+    needing = {name: method.needs for name, method in METHODS.items() if method.needs}
+    assert needing == {
+        "deepwalk": ("gensim", "sklearn"),
+        "ica": ("sklearn",),
+        "planetoid": ("gensim",),
+        "planetoid-t": ("gensim",),
+        "planetoid-i": ("gensim",),
+    }
+
+
+def test_functions_can_be_called_by_themselves() -> None:
+    function: Scorer = baseline("majority")
+    assert function(block_task(), 0).shape == (150, 3)

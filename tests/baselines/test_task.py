@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 import torch
 
 from mcn.baselines import task_from_data
-from tests.baselines.graphs import blocks, path_task
+from tests.baselines.graphs import block_task, blocks, path_task
 
 
 def test_what_a_method_is_given() -> None:
@@ -39,3 +41,15 @@ def test_a_graph_without_labels() -> None:
     data.y = None
     with pytest.raises(ValueError, match="no labels"):
         task_from_data(data)
+
+
+def test_what_other_papers_set_for_a_data_set() -> None:
+    task = block_task()
+    cora, citeseer = (dataclasses.replace(task, dataset=name) for name in ("cora", "citeseer"))
+    assert cora.published("chebyshev") == {"order": 2}
+    assert citeseer.published("chebyshev") == {}
+    assert citeseer.published("gcn-ensemble") == {"motifs": ["edge"], "steps": 2}
+    assert cora.published("gcn-ensemble") == {}
+    for elsewhere in (task, dataclasses.replace(task, dataset="mine")):
+        for method in ("grand", "chebyshev", "gcn-ensemble"):
+            assert elsewhere.published(method) == {}
