@@ -1,13 +1,23 @@
 from __future__ import annotations
 
+import importlib
 import json
+import shlex
+import sys
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 import yaml
 
-from mcn.train import MCNConfig, load_run
+from mcn.cli._settings import configured
+from mcn.data import load_dataset
+from mcn.matrices import MotifStack
+from mcn.train import MCNConfig, PaperConfig, load_run
+from mcn.train.presets import preset_of, presets
+from mcn.train.run import PREDICTIONS
 from tests.cli.conftest import Run, refused
+from tests.viz.explorer.reading import read_page
 
 QUICK = ["--max-epochs", "3", "--hidden", "4", "--heads", "2"]
 FILES = [
@@ -227,3 +237,247 @@ def test_wrong_recipes(mcn: Run, tmp_path: Path) -> None:
     message = "steps is a setting of the recipes mcn and paper; the recipe views has none of that name"
     assert done.err == f"mcn: {message}\n"
     assert not (tmp_path / "one").exists()
+
+
+def test_options_never_change_the_recipe(mcn: Run, tmp_path: Path) -> None:
+    words = ("train", "--dataset", "karate", *QUICK, "--no-report")
+    done = mcn(*words, "--recipe", "mcn", "--attention", "paper", "--out", tmp_path / "one")
+    assert done.code == 0, done.err
+    assert load_run(tmp_path / "one").config == MCNConfig(attention="paper", max_epochs=3, hidden=4, heads=2)
+    assert "recipe: mcn (" in mcn(*words, "--attention", "paper", "--out", tmp_path / "two").out
+    message = "heads is a setting of the recipes mcn and paper; the recipe views has none of that name"
+    assert refused(mcn("train", "--dataset", "cora", "--heads", 8, "--out", tmp_path / "three")) == message
+    assert not (tmp_path / "three").exists()
+
+
+def test_a_preset_in_the_names_of_0_1_0_beside_another_method(mcn: Run, tmp_path: Path) -> None:
+    (tmp_path / "mine.yaml").write_text("priors: validation\nprior: product\nmax_epochs: 2\n")
+    done = mcn(
+        *("train", "--preset", tmp_path / "mine.yaml", "--dataset", "karate", "--beside", "gat"),
+        *("--out", tmp_path / "run", "--no-report", "--json"),
+    )
+    assert done.code == 0, done.err
+    assert [row["method"] for row in json.loads(done.out)["rows"]] == ["mcn", "gat"]
+    expected = MCNConfig(class_priors="validation", psi_prior="product", max_epochs=2)
+    assert load_run(tmp_path / "run").config == expected
+
+
+SET = "--set"
+
+
+def test_any_setting_by_name(mcn: Run, tmp_path: Path) -> None:
+    done = mcn(
+        *("train", "--dataset", "karate", *QUICK[:4], SET, "heads=2", SET, "epsilon = 0.25", SET, "gate=no"),
+        *(SET, "policy-lr=0.02", SET, "features=motifs", SET, "policy_decay=none", SET, "add_edges=true"),
+        *("--no-report", "--out", tmp_path / "run"),
+    )
+    assert done.code == 0, done.err
+    assert load_run(tmp_path / "run").config == MCNConfig(
+        **{"max_epochs": 3, "hidden": 4, "heads": 2, "epsilon": 0.25, "gate": False, "policy_lr": 0.02},
+        **{"features": "motifs", "add_edges": True},
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([SET, "heads"], "--set heads: expected NAME=VALUE"),
+        ([SET, ""], "--set : expected NAME=VALUE"),
+        ([SET, "hedas=3"], "--set hedas=3: unknown setting 'hedas'; did you mean 'heads'?"),
+        ([SET, "Ωmega=3"], "--set Ωmega=3: unknown setting 'Ωmega'"),
+        ([SET, "=3"], "--set =3: unknown setting ''"),
+        ([SET, "heads=three"], "heads must be an integer, got 'three'"),
+        ([SET, "heads=2.5"], "heads must be an integer, got '2.5'"),
+        ([SET, "heads=8=9"], "heads must be an integer, got '8=9'"),
+        ([SET, "heads=none"], "heads must be an integer, got 'none'"),
+        ([SET, "heads=0"], "heads must be an integer of at least 1, got 0"),
+        ([SET, "lr="], "lr must be a number, got ''"),
+        ([SET, "lr=nan"], "lr must be a positive number, got nan"),
+        ([SET, "lr=1e400"], "lr must be a positive number, got inf"),
+        ([SET, "gate=maybe"], "gate must be true or false, got 'maybe'"),
+        ([SET, "epsilon=1.5"], "epsilon must be a probability, got 1.5"),
+        (
+            [SET, "advantage=mea"],
+            "advantage must be one of none, mean, learned, got 'mea'; did you mean 'mean'?",
+        ),
+        ([SET, "motifs="], "motifs must name at least one of them, got none"),
+        ([SET, "heads=3", SET, "heads=4"], "--set heads=4: heads is given twice"),
+        (["--heads", "2", SET, "heads=3"], "--set heads=3: heads is given twice"),
+        (["--raw", SET, "normalize=true"], "--set normalize=true: normalize is given twice"),
+        ([SET, "seed=3"], "--set seed=3: use --seed and --seeds"),
+        (
+            [SET, "walk_length=3"],
+            "walk_length is a setting of the recipe views; the recipe mcn has none of that name",
+        ),
+        (
+            ["--recipe", "views", SET, "epsilon=0.1"],
+            "epsilon is a setting of the recipes mcn and paper; the recipe views has none of that name",
+        ),
+        (
+            ["--recipe", "paper", SET, "class_priors=validation"],
+            "class_priors is none in the recipe paper, got validation; the recipe mcn can change it",
+        ),
+    ],
+)
+def test_wrong_settings_by_name(
+    mcn: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert refused(mcn("train", "--dataset", "karate", *words)) == message
+    assert list(tmp_path.iterdir()) == []
+
+
+DATASETS = ["cora", "citeseer", "pubmed", "dd6", "dd7", "strong-ties", "karate"]
+
+
+def test_every_data_set_with_a_preset_is_among_them() -> None:
+    bare = {name.removesuffix("-paper").removesuffix("-views") for name in presets()}
+    assert bare == set(DATASETS) - {"karate"}
+
+
+@pytest.mark.parametrize("dataset", DATASETS)
+def test_the_recipe_paper_keeps_to_the_paper_s_features(dataset: str) -> None:
+    config = configured("paper", dataset, None, {})
+    assert isinstance(config, PaperConfig)
+    assert (config.features, config.class_priors, config.attention) == ("given", "none", "paper")
+    assert (config.epsilon, config.advantage, config.gate, config.consistency) == (0.1, "none", False, 0.0)
+    own = preset_of("paper", dataset)
+    assert (own is None) == (dataset == "karate")
+    assert config == (PaperConfig() if own is None else own.config)
+
+
+def test_the_recipe_paper_on_dd(mcn: Run, data_root: Path, tmp_path: Path) -> None:
+    """There the preset of mcn has motif counts as features and corrects for class priors."""
+    words = ("--max-epochs", 1, "--no-report", "--data-root", data_root, "--json")
+    done = mcn("train", "--dataset", "dd7", "--recipe", "paper", *words, "--out", tmp_path / "run")
+    assert done.code == 0, done.err
+    found = json.loads(done.out)
+    assert (found["recipe"], found["rows"][0]["method"]) == ("paper", "paper")
+    assert (found["config"]["features"], found["config"]["class_priors"]) == ("given", "none")
+    assert load_run(tmp_path / "run").memory.in_channels == load_dataset("dd7", root=data_root).num_features
+
+
+class Calls(NamedTuple):
+    """How often the dear parts of a command were run."""
+
+    counts: list[Any]
+    stacks: list[Any]
+    rows: list[Any]
+
+    @property
+    def numbers(self) -> tuple[int, int, int]:
+        return len(self.counts), len(self.stacks), len(self.rows)
+
+
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch) -> Calls:
+    """Counting, making the motif matrices and making the rows of views, noted wherever they are called."""
+    found = Calls([], [], [])
+    # Whoever has a name of its own for them has to be there to be noted.
+    for module in ("train.mcn.work", "train.views.work", "viz.explorer", "experiments", "cli.train"):
+        importlib.import_module(f"mcn.{module}")
+    for name, home, told in (
+        ("count_motifs", "mcn.motifs.count", found.counts),
+        ("view_rows", "mcn.matrices", found.rows),
+    ):
+        original = getattr(importlib.import_module(home), name)
+        holders = [
+            module
+            for path, module in list(sys.modules.items())
+            if path.partition(".")[0] == "mcn" and vars(module).get(name) is original
+        ]
+        assert len(holders) > 2
+
+        def noted(*args: Any, original: Any = original, told: list[Any] = told, **kwargs: Any) -> Any:
+            told.append(args)
+            return original(*args, **kwargs)
+
+        for module in holders:
+            monkeypatch.setattr(module, name, noted)
+    made = MotifStack.from_counts.__func__  # type: ignore[attr-defined]
+
+    def from_counts(cls: Any, *args: Any, **kwargs: Any) -> Any:
+        found.stacks.append(args)
+        return made(cls, *args, **kwargs)
+
+    monkeypatch.setattr(MotifStack, "from_counts", classmethod(from_counts))
+    return found
+
+
+@pytest.mark.parametrize("seeds", [1, 2])
+@pytest.mark.parametrize("recipe", [None, "mcn", "paper", "views"])
+def test_nothing_is_made_twice(
+    mcn: Run, tmp_path: Path, calls: Calls, recipe: str | None, seeds: int
+) -> None:
+    """Training, predicting and the report of every seed share the counts and the matrices."""
+    words = ["--dataset", "karate", "--max-epochs", 2, "--seeds", seeds, "--out", tmp_path / "run"]
+    done = mcn("train", *words, *([] if recipe is None else ["--recipe", recipe]))
+    assert done.code == 0, done.err
+    assert len(list((tmp_path / "run").rglob("report.html"))) == seeds
+    assert len(list((tmp_path / "run").rglob(PREDICTIONS))) == seeds
+    assert calls.numbers == ((1, 0, 1) if recipe == "views" else (1, 1, 0))
+
+
+def test_nothing_is_made_twice_with_the_default_of_a_data_set(
+    mcn: Run, data_root: Path, tmp_path: Path, calls: Calls
+) -> None:
+    words = ["--max-epochs", 1, "--data-root", data_root, "--out", tmp_path / "run"]
+    done = mcn("train", "--dataset", "cora", *words)
+    assert done.code == 0, done.err
+    assert (tmp_path / "run" / "report.html").is_file()
+    assert calls.numbers == (1, 0, 1)
+
+
+def test_a_finished_run_that_is_resumed_and_methods_beside_it_do_not_count_again(
+    mcn: Run, tmp_path: Path, calls: Calls
+) -> None:
+    words = ["train", "--dataset", "karate", *QUICK, "--out", tmp_path / "run"]
+    assert mcn(*words, "--beside", "gat,lp").code == 0
+    assert len(calls.counts) == 1
+    calls.stacks.clear()
+    assert mcn(*words, "--resume").code == 0
+    assert (len(calls.counts), len(calls.stacks)) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [
+            *("--dataset", "karate", "--motifs", "2-star,edge", "--steps", 2, "--psi", "transition", "--raw"),
+            *("--attention", "paper", "--heads", 3, "--hidden", 3, "--max-epochs", 6, "--seed", 11),
+            *(SET, "materialize=false", SET, "epsilon=0.3", SET, "gate=true", SET, "psi_prior=product"),
+            *(SET, "policy_lr=1e-05", SET, "init_bias=1.5", SET, "class_priors=validation"),
+            *(SET, "consistency=0.5", SET, "consistency_ramp=2", SET, "output_heads=2"),
+        ],
+        [
+            *("--recipe", "mcn", "--lr", 0.005, "--layers", 1, "--max-epochs", 2, "--beside", "none"),
+            *(SET, "scope=pairs", SET, "features=motifs", SET, "add_edges=true", SET, "advantage=learned"),
+        ],
+        ["--preset", "citeseer", "--dataset", "karate", "--max-epochs", 4, "--stopping", "loss"],
+        ["--dataset", "karate", "--recipe", "paper", "--max-epochs", 4, SET, "policy_weight=0.5"],
+        [
+            *("--dataset", "karate", "--recipe", "views", "--motifs", "edge,order=3,random=2", "--seed", 4),
+            *("--hidden", 5, "--layers", 1, "--max-epochs", 3, "--dropout", 0.1, "--raw"),
+            *(SET, "walk_length=3", SET, "stop_probability=0.3", SET, "max_neighbours=5"),
+            *(SET, "drop_neighbours=0.25", SET, "batch_norm=true", SET, "row_norm=yes", SET, "passes=3"),
+            *(SET, "labelled_batch=3", SET, "unlabelled_batch=7", SET, "steps_per_epoch=2"),
+            *(SET, "clip_gradient=0.5", SET, "ema_decay=0.5", SET, "consistency_ramp=0", SET, "tolerance=0"),
+            *(SET, "smooth_predictions=1", SET, "min_confidence=1.5", SET, "symmetric=false"),
+        ],
+        [
+            *("--dataset", "karate", "--preset", "citeseer-views", "--max-epochs", 2),
+            *(SET, "full_batch=false", SET, "batch_norm=true"),
+        ],
+    ],
+    ids=["mcn", "embedded", "preset", "paper", "views", "preset of views"],
+)
+def test_the_command_under_repeat_gives_the_same_model(mcn: Run, tmp_path: Path, words: list[object]) -> None:
+    done = mcn("train", *words, "--out", tmp_path / "a")
+    assert done.code == 0, done.err
+    again = shlex.split(read_page(tmp_path / "a" / "report.html")[0]["repeat"]["command"])
+    assert again[:2] == ["mcn", "train"]
+    assert "--preset" not in again
+    done = mcn(*again[1:], "--beside", "none", "--out", tmp_path / "b")
+    assert done.code == 0, done.err
+    for name in ("config.yaml", "metrics.jsonl", "model.safetensors", "predictions.csv"):
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes(), name

@@ -97,7 +97,7 @@ def run(
             runs = _train(folders, numbers, data, config, source, counts, resume)
             if report:
                 _report(runs, data)
-            asked = given if start is None else {**start.settings, **given}
+            asked = given if start is None else {**config.current_names(start.settings), **given}
             rows = _beside(data, named, others, numbers, _shared(config, asked), counts)
 
     result = _result(name, runs, rows, numbers, folder, config)
