@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcn.train import MCNConfig, PaperConfig, ViewsConfig
-from mcn.train.recipes import RECIPES, all_settings, check_settings
+from mcn.train.recipes import RECIPES
 from mcn.train.settings import Setting, Settings, declared, positive, probability, setting
 
 CONFIGS = [recipe.config for recipe in RECIPES.values()]
@@ -292,29 +292,6 @@ def test_unknown_names() -> None:
         ViewsConfig.from_dict({"zzz": 3})
     with pytest.raises(ValueError, match=r"^unknown setting 'steps'"):
         ViewsConfig.from_dict({"steps": 3})
-
-
-def test_settings_of_all_recipes() -> None:
-    everywhere = all_settings()
-    assert [recipe.name for recipe, _ in everywhere["lr"]] == ["mcn", "paper", "views"]
-    assert [recipe.name for recipe, _ in everywhere["steps"]] == ["mcn", "paper"]
-    check_settings(RECIPES["views"], {"walk_length": 3})
-    with pytest.raises(
-        ValueError, match=r"^steps is a setting of the recipes mcn and paper; the recipe views"
-    ):
-        check_settings(RECIPES["views"], {"steps": 2})
-    with pytest.raises(
-        ValueError, match=r"^walk_length is a setting of the recipe views; the recipe mcn has"
-    ):
-        check_settings(RECIPES["mcn"], {"walk_length": 2})
-    with pytest.raises(ValueError, match=r"unknown setting 'stepps'; did you mean 'steps'\?"):
-        check_settings(RECIPES["mcn"], {"stepps": 2})
-
-
-def test_an_option_means_the_same_in_every_recipe() -> None:
-    """The command line has one option for it, made from the first recipe that declares it."""
-    for name, having in all_settings().items():
-        assert len({(one.option, one.kind, one.sentence) for _, one in having}) == 1, name
 
 
 def test_numbers_at_the_edge() -> None:

@@ -1,0 +1,83 @@
+"""Metrics: each equals scikit-learn's on random cases, and cases worked out by hand."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn import metrics as sk
+
+from mcn.train.metrics import METRICS, all_scores, better, calibration, score
+
+
+def case(seed: int, classes: int, nodes: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    p = rng.dirichlet(np.ones(classes), nodes).astype(np.float32)
+    return p, rng.integers(0, classes, nodes)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10_000), st.integers(2, 5), st.integers(5, 60))
+def test_each_equals_scikit_learns(seed: int, classes: int, nodes: int) -> None:
+    p, y = case(seed, classes, nodes)
+    found = all_scores(p, y)
+    labels = list(range(classes))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert found["accuracy"] == pytest.approx(sk.accuracy_score(y, p.argmax(1)))
+        assert found["balanced-accuracy"] == pytest.approx(sk.balanced_accuracy_score(y, p.argmax(1)))
+        assert found["macro-f1"] == pytest.approx(
+            sk.f1_score(y, p.argmax(1), average="macro", zero_division=0.0)
+        )
+        exact = p.astype(np.float64) / p.astype(np.float64).sum(1, keepdims=True)
+        assert found["log-loss"] == pytest.approx(sk.log_loss(y, exact, labels=labels), rel=1e-5)
+        if len(set(y.tolist())) == classes:
+            if classes == 2:
+                auc, ap = sk.roc_auc_score(y, p[:, 1]), sk.average_precision_score(y, p[:, 1])
+            else:
+                auc = sk.roc_auc_score(y, exact, multi_class="ovr", labels=labels)
+                ap = sk.average_precision_score(np.eye(classes)[y], p, average="macro")
+            assert found["roc-auc"] == pytest.approx(auc)
+            assert found["average-precision"] == pytest.approx(ap)
+
+
+def test_a_constant_guess_is_seen_through() -> None:
+    y = np.array([0] * 78 + [1] * 22)
+    p = np.tile([0.78, 0.22], (100, 1))
+    found = all_scores(p, y)
+    assert found["accuracy"] == 0.78
+    assert found["balanced-accuracy"] == 0.5
+    assert found["roc-auc"] == 0.5
+    assert found["average-precision"] == pytest.approx(0.22)
+
+
+def test_where_a_metric_is_not_defined() -> None:
+    assert score("accuracy", np.empty((0, 2)), np.empty(0, int)) is None
+    one = np.array([[0.2, 0.8], [0.6, 0.4]])
+    assert score("roc-auc", one, np.array([1, 1])) is None
+    assert score("log-loss", np.array([[3.0, -1.0]]), np.array([0])) is None
+    three = np.array([[0.2, 0.5, 0.3], [0.6, 0.2, 0.2], [0.1, 0.8, 0.1]])
+    assert score("roc-auc", three, np.array([1, 0, 1])) == 1.0  # nobody is of class 2
+
+
+def test_unknown_metrics_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"metric must be one of accuracy, .*; did you mean 'roc-auc'\?"):
+        score("rocauc", np.ones((1, 1)), np.zeros(1, int))
+
+
+def test_less_loss_is_better() -> None:
+    assert better("log-loss", 0.1, 0.2)
+    assert not better("accuracy", 0.1, 0.2)
+    assert set(METRICS) == set(all_scores(*case(0, 3, 10)))
+
+
+def test_calibration_by_hand() -> None:
+    p = np.array([[0.95, 0.05], [0.91, 0.09], [0.55, 0.45], [0.45, 0.55]])
+    found = calibration(p, np.array([0, 1, 0, 0]))
+    assert found.count == (2, 2)
+    assert found.accuracy == (0.5, 0.5)
+    assert found.confidence == pytest.approx((0.55, 0.93))
+    assert found.error == pytest.approx(0.5 * 0.05 + 0.5 * 0.43)
