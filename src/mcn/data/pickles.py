@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from mcn.data.border import brief
+from mcn.data.border import brief, shown
 from mcn.data.sparse import check_csr
 
 _DTYPES = {"f4", "f8", "i4", "i8", "u1", "b1"}
@@ -104,7 +104,7 @@ class _Unpickler(pickle.Unpickler):
         try:
             return _ADMITTED[module, name]
         except KeyError:
-            raise _Refused(f"{module}.{name}") from None
+            raise _Refused(shown(f"{module}.{name}")[1:-1]) from None
 
 
 def _plain(value: Any) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import os
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mcn._jit import kernel
-from mcn.data.border import MAX_NODES, NO_MEMORY, brief, shown
+from mcn.data.arrays import as_array, as_integer
+from mcn.data.border import MAX_NODES, NO_MEMORY
 from mcn.data.sparse import check_csr
 
 _NODE_BYTES = 24  # of the tables that are made while sorting
@@ -38,6 +38,11 @@ class SimpleGraph:
 
     def __post_init__(self) -> None:
         n = as_integer(self.num_nodes, "num_nodes")
+        if (
+            getattr(self.indptr, "dtype", None) != np.int64
+            or getattr(self.indices, "dtype", None) != np.uint32
+        ):
+            raise ValueError("the graph: expected NumPy arrays, indptr of int64 and indices of uint32")
         check_csr(self.indptr, self.indices, (n, n), "the graph")
 
     @property
@@ -92,53 +97,17 @@ def simple_graph(edge_index: Any, num_nodes: int | None = None) -> SimpleGraph:
     return SimpleGraph(n, indptr, indices, int(loops), int(duplicates), int(one_way))
 
 
-def as_integer(value: Any, name: str) -> int:
-    """An argument that must be a whole number, as an int; 3.0 will do, True will not.
-
-    Raises:
-        ValueError: shows the argument's name and the value.
-    """
-    try:
-        if not isinstance(value, bool):
-            whole = isinstance(value, float | np.floating) and value.is_integer()
-            return int(value) if whole else operator.index(value)
-    except (TypeError, ValueError, OverflowError, RuntimeError):
-        pass  # what is no number at all, and tensors of several
-    raise ValueError(f"{name} must be an integer, got {shown(repr(value))[1:-1]}")
-
-
-def _array(edge_index: Any) -> NDArray[Any]:
-    """The ids as a NumPy array, from whatever was given."""
+def _endpoints(edge_index: Any) -> tuple[NDArray[Any], NDArray[Any]]:
     if hasattr(edge_index, "tocoo"):
         raise ValueError(
             "edge_index is a sparse matrix; expected ids [2, E], such as np.stack(matrix.nonzero())"
         )
-    if not hasattr(edge_index, "detach"):
-        try:
-            return np.asarray(edge_index)
-        except (ValueError, TypeError, OverflowError) as error:  # rows of different lengths, for instance
-            raise ValueError(f"edge_index must have shape [2, E], got no array ({brief(error)})") from error
-    if str(edge_index.layout) != "torch.strided":
-        raise ValueError(
-            f"edge_index has the layout {edge_index.layout}; expected a dense tensor of ids [2, E], such as "
-            "the indices of this one"
-        )
-    if str(edge_index.dtype) in ("torch.bfloat16", "torch.complex32"):  # which NumPy does not have
-        raise ValueError(f"edge_index must hold integer node ids, got dtype {edge_index.dtype}")
-    try:
-        array: NDArray[Any] = edge_index.detach().cpu().numpy()
-    except (TypeError, RuntimeError) as error:
-        raise ValueError(f"edge_index of {edge_index.dtype} cannot be read ({brief(error)})") from error
-    return array
-
-
-def _endpoints(edge_index: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-    array = _array(edge_index)
+    array = as_array(edge_index, "edge_index", "[2, E]")
     if array.ndim != 2 or array.shape[0] != 2:
         hint = "; transpose it" if array.ndim == 2 and array.shape[1] == 2 else ""
         raise ValueError(f"edge_index must have shape [2, E], got {list(array.shape)}{hint}")
     if array.size == 0:
-        array = array.astype(np.int64)
+        array = np.empty(array.shape, np.int64)
     if array.dtype.kind not in "iu":
         raise ValueError(f"edge_index must hold integer node ids, got dtype {array.dtype}{_first_bad(array)}")
     if array.dtype not in (np.int64, np.int32):

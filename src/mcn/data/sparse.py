@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from mcn.data.arrays import as_array
+
 if TYPE_CHECKING:
     from torch import Tensor
 
@@ -68,7 +70,7 @@ def check_csr(
 
 def _integers(array: Any, name: str) -> NDArray[Any]:
     """A one-dimensional array of integers in the machine's byte order."""
-    flat = array.detach().cpu().numpy() if hasattr(array, "detach") else np.asarray(array)
+    flat = as_array(array, name, "[entries]")
     if flat.size == 0 and flat.dtype.kind == "f":  # an empty list
         flat = flat.astype(np.int64)
     if flat.ndim != 1 or flat.dtype.kind not in "iu":

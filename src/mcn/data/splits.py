@@ -10,6 +10,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from mcn.data.arrays import as_array
+
 
 def random_split(
     y: Any,
@@ -34,11 +36,12 @@ def random_split(
     Raises:
         ValueError: a class or the rest has fewer nodes than asked for.
     """
-    labels = np.asarray(y)
+    labels = as_array(y, "y", "[N]")
     if labels.ndim != 1 or (labels.size and labels.dtype.kind not in "iub"):
         raise ValueError(
             f"y has shape {list(labels.shape)}, dtype {labels.dtype}; expected one class number per node"
         )
+    labels = labels if labels.size else np.empty(0, np.int64)
     rng = np.random.default_rng(seed)
     order = rng.permutation(np.flatnonzero(labels >= 0))
     train = _draw_train(labels, order, train_per_class)
@@ -65,7 +68,7 @@ def capped_train_counts(y: NDArray[np.int64], wanted: int = 20) -> list[int]:
 def _draw_train(
     labels: NDArray[Any], order: NDArray[np.int64], per_class: int | Sequence[int]
 ) -> NDArray[np.int64]:
-    classes = int(labels.max(initial=-1)) + 1
+    classes = int(labels.max()) + 1 if labels.size else 0
     if classes > len(labels) + 2**20:  # a mistake, and a list of that many classes is made below
         raise ValueError(
             f"y holds class {classes - 1} for {len(labels)} nodes; number the classes from 0 without gaps"

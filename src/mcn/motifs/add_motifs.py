@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from torch_geometric.data import Data
 from torch_geometric.transforms import BaseTransform
 
+from mcn.data.arrays import as_array
 from mcn.motifs.catalogue import EDGE_ORBITS, graphlet_of
 from mcn.motifs.count import count_motifs
 
@@ -45,7 +47,8 @@ class AddMotifs(BaseTransform):
             raise ValueError("AddMotifs needs data.edge_index, and this Data has none")
         counts = count_motifs(data.edge_index, data.num_nodes, induced=self.induced, threads=self.threads)
         data.motif_node = torch.from_numpy(counts.per_node)
-        ends = torch.as_tensor(data.edge_index).cpu().to(torch.int64)
+        given = as_array(data.edge_index, "edge_index", "[2, E]")
+        ends = torch.from_numpy(given.astype(np.int64) if given.size else np.empty(given.shape, np.int64))
         low, high = ends.min(dim=0).values, ends.max(dim=0).values
         pairs = torch.from_numpy(counts.pairs)
         n = max(counts.num_nodes, 1)

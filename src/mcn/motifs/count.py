@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from mcn._threads import available_threads
-from mcn.data.simple import as_integer, simple_graph
+from mcn.data.arrays import as_integer
+from mcn.data.simple import simple_graph
 from mcn.motifs.counts import MotifCounts
 from mcn.motifs.enumerate import enumerate_edges
 

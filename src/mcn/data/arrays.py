@@ -1,0 +1,51 @@
+"""The border for arrays: arguments that must be numbers or arrays, made so or refused by name."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mcn.data.border import brief, shown
+
+
+def as_integer(value: Any, name: str) -> int:
+    """An argument that must be a whole number, as an int; 3.0 will do, True will not.
+
+    Raises:
+        ValueError: shows the argument's name and the value.
+    """
+    try:
+        if not isinstance(value, bool):
+            whole = isinstance(value, float | np.floating) and value.is_integer()
+            return int(value) if whole else operator.index(value)
+    except (TypeError, ValueError, OverflowError, RuntimeError):
+        pass  # what is no number at all, and tensors of several
+    raise ValueError(f"{name} must be an integer, got {shown(repr(value))[1:-1]}")
+
+
+def as_array(value: Any, name: str, shape: str) -> NDArray[Any]:
+    """An argument that must be an array, as one of NumPy: from an array, a dense tensor or lists.
+
+    Raises:
+        ValueError: shows the argument's `name`, and the `shape` that it should have.
+    """
+    if not hasattr(value, "detach"):
+        try:
+            return np.asarray(value)
+        except (ValueError, TypeError, OverflowError) as error:  # rows of different lengths, for instance
+            raise ValueError(f"{name} must have shape {shape}, got no array ({brief(error)})") from error
+    if str(value.layout) != "torch.strided":
+        raise ValueError(
+            f"{name} has the layout {value.layout}; expected a dense tensor of shape {shape}, such as the "
+            "indices of this one"
+        )
+    if str(value.dtype) in ("torch.bfloat16", "torch.complex32"):  # which NumPy does not have
+        raise ValueError(f"{name} must hold integers, got dtype {value.dtype}")
+    try:
+        array: NDArray[Any] = value.detach().cpu().numpy()
+    except (TypeError, RuntimeError) as error:
+        raise ValueError(f"{name} of {value.dtype} cannot be read ({brief(error)})") from error
+    return array

@@ -1,0 +1,309 @@
+"""The readers of files as targets: every format that `load_graph` reads, the data sets', saved counts."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import pickle
+import warnings
+import zipfile
+import zlib
+from collections import defaultdict
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import networkx
+import numpy as np
+from scipy import io as scipy_io
+from scipy import sparse
+
+import mcn
+from mcn.data import planetoid, tu
+from mcn.data.layout import DD_SUMS, DD_WHOLE_FILES
+from mcn.data.pickles import read_pickle
+from tests.fuzz import mutate
+from tests.fuzz.mutate import MARK
+from tests.fuzz.target import Target, register
+
+PLANETOID_PARTS = ("allx", "ally", "graph", "test.index", "tx", "ty", "x", "y")
+EDGES = np.array([[0, 1], [1, 2], [2, 3], [0, 2], [3, 3], [1, 0]])
+MATRIX = sparse.csr_array(
+    (np.array([1.0, 1, 2, 0, 1]), (np.array([0, 1, 2, 3, 0]), np.array([1, 2, 3, 3, 2]))), shape=(5, 5)
+)
+
+
+def _graph() -> networkx.Graph:
+    graph = networkx.Graph()
+    for node in range(5):
+        graph.add_node(node, team="ab"[node % 2], size=node / 2, ok=True)
+    for u, v in EDGES.tolist():
+        graph.add_edge(u, v, weight=1.0 + u)
+    return graph
+
+
+def _choice(content: bytes, *options: Any) -> Any:
+    """One of the options, decided by the content."""
+    return options[zlib.crc32(content) % len(options)]
+
+
+def _sound(data: Any) -> None:
+    """What must hold of every graph that was accepted."""
+    n = data.num_nodes
+    assert len(data.node_ids) == n, "ids and nodes differ in number"
+    assert len(set(data.node_ids.tolist())) == n, "two nodes have one id"
+    assert data.x.shape[0] == n, "features and nodes differ in number"
+    if data.edge_index.numel():
+        assert int(data.edge_index.min()) >= 0, "an edge to a negative node"
+        assert int(data.edge_index.max()) < n, "an edge to a node that is not there"
+    assert all(isinstance(line, str) for line in data.report)
+
+
+def _load(suffix: str) -> Callable[[bytes, Path], None]:
+    def run(content: bytes, folder: Path) -> None:
+        path = folder / f"input{suffix}"
+        path.write_bytes(content)
+        try:
+            _sound(mcn.load_graph(path))
+        finally:
+            path.unlink()
+
+    return run
+
+
+def _text(content: bytes, folder: Path) -> None:
+    path = folder / f"input{_choice(content, '.csv', '.tsv', '.txt', '.edges')}"
+    path.write_bytes(content)
+    delimiter = _choice(content[1:], None, None, None, None, ",", " ", "\t", "|")
+    header = _choice(content[2:], None, None, None, True, False)
+    try:
+        _sound(mcn.load_graph(path, delimiter=delimiter, header=header))
+    finally:
+        path.unlink()
+
+
+def _table(content: bytes, folder: Path) -> None:
+    edges, nodes = folder / "edges.csv", folder / "input.csv"
+    edges.write_text(_choice(content, "1,2\n2,3\n", "a,b\nb,c\n", "1,2\n"))
+    nodes.write_bytes(content)
+    options = _choice(
+        content[1:], {}, {}, {}, {"label": "label"}, {"features": ["f"]}, {"features": "wl"}, {"id": "f"}
+    )
+    try:
+        data = mcn.load_graph(edges, nodes, **options)
+        _sound(data)
+        if data.y is not None:
+            assert int(data.y.max()) < len(data.classes)
+    finally:
+        nodes.unlink()
+
+
+def _with_attributes(suffix: str) -> Callable[[bytes, Path], None]:
+    def run(content: bytes, folder: Path) -> None:
+        path = folder / f"input{suffix}"
+        path.write_bytes(content)
+        options = _choice(content, {}, {"label": "team"}, {"label": "team", "features": ["size"]})
+        try:
+            _sound(mcn.load_graph(path, **options))
+        finally:
+            path.unlink()
+
+    return run
+
+
+def _gz(content: bytes, folder: Path) -> None:
+    suffix = _choice(content, ".csv", ".mtx", ".npz", ".graphml", ".gexf", ".gml")
+    _load(f"{suffix}{_choice(content[1:], '.gz', '.GZ')}")(content, folder)
+
+
+def _counts(content: bytes, folder: Path) -> None:
+    path = folder / "input.npz"
+    path.write_bytes(content)
+    try:
+        counts = mcn.MotifCounts.load(path)
+        assert (counts.per_edge >= 0).all(), "a negative count per edge"
+        assert len(counts.totals()) == 13
+        assert counts.per_node.shape == (counts.num_nodes, 15)
+        counts.adjacency("4-path")
+    finally:
+        path.unlink()
+
+
+def _pickle(content: bytes, folder: Path) -> None:
+    read_pickle(content, "input.pickle")
+
+
+def _planetoid(content: bytes, folder: Path) -> None:
+    files = content.split(MARK)
+    names = [f"ind.cora.{part}" for part in PLANETOID_PARTS]
+    if len(files) != len(names):
+        raise ValueError("ind.cora: parts are missing")
+    found = planetoid._parse("cora", dict(zip(names, files, strict=True)))
+    assert found.x.shape[0] == len(found.y)
+
+
+def _tu(content: bytes, folder: Path) -> None:
+    files = content.split(MARK)
+    if len(files) != len(DD_SUMS):
+        raise ValueError("DD67: parts are missing")
+    whole = dict(zip(DD_WHOLE_FILES, files, strict=True))
+    if _choice(content, True, False):
+        tu._cut(whole, "DD67")
+        return
+    names = ("DD67_A.txt", "DD67_graph_indicator.txt", "DD67_graph_labels.txt", "DD67_node_labels.txt")
+    tu._parse(dict(zip(names, files, strict=True)), 6)
+
+
+def _tu_zip(content: bytes, folder: Path) -> None:
+    tu._unzip(content, "DD.zip")
+
+
+def _bytes(write: Callable[[Any], object]) -> bytes:
+    made = io.BytesIO()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        write(made)
+    return made.getvalue()
+
+
+def _text_seeds() -> list[bytes]:
+    return [
+        b"0,1\n1,2\n2,3\n0,2\n",
+        b"# c\nsource target weight\n10 20 0.5\n20 30 1\n30 10 2\n",
+        b'ann,"bob, jr"\nbob,eve\n"eve",ann\n',
+        b"1\t2\r\n2\t3\r\n",
+        b"007;7\n7;x\n",
+        "é,ü\nü,😀\n".encode(),
+    ]
+
+
+def _table_seeds() -> list[bytes]:
+    return [
+        b"id,label,split,f\n1,x,train,0.5\n2,y,val,1\n3,x,test,2\n",
+        b"id,label,f,note\na,1,0.5,hello\nb,0,1,\nc,,2e3,x\n",
+        b"node\tclass\tw1\tw2\n1\tA\t0\t1\n2\tB\t1\t0\n3\t?\t0\t0\n",
+        b'id,y\n1,"q, r"\n2,s\n3,s\n4,q\n',
+    ]
+
+
+def _mtx_seeds() -> list[bytes]:
+    pattern = b"%%MatrixMarket matrix coordinate pattern symmetric\n% c\n4 4 3\n2 1\n3 1\n4 3\n"
+    skew = b"%%MatrixMarket matrix coordinate real skew-symmetric\n3 3 2\n2 1 1\n3 1 -2.5e0\n"
+    return [
+        _bytes(lambda out: scipy_io.mmwrite(out, MATRIX)),
+        _bytes(lambda out: scipy_io.mmwrite(out, MATRIX.toarray())),
+        _bytes(lambda out: scipy_io.mmwrite(out, MATRIX.astype(complex))),
+        _bytes(lambda out: scipy_io.mmwrite(out, MATRIX.astype(int))),
+        pattern,
+        skew,
+        b"%%MatrixMarket matrix array integer symmetric\n2 2\n0\n1\n0\n",
+    ]
+
+
+def _npz_seeds() -> list[bytes]:
+    return [
+        _bytes(lambda out: np.savez(out, edge=EDGES, n=np.array(6))),
+        _bytes(lambda out: np.savez_compressed(out, edge_index=EDGES.T.astype(np.int32))),
+        *(
+            _bytes(lambda out, form=form: sparse.save_npz(out, MATRIX.asformat(form)))
+            for form in ("csr", "csc", "coo", "dia")
+        ),
+        _bytes(lambda out: sparse.save_npz(out, sparse.bsr_array(np.ones((4, 4)), blocksize=(2, 2)))),
+    ]
+
+
+def _counts_seeds() -> list[bytes]:
+    made = []
+    for edges, induced in (
+        ([[0, 0, 1, 2, 3, 0], [1, 2, 2, 3, 4, 4]], True),
+        ([[0], [1]], False),
+        ([[], []], True),
+    ):
+        counts = mcn.count_motifs(edges, induced=induced)
+        buffer = {name: getattr(counts.enumerated, name) for name in ("t", "s1", "s2", "k", "c")}
+        graph = counts.graph
+        numbers = {
+            name: np.array(getattr(graph, name))
+            for name in ("num_nodes", "self_loops", "duplicates", "one_way")
+        }
+        made.append(
+            _bytes(
+                lambda out, b=buffer, g=graph, n=numbers, i=induced: np.savez(
+                    out, format=np.array("mcn-motif-counts-1"), indptr=g.indptr, indices=g.indices,
+                    induced=np.array(int(i)), **n, **b,
+                )
+            )
+        )  # fmt: skip
+    return made
+
+
+def _pickle_seeds() -> list[bytes]:
+    matrix = sparse.csr_matrix(np.array([[0, 1.0], [2, 0]]))
+    values = (matrix, np.arange(4.0).reshape(2, 2), defaultdict(list, {0: [1, 2], 1: [0]}), [1, 2.5, "x"])
+    return [pickle.dumps(value, protocol=2) for value in values]
+
+
+def _planetoid_seeds() -> list[bytes]:
+    eye = sparse.csr_matrix(np.eye(4, 3, dtype=np.float32))
+    one_hot = np.eye(4, 2, dtype=np.int32)
+    parts = {
+        "allx": eye,
+        "ally": one_hot,
+        "graph": defaultdict(list, {0: [1], 1: [0, 2], 2: [1], 3: [5], 4: [0], 5: [3]}),
+        "tx": eye[:2],
+        "ty": one_hot[:2],
+        "x": eye[:2],
+        "y": one_hot[:2],
+    }
+    packed = {name: pickle.dumps(value, protocol=2) for name, value in parts.items()} | {
+        "test.index": b"5\n4\n"
+    }
+    return [MARK.join(packed[name] for name in PLANETOID_PARTS)]
+
+
+def _tu_seeds() -> list[bytes]:
+    return [
+        MARK.join(
+            [b"1, 2\n2, 1\n2, 3\n3, 2\n4, 5\n5, 4\n", b"1\n1\n1\n2\n2\n", b"1\n2\n", b"3\n1\n2\n3\n1\n"]
+        ),
+        MARK.join([b"1, 2\n2, 1\n", b"6\n6\n7\n", b"1\n1\n1\n1\n1\n1\n2\n", b"3\n1\n2\n"]),
+    ]
+
+
+def _tu_zip_seeds() -> list[bytes]:
+    def write(out: Any) -> None:
+        with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name in DD_WHOLE_FILES:
+                archive.writestr(f"DD/{name}", b"1\n2\n")
+
+    return [_bytes(write)]
+
+
+def _xml_seeds(kind: str) -> Callable[[], list[bytes]]:
+    def seeds() -> list[bytes]:
+        write = getattr(networkx, f"write_{kind}")
+        directed = networkx.MultiDiGraph([("a", "b"), ("b", "a"), ("a", "b")])
+        return [_bytes(lambda out: write(_graph(), out)), _bytes(lambda out: write(directed, out))]
+
+    return seeds
+
+
+def _gz_seeds() -> list[bytes]:
+    inside = [_text_seeds()[0], _mtx_seeds()[0], _npz_seeds()[0], _xml_seeds("graphml")()[0]]
+    return [gzip.compress(content, 1, mtime=0) for content in inside]
+
+
+text, xml = mutate.anything(mutate.TEXT), mutate.anything(mutate.XML)
+register(Target("edge-text", _text_seeds, text, _text, "input"))
+register(Target("node-table", _table_seeds, text, _table, "input"))
+register(Target("mtx", _mtx_seeds, mutate.anything(mutate.MTX), _load(".mtx"), "input.mtx"))
+register(Target("npz", _npz_seeds, mutate.archive, _load(".npz"), "input.npz"))
+register(Target("graphml", _xml_seeds("graphml"), xml, _with_attributes(".graphml"), "input.graphml"))
+register(Target("gexf", _xml_seeds("gexf"), xml, _with_attributes(".gexf"), "input.gexf"))
+register(Target("gml", _xml_seeds("gml"), mutate.anything(mutate.GML), _with_attributes(".gml"), "input.gml"))
+register(Target("gz", _gz_seeds, mutate.packed(text), _gz, "input"))
+register(Target("motif-counts", _counts_seeds, mutate.archive, _counts, "input.npz"))
+register(Target("pickle", _pickle_seeds, mutate.anything(mutate.PICKLE), _pickle, "input.pickle"))
+register(Target("planetoid", _planetoid_seeds, mutate.parts(mutate.anything()), _planetoid, "ind.cora"))
+register(Target("tu", _tu_seeds, mutate.parts(mutate.anything()), _tu, "DD67"))
+register(Target("tu-zip", _tu_zip_seeds, mutate.archive, _tu_zip, "DD.zip"))

@@ -1,0 +1,58 @@
+"""What can be fuzzed: a name, valid inputs to begin with, a way to change them, and a call."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from mcn.data.border import NO_MEMORY
+
+Mutator = Callable[[random.Random, bytes, Sequence[bytes]], bytes]
+
+
+@dataclass(frozen=True)
+class Target:
+    """A reader or a function of arrays.
+
+    An input is a string of bytes: a file's content, or what arrays are made from. `run` may accept it, or
+    refuse it by a `ValueError` or an `OSError` in one line; anything else is a finding, also an
+    `AssertionError` about what was accepted.
+    """
+
+    name: str
+    seeds: Callable[[], list[bytes]]
+    mutate: Mutator
+    run: Callable[[bytes, Path], None]
+    mention: str = ""  # what every message must name: the file
+
+    def wrong_message(self, message: str) -> str:
+        """What is wrong about the message of a refusal, if anything."""
+        if NO_MEMORY in message:
+            return f"memory ran out before the size was looked at: {message[:200]}"
+        if self.mention not in message:
+            return f"the message does not name the file: {message[:200]}"
+        if not message.strip() or "\n" in message or len(message) > 1500:
+            return f"the message is not one line: {message[:200]}"
+        return ""
+
+    def input(self, seed: int, index: int, corpus: Sequence[bytes]) -> bytes:
+        """Input number `index` of a run: the seeds as they are first, then changed ones."""
+        if index < len(corpus):
+            return corpus[index]
+        rng = random.Random(f"{seed}/{self.name}/{index}")
+        content = rng.choice(corpus)
+        for _ in range(rng.choice((1, 1, 1, 2, 3, 6))):
+            content = self.mutate(rng, content, corpus)
+        return content
+
+
+TARGETS: dict[str, Target] = {}
+
+
+def register(target: Target) -> None:
+    """Add a target to those that `python -m tests.fuzz` runs."""
+    if target.name in TARGETS:
+        raise ValueError(f"two targets are called {target.name!r}")
+    TARGETS[target.name] = target

@@ -1,0 +1,129 @@
+"""A short run of the fuzzer, the inputs that once were findings, and the fuzzer's own guards."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.fuzz import guard, runner  # noqa: F401 - registers the targets
+from tests.fuzz.guard import Finding
+from tests.fuzz.runner import minimise
+from tests.fuzz.target import TARGETS, Target
+
+REGRESSIONS = sorted((Path(__file__).parent / "regressions").glob("*--*"))
+
+
+def test_a_short_run_finds_nothing(repository: Path, tmp_path: Path) -> None:
+    """In a process of its own: it forks, and the one that tests run in has threads."""
+    words = ["--inputs", "100", "--seed", "0", "--found", tmp_path / "found"]
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.fuzz", *map(str, words)],
+        cwd=repository,
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    for name in TARGETS:
+        assert re.search(rf"^{re.escape(name)} +100 ", done.stdout, re.MULTILINE)
+    assert not (tmp_path / "found").exists()
+
+
+@pytest.mark.parametrize("path", REGRESSIONS, ids=lambda path: path.name)
+def test_what_was_found_stays_mended(path: Path, tmp_path: Path) -> None:
+    target = TARGETS[path.name.split("--")[0]]
+    batch = guard.run(target, lambda _: path.read_bytes(), 0, 1, tmp_path)
+    assert batch.tried == 1
+    assert batch.findings == []
+
+
+def _target(run: object) -> Target:
+    return Target("odd", lambda: [b"seed"], lambda rng, content, corpus: content, run, "input")  # type: ignore[arg-type]
+
+
+def _crash(content: bytes, folder: Path) -> None:
+    if content.startswith(b"3"):
+        os.abort()
+    raise ValueError("input: refused")
+
+
+def test_a_crash_is_found_and_the_others_still_tried(tmp_path: Path) -> None:
+    batch = guard.run(_target(_crash), lambda index: f"{index}".encode(), 0, 10, tmp_path)
+    assert batch.findings == [Finding("odd", 3, "the process ends with SIGABRT")]
+    assert (batch.tried, batch.refused) == (10, 9)
+
+
+def _hang(content: bytes, folder: Path) -> None:
+    if content == b"2":
+        time.sleep(60)
+
+
+def test_a_hang_is_found(tmp_path: Path) -> None:
+    batch = guard.run(_target(_hang), lambda index: f"{index}".encode(), 0, 4, tmp_path, hang=0.3)
+    assert [finding.index for finding in batch.findings] == [2]
+    assert batch.findings[0].problem == "hangs for 0.3 s"
+    assert (batch.tried, batch.taken) == (4, 3)
+
+
+def _greedy(content: bytes, folder: Path) -> None:
+    assert bytearray(600 * 2**20).count(1) == 0
+
+
+def _endless(content: bytes, folder: Path) -> None:
+    bytearray(2**40)
+
+
+def _nameless(content: bytes, folder: Path) -> None:
+    raise ValueError("something is wrong somewhere")
+
+
+def _other(content: bytes, folder: Path) -> None:
+    raise KeyError("edge")
+
+
+def _wrong(content: bytes, folder: Path) -> None:
+    assert len(content) > 100, "too short"
+
+
+@pytest.mark.parametrize(
+    "run, problem",
+    [
+        (_greedy, "takes [56].. MiB"),
+        (_endless, "MemoryError"),
+        (_nameless, "the message does not name the file"),
+        (_other, "KeyError"),
+        (_wrong, "AssertionError: too short"),
+    ],
+)
+def test_what_counts_as_a_finding(run: object, problem: str, tmp_path: Path) -> None:
+    batch = guard.run(_target(run), lambda _: b"x", 0, 1, tmp_path)
+    assert len(batch.findings) == 1
+    assert re.match(problem, batch.findings[0].problem)
+
+
+def _needle(content: bytes, folder: Path) -> None:
+    if b"(" in content and b")" in content:
+        raise TypeError("brackets")
+
+
+def test_findings_are_made_small(tmp_path: Path) -> None:
+    content = b"some words (and more) of them"
+    batch = guard.run(_target(_needle), lambda _: content, 0, 1, tmp_path)
+    assert minimise(_target(_needle), content, batch.findings[0], tmp_path) == b"()"
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_inputs_depend_on_the_seed_alone(name: str) -> None:
+    target = TARGETS[name]
+    corpus = target.seeds()
+    first = [target.input(7, index, corpus) for index in range(20)]
+    assert first == [target.input(7, index, target.seeds()) for index in range(20)]
+    assert first[: len(corpus)] == corpus
+    assert first != [target.input(8, index, corpus) for index in range(20)]
