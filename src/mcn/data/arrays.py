@@ -12,7 +12,7 @@ from mcn.data.border import brief, shown
 
 
 def as_integer(value: Any, name: str) -> int:
-    """An argument that must be a whole number, as an int; 3.0 will do, True will not.
+    """Return an argument that must be a whole number as an int; 3.0 will do, True will not.
 
     Raises:
         ValueError: shows the argument's name and the value.
@@ -27,7 +27,7 @@ def as_integer(value: Any, name: str) -> int:
 
 
 def as_array(value: Any, name: str, shape: str) -> NDArray[Any]:
-    """An argument that must be an array, as one of NumPy: from an array, a dense tensor or lists.
+    """Return an argument that must be an array, a dense tensor or lists as a NumPy array.
 
     Raises:
         ValueError: shows the argument's `name`, and the `shape` that it should have.

@@ -23,7 +23,7 @@ FORMATS = (*TEXT, ".mtx", ".npz", *NETWORKX)
 
 
 def edge_format(path: Path) -> str:
-    """The format of an edge file: its suffix, `.gz` aside."""
+    """Return the format of an edge file: its suffix, `.gz` aside."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes and suffixes[-1] == ".gz":
         suffixes.pop()

@@ -33,7 +33,7 @@ class EdgeList:
 
 
 def id_array(names: Sequence[str], *, as_text: bool = False) -> NDArray[Any]:
-    """Node ids as int64 if all of them are integers, otherwise as Python strings.
+    """Return node ids as int64 if all of them are integers, otherwise as Python strings.
 
     NumPy's own strings would drop NULs at the end, and give every id as much room as the longest takes.
     """
@@ -45,7 +45,7 @@ def id_array(names: Sequence[str], *, as_text: bool = False) -> NDArray[Any]:
 
 
 def sorted_ids(names: Sequence[str], *, as_text: bool = False) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """The distinct ids in ascending order, and where each of them stands among `names`."""
+    """Return the distinct ids in ascending order, and where each of them stands among `names`."""
     ids = id_array(names, as_text=as_text)
     order = np.argsort(ids, kind="stable")
     return ids[order], order
@@ -69,7 +69,7 @@ def read_edge_text(
 
 
 def line_of_edge(path: Path, edge: int, header: bool | None, delimiter: str | None) -> int:
-    """The line number of an edge, for error messages."""
+    """Find the line that an edge stands in, for error messages."""
     text = read_text(path)
     _, skip = _layout(path, list(islice(data_lines(text), 2)), delimiter, header)
     return next(islice(data_lines(text), edge + skip, None))[0]

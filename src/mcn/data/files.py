@@ -33,7 +33,7 @@ def places(root: str | Path | None = None) -> list[Path]:
 
 
 def locate(folders: Sequence[str], files: Sequence[str], root: str | Path | None = None) -> Path | None:
-    """The first of the `folders` in the first of the places that holds all of `files`."""
+    """Find the first folder, place by place, that holds all of `files`."""
     for place in places(root):
         for folder in folders:
             if all((place / folder / name).is_file() for name in files):
@@ -42,12 +42,12 @@ def locate(folders: Sequence[str], files: Sequence[str], root: str | Path | None
 
 
 def read_checked(folder: Path, sums: Mapping[str, str]) -> dict[str, bytes]:
-    """Every file's content, each compared with its SHA-256; what was hashed is what is returned."""
+    """Read every file and compare it with its SHA-256; what was hashed is what is returned."""
     return {name: check_sum(read_bytes(folder / name), str(folder / name), sums[name]) for name in sums}
 
 
 def check_sum(content: bytes, source: str, expected: str) -> bytes:
-    """`content`, if its SHA-256 is `expected`."""
+    """Return `content` if its SHA-256 is `expected`."""
     found = hashlib.sha256(content).hexdigest()
     if found != expected:
         raise ValueError(
@@ -58,7 +58,7 @@ def check_sum(content: bytes, source: str, expected: str) -> bytes:
 
 
 def fetch(url: str, timeout: float = _TIMEOUT) -> bytes:
-    """The content of `url`, kept in memory until it has been checked.
+    """Download `url` into memory, where it stays until it has been checked.
 
     Raises:
         OSError: no network, an HTTP error, a timeout.
@@ -86,7 +86,7 @@ def store(folder: Path, files: Mapping[str, bytes]) -> None:
 def not_found(
     dataset: str, folder: str, files: Sequence[str], root: str | Path | None, why: str
 ) -> DatasetNotFound:
-    """The one error for a data set that is nowhere: what to put where."""
+    """Make the error for a data set that is nowhere: it says what to put where."""
     looked = ", ".join(str(place / folder) for place in places(root))
     return DatasetNotFound(
         f"{dataset}: the files {', '.join(files)} are in none of {looked}, and {why}. "

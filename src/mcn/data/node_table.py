@@ -56,7 +56,7 @@ class NodeTable:
 
 
 def read_table(path: Path, delimiter: str | None = None) -> RawTable:
-    """A csv or tsv file with a header line, as text."""
+    """Read a csv or tsv file with a header line as text."""
     lines = list(data_lines(read_text(path)))
     if not lines:
         raise ValueError(f"{path}: empty; expected a header line (id, label, …) and one line per node")

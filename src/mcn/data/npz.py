@@ -53,7 +53,7 @@ class Archive:
             return _array(stream.read(member.file_size), name)
 
     def read(self, names: Collection[str]) -> dict[str, NDArray[Any]]:
-        """The arrays of these names.
+        """Read the arrays of these names.
 
         Raises:
             ValueError: one of them is not there.

@@ -22,7 +22,7 @@ _DTYPES = {"f4", "f8", "i4", "i8", "u1", "b1"}
 
 
 def read_pickle(content: bytes, name: str) -> Any:
-    """The arrays, CSR matrices, dicts, lists and numbers in a pickle; `name` is the file's, for errors.
+    """Read the arrays, CSR matrices, dicts, lists and numbers in a pickle; errors call it `name`.
 
     Raises:
         ValueError: the pickle names anything else, is truncated or malformed.

@@ -16,7 +16,7 @@ _COMMENTS = ("#", "%")
 
 
 def read_text(path: Path) -> str:
-    """A text file's content, without a byte order mark and with plain line ends."""
+    """Return a text file's content without its byte order mark, and with plain line ends."""
     content = read_bytes(path)
     try:
         text = content.decode("utf-8-sig")
@@ -27,7 +27,7 @@ def read_text(path: Path) -> str:
 
 
 def data_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Number and content of every line that is neither empty nor a comment (`#`, `%`)."""
+    """Yield number and content of every line that is neither empty nor a comment (`#`, `%`)."""
     number, start = 0, 0
     while start <= len(text):  # not all lines at once: a file can consist of line ends
         stop = text.find("\n", start)
@@ -40,12 +40,12 @@ def data_lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def find_delimiter(line: str) -> str | None:
-    """The separator of a line: a tab, comma or semicolon if it has one, else any white space (None)."""
+    """Return the separator of a line: a tab, comma or semicolon if it has one, else None for white space."""
     return next((mark for mark in ("\t", ",", ";") if mark in line.strip()), None)
 
 
 def split_line(line: str, delimiter: str | None, path: Path, number: int) -> list[str]:
-    """The fields of a line without surrounding blanks; quoted fields may contain the separator."""
+    """Split a line into fields without surrounding blanks; quoted fields may contain the separator."""
     if delimiter is None:
         return line.split()
     if '"' not in line:

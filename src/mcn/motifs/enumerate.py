@@ -72,8 +72,10 @@ def enumerate_edges(
 
 
 class _Spare:
-    """The counters of the workers. Those of the first become the result and are new each time; the
-    others' are used again: fresh memory costs a page fault for every 4 KiB, which does not scale.
+    """The counters of the workers.
+
+    The first worker's counters become the result, so they are new each time. The other workers use theirs
+    again: fresh memory costs a page fault for every 4 KiB, which does not scale.
     """
 
     def __init__(self, nodes: int, edges: int) -> None:
