@@ -18,14 +18,13 @@ def test_json(mcn: Run) -> None:
     rows = {row["name"]: row for row in content["methods"]}
     assert list(rows) == list(METHODS)
     for row in rows.values():
-        assert list(row) == ["name", "title", "needs", "installed", "trained", "explains"]
+        assert list(row) == ["name", "title", "needs", "installed", "trained"]
         assert row["title"]
     for name in (*RECIPES, "gat", "gcn", "mlp", "gat-paper", "gcn-paper"):
         row = rows[name]
-        assert (row["needs"], row["installed"], row["trained"], row["explains"]) == ([], True, True, True)
+        assert (row["needs"], row["installed"], row["trained"]) == ([], True, True)
     for name in ("majority", "lp", "grand", "twins"):
         assert not rows[name]["trained"]
-        assert not rows[name]["explains"]
     assert rows["deepwalk"]["needs"] == ["gensim", "sklearn"]
 
 

@@ -168,7 +168,7 @@ def test_a_missing_file(mcn: Run, tmp_path: Path, out: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--dataset", "coar"], "unknown data set 'coar' (did you mean cora"),
+        (["--dataset", "coar"], "unknown data set 'coar'; did you mean 'cora'?"),
         (["--dataset", ""], "unknown data set ''"),
         (["--dataset", "karate", "--graph", "e.csv"], "give --dataset or --graph, not both"),
         (["--out", "counts.csv"], "--out counts.csv: the file's name must end in .npz"),
@@ -296,4 +296,4 @@ def test_unknown_motif_suggests_the_nearest(capsys: pytest.CaptureFixture[str]) 
     assert main(["motifs", "--dataset", "karate", "--motifs", "triangel"]) == 2
     error = capsys.readouterr().err
     assert error.count("\n") == 1
-    assert "unknown motif 'triangel'; did you mean triangle" in error
+    assert "unknown motif 'triangel'; did you mean 'triangle'" in error

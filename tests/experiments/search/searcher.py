@@ -12,7 +12,6 @@ from tests.experiments.engine.units import KARATE
 SPACE = Space(
     "small",
     "",
-    "mcn",
     {"motifs": (["edge"], ["edge", "triangle"]), "lr": (0.01, 0.05, 1e30), "dropout": (0.0, 0.3, 0.6)},
     {"max_epochs": 20, "hidden": 2, "heads": 2},
     {},

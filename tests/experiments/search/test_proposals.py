@@ -23,7 +23,7 @@ def test_a_grid_has_every_combination_once() -> None:
 
 def test_importances() -> None:
     pytest.importorskip("optuna", reason="Optuna is not installed (pip install 'mcn[search]')")
-    space = Space("s", "", "mcn", {"lr": (0.1, 0.2), "dropout": (0.1, 0.2, 0.3), "steps": (1,)}, {}, {})
+    space = Space("s", "", {"lr": (0.1, 0.2), "dropout": (0.1, 0.2, 0.3), "steps": (1,)}, {}, {})
     pytest.importorskip("sklearn", reason="scikit-learn is not installed")
     tried: list[tuple[dict[str, Any], float]] = [
         ({"lr": lr, "dropout": dropout, "steps": 1}, lr + dropout / 1000)

@@ -122,7 +122,7 @@ def test_a_grid(tmp_path: Path) -> None:
 
 def test_a_space_of_views() -> None:
     fixed = {"max_epochs": 1, "steps_per_epoch": 2, "unlabelled_batch": 10}
-    space = Space("few", "", "views", {"drop_neighbours": (0.2, 0.5)}, fixed, {})
+    space = Space("few", "", {"drop_neighbours": (0.2, 0.5)}, fixed, {}, "views")
     result = search(KARATE, space, sampler="grid", seeds=1, final_seeds=1, jobs=1)
     assert isinstance(result.config, ViewsConfig)
     assert result.config == ViewsConfig(**fixed, **result.best.settings)
@@ -131,14 +131,14 @@ def test_a_space_of_views() -> None:
 
 
 def test_when_everything_fails(tmp_path: Path) -> None:
-    bad = Space("bad", "", "mcn", {"lr": (1e30,)}, SPACE.fixed, {})
+    bad = Space("bad", "", {"lr": (1e30,)}, SPACE.fixed, {})
     with pytest.raises(ValueError, match="all 1 trials failed; the first: the loss is"):
         search(KARATE, bad, sampler="grid", seeds=1, jobs=1, ledger=Ledger(tmp_path / "l.sqlite"))
 
 
 def test_a_stack_too_large_is_a_failed_trial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mcn.matrices.stack.default_memory_limit", lambda: 5_000.0)
-    space = Space("deep", "", "mcn", {"steps": (1, 2)}, SPACE.fixed, {})
+    space = Space("deep", "", {"steps": (1, 2)}, SPACE.fixed, {})
     ledger = Ledger(tmp_path / "ledger.sqlite")
     result = search(KARATE, space, sampler="grid", seeds=1, final_seeds=1, jobs=1, ledger=ledger)
     assert (result.failed, result.best.settings) == (1, {"steps": 1})
