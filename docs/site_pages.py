@@ -28,9 +28,9 @@ def _methods(_nothing: None) -> str:
 
     rows = []
     for each in METHODS.values():
-        cells = (f"`{each.name}`", each.title, "yes" if each.trained else "no", ", ".join(each.needs) or "–")
+        cells = (f"`{each.name}`", each.title, ", ".join(each.can) or "–", ", ".join(each.needs) or "–")
         rows.append(f"| {' | '.join(cells)} |")
-    head = "| method | what it is | settings, new nodes, explorer | needs |\n|---|---|---|---|\n"
+    head = "| method | what it is | also gives | needs |\n|---|---|---|---|\n"
     return head + "\n".join(rows) + "\n"
 
 

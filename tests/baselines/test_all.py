@@ -37,6 +37,8 @@ def test_better_than_the_majority_and_blind_to_test_labels(name: str) -> None:
     scores = scores_of(name, data)
     assert (scores.dtype, scores.shape) == (np.float32, (150, 3))
     assert np.isfinite(scores).all()
+    probable = bool(scores.min() >= 0 and np.allclose(scores.sum(1), 1, atol=1e-4))
+    assert probable == ("probabilities" in METHODS[name].can)
     if name not in ("majority", "twins"):  # there are no near copies of anything here
         accuracy = accuracy_on_test(data, scores.argmax(1))
         assert accuracy is not None

@@ -61,7 +61,7 @@ def test_a_method_of_ones_own() -> None:
     found = find_method("mine")
     assert (found.name, found.title, found.needs) == ("mine", "Score by the class's number.", ("sklearn",))
     assert not found.trained
-    assert not found.explains
+    assert found.can == ("probabilities",)
     own = run_of("mine")
     assert own.val_accuracy == 1.0
     assert (own.val_loss, own.epochs) == (None, None)
@@ -85,7 +85,7 @@ def test_every_method_says_what_it_is() -> None:
     for name, method in METHODS.items():
         assert method.name == name
         assert method.title
-        assert isinstance(method, TrainedMethod) is method.trained is method.explains
+        assert isinstance(method, TrainedMethod) is method.trained
         assert isinstance(method, ScoredMethod) is not method.trained
 
 

@@ -18,13 +18,15 @@ def test_json(mcn: Run) -> None:
     rows = {row["name"]: row for row in content["methods"]}
     assert list(rows) == list(METHODS)
     for row in rows.values():
-        assert list(row) == ["name", "title", "needs", "installed", "trained"]
+        assert list(row) == ["name", "title", "needs", "installed", "trained", "can"]
         assert row["title"]
     for name in (*RECIPES, "gat", "gcn", "mlp", "gat-paper", "gcn-paper"):
         row = rows[name]
         assert (row["needs"], row["installed"], row["trained"]) == ([], True, True)
+        assert row["can"] == ["probabilities", "new nodes", "explain"]
     for name in ("majority", "lp", "grand", "twins"):
         assert not rows[name]["trained"]
+        assert rows[name]["can"] == ([] if name == "lp" else ["probabilities"])
     assert rows["deepwalk"]["needs"] == ["gensim", "sklearn"]
 
 

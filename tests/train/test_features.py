@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import pytest
 import torch
 from scipy import sparse
@@ -9,7 +10,9 @@ from torch_geometric.data import Data
 
 from mcn.data.sparse import feature_tensor
 from mcn.train.features import check_features, features
-from mcn.train.problem import Memory
+from mcn.train.presets import dataset_config
+from mcn.train.problem import Known, Memory, fingerprint
+from tests.train.graphs import same_tensors, small_graph, trained
 
 VALUES = [[1.0, 3.0, 0.0], [0.0, 0.0, 0.0], [-1.0, 1.0, 2.0]]
 NORMAL = [[0.25, 0.75, 0.0], [0.0, 0.0, 0.0], [-0.25, 0.25, 0.5]]
@@ -34,6 +37,74 @@ def test_signs_that_cancel_do_not_blow_up() -> None:
 
 def test_integers_become_floats() -> None:
     assert features(torch.tensor([[1, 3], [0, 2]]), True).tolist() == [[0.25, 0.75], [0.0, 1.0]]
+
+
+def _words(kind: str, seed: int = 0) -> torch.Tensor:
+    """Mostly-zero features: ones, word counts, or real numbers of both signs; one row is empty."""
+    draw = torch.Generator().manual_seed(seed)
+    values = {
+        "ones": torch.ones(300, 80),
+        "counts": torch.randint(1, 40, (300, 80), generator=draw).float(),
+        "real": torch.randn(300, 80, generator=draw),
+    }[kind]
+    x = torch.where(torch.rand(300, 80, generator=draw) < 0.1, values, 0.0)
+    x[7] = 0.0
+    x[8, 3] = -0.0
+    return x
+
+
+@pytest.mark.parametrize("kind", ["ones", "counts", "real"])
+@pytest.mark.parametrize("normalize", [True, False])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_mostly_zero_features_become_those_of_csr(kind: str, normalize: bool, dtype: torch.dtype) -> None:
+    x = _words(kind).to(dtype)
+    turned = features(x, normalize)
+    parts = sparse.csr_array(x.numpy())
+    given = features(
+        torch.sparse_csr_tensor(
+            torch.from_numpy(parts.indptr), torch.from_numpy(parts.indices), torch.from_numpy(parts.data),
+            x.shape, check_invariants=True,
+        ),
+        normalize,
+    )  # fmt: skip
+    assert turned.layout == torch.sparse_csr
+    assert turned.dtype == torch.float32
+    assert torch.equal(turned.crow_indices(), given.crow_indices())
+    assert torch.equal(turned.col_indices(), given.col_indices())
+    assert torch.equal(turned.values(), given.values())
+    assert (turned.values() != 0).all()
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.int64, torch.bool])
+def test_mostly_zero_features_of_any_type(dtype: torch.dtype) -> None:
+    x = _words("ones").to(dtype)
+    assert torch.equal(features(x, False).to_dense(), x.float())
+
+
+def _fingerprint(x: torch.Tensor) -> str:
+    labels, ids = torch.zeros(len(x), dtype=torch.int64), np.arange(3)
+    return fingerprint(x, np.array([0, 1]), np.array([0]), Known(labels, ids, ids + 3, 2))
+
+
+@pytest.mark.parametrize(("kind", "normalize"), [("ones", True), ("counts", True), ("real", False)])
+def test_the_fingerprint_does_not_depend_on_the_form(kind: str, normalize: bool) -> None:
+    x = _words(kind)
+    as_dense = x / x.abs().sum(1, keepdim=True).clamp_min(1e-12) if normalize else x
+    assert _fingerprint(features(x, normalize)) == _fingerprint(as_dense)
+    assert _fingerprint(features(feature_tensor(sparse.csr_array(x.numpy())), normalize)) == _fingerprint(
+        as_dense
+    )
+
+
+@pytest.mark.parametrize("recipe", ["mcn", "views"])
+def test_a_run_on_dense_words_is_a_run_on_csr(recipe: str) -> None:
+    config = dataset_config(recipe, "cora").replace(max_epochs=3)
+    data = small_graph()
+    first = trained(data, config)
+    data.x = data.x.to_dense()
+    second = trained(data, config)
+    assert first.problem.fingerprint() == second.problem.fingerprint()
+    assert same_tensors(first.model.state_dict(), second.model.state_dict())
 
 
 def graph(x: torch.Tensor | None, names: list[str] | None = None) -> Data:

@@ -19,7 +19,7 @@ SCALES = (1.0, 3.0, 10.0)
 """Lengths of the feature vectors that are tried: how much they weigh beside the counts."""
 
 
-@register("ica", needs=("sklearn",))
+@register("ica", needs=("sklearn",), probabilities=False)
 def ica(task: Task, seed: int) -> NDArray[np.float32]:
     """Logistic regression on features and counts of the neighbours' classes, applied again and again.
 

@@ -16,7 +16,7 @@ ALPHAS = (0.5, 0.7, 0.9, 0.99)
 STEPS = (3, 10, 50)
 
 
-@register("lp")
+@register("lp", probabilities=False)
 def lp(task: Task, seed: int) -> NDArray[np.float32]:
     """Labels of the training nodes spread over the graph; weight and steps chosen on validation."""
     return best_scores((propagated(task, steps, alpha) for steps in STEPS for alpha in ALPHAS), task)

@@ -18,7 +18,7 @@ RIDGES = (0.01, 0.1, 1.0)
 SMOOTHS = (0.001, 0.01, 0.1, 1.0)
 
 
-@register("manireg")
+@register("manireg", probabilities=False)
 def manireg(task: Task, seed: int) -> NDArray[np.float32]:
     """Linear least squares on the features, smooth along the edges; both weights chosen on validation."""
     x = unit_features(task)

@@ -7,13 +7,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib.util import find_spec
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from torch_geometric.data import Data
 
-from mcn._names import did_you_mean, one_of
+from mcn._names import one_of
 from mcn.baselines.task import Scorer, Task, task_from_data
 from mcn.motifs import MotifCounts
 from mcn.train.loop import fit
@@ -23,6 +23,10 @@ from mcn.train.recipes import RECIPES, work_of
 from mcn.train.settings import Settings
 
 _PACKAGES = {"sklearn": "scikit-learn"}  # by the name they are imported by, where that is another one
+
+
+ABILITIES = ("probabilities", "new nodes", "explain")
+"""What a method may do: give probabilities, predict nodes of another graph, say what that rests on."""
 
 
 class Outcome(NamedTuple):
@@ -58,15 +62,18 @@ class Method(ABC):
     title: str
     needs: tuple[str, ...] = ()
 
-    @property
-    @abstractmethod
-    def trained(self) -> bool:
-        """Whether it is a network of a recipe: it has settings, a run on disk, and predicts new nodes."""
+    trained: ClassVar[bool] = False
+    """Whether it is a network of a recipe: it has settings, and leaves a run on disk."""
 
     @property
-    @abstractmethod
-    def explains(self) -> bool:
-        """Whether the explorer can show what its predictions rest on."""
+    def can(self) -> tuple[str, ...]:
+        """What it can do beyond classifying the nodes it is given: some of `ABILITIES`."""
+        return ABILITIES
+
+    @property
+    def ledger_name(self) -> str:
+        """What the keys of a ledger call it."""
+        return self.name
 
     @abstractmethod
     def configure(
@@ -111,22 +118,18 @@ class TrainedMethod(Method):
     Attributes:
         recipe: its name.
         changes: what makes the special case.
-        ledger_name: what keys in a ledger call it: a special case's configuration tells the rest.
+        former: what keys in a ledger call it, if not by its name.
     """
 
     recipe: str = "mcn"
     changes: Mapping[str, Any] = field(default_factory=dict)
-    ledger_name: str = ""
+    former: str = ""
+    trained: ClassVar[bool] = True
 
     @property
-    def trained(self) -> bool:
-        """Yes."""
-        return True
-
-    @property
-    def explains(self) -> bool:
-        """Yes: every recipe does."""
-        return True
+    def ledger_name(self) -> str:
+        """Its name, or the name it had in 0.1.0, where the recipe paper was mcn with another rule."""
+        return self.former or self.name
 
     def configure(
         self, dataset: str | None, settings: Mapping[str, Any], last: Mapping[str, Any]
@@ -158,16 +161,12 @@ class ScoredMethod(Method):
     """A baseline: a function from a task and a seed to scores."""
 
     function: Scorer | None = None
+    probabilities: bool = True
 
     @property
-    def trained(self) -> bool:
-        """No."""
-        return False
-
-    @property
-    def explains(self) -> bool:
-        """No."""
-        return False
+    def can(self) -> tuple[str, ...]:
+        """Give probabilities, or nothing."""
+        return ABILITIES[:1] if self.probabilities else ()
 
     def configure(
         self, dataset: str | None, settings: Mapping[str, Any], last: Mapping[str, Any]
@@ -218,10 +217,16 @@ def add(method: Method) -> None:
     METHODS[method.name] = method
 
 
-def register(name: str, *, needs: tuple[str, ...] = ()) -> Callable[[Scorer], Scorer]:
+def register(
+    name: str, *, needs: tuple[str, ...] = (), probabilities: bool = True
+) -> Callable[[Scorer], Scorer]:
     """Enter a method under a name: ``@register("mine")`` above a function ``(task, seed) -> scores``.
 
     Its title is the first line of the function's docstring.
+
+    Args:
+        needs: packages that a plain installation does not bring.
+        probabilities: whether the scores of a node are probabilities, not just larger for likelier classes.
 
     Raises:
         ValueError: the name is taken.
@@ -229,7 +234,7 @@ def register(name: str, *, needs: tuple[str, ...] = ()) -> Callable[[Scorer], Sc
 
     def enter(function: Scorer) -> Scorer:
         title = (function.__doc__ or "").strip().partition("\n")[0]
-        add(ScoredMethod(name, title, needs, function))
+        add(ScoredMethod(name, title, needs, function, probabilities))
         return function
 
     return enter
@@ -252,12 +257,9 @@ def check_methods(names: Iterable[str], what: str = "methods") -> list[str]:
     Raises:
         ValueError: none is given, one is not known, or its packages are not installed.
     """
-    found = list(dict.fromkeys(FORMER.get(name, name) for name in names))
+    found = list(dict.fromkeys(find_method(name, what).name for name in names))
     if not found:
         raise ValueError(f"{what} names no method; there are {', '.join(METHODS)}")
     for name in found:
-        if name not in METHODS:
-            hint = did_you_mean(name, METHODS)
-            raise ValueError(f"{what} must be one of {', '.join(METHODS)}, got {name!r}{hint}")
         METHODS[name].check_installed()
     return found

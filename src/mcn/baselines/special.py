@@ -31,9 +31,9 @@ _TITLES = {
 
 for _name, _recipe in RECIPES.items():
     # In 0.1.0 the recipe paper ran as mcn with another rule of attention.
-    add(TrainedMethod(_name, _recipe.title, (), _name, {}, "mcn" if _name == "paper" else _name))
+    add(TrainedMethod(_name, _recipe.title, (), _name, {}, "mcn" if _name == "paper" else ""))
 for _name, _changes in CHANGES.items():
-    add(TrainedMethod(_name, _TITLES[_name], (), "mcn", _changes, _name))
+    add(TrainedMethod(_name, _TITLES[_name], (), "mcn", _changes))
 for _name, _changes in PAPER_CHANGES.items():
     _title = f"{_TITLES[_name.removesuffix('-paper')]}; with the paper's settings for MCN"
-    add(TrainedMethod(_name, _title, (), "paper", _changes, _name))
+    add(TrainedMethod(_name, _title, (), "paper", _changes))

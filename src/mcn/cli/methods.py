@@ -24,7 +24,7 @@ def run(as_json: Json = False) -> None:
             "needs": list(method.needs),
             "installed": all(find_spec(name) is not None for name in method.needs),
             "trained": method.trained,
-            "explains": method.explains,
+            "can": list(method.can),
         }
         for method in METHODS.values()
     ]

@@ -10,18 +10,25 @@ import torch
 from torch_geometric.data import Data
 
 from mcn.data.sparse import feature_csr, feature_tensor
+from mcn.nn.features import mostly_zero
 from mcn.train.problem import Memory
 
 
 def features(x: torch.Tensor, normalize: bool) -> torch.Tensor:
-    """Return features in float32, sparse or dense as they came, each row divided by its sum if asked.
+    """Return features in float32, each row divided by its sum if asked: dense, or CSR if mostly zero.
+
+    What comes as CSR stays CSR; a dense matrix that is mostly zero (bag-of-words features from PyG) becomes
+    what it would be had it come as CSR.
 
     The sum is of absolute values: the same for bag-of-words features, and it cannot cancel to nearly
     nothing for features of both signs. A row of zeros stays as it is.
     """
     if x.layout == torch.strided:
         dense = x.to(torch.float32)
-        return dense / dense.abs().sum(1, keepdim=True).clamp_min(1e-12) if normalize else dense
+        if not mostly_zero(dense):
+            return dense / dense.abs().sum(1, keepdim=True).clamp_min(1e-12) if normalize else dense
+        # SciPy has no half precision.
+        x = (dense if x.dtype in (torch.float16, torch.bfloat16) else x).detach()
     csr: Any = feature_csr(x).astype(np.float64)
     if normalize:
         total = np.asarray(abs(csr).sum(1)).ravel()

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from mcn import __version__
-from mcn.baselines.registry import FORMER, Method, TrainedMethod, find_method
+from mcn.baselines.registry import FORMER, Method, find_method
 from mcn.experiments.engine.source import Graph, Source, load
 from mcn.train.predictions import accuracy_on_test
 from mcn.train.settings import Settings
@@ -71,12 +71,11 @@ class Unit:
         A changed default changes the configuration, and with it the key. Loads the graph, once per process.
         """
         config, method = self.config(), find_method(self.method)
-        named = method.ledger_name if isinstance(method, TrainedMethod) else method.name
         return hashlib.sha256(
             _canonical(
                 {
                     "format": FORMAT,
-                    "method": named,
+                    "method": method.ledger_name,
                     "dataset": self.source.dataset,
                     "data": load(self.source, self.seed).fingerprint,
                     "config": None if config is None else config.identity(),
