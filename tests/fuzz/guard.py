@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import json
 import mmap
 import os
@@ -147,6 +148,7 @@ def _inside(
 
 
 def _limit() -> None:
+    faulthandler.disable()  # a crash is reported by the parent
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     statm = Path("/proc/self/statm")
     if statm.exists():

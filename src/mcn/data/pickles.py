@@ -28,7 +28,7 @@ def read_pickle(content: bytes, name: str) -> Any:
         ValueError: the pickle names anything else, is truncated or malformed.
     """
     try:
-        records = _Unpickler(io.BytesIO(content), encoding="latin1").load()
+        records = _Unpickler(_Whole(content), encoding="latin1").load()
         return _plain(records)
     except _Refused as error:
         raise ValueError(f"{name}: refused, the pickle asks for {error}, which is no array or list") from None
@@ -37,6 +37,16 @@ def read_pickle(content: bytes, name: str) -> Any:
         raise ValueError(
             f"{name}: not a readable pickle, damaged or truncated ({type(error).__name__}: {brief(error)})"
         ) from error
+
+
+class _Whole(io.BytesIO):
+    """A file whose lines must be whole: a name that is cut off is not another name."""
+
+    def readline(self, size: int | None = -1) -> bytes:
+        line = super().readline(size)
+        if not line.endswith(b"\n"):
+            raise EOFError("a line is cut off")
+        return line
 
 
 class _Refused(Exception):
@@ -98,7 +108,9 @@ _ADMITTED: dict[tuple[str, str], type] = {
 }
 
 
-class _Unpickler(pickle.Unpickler):
+# Python's own unpickler, not the one in C: that one makes room for as many objects as a file of a few bytes
+# says that it remembers.
+class _Unpickler(pickle._Unpickler):
     def find_class(self, module: str, name: str) -> Any:
         """The inert record for an admitted name."""
         try:

@@ -110,7 +110,7 @@ def feature_csr(x: Tensor) -> sparse.csr_array[Any]:
     import torch
 
     if x.layout == torch.sparse_csr:
-        parts = (x.values().numpy(), x.col_indices().numpy(), x.crow_indices().numpy())
-        check_csr(parts[2], parts[1], x.shape, "x", values=parts[0])
+        check_csr(x.crow_indices(), x.col_indices(), x.shape, "x", values=x.values())
+        parts = (as_array(x.values(), "x", "[entries]"), x.col_indices().numpy(), x.crow_indices().numpy())
         return sparse.csr_array(parts, shape=(x.shape[0], x.shape[1]))
-    return sparse.csr_array(x.numpy())
+    return sparse.csr_array(as_array(x, "x", "[N, F]"))
