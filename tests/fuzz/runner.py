@@ -97,7 +97,9 @@ def _turns(
             def make(index: int, target: Target = target, corpus: list[bytes] = corpus) -> bytes:
                 return target.input(seed, index, corpus)
 
-            left = min(SLICE, end - time.monotonic()) if minutes is not None else 1e9
+            left = 1e9
+            if minutes is not None:  # short enough for every target to have two turns
+                left = min(SLICE, 30 * minutes / len(targets), end - time.monotonic())
             batch = guard.run(target, make, tally.tried, stop, folder, left)
             tally.tried += batch.tried
             tally.taken += batch.taken
