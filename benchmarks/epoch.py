@@ -1,12 +1,16 @@
 """Epoch time (train step plus validation) of PyG's GAT and of motif convolutional networks, side by side.
 
-    python benchmarks/epoch.py --data-root DATA [--graphs cora citeseer pubmed million] [--threads 1 2]
+    python benchmarks/epoch.py --data-root DATA [--graphs cora cora-dense text-100k …] [--threads 1 2]
 
 All networks have GAT's architecture (8 heads × 8 hidden, dropout 0.6) and train with Adam; ours by the
 very loop of `mcn train`, the attention's loss included. PyG's GAT gets dense features and computes the
 whole graph, as its examples do; ours compute the receptive field of the training and validation nodes.
 The networks of one graph take turns epoch by epoch in one process, so that a busy machine slows all of
 them alike; peak memory comes from a process of its own for each.
+
+`cora` has CSR features, `cora-dense` the dense ones that PyG's `Planetoid` brings; `text-20k` and
+`text-100k` are generated graphs whose nodes have 768 dense columns, as text embeddings do. `product` is the
+input layer alone on such features, beside a BLAS on one thread.
 """
 
 from __future__ import annotations
@@ -32,7 +36,8 @@ with warnings.catch_warnings():
     from torch_geometric.nn import GATConv
 
 import mcn
-from mcn.data import feature_tensor, powerlaw_cluster
+from mcn.data import feature_csr, feature_tensor, powerlaw_cluster
+from mcn.nn.ops import transform
 from mcn.train import MCNConfig, prepare
 from mcn.train.loop import one_torch_thread
 from mcn.train.recipes import work_of
@@ -47,7 +52,10 @@ NETWORK_SETTINGS: dict[str, tuple[tuple[str, ...], int, str | None]] = {
     "mcn 5 motifs × K=2, paper's rule": (FIVE, 2, "paper"),
     PINNED: (FIVE, 2, None),
 }
-NETWORKS = (PYG, *NETWORK_SETTINGS)
+GIVEN_CSR = "mcn edge (GAT), x given as CSR"
+NETWORKS = (PYG, *NETWORK_SETTINGS, GIVEN_CSR)
+TEXTS = {"text-20k": 20_000, "text-100k": 100_000}
+GRAPHS = ("cora", "cora-dense", "citeseer", "pubmed", "text-20k", "text-100k", "million")
 
 
 def million(seed: int = 0) -> Data:
@@ -57,6 +65,19 @@ def million(seed: int = 0) -> Data:
     edges = torch.from_numpy(powerlaw_cluster(n, 5, 0.3, seed))
     columns = rng.integers(0, words, (n, 10)).ravel()
     x = feature_tensor(sparse.csr_array((np.ones(10 * n, np.float32), columns, np.arange(0, 10 * n + 1, 10))))
+    return with_parts(x, edges, rng)
+
+
+def texts(n: int, seed: int = 0) -> Data:
+    """A power-law graph of n nodes and 5 n edges with triangles, 768 dense columns, 5 classes."""
+    rng = np.random.default_rng(seed)
+    x = torch.from_numpy(rng.standard_normal((n, 768), np.float32))
+    return with_parts(x, torch.from_numpy(powerlaw_cluster(n, 5, 0.3, seed)), rng)
+
+
+def with_parts(x: torch.Tensor, edges: torch.Tensor, rng: np.random.Generator) -> Data:
+    """Five random classes; 1,000 nodes for training, 2,000 for validation."""
+    n = len(x)
     order = torch.from_numpy(rng.permutation(n))
     masks = {}
     parts = {"train_mask": order[:1000], "val_mask": order[1000:3000], "test_mask": order[3000:]}
@@ -68,7 +89,14 @@ def million(seed: int = 0) -> Data:
 
 
 def load(name: str, root: str | None) -> Data:
-    return million() if name == "million" else mcn.load_dataset(name, root)
+    if name in TEXTS:
+        return texts(TEXTS[name])
+    if name == "million":
+        return million()
+    data = mcn.load_dataset(name.removesuffix("-dense"), root)
+    if name.endswith("-dense"):
+        data.x = data.x.to_dense()
+    return data
 
 
 class PygGat(torch.nn.Module):
@@ -135,7 +163,41 @@ def make(name: str, data: Data, graph: str) -> Callable[[], float]:
     classes, output_heads = int(data.y.max()) + 1, 8 if graph == "pubmed" else 1
     if name == PYG:
         return pyg_epoch(data, classes, output_heads)
+    if name == GIVEN_CSR:
+        data, name = data.clone("x"), EDGE
+        data.x = feature_tensor(feature_csr(data.x))
     return mcn_epoch(data, output_heads, name)
+
+
+def chosen(graph: str, names: list[str]) -> list[str]:
+    """The networks that say something of this graph."""
+    if graph in TEXTS:  # only the input layer differs from the other graphs
+        return [name for name in names if name in NETWORKS[:4]]
+    return [name for name in names if name != GIVEN_CSR or graph.endswith("-dense")]
+
+
+def product(rounds: int) -> None:
+    """The input layer on dense features, forward and backward, in processor seconds of one thread."""
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    x, g = torch.randn(20_000, 768), torch.randn(20_000, 64)
+    w = torch.randn(768, 64, requires_grad=True)
+    print("\nproduct, 1 thread: dropout(X) W with X 20,000 × 768 and W 768 × 64, forward and backward")
+    for p in (0.0, 0.6):
+        both: dict[str, Callable[[], torch.Tensor]] = {
+            "mcn": lambda p=p: transform(x, w, p, 1),  # type: ignore[misc]
+            "torch": lambda p=p: torch.mm(torch.nn.functional.dropout(x, p) if p else x, w),  # type: ignore[misc]
+        }
+        seconds: dict[str, list[float]] = {name: [] for name in both}
+        for _ in range(rounds + 2):
+            for name, make_product in both.items():
+                start = time.thread_time()
+                make_product().backward(g)  # type: ignore[no-untyped-call]
+                seconds[name].append(time.thread_time() - start)
+        best = {name: min(times[2:]) for name, times in seconds.items()}
+        ratio = best["mcn"] / best["torch"]
+        both_times = ", ".join(f"{name} {value * 1e3:.1f} ms" for name, value in best.items())
+        print(f"  dropout {p}, best of {rounds}: {both_times}; {ratio:.2f} times torch's time")
 
 
 def measure(
@@ -188,17 +250,21 @@ def report(graph: str, threads: int, seconds: dict[str, list[float]], memory: di
     if EDGE in seconds and PINNED in seconds:
         more = statistics.median(seconds[PINNED]) / statistics.median(seconds[EDGE]) - 1
         print(f"  5 motifs × K=2, pinned to (edge, 1), against edge only: {more:+.0%}")
+    if EDGE in seconds and GIVEN_CSR in seconds:
+        more = statistics.median(seconds[EDGE]) / statistics.median(seconds[GIVEN_CSR]) - 1
+        best = min(seconds[EDGE]) / min(seconds[GIVEN_CSR]) - 1
+        print(f"  dense x against the same x as CSR: {more:+.0%} (best {best:+.0%})")
     return rows
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--data-root", help="folder of the citation data sets (default: as mcn.load_dataset)")
-    parser.add_argument("--graphs", nargs="+", default=["cora", "citeseer", "pubmed", "million"])
+    parser.add_argument("--graphs", nargs="+", default=[*GRAPHS, "product"])
     parser.add_argument("--networks", nargs="+", default=list(NETWORKS), choices=NETWORKS)
     parser.add_argument("--threads", nargs="+", type=int, default=[1, 2])
     parser.add_argument(
-        "--rounds", type=int, default=15, help="epochs per network (3 on the million-edge graph)"
+        "--rounds", type=int, default=15, help="epochs per network (3 on graphs of 100,000 nodes or more)"
     )
     parser.add_argument("--no-memory", action="store_true", help="skip the measurement of peak memory")
     parser.add_argument("--json", help="also write the rows to this file")
@@ -209,11 +275,15 @@ def main() -> None:
         return
     rows = []
     for graph in args.graphs:
-        rounds = 3 if graph == "million" else args.rounds
+        if graph == "product":
+            product(args.rounds)
+            continue
+        rounds = min(3, args.rounds) if graph in ("million", "text-100k") else args.rounds
+        wanted = chosen(graph, args.networks)
         for threads in args.threads:
-            seconds = measure(graph, args.networks, threads, rounds, args.data_root)
+            seconds = measure(graph, wanted, threads, rounds, args.data_root)
             first = threads == args.threads[0] and not args.no_memory
-            names = args.networks if first else []
+            names = wanted if first else []
             memory = {name: peak_memory(graph, name, threads, args.data_root) for name in names}
             rows += report(graph, threads, seconds, memory)
     if args.json:

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from mcn.nn import features
-from mcn.nn.features import SparseFeatures, is_sparse, sparse_features
+from mcn.nn.features import DenseRows, SparseFeatures, input_features, is_sparse, mostly_zero, sparse_features
 from tests.nn.graphs import random_features
 
 
@@ -61,3 +61,56 @@ def test_refuses_what_it_cannot_do() -> None:
         sparse_features(_csr().requires_grad_())
     with pytest.raises(ValueError, match="int64"):
         sparse_features(torch.ones(2, 2, dtype=torch.int64).to_sparse_coo())
+
+
+def _mostly_zero(n: int = 30) -> torch.Tensor:
+    x = torch.zeros(n, 10)
+    x[:, 0] = torch.arange(n) + 1.0
+    return x
+
+
+def test_what_is_mostly_zero() -> None:
+    x = torch.zeros(5, 10)
+    x[:, :2] = 1.0
+    assert mostly_zero(x)
+    x[0, 2] = -1.0
+    assert not mostly_zero(x)
+    assert mostly_zero(torch.zeros(2, 2))
+    assert not mostly_zero(torch.zeros(0, 3))
+
+
+def test_mostly_zero_features_are_turned_once() -> None:
+    x = _mostly_zero()
+    x[3, 4] = -0.0
+    holder = input_features(x)
+    assert isinstance(holder, SparseFeatures)
+    assert len(holder.values) == 30  # no stored zero
+    assert torch.equal(_dense(holder), x)
+    assert input_features(x) is holder
+    assert input_features(holder) is holder
+    x[0, 0] = 7.0
+    changed = input_features(x)
+    assert changed is not holder
+    assert isinstance(changed, SparseFeatures)
+    assert torch.equal(_dense(changed), x)
+    x += 1.0
+    assert input_features(x) is x
+    number = len(features._looked_at)
+    del x
+    gc.collect()
+    assert len(features._looked_at) < number
+
+
+def test_other_features_stay_as_they_are() -> None:
+    dense, learned, whole = torch.randn(4, 3), _mostly_zero().requires_grad_(), _mostly_zero().long()
+    with torch.inference_mode():
+        inference = _mostly_zero()
+    for x in (dense, learned, whole, inference):
+        assert input_features(x) is x
+
+
+def test_rows_of_a_dense_matrix() -> None:
+    x, rows = torch.randn(6, 4), np.array([5, 0, 5])
+    taken = DenseRows(x, rows)
+    assert taken.shape == (3, 4)
+    assert torch.equal(taken.tensor(), x[rows])

@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 import torch
 from torch_geometric.nn import GATConv
 
-from mcn.nn import MCN, MCNConv
-from tests.nn.graphs import edge_index, random_features, random_stack, threads
+from mcn.nn import MCN, MCNConv, ops
+from mcn.nn.features import SparseFeatures
+from tests.nn.graphs import edge_index, grads, random_features, random_stack, threads
 
 ROWS = np.array([17, 3, 44, 59])
 
@@ -186,3 +188,46 @@ def test_bad_inputs() -> None:
         model(x, stack, choice=[1])
     with pytest.raises(ValueError, match="0 … 1, got 7 … 7"):
         model(x, stack, ROWS, choice=7)
+
+
+def _passes(model: MCN, x: Any, stack: Any, rows: Any) -> list[torch.Tensor]:
+    """Scores and gradients of a training pass, and scores outside training."""
+    model.train()
+    scores = model(x, stack, rows, key=11)
+    learned = [p for name, p in model.named_parameters() if ".selector." not in name]
+    found = [scores, *grads(scores, *learned)]
+    return [*found, model.eval()(x, stack, rows)]
+
+
+@pytest.mark.parametrize("rows", [None, ROWS])
+def test_mostly_zero_dense_features_give_the_bits_of_csr(rows: Any) -> None:
+    torch.manual_seed(0)
+    stack, model = random_stack(n=60), MCN(300, 4, 3, heads=2, dropout=0.5)
+    x = torch.where(torch.rand(60, 300) < 0.1, torch.randn(60, 300), 0.0)
+    csr = sp.csr_array(x.numpy())
+    held = SparseFeatures(csr.indptr.astype(np.int64), csr.indices.astype(np.int32), csr.data, 300)
+    results = [_passes(model, form, stack, rows) for form in (held, x)]
+    assert all(torch.equal(a, b) for a, b in zip(*results, strict=True))
+
+
+@pytest.mark.parametrize("rows", [None, ROWS])
+def test_wide_dense_features(rows: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    torch.manual_seed(0)
+    stack, x, model = random_stack(n=60), torch.randn(60, 300), MCN(300, 4, 3, heads=2, dropout=0.5)
+    fused = _passes(model, x, stack, rows)
+    copied = _passes(model, x.clone().requires_grad_(), stack, rows)  # the rows of a variable are copied
+    assert all(torch.equal(a, b) for a, b in zip(fused, copied, strict=True))
+    monkeypatch.setattr(ops, "_fused", lambda _x: False)
+    plain = _passes(model, x, stack, rows)
+    assert all(torch.allclose(a, b, atol=1e-4) for a, b in zip(fused, plain, strict=True))
+
+
+def test_bits_on_wide_dense_features_do_not_depend_on_threads() -> None:
+    torch.manual_seed(0)
+    stack, x = random_stack(n=900), torch.randn(900, 768)
+    model = MCN(768, 8, 5, motifs=2, dropout=0.6)
+    results = []
+    for count in (1, 2):
+        with threads(count):
+            results.append(_passes(model, x, stack, np.arange(0, 900, 2)))
+    assert all(torch.equal(a, b) for a, b in zip(*results, strict=True))

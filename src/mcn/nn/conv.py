@@ -14,7 +14,7 @@ from mcn.matrices import Rows, RowSource
 from mcn.nn import ops
 from mcn.nn._rng import derive, torch_key
 from mcn.nn.attend import PRIORS, Attention
-from mcn.nn.features import SparseFeatures, is_sparse, sparse_features
+from mcn.nn.features import DenseRows, SparseFeatures, is_sparse, sparse_features
 from mcn.nn.selector import Choices, Selector, epsilon_greedy, greedy, sample
 from mcn.nn.sparse_linear import symmetric_normalised
 
@@ -134,7 +134,7 @@ class MCNConv(torch.nn.Module):
 
     def forward(
         self,
-        x: torch.Tensor | SparseFeatures,
+        x: torch.Tensor | SparseFeatures | DenseRows,
         stack: RowSource,
         *,
         choice: Any = None,
@@ -207,7 +207,9 @@ class MCNConv(torch.nn.Module):
         out, coefficients = self._aggregate(z, weights, None, True)
         return out, chosen.report(stack, rows, coefficients)
 
-    def _transform(self, x: torch.Tensor | SparseFeatures, stack: RowSource, key: int | None) -> torch.Tensor:
+    def _transform(
+        self, x: torch.Tensor | SparseFeatures | DenseRows, stack: RowSource, key: int | None
+    ) -> torch.Tensor:
         """Check that the layer, the features and the stack fit, and compute H W."""
         if self.selector is not None and (stack.num_motifs, stack.steps) != (self.motifs, self.steps):
             raise ValueError(
@@ -219,7 +221,7 @@ class MCNConv(torch.nn.Module):
                 f"x has shape {tuple(x.shape)}, expected {(stack.num_src, self.in_channels)}: "
                 "one row per source of the stack, in_channels columns"
             )
-        features = sparse_features(x) if is_sparse(x) else x
+        features: Any = sparse_features(x) if is_sparse(x) else x
         return ops.transform(features, self.weight, *self._drop(self.input_dropout, key, _INPUT))
 
     @staticmethod

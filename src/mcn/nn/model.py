@@ -13,8 +13,9 @@ from mcn.matrices import MotifStack, RowSource
 from mcn.nn._blocks import BlockCache, node_ids
 from mcn.nn._rng import Stream, derive
 from mcn.nn.conv import MCNConv, pinned
-from mcn.nn.features import SparseFeatures, is_sparse, sparse_features
+from mcn.nn.features import DenseRows, SparseFeatures, input_features
 from mcn.nn.selector import Choices
+from mcn.nn.wide_linear import is_wide
 
 
 class MCN(torch.nn.Module):
@@ -44,7 +45,7 @@ class MCN(torch.nn.Module):
         **layer: further arguments of `MCNConv` (self_attention, motif_attention, prior, epsilon, …).
 
     Shapes:
-        x: [N, in_channels], dense or sparse CSR.
+        x: [N, in_channels], dense or sparse CSR; dense ones that are mostly zero are turned into CSR once.
         result: [N, out_channels], or [len(rows), out_channels].
     """
 
@@ -193,14 +194,17 @@ class MCN(torch.nn.Module):
 
     def _input(
         self, x: torch.Tensor | SparseFeatures, stack: MotifStack, part: RowSource
-    ) -> torch.Tensor | SparseFeatures:
+    ) -> torch.Tensor | SparseFeatures | DenseRows:
         if x.shape[0] != stack.num_src:
             raise ValueError(f"x has {x.shape[0]} rows, but the stack has {stack.num_src} nodes")
-        if is_sparse(x):
-            features = sparse_features(x)
-            return features if part is stack else features.take(part.src)
-        assert isinstance(x, torch.Tensor)
-        return x if part is stack else x[torch.from_numpy(part.src).to(x.device)]
+        features = input_features(x)
+        if part is stack:
+            return features
+        if isinstance(features, SparseFeatures):
+            return features.take(part.src)
+        first: Any = self.convs[0].weight
+        taken = DenseRows(features, part.src)
+        return taken if not features.requires_grad and is_wide(features, first) else taken.tensor()
 
     def _degrees(self, stack: MotifStack, part: RowSource, pin: Any) -> NDArray[np.float64] | None:
         """Row sums of Â for the sources of a block, needed without self-attention."""

@@ -13,7 +13,8 @@ from mcn.nn import linear as _linear
 from mcn.nn import plain
 from mcn.nn import sparse_linear as _sparse_linear
 from mcn.nn.attend import Attention
-from mcn.nn.features import SparseFeatures
+from mcn.nn.features import DenseRows, SparseFeatures
+from mcn.nn.wide_linear import is_wide, wide_linear
 
 
 def _fused(x: torch.Tensor) -> bool:
@@ -24,13 +25,19 @@ def _path(x: torch.Tensor, fused: ModuleType) -> ModuleType:
     return fused if _fused(x) else plain
 
 
-def transform(x: torch.Tensor | SparseFeatures, weight: torch.Tensor, p: float, key: int) -> torch.Tensor:
+def transform(
+    x: torch.Tensor | SparseFeatures | DenseRows, weight: torch.Tensor, p: float, key: int
+) -> torch.Tensor:
     """``dropout(H) @ W`` for dense or sparse H."""
     if isinstance(x, SparseFeatures):
         path = _path(weight, _sparse_linear)
         out: torch.Tensor = path.sparse_linear(x, weight, p, key)
-    else:
-        out = _path(weight, _linear).linear(x, weight, p, key)
+        return out
+    whole, rows = (x.whole, x.rows) if isinstance(x, DenseRows) else (x, None)
+    if _fused(weight) and is_wide(whole, weight):
+        return wide_linear(whole, weight, p, key, rows)
+    taken = x.tensor() if isinstance(x, DenseRows) else x
+    out = _path(weight, _linear).linear(taken, weight, p, key)
     return out
 
 
