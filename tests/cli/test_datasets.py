@@ -7,7 +7,10 @@ import pytest
 
 from tests.cli.conftest import Run
 
-NAMES = ["strong-ties", "karate", "cora", "citeseer", "pubmed", "dd6", "dd7"]
+NAMES = [
+    "strong-ties", "karate", "cora", "citeseer", "pubmed", "dd6", "dd7", "texas", "wisconsin",
+    "chameleon-filtered", "actor", "minesweeper", "amazon-photo", "airports-usa",
+]  # fmt: skip
 
 
 def test_listing(mcn: Run, cache: Path) -> None:
@@ -15,7 +18,8 @@ def test_listing(mcn: Run, cache: Path) -> None:
     lines = out.splitlines()
     assert (code, err) == (0, "")
     assert lines[0].split() == ["name", "nodes", "edges", "classes", "where"]
-    assert [line.split()[0] for line in lines[1:-1]] == NAMES
+    assert [line.split()[0] for line in lines[1:-2]] == NAMES
+    assert lines[-2].startswith("also: pyg:CLASS/NAME")
     assert lines[2].split() == ["karate", "34", "78", "2", "built", "in"]
     assert lines[3].split()[:4] == ["cora", "2,708", "5,278", "7"]
     assert lines[3].endswith("not here; downloaded when first loaded")

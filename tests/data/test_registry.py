@@ -10,7 +10,10 @@ import torch
 import mcn
 from mcn.data import datasets
 
-NAMES = ["strong-ties", "karate", "cora", "citeseer", "pubmed", "dd6", "dd7"]
+NAMES = [
+    "strong-ties", "karate", "cora", "citeseer", "pubmed", "dd6", "dd7", "texas", "wisconsin",
+    "chameleon-filtered", "actor", "minesweeper", "amazon-photo", "airports-usa",
+]  # fmt: skip
 
 
 def test_listing_facts_are_those_of_the_loaded_sets(shared: Path, cache: Path) -> None:

@@ -24,6 +24,18 @@ Nodes = Annotated[
     Path | None, typer.Option("--nodes", help="A table of the nodes: id, label, split, features.")
 ]
 DataRoot = Annotated[Path | None, typer.Option("--data-root", help="Folder to look for data sets in first.")]
+Trust = Annotated[
+    bool,
+    typer.Option(
+        "--trust", help="Let PyG or OGB unpickle the files of a data set, which can run code (pyg:…, ogb:…)."
+    ),
+]
+SplitIndex = Annotated[
+    int,
+    typer.Option(
+        "--split-index", min=0, help="Which of several given splits, or the seed of one that is drawn."
+    ),
+]
 Threads = Annotated[
     int | None, typer.Option("--threads", min=1, help="Cores to use; chosen by size if not given.")
 ]
@@ -45,7 +57,14 @@ def check_input(dataset: str | None, graph: Path | None, nodes: Path | None) -> 
 
 
 def read_input(
-    dataset: str | None, graph: Path | None, nodes: Path | None, data_root: Path | None, default: str
+    dataset: str | None,
+    graph: Path | None,
+    nodes: Path | None,
+    data_root: Path | None,
+    default: str,
+    *,
+    trust: bool = False,
+    split_index: int = 0,
 ) -> tuple[Data, str]:
     """The graph a user asked for, and what to call it."""
     check_input(dataset, graph, nodes)
@@ -56,7 +75,7 @@ def read_input(
     from mcn.data import load_dataset  # without torch until the name is known to be right
 
     name = default if dataset is None else dataset
-    return load_dataset(name, root=data_root), name
+    return load_dataset(name, root=data_root, split=split_index, trust=trust), name
 
 
 def read_own(folder: Path, source: dict[str, Any], data_root: Path | None) -> Data:

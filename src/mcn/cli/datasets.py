@@ -39,4 +39,5 @@ def run(data_root: DataRoot = None, as_json: Json = False) -> None:
     print(f"{'name':{width}s}  {'nodes':>7s}  {'edges':>7s}  {'classes':>7s}  where")
     for info in found:
         print(f"{info.name:{width}s}  {info.nodes:>7,}  {info.edges:>7,}  {info.classes:>7,}  {info.where}")
+    print("also: pyg:CLASS/NAME through PyG's readers and ogb:NAME through OGB's; both need --trust")
     print(f"looked in: {', '.join(folders)}")

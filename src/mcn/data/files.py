@@ -83,6 +83,42 @@ def store(folder: Path, files: Mapping[str, bytes]) -> None:
             file.write(content)
 
 
+def obtain(
+    dataset: str,
+    folders: Sequence[str],
+    sums: Mapping[str, str],
+    root: str | Path | None,
+    download: bool,
+    home: str,
+) -> dict[str, bytes]:
+    """Return the checked files of a data set: found in one of the places, else fetched into the cache.
+
+    Args:
+        dataset: its name, for messages.
+        folders: where the files may lie below each place; fetched ones are stored in the first.
+        sums: the SHA-256 of each file.
+        root: the folder to look in first.
+        download: whether files that are nowhere are fetched.
+        home: the address that the names of the files are appended to.
+
+    Raises:
+        DatasetNotFound: the files are nowhere and cannot be downloaded.
+        ValueError: a file is not the one that it should be.
+    """
+    names = sorted(sums)
+    found = locate(folders, names, root)
+    if found is not None:
+        return read_checked(found, sums)
+    if not download:
+        raise not_found(dataset, folders[0], names, root, "downloading was not asked for")
+    try:
+        files = {file: check_sum(fetch(f"{home}/{file}"), f"{home}/{file}", sums[file]) for file in names}
+    except OSError as error:
+        raise not_found(dataset, folders[0], names, root, f"{home} could not be read ({error})") from error
+    store(cache_folder() / folders[0], files)
+    return files
+
+
 def not_found(
     dataset: str, folder: str, files: Sequence[str], root: str | Path | None, why: str
 ) -> DatasetNotFound:

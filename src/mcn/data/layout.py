@@ -50,8 +50,38 @@ DD_FOLDERS = ("DD/DD67/raw", "DD67/raw")
 DD_WHOLE_FOLDERS = ("DD/raw", "DD/DD/raw")
 DD_WHOLE_FILES = ("DD_A.txt", "DD_graph_indicator.txt", "DD_graph_labels.txt", "DD_node_labels.txt")
 
+# By the name of the set: its file, as in the repository that it comes from.
+HETEROPHILOUS_SUMS: dict[str, dict[str, str]] = {
+    "texas": {"texas.npz": "b164b99e6c3d43e4ab07488ec59bd8c815f90cbc1bd4cf425ce587d2b534d844"},
+    "wisconsin": {"wisconsin.npz": "2543c89838cfc75f737f7c4664cc1d097f8268602c20b2d1bd4f21407df9c074"},
+    "chameleon-filtered": {
+        "chameleon_filtered.npz": "bf46f07e1fb5249280447e5fe3100f3e82fc4b93ad1e13ffcfdec924b6ac0bb5"
+    },
+    "actor": {"actor.npz": "c350eef06b2c2a9bf8218be2b57cac6d4003d0922eb597a039e9123f75817816"},
+    "minesweeper": {"minesweeper.npz": "e664c8dacf1e8ac466c2c09ed4b237bd2c5541f47a6eae9c6092cb87f16412b3"},
+}
+
+DRAWN_SUMS: dict[str, dict[str, str]] = {
+    "amazon-photo": {
+        "amazon_electronics_photo.npz": "4f552b0f6631b465c417b05db89d9d280fa7d01061b89fcc4602d88dd82ed22d"
+    },
+    "airports-usa": {
+        "labels-usa-airports.txt": "d4062ff3b3a67c3ae72b581bb68228433223e35d6f0b2d41844d197ad3772195",
+        "usa-airports.edgelist": "c73fec3eef27ed6d6ef4d8dfa7fd1604b959601a38d399eeaa1f87e8d8d58fc0",
+    },
+}
+DRAWN_FOLDERS: dict[str, tuple[str, ...]] = {
+    "amazon-photo": ("Amazon/Photo/raw", "Photo/raw"),
+    "airports-usa": ("Airports/usa/raw", "usa/raw"),
+}
+
 
 def planetoid_folders(name: str) -> tuple[str, ...]:
     """Where a citation set's raw files may lie below a data folder; the first is where they are stored."""
     folder = _PLANETOID_NAMES[name]
     return f"Planetoid/{folder}/raw", f"{folder}/raw"
+
+
+def heterophilous_folders(name: str) -> tuple[str, ...]:
+    """Where the file of a set with ten splits may lie below a data folder."""
+    return "heterophilous", f"HeterophilousGraphDataset/{name}/raw"

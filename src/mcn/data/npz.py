@@ -32,14 +32,18 @@ _PARTS = {
 class Archive:
     """An `.npz` file, opened and bounded; its arrays are read when asked for, never unpickled.
 
+    Args:
+        path: the file, or what it is called in messages if its `content` is given.
+        content: its bytes, if they were read before.
+
     Raises:
         ValueError: damaged, packed or made in a way that NumPy does not use, or too large. The message is
             meant to be put behind the file's name, as `border.reading` does.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, content: bytes | None = None) -> None:
         self._path = path
-        self._zip = zipfile.ZipFile(io.BytesIO(read_bytes(path)))
+        self._zip = zipfile.ZipFile(io.BytesIO(read_bytes(path) if content is None else content))
         self._taken = 0
         self.names = [name.removesuffix(".npy") for name in self._zip.namelist()]
 

@@ -14,7 +14,7 @@ from scipy import sparse
 from torch_geometric.data import Data
 
 from mcn.data.border import check_nodes, reading
-from mcn.data.files import cache_folder, check_sum, fetch, locate, not_found, read_checked, store
+from mcn.data.files import obtain
 from mcn.data.layout import PLANETOID_SUMS, planetoid_folders
 from mcn.data.pickles import read_pickle
 from mcn.data.simple import simple_graph
@@ -49,8 +49,7 @@ def load_planetoid(
     in no mask.
     """
     sums = PLANETOID_SUMS[name]
-    folder = locate(planetoid_folders(name), sorted(sums), root)
-    parts = _parse(name, read_checked(folder, sums) if folder else _download(name, root, download, home))
+    parts = _parse(name, obtain(name, planetoid_folders(name), sums, root, download, home))
     n = len(parts.y)
     graph = simple_graph(parts.edges, n)
     data = Data(
@@ -65,20 +64,6 @@ def load_planetoid(
     data.test_mask = torch.isin(node, torch.from_numpy(parts.test))
     data.report = [graph.describe()]
     return data
-
-
-def _download(name: str, root: str | Path | None, download: bool, home: str) -> dict[str, bytes]:
-    sums, folder = PLANETOID_SUMS[name], planetoid_folders(name)[0]
-    if not download:
-        raise not_found(name, folder, sorted(sums), root, "downloading was not asked for")
-    try:
-        files = {
-            file: check_sum(fetch(f"{home}/{file}"), f"{home}/{file}", sums[file]) for file in sorted(sums)
-        }
-    except OSError as error:
-        raise not_found(name, folder, sorted(sums), root, f"{home} could not be read ({error})") from error
-    store(cache_folder() / folder, files)
-    return files
 
 
 def _parse(name: str, files: Mapping[str, bytes]) -> _Parts:

@@ -1,4 +1,8 @@
-"""Dividing labelled nodes into training, validation and test nodes."""
+"""Dividing labelled nodes into training, validation and test nodes.
+
+`random_split` returns masks. The others are plain functions over arrays, which return the part of every node,
+int64 [N]: 0 training, 1 validation, 2 test, -1 no label.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from mcn.data.arrays import as_array
+
+Parts = NDArray[np.int64]
+SHARES = (60.0, 20.0, 20.0)
+MOST = 10_000  # validation and test nodes of a split that nobody asked for
 
 
 def random_split(
@@ -96,3 +104,136 @@ def _mask(size: int, members: NDArray[np.int64]) -> Tensor:
     mask = torch.zeros(size, dtype=torch.bool)
     mask[torch.from_numpy(members)] = True
     return mask
+
+
+def share_split(
+    y: NDArray[Any], shares: Sequence[float] = SHARES, *, seed: int = 0, most: int | None = None
+) -> Parts:
+    """Draw a split in which every class is divided by the same shares, to within one node.
+
+    Every class has a training node and, from three nodes on, a validation and a test node (if their shares
+    are not zero).
+
+    Args:
+        y: class of each node, -1 for nodes without a label.
+        shares: percentages of training, validation and test nodes.
+        seed: decides the draw.
+        most: the largest number of validation nodes, and of test nodes; the others go to training.
+    """
+    rng = np.random.default_rng(seed)
+    order, sizes = _by_class(y, rng)
+    wanted = np.array(shares, np.float64) / sum(shares)
+    if most is not None:
+        wanted[1:] = np.minimum(wanted[1:], most / max(1, len(order)))
+        wanted[0] = 1 - wanted[1:].sum()
+    counts = _apportion(sizes, wanted, rng)
+    if most is not None:
+        _trim(counts, sizes, wanted, most)
+    codes = np.repeat(np.tile([0, 1, 2], len(sizes)), counts.reshape(-1))
+    parts = np.full(len(y), -1, np.int64)
+    parts[order] = codes
+    return parts
+
+
+def fold_split(y: NDArray[Any], folds: int, index: int, *, seed: int = 0) -> Parts:
+    """Draw `folds` parts of equal size in which every class is spread evenly; part `index` is the test part.
+
+    Of the others, a fifth is for validation. The same `seed` with all the indices tests every node once.
+
+    Raises:
+        ValueError: fewer than two folds, more folds than labelled nodes, or no such fold.
+    """
+    labelled = int((np.asarray(y) >= 0).sum())
+    if not 2 <= folds <= max(2, labelled):
+        raise ValueError(f"folds must be from 2 to the number of labelled nodes ({labelled:,}), got {folds}")
+    if not 0 <= index < folds:
+        raise ValueError(f"split_index {index}: there are {folds} folds, from 0 to {folds - 1}")
+    order, _ = _by_class(y, np.random.default_rng(seed))
+    fold = np.full(len(y), -1, np.int64)
+    fold[order] = np.arange(len(order)) % folds
+    parts = share_split(np.where(fold == index, -1, y), (80, 20, 0), seed=seed)
+    parts[fold == index] = 2
+    return parts
+
+
+def group_split(
+    y: NDArray[Any], groups: NDArray[Any], shares: Sequence[float] = SHARES, *, seed: int = 0
+) -> Parts:
+    """Draw a split that cuts no group: shuffled, one group after the other goes where most is missing.
+
+    Args:
+        y: class of each node, -1 for nodes without a label.
+        groups: the group of each node, integers.
+        shares: percentages of training, validation and test nodes.
+        seed: decides the draw.
+    """
+    labelled = np.asarray(y) >= 0
+    known, inverse = np.unique(np.asarray(groups)[labelled], return_inverse=True)
+    sizes = np.bincount(inverse, minlength=len(known))
+    wanted = np.array(shares, np.float64) / sum(shares) * sizes.sum()
+    have = np.zeros(3)
+    part_of = np.zeros(len(known), np.int64)
+    drawn = np.random.default_rng(seed).permutation(len(known))
+    # The large ones first: the small ones then fill the gaps.
+    for group in drawn[np.argsort(-sizes[drawn], kind="stable")]:
+        part = int(np.argmax(wanted - have))
+        part_of[group] = part
+        have[part] += sizes[group]
+    parts = np.full(len(labelled), -1, np.int64)
+    parts[labelled] = part_of[inverse.reshape(-1)]
+    return parts
+
+
+def order_split(y: NDArray[Any], values: NDArray[Any], shares: Sequence[float] = SHARES) -> Parts:
+    """Divide by time: the largest values are for testing, those before them for validation.
+
+    Nodes of equal value stay together; of three values or more, each part has one at least.
+    """
+    labelled = np.asarray(y) >= 0
+    known, inverse = np.unique(np.asarray(values)[labelled], return_inverse=True)
+    until = np.cumsum(np.bincount(inverse, minlength=len(known)))
+    whole, count = float(until[-1]) if len(until) else 0.0, len(known)
+    ends = np.cumsum(np.array(shares, np.float64) / sum(shares))[:2] * whole
+    cut = [int(np.argmin(np.abs(until - end))) + 1 if count else 0 for end in ends]
+    first = max(1, min(cut[0], count - 2))
+    second = max(first + 1, min(cut[1], count - 1))
+    parts = np.full(len(labelled), -1, np.int64)
+    parts[labelled] = np.searchsorted([first, second], inverse.reshape(-1), side="right")
+    return parts
+
+
+def _by_class(y: NDArray[Any], rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The labelled nodes, class by class, each in the order of the draw; the sizes of the classes."""
+    labels = np.asarray(y)
+    order = rng.permutation(np.flatnonzero(labels >= 0))
+    order = order[np.argsort(labels[order], kind="stable")]
+    return order, np.unique(labels[order], return_counts=True)[1]
+
+
+def _apportion(
+    sizes: NDArray[np.int64], wanted: NDArray[np.float64], rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Whole numbers [classes, 3] by the largest remainders; none is zero that must not be."""
+    exact = sizes[:, None] * wanted
+    counts = np.floor(exact + 1e-9).astype(np.int64)
+    rest = exact - counts + 1e-6 * rng.random(exact.shape)  # equal remainders: the draw decides
+    rank = np.argsort(np.argsort(-rest, axis=1), axis=1)
+    counts += rank < (sizes - counts.sum(axis=1))[:, None]
+    for part, least in ((0, 1), (1, 3), (2, 3)):
+        lacking = np.flatnonzero((counts[:, part] == 0) & (sizes >= least) & (wanted[part] > 0))
+        counts[lacking, np.argmax(counts[lacking], axis=1)] -= 1
+        counts[lacking, part] += 1
+    return counts
+
+
+def _trim(
+    counts: NDArray[np.int64], sizes: NDArray[np.int64], wanted: NDArray[np.float64], most: int
+) -> None:
+    """Move what is above `most` to training, first where rounding gave too much."""
+    for part in (1, 2):
+        while (above := int(counts[:, part].sum()) - most) > 0:
+            excess = counts[:, part] - sizes * wanted[part]
+            first = np.lexsort((-excess, counts[:, part] <= 1))[:above]
+            first = first[counts[first, part] > 0]
+            counts[first, part] -= 1
+            counts[first, 0] += 1

@@ -1,0 +1,218 @@
+"""Sets with ten splits, sets whose split is drawn, and sets that others' readers read."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import types
+import warnings
+from pathlib import Path
+
+import pytest
+import torch
+from torch_geometric.data import Data
+from torch_geometric.datasets import Airports, Amazon, HeterophilousGraphDataset, KarateClub
+from torch_geometric.utils import remove_self_loops, to_undirected
+
+import mcn
+from mcn.data import DatasetNotFound, check_data
+from mcn.data.drawn import load_drawn
+from mcn.data.heterophilous import load_heterophilous
+from mcn.data.layout import DRAWN_FOLDERS, DRAWN_SUMS, HETEROPHILOUS_SUMS
+
+from .serving import serve, unreachable
+
+
+@pytest.fixture(autouse=True)
+def _direct(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+
+
+def _copied(shared: Path, folder: str, to: Path) -> Path:
+    to.mkdir(parents=True)
+    for file in (shared / folder).iterdir():
+        shutil.copyfile(file, to / file.name)
+    return to
+
+
+@pytest.mark.parametrize("name", HETEROPHILOUS_SUMS)
+def test_ten_splits(name: str, shared: Path, cache: Path) -> None:
+    first, last = (mcn.load_dataset(name, shared, split=split) for split in (0, 9))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # one class of texas has a single node
+        check_data(first)
+    assert not torch.equal(first.train_mask, last.train_mask)
+    assert first.report[-1] == "split: number 0 of the 10 given ones (0 to 9)"
+    for wrong in (10, -1):
+        with pytest.raises(ValueError, match=f"{name} has 10 given splits, from 0 to 9; got split {wrong}"):
+            mcn.load_dataset(name, shared, split=wrong)
+
+
+def test_minesweeper_is_that_of_pyg(shared: Path, cache: Path, tmp_path: Path) -> None:
+    raw = tmp_path / "own" / "minesweeper" / "raw"
+    raw.mkdir(parents=True)
+    shutil.copyfile(shared / "heterophilous" / "minesweeper.npz", raw / "minesweeper.npz")
+    theirs = HeterophilousGraphDataset(str(tmp_path / "own"), "Minesweeper")[0]
+    ours = mcn.load_dataset("minesweeper", shared, split=3, dense=True)
+    assert torch.equal(ours.x, theirs.x)
+    assert torch.equal(ours.y, theirs.y)
+    assert torch.equal(ours.edge_index, theirs.edge_index)
+    for mask in ("train_mask", "val_mask", "test_mask"):
+        assert torch.equal(ours[mask], theirs[mask][:, 3])
+
+
+def test_drawn_sets_are_those_of_pyg(shared: Path, cache: Path, tmp_path: Path) -> None:
+    _copied(shared, "Amazon/Photo/raw", tmp_path / "Amazon" / "Photo" / "raw")
+    _copied(shared, "Airports/usa/raw", tmp_path / "Airports" / "usa" / "raw")
+    theirs = {
+        "amazon-photo": Amazon(str(tmp_path / "Amazon"), "Photo")[0],
+        "airports-usa": Airports(str(tmp_path / "Airports"), "USA")[0],
+    }
+    for name, other in theirs.items():
+        ours = mcn.load_dataset(name, shared, dense=True)
+        assert torch.equal(ours.x, other.x)
+        assert torch.equal(ours.y, other.y)
+        assert torch.equal(ours.edge_index, to_undirected(remove_self_loops(other.edge_index)[0]))
+
+
+def test_drawn_splits_are_stratified_and_seeded(shared: Path, cache: Path) -> None:
+    data = mcn.load_dataset("airports-usa", shared, split=2)
+    check_data(data)
+    assert bool((data.train_mask ^ data.val_mask ^ data.test_mask).all())
+    share = torch.bincount(data.y[data.train_mask]) / torch.bincount(data.y)
+    assert float((share - 0.6).abs().max()) < 0.01
+    again, other = (mcn.load_dataset("airports-usa", shared, split=split).train_mask for split in (2, 0))
+    assert torch.equal(again, data.train_mask)
+    assert not torch.equal(other, data.train_mask)
+    assert data.report[-1] == "split: 60/20/20, stratified by class, drawn with seed 2"
+    with pytest.raises(
+        ValueError, match="airports-usa: splits are drawn with the seeds 0, 1, 2, …; got split -1"
+    ):
+        mcn.load_dataset("airports-usa", shared, split=-1)
+
+
+def test_downloads_are_kept_and_checked(shared: Path, cache: Path, tmp_path: Path) -> None:
+    with serve(shared / "heterophilous") as home:
+        load_heterophilous("texas", home=home)
+    assert (cache / "heterophilous" / "texas.npz").is_file()
+    assert load_heterophilous("texas", home=unreachable()).num_nodes == 183
+    with serve(shared / "Airports" / "usa" / "raw") as home:
+        load_drawn("airports-usa", home=home)
+    for file in DRAWN_SUMS["airports-usa"]:
+        assert (cache / DRAWN_FOLDERS["airports-usa"][0] / file).is_file()
+    (tmp_path / "wisconsin.npz").write_bytes(b"other")
+    with serve(tmp_path) as home, pytest.raises(ValueError, match=r"wisconsin\.npz: SHA-256 is"):
+        load_heterophilous("wisconsin", home=home)
+    with pytest.raises(DatasetNotFound, match=r"actor: the files actor\.npz are in none of"):
+        load_heterophilous("actor", home=unreachable())
+
+
+def test_sets_with_one_split(cache: Path) -> None:
+    with pytest.raises(ValueError, match="cora has one split, number 0; got split 1"):
+        mcn.load_dataset("cora", split=1)
+    with pytest.raises(ValueError, match="karate has one split, number 0, which seed draws; got split 1"):
+        mcn.load_dataset("karate", split=1)
+    with pytest.raises(ValueError, match=r"split must be an integer, got 1\.5"):
+        mcn.load_dataset("karate", split=1.5)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["pyg:Amazon/Photo", "ogb:ogbn-arxiv"])
+def test_readers_that_unpickle_must_be_trusted(name: str, cache: Path) -> None:
+    with pytest.raises(
+        ValueError, match=f"{name}: its reader unpickles files, which can run code; .*trust=True"
+    ):
+        mcn.load_dataset(name)
+    assert not cache.exists()
+
+
+def test_pyg_reads_raw_files_from_the_data_folder(shared: Path, cache: Path) -> None:
+    data = mcn.load_dataset("pyg:Airports/USA", shared, trust=True, split=1)
+    ours = mcn.load_dataset("airports-usa", shared, split=1)
+    assert data.name == "pyg:Airports/USA"
+    assert torch.equal(data.edge_index, ours.edge_index)
+    assert torch.equal(data.x.to_dense(), ours.x.to_dense())
+    assert torch.equal(data.train_mask, ours.train_mask)
+    assert (cache / "pyg" / "Airports" / "usa" / "raw" / "usa-airports.edgelist").is_file()
+    cora = mcn.load_dataset("pyg:Planetoid/Cora", shared, trust=True)
+    assert torch.equal(cora.train_mask, mcn.load_dataset("cora", shared).train_mask)
+    assert cora.report[-1] == "split: as given"
+    with pytest.raises(ValueError, match="pyg:Planetoid/Cora has 1 given split, from 0 to 0; got split 1"):
+        mcn.load_dataset("pyg:Planetoid/Cora", shared, trust=True, split=1)
+
+
+def test_several_splits_of_pyg(shared: Path, cache: Path) -> None:
+    raw = cache / "pyg" / "HeterophilousGraphDataset" / "minesweeper" / "raw"
+    raw.mkdir(parents=True)
+    shutil.copyfile(shared / "heterophilous" / "minesweeper.npz", raw / "minesweeper.npz")
+    data = mcn.load_dataset("pyg:HeterophilousGraphDataset/Minesweeper", trust=True, split=7)
+    ours = mcn.load_dataset("minesweeper", shared, split=7)
+    assert torch.equal(data.val_mask, ours.val_mask)
+
+
+def test_wrong_names_of_pyg(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, message in {
+        "pyg:Amazn/Photo": "torch_geometric.datasets has no class 'Amazn'; did you mean 'Amazon'",
+        "pyg:Amazon": "torch_geometric.datasets.Amazon needs a name; write pyg:Amazon/NAME",
+        "pyg:Amazon/Foto": "torch_geometric.datasets.Amazon does not know the name 'Foto'",
+        "pyg:KarateClub/x": "torch_geometric.datasets.KarateClub takes no name; write pyg:KarateClub",
+    }.items():
+        with pytest.raises(ValueError, match=message):
+            mcn.load_dataset(name, trust=True)
+
+
+def test_pyg_offline_names_class_files_and_folder(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Amazon, "url", unreachable() + "/")
+    with pytest.raises(DatasetNotFound) as caught:
+        mcn.load_dataset("pyg:Amazon/Photo", trust=True)
+    message = str(caught.value)
+    assert "\n" not in message
+    for part in (
+        "torch_geometric.datasets.Amazon",
+        "amazon_electronics_photo.npz",
+        str(cache / "pyg" / "Amazon"),
+    ):
+        assert part in message
+
+
+def test_pyg_sets_without_files(cache: Path) -> None:
+    data = mcn.load_dataset("pyg:KarateClub", trust=True)
+    assert data.num_nodes == KarateClub()[0].num_nodes
+    check_data(data)
+
+
+class _Ogb(list[Data]):
+    def __init__(self, name: str, root: str) -> None:
+        if name == "ogbn-offline":
+            raise ConnectionError("no network")
+        if name != "ogbn-tiny":
+            raise ValueError(f"Invalid dataset name {name}")
+        super().__init__(
+            [
+                Data(
+                    y=torch.tensor([[0], [1], [0], [1]]),
+                    edge_index=torch.tensor([[0, 1], [1, 2]]),
+                    num_nodes=4,
+                )
+            ]
+        )
+
+    def get_idx_split(self) -> dict[str, torch.Tensor]:
+        return {"train": torch.tensor([0, 1]), "valid": torch.tensor([2]), "test": torch.tensor([3])}
+
+
+def test_ogb_where_it_is_installed(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ogb.nodeproppred", None)
+    with pytest.raises(ValueError, match="ogb:ogbn-tiny: this needs the package ogb; pip install ogb"):
+        mcn.load_dataset("ogb:ogbn-tiny", trust=True)
+    stand_in = types.ModuleType("ogb.nodeproppred")
+    stand_in.PygNodePropPredDataset = _Ogb  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "ogb", types.ModuleType("ogb"))
+    monkeypatch.setitem(sys.modules, "ogb.nodeproppred", stand_in)
+    data = mcn.load_dataset("ogb:ogbn-tiny", trust=True)
+    check_data(data)
+    assert data.test_mask.tolist() == [False, False, False, True]
+    assert data.y.tolist() == [0, 1, 0, 1]
+    with pytest.raises(ValueError, match="does not know the name 'ogbn-tiy'"):
+        mcn.load_dataset("ogb:ogbn-tiy", trust=True)
+    with pytest.raises(DatasetNotFound, match=r"no network.*put the folder ogbn_offline into"):
+        mcn.load_dataset("ogb:ogbn-offline", trust=True)
