@@ -10,7 +10,7 @@ from torch_geometric.nn import GATConv, GCNConv
 
 from mcn.baselines import METHODS, find_method
 from mcn.baselines.registry import TrainedMethod
-from mcn.baselines.special import CHANGES, PAPER_CHANGES
+from mcn.train.mcn.special import CHANGES, PAPER_CHANGES
 from mcn.nn import MCN, MCNConv
 from mcn.train import MCNConfig, prepare
 from mcn.train.mcn import work

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mcn.baselines.special import CHANGES
+from mcn.train.mcn.special import CHANGES
 from mcn.data import load_dataset
 from mcn.experiments import Ledger, Source, Unit, compare, run_units
 from mcn.train import MCNConfig

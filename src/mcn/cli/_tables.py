@@ -40,3 +40,28 @@ def _difference(row: dict[str, Any]) -> str:
     if row["difference"] is None:
         return ""
     return f"{row['difference']:+.2f} ± {row['difference_error']:.2f}"
+
+
+def print_scores(result: dict[str, Any]) -> None:
+    """Print every metric, what simpler things reach, and the remarks; of the first seed."""
+    scores, metric = result["scores"], result["config"]["metric"]
+    for part in ("val", "test"):
+        if scores[part] is not None:
+            shown = ", ".join(f"{name} {figure(name, value)}" for name, value in scores[part].items())
+            print(f"{'validation' if part == 'val' else part}: {shown}")
+    print(f"beside it ({metric} on validation nodes): {simpler(result['alone'], metric)}")
+    for remark in result["remarks"]:
+        print(f"remark: {remark}")
+
+
+def simpler(alone: dict[str, float | None], metric: str) -> str:
+    """What the largest class, the features and the graph reach by themselves."""
+    words = {"guess": "the largest class", "features": "features alone", "graph": "the graph alone"}
+    return ", ".join(f"{words[key]} {figure(metric, value)}" for key, value in alone.items())
+
+
+def figure(metric: str, value: float | None) -> str:
+    """The value of a metric as it is printed."""
+    if value is None:
+        return "–"
+    return f"{value:.3f}" if metric == "log-loss" else f"{value:.1%}"

@@ -211,6 +211,9 @@ def _result(
         "recipe": config.recipe,
         "rows": [result_row(config.recipe, own), *rows],
         "motif_share": own[0]["motif_share"],
+        "scores": own[0]["scores"],
+        "alone": own[0]["alone"],
+        "remarks": own[0]["remarks"],
         "config": config.to_dict(),
         "out": str(folder),
     }
@@ -218,7 +221,7 @@ def _result(
 
 def _print(result: dict[str, Any], notes: list[str], chosen: bool) -> None:
     """Print the result; where the recipe was `chosen` for the user, also how to ask for another."""
-    from mcn.cli._tables import print_methods
+    from mcn.cli._tables import print_methods, print_scores
     from mcn.train.recipes import RECIPES
 
     for note in notes:
@@ -230,6 +233,7 @@ def _print(result: dict[str, Any], notes: list[str], chosen: bool) -> None:
     another = f"; {others} for another" if chosen else ""
     print(f"recipe: {result['recipe']} ({RECIPES[result['recipe']].title}){another}")
     print(f"protocol: {result['protocol']}{spread}")
+    print_scores(result)
     of = f" (seed {seeds[0]})" if len(seeds) > 1 else ""
     for layer, shares in enumerate(result["motif_share"], 1):
         line = ", ".join(f"{share:.0%} {choice}" for choice, share in shares.items())

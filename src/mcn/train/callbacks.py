@@ -53,16 +53,14 @@ class Checkpoints:
 
 
 class Fraction:
-    """Reports how far a run is: epochs waited in vain against the patience, for want of a known end."""
+    """Reports how far a run is."""
 
     def __init__(self, report: Callable[[float], Any]) -> None:
         self._report = report
 
     def __call__(self, trainer: Trainer, epoch: Epoch) -> None:
         """Report."""
-        done = epoch.epoch / trainer.config.max_epochs
-        waited = trainer.rule.state_dict()["waited"] / trainer.config.patience
-        self._report(1.0 if trainer.stopped else max(done, min(0.99, waited)))
+        self._report(trainer.progress)
 
 
 class TensorBoard:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Protocol
 import torch
 
 from mcn._threads import kernel_threads
+from mcn.train.metrics import LESS_IS_BETTER, score
 from mcn.train.problem import Problem
 from mcn.train.settings import Settings
 from mcn.train.stopping import stopping_rule
@@ -27,6 +28,30 @@ class Epoch(NamedTuple):
     val_loss: float
     val_accuracy: float
     kept: bool
+    val_score: float
+
+
+class Scores(NamedTuple):
+    """How good a network is on the validation nodes.
+
+    score: the metric that training stops by, as a number of which more is better.
+    """
+
+    loss: float
+    accuracy: float
+    score: float
+
+
+@dataclass(frozen=True)
+class FitResult:
+    """How a run went; `seconds` is the time its epochs took, those before a resume included."""
+
+    epochs: int
+    best_epoch: int
+    val_accuracy: float
+    val_loss: float
+    val_score: float
+    seconds: float
 
 
 class Callback(Protocol):
@@ -69,14 +94,14 @@ class Trainer(ABC):
         self.model.train()
         train_loss, train_accuracy = self._learn()
         self.model.eval()
-        loss, accuracy = self._validate()
-        verdict = self.rule.update(accuracy, loss)
+        found = self._validate()
+        verdict = self.rule.update(found.score, found.loss)
         self.epoch += 1
         if verdict.keep or not self.best:
             self.best, self.best_epoch = self._snapshot(), self.epoch
         self.stopped = verdict.stop or self.epoch >= self.config.max_epochs
         self.seconds += time.perf_counter() - began
-        return Epoch(self.epoch, train_loss, train_accuracy, loss, accuracy, verdict.keep)
+        return Epoch(self.epoch, train_loss, train_accuracy, *found[:2], verdict.keep, found.score)
 
     @abstractmethod
     def _make_optimizer(self) -> torch.optim.Optimizer:
@@ -87,12 +112,12 @@ class Trainer(ABC):
         """Change the weights; the loss and accuracy on training nodes."""
 
     @abstractmethod
-    def _validate(self) -> tuple[float, float]:
-        """Loss and accuracy on the validation nodes."""
+    def _validate(self) -> Scores:
+        """Score the weights that were trained so far on the validation nodes."""
 
     @abstractmethod
-    def final_scores(self) -> tuple[float, float]:
-        """Loss and accuracy on the validation nodes of the weights the model has now."""
+    def final_scores(self) -> Scores:
+        """Score the weights that the model has now on the validation nodes."""
 
     def _snapshot(self) -> dict[str, torch.Tensor]:
         """A copy of the weights that were validated."""
@@ -105,10 +130,39 @@ class Trainer(ABC):
                 f"(lr = {self.config.lr}) or look for extreme values among the features"
             )
 
-    def _judge(self, logits: torch.Tensor) -> tuple[float, float]:
-        loss = torch.nn.functional.cross_entropy(logits, self._val_labels)
-        right = int((logits.argmax(1) == self._val_labels).sum())
-        return float(loss), right / len(self._val_labels)
+    def _judge(self, logits: torch.Tensor) -> Scores:
+        loss = float(torch.nn.functional.cross_entropy(logits, self._val_labels))
+        accuracy = int((logits.argmax(1) == self._val_labels).sum()) / len(self._val_labels)
+        metric = self.config.metric
+        if metric == "accuracy":
+            return Scores(loss, accuracy, accuracy)
+        found = score(metric, logits.softmax(1).numpy(), self._val_labels.numpy())
+        if found is None:
+            raise ValueError(
+                f"{metric} is not defined on the validation nodes: they are all of one class; choose another "
+                "metric, or another split"
+            )
+        return Scores(loss, accuracy, -found if metric in LESS_IS_BETTER else found)
+
+    @property
+    def progress(self) -> float:
+        """How far the run is, from 0 to 1: epochs waited in vain against the patience, for want of an end."""
+        if self.stopped:
+            return 1.0
+        waited = float(self.rule.state_dict()["waited"]) / self.config.patience
+        return max(self.epoch / self.config.max_epochs, min(0.99, waited))
+
+    def finish(self) -> FitResult:
+        """Give the model the weights that were kept, and score them."""
+        self.model.load_state_dict(self.best)
+        self.model.eval()
+        with torch.no_grad():
+            found = self.final_scores()
+        return FitResult(self.epoch, self.best_epoch, found.accuracy, found.loss, found.score, self.seconds)
+
+    def notes(self) -> dict[str, Any]:
+        """Return plain values that a recipe adds to the summary of a run."""
+        return {}
 
     def tensors(self) -> dict[str, torch.Tensor]:
         """All tensors of the run: weights now and at their best, and Adam's moments."""
@@ -143,17 +197,6 @@ class Trainer(ABC):
         self.best_epoch, self.seconds = int(state["best_epoch"]), float(state["seconds"])
 
 
-@dataclass(frozen=True)
-class FitResult:
-    """How a run went; `seconds` is the time its epochs took, those before a resume included."""
-
-    epochs: int
-    best_epoch: int
-    val_accuracy: float
-    val_loss: float
-    seconds: float
-
-
 def fit(trainer: Trainer, callbacks: Sequence[Callback] = ()) -> FitResult:
     """Train until the stopping rule says so; the model then has the weights that were kept."""
     with one_torch_thread():
@@ -161,11 +204,7 @@ def fit(trainer: Trainer, callbacks: Sequence[Callback] = ()) -> FitResult:
             epoch = trainer.run_epoch()
             for callback in callbacks:
                 callback(trainer, epoch)
-        trainer.model.load_state_dict(trainer.best)
-        trainer.model.eval()
-        with torch.no_grad():
-            loss, accuracy = trainer.final_scores()
-    return FitResult(trainer.epoch, trainer.best_epoch, accuracy, loss, trainer.seconds)
+        return trainer.finish()
 
 
 @contextmanager

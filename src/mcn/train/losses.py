@@ -10,9 +10,11 @@ import torch
 from mcn.nn import Choices
 
 
-def classification_loss(logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-    """L_C (eq:xent_loss): the cross-entropy, summed over the training nodes."""
-    return torch.nn.functional.cross_entropy(logits, labels, reduction="sum")
+def classification_loss(
+    logits: torch.Tensor, labels: torch.Tensor, weight: torch.Tensor | None = None
+) -> torch.Tensor:
+    """L_C (eq:xent_loss): the cross-entropy, summed over the training nodes; `weight` is per class."""
+    return torch.nn.functional.cross_entropy(logits, labels, weight, reduction="sum")
 
 
 def attention_loss(choices: Sequence[Choices], reward: torch.Tensor) -> torch.Tensor:

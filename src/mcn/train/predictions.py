@@ -14,6 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch_geometric.data import Data
 
+from mcn.train.metrics import all_scores
 from mcn.train.problem import class_names
 
 
@@ -49,14 +50,30 @@ class Predictions:
 
 
 def accuracy_on_test(data: Data, labels: NDArray[np.int64]) -> float | None:
-    """Return the share of the test nodes whose class was predicted; None without test nodes.
+    """Return the share of the test nodes whose class was predicted; None without test nodes."""
+    nodes, truth = _test_labels(data)
+    return float((labels[nodes] == truth).mean()) if len(nodes) else None
 
-    This is the only function that reads the labels of test nodes: call it once, after training.
+
+def scores_on_test(data: Data, probabilities: NDArray[Any]) -> dict[str, float | None] | None:
+    """Return every metric of `mcn.train.metrics` on the test nodes; None without test nodes.
+
+    A test node of a class that the network does not know counts as wrong.
     """
-    mask = data.test_mask.numpy()
-    if not mask.any():
+    nodes, truth = _test_labels(data)
+    if not len(nodes):
         return None
-    return float((labels[mask] == data.y.numpy()[mask]).mean())
+    wide = np.pad(probabilities[nodes], ((0, 0), (0, max(0, int(truth.max()) + 1 - probabilities.shape[1]))))
+    return all_scores(wide, truth)
+
+
+def _test_labels(data: Data) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the test nodes and their classes.
+
+    This is the only function that reads the labels of test nodes; it is called once, after training.
+    """
+    nodes = np.flatnonzero(data.test_mask.numpy())
+    return nodes, data.y.numpy()[nodes]
 
 
 def prediction_rows(data: Data, own: Predictions) -> Iterator[dict[str, Any]]:

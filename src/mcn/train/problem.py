@@ -97,6 +97,18 @@ class Problem:
         """Classes of the validation nodes, in the order of `val`."""
         return self.labels[torch.from_numpy(self.val)]
 
+    def class_weights(self, kind: str) -> torch.Tensor | None:
+        """Return what a training node of each class weighs in the loss, [C]; None if all weigh the same.
+
+        "balanced" is n / (C · n_c), as in scikit-learn: every class with a training node weighs the same in
+        all, and the mean weight of a training node is 1.
+        """
+        if kind == "none":
+            return None
+        counts = torch.bincount(self.train_labels, minlength=self.num_classes).to(torch.float32)
+        present = counts > 0
+        return torch.where(present, counts.sum() / (present.sum() * counts.clamp_min(1)), 0.0)
+
     def fingerprint(self) -> str:
         """Return the SHA-256 of the edges, features, known labels and parts: which graph a run is about."""
         own: str = self.inputs.fingerprint(self.known)

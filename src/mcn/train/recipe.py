@@ -35,8 +35,14 @@ class Work(Protocol):
         """
         ...
 
-    def network(self, in_channels: int, num_classes: int, config: Any) -> torch.nn.Module:
-        """Make an untrained network; `config.seed` alone decides its weights."""
+    def network(
+        self, in_channels: int, num_classes: int, config: Any, memory: Memory | None = None
+    ) -> torch.nn.Module:
+        """Make an untrained network; `config.seed` alone decides its weights.
+
+        Args:
+            memory: what a trained network remembers of its graph, where its weights are to be loaded.
+        """
         ...
 
     def trainer(self, problem: Problem, config: Any) -> Trainer:

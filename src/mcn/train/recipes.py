@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from mcn._names import did_you_mean, one_of
-from mcn.train import mcn, paper, views
+from mcn.train import auto, mcn, paper, views
 from mcn.train.recipe import Recipe, Work
 from mcn.train.settings import Setting, Settings, declared
 
-RECIPES: dict[str, Recipe] = {each.RECIPE.name: each.RECIPE for each in (mcn, paper, views)}
+RECIPES: dict[str, Recipe] = {each.RECIPE.name: each.RECIPE for each in (mcn, paper, views, auto)}
 """Every recipe by its name; the first one is the default."""
 
 

@@ -22,9 +22,11 @@ from mcn.train.callbacks import Checkpoints, Fraction, JSONLines
 from mcn.train.checkpoint import load_tensors, load_weights, save_tensors
 from mcn.train.explained import Explained
 from mcn.train.loop import Callback, FitResult, Trainer, below, fit
-from mcn.train.predictions import Predictions, accuracy_on_test, predictions_csv
+from mcn.train.metrics import all_scores
+from mcn.train.predictions import Predictions, predictions_csv, scores_on_test
 from mcn.train.problem import Inputs, Memory, Problem, class_names, known_labels, prepare
 from mcn.train.recipes import find_recipe, work_of
+from mcn.train.remarks import alone, graph_remarks, result_remarks
 from mcn.train.settings import Settings
 
 CONFIG, METRICS, MODEL, LAST = "config.yaml", "metrics.jsonl", "model.safetensors", "last.safetensors"
@@ -154,16 +156,30 @@ def _finish(folder: Path, data: Data, trainer: Trainer, result: FitResult) -> No
     }
     save_tensors(folder / MODEL, dict(trainer.model.state_dict()), state)
     _write(folder / PREDICTIONS, predictions_csv(data, own))
-    summary = {
+    test = scores_on_test(data, own.probabilities)
+    summary: dict[str, Any] = {
         "val_accuracy": result.val_accuracy,
-        "test_accuracy": accuracy_on_test(data, own.labels),
+        "test_accuracy": None if test is None else test["accuracy"],
+        "metric": config.metric,
+        "scores": {
+            "train": all_scores(own.probabilities[problem.train], problem.train_labels.numpy()),
+            "val": all_scores(own.probabilities[problem.val], problem.val_labels.numpy()),
+            "test": test,
+        },
         "epochs": result.epochs,
         "best_epoch": result.best_epoch,
         "seconds": result.seconds,
         "protocol": protocol(data, config),
         "motif_share": own.shares(),
         "versions": versions(),
+        **trainer.notes(),
     }
+    beside = alone(data, config.metric, problem.known)
+    summary["alone"] = {"guess": beside.guess, "features": beside.features, "graph": beside.graph}
+    summary["remarks"] = [
+        *result_remarks(data, own.labels, summary, beside, config.max_epochs),
+        *graph_remarks(data, problem.known),
+    ]
     _write(folder / SUMMARY, json.dumps(summary, indent=2, ensure_ascii=False) + "\n")
     (folder / LAST).unlink(missing_ok=True)
 
@@ -185,7 +201,7 @@ def load_run(folder: str | os.PathLike[str]) -> Run:
         raise ValueError(f"{folder / MODEL}: not the model of a finished run; it does not state {missing[0]}")
     own = {name: state.pop(name) for name in ("in_channels", "classes", "feature_names")}
     memory = Memory(int(own["in_channels"]), own["feature_names"], state)
-    model = work_of(config).network(memory.in_channels, len(own["classes"]), config)
+    model = work_of(config).network(memory.in_channels, len(own["classes"]), config, memory)
     load_weights(model, tensors, folder / MODEL)
     model.eval()
     source, summary = settings["source"], read_json(folder / SUMMARY)
@@ -216,14 +232,8 @@ def check_free(folder: Path, resume: bool = False) -> None:
 def protocol(data: Data, config: Settings) -> str:
     """One line on how the numbers of a run came about."""
     sizes = [int(data[f"{part}_mask"].sum()) for part in ("train", "val", "test")]
-    rule = {
-        "gat": "validation accuracy and loss",
-        "accuracy": "validation accuracy",
-        "loss": "validation loss",
-    }
     return (
-        f"{sizes[0]} training, {sizes[1]} validation, {sizes[2]} test nodes; weights kept by "
-        f"{rule[config.stopping]}, patience {config.patience}{config.epoch_length}; "
+        f"{sizes[0]} training, {sizes[1]} validation, {sizes[2]} test nodes; {config.protocol}; "
         "test labels read once, after training"
     )
 

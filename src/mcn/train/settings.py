@@ -15,6 +15,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self, Union, get_args, get_origin, get_type_hints
 
 from mcn._names import did_you_mean, one_of
+from mcn.train.metrics import METRICS
 
 Check = Callable[[str, Any], Any]
 """Takes a setting's name and a value; returns the plain value, or raises a ValueError."""
@@ -226,9 +227,24 @@ class Settings:
     )
     stopping: str = setting(
         "gat",
-        "Validation score that counts as progress: gat (accuracy and loss), accuracy or loss.",
+        "What counts as progress on validation nodes: gat (the metric and the loss), accuracy (the metric "
+        "alone) or loss.",
         choice_of("gat", "accuracy", "loss"),
         option="stopping",
+    )
+    metric: str = setting(
+        "accuracy",
+        f"Validation score to stop and to choose by: {', '.join(METRICS)}.",
+        choice_of(*METRICS),
+        option="metric",
+        since="0.2.0",
+    )
+    class_weight: str = setting(
+        "none",
+        "Weight of a training node in the loss: none, or balanced (every class weighs the same in all).",
+        choice_of("none", "balanced"),
+        option="class-weight",
+        since="0.2.0",
     )
     seed: int = setting(0, "Seed that decides everything random.", at_least(0))
 
@@ -245,6 +261,13 @@ class Settings:
 
     def _agree(self) -> None:
         """Refuse settings that do not go together, after the checks of single ones."""
+
+    @property
+    def protocol(self) -> str:
+        """Say how training stops and which weights are kept."""
+        metric = f"validation {self.metric}"
+        rule = {"gat": f"{metric} and loss", "accuracy": metric, "loss": "validation loss"}
+        return f"weights kept by {rule[self.stopping]}, patience {self.patience}{self.epoch_length}"
 
     @property
     def epoch_length(self) -> str:

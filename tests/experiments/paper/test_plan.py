@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from mcn.baselines.special import CHANGES
+from mcn.train.mcn.special import CHANGES
 from mcn.experiments import Source
 from mcn.experiments.paper.plan import TABLES, Entry, plan, unit_for
 from mcn.train import MCNConfig, ViewsConfig, load_preset

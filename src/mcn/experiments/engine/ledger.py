@@ -33,8 +33,10 @@ _COLUMNS = {
     "version": "TEXT NOT NULL",
     "error": "TEXT",
     "config": "TEXT",
+    "metrics": "TEXT",
 }
-_JSON = ("settings", "config")
+_JSON = ("settings", "config", "metrics")
+_LATER = ("metrics",)  # columns that a ledger of 0.1.0 lacks
 _ORDER = "dataset, method, settings, seed, test, key"
 _BUSY = 60.0  # seconds to wait for another process that is writing
 
@@ -42,9 +44,10 @@ _BUSY = 60.0  # seconds to wait for another process that is writing
 class Ledger:
     """Rows of finished runs in an SQLite file, one per key; several processes may use it at once.
 
-    The table is `runs`, its columns are those of `mcn.experiments.run_unit`'s row (`settings` and `config` as
-    JSON). Every `add` is one durable transaction: a process that is killed at any moment, or a full disk,
-    leaves the rows that were added before. Each call opens the file anew, so nothing needs to be closed.
+    The table is `runs`, its columns are those of `mcn.experiments.run_unit`'s row (`settings`, `config` and
+    `metrics` as JSON). Every `add` is one durable transaction: a process that is killed at any moment, or a
+    full disk, leaves the rows that were added before. Each call opens the file anew, so nothing needs to be
+    closed.
 
     Raises:
         ValueError: the file is not a ledger.
@@ -61,11 +64,8 @@ class Ledger:
         with self._open() as db:
             if db.execute("PRAGMA application_id").fetchone()[0] != _APPLICATION:
                 self._create(db)
-            elif (found := [row[1] for row in db.execute("PRAGMA table_info(runs)")]) != list(_COLUMNS):
-                raise ValueError(
-                    f"{self.path}: a ledger of another version, its columns are {', '.join(found)}; "
-                    "use another file"
-                )
+            else:
+                self._bring_up_to_date(db)
 
     def _create(self, db: sqlite3.Connection) -> None:
         db.execute("BEGIN IMMEDIATE")
@@ -76,6 +76,21 @@ class Ledger:
         columns = ", ".join(f"{name} {kind}" for name, kind in _COLUMNS.items())
         db.execute(f"CREATE TABLE runs ({columns})")
         db.execute(f"PRAGMA application_id = {_APPLICATION}")
+
+    def _bring_up_to_date(self, db: sqlite3.Connection) -> None:
+        """Add the columns that an older version did not have; refuse any other difference."""
+        if _columns(db) == list(_COLUMNS):
+            return
+        db.execute("BEGIN IMMEDIATE")  # another process may be doing the same
+        found = _columns(db)
+        if found == [name for name in _COLUMNS if name not in _LATER]:
+            for name in _LATER:
+                db.execute(f"ALTER TABLE runs ADD COLUMN {name} {_COLUMNS[name]}")
+        elif found != list(_COLUMNS):
+            raise ValueError(
+                f"{self.path}: a ledger of another version, its columns are {', '.join(found)}; "
+                "use another file"
+            )
 
     def get(self, key: str) -> dict[str, Any] | None:
         """The row of this key, or None."""
@@ -144,6 +159,10 @@ class Ledger:
                     yield db
         except sqlite3.Error as error:
             raise _explained(error, self.path) from error
+
+
+def _columns(db: sqlite3.Connection) -> list[str]:
+    return [row[1] for row in db.execute("PRAGMA table_info(runs)")]
 
 
 def _explained(error: sqlite3.Error, path: Path) -> Exception:

@@ -14,7 +14,8 @@ import numpy as np
 from mcn import __version__
 from mcn.baselines.registry import FORMER, Method, find_method
 from mcn.experiments.engine.source import Graph, Source, load
-from mcn.train.predictions import accuracy_on_test
+from mcn.train.metrics import all_scores
+from mcn.train.predictions import scores_on_test
 from mcn.train.settings import Settings
 
 FORMAT = 1
@@ -90,18 +91,23 @@ def run_unit(unit: Unit) -> dict[str, Any]:
     """Run a unit, and return its row for the ledger.
 
     key, dataset, method, settings, seed, test, val_accuracy, val_loss, test_accuracy (None unless
-    `unit.test`), epochs, seconds, version, error (None), config. Accuracies are fractions. A baseline has no
-    val_loss, epochs and config.
+    `unit.test`), epochs, seconds, version, error (None), config, metrics (every metric of
+    `mcn.train.metrics` on validation and test nodes). Accuracies are fractions. A baseline has no val_loss,
+    epochs and config.
 
     Raises:
         ValueError: the graph cannot be trained on, or the settings do not fit it.
     """
     graph, config, method = load(unit.source, unit.seed), unit.config(), find_method(unit.method)
-    found = method.run(_prepared(unit, method, graph, config), config, unit.seed)
+    prepared = _prepared(unit, method, graph, config)
+    found = method.run(prepared, config, unit.seed)
+    test = scores_on_test(graph.data, found.scores) if unit.test else None
+    val = all_scores(found.scores[prepared.val], np.asarray(prepared.val_labels))
     return blank_row(unit) | {
         "val_accuracy": found.val_accuracy,
         "val_loss": found.val_loss,
-        "test_accuracy": accuracy_on_test(graph.data, found.labels) if unit.test else None,
+        "test_accuracy": None if test is None else test["accuracy"],
+        "metrics": {"val": val, "test": test},
         "epochs": found.epochs,
         "seconds": found.seconds,
     }
@@ -125,6 +131,7 @@ def blank_row(unit: Unit) -> dict[str, Any]:
         "version": __version__,
         "error": None,
         "config": None if config is None else config.to_dict(),
+        "metrics": None,
     }
 
 

@@ -9,10 +9,10 @@ from typing import Any
 import torch
 from torch_geometric.data import Data
 
-from mcn.baselines.special import CHANGES
 from mcn.experiments.paper.document import Block, Bullets, Code, Grid, Heading, Text
 from mcn.nn import MCN
 from mcn.train.mcn.config import MCNConfig
+from mcn.train.mcn.special import CHANGES
 from mcn.train.problem import prepare
 from mcn.train.recipes import work_of
 from mcn.train.run import versions

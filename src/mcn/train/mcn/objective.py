@@ -39,6 +39,7 @@ class Objective:
     def __init__(self, model: MCN, problem: Problem, config: MCNConfig) -> None:
         self._problem, self._config = problem, config
         self._labels = problem.train_labels
+        self._class_weights = problem.class_weights(config.class_weight)
         self._train = torch.from_numpy(problem.train)
         self._advantage: Advantage = advantage(str(config.advantage), _state_width(model))
 
@@ -54,7 +55,9 @@ class Objective:
         rows = None if c.consistency else p.train
         passes = [self._pass(model, rows, plain, choosing) for _ in range(2 if c.consistency else 1)]
         scores = [logits if rows is not None else logits[self._train] for logits, _ in passes]
-        loss_c = torch.stack([classification_loss(s, self._labels) for s in scores]).mean()
+        loss_c = torch.stack(
+            [classification_loss(s, self._labels, self._class_weights) for s in scores]
+        ).mean()
         loss = loss_c
         if c.consistency:
             weight = c.consistency * min(1.0, epoch / max(1, c.consistency_ramp))

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from mcn.nn import MCN
-from mcn.train.loop import Trainer, below
+from mcn.train.loop import Scores, Trainer, below
 from mcn.train.mcn.config import MCNConfig
 from mcn.train.mcn.objective import Objective
 
@@ -44,8 +44,8 @@ class MCNTrainer(Trainer):
         return bool(self.config.gate) and self.config.chooses and self.lead <= 0
 
     @torch.no_grad()
-    def _validate(self) -> tuple[float, float]:
-        """Loss and accuracy on the validation nodes.
+    def _validate(self) -> Scores:
+        """Score the network on the validation nodes.
 
         With `config.gate` the network is tried with the learned choices and without any; the running mean
         of the difference decides which of the two is trained, validated and kept from here on.
@@ -54,16 +54,16 @@ class MCNTrainer(Trainer):
         if not (self.config.gate and self.config.chooses):
             return learned
         without = self._scores(0)
-        self.lead = _MEMORY * self.lead + (1 - _MEMORY) * (learned[1] - without[1])
+        self.lead = _MEMORY * self.lead + (1 - _MEMORY) * (learned.score - without.score)
         return without if self.plain else learned
 
-    def _scores(self, choice: int | None) -> tuple[float, float]:
+    def _scores(self, choice: int | None) -> Scores:
         return self._judge(
             self.model(self.problem.inputs.x, self.problem.inputs.stack, self.problem.val, choice=choice)
         )
 
-    def final_scores(self) -> tuple[float, float]:
-        """Loss and accuracy on the validation nodes of the weights the model has now."""
+    def final_scores(self) -> Scores:
+        """Score the weights that the model has now on the validation nodes."""
         return self._scores(None)
 
     def _snapshot(self) -> dict[str, torch.Tensor]:

@@ -65,7 +65,7 @@ def inputs(
     return StackInputs(features(data.x, config.normalize), stack)
 
 
-def network(in_channels: int, num_classes: int, config: MCNConfig) -> MCN:
+def network(in_channels: int, num_classes: int, config: MCNConfig, memory: Memory | None = None) -> MCN:
     """Make an untrained network. A GCN drops out its inputs only, as in its reference."""
     inner = config.dropout if config.self_attention else 0.0
     with torch.random.fork_rng(devices=[]):

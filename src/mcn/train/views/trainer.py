@@ -15,7 +15,7 @@ from mcn.matrices import PageRankRows
 from mcn.nn import MotifViews, exact_features, mix_features, ops
 from mcn.nn._rng import derive
 from mcn.nn.features import SparseFeatures
-from mcn.train.loop import Trainer, below
+from mcn.train.loop import Scores, Trainer, below
 from mcn.train.losses import agreement_loss
 from mcn.train.views.config import ViewsConfig
 
@@ -42,6 +42,7 @@ class ViewsTrainer(Trainer):
         self.x: SparseFeatures = self.problem.inputs.x
         self.rows: PageRankRows = self.problem.inputs.rows
         self.mean = _copy(self.model)
+        self._class_weights = self.problem.class_weights(self.config.class_weight)
         self._others = np.setdiff1d(np.arange(self.rows.num_nodes), self.problem.train)
         exact = not self.config.smooth_predictions
         self._val_features = exact_features(self.rows, self.x, self.problem.val) if exact else None
@@ -60,7 +61,9 @@ class ViewsTrainer(Trainer):
         c = self.config
         labelled, known, unknown = self._all_nodes(number) if c.full_batch else self._some_nodes(number)
         target = self.problem.labels[torch.from_numpy(labelled)]
-        loss = torch.nn.functional.cross_entropy(known.flatten(0, 1), target.repeat(c.passes))
+        loss = torch.nn.functional.cross_entropy(
+            known.flatten(0, 1), target.repeat(c.passes), self._class_weights
+        )
         value = float(loss.detach())
         self._check(value)
         weight = c.consistency * min(1.0, number / max(1, c.consistency_ramp))
@@ -118,13 +121,13 @@ class ViewsTrainer(Trainer):
                 self.mean[name].copy_(value)
 
     @torch.no_grad()
-    def _validate(self) -> tuple[float, float]:
+    def _validate(self) -> Scores:
         with using(self.model, self.mean):
             return self.final_scores()
 
     @torch.no_grad()
-    def final_scores(self) -> tuple[float, float]:
-        """Loss and accuracy on the validation nodes of the weights the model has now."""
+    def final_scores(self) -> Scores:
+        """Score the weights that the model has now on the validation nodes."""
         if self._val_features is not None:
             return self._judge(self.model(self._val_features))
         return self._judge(exact_logits(self.model, self.x, self.rows)[self.problem.val])

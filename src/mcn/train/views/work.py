@@ -74,7 +74,9 @@ def inputs(
     return ViewsInputs(held, rows, config.motifs, x, (edges.indptr, edges.indices))
 
 
-def network(in_channels: int, num_classes: int, config: ViewsConfig) -> MotifViews:
+def network(
+    in_channels: int, num_classes: int, config: ViewsConfig, memory: Memory | None = None
+) -> MotifViews:
     """Make an untrained network."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config.seed)

@@ -18,7 +18,8 @@ def command(run: Run) -> str:
     recipe = run.config.recipe
     if recipe != default_recipe(dataset):
         words += ["--recipe", recipe]
-    words += ["--motifs", ",".join(run.config.motifs)]
+    if run.config.motifs is not None:
+        words += ["--motifs", ",".join(run.config.motifs)]
     usual = dataset_config(recipe, dataset).replace(motifs=run.config.motifs, seed=run.config.seed)
     known = declared(type(run.config))
     for name, value in _changes(usual, run.config).items():

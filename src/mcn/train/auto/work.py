@@ -1,0 +1,101 @@
+"""The recipe `auto` at work: inputs made when a candidate needs them, the candidates' trainers in turn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch_geometric.data import Data
+
+from mcn.motifs import MotifCounts, count_motifs
+from mcn.train.auto.config import CANDIDATES, AutoConfig
+from mcn.train.auto.trainer import AutoTrainer, Winner
+from mcn.train.explained import Explained
+from mcn.train.features import features
+from mcn.train.predictions import Predictions
+from mcn.train.problem import Inputs, Known, Memory, Problem, fingerprint
+from mcn.train.recipes import work_of
+from mcn.train.settings import Settings
+
+
+@dataclass(eq=False)
+class AutoInputs:
+    """A graph, from which each candidate's inputs are made when they are first needed.
+
+    winner: the configuration that was kept, once that is known.
+    """
+
+    data: Data
+    counts: MotifCounts
+    memory: Memory | None = None
+    winner: Settings | None = None
+    _made: dict[Settings, Inputs] = field(default_factory=dict)
+
+    @property
+    def in_channels(self) -> int:
+        """Number of input features of the winner, or of the graph before there is one."""
+        return int(self.data.x.shape[1]) if self.winner is None else self.of(self.winner).in_channels
+
+    def of(self, config: Settings) -> Any:
+        """Return the inputs of a candidate; the same for all its seeds."""
+        key = config.replace(seed=0)
+        if key not in self._made:
+            memory = None
+            if self.memory is not None:
+                memory = self.memory._replace(state=self.memory.state["winner_state"])
+            self._made[key] = work_of(config).inputs(self.data, config, self.counts, memory)
+        return self._made[key]
+
+    def state(self) -> dict[str, Any]:
+        """Return which candidate won, its settings, and what its inputs remember."""
+        assert self.winner is not None
+        name = next(name for name, (kind, _) in CANDIDATES.items() if kind is type(self.winner))
+        return {
+            "winner_kind": name,
+            "winner_settings": self.winner.to_dict(),
+            "winner_state": self.of(self.winner).state(),
+        }
+
+    def fingerprint(self, known: Known) -> str:
+        """Return the SHA-256 of edges, features and what is known of the classes."""
+        edges = self.counts.adjacency("edge")
+        return fingerprint(features(self.data.x, False), edges.indptr, edges.indices, known)
+
+
+def inputs(
+    data: Data, config: AutoConfig, counts: MotifCounts | None = None, memory: Memory | None = None
+) -> AutoInputs:
+    """Hold the graph; a trained network's winner is known from its memory."""
+    if counts is None:
+        counts = count_motifs(data.edge_index, data.num_nodes)
+    return AutoInputs(data, counts, memory, None if memory is None else _winner(memory))
+
+
+def _winner(memory: Memory) -> Settings:
+    kind, _ = CANDIDATES[memory.state["winner_kind"]]
+    return kind.from_dict(memory.state["winner_settings"])
+
+
+def network(
+    in_channels: int, num_classes: int, config: AutoConfig, memory: Memory | None = None
+) -> torch.nn.Module:
+    """Make the network of the candidate that won."""
+    assert memory is not None
+    own = _winner(memory)
+    return Winner(work_of(own).network(in_channels, num_classes, own), own)
+
+
+def trainer(problem: Problem, config: AutoConfig) -> AutoTrainer:
+    """Start with the first candidate."""
+    return AutoTrainer(None, problem, config)
+
+
+def predict(model: Winner, inputs: AutoInputs) -> Predictions:
+    """Predict all nodes with the candidate that won."""
+    return work_of(model.config).predict(model.network, inputs.of(model.config))
+
+
+def explain(model: Winner, inputs: AutoInputs) -> Explained:
+    """Explain the candidate that won."""
+    return work_of(model.config).explain(model.network, inputs.of(model.config))

@@ -1,0 +1,71 @@
+"""A graph before any training: sizes, classes, features, split, homophily by motif, what to expect."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from torch_geometric.data import Data
+
+from mcn.data.sparse import feature_csr
+from mcn.matrices import stack_size
+from mcn.motifs import count_motifs
+from mcn.train.problem import class_names, known_labels
+from mcn.train.remarks import alone, graph_remarks, homophily
+
+_MOTIFS = ("edge", "triangle", "4-cycle", "4-clique")
+
+
+def look(data: Data) -> dict[str, Any]:
+    """Return what a careful colleague would look at, as plain values; no test label is read.
+
+    >>> import mcn
+    >>> found = look(mcn.load_dataset("karate"))
+    >>> found["nodes"], found["edges"], found["degrees"]["max"]
+    (34, 78, 17)
+    """
+    known, counts = known_labels(data), count_motifs(data.edge_index, data.num_nodes)
+    labels = known.labels.numpy()
+    degree = np.bincount(counts.pairs.ravel(), minlength=data.num_nodes)
+    number, part = sparse.csgraph.connected_components(counts.adjacency("edge"), directed=False)
+    names = class_names(data) or [str(c) for c in range(known.num_classes)]
+    sizes = np.bincount(labels[labels >= 0], minlength=known.num_classes)
+    order = np.argsort(-sizes, kind="stable").tolist()
+    masks = [int(data[f"{name}_mask"].sum()) for name in ("train", "val", "test")]
+    beside = alone(data, known=known)
+    by_motif = {}
+    for motif in _MOTIFS:
+        matrix = counts.adjacency(motif).tocoo()
+        found = homophily(np.stack(matrix.coords).astype(np.int64), labels) if matrix.nnz else None
+        if found is not None:
+            by_motif[motif] = found
+    return {
+        "nodes": int(data.num_nodes),
+        "edges": len(counts.pairs),
+        "degrees": {
+            "median": float(np.median(degree)),
+            "max": int(degree.max(initial=0)),
+            "isolated": int((degree == 0).sum()),
+        },
+        "components": {"number": int(number), "largest": float(np.bincount(part).max() / data.num_nodes)},
+        "classes": {names[c]: float(sizes[c] / max(1, sizes.sum())) for c in order},
+        "features": _features(data),
+        "split": f"{masks[0]:,} training, {masks[1]:,} validation, {masks[2]:,} test nodes",
+        "homophily": by_motif,
+        "alone": {"guess": beside.guess, "features": beside.features, "graph": beside.graph},
+        "memory": int(stack_size(counts, ("edge", "triangle"), 1).bytes.sum()),
+        "remarks": graph_remarks(data, known),
+    }
+
+
+def _features(data: Data) -> str:
+    x = feature_csr(data.x)
+    filled = x.nnz / max(1, x.shape[0] * x.shape[1])
+    whole = "whole numbers" if bool((x.data == np.round(x.data)).all()) else "fractions"
+    sign = "none negative" if not (x.data < 0).any() else "of both signs"
+    empty = int((np.diff(x.indptr) == 0).sum())
+    return (
+        f"{x.shape[1]:,} columns, {filled:.1%} of the values not zero, {whole}, {sign}; "
+        f"{empty:,} nodes have none"
+    )

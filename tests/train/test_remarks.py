@@ -1,0 +1,164 @@
+"""What a careful colleague says: each remark where it belongs, and not where it does not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch_geometric.data import Data
+
+from mcn.data import load_dataset, simple_graph
+from mcn.train.look import look
+from mcn.train.metrics import all_scores
+from mcn.train.remarks import Alone, alone, graph_remarks, homophily, result_remarks
+
+
+def workers(seed: int = 0, nodes: int = 400, signal: float = 1.5, like: float = 0.5) -> Data:
+    """A social graph: 22 % of one class, numeric features of very different sizes, everybody labelled.
+
+    `like` is the share of ties that stay within a class by design; `signal` how far the classes are apart.
+    """
+    rng = np.random.default_rng(seed)
+    y = (rng.random(nodes) < 0.22).astype(np.int64)
+    x = rng.normal(size=(nodes, 10))
+    x[:, 0] += signal * y
+    x *= 10.0 ** np.arange(-2, 8)[None] / 100
+    ends = rng.integers(0, nodes, (2, 5 * nodes))
+    within = rng.random(5 * nodes) < like
+    for label in (0, 1):
+        members = np.flatnonzero(y == label)
+        mine = within & (y[ends[0]] == label)
+        ends[1, mine] = rng.choice(members, mine.sum())
+    part = rng.permutation(nodes)
+    masks = {}
+    for name, members in zip(
+        ("train", "val", "test"), np.split(part, [nodes * 3 // 5, nodes * 4 // 5]), strict=True
+    ):
+        masks[f"{name}_mask"] = torch.zeros(nodes, dtype=torch.bool)
+        masks[f"{name}_mask"][torch.from_numpy(members)] = True
+    edges = torch.from_numpy(simple_graph(ends, nodes).edge_index)
+    x32 = torch.from_numpy(x.astype(np.float32))
+    return Data(x=x32, y=torch.from_numpy(y), edge_index=edges, num_nodes=nodes, **masks)
+
+
+def summary(data: Data, p: np.ndarray, epochs: int = 10) -> dict[str, Any]:
+    y = data.y.numpy()
+    parts = {name: data[f"{name}_mask"].numpy() for name in ("train", "val", "test")}
+    return {"scores": {name: all_scores(p[mask], y[mask]) for name, mask in parts.items()}, "epochs": epochs}
+
+
+def said(data: Data, p: np.ndarray, beside: Alone, epochs: int = 10) -> str:
+    return "\n".join(result_remarks(data, p.argmax(1), summary(data, p, epochs), beside, 100))
+
+
+NOTHING = Alone("accuracy", 0.2, None, None)
+
+
+def test_a_constant_guess_is_called_that() -> None:
+    data = workers()
+    constant = np.tile([0.78, 0.22], (400, 1))
+    beside = alone(data)
+    assert beside.guess == pytest.approx(float((data.y[data.val_mask] == 0).float().mean()))
+    found = said(data, constant, beside)
+    assert "every node is predicted as 0" in found
+    assert "class weights (balanced)" in found
+
+
+def test_no_better_than_guessing() -> None:
+    data = workers()
+    p = np.tile([0.78, 0.22], (400, 1))
+    p[0] = [0.1, 0.9]  # one node is different
+    assert "no better than guessing: accuracy" in said(data, p, alone(data))
+
+
+def test_a_class_that_is_never_predicted() -> None:
+    data = workers()
+    data.y[data.train_mask.nonzero().squeeze(1)[:6]] = 2
+    data.classes = ["few", "some", "none"]
+    right = np.eye(3)[np.where(data.y.numpy() == 2, 0, data.y.numpy())]
+    assert "never predicted: none" in said(data, right, NOTHING)
+
+
+def test_fitted_by_heart() -> None:
+    data = workers()
+    p = np.eye(2)[data.y.numpy()]
+    val = data.val_mask.numpy()
+    p[val] = p[val][:, ::-1]
+    assert "far better on training nodes (100.0%) than on validation nodes (0.0%)" in said(data, p, NOTHING)
+
+
+def test_the_limit_of_epochs_and_nothing_else() -> None:
+    data = workers()
+    right = np.eye(2)[data.y.numpy()]
+    assert said(data, right, NOTHING) == ""
+    assert said(data, right, NOTHING, epochs=100).startswith("stopped at the limit of 100 epochs")
+
+
+def test_the_graph_or_the_features_add_nothing() -> None:
+    data = workers()
+    right = np.eye(2)[data.y.numpy()]
+    found = said(data, right, Alone("accuracy", 0.5, 1.0, 0.3))
+    assert "the graph adds nothing to the features" in found
+    assert "the features add nothing" not in found
+    found = said(data, right, Alone("accuracy", 0.5, 0.3, 1.0))
+    assert "the features add nothing to the graph" in found
+
+
+def test_features_alone_find_what_is_in_them() -> None:
+    told, untold = alone(workers(signal=6.0)), alone(workers(signal=0.0))
+    assert told.features is not None
+    assert untold.features is not None
+    assert told.features > 0.95
+    assert untold.features < 0.85
+    assert alone(workers(like=1.0)).graph == pytest.approx(1.0)
+
+
+def test_no_label_of_a_test_node_is_looked_at() -> None:
+    data, other = workers(), workers()
+    other.y[other.test_mask] = 1 - other.y[other.test_mask]
+    assert alone(data) == alone(other)
+    assert graph_remarks(data) == graph_remarks(other)
+    assert look(data) == look(other)
+
+
+def test_homophily_by_hand() -> None:
+    edges = np.array([[0, 1, 1, 2], [1, 0, 2, 1]])
+    assert homophily(edges, np.array([0, 0, 0])) is None  # one class
+    assert homophily(edges, np.array([0, -1, 1])) is None  # no edge with two known ends
+    share, adjusted = homophily(edges, np.array([0, 0, 1])) or (0.0, 0.0)
+    assert share == 0.5
+    assert adjusted == pytest.approx((0.5 - (9 / 16 + 1 / 16)) / (1 - 10 / 16))
+
+
+def test_edges_that_join_unlike_nodes() -> None:
+    assert "edges join nodes of different classes" in "\n".join(graph_remarks(workers(like=0.0)))
+    assert "edges join" not in "\n".join(graph_remarks(workers(like=1.0)))
+
+
+def test_few_nodes_of_a_class() -> None:
+    data = workers()
+    data.y[data.train_mask.nonzero().squeeze(1)[:2]] = 2
+    found = "\n".join(graph_remarks(data))
+    assert "classes with few training nodes: 2 (2)" in found
+    assert "classes with few validation nodes: 2 (0)" in found
+
+
+def test_copies_across_the_split() -> None:
+    data = workers()
+    assert "exactly the features" not in "\n".join(graph_remarks(data))
+    train, val = (data[f"{name}_mask"].nonzero().squeeze(1) for name in ("train", "val"))
+    data.x[val[:20]] = data.x[train[:20]]
+    assert "20 of 160 nodes outside the training part have exactly the features" in "\n".join(
+        graph_remarks(data)
+    )
+
+
+def test_a_look_at_karate() -> None:
+    found = look(load_dataset("karate"))
+    assert (found["nodes"], found["edges"]) == (34, 78)
+    assert found["degrees"] == {"median": 3.0, "max": 17, "isolated": 0}
+    assert found["components"] == {"number": 1, "largest": 1.0}
+    assert sum(found["classes"].values()) == pytest.approx(1.0)
+    assert set(found["homophily"]) == {"edge", "triangle", "4-cycle", "4-clique"}
