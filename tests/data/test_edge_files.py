@@ -133,7 +133,7 @@ def test_networkx_formats(suffix: str, tmp_path: Path) -> None:
     data = load_graph(path)
     assert _pairs(path) == PATH
     assert len(data.node_ids) == 5
-    with_labels = load_graph(path, label="team", features=["size"])
+    with_labels = load_graph(path, label="team", features=["size"], scaling="raw")
     assert [with_labels.classes[y] for y in with_labels.y] == ["a", "b", "a", "b", "b"]
     assert with_labels.x.reshape(-1).tolist() == [0, 0.5, 1, 1.5, 4.5]
     (tmp_path / f"b.{suffix}.gz").write_bytes(gzip.compress(path.read_bytes()))

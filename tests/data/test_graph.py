@@ -36,7 +36,8 @@ def test_a_table_orders_the_nodes_and_keeps_isolated_ones(tmp_path: Path) -> Non
             tmp_path,
             "ann,bob\nbob,eve\n",
             "id,label,split,f\nzoe,x,train,1\neve,x,val,2\nbob,y,train,3\nann,,test,4\nian,y,test,5\n",
-        )
+        ),
+        scaling="raw",
     )
     assert data.node_ids.tolist() == ["zoe", "eve", "bob", "ann", "ian"]
     assert data.edge_index.tolist() == [[1, 2, 2, 3], [2, 1, 3, 2]]
@@ -82,10 +83,13 @@ def test_a_missing_split_is_drawn_and_stated(tmp_path: Path) -> None:
     nodes = "id,label\n" + "".join(f"{i},{'ab'[i % 2]}\n" for i in range(100))
     files = _files(tmp_path, "0,1\n", nodes)
     data = mcn.load_graph(*files, seed=4)
-    assert torch.bincount(data.y[data.train_mask]).tolist() == [20, 20]
-    assert int(data.val_mask.sum()) == int(data.test_mask.sum()) == 30
-    assert any("drawn with seed 4" in line for line in data.report)
+    assert torch.bincount(data.y[data.train_mask]).tolist() == [30, 30]
+    assert int(data.val_mask.sum()) == int(data.test_mask.sum()) == 20
+    assert data.report[-1].endswith(
+        "60 training, 20 validation, 20 test nodes, 60/20/20 of each class, drawn with seed 4"
+    )
     assert torch.equal(mcn.load_graph(*files, seed=4).train_mask, data.train_mask)
+    assert torch.equal(mcn.load_graph(*files, seed=1, split_index=3).train_mask, data.train_mask)
     assert not torch.equal(mcn.load_graph(*files, seed=5).train_mask, data.train_mask)
 
 

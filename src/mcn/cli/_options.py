@@ -36,6 +36,27 @@ SplitIndex = Annotated[
         "--split-index", min=0, help="Which of several given splits, or the seed of one that is drawn."
     ),
 ]
+Split = Annotated[
+    str | None,
+    typer.Option(
+        "--split",
+        help="For --graph: a column of train, val and test (several: a,b,c), 60/20/20, or 20-per-class.",
+    ),
+]
+SplitBy = Annotated[
+    str | None,
+    typer.Option("--split-by", help="For --graph: a column of groups that stay together, or of times."),
+]
+Folds = Annotated[
+    int | None,
+    typer.Option("--folds", min=2, help="For --graph: test on one of so many folds, see --split-index."),
+]
+Scaling = Annotated[
+    str,
+    typer.Option(
+        "--features", help="For --graph, what is done to numbers: auto, raw, rows or standard (see the docs)."
+    ),
+]
 Threads = Annotated[
     int | None, typer.Option("--threads", min=1, help="Cores to use; chosen by size if not given.")
 ]
@@ -65,17 +86,43 @@ def read_input(
     *,
     trust: bool = False,
     split_index: int = 0,
+    **own: Any,
 ) -> tuple[Data, str]:
-    """The graph a user asked for, and what to call it."""
+    """The graph a user asked for, and what to call it.
+
+    Args:
+        dataset: a data set by name.
+        graph: a file with edges.
+        nodes: a table of its nodes.
+        data_root: folder to look for data sets in first.
+        default: the data set if neither a name nor a file is given.
+        trust: let PyG or OGB unpickle files.
+        split_index: which of several splits.
+        own: further options of `mcn.load_graph`; None and "auto" mean that they were not given.
+
+    Raises:
+        ValueError: options that do not fit together; what `load_graph` and `load_dataset` raise.
+    """
     check_input(dataset, graph, nodes)
     if graph is not None:
         from mcn.data import load_graph
 
-        return load_graph(graph, nodes=nodes), str(graph)
+        if isinstance(own.get("split"), str) and "," in own["split"]:
+            own["split"] = [name.strip() for name in own["split"].split(",")]
+        return load_graph(graph, nodes=nodes, split_index=split_index, **own), str(graph)
+    given = sorted(name for name, value in own.items() if value not in (None, "auto"))
+    if given:
+        raise ValueError(
+            f"{', '.join(map(_flag, given))}: for a graph of one's own; give --graph and --nodes"
+        )
     from mcn.data import load_dataset  # without torch until the name is known to be right
 
     name = default if dataset is None else dataset
     return load_dataset(name, root=data_root, split=split_index, trust=trust), name
+
+
+def _flag(name: str) -> str:
+    return "--features" if name == "scaling" else f"--{name.replace('_', '-')}"
 
 
 def read_own(folder: Path, source: dict[str, Any], data_root: Path | None) -> Data:

@@ -28,11 +28,13 @@ if TYPE_CHECKING:
     from mcn.data.structure import degree_features as degree_features
     from mcn.data.structure import wl_features as wl_features
     from mcn.data.ties import strong_ties as strong_ties
+    from mcn.data.treatment import Treatment as Treatment
 
 _HOME = {
     "DatasetInfo": ".registry",
     "DatasetNotFound": ".files",
     "SimpleGraph": ".simple",
+    "Treatment": ".treatment",
     "barabasi_albert": ".generators",
     "check_data": ".checks",
     "datasets": ".registry",

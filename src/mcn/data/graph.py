@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +14,18 @@ from numpy.typing import NDArray
 from scipy import sparse
 from torch_geometric.data import Data
 
+from mcn._names import one_of
 from mcn.data.border import check_size, reading, shown
+from mcn.data.cells import RawTable
 from mcn.data.edge_files import NETWORKX, TEXT, edge_format, read_edges, read_networkx
 from mcn.data.edge_text import EdgeList, line_of_edge
-from mcn.data.node_table import NodeTable, RawTable, node_table, read_table
+from mcn.data.node_table import NodeTable, node_table, read_table
+from mcn.data.own_split import SplitRequest, find_parts
 from mcn.data.simple import SimpleGraph, simple_graph
 from mcn.data.sparse import feature_tensor
-from mcn.data.splits import capped_train_counts, random_split
+from mcn.data.splits import Parts
 from mcn.data.structure import degree_features, wl_features
+from mcn.data.treatment import SCALINGS, Treatment, describe, fit_treatment
 
 _STRUCTURAL = ("degree", "wl")
 _SPARSE_BELOW = 0.1
@@ -32,8 +37,13 @@ def load_graph(
     *,
     id: str | None = None,
     label: str | None = None,
-    split: str | None = None,
+    split: str | Sequence[str] | None = None,
+    split_index: int = 0,
+    split_by: str | None = None,
+    folds: int | None = None,
     features: Sequence[str] | str | None = None,
+    scaling: str = "auto",
+    treatment: Treatment | None = None,
     seed: int = 0,
     delimiter: str | None = None,
     header: bool | None = None,
@@ -54,10 +64,23 @@ def load_graph(
         id: the table's id column; by default one named id, node, node_id or nodeid, else the first.
         label: its label column; by default one named label, class, y or target, if any. An empty cell, NA,
             nan or ? is a missing label: `y` is -1 and the node is in no mask.
-        split: its column of train, val and test; by default one named split. Without one, a split is drawn:
-            20 nodes per class, at most half of a class, for training, the others halved.
-        features: its feature columns; by default all other columns that start with a number. "degree" or
-            "wl" for features from the graph alone; "degree" is also what a graph without columns gets.
+        split: its column of train, val and test, or several such columns; by default one named split. Or a
+            rule: "60/20/20", percentages of each class, or "20-per-class", that many of each class for
+            training (at most half of it) and the others halved. Without a column or a rule: 60/20/20 with at
+            most 10,000 validation and 10,000 test nodes if at least half of the nodes have a label and there
+            are five per class, else 20-per-class.
+        split_index: which of several split columns or folds; for a drawn split it is added to `seed`.
+        split_by: a column by which nodes are divided 60/20/20, so that no value is in two parts. Numbers and
+            dates: the largest are for testing, those before them for validation. Text: groups are drawn.
+        folds: K parts in which every class is spread evenly; part `split_index` is for testing, a fifth of
+            the others for validation.
+        features: its feature columns; by default all other columns. "degree" or "wl" for features from the
+            graph alone; "degree" is also what a graph without columns gets.
+        scaling: what is done to numbers. "standard": minus the mean, divided by the deviation of the training
+            nodes. "rows": nothing here, training divides each row by its sum (`data.scaling` says so). "raw":
+            nothing at all. "auto": "rows" if the columns look like counts of words (ten or more, none
+            negative, whole or mostly zero), else "standard".
+        treatment: what was done to the columns of another table (its `data.treatment`), to be done to this.
         seed: decides the drawn split.
         delimiter: separator of both text files; by default found from the first line.
         header: whether the edge list has a header line; by default found from its first lines.
@@ -73,26 +96,47 @@ def load_graph(
         raise ValueError(f"delimiter must be one character, got {delimiter!r}")
     if delimiter is not None and delimiter in '"\r\n':
         raise ValueError(f"delimiter must be neither a quote nor a line end, got {delimiter!r}")
+    one_of("scaling", scaling, SCALINGS)
+    if treatment is not None and features is not None:
+        raise ValueError("give features or treatment, not both: a treatment names its columns")
+    request = SplitRequest(split, split_by, folds, split_index, seed)
     columns = features if features is None else [] if isinstance(features, str) else list(features)
     path = _existing(edges)
     table_path = None if nodes is None else _existing(nodes)
     with reading(path, "not a readable graph", table_path):
         raw = None if table_path is None else read_table(table_path, delimiter)
+        named = bool(label or request.columns or split_by or columns or treatment)
         if edge_format(path) in NETWORKX:
             found, attributes = read_networkx(path)
-            if raw is None and (label or split or columns):
+            if raw is None and named:
                 raw = _attribute_table(path, found, attributes)
                 id = raw.header[0]
-        elif raw is None and (id or label or split or columns):
+        elif raw is None and (id or named):
             raise ValueError(f"{path}: columns were named, but there is no node table; give one with nodes=")
-        table = None if raw is None else node_table(raw, id=id, label=label, split=split, features=columns)
+        table = None
+        if raw is not None:
+            table = node_table(
+                raw, id=id, label=label, splits=request.columns, split_by=split_by, features=columns
+            )
         if edge_format(path) not in NETWORKX:
             as_text = table is not None and table.ids.dtype == object
             found = read_edges(path, delimiter=delimiter, header=header, as_text=as_text)
         ids, ends = found.ids, found.ends
         if table is not None and raw is not None:
             ids, ends = table.ids, _positions(found, table.ids, path, raw.name, header, delimiter)
-        return _assemble(simple_graph(ends, len(ids)), ids, table, features, found.notes, seed, dense)
+        graph = simple_graph(ends, len(ids))
+        wanted = _Features(features, scaling, treatment, dense)
+        return _assemble(graph, ids, table, wanted, request, found.notes)
+
+
+@dataclass(frozen=True)
+class _Features:
+    """Which features were asked for."""
+
+    names: Sequence[str] | str | None
+    scaling: str
+    treatment: Treatment | None
+    dense: bool
 
 
 def _existing(path: str | Path) -> Path:
@@ -145,55 +189,67 @@ def _assemble(
     graph: SimpleGraph,
     ids: NDArray[Any],
     table: NodeTable | None,
-    features: Sequence[str] | str | None,
+    wanted: _Features,
+    request: SplitRequest,
     notes: list[str],
-    seed: int,
-    dense: bool,
 ) -> Data:
-    report = [graph.describe(), *notes, *(table.notes if table else [])]
+    report = [graph.describe(), *notes]
     isolated = graph.num_nodes - np.count_nonzero(np.bincount(graph.pairs.reshape(-1)))
     if isolated:
         report.append(f"{isolated:,} nodes without edges, kept")
     data = Data(edge_index=torch.from_numpy(graph.edge_index), num_nodes=graph.num_nodes)
     data.node_ids = ids
-    if table is not None and table.feature_names and not isinstance(features, str):
-        data.x, data.feature_names = _table_features(table, dense), table.feature_names
-        report.append(f"features: {len(table.feature_names):,} columns of the node table")
-    elif features == "wl":
-        data.x = feature_tensor(wl_features(graph, iterations=3), dense=dense)
-        report.append("features: one-hot colours of 3 Weisfeiler–Lehman iterations")
-    else:
-        data.x = feature_tensor(degree_features(graph), dense=dense)
-        report.append("features: one-hot size of the degree (no feature columns)")
+    parts, origin = None, ""
     if table is not None and table.y is not None:
-        _add_labels(data, table.y, table, seed, report)
+        parts, origin = find_parts(request, table.raw, table.y, table.splits)
+    if not _add_table_features(data, table, wanted, parts, report):
+        data.scaling = "raw" if wanted.scaling == "raw" else "rows"
+        made = wl_features(graph, iterations=3) if wanted.names == "wl" else degree_features(graph)
+        data.x = feature_tensor(made, dense=wanted.dense)
+        report.append(
+            "features: one-hot colours of 3 Weisfeiler–Lehman iterations"
+            if wanted.names == "wl"
+            else "features: one-hot size of the degree (no feature columns)"
+        )
+    if table is not None and parts is not None:
+        _add_labels(data, table, parts, origin, report)
     else:
         report.append("no labels")
     data.report = report
     return data
 
 
-def _table_features(table: NodeTable, dense: bool) -> torch.Tensor:
-    if not dense and np.count_nonzero(table.features) < _SPARSE_BELOW * table.features.size:
-        return feature_tensor(sparse.csr_array(table.features))
-    return torch.from_numpy(table.features)
+def _add_table_features(
+    data: Data, table: NodeTable | None, wanted: _Features, parts: Parts | None, report: list[str]
+) -> bool:
+    """Add the features of the node table, if it has any and they are wanted."""
+    if table is None or isinstance(wanted.names, str):
+        return False
+    treatment = wanted.treatment
+    if treatment is None:
+        train = np.zeros(0, np.bool_) if parts is None else parts == 0
+        seen = train if train.any() else np.ones(len(table.ids), np.bool_)
+        treatment, notes = fit_treatment(table.raw, table.feature_names, seen, wanted.scaling)
+        report += notes
+    if not treatment.columns:
+        return False
+    values, notes = treatment.apply(table.raw)
+    again = ", treated as before" if wanted.treatment is not None else ""
+    report += [describe(treatment, wanted.scaling) + again, *notes]
+    data.treatment, data.scaling, data.feature_names = treatment, treatment.scaling, treatment.feature_names
+    if not wanted.dense and np.count_nonzero(values) < _SPARSE_BELOW * values.size:
+        data.x = feature_tensor(sparse.csr_array(values))
+    else:
+        data.x = torch.from_numpy(values)
+    return True
 
 
-def _add_labels(data: Data, y: NDArray[np.int64], table: NodeTable, seed: int, report: list[str]) -> None:
-    data.y, data.classes = torch.from_numpy(y), table.classes
-    unlabelled = int((y < 0).sum())
+def _add_labels(data: Data, table: NodeTable, parts: Parts, origin: str, report: list[str]) -> None:
+    data.y, data.classes = torch.from_numpy(table.y), table.classes
+    unlabelled = int((data.y < 0).sum())
     missing = f", {unlabelled:,} nodes without a label" if unlabelled else ""
     report.append(f"labels: {len(table.classes)} classes{missing}")
-    if table.split is not None:
-        part = torch.from_numpy(np.where(y < 0, -1, table.split))
-        data.train_mask, data.val_mask, data.test_mask = part == 0, part == 1, part == 2
-        origin = "from the node table"
-    else:
-        counts = capped_train_counts(y)
-        masks = random_split(y, train_per_class=counts, seed=seed)
-        data.train_mask, data.val_mask, data.test_mask = masks
-        origin = (
-            f"drawn with seed {seed} (up to 20 per class for training, at most half a class; the rest halved)"
-        )
+    part = torch.from_numpy(parts)
+    data.train_mask, data.val_mask, data.test_mask = part == 0, part == 1, part == 2
     sizes = [int(mask.sum()) for mask in (data.train_mask, data.val_mask, data.test_mask)]
     report.append(f"split: {sizes[0]:,} training, {sizes[1]:,} validation, {sizes[2]:,} test nodes, {origin}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -14,45 +13,30 @@ from numpy.typing import NDArray
 
 from mcn._names import did_you_mean
 from mcn.data.border import shown
+from mcn.data.cells import RawTable, is_missing
 from mcn.data.edge_text import id_array
 from mcn.data.text import data_lines, find_delimiter, is_integer, is_number, read_text, split_line
 
 _ID_NAMES = ("id", "node", "node_id", "nodeid")
 _LABEL_NAMES = ("label", "class", "y", "target")
 _SPLIT_NAMES = ("split",)
-_MISSING = ("", "na", "n/a", "nan", "?")
 _SPLITS = {"train": 0, "val": 1, "valid": 1, "validation": 1, "test": 2, "": -1, "none": -1}
-
-
-@dataclass(frozen=True)
-class RawTable:
-    """Named columns of text cells; `where` says for each row where it came from."""
-
-    name: str
-    header: list[str]
-    rows: list[list[str]]
-    where: list[str]
-
-    @cached_property
-    def place(self) -> dict[str, int]:
-        """The number of each column, by its name."""
-        return {name: column for column, name in enumerate(self.header)}
 
 
 @dataclass(frozen=True)
 class NodeTable:
     """A checked node table, in row order.
 
-    `y` is -1 where there is no label; `split` is 0, 1, 2 for train, val, test and -1 for none.
+    `y` is -1 where there is no label; a split is 0, 1, 2 for train, val, test and -1 for none.
+    `feature_names` are the columns that features can be made of.
     """
 
+    raw: RawTable
     ids: NDArray[Any]
     y: NDArray[np.int64] | None
     classes: list[str]
-    split: NDArray[np.int64] | None
-    features: NDArray[np.float32]
+    splits: list[tuple[str, NDArray[np.int64]]]
     feature_names: list[str]
-    notes: list[str]
 
 
 def read_table(path: Path, delimiter: str | None = None) -> RawTable:
@@ -90,35 +74,34 @@ def node_table(
     *,
     id: str | None = None,
     label: str | None = None,
-    split: str | None = None,
+    splits: Sequence[str] | None = None,
+    split_by: str | None = None,
     features: Sequence[str] | None = None,
 ) -> NodeTable:
-    """Find the columns and check every cell; see `mcn.load_graph` for the rules."""
+    """Find the columns and check ids, labels and splits; see `mcn.load_graph` for the rules."""
     id_column = _column(raw, id, _ID_NAMES, "id")
     id_column = 0 if id_column is None else id_column
     label_column = _column(raw, label, _LABEL_NAMES, "label")
-    split_column = _column(raw, split, _SPLIT_NAMES, "split")
-    ids = _ids(raw, id_column)
-    notes: list[str] = []
-    taken = {id_column, label_column, split_column}
+    usual = _column(raw, None, _SPLIT_NAMES, "split")
+    if splits is None:
+        split_columns = [] if usual is None else [usual]
+    else:
+        split_columns = [_named(raw, name, "split") for name in splits]
+    taken = {id_column, label_column, usual, *split_columns}
+    if split_by is not None:
+        taken.add(_named(raw, split_by, "split_by"))
     if features is None:
-        free = [c for c in range(len(raw.header)) if c not in taken]
-        columns = [c for c in free if is_number(raw.rows[0][c])]
-        used = set(columns)
-        unused = [raw.header[c] for c in free if c not in used]
-        if unused:
-            notes.append(f"columns not used, as they hold text: {', '.join(unused)}")
+        columns = [c for c in range(len(raw.header)) if c not in taken]
     else:
         columns = [_named(raw, name, "feature") for name in features]
     y, classes = (None, []) if label_column is None else _labels(raw, label_column)
     return NodeTable(
-        ids=ids,
+        raw=raw,
+        ids=_ids(raw, id_column),
         y=y,
         classes=classes,
-        split=None if split_column is None else _splits(raw, split_column),
-        features=_features(raw, columns),
+        splits=[(raw.header[c], _splits(raw, c)) for c in split_columns],
         feature_names=[raw.header[c] for c in columns],
-        notes=notes,
     )
 
 
@@ -153,7 +136,7 @@ def _ids(raw: RawTable, column: int) -> NDArray[Any]:
 
 def _labels(raw: RawTable, column: int) -> tuple[NDArray[np.int64], list[str]]:
     cells = [row[column] for row in raw.rows]
-    present = {cell for cell in cells if cell.lower() not in _MISSING}
+    present = {cell for cell in cells if not is_missing(cell)}
     classes = sorted(present, key=int) if all(map(is_integer, present)) else sorted(present)
     code = {name: place for place, name in enumerate(classes)}
     return np.array([code.get(cell, -1) for cell in cells], np.int64), classes
@@ -170,32 +153,3 @@ def _splits(raw: RawTable, column: int) -> NDArray[np.int64]:
             )
         codes.append(code)
     return np.array(codes, np.int64)
-
-
-def _features(raw: RawTable, columns: Sequence[int]) -> NDArray[np.float32]:
-    if not columns:
-        return np.empty((len(raw.rows), 0), np.float32)
-    cells = [[row[c] for c in columns] for row in raw.rows]
-    values = np.empty((len(cells), len(columns)), np.float32)
-    with np.errstate(over="ignore"):
-        for place, row in enumerate(cells):
-            try:
-                values[place] = [float(cell) for cell in row]
-            except ValueError:
-                _bad_cell(raw, place, columns, row)
-            if "_" in "".join(row):  # Python reads 1_000 as a number, nobody else does
-                _bad_cell(raw, place, columns, row)
-    bad = np.flatnonzero(~np.isfinite(values).all(axis=1))
-    if len(bad):
-        _bad_cell(raw, int(bad[0]), columns, cells[bad[0]])
-    return values
-
-
-def _bad_cell(raw: RawTable, place: int, columns: Sequence[int], row: Sequence[str]) -> None:
-    """Raise for the first cell of a row that is not a finite float32."""
-    for column, cell in zip(columns, row, strict=True):
-        if not is_number(cell) or not abs(float(cell)) <= float(np.finfo(np.float32).max):
-            raise ValueError(
-                f"{raw.where[place]}: {shown(cell)} in feature column {shown(raw.header[column])}; "
-                "expected a finite number"
-            )

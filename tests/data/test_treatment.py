@@ -1,0 +1,231 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+import mcn
+from mcn.data.cells import RawTable
+from mcn.data.treatment import Treatment, describe, fit_treatment
+
+CELLS = st.sampled_from(["", "NA", "?", "1", "0", "2.5", "-3e2", "7"])
+
+
+def _table(columns: dict[str, list[str]]) -> RawTable:
+    rows = [list(row) for row in zip(*columns.values(), strict=True)]
+    return RawTable("n.csv", list(columns), rows, [f"n.csv, line {place + 2}" for place in range(len(rows))])
+
+
+def _fit(
+    columns: dict[str, list[str]], train: list[int] | None = None, scaling: str = "auto"
+) -> tuple[Treatment, NDArray[np.float32], list[str]]:
+    raw = _table(columns)
+    seen = np.ones(len(raw.rows), np.bool_) if train is None else np.isin(np.arange(len(raw.rows)), train)
+    treatment, left = fit_treatment(raw, list(columns), seen, scaling)
+    values, notes = treatment.apply(raw)
+    return treatment, values, left + notes
+
+
+def test_each_kind_has_its_treatment() -> None:
+    treatment, values, notes = _fit(
+        {
+            "age": ["10", "20", "30", "40"],
+            "member": ["yes", "no", "No", "TRUE"],
+            "flag": ["0", "1", "1", "0"],
+            "colour": ["red", "blue", "red", "green"],
+        }
+    )
+    assert treatment.feature_names == ["age", "member", "flag", "colour=blue", "colour=green", "colour=red"]
+    deviation = np.std([10, 20, 30, 40])
+    np.testing.assert_allclose(values[:, 0], (np.array([10, 20, 30, 40]) - 25) / deviation, rtol=1e-6)
+    assert values[:, 1].tolist() == [1, 0, 0, 1]
+    assert values[:, 2].tolist() == [0, 1, 1, 0]  # as it is, though a number
+    assert values[:, 3:].tolist() == [[0, 0, 1], [1, 0, 0], [0, 0, 1], [0, 1, 0]]
+    assert treatment.scaling == "raw"
+    assert notes == []
+    assert describe(treatment, "auto") == (
+        "features: 4 columns of the node table, made into 6: 1 of text, one column per category; "
+        "1 of true and false; numbers standardised (mean and deviation of the training nodes)"
+    )
+
+
+def test_missing_values_are_filled_marked_and_counted() -> None:
+    treatment, values, notes = _fit(
+        {
+            "age": ["10", "", "30", "nan"],
+            "colour": ["red", "?", "blue", "red"],
+            "member": ["yes", "no", "yes", "NA"],
+        },
+        train=[0, 1, 2],
+        scaling="raw",
+    )
+    assert treatment.feature_names == [
+        "age",
+        "age missing",
+        "colour=blue",
+        "colour=red",
+        "colour missing",
+        "member",
+    ]
+    assert values.tolist() == [
+        [10, 0, 0, 1, 0, 1],
+        [20, 1, 0, 0, 1, 0],
+        [30, 0, 1, 0, 0, 1],
+        [20, 1, 0, 1, 0, np.float32(2 / 3)],  # no training node misses a member: filled, not marked
+    ]
+    assert notes == [
+        "missing values: 4 cells in 3 columns (age 2, colour 1, member 1), filled with the mean of the "
+        "training nodes (numbers) or zeros (text); 2 columns added that mark them"
+    ]
+
+
+def test_fitting_sees_training_nodes_only() -> None:
+    """A leak is planted: extreme values, new categories, other kinds of gaps outside the training nodes."""
+    clean = {
+        "age": ["1", "2", "3", "4", "5"],
+        "colour": ["red", "blue", "red", "red", "blue"],
+        **{f"w{column}": ["0", "1", "3", "1", "0"] for column in range(10)},
+    }
+    planted = {name: list(cells) for name, cells in clean.items()}
+    planted["age"][3:] = ["1e30", ""]
+    planted["colour"][3:] = ["mauve", "?"]
+    planted["w0"][3:] = ["-0.5", "1e9"]
+    for scaling in ("auto", "raw", "rows", "standard"):
+        for names in (list(clean), ["age", "colour"], [f"w{column}" for column in range(10)]):
+            tables = [{name: table[name] for name in names} for table in (clean, planted)]
+            (one, x, _), (other, z, notes) = (_fit(table, [0, 1, 2], scaling) for table in tables)
+            assert one == other
+            np.testing.assert_array_equal(x[:3], z[:3])
+    assert "colour=mauve" not in other.feature_names
+    _, _, notes = _fit(planted, [0, 1, 2])
+    assert notes[-1] == (
+        "column 'colour': 1 cells with a category that no training node has, all zeros "
+        "(for instance 'mauve', n.csv, line 5)"
+    )
+
+
+def test_counts_of_words_are_left_for_training_to_divide() -> None:
+    words = {f"w{column}": [str((row * column) % 3) for row in range(6)] for column in range(10)}
+    treatment, values, _ = _fit(words)
+    assert treatment.scaling == "rows"
+    assert values[:, 1].tolist() == [0, 1, 2, 0, 1, 2]
+    assert describe(treatment, "auto").endswith(
+        "numbers left as they are, each row divided by its sum in training, as they look like counts of words"
+    )
+    mostly_zero = {f"w{c}": ["0.5" if row == c % 5 else "0" for row in range(5)] for c in range(10)}
+    assert _fit(mostly_zero)[0].scaling == "rows"
+    for change in (
+        {"w3": ["-1"] * 6},
+        {"w3": ["0.5"] * 6},
+        {"colour": ["red", "blue"] * 3},
+        {"member": ["yes", "no"] * 3},
+    ):
+        assert _fit(words | change)[0].scaling == "raw"
+    assert _fit({name: words[name] for name in list(words)[:9]})[0].scaling == "raw"
+    assert _fit(words, scaling="standard")[0].scaling == "raw"
+    assert _fit({"age": ["1", "2"]}, scaling="rows")[0].scaling == "rows"
+
+
+def test_columns_that_are_left_out() -> None:
+    treatment, _, notes = _fit(
+        {
+            "name": [f"n{row}" for row in range(60)],
+            "town": [f"t{row % 50}" for row in range(60)],
+            "none": ["", "?"] * 30,
+        }
+    )
+    assert [column.name for column in treatment.columns] == ["town"]
+    assert notes == [
+        "columns left out, as they hold more than 50 different texts: name",
+        "columns left out, as no training node has a value: none",
+    ]
+
+
+@pytest.mark.parametrize(
+    "cells, message",
+    [
+        (["30", "old"], "line 3: 'old' in feature column 'f'; expected a finite number"),
+        (["30", "inf"], "line 3: 'inf' in feature column 'f'; expected a finite number"),
+        (["30", "1e300"], "line 3: '1e300' in feature column 'f'; expected a finite number"),
+        (["3", "3_0", "4"], "line 3: '3_0' in feature column 'f'; expected a finite number"),
+        (["0", f"{'1' * 100_000}x"], "line 3: '1{79}…' in feature column 'f'"),
+        (["", "2024-01-31"], "line 3: '2024-01-31' in feature column 'f' is a date; turn dates into numbers"),
+        (["2024-01-31T10:20:00Z", "2024-02-01"], "line 2: .* is a date; .*split_by"),
+    ],
+)
+def test_cells_that_cannot_be(cells: list[str], message: str) -> None:
+    with pytest.raises(ValueError, match=rf"n\.csv, {message}"):
+        _fit({"f": cells})
+
+
+def test_a_stored_treatment_does_the_same(tmp_path: Path) -> None:
+    (tmp_path / "e.csv").write_text("1,2\n2,3\n3,4\n")
+    rows = ["1,a,train,10,red,yes", "2,b,train,30,blue,no", "3,a,val,,red,no", "4,b,test,9,,yes"]
+    nodes = "\n".join(["id,label,split,age,colour,member", *rows])
+    (tmp_path / "n.csv").write_text(nodes)
+    data = mcn.load_graph(tmp_path / "e.csv", tmp_path / "n.csv")
+    stored = Treatment.from_dict(json.loads(json.dumps(data.treatment.to_dict())))
+    assert stored == data.treatment
+    (tmp_path / "m.csv").write_text(
+        "id,member,colour,age,extra\n1,no,green,50,x\n2,yes,red,20,y\n3,,blue,,z\n4,no,red,1,z\n"
+    )
+    again = mcn.load_graph(tmp_path / "e.csv", tmp_path / "m.csv", treatment=stored)
+    assert again.feature_names == data.feature_names == ["age", "colour=blue", "colour=red", "member"]
+    assert again.scaling == data.scaling == "raw"
+    np.testing.assert_allclose(again.x, [[3, 0, 0, 0], [0, 0, 1, 1], [0, 1, 0, 0.5], [-1.9, 0, 1, 0]])
+    assert any(
+        "category that no training node has" in line and "m.csv, line 2" in line for line in again.report
+    )
+    (tmp_path / "e.csv").write_text("1,2\n")
+    for text, message in {
+        "member,colour\n1,no,red\n2,no,red": r"m\.csv: no feature column 'age', which training had",
+        "member,colour,Age\n1,no,red,3\n2,no,red,3": r"no feature column 'age'.*did you mean 'Age'",
+        "member,colour,age\n1,no,red,3\n2,no,red,old": r"m\.csv, line 3: 'old' in feature column 'age'",
+        "member,colour,age\n1,maybe,red,3\n2,no,red,3": r"m\.csv, line 2: 'maybe' in feature column 'member'",
+    }.items():
+        (tmp_path / "m.csv").write_text(f"id,{text}\n")
+        with pytest.raises(ValueError, match=message):
+            mcn.load_graph(tmp_path / "e.csv", tmp_path / "m.csv", treatment=stored)
+    with pytest.raises(ValueError, match="give features or treatment, not both"):
+        mcn.load_graph(tmp_path / "e.csv", tmp_path / "n.csv", treatment=stored, features=["age"])
+    with pytest.raises(ValueError, match="columns were named, but there is no node table"):
+        mcn.load_graph(tmp_path / "e.csv", treatment=stored)
+
+
+@given(st.lists(CELLS, min_size=1, max_size=12), st.sampled_from(["auto", "raw", "rows", "standard"]))
+def test_what_comes_out_is_finite_and_survives_json(cells: list[str], scaling: str) -> None:
+    treatment, values, _ = _fit({"a": cells, "b": [f"x{cell}" for cell in cells]}, scaling=scaling)
+    assert np.isfinite(values).all()
+    assert values.shape == (len(cells), len(treatment.feature_names))
+    assert Treatment.from_dict(json.loads(json.dumps(treatment.to_dict()))) == treatment
+
+
+@pytest.mark.parametrize(
+    "values, message",
+    [
+        ({}, "must have scaling"),
+        ({"scaling": "raw"}, "must have a list of columns"),
+        ({"scaling": "raw", "columns": [3]}, "column 0: expected named values, got 3"),
+        ({"scaling": "raw", "columns": [{"name": "a", "kind": "date"}]}, "expected a name and a kind"),
+        (
+            {"scaling": "raw", "columns": [{"name": "a", "kind": "number", "mean": "x"}]},
+            "expected a finite number",
+        ),
+        (
+            {"scaling": "raw", "columns": [{"name": "a", "kind": "number", "scale": 0}]},
+            "scale must be positive",
+        ),
+        (
+            {"scaling": "raw", "columns": [{"name": "a", "kind": "category", "categories": [1]}]},
+            "must be texts",
+        ),
+    ],
+)
+def test_a_damaged_treatment_is_refused(values: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Treatment.from_dict(values)
