@@ -6,7 +6,8 @@ All networks have GAT's architecture (8 heads × 8 hidden, dropout 0.6) and trai
 very loop of `mcn train`, the attention's loss included. PyG's GAT gets dense features and computes the
 whole graph, as its examples do; ours compute the receptive field of the training and validation nodes.
 The networks of one graph take turns epoch by epoch in one process, so that a busy machine slows all of
-them alike; peak memory comes from a process of its own for each.
+them alike; peak memory comes from a process of its own for each. Times on one thread are those of the
+processor, which others on the machine disturb less; on more threads they are those of the clock.
 
 `cora` has CSR features, `cora-dense` the dense ones that PyG's `Planetoid` brings; `text-20k` and
 `text-100k` are generated graphs whose nodes have 768 dense columns, as text embeddings do. `product` is the
@@ -24,6 +25,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -204,16 +206,19 @@ def measure(
     graph: str, names: list[str], threads: int, rounds: int, root: str | None
 ) -> dict[str, list[float]]:
     """Seconds of every epoch, the networks taking turns; the first two epochs of each do not count."""
+    clock = time.thread_time if threads == 1 else time.perf_counter
     torch.set_num_threads(threads)
     data = load(graph, root)
     epochs = {name: make(name, data, graph) for name in names}
     seconds: dict[str, list[float]] = {name: [] for name in names}
+    rng = np.random.default_rng(0)
     for turn in range(rounds + 2):
-        for name, epoch in epochs.items():
-            start = time.perf_counter()
-            epoch()
+        # In another order each time: who comes after PyG's finds the caches full of other things.
+        for name in rng.permutation(names).tolist():
+            start = clock()
+            epochs[name]()
             if turn > 1:
-                seconds[name].append(time.perf_counter() - start)
+                seconds[name].append(clock() - start)
     return seconds
 
 
@@ -230,8 +235,20 @@ def one(graph: str, name: str, threads: int, root: str | None) -> None:
     epoch = make(name, load(graph, root), graph)
     epoch()
     epoch()
+    print(json.dumps({"peak_gb": peak_bytes() / 1e9}))
+
+
+def peak_bytes() -> int:
+    """Peak resident memory of this process."""
+    status = Path("/proc/self/status")
+    if status.exists():  # ru_maxrss would count the parent's memory at the time of the fork too
+        return next(
+            1024 * int(line.split()[1])
+            for line in status.read_text().splitlines()
+            if line.startswith("VmHWM:")
+        )
     unit = 1 if sys.platform == "darwin" else 1024  # ru_maxrss is in bytes there, in kilobytes elsewhere
-    print(json.dumps({"peak_gb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e9}))
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
 def report(graph: str, threads: int, seconds: dict[str, list[float]], memory: dict[str, float]) -> list[Any]:
