@@ -36,7 +36,9 @@ def test_the_nearest_name() -> None:
 
 
 def test_a_name_like_no_other() -> None:
-    with pytest.raises(ValueError, match=r"^method must be one of mcn, paper, views, gat, .*got '12345'$"):
+    with pytest.raises(
+        ValueError, match=r"^method must be one of mcn, paper, views, auto, gat, .*got '12345'$"
+    ):
         find_method("12345")
 
 

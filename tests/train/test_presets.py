@@ -14,7 +14,7 @@ from mcn.train.presets import dataset_config, default_recipe, preset_of, presets
 from mcn.train.settings import Settings
 from tests.train.graphs import new_trainer
 
-OURS = ["citeseer", "cora", "dd6", "dd7", "pubmed", "strong-ties"]
+OURS = ["citeseer", "cora", "dd6", "dd7", "karate", "pubmed", "strong-ties"]
 PAPER = ["citeseer-paper", "cora-paper", "dd6-paper", "dd7-paper", "pubmed-paper"]
 TIES = ["strong-ties-paper"]
 VIEWS = ["citeseer-views", "cora-views", "pubmed-views"]
@@ -57,9 +57,9 @@ def test_recipes_have_settings_by_data_set() -> None:
     assert dataset_config("views", None) == ViewsConfig()
     assert dataset_config("paper", "cora").to_dict()["attention"] == "paper"
     assert dataset_config("mcn", None) == dataset_config("mcn", "karate") == MCNConfig()
-    assert preset_of("mcn", "karate") is None
+    assert preset_of("mcn", "texas") is None
     assert preset_of("mcn", None) is None
-    with pytest.raises(ValueError, match="recipe must be one of mcn, paper, views, got 'view'"):
+    with pytest.raises(ValueError, match="recipe must be one of mcn, paper, views, auto, got 'view'"):
         dataset_config("view", "cora")
 
 
@@ -73,8 +73,10 @@ def test_changes_come_after_the_preset_in_any_version_s_names() -> None:
 def test_one_recipe_is_the_default_of_a_data_set() -> None:
     for dataset in ("cora", "citeseer", "pubmed"):
         assert default_recipe(dataset) == "views"
-    for other in ("dd6", "dd7", "strong-ties", "karate", None):
+    for other in ("dd6", "dd7", "strong-ties", "karate"):
         assert default_recipe(other) == "mcn"
+    for unknown in ("texas", None):
+        assert default_recipe(unknown) == "auto"
     defaults = [load_preset(name).dataset for name in ALL if load_preset(name).default]
     assert len(defaults) == len(set(defaults))
 
@@ -241,9 +243,9 @@ def test_recipes(tmp_path: Path, content: str, recipe: str, config: Settings) ->
         ("dataset: 3\nsettings: {}", "dataset must be a name, got 3"),
         (
             "recipe: view\nsettings: {}",
-            "recipe must be one of mcn, paper, views, got 'view'; did you mean 'views'?",
+            "recipe must be one of mcn, paper, views, auto, got 'view'; did you mean 'views'?",
         ),
-        ("recipe: [views]\nsettings: {}", "recipe must be one of mcn, paper, views, got ['views']"),
+        ("recipe: [views]\nsettings: {}", "recipe must be one of mcn, paper, views, auto, got ['views']"),
         ("recipe: views\nsettings: {steps: 2}", "unknown setting 'steps'"),
         ("recipe: views\nsettings: {lost: 1}", "drop_neighbours must be a probability below 1, got 1"),
         ("walk_length: 3", "'walk_length' is a setting of the recipe views; add `recipe: views`"),

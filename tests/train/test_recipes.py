@@ -3,11 +3,12 @@ from __future__ import annotations
 import pytest
 
 from mcn.train import MCNConfig, PaperConfig, ViewsConfig
+from mcn.train.auto.config import AutoConfig
 from mcn.train.recipes import RECIPES, all_settings, check_settings, find_recipe, recipe_of, work_of
 
 
 def test_the_recipes() -> None:
-    configs = {"mcn": MCNConfig, "paper": PaperConfig, "views": ViewsConfig}
+    configs = {"mcn": MCNConfig, "paper": PaperConfig, "views": ViewsConfig, "auto": AutoConfig}
     assert {name: recipe.config for name, recipe in RECIPES.items()} == configs
     assert next(iter(RECIPES)) == "mcn"  # the default
     for name, recipe in RECIPES.items():
@@ -21,16 +22,16 @@ def test_the_recipes() -> None:
 def test_an_unknown_recipe() -> None:
     assert find_recipe("views") is RECIPES["views"]
     with pytest.raises(
-        ValueError, match=r"^recipe must be one of mcn, paper, views, got 'view'; did you mean"
+        ValueError, match=r"^recipe must be one of mcn, paper, views, auto, got 'view'; did you mean"
     ):
         find_recipe("view")
-    with pytest.raises(ValueError, match=r"^--recipe must be one of mcn, paper, views, got 'zzz'"):
+    with pytest.raises(ValueError, match=r"^--recipe must be one of mcn, paper, views, auto, got 'zzz'"):
         find_recipe("zzz", "--recipe")
 
 
 def test_settings_of_all_recipes() -> None:
     everywhere = all_settings()
-    assert [recipe.name for recipe, _ in everywhere["lr"]] == ["mcn", "paper", "views"]
+    assert [recipe.name for recipe, _ in everywhere["lr"]] == ["mcn", "paper", "views", "auto"]
     assert [recipe.name for recipe, _ in everywhere["steps"]] == ["mcn", "paper"]
     check_settings(RECIPES["views"], {"walk_length": 3})
     with pytest.raises(

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from torch_geometric.data import Data
 
-from mcn.train.mcn.special import CHANGES
 from mcn.data import load_dataset
 from mcn.train import MCNConfig, Predictions, accuracy_on_test
 from mcn.train.mcn.config import ATTENTION
+from mcn.train.mcn.special import CHANGES
 from tests.train.graphs import predicted, trained
 
 SEEDS = (0, 1)

@@ -20,6 +20,7 @@ from mcn.train.settings import Settings
 _FIELDS = ("description", "dataset", "recipe", "settings", "default")
 _PACKAGE, _FOLDER = "mcn.train", "presets"
 _USUAL = next(iter(RECIPES))
+_ELSEWHERE = "auto"
 
 
 @dataclass(frozen=True)
@@ -64,12 +65,14 @@ def preset_of(recipe: str, dataset: str | None) -> Preset | None:
 
 
 def default_recipe(dataset: str | None) -> str:
-    """Return the name of the recipe to use unless told otherwise: that of the data set's default preset."""
-    for recipe in RECIPES:
-        own = preset_of(recipe, dataset)
-        if own is not None and own.default:
-            return recipe
-    return _USUAL
+    """Return the name of the recipe to use unless told otherwise.
+
+    It is that of the data set's default preset, else of its first preset; without one, as for a graph of
+    one's own, the recipe that tries several.
+    """
+    found = [recipe for recipe in RECIPES if preset_of(recipe, dataset) is not None]
+    named = [recipe for recipe in found if (own := preset_of(recipe, dataset)) and own.default]
+    return (named or found or [_ELSEWHERE])[0]
 
 
 def dataset_config(recipe: str, dataset: str | None, **changes: Any) -> Settings:

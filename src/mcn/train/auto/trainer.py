@@ -28,10 +28,12 @@ class Winner(torch.nn.Module):
 class AutoTrainer(Trainer):
     """Candidates are trained one after the other, first each once, then with further seeds.
 
-    A run is begun only if, by what the runs before it took, it ends within the budget; a run that is still
-    going when the time is over ends there with the best weights it had. The winner is the candidate with the
-    best mean validation score over the seeds that it shares with all others; the earlier, cheaper one of
-    equals. Kept is its run with the best validation score.
+    In the first round a candidate has its share of the time that is left, so that none keeps the others from
+    being tried; later a run is begun only if, by what the runs before it took, it ends within the budget. A
+    run that is still going when its time is over ends there with the best weights it had.
+
+    The winner is the candidate with the best mean validation score over the seeds that it shares with all
+    others; of equals the earlier, cheaper one. Kept is its run with the best validation score.
     """
 
     config: AutoConfig
@@ -55,7 +57,10 @@ class AutoTrainer(Trainer):
             self._name, self._repeat = self._queue.pop(0)
             before = [run["seconds"] for run in self.runs if run["candidate"] == self._name]
             expected = float(np.mean(before)) if before else 0.0
-            if self.seconds + expected <= 60 * self.config.minutes:
+            left = 60 * self.config.minutes - self.seconds
+            untried = sum(repeat == 0 for _, repeat in self._queue) + 1
+            self._until = self.seconds + (left / untried if self._repeat == 0 else left)
+            if left > 0 and expected <= left:
                 own = self.config.candidate(self._name, self._repeat)
                 inputs = self.problem.inputs.of(own)
                 self._current = work_of(own).trainer(Problem(inputs, self.problem.known), own)
@@ -70,7 +75,7 @@ class AutoTrainer(Trainer):
         found = current.run_epoch()
         self.epoch += 1
         self.seconds += current.seconds - before
-        if current.stopped or self.seconds >= 60 * self.config.minutes:
+        if current.stopped or self.seconds >= self._until:
             self._end(current)
         return found._replace(epoch=self.epoch)
 
@@ -155,7 +160,7 @@ class AutoTrainer(Trainer):
             "seconds": self.seconds,
             "runs": self.runs,
             "queue": self._queue,
-            "now": [self._name, self._repeat],
+            "now": [self._name, self._repeat, self._until],
             "current": None if self._current is None else self._current.state(),
         }
 
@@ -168,7 +173,7 @@ class AutoTrainer(Trainer):
             candidate, _, rest = name.partition(".")
             self._kept.setdefault(candidate, {})[rest] = value.clone()
         self._queue = [(name, repeat) for name, repeat in state["queue"]]
-        self._name, self._repeat = state["now"]
+        self._name, self._repeat, self._until = state["now"]
         self._current = None
         if state["current"] is not None:
             own = self.config.candidate(self._name, self._repeat)

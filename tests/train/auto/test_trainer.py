@@ -1,0 +1,149 @@
+"""The recipe auto: the best candidate on validation nodes, within the budget, blind to test labels."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch_geometric.data import Data
+
+from mcn.train import fit, load_run, prepare, train_run
+from mcn.train.auto.config import CANDIDATES, AutoConfig
+from mcn.train.auto.trainer import AutoTrainer
+from mcn.train.recipes import work_of
+from tests.train.graphs import predicted, same_tensors, small_graph
+from tests.train.test_remarks import workers
+
+QUICK: dict[str, Any] = {"max_epochs": 8, "repeats": 2, "candidates": ("mlp", "gcn", "mcn")}
+
+
+def ran(data: Data, **changes: Any) -> AutoTrainer:
+    config = AutoConfig(**{**QUICK, **changes})
+    trainer = work_of(config).trainer(prepare(data, config), config)
+    assert isinstance(trainer, AutoTrainer)
+    fit(trainer)
+    return trainer
+
+
+def test_every_candidate_has_its_runs_and_the_best_mean_wins() -> None:
+    trainer = ran(small_graph())
+    assert [run["candidate"] for run in trainer.runs] == ["mlp", "gcn", "mcn"] * 2
+    means = {
+        name: np.mean([run["score"] for run in trainer.runs if run["candidate"] == name])
+        for name in QUICK["candidates"]
+    }
+    table = trainer.table()
+    assert table[0]["score"] == pytest.approx(max(means.values()))
+    assert {row["candidate"]: row["score"] for row in table} == pytest.approx(means)
+    for row in table[1:]:
+        assert row["behind"] == pytest.approx(table[0]["score"] - row["score"])
+        assert row["behind_error"] >= 0
+
+
+def test_a_candidate_is_the_network_it_would_be_alone() -> None:
+    data = small_graph()
+    trainer = ran(data, candidates=("gcn",), repeats=1)
+    config = trainer.config.candidate("gcn")
+    alone = work_of(config).trainer(prepare(data, config), config)
+    result = fit(alone)
+    assert trainer.runs[0]["score"] == result.val_accuracy
+    assert same_tensors(dict(trainer.model.network.state_dict()), dict(alone.model.state_dict()))
+
+
+def test_kept_is_the_winners_best_run() -> None:
+    trainer = ran(small_graph(), candidates=("gcn",), repeats=3)
+    scores = [run["score"] for run in trainer.runs]
+    best = trainer.runs[int(np.argmax(scores))]
+    assert trainer.model.config.seed == best["seed"]
+    p = predicted(trainer).probabilities
+    known = trainer.problem.known
+    accuracy = (p.argmax(1)[known.val] == trainer.problem.val_labels.numpy()).mean()
+    assert accuracy == pytest.approx(best["accuracy"])
+
+
+def test_test_labels_change_nothing() -> None:
+    data, other = small_graph(), small_graph()
+    test = other.test_mask.nonzero().squeeze(1)
+    other.y[test] = other.y[test].flip(0)
+    assert not torch.equal(data.y, other.y)
+    first, second = ran(data), ran(other)
+    np.testing.assert_array_equal(predicted(first).probabilities, predicted(second).probabilities)
+    same = [{k: v for k, v in run.items() if k != "seconds"} for run in first.runs]
+    assert same == [{k: v for k, v in run.items() if k != "seconds"} for run in second.runs]
+
+
+def test_settings_go_to_the_candidates_that_have_them() -> None:
+    config = AutoConfig(lr=0.3, motifs=("edge", "4-cycle"), metric="roc-auc", class_weight="balanced")
+    for name in CANDIDATES:
+        own = config.candidate(name)
+        assert (own.lr, own.metric, own.class_weight) == (0.3, "roc-auc", "balanced")
+    assert config.candidate("mcn").motifs == ("edge", "4-cycle")
+    assert config.candidate("gat").motifs == ("edge",)  # or it were no GAT
+    assert config.candidate("mlp").motifs == ("self",)
+    assert len({config.candidate("gcn", i).seed for i in range(3)}) == 3
+
+
+def test_the_budget_ends_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    config = AutoConfig(minutes=1e-6, candidates=("mlp", "gcn"), repeats=2)
+    trainer = work_of(config).trainer(prepare(small_graph(), config), config)
+    fit(trainer)
+    assert [(run["candidate"], run["epochs"], run["cut"]) for run in trainer.runs] == [("mlp", 1, True)]
+    assert trainer.notes()["candidates"][0]["candidate"] == "mlp"
+
+
+def test_no_candidate_keeps_the_others_from_being_tried() -> None:
+    endless = {"patience": 10**6, "max_epochs": 10**6}
+    config = AutoConfig(minutes=0.05, candidates=("gcn", "mlp", "gat"), repeats=1, **endless)
+    trainer = work_of(config).trainer(prepare(small_graph(), config), config)
+    fit(trainer)
+    assert [run["candidate"] for run in trainer.runs] == ["gcn", "mlp", "gat"]
+    assert all(run["cut"] for run in trainer.runs)
+
+
+def test_a_run_on_disk(tmp_path: Path) -> None:
+    data = small_graph()
+    run = train_run(tmp_path / "run", data, AutoConfig(**QUICK), {"dataset": None})
+    assert run.summary["candidates"][0]["candidate"] in QUICK["candidates"]
+    assert len(run.summary["candidate_runs"]) == 6
+    again = load_run(tmp_path / "run")
+    np.testing.assert_array_equal(again.predict(data).probabilities, run.predict(data).probabilities)
+    assert again.is_about(data)
+    explained = again.explain(data)
+    np.testing.assert_array_equal(explained.predictions.probabilities, run.predict(data).probabilities)
+    assert list(explained.options)
+
+
+@pytest.mark.parametrize("epochs", [3, 11, 20])
+def test_resumed_equals_undisturbed(epochs: int) -> None:
+    data, config = small_graph(), AutoConfig(**QUICK)
+    whole = ran(data)
+    first = work_of(config).trainer(prepare(data, config), config)
+    for _ in range(epochs):
+        first.run_epoch()
+    tensors = {name: value.clone() for name, value in first.tensors().items()}
+    second = work_of(config).trainer(prepare(data, config), config)
+    second.load(tensors, first.state())
+    fit(second)
+    assert isinstance(second, AutoTrainer)
+    np.testing.assert_array_equal(predicted(second).probabilities, predicted(whole).probabilities)
+    assert [run["score"] for run in second.runs] == [run["score"] for run in whole.runs]
+
+
+def test_a_skewed_graph_gets_a_model_that_is_better_than_guessing(tmp_path: Path) -> None:
+    """22 % of one class, numeric features of very different sizes: what once ended in one class for all."""
+    data = workers(nodes=600, signal=3.0, like=0.9)
+    run = train_run(tmp_path / "run", data, AutoConfig(max_epochs=150, repeats=1, normalize=False), {})
+    test = run.summary["scores"]["test"]
+    warned = any("every node" in remark or "guessing" in remark for remark in run.summary["remarks"])
+    assert test["balanced-accuracy"] > 0.6 or warned
+    assert run.summary["alone"]["guess"] == pytest.approx(float((data.y[data.val_mask] == 0).float().mean()))
+
+
+def test_wrong_candidates() -> None:
+    with pytest.raises(ValueError, match=r"candidates must be some of mlp, gcn, gat, mcn, views, got 'lp'"):
+        AutoConfig(candidates=("lp",))
+    with pytest.raises(ValueError, match=r"candidates must differ"):
+        AutoConfig(candidates=("gcn", "gcn"))
