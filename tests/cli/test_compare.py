@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mcn.train.mcn.special import CHANGES
 from mcn.data import load_dataset
 from mcn.experiments import Ledger, Source, Unit, compare, run_units
 from mcn.train import MCNConfig
+from mcn.train.mcn.special import CHANGES
 from tests.cli.conftest import Run, refused
 from tests.cli.test_train import write_graph
 

@@ -110,7 +110,7 @@ def test_a_preset_of_views_on_another_graph(mcn: Run, tmp_path: Path) -> None:
         ),
         (
             "--preset cora --recipe vews",
-            "--recipe must be one of mcn, paper, views, got 'vews'; did you mean 'views'?",
+            "--recipe must be one of mcn, paper, views, auto, got 'vews'; did you mean 'views'?",
         ),
         (
             "--preset cora-views --dataset karate --psi transition",

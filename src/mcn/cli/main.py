@@ -13,7 +13,7 @@ from typer.core import TyperGroup
 from mcn._names import did_you_mean
 
 VERBS = {
-    "check": "Look at a graph before training: what a careful colleague would say.",
+    "check": "Look at a graph before training, and say what is odd about it.",
     "train": "Train a network on a graph.",
     "predict": "Predict classes with a trained network.",
     "view": "Look at a run: its graph, choices and predictions in one page.",

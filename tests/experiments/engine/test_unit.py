@@ -12,6 +12,7 @@ from mcn.baselines.registry import check_methods
 from mcn.experiments import Source, Unit, compare, run_unit
 from mcn.experiments.engine.source import load
 from mcn.train import MCNConfig, accuracy_on_test, train_run
+from mcn.train.metrics import METRICS
 from mcn.train.presets import Preset
 from tests.experiments.engine.units import KARATE, QUICK, quick, timeless, write_graph
 
@@ -62,9 +63,12 @@ def test_without_test_the_test_labels_are_not_read(monkeypatch: pytest.MonkeyPat
     def refuse(*_: Any) -> None:
         raise AssertionError("test labels were read")
 
-    monkeypatch.setattr("mcn.experiments.engine.unit.accuracy_on_test", refuse)
-    assert run_unit(quick(test=False))["test_accuracy"] is None
-    assert run_unit(Unit(KARATE, "lp", test=False))["test_accuracy"] is None
+    monkeypatch.setattr("mcn.experiments.engine.unit.scores_on_test", refuse)
+    for unit in (quick(test=False), Unit(KARATE, "lp", test=False)):
+        row = run_unit(unit)
+        assert row["test_accuracy"] is None
+        assert row["metrics"]["test"] is None
+        assert row["metrics"]["val"]["accuracy"] == row["val_accuracy"]
 
 
 @pytest.mark.parametrize("method", ["mcn", "gat", "lp", "majority"])
@@ -74,8 +78,26 @@ def test_exchanged_test_labels_change_the_test_figure_alone(tmp_path: Path, meth
         run_unit(Unit(write_graph(tmp_path / str(swap), swap), method, settings)) for swap in (False, True)
     ]
     assert rows[0]["test_accuracy"] == pytest.approx(1 - rows[1]["test_accuracy"])
-    figures = [{**row, "test_accuracy": None} for row in timeless(rows)]
-    assert figures[0] == figures[1]  # the key among them
+    test = [row["metrics"]["test"] for row in rows]
+    assert [part["accuracy"] for part in test] == [row["test_accuracy"] for row in rows]
+    assert test[0]["roc-auc"] == pytest.approx(1 - test[1]["roc-auc"])
+    figures = [
+        {**row, "test_accuracy": None, "metrics": row["metrics"] | {"test": None}} for row in timeless(rows)
+    ]
+    assert figures[0] == figures[1]  # the key and the metrics of validation nodes among them
+
+
+def test_a_row_has_every_metric_of_validation_and_test_nodes() -> None:
+    data = mcn.load_dataset("karate")
+    for unit in (quick(seed=1), Unit(KARATE, "majority")):
+        row = run_unit(unit)
+        assert list(row["metrics"]) == ["val", "test"]
+        for part in ("val", "test"):
+            assert list(row["metrics"][part]) == list(METRICS)
+            assert row["metrics"][part]["accuracy"] == row[f"{part}_accuracy"]
+    held = row["metrics"]["test"]  # of majority: every node has the same scores
+    assert held["roc-auc"] == 0.5
+    assert held["average-precision"] == pytest.approx(float((data.y[data.test_mask] == 1).float().mean()))
 
 
 def test_every_thing_that_decides_the_result_is_in_the_key(tmp_path: Path) -> None:

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from mcn.train.mcn.special import CHANGES
 from mcn.experiments import Source
 from mcn.experiments.paper.plan import TABLES, Entry, plan, unit_for
 from mcn.train import MCNConfig, ViewsConfig, load_preset
+from mcn.train.mcn.special import CHANGES
 from mcn.train.presets import dataset_config
 
 DATASETS = [*TABLES["table2"].paper.datasets, *TABLES["table3"].paper.datasets]
