@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -116,28 +117,39 @@ LINES = st.lists(
             st.integers(0, 99),
         ).map(lambda t: f"{t[0]}{t[1]}{t[2]}"),
         st.text('0123456789 ,\t.-#%\rxe"', max_size=8),
+        st.tuples(
+            st.text("ab é\x1c0", max_size=3), st.sampled_from([" ", ",", "\t"]), st.text("ab1", max_size=2)
+        ).map("".join),
     ),
     max_size=6,
 )
 
 
-@given(LINES, st.sampled_from([None, True, False]), st.sampled_from([None, ",", "\t", " "]))
-def test_whatever_the_fast_reader_takes_the_careful_one_reads_alike(
-    lines: list[str], header: bool | None, delimiter: str | None
+@pytest.mark.parametrize("large", [2**20, 0])  # 0: pyarrow reads what the compiled reader does not
+@given(
+    lines=LINES,
+    header=st.sampled_from([None, True, False]),
+    delimiter=st.sampled_from([None, ",", "\t", " "]),
+    as_text=st.booleans(),
+)
+def test_whatever_the_fast_readers_take_the_careful_one_reads_alike(
+    large: int, lines: list[str], header: bool | None, delimiter: str | None, as_text: bool
 ) -> None:
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, mock.patch("mcn.data.arrow.LARGE", large):
         path = _write(Path(folder), "\n".join(lines))
         try:
-            fast = _read_fast(path, delimiter, header)
+            fast = _read_fast(path, delimiter, header, as_text)
         except ValueError:
             with pytest.raises(ValueError, match=r"e\.txt"):
-                _read_careful(path, delimiter, header, False)
+                _read_careful(path, delimiter, header, as_text)
             return
         if fast is None:
             return
-        careful = _read_careful(path, delimiter, header, False)
-        np.testing.assert_array_equal(careful.ids[careful.ends], fast[0])
-        assert careful.notes == fast[1]
+        careful = _read_careful(path, delimiter, header, as_text)
+        assert careful.ids.tolist() == fast.ids.tolist()
+        assert careful.ids.dtype == fast.ids.dtype
+        np.testing.assert_array_equal(careful.ends, fast.ends)
+        assert careful.notes == fast.notes
 
 
 @given(st.lists(st.tuples(st.integers(0, 10**12), st.integers(0, 50)), min_size=1, max_size=30))

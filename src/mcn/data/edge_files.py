@@ -12,14 +12,17 @@ from xml.parsers import expat
 import numpy as np
 from numpy.typing import NDArray
 
+from mcn.data.arrow import TABLES, read_arrow
 from mcn.data.border import MAX_NODES, brief, check_nodes, read_bytes, reading, shown
-from mcn.data.edge_text import EdgeList, read_edge_text, sorted_ids
+from mcn.data.edge_list import EdgeList, checked_weights, sorted_ids
+from mcn.data.edge_text import read_edge_text
 from mcn.data.mtx import Entries, read_mtx
 from mcn.data.npz import Archive, sparse_entries
+from mcn.data.objects import frame_columns, frame_edges
 
 TEXT = (".csv", ".tsv", ".txt", ".edges", ".edgelist")
 NETWORKX = (".graphml", ".gexf", ".gml")
-FORMATS = (*TEXT, ".mtx", ".npz", *NETWORKX)
+FORMATS = (*TEXT, ".mtx", ".npz", *TABLES, *NETWORKX)
 
 
 def edge_format(path: Path) -> str:
@@ -36,12 +39,24 @@ def edge_format(path: Path) -> str:
 
 
 def read_edges(
-    path: Path, *, delimiter: str | None = None, header: bool | None = None, as_text: bool = False
+    path: Path,
+    *,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    as_text: bool = False,
+    weights: str | None = None,
 ) -> EdgeList:
-    """Read the edges of a text, Matrix Market or NumPy file; the options are those of text files."""
+    """Read the edges of a text, Matrix Market, NumPy, Parquet or Feather file.
+
+    The options are those of text files; `weights`, a column, is one of Parquet and Feather files too.
+    """
     kind = edge_format(path)
     if kind in TEXT:
-        return read_edge_text(path, delimiter=delimiter, header=header, as_text=as_text)
+        return read_edge_text(path, delimiter=delimiter, header=header, as_text=as_text, weights=weights)
+    if kind in TABLES:
+        return frame_edges(frame_columns(read_arrow(path)), str(path), weights=weights, as_text=as_text)
+    if weights is not None:
+        raise ValueError(f"{path}: weights={weights!r}: a {kind} file has no columns to take weights from")
     if kind == ".mtx":  # entry (i, j) is an edge; ids are 1..n as in the file
         with reading(path, "not a readable Matrix Market file"):
             return _from_entries(read_mtx(path), path, first=1)
@@ -98,8 +113,11 @@ def _from_entries(found: Entries, path: Path, first: int) -> EdgeList:
     return EdgeList(numbered.ends, numbered.ids + first, notes)
 
 
-def read_networkx(path: Path) -> tuple[EdgeList, list[dict[str, str]]]:
-    """Read a GraphML, GEXF or GML file: its edges, and the attributes of each node as text, by id."""
+def read_networkx(path: Path, weights: str | None = None) -> tuple[EdgeList, list[dict[str, str]]]:
+    """Read a GraphML, GEXF or GML file: its edges, and the attributes of each node as text, by id.
+
+    `weights` names an attribute of the edges.
+    """
     try:
         import networkx
     except ImportError as error:
@@ -116,10 +134,10 @@ def read_networkx(path: Path) -> tuple[EdgeList, list[dict[str, str]]]:
             graph = networkx.read_gexf(io.BytesIO(content))
         else:
             graph = networkx.parse_gml(content.decode("utf-8").splitlines(), label="id")
-        return _from_networkx(graph, path)
+        return _from_networkx(graph, path, weights)
 
 
-def _from_networkx(graph: Any, path: Path) -> tuple[EdgeList, list[dict[str, str]]]:
+def _from_networkx(graph: Any, path: Path, weights: str | None) -> tuple[EdgeList, list[dict[str, str]]]:
     names = [str(name) for name in graph.nodes]
     if len(set(names)) < len(names):
         twice = next(name for name, times in Counter(names).items() if times > 1)
@@ -128,6 +146,12 @@ def _from_networkx(graph: Any, path: Path) -> tuple[EdgeList, list[dict[str, str
     place = {names[at]: position for position, at in enumerate(order)}
     ends = np.array([(place[str(u)], place[str(v)]) for u, v in graph.edges()], np.int64).reshape(-1, 2).T
     attributes = [{str(key): str(value) for key, value in row.items()} for _, row in graph.nodes(data=True)]
+    if weights is not None:
+        rows = list(graph.edges(data=True))
+        given = checked_weights(
+            [row.get(weights, "") for *_, row in rows], lambda at: f"{path}, edge {rows[at][:2]}", weights
+        )
+        return EdgeList(ends, ids, [], given), [attributes[at] for at in order]
     weighted = any("weight" in row and not _is_one(row["weight"]) for *_, row in graph.edges(data=True))
     notes = ["edge weights accepted, not used: the graph is unweighted"] if weighted else []
     return EdgeList(ends, ids, notes), [attributes[at] for at in order]

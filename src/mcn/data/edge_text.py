@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
-from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mcn._jit import kernel
+from mcn._names import did_you_mean
+from mcn.data.arrow import text_edges, text_numbers
 from mcn.data.border import read_bytes, shown
+from mcn.data.edge_list import EdgeList, checked_weights, compact, further_note, sorted_ids
 from mcn.data.text import data_lines, find_delimiter, is_integer, is_number, read_text, split_line
 
 _HEADERS = {
@@ -23,49 +23,22 @@ _HEADERS = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
-class EdgeList:
-    """Edges as read: `ends` [2, E] are positions in `ids`, which are int64 or Python strings."""
-
-    ends: NDArray[np.int64]
-    ids: NDArray[Any]
-    notes: list[str] = field(default_factory=list)
-
-
-def id_array(names: Sequence[str], *, as_text: bool = False) -> NDArray[Any]:
-    """Return node ids as int64 if all of them are integers, otherwise as Python strings.
-
-    NumPy's own strings would drop NULs at the end, and give every id as much room as the longest takes.
-    """
-    if names and not as_text and all(map(is_integer, names)):
-        return np.array(names, np.int64)
-    ids = np.empty(len(names), object)
-    ids[:] = names
-    return ids
-
-
-def sorted_ids(names: Sequence[str], *, as_text: bool = False) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Return the distinct ids in ascending order, and where each of them stands among `names`."""
-    ids = id_array(names, as_text=as_text)
-    order = np.argsort(ids, kind="stable")
-    return ids[order], order
-
-
 def read_edge_text(
-    path: Path, *, delimiter: str | None = None, header: bool | None = None, as_text: bool = False
+    path: Path,
+    *,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    as_text: bool = False,
+    weights: str | None = None,
 ) -> EdgeList:
-    """Read a text edge list: the first two fields of a line are an edge, further ones are not used.
+    """Read a text edge list: the first two fields of a line are an edge; `weights` names a further one.
 
-    Ids are integers if all of them are, otherwise text (or always, with `as_text`). Plain files of
-    integers take a compiled path; everything else, and every error, the careful one.
+    Ids are integers if all of them are, otherwise text (or always, with `as_text`). Plain files of integers
+    take a compiled path, large plain files of text pyarrow's if it is installed; everything else, and every
+    error, the careful one.
     """
-    if not as_text:
-        pairs = _read_fast(path, delimiter, header)
-        if pairs is not None:
-            ids, notes = pairs
-            known, ends = _compact(ids)
-            return EdgeList(ends, known, notes)
-    return _read_careful(path, delimiter, header, as_text)
+    found = _read_fast(path, delimiter, header, as_text) or _read_careful(path, delimiter, header, as_text)
+    return found if weights is None else _weighted(found, path, delimiter, header, weights)
 
 
 def line_of_edge(path: Path, edge: int, header: bool | None, delimiter: str | None) -> int:
@@ -115,7 +88,7 @@ def _read_careful(path: Path, delimiter: str | None, header: bool | None, as_tex
                 raise ValueError(f"{path}, line {number}: an empty node id: {shown(line.strip())}")
             ends.append(index.setdefault(name, len(index)))
     names = list(index)
-    notes = _width_note(width)
+    notes = further_note(width - 2)
     if not as_text and not all(map(is_integer, names)):
         bad = _bad_number(names)
         if bad is not None:
@@ -139,33 +112,34 @@ def _bad_number(names: list[str]) -> int | None:
     return next(bad, None) if all(map(is_number, names)) else None
 
 
-def _width_note(width: int) -> list[str]:
-    if width <= 2:
-        return []
-    return [
-        f"{width - 2} further column{'s' * (width > 3)} (weights) accepted, not used: the graph is unweighted"
-    ]
-
-
-def _compact(ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The distinct ids, ascending, and the position of each given id among them."""
-    largest = int(ids.max(initial=-1))
-    if largest < 4 * ids.size + 1024:
-        present = np.zeros(largest + 1, np.bool_)
-        present[ids] = True
-        known = np.flatnonzero(present)
-        return known, (np.cumsum(present) - 1)[ids]
-    known, ends = np.unique(ids, return_inverse=True)
-    return known, ends.reshape(ids.shape)
-
-
-def _read_fast(
-    path: Path, delimiter: str | None, header: bool | None
-) -> tuple[NDArray[np.int64], list[str]] | None:
-    """Ids [2, E] of a plain file of integers, or None if anything in it needs the careful reader."""
+def _read_fast(path: Path, delimiter: str | None, header: bool | None, as_text: bool) -> EdgeList | None:
+    """Read a plain file, or return None if anything in it needs the careful reader."""
     content = read_bytes(path).removeprefix(b"\xef\xbb\xbf")
     if b'"' in content or content.count(b"\r") != content.count(b"\r\n"):
         return None
+    mark, skip, head = _head(path, content, delimiter, header)
+    if mark is not None and (len(mark) != 1 or not mark.isascii()):
+        return None
+    start = head[skip][0]
+    if not as_text:
+        ids, width = _parse(np.frombuffer(content, np.uint8)[start:], ord(mark) if mark else 32)
+        if width >= 2:
+            known, ends = compact(ids.T)
+            return EdgeList(ends, known, further_note(width - 2))
+    found = text_edges(content, start, mark, as_text)
+    if found is None:
+        return None
+    ends, known, width, odd = found
+    notes = further_note(width - 2)
+    if odd is not None and not as_text:
+        notes.append(f"node ids are read as text (for instance {shown(odd)})")
+    return EdgeList(ends, known, notes)
+
+
+def _head(
+    path: Path, content: bytes, delimiter: str | None, header: bool | None
+) -> tuple[str | None, int, list[tuple[int, str]]]:
+    """Separator, number of header lines, and the first two lines with data with where they start."""
     head: list[tuple[int, str]] = []
     start = 0
     while start < len(content) and len(head) < 2:
@@ -174,12 +148,34 @@ def _read_fast(
         line = content[start:stop].decode("utf-8", "replace")
         head += [(start, text) for _, text in data_lines(line)]
         start = stop + 1
-    mark, skip = _layout(path, head, delimiter, header)
-    if mark is not None and (len(mark) != 1 or not mark.isascii()):
-        return None
-    buffer = np.frombuffer(content, np.uint8)[head[skip][0] :]
-    ids, width = _parse(buffer, ord(mark) if mark else 32)
-    return (ids.T, _width_note(width)) if width >= 2 else None
+    return *_layout(path, head, delimiter, header), head
+
+
+def _weighted(
+    found: EdgeList, path: Path, delimiter: str | None, header: bool | None, weights: str
+) -> EdgeList:
+    """The same edges with the column `weights`, which the header names."""
+    text = read_text(path)
+    top = list(islice(data_lines(text), 2))
+    mark, skip = _layout(path, top, delimiter, header)
+    names = split_line(top[0][1], mark, path, top[0][0]) if skip else []
+    if weights not in names[2:]:
+        near = did_you_mean(weights, names[2:100])
+        hint = near or ("" if skip else "; the first line must name the columns")
+        raise ValueError(f"{path}: no weight column {shown(weights)} after the two ids{hint}")
+    column = names.index(weights, 2)
+    notes = [note for note in found.notes if "further column" not in note] + further_note(len(names) - 3)
+    content = read_bytes(path).removeprefix(b"\xef\xbb\xbf")
+    start = _head(path, content, delimiter, header)[2][1][0]
+    cells: Any = text_numbers(content, start, mark, column)
+    if cells is None or len(cells) != found.ends.shape[1] or not (np.isfinite(cells) & (cells > 0)).all():
+        lines = islice(data_lines(text), skip, None)
+        cells = [split_line(line, mark, path, number)[column] for number, line in lines]
+
+    def where(edge: int) -> str:
+        return f"{path}, line {next(islice(data_lines(text), edge + skip, None))[0]}"
+
+    return EdgeList(found.ends, found.ids, notes, checked_weights(cells, where, weights))
 
 
 @kernel

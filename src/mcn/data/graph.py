@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,11 +16,14 @@ from scipy import sparse
 from torch_geometric.data import Data
 
 from mcn._names import one_of
+from mcn.data.arrow import raw_table
 from mcn.data.border import check_size, reading, shown
 from mcn.data.cells import RawTable
 from mcn.data.edge_files import NETWORKX, TEXT, edge_format, read_edges, read_networkx
-from mcn.data.edge_text import EdgeList, line_of_edge
+from mcn.data.edge_list import EdgeList, edge_weights
+from mcn.data.edge_text import line_of_edge
 from mcn.data.node_table import NodeTable, node_table, read_table
+from mcn.data.objects import frame_columns, kind_of, object_edges, values_of
 from mcn.data.own_split import SplitRequest, find_parts
 from mcn.data.simple import SimpleGraph, simple_graph
 from mcn.data.sparse import feature_tensor
@@ -32,8 +36,8 @@ _SPARSE_BELOW = 0.1
 
 
 def load_graph(
-    edges: str | Path,
-    nodes: str | Path | None = None,
+    edges: Any,
+    nodes: Any = None,
     *,
     id: str | None = None,
     label: str | None = None,
@@ -44,6 +48,7 @@ def load_graph(
     features: Sequence[str] | str | None = None,
     scaling: str = "auto",
     treatment: Treatment | None = None,
+    weights: str | None = None,
     seed: int = 0,
     delimiter: str | None = None,
     header: bool | None = None,
@@ -59,8 +64,10 @@ def load_graph(
     limit, in bytes.
 
     Args:
-        edges: csv, tsv, txt, edges, edgelist, mtx, npz, graphml, gexf or gml, also with `.gz`.
-        nodes: csv or tsv with a header: one line per node.
+        edges: a csv, tsv, txt, edges, edgelist, mtx, npz, graphml, gexf or gml file, also with `.gz`; with
+            pyarrow, parquet, feather or arrow; or a frame of pandas or polars, a graph of NetworkX or igraph,
+            a SciPy sparse matrix.
+        nodes: a csv or tsv file with a header, or a parquet or feather file, or a frame: one line per node.
         id: the table's id column; by default one named id, node, node_id or nodeid, else the first.
         label: its label column; by default one named label, class, y or target, if any. An empty cell, NA,
             nan or ? is a missing label: `y` is -1 and the node is in no mask.
@@ -81,6 +88,10 @@ def load_graph(
             nothing at all. "auto": "rows" if the columns look like counts of words (ten or more, none
             negative, whole or mostly zero), else "standard".
         treatment: what was done to the columns of another table (its `data.treatment`), to be done to this.
+        weights: a column of the edge list (an attribute of the edges, for graphs; any name for the values of
+            a SciPy matrix) with positive numbers, kept as `data.edge_weight`, float32, in the order of
+            `data.edge_index`. Repeated edges are summed; both directions of an edge too, unless all edges are
+            given in both with the same weight.
         seed: decides the drawn split.
         delimiter: separator of both text files; by default found from the first line.
         header: whether the edge list has a header line; by default found from its first lines.
@@ -101,32 +112,48 @@ def load_graph(
         raise ValueError("give features or treatment, not both: a treatment names its columns")
     request = SplitRequest(split, split_by, folds, split_index, seed)
     columns = features if features is None else [] if isinstance(features, str) else list(features)
-    path = _existing(edges)
-    table_path = None if nodes is None else _existing(nodes)
-    with reading(path, "not a readable graph", table_path):
+    own = kind_of(edges)  # None: a file
+    path = _existing(edges) if own is None else None
+    source = "edges" if path is None else str(path)
+    table_path = None if nodes is None or kind_of(nodes) else _existing(nodes)
+    with reading(source, "not a readable graph", table_path or "nodes"):
         raw = None if table_path is None else read_table(table_path, delimiter)
+        if nodes is not None and raw is None:
+            columns_of = frame_columns(nodes, "nodes")
+            raw = raw_table("nodes", {name: values_of(column) for name, column in columns_of.items()})
         named = bool(label or request.columns or split_by or columns or treatment)
-        if edge_format(path) in NETWORKX:
-            found, attributes = read_networkx(path)
+        whole = own in ("networkx", "igraph") or (path is not None and edge_format(path) in NETWORKX)
+        if whole:
+            found, attributes = (
+                object_edges(edges, weights=weights) if path is None else read_networkx(path, weights)
+            )
             if raw is None and named:
-                raw = _attribute_table(path, found, attributes)
+                raw = _attribute_table(source, found, attributes)
                 id = raw.header[0]
         elif raw is None and (id or named):
-            raise ValueError(f"{path}: columns were named, but there is no node table; give one with nodes=")
+            raise ValueError(
+                f"{source}: columns were named, but there is no node table; give one with nodes="
+            )
         table = None
         if raw is not None:
             table = node_table(
                 raw, id=id, label=label, splits=request.columns, split_by=split_by, features=columns
             )
-        if edge_format(path) not in NETWORKX:
-            as_text = table is not None and table.ids.dtype == object
-            found = read_edges(path, delimiter=delimiter, header=header, as_text=as_text)
+        as_text = table is not None and table.ids.dtype == object
+        if path is None and not whole:
+            found, _ = object_edges(edges, weights=weights, as_text=as_text and own != "matrix")
+        elif path is not None and not whole:
+            found = read_edges(path, delimiter=delimiter, header=header, as_text=as_text, weights=weights)
         ids, ends = found.ids, found.ends
         if table is not None and raw is not None:
-            ids, ends = table.ids, _positions(found, table.ids, path, raw.name, header, delimiter)
+            ids, ends = table.ids, _positions(found, table.ids, source, raw.name, header, delimiter)
         graph = simple_graph(ends, len(ids))
         wanted = _Features(features, scaling, treatment, dense)
-        return _assemble(graph, ids, table, wanted, request, found.notes)
+        data = _assemble(graph, ids, table, wanted, request, found.notes)
+        if found.weights is not None:
+            data.edge_weight, note = edge_weights(graph, ends, found.weights)
+            data.report.insert(1, f"edge weights from {shown(str(weights))}{note}")
+        return data
 
 
 @dataclass(frozen=True)
@@ -139,7 +166,12 @@ class _Features:
     dense: bool
 
 
-def _existing(path: str | Path) -> Path:
+def _existing(path: Any) -> Path:
+    if not isinstance(path, str | os.PathLike):
+        raise ValueError(
+            f"got a {type(path).__name__}; expected a path, a pandas or polars frame, a NetworkX or igraph "
+            "graph, or a SciPy sparse matrix"
+        )
     with suppress(RuntimeError):  # a home folder of nobody: the name is taken as it is
         path = Path(path).expanduser()
     if not Path(path).is_file():
@@ -147,17 +179,17 @@ def _existing(path: str | Path) -> Path:
     return Path(path)
 
 
-def _attribute_table(path: Path, found: EdgeList, attributes: list[dict[str, str]]) -> RawTable:
+def _attribute_table(path: str, found: EdgeList, attributes: list[dict[str, str]]) -> RawTable:
     names = sorted({key for row in attributes for key in row})
     check_size(path, 8 * len(names) * len(attributes), "has node attributes that make a table of")
     own = [str(name) for name in found.ids]
     rows = [[node, *(row.get(name, "") for name in names)] for node, row in zip(own, attributes, strict=True)]
     # A blank first name cannot collide with an attribute.
-    return RawTable(str(path), ["", *names], rows, [f"{path}, node {shown(node)}" for node in own])
+    return RawTable(path, ["", *names], rows, [f"{path}, node {shown(node)}" for node in own])
 
 
 def _positions(
-    found: EdgeList, ids: NDArray[Any], path: Path, table: str, header: bool | None, delimiter: str | None
+    found: EdgeList, ids: NDArray[Any], path: str, table: str, header: bool | None, delimiter: str | None
 ) -> NDArray[np.int64]:
     """Translate the ends of the edges into rows of the table."""
     mine = found.ids
@@ -174,11 +206,8 @@ def _positions(
         if missing.any():
             edge = int(np.argmax(missing.any(axis=0)))
             value = mine[found.ends[np.argmax(missing[:, edge]), edge]]
-            at = (
-                f"line {line_of_edge(path, edge, header, delimiter)}"
-                if edge_format(path) in TEXT
-                else f"edge {edge}"
-            )
+            text = Path(path).is_file() and edge_format(Path(path)) in TEXT
+            at = f"line {line_of_edge(Path(path), edge, header, delimiter)}" if text else f"edge {edge}"
             raise ValueError(
                 f"{path}, {at}: node id {shown(str(value))} is not in the node table {table}; add it there"
             )

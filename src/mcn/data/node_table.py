@@ -12,9 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mcn._names import did_you_mean
+from mcn.data.arrow import TABLES, raw_table, read_arrow
 from mcn.data.border import shown
 from mcn.data.cells import RawTable, is_missing
-from mcn.data.edge_text import id_array
+from mcn.data.edge_list import id_array
+from mcn.data.objects import frame_columns, values_of
 from mcn.data.text import data_lines, find_delimiter, is_integer, is_number, read_text, split_line
 
 _ID_NAMES = ("id", "node", "node_id", "nodeid")
@@ -40,7 +42,10 @@ class NodeTable:
 
 
 def read_table(path: Path, delimiter: str | None = None) -> RawTable:
-    """Read a csv or tsv file with a header line as text."""
+    """Read a csv or tsv file with a header line, or a Parquet or Feather file, as text."""
+    if path.suffix.lower() in TABLES:
+        columns = frame_columns(read_arrow(path))
+        return raw_table(str(path), {name: values_of(column) for name, column in columns.items()})
     lines = list(data_lines(read_text(path)))
     if not lines:
         raise ValueError(f"{path}: empty; expected a header line (id, label, …) and one line per node")

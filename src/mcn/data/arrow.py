@@ -1,0 +1,190 @@
+"""Reading through pyarrow, where `mcn[fast]` is installed: large text files, Parquet and Feather.
+
+Whatever it cannot read plainly is left to the careful readers, which know the place of every error.
+"""
+
+from __future__ import annotations
+
+import datetime
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mcn.data.border import check_size, reading, shown
+from mcn.data.cells import RawTable
+from mcn.data.text import is_integer, is_number
+
+TABLES = (".parquet", ".feather", ".arrow")
+LARGE = 2**20
+_ODD = bytes([0, 11, 12, 28, 29, 30, 31])  # what Python takes for white space, and NUL
+_ROW_BYTES = 16
+_BLOCK = 2**24
+
+
+def arrow(name: str = "pyarrow") -> Any:
+    """Import a module of pyarrow, or return None if it is not installed."""
+    try:
+        return import_module(name)
+    except ImportError:
+        return None
+
+
+def text_edges(
+    content: bytes, start: int, mark: str | None, as_text: bool
+) -> tuple[NDArray[np.int64], NDArray[Any], int, str | None] | None:
+    """Read the ids of a large plain text file; None if anything in it needs the careful reader.
+
+    Args:
+        content: the file.
+        start: where the first edge begins.
+        mark: the separator, None for white space.
+        as_text: whether ids are text even if all of them are integers.
+
+    Returns:
+        Positions [2, E] among the ids, the ids in ascending order, the width, and the first id that is no
+        integer (with `as_text`: None).
+    """
+    columns = _columns(content, start, mark)
+    if columns is None:
+        return None
+    pa, compute = arrow(), arrow("pyarrow.compute")
+    width, table = columns
+    pieces = [piece for column in table.columns for piece in column.chunks]
+    both = pa.chunked_array(pieces, pa.string()).dictionary_encode().combine_chunks()
+    order = compute.sort_indices(both.dictionary)
+    ids = both.dictionary.take(order)
+    names: list[str] = ids.to_pylist()
+    if any(not name or name != name.strip() or name[0] in "#%" for name in names):
+        return None
+    if not as_text and all(map(is_number, names)):  # integers, or a mistake that has a line
+        return None
+    place = np.empty(len(names), np.int64)
+    place[order.to_numpy()] = np.arange(len(names))
+    ends = place[both.indices.to_numpy()].reshape(2, -1)
+    in_order = (names[code] for code in ends.T.flat)
+    example = None if as_text else next(name for name in in_order if not is_integer(name))
+    known = np.empty(len(names), object)
+    known[:] = names
+    return ends, known, width, example
+
+
+def text_numbers(content: bytes, start: int, mark: str | None, column: int) -> NDArray[np.float64] | None:
+    """Read one column of a large plain text file as numbers; None if the careful reader must."""
+    found = _columns(content, start, mark, number=column)
+    return None if found is None else found[1]
+
+
+def _columns(content: bytes, start: int, mark: str | None, number: int | None = None) -> Any:
+    csv = arrow("pyarrow.csv")
+    if csv is None or len(content) < LARGE or not _plain(content, mark):
+        return None
+    pa = arrow()
+    names = ["f0", "f1"] if number is None else [f"f{number}"]
+    kind = pa.string() if number is None else pa.float64()
+    try:
+        table = csv.read_csv(
+            pa.BufferReader(pa.py_buffer(content).slice(start)),
+            read_options=csv.ReadOptions(autogenerate_column_names=True, block_size=_BLOCK),
+            parse_options=csv.ParseOptions(delimiter=mark or " ", quote_char=False, ignore_empty_lines=True),
+            convert_options=csv.ConvertOptions(
+                column_types=dict.fromkeys(names, kind),
+                include_columns=names,
+                null_values=[],
+                strings_can_be_null=False,
+            ),
+        )
+    except (pa.ArrowException, KeyError, ValueError):
+        return None
+    if number is not None:
+        values: NDArray[np.float64] = table.column(0).to_numpy()
+        return 0, values
+    end = content.find(b"\n", start)
+    line = content[start : len(content) if end < 0 else end]
+    width = line.count((mark or " ").encode()) + 1
+    return width, table
+
+
+def _plain(content: bytes, mark: str | None) -> bool:
+    """Whether the fields of a text file are what stands between separators, and nothing else."""
+    if b'"' in content or content.count(b"\r") != content.count(b"\r\n") or (mark and not mark.isascii()):
+        return False
+    if mark is not None:
+        return b"\0" not in content
+    blanks = (b"\t", b"  ", b" \n", b" \r", b"\n ")
+    return content.isascii() and not any(blank in content for blank in blanks) and not _has_odd(content)
+
+
+def _has_odd(content: bytes) -> bool:
+    return len(content.translate(None, _ODD)) < len(content)
+
+
+def read_arrow(path: Path) -> Any:
+    """Read a Parquet or Feather file as a pyarrow table; its text columns are dictionaries where possible.
+
+    Raises:
+        ValueError: pyarrow is not installed, the file is damaged, or takes more than `border.max_bytes`.
+    """
+    if arrow() is None:
+        raise ValueError(f"{path}: reading this format needs pyarrow; pip install 'mcn[fast]'")
+    check_size(path, path.stat().st_size)
+    kind = path.suffix.lower()
+    with reading(path, f"not a readable {kind} file"):
+        table = _read_parquet(path) if kind == ".parquet" else _read_feather(path)
+    names = [str(name) for name in table.column_names]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"{path}: column {shown(twice)} occurs twice")
+    return table
+
+
+def _read_parquet(path: Path) -> Any:
+    parquet = arrow("pyarrow.parquet")
+    with parquet.ParquetFile(path) as plain:
+        schema, meta = plain.schema_arrow, plain.metadata
+        texts = [field.name for field in schema if arrow().types.is_string(field.type)]
+        check_size(path, _ROW_BYTES * meta.num_rows, "holds rows that take")
+        sizes = [meta.row_group(place).total_byte_size for place in range(meta.num_row_groups)]
+        check_size(path, sum(sizes), "unpacks to")
+    with parquet.ParquetFile(path, read_dictionary=texts) as file:
+        return file.read()
+
+
+def _read_feather(path: Path) -> Any:
+    ipc, pa = arrow("pyarrow.ipc"), arrow()
+    batches, size = [], 0
+    with pa.OSFile(str(path)) as source, ipc.open_file(source) as file:
+        for place in range(file.num_record_batches):
+            batch = file.get_batch(place)
+            size += batch.nbytes
+            check_size(path, size, "unpacks to")
+            batches.append(batch)
+        return pa.Table.from_batches(batches, schema=file.schema)
+
+
+def cell_text(value: Any) -> str:
+    """Return a value of a table as the text that a CSV file would have; "" if it is missing."""
+    if value is None or value is np.nan or value != value:
+        return ""
+    if isinstance(value, bool | np.bool_):
+        return "true" if value else "false"
+    if isinstance(value, datetime.date | datetime.datetime):
+        return value.isoformat()
+    if isinstance(value, float | np.floating):
+        number = float(value)
+        return str(int(number)) if number.is_integer() and abs(number) < 2**53 else repr(number)
+    return str(value).strip()
+
+
+def raw_table(name: str, columns: dict[str, list[Any]]) -> RawTable:
+    """Make a node table of columns of values; rows are counted from 1."""
+    if not columns or not len(next(iter(columns.values()))):
+        raise ValueError(f"{name}: no nodes; expected columns (id, label, …) and a row per node")
+    for column in columns:
+        if not column:
+            raise ValueError(f"{name}: a column without a name")
+    texts = [list(map(cell_text, values)) for values in columns.values()]
+    rows = [list(row) for row in zip(*texts, strict=True)]
+    return RawTable(name, list(columns), rows, [f"{name}, row {place + 1}" for place in range(len(rows))])

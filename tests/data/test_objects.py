@@ -1,0 +1,217 @@
+"""Edges from memory and from Parquet and Feather files, and edge weights."""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+from typing import Any
+
+import networkx
+import numpy as np
+import pytest
+import torch
+from scipy import sparse
+from torch_geometric.data import Data
+
+import mcn
+from mcn.data.arrow import cell_text
+
+COLUMNS = {"source": ["ann", "bob", "bob"], "target": ["bob", "eve", "ann"], "w": [1.5, 2.0, 0.5]}
+NODES = {"id": ["eve", "bob", "ann"], "label": ["x", None, "y"], "age": [1.0, float("nan"), 3.0]}
+
+
+def _weights(data: Data) -> dict[tuple[Any, Any], float]:
+    ids = data.node_ids.tolist()
+    return {
+        (ids[u], ids[v]): w
+        for (u, v), w in zip(data.edge_index.T.tolist(), data.edge_weight.tolist(), strict=True)
+    }
+
+
+def _check(data: Data) -> None:
+    assert data.node_ids.tolist() == ["eve", "bob", "ann"]
+    assert data.edge_index.tolist() == [[0, 1, 1, 2], [1, 0, 2, 1]]
+    assert data.y.tolist() == [0, -1, 1]
+    assert data.feature_names == ["age"]
+    assert data.edge_weight.tolist() == [2, 2, 2, 2]
+    assert data.edge_weight.dtype == torch.float32
+    assert data.report[1] == "edge weights from 'w'; those of repeated edges are summed"
+
+
+@pytest.mark.parametrize("package", ["pandas", "polars"])
+def test_frames(package: str) -> None:
+    frame = pytest.importorskip(package).DataFrame
+    _check(mcn.load_graph(frame(COLUMNS), frame(NODES), weights="w"))
+    numbers = frame({"a": [30, 30, 10], "b": [10, 20, 30]})
+    assert mcn.load_graph(numbers).node_ids.tolist() == [10, 20, 30]
+    with pytest.raises(ValueError, match="edges: no weight column 'x' after the two ids"):
+        mcn.load_graph(frame(COLUMNS), weights="x")
+    with pytest.raises(ValueError, match="edges, row 2: '0' in weight column 'w'; expected a positive"):
+        mcn.load_graph(frame(COLUMNS | {"w": [1, 0, 2]}), weights="w")
+    with pytest.raises(ValueError, match="edges, row 2: an empty node id in column 'b'"):
+        mcn.load_graph(frame({"a": ["x", "y"], "b": ["y", None]}))
+    with pytest.raises(ValueError, match=r"edges, row 1: negative node id in \[-1, 2\]"):
+        mcn.load_graph(frame({"a": [-1], "b": [2]}))
+    with pytest.raises(ValueError, match=r"edges, row 2: node id '1\.5'; expected a non-negative integer"):
+        mcn.load_graph(frame({"a": [1.0, 1.5], "b": [2.0, 3.0]}))
+    with pytest.raises(ValueError, match="nodes, row 2: node id 'u' again; first in nodes, row 1"):
+        mcn.load_graph(numbers, frame({"id": ["u", "u"]}))
+    with pytest.raises(ValueError, match="edges, edge 0: node id 'ann' is not in the node table nodes"):
+        mcn.load_graph(frame(COLUMNS), frame({"id": ["bob", "eve"]}))
+
+
+def test_networkx_graphs() -> None:
+    graph = networkx.Graph()
+    graph.add_edge("ann", "bob", w=2)
+    graph.add_edge("bob", "eve", w=3)
+    networkx.set_node_attributes(graph, {"ann": "x", "bob": "y", "eve": "x"}, "team")
+    data = mcn.load_graph(graph, label="team", weights="w")
+    assert data.node_ids.tolist() == ["ann", "bob", "eve"]
+    assert data.classes == ["x", "y"]
+    assert _weights(data)["eve", "bob"] == 3
+    assert mcn.load_graph(networkx.path_graph(4)).node_ids.tolist() == [0, 1, 2, 3]
+    del graph["bob"]["eve"]["w"]
+    with pytest.raises(ValueError, match=r"edge \('bob', 'eve'\): 'None' in weight column 'w'"):
+        mcn.load_graph(graph, weights="w")
+
+
+def test_igraph_graphs() -> None:
+    igraph = pytest.importorskip("igraph")
+    graph = igraph.Graph([(0, 1), (1, 2)])
+    assert mcn.load_graph(graph).edge_index.tolist() == [[0, 1, 1, 2], [1, 0, 2, 1]]
+    graph.vs["name"], graph.vs["team"], graph.es["w"] = ["b", "a", "c"], ["x", "y", "x"], [1, 2]
+    data = mcn.load_graph(graph, label="team", weights="w")
+    assert data.node_ids.tolist() == ["a", "b", "c"]
+    assert data.y.tolist() == [1, 0, 0]
+    assert _weights(data) == {("a", "b"): 1, ("b", "a"): 1, ("a", "c"): 2, ("c", "a"): 2}
+
+
+def test_matrices() -> None:
+    values = np.array([[0, 2, 0], [2, 0, 3], [0, 3, 0]])
+    for form in (sparse.csr_array, sparse.coo_array, sparse.csc_matrix):
+        data = mcn.load_graph(form(values), weights="value")
+        assert data.edge_index.tolist() == [[0, 1, 1, 2], [1, 0, 2, 1]]
+        assert data.edge_weight.tolist() == [2, 2, 3, 3]  # both directions alike: counted once
+        assert data.report[1] == "edge weights from 'value'"
+    assert "values (weights) accepted, not used" in mcn.load_graph(sparse.csr_array(values)).report[1]
+    with pytest.raises(ValueError, match=r"edges: a matrix of shape \[2, 3\]; expected a square"):
+        mcn.load_graph(sparse.csr_array(np.ones((2, 3))))
+    with pytest.raises(ValueError, match=r"entry \(1, 0\): '-2.*' in weight column 'value'"):
+        mcn.load_graph(sparse.csr_array(np.array([[0, 1], [-2, 0]])), weights="value")
+
+
+@pytest.mark.parametrize("thing", [3, object(), [(0, 1)]])
+def test_what_is_no_graph(thing: object) -> None:
+    with pytest.raises(ValueError, match="expected a path, a pandas or polars frame"):
+        mcn.load_graph(thing)
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "feather", "arrow"])
+def test_arrow_files(suffix: str, tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import feather, parquet
+
+    def write(columns: dict[str, list[Any]], path: Path) -> Path:
+        (parquet.write_table if suffix == "parquet" else feather.write_feather)(pa.table(columns), str(path))
+        return path
+
+    edges, nodes = tmp_path / f"e.{suffix}", tmp_path / f"n.{suffix}"
+    _check(mcn.load_graph(write(COLUMNS, edges), write(NODES, nodes), weights="w"))
+    write({"a": [3, 3], "b": [1, 2]}, edges)
+    assert mcn.load_graph(edges).node_ids.tolist() == [1, 2, 3]
+    write({"a": [3, None], "b": [1, 2]}, edges)
+    with pytest.raises(ValueError, match=rf"e\.{suffix}, row 2: an empty node id in column 'a'"):
+        mcn.load_graph(edges)
+    write({"id": ["1", "2"], "age": ["3", "old"]}, nodes)
+    write({"a": [1], "b": [2]}, edges)
+    with pytest.raises(ValueError, match=rf"n\.{suffix}, row 2: 'old' in feature column 'age'"):
+        mcn.load_graph(edges, nodes)
+    edges.write_bytes(edges.read_bytes()[:-9])
+    with pytest.raises(ValueError, match=rf"e\.{suffix}: not a readable \.{suffix} file"):
+        mcn.load_graph(edges)
+
+
+def test_arrow_files_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import feather, parquet
+
+    table = pa.table({"a": np.zeros(100_000, np.int64), "b": np.zeros(100_000, np.int64)})
+    parquet.write_table(table, str(tmp_path / "e.parquet"))
+    feather.write_feather(table, str(tmp_path / "e.feather"), compression="lz4")
+    monkeypatch.setenv("MCN_MAX_BYTES", "400000")
+    for file in ("e.parquet", "e.feather"):
+        assert (tmp_path / file).stat().st_size < 400_000
+        with pytest.raises(ValueError, match=rf"{file}: .* more than 400,000 bytes"):
+            mcn.load_graph(tmp_path / file)
+
+
+def test_formats_of_pyarrow_need_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mcn.data.arrow.arrow", lambda name="pyarrow": None)
+    (tmp_path / "e.parquet").write_bytes(b"")
+    with pytest.raises(
+        ValueError, match=r"e\.parquet: reading this format needs pyarrow; pip install 'mcn\[fast\]'"
+    ):
+        mcn.load_graph(tmp_path / "e.parquet")
+    (tmp_path / "e.csv").write_text("".join(f"user{i},user{i + 1}\n" for i in range(60_000)))
+    assert mcn.load_graph(tmp_path / "e.csv").num_nodes == 60_001
+
+
+def test_large_text_reads_alike_and_names_lines(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    lines = [f"user {i},user {(7 * i) % 60_000},{1 + i % 3}" for i in range(60_000)]
+    path = tmp_path / "e.csv"
+    path.write_text("\n".join(["source,target,w", *lines]))
+    data = mcn.load_graph(path, weights="w")
+    assert data.num_nodes == 60_000
+    assert data.node_ids.tolist() == sorted(data.node_ids.tolist())
+    first = data.edge_weight[(data.node_ids[data.edge_index[0]] == "user 1")]
+    assert 2 in first.tolist()  # line 3: user 1 to user 7, weight 2
+    for wrong, message in {
+        "x": "line 50002: 1 fields, expected 3 as in line 2: 'x'",
+        "a,,1": "line 50002: an empty node id",
+        "a,b,0": "line 50002: '0' in weight column 'w'; expected a positive finite number",
+        "a,b,inf": "line 50002: 'inf' in weight column 'w'",
+        "a,b,1_0": "line 50002: '1_0' in weight column 'w'",
+    }.items():
+        path.write_text("\n".join(["source,target,w", *lines[:50_000], wrong, *lines[50_000:]]))
+        with pytest.raises(ValueError, match=rf"e\.csv, {message}"):
+            mcn.load_graph(path, weights="w")
+
+
+def test_weights_of_text_files(tmp_path: Path) -> None:
+    path = tmp_path / "e.csv"
+    path.write_text("# c\nsource,target,kind,w\n1,2,x,0.5\n2,1,x,1\n2,3,y,4\n3,3,y,9\n")
+    data = mcn.load_graph(path, weights="w")
+    assert _weights(data) == {(1, 2): 1.5, (2, 1): 1.5, (2, 3): 4, (3, 2): 4}
+    assert "1 further column (weights) accepted, not used: the graph is unweighted" in data.report
+    with pytest.raises(ValueError, match=r"e\.csv: no weight column 'v' after the two ids"):
+        mcn.load_graph(path, weights="v")
+    path.write_text("1,2,0.5\n")
+    with pytest.raises(ValueError, match="no weight column 'w' after the two ids; the first line must name"):
+        mcn.load_graph(path, weights="w")
+    np.savez(tmp_path / "e.npz", edge=np.array([[0, 1]]))
+    with pytest.raises(ValueError, match=r"a \.npz file has no columns to take weights from"):
+        mcn.load_graph(tmp_path / "e.npz", weights="w")
+    graph = networkx.Graph()
+    graph.add_edge(1, 2, w=2.5)
+    networkx.write_graphml(graph, tmp_path / "e.graphml")
+    assert mcn.load_graph(tmp_path / "e.graphml", weights="w").edge_weight.tolist() == [2.5, 2.5]
+
+
+def test_cells() -> None:
+    day = datetime.date(2024, 1, 31)
+    cells = [
+        None,
+        float("nan"),
+        True,
+        np.bool_(False),
+        3,
+        3.0,
+        0.1,
+        " x ",
+        day,
+        datetime.datetime(2024, 1, 31, 5),
+    ]
+    assert [cell_text(cell) for cell in cells] == [
+        "", "", "true", "false", "3", "3", "0.1", "x", "2024-01-31", "2024-01-31T05:00:00",
+    ]  # fmt: skip
