@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 JOBS   ?= 2
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test test-all bench docs lint types wheel clean
+.PHONY: demo test test-all bench docs lint types wheel fuzz clean
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed; set PYTHON=..."; exit 1; }
@@ -53,6 +53,11 @@ wheel:
 	dist/venv/bin/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
 	dist/venv/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt dist/*.whl
 	cd dist && venv/bin/python ../tests/installed.py
+
+# Mutated files and arrays into every reader and kernel, each in a guarded process.
+MINUTES ?= 5
+fuzz: $(VENV)/.dev
+	$(BIN)/python -m tests.fuzz --minutes $(MINUTES) --jobs $(JOBS)
 
 clean:
 	rm -rf $(VENV) dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from torch_geometric.data import Data
 
 from mcn.data import simple_graph
-from mcn.train.features import features
+from mcn.train.features import node_features
 from mcn.train.problem import known_labels
 
 
@@ -88,4 +88,4 @@ def task_from_data(data: Data, dataset: str | None = None) -> Task:
     """
     known = known_labels(data)
     edges = simple_graph(data.edge_index, data.num_nodes).edge_index
-    return Task(features(data.x, normalize=True), edges, *known, dataset)
+    return Task(node_features(data, normalize=True), edges, *known, dataset)

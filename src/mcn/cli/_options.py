@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import os
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,7 +19,8 @@ Dataset = Annotated[
 Graph = Annotated[
     Path | None,
     typer.Option(
-        "--graph", help="An edge list (csv, tsv, txt, edges, .gz), .mtx, .graphml, .gexf, .gml or .npz."
+        "--graph",
+        help="An edge list (csv, tsv, txt, .gz; parquet, feather), .mtx, .graphml, .gexf, .gml or .npz.",
     ),
 ]
 Nodes = Annotated[
@@ -57,6 +60,9 @@ Scaling = Annotated[
         "--features", help="For --graph, what is done to numbers: auto, raw, rows or standard (see the docs)."
     ),
 ]
+Weights = Annotated[
+    str | None, typer.Option("--weights", help="For --graph: a column of the edge list with edge weights.")
+]
 Threads = Annotated[
     int | None, typer.Option("--threads", min=1, help="Cores to use; chosen by size if not given.")
 ]
@@ -65,6 +71,55 @@ Jobs = Annotated[
     int | None, typer.Option("--jobs", min=1, help="Runs at a time; as many as cores if not given.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON on standard output, nothing else.")]
+
+
+DATA_OPTIONS: dict[str, tuple[Any, Any]] = {
+    "split": (Split, None),
+    "split_index": (SplitIndex, 0),
+    "split_by": (SplitBy, None),
+    "folds": (Folds, None),
+    "scaling": (Scaling, "auto"),
+    "trust": (Trust, False),
+}
+"""Options on how a graph is read, by the argument they are for: the option and its default."""
+
+
+def with_data_options(function: Callable[..., None]) -> Callable[..., None]:
+    """Give a verb the options of `DATA_OPTIONS`; it takes them as ``**options``, see `data_given`."""
+    return add_options(function, DATA_OPTIONS, before=("preset", "recipe", "methods", "space", "as_json"))
+
+
+def add_options(
+    function: Callable[..., None], made: Mapping[str, tuple[Any, Any]], before: Sequence[str]
+) -> Callable[..., None]:
+    """Give a verb further options, in front of the first of its own that `before` names."""
+    signature = inspect.signature(function, eval_str=True)
+    own = [each for each in signature.parameters.values() if each.kind is not each.VAR_KEYWORD]
+    kind = inspect.Parameter.KEYWORD_ONLY
+    new = [
+        inspect.Parameter(name, kind, default=default, annotation=option)
+        for name, (option, default) in made.items()
+    ]
+    place = next((i for i, each in enumerate(own) if each.name in before), len(own))
+    both = [each.replace(kind=kind) for each in (*own[:place], *new, *own[place:])]
+    function.__signature__ = signature.replace(parameters=both)  # type: ignore[attr-defined]
+    function.__annotations__ = {each.name: each.annotation for each in both}
+    return function
+
+
+def data_given(options: dict[str, Any]) -> dict[str, Any]:
+    """Take out of a verb's options those on how a graph is read, as far as they were given."""
+    taken = {name: options.pop(name, default) for name, (_, default) in DATA_OPTIONS.items()}
+    return {name: value for name, value in taken.items() if value != DATA_OPTIONS[name][1]}
+
+
+def source_options(how: dict[str, Any], own_graph: bool) -> tuple[tuple[str, Any], ...]:
+    """Return the options on how a graph is read as an `mcn.experiments.Source` takes them."""
+    names: dict[str, str] = {} if own_graph else {"split_index": "split"}  # as `load_dataset` calls it
+    split = how.get("split")
+    listed = {"split": tuple(name.strip() for name in split.split(","))} if split and "," in split else {}
+    given: dict[str, Any] = {**how, **listed}
+    return tuple(sorted((names.get(name, name), value) for name, value in given.items()))
 
 
 def check_input(dataset: str | None, graph: Path | None, nodes: Path | None) -> None:
@@ -128,6 +183,7 @@ def _flag(name: str) -> str:
 def read_own(folder: Path, source: dict[str, Any], data_root: Path | None) -> Data:
     """The graph that the run in `folder` was trained on, from where it came."""
     graph, nodes = source.get("graph"), source.get("nodes")
+    how = {name: source[name] for name in DATA_OPTIONS if name in source}
     if graph is None and source.get("dataset") is None:
         raise ValueError(f"{folder} does not say where its graph came from; give --graph and --nodes")
     return read_input(
@@ -136,6 +192,7 @@ def read_own(folder: Path, source: dict[str, Any], data_root: Path | None) -> Da
         None if nodes is None else Path(nodes),
         data_root,
         default="",
+        **how,
     )[0]
 
 

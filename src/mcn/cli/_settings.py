@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from mcn.cli._options import add_options
 
 if TYPE_CHECKING:
     from mcn.train.presets import Preset as NamedSettings
@@ -20,8 +21,9 @@ Recipe = Annotated[
     str | None,
     typer.Option(
         "--recipe",
-        help="How to train: mcn (nodes choose motifs), paper (the same by the paper's rule and settings) or "
-        "views (motif views); the data set's default if not given.",
+        help="How to train: mcn (nodes choose motifs), paper (the same by the paper's rule and settings), "
+        "views (motif views) or auto (the best of several). If not given, the data set's default; auto for "
+        "a graph of your own.",
     ),
 ]
 Seed = Annotated[int, typer.Option("--seed", help="The first seed.", min=0)]
@@ -38,27 +40,18 @@ def with_settings(function: Callable[..., None]) -> Callable[..., None]:
     """
     from mcn.train.recipes import all_settings
 
-    signature = inspect.signature(function, eval_str=True)
-    own = [each for each in signature.parameters.values() if each.kind is not each.VAR_KEYWORD]
-    made = []
+    made: dict[str, tuple[Any, Any]] = {}
     for name, having in all_settings().items():
         one = having[0][1]
         if one.option is not None:
             kind: Any = str if one.kind is tuple else one.kind
             flags = "/".join(f"--{flag}" for flag in one.option.split("/"))
-            option = typer.Option(flags, help=one.sentence + _only(having))
-            made.append(_parameter(name, Annotated[kind | None, option]))
-    made.append(_parameter("sets", Sets))
+            made[name] = (
+                Annotated[kind | None, typer.Option(flags, help=one.sentence + _only(having))],
+                None,
+            )
     # The settings stand before the options of the verb itself that have to do with its results.
-    place = next((i for i, each in enumerate(own) if each.name in ("seed", "seeds")), len(own))
-    both = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in (*own[:place], *made, *own[place:])]
-    function.__signature__ = signature.replace(parameters=both)  # type: ignore[attr-defined]
-    function.__annotations__ = {each.name: each.annotation for each in both}
-    return function
-
-
-def _parameter(name: str, annotation: Any) -> inspect.Parameter:
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+    return add_options(function, made | {"sets": (Sets, None)}, before=("seed", "seeds"))
 
 
 def _only(having: list[tuple[Any, Any]]) -> str:

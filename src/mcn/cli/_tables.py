@@ -54,6 +54,19 @@ def print_scores(result: dict[str, Any]) -> None:
         print(f"remark: {remark}")
 
 
+def print_candidates(result: dict[str, Any]) -> None:
+    """Print what each candidate of the recipe auto reached on validation nodes, the winner first."""
+    metric, rows = result["config"]["metric"], result["candidates"]
+    for row in rows:
+        runs = f"{row['runs']} run{'s' if row['runs'] > 1 else ''}"
+        behind = ""
+        if row is not rows[0]:
+            error = "" if row["behind_error"] is None else f" ± {100 * row['behind_error']:.1f}"
+            behind = f", {100 * row['behind']:.1f}{error} points behind"
+        score = figure(metric, abs(row["score"]))
+        print(f"candidate {row['candidate']}: {metric} {score} on validation nodes, {runs}{behind}")
+
+
 def simpler(alone: dict[str, float | None], metric: str) -> str:
     """What the largest class, the features and the graph reach by themselves."""
     words = {"guess": "the largest class", "features": "features alone", "graph": "the graph alone"}

@@ -6,16 +6,18 @@ import json
 from typing import Any
 
 from mcn.cli._compiling import compile_notice
-from mcn.cli._options import DataRoot, Dataset, Graph, Json, Nodes, read_input
+from mcn.cli._options import DataRoot, Dataset, Graph, Json, Nodes, data_given, read_input, with_data_options
 from mcn.cli._warnings import plain_warnings
 
 
+@with_data_options
 def run(
     dataset: Dataset = None,
     graph: Graph = None,
     nodes: Nodes = None,
     data_root: DataRoot = None,
     as_json: Json = False,
+    **options: Any,
 ) -> None:
     """Look at a graph before training: sizes, classes, features, the split, and what is odd about them.
 
@@ -25,7 +27,9 @@ def run(
     Example: mcn check --graph edges.csv --nodes nodes.csv
     """
     with plain_warnings(), compile_notice():
-        data, name = read_input(dataset, graph, nodes, data_root, default="strong-ties")
+        data, name = read_input(
+            dataset, graph, nodes, data_root, default="strong-ties", **data_given(options)
+        )
         from mcn.train.look import look
 
         found = look(data)

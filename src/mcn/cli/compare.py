@@ -12,7 +12,18 @@ from typing import Annotated, Any
 import typer
 
 from mcn.cli._compiling import compile_notice
-from mcn.cli._options import DataRoot, Dataset, Graph, Jobs, Json, Nodes, read_input
+from mcn.cli._options import (
+    DataRoot,
+    Dataset,
+    Graph,
+    Jobs,
+    Json,
+    Nodes,
+    data_given,
+    read_input,
+    source_options,
+    with_data_options,
+)
 from mcn.cli._progress import progress_bar
 from mcn.cli._settings import Seed, settings_given, with_settings
 from mcn.cli._warnings import plain_warnings
@@ -20,6 +31,7 @@ from mcn.cli.main import EXIT_INTERRUPTED
 
 
 @with_settings
+@with_data_options
 def run(
     dataset: Dataset = None,
     graph: Graph = None,
@@ -47,27 +59,32 @@ def run(
 
     Example: mcn compare --dataset cora --methods mcn,gat,lp --seeds 15
     """
+    how = data_given(options)
     given = settings_given(options)
     with plain_warnings(), compile_notice():
         from mcn.baselines.registry import check_methods
 
         names = check_methods([n.strip() for n in methods.split(",") if n.strip()], "--methods")
-        data, title = read_input(dataset, graph, nodes, data_root, default="strong-ties")
+        data, title = read_input(dataset, graph, nodes, data_root, default="strong-ties", **how)
         from mcn.experiments import Ledger, Source, compare
         from mcn.experiments.engine.comparing import known_settings
         from mcn.train.presets import dataset_config
         from mcn.train.run import protocol
 
         source = Source(
-            None if graph else title, _text(graph), _text(nodes), None if graph else _text(data_root)
+            None if graph else title,
+            _text(graph),
+            _text(nodes),
+            None if graph else _text(data_root),
+            options=source_options(how, graph is not None),
         )
         book = None if ledger is None else Ledger(ledger)
         with _interruptible(ledger), progress_bar("comparing") as report:
             numbers = list(range(seed, seed + seeds))
             rows = compare(source, names, numbers, settings=given, ledger=book, jobs=jobs, progress=report)
-    how = protocol(data, dataset_config("mcn", source.dataset, **known_settings("mcn", given)))
+    said = protocol(data, dataset_config("mcn", source.dataset, **known_settings("mcn", given)))
     if as_json:
-        print(json.dumps({"dataset": title, "protocol": how, "rows": rows}, indent=2))
+        print(json.dumps({"dataset": title, "protocol": said, "rows": rows}, indent=2))
         return
     from mcn.cli._tables import print_methods
 
@@ -75,7 +92,7 @@ def run(
         print(f"note: {note}")
     print_methods(title, rows)
     draws = ", each with a split of its own" if source.draw(1) else ""
-    print(f"protocol: {how}; mean ± standard deviation over {seeds} seeds{draws}")
+    print(f"protocol: {said}; mean ± standard deviation over {seeds} seeds{draws}")
 
 
 def _notes(methods: list[str], given: dict[str, Any]) -> list[str]:

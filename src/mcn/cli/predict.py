@@ -47,7 +47,7 @@ def run(
 
     trained = load_run(folder)
     if graph is not None:
-        data, _ = read_input(None, graph, nodes, data_root, default="")
+        data, _ = read_input(None, graph, nodes, data_root, default="", treatment=trained.treatment)
     else:
         data = read_own(folder, trained.source, data_root)
     own = trained.predict(data)

@@ -10,7 +10,17 @@ import typer
 
 from mcn.cli._compiling import compile_notice
 from mcn.cli._interrupt import resumable
-from mcn.cli._options import DataRoot, Dataset, Graph, Json, Nodes, free_folder, read_input
+from mcn.cli._options import (
+    DataRoot,
+    Dataset,
+    Graph,
+    Json,
+    Nodes,
+    data_given,
+    free_folder,
+    read_input,
+    with_data_options,
+)
 from mcn.cli._progress import progress_bar
 from mcn.cli._settings import (
     Preset,
@@ -34,6 +44,7 @@ EMBEDDED = "strong-ties"
 
 
 @with_settings
+@with_data_options
 def run(
     dataset: Dataset = None,
     graph: Graph = None,
@@ -73,6 +84,7 @@ def run(
     """
     if resume and out is None:
         raise ValueError("--resume needs --out: the folder of the run to go on with")
+    how = data_given(options)
     given = settings_given(options)
     start = None if preset is None else read_preset(preset, recipe)
     if start is not None and dataset is None and graph is None:
@@ -81,11 +93,12 @@ def run(
     config = configured(recipe, named, start, given)
     others = _methods(beside, default=("gat", "gcn") if dataset is None and graph is None else ())
     with plain_warnings(), compile_notice():
-        data, name = read_input(dataset, graph, nodes, data_root, default=EMBEDDED)
+        data, name = read_input(dataset, graph, nodes, data_root, default=EMBEDDED, **how)
         source = {
             "dataset": named,
             "graph": None if graph is None else str(graph.expanduser().resolve()),
             "nodes": None if nodes is None else str(nodes.expanduser().resolve()),
+            **how,
         }
         folder = out or free_folder(Path("runs"), Path(name).name.split(".")[0] if graph else name)
         numbers = list(range(seed, seed + seeds))
@@ -214,6 +227,7 @@ def _result(
         "scores": own[0]["scores"],
         "alone": own[0]["alone"],
         "remarks": own[0]["remarks"],
+        **({"candidates": own[0]["candidates"]} if "candidates" in own[0] else {}),
         "config": config.to_dict(),
         "out": str(folder),
     }
@@ -221,7 +235,7 @@ def _result(
 
 def _print(result: dict[str, Any], notes: list[str], chosen: bool) -> None:
     """Print the result; where the recipe was `chosen` for the user, also how to ask for another."""
-    from mcn.cli._tables import print_methods, print_scores
+    from mcn.cli._tables import print_candidates, print_methods, print_scores
     from mcn.train.recipes import RECIPES
 
     for note in notes:
@@ -234,6 +248,8 @@ def _print(result: dict[str, Any], notes: list[str], chosen: bool) -> None:
     print(f"recipe: {result['recipe']} ({RECIPES[result['recipe']].title}){another}")
     print(f"protocol: {result['protocol']}{spread}")
     print_scores(result)
+    if "candidates" in result:
+        print_candidates(result)
     of = f" (seed {seeds[0]})" if len(seeds) > 1 else ""
     for layer, shares in enumerate(result["motif_share"], 1):
         line = ", ".join(f"{share:.0%} {choice}" for choice, share in shares.items())

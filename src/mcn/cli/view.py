@@ -55,7 +55,7 @@ def run(
         if graph is None:
             data = read_own(folder, trained.source, data_root)
         else:
-            data, _ = read_input(None, graph, nodes, data_root, default="")
+            data, _ = read_input(None, graph, nodes, data_root, default="", treatment=trained.treatment)
         page = write_explorer(trained, data, out, other_graph=graph is not None)
     shown = opened and _can_show() and _show(page)
     if as_json:

@@ -37,6 +37,15 @@ def features(x: torch.Tensor, normalize: bool) -> torch.Tensor:
     return feature_tensor(csr)
 
 
+def node_features(data: Data, normalize: bool) -> torch.Tensor:
+    """Return the features of a graph, made ready as its settings say.
+
+    Features that were treated column by column when they were read (`data.scaling` is "raw") are left as they
+    are: only counts, of words for instance, are divided by the sum of their row.
+    """
+    return features(data.x, normalize and getattr(data, "scaling", "rows") == "rows")
+
+
 def check_features(data: Data, memory: Memory) -> None:
     """Refuse a graph whose features are not those a network was trained on.
 

@@ -118,7 +118,10 @@ class Problem:
         """Return what a network trained on this remembers of its graph."""
         feature_names = getattr(data, "feature_names", None)
         plain = None if feature_names is None else [str(name) for name in feature_names]
-        return Memory(int(self.inputs.in_channels), plain, self.inputs.state())
+        state, treatment = self.inputs.state(), getattr(data, "treatment", None)
+        if treatment is not None:
+            state |= {"treatment": treatment.to_dict()}
+        return Memory(int(self.inputs.in_channels), plain, state)
 
 
 def prepare(data: Data, config: Settings, counts: MotifCounts | None = None) -> Problem:

@@ -17,6 +17,7 @@ from torch_geometric.data import Data
 
 from mcn import __version__
 from mcn._files import atomic_write
+from mcn.data.treatment import Treatment
 from mcn.motifs import MotifCounts
 from mcn.train.callbacks import Checkpoints, Fraction, JSONLines
 from mcn.train.checkpoint import load_tensors, load_weights, save_tensors
@@ -66,6 +67,12 @@ class Run:
         if self._prepared is None or self._prepared[0] is not data:
             self._prepared = (data, work_of(self.config).inputs(data, self.config, memory=self.memory))
         return self._prepared[1]
+
+    @property
+    def treatment(self) -> Treatment | None:
+        """What was done to the columns of the node table, to be done to another one."""
+        stored = self.memory.state.get("treatment")
+        return None if stored is None else Treatment.from_dict(stored)
 
     def predict(self, data: Data) -> Predictions:
         """Predict the nodes of a graph with the same features as the one trained on."""

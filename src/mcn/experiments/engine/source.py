@@ -6,7 +6,7 @@ import hashlib
 from collections import OrderedDict
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from torch_geometric.data import Data
@@ -36,6 +36,7 @@ class Source:
         nodes: the table of its nodes.
         data_root: folder to look for data sets in first.
         memory: the fingerprint of a graph that this process holds.
+        options: further ones of `mcn.load_graph` or `mcn.load_dataset`: the split, what is done to features.
     """
 
     dataset: str | None = None
@@ -43,6 +44,7 @@ class Source:
     nodes: str | None = None
     data_root: str | None = None
     memory: str | None = None
+    options: tuple[tuple[str, Any], ...] = ()
 
     def __post_init__(self) -> None:
         if (self.dataset is None) == (self.graph is None) and self.memory is None:
@@ -134,8 +136,8 @@ def _read(source: Source, draw: int) -> Data:
             f"{source.title}: the graph was in the memory of another process, or is no longer kept"
         )
     if source.graph is not None:
-        return load_graph(source.graph, nodes=source.nodes)
-    return load_dataset(str(source.dataset), root=source.data_root, seed=draw)
+        return load_graph(source.graph, nodes=source.nodes, **dict(source.options))
+    return load_dataset(str(source.dataset), root=source.data_root, seed=draw, **dict(source.options))
 
 
 def _put(kept: OrderedDict[K, V], key: K, value: V) -> None:

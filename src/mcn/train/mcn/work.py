@@ -14,7 +14,7 @@ from mcn.matrices import MotifStack
 from mcn.motifs import MotifCounts, count_motifs
 from mcn.nn import MCN, Choices
 from mcn.train.explained import Explained, Option
-from mcn.train.features import check_features, features
+from mcn.train.features import check_features, node_features
 from mcn.train.mcn.config import MCNConfig
 from mcn.train.mcn.trainer import MCNTrainer
 from mcn.train.predictions import Predictions
@@ -62,7 +62,7 @@ def inputs(
     )
     if config.features == "motifs":
         return StackInputs(torch.from_numpy(stack.node_counts), stack)
-    return StackInputs(features(data.x, config.normalize), stack)
+    return StackInputs(node_features(data, config.normalize), stack)
 
 
 def network(in_channels: int, num_classes: int, config: MCNConfig, memory: Memory | None = None) -> MCN:

@@ -11,12 +11,13 @@ import torch
 from numpy.typing import NDArray
 from torch_geometric.data import Data
 
+from mcn.data.sparse import feature_csr, feature_tensor
 from mcn.matrices import PageRankRows, Rows, view_rows
 from mcn.motifs import MotifCounts, count_motifs
 from mcn.nn import MotifViews
 from mcn.nn.features import SparseFeatures, sparse_features
 from mcn.train.explained import Explained, Option
-from mcn.train.features import check_features, features
+from mcn.train.features import check_features, node_features
 from mcn.train.predictions import Predictions
 from mcn.train.problem import Known, Memory, Problem, fingerprint
 from mcn.train.views.config import ViewsConfig
@@ -59,7 +60,7 @@ def inputs(
         check_features(data, memory)
     if counts is None:
         counts = count_motifs(data.edge_index, data.num_nodes)
-    x, edges = features(data.x, config.normalize), counts.adjacency("edge")
+    x, edges = node_features(data, config.normalize), counts.adjacency("edge")
     rows = view_rows(
         counts,
         config.motifs,
@@ -70,7 +71,7 @@ def inputs(
         symmetric=config.symmetric,
         tolerance=config.tolerance,
     )
-    held = sparse_features(x.to_sparse_csr() if x.layout == torch.strided else x)
+    held = sparse_features(feature_tensor(feature_csr(x)) if x.layout == torch.strided else x)
     return ViewsInputs(held, rows, config.motifs, x, (edges.indptr, edges.indices))
 
 
