@@ -24,14 +24,14 @@ _WIDE, _NARROW, _SMALL_GRAPH = 64, 32, 5000
 
 
 class ProjectFirst:
-    """Without dropout and norm between them, W may be applied before the propagation: the same numbers."""
+    """Applies W before the propagation: the same numbers, as no dropout and no norm lie between them."""
 
     def __init__(self, task: Task, propagation: Propagation) -> None:
         self._x = sparse_features(feature_tensor(feature_csr(task.x)))
         self._propagation = propagation
 
     def views(self, weight: torch.Tensor, kept: NDArray[np.float32], key: int) -> torch.Tensor:
-        """One view for each row of `kept` [S, N]: [S, N, C]. There is nothing left for `key` to decide."""
+        """One view for each row of `kept` [S, N]: [S, N, C]. `key` decides nothing here."""
         return propagate_views(sparse_linear(self._x, weight), kept, self._propagation)
 
     def exact(self, weight: torch.Tensor, rows: slice | torch.Tensor) -> torch.Tensor:
@@ -127,7 +127,7 @@ class PropagateFirst:
         return np.concatenate(parts, axis=1)
 
     def _draw(self, kept: NDArray[np.float32], key: int) -> None:
-        """Propagate, normalise and drop out. A view depends on itself alone, so threads may share them."""
+        """Propagate, normalise and drop out; views do not depend on each other, so threads may share them."""
 
         def work(first: int, last: int) -> None:
             scratch = np.empty((4, kept.shape[1] * self._width), np.float32)

@@ -15,7 +15,7 @@ class Verdict(NamedTuple):
 
 
 class StoppingRule(Protocol):
-    """Told the validation scores of every epoch, says whether to keep the weights and whether to stop."""
+    """Takes the validation scores of every epoch; says whether to keep the weights and whether to stop."""
 
     def update(self, accuracy: float, loss: float) -> Verdict:
         """Take the scores of one epoch."""

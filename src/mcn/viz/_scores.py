@@ -84,7 +84,7 @@ def lowest(own: Sequence[Score]) -> float:
 
 
 def usual_runs(found: Iterable[Score]) -> int:
-    """The number of runs that most cells with any have, the larger one of several; 0 if none has any."""
+    """Return the most frequent number of runs among cells that have runs (the larger of equals), else 0."""
     often = Counter(score.runs for score in found if score.runs)
     return max(often, key=lambda runs: (often[runs], runs), default=0)
 

@@ -14,7 +14,7 @@ from mcn.viz.explanation import PARTS, Explanation
 
 
 def confusion(found: Explanation) -> dict[str, list[list[int]]]:
-    """Per part of the nodes with labels: how many of each class (row) were predicted as which (column)."""
+    """Count, per part of the labelled nodes, those of each class (row) by predicted class (column)."""
     size = len(found.classes)
     tables = {}
     for number, part in enumerate(PARTS):

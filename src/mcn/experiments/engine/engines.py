@@ -110,7 +110,7 @@ def attempt(unit: Unit) -> Outcome:
 
 
 def sendable(outcome: Outcome) -> Outcome:
-    """An exception that cannot go to another process, as one that can."""
+    """Return an outcome that can go to another process: an exception that cannot is replaced by its text."""
     try:
         pickle.loads(pickle.dumps(outcome))  # noqa: S301 - our own bytes
     except Exception:  # noqa: BLE001 - any exception type may refuse

@@ -26,7 +26,7 @@ class Circumstances:
 
 
 def opening(table: Table, how: Circumstances) -> str:
-    """What the numbers are; for table 3, how little the paper's best are above no method at all."""
+    """Say what the numbers are; for table 3 also how close the paper's best are to guessing one class."""
     score = table.paper.score[0].upper() + table.paper.score[1:]
     text = f"{score} in percent. Seeds {_span(how.seeds)}; mean ± sample standard deviation."
     if table.name != "table3":
@@ -66,7 +66,7 @@ def reading(paper: PaperTable) -> list[str]:
 
 
 def rank_check(paper: PaperTable) -> list[str]:
-    """Where the paper's printed average ranks are not those of its own numbers under our rule for ties."""
+    """Say where the paper's printed average ranks differ from those that its own numbers give."""
     columns = [{name: paper.value(data, name) for name in paper.rows} for data in paper.datasets]
     computed = average_ranks(columns)
     printed = {name: row.avg_rank for name, row in paper.rows.items() if row.avg_rank is not None}

@@ -102,7 +102,7 @@ def _places(found: Explanation) -> NDArray[np.float64]:
 
 @lru_cache(maxsize=1)
 def _layout(edges: bytes, num_nodes: int) -> NDArray[np.float64]:
-    """Remembered: the runs of several seeds are about one graph."""
+    """Lay out a graph; the last one is remembered, because runs of several seeds share it."""
     return layout(np.frombuffer(edges, np.int64).reshape(-1, 2), num_nodes)
 
 
