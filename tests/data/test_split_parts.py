@@ -95,6 +95,9 @@ def test_groups_and_times_meet_the_shares() -> None:
     assert np.bincount(order_split(y, groups)).tolist() == [600, 200, 200]
     assert np.bincount(order_split(y, np.arange(1000) % 2)).tolist() == [500, 500]
     assert not np.array_equal(group_split(y, groups), group_split(y, groups, seed=1))
+    sizes = np.repeat(np.arange(40), np.arange(40))  # no two groups of the same size
+    drawn = {group_split(np.zeros(780, np.int64), sizes, seed=seed).tobytes() for seed in range(5)}
+    assert len(drawn) == 5
     assert not np.array_equal(share_split(y), share_split(y, seed=1))
 
 

@@ -173,9 +173,7 @@ def group_split(
     wanted = np.array(shares, np.float64) / sum(shares) * sizes.sum()
     have = np.zeros(3)
     part_of = np.zeros(len(known), np.int64)
-    drawn = np.random.default_rng(seed).permutation(len(known))
-    # The large ones first: the small ones then fill the gaps.
-    for group in drawn[np.argsort(-sizes[drawn], kind="stable")]:
+    for group in np.random.default_rng(seed).permutation(len(known)):
         part = int(np.argmax(wanted - have))
         part_of[group] = part
         have[part] += sizes[group]
