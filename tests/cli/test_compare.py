@@ -173,7 +173,7 @@ def test_the_seed_decides(mcn: Run) -> None:
     [
         (
             ["--methods", "mcn,gta"],
-            "--methods must be one of mcn, paper, views, gat, gcn, mlp, gat-paper, gcn-paper, majority, ",
+            "--methods must be one of mcn, paper, views, auto, gat, gcn, mlp, gat-paper, gcn-paper, majority",
         ),
         (["--methods", "mcn,gta"], "got 'gta'; did you mean 'gat'?"),
         (["--methods", "labelprop,lp,planetiod"], "got 'labelprop'"),

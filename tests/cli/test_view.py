@@ -13,7 +13,8 @@ from tests.viz.explorer.reading import read_page
 @pytest.fixture
 def run_folder(mcn: Run, tmp_path: Path) -> Path:
     edges, nodes = write_graph(tmp_path, split=True)
-    done = mcn("train", "--graph", edges, "--nodes", nodes, *QUICK, "--out", tmp_path / "run", "--no-report")
+    words = ["--graph", edges, "--nodes", nodes, "--recipe", "mcn", *QUICK]
+    done = mcn("train", *words, "--out", tmp_path / "run", "--no-report")
     assert done.code == 0, done
     assert not (tmp_path / "run" / "report.html").exists()
     return tmp_path / "run"
