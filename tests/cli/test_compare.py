@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +11,10 @@ from mcn.data import load_dataset
 from mcn.experiments import Ledger, Source, Unit, compare, run_units
 from mcn.train import MCNConfig
 from mcn.train.mcn.special import CHANGES
+from mcn.train.metrics import METRICS
 from tests.cli.conftest import Run, refused
 from tests.cli.test_train import write_graph
+from tests.experiments.engine.test_ledger import STORED
 
 
 def test_json_schema(mcn: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -30,9 +33,14 @@ def test_json_schema(mcn: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     for row in content["rows"]:
         assert list(row) == [
             *("method", "test_mean", "test_std", "val_mean", "test", "seeds", "seconds_per_run"),
-            *("difference", "difference_error"),
+            *("difference", "difference_error", "metrics"),
         ]
         assert row["seeds"] == [3, 4]
+        assert list(row["metrics"]) == list(METRICS)
+        for found in row["metrics"].values():
+            assert list(found) == ["test_mean", "test_std", "val_mean"]
+        for part in ("test_mean", "test_std", "val_mean"):
+            assert 100 * row["metrics"]["accuracy"][part] == pytest.approx(row[part])
         assert row["test_mean"] == pytest.approx(np.mean(row["test"]))
         assert row["test_std"] == pytest.approx(np.std(row["test"], ddof=1))
         for percent in [*row["test"], row["val_mean"] * 2]:
@@ -70,6 +78,38 @@ def test_table(mcn: Run, tmp_path: Path) -> None:
     assert "note: split: " in done.out
     assert "− GCN, paired" in done.out
     assert done.out.rstrip().endswith("mean ± standard deviation over 2 seeds")
+
+
+@pytest.mark.parametrize("metric", ["roc-auc", "log-loss"])
+def test_a_metric_is_a_column_of_the_table(mcn: Run, tmp_path: Path, metric: str) -> None:
+    words = ["compare", "--dataset", "karate", "--methods", "gcn,majority", "--max-epochs", 2, "--seeds", 2]
+    words += ["--jobs", 1, "--ledger", tmp_path / "runs.sqlite", "--metric", metric]
+    rows = json.loads(mcn(*words, "--json").out)["rows"]
+    done = mcn(*words)
+    assert done.code == 0, done.err
+    assert f"test {metric}" in done.out
+    for row in rows:
+        found = row["metrics"][metric]
+        shown = f"{found['test_mean']:.3f} ± {found['test_std']:.3f}"
+        if metric == "roc-auc":
+            shown = f"{100 * found['test_mean']:.1f} ± {100 * found['test_std']:.1f} %"
+        line = next(line for line in done.out.splitlines() if row["method"].upper() in line.split())
+        assert shown in line
+    configs = [row["config"] for row in Ledger(tmp_path / "runs.sqlite").rows(method="gcn")]
+    assert [config["metric"] for config in configs] == [metric] * 2
+    assert metric not in mcn(*words[:-2]).out  # nothing new unless it was asked for
+
+
+def test_a_ledger_of_0_1_0_has_no_metrics(mcn: Run, tmp_path: Path) -> None:
+    file = shutil.copyfile(STORED, tmp_path / "runs.sqlite")
+    words = ["compare", "--dataset", "karate", "--methods", "lp", "--seeds", 2, "--ledger", file, "--jobs", 1]
+    row = json.loads(mcn(*words, "--json").out)["rows"][0]
+    nothing = {"test_mean": None, "test_std": None, "val_mean": None}
+    assert row["metrics"] == dict.fromkeys(METRICS, nothing)
+    done = mcn(*words, "--metric", "roc-auc")
+    assert done.code == 0, done.err
+    assert next(line for line in done.out.splitlines() if "LP" in line.split()).count("–") == 1
+    assert len(Ledger(file)) == 10  # nothing was run again
 
 
 def test_methods_of_other_kinds(mcn: Run) -> None:
@@ -182,6 +222,8 @@ def test_the_seed_decides(mcn: Run) -> None:
         (["--methods", ","], "--methods names no method"),
         (["--motifs", "egde"], "unknown motif 'egde'; did you mean 'edge'"),
         (["--psi", "laplacain"], "; did you mean 'laplacian'?"),
+        (["--metric", "acuracy"], "metric must be one of accuracy, balanced-accuracy, macro-f1, roc-auc, "),
+        (["--metric", "acuracy"], "got 'acuracy'; did you mean 'accuracy'?"),
         (["--method", "mcn"], "no option '--method'; did you mean '--methods'?"),
         (["--seeds", "0"], "--seeds"),
         (["--patience", "0"], "patience must be an integer of at least 1, got 0"),

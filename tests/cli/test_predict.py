@@ -16,7 +16,8 @@ COLUMNS = ["node", "split", "true", "predicted", "probability", "motif_1", "step
 @pytest.fixture
 def run_folder(mcn: Run, tmp_path: Path) -> Path:
     edges, nodes = write_graph(tmp_path, split=True)
-    done = mcn("train", "--graph", edges, "--nodes", nodes, *QUICK, "--out", tmp_path / "run")
+    words = ["--graph", edges, "--nodes", nodes, "--recipe", "mcn", *QUICK]
+    done = mcn("train", *words, "--out", tmp_path / "run")
     assert done.code == 0, done
     return tmp_path / "run"
 
@@ -78,12 +79,10 @@ def test_other_features(mcn: Run, run_folder: Path, tmp_path: Path) -> None:
     edges, nodes = write_graph(new)
     nodes.write_text(nodes.read_text().replace("size,age", "size,weight"))
     message = refused(mcn("predict", run_folder, "--graph", edges, "--nodes", nodes))
-    assert message == (
-        "the features are not those the network was trained on: missing ['age'], not known ['weight']"
-    )
-    assert "features, but the network was trained on 2" in refused(
-        mcn("predict", run_folder, "--graph", edges)
-    )
+    assert message == f"{nodes}: no feature column 'age', which training had; expected the same columns"
+    message = refused(mcn("predict", run_folder, "--graph", edges))
+    assert message.startswith(f"{edges}: ")
+    assert "there is no node table; give one" in message
 
 
 def test_a_named_data_set(mcn: Run, tmp_path: Path) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 
-def print_methods(title: str, rows: list[dict[str, Any]]) -> None:
-    """One line per method: test accuracy as mean ± standard deviation over the seeds."""
+def print_methods(title: str, rows: list[dict[str, Any]], metric: str | None = None) -> None:
+    """One line per method: test accuracy as mean ± standard deviation over the seeds, and so for `metric`."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -14,6 +14,8 @@ def print_methods(title: str, rows: list[dict[str, Any]]) -> None:
     table = Table(title=Text(title), title_justify="left")
     table.add_column("method")
     table.add_column("test accuracy", justify="right")
+    if metric is not None:
+        table.add_column(f"test {metric}", justify="right")
     table.add_column("validation", justify="right")
     table.add_column("seeds", justify="right")
     table.add_column("s per run", justify="right")
@@ -26,6 +28,7 @@ def print_methods(title: str, rows: list[dict[str, Any]]) -> None:
         table.add_row(
             row["method"].upper(),
             test,
+            *([] if metric is None else [_spread(metric, row["metrics"][metric])]),
             f"{row['val_mean']:.1f} %",
             str(len(row["seeds"])),
             f"{row['seconds_per_run']:.1f}",
@@ -33,6 +36,16 @@ def print_methods(title: str, rows: list[dict[str, Any]]) -> None:
         )
     console = Console()
     console.print(table) if console.is_terminal else Console(width=100).print(table)
+
+
+def _spread(metric: str, found: dict[str, float | None]) -> str:
+    """The mean of a metric over the seeds ± its standard deviation, as `figure` would print the mean."""
+    mean, deviation = found["test_mean"], found["test_std"]
+    if mean is None:
+        return "–"
+    scale, digits, unit = (1, 3, "") if metric == "log-loss" else (100, 1, " %")
+    spread = "" if deviation is None else f" ± {scale * deviation:.{digits}f}"
+    return f"{scale * mean:.{digits}f}{spread}{unit}"
 
 
 def _difference(row: dict[str, Any]) -> str:

@@ -90,7 +90,7 @@ def run(
 
     for note in [*(getattr(data, "report", None) or []), *_notes(names, given)]:
         print(f"note: {note}")
-    print_methods(title, rows)
+    print_methods(title, rows, given.get("metric"))
     draws = ", each with a split of its own" if source.draw(1) else ""
     print(f"protocol: {said}; mean ± standard deviation over {seeds} seeds{draws}")
 

@@ -4,7 +4,8 @@ import math
 
 import pytest
 
-from mcn.experiments.engine.cells import Cell, cell, noise, paired, within_noise
+from mcn.experiments.engine.cells import Cell, cell, noise, paired, result_row, within_noise
+from mcn.train.metrics import METRICS
 
 
 def row(
@@ -79,3 +80,53 @@ def test_a_method_without_chance_is_compared_up_to_rounding() -> None:
     assert noise(still, None) == 0.05
     assert within_noise(still, 74.45, None) is True
     assert within_noise(still, 74.5, None) is False
+
+
+def measured(seed: int, val: dict | None, test: dict | None) -> dict:
+    return row(seed, 0.5) | {"metrics": {"val": val, "test": test}}
+
+
+NOTHING = {"test_mean": None, "test_std": None, "val_mean": None}
+
+
+def test_metrics_of_a_row_by_hand() -> None:
+    figures = [(0.5, 0.6), (0.75, 0.8), (1.0, 0.7)]
+    own = [measured(s, {"roc-auc": v}, {"roc-auc": t}) for s, (v, t) in enumerate(figures)]
+    found = result_row("mcn", own)["metrics"]
+    assert list(found) == list(METRICS)
+    assert found["roc-auc"] == {
+        "test_mean": pytest.approx(0.7),
+        "test_std": pytest.approx(0.1),  # squares 0.01 + 0.01 + 0 over n - 1 = 2
+        "val_mean": 0.75,
+    }
+    assert found["accuracy"] == NOTHING
+    assert result_row("mcn", own[:1])["metrics"]["roc-auc"] == {
+        "test_mean": 0.6,
+        "test_std": None,
+        "val_mean": 0.5,
+    }
+
+
+def test_metrics_that_are_missing() -> None:
+    old = row(0, 0.5)  # of 0.1.0, read from a ledger that was brought up to date
+    for rows in ([old], [old | {"metrics": None}], [old, measured(1, {"roc-auc": 0.5}, {"roc-auc": 0.5})]):
+        assert result_row("mcn", rows)["metrics"] == dict.fromkeys(METRICS, NOTHING)
+    untested = [measured(s, {"log-loss": 0.5}, None) for s in (0, 1)]
+    assert result_row("mcn", untested)["metrics"]["log-loss"] == NOTHING | {"val_mean": 0.5}
+    undefined = [measured(s, {"roc-auc": None}, {"roc-auc": 0.5}) for s in (0, 1)]
+    assert result_row("mcn", undefined)["metrics"]["roc-auc"] == {
+        "test_mean": 0.5,
+        "test_std": 0.0,
+        "val_mean": None,
+    }
+    some = [measured(0, {}, {"roc-auc": 0.5}), measured(1, {}, {"roc-auc": None})]
+    assert result_row("mcn", some)["metrics"]["roc-auc"] == NOTHING  # no mean over some of the seeds
+
+
+def test_metrics_of_the_summary_of_a_run() -> None:
+    summary = row(0, 0.5) | {"scores": {"train": None, "val": {"macro-f1": 0.25}, "test": {"macro-f1": 1.0}}}
+    assert result_row("mcn", [summary])["metrics"]["macro-f1"] == {
+        "test_mean": 1.0,
+        "test_std": None,
+        "val_mean": 0.25,
+    }

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from mcn.train.metrics import METRICS
+
 ROUNDING = 0.05
 """Half a unit of the last digit that the paper prints, in percent."""
 
@@ -113,10 +115,11 @@ def result_row(
     """Return what the runs of a method amount to, as plain values for tables and JSON.
 
     Accuracies are in percent. Without test nodes there are no test figures: an empty list, and None for mean
-    and deviation. The deviation is that of a sample (n - 1); a single run has none.
+    and deviation. The deviation is that of a sample (n - 1); a single run has none. `metrics` has every
+    metric of `mcn.train.metrics`, not in percent; see `metric_figures`.
 
     Args:
-        rows: of `run_units`, one per seed.
+        rows: of `run_units` (`metrics`), or summaries of runs (`scores`), one per seed.
         first: the row of the method to compare with, by the mean of paired differences and its error.
     """
     seeds = [int(row["seed"]) for row in rows]
@@ -136,4 +139,35 @@ def result_row(
         "seconds_per_run": float(np.mean([row["seconds"] for row in rows])),
         "difference": gap and gap.mean,
         "difference_error": gap and gap.error,
+        "metrics": {metric: metric_figures(metric, rows) for metric in METRICS},
     }
+
+
+def metric_figures(metric: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:
+    """Return test_mean, test_std (of a sample) and val_mean of a metric over rows, one per seed.
+
+    None where a row lacks the figure: runs of 0.1.0, no test nodes, a metric that is not defined. A mean over
+    some of the seeds could not be compared with that of another method.
+
+    >>> rows = [{"metrics": {"val": {"roc-auc": v}, "test": None}} for v in (0.5, 0.75)]
+    >>> metric_figures("roc-auc", rows)
+    {'test_mean': None, 'test_std': None, 'val_mean': 0.625}
+    """
+    found: dict[str, list[float]] = {}
+    for part in ("val", "test"):
+        values = [_figure(row, part, metric) for row in rows]
+        found[part] = [value for value in values if value is not None]
+        if len(found[part]) < len(rows):
+            found[part] = []
+    val, test = found["val"], found["test"]
+    return {
+        "test_mean": float(np.mean(test)) if test else None,
+        "test_std": float(np.std(test, ddof=1)) if len(test) > 1 else None,
+        "val_mean": float(np.mean(val)) if val else None,
+    }
+
+
+def _figure(row: Mapping[str, Any], part: str, metric: str) -> float | None:
+    parts = row.get("metrics") or row.get("scores") or {}
+    value = (parts.get(part) or {}).get(metric)
+    return None if value is None else float(value)
