@@ -108,8 +108,9 @@ def homophily(edge_index: NDArray[np.int64], labels: NDArray[np.int64]) -> tuple
     Edges with an end of unknown class (-1) are left out; None if none remain, or with a single class.
 
     >>> edges = np.array([[0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2]])
-    >>> homophily(edges, np.array([0, 0, 1, 1]))
-    (0.6666666666666666, 0.3333333333333333)
+    >>> share, adjusted = homophily(edges, np.array([0, 0, 1, 1]))
+    >>> round(share, 3), round(adjusted, 3)
+    (0.667, 0.333)
     """
     ends = labels[edge_index]
     ends = ends[:, (ends >= 0).all(0)]
