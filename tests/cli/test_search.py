@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import signal
+import statistics
 import subprocess
 import time
 from pathlib import Path
@@ -53,6 +54,29 @@ def test_a_search(mcn: Run, space: Path, tmp_path: Path) -> None:
     assert [row["test_accuracy"] for row in ledger.rows(test=True)] == [
         row["test_accuracy"] for row in result["final"]
     ]
+
+
+def test_another_metric(mcn: Run, space: Path, tmp_path: Path) -> None:
+    words = [*options(space, tmp_path / "out"), "--metric", "roc-auc"]
+    outcome = mcn(*words)
+    assert (outcome.code, outcome.err) == (0, "")
+    result = json.loads((tmp_path / "out" / "search.json").read_text())
+    assert result["metric"] == "roc-auc"
+    scores = [trial["val_score"] for trial in result["trials"]]
+    assert result["best"]["val_score"] == max(scores)
+    rows = Ledger(tmp_path / "out" / "ledger.sqlite").rows(test=False)
+    own = [row for row in rows if row["settings"].items() >= result["best"]["settings"].items()]
+    assert result["best"]["val_score"] == sum(row["metrics"]["val"]["roc-auc"] for row in own) / 2
+    assert "validation roc-auc" in outcome.out
+    assert f"{100 * max(scores):.1f} %" in outcome.out
+    assert "the winner has the highest mean validation roc-auc" in outcome.out
+    test = [100 * row["metrics"]["test"]["roc-auc"] for row in result["final"]]
+    assert (
+        f"test roc-auc of the winner: {sum(test) / 2:.1f} ± {statistics.stdev(test):.1f} %\n" in outcome.out
+    )
+    again = mcn(*words[:-2], "--resume")  # the same runs, chosen by accuracy
+    assert again.code == 0, again.err
+    assert "roc-auc" not in again.out
 
 
 def test_the_winner_is_a_preset(mcn: Run, space: Path, tmp_path: Path) -> None:
@@ -141,6 +165,7 @@ def test_files_of_ones_own(mcn: Run, tmp_path: Path, space: Path) -> None:
         (["--nodes", "x.csv"], "--nodes describes the nodes of --graph"),
         (["--resume"], "--resume needs --out or --ledger"),
         (["--trials", "0"], "'--trials'"),
+        (["--dataset", "karate", "--metric", "roc-acu"], "got 'roc-acu'; did you mean 'roc-auc'?"),
     ],
 )
 def test_wrong_use(

@@ -28,7 +28,7 @@ def print_methods(title: str, rows: list[dict[str, Any]], metric: str | None = N
         table.add_row(
             row["method"].upper(),
             test,
-            *([] if metric is None else [_spread(metric, row["metrics"][metric])]),
+            *([] if metric is None else [mean_and_spread(metric, row["metrics"][metric])]),
             f"{row['val_mean']:.1f} %",
             str(len(row["seeds"])),
             f"{row['seconds_per_run']:.1f}",
@@ -38,7 +38,7 @@ def print_methods(title: str, rows: list[dict[str, Any]], metric: str | None = N
     console.print(table) if console.is_terminal else Console(width=100).print(table)
 
 
-def _spread(metric: str, found: dict[str, float | None]) -> str:
+def mean_and_spread(metric: str, found: dict[str, float | None]) -> str:
     """The mean of a metric over the seeds ± its standard deviation, as `figure` would print the mean."""
     mean, deviation = found["test_mean"], found["test_std"]
     if mean is None:

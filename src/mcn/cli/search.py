@@ -38,6 +38,9 @@ def run(
     final_seeds: Annotated[
         int, typer.Option("--final-seeds", min=1, help="Runs of the winner, with test accuracy.")
     ] = 5,
+    metric: Annotated[
+        str, typer.Option("--metric", help="What decides on the validation nodes: accuracy, roc-auc …")
+    ] = "accuracy",
     seed: Seed = 0,
     batch: Annotated[
         int, typer.Option("--batch", min=1, help="Trials proposed at once; more for a large cluster.")
@@ -60,7 +63,7 @@ def run(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Search for the settings with the highest validation accuracy, then test the best on fresh seeds.
+    """Search for the settings with the best validation accuracy or --metric, then test it on fresh seeds.
 
     Every run is kept in a ledger: none is done twice, and an interrupted search goes on with --resume.
 
@@ -88,7 +91,7 @@ def run(
         with resumable(folder), progress_bar("searching") as report:
 
             def told(done: int, total: int, best: Trial | None) -> None:
-                so_far = "" if best is None else f", best {100 * (best.val_accuracy or 0):.1f} %"
+                so_far = "" if best is None else f", best {_validation(metric, best)}"
                 report(done / total, f"searching{so_far}")
 
             result = search(
@@ -104,6 +107,7 @@ def run(
                 address=address,
                 seed=seed,
                 batch=batch,
+                metric=metric,
                 progress=told,
             )
         folder.mkdir(parents=True, exist_ok=True)
@@ -147,11 +151,12 @@ def _print(result: SearchResult, source: Source, folder: Path, ledger: Path) -> 
     table = Table(
         title=Text(f"{result.dataset}, space {result.space}: the best settings"), title_justify="left"
     )
-    for column in ("trial", "validation", *names):
-        table.add_column(column, justify="right" if column in ("trial", "validation") else "left")
+    validation = "validation" if result.metric == "accuracy" else f"validation {result.metric}"
+    for column in ("trial", validation, *names):
+        table.add_column(column, justify="right" if column in ("trial", validation) else "left")
     for trial in result.ranking[:5]:
         shown = [_shown(trial.settings[name]) for name in names]
-        table.add_row(str(trial.number), f"{100 * (trial.val_accuracy or 0):.1f} %", *map(Text, shown))
+        table.add_row(str(trial.number), _validation(result.metric, trial), *map(Text, shown))
     console = Console()
     console.print(table) if console.is_terminal else Console(width=120).print(table)
     if result.failed:
@@ -163,10 +168,18 @@ def _print(result: SearchResult, source: Source, folder: Path, ledger: Path) -> 
         shares = ", ".join(f"{name} {share:.0%}" for name, share in result.importances.items())
         print(f"importance (share of the variation, fANOVA): {shares}")
     test = [100 * row["test_accuracy"] for row in result.final if row["test_accuracy"] is not None]
-    spread = f" ± {np.std(test, ddof=1):.1f}" if len(test) > 1 else ""
+    deviation = f" ± {np.std(test, ddof=1):.1f}" if len(test) > 1 else ""
     print(
-        "test: no test nodes" if not test else f"test accuracy of the winner: {np.mean(test):.1f}{spread} %"
+        "test: no test nodes"
+        if not test
+        else f"test accuracy of the winner: {np.mean(test):.1f}{deviation} %"
     )
+    if test and result.metric != "accuracy":
+        from mcn.cli._tables import mean_and_spread
+        from mcn.experiments.engine.cells import metric_figures
+
+        own = mean_and_spread(result.metric, metric_figures(result.metric, result.final))
+        print(f"test {result.metric} of the winner: {own}")
     print(f"protocol: {result.protocol}")
     where = ["--graph", source.graph] if source.graph else []
     where += ["--nodes", source.nodes] if source.nodes else []
@@ -174,6 +187,12 @@ def _print(result: SearchResult, source: Source, folder: Path, ledger: Path) -> 
     again += ["--seed", str(result.final[0]["seed"])]
     print(f"again: {shlex.join(again)}")
     print(f"files: {folder}" + ("" if ledger.parent == folder else f", {ledger}"))
+
+
+def _validation(metric: str, trial: Trial) -> str:
+    from mcn.cli._tables import mean_and_spread
+
+    return mean_and_spread(metric, {"test_mean": trial.val_score, "test_std": None})
 
 
 def _shown(value: Any) -> str:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import subprocess
 import sys
 from itertools import pairwise
@@ -37,7 +38,7 @@ def test_the_winner_has_the_highest_mean_validation_accuracy(found: tuple[Search
             assert "lower the learning rate" in str(trial.error)
             continue
         rows = [run_unit(unit) for unit in units]
-        assert trial.val_accuracy == np.mean([row["val_accuracy"] for row in rows])
+        assert trial.val_accuracy == trial.val_score == np.mean([row["val_accuracy"] for row in rows])
         assert trial.val_loss == np.mean([row["val_loss"] for row in rows])
     good = [trial for trial in result.trials if trial.error is None]
     assert result.best == min(good, key=lambda t: (-t.val_accuracy, t.val_loss, t.number))  # type: ignore[operator]
@@ -120,6 +121,47 @@ def test_a_grid(tmp_path: Path) -> None:
     assert all(a[0] <= b[0] for a, b in pairwise(told))
 
 
+@pytest.mark.parametrize("metric", ["roc-auc", "log-loss"])
+def test_another_metric_decides(metric: str, tmp_path: Path) -> None:
+    """The runs are those of any other search; the metric is read from their rows."""
+    path = tmp_path / "ledger.sqlite"
+    result = small_search(str(path), "grid", trials=18, seeds=2, final_seeds=1, metric=metric)
+    assert result.metric == result.to_dict()["metric"] == metric
+    ledger = Ledger(path)
+    for trial in result.trials:
+        if trial.error is not None:
+            assert trial.val_score is None
+            continue
+        rows = ledger.rows(test=False, settings={**SPACE.fixed, **trial.settings})
+        assert [row["seed"] for row in rows] == [0, 1]
+        assert trial.val_score == np.mean([row["metrics"]["val"][metric] for row in rows])
+        assert trial.val_accuracy == np.mean([row["val_accuracy"] for row in rows])
+    good = [trial for trial in result.trials if trial.error is None]
+    assert len(good) == 12
+    sign = 1 if metric == "log-loss" else -1
+    order = sorted(good, key=lambda t: (sign * t.val_score, t.val_loss, t.number))  # type: ignore[operator]
+    assert result.ranking == order
+    assert result.best == order[0]
+    most = "lowest" if metric == "log-loss" else "highest"
+    assert f"the winner has the {most} mean validation {metric} and ran with" in result.protocol
+    assert all("metric" not in row["settings"] for row in ledger.rows())
+    assert [row["settings"] for row in result.final] == [{**SPACE.fixed, **result.best.settings}]
+
+
+def test_runs_without_metrics_are_no_trials_of_another_metric(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite"
+    space = Space("one", "", {"dropout": (0.0,)}, SPACE.fixed, {})
+    options: dict[str, Any] = {"sampler": "grid", "seeds": 1, "final_seeds": 1, "jobs": 1}
+    plain = search(KARATE, space, ledger=path, **options)
+    with sqlite3.connect(path) as db:
+        db.execute("UPDATE runs SET metrics = NULL, version = '0.1.0'")
+    db.close()
+    assert search(KARATE, space, ledger=path, **options).best == plain.best
+    message = "the ledger has this run from version 0.1.0, without roc-auc; use another ledger"
+    with pytest.raises(ValueError, match=message):
+        search(KARATE, space, ledger=path, metric="roc-auc", **options)
+
+
 def test_a_space_of_views() -> None:
     fixed = {"max_epochs": 1, "steps_per_epoch": 2, "unlabelled_batch": 10}
     space = Space("few", "", {"drop_neighbours": (0.2, 0.5)}, fixed, {}, "views")
@@ -154,6 +196,7 @@ def test_a_stack_too_large_is_a_failed_trial(tmp_path: Path, monkeypatch: pytest
         ({"seeds": 1.5}, "seeds must be an integer of at least 1, got 1.5"),
         ({"sampler": "random"}, "sampler must be one of tpe, grid, got 'random'"),
         ({"engine": "dask"}, "engine must be one of local, ray, got 'dask'"),
+        ({"metric": "roc"}, "metric must be one of accuracy, .*, log-loss, got 'roc'"),
         ({"address": "auto"}, "address 'auto' is of a Ray cluster"),
     ],
 )

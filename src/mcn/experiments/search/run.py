@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from mcn._names import one_of
+from mcn.experiments.engine.cells import metric_figures
 from mcn.experiments.engine.engines import check_engine, open_engine
 from mcn.experiments.engine.ledger import Ledger
 from mcn.experiments.engine.runner import run_units
@@ -17,19 +19,24 @@ from mcn.experiments.engine.source import Source, load
 from mcn.experiments.engine.unit import Unit
 from mcn.experiments.search.proposals import importances, proposals
 from mcn.experiments.search.space import Space
+from mcn.train.metrics import LESS_IS_BETTER, METRICS
 from mcn.train.run import protocol
 from mcn.train.settings import Settings
 
 
 @dataclass(frozen=True)
 class Trial:
-    """Settings that were tried: means over the seeds on the validation nodes, or why it failed."""
+    """Settings that were tried: means over the seeds on the validation nodes, or why it failed.
+
+    val_score is the metric that decides; by default it is the accuracy.
+    """
 
     number: int
     settings: dict[str, Any]
     val_accuracy: float | None
     val_loss: float | None
     error: str | None = None
+    val_score: float | None = None
 
 
 @dataclass(frozen=True)
@@ -39,12 +46,13 @@ class SearchResult:
     Attributes:
         dataset, space, sampler: what was searched, and how.
         trials: in the order they were proposed.
-        best: the winner: highest mean validation accuracy, then lowest validation loss, then first.
+        best: the winner: best mean validation score, then lowest validation loss, then first.
         config: its complete configuration.
         final: its rows on fresh seeds, with test accuracy: the only time that test labels are read.
         importances: by setting, the share of the variation it explains; None if that could not be said.
         note: why not.
         protocol: one line on how the numbers came about.
+        metric: what decided, one of `mcn.train.metrics.METRICS`.
     """
 
     dataset: str
@@ -57,6 +65,7 @@ class SearchResult:
     importances: dict[str, float] | None
     note: str | None
     protocol: str
+    metric: str = "accuracy"
 
     @property
     def failed(self) -> int:
@@ -70,7 +79,7 @@ class SearchResult:
         for trial in self.trials:
             if trial.error is None:
                 distinct.setdefault(json.dumps(trial.settings, sort_keys=True), trial)
-        return sorted(distinct.values(), key=_rank)
+        return sorted(distinct.values(), key=lambda trial: _rank(trial, self.metric))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
@@ -95,9 +104,10 @@ def search(
     address: str | None = None,
     seed: int = 0,
     batch: int = 4,
+    metric: str = "accuracy",
     progress: Progress | None = None,
 ) -> SearchResult:
-    """Search `space` for the settings with the highest mean validation accuracy.
+    """Search `space` for the settings with the best mean validation score.
 
     Trials are proposed in batches: all of a batch run before the next is proposed, and the sampler is told
     of them in order. Proposals depend on `seed`, `batch` and the figures alone, not on `jobs`, so that a
@@ -116,6 +126,7 @@ def search(
         jobs, engine, address: see `run_units`.
         seed: of the sampler, and the first of the runs'.
         batch: trials that are proposed at once.
+        metric: what decides, one of `mcn.train.metrics.METRICS`; the runs are the same whatever it is.
         progress: told of every finished run.
 
     Raises:
@@ -129,6 +140,7 @@ def search(
     }.items():
         if isinstance(number, bool) or not isinstance(number, int) or number < 1:
             raise ValueError(f"{name} must be an integer of at least 1, got {number!r}")
+    one_of("metric", metric, METRICS)
     check_engine(engine, jobs, address)
     sampled = proposals(sampler, space, seed)
     if isinstance(ledger, str | os.PathLike):
@@ -144,17 +156,17 @@ def search(
             def report(finished: int, of: int) -> None:
                 if progress is not None:  # equal units run once: scale to what was planned
                     share = finished / of if of else 1.0
-                    progress(before + round(share * len(units)), total, _best(done))
+                    progress(before + round(share * len(units)), total, _best(done, metric))
 
             return run_units(units, ledger, engine=opened, progress=report, keep_failures=keep)
 
         while len(done) < planned:
             asked = sampled.ask(min(batch, planned - len(done)))
             numbered = list(enumerate(asked, len(done)))
-            finished = _try(numbered, source, space.recipe, base, range(seed, seed + seeds), run)
-            sampled.tell([trial.val_accuracy for trial in finished])
+            finished = _try(numbered, source, space.recipe, base, range(seed, seed + seeds), metric, run)
+            sampled.tell([_merit(trial, metric) for trial in finished])
             done += finished
-        best = _best(done)
+        best = _best(done, metric)
         if best is None:
             raise ValueError(f"all {len(done)} trials failed; the first: {done[0].error}")
         fresh = range(seed + seeds, seed + seeds + final_seeds)
@@ -162,10 +174,10 @@ def search(
         final = run(units, planned * seeds, False)
     config = units[0].config()
     assert config is not None
-    shares, note = _importances(space, done)
+    shares, note = _importances(space, done, metric)
     return SearchResult(
         source.title, space.name, sampler, tuple(done), best, config.replace(seed=0), final, shares, note,
-        _protocol(source, config, sampler, done, seed, seeds, final_seeds),
+        _protocol(source, config, sampler, done, seed, seeds, final_seeds, metric), metric,
     )  # fmt: skip
 
 
@@ -175,6 +187,7 @@ def _try(
     recipe: str,
     base: dict[str, Any],
     seeds: range,
+    metric: str,
     run: Callable[[Sequence[Unit], int, bool], list[dict[str, Any]]],
 ) -> list[Trial]:
     """Run a batch; one trial per proposal."""
@@ -185,31 +198,52 @@ def _try(
     ]
     rows = run(units, numbered[0][0] * len(seeds), True)
     return [
-        _trial(number, settings, rows[i * len(seeds) : (i + 1) * len(seeds)])
+        _trial(number, settings, rows[i * len(seeds) : (i + 1) * len(seeds)], metric)
         for i, (number, settings) in enumerate(numbered)
     ]
 
 
-def _trial(number: int, settings: dict[str, Any], rows: list[dict[str, Any]]) -> Trial:
+def _trial(number: int, settings: dict[str, Any], rows: list[dict[str, Any]], metric: str) -> Trial:
     errors = [row["error"] for row in rows if row["error"] is not None]
     if errors:
         return Trial(number, settings, None, None, errors[0])
     accuracy, loss = (float(np.mean([row[name] for row in rows])) for name in ("val_accuracy", "val_loss"))
-    return Trial(number, settings, accuracy, loss)
+    if metric == "accuracy":  # in every ledger
+        return Trial(number, settings, accuracy, loss, None, accuracy)
+    older = [row["version"] for row in rows if row["metrics"] is None]
+    if older:
+        why = f"the ledger has this run from version {older[0]}, without {metric}; use another ledger"
+        return Trial(number, settings, accuracy, loss, why)
+    score = metric_figures(metric, rows)["val_mean"]
+    if score is None:
+        return Trial(number, settings, accuracy, loss, f"{metric} is not defined on the validation nodes")
+    return Trial(number, settings, accuracy, loss, None, score)
 
 
-def _rank(trial: Trial) -> tuple[float, float, int]:
-    assert trial.val_accuracy is not None
+def _merit(trial: Trial, metric: str) -> float | None:
+    """The score of a trial such that more is better; None for a failed one."""
+    if trial.val_score is None or trial.error is not None:
+        return None
+    return -trial.val_score if metric in LESS_IS_BETTER else trial.val_score
+
+
+def _rank(trial: Trial, metric: str) -> tuple[float, float, int]:
+    merit = _merit(trial, metric)
+    assert merit is not None
     assert trial.val_loss is not None
-    return (-trial.val_accuracy, trial.val_loss, trial.number)
+    return (-merit, trial.val_loss, trial.number)
 
 
-def _best(trials: Sequence[Trial]) -> Trial | None:
-    return min((trial for trial in trials if trial.error is None), key=_rank, default=None)
+def _best(trials: Sequence[Trial], metric: str) -> Trial | None:
+    good = (trial for trial in trials if trial.error is None)
+    return min(good, key=lambda trial: _rank(trial, metric), default=None)
 
 
-def _importances(space: Space, trials: Sequence[Trial]) -> tuple[dict[str, float] | None, str | None]:
-    tried = [(trial.settings, trial.val_accuracy) for trial in trials if trial.val_accuracy is not None]
+def _importances(
+    space: Space, trials: Sequence[Trial], metric: str
+) -> tuple[dict[str, float] | None, str | None]:
+    merits = [(trial.settings, _merit(trial, metric)) for trial in trials]
+    tried = [(settings, merit) for settings, merit in merits if merit is not None]
     try:
         return importances(space, tried), None
     except ValueError as error:
@@ -217,12 +251,20 @@ def _importances(space: Space, trials: Sequence[Trial]) -> tuple[dict[str, float
 
 
 def _protocol(
-    source: Source, config: Settings, sampler: str, trials: Sequence[Trial], seed: int, seeds: int, final: int
+    source: Source,
+    config: Settings,
+    sampler: str,
+    trials: Sequence[Trial],
+    seed: int,
+    seeds: int,
+    final: int,
+    metric: str,
 ) -> str:
+    most = "lowest" if metric in LESS_IS_BETTER else "highest"
     failed = sum(trial.error is not None for trial in trials)
     return (
         f"{len(trials)} trials ({sampler}, {failed} failed), each the mean of {_span(seed, seeds)} on the "
-        f"validation nodes, no test label read; the winner has the highest mean validation accuracy and ran "
+        f"validation nodes, no test label read; the winner has the {most} mean validation {metric} and ran "
         f"with {_span(seed + seeds, final)}; {protocol(load(source, seed).data, config)}"
     )
 
