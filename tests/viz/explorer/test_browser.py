@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import io
+import json
+import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from mcn.viz import Explanation, explain, write_explorer
+from mcn.data import load_dataset
+from mcn.train import load_run, train_run
+from mcn.train.auto.config import AutoConfig
+from mcn.train.metrics import METRICS
+from mcn.viz import Explanation, explain, write_explorer, write_report
+from tests.train.test_stored import STORED
 from tests.viz.conftest import HOSTILE, Trained
 from tests.viz.explorer.conftest import Page
 
@@ -368,11 +376,146 @@ def test_the_report(browser: Page, report: Path, karate: Trained) -> None:
     assert " --set policy_lr=0.2 " in shown
     assert karate.run.summary["versions"]["torch"] in browser.text("#repeat")
     assert karate.run.summary["protocol"] in browser.text("#report")
-    assert len(browser.all("#report .box")) == 6
+    assert len(browser.all("#charts .box")) == 6
     browser.find("33")
     assert browser.text("#node h2") == "33"
     assert browser.complaints == []
     assert [address for address in browser.requests if not address.startswith("data:")] == [report.as_uri()]
+
+
+def table(page: Page, number: int) -> list[list[str]]:
+    """The cells of one of the tables of figures, its head first."""
+    script = (
+        "return [...document.querySelectorAll('#scores table')[arguments[0]].rows]"
+        ".map((row) => [...row.cells].map((cell) => cell.textContent))"
+    )
+    return page.driver.execute_script(script, number)
+
+
+def shown(metric: str, value: float | None) -> str:
+    if value is None:
+        return "–"
+    return f"{value:.3f}" if metric == "log-loss" else f"{100 * value:.1f} %"
+
+
+def test_the_metrics_of_a_report(browser: Page, report: Path, karate: Trained) -> None:
+    assert browser.open(report) == "webgl"
+    summary = karate.run.summary
+    assert browser.texts("#scores h3") == ["Metrics", "Simpler things beside it"]
+    head, *rows = table(browser, 0)
+    assert head == ["metric", "training", "validation", "test"]
+    parts = [summary["scores"][part] for part in ("train", "val", "test")]
+    assert [row[0].removesuffix(" (less is better)") for row in rows] == list(METRICS)
+    for metric, row in zip(METRICS, rows, strict=True):
+        assert row[1:] == [shown(metric, part[metric]) for part in parts]
+    assert rows[-1][0] == "log-loss (less is better)"
+    assert browser.texts("#scores section:first-child .picked th") == ["accuracy"]
+    head, *rows = table(browser, 1)
+    assert head == ["", "accuracy, validation"]
+    assert [row[0] for row in rows] == [
+        "this network",
+        "always the largest class",
+        "features alone (logistic regression)",
+        "the graph alone (labels spread along edges)",
+    ]
+    values = [summary["scores"]["val"]["accuracy"], *summary["alone"].values()]
+    assert [row[1] for row in rows] == [shown("accuracy", value) for value in values]
+    assert summary["remarks"]
+    assert browser.texts("#report .remarks li") == summary["remarks"]
+    order = (
+        "return [...document.querySelector('#report').children].map((each) => each.className || each.tagName)"
+    )
+    assert browser.driver.execute_script(order)[:5] == ["H2", "stats", "note", "remarks", "grid"]
+    assert browser.complaints == []
+
+
+def with_summary(run: Trained, folder: Path, **changes: Any) -> Path:
+    """The report of a copy of a run whose summary differs."""
+    copy = shutil.copytree(run.folder, folder / "run")
+    summary = json.loads((copy / "summary.json").read_text()) | changes
+    (copy / "summary.json").write_text(json.dumps(summary))
+    return write_report(copy, run.data)
+
+
+def test_the_report_of_a_run_of_0_1_0(browser: Page, karate: Trained, tmp_path: Path) -> None:
+    """Its summary has accuracies alone."""
+    folder = shutil.copytree(STORED / "mcn", tmp_path / "run")
+    path = write_report(folder, karate.data)
+    assert browser.open(path) == "webgl"
+    assert browser.text("#report .stat b") == f"{100 * load_run(folder).summary['test_accuracy']:.1f} %"
+    assert browser.all("#scores, .remarks") == []
+    assert len(browser.all("#charts .box")) == 6
+    assert browser.complaints == []
+
+
+def test_a_report_without_remarks_and_test_nodes(browser: Page, karate: Trained, tmp_path: Path) -> None:
+    scores = karate.run.summary["scores"] | {"test": None}
+    scores["val"] = scores["val"] | {"roc-auc": None}
+    path = with_summary(karate, tmp_path, scores=scores, remarks=[], metric="roc-auc")
+    assert browser.open(path) == "webgl"
+    assert browser.all(".remarks") == []
+    head, *rows = table(browser, 0)
+    assert head == ["metric", "training", "validation"]
+    assert rows[3][::2] == ["roc-auc", "–"]
+    assert browser.texts("#scores section:first-child .picked th") == ["roc-auc"]
+    assert table(browser, 1)[0] == ["", "roc-auc, validation"]
+    assert table(browser, 1)[1] == ["this network", "–"]
+    assert browser.complaints == []
+
+
+def test_the_candidates_of_auto(browser: Page, tmp_path: Path) -> None:
+    config = AutoConfig(candidates=("mlp", "gcn", "mcn"), repeats=2, max_epochs=3, hidden=4)
+    data = load_dataset("karate")
+    train_run(tmp_path / "run", data, config, {"dataset": "karate", "graph": None, "nodes": None})
+    run = load_run(tmp_path / "run")
+    assert browser.open(write_report(run, data)) == "webgl"
+    assert browser.texts("#scores h3")[2] == "Candidates that were tried"
+    head, *rows = table(browser, 2)
+    assert head == ["candidate", "accuracy, validation", "points behind", "runs", "s per run"]
+    found = run.summary["candidates"]
+    assert len(found) == 3
+    for row, own in zip(rows, found, strict=True):
+        behind = f"{100 * own['behind']:.1f} ± {100 * own['behind_error']:.1f}" if own is not found[0] else ""
+        assert row[:4] == [own["candidate"], shown("accuracy", own["score"]), behind, "2"]
+    runs = run.summary["candidate_runs"]  # the curves are those of all runs, one after the other
+    own = max((r for r in runs if r["candidate"] == found[0]["candidate"]), key=lambda r: r["score"])
+    kept = sum(r["epochs"] for r in runs[: runs.index(own)]) + own["best_epoch"]
+    assert sum(f"kept: epoch {kept}" == text for text in browser.texts("#charts .key span")) == 2
+    assert browser.complaints == []
+
+
+def test_candidates_by_a_metric_of_which_less_is_better(
+    browser: Page, karate: Trained, tmp_path: Path
+) -> None:
+    rows = [
+        {"candidate": "gcn", "runs": 1, "score": -0.25, "behind": 0.0, "behind_error": None},
+        {"candidate": "mlp", "runs": 1, "score": -0.5, "behind": 0.25, "behind_error": None},
+    ]
+    candidates = [row | {"seconds_per_run": 1.0} for row in rows]
+    path = with_summary(karate, tmp_path, candidates=candidates, metric="log-loss")
+    assert browser.open(path) == "webgl"
+    assert table(browser, 2) == [
+        ["candidate", "log-loss, validation", "behind", "runs", "s per run"],
+        ["gcn", "0.250", "", "1", "1.0"],
+        ["mlp", "0.500", "0.250", "1", "1.0"],
+    ]
+
+
+def test_hostile_remarks_and_candidates_stay_text(browser: Page, karate: Trained, tmp_path: Path) -> None:
+    row = {"candidate": HOSTILE[1], "runs": 1, "score": 0.5, "behind": 0.0, "behind_error": None}
+    path = with_summary(
+        karate,
+        tmp_path,
+        **{"remarks": HOSTILE[:4], "candidates": [row | {"seconds_per_run": 1.0}], "metric": HOSTILE[0]},
+        **{"scores": {"train": None, "val": {HOSTILE[1]: 0.5}, "test": None}},
+    )
+    assert browser.open(path) == "webgl"
+    assert browser.texts("#report .remarks li") == HOSTILE[:4]
+    assert table(browser, 0)[1][0] == table(browser, 2)[1][0] == HOSTILE[1]
+    assert table(browser, 1)[0][1] == f"{HOSTILE[0]}, validation"
+    assert browser.driver.title == "karate: report"
+    assert browser.all("#report img, #report b > b, #report script") == []
+    assert browser.complaints == []
 
 
 def test_a_network_of_motif_views(browser: Page, views: Trained) -> None:

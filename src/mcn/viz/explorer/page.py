@@ -24,6 +24,7 @@ SCRIPTS = (
     "drawings",
     "node",
     "charts",
+    "scores",
     "run",
     "main",
 )

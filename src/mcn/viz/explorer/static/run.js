@@ -40,8 +40,9 @@ function showReport(data, root) {
   const { meta } = data;
   root.hidden = false;
   root.replaceChildren(el("h2", {}, "Result"), statistics(meta), el("p", { class: "note" }, meta.summary.protocol),
+    remarkList(meta.summary), scoreBoxes(meta.summary),
     el("h2", {}, "How it came about"),
-    el("div", { class: "grid" }, charts(data).map(([title, chart]) => el("section", { class: "box" }, el("h3", {}, title), chart))),
+    el("div", { class: "grid", id: "charts" }, charts(data).map(([title, chart]) => el("section", { class: "box" }, el("h3", {}, title), chart))),
     el("h2", {}, "Node by node"), meta.not_drawn ? el("p", { class: "note" }, meta.not_drawn) : "");
 }
 
