@@ -74,8 +74,10 @@ def print_candidates(result: dict[str, Any]) -> None:
         runs = f"{row['runs']} run{'s' if row['runs'] > 1 else ''}"
         behind = ""
         if row is not rows[0]:
-            error = "" if row["behind_error"] is None else f" ± {100 * row['behind_error']:.1f}"
-            behind = f", {100 * row['behind']:.1f}{error} points behind"
+            scale, unit = (1, "") if metric == "log-loss" else (100, " points")
+            digits = 3 if metric == "log-loss" else 1
+            error = "" if row["behind_error"] is None else f" ± {scale * row['behind_error']:.{digits}f}"
+            behind = f", {scale * row['behind']:.{digits}f}{error}{unit} behind"
         score = figure(metric, abs(row["score"]))
         print(f"candidate {row['candidate']}: {metric} {score} on validation nodes, {runs}{behind}")
 

@@ -278,7 +278,8 @@ def _hint(folder: Path, name: str) -> str:
 
 def _load_into(trainer: Trainer, path: Path) -> None:
     tensors, state = load_tensors(path)
-    load_weights(trainer.model, below("model.", tensors), path)
+    if trainer.model is not None:  # the recipe auto has none before it is done
+        load_weights(trainer.model, below("model.", tensors), path)
     trainer.load(tensors, state)
 
 
