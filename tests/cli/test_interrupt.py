@@ -47,7 +47,7 @@ EPOCHS = {"mcn": 1500, "views": 300, "auto": 1500}
 CANDIDATES = ["mlp", "gcn", "mcn"]
 
 
-@pytest.fixture(scope="module", params=list(EPOCHS))
+@pytest.fixture(scope="module", params=["mcn", "views", pytest.param("auto", marks=pytest.mark.slow)])
 def undisturbed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Whole:
     """A run on karate, made in this process."""
     epochs = EPOCHS[request.param]
