@@ -74,9 +74,10 @@ class AutoConfig(Settings):
     @property
     def protocol(self) -> str:
         """Say how the winner is chosen."""
+        runs = "one run" if self.repeats == 1 else f"up to {self.repeats} runs"
         return (
-            f"the best of {', '.join(self.candidates)} by mean validation {self.metric}, up to "
-            f"{self.repeats} runs each within {self.minutes:g} minutes of training"
+            f"the best of {', '.join(self.candidates)} by mean validation {self.metric}, {runs} each within "
+            f"{self.minutes:g} minutes of training"
         )
 
     def candidate(self, name: str, repeat: int = 0) -> Settings:
