@@ -47,7 +47,11 @@ EPOCHS = {"mcn": 1500, "views": 300, "auto": 1500}
 CANDIDATES = ["mlp", "gcn", "mcn"]
 
 
-@pytest.fixture(scope="module", params=["mcn", "views", pytest.param("auto", marks=pytest.mark.slow)])
+# That the other recipes resume with the same bits is tested with their trainers, in every run of the tests.
+SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("views", "auto")]
+
+
+@pytest.fixture(scope="module", params=["mcn", *SLOW])
 def undisturbed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Whole:
     """A run on karate, made in this process."""
     epochs = EPOCHS[request.param]
