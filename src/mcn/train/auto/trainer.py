@@ -61,11 +61,14 @@ class AutoTrainer(Trainer):
             untried = sum(repeat == 0 for _, repeat in self._queue) + 1
             self._until = self.seconds + (left / untried if self._repeat == 0 else left)
             if left > 0 and expected <= left:
-                own = self.config.candidate(self._name, self._repeat)
-                inputs = self.problem.inputs.of(own)
-                self._current = work_of(own).trainer(Problem(inputs, self.problem.known), own)
+                self._current = self._candidate()
                 return
         self._current, self.stopped = None, True
+
+    def _candidate(self) -> Trainer:
+        """Make a fresh training run of the candidate whose turn it is."""
+        own = self.config.candidate(self._name, self._repeat)
+        return work_of(own).trainer(Problem(self.problem.inputs.of(own), self.problem.known), own)
 
     def run_epoch(self) -> Epoch:
         """Train the current candidate for an epoch; take up the next one when it is done."""
@@ -176,9 +179,7 @@ class AutoTrainer(Trainer):
         self._name, self._repeat, self._until = state["now"]
         self._current = None
         if state["current"] is not None:
-            own = self.config.candidate(self._name, self._repeat)
-            inputs = self.problem.inputs.of(own)
-            self._current = work_of(own).trainer(Problem(inputs, self.problem.known), own)
+            self._current = self._candidate()
             self._current.load(below("current.", tensors), state["current"])
 
     def _make_optimizer(self) -> torch.optim.Optimizer:
