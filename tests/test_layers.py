@@ -10,7 +10,7 @@ import pytest
 
 import mcn
 
-FLOW = ["data", "motifs", "matrices", "nn", "train", "baselines", "experiments", "viz", "cli"]
+FLOW = ["data", "store", "motifs", "matrices", "nn", "train", "baselines", "experiments", "viz", "cli"]
 SOURCE = Path(mcn.__file__).parent
 FILES = sorted(SOURCE.rglob("*.py"))
 

@@ -13,6 +13,7 @@ __version__ = "0.2.0"
 _HOME = {
     "load_dataset": "mcn.data",
     "load_graph": "mcn.data",
+    "GraphStore": "mcn.store",
     "EDGE_ORBITS": "mcn.motifs",
     "NODE_ORBITS": "mcn.motifs",
     "GRAPHLETS": "mcn.motifs",

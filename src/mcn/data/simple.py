@@ -66,15 +66,20 @@ class SimpleGraph:
 
     def describe(self) -> str:
         """One line on the graph and on what was made simple."""
-        notes = []
-        if self.self_loops:
-            notes.append(f"{self.self_loops:,} self-loops dropped")
-        if self.duplicates:
-            notes.append(f"{self.duplicates:,} repeated entries dropped")
-        if 0 < self.one_way < self.num_edges:
-            notes.append(f"{self.one_way:,} edges given in one direction only, used in both")
-        size = f"{self.num_nodes:,} nodes, {self.num_edges:,} undirected edges"
-        return f"{size} ({'; '.join(notes)})" if notes else size
+        return made_simple(self.num_nodes, self.num_edges, self.self_loops, self.duplicates, self.one_way)
+
+
+def made_simple(num_nodes: int, num_edges: int, self_loops: int, duplicates: int, one_way: int) -> str:
+    """One line on a graph and on what was dropped or added to make it simple."""
+    notes = []
+    if self_loops:
+        notes.append(f"{self_loops:,} self-loops dropped")
+    if duplicates:
+        notes.append(f"{duplicates:,} repeated entries dropped")
+    if 0 < one_way < num_edges:
+        notes.append(f"{one_way:,} edges given in one direction only, used in both")
+    size = f"{num_nodes:,} nodes, {num_edges:,} undirected edges"
+    return f"{size} ({'; '.join(notes)})" if notes else size
 
 
 def simple_graph(edge_index: Any, num_nodes: int | None = None) -> SimpleGraph:
@@ -88,7 +93,7 @@ def simple_graph(edge_index: Any, num_nodes: int | None = None) -> SimpleGraph:
     Raises:
         ValueError: wrong shape, ids that are not integers, negative or out of range.
     """
-    source, target = _endpoints(edge_index)
+    source, target = endpoints(edge_index)
     n = _num_nodes(source, target, num_nodes)
     try:
         indptr, indices, loops, duplicates, one_way = _build(source, target, n)
@@ -97,7 +102,8 @@ def simple_graph(edge_index: Any, num_nodes: int | None = None) -> SimpleGraph:
     return SimpleGraph(n, indptr, indices, int(loops), int(duplicates), int(one_way))
 
 
-def _endpoints(edge_index: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+def endpoints(edge_index: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return both rows of an edge list of shape [2, E] as int32 or int64, or refuse it."""
     if hasattr(edge_index, "tocoo"):
         raise ValueError(
             "edge_index is a sparse matrix; expected ids [2, E], such as np.stack(matrix.nonzero())"
