@@ -177,6 +177,15 @@ class MotifStack(RowSource):
             return self._stored
         return self._rows(self.src, self._check_choice(choice))
 
+    def rows_of(self, nodes: NDArray[np.int64], choice: NDArray[np.int64]) -> Rows:
+        """Return the rows of Â of some nodes with these choices; columns are node ids."""
+        return self._rows(nodes, choice)
+
+    def adjacencies(self, t: int) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.float64]]:
+        """Return A_t as indptr, indices and values; indptr counts from the beginning of the whole stack."""
+        n = self.num_nodes
+        return self._adj.indptr[t * n : (t + 1) * n + 1], self._adj.indices, self._adj.values
+
     def matrix(self, motif: str, step: int = 1) -> csr_array:
         """Compute Ψ(A_t^k) in float64, [N, N]."""
         if motif not in self.motifs:

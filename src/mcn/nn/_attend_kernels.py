@@ -1,7 +1,7 @@
 """Kernels of the fused attention: one row of Â at a time forward, one source at a time backward.
 
 Shapes: z [num_src, H, D], s_dst [num_dst, H], s_src [num_src, H], alpha [E, H]; coefficient number
-``e * H + h`` is dropped when the hash of (key, number) is below `limit`.
+``n * H + h`` is dropped when the hash of (key, number) is below `limit`, where n = e, or what `numbers` says.
 """
 
 from __future__ import annotations
@@ -60,6 +60,7 @@ class Job(NamedTuple):
 
     indptr, indices, prior: the chosen rows, with Ã as their values. multiply: the prior "product".
     slope: slope of the LeakyReLU below zero. limit, scale, key: the dropout of the coefficients.
+    numbers: n of the first entry of each row; `indptr` where entries are numbered as they lie.
     alpha: the softmax, written by `forward`.
     """
 
@@ -74,16 +75,17 @@ class Job(NamedTuple):
     limit: int
     scale: Any
     key: np.uint64
+    numbers: NDArray[np.int64]
     alpha: NDArray[Any]
 
 
 @kernel
-def drop_row(row: Any, e: int, limit: int, key: Any) -> None:
-    """Set the coefficients of entry e to zero where the hash of their number is below `limit`."""
+def drop_row(row: Any, n: int, limit: int, key: Any) -> None:
+    """Set the coefficients of entry number n to zero where the hash of their number is below `limit`."""
     if limit > 0:
         heads, zero = row.shape[0], row.dtype.type(0)
         for h in range(heads):
-            row[h] = row[h] if hash32(e * heads + h, key) >= limit else zero
+            row[h] = row[h] if hash32(n * heads + h, key) >= limit else zero
 
 
 @kernel
@@ -97,7 +99,7 @@ def forward(
 
     Without `multiply`, log Ã is added to the logits; with it, the finished softmax is multiplied by Ã.
     """
-    indptr, indices, prior, multiply, s_dst, s_src, z, slope, limit, scale, key, alpha = job
+    indptr, indices, prior, multiply, s_dst, s_src, z, slope, limit, scale, key, numbers, alpha = job
     _, heads, width = z.shape
     top = np.empty(heads, z.dtype)
     total = np.empty(heads, z.dtype)
@@ -136,7 +138,7 @@ def forward(
             weight = prior[e] * scale if multiply else scale
             for h in range(heads):
                 coefficient[h] = row[h] * weight
-            drop_row(coefficient, e, limit, key)
+            drop_row(coefficient, numbers[i] - indptr[i] + e, limit, key)
             to, of = out[i], z[indices[e]]
             for h in range(heads):
                 by = coefficient[h]
@@ -154,7 +156,7 @@ def backward_rows(
     d_dst: Any,
 ) -> None:
     """Compute the gradient of every logit, which the pass over sources reads, and of the targets' halves."""
-    indptr, indices, prior, multiply, s_dst, s_src, z, slope, limit, scale, key, alpha = job
+    indptr, indices, prior, multiply, s_dst, s_src, z, slope, limit, scale, key, numbers, alpha = job
     _, heads, width = z.shape
     mean = np.empty(heads, z.dtype)
     zero, one = z.dtype.type(0), z.dtype.type(1)
@@ -168,7 +170,7 @@ def backward_rows(
                 for d in range(width):
                     t += by[h, d] * of[h, d]
                 row[h] = t * weight
-            drop_row(row, e, limit, key)
+            drop_row(row, numbers[i] - indptr[i] + e, limit, key)
             for h in range(heads):
                 mean[h] += row[h] * share[h]
         mine, total = s_dst[i], d_dst[i]
@@ -195,7 +197,7 @@ def backward_sources(
     d_z: Any,
 ) -> None:
     """Sum the gradients of each source over the targets that listen to it, in ascending order."""
-    _, _, prior, multiply, _, _, _, _, limit, scale, key, alpha = job
+    row_starts, _, prior, multiply, _, _, _, _, limit, scale, key, numbers, alpha = job
     _, heads, width = d_z.shape
     coefficient = np.empty(heads, d_z.dtype)
     for j in range(start, stop):
@@ -207,7 +209,8 @@ def backward_sources(
             for h in range(heads):
                 total[h] += row[h]
                 coefficient[h] = share[h] * weight
-            drop_row(coefficient, e, limit, key)
+            i = targets[slot]
+            drop_row(coefficient, numbers[i] - row_starts[i] + e, limit, key)
             for h in range(heads):
                 by = coefficient[h]
                 for d in range(width):

@@ -6,6 +6,8 @@ work or on the device, and the backward pass recomputes the mask instead of stor
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import torch
 
@@ -21,7 +23,7 @@ _U2 = np.uint32(_M2)
 
 
 @kernel
-def hash32(position: int, key: np.uint64) -> np.uint32:
+def hash32(position: Any, key: np.uint64) -> np.uint32:
     """Hash `position` (modulo 2³²) under the 64-bit `key` to thirty-two well-mixed bits."""
     x = np.uint32(np.uint32(position) ^ np.uint32(key))
     x = np.uint32(np.uint32(x ^ np.uint32(x >> np.uint32(16))) * _U1)
@@ -33,8 +35,12 @@ def hash32(position: int, key: np.uint64) -> np.uint32:
 
 def hash32_torch(count: int, key: int, device: torch.device | str = "cpu") -> torch.Tensor:
     """`hash32` of positions 0 … count-1 with torch integer arithmetic, on any device (int64 tensor)."""
-    x = torch.arange(count, dtype=torch.int64, device=device).bitwise_and_(_WORD)
-    x = x ^ (key & _WORD)
+    return hash32_of(torch.arange(count, dtype=torch.int64, device=device), key)
+
+
+def hash32_of(positions: torch.Tensor, key: int) -> torch.Tensor:
+    """`hash32` of an int64 tensor of positions, on any device."""
+    x = (positions & _WORD) ^ (key & _WORD)
     x = ((x ^ (x >> 16)) * _M1) & _WORD
     x = x ^ ((key >> 32) & _WORD)
     x = ((x ^ (x >> 15)) * _M2) & _WORD
@@ -49,8 +55,12 @@ def threshold(p: float) -> int:
 def keep_mask(shape: tuple[int, ...], p: float, key: int, like: torch.Tensor) -> torch.Tensor:
     """0 for dropped entries and 1/(1-p) for kept ones, on the device and in the type of `like`."""
     count = int(np.prod(shape, dtype=np.int64))
-    kept = hash32_torch(count, key, like.device) >= threshold(p)
-    return (kept.to(like.dtype) * (1.0 / (1.0 - p))).view(shape)
+    return keep_at(torch.arange(count, dtype=torch.int64, device=like.device), p, key, like).view(shape)
+
+
+def keep_at(positions: torch.Tensor, p: float, key: int, like: torch.Tensor) -> torch.Tensor:
+    """The same for an int64 tensor of positions, in its shape."""
+    return (hash32_of(positions, key) >= threshold(p)).to(like.dtype) * (1.0 / (1.0 - p))
 
 
 def derive(key: int, *path: int) -> int:

@@ -124,7 +124,7 @@ def _copy(
             out[target + k] = x[source + k]
     else:
         for k in range(np.uint64(size)):
-            kept = hash32(number + k, key) >= limit  # type: ignore[arg-type]
+            kept = hash32(number + k, key) >= limit
             out[target + k] = x[source + k] * scale if kept else zero
 
 

@@ -29,6 +29,8 @@ class Attention:
         slope: slope of the LeakyReLU below zero.
         coefficient_dropout, feature_dropout: probability of dropping a coefficient, an entry of z.
         coefficient_key, feature_key: decide which ones are dropped.
+        numbers: the first entry of each row counts as number ``numbers[i]`` where that is decided; None if
+            entries are numbered as they lie.
         return_coefficients: also return α.
     """
 
@@ -38,6 +40,7 @@ class Attention:
     feature_dropout: float = 0.0
     coefficient_key: int = 0
     feature_key: int = 0
+    numbers: NDArray[np.int64] | None = None
     return_coefficients: bool = False
 
     def scalars(self, dtype: Any) -> tuple[int, Any, np.uint64]:
@@ -64,7 +67,8 @@ class _Attend(torch.autograd.Function):
         out = np.zeros((len(dst), *zn.shape[1:]), zn.dtype)
         slope, (limit, scale, key) = zn.dtype.type(how.slope), how.scalars(zn.dtype)
         multiply = how.prior == "product"
-        job = kernels.Job(*rows[:2], prior, multiply, dst, src, zn, slope, limit, scale, key, alpha)
+        numbers = rows.indptr if how.numbers is None else how.numbers
+        job = kernels.Job(*rows[:2], prior, multiply, dst, src, zn, slope, limit, scale, key, numbers, alpha)
         if len(zn):
             spread(
                 lambda a, b: kernels.forward(a, b, job, out),

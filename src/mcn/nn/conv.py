@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from mcn._names import one_of
 from mcn.matrices import Rows, RowSource
-from mcn.nn import ops
+from mcn.nn import by_node, ops
 from mcn.nn._rng import derive, torch_key
 from mcn.nn.attend import PRIORS, Attention
 from mcn.nn.features import DenseRows, SparseFeatures, is_sparse, sparse_features
@@ -170,7 +170,7 @@ class MCNConv(torch.nn.Module):
         rows = weights = stack.select(chosen.number)
         if not self.self_attention:
             weights = symmetric_normalised(rows, _source_degrees(stack, rows, degrees))
-        out, coefficients = self._aggregate(z, weights, live, return_coefficients)
+        out, coefficients = self._aggregate(z, stack, weights, live, return_coefficients)
         return (out, chosen.report(stack, rows, coefficients)) if report else out
 
     def what_if(
@@ -204,7 +204,7 @@ class MCNConv(torch.nn.Module):
             if degrees is None:
                 degrees = stack.select(self._choose(z, stack, None, None, None, False).number).sums()
             weights = symmetric_normalised(rows, _source_degrees(stack, rows, degrees), rows.sums())
-        out, coefficients = self._aggregate(z, weights, None, True)
+        out, coefficients = self._aggregate(z, stack, weights, None, True)
         return out, chosen.report(stack, rows, coefficients)
 
     def _transform(
@@ -222,7 +222,10 @@ class MCNConv(torch.nn.Module):
                 "one row per source of the stack, in_channels columns"
             )
         features: Any = sparse_features(x) if is_sparse(x) else x
-        return ops.transform(features, self.weight, *self._drop(self.input_dropout, key, _INPUT))
+        p, own = self._drop(self.input_dropout, key, _INPUT)
+        if stack.by_node:
+            features, p = by_node.dropout(features, stack.src, p, own), 0.0
+        return ops.transform(features, self.weight, p, own)
 
     @staticmethod
     def _drop(p: float, key: int | None, purpose: int) -> tuple[float, int]:
@@ -270,7 +273,7 @@ class MCNConv(torch.nn.Module):
         return lambda motif, step: epsilon_greedy(motif, step, rate, generator)
 
     def _aggregate(
-        self, z: torch.Tensor, weights: Rows, key: int | None, wanted: bool
+        self, z: torch.Tensor, stack: RowSource, weights: Rows, key: int | None, wanted: bool
     ) -> tuple[torch.Tensor, torch.Tensor | None]:
         """Return the convolved features, and the coefficients if they are wanted.
 
@@ -282,14 +285,18 @@ class MCNConv(torch.nn.Module):
         )
         shape, coefficients = (-1, self.heads, self.out_channels), None
         if self.att_src is None or self.att_dst is None:
-            out = ops.propagate(ops.dropout(z, *feature), weights, *dropout).view(shape)
+            z = by_node.dropout(z, stack.src, *feature) if stack.by_node else ops.dropout(z, *feature)
+            out = ops.propagate(z, weights, *dropout).view(shape)
             if wanted:
                 coefficients = torch.from_numpy(weights.values).to(z.device, z.dtype)
         else:
             z = z.view(shape)
             s_src, s_dst = ops.head_logits(z, self.att_src, self.att_dst, len(weights.indptr) - 1)
             (p, p_key), (q, q_key) = dropout, feature
-            how = Attention(self.prior, self.negative_slope, p, q, p_key, q_key, wanted)
+            if stack.by_node:
+                z, q = by_node.dropout(z.flatten(1), stack.src, q, q_key).view(shape), 0.0
+            numbers = by_node.first_numbers(stack.targets) if stack.by_node else None
+            how = Attention(self.prior, self.negative_slope, p, q, p_key, q_key, numbers, wanted)
             out = ops.attend(z, s_dst, s_src, weights, how)
             if wanted:
                 out, coefficients = out

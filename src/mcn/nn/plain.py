@@ -9,7 +9,7 @@ from __future__ import annotations
 import torch
 
 from mcn.matrices import Rows
-from mcn.nn._rng import keep_mask
+from mcn.nn._rng import keep_at, keep_mask
 from mcn.nn.attend import Attention
 from mcn.nn.features import SparseFeatures
 
@@ -69,6 +69,18 @@ def _softmax(logits: torch.Tensor, target: torch.Tensor, count: int) -> torch.Te
     return powers / total[target]
 
 
+def _dropped_coefficients(
+    alpha: torch.Tensor, target: torch.Tensor, rows: Rows, how: Attention
+) -> torch.Tensor:
+    p, heads = how.coefficient_dropout, alpha.shape[1]
+    if how.numbers is None or p == 0.0:
+        return dropout(alpha, p, how.coefficient_key)
+    entry = torch.arange(len(alpha), device=alpha.device)
+    number = torch.from_numpy(how.numbers - rows.indptr[:-1]).to(alpha.device)[target] + entry
+    positions = number[:, None] * heads + torch.arange(heads, device=alpha.device)
+    return alpha * keep_at(positions, p, how.coefficient_key, alpha)
+
+
 def attend(
     z: torch.Tensor, s_dst: torch.Tensor, s_src: torch.Tensor, rows: Rows, how: Attention
 ) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
@@ -80,7 +92,7 @@ def attend(
     alpha = _softmax(logits, target, len(s_dst))
     if how.prior == "product":
         alpha = alpha * values[:, None]
-    used = dropout(alpha, how.coefficient_dropout, how.coefficient_key)
+    used = _dropped_coefficients(alpha, target, rows, how)
     z = dropout(z, how.feature_dropout, how.feature_key)
     out = torch.zeros(len(s_dst), *z.shape[1:], dtype=z.dtype, device=z.device)
     out = out.index_add(0, target, used[:, :, None] * z[source])

@@ -1,0 +1,273 @@
+"""Mini-batches: neighbours drawn from the rows that nodes chose, behind PyG's loader."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch_geometric.loader import NodeLoader
+from torch_geometric.sampler import BaseSampler, NodeSamplerInput, SamplerOutput
+
+from mcn.matrices import Rows, RowSource
+from mcn.nn import _sample_kernels as kernels
+from mcn.nn._rng import derive, torch_key
+from mcn.nn.graph_rows import Drawn, GraphRows
+
+_DRAW, _EXPLORE = 0, 1  # what the keys below a layer's key are for
+
+
+class SampledBlock(RowSource):
+    """The part of a graph that one layer computes for a batch: its targets, and the neighbours they drew.
+
+    Attributes:
+        choice: of every target, ``t·K + (k-1)``.
+        degrees: row sums of the whole Â for all sources, for layers without self-attention; else None.
+        base: drawn rows of Ψ(A), or None where no selector will ask for the state.
+    """
+
+    by_node = True
+
+    def __init__(
+        self,
+        graph: GraphRows,
+        src: NDArray[np.int64],
+        choice: NDArray[np.int64],
+        rows: Rows,
+        base: Rows | None,
+        degrees: NDArray[np.float64] | None,
+    ) -> None:
+        self.motifs, self.steps, self.psi = graph.motifs, graph.steps, graph.psi
+        self.src, self.num_dst, self.choice = src, len(choice), choice
+        self.degrees, self._rows = degrees, rows
+        if base is not None:
+            self.base, self.node_counts = base, graph.counts(self.targets)
+
+    def select(self, choice: NDArray[np.int64] | None = None) -> Rows:
+        """Return the drawn rows; refuse any other choice than the one they were drawn for."""
+        if choice is not None and not np.array_equal(choice, self.choice):
+            raise ValueError("choice: these rows were drawn for other choices; pass block.choice")
+        return self._rows
+
+
+class MotifSampler(BaseSampler):
+    """Draws the neighbours of a batch, layer by layer, each node from the row of Ψ(A_t^k) that it chose.
+
+    A node's neighbours in a layer are drawn from its own row alone, at most ``neighbours[l]`` of them: for
+    k = 1 without replacement and in proportion to their weights, for k > 1 as the ends of weighted walks. The
+    node itself is always kept. Weights are divided by the chance of being drawn, so that the mean of the
+    drawn rows is the row.
+
+    It is a sampler as PyG has them: ``torch_geometric.loader.NodeLoader(data, sampler, input_nodes=…)`` gives
+    PyG's own batches; `MotifLoader` gives those that `mcn.MCN` trains on.
+
+    Args:
+        graph: the rows of all nodes.
+        neighbours: how many to draw in each layer, from the last layer to the first as in PyG; -1 for all.
+        choices: int tensor [layers, N], the choice of every node in every layer, from the first layer to the
+            last; None for the first motif and one step. A tensor in shared memory may be changed while
+            worker processes read it.
+        epsilon: the share of nodes that take any choice instead.
+        with_base: also draw from Ψ(A), which selectors need for their state.
+        with_degrees: also give the row sums of Â, which layers without self-attention need.
+    """
+
+    def __init__(
+        self,
+        graph: GraphRows,
+        neighbours: Sequence[int],
+        *,
+        choices: torch.Tensor | None = None,
+        epsilon: float = 0.0,
+        with_base: bool = False,
+        with_degrees: bool = False,
+    ) -> None:
+        for number in neighbours:
+            if number != -1 and number < 1:
+                raise ValueError(f"neighbours must be at least 1, or -1 for all, got {number}")
+        self.graph, self.neighbours, self.choices = graph, tuple(neighbours), choices
+        self.epsilon, self.with_base, self.with_degrees = epsilon, with_base, with_degrees
+        self._position = np.full(graph.num_nodes, -1, np.int32)
+
+    def chosen(self, layer: int, nodes: NDArray[np.int64], key: int) -> NDArray[np.int64]:
+        """Return the choices of `nodes` in a layer: as the table says, or any with probability ε."""
+        if self.choices is None:
+            choice = np.zeros(len(nodes), np.int64)
+        else:
+            choice = self.choices[layer].numpy()[nodes].astype(np.int64)
+        if self.epsilon > 0:
+            kernels.explore(
+                nodes, self.graph.options, self.epsilon, np.uint64(derive(key, layer, _EXPLORE)), choice
+            )
+        return choice
+
+    def blocks(self, nodes: NDArray[np.int64], key: int) -> list[SampledBlock]:
+        """Draw the blocks for a batch of nodes, input layer first; `key` decides everything random.
+
+        What a node draws depends on the key, the layer and the node alone.
+        """
+        found: list[SampledBlock] = []
+        src = np.ascontiguousarray(nodes, np.int64)
+        self._position[src] = np.arange(len(src), dtype=np.int32)
+        try:
+            for layer in range(len(self.neighbours) - 1, -1, -1):
+                block = self._block(layer, src, key)
+                found.insert(0, block)
+                src = block.src
+        finally:
+            self._position[src] = -1
+        return found
+
+    def _block(self, layer: int, targets: NDArray[np.int64], key: int) -> SampledBlock:
+        fan = self.neighbours[len(self.neighbours) - 1 - layer]
+        draw = derive(key, layer, _DRAW)
+        choice = self.chosen(layer, targets, key)
+        parts = [self._drawn(targets, choice, fan, draw)]
+        if self.with_base and not (choice == self.graph.base_option).all():
+            parts.append(self._drawn_base(targets, fan, draw))
+        most = len(targets) + sum(int(part.lengths.sum()) for part in parts)
+        src = np.empty(most, np.int64)
+        src[: len(targets)] = targets
+        known, local = len(targets), []
+        for part in parts:
+            rows = Rows(
+                np.empty(len(targets) + 1, np.int64),
+                np.empty(int(part.lengths.sum()), np.int32),
+                np.empty(int(part.lengths.sum()), np.float32),
+            )
+            known = kernels.local_rows(*part, self._position, src, known, tuple(rows))
+            local.append(rows)
+        src = src[:known].copy()
+        degrees = self._degrees(layer, src, key) if self.with_degrees else None
+        base = local[-1] if self.with_base else None
+        return SampledBlock(self.graph, src, choice, local[0], base, degrees)
+
+    def _drawn(self, nodes: NDArray[np.int64], choice: NDArray[np.int64], fan: int, key: int) -> Drawn:
+        return _all(self.graph.exact(nodes, choice)) if fan < 0 else self.graph.drawn(nodes, choice, fan, key)
+
+    def _drawn_base(self, nodes: NDArray[np.int64], fan: int, key: int) -> Drawn:
+        return _all(self.graph.exact_base(nodes)) if fan < 0 else self.graph.drawn_base(nodes, fan, key)
+
+    def _degrees(self, layer: int, src: NDArray[np.int64], key: int) -> NDArray[np.float64]:
+        choice, degrees = self.chosen(layer, src, key), np.empty(len(src))
+        for option in np.unique(choice):
+            own = choice == option
+            degrees[own] = self.graph.row_sums(int(option))[src[own]]
+        return degrees
+
+    def sample_from_nodes(
+        self, index: NodeSamplerInput, key: int | None = None, **kwargs: Any
+    ) -> SamplerOutput:
+        """Draw a batch for PyG's `NodeLoader`; without a key, torch's generator decides."""
+        nodes = index.node.numpy().astype(np.int64)
+        blocks = self.blocks(nodes, torch_key() if key is None else key)
+        edges = [_edges(block) for block in reversed(blocks)]
+        return SamplerOutput(
+            node=torch.from_numpy(blocks[0].src),
+            row=torch.cat([source for source, _ in edges]),
+            col=torch.cat([target for _, target in edges]),
+            edge=None,
+            num_sampled_nodes=[len(nodes), *(block.num_src - block.num_dst for block in reversed(blocks))],
+            num_sampled_edges=[len(source) for source, _ in edges],
+            metadata=(index.input_id, None, blocks),
+        )
+
+    def sample_from_edges(self, index: Any, neg_sampling: Any = None) -> Any:
+        """Refuse: the network classifies nodes."""
+        raise NotImplementedError("MotifSampler draws for nodes; there is nothing to draw for edges")
+
+
+def _all(rows: Rows) -> Drawn:
+    """Exact rows in the form of drawn ones."""
+    return Drawn(
+        rows.indptr[:-1], np.diff(rows.indptr), rows.indices.astype(np.int64), rows.values.astype(np.float64)
+    )
+
+
+def _edges(block: SampledBlock) -> tuple[torch.Tensor, torch.Tensor]:
+    """The edges of a block without self-loops, as PyG numbers them: source, target."""
+    rows = block.select()
+    target = np.repeat(np.arange(block.num_dst), np.diff(rows.indptr))
+    keep = target != rows.indices
+    return torch.from_numpy(rows.indices[keep].astype(np.int64)), torch.from_numpy(target[keep])
+
+
+class Batch(NamedTuple):
+    """Some nodes to train on, and what the network computes for them.
+
+    number: of the batch in the run. nodes: their ids. draws: the blocks of each sampler, input layer first.
+    xs: the features of the first block's sources, for each sampler.
+    """
+
+    number: int
+    nodes: NDArray[np.int64]
+    draws: list[list[SampledBlock]]
+    xs: list[Any]
+
+
+class MotifLoader(NodeLoader):
+    """PyG's `NodeLoader` over one or several `MotifSampler`, giving `Batch`es.
+
+    A batch is decided by the seed and its number alone, in whichever process it is made.
+
+    Args:
+        samplers: each draws for every batch, with the same random numbers.
+        features: gives the rows of X for node ids.
+        nodes: to take the batches from.
+        batches: yields ``[number, position, position, …]`` for every batch, positions among `nodes`.
+        seed: decides, with the number, what is drawn.
+        **loader: arguments of torch's `DataLoader`: num_workers, prefetch_factor, persistent_workers, …
+    """
+
+    def __init__(
+        self,
+        samplers: Sequence[MotifSampler],
+        features: Any,
+        nodes: NDArray[np.int64],
+        batches: Any,
+        seed: int,
+        **loader: Any,
+    ) -> None:
+        self.samplers, self.features, self.seed = list(samplers), features, seed
+        super().__init__(
+            data=(None, None),
+            node_sampler=self.samplers[0],
+            input_nodes=torch.from_numpy(nodes),
+            filter_per_worker=True,
+            batch_sampler=batches,
+            **loader,
+        )
+
+    def collate_fn(self, index: Any) -> Batch:
+        """Draw a batch and fetch its features, in a worker where there are any."""
+        number, *positions = index
+        inputs: NodeSamplerInput = self.input_data[positions]
+        key = derive(self.seed, number)
+        draws = [each.sample_from_nodes(inputs, key).metadata[2] for each in self.samplers]
+        xs = [self.features(blocks[0].src) for blocks in draws]
+        return Batch(number, inputs.node.numpy(), draws, xs)
+
+
+class Shuffled:
+    """The batches of an epoch: all positions in an order that the seed and the epoch decide, cut up.
+
+    Of every batch each of `world` processes takes its share, the `rank`-th part; the parts together are the
+    batch that a single process would take.
+    """
+
+    def __init__(self, count: int, batch_size: int, seed: int, rank: int = 0, world: int = 1) -> None:
+        self._count, self._size, self._seed = count, batch_size * world, seed
+        self._rank, self._world = rank, world
+        self.epoch = 0
+
+    def __len__(self) -> int:
+        return -(-self._count // self._size)
+
+    def __iter__(self) -> Iterator[list[int]]:
+        order = np.random.default_rng([self._seed, self.epoch]).permutation(self._count)
+        for place in range(len(self)):
+            whole = order[place * self._size : (place + 1) * self._size]
+            share = np.array_split(whole, self._world)[self._rank]
+            yield [self.epoch * len(self) + place, *share.tolist()]

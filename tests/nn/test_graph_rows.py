@@ -1,0 +1,104 @@
+"""Drawn rows: their mean is the row, they hold the node itself, and each node draws for itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from mcn.matrices import PSI_NAMES, MotifStack
+from mcn.nn.graph_rows import Drawn, StackRows
+from tests.nn.graphs import random_stack
+
+N, STEPS = 16, 3
+
+
+def dense(drawn: Drawn, columns: int = N) -> NDArray[Any]:
+    rows = np.repeat(np.arange(len(drawn.lengths)), drawn.lengths)
+    places = np.concatenate([np.arange(s, s + n) for s, n in zip(drawn.starts, drawn.lengths, strict=True)])
+    shape = (len(drawn.lengths), columns)
+    return sp.coo_array((drawn.values[places], (rows, drawn.columns[places])), shape=shape).toarray()
+
+
+def draws(graph: StackRows, option: int, fan: int, times: int) -> NDArray[Any]:
+    nodes, choice = np.arange(N), np.full(N, option, np.int64)
+    return np.stack([dense(graph.drawn(nodes, choice, fan, 7 * s + 1)) for s in range(times)])
+
+
+@pytest.mark.parametrize("psi", PSI_NAMES)
+def test_the_mean_of_drawn_rows_is_the_row(psi: str) -> None:
+    stack = random_stack(N, seed=1, motifs=3, steps=STEPS, psi=psi)
+    graph = StackRows(stack)
+    for option in range(3 * STEPS):
+        full = stack.matrix(stack.motifs[option // STEPS], option % STEPS + 1).toarray()
+        found = draws(graph, option, fan=2, times=200)
+        error = found.std(0) / np.sqrt(len(found))
+        # Five standard errors; where nothing varies, and where chance never came by, the full value counts.
+        assert (np.abs(found.mean(0) - full) <= 5 * error + 0.02 * full.max()).all(), option
+        assert (found[:, np.arange(N), np.arange(N)] > 0).all()
+
+
+@pytest.mark.parametrize("psi", PSI_NAMES)
+def test_a_row_that_is_short_enough_is_taken_as_it_is(psi: str) -> None:
+    stack = random_stack(N, seed=2, motifs=3, psi=psi)
+    graph = StackRows(stack)
+    for option, motif in enumerate(stack.motifs):
+        np.testing.assert_allclose(draws(graph, option, N, 1)[0], stack.matrix(motif).toarray(), rtol=1e-12)
+
+
+def test_at_most_so_many_neighbours_and_none_twice() -> None:
+    graph = StackRows(random_stack(N, seed=3, motifs=3, steps=2, psi="transition"))
+    for option in range(6):
+        for fan in (1, 2, 5):
+            drawn = graph.drawn(np.arange(N), np.full(N, option, np.int64), fan, 5)
+            assert drawn.lengths.max() <= fan + 1
+            for start, length in zip(drawn.starts, drawn.lengths, strict=True):
+                assert (np.diff(drawn.columns[start : start + length]) > 0).all()
+
+
+def test_heavy_neighbours_are_drawn_surely() -> None:
+    """A weight above a share of the total of 1/fan leaves no chance; the others share what is left."""
+    a = np.zeros((6, 6))
+    a[0, 1:] = a[1:, 0] = [100, 50, 1, 1, 1]
+    graph = StackRows(MotifStack.from_adjacencies({"edge": a}, psi="row-max"))
+    found = np.stack(
+        [dense(graph.drawn(np.array([0]), np.zeros(1, np.int64), 3, s), 6)[0] for s in range(99)]
+    )
+    assert (found[:, :3] == [100, 100, 50]).all()
+    assert ((found[:, 3:] > 0).sum(1) == 1).all()
+    assert np.unique(found[:, 3:]).tolist() == [0, 3]
+
+
+def test_a_node_draws_alike_in_any_company() -> None:
+    graph = StackRows(random_stack(N, seed=4, motifs=2, steps=2))
+    choice = np.arange(N) % 4
+    together = dense(graph.drawn(np.arange(N), choice, 2, 11))
+    some = np.array([9, 3, 12])
+    np.testing.assert_array_equal(dense(graph.drawn(some, choice[some], 2, 11)), together[some])
+    assert not np.array_equal(dense(graph.drawn(np.arange(N), choice, 2, 12)), together)
+
+
+def test_arrays_on_disk_are_drawn_from_alike(tmp_path: Any) -> None:
+    graph = StackRows(random_stack(N, seed=5, motifs=2, steps=2, psi="transition"))
+    choice = np.arange(N) % 4
+    expected = dense(graph.drawn(np.arange(N), choice, 2, 3))
+    mapped = []
+    for t, matrix in enumerate(graph.matrices):
+        for name, values in matrix._asdict().items():
+            np.save(tmp_path / f"{name}{t}.npy", values)
+        mapped.append(
+            type(matrix)(*(np.load(tmp_path / f"{name}{t}.npy", mmap_mode="r") for name in matrix._fields))
+        )
+    graph.matrices = tuple(mapped)
+    np.testing.assert_array_equal(dense(graph.drawn(np.arange(N), choice, 2, 3)), expected)
+
+
+def test_row_sums_are_those_of_the_matrices() -> None:
+    stack = random_stack(N, seed=6, motifs=2, steps=2, psi="laplacian")
+    graph = StackRows(stack)
+    for option in range(4):
+        full = stack.matrix(stack.motifs[option // 2], option % 2 + 1)
+        np.testing.assert_allclose(graph.row_sums(option), full.sum(1), rtol=1e-6)
