@@ -73,6 +73,27 @@ def test_a_grown_graph_whose_table_lacks_a_class(mcn: Run, run_folder: Path, tmp
     assert rows["a5"]["true"] == ""  # violet is none of the classes trained on
 
 
+@pytest.mark.parametrize("recipe", ["mcn", "views", "auto"])
+def test_structure_is_added_again(mcn: Run, tmp_path: Path, recipe: str) -> None:
+    """New files get the same structural columns by the same scale; the option is kept in the run."""
+    edges, nodes = write_graph(tmp_path, split=True)
+    words = ["--graph", edges, "--nodes", nodes, "--recipe", recipe, "--max-epochs", 2, "--structure", "add"]
+    words += ["--candidates", "gcn"] if recipe == "auto" else []
+    done = mcn("train", *words, "--out", tmp_path / "run")
+    assert done.code == 0, done
+    assert (
+        "note: features: training adds 15 columns, the degree and the motif counts of each node" in done.out
+    )
+    own = mcn("predict", tmp_path / "run").out
+    assert own == (tmp_path / "run" / "predictions.csv").read_text()
+    assert mcn("predict", tmp_path / "run", "--graph", edges, "--nodes", nodes).out == own
+    from mcn.train import load_run
+
+    assert load_run(tmp_path / "run").memory.in_channels == 2 + 15
+    report = (tmp_path / "run" / "report.html").read_text()
+    assert "--structure add" in report
+
+
 def test_other_features(mcn: Run, run_folder: Path, tmp_path: Path) -> None:
     new = tmp_path / "new"
     new.mkdir()

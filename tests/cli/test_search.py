@@ -180,3 +180,9 @@ def test_a_file_that_is_no_ledger(mcn: Run, space: Path, tmp_path: Path) -> None
     (tmp_path / "notes").write_text("no ledger " * 100)
     outcome = mcn(*options(space, tmp_path / "out"), "--ledger", tmp_path / "notes", "--resume")
     assert "notes: not a ledger of runs, or damaged" in refused(outcome)
+
+
+def test_options_of_a_graph_of_ones_own_are_refused_for_a_data_set(mcn: Run, tmp_path: Path) -> None:
+    words = ["--dataset", "karate", "--split", "60/20/20", "--out", tmp_path / "search"]
+    assert refused(mcn("search", *words)) == "--split: for a graph of one's own; give --graph and --nodes"
+    assert not (tmp_path / "search").exists()

@@ -180,7 +180,7 @@ class ScoredMethod(Method):
         self, data: Data, dataset: str | None, config: Settings | None, counts: MotifCounts | None
     ) -> Task:
         """Make the task."""
-        return task_from_data(data, dataset)
+        return task_from_data(data, dataset, counts)
 
     def run(self, prepared: Task, config: Settings | None, seed: int) -> Outcome:
         """Score all nodes.

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from torch_geometric.data import Data
 
 from mcn.data import simple_graph
+from mcn.motifs import MotifCounts
 from mcn.train.features import node_features
 from mcn.train.problem import known_labels
 
@@ -23,7 +24,8 @@ from mcn.train.problem import known_labels
 class Task:
     """A node classification task.
 
-    x: float32 [N, F], dense or sparse CSR; the absolute values of each row sum to one.
+    x: float32 [N, F], dense or sparse CSR, made ready as for a network (`mcn.train.features`): of counts of
+    words the absolute values of each row sum to one.
     edge_index: int64 [2, 2M], both directions of every edge, no self-loops, no repetitions.
     labels: int64 [N], -1 for every node that is in neither `train` nor `val`: test labels are not in it.
     train, val: int64 node ids. Validation labels are for selection (epochs, settings), not for fitting.
@@ -76,16 +78,17 @@ Scorer = Callable[[Task, int], NDArray[np.float32]]
 """A baseline: task and seed in, a score per node and class [N, C] out."""
 
 
-def task_from_data(data: Data, dataset: str | None = None) -> Task:
+def task_from_data(data: Data, dataset: str | None = None, counts: MotifCounts | None = None) -> Task:
     """Check a graph and make a `Task` of it.
 
     Args:
         data: with x, y, edge_index and the three masks.
         dataset: its name ("cora", "citeseer", "pubmed" …), if it has one.
+        counts: its motif counts, if they are known already.
 
     Raises:
         ValueError: says what of `data` cannot be trained on.
     """
     known = known_labels(data)
     edges = simple_graph(data.edge_index, data.num_nodes).edge_index
-    return Task(node_features(data, normalize=True), edges, *known, dataset)
+    return Task(node_features(data, normalize=True, counts=counts).x, edges, *known, dataset)

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mcn._flags import data_flag
+
 if TYPE_CHECKING:
     from torch_geometric.data import Data
 
@@ -63,6 +65,13 @@ Scaling = Annotated[
 Weights = Annotated[
     str | None, typer.Option("--weights", help="For --graph: a column of the edge list with edge weights.")
 ]
+Structure = Annotated[
+    str,
+    typer.Option(
+        "--structure",
+        help="add: degree and motif counts of each node, beside the given features; none (default).",
+    ),
+]
 Threads = Annotated[
     int | None, typer.Option("--threads", min=1, help="Cores to use; chosen by size if not given.")
 ]
@@ -79,6 +88,7 @@ DATA_OPTIONS: dict[str, tuple[Any, Any]] = {
     "split_by": (SplitBy, None),
     "folds": (Folds, None),
     "scaling": (Scaling, "auto"),
+    "structure": (Structure, "none"),
     "trust": (Trust, False),
 }
 """Options on how a graph is read, by the argument they are for: the option and its default."""
@@ -141,6 +151,7 @@ def read_input(
     *,
     trust: bool = False,
     split_index: int = 0,
+    structure: str = "none",
     **own: Any,
 ) -> tuple[Data, str]:
     """The graph a user asked for, and what to call it.
@@ -153,6 +164,7 @@ def read_input(
         default: the data set if neither a name nor a file is given.
         trust: let PyG or OGB unpickle files.
         split_index: which of several splits.
+        structure: "add" for structural features beside the given ones.
         own: further options of `mcn.load_graph`; None and "auto" mean that they were not given.
 
     Raises:
@@ -164,20 +176,26 @@ def read_input(
 
         if isinstance(own.get("split"), str) and "," in own["split"]:
             own["split"] = [name.strip() for name in own["split"].split(",")]
-        return load_graph(graph, nodes=nodes, split_index=split_index, **own), str(graph)
-    given = sorted(name for name, value in own.items() if value not in (None, "auto"))
-    if given:
-        raise ValueError(
-            f"{', '.join(map(_flag, given))}: for a graph of one's own; give --graph and --nodes"
-        )
+        data = load_graph(graph, nodes=nodes, split_index=split_index, structure=structure, **own)
+        return data, str(graph)
+    check_for_dataset(own)
     from mcn.data import load_dataset  # without torch until the name is known to be right
 
     name = default if dataset is None else dataset
-    return load_dataset(name, root=data_root, split=split_index, trust=trust), name
+    data = load_dataset(name, root=data_root, split=split_index, trust=trust, structure=structure)
+    return data, name
 
 
-def _flag(name: str) -> str:
-    return "--features" if name == "scaling" else f"--{name.replace('_', '-')}"
+def check_for_dataset(options: Mapping[str, Any]) -> None:
+    """Refuse options on how a graph is read that a data set by name does not have."""
+    fixed = ("split_index", "structure", "trust")
+    given = sorted(
+        name for name, value in options.items() if value not in (None, "auto") and name not in fixed
+    )
+    if given:
+        raise ValueError(
+            f"{', '.join(map(data_flag, given))}: for a graph of one's own; give --graph and --nodes"
+        )
 
 
 def read_own(folder: Path, source: dict[str, Any], data_root: Path | None) -> Data:

@@ -9,9 +9,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mcn._flags import data_words
 from mcn.cli._compiling import compile_notice
 from mcn.cli._interrupt import resumable
-from mcn.cli._options import DataRoot, Dataset, Graph, Jobs, Json, Nodes, check_input, free_folder
+from mcn.cli._options import (
+    DataRoot,
+    Dataset,
+    Graph,
+    Jobs,
+    Json,
+    Nodes,
+    check_for_dataset,
+    check_input,
+    data_given,
+    free_folder,
+    source_options,
+    with_data_options,
+)
 from mcn.cli._progress import progress_bar
 from mcn.cli._settings import Seed
 from mcn.cli._warnings import plain_warnings
@@ -24,6 +38,7 @@ EMBEDDED = "strong-ties"
 LEDGER, RESULT, BEST = "ledger.sqlite", "search.json", "best.yaml"
 
 
+@with_data_options
 def run(
     dataset: Dataset = None,
     graph: Graph = None,
@@ -62,6 +77,7 @@ def run(
         bool, typer.Option("--resume", help="Go on with the search whose ledger is there.")
     ] = False,
     as_json: Json = False,
+    **options: Any,
 ) -> None:
     """Search for the settings with the best validation accuracy or --metric, then test it on fresh seeds.
 
@@ -72,6 +88,7 @@ def run(
     if resume and out is None and ledger is None:
         raise ValueError("--resume needs --out or --ledger: the search to go on with")
     check_input(dataset, graph, nodes)
+    how = data_given(options)
     name = EMBEDDED if dataset is None else dataset
     if graph is not None:
         name = graph.name.split(".")[0]
@@ -85,9 +102,12 @@ def run(
 
         own = load_space(space)
         if graph is None:
-            source = Source(name, data_root=None if data_root is None else str(data_root))
+            check_for_dataset(how)
+            asked = source_options(how, own_graph=False)
+            source = Source(name, data_root=None if data_root is None else str(data_root), options=asked)
         else:
-            source = Source(graph=str(graph), nodes=None if nodes is None else str(nodes))
+            asked = source_options(how, own_graph=True)
+            source = Source(graph=str(graph), nodes=None if nodes is None else str(nodes), options=asked)
         with resumable(folder), progress_bar("searching") as report:
 
             def told(done: int, total: int, best: Trial | None) -> None:
@@ -115,7 +135,7 @@ def run(
     if as_json:
         print(json.dumps(result.to_dict() | {"out": str(folder), "ledger": str(path)}, indent=2))
     else:
-        _print(result, source, folder, path)
+        _print(result, source, folder, path, how)
 
 
 def _changed(result: SearchResult) -> dict[str, Any]:
@@ -141,7 +161,7 @@ def _write(folder: Path, result: SearchResult, source: Source) -> None:
         file.write((json.dumps(result.to_dict(), indent=2, ensure_ascii=False) + "\n").encode())
 
 
-def _print(result: SearchResult, source: Source, folder: Path, ledger: Path) -> None:
+def _print(result: SearchResult, source: Source, folder: Path, ledger: Path, how: dict[str, Any]) -> None:
     import numpy as np
     from rich.console import Console
     from rich.table import Table
@@ -183,6 +203,7 @@ def _print(result: SearchResult, source: Source, folder: Path, ledger: Path) -> 
     print(f"protocol: {result.protocol}")
     where = ["--graph", source.graph] if source.graph else []
     where += ["--nodes", source.nodes] if source.nodes else []
+    where += data_words(how)
     again = ["mcn", "train", *where, "--preset", str(folder / BEST), "--seeds", str(len(result.final))]
     again += ["--seed", str(result.final[0]["seed"])]
     print(f"again: {shlex.join(again)}")

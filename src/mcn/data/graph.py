@@ -29,7 +29,7 @@ from mcn.data.simple import SimpleGraph, simple_graph
 from mcn.data.sparse import feature_tensor
 from mcn.data.splits import Parts
 from mcn.data.structure import degree_features, wl_features
-from mcn.data.treatment import SCALINGS, Treatment, describe, fit_treatment
+from mcn.data.treatment import SCALINGS, STRUCTURE, Treatment, describe, fit_treatment
 
 _STRUCTURAL = ("degree", "wl")
 _SPARSE_BELOW = 0.1
@@ -48,6 +48,7 @@ def load_graph(
     features: Sequence[str] | str | None = None,
     scaling: str = "auto",
     treatment: Treatment | None = None,
+    structure: str = "none",
     weights: str | None = None,
     seed: int = 0,
     delimiter: str | None = None,
@@ -88,6 +89,9 @@ def load_graph(
             nothing at all. "auto": "rows" if the columns look like counts of words (ten or more, none
             negative, whole or mostly zero), else "standard".
         treatment: what was done to the columns of another table (its `data.treatment`), to be done to this.
+        structure: "add" lets training add to the features what the graph says of a node: 15 columns, the
+            logarithm of its degree and of its motif counts, standardised on the training nodes. Kept as
+            `data.structure`.
         weights: a column of the edge list (an attribute of the edges, for graphs; any name for the values of
             a SciPy matrix) with positive numbers, kept as `data.edge_weight`, float32, in the order of
             `data.edge_index`. Repeated edges are summed; both directions of an edge too, unless all edges are
@@ -108,6 +112,7 @@ def load_graph(
     if delimiter is not None and delimiter in '"\r\n':
         raise ValueError(f"delimiter must be neither a quote nor a line end, got {delimiter!r}")
     one_of("scaling", scaling, SCALINGS)
+    one_of("structure", structure, STRUCTURE)
     if treatment is not None and features is not None:
         raise ValueError("give features or treatment, not both: a treatment names its columns")
     request = SplitRequest(split, split_by, folds, split_index, seed)
@@ -153,7 +158,21 @@ def load_graph(
         if found.weights is not None:
             data.edge_weight, note = edge_weights(graph, ends, found.weights)
             data.report.insert(1, f"edge weights from {shown(str(weights))}{note}")
+        add_structure(data, structure)
         return data
+
+
+def add_structure(data: Data, structure: str) -> None:
+    """Let training add structural features, and say so in the report, if `structure` is "add".
+
+    Raises:
+        ValueError: it is neither "add" nor "none".
+    """
+    one_of("structure", structure, STRUCTURE)
+    if structure == "add":
+        data.structure = structure
+        note = "features: training adds 15 columns, the degree and the motif counts of each node"
+        data.report = [*(getattr(data, "report", None) or []), note]
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from mcn.data.cells import (
 )
 
 SCALINGS = ("auto", "raw", "rows", "standard")
+STRUCTURE = ("none", "add")
 _CATEGORIES = 50
 _WORD_COLUMNS = 10
 _ZEROS = 0.8
@@ -232,24 +233,40 @@ def _like_words(columns: Sequence[Column], numbers: Mapping[str, NDArray[np.floa
     if len(columns) < _WORD_COLUMNS or len(numbers) < len(columns):
         return False
     zeros = cells = 0
-    whole = True
+    whole, negative = True, False
     for values in numbers.values():
         present = values[~np.isnan(values)]
-        if (present < 0).any():
-            return False
+        negative = negative or bool((present < 0).any())
         whole = whole and bool((present == np.floor(present)).all())
         zeros += int((present == 0).sum())
         cells += len(present)
-    return whole or zeros >= _ZEROS * cells
+    return like_words(len(numbers), cells, zeros, negative, whole)
+
+
+def like_words(width: int, cells: int, zeros: int, negative: bool, whole: bool) -> bool:
+    """Whether numbers look like counts of words.
+
+    Args:
+        width: how many columns there are.
+        cells, zeros: how many numbers there are, and how many of them are 0.
+        negative: whether some number is negative.
+        whole: whether all are whole numbers.
+    """
+    return width >= _WORD_COLUMNS and not negative and (whole or zeros >= _ZEROS * cells)
+
+
+def moments(values: NDArray[np.float64]) -> tuple[float, float]:
+    """Return mean and deviation by which a column is standardised; (0, 1) for one of zeros and ones."""
+    if np.isin(values, (0, 1)).all():  # a yes or no, written as a number
+        return 0.0, 1.0
+    mean, deviation = float(values.mean()), float(values.std())
+    if not deviation > 1e-12 * max(1.0, abs(mean)):
+        deviation = 1.0
+    return mean, deviation
 
 
 def _standard(column: Column, values: NDArray[np.float64]) -> Column:
-    present = values[~np.isnan(values)]
-    if np.isin(present, (0, 1)).all():  # a yes or no, written as a number
-        return column
-    mean, deviation = float(present.mean()), float(present.std())
-    if not deviation > 1e-12 * max(1.0, abs(mean)):
-        deviation = 1.0
+    mean, deviation = moments(values[~np.isnan(values)])
     return Column(column.name, "number", column.fill, mean, deviation, (), column.indicator)
 
 

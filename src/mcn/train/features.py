@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 import torch
+from numpy.typing import NDArray
 from torch_geometric.data import Data
 
+from mcn._names import one_of
 from mcn.data.sparse import feature_csr, feature_tensor
+from mcn.data.treatment import SCALINGS, STRUCTURE, like_words, moments
+from mcn.matrices.state import NUM_COUNTS, count_scale, standardise_counts
+from mcn.motifs import MotifCounts, count_motifs
 from mcn.nn.features import mostly_zero
 from mcn.train.problem import Memory
+
+
+class Ready(NamedTuple):
+    """Features as a network takes them, and what was done to them: plain values, for another graph."""
+
+    x: torch.Tensor
+    state: dict[str, Any]
 
 
 def features(x: torch.Tensor, normalize: bool) -> torch.Tensor:
@@ -37,13 +49,108 @@ def features(x: torch.Tensor, normalize: bool) -> torch.Tensor:
     return feature_tensor(csr)
 
 
-def node_features(data: Data, normalize: bool) -> torch.Tensor:
-    """Return the features of a graph, made ready as its settings say.
+def node_features(
+    data: Data, normalize: bool, counts: MotifCounts | None = None, memory: Memory | None = None
+) -> Ready:
+    """Return the features of a graph, made ready as `data.scaling` and `data.structure` say.
 
-    Features that were treated column by column when they were read (`data.scaling` is "raw") are left as they
-    are: only counts, of words for instance, are divided by the sum of their row.
+    `scaling` is auto (also if it is missing), raw, rows or standard. "auto" divides each row by its sum if the
+    features look like counts of words or are mostly zero, and standardises columns otherwise. Features of
+    files were treated column by column when they were read, and say so. With `structure` "add", 15 columns
+    follow: the logarithm of the node's degree and motif counts, standardised.
+
+    Args:
+        data: the graph; what is fitted is fitted on its training nodes.
+        normalize: False leaves the given features as they are.
+        counts: its motif counts, if they are known already.
+        memory: of a trained network, which then decides what is done, by what it was trained on.
     """
-    return features(data.x, normalize and getattr(data, "scaling", "rows") == "rows")
+    before = {} if memory is None else memory.state
+    scaling = before.get("scaling") or scaling_of(data, normalize, fitting=memory is None)
+    state: dict[str, Any] = {"scaling": scaling}
+    if scaling == "standard":
+        scale = before.get("feature_scale") or _fitted_scale(data)
+        state["feature_scale"] = scale
+        x = _standardised(data.x, np.asarray(scale))
+    else:
+        x = features(data.x, scaling == "rows")
+    if "structure_scale" in before or (memory is None and structure(data) == "add"):
+        if counts is None:
+            counts = count_motifs(data.edge_index, data.num_nodes)
+        per_node = counts.per_node
+        if memory is None:
+            train = per_node[data.train_mask.numpy()]
+            state["structure_scale"] = count_scale(train, len(train)).tolist()
+        else:
+            state["structure_scale"] = before["structure_scale"]
+        x = _beside(x, standardise_counts(per_node, data.num_nodes, np.asarray(state["structure_scale"])))
+    return Ready(x, state)
+
+
+def structure(data: Data) -> str:
+    """Return whether structural features are to be added to the given ones: "none" or "add"."""
+    wanted = str(getattr(data, "structure", None) or "none")
+    one_of("data.structure", wanted, STRUCTURE)
+    return wanted
+
+
+def scaling_of(data: Data, normalize: bool = True, fitting: bool = True) -> str:
+    """Return what is to be done to the given features: rows, raw or standard.
+
+    Args:
+        data: the graph.
+        normalize: False for raw.
+        fitting: whether the features may be looked at; otherwise rows, unless the graph says raw.
+    """
+    asked = getattr(data, "scaling", None)
+    if asked is not None:
+        one_of("data.scaling", asked, SCALINGS)
+    if not normalize:
+        return "raw"
+    if not fitting:  # a run of an earlier version, which stored nothing
+        return "raw" if asked == "raw" else "rows"
+    return _fitting(data) if asked in (None, "auto") else str(asked)
+
+
+def _fitting(data: Data) -> str:
+    """Return what fits the features that the training nodes have."""
+    x = data.x
+    if x.layout != torch.strided or mostly_zero(x):
+        return "rows"
+    seen = _seen(data)
+    whole = bool((seen.data == np.floor(seen.data)).all())
+    cells = seen.shape[0] * seen.shape[1]
+    words = like_words(
+        seen.shape[1], cells, cells - np.count_nonzero(seen.data), bool((seen.data < 0).any()), whole
+    )
+    return "rows" if words else "standard"
+
+
+def _seen(data: Data) -> Any:
+    """The features of the training nodes as float64 CSR."""
+    nodes = data.train_mask.numpy().nonzero()[0]
+    if data.x.layout == torch.strided:
+        return feature_csr(data.x[torch.from_numpy(nodes)].to(torch.float64))
+    return feature_csr(data.x)[nodes].astype(np.float64)
+
+
+def _fitted_scale(data: Data) -> list[list[float]]:
+    """Return mean and deviation of every column over the training nodes."""
+    seen = _seen(data).toarray()
+    found = [moments(column) for column in seen.T]
+    return [[mean for mean, _ in found], [deviation for _, deviation in found]]
+
+
+def _standardised(x: torch.Tensor, scale: NDArray[np.float64]) -> torch.Tensor:
+    dense = (x if x.layout == torch.strided else x.to_dense()).to(torch.float64)
+    return ((dense - torch.from_numpy(scale[0])) / torch.from_numpy(scale[1])).to(torch.float32)
+
+
+def _beside(x: torch.Tensor, columns: NDArray[np.float32]) -> torch.Tensor:
+    """Return both side by side, in the layout of the first."""
+    if x.layout == torch.strided:
+        return torch.cat([x, torch.from_numpy(columns)], 1)
+    return feature_tensor(sp.hstack([feature_csr(x), sp.csr_array(columns)], format="csr"))
 
 
 def check_features(data: Data, memory: Memory) -> None:
@@ -55,6 +162,7 @@ def check_features(data: Data, memory: Memory) -> None:
         ValueError: no features, other ones, or a value that is not finite.
     """
     width, names = memory.in_channels, memory.feature_names
+    width -= NUM_COUNTS if "structure_scale" in memory.state else 0
     x = data.x
     if x is None or x.dim() != 2 or x.shape[0] != data.num_nodes:
         shape = None if x is None else list(x.shape)

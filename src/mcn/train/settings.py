@@ -198,7 +198,8 @@ class Settings:
     )
     normalize: bool = setting(
         True,
-        "Make each node's features sum to one, or leave them as they are.",
+        "Make features ready (rows of counts sum to one, numbers are standardised), or leave them as they "
+        "are.",
         flag,
         option="normalize/raw",
         group="graph",

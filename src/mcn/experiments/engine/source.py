@@ -13,6 +13,7 @@ from torch_geometric.data import Data
 
 from mcn.data import load_dataset, load_graph
 from mcn.motifs import MotifCounts, count_motifs
+from mcn.train.features import scaling_of
 from mcn.train.mcn.config import MCNConfig
 from mcn.train.problem import prepare
 
@@ -127,7 +128,9 @@ def fingerprint(data: Data, counts: MotifCounts) -> str:
     plain = MCNConfig(motifs=("self",), motif_attention=False, normalize=False)
     own = prepare(data, plain, counts).fingerprint()
     test = np.flatnonzero(data.test_mask.numpy())
-    return hashlib.sha256(own.encode() + test.astype(np.int64).tobytes()).hexdigest()
+    scaling = scaling_of(data)
+    done = "" if scaling == "rows" else scaling  # what becomes of the features in training
+    return hashlib.sha256(own.encode() + test.astype(np.int64).tobytes() + done.encode()).hexdigest()
 
 
 def _read(source: Source, draw: int) -> Data:

@@ -12,7 +12,7 @@ from mcn.motifs import MotifCounts, count_motifs
 from mcn.train.auto.config import CANDIDATES, AutoConfig
 from mcn.train.auto.trainer import AutoTrainer, Winner
 from mcn.train.explained import Explained
-from mcn.train.features import features
+from mcn.train.features import features, structure
 from mcn.train.predictions import Predictions
 from mcn.train.problem import Inputs, Known, Memory, Problem, fingerprint
 from mcn.train.recipes import work_of
@@ -41,11 +41,15 @@ class AutoInputs:
         """Return the inputs of a candidate; the same for all its seeds."""
         key = config.replace(seed=0)
         if key not in self._made:
-            memory = None
-            if self.memory is not None:
-                memory = self.memory._replace(state=self.memory.state["winner_state"])
+            memory = self._candidate_memory()
             self._made[key] = work_of(config).inputs(self.data, config, self.counts, memory)
         return self._made[key]
+
+    def _candidate_memory(self) -> Memory | None:
+        """What the winner remembers of the graph it was trained on, once that is known."""
+        if self.memory is None:
+            return None
+        return self.memory._replace(state=self.memory.state["winner_state"])
 
     def state(self) -> dict[str, Any]:
         """Return which candidate won, its settings, and what its inputs remember."""
@@ -60,7 +64,10 @@ class AutoInputs:
     def fingerprint(self, known: Known) -> str:
         """Return the SHA-256 of edges, features and what is known of the classes."""
         edges = self.counts.adjacency("edge")
-        return fingerprint(features(self.data.x, False), edges.indptr, edges.indices, known)
+        own = fingerprint(features(self.data.x, False), edges.indptr, edges.indices, known)
+        memory = self._candidate_memory()
+        added = structure(self.data) == "add" if memory is None else "structure_scale" in memory.state
+        return f"{own} with structure" if added else own
 
 
 def inputs(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from mcn.matrices import MotifStack
 from mcn.motifs import MotifCounts, count_motifs
 from mcn.nn import MCN, Choices
 from mcn.train.explained import Explained, Option
-from mcn.train.features import check_features, node_features
+from mcn.train.features import check_features, node_features, structure
 from mcn.train.mcn.config import MCNConfig
 from mcn.train.mcn.trainer import MCNTrainer
 from mcn.train.predictions import Predictions
@@ -23,10 +23,14 @@ from mcn.train.problem import Known, Memory, Problem, fingerprint
 
 @dataclass(frozen=True, eq=False)
 class StackInputs:
-    """What an `mcn.MCN` takes: features of all nodes, and the motif stack."""
+    """What an `mcn.MCN` takes: features of all nodes, and the motif stack.
+
+    scaled: what was done to the features, see `node_features`.
+    """
 
     x: torch.Tensor
     stack: MotifStack
+    scaled: dict[str, Any] = field(default_factory=dict)
 
     @property
     def in_channels(self) -> int:
@@ -34,8 +38,8 @@ class StackInputs:
         return int(self.x.shape[1])
 
     def state(self) -> dict[str, Any]:
-        """Return the scale of the motif counts, which other graphs are measured by."""
-        return {"count_scale": self.stack.count_scale.tolist()}
+        """Return the scale of the motif counts and of the features, which other graphs are measured by."""
+        return {"count_scale": self.stack.count_scale.tolist(), **self.scaled}
 
     def fingerprint(self, known: Known) -> str:
         """Return the SHA-256 of edges, features and what is known of the classes."""
@@ -61,8 +65,11 @@ def inputs(
         count_scale=None if memory is None else np.asarray(memory.state["count_scale"], np.float64),
     )
     if config.features == "motifs":
+        if structure(data) == "add":
+            raise ValueError('features="motifs" are what structure="add" would add; give one of them')
         return StackInputs(torch.from_numpy(stack.node_counts), stack)
-    return StackInputs(node_features(data, config.normalize), stack)
+    x, scaled = node_features(data, config.normalize, counts, memory)
+    return StackInputs(x, stack, scaled)
 
 
 def network(in_channels: int, num_classes: int, config: MCNConfig, memory: Memory | None = None) -> MCN:

@@ -29,7 +29,8 @@ class ViewsInputs:
     """What an `mcn.nn.MotifViews` is fed from.
 
     x: the features as CSR. rows: how each view mixes them. names: of the views. features: as they came.
-    edges: CSR pattern (indptr, indices) of the graph.
+    edges: CSR pattern (indptr, indices) of the graph. scaled: what was done to the features, see
+    `node_features`.
     """
 
     x: SparseFeatures
@@ -37,6 +38,7 @@ class ViewsInputs:
     names: tuple[str, ...]
     features: torch.Tensor
     edges: tuple[NDArray[Any], NDArray[Any]]
+    scaled: dict[str, Any]
 
     @property
     def in_channels(self) -> int:
@@ -44,8 +46,8 @@ class ViewsInputs:
         return int(self.x.shape[1])
 
     def state(self) -> dict[str, Any]:
-        """Return nothing: another graph is prepared by the settings alone."""
-        return {}
+        """Return what was done to the features, to be done to those of another graph."""
+        return dict(self.scaled)
 
     def fingerprint(self, known: Known) -> str:
         """Return the SHA-256 of edges, features and what is known of the classes."""
@@ -60,7 +62,8 @@ def inputs(
         check_features(data, memory)
     if counts is None:
         counts = count_motifs(data.edge_index, data.num_nodes)
-    x, edges = node_features(data, config.normalize), counts.adjacency("edge")
+    x, scaled = node_features(data, config.normalize, counts, memory)
+    edges = counts.adjacency("edge")
     rows = view_rows(
         counts,
         config.motifs,
@@ -72,7 +75,7 @@ def inputs(
         tolerance=config.tolerance,
     )
     held = sparse_features(feature_tensor(feature_csr(x)) if x.layout == torch.strided else x)
-    return ViewsInputs(held, rows, config.motifs, x, (edges.indptr, edges.indices))
+    return ViewsInputs(held, rows, config.motifs, x, (edges.indptr, edges.indices), scaled)
 
 
 def network(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 
+from mcn._flags import data_words
 from mcn.train.presets import dataset_config, default_recipe
 from mcn.train.run import Run
 from mcn.train.settings import Setting, Settings, declared
@@ -15,6 +16,7 @@ def command(run: Run) -> str:
     for name in ("dataset", "graph", "nodes"):
         if run.source.get(name) is not None:
             words += [f"--{name}", str(run.source[name])]
+    words += data_words({k: v for k, v in run.source.items() if k not in ("dataset", "graph", "nodes")})
     recipe = run.config.recipe
     if recipe != default_recipe(dataset):
         words += ["--recipe", recipe]
