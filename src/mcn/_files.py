@@ -1,34 +1,167 @@
-"""Files that appear complete or not at all."""
+"""Files that appear complete or not at all, and locks that end with the process that holds them."""
 
 from __future__ import annotations
 
+import errno
 import os
+import re
+import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
+
+_PART = ".part"
+_NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
 
 
 @contextmanager
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Open a private temporary file beside `path` for writing; rename it to `path` on success.
 
-    On an error nothing is left behind and an earlier file of that name stays as it was.
+    On an error nothing is left behind and an earlier file of that name stays as it was. What a process that
+    was killed left behind is removed by the next one that writes to `path`.
+
+    Raises:
+        OSError: names `path`, whatever call failed.
     """
     target = Path(path)
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    temporary = Path(name)
+    _sweep(target)
+    with naming(target):
+        handle, temporary = _locked_temporary(target)
+        # The lock lasts until both are closed; Windows has no lock, and renames only files that are closed.
+        held = [] if sys.platform == "win32" else [os.dup(handle)]
     try:
-        with os.fdopen(handle, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.chmod(0o666 & ~_umask())
-        temporary.replace(target)
+        with naming(target):
+            with os.fdopen(handle, "wb") as file:
+                yield file
+                file.flush()
+                os.fsync(handle)
+            temporary.chmod(0o666 & ~_umask())
+            temporary.replace(target)
     except BaseException:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):  # the first error is the one to tell
+            temporary.unlink(missing_ok=True)
         raise
+    finally:
+        for each in held:
+            os.close(each)
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write a text as UTF-8, complete or not at all."""
+    with atomic_write(path) as file:
+        file.write(text.encode())
+
+
+@contextmanager
+def naming(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Let an error of the operating system that names no file, or a temporary one, name `path`.
+
+    That of a full disk names none.
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None or not str(error.filename or _PART).endswith(_PART):
+            raise
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from error
+
+
+def _locked_temporary(target: Path) -> tuple[int, Path]:
+    """A temporary file that `_sweep` of another process leaves alone."""
+    while True:
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=_PART)
+        temporary = Path(name)
+        try:
+            if lock(handle) and _same_file(handle, temporary):
+                return handle, temporary
+        except BaseException:
+            os.close(handle)
+            temporary.unlink(missing_ok=True)
+            raise
+        os.close(handle)  # another process took it for a leftover, between our making and locking it
+
+
+def _sweep(target: Path) -> None:
+    """Remove the temporary files of processes that were killed while they wrote to `target`."""
+    if sys.platform == "win32":  # without locks nobody knows who is still writing
+        return
+    own = re.compile(rf"\.{re.escape(target.name)}\.\w{{8}}{re.escape(_PART)}")
+    leftovers: list[str] = []
+    with suppress(OSError), os.scandir(target.parent) as found:
+        leftovers += [each.path for each in found if own.fullmatch(each.name)]
+    for path in leftovers:
+        with suppress(OSError):  # gone, or not ours to remove
+            handle = os.open(path, os.O_RDWR)
+            try:
+                if lock(handle):
+                    Path(path).unlink()
+            finally:
+                os.close(handle)
+
+
+@dataclass
+class Claim:
+    """A locked file that stands for work under way; a process that dies gives up its locks."""
+
+    path: Path
+    handle: int
+
+    def release(self) -> None:
+        """Give it up; the file goes first, so that nobody locks one that is about to go."""
+        try:
+            self.path.unlink(missing_ok=True)
+        finally:
+            os.close(self.handle)
+
+
+def try_claim(path: Path) -> Claim | None:
+    """Lock the file `path`, made if it is not there, or return None while another process has it.
+
+    What a dead process left is no hindrance: the lock is the operating system's, not the file.
+    """
+    while True:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            with naming(path):
+                locked = lock(handle)
+                if locked and _same_file(handle, path):
+                    return Claim(path, handle)
+        except BaseException:
+            os.close(handle)
+            raise
+        os.close(handle)
+        if not locked:
+            return None  # else the last holder removed it between our opening and locking: once more
+
+
+def lock(handle: int) -> bool:
+    """Lock an open file for this process; False while another has it.
+
+    Where there are no such locks (Windows, some network file systems) every lock is granted.
+    """
+    if sys.platform == "win32":
+        return True
+    import fcntl
+
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError as error:
+        if error.errno not in _NO_LOCKS:
+            raise
+    return True
+
+
+def _same_file(handle: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(handle), path.stat())
+    except FileNotFoundError:
+        return False
 
 
 def _umask() -> int:

@@ -8,9 +8,8 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import yaml
-
 from mcn._names import did_you_mean
+from mcn._yaml import parse_yaml, read_yaml
 
 
 class Named(NamedTuple):
@@ -37,19 +36,12 @@ def find(kind: str, package: str, folder: str, name_or_path: str | os.PathLike[s
     path = Path(name).expanduser()
     if name in known:
         content = (_files(package, folder) / f"{name}.yaml").read_bytes()
-        return Named(name, name, _yaml(kind, name, content))
+        return Named(name, name, parse_yaml(content, f"{kind} {name}"))
     if path.suffix in (".yaml", ".yml") or path.is_file():
-        return Named(path.stem, name, _yaml(kind, name, path.read_bytes()))
+        return Named(path.stem, name, read_yaml(path, f"{kind} {name}"))
     hint = did_you_mean(name, known)
     raise ValueError(f"unknown {kind} {name!r}{hint} (there are {', '.join(known)}, or a .yaml file)")
 
 
 def _files(package: str, folder: str) -> Traversable:
     return resources.files(package) / folder
-
-
-def _yaml(kind: str, where: str, content: bytes) -> Any:
-    try:
-        return yaml.safe_load(content)
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ValueError(f"{kind} {where}: not YAML ({error})") from None

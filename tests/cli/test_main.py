@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -149,3 +150,28 @@ def test_a_reader_that_goes_away_is_no_traceback(arguments: list[str]) -> None:
         os.close(writing)
     assert done.stderr == b""
     assert done.returncode == 1
+
+
+@pytest.mark.parametrize(
+    "verb", [["train"], ["motifs"], ["search"], ["reproduce", "figure1"], ["predict", "x"], ["view", "x"]]
+)
+@pytest.mark.parametrize("empty", ["", " "])
+def test_an_empty_path_is_not_the_current_folder(
+    mcn: Run, verb: list[str], empty: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert "'--out': an empty path" in refused(mcn(*verb, "--out", empty))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("content", ["[" * 5000, "a: &a [*a]", "- " * 5000, "a: 2001-99-99"])
+@pytest.mark.parametrize("option", [["train", "--preset"], ["search", "--space"]])
+def test_yaml_that_is_none(mcn: Run, option: list[str], content: str, tmp_path: Path) -> None:
+    (tmp_path / "own.yaml").write_text(content)
+    told = refused(mcn(*option, tmp_path / "own.yaml", "--out", tmp_path / "out"))
+    assert "own.yaml: not YAML" in told
+    assert not (tmp_path / "out").exists()
+
+
+def test_long_messages_are_cut(mcn: Run) -> None:
+    assert len(refused(mcn("train", "--dataset", "x" * 10_000))) < 2_100

@@ -4,9 +4,12 @@ import csv
 import io
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
+from mcn.train.checkpoint import load_tensors, save_tensors
 from tests.cli.conftest import Run, refused
 from tests.cli.test_train import QUICK, write_graph
 
@@ -128,12 +131,26 @@ def test_wrong_use(mcn: Run, run_folder: Path, tmp_path: Path) -> None:
 
 
 def test_a_run_that_does_not_say_where_its_graph_was(mcn: Run, run_folder: Path) -> None:
-    settings = (run_folder / "config.yaml").read_text()
-    lines = [line for line in settings.splitlines() if not line.startswith(("  graph:", "  nodes:"))]
-    (run_folder / "config.yaml").write_text("\n".join(lines))
+    without_checksum(run_folder, {"dataset": None})
     assert "does not say where its graph came from; give --graph" in refused(mcn("predict", run_folder))
 
 
 def test_the_graph_is_gone(mcn: Run, run_folder: Path, tmp_path: Path) -> None:
     (tmp_path / "edges.csv").unlink()
     assert "edges.csv: no such file" in refused(mcn("predict", run_folder))
+
+
+def without_checksum(folder: Path, source: dict[str, Any]) -> None:
+    """Say that the run's graph came from elsewhere, and state no checksum of that, as in 0.1.0."""
+    tensors, state = load_tensors(folder / "model.safetensors")
+    content = yaml.safe_load((folder / "config.yaml").read_text())
+    (folder / "config.yaml").write_text(yaml.safe_dump(content | {"source": source}))
+    del state["settings"]
+    save_tensors(folder / "model.safetensors", tensors, state)
+
+
+def test_trust_is_asked_for_again(mcn: Run, run_folder: Path) -> None:
+    """That a folder says its graph needs unpickling does not make it trusted."""
+    without_checksum(run_folder, {"dataset": "pyg:Planetoid/Cora", "trust": True})
+    for verb in ("predict", "view"):
+        assert "give --trust to allow that here too" in refused(mcn(verb, run_folder))

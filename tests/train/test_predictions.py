@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import csv
 import io
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ import torch
 from torch_geometric.data import Data
 
 from mcn.train import Predictions, accuracy_on_test
-from mcn.train.predictions import in_classes, prediction_rows, predictions_csv
+from mcn.train.predictions import in_classes, prediction_rows, predictions_csv, read_predictions
 from tests.train.graphs import predicted, small_config, small_graph, trained
 
 IDS = ["plain", "with, comma", 'with "quotes"', "two\nlines", "ünï"]
@@ -128,3 +129,32 @@ def test_accuracy_is_of_test_nodes_only() -> None:
     assert accuracy_on_test(data, labels) == 0.75
     data.test_mask[:] = False
     assert accuracy_on_test(data, labels) is None
+
+
+def test_no_cell_is_a_formula_and_every_id_is_found_again(tmp_path: Path) -> None:
+    data, own = awkward()
+    ids = ["=cmd|'/C calc'!A0", "-5", "@x", "'=1", "\t=1"]
+    data.node_ids, data.classes = np.array(ids), ["+a", "-b", "=c"]
+    text = predictions_csv(data, own)
+    cells = list(csv.reader(io.StringIO(text, newline="")))
+    assert [row[0] for row in cells[1:]] == ["'=cmd|'/C calc'!A0", "-5", "'@x", "''=1", "'\t=1"]
+    assert [row[3] for row in cells[1:]] == ["'+a", "'-b", "'+a", "'=c", "'=c"]
+    (tmp_path / "p.csv").write_bytes(text.encode())
+    rows = read_predictions(tmp_path / "p.csv")
+    assert [row["node"] for row in rows] == ids
+    assert [row["predicted"] for row in rows] == ["+a", "-b", "+a", "=c", "=c"]
+    assert [row["node"] for row in prediction_rows(data, own)] == ids  # as JSON has them
+
+
+def test_numbers_as_ids_stay_numbers() -> None:
+    data, own = awkward()
+    data.node_ids = np.array([-2, -1, 0, 1, 2])
+    cells = list(csv.reader(io.StringIO(predictions_csv(data, own), newline="")))
+    assert [row[0] for row in cells[1:]] == ["-2", "-1", "0", "1", "2"]
+
+
+@pytest.mark.parametrize("content", [b"", b"a,b\n1,2\n", b"\xff", b'node,predicted\n"a\n'])
+def test_a_table_that_is_none(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "p.csv").write_bytes(content)
+    with pytest.raises(ValueError, match=r"p\.csv: not a table of predictions"):
+        read_predictions(tmp_path / "p.csv")

@@ -82,6 +82,17 @@ Jobs = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print JSON on standard output, nothing else.")]
 
 
+def out_option(help_text: str) -> Any:
+    """Make the option --out; an empty path, which would be the current folder, is refused."""
+    return typer.Option("--out", help=help_text, parser=_given_path, metavar="PATH")
+
+
+def _given_path(text: str | Path) -> Path:
+    if not str(text).strip():
+        raise typer.BadParameter("an empty path; name a file or a folder")
+    return Path(text)
+
+
 DATA_OPTIONS: dict[str, tuple[Any, Any]] = {
     "split": (Split, None),
     "split_index": (SplitIndex, 0),
@@ -198,10 +209,20 @@ def check_for_dataset(options: Mapping[str, Any]) -> None:
         )
 
 
-def read_own(folder: Path, source: dict[str, Any], data_root: Path | None) -> Data:
-    """The graph that the run in `folder` was trained on, from where it came."""
+def read_own(
+    folder: Path, source: dict[str, Any], data_root: Path | None = None, trust: bool = False
+) -> Data:
+    """The graph that the run in `folder` was trained on, from where it came.
+
+    The folder may come from a stranger: that its graph needs trust does not make it trusted.
+    """
     graph, nodes = source.get("graph"), source.get("nodes")
-    how = {name: source[name] for name in DATA_OPTIONS if name in source}
+    how = {name: source[name] for name in DATA_OPTIONS if name in source} | {"trust": trust}
+    if source.get("trust") and not trust:
+        raise ValueError(
+            f"{folder}: to read its graph, PyG or OGB unpickles files, which can run code; give --trust to "
+            "allow that here too"
+        )
     if graph is None and source.get("dataset") is None:
         raise ValueError(f"{folder} does not say where its graph came from; give --graph and --nodes")
     return read_input(

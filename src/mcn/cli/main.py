@@ -25,6 +25,7 @@ VERBS = {
     "methods": "List the methods, and what each can do.",
 }
 
+_LONGEST = 2000  # characters of a message; what a file says may be in it
 EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
 
 # typer's own exception family; older releases take it from click, newer ones carry their own.
@@ -119,6 +120,8 @@ def main(arguments: list[str] | None = None) -> int:
     except Exception as error:  # the last resort: a bug of ours, still not a traceback
         if isinstance(error.__cause__, KeyboardInterrupt):  # numba's kernels wrap it in a SystemError
             return _say("interrupted", EXIT_INTERRUPTED)
+        if "can't allocate memory" in str(error):  # torch's way to say MemoryError
+            return _say("not enough memory", EXIT_FAILED)
         if os.environ.get("MCN_TRACEBACK"):
             raise
         text = f"{type(error).__name__}: {error}"
@@ -141,5 +144,6 @@ def _describe(error: Exception) -> str:
 
 
 def _say(message: str, code: int) -> int:
-    print(f"mcn: {' '.join(message.split())}", file=sys.stderr)
+    line = " ".join(message.split())
+    print(f"mcn: {line if len(line) <= _LONGEST else line[:_LONGEST] + '…'}", file=sys.stderr)
     return code

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from mcn.cli._compiling import compile_notice
-from mcn.cli._options import DataRoot, Dataset, Graph, Json, Threads, check_writable, read_input
+from mcn.cli._options import DataRoot, Dataset, Graph, Json, Threads, check_writable, out_option, read_input
 from mcn.cli._progress import progress_bar
 
 
@@ -21,7 +21,7 @@ def run(
     motifs: Annotated[
         str | None, typer.Option("--motifs", help="Show only these, separated by commas; all if not given.")
     ] = None,
-    out: Annotated[Path | None, typer.Option("--out", help="Save the counts to this .npz file.")] = None,
+    out: Annotated[Path | None, out_option("Save the counts to this .npz file.")] = None,
     induced: Annotated[
         bool, typer.Option("--induced/--all-subgraphs", help="Count induced subgraphs only, or all.")
     ] = True,

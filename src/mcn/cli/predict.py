@@ -6,16 +6,16 @@ import json
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from mcn.cli._options import (
     DataRoot,
     Graph,
     Json,
     Nodes,
     RunFolder,
+    Trust,
     check_input,
     check_writable,
+    out_option,
     read_input,
     read_own,
 )
@@ -26,9 +26,10 @@ def run(
     graph: Graph = None,
     nodes: Nodes = None,
     data_root: DataRoot = None,
+    trust: Trust = False,
     out: Annotated[
         Path | None,
-        typer.Option("--out", help="Write the table here (.csv); to standard output if not given."),
+        out_option("Write the table here (.csv); to standard output if not given."),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -41,7 +42,7 @@ def run(
     """
     check_writable(out, ".csv")
     check_input(None, graph, nodes)
-    from mcn._files import atomic_write
+    from mcn._files import write_text
     from mcn.train.predictions import in_classes, prediction_rows, predictions_csv
     from mcn.train.run import load_run
 
@@ -49,12 +50,11 @@ def run(
     if graph is not None:
         data, _ = read_input(None, graph, nodes, data_root, default="", treatment=trained.treatment)
     else:
-        data = read_own(folder, trained.source, data_root)
+        data = read_own(folder, trained.source, data_root, trust)
     own = trained.predict(data)
     data = in_classes(data, trained.classes)
     if out is not None:
-        with atomic_write(out) as file:
-            file.write(predictions_csv(data, own).encode())
+        write_text(out, predictions_csv(data, own))
     if as_json:
         content: dict[str, Any] = {
             "run": str(folder),

@@ -13,7 +13,7 @@ import typer
 from mcn._names import one_of
 from mcn.cli._compiling import compile_notice
 from mcn.cli._interrupt import resumable
-from mcn.cli._options import DataRoot, Jobs, Json
+from mcn.cli._options import DataRoot, Jobs, Json, out_option
 from mcn.cli._progress import progress_bar
 from mcn.cli._warnings import plain_warnings
 
@@ -46,9 +46,7 @@ def run(
     ] = None,
     jobs: Jobs = None,
     data_root: DataRoot = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", help="Folder for the results; reproduce/WHAT if not given.")
-    ] = None,
+    out: Annotated[Path | None, out_option("Folder for the results; reproduce/WHAT if not given.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the results in --out.")] = False,
     as_json: Json = False,
 ) -> None:

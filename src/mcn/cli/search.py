@@ -23,6 +23,7 @@ from mcn.cli._options import (
     check_input,
     data_given,
     free_folder,
+    out_option,
     source_options,
     with_data_options,
 )
@@ -70,9 +71,7 @@ def run(
     ledger: Annotated[
         Path | None, typer.Option("--ledger", help="File of all runs; ledger.sqlite in --out if not given.")
     ] = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", help="Folder for the results; runs/search-NAME if not given.")
-    ] = None,
+    out: Annotated[Path | None, out_option("Folder for the results; runs/search-NAME if not given.")] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the search whose ledger is there.")
     ] = False,
@@ -147,7 +146,7 @@ def _changed(result: SearchResult) -> dict[str, Any]:
 def _write(folder: Path, result: SearchResult, source: Source) -> None:
     import yaml
 
-    from mcn._files import atomic_write
+    from mcn._files import write_text
 
     preset = {
         "description": f"The winner of a search of {result.space} on {result.dataset}: {result.protocol}.",
@@ -155,10 +154,8 @@ def _write(folder: Path, result: SearchResult, source: Source) -> None:
         "recipe": result.config.recipe,
         "settings": _changed(result),
     }
-    with atomic_write(folder / BEST) as file:
-        file.write(yaml.safe_dump(preset, sort_keys=False, allow_unicode=True).encode())
-    with atomic_write(folder / RESULT) as file:
-        file.write((json.dumps(result.to_dict(), indent=2, ensure_ascii=False) + "\n").encode())
+    write_text(folder / BEST, yaml.safe_dump(preset, sort_keys=False, allow_unicode=True))
+    write_text(folder / RESULT, json.dumps(result.to_dict(), indent=2, ensure_ascii=False) + "\n")
 
 
 def _print(result: SearchResult, source: Source, folder: Path, ledger: Path, how: dict[str, Any]) -> None:

@@ -18,6 +18,7 @@ from mcn.cli._options import (
     Nodes,
     data_given,
     free_folder,
+    out_option,
     read_input,
     with_data_options,
 )
@@ -60,9 +61,7 @@ def run(
         str | None,
         typer.Option("--beside", help="Methods to train for comparison, such as gat,gcn; none to leave it."),
     ] = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", help="Folder for the run; runs/NAME if not given.")
-    ] = None,
+    out: Annotated[Path | None, out_option("Folder for the run; runs/NAME if not given.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
     report: Annotated[
         bool,
@@ -132,7 +131,7 @@ def _shared(config: Settings, given: dict[str, Any]) -> dict[str, Any]:
 
 def _folders(folder: Path, seeds: list[int], resume: bool) -> list[Path]:
     """The folder of each run; none may hold another run, nor may the folder around them."""
-    from mcn.train.run import check_free
+    from mcn.train.folder import check_free
 
     if len(seeds) == 1:
         targets = [folder]

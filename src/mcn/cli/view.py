@@ -17,8 +17,10 @@ from mcn.cli._options import (
     Json,
     Nodes,
     RunFolder,
+    Trust,
     check_input,
     check_writable,
+    out_option,
     read_input,
     read_own,
 )
@@ -30,9 +32,10 @@ def run(
     graph: Graph = None,
     nodes: Nodes = None,
     data_root: DataRoot = None,
+    trust: Trust = False,
     out: Annotated[
         Path | None,
-        typer.Option("--out", help="Write the page here (.html); RUN/explorer.html if not given."),
+        out_option("Write the page here (.html); RUN/explorer.html if not given."),
     ] = None,
     opened: Annotated[
         bool, typer.Option("--open/--no-open", help="Open the page in the browser, or only write it.")
@@ -53,7 +56,7 @@ def run(
     with plain_warnings(), compile_notice():
         trained = load_run(folder)
         if graph is None:
-            data = read_own(folder, trained.source, data_root)
+            data = read_own(folder, trained.source, data_root, trust)
         else:
             data, _ = read_input(None, graph, nodes, data_root, default="", treatment=trained.treatment)
         page = write_explorer(trained, data, out, other_graph=graph is not None)

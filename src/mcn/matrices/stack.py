@@ -33,7 +33,7 @@ from mcn.matrices.size import (
     lengths_within,
 )
 from mcn.matrices.source import RowSource, StackBlock
-from mcn.matrices.state import count_scale, standardise_counts
+from mcn.matrices.state import check_scale, count_scale, standardise_counts
 
 if TYPE_CHECKING:
     from mcn.motifs import MotifCounts
@@ -64,7 +64,7 @@ class MotifStack(RowSource):
         materialize: bool,
         memory_limit: float | None,
         threads: int | None,
-        scale: NDArray[np.float64] | None = None,
+        scale: Any = None,
     ) -> None:
         self.steps, self.psi = check_steps(steps), psi
         self._code, self._adj, self._threads = psi_code(psi), adjacencies, threads
@@ -73,7 +73,7 @@ class MotifStack(RowSource):
             raise ValueError(f"edge has {edge.shape[0]} nodes but the adjacencies have {self.num_dst}.")
         check_magnitude(adjacencies, psi, self.steps)
         self.src = np.arange(self.num_dst)
-        self.count_scale = count_scale(node_counts, self.num_dst) if scale is None else scale
+        self.count_scale = count_scale(node_counts, self.num_dst) if scale is None else check_scale(scale)
         self.node_counts = standardise_counts(node_counts, self.num_dst, self.count_scale)
         base = apply_psi(edge, psi)
         self.base = Rows(

@@ -24,6 +24,23 @@ def count_scale(per_node: Any, num_nodes: int) -> NDArray[np.float64]:
     return np.stack([logs.mean(axis=0), np.where(constant, 0.0, logs.std(axis=0))])
 
 
+def check_scale(given: Any) -> NDArray[np.float64]:
+    """Return a `count_scale` that came from elsewhere, checked.
+
+    Raises:
+        ValueError: it is not [2, NUM_COUNTS] finite numbers, with deviations that are not negative.
+    """
+    try:
+        scale = np.asarray(given, np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"count_scale is a {type(given).__name__}; expected numbers") from None
+    if scale.shape != (2, NUM_COUNTS):
+        raise ValueError(f"count_scale has shape {scale.shape}; expected (2, {NUM_COUNTS})")
+    if not np.isfinite(scale).all() or (scale[1] < 0).any():
+        raise ValueError("count_scale must hold finite means, and deviations that are not negative")
+    return scale
+
+
 def standardise_counts(
     per_node: Any, num_nodes: int, scale: NDArray[np.float64] | None = None
 ) -> NDArray[np.float32]:

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from mcn._files import atomic_write
+from mcn._files import atomic_write, naming
+from mcn.data.border import read_bytes, reading
 from mcn.train.checkpoint import save_tensors
 from mcn.train.loop import Epoch, Trainer
 
@@ -24,7 +25,7 @@ class JSONLines:
 
     def __init__(self, path: str | os.PathLike[str], after_epoch: int = 0) -> None:
         self._path = Path(path)
-        lines = self._path.read_text().splitlines() if after_epoch and self._path.exists() else []
+        lines = self._lines() if after_epoch and self._path.exists() else []
         if len(lines) < after_epoch:
             raise ValueError(
                 f"{path}: {len(lines)} lines, but the checkpoint beside it is of epoch {after_epoch}; "
@@ -33,9 +34,13 @@ class JSONLines:
         with atomic_write(self._path) as file:
             file.write("".join(f"{line}\n" for line in lines[:after_epoch]).encode())
 
+    def _lines(self) -> list[str]:
+        with reading(self._path, "not a log of epochs"):
+            return read_bytes(self._path).decode().splitlines()
+
     def __call__(self, trainer: Trainer, epoch: Epoch) -> None:
         """Write the line."""
-        with self._path.open("a") as file:
+        with naming(self._path), self._path.open("a") as file:
             file.write(json.dumps(epoch._asdict()) + "\n")
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
 from safetensors.torch import load, save
 
 from mcn._files import atomic_write
+from mcn.data.border import brief, read_bytes
 
 _FORMAT = "mcn-checkpoint-1"
 
@@ -35,37 +35,53 @@ def load_tensors(path: str | os.PathLike[str]) -> tuple[dict[str, torch.Tensor],
     Raises:
         ValueError: the file is something else, truncated or altered.
     """
-    content = Path(path).read_bytes()
+    content = read_bytes(Path(path))
     try:
         size = int.from_bytes(content[:8], "little")
         metadata = json.loads(content[8 : 8 + size]).get("__metadata__", {})
         tensors = load(content)
-    except (SafetensorError, ValueError, AttributeError) as error:
-        raise ValueError(f"{path}: not a checkpoint, or truncated ({error})") from None
-    if _FORMAT not in metadata:
+    except Exception as error:  # noqa: BLE001 - the library raises several kinds, of its own and Python's
+        raise ValueError(f"{path}: not a checkpoint, or truncated ({brief(error)})") from None
+    if not isinstance(metadata, dict) or _FORMAT not in metadata:
         raise ValueError(f"{path}: a safetensors file, but not a checkpoint of this program")
     try:
         own = json.loads(metadata[_FORMAT])
         text, sha256 = str(own["state"]), own["sha256"]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         text, sha256 = "", None
     if sha256 != _digest(tensors, text):
         raise ValueError(f"{path}: the checksum does not fit; the file was damaged or altered")
-    state: dict[str, Any] = json.loads(text)
+    try:
+        state = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path}: its plain values are not JSON ({brief(error)})") from None
+    if not isinstance(state, dict):
+        raise ValueError(f"{path}: its plain values are no JSON object")
     return tensors, state
 
 
 def load_weights(model: torch.nn.Module, tensors: dict[str, torch.Tensor], path: Path) -> None:
-    """Put weights into a model, or say that they belong to another architecture."""
-    own = {name: tuple(value.shape) for name, value in model.state_dict().items()}
-    given = {name: tuple(value.shape) for name, value in tensors.items()}
-    if own != given:
-        odd = next(name for name in sorted(own.keys() | given.keys()) if own.get(name) != given.get(name))
-        raise ValueError(
-            f"{path}: weights of another architecture; {odd} has shape {given.get(odd)} in the file "
-            f"and {own.get(odd)} in the network"
-        )
+    """Put weights into a model, or say that they belong to another architecture or are no numbers."""
+    check_weights(model, tensors, path)
+    for name, value in tensors.items():
+        if not torch.isfinite(value).all():
+            raise ValueError(f"{path}: {name} holds numbers that are not finite")
     model.load_state_dict(tensors)
+
+
+def check_weights(model: torch.nn.Module, tensors: dict[str, torch.Tensor], path: Path) -> None:
+    """Refuse weights that are not of a model's names, shapes and types."""
+    own = {name: (tuple(value.shape), value.dtype) for name, value in model.state_dict().items()}
+    given = {name: (tuple(value.shape), value.dtype) for name, value in tensors.items()}
+    for name in sorted(own.keys() | given.keys()):
+        (here, kind), (there, other) = own.get(name, (None, None)), given.get(name, (None, None))
+        if here != there:
+            raise ValueError(
+                f"{path}: weights of another architecture; {name} has shape {there} in the file "
+                f"and {here} in the network"
+            )
+        if kind != other:
+            raise ValueError(f"{path}: {name} holds {other}; expected {kind}")
 
 
 def _digest(tensors: dict[str, torch.Tensor], text: str) -> str:

@@ -191,10 +191,27 @@ class Trainer(ABC):
         for name, value in below("adam.", tensors).items():
             index, _, slot = name.partition(".")
             moments.setdefault(int(index), {})[slot] = value.clone()
+        self._check_kept(self.best)
+        self._check_moments(moments)
         self.optimizer.load_state_dict(self.optimizer.state_dict() | {"state": moments})
         self.rule.load_state_dict(state["rule"])
         self.epoch, self.stopped = int(state["epoch"]), bool(state["stopped"])
         self.best_epoch, self.seconds = int(state["best_epoch"]), float(state["seconds"])
+
+    def _check_kept(self, weights: dict[str, torch.Tensor]) -> None:
+        """Refuse weights of a checkpoint that the model could not take when they are needed."""
+        own = {name: value.shape for name, value in self.model.state_dict().items()}
+        if own != {name: value.shape for name, value in weights.items()}:
+            raise ValueError("the weights kept so far are not those of this network")
+
+    def _check_moments(self, moments: dict[int, dict[str, torch.Tensor]]) -> None:
+        parameters = [each for group in self.optimizer.param_groups for each in group["params"]]
+        for place, slots in moments.items():
+            fits = place in range(len(parameters)) and all(
+                slot.shape in (torch.Size(), parameters[place].shape) for slot in slots.values()
+            )
+            if not fits or slots.keys() != {"step", "exp_avg", "exp_avg_sq"}:
+                raise ValueError(f"the moments of parameter {place} are not those of this network")
 
 
 def fit(trainer: Trainer, callbacks: Sequence[Callback] = ()) -> FitResult:

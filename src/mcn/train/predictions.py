@@ -5,8 +5,10 @@ from __future__ import annotations
 import copy
 import csv
 import io
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,8 @@ import torch
 from numpy.typing import NDArray
 from torch_geometric.data import Data
 
+from mcn._csv import plain_cell, safe_cell
+from mcn.data.border import read_bytes, reading
 from mcn.train.metrics import all_scores
 from mcn.train.problem import class_names
 
@@ -106,15 +110,33 @@ def prediction_rows(data: Data, own: Predictions) -> Iterator[dict[str, Any]]:
 
 
 def predictions_csv(data: Data, own: Predictions) -> str:
-    """Return the table as CSV."""
+    """Return the table as CSV; what begins like a formula is marked as text, see `read_predictions`."""
     layers = range(1, own.motif.shape[1] + 1)
     columns = ["node", "split", "true", "predicted", "probability"]
     columns += [name for layer in layers for name in (f"motif_{layer}", f"step_{layer}")]
     text = io.StringIO()
     table = csv.DictWriter(text, columns, lineterminator="\n")
     table.writeheader()
-    table.writerows(prediction_rows(data, own))
+    for row in prediction_rows(data, own):
+        table.writerow({name: safe_cell(value) for name, value in row.items()})
     return text.getvalue()
+
+
+def read_predictions(path: str | os.PathLike[str]) -> list[dict[str, str]]:
+    """Return the rows of a predictions.csv as texts, with ids and classes as they are in the graph.
+
+    A spreadsheet runs a cell that begins with =, +, -, @ or a tab. Where an id or a class does, and is not a
+    number, the file has an apostrophe in front of it, which is taken off here.
+
+    Raises:
+        ValueError: the file is not such a table.
+    """
+    path = Path(path)
+    with reading(path, "not a table of predictions"):
+        table = csv.DictReader(io.StringIO(read_bytes(path).decode(), newline=""), strict=True)
+        if not {"node", "predicted"} <= set(table.fieldnames or ()):
+            raise ValueError("it has no columns node and predicted")
+        return [{name: plain_cell(cell) for name, cell in row.items()} for row in table]
 
 
 def in_classes(data: Data, classes: list[str]) -> Data:

@@ -12,26 +12,40 @@ from typing import Any
 
 import numpy as np
 import torch
-import yaml
 from torch_geometric.data import Data
 
 from mcn import __version__
-from mcn._files import atomic_write
+from mcn._files import write_text
+from mcn.data.border import reading
 from mcn.data.treatment import Treatment
 from mcn.motifs import MotifCounts
 from mcn.train.callbacks import Checkpoints, Fraction, JSONLines
 from mcn.train.checkpoint import load_tensors, load_weights, save_tensors
 from mcn.train.explained import Explained
+from mcn.train.folder import (
+    CONFIG,
+    LAST,
+    METRICS,
+    MODEL,
+    PREDICTIONS,
+    SUMMARY,
+    alone_in,
+    check_finished,
+    check_free,
+    check_same,
+    read_json,
+    read_settings,
+    settings_digest,
+    write_settings,
+)
 from mcn.train.loop import Callback, FitResult, Trainer, below, fit
 from mcn.train.metrics import all_scores
 from mcn.train.predictions import Predictions, predictions_csv, scores_on_test
 from mcn.train.problem import Inputs, Memory, Problem, class_names, known_labels, prepare
-from mcn.train.recipes import find_recipe, work_of
+from mcn.train.recipes import work_of
 from mcn.train.remarks import alone, graph_remarks, result_remarks
 from mcn.train.settings import Settings
-
-CONFIG, METRICS, MODEL, LAST = "config.yaml", "metrics.jsonl", "model.safetensors", "last.safetensors"
-PREDICTIONS, SUMMARY = "predictions.csv", "summary.json"
+from mcn.train.stored import stored_network
 
 
 @dataclass
@@ -128,26 +142,40 @@ def train_run(
         "data": problem.fingerprint(),
         "config": config.to_dict(),
     }
-    if (folder / CONFIG).exists():
-        _check_same(folder, settings)
-    if not (folder / SUMMARY).exists():
+    if (folder / SUMMARY).exists():
+        check_same(folder, settings)
+    else:
         trainer = work_of(config).trainer(problem, config)
-        folder.mkdir(parents=True, exist_ok=True)
-        for leftover in folder.glob(f".{LAST}.*"):  # of a process killed while it was saving
-            leftover.unlink()
-        _write(folder / CONFIG, yaml.safe_dump(settings, sort_keys=False, allow_unicode=True))
-        if (folder / LAST).exists():
-            _load_into(trainer, folder / LAST)
-        notes: list[Callback] = [
-            JSONLines(folder / METRICS, trainer.epoch),
-            Checkpoints(folder / LAST),
-            *callbacks,
-        ]
-        result = fit(trainer, [*notes, Fraction(progress)] if progress else notes)
-        _finish(folder, data, trainer, result)
+        with alone_in(folder, resume):
+            _train(folder, data, trainer, settings, progress, callbacks)
     run = load_run(folder)
     run._prepared = (data, problem.inputs)
     return run
+
+
+def _train(
+    folder: Path,
+    data: Data,
+    trainer: Trainer,
+    settings: dict[str, Any],
+    progress: Callable[[float], Any] | None,
+    callbacks: tuple[Callback, ...],
+) -> None:
+    """Train in a folder that is ours; go on where an earlier process was ended."""
+    if (folder / CONFIG).exists():
+        check_same(folder, settings)
+        if (folder / SUMMARY).exists():  # it was finished while this process prepared
+            return
+    write_settings(folder, settings)
+    if (folder / LAST).exists():
+        _load_into(trainer, folder / LAST)
+    notes: list[Callback] = [
+        JSONLines(folder / METRICS, trainer.epoch),
+        Checkpoints(folder / LAST),
+        *callbacks,
+    ]
+    result = fit(trainer, [*notes, Fraction(progress)] if progress else notes)
+    _finish(folder, data, trainer, result)
 
 
 def _finish(folder: Path, data: Data, trainer: Trainer, result: FitResult) -> None:
@@ -159,10 +187,11 @@ def _finish(folder: Path, data: Data, trainer: Trainer, result: FitResult) -> No
         "in_channels": memory.in_channels,
         "classes": class_names(data) or [str(number) for number in range(problem.num_classes)],
         "feature_names": memory.feature_names,
+        "settings": settings_digest(folder),
         **memory.state,
     }
     save_tensors(folder / MODEL, dict(trainer.model.state_dict()), state)
-    _write(folder / PREDICTIONS, predictions_csv(data, own))
+    write_text(folder / PREDICTIONS, predictions_csv(data, own))
     test = scores_on_test(data, own.probabilities)
     summary: dict[str, Any] = {
         "val_accuracy": result.val_accuracy,
@@ -187,7 +216,7 @@ def _finish(folder: Path, data: Data, trainer: Trainer, result: FitResult) -> No
         *result_remarks(data, own.labels, summary, beside, config.max_epochs),
         *graph_remarks(data, problem.known),
     ]
-    _write(folder / SUMMARY, json.dumps(summary, indent=2, ensure_ascii=False) + "\n")
+    write_text(folder / SUMMARY, json.dumps(summary, indent=2, ensure_ascii=False) + "\n")
     (folder / LAST).unlink(missing_ok=True)
 
 
@@ -198,42 +227,18 @@ def load_run(folder: str | os.PathLike[str]) -> Run:
         ValueError: there is no run, it is not finished, or its files do not fit together.
     """
     folder = Path(folder)
-    for name in (CONFIG, SUMMARY, MODEL):
-        if not (folder / name).is_file():
-            raise ValueError(f"{folder}: no finished run here, {name} is missing{_hint(folder, name)}")
-    settings, config = _read_settings(folder)
-    tensors, state = load_tensors(folder / MODEL)
-    missing = sorted({"in_channels", "classes", "feature_names"} - set(state))
-    if missing:
-        raise ValueError(f"{folder / MODEL}: not the model of a finished run; it does not state {missing[0]}")
-    own = {name: state.pop(name) for name in ("in_channels", "classes", "feature_names")}
-    memory = Memory(int(own["in_channels"]), own["feature_names"], state)
-    model = work_of(config).network(memory.in_channels, len(own["classes"]), config, memory)
-    load_weights(model, tensors, folder / MODEL)
-    model.eval()
-    source, summary = settings["source"], read_json(folder / SUMMARY)
-    return Run(folder, config, source, settings.get("data"), model, summary, own["classes"], memory)
-
-
-def _stored_config(settings: dict[str, Any]) -> Settings:
-    """Return the configuration of a stored run.
-
-    In 0.1.0 the recipe paper was a rule of attention, which may stand beside settings that the recipe does
-    not admit any more; such a run is one of the recipe mcn.
-    """
-    recipe, values = settings.get("recipe", "mcn"), settings["config"]
-    try:
-        return find_recipe(recipe).config.from_dict(values)
-    except ValueError:
-        if recipe != "paper":
-            raise
-        return find_recipe("mcn").config.from_dict(values)
-
-
-def check_free(folder: Path, resume: bool = False) -> None:
-    """Refuse a folder that holds a run already, unless it is to be resumed."""
-    if (folder / CONFIG).exists() and not resume:
-        raise ValueError(f"{folder} already holds a run; choose another folder, or resume the run")
+    check_finished(folder)
+    settings, config = read_settings(folder)
+    path = folder / MODEL
+    tensors, state = load_tensors(path)
+    if state.pop("settings", None) not in (None, settings_digest(folder)):  # 0.1.0 did not state it
+        raise ValueError(
+            f"{folder / CONFIG}: not the settings that {MODEL} was trained with; the file was changed "
+            "or belongs to another run"
+        )
+    model, classes, memory = stored_network(config, tensors, state, path)
+    summary, source = read_json(folder / SUMMARY), settings["source"]
+    return Run(folder, config, source, settings.get("data"), model, summary, classes, memory)
 
 
 def protocol(data: Data, config: Settings) -> str:
@@ -260,62 +265,9 @@ def versions() -> dict[str, str]:
     }
 
 
-def read_json(path: Path) -> dict[str, Any]:
-    """A JSON object from a file, or an error that names the file."""
-    try:
-        content: dict[str, Any] = json.loads(path.read_text())
-    except ValueError as error:
-        raise ValueError(f"{path}: not JSON, or truncated ({error})") from None
-    return content
-
-
-def _hint(folder: Path, name: str) -> str:
-    if name != CONFIG:
-        return " (interrupted? resume it)"
-    inside = sorted(path.parent.name for path in folder.glob(f"*/{CONFIG}"))
-    return f" (there are runs in it: {', '.join(inside[:5])})" if inside else ""
-
-
 def _load_into(trainer: Trainer, path: Path) -> None:
     tensors, state = load_tensors(path)
-    if trainer.model is not None:  # the recipe auto has none before it is done
-        load_weights(trainer.model, below("model.", tensors), path)
-    trainer.load(tensors, state)
-
-
-def _check_same(folder: Path, settings: dict[str, Any]) -> None:
-    before, config = _read_settings(folder)
-    for part, old in {"source": before["source"], "config": config.to_dict()}.items():
-        new = settings[part]
-        for name in sorted(old.keys() | new.keys()):
-            if old.get(name) != new.get(name):
-                raise ValueError(
-                    f"{folder}: the run there was started with {name} = {old.get(name)!r}, "
-                    f"now it is {new.get(name)!r}; resume with the same settings"
-                )
-    if before.get("data") != settings["data"]:
-        raise ValueError(
-            f"{folder}: the graph is no longer the one the run was started with (edges, features, labels or "
-            "split differ); train anew in another folder"
-        )
-
-
-def _read_settings(folder: Path) -> tuple[dict[str, Any], Settings]:
-    """Return the content of config.yaml, and the configuration in it."""
-    try:
-        settings = yaml.safe_load((folder / CONFIG).read_text())
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ValueError(f"{folder / CONFIG}: not YAML ({error})") from None
-    if not isinstance(settings, dict):
-        raise ValueError(f"{folder / CONFIG}: not the settings of a run")
-    try:
-        config = _stored_config(settings)
-        settings["source"] = dict(settings["source"])
-    except (KeyError, TypeError, ValueError) as error:
-        raise ValueError(f"{folder / CONFIG}: not the settings of a run ({error})") from None
-    return settings, config
-
-
-def _write(path: Path, text: str) -> None:
-    with atomic_write(path) as file:
-        file.write(text.encode())
+    with reading(path, "not a checkpoint of this run"):
+        if trainer.model is not None:  # the recipe auto has none before it is done
+            load_weights(trainer.model, below("model.", tensors), path)
+        trainer.load(tensors, state)

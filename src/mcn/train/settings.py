@@ -99,12 +99,14 @@ def setting(
     return dataclasses.field(default=default, metadata=told | {"former": former, "since": since})
 
 
-def at_least(least: int) -> Check:
-    """Check for an integer of at least `least`, NumPy's included."""
+def at_least(least: int, most: int = 2**31 - 1) -> Check:
+    """Check for an integer of at least `least` and at most `most`, NumPy's included."""
 
     def check(name: str, value: Any) -> int:
         if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
             raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}")
+        if int(value) > most:
+            raise ValueError(f"{name} must be at most {most:,}, got {value!r}")
         return int(value)
 
     return check
@@ -205,7 +207,7 @@ class Settings:
         group="graph",
     )
     hidden: int = setting(8, "Hidden units (per head).", at_least(1), option="hidden", group="network")
-    num_layers: int = setting(2, "Number of layers.", at_least(1), option="layers", group="network")
+    num_layers: int = setting(2, "Number of layers.", at_least(1, 1000), option="layers", group="network")
     dropout: float = setting(0.6, "Dropout probability.", below_one, option="dropout", group="network")
     lr: float = setting(0.005, "Learning rate of Adam.", positive, option="lr")
     weight_decay: float = setting(
@@ -247,7 +249,7 @@ class Settings:
         option="class-weight",
         since="0.2.0",
     )
-    seed: int = setting(0, "Seed that decides everything random.", at_least(0))
+    seed: int = setting(0, "Seed that decides everything random.", at_least(0, 2**63 - 1))
 
     def __post_init__(self) -> None:
         self._resolve()

@@ -277,3 +277,73 @@ def test_the_claim_of_a_dead_process_is_free(tmp_path: Path) -> None:
     claim = Ledger(path).claim("k")
     assert claim is not None
     claim.release()
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "UPDATE runs SET settings = 'x'",
+        "UPDATE runs SET settings = '" + "[" * 100_000 + "'",
+        "UPDATE runs SET config = x'ff00'",
+        "UPDATE runs SET dataset = x'ff00'",
+        "UPDATE runs SET dataset = CAST(x'ff' AS TEXT)",
+        "UPDATE runs SET val_accuracy = 'high'",
+        "UPDATE runs SET key = NULL",
+        "UPDATE runs SET epochs = 'x'",
+        "UPDATE runs SET test = 'x'",
+    ],
+)
+def test_odd_values_in_a_ledger(sql: str, tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite"
+    Ledger(path).add(row())
+    with sqlite3.connect(path) as db:
+        db.execute(sql)
+    db.close()
+    with pytest.raises(ValueError, match=r"ledger\.sqlite: .*damaged") as caught:
+        Ledger(path).rows()
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "CREATE TRIGGER t AFTER INSERT ON runs BEGIN DELETE FROM runs; END",
+        "CREATE VIEW v AS SELECT 1",
+        "DROP TABLE runs",
+    ],
+)
+def test_a_schema_that_is_no_ledger_s(sql: str, tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite"
+    Ledger(path).add(row())
+    with sqlite3.connect(path) as db:
+        db.execute(sql)
+    db.close()
+    with pytest.raises(ValueError, match=r"ledger\.sqlite: .*use another file"):
+        Ledger(path)
+
+
+def test_damage_anywhere_in_the_file_is_told(tmp_path: Path) -> None:
+    """Each byte of the pages in use may be wrong: rows come, or one line that names the file."""
+    path = tmp_path / "ledger.sqlite"
+    ledger = Ledger(path)
+    for seed in range(40):
+        ledger.add(row(f"k{seed}", seed=seed))
+    whole = path.read_bytes()
+    told = []
+    for place in range(0, len(whole), 97):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 0xFF]) + whole[place + 1 :])
+        try:
+            Ledger(path).rows()
+        except (ValueError, OSError) as error:
+            told.append(str(error))
+    assert told
+    assert [line for line in told if str(path) not in line or "\n" in line] == []
+
+
+def test_cells_of_the_export_are_no_formulas(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    ledger.add(row(dataset="=cmd|'/C calc'!A0", error="-1+1"))
+    ledger.export(tmp_path / "runs.csv")
+    with (tmp_path / "runs.csv").open(newline="") as file:
+        (cells,) = csv.DictReader(file)
+    assert (cells["dataset"], cells["error"]) == ("'=cmd|'/C calc'!A0", "'-1+1")

@@ -8,14 +8,14 @@ import io
 import json
 import os
 import sqlite3
-import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mcn._files import atomic_write
+from mcn._csv import safe_cell
+from mcn._files import Claim, atomic_write, try_claim
+from mcn.data.border import shown
 
 _APPLICATION = 0x6D636E31  # "mcn1", in the header of the file
 _COLUMNS = {
@@ -65,6 +65,7 @@ class Ledger:
             if db.execute("PRAGMA application_id").fetchone()[0] != _APPLICATION:
                 self._create(db)
             else:
+                self._check_schema(db)
                 self._bring_up_to_date(db)
 
     def _create(self, db: sqlite3.Connection) -> None:
@@ -76,6 +77,14 @@ class Ledger:
         columns = ", ".join(f"{name} {kind}" for name, kind in _COLUMNS.items())
         db.execute(f"CREATE TABLE runs ({columns})")
         db.execute(f"PRAGMA application_id = {_APPLICATION}")
+
+    def _check_schema(self, db: sqlite3.Connection) -> None:
+        """Refuse what a ledger never has: a view or a trigger may compute for ever."""
+        for kind, name in db.execute("SELECT type, name FROM sqlite_master"):
+            if kind not in ("table", "index"):
+                raise ValueError(
+                    f"{self.path}: not a ledger of runs, it has a {kind} {name}; use another file"
+                )
 
     def _bring_up_to_date(self, db: sqlite3.Connection) -> None:
         """Add the columns that an older version did not have; refuse any other difference."""
@@ -96,7 +105,7 @@ class Ledger:
         """The row of this key, or None."""
         with self._open() as db:
             found = db.execute("SELECT * FROM runs WHERE key = ?", (key,)).fetchone()
-        return None if found is None else _row(found)
+        return None if found is None else _row(found, self.path)
 
     def add(self, row: dict[str, Any]) -> None:
         """Add a row, durably; where the key is there already, nothing changes."""
@@ -120,14 +129,17 @@ class Ledger:
         condition = " AND ".join(f"{name} IS ?" for name in where) or "1"
         with self._open() as db:
             query = f"SELECT * FROM runs WHERE {condition} ORDER BY {_ORDER}"  # noqa: S608
-            return [_row(found) for found in db.execute(query, values)]
+            return [_row(found, self.path) for found in db.execute(query, values)]
 
     def __len__(self) -> int:
         with self._open() as db:
             return int(db.execute("SELECT count(*) FROM runs").fetchone()[0])
 
     def export(self, path: str | os.PathLike[str]) -> None:
-        """Write all rows, in the order of `rows`, as JSON lines (`.jsonl`) or CSV (`.csv`)."""
+        """Write all rows, in the order of `rows`, as JSON lines (`.jsonl`) or CSV (`.csv`).
+
+        In CSV a text that a spreadsheet would run as a formula has an apostrophe in front.
+        """
         target = Path(path)
         if target.suffix not in (".jsonl", ".csv"):
             raise ValueError(f"{target}: the file's name must end in .jsonl or .csv")
@@ -138,7 +150,8 @@ class Ledger:
             table = csv.writer(text, lineterminator="\n")
             table.writerow(_COLUMNS)
             for row in self.rows():
-                table.writerow([_json(row[name]) if name in _JSON else row[name] for name in _COLUMNS])
+                cells = [_json(row[name]) if name in _JSON else row[name] for name in _COLUMNS]
+                table.writerow(map(safe_cell, cells))
         with atomic_write(target) as file:
             file.write(text.getvalue().encode())
 
@@ -147,7 +160,9 @@ class Ledger:
 
         The right ends with `release`, or with the process.
         """
-        return try_claim(self.path.with_name(f".{self.path.name}.claims"), key)
+        folder = self.path.with_name(f".{self.path.name}.claims")
+        folder.mkdir(mode=0o700, exist_ok=True)
+        return try_claim(folder / key)
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
@@ -159,6 +174,8 @@ class Ledger:
                     yield db
         except sqlite3.Error as error:
             raise _explained(error, self.path) from error
+        except UnicodeDecodeError as error:  # SQLite's own message quotes the damage
+            raise ValueError(f"{self.path}: not a ledger of runs, or damaged; use another file") from error
 
 
 def _columns(db: sqlite3.Connection) -> list[str]:
@@ -182,66 +199,30 @@ def _explained(error: sqlite3.Error, path: Path) -> Exception:
     ):
         if name.startswith(start):
             return OSError(number, text, str(path))
-    return error
+    return ValueError(f"{path}: not a ledger of runs, or damaged ({error}); use another file")
 
 
-def _row(found: sqlite3.Row) -> dict[str, Any]:
+_KINDS = {"TEXT": str, "INTEGER": int, "REAL": int | float}
+
+
+def _row(found: sqlite3.Row, path: Path) -> dict[str, Any]:
+    """Return a row as plain values; SQLite lets a column hold anything, so every kind is checked."""
     row = dict(found)
-    for name in _JSON:
-        row[name] = None if row[name] is None else json.loads(row[name])
+    for name, declaration in _COLUMNS.items():
+        kind, _, rest = declaration.partition(" ")
+        if not (isinstance(row[name], _KINDS[kind]) or (row[name] is None and not rest)):
+            raise ValueError(
+                f"{path}: damaged, the {name} of a run is {shown(repr(row[name]))}; use another file"
+            )
+    try:
+        for name in _JSON:
+            row[name] = None if row[name] is None else json.loads(row[name])
+    except (ValueError, RecursionError) as error:
+        raise ValueError(
+            f"{path}: damaged, the {name} of a run is not JSON ({error}); use another file"
+        ) from None
     return row | {"test": bool(row["test"])}
 
 
 def _json(value: Any) -> str | None:
     return None if value is None else json.dumps(value, sort_keys=True, ensure_ascii=False)
-
-
-@dataclass
-class Claim:
-    """A locked file that stands for a unit under way; a process that dies gives up its locks."""
-
-    path: Path
-    handle: int
-
-    def release(self) -> None:
-        """Give it up; the file goes first, so that nobody locks one that is about to go."""
-        self.path.unlink(missing_ok=True)
-        os.close(self.handle)
-
-
-def try_claim(folder: Path, key: str) -> Claim | None:
-    """Lock the file `key` in `folder`, or None while another has it."""
-    folder.mkdir(mode=0o700, exist_ok=True)
-    path = folder / key
-    while True:
-        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-        try:
-            locked = _lock(handle)
-        except BaseException:
-            os.close(handle)
-            raise
-        if not locked:
-            os.close(handle)
-            return None
-        if _same_file(handle, path):
-            return Claim(path, handle)
-        os.close(handle)  # the last holder removed it between our opening and locking
-
-
-def _lock(handle: int) -> bool:
-    if sys.platform == "win32":  # has no such locks: every claim is granted, the ledger keeps one row anyway
-        return True
-    import fcntl
-
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
-
-
-def _same_file(handle: int, path: Path) -> bool:
-    try:
-        return os.path.samestat(os.fstat(handle), path.stat())
-    except FileNotFoundError:
-        return False

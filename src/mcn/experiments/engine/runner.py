@@ -8,8 +8,9 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from typing import Any
 
+from mcn._files import Claim
 from mcn.experiments.engine.engines import Engine, Outcome, open_engine
-from mcn.experiments.engine.ledger import Claim, Ledger
+from mcn.experiments.engine.ledger import Ledger
 from mcn.experiments.engine.unit import Unit, blank_row
 
 _POLL = 0.2  # seconds between looks at units that another process is running

@@ -10,7 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from mcn._files import atomic_write
+from mcn._files import write_text
 from mcn._threads import available_threads
 from mcn.baselines.registry import find_method
 from mcn.experiments.engine.cells import Cell, cell
@@ -85,7 +85,7 @@ def reproduce_table(
     )
     write_report(folder, table_report(table, entries, cells, how))
     numbers = results(table, entries, cells, how)
-    _write(folder / RESULTS, json.dumps(numbers, indent=2, ensure_ascii=False) + "\n")
+    write_text(folder / RESULTS, json.dumps(numbers, indent=2, ensure_ascii=False) + "\n")
     return numbers
 
 
@@ -99,8 +99,8 @@ def check_out(folder: Path, resume: bool) -> None:
 def write_report(folder: Path, blocks: list[Block]) -> None:
     """Write a document as report.md and report.html."""
     folder.mkdir(parents=True, exist_ok=True)
-    _write(folder / MARKDOWN, markdown(blocks))
-    _write(folder / HTML, html(blocks))
+    write_text(folder / MARKDOWN, markdown(blocks))
+    write_text(folder / HTML, html(blocks))
 
 
 def _run(
@@ -143,11 +143,6 @@ def _sizes(entry: Entry) -> str:
 
 def _text(path: str | os.PathLike[str] | None) -> str | None:
     return None if path is None else os.fspath(path)
-
-
-def _write(path: Path, text: str) -> None:
-    with atomic_write(path) as file:
-        file.write(text.encode())
 
 
 def results(table: Table, entries: Sequence[Entry], cells: Cells, how: Circumstances) -> dict[str, Any]:

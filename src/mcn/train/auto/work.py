@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch_geometric.data import Data
 
+from mcn._names import one_of
 from mcn.motifs import MotifCounts, count_motifs
 from mcn.train.auto.config import CANDIDATES, AutoConfig
 from mcn.train.auto.trainer import AutoTrainer, Winner
@@ -80,7 +81,16 @@ def inputs(
 
 
 def _winner(memory: Memory) -> Settings:
+    """Return the settings of the candidate that won.
+
+    Raises:
+        ValueError: the memory, which may come from a file, does not state them.
+    """
+    one_of("winner_kind", memory.state.get("winner_kind"), CANDIDATES)
     kind, _ = CANDIDATES[memory.state["winner_kind"]]
+    for name in ("winner_settings", "winner_state"):
+        if not isinstance(memory.state.get(name), dict):
+            raise ValueError(f"{name} must be a mapping of names to values")
     return kind.from_dict(memory.state["winner_settings"])
 
 
@@ -90,7 +100,8 @@ def network(
     """Make the network of the candidate that won."""
     assert memory is not None
     own = _winner(memory)
-    return Winner(work_of(own).network(in_channels, num_classes, own), own)
+    inner = memory._replace(state=memory.state["winner_state"])
+    return Winner(work_of(own).network(in_channels, num_classes, own, inner), own)
 
 
 def trainer(problem: Problem, config: AutoConfig) -> AutoTrainer:

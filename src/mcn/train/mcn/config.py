@@ -36,7 +36,7 @@ class MCNConfig(Settings):
 
     consistency: float | None = None
     steps: int = setting(
-        1, "K: the longest walk a node may listen along.", at_least(1), option="steps", group="graph"
+        1, "K: the longest walk a node may listen along.", at_least(1, 1000), option="steps", group="graph"
     )
     psi: str = setting(
         "unweighted",

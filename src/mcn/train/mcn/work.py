@@ -11,6 +11,7 @@ import torch
 from torch_geometric.data import Data
 
 from mcn.matrices import MotifStack
+from mcn.matrices.state import check_scale
 from mcn.motifs import MotifCounts, count_motifs
 from mcn.nn import MCN, Choices
 from mcn.train.explained import Explained, Option
@@ -62,7 +63,7 @@ def inputs(
         scope=config.scope,
         add_edges=config.add_edges,
         materialize=config.materialize,
-        count_scale=None if memory is None else np.asarray(memory.state["count_scale"], np.float64),
+        count_scale=None if memory is None else memory.state.get("count_scale"),
     )
     if config.features == "motifs":
         if structure(data) == "add":
@@ -74,6 +75,8 @@ def inputs(
 
 def network(in_channels: int, num_classes: int, config: MCNConfig, memory: Memory | None = None) -> MCN:
     """Make an untrained network. A GCN drops out its inputs only, as in its reference."""
+    if memory is not None:
+        check_scale(memory.state.get("count_scale"))
     inner = config.dropout if config.self_attention else 0.0
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config.seed)

@@ -38,7 +38,11 @@ class ViewsConfig(Settings):
     max_epochs: int = 250
     stopping: str = "loss"
     walk_length: int = setting(
-        8, "The longest walk along which features are mixed.", at_least(0), group="graph", former="order"
+        8,
+        "The longest walk along which features are mixed.",
+        at_least(0, 1000),
+        group="graph",
+        former="order",
     )
     stop_probability: float | None = setting(
         None,

@@ -1,0 +1,31 @@
+"""Cells of tables that we write: a text that a spreadsheet would run as a formula is written as text."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+_FORMULA = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-](inf|nan)", re.ASCII)
+
+
+def safe_cell(value: Any) -> Any:
+    """Return what to write for a value: a text that begins like a formula gets an apostrophe in front.
+
+    Numbers stay as they are, negative ones too; `plain_cell` gives back the text.
+
+    >>> [safe_cell(value) for value in ("=1+1", "-5", -5, "-x", "'=1+1", "it's")]
+    ["'=1+1", '-5', -5, "'-x", "''=1+1", "it's"]
+    """
+    if not isinstance(value, str) or not _FORMULA.match(value) or _NUMBER.fullmatch(value):
+        return value
+    return f"'{value}"
+
+
+def plain_cell(text: str) -> str:
+    """Return the text that `safe_cell` wrote as `text`.
+
+    >>> [plain_cell(text) for text in ("'=1+1", "-5", "'-x", "''=1+1", "it's")]
+    ['=1+1', '-5', '-x', "'=1+1", "it's"]
+    """
+    return text[1:] if text.startswith("'") and _FORMULA.match(text) else text

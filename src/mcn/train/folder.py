@@ -1,0 +1,164 @@
+"""The folder of a run: its files, the lock on it, and its settings with the checksum that ties them down."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from mcn._files import try_claim, write_text
+from mcn._yaml import read_yaml
+from mcn.data.border import brief, read_bytes
+from mcn.train.recipes import find_recipe
+from mcn.train.settings import Settings
+
+CONFIG, METRICS, MODEL, LAST = "config.yaml", "metrics.jsonl", "model.safetensors", "last.safetensors"
+PREDICTIONS, SUMMARY = "predictions.csv", "summary.json"
+FILES = (CONFIG, METRICS, MODEL, LAST, PREDICTIONS, SUMMARY)
+_LOCK = ".lock"
+_SOURCE = dict.fromkeys(("dataset", "graph", "nodes", "split", "split_by", "scaling"), str) | {
+    "split_index": int,
+    "folds": int,
+    "trust": bool,
+}
+
+
+def check_free(folder: Path, resume: bool = False) -> None:
+    """Refuse a folder that holds a run already, unless it is to be resumed; or that is being trained into."""
+    _check_empty(folder, resume)
+    if (folder / _LOCK).exists() and not (folder / SUMMARY).exists():
+        with alone_in(folder, resume):
+            pass
+
+
+@contextmanager
+def alone_in(folder: Path, resume: bool = False) -> Iterator[None]:
+    """Keep all other processes from training into a folder, made if it is not there; begin by tidying it.
+
+    The lock is the operating system's: it ends with the process, however that ends.
+
+    Raises:
+        ValueError: another process is training there, or it holds a run and that is not to be resumed.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    claim = try_claim(folder / _LOCK)
+    if claim is None:
+        raise ValueError(
+            f"{folder}: another process is training there; choose another folder, or wait and resume"
+        )
+    try:
+        _check_empty(folder, resume)
+        for name in FILES:
+            for leftover in folder.glob(f".{name}.*"):  # of a process killed while it was writing
+                leftover.unlink(missing_ok=True)
+        yield
+    finally:
+        claim.release()
+
+
+def _check_empty(folder: Path, resume: bool) -> None:
+    if (folder / CONFIG).exists() and not resume:
+        raise ValueError(f"{folder} already holds a run; choose another folder, or resume the run")
+
+
+def write_settings(folder: Path, settings: dict[str, Any]) -> None:
+    """Write config.yaml."""
+    write_text(folder / CONFIG, yaml.safe_dump(settings, sort_keys=False, allow_unicode=True))
+
+
+def read_settings(folder: Path) -> tuple[dict[str, Any], Settings]:
+    """Return the content of config.yaml, and the configuration in it."""
+    path = folder / CONFIG
+    settings = read_yaml(path, str(path))
+    try:
+        _check_types(settings)
+        return settings, _stored_config(settings)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{path}: not the settings of a run ({brief(error)})") from None
+
+
+def settings_digest(folder: Path) -> str:
+    """Return the SHA-256 of all that config.yaml says, which the model beside it states as well."""
+    content = read_yaml(folder / CONFIG, str(folder / CONFIG))
+    return hashlib.sha256(json.dumps(content, sort_keys=True, default=repr).encode()).hexdigest()
+
+
+def check_same(folder: Path, settings: dict[str, Any]) -> None:
+    """Refuse to go on with a run under other settings, or on another graph."""
+    before, config = read_settings(folder)
+    for part, old in {"source": before["source"], "config": config.to_dict()}.items():
+        new = settings[part]
+        for name in sorted(old.keys() | new.keys()):
+            if old.get(name) != new.get(name):
+                raise ValueError(
+                    f"{folder}: the run there was started with {name} = {old.get(name)!r}, "
+                    f"now it is {new.get(name)!r}; resume with the same settings"
+                )
+    if before.get("data") != settings["data"]:
+        raise ValueError(
+            f"{folder}: the graph is no longer the one the run was started with (edges, features, labels or "
+            "split differ); train anew in another folder"
+        )
+
+
+def check_finished(folder: Path) -> None:
+    """Refuse a folder without a finished run; say what is missing, and where runs are if not here."""
+    for name in (CONFIG, SUMMARY, MODEL):
+        if not (folder / name).is_file():
+            raise ValueError(f"{folder}: no finished run here, {name} is missing{_hint(folder, name)}")
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """A JSON object from a file, or an error that names the file."""
+    try:
+        content = json.loads(read_bytes(path))
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path}: not JSON, or truncated ({brief(error)})") from None
+    if not isinstance(content, dict):
+        raise ValueError(f"{path}: expected a JSON object, got {type(content).__name__}")
+    return content
+
+
+def _check_types(settings: Any) -> None:
+    """Refuse content of config.yaml that is not of the kinds that a run writes."""
+    if not isinstance(settings, dict):
+        raise ValueError(f"expected a mapping, got {type(settings).__name__}")
+    for part in ("source", "config"):
+        own = settings.get(part)
+        if not isinstance(own, dict) or not all(isinstance(name, str) for name in own):
+            raise ValueError(f"{part} must be a mapping of names to values, got {type(own).__name__}")
+    if not isinstance(settings.get("recipe", "mcn"), str):
+        raise ValueError(f"recipe must be a name, got {settings['recipe']!r}")
+    if not isinstance(settings.get("data"), str | None):
+        raise ValueError(f"data must be a fingerprint, got {settings['data']!r}")
+    for name, kind in _SOURCE.items():
+        value = settings["source"].get(name)
+        if value is not None and type(value) is not kind:
+            raise ValueError(f"source.{name} must be a {kind.__name__}, got {value!r}")
+
+
+def _stored_config(settings: dict[str, Any]) -> Settings:
+    """Return the configuration of a stored run.
+
+    In 0.1.0 the recipe paper was a rule of attention, which may stand beside settings that the recipe does
+    not admit any more; such a run is one of the recipe mcn.
+    """
+    recipe, values = settings.get("recipe", "mcn"), settings["config"]
+    try:
+        return find_recipe(recipe).config.from_dict(values)
+    except ValueError:
+        if recipe != "paper":
+            raise
+        return find_recipe("mcn").config.from_dict(values)
+
+
+def _hint(folder: Path, name: str) -> str:
+    if name != CONFIG:
+        return " (interrupted? resume it)"
+    inside = sorted(path.parent.name for path in folder.glob(f"*/{CONFIG}"))
+    return f" (there are runs in it: {', '.join(inside[:5])})" if inside else ""

@@ -1,0 +1,57 @@
+"""YAML that anyone may have written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mcn._yaml import MAX_BYTES, parse_yaml, read_yaml
+
+
+def test_plain_values(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text("a: [1, 2.5, true, null, text]\nb: {c: é}\n", encoding="utf-8")
+    assert read_yaml(tmp_path / "a.yaml", "a") == {"a": [1, 2.5, True, None, "text"], "b": {"c": "é"}}
+    assert parse_yaml(b"", "a") is None
+
+
+def test_aliases_within_reason() -> None:
+    assert parse_yaml(b"a: &x {k: 1}\nb: {<<: *x, l: 2}\nc: *x\n", "a") == {
+        "a": {"k": 1},
+        "b": {"k": 1, "l": 2},
+        "c": {"k": 1},
+    }
+
+
+def laughs() -> bytes:
+    """Ten values, ten times over in each of nine lines."""
+    lines = ["l0: &l0 [x, x, x, x, x, x, x, x, x, x]"]
+    lines += [f"l{i}: &l{i} [{', '.join([f'*l{i - 1}'] * 10)}]" for i in range(1, 10)]
+    return "\n".join(lines).encode()
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"[" * 20_000, "nested too deeply"),
+        (b"- " * 20_000, "nested too deeply"),
+        (b"[" * 60 + b"]" * 60, "nested too deeply"),
+        (laughs(), "more than 100,000 values, with aliases written out"),
+        (b"&a [*a]", "an alias to what it is in"),
+        (b"a" * (MAX_BYTES + 1), "more than 65,536 bytes"),
+        (b"a: 2001-99-99", "month must be"),
+        (b"a: " + b"9" * 5000, "digits"),
+        (b"!!timestamp soon", "not YAML"),
+        (b"!!bool maybe", "not YAML"),
+        (b"!!python/object/apply:os.system [ls]", "could not determine a constructor"),
+        (b"{[a]: 1}", "unhashable key"),
+        (b"a\n---\nb", "expected a single document"),
+        (b"\xff\xfe\x00\xd8", "not YAML"),
+        (b"a: [", "not YAML"),
+    ],
+)
+def test_what_is_refused(content: bytes, message: str) -> None:
+    with pytest.raises(ValueError, match=message) as caught:
+        parse_yaml(content, "some.yaml")
+    assert str(caught.value).startswith("some.yaml: ")
+    assert "\n" not in str(caught.value)
