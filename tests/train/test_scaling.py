@@ -115,7 +115,7 @@ def test_an_estimator_does_the_same_to_another_graph(kind: Any, structure: str) 
     assert np.array_equal(fitted.predict_proba(bare), own)
     bare.x = bare.x + 1000  # other features are not made to look like those of before
     assert not np.array_equal(fitted.predict_proba(bare), own)
-    with pytest.raises(ValueError, match="data.x has 5 features, but the network was trained on 4"):
+    with pytest.raises(ValueError, match=r"data\.x has 5 features, but the network was trained on 4"):
         fitted.predict(Data(torch.ones(data.num_nodes, 5), data.edge_index))
 
 

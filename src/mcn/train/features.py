@@ -54,8 +54,8 @@ def node_features(
 ) -> Ready:
     """Return the features of a graph, made ready as `data.scaling` and `data.structure` say.
 
-    `scaling` is auto (also if it is missing), raw, rows or standard. "auto" divides each row by its sum if the
-    features look like counts of words or are mostly zero, and standardises columns otherwise. Features of
+    `scaling` is auto (also if it is missing), raw, rows or standard. "auto" divides each row by its sum if
+    the features look like counts of words or are mostly zero, and standardises columns otherwise. Features of
     files were treated column by column when they were read, and say so. With `structure` "add", 15 columns
     follow: the logarithm of the node's degree and motif counts, standardised.
 
