@@ -97,6 +97,29 @@ def test_structure_is_added_again(mcn: Run, tmp_path: Path, recipe: str) -> None
     assert "--structure add" in report
 
 
+def test_weights_are_read_again(mcn: Run, tmp_path: Path) -> None:
+    """The weight column is kept in the run, and new files must have it."""
+    edges, nodes = write_graph(tmp_path, split=True)
+    head, *lines = edges.read_text().splitlines()
+    text = [f"{head},strength", *(f"{line},{1 + place % 3}" for place, line in enumerate(lines))]
+    edges.write_text("\n".join(text) + "\n")
+    words = ["--graph", edges, "--nodes", nodes, "--recipe", "auto", "--candidates", "gat,views"]
+    done = mcn("train", *words, "--max-epochs", 2, "--weights", "strength", "--out", tmp_path / "run")
+    assert done.code == 0, done
+    assert "note: edge weights from 'strength'" in done.out
+    assert "--weights strength" in (tmp_path / "run" / "report.html").read_text()
+    own = mcn("predict", tmp_path / "run").out
+    assert own == (tmp_path / "run" / "predictions.csv").read_text()
+    again = ["predict", tmp_path / "run", "--graph", edges, "--nodes", nodes]
+    assert mcn(*again).out == own
+    edges.write_text("\n".join(text).replace("strength", "w") + "\n")
+    assert "no weight column 'strength' after the two ids" in refused(mcn(*again))
+    assert mcn(*again, "--weights", "w").out == own
+    beside = ["train", *words[:4], "--weights", "w", "--methods", "mcn,lp"]
+    message = refused(mcn("compare", *beside[1:]))
+    assert message.startswith("the baseline 'lp' does not use edge weights; leave them out")
+
+
 def test_other_features(mcn: Run, run_folder: Path, tmp_path: Path) -> None:
     new = tmp_path / "new"
     new.mkdir()

@@ -10,7 +10,7 @@ from mcn.baselines.registry import register
 from mcn.baselines.task import Task
 
 
-@register("majority")
+@register("majority", graph=False)
 def majority(task: Task, seed: int) -> NDArray[np.float32]:
     """Every node gets the shares of the classes among the nodes with a known label.
 

@@ -15,6 +15,7 @@ from torch_geometric.data import Data
 
 from mcn._names import one_of
 from mcn.baselines.task import Scorer, Task, task_from_data
+from mcn.data.weights import given_weights
 from mcn.motifs import MotifCounts
 from mcn.train.loop import fit
 from mcn.train.presets import dataset_config
@@ -100,6 +101,13 @@ class Method(ABC):
     def run(self, prepared: Any, config: Settings | None, seed: int) -> Outcome:
         """Run it once; test labels are out of its reach."""
 
+    def check_weights(self) -> None:  # noqa: B027 (most methods have nothing to refuse)
+        """Refuse a graph with edge weights, if they would be ignored.
+
+        Raises:
+            ValueError: names the method.
+        """
+
     def check_installed(self) -> None:
         """Refuse to run without the packages it needs.
 
@@ -158,10 +166,11 @@ class TrainedMethod(Method):
 
 @dataclass(frozen=True)
 class ScoredMethod(Method):
-    """A baseline: a function from a task and a seed to scores."""
+    """A baseline: a function from a task and a seed to scores; `graph` says whether it looks at the edges."""
 
     function: Scorer | None = None
     probabilities: bool = True
+    graph: bool = True
 
     @property
     def can(self) -> tuple[str, ...]:
@@ -180,7 +189,17 @@ class ScoredMethod(Method):
         self, data: Data, dataset: str | None, config: Settings | None, counts: MotifCounts | None
     ) -> Task:
         """Make the task."""
+        if given_weights(data) is not None:
+            self.check_weights()
         return task_from_data(data, dataset, counts)
+
+    def check_weights(self) -> None:
+        """Refuse edge weights, which no baseline that looks at edges uses."""
+        if self.graph:
+            raise ValueError(
+                f"the baseline {self.name!r} does not use edge weights; leave them out (data.edge_weight, "
+                "--weights), or compare mcn, gat, gcn, mlp and views"
+            )
 
     def run(self, prepared: Task, config: Settings | None, seed: int) -> Outcome:
         """Score all nodes.
@@ -218,7 +237,7 @@ def add(method: Method) -> None:
 
 
 def register(
-    name: str, *, needs: tuple[str, ...] = (), probabilities: bool = True
+    name: str, *, needs: tuple[str, ...] = (), probabilities: bool = True, graph: bool = True
 ) -> Callable[[Scorer], Scorer]:
     """Enter a method under a name: ``@register("mine")`` above a function ``(task, seed) -> scores``.
 
@@ -227,6 +246,7 @@ def register(
     Args:
         needs: packages that a plain installation does not bring.
         probabilities: whether the scores of a node are probabilities, not just larger for likelier classes.
+        graph: whether it looks at the edges; such a baseline refuses a graph with edge weights.
 
     Raises:
         ValueError: the name is taken.
@@ -234,7 +254,7 @@ def register(
 
     def enter(function: Scorer) -> Scorer:
         title = (function.__doc__ or "").strip().partition("\n")[0]
-        add(ScoredMethod(name, title, needs, function, probabilities))
+        add(ScoredMethod(name, title, needs, function, probabilities, graph))
         return function
 
     return enter

@@ -100,6 +100,7 @@ DATA_OPTIONS: dict[str, tuple[Any, Any]] = {
     "folds": (Folds, None),
     "scaling": (Scaling, "auto"),
     "structure": (Structure, "none"),
+    "weights": (Weights, None),
     "trust": (Trust, False),
 }
 """Options on how a graph is read, by the argument they are for: the option and its default."""

@@ -13,6 +13,7 @@ from mcn.cli._options import (
     Nodes,
     RunFolder,
     Trust,
+    Weights,
     check_input,
     check_writable,
     out_option,
@@ -27,6 +28,7 @@ def run(
     nodes: Nodes = None,
     data_root: DataRoot = None,
     trust: Trust = False,
+    weights: Weights = None,
     out: Annotated[
         Path | None,
         out_option("Write the table here (.csv); to standard output if not given."),
@@ -48,7 +50,9 @@ def run(
 
     trained = load_run(folder)
     if graph is not None:
-        data, _ = read_input(None, graph, nodes, data_root, default="", treatment=trained.treatment)
+        how: dict[str, Any] = {"treatment": trained.treatment}
+        how["weights"] = weights or trained.source.get("weights")
+        data, _ = read_input(None, graph, nodes, data_root, default="", **how)
     else:
         data = read_own(folder, trained.source, data_root, trust)
     own = trained.predict(data)

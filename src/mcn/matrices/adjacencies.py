@@ -96,11 +96,18 @@ def lay_below(matrices: Mapping[str, csr_array]) -> Adjacencies:
 
 
 def adjacencies_from_counts(
-    counts: MotifCounts, motifs: Sequence[str], scope: str = "edges", add_edges: bool = False
+    counts: MotifCounts,
+    motifs: Sequence[str],
+    scope: str = "edges",
+    add_edges: bool = False,
+    weights: csr_array | None = None,
+    binary: bool = False,
 ) -> Adjacencies:
     """Take A_t of every motif from its counts; with `add_edges`, A + A_t for every motif but the edge.
 
-    The name "self" stands for no neighbours at all: every row is empty, and so becomes a self-loop.
+    The name "self" stands for no neighbours at all: every row is empty, and so becomes a self-loop. With
+    `weights` (see `check_edge_weights`), every entry is multiplied by the weight of its edge, after it was
+    set to 1 if `binary`.
     """
     names = check_motifs(motifs)
     edge = check_matrix(counts.adjacency("edge"), "adjacency 'edge'") if add_edges else None
@@ -110,8 +117,41 @@ def adjacencies_from_counts(
             matrices[name] = csr_array((counts.num_nodes, counts.num_nodes), dtype=np.float64)
             continue
         matrix = check_matrix(counts.adjacency(name, scope=scope), f"adjacency {name!r}")
-        matrices[name] = csr_array(matrix + edge) if edge is not None and name != "edge" else matrix
+        matrix = csr_array(matrix + edge) if edge is not None and name != "edge" else matrix
+        matrices[name] = matrix if weights is None else weigh_edges(matrix, weights, binary)
     return lay_below(matrices)
+
+
+def check_edge_weights(weights: Any, counts: MotifCounts, scope: str) -> csr_array:
+    """Check edge weights: a symmetric matrix with a positive entry for every edge, and no others.
+
+    Raises:
+        ValueError: says what is wrong; also for ``scope="pairs"``, whose pairs of nodes need no edge.
+    """
+    if scope == "pairs":
+        raise ValueError(
+            'scope="pairs" joins nodes without an edge, for which there is no edge weight; use '
+            'scope="edges", or leave out the weights'
+        )
+    matrix = check_symmetric(check_matrix(weights, "edge weights"), "edge weights")
+    edge = counts.adjacency("edge")
+    edge.sort_indices()
+    if not (np.array_equal(matrix.indptr, edge.indptr) and np.array_equal(matrix.indices, edge.indices)):
+        raise ValueError(
+            f"edge weights: {matrix.nnz // 2} edges have one, the graph has {edge.nnz // 2}; expected a "
+            "positive weight for every edge and for nothing else"
+        )
+    return matrix
+
+
+def weigh_edges(matrix: csr_array, weights: csr_array, binary: bool = False) -> csr_array:
+    """Multiply entry (u, v) by the weight of the edge (u, v), after it was set to 1 if `binary`."""
+    if binary:
+        ones = np.ones(len(matrix.data))
+        matrix = csr_array((ones, matrix.indices, matrix.indptr), shape=matrix.shape)
+    found = csr_array(matrix.multiply(weights))
+    found.sort_indices()
+    return found
 
 
 def adjacencies_from_mapping(matrices: Mapping[str, Any], motifs: Sequence[str] | None = None) -> Adjacencies:

@@ -16,7 +16,7 @@ from scipy.sparse import csr_array, diags_array, eye_array, vstack
 
 from mcn._jit import kernel
 from mcn._threads import available_threads, run_chunks
-from mcn.matrices.adjacencies import check_matrix, check_motifs
+from mcn.matrices.adjacencies import check_edge_weights, check_matrix, check_motifs, weigh_edges
 from mcn.matrices.rows import Rows, gather_rows
 
 if TYPE_CHECKING:
@@ -244,6 +244,7 @@ def view_rows(
     symmetric: bool = False,
     tolerance: float = 1e-4,
     threads: int | None = None,
+    edge_weights: Any = None,
 ) -> PageRankRows:
     """Compute the PageRank rows (see `pagerank_rows`) of one matrix per name.
 
@@ -256,12 +257,15 @@ def view_rows(
         top: entries kept per row.
         scope: of the motif counts, see `mcn.MotifCounts.adjacency`.
         symmetric, tolerance, threads: see `pagerank_rows`.
+        edge_weights: W, by which the entries of every matrix are multiplied; see `MotifStack.from_counts`.
     """
+    held = None if edge_weights is None else check_edge_weights(edge_weights, counts, scope)
     edge = check_matrix(counts.adjacency("edge"), "adjacency 'edge'")
     matrices, weights = [], []
     for name in check_motifs(names):
         kind, _, value = name.partition("=")
-        matrices.append(_matrix(counts, edge, kind, value, scope))
+        matrix = _matrix(counts, edge, kind, value, scope)
+        matrices.append(matrix if held is None else weigh_edges(matrix, held))
         weights.append(
             walk_weights(
                 int(_number(name, value)) if kind == "order" else order,

@@ -13,6 +13,7 @@ from mcn.matrices.adjacencies import (
     Adjacencies,
     adjacencies_from_counts,
     adjacencies_from_mapping,
+    check_edge_weights,
     check_magnitude,
     check_matrix,
     check_symmetric,
@@ -44,7 +45,8 @@ class MotifStack(RowSource):
 
     Build one with `from_counts` or `from_adjacencies`. Stored (``materialize=True``), the matrices lie in one
     CSR with row index (t·K + (k − 1))·N + i, and `select` copies the chosen rows. Otherwise only the A_t are
-    kept, and `select` computes the chosen rows, with the same result to the last bit.
+    kept, and `select` computes the chosen rows, with the same result to the last bit. `weighted` says whether
+    edges have weights.
 
     >>> A = [[0, 1, 1, 0], [1, 0, 1, 0], [1, 1, 0, 1], [0, 0, 1, 0]]
     >>> stack = MotifStack.from_adjacencies({"edge": A}, steps=2)
@@ -65,8 +67,10 @@ class MotifStack(RowSource):
         memory_limit: float | None,
         threads: int | None,
         scale: Any = None,
+        weighted: bool = False,
     ) -> None:
-        self.steps, self.psi = check_steps(steps), psi
+        self.steps, self.psi, self.weighted = check_steps(steps), psi, weighted
+        psi = _psi_with_weights(psi, self.steps) if weighted else psi
         self._code, self._adj, self._threads = psi_code(psi), adjacencies, threads
         self.motifs, self.num_dst = adjacencies.motifs, adjacencies.num_nodes
         if edge.shape[0] != self.num_dst:
@@ -104,6 +108,7 @@ class MotifStack(RowSource):
         memory_limit: float | None = None,
         threads: int | None = None,
         count_scale: NDArray[np.float64] | None = None,
+        weights: Any = None,
     ) -> MotifStack:
         """Make the stack of a graph whose motifs were counted.
 
@@ -120,10 +125,27 @@ class MotifStack(RowSource):
                 memory if that is less. Beyond it: `StackTooLarge`.
             threads: at most so many; None for all cores. Results do not depend on it.
             count_scale: the `count_scale` of the stack a network was trained on, to use it on this graph.
+            weights: W, a symmetric matrix with the positive weight of every edge. The entries of A and of
+                every A_t are multiplied by it before they are raised to a power and before Ψ: a walk counts
+                the product of its weights. ``unweighted`` then forgets the counts, not the weights: Ã_uv is
+                w_uv where A_t has an entry, Ã_uu the largest of its row; it allows one step only. Weights of
+                1 change nothing.
         """
-        adj = adjacencies_from_counts(counts, motifs, scope, add_edges)
-        edge = check_matrix(counts.adjacency("edge"), "adjacency 'edge'")
-        return cls(adj, edge, counts.per_node, steps, psi, materialize, memory_limit, threads, count_scale)
+        held = None if weights is None else check_edge_weights(weights, counts, scope)
+        adj = adjacencies_from_counts(counts, motifs, scope, add_edges, held, binary=psi == "unweighted")
+        edge = check_matrix(counts.adjacency("edge"), "adjacency 'edge'") if held is None else held
+        return cls(
+            adj,
+            edge,
+            counts.per_node,
+            steps,
+            psi,
+            materialize,
+            memory_limit,
+            threads,
+            count_scale,
+            weighted=held is not None,
+        )
 
     @classmethod
     def from_adjacencies(
@@ -269,3 +291,17 @@ class MotifStack(RowSource):
         if ids.size < targets.size:
             raise ValueError(f"rows names node {ids[times.argmax()]} more than once; name each target once.")
         return np.ascontiguousarray(targets, np.int64)
+
+
+def _psi_with_weights(psi: str, steps: int) -> str:
+    """Return the Ψ that keeps the weights of edges; that of ``unweighted`` is ``row-max`` on weights alone.
+
+    Raises:
+        ValueError: ``unweighted`` sets the entries of a power to 1, so that nothing of the weights is left.
+    """
+    if psi == "unweighted" and steps > 1:
+        raise ValueError(
+            f"psi='unweighted' with steps={steps} has no place for edge weights; use one step, "
+            "psi='row-max', 'transition', 'laplacian' or 'symmetric', or leave out the weights"
+        )
+    return "row-max" if psi == "unweighted" else psi

@@ -24,20 +24,20 @@ def count_scale(per_node: Any, num_nodes: int) -> NDArray[np.float64]:
     return np.stack([logs.mean(axis=0), np.where(constant, 0.0, logs.std(axis=0))])
 
 
-def check_scale(given: Any) -> NDArray[np.float64]:
-    """Return a `count_scale` that came from elsewhere, checked.
+def check_scale(given: Any, name: str = "count_scale", width: int = NUM_COUNTS) -> NDArray[np.float64]:
+    """Return means and deviations that came from elsewhere, such as a `count_scale`, checked.
 
     Raises:
-        ValueError: it is not [2, NUM_COUNTS] finite numbers, with deviations that are not negative.
+        ValueError: it is not [2, width] finite numbers, with deviations that are not negative.
     """
     try:
         scale = np.asarray(given, np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"count_scale is a {type(given).__name__}; expected numbers") from None
-    if scale.shape != (2, NUM_COUNTS):
-        raise ValueError(f"count_scale has shape {scale.shape}; expected (2, {NUM_COUNTS})")
+        raise ValueError(f"{name} is a {type(given).__name__}; expected numbers") from None
+    if scale.shape != (2, width):
+        raise ValueError(f"{name} has shape {scale.shape}; expected (2, {width})")
     if not np.isfinite(scale).all() or (scale[1] < 0).any():
-        raise ValueError("count_scale must hold finite means, and deviations that are not negative")
+        raise ValueError(f"{name} must hold finite means, and deviations that are not negative")
     return scale
 
 

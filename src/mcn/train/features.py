@@ -13,7 +13,7 @@ from torch_geometric.data import Data
 from mcn._names import one_of
 from mcn.data.sparse import feature_csr, feature_tensor
 from mcn.data.treatment import SCALINGS, STRUCTURE, like_words, moments
-from mcn.matrices.state import NUM_COUNTS, count_scale, standardise_counts
+from mcn.matrices.state import NUM_COUNTS, check_scale, count_scale, standardise_counts
 from mcn.motifs import MotifCounts, count_motifs
 from mcn.nn.features import mostly_zero
 from mcn.train.problem import Memory
@@ -175,6 +175,27 @@ def check_features(data: Data, memory: Memory) -> None:
     if x.shape[1] != width:
         raise ValueError(f"data.x has {x.shape[1]} features, but the network was trained on {width}")
     _check_finite(x)
+
+
+def check_stored(memory: Memory) -> None:
+    """Check what a file says was done to the features of the graph that a network was trained on.
+
+    Raises:
+        ValueError: names what cannot be.
+    """
+    state = memory.state.get("winner_state", memory.state)  # of the recipe auto: what its winner remembers
+    if not isinstance(state, dict):
+        raise ValueError(f"winner_state is a {type(state).__name__}; expected named values")
+    if "scaling" in state:
+        one_of("scaling", state["scaling"], SCALINGS[1:])
+    width = memory.in_channels
+    if "structure_scale" in state:
+        check_scale(state["structure_scale"], "structure_scale")
+        width -= NUM_COUNTS
+    if state.get("scaling") == "standard":
+        scale = check_scale(state.get("feature_scale"), "feature_scale", width)
+        if not (scale[1] > 0).all():
+            raise ValueError("feature_scale must hold positive deviations")
 
 
 def _check_finite(x: torch.Tensor) -> None:

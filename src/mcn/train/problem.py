@@ -13,6 +13,7 @@ from torch_geometric.data import Data
 
 from mcn.data import check_data
 from mcn.data.sparse import feature_csr
+from mcn.data.weights import weight_matrix
 from mcn.motifs import MotifCounts
 from mcn.train.recipes import work_of
 from mcn.train.settings import Settings
@@ -139,13 +140,33 @@ def prepare(data: Data, config: Settings, counts: MotifCounts | None = None) -> 
     return Problem(work_of(config).inputs(data, config, counts), known)
 
 
-def fingerprint(x: torch.Tensor, indptr: NDArray[Any], indices: NDArray[Any], known: Known) -> str:
-    """Return the SHA-256 of features, edges (the rows of A) and what is known of the classes."""
+def input_weights(data: Data, memory: Memory | None) -> Any:
+    """Return the weights of a graph's edges (see `weight_matrix`), None if it has none.
+
+    Raises:
+        ValueError: they are no weights, or only one of this graph and the one trained on (`memory`) has some.
+    """
+    weights = weight_matrix(data)
+    if memory is not None and bool(memory.state.get("weighted")) != (weights is not None):
+        trained, here = ("with", "none") if weights is None else ("without", "some")
+        raise ValueError(
+            f"the network was trained {trained} edge weights, and this graph has {here}; give it as in "
+            "training"
+        )
+    return weights
+
+
+def fingerprint(
+    x: torch.Tensor, indptr: NDArray[Any], indices: NDArray[Any], known: Known, weights: Any = None
+) -> str:
+    """Return the SHA-256 of features, edges (the rows of A), their weights and what is known of classes."""
     csr = feature_csr(x)
     sha = hashlib.sha256(f"{tuple(x.shape)} {known.num_classes}".encode())
     for whole in (csr.indptr, csr.indices, indptr, indices, *known[:3]):
         sha.update(np.asarray(whole, np.int64).tobytes())
     sha.update(np.ascontiguousarray(csr.data).tobytes())
+    if weights is not None:
+        sha.update(np.ascontiguousarray(weights.data).tobytes())
     return sha.hexdigest()
 
 

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from scipy import sparse
 from torch_geometric.data import Data
 
 from mcn.data.sparse import feature_csr
+from mcn.data.weights import given_weights
 from mcn.train.features import features
 from mcn.train.metrics import score
 from mcn.train.problem import Known, class_names, known_labels
@@ -85,17 +87,17 @@ def _by_features(data: Data, known: Known, y: NDArray[np.int64]) -> NDArray[np.f
 
 
 def _by_graph(data: Data, known: Known, y: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Class scores of all nodes: labels spread along edges, ``F ← 0.9 D^-1/2 A D^-1/2 F + 0.1 Y``."""
-    size, edges = data.num_nodes, data.edge_index.numpy()
-    a = sparse.csr_array((np.ones(edges.shape[1]), (edges[0], edges[1])), shape=(size, size))
-    degree = np.maximum(np.asarray(a.sum(1)).ravel(), 1.0)
-    root = sparse.diags_array(1.0 / np.sqrt(degree))
-    walk = root @ a @ root
-    start = np.zeros((size, known.num_classes))
+    """Class scores of all nodes: labels spread along edges, ``F ← 0.9 D^-1/2 A D^-1/2 F + 0.1 Y``.
+
+    With edge weights, A has them.
+    """
+    from torch_geometric.nn import LabelPropagation
+
+    start = torch.zeros(data.num_nodes, known.num_classes, dtype=torch.float64)
     start[known.train, y] = 1.0
-    spread = start
-    for _ in range(30):
-        spread = 0.9 * (walk @ spread) + 0.1 * start
+    weights = given_weights(data)
+    each = None if weights is None else weights[1].double()
+    spread: NDArray[np.float64] = LabelPropagation(30, 0.9)(start, data.edge_index, edge_weight=each).numpy()
     empty = spread.sum(1) == 0
     spread[empty] = np.bincount(y, minlength=known.num_classes) / len(y)
     return np.asarray(spread / spread.sum(1, keepdims=True))

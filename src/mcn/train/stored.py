@@ -16,6 +16,7 @@ import torch
 from mcn.data.border import reading
 from mcn.data.treatment import Treatment
 from mcn.train.checkpoint import check_weights, load_weights
+from mcn.train.features import check_stored
 from mcn.train.problem import Memory
 from mcn.train.recipes import work_of
 from mcn.train.settings import Settings
@@ -50,6 +51,7 @@ def stored_network(
             raise ValueError("feature_names must be a list of names")
         memory = Memory(width, names, {name: state[name] for name in state if name not in STATED})
         _check_finite("", memory.state)
+        check_stored(memory)
         if memory.state.get("treatment") is not None:
             Treatment.from_dict(memory.state["treatment"])
         if len(tensors) < (config.num_layers or 1):

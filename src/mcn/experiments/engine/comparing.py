@@ -9,6 +9,7 @@ from torch_geometric.data import Data
 
 from mcn._names import did_you_mean
 from mcn.baselines.registry import TrainedMethod, check_methods, find_method
+from mcn.data.weights import given_weights
 from mcn.experiments.engine.cells import result_row
 from mcn.experiments.engine.ledger import Ledger
 from mcn.experiments.engine.runner import run_units
@@ -54,6 +55,9 @@ def compare(
         source = graph
     else:
         source, jobs = in_memory(graph, dataset, counts), 1
+    if given_weights(graph) is not None if isinstance(graph, Data) else "weights" in dict(source.options):
+        for name in names:
+            find_method(name).check_weights()
     known = {name: known_settings(name, settings or {}) for name in names}
     units = [Unit(source, name, known[name], seed) for name in names for seed in seeds]
 

@@ -15,7 +15,7 @@ from mcn.train.auto.trainer import AutoTrainer, Winner
 from mcn.train.explained import Explained
 from mcn.train.features import features, structure
 from mcn.train.predictions import Predictions
-from mcn.train.problem import Inputs, Known, Memory, Problem, fingerprint
+from mcn.train.problem import Inputs, Known, Memory, Problem, fingerprint, input_weights
 from mcn.train.recipes import work_of
 from mcn.train.settings import Settings
 
@@ -65,8 +65,9 @@ class AutoInputs:
     def fingerprint(self, known: Known) -> str:
         """Return the SHA-256 of edges, features and what is known of the classes."""
         edges = self.counts.adjacency("edge")
-        own = fingerprint(features(self.data.x, False), edges.indptr, edges.indices, known)
         memory = self._candidate_memory()
+        weights = input_weights(self.data, memory)
+        own = fingerprint(features(self.data.x, False), edges.indptr, edges.indices, known, weights)
         added = structure(self.data) == "add" if memory is None else "structure_scale" in memory.state
         return f"{own} with structure" if added else own
 

@@ -19,19 +19,20 @@ from mcn.train.features import check_features, node_features, structure
 from mcn.train.mcn.config import MCNConfig
 from mcn.train.mcn.trainer import MCNTrainer
 from mcn.train.predictions import Predictions
-from mcn.train.problem import Known, Memory, Problem, fingerprint
+from mcn.train.problem import Known, Memory, Problem, fingerprint, input_weights
 
 
 @dataclass(frozen=True, eq=False)
 class StackInputs:
     """What an `mcn.MCN` takes: features of all nodes, and the motif stack.
 
-    scaled: what was done to the features, see `node_features`.
+    scaled: what was done to the features, see `node_features`. weights: of the edges, see `input_weights`.
     """
 
     x: torch.Tensor
     stack: MotifStack
     scaled: dict[str, Any] = field(default_factory=dict)
+    weights: Any = None
 
     @property
     def in_channels(self) -> int:
@@ -40,11 +41,12 @@ class StackInputs:
 
     def state(self) -> dict[str, Any]:
         """Return the scale of the motif counts and of the features, which other graphs are measured by."""
-        return {"count_scale": self.stack.count_scale.tolist(), **self.scaled}
+        weighted = {} if self.weights is None else {"weighted": True}
+        return {"count_scale": self.stack.count_scale.tolist(), **self.scaled, **weighted}
 
     def fingerprint(self, known: Known) -> str:
         """Return the SHA-256 of edges, features and what is known of the classes."""
-        return fingerprint(self.x, self.stack.base.indptr, self.stack.base.indices, known)
+        return fingerprint(self.x, self.stack.base.indptr, self.stack.base.indices, known, self.weights)
 
 
 def inputs(
@@ -55,6 +57,7 @@ def inputs(
         check_features(data, memory)
     if counts is None:
         counts = count_motifs(data.edge_index, data.num_nodes)
+    weights = input_weights(data, memory)
     stack = MotifStack.from_counts(
         counts,
         config.motifs,
@@ -64,13 +67,14 @@ def inputs(
         add_edges=config.add_edges,
         materialize=config.materialize,
         count_scale=None if memory is None else memory.state.get("count_scale"),
+        weights=weights,
     )
     if config.features == "motifs":
         if structure(data) == "add":
             raise ValueError('features="motifs" are what structure="add" would add; give one of them')
-        return StackInputs(torch.from_numpy(stack.node_counts), stack)
+        return StackInputs(torch.from_numpy(stack.node_counts), stack, weights=weights)
     x, scaled = node_features(data, config.normalize, counts, memory)
-    return StackInputs(x, stack, scaled)
+    return StackInputs(x, stack, scaled, weights)
 
 
 def network(in_channels: int, num_classes: int, config: MCNConfig, memory: Memory | None = None) -> MCN:

@@ -19,7 +19,7 @@ from mcn.nn.features import SparseFeatures, sparse_features
 from mcn.train.explained import Explained, Option
 from mcn.train.features import check_features, node_features
 from mcn.train.predictions import Predictions
-from mcn.train.problem import Known, Memory, Problem, fingerprint
+from mcn.train.problem import Known, Memory, Problem, fingerprint, input_weights
 from mcn.train.views.config import ViewsConfig
 from mcn.train.views.trainer import ViewsTrainer, exact_logits
 
@@ -30,7 +30,7 @@ class ViewsInputs:
 
     x: the features as CSR. rows: how each view mixes them. names: of the views. features: as they came.
     edges: CSR pattern (indptr, indices) of the graph. scaled: what was done to the features, see
-    `node_features`.
+    `node_features`. weights: of the edges, see `input_weights`.
     """
 
     x: SparseFeatures
@@ -39,6 +39,7 @@ class ViewsInputs:
     features: torch.Tensor
     edges: tuple[NDArray[Any], NDArray[Any]]
     scaled: dict[str, Any]
+    weights: Any
 
     @property
     def in_channels(self) -> int:
@@ -47,11 +48,11 @@ class ViewsInputs:
 
     def state(self) -> dict[str, Any]:
         """Return what was done to the features, to be done to those of another graph."""
-        return dict(self.scaled)
+        return self.scaled if self.weights is None else {**self.scaled, "weighted": True}
 
     def fingerprint(self, known: Known) -> str:
         """Return the SHA-256 of edges, features and what is known of the classes."""
-        return fingerprint(self.features, *self.edges, known)
+        return fingerprint(self.features, *self.edges, known, self.weights)
 
 
 def inputs(
@@ -63,7 +64,7 @@ def inputs(
     if counts is None:
         counts = count_motifs(data.edge_index, data.num_nodes)
     x, scaled = node_features(data, config.normalize, counts, memory)
-    edges = counts.adjacency("edge")
+    edges, weights = counts.adjacency("edge"), input_weights(data, memory)
     rows = view_rows(
         counts,
         config.motifs,
@@ -73,9 +74,10 @@ def inputs(
         scope=config.scope,
         symmetric=config.symmetric,
         tolerance=config.tolerance,
+        edge_weights=weights,
     )
     held = sparse_features(feature_tensor(feature_csr(x)) if x.layout == torch.strided else x)
-    return ViewsInputs(held, rows, config.motifs, x, (edges.indptr, edges.indices), scaled)
+    return ViewsInputs(held, rows, config.motifs, x, (edges.indptr, edges.indices), scaled, weights)
 
 
 def network(
