@@ -177,3 +177,11 @@ def test_trust_is_asked_for_again(mcn: Run, run_folder: Path) -> None:
     without_checksum(run_folder, {"dataset": "pyg:Planetoid/Cora", "trust": True})
     for verb in ("predict", "view"):
         assert "give --trust to allow that here too" in refused(mcn(verb, run_folder))
+
+
+def test_a_new_graph_without_its_node_table(mcn: Run, run_folder: Path, tmp_path: Path) -> None:
+    message = refused(mcn("predict", run_folder, "--graph", tmp_path / "edges.csv"))
+    assert message == (
+        f"{tmp_path / 'edges.csv'}: the network was trained on columns of a node table (size, age), but "
+        "there is no node table; give one (nodes=, on the command line --nodes)"
+    )

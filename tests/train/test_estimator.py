@@ -8,12 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from sklearn.base import clone
+from sklearn import metrics
+from sklearn.base import clone, is_classifier
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
 from torch_geometric.data import Data
 
 from mcn import MCNClassifier, ViewsClassifier
 from mcn.train import MCNConfig, ViewsConfig, accuracy_on_test, fit
 from mcn.train.estimator import NodeClassifier
+from mcn.train.metrics import METRICS, score
 from mcn.train.settings import Settings, declared
 from tests.train.graphs import SMALL, new_trainer, predicted, small_graph
 
@@ -116,6 +120,58 @@ def test_score(fitted: MCNClassifier, data: Data) -> None:
     del empty.y
     with pytest.raises(ValueError, match=r"data.y or data.test_mask is missing"):
         fitted.score(empty)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_score_by_any_metric(fitted: MCNClassifier, data: Data, metric: str) -> None:
+    mask, p = data.test_mask.numpy(), fitted.predict_proba(data)
+    assert fitted.score(data, metric=metric) == score(metric, p[mask], data.y.numpy()[mask])
+
+
+def test_a_metric_that_cannot_be(fitted: MCNClassifier, data: Data) -> None:
+    with pytest.raises(ValueError, match=r"metric must be one of accuracy, .*, got 'rocauc'"):
+        fitted.score(data, metric="rocauc")
+    one = data.clone()
+    one.test_mask = data.test_mask & (data.y == 1)
+    with pytest.raises(ValueError, match="roc-auc is not defined on the test nodes: all of them have one"):
+        fitted.score(one, metric="roc-auc")
+
+
+def test_the_report_is_that_of_scikit_learn(fitted: MCNClassifier, data: Data) -> None:
+    mask = data.test_mask.numpy()
+    truth, predicted = data.y.numpy()[mask], fitted.predict(data)[mask]
+    expected = metrics.classification_report(truth, predicted, output_dict=True, zero_division=0.0)
+    assert fitted.classification_report(data, output_dict=True) == expected
+    assert fitted.classification_report(data) == metrics.classification_report(
+        truth, predicted, zero_division=0.0
+    )
+
+
+def test_labels_that_the_network_does_not_know_are_wrong(data: Data) -> None:
+    named = data.clone()
+    named.classes = ["x", "y", "z"]
+    clf = MCNClassifier(**SMALL).fit(named)
+    other = named.clone()
+    other.classes = ["x", "y", "w"]
+    right = (clf.predict(named) == named.y.numpy())[named.test_mask.numpy() & (named.y.numpy() < 2)].sum()
+    assert clf.score(other) == right / int(named.test_mask.sum())
+    assert clf.score(other, metric="log-loss") > clf.score(named, metric="log-loss")
+    report = clf.classification_report(other, output_dict=True)
+    assert list(report)[:4] == ["x", "y", "z", "another class"]
+    assert report["another class"]["recall"] == report["z"]["support"] == 0
+    assert report["another class"]["support"] == int((named.test_mask & (named.y == 2)).sum())
+
+
+def test_scikit_learn_knows_it_for_a_classifier(fitted: MCNClassifier) -> None:
+    assert is_classifier(fitted)
+    check_is_fitted(fitted)
+    for use in (
+        check_is_fitted,
+        lambda clf: clf.predict(small_graph()),
+        lambda clf: clf.score(small_graph()),
+    ):
+        with pytest.raises(NotFittedError):
+            use(MCNClassifier())
 
 
 def test_score_compares_classes_by_name(data: Data) -> None:

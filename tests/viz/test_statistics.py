@@ -8,7 +8,7 @@ import pytest
 
 from mcn.train import accuracy_on_test
 from mcn.viz import explain
-from mcn.viz.statistics import confusion, curves, shares_by_class, shares_by_degree
+from mcn.viz.statistics import calibrations, confusion, curves, shares_by_class, shares_by_degree
 from tests.viz.conftest import Trained
 
 
@@ -23,6 +23,23 @@ def test_confusion_matrices(karate: Trained) -> None:
     mask, y = karate.data.test_mask, karate.data.y
     wrong = sum(1 for i in range(34) if mask[i] and y[i] == 1 and found.predicted[i] == 0)
     assert tables["test"][1][0] == wrong
+
+
+def test_calibration_curves(karate: Trained) -> None:
+    """Every labelled node is in one bin of its part; the shares of right ones make the accuracy."""
+    found = explain(karate.run, karate.data)
+    tables, curves_of = confusion(found), calibrations(found)
+    assert set(curves_of) == set(tables)
+    for part, curve in curves_of.items():
+        table = tables[part]
+        assert sum(curve["count"]) == sum(map(sum, table))
+        right = sum(a * n for a, n in zip(curve["accuracy"], curve["count"], strict=True))
+        assert right == pytest.approx(table[0][0] + table[1][1])
+        gaps = (
+            n * abs(a - c)
+            for a, c, n in zip(curve["accuracy"], curve["confidence"], curve["count"], strict=True)
+        )
+        assert curve["error"] == pytest.approx(sum(gaps) / sum(curve["count"]))
 
 
 def test_shares(karate: Trained) -> None:

@@ -137,7 +137,8 @@ def load_graph(
                 id = raw.header[0]
         elif raw is None and (id or named):
             raise ValueError(
-                f"{source}: columns were named, but there is no node table; give one with nodes="
+                f"{source}: {_wanted_columns(treatment)}, but there is no node table; give one "
+                "(nodes=, on the command line --nodes)"
             )
         table = None
         if raw is not None:
@@ -183,6 +184,15 @@ class _Features:
     scaling: str
     treatment: Treatment | None
     dense: bool
+
+
+def _wanted_columns(treatment: Treatment | None) -> str:
+    """Say why a node table is needed."""
+    if treatment is None:
+        return "columns were named"
+    names = [column.name for column in treatment.columns]
+    more = f" and {len(names) - 5:,} more" if len(names) > 5 else ""
+    return f"the network was trained on columns of a node table ({', '.join(names[:5])}{more})"
 
 
 def _existing(path: Any) -> Path:

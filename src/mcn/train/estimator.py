@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from torch_geometric.data import Data
 
-from mcn._names import did_you_mean
+from mcn._names import did_you_mean, one_of
 from mcn.train.loop import Epoch, fit
-from mcn.train.predictions import Predictions, accuracy_on_test, in_classes
+from mcn.train.metrics import METRICS
+from mcn.train.predictions import Predictions, in_classes, report_on_test, score_on_test
 from mcn.train.problem import Problem, class_names, prepare
 from mcn.train.recipe import Recipe
 from mcn.train.recipes import RECIPES
@@ -90,8 +91,7 @@ class NodeClassifier:
 
     def predictions(self, data: Data) -> Predictions:
         """Return probabilities and choices for the nodes of `data`: the training graph or another one."""
-        if not hasattr(self, "model_"):
-            raise ValueError(f"this {type(self).__name__} is not fitted yet; call fit(data) first")
+        self._check_fitted()
         inputs = self.recipe.work.inputs(data, self.config_, memory=self._memory)
         return self.recipe.work.predict(self.model_, inputs)
 
@@ -103,17 +103,54 @@ class NodeClassifier:
         """Return the class number of every node, as in `data.y` of the graph trained on."""
         return self.predictions(data).labels
 
-    def score(self, data: Data) -> float:
-        """Return the accuracy on the nodes of `data.test_mask`; named classes are compared by name."""
+    def score(self, data: Data, metric: str = "accuracy") -> float:
+        """Return a metric on the nodes of `data.test_mask`; named classes are compared by name.
+
+        Args:
+            data: the graph trained on, or another one.
+            metric: one of `mcn.train.METRICS`. Greater is better, but for log-loss.
+
+        Raises:
+            ValueError: there are no labelled test nodes, or the metric is not defined on them.
+        """
+        one_of("metric", metric, METRICS)
+        known = self._labelled(data)
+        return score_on_test(known, self.predict_proba(data), metric)
+
+    def classification_report(self, data: Data, *, output_dict: bool = False) -> Any:
+        """Return scikit-learn's report on the nodes of `data.test_mask`: precision, recall, F1 of each class.
+
+        Args:
+            data: the graph trained on, or another one.
+            output_dict: as in `sklearn.metrics.classification_report`; otherwise it is a text.
+        """
+        known = self._labelled(data)
+        names = [str(name) for name in self.classes_]
+        return report_on_test(known, self.predict(data), names, output_dict)
+
+    def _labelled(self, data: Data) -> Data:
+        """Return `data` with its labels numbered as the classes of this estimator."""
+        self._check_fitted()
         if data.y is None or data.get("test_mask") is None:
             raise ValueError("data.y or data.test_mask is missing: there is nothing to score")
-        labels = self.predict(data)
         named = self.classes_.dtype.kind == "U" and class_names(data) is not None
-        known = in_classes(data, [str(name) for name in self.classes_]) if named else data
-        accuracy = accuracy_on_test(known, labels)
-        if accuracy is None:
-            raise ValueError("data.test_mask is empty: there is nothing to score")
-        return accuracy
+        return in_classes(data, [str(name) for name in self.classes_]) if named else data
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "model_"):
+            from sklearn.exceptions import NotFittedError
+
+            raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit(data) first")
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that this is a classifier, whose labels come with the graph."""
+        from sklearn.utils import ClassifierTags, Tags, TargetTags
+
+        return Tags(
+            estimator_type="classifier",
+            target_tags=TargetTags(required=False),
+            classifier_tags=ClassifierTags(),
+        )
 
     def __repr__(self) -> str:
         defaults = inspect.signature(type(self).__init__).parameters

@@ -18,7 +18,7 @@ from torch_geometric.data import Data
 
 from mcn._csv import plain_cell, safe_cell
 from mcn.data.border import read_bytes, reading
-from mcn.train.metrics import all_scores
+from mcn.train.metrics import all_scores, score
 from mcn.train.problem import class_names
 
 
@@ -64,11 +64,55 @@ def scores_on_test(data: Data, probabilities: NDArray[Any]) -> dict[str, float |
 
     A test node of a class that the network does not know counts as wrong.
     """
+    found, truth = _on_test(data, probabilities)
+    return all_scores(found, truth) if len(truth) else None
+
+
+def score_on_test(data: Data, probabilities: NDArray[Any], metric: str) -> float:
+    """Return one metric on the test nodes.
+
+    Raises:
+        ValueError: there are no test nodes, or the metric is not defined on them.
+    """
+    found, truth = _on_test(data, probabilities)
+    if not len(truth):
+        raise ValueError("data.test_mask is empty: there is nothing to score")
+    value = score(metric, found, truth)
+    if value is None:
+        raise ValueError(f"{metric} is not defined on the test nodes: all of them have one class")
+    return value
+
+
+def report_on_test(data: Data, labels: NDArray[np.int64], names: list[str], as_dict: bool) -> Any:
+    """Return scikit-learn's `classification_report` of the test nodes: precision, recall, F1 of each class.
+
+    Raises:
+        ValueError: there are no test nodes.
+    """
+    from sklearn.metrics import classification_report
+
     nodes, truth = _test_labels(data)
     if not len(nodes):
-        return None
-    wide = np.pad(probabilities[nodes], ((0, 0), (0, max(0, int(truth.max()) + 1 - probabilities.shape[1]))))
-    return all_scores(wide, truth)
+        raise ValueError("data.test_mask is empty: there is nothing to report")
+    unknown = (truth < 0) | (truth >= len(names))
+    titles = [*names, "another class"] if unknown.any() else names
+    return classification_report(
+        np.where(unknown, len(names), truth),
+        labels[nodes],
+        labels=np.arange(len(titles)),
+        target_names=titles,
+        output_dict=as_dict,
+        zero_division=0.0,
+    )
+
+
+def _on_test(data: Data, probabilities: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """The probabilities of the test nodes, with zeros for classes that the network does not know; labels."""
+    nodes, truth = _test_labels(data)
+    width = probabilities.shape[1]
+    truth = np.where(truth < 0, max(width, int(truth.max(initial=-1)) + 1), truth)  # a name of no class
+    more = max(0, int(truth.max(initial=-1)) + 1 - width)
+    return np.pad(probabilities[nodes], ((0, 0), (0, more))), truth
 
 
 def _test_labels(data: Data) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mcn.train.metrics import calibration
 from mcn.viz.explanation import PARTS, Explanation
 
 
@@ -23,6 +25,20 @@ def confusion(found: Explanation) -> dict[str, list[list[int]]]:
             cells = found.truth[mine] * size + found.predicted[mine]
             tables[part] = np.bincount(cells, minlength=size * size).reshape(size, size).tolist()
     return tables
+
+
+def calibrations(found: Explanation) -> dict[str, dict[str, Any]]:
+    """Return, per part of the labelled nodes, how often predictions of a given confidence are right.
+
+    The values are those of `mcn.train.metrics.Calibration`.
+    """
+    curves = {}
+    for number, part in enumerate(PARTS):
+        mine = (found.split == number) & (found.truth >= 0)
+        if mine.any():
+            own = calibration(found.probabilities[mine], found.truth[mine])
+            curves[part] = {**asdict(own), "error": own.error}
+    return curves
 
 
 def shares_by_class(found: Explanation) -> list[list[list[int]]]:

@@ -16,6 +16,7 @@ from mcn.train import load_run, train_run
 from mcn.train.auto.config import AutoConfig
 from mcn.train.metrics import METRICS
 from mcn.viz import Explanation, explain, write_explorer, write_report
+from mcn.viz.statistics import calibrations
 from tests.train.test_stored import STORED
 from tests.viz.conftest import HOSTILE, Trained
 from tests.viz.explorer.conftest import Page
@@ -376,7 +377,7 @@ def test_the_report(browser: Page, report: Path, karate: Trained) -> None:
     assert " --set policy_lr=0.2 " in shown
     assert karate.run.summary["versions"]["torch"] in browser.text("#repeat")
     assert karate.run.summary["protocol"] in browser.text("#report")
-    assert len(browser.all("#charts .box")) == 6
+    assert len(browser.all("#charts .box")) == 7
     browser.find("33")
     assert browser.text("#node h2") == "33"
     assert browser.complaints == []
@@ -429,6 +430,35 @@ def test_the_metrics_of_a_report(browser: Page, report: Path, karate: Trained) -
     assert browser.complaints == []
 
 
+def test_the_calibration_curve(browser: Page, report: Path, found: Explanation) -> None:
+    """A dot for every bin that has nodes, and the parts of the split to switch between."""
+    assert browser.open(report) == "webgl"
+    expected = calibrations(found)["test"]
+    told = (
+        "return [...document.querySelectorAll('#charts .calibration title')].map((each) => each.textContent)"
+    )
+    bins = zip(expected["confidence"], expected["accuracy"], expected["count"], strict=True)
+    assert browser.driver.execute_script(told) == [
+        f"{sure:.0%} sure: {right:.0%} right ({count} nodes)".replace("%", " %")
+        for sure, right, count in bins
+    ]
+    (box,) = [box for box in browser.all("#charts .box") if "Calibration" in box.text]
+    assert f"{100 * expected['error']:.1f} points" in box.text
+    assert [button.text for button in box.find_elements("css selector", "button")] == [
+        "test",
+        "validation",
+        "training",
+    ]
+
+
+def test_the_explorer_has_metrics_and_remarks(page: Page, karate: Trained) -> None:
+    titles = page.texts("#run h3")
+    assert titles[:2] == ["Metrics", "Simpler things beside it"]
+    assert "Calibration" in titles
+    assert page.texts("#run .remarks li") == karate.run.summary["remarks"]
+    assert page.complaints == []
+
+
 def with_summary(run: Trained, folder: Path, **changes: Any) -> Path:
     """The report of a copy of a run whose summary differs."""
     copy = shutil.copytree(run.folder, folder / "run")
@@ -444,7 +474,7 @@ def test_the_report_of_a_run_of_0_1_0(browser: Page, karate: Trained, tmp_path: 
     assert browser.open(path) == "webgl"
     assert browser.text("#report .stat b") == f"{100 * load_run(folder).summary['test_accuracy']:.1f} %"
     assert browser.all("#scores, .remarks") == []
-    assert len(browser.all("#charts .box")) == 6
+    assert len(browser.all("#charts .box")) == 7
     assert browser.complaints == []
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from mcn.viz.explanation import Explanation
 from mcn.viz.neighbours import Neighbourhood
-from mcn.viz.statistics import confusion, shares_by_class, shares_by_degree
+from mcn.viz.statistics import calibrations, confusion, shares_by_class, shares_by_degree
 
 _BUDGET = 1_000_000  # entries of all neighbourhoods together; about 8 MB of the page
 _CAPS = (30, 20, 12, 8, 5, 3, 2, 1)
@@ -93,6 +93,7 @@ def meta(found: Explanation, kept: int) -> dict[str, Any]:
         "self_attention": found.self_attention,
         "kept": kept,
         "confusion": confusion(found),
+        "calibration": calibrations(found),
         "by_class": shares_by_class(found),
         "degree_bins": bins,
         "by_degree": by_degree,

@@ -28,11 +28,31 @@ function confusionTable(meta, table) {
 }
 
 /** A chart that can be switched between the parts of the split that have labels. */
-function byPart(meta, label, draw) {
-  const parts = ["test", "val", "train", "none"].filter((part) => meta.confusion[part]);
+function byPart(tables, label, draw) {
+  const parts = ["test", "val", "train", "none"].filter((part) => tables[part]);
   if (!parts.length) return el("p", { class: "note" }, "no node has a label");
-  const body = el("div", {}, draw(meta.confusion[parts[0]]));
-  return el("div", {}, switcher(label, parts.map((part) => PART_NAMES[part]), 0, (n) => body.replaceChildren(draw(meta.confusion[parts[n]]))), body);
+  const body = el("div", {}, draw(tables[parts[0]]));
+  return el("div", {}, switcher(label, parts.map((part) => PART_NAMES[part]), 0, (n) => body.replaceChildren(draw(tables[parts[n]]))), body);
+}
+
+/** How often predictions of a given confidence are right; on the dashed line where they are as sure as they are right. */
+function calibrationChart(curve) {
+  const w = 250, h = 220, left = 42, right = 10, top = 10, bottom = 34;
+  const x = (value) => left + value * (w - left - right), y = (value) => top + (1 - value) * (h - top - bottom);
+  const told = curve.confidence.map((sure, i) => `${percent(sure, 0)} sure: ${percent(curve.accuracy[i], 0)} right (${whole(curve.count[i])} nodes)`);
+  const chart = svg("svg", { class: "chart calibration", viewBox: `0 0 ${w} ${h}`, role: "img", "aria-label": `Calibration. ${told.join("; ")}` });
+  for (const share of [0, .25, .5, .75, 1]) {
+    chart.append(svg("line", { x1: left, x2: w - right, y1: y(share), y2: y(share), stroke: "var(--faint)" }),
+      svg("text", { x: left - 5, y: y(share) + 3.5, "text-anchor": "end", "font-size": 10 }, percent(share, 0)),
+      svg("text", { x: x(share), y: h - bottom + 13, "text-anchor": "middle", "font-size": 10 }, percent(share, 0)));
+  }
+  chart.append(svg("text", { x: (left + w - right) / 2, y: h - 4, "text-anchor": "middle", "font-size": 10 }, "probability of the predicted class"),
+    svg("line", { x1: x(0), y1: y(0), x2: x(1), y2: y(1), stroke: "var(--mark)", "stroke-dasharray": "4 3" }),
+    svg("polyline", { points: curve.confidence.map((sure, i) => `${x(sure).toFixed(1)},${y(curve.accuracy[i]).toFixed(1)}`).join(" "), fill: "none", stroke: look(0).colour, "stroke-width": 1.6 }));
+  const most = Math.max(...curve.count);
+  curve.confidence.forEach((sure, i) => chart.append(svg("circle", { cx: x(sure), cy: y(curve.accuracy[i]), r: 2 + 5 * Math.sqrt(curve.count[i] / most), fill: look(0).colour },
+    svg("title", {}, told[i]))));
+  return el("div", {}, el("p", { class: "note" }, `Share that is right, by how sure the network is. Larger dots are more nodes. Mean distance to the line: ${(100 * curve.error).toFixed(1)} points.`), chart);
 }
 
 /** Stacked bars: of each row of counts, which share chose which motif and step. */

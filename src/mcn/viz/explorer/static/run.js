@@ -19,8 +19,9 @@ function charts(data) {
   const labelled = Object.keys(meta.confusion).length > 0;
   if (meta.curves.epoch.length) found.push(...trainingCurves(meta));
   if (labelled) {
-    found.push(["Confusion matrix", byPart(meta, "Part of the nodes", (table) => confusionTable(meta, table))]);
-    found.push(["Accuracy by class", byPart(meta, "Part of the nodes", (table) => classAccuracy(meta, table))]);
+    found.push(["Confusion matrix", byPart(meta.confusion, "Part of the nodes", (table) => confusionTable(meta, table))]);
+    found.push(["Accuracy by class", byPart(meta.confusion, "Part of the nodes", (table) => classAccuracy(meta, table))]);
+    found.push(["Calibration", byPart(meta.calibration, "Part of the nodes", calibrationChart)]);
   }
   if (meta.chooses.some(Boolean)) {
     if (labelled) found.push(["Choices by true class", shares(data, meta.classes, meta.by_class)]);
@@ -33,7 +34,8 @@ function showRun(data, root) {
   const { meta } = data;
   root.replaceChildren(meta.other_graph ? el("p", { class: "problem" }, "This is another graph than the one the network was trained on.") : "",
     statistics(meta), el("p", { class: "note" }, meta.summary.protocol),
-    ...charts(data).flatMap(([title, chart]) => [el("h3", {}, title), chart]));
+    remarkList(meta.summary),
+    ...[...scoreTables(meta.summary), ...charts(data)].flatMap(([title, chart]) => [el("h3", {}, title), chart]));
 }
 
 function showReport(data, root) {

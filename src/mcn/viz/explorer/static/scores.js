@@ -55,11 +55,16 @@ function remarkList(summary) {
 }
 
 /** Title and table of all that the summary has. */
-function scoreBoxes(summary) {
+function scoreTables(summary) {
   const found = [];
   if (summary.scores) found.push(["Metrics", metricTable(summary)]);
   if (summary.alone) found.push(["Simpler things beside it", simplerTable(summary)]);
   if (summary.candidates && summary.candidates.length) found.push(["Candidates that were tried", candidateTable(summary)]);
+  return found;
+}
+
+function scoreBoxes(summary) {
+  const found = scoreTables(summary);
   if (!found.length) return "";
   return el("div", { class: "grid", id: "scores" }, found.map(([title, table]) => el("section", { class: "box" }, el("h3", {}, title), table)));
 }
