@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import numba
 
 F = TypeVar("F", bound=Callable[..., Any])
+_OPTIONS: dict[str, Any] = {"nogil": True, "boundscheck": False, "error_model": "numpy"}
 
 
 def kernel(function: F) -> F:
@@ -17,7 +18,18 @@ def kernel(function: F) -> F:
     written (a read-only install without a home), numba refuses to decorate at all; the kernel is then
     compiled anew in every process, which is slow to start but works.
     """
-    options: dict[str, Any] = {"nogil": True, "boundscheck": False, "error_model": "numpy"}
+    return _compiled(function, _OPTIONS)
+
+
+def unordered_kernel(function: F) -> F:
+    """Compile like `kernel`, but let sums be taken in any order, so that they are made by vectors.
+
+    Their last bits then depend on how wide the machine's vectors are; the same machine gives the same bits.
+    """
+    return _compiled(function, _OPTIONS | {"fastmath": {"reassoc", "nsz", "contract"}})
+
+
+def _compiled(function: F, options: dict[str, Any]) -> F:
     try:
         return numba.njit(cache=True, **options)(function)  # type: ignore[no-any-return]
     except RuntimeError:

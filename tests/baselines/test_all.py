@@ -10,6 +10,7 @@ import torch
 from torch_geometric.data import Data
 
 from mcn.baselines import METHODS
+from mcn.baselines.gcn_ensemble import LARGER
 from mcn.train import accuracy_on_test
 from tests.baselines.graphs import baseline, block_task, blocks
 
@@ -28,7 +29,8 @@ def scores_of(name: str, data: Data, seed: int = 0) -> Any:
 
 def test_every_row_of_the_table_is_there() -> None:
     rows = "majority deepwalk mlp lp manireg semiemb ica planetoid chebyshev monet gcn gat gcn-ensemble"
-    more = {"planetoid-t", "planetoid-i", "grand", "twins", "gat-paper", "gcn-paper"}
+    more = {"planetoid-t", "planetoid-i", "grand", "twins", "gat-paper", "gcn-paper", *LARGER}
+    more |= {"gat-consistency", "gcn-consistency"}
     assert set(rows.split()) | more | set(RECIPES) == set(NAMES)
 
 

@@ -24,7 +24,7 @@ def test_with_the_edge_motif_alone_it_is_a_gcn() -> None:
     hidden = torch.relu(first(task.x, edges))
     network.second[0].bias.data.zero_()
     expected = network.classify(second(hidden, edges))
-    torch.testing.assert_close(network(), expected, rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(network.at(None)(), expected, rtol=1e-4, atol=1e-5)
 
 
 def test_one_network_per_motif_and_step() -> None:

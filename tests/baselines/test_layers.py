@@ -4,7 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
-from mcn.baselines._layers import FixedProduct, InputLinear
+from mcn.baselines._layers import FixedProduct, InputLinear, reaching
 from tests.baselines.graphs import block_task
 
 
@@ -34,3 +34,24 @@ def test_the_product_and_its_gradient() -> None:
     (own,) = torch.autograd.grad((FixedProduct(matrix)(z) ** 2).sum(), z)
     (expected,) = torch.autograd.grad(((dense @ z) ** 2).sum(), z)
     torch.testing.assert_close(own, expected)
+
+
+def test_rows_of_products_over_what_they_reach() -> None:
+    rng = np.random.default_rng(1)
+    products = [FixedProduct(sp.random_array((9, 9), density=0.15, rng=rng)) for _ in range(2)]
+    rows, z = np.array([4, 1]), torch.randn(9, 3)
+    parts, columns = reaching(products, rows)
+    assert columns is not None
+    dense = [product.matrix.toarray() for product in products]
+    assert columns.tolist() == np.flatnonzero(sum(m[rows] != 0 for m in dense).any(0)).tolist()
+    for part, whole in zip(parts, products, strict=True):
+        torch.testing.assert_close(part(z[torch.from_numpy(columns)]), whole(z)[rows])
+    assert reaching(products, None) == (products, None)
+
+
+def test_some_rows_of_the_features() -> None:
+    for sparse in (True, False):
+        layer = InputLinear(block_task(sparse).x, 4).eval()
+        nodes = np.array([5, 2, 5])
+        torch.testing.assert_close(layer(layer.rows(nodes)), layer()[nodes])
+        assert torch.equal(layer(layer.rows(None)), layer())

@@ -2,12 +2,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import torch
-from scipy.special import expit
 
 from mcn.baselines._arrays import adjacency
 from mcn.baselines._walks import Neighbours
-from mcn.baselines.planetoid import context_loss, contexts
+from mcn.baselines.planetoid import MOST_WALKS, contexts
 from tests.baselines.graphs import baseline, block_task, path_task
 
 
@@ -28,10 +26,14 @@ def test_a_node_alone_has_no_context() -> None:
     assert 4 not in node
 
 
-def test_the_loss_by_hand() -> None:
-    e, c = torch.tensor([[1.0, 2.0]]), torch.tensor([[3.0, -1.0], [0.5, 1.0]])
-    loss = context_loss(e, c, torch.tensor([0]), torch.tensor([0]), torch.tensor([[1, 1]]))
-    assert float(loss) == pytest.approx(-np.log(expit(1.0)) - 2 * np.log(expit(-2.5)), rel=1e-5)
+def test_a_large_graph_has_some_of_its_nodes_in_a_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    task = block_task()
+    assert task.num_nodes < MOST_WALKS
+    monkeypatch.setattr("mcn.baselines.planetoid.MOST_WALKS", 20)
+    rng = np.random.default_rng(0)
+    first, second = (contexts(task, Neighbours.of(task), rng)[0][:-30] for _ in range(2))
+    assert len(first) == len(set(first)) == len(second) == 20
+    assert not np.array_equal(first, second)
 
 
 def test_the_better_variant_on_validation() -> None:

@@ -136,12 +136,8 @@ def test_a_trained_method_is_a_plain_training_run() -> None:
 def test_missing_packages_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "find_spec", lambda name: None)
     assert check_methods(["mcn", "lp", "majority", "chebyshev"]) == ["mcn", "lp", "majority", "chebyshev"]
-    with pytest.raises(
-        ValueError, match=r"deepwalk needs gensim and scikit-learn: pip install 'mcn\[baselines\]'"
-    ):
+    with pytest.raises(ValueError, match=r"deepwalk needs scikit-learn: pip install 'mcn\[baselines\]'"):
         check_methods(["mcn", "deepwalk"])
-    with pytest.raises(ValueError, match="planetoid-i needs gensim: "):
-        check_methods(["planetoid-i"])
 
 
 def test_installed_packages_pass() -> None:
@@ -163,13 +159,7 @@ def test_methods_are_named_once_and_known() -> None:
 
 def test_a_plain_installation_has_every_method_without_needs() -> None:
     needing = {name: method.needs for name, method in METHODS.items() if method.needs}
-    assert needing == {
-        "deepwalk": ("gensim", "sklearn"),
-        "ica": ("sklearn",),
-        "planetoid": ("gensim",),
-        "planetoid-t": ("gensim",),
-        "planetoid-i": ("gensim",),
-    }
+    assert needing == {"deepwalk": ("sklearn",), "ica": ("sklearn",)}
 
 
 def test_functions_can_be_called_by_themselves() -> None:

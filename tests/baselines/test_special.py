@@ -124,9 +124,22 @@ def test_the_protocol_is_kept(method: str) -> None:
 
 
 def test_the_special_cases_are_those_of_the_table() -> None:
-    assert list(CHANGES) == ["gat", "gcn", "mlp"]
+    assert list(CHANGES) == ["gat", "gcn", "mlp", "gat-consistency", "gcn-consistency"]
     assert list(PAPER_CHANGES) == ["gat-paper", "gcn-paper"]
     assert ["mcn", "paper", *CHANGES, *PAPER_CHANGES] == OF_MCN
+
+
+@pytest.mark.parametrize("dataset", ["cora", "citeseer", "pubmed", None])
+@pytest.mark.parametrize("name", ["gat", "gcn"])
+def test_with_consistency_only_that_differs(name: str, dataset: str | None) -> None:
+    """It is MCN's on the data set: 1 on Cora and Citeseer, none on Pubmed and on graphs of one's own."""
+    plain, other = (METHODS[n].configure(dataset, {}, {}) for n in (name, f"{name}-consistency"))
+    mcn = dataset_config("mcn", dataset)
+    assert isinstance(plain, MCNConfig)
+    assert isinstance(mcn, MCNConfig)
+    assert plain.consistency == 0.0
+    assert plain.replace(consistency=mcn.consistency) == other
+    assert mcn.consistency == (1.0 if dataset in ("cora", "citeseer") else 0.0)
 
 
 def test_an_unknown_method() -> None:

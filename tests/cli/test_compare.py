@@ -213,7 +213,7 @@ def test_the_seed_decides(mcn: Run) -> None:
     [
         (
             ["--methods", "mcn,gta"],
-            "--methods must be one of mcn, paper, views, auto, gat, gcn, mlp, gat-paper, gcn-paper, majority",
+            "--methods must be one of mcn, paper, views, auto, gat, gcn, mlp, gat-consistency",
         ),
         (["--methods", "mcn,gta"], "got 'gta'; did you mean 'gat'?"),
         (["--methods", "labelprop,lp,planetiod"], "got 'labelprop'"),

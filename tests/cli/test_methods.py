@@ -9,6 +9,8 @@ from mcn.experiments import Source, Unit
 from mcn.train import RECIPES
 from tests.cli.conftest import Run, refused
 
+CONTROLS = ("gat-consistency", "gcn-consistency")
+
 
 def test_json(mcn: Run) -> None:
     code, out, err = mcn("methods", "--json")
@@ -20,14 +22,14 @@ def test_json(mcn: Run) -> None:
     for row in rows.values():
         assert list(row) == ["name", "title", "needs", "installed", "trained", "can"]
         assert row["title"]
-    for name in (*RECIPES, "gat", "gcn", "mlp", "gat-paper", "gcn-paper"):
+    for name in (*RECIPES, "gat", "gcn", "mlp", "gat-paper", "gcn-paper", *CONTROLS):
         row = rows[name]
         assert (row["needs"], row["installed"], row["trained"]) == ([], True, True)
         assert row["can"] == ["probabilities", "new nodes", "explain"]
     for name in ("majority", "lp", "grand", "twins"):
         assert not rows[name]["trained"]
         assert rows[name]["can"] == ([] if name == "lp" else ["probabilities"])
-    assert rows["deepwalk"]["needs"] == ["gensim", "sklearn"]
+    assert rows["deepwalk"]["needs"] == ["sklearn"]
 
 
 def test_a_trained_method_has_settings_and_no_other_has(mcn: Run) -> None:
@@ -42,7 +44,7 @@ def test_listing(mcn: Run) -> None:
     assert [line[0] for line in lines] == list(METHODS)
     kinds = {name: kind for name, kind, _ in lines}
     assert {name for name, kind in kinds.items() if kind == "trained"} == {
-        *RECIPES, "gat", "gcn", "mlp", "gat-paper", "gcn-paper"
+        *RECIPES, "gat", "gcn", "mlp", "gat-paper", "gcn-paper", *CONTROLS
     }  # fmt: skip
     assert set(kinds.values()) == {"trained", "baseline"}
     for name, _, title in lines:

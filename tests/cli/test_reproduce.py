@@ -155,3 +155,34 @@ def test_help(shell: Run) -> None:
     done = shell("reproduce", "--help")
     assert done.code == 0
     assert "Example: mcn reproduce table2 --quick" in done.out
+
+
+def test_runs_are_kept_rendered_and_checked(mcn: Run, data_root: Path, tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    where = ("--data-root", data_root)
+    assert mcn("reproduce", "table2", *LITTLE, *where, "--out", tmp_path / "a", "--results", kept).code == 0
+    done = mcn("reproduce", "table2", "--from", kept, "--out", tmp_path / "b", "--json")
+    assert done.code == 0
+    rows = {(row["dataset"], row["method"]): row["runs"] for row in json.loads(done.out)["rows"]}
+    assert (rows["cora", "lp"], rows["cora", "gat"], rows["pubmed", "lp"]) == (2, 0, 0)
+    assert (tmp_path / "b" / "report.html").is_file()
+    assert not (tmp_path / "b" / "ledger.sqlite").exists()
+
+    done = mcn("reproduce", "table2", "--from", kept, "--check", 4, "--jobs", 1, *where)
+    assert (done.code, done.out.splitlines()[-1]) == (0, "4 of 4 runs came out the same")
+    assert "cora, lp, seed 1: test 74.4%, validation 72.6%, the same" in done.out.splitlines()
+    file = kept / "table2.csv"
+    file.write_text(file.read_text().replace("cora,lp,1,0.726,0.744", "cora,lp,1,0.726,0.745"))
+    done = mcn("reproduce", "table2", "--from", kept, "--check", 9, "--jobs", 1, "--methods", "lp", *where)
+    assert (done.code, done.out.splitlines()[-1]) == (1, "1 of 2 runs came out the same")
+    assert "cora, lp, seed 1: test 74.5%, validation 72.6%, now 74.4% and 72.6%" in done.out.splitlines()
+
+
+def test_wrong_use_of_kept_runs(mcn: Run, tmp_path: Path) -> None:
+    assert refused(mcn("reproduce", "table2", "--check", 3)) == (
+        "--check needs --from: the folder of the runs to repeat"
+    )
+    message = refused(mcn("reproduce", "figure1", "--from", tmp_path))
+    assert message == "--from is for table2, table3, beyond; figure1 has none"
+    message = refused(mcn("reproduce", "table2", "--from", tmp_path, "--out", tmp_path / "out"))
+    assert str(tmp_path / "table2.csv") in message

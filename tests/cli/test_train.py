@@ -226,7 +226,7 @@ def test_folders_of_their_own(mcn: Run, tmp_path: Path, monkeypatch: pytest.Monk
         (["--class-weight", "balance"], "got 'balance'; did you mean 'balanced'?"),
         (
             ["--beside", "gat,gnc"],
-            "--beside must be one of mcn, paper, views, auto, gat, gcn, mlp, gat-paper, gcn-paper, majority",
+            "--beside must be one of mcn, paper, views, auto, gat, gcn, mlp, gat-consistency",
         ),
         (
             ["--beside", "gat,gnc"],

@@ -82,7 +82,8 @@ def test_one_recipe_is_the_default_of_a_data_set() -> None:
 
 
 def test_gats_reference_departs_from_its_defaults() -> None:
-    assert dataset_config("mcn", "citeseer").stopping == "accuracy"
+    assert dataset_config("mcn", "citeseer").stopping == "gat-accuracy"
+    assert dataset_config("paper", "citeseer").stopping == "gat-accuracy"
     pubmed = dataset_config("mcn", "pubmed", steps=2)
     assert isinstance(pubmed, MCNConfig)
     assert (pubmed.output_heads, pubmed.lr, pubmed.weight_decay, pubmed.steps) == (8, 0.01, 0.001, 2)

@@ -5,7 +5,15 @@ from math import inf
 
 import pytest
 
-from mcn.train.stopping import AccuracyRule, GATRule, LossRule, StoppingRule, Verdict, stopping_rule
+from mcn.train.stopping import (
+    AccuracyRule,
+    GATAccuracyRule,
+    GATRule,
+    LossRule,
+    StoppingRule,
+    Verdict,
+    stopping_rule,
+)
 
 
 def verdicts(rule: StoppingRule, scores: list[tuple[float, float]]) -> tuple[list[int], int | None]:
@@ -43,6 +51,9 @@ SCORES = [
         (AccuracyRule(2), [1, 2, 3, 5], 5),
         (AccuracyRule(6), [1, 2, 3, 5], 9),
         (AccuracyRule(7), [1, 2, 3, 5, 10], None),
+        (GATAccuracyRule(1), [1, 2, 3], 4),
+        (GATAccuracyRule(2), [1, 2, 3, 5, 7], 9),
+        (GATAccuracyRule(3), [1, 2, 3, 5, 7, 10], None),
         (LossRule(2), [1, 2, 4], 6),
         (LossRule(5), [1, 2, 4], 9),
         (LossRule(6), [1, 2, 4, 10], None),

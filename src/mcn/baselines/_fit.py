@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -34,11 +34,19 @@ def gcn_optimizer(network: torch.nn.Module, first: torch.nn.Module) -> torch.opt
         {"params": list(first.parameters()), "weight_decay": DECAY},
         {"params": rest},
     ]
-    return torch.optim.Adam(groups, lr=LR)
+    return torch.optim.Adam(groups, lr=LR, fused=True)
+
+
+class Scoring(Protocol):
+    """A network that says how the logits of some nodes are computed: no more than these need."""
+
+    def at(self, nodes: NDArray[np.int64] | None) -> Callable[[], torch.Tensor]:
+        """Return a function that gives the logits of these nodes, of all for None, with today's weights."""
+        ...
 
 
 def fit_scores(
-    network: torch.nn.Module,
+    network: Any,
     task: Task,
     optimizer: torch.optim.Optimizer,
     *,
@@ -50,31 +58,33 @@ def fit_scores(
     """Train on the training nodes; class probabilities of all nodes at the epoch that validation chose.
 
     Args:
-        network: a module that, called without arguments, gives logits for all nodes.
+        network: a module that is a `Scoring`. A step computes what the training nodes need, validation what
+            the validation nodes need; all nodes are computed once, at the end.
         penalty: a further loss, evaluated after the network in every step.
         stopping: the name of one of the rules of `mcn.train`.
     """
-    train, val = torch.from_numpy(task.train), torch.from_numpy(task.val)
-    train_labels, val_labels = task.labels[train], task.labels[val]
+    train_labels, val_labels = (task.labels[torch.from_numpy(nodes)] for nodes in (task.train, task.val))
+    train_logits, val_logits, all_logits = (network.at(nodes) for nodes in (task.train, task.val, None))
     rule = stopping_rule(stopping, patience)
-    best: torch.Tensor | None = None
+    best: dict[str, torch.Tensor] = {}
     for _ in range(max_epochs):
         network.train()
         optimizer.zero_grad(set_to_none=True)
-        loss = torch.nn.functional.cross_entropy(network()[train], train_labels)
+        loss = torch.nn.functional.cross_entropy(train_logits(), train_labels)
         if penalty is not None:
             loss = loss + penalty()
         loss.backward()  # type: ignore[no-untyped-call]
         optimizer.step()
         network.eval()
         with torch.no_grad():
-            logits = network()
-        accuracy = float((logits[val].argmax(1) == val_labels).float().mean())
-        verdict = rule.update(accuracy, float(torch.nn.functional.cross_entropy(logits[val], val_labels)))
-        if verdict.keep or best is None:
-            best = logits.softmax(1)
+            logits = val_logits()
+        accuracy = float((logits.argmax(1) == val_labels).float().mean())
+        verdict = rule.update(accuracy, float(torch.nn.functional.cross_entropy(logits, val_labels)))
+        if verdict.keep or not best:
+            best = {name: value.clone() for name, value in network.state_dict().items()}
         if verdict.stop:
             break
-    assert best is not None
-    scores: NDArray[np.float32] = best.numpy()
+    network.load_state_dict(best)
+    with torch.no_grad():
+        scores: NDArray[np.float32] = all_logits().softmax(1).numpy()
     return scores

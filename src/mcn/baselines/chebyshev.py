@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from mcn.baselines._arrays import adjacency, symmetric
 from mcn.baselines._fit import DROPOUT, HIDDEN, fit_scores, gcn_optimizer, seeded
-from mcn.baselines._layers import FixedProduct, InputLinear
+from mcn.baselines._layers import FixedProduct, InputLinear, dropout
 from mcn.baselines.registry import register
 from mcn.baselines.task import Task
 
@@ -41,11 +43,17 @@ class _Network(torch.nn.Module):
             torch.nn.Parameter(torch.zeros(width)) for width in (HIDDEN, task.num_classes)
         )
 
-    def forward(self) -> torch.Tensor:
-        hidden = torch.relu(chebyshev_sum(self.first(), self._rescaled, self._order) + self.bias[0])
-        hidden = torch.nn.functional.dropout(hidden, DROPOUT, self.training)
-        out: torch.Tensor = chebyshev_sum(self.last(hidden), self._rescaled, self._order) + self.bias[1]
-        return out
+    def at(self, nodes: NDArray[np.int64] | None) -> Callable[[], torch.Tensor]:
+        """Return a function that gives the logits of these nodes: 2K steps reach most others from them."""
+        rows = slice(None) if nodes is None else torch.from_numpy(nodes)
+
+        def logits() -> torch.Tensor:
+            hidden = torch.relu(chebyshev_sum(self.first(), self._rescaled, self._order) + self.bias[0])
+            terms = self.last(dropout(hidden, DROPOUT, self.training))
+            out: torch.Tensor = chebyshev_sum(terms, self._rescaled, self._order) + self.bias[1]
+            return out[rows]
+
+        return logits
 
 
 @register("chebyshev")

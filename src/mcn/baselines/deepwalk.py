@@ -13,7 +13,7 @@ from mcn.baselines.task import Task
 DIMENSIONS, WINDOW = 128, 5
 
 
-@register("deepwalk", needs=("gensim", "sklearn"), probabilities=False)
+@register("deepwalk", needs=("sklearn",), probabilities=False)
 def deepwalk(task: Task, seed: int) -> NDArray[np.float32]:
     """Classes from the position in the graph alone, no features; regularisation chosen on validation."""
     vectors = skip_gram(task, seed, DIMENSIONS, WINDOW)[0].astype(np.float64)

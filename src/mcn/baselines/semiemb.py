@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from mcn.baselines._fit import DROPOUT, fit_scores, gcn_optimizer, seeded
-from mcn.baselines._layers import InputLinear
+from mcn.baselines._layers import InputLinear, dropout
+from mcn.baselines._pair_losses import pair_loss
 from mcn.baselines.registry import register
 from mcn.baselines.task import Task
 
@@ -22,11 +25,23 @@ class _Network(torch.nn.Module):
         self.last = torch.nn.Linear(HIDDEN, task.num_classes)
         self.hidden = torch.empty(0)
 
-    def forward(self) -> torch.Tensor:
-        self.hidden = torch.relu(self.first() + self.bias)
-        dropped = torch.nn.functional.dropout(self.hidden, DROPOUT, self.training)
-        out: torch.Tensor = self.last(dropped)
-        return out
+    def at(self, nodes: NDArray[np.int64] | None) -> Callable[[], torch.Tensor]:
+        """Return a function that gives the logits of these nodes.
+
+        In training `hidden` is computed of all nodes: the embedding loss needs them.
+        """
+        x, rows = self.first.rows(nodes), None if nodes is None else torch.from_numpy(nodes)
+
+        def logits() -> torch.Tensor:
+            if self.training:
+                self.hidden = torch.relu(self.first() + self.bias)
+                own = self.hidden if rows is None else self.hidden[rows]
+            else:
+                own = torch.relu(self.first(x) + self.bias)
+            out: torch.Tensor = self.last(dropout(own, DROPOUT, self.training))
+            return out
+
+        return logits
 
 
 @register("semiemb")
@@ -53,7 +68,4 @@ def embedding_loss(hidden: torch.Tensor, near: torch.Tensor, far: torch.Tensor) 
     """
     if not near.shape[1]:
         return hidden.new_zeros(())
-    together = (hidden[near[0]] - hidden[near[1]]).pow(2).sum(1)
-    # The root has no gradient at 0: two equal rows, a pair (i, i) for instance.
-    apart = ((hidden[far[0]] - hidden[far[1]]).pow(2).sum(1) + 1e-12).sqrt()
-    return together.mean() + (MARGIN - apart).clamp_min(0).pow(2).mean()
+    return pair_loss(hidden, near, far, MARGIN)

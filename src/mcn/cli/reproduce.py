@@ -48,6 +48,16 @@ def run(
     data_root: DataRoot = None,
     out: Annotated[Path | None, out_option("Folder for the results; reproduce/WHAT if not given.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the results in --out.")] = False,
+    results: Annotated[
+        Path | None, typer.Option("--results", help="Folder to write every run of the table to, as WHAT.csv.")
+    ] = None,
+    kept: Annotated[
+        Path | None, typer.Option("--from", help="Folder of --results: report on its runs, run nothing.")
+    ] = None,
+    check: Annotated[
+        int | None,
+        typer.Option("--check", min=1, help="With --from: run so many of its runs again, drawn at random."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Reproduce a table or a figure of the paper.
@@ -65,12 +75,20 @@ def run(
     one_of("WHAT", what, WHAT)
     folder = out if out is not None else Path("reproduce") / what
     names, sets = _names("--methods", methods), _names("--datasets", datasets)
+    if check is not None and kept is None:
+        raise ValueError("--check needs --from: the folder of the runs to repeat")
     if what not in TABLES:
-        for option, given in (("--methods", names), ("--seeds", seeds), ("--jobs", jobs)):
+        own = (("--methods", names), ("--seeds", seeds), ("--jobs", jobs), ("--results", results))
+        for option, given in (*own, ("--from", kept)):
             if given is not None:
                 raise ValueError(f"{option} is for {', '.join(TABLES)}; {what} has none")
+    if kept is not None and check is not None:
+        _check(what, kept, check, names, sets, jobs, data_root, as_json)
+        return
     with plain_warnings(), compile_notice(), resumable(folder):
-        if what in TABLES:
+        if kept is not None:
+            result = _rendered(what, kept, folder, resume)
+        elif what in TABLES:
             result = _table(
                 what,
                 folder,
@@ -81,6 +99,7 @@ def run(
                 jobs=jobs,
                 data_root=data_root,
                 resume=resume,
+                keep=results,
             )
         elif what == "table1":
             result = _table1(folder, sets or ["cora"], first_seed or 0, data_root, resume)
@@ -109,6 +128,62 @@ def _table(what: str, folder: Path, **options: Any) -> dict[str, Any]:
         )
     files = [MARKDOWN, HTML, *_plot(result, folder), RESULTS, LEDGER]
     return result | {"files": [str(folder / name) for name in files]}
+
+
+def _rendered(what: str, kept: Path, folder: Path, resume: bool) -> dict[str, Any]:
+    """A table from the runs that are kept."""
+    from mcn.experiments.paper import render_table
+    from mcn.experiments.paper.reproduce import HTML, MARKDOWN, RESULTS
+
+    result = render_table(what, kept, folder, resume=resume, command=_command())
+    files = [MARKDOWN, HTML, *_plot(result, folder), RESULTS]
+    return result | {"files": [str(folder / name) for name in files]}
+
+
+def _check(
+    what: str,
+    kept: Path,
+    number: int,
+    methods: list[str] | None,
+    datasets: list[str] | None,
+    jobs: int | None,
+    data_root: Path | None,
+    as_json: bool,
+) -> None:
+    """Run kept runs again; exit code 1 if one of them came out differently."""
+    from mcn.experiments.paper import check_table
+
+    with plain_warnings(), compile_notice(), progress_bar("checking") as report:
+        found = check_table(
+            what,
+            kept,
+            number,
+            methods=methods,
+            datasets=datasets,
+            jobs=jobs,
+            data_root=data_root,
+            progress=lambda done, of: report(done / of if of else 1.0),
+        )
+    lines = [
+        {
+            **{name: getattr(one.kept, name) for name in ("dataset", "method", "seed", "version")},
+            **{name: getattr(one.kept, name) for name in ("val_accuracy", "test_accuracy")},
+            "val_again": one.again["val_accuracy"],
+            "test_again": one.again["test_accuracy"],
+            "same": one.same,
+        }
+        for one in found
+    ]
+    if as_json:
+        print(json.dumps({"checked": lines}, indent=2))
+    else:
+        for line in lines:
+            ending = "the same" if line["same"] else "now {test_again:.1%} and {val_again:.1%}".format(**line)
+            before = "test {test_accuracy:.1%}, validation {val_accuracy:.1%}".format(**line)
+            print(f"{line['dataset']}, {line['method']}, seed {line['seed']}: {before}, {ending}")
+        print(f"{sum(line['same'] for line in lines)} of {len(lines)} runs came out the same")
+    if not all(line["same"] for line in lines):
+        raise typer.Exit(1)
 
 
 def _plot(result: dict[str, Any], folder: Path) -> list[str]:

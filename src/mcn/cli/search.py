@@ -46,7 +46,10 @@ def run(
     nodes: Nodes = None,
     data_root: DataRoot = None,
     space: Annotated[
-        str, typer.Option("--space", help="What to search: quick, citation, dd, or a .yaml file.")
+        str,
+        typer.Option(
+            "--space", help="What to search: quick, citation, dd, dd-gcn, dd-gat, dd-best, or a .yaml file."
+        ),
     ] = "quick",
     trials: Annotated[int, typer.Option("--trials", min=1, help="How many settings to try.")] = 20,
     sampler: Annotated[str, typer.Option("--sampler", help="How to choose them: tpe or grid.")] = "tpe",

@@ -230,9 +230,10 @@ class Settings:
     )
     stopping: str = setting(
         "gat",
-        "What counts as progress on validation nodes: gat (the metric and the loss), accuracy (the metric "
-        "alone) or loss.",
-        choice_of("gat", "accuracy", "loss"),
+        "What counts as progress on validation nodes: gat (the metric and the loss), gat-accuracy (the "
+        "metric alone, as good as the best will do), accuracy (the metric alone, better than the best) or "
+        "loss.",
+        choice_of("gat", "gat-accuracy", "accuracy", "loss"),
         option="stopping",
     )
     metric: str = setting(
@@ -269,7 +270,8 @@ class Settings:
     def protocol(self) -> str:
         """Say how training stops and which weights are kept."""
         metric = f"validation {self.metric}"
-        rule = {"gat": f"{metric} and loss", "accuracy": metric, "loss": "validation loss"}
+        rule = {"gat": f"{metric} and loss", "loss": "validation loss"}
+        rule |= {"accuracy": metric, "gat-accuracy": f"{metric} (the last of the best epochs)"}
         return f"weights kept by {rule[self.stopping]}, patience {self.patience}{self.epoch_length}"
 
     @property

@@ -73,6 +73,17 @@ class AccuracyRule(_Rule):
         return self._judge(keep, better)
 
 
+class GATAccuracyRule(_Rule):
+    """GAT's reference on Citeseer: accuracy only, keep the last of equally accurate epochs, ties count."""
+
+    def update(self, accuracy: float, loss: float) -> Verdict:
+        """Take the scores of one epoch."""
+        keep = accuracy >= self.best_accuracy
+        if keep:
+            self.best_accuracy, self.best_loss = accuracy, loss
+        return self._judge(keep, keep)
+
+
 class LossRule(_Rule):
     """Loss only."""
 
@@ -84,9 +95,14 @@ class LossRule(_Rule):
         return self._judge(better, better)
 
 
-RULES: dict[str, type[_Rule]] = {"gat": GATRule, "accuracy": AccuracyRule, "loss": LossRule}
+RULES: dict[str, type[_Rule]] = {
+    "gat": GATRule,
+    "gat-accuracy": GATAccuracyRule,
+    "accuracy": AccuracyRule,
+    "loss": LossRule,
+}
 
 
 def stopping_rule(name: str, patience: int) -> StoppingRule:
-    """The rule of this name: "gat", "accuracy" or "loss"."""
+    """The rule of this name: one of `RULES`."""
     return RULES[name](patience)  # type: ignore[return-value]

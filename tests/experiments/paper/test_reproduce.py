@@ -69,9 +69,9 @@ def test_nothing_is_made_when_a_name_is_wrong(tmp_path: Path) -> None:
 
 def test_a_table_of_methods_that_are_left_out(data_root: Path, tmp_path: Path) -> None:
     found = reproduce_table(
-        "table2",
+        "beyond",
         tmp_path,
-        methods=["planetoid"],
+        methods=["grand"],
         datasets=["pubmed"],
         quick=True,
         data_root=data_root,

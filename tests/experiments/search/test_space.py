@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from mcn.baselines import METHODS
 from mcn.experiments.search.proposals import Grid
 from mcn.experiments.search.space import Range, load_space, spaces
+from mcn.train.presets import dataset_config
 
 
 def written(folder: Path, text: str) -> Path:
@@ -15,7 +17,7 @@ def written(folder: Path, text: str) -> Path:
     return path
 
 
-@pytest.mark.parametrize("name", ["citation", "dd", "quick"])
+@pytest.mark.parametrize("name", ["citation", "dd", "dd-best", "dd-gat", "dd-gcn", "quick"])
 def test_what_comes_with_the_package(name: str) -> None:
     assert name in spaces()
     space = load_space(name)
@@ -42,6 +44,25 @@ def test_the_spaces_of_the_paper() -> None:
         assert sorted(dd.settings[ours]) == sorted(paper[theirs])  # type: ignore[arg-type]
     assert (dd.base("dd6")["hidden"], dd.base("dd6")["patience"]) == (paper["hidden"], paper["patience"])
     assert dd.size == 2 * 4 * 5 * 4 * (2**7 - 1)
+
+
+@pytest.mark.parametrize("dataset", ["dd6", "dd7"])
+@pytest.mark.parametrize(
+    ("space", "method"), [("dd-gcn", "gcn-paper"), ("dd-gat", "gat-paper"), ("dd-best", "paper")]
+)
+def test_the_paper_s_grid_for_single_rows_of_table_3(space: str, method: str, dataset: str) -> None:
+    """Apart from what is searched, a trial is the row of the table."""
+    own = load_space(space)
+    assert own.size == 2 * 4 * 5
+    dd = load_space("dd")
+    for name, values in own.settings.items():
+        assert values == dd.settings[name]
+    row = METHODS[method].configure(dataset, {}, {})
+    assert row is not None
+    chosen = {name: getattr(row, name) for name in own.settings}
+    assert dataset_config("paper", dataset, **{**own.base(dataset), **chosen}) == row
+    for name, value in chosen.items():
+        assert value in own.settings[name]  # type: ignore[operator]
 
 
 def test_a_space_of_another_recipe(tmp_path: Path) -> None:

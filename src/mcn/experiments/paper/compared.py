@@ -14,6 +14,8 @@ Cells = Mapping[tuple[str, str], Cell | None]
 """What was measured, by data set and method; None where nothing was run."""
 PAIRS = (
     ("mcn", "gat"),
+    ("mcn", "gat-consistency"),
+    ("gat-consistency", "gat"),
     ("mcn-paper", "gat"),
     ("mcn-paper", "gat-paper"),
     ("mcn", "gcn"),

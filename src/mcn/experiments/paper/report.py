@@ -38,9 +38,9 @@ def table_report(table: Table, entries: Sequence[Entry], cells: Cells, how: Circ
     ]
     for dataset, own in found.items():
         blocks += [Heading(dataset), dataset_grid(own, bool(table.paper.rows))]
-    blocks += _paired_section(cells, list(found))
+    blocks += paired_section(cells, list(found))
     blocks += [Heading("How to read this"), Bullets(reading(table.paper))]
-    blocks += [Heading("Protocol"), Bullets([*protocol(table), *settings(entries)])]
+    blocks += [Heading("Protocol"), Bullets([*protocol(table, entries, cells), *settings(entries)])]
     if said := notes(table.paper, entries, cells):
         blocks += [Heading("Notes"), Bullets(said)]
     return [*blocks, *repeat(cells, how)]
@@ -96,7 +96,8 @@ def dataset_grid(own: Sequence[Line], in_paper: bool = True) -> Grid:
     return Grid([_HEADER[i] for i in kept], [[row[i] for i in kept] for row in rows])
 
 
-def _paired_section(cells: Cells, datasets: Sequence[str]) -> list[Block]:
+def paired_section(cells: Cells, datasets: Sequence[str]) -> list[Block]:
+    """The paired differences, under a heading; nothing where there are none."""
     rows = [
         [f"{pair.first} − {pair.second}, {pair.dataset}", show_difference(pair.gap), str(pair.gap.pairs)]
         for pair in pairs(cells, datasets)

@@ -21,8 +21,8 @@ class Circumstances:
     seeds: tuple[int, ...]
     protocols: Mapping[str, str] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
-    cores: int = 1
-    wall_seconds: float = 0.0
+    cores: int | None = 1
+    wall_seconds: float | None = 0.0
 
 
 def opening(table: Table, how: Circumstances) -> str:
@@ -85,7 +85,37 @@ def rank_check(paper: PaperTable) -> list[str]:
     ]
 
 
-def protocol(table: Table) -> list[str]:
+def what_was_run(entries: Sequence[Entry], cells: Cells) -> list[str]:
+    """Say for every data set which methods were run with which seeds, and which were not."""
+    said = []
+    for dataset in dict.fromkeys(entry.dataset for entry in entries):
+        groups: dict[tuple[int, ...], list[str]] = {}
+        for entry in entries:
+            if entry.dataset == dataset:
+                own = cells.get((dataset, entry.method))
+                groups.setdefault(tuple(sorted(own.test)) if own else (), []).append(entry.method)
+        parts = [
+            f"{_counted(len(seeds))} ({_seeds(seeds)}) of {', '.join(methods)}"
+            for seeds, methods in sorted(groups.items(), key=lambda group: -len(group[0]))
+            if seeds
+        ]
+        if parts and (missing := groups.get(())):
+            parts.append(f"no run of {', '.join(missing)}")
+        said.append(f"Run here on {dataset}: {'; '.join(parts) or 'nothing'}.")
+    return said
+
+
+def _counted(runs: int) -> str:
+    return "one run" if runs == 1 else f"{runs} runs each"
+
+
+def _seeds(seeds: Sequence[int]) -> str:
+    if list(seeds) == list(range(seeds[0], seeds[-1] + 1)):
+        return f"seed{'s' if len(seeds) > 1 else ''} {_span(seeds)}"
+    return f"seeds {', '.join(map(str, seeds))}"
+
+
+def protocol(table: Table, entries: Sequence[Entry], cells: Cells) -> list[str]:
     """How the runs were made."""
     split = (
         "Split: 15 training nodes per class, the others halved into validation and test; drawn anew for each "
@@ -97,9 +127,10 @@ def protocol(table: Table) -> list[str]:
     )
     return [
         split,
-        "Every row was run here with the same seeds; none is copied.",
+        *what_was_run(entries, cells),
         "Networks keep the weights of the epoch that GAT's rule chooses (validation accuracy and loss; with "
-        "stopping = accuracy, as on Citeseer, accuracy alone). Other methods choose on validation nodes too.",
+        "stopping = gat-accuracy, as on Citeseer, accuracy alone). Other methods choose on validation nodes "
+        "too.",
         "Test labels are read once per run, after training.",
     ]
 
@@ -140,9 +171,14 @@ def repeat(cells: Cells, how: Circumstances) -> list[Block]:
     """The command, the parts of the data, time and versions."""
     total = sum(cell.seconds * cell.runs for cell in cells.values() if cell is not None)
     items = [f"{dataset}: {line}" for dataset, line in how.protocols.items()]
+    this_call = (
+        "this call ran none"
+        if how.wall_seconds is None
+        else f"{duration(how.wall_seconds)} for this call, on a machine with {how.cores} "
+        f"core{'s' if how.cores != 1 else ''}"
+    )
     items += [
-        f"Time: {duration(total)} in all runs together; {duration(how.wall_seconds)} for this call, on a "
-        f"machine with {how.cores} core{'s' if how.cores != 1 else ''}.",
+        f"Time: {duration(total)} in all runs together; {this_call}.",
         "Versions: " + ", ".join(f"{name} {version}" for name, version in how.versions.items()) + ".",
     ]
     return [Heading("To repeat it"), Code(how.command), Bullets(items)]

@@ -19,6 +19,7 @@ from mcn.experiments.engine.runner import run_units
 from mcn.experiments.engine.source import load
 from mcn.experiments.paper.compared import Cells, Line, average_ranks, lines, pairs, ranked_means
 from mcn.experiments.paper.document import Block
+from mcn.experiments.paper.evidence import Checked, check, kept_cells, path_of, read_kept, write_kept
 from mcn.experiments.paper.plan import TABLES, Entry, Table, plan
 from mcn.experiments.paper.report import table_report
 from mcn.experiments.paper.report_html import html
@@ -41,6 +42,7 @@ def reproduce_table(
     data_root: str | os.PathLike[str] | None = None,
     resume: bool = False,
     command: str = "",
+    keep: str | os.PathLike[str] | None = None,
     progress: Callable[[float], Any] | None = None,
     finished: Callable[[Entry, Cell], Any] | None = None,
 ) -> dict[str, Any]:
@@ -61,6 +63,7 @@ def reproduce_table(
         jobs: runs at a time; as many as there are cores by default.
         data_root: folder to look for data sets in first.
         command: what the report says to repeat it with.
+        keep: folder for a file of every run of the table that the ledger has; see `write_kept`.
         progress: told how far it is, between 0 and 1.
         finished: told of every cell that is filled.
 
@@ -79,10 +82,71 @@ def reproduce_table(
         find_method(method).check_installed()
     check_out(folder, resume)
     protocols = {entry.dataset: _sizes(entry) for entry in entries if entry.units}
-    cells = _run(entries, Ledger(folder / LEDGER), jobs, progress, finished)
+    ledger = Ledger(folder / LEDGER)
+    cells = _run(entries, ledger, jobs, progress, finished)
+    if keep is not None:
+        write_kept(keep, name, _everything(table, ledger, _text(data_root)), ledger)
     how = Circumstances(
         command, chosen, protocols, versions(), available_threads(), time.perf_counter() - began
     )
+    return _report(folder, table, entries, cells, how)
+
+
+def render_table(
+    name: str,
+    kept: str | os.PathLike[str],
+    out: str | os.PathLike[str],
+    *,
+    resume: bool = False,
+    command: str = "",
+) -> dict[str, Any]:
+    """Write the report on a table from the runs that a folder keeps (see `write_kept`); nothing is run.
+
+    Returns:
+        The content of results.json.
+
+    Raises:
+        ValueError: an unknown name, a file that is not one of runs, or a folder with results in it.
+        OSError: there is no such file.
+    """
+    table, folder = TABLES[name], Path(out)
+    runs = read_kept(path_of(kept, name))
+    check_out(folder, resume)
+    seeds = tuple(range(table.first_seed, table.first_seed + table.seeds))
+    entries, cells = kept_cells(plan(table, seeds, methods=table.methods), runs)
+    ran = {"mcn": ", ".join(sorted({run.version for run in runs}))}
+    return _report(folder, table, entries, cells, Circumstances(command, seeds, {}, ran, None, None))
+
+
+def check_table(
+    name: str,
+    kept: str | os.PathLike[str],
+    number: int,
+    *,
+    methods: Iterable[str] | None = None,
+    datasets: Iterable[str] | None = None,
+    jobs: int | None = None,
+    data_root: str | os.PathLike[str] | None = None,
+    progress: Callable[[int, int], Any] | None = None,
+) -> list[Checked]:
+    """Run `number` of a table's kept runs again, drawn at random; see `mcn.experiments.paper.evidence`."""
+    table = TABLES[name]
+    seeds = range(table.first_seed, table.first_seed + table.seeds)
+    entries = plan(table, seeds, methods=methods, datasets=datasets, data_root=_text(data_root))
+    return check(entries, read_kept(path_of(kept, name)), number, jobs=jobs, progress=progress)
+
+
+def _everything(table: Table, ledger: Ledger, data_root: str | None) -> list[Entry]:
+    """The plan of all methods and seeds of a table, for the data sets that a ledger has runs of."""
+    known = {row["dataset"] for row in ledger.rows(test=True)}
+    datasets = [name for name in table.paper.datasets if name in known]
+    seeds = range(table.first_seed, table.first_seed + table.seeds)
+    return plan(table, seeds, methods=table.methods, datasets=datasets, data_root=data_root)
+
+
+def _report(
+    folder: Path, table: Table, entries: Sequence[Entry], cells: Cells, how: Circumstances
+) -> dict[str, Any]:
     write_report(folder, table_report(table, entries, cells, how))
     numbers = results(table, entries, cells, how)
     write_text(folder / RESULTS, json.dumps(numbers, indent=2, ensure_ascii=False) + "\n")

@@ -23,7 +23,7 @@ def _stop(name: str, value: Any) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class ViewsConfig(Settings):
-    """Settings of `mcn.nn.MotifViews` and its training. The defaults did best on Cora's validation nodes."""
+    """Settings of `mcn.nn.MotifViews` and its training. The defaults are the best of those tried on Cora."""
 
     recipe: ClassVar[str] = "views"
 

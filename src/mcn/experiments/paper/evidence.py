@@ -1,0 +1,169 @@
+"""The runs behind a table as a small text file, to be kept with the project: written, read, run again."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import random
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from mcn._files import atomic_write
+from mcn.experiments.engine.cells import Cell, cell
+from mcn.experiments.engine.ledger import Ledger
+from mcn.experiments.engine.runner import run_units
+from mcn.experiments.engine.unit import Unit
+from mcn.experiments.paper.plan import Entry
+
+COLUMNS = (
+    "dataset",
+    "method",
+    "seed",
+    "val_accuracy",
+    "test_accuracy",
+    "epochs",
+    "seconds",
+    "version",
+    "key",
+)
+_KEY = 16  # characters of a key: enough to tell any two runs apart
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A run as it is kept: what was run, both accuracies (fractions), the version that ran it, its key."""
+
+    dataset: str
+    method: str
+    seed: int
+    val_accuracy: float
+    test_accuracy: float
+    epochs: int | None
+    seconds: float
+    version: str
+    key: str
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A kept run and what running it again gave."""
+
+    kept: Kept
+    again: Mapping[str, Any]
+
+    @property
+    def same(self) -> bool:
+        """Whether both accuracies are the same."""
+        return all(self.again[name] == getattr(self.kept, name) for name in ("val_accuracy", "test_accuracy"))
+
+
+def path_of(folder: str | os.PathLike[str], table: str) -> Path:
+    """Where a folder keeps the runs of a table."""
+    return Path(folder) / f"{table}.csv"
+
+
+def write_kept(folder: str | os.PathLike[str], table: str, entries: Iterable[Entry], ledger: Ledger) -> Path:
+    """Write the runs of a table that a ledger has, in the order of the table."""
+    found = []
+    for entry in entries:
+        for unit in entry.units:
+            row = ledger.get(unit.key())
+            if row is not None and row["error"] is None:
+                found.append(_kept(entry, row))
+    path = path_of(folder, table)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    writer.writerows(["" if (v := getattr(run, name)) is None else v for name in COLUMNS] for run in found)
+    with atomic_write(path) as file:
+        file.write(text.getvalue().encode())
+    return path
+
+
+def _kept(entry: Entry, row: Mapping[str, Any]) -> Kept:
+    # Six digits: a share of a thousand nodes has three.
+    return Kept(
+        entry.dataset,
+        entry.method,
+        int(row["seed"]),
+        round(float(row["val_accuracy"]), 6),
+        round(float(row["test_accuracy"]), 6),
+        row["epochs"],
+        round(float(row["seconds"]), 2),
+        row["version"],
+        row["key"][:_KEY],
+    )
+
+
+def read_kept(path: str | os.PathLike[str]) -> list[Kept]:
+    """Read what `write_kept` wrote.
+
+    Raises:
+        ValueError: names the file, the line and what is wrong there.
+    """
+    with Path(path).open(encoding="utf-8", newline="") as file:
+        reader = csv.reader(file)
+        header = next(reader, [])
+        if tuple(header) != COLUMNS:
+            raise ValueError(f"{path}: line 1 is {','.join(header)}; expected {','.join(COLUMNS)}")
+        return [_parsed(path, reader.line_num, line) for line in reader]
+
+
+def _parsed(path: str | os.PathLike[str], number: int, line: list[str]) -> Kept:
+    try:
+        dataset, method, seed, val, test, epochs, seconds, version, key = line
+        steps = int(epochs) if epochs else None
+        run = Kept(dataset, method, int(seed), float(val), float(test), steps, float(seconds), version, key)
+        if not (0 <= run.val_accuracy <= 1 and 0 <= run.test_accuracy <= 1):
+            raise ValueError
+    except ValueError:
+        raise ValueError(f"{path}: line {number} is {','.join(line)}; expected a run") from None
+    return run
+
+
+def kept_cells(
+    entries: Sequence[Entry], kept: Sequence[Kept]
+) -> tuple[list[Entry], dict[tuple[str, str], Cell | None]]:
+    """The cells that kept runs fill; entries with fewer runs than were planned say so in their note."""
+    by_cell: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for run in kept:
+        by_cell.setdefault((run.dataset, run.method), []).append(vars(run))
+    said, cells = [], {}
+    for entry in entries:
+        rows = by_cell.get((entry.dataset, entry.method), [])
+        planned = len(entry.units)
+        note = "" if len(rows) >= planned else f"{len(rows)} of {planned} runs" if rows else "not run yet"
+        said.append(replace(entry, note=note))
+        cells[entry.dataset, entry.method] = cell(rows)
+    return said, cells
+
+
+def check(
+    entries: Sequence[Entry],
+    kept: Sequence[Kept],
+    number: int,
+    *,
+    jobs: int | None = None,
+    chance: random.Random | None = None,
+    progress: Callable[[int, int], Any] | None = None,
+) -> list[Checked]:
+    """Run some of the kept runs again, drawn at random, and put both results side by side.
+
+    Raises:
+        ValueError: there is nothing to run again.
+    """
+    units = {(e.dataset, e.method, unit.seed): unit for e in entries for unit in e.units}
+    known = [run for run in kept if (run.dataset, run.method, run.seed) in units]
+    if not known:
+        raise ValueError("no kept run belongs to what was asked for; choose other methods or data sets")
+    drawn = (chance or random.Random()).sample(known, min(number, len(known)))  # noqa: S311 - no secret
+    chosen: list[Unit] = [units[run.dataset, run.method, run.seed] for run in drawn]
+    rows = run_units(chosen, None, jobs=jobs, progress=progress)
+    return [
+        Checked(run, row | {name: round(row[name], 6) for name in ("val_accuracy", "test_accuracy")})
+        for run, row in zip(drawn, rows, strict=True)
+    ]
