@@ -2,8 +2,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 import time
 import uuid
 import warnings
@@ -16,7 +14,6 @@ import pytest
 from mcn.baselines import METHODS, register
 from mcn.baselines.majority import majority
 from mcn.experiments import Ledger, Unit, WorkerDied, run_unit, run_units
-from tests.conftest import REPOSITORY
 from tests.experiments.engine.units import KARATE, QUICK, quick, timeless, write_graph
 
 pytest.importorskip("ray", reason="Ray is not installed (pip install 'mcn[search]')", exc_type=ImportError)
@@ -43,6 +40,36 @@ def address() -> Iterator[str]:
             cluster.shutdown()
 
 
+@pytest.fixture(scope="module")
+def connected(address: str) -> Iterator[None]:
+    """This process is a driver of the cluster, so that its workers stay from one test to the next."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import ray
+
+        ray.init(address=address, log_to_driver=False)
+        try:
+            yield
+        finally:
+            ray.shutdown()
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs Linux's /proc")
+def test_a_cluster_of_its_own_leaves_nothing_behind(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The first of these tests: the others make this process a driver of their cluster."""
+    mark = f"MCN_TEST_MARK={uuid.uuid4()}"
+    monkeypatch.setenv(*mark.split("=", 1))
+    rows = run_units([quick()], engine="ray", jobs=1)
+    assert timeless(rows) == timeless([run_unit(quick())])
+    assert capfd.readouterr() == ("", "")
+    limit = time.monotonic() + 20
+    while (left := _with_mark(mark)) and time.monotonic() < limit:
+        time.sleep(0.1)
+    assert left == []
+
+
 def test_the_same_rows_from_shipped_data(address: str, tmp_path: Path) -> None:
     source = write_graph(tmp_path)
     units = [Unit(source, "mcn", QUICK, seed) for seed in range(3)]
@@ -54,11 +81,16 @@ def test_the_same_rows_from_shipped_data(address: str, tmp_path: Path) -> None:
     rows = run_units(units, ledger, engine="ray", address=address, keep_failures=True)
     assert timeless(rows) == timeless(expected)
     assert len(ledger) == 5
+
+
+@pytest.mark.usefixtures("connected")
+def test_a_failure_is_raised() -> None:
     with pytest.raises(ValueError, match="lower the learning rate"):
-        run_units(units[-1:], engine="ray", address=address)
+        run_units([quick(lr=1e30)], engine="ray")
 
 
-def test_a_killed_worker_is_survived(address: str, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("connected")
+def test_a_killed_worker_is_survived(tmp_path: Path) -> None:
     marker = tmp_path / "died"
 
     def dies_once(task: Any, seed: int) -> Any:
@@ -70,7 +102,7 @@ def test_a_killed_worker_is_survived(address: str, tmp_path: Path) -> None:
     register("dies-once")(dies_once)
     try:
         units = [Unit(KARATE, "dies-once"), *(quick(seed=seed) for seed in range(2))]
-        rows = run_units(units, Ledger(tmp_path / "ledger.sqlite"), engine="ray", address=address)
+        rows = run_units(units, Ledger(tmp_path / "ledger.sqlite"), engine="ray")
     finally:
         del METHODS["dies-once"]
     assert marker.exists()
@@ -78,9 +110,8 @@ def test_a_killed_worker_is_survived(address: str, tmp_path: Path) -> None:
     assert timeless(rows[1:]) == timeless([run_unit(unit) for unit in units[1:]])
 
 
-def test_a_worker_that_always_dies_is_an_error(
-    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("connected")
+def test_a_worker_that_always_dies_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mcn.experiments.engine.ray_engine.RETRIES", 1)  # each try waits for a new worker
 
     def dies(task: Any, seed: int) -> Any:
@@ -90,40 +121,10 @@ def test_a_worker_that_always_dies_is_an_error(
     ledger = Ledger(tmp_path / "ledger.sqlite")
     try:
         with pytest.raises(WorkerDied, match="dies on karate, seed 0: Ray gave up after 2 tries"):
-            run_units([Unit(KARATE, "dies")], ledger, engine="ray", address=address)
+            run_units([Unit(KARATE, "dies")], ledger, engine="ray")
     finally:
         del METHODS["dies"]
     assert len(ledger) == 0
-
-
-ALONE = """
-from tests.experiments.engine.units import quick, timeless
-from mcn.experiments import run_unit, run_units
-rows = run_units([quick()], engine="ray", jobs=1)
-assert timeless(rows) == timeless([run_unit(quick())])
-"""
-
-
-@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs Linux's /proc")
-def test_a_cluster_of_its_own_leaves_nothing_behind() -> None:
-    mark = f"MCN_TEST_MARK={uuid.uuid4()}"
-    name, _, value = mark.partition("=")
-    done = subprocess.run(
-        [sys.executable, "-c", ALONE],
-        env={**os.environ, name: value},
-        cwd=REPOSITORY,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == ""
-    assert done.stderr == ""
-    limit = time.monotonic() + 20
-    while (left := _with_mark(mark)) and time.monotonic() < limit:
-        time.sleep(0.1)
-    assert left == []
 
 
 def _with_mark(mark: str) -> list[str]:
