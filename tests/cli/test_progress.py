@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import sys
+import threading
 
 import pytest
 
 from mcn.cli import _progress
-from mcn.cli._progress import progress_bar
+from mcn.cli._progress import Intervals, LogLines, progress_bar
 
 
 def _run(terminal: bool, patience: float, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,3 +52,85 @@ def test_the_bar_goes_away_when_the_work_fails(
     err = capsys.readouterr().err
     hidden, shown = "\x1b[?25l", "\x1b[?25h"  # the cursor
     assert err.rindex(shown) > err.rindex(hidden)
+
+
+class Clock:
+    """A time that passes when told to."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_intervals_grow() -> None:
+    intervals = Intervals(first=10, longest=120)
+    assert [second for second in range(600) if intervals.due(second)] == [10, 30, 70, 150, 270, 390, 510]
+
+
+def test_lines_of_a_log() -> None:
+    clock = Clock()
+    lines = LogLines("training", Intervals(10, 120), clock)
+    said = []
+    for second in range(200):
+        clock.now = 1000.0 + second
+        if second >= 20:
+            lines.report((second - 20) / 400)
+        said += [line] if (line := lines.line()) else []
+    assert said == [
+        "mcn: training: 10 s so far",
+        "mcn: training: 2% after 30 s, about 6 min left",
+        "mcn: training: 12% after 70 s, about 6 min left",
+        "mcn: training: 32% after 2 min, about 4 min left",
+    ]
+    assert lines.wait() == pytest.approx(270 - 199)
+
+
+def test_the_time_left_passes_while_nothing_is_reported() -> None:
+    clock = Clock()
+    lines = LogLines("comparing", Intervals(10, 120), clock)
+    lines.report(0.0)
+    clock.now += 10
+    lines.report(0.25, "comparing, best 81%")
+    assert lines.line() == "mcn: comparing, best 81%: 25% after 10 s, about 30 s left"
+    clock.now += 20
+    assert lines.line() == "mcn: comparing, best 81%: 25% after 30 s, about 10 s left"
+    clock.now += 40
+    assert lines.line() == "mcn: comparing, best 81%: 25% after 70 s, about 0 s left"
+
+
+def test_what_was_done_before_is_no_measure_of_speed() -> None:
+    """A search that goes on: 80 % are in its ledger, and the next 10 % take 20 seconds."""
+    clock = Clock()
+    lines = LogLines("searching", Intervals(10, 120), clock)
+    lines.report(0.8)
+    clock.now += 10
+    assert lines.line() == "mcn: searching: 80% after 10 s"
+    clock.now += 10
+    lines.report(0.9)
+    clock.now += 10
+    assert lines.line() == "mcn: searching: 90% after 30 s, about 10 s left"
+
+
+def test_a_log_of_silent_work(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The lines come while the work reports nothing; they are plain text, and end with the work."""
+    monkeypatch.setattr(_progress, "FIRST", 0.001)
+    monkeypatch.setattr(_progress, "LONGEST", 0.001)
+    said = threading.Event()
+    write = sys.stderr.write
+
+    def noted(text: str) -> int:
+        if "50%" in text:
+            said.set()
+        return write(text)
+
+    monkeypatch.setattr(sys.stderr, "write", noted)
+    with progress_bar("counting") as report:
+        report(0.5)
+        assert said.wait(60)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert all(line.startswith("mcn: counting: ") and line.isprintable() for line in err.splitlines())
+    assert not [thread for thread in threading.enumerate() if thread.name == "mcn-progress"]
+    assert capsys.readouterr() == ("", "")
