@@ -253,8 +253,6 @@ def test_the_installed_command(shell: Run, tmp_path: Path) -> None:
 
 COUNT_SLOWLY = """
 import sys
-import numpy as np
-import torch_geometric.data
 import mcn
 from mcn.cli.main import main
 mcn.count_motifs([[0, 1], [1, 2]], threads=2)
@@ -281,7 +279,8 @@ def test_ctrl_c(tmp_path: Path, out: Path) -> None:
         text, err = running.communicate(timeout=60)
     finally:
         running.kill()
-    assert (running.returncode, text, err) == (130, "", "mcn: interrupted\n")
+    assert (running.returncode, text) == (130, "")
+    assert err.endswith("mcn: interrupted\n")  # on a slow machine after lines on how far it is
     assert list(out.parent.iterdir()) == []
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from mcn.cli._compiling import compile_notice
-from mcn.cli._options import DataRoot, Dataset, Graph, Json, Threads, check_writable, out_option, read_input
+from mcn.cli._options import DataRoot, Dataset, Graph, Json, Threads, check_input, check_writable, out_option
 from mcn.cli._progress import progress_bar
 
 
@@ -37,21 +37,25 @@ def run(
     check_writable(out, ".npz")
     shown = _shown(motifs)
     with compile_notice():
-        data, name = read_input(dataset, graph, None, data_root, default="karate")
+        check_input(dataset, graph, None)
 
+        from mcn.data.bare import bare_dataset, bare_graph
         from mcn.motifs import count_motifs
+
+        name = ("karate" if dataset is None else dataset) if graph is None else str(graph)
+        bare = bare_dataset(name, data_root) if graph is None else bare_graph(graph)
 
         began = time.perf_counter()
         with progress_bar("counting motifs") as report:
             counts = count_motifs(
-                data.edge_index, data.num_nodes, induced=induced, threads=threads, progress=report
+                bare.graph.pairs.T, bare.graph.num_nodes, induced=induced, threads=threads, progress=report
             )
         seconds = time.perf_counter() - began
         totals = [line for line in counts.totals() if line.orbit in shown]
     if out is not None:
         counts.save(out)
 
-    notes = _notes(data.report)
+    notes = _notes(bare.report)
     if as_json:
         content: dict[str, Any] = {
             "graph": name,

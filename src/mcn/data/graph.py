@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +15,7 @@ from torch_geometric.data import Data
 
 from mcn._names import one_of
 from mcn.data.arrow import raw_table
+from mcn.data.bare import edge_report, existing
 from mcn.data.border import check_size, reading, shown
 from mcn.data.cells import RawTable
 from mcn.data.edge_files import NETWORKX, TEXT, edge_format, read_edges, read_networkx
@@ -118,9 +117,9 @@ def load_graph(
     request = SplitRequest(split, split_by, folds, split_index, seed)
     columns = features if features is None else [] if isinstance(features, str) else list(features)
     own = kind_of(edges)  # None: a file
-    path = _existing(edges) if own is None else None
+    path = existing(edges) if own is None else None
     source = "edges" if path is None else str(path)
-    table_path = None if nodes is None or kind_of(nodes) else _existing(nodes)
+    table_path = None if nodes is None or kind_of(nodes) else existing(nodes)
     with reading(source, "not a readable graph", table_path or "nodes"):
         raw = None if table_path is None else read_table(table_path, delimiter)
         if nodes is not None and raw is None:
@@ -195,19 +194,6 @@ def _wanted_columns(treatment: Treatment | None) -> str:
     return f"the network was trained on columns of a node table ({', '.join(names[:5])}{more})"
 
 
-def _existing(path: Any) -> Path:
-    if not isinstance(path, str | os.PathLike):
-        raise ValueError(
-            f"got a {type(path).__name__}; expected a path, a pandas or polars frame, a NetworkX or igraph "
-            "graph, or a SciPy sparse matrix"
-        )
-    with suppress(RuntimeError):  # a home folder of nobody: the name is taken as it is
-        path = Path(path).expanduser()
-    if not Path(path).is_file():
-        raise FileNotFoundError(f"{path}: no such file")
-    return Path(path)
-
-
 def _attribute_table(path: str, found: EdgeList, attributes: list[dict[str, str]]) -> RawTable:
     names = sorted({key for row in attributes for key in row})
     check_size(path, 8 * len(names) * len(attributes), "has node attributes that make a table of")
@@ -251,10 +237,7 @@ def _assemble(
     request: SplitRequest,
     notes: list[str],
 ) -> Data:
-    report = [graph.describe(), *notes]
-    isolated = graph.num_nodes - np.count_nonzero(np.bincount(graph.pairs.reshape(-1)))
-    if isolated:
-        report.append(f"{isolated:,} nodes without edges, kept")
+    report = edge_report(graph, notes)
     data = Data(edge_index=torch.from_numpy(graph.edge_index), num_nodes=graph.num_nodes)
     data.node_ids = ids
     parts, origin = None, ""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import torch
-from scipy import sparse
-from torch_geometric.data import Data
+from typing import TYPE_CHECKING
 
-from mcn.data.simple import simple_graph
-from mcn.data.sparse import feature_tensor
-from mcn.data.splits import random_split
+from mcn.data.simple import SimpleGraph, simple_graph
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
 
 # Neighbours with a larger number, node by node (Zachary 1977, figure 3; members numbered from 0).
 _NEIGHBOURS: dict[int, tuple[int, ...]] = {
@@ -43,14 +42,26 @@ _NEIGHBOURS: dict[int, tuple[int, ...]] = {
 _MR_HI = (0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 13, 16, 17, 19, 21)
 
 
+def karate_graph() -> SimpleGraph:
+    """The members and their ties alone."""
+    pairs = [(u, v) for u, row in _NEIGHBOURS.items() for v in row]
+    return simple_graph(list(zip(*pairs, strict=True)), 34)
+
+
 def load_karate(*, dense: bool = False, seed: int = 0) -> Data:
     """Zachary's karate club: 34 members, 78 ties, the two factions as classes.
 
     A member's features are its identity (one-hot). Two members of each faction are drawn for training,
     the others are halved into validation and test.
     """
-    pairs = [(u, v) for u, row in _NEIGHBOURS.items() for v in row]
-    graph = simple_graph(list(zip(*pairs, strict=True)), 34)
+    import torch
+    from scipy import sparse
+    from torch_geometric.data import Data
+
+    from mcn.data.sparse import feature_tensor
+    from mcn.data.splits import random_split
+
+    graph = karate_graph()
     y = torch.tensor([0 if member in _MR_HI else 1 for member in range(34)])
     data = Data(
         x=feature_tensor(sparse.identity(34, format="csr"), dense=dense),
