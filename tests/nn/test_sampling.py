@@ -147,13 +147,18 @@ def test_the_loader_gives_the_same_batches_with_any_number_of_workers(workers: i
 def test_shares_of_a_batch_are_the_batch() -> None:
     whole = list(Shuffled(11, 6, seed=2))
     shares = [list(Shuffled(11, 2, 2, rank, 3)) for rank in range(3)]
+    assert [len(batch) for batch in whole] == [6, 5]
     for number, batch in enumerate(whole):
-        assert batch == [number, *(i for share in shares for i in share[number][1:])]
+        assert batch == [i for share in shares for i in share[number]]
     epoch = Shuffled(11, 6, seed=2)
+    assert [epoch.number(batch) for batch in epoch] == [0, 1]
     epoch.epoch = 1
-    assert [batch[0] for batch in epoch] == [2, 3]
-    assert sorted(i for batch in epoch for i in batch[1:]) == list(range(11))
+    assert [epoch.number(batch) for batch in epoch] == [2, 3]
+    assert sorted(i for batch in epoch for i in batch) == list(range(11))
     assert list(epoch) != whole
+    few = [list(Shuffled(1, 1, 0, rank, 2)) for rank in range(2)]
+    assert few == [[[0]], [[]]]
+    assert Shuffled(1, 1, 0).number([]) == -1
 
 
 def test_pygs_own_loader_and_layers_take_the_sampler() -> None:

@@ -189,6 +189,11 @@ class MotifStack(RowSource):
         return self.num_dst
 
     @property
+    def code(self) -> int:
+        """The number of the Ψ that rows are made with; ``unweighted`` with edge weights is ``row-max``."""
+        return self._code
+
+    @property
     def materialized(self) -> bool:
         """Whether the matrices are stored."""
         return self._stored is not None

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from mcn._jit import kernel
 from mcn.matrices import MotifStack, Rows
-from mcn.matrices.psi import PSI_NAMES, SYMMETRIC, UNWEIGHTED, degree_of_row, psi_code
+from mcn.matrices.psi import LAPLACIAN, SYMMETRIC, UNWEIGHTED, degree_of_row
 from mcn.matrices.rows import gather_rows
 from mcn.nn import _sample_kernels as kernels
 from mcn.nn._rng import derive
@@ -44,7 +44,7 @@ class GraphRows(ABC):
     Attributes:
         motifs: names of the T motifs.
         steps: K.
-        psi: name of Ψ.
+        psi: name of Ψ. code: its number in the kernels.
         num_nodes: N.
         matrices: the A_t.
         base: A, or Ψ(A) if `base_psi` says that it is finished, for the state (eq:state).
@@ -54,6 +54,7 @@ class GraphRows(ABC):
     motifs: tuple[str, ...]
     steps: int
     psi: str
+    code: int
     num_nodes: int
     matrices: tuple[Csr, ...]
     base: Csr
@@ -86,7 +87,7 @@ class GraphRows(ABC):
             room[own] = matrix.indptr[nodes[own] + 1] - matrix.indptr[nodes[own]]
         room = np.where(step > 0, fan, np.minimum(room, fan)) + 1
         out = _room_for(room)
-        word, code = np.uint64(derive(key, 0)), psi_code(self.psi)
+        word, code = np.uint64(derive(key, 0)), self.code
         for option in np.unique(choice):
             t, further = divmod(int(option), self.steps)
             slots = np.flatnonzero(choice == option)
@@ -135,7 +136,7 @@ class GraphRows(ABC):
         return {}
 
     def _roots(self, t: int) -> NDArray[np.float64]:
-        if self.psi != PSI_NAMES[SYMMETRIC]:
+        if self.code != SYMMETRIC:
             return np.empty(0)
         if t not in self._known_roots:
             self._known_roots[t] = _root_degrees(self.matrices[t], self.num_nodes)
@@ -151,11 +152,11 @@ class GraphRows(ABC):
 
     @cached_property
     def _walk_scratch(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
-        return _scratch(self.num_nodes if self.psi == PSI_NAMES[UNWEIGHTED] else 0)
+        return _scratch(self.num_nodes if self.code == UNWEIGHTED else 0)
 
     @cached_property
     def _walks(self) -> list[_Walks]:
-        return [_walks(matrix, self.steps, psi_code(self.psi), self.num_nodes) for matrix in self.matrices]
+        return [_walks(matrix, self.steps, self.code, self.num_nodes) for matrix in self.matrices]
 
 
 class StackRows(GraphRows):
@@ -168,7 +169,7 @@ class StackRows(GraphRows):
 
     def __init__(self, stack: MotifStack, edge_is_base: bool = False) -> None:
         self.motifs, self.steps, self.psi = stack.motifs, stack.steps, stack.psi
-        self.num_nodes, self._stack = stack.num_nodes, stack
+        self.code, self.num_nodes, self._stack = stack.code, stack.num_nodes, stack
         self.matrices = tuple(_of_stack(stack, t) for t in range(stack.num_motifs))
         self.base, self.base_psi = Csr(*stack.base), kernels.FINISHED
         known = edge_is_base and "edge" in stack.motifs
@@ -201,7 +202,7 @@ def _walks(matrix: Csr, steps: int, psi: int, num_nodes: int) -> _Walks:
     for before, after in pairwise(reach):
         work = partial(kernels.reach_of, csr=matrix, weighted=weighted, before=before, after=after)
         spread(work, num_nodes, cost)
-    if PSI_NAMES[psi] in ("unweighted", "laplacian"):
+    if psi in (UNWEIGHTED, LAPLACIAN):
         return _Walks(reach, np.empty((0, 0)))
     tops, scratch = np.empty((steps, num_nodes)), _scratch(num_nodes)
     for k in range(1, steps):

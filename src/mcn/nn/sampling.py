@@ -15,6 +15,8 @@ from mcn.matrices import Rows, RowSource
 from mcn.nn import _sample_kernels as kernels
 from mcn.nn._rng import derive, torch_key
 from mcn.nn.graph_rows import Drawn, GraphRows
+from mcn.nn.model import MCN
+from mcn.nn.selector import Choices
 
 _DRAW, _EXPLORE = 0, 1  # what the keys below a layer's key are for
 
@@ -207,6 +209,34 @@ class Batch(NamedTuple):
     xs: list[Any]
 
 
+def sampled_pass(
+    model: MCN, x: Any, blocks: Sequence[SampledBlock], key: int
+) -> tuple[torch.Tensor, list[Choices]]:
+    """Compute the scores of a batch, and the `Choices` of every layer whose blocks have base rows.
+
+    Args:
+        model: the network.
+        x: features of the first block's sources.
+        blocks: input layer first.
+        key: decides the dropouts (in training).
+    """
+    h, choices = x, []
+    for layer, (conv, block) in enumerate(zip(model.convs, blocks, strict=True)):
+        report = hasattr(block, "base")
+        h = conv(
+            torch.nn.functional.elu(h) if layer else h,
+            block,
+            choice=block.choice,
+            degrees=block.degrees,
+            key=derive(key, layer),
+            return_choices=report,
+        )
+        if report:
+            h, chosen = h
+            choices.append(chosen)
+    return h, choices
+
+
 class MotifLoader(NodeLoader):
     """PyG's `NodeLoader` over one or several `MotifSampler`, giving `Batch`es.
 
@@ -216,7 +246,7 @@ class MotifLoader(NodeLoader):
         samplers: each draws for every batch, with the same random numbers.
         features: gives the rows of X for node ids.
         nodes: to take the batches from.
-        batches: yields ``[number, position, position, …]`` for every batch, positions among `nodes`.
+        batches: the batches of an epoch, as positions among `nodes`.
         seed: decides, with the number, what is drawn.
         **loader: arguments of torch's `DataLoader`: num_workers, prefetch_factor, persistent_workers, …
     """
@@ -226,11 +256,11 @@ class MotifLoader(NodeLoader):
         samplers: Sequence[MotifSampler],
         features: Any,
         nodes: NDArray[np.int64],
-        batches: Any,
+        batches: Shuffled,
         seed: int,
         **loader: Any,
     ) -> None:
-        self.samplers, self.features, self.seed = list(samplers), features, seed
+        self.samplers, self.features, self.seed, self.batches = list(samplers), features, seed, batches
         super().__init__(
             data=(None, None),
             node_sampler=self.samplers[0],
@@ -242,8 +272,8 @@ class MotifLoader(NodeLoader):
 
     def collate_fn(self, index: Any) -> Batch:
         """Draw a batch and fetch its features, in a worker where there are any."""
-        number, *positions = index
-        inputs: NodeSamplerInput = self.input_data[positions]
+        number = self.batches.number(index)
+        inputs: NodeSamplerInput = self.input_data[index]
         key = derive(self.seed, number)
         draws = [each.sample_from_nodes(inputs, key).metadata[2] for each in self.samplers]
         xs = [self.features(blocks[0].src) for blocks in draws]
@@ -261,13 +291,26 @@ class Shuffled:
         self._count, self._size, self._seed = count, batch_size * world, seed
         self._rank, self._world = rank, world
         self.epoch = 0
+        self._cut: tuple[int, NDArray[np.int64]] = (-1, np.empty(0, np.int64))
 
     def __len__(self) -> int:
         return -(-self._count // self._size)
 
     def __iter__(self) -> Iterator[list[int]]:
-        order = np.random.default_rng([self._seed, self.epoch]).permutation(self._count)
-        for place in range(len(self)):
-            whole = order[place * self._size : (place + 1) * self._size]
-            share = np.array_split(whole, self._world)[self._rank]
-            yield [self.epoch * len(self) + place, *share.tolist()]
+        order = self._order()
+        for start in range(0, self._count, self._size):
+            whole = order[start : start + self._size]
+            yield np.array_split(whole, self._world)[self._rank].tolist()
+
+    def _order(self) -> NDArray[np.int64]:
+        return np.random.default_rng([self._seed, self.epoch]).permutation(self._count)
+
+    def number(self, batch: list[int]) -> int:
+        """Return the number of a batch of this epoch in the whole run; -1 for an empty share of one."""
+        if not batch:
+            return -1
+        if self._cut[0] != self.epoch:
+            places = np.empty(self._count, np.int64)
+            places[self._order()] = np.arange(self._count)
+            self._cut = (self.epoch, places)
+        return self.epoch * len(self) + int(self._cut[1][batch[0]]) // self._size

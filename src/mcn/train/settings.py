@@ -80,7 +80,7 @@ class Setting:
         if value is None:
             return self._nothing
         if self.kind is tuple:
-            return ",".join(value)
+            return ",".join(map(str, value))
         return str(value).lower() if self.kind is bool else str(value)
 
 
@@ -172,6 +172,20 @@ def names(name: str, value: Any) -> tuple[str, ...]:
     if not found:
         raise ValueError(f"{name} must name at least one of them, got none")
     return found
+
+
+def fan_outs(name: str, value: Any) -> tuple[int, ...]:
+    """Check for a list of integers of at least 1, or -1; a single one counts as a list of one."""
+    found = (value,) if isinstance(value, str | Integral) else value
+    plain = []
+    for each in found if isinstance(found, Sequence) else [found]:
+        word = str(each).strip()
+        if isinstance(each, bool) or not word.lstrip("-").isdigit() or (int(word) < 1 and int(word) != -1):
+            raise ValueError(f"{name} must be integers of at least 1, or -1 for all, got {each!r}")
+        plain.append(int(word))
+    if not plain:
+        raise ValueError(f"{name} must have at least one number, got none")
+    return tuple(plain)
 
 
 def _finite(value: Any) -> bool:

@@ -9,6 +9,7 @@ from mcn.train.settings import (
     Settings,
     at_least,
     choice_of,
+    fan_outs,
     flag,
     not_negative,
     positive,
@@ -129,6 +130,44 @@ class MCNConfig(Settings):
         choice_of("none", "validation"),
         former="priors",
     )
+
+    batch_size: int | None = setting(
+        None,
+        "Training nodes per step, with neighbours drawn at random; all of them at once if not given.",
+        at_least(1),
+        option="batch-size",
+        since="0.2.0",
+    )
+    neighbours: tuple[int, ...] = setting(
+        (10,),
+        "Neighbours that a node draws in a batch: one number, or one per layer from the last to the first, "
+        "separated by commas; -1 for all of them.",
+        fan_outs,
+        option="neighbours",
+        since="0.2.0",
+    )
+    loader_workers: int = setting(
+        0, "Processes that draw batches ahead of training; 0 for none.", at_least(0), since="0.2.0"
+    )
+
+    def _agree(self) -> None:
+        if len(self.neighbours) not in (1, self.num_layers):
+            raise ValueError(
+                f"neighbours has {len(self.neighbours)} numbers, but there are {self.num_layers} layers; "
+                "give one number, or one per layer"
+            )
+        if self.batch_size is None:
+            return
+        if self.psi_prior != "softmax":
+            raise ValueError(
+                f"batch_size needs psi_prior softmax, got {self.psi_prior}: drawn neighbours are weighed "
+                "inside the softmax"
+            )
+        if self.consistency:
+            raise ValueError(
+                f"batch_size needs consistency 0, got {self.consistency}: it compares two passes over the "
+                "whole graph"
+            )
 
     def _resolve(self) -> None:
         for name, value in ATTENTION.get(str(self.attention), {}).items():

@@ -41,7 +41,7 @@ class Objective:
         self._labels = problem.train_labels
         self._class_weights = problem.class_weights(config.class_weight)
         self._train = torch.from_numpy(problem.train)
-        self._advantage: Advantage = advantage(str(config.advantage), _state_width(model))
+        self.advantage: Advantage = advantage(str(config.advantage), _state_width(model))
 
     def step(self, model: MCN, epoch: int, plain: bool = False) -> Step:
         """The loss of one step.
@@ -85,7 +85,7 @@ class Objective:
         state, among_all = choices[-1].state, len(logits) != len(self._labels)
         if among_all:
             logits, state = logits[self._train], None if state is None else state[self._train]
-        gain, extra = self._advantage(correctness(logits.detach(), self._labels), state)
+        gain, extra = self.advantage(correctness(logits.detach(), self._labels), state)
         if among_all:
             gain = gain.new_zeros(len(choices[-1].motif)).index_copy_(0, self._train, gain)
         loss = attention_loss(choices, gain)
@@ -93,23 +93,23 @@ class Objective:
 
     def parameters(self) -> Iterator[torch.nn.Parameter]:
         """Of the learned value, if there is one."""
-        module = self._advantage.module
+        module = self.advantage.module
         return iter(()) if module is None else module.parameters()
 
     def tensors(self) -> dict[str, torch.Tensor]:
         """To go on from, for a checkpoint."""
-        module = self._advantage.module
+        module = self.advantage.module
         return {} if module is None else dict(module.state_dict())
 
     def state_dict(self) -> dict[str, Any]:
         """Plain values to go on from."""
-        return dict(self._advantage.state_dict())
+        return dict(self.advantage.state_dict())
 
     def load(self, tensors: dict[str, torch.Tensor], state: dict[str, Any]) -> None:
         """Go on from saved values."""
-        if self._advantage.module is not None:
-            self._advantage.module.load_state_dict(tensors)
-        self._advantage.load_state_dict(state)
+        if self.advantage.module is not None:
+            self.advantage.module.load_state_dict(tensors)
+        self.advantage.load_state_dict(state)
 
 
 def _state_width(model: MCN) -> int:

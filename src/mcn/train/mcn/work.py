@@ -16,6 +16,7 @@ from mcn.motifs import MotifCounts, count_motifs
 from mcn.nn import MCN, Choices
 from mcn.train.explained import Explained, Option
 from mcn.train.features import check_features, node_features, structure
+from mcn.train.mcn.batches import BatchTrainer, infer_all
 from mcn.train.mcn.config import MCNConfig
 from mcn.train.mcn.trainer import MCNTrainer
 from mcn.train.predictions import Predictions
@@ -65,7 +66,8 @@ def inputs(
         config.psi,
         scope=config.scope,
         add_edges=config.add_edges,
-        materialize=config.materialize,
+        # Batches make rows when they need them; stored ones would only take room.
+        materialize=config.materialize and config.batch_size is None,
         count_scale=None if memory is None else memory.state.get("count_scale"),
         weights=weights,
     )
@@ -111,7 +113,8 @@ def trainer(problem: Problem, config: MCNConfig) -> MCNTrainer:
     model = network(problem.inputs.in_channels, problem.num_classes, config)
     if config.class_priors == "validation":
         model.offset.copy_(prior_shift(problem.train_labels, problem.val_labels, problem.num_classes))
-    return MCNTrainer(model, problem, config)
+    kind = MCNTrainer if config.batch_size is None else BatchTrainer
+    return kind(model, problem, config)
 
 
 def prior_shift(train_labels: torch.Tensor, val_labels: torch.Tensor, num_classes: int) -> torch.Tensor:
@@ -126,6 +129,11 @@ def prior_shift(train_labels: torch.Tensor, val_labels: torch.Tensor, num_classe
 @torch.no_grad()
 def predict(model: MCN, inputs: StackInputs) -> Predictions:
     """Predict all nodes, with the most probable choices and no randomness."""
+    if not inputs.stack.materialized:  # a few rows at a time: all of them may not fit
+        logits, numbers = infer_all(model, inputs)
+        motif, step = np.divmod(numbers.T, inputs.stack.steps)
+        probabilities = logits.softmax(1).cpu().numpy()
+        return Predictions(probabilities, motif, step + 1, tuple(inputs.stack.motifs), inputs.stack.steps)
     training = model.training
     model.eval()
     logits, choices = model(inputs.x, inputs.stack, return_choices=True)

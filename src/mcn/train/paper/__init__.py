@@ -27,6 +27,7 @@ class PaperConfig(MCNConfig):
     attention: str = "paper"
 
     def _agree(self) -> None:
+        super()._agree()
         for name, value in _FIXED.items():
             if getattr(self, name) != value:
                 raise ValueError(

@@ -1,0 +1,46 @@
+"""Features of some nodes at a time, from memory or from disk."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from mcn.matrices.rows import Rows, gather_rows
+from mcn.nn.features import SparseFeatures, input_features
+
+
+class FeatureRows:
+    """A feature matrix that is asked for rows; nothing else of it need be in memory.
+
+    Args:
+        x: [N, F]: a tensor, a `SparseFeatures`, or an array, which may be memory-mapped.
+        normalize: divide each row by the sum of its absolute values when it is asked for.
+    """
+
+    def __init__(self, x: Any, normalize: bool = False) -> None:
+        self._x: Any = input_features(x) if isinstance(x, torch.Tensor) else x
+        self.shape = (int(x.shape[0]), int(x.shape[1]))
+        self._normalize = normalize
+
+    def __call__(self, nodes: NDArray[np.int64]) -> torch.Tensor | SparseFeatures:
+        """Copy the rows of these nodes."""
+        if isinstance(self._x, SparseFeatures):
+            rows = gather_rows(Rows(self._x.indptr, self._x.indices, self._x.values), nodes, 1)
+            values = _share_of_row(rows) if self._normalize else rows.values
+            return SparseFeatures(rows.indptr, rows.indices, values, self.shape[1])
+        if isinstance(self._x, torch.Tensor):
+            taken = self._x[torch.from_numpy(nodes).to(self._x.device)]
+        else:
+            taken = torch.from_numpy(np.ascontiguousarray(self._x[nodes], np.float32))
+        return taken / taken.abs().sum(1, keepdim=True).clamp_min(1e-12) if self._normalize else taken
+
+
+def _share_of_row(rows: Rows) -> NDArray[np.float32]:
+    lengths = np.diff(rows.indptr)
+    row = np.repeat(np.arange(len(lengths)), lengths)
+    total = np.bincount(row, np.abs(rows.values), minlength=len(lengths))
+    scale = np.divide(1.0, total, out=np.zeros_like(total), where=total != 0)
+    return (rows.values * scale[row]).astype(np.float32)

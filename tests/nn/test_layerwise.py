@@ -1,0 +1,89 @@
+"""Exact inference in chunks: the bits of the full pass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from mcn.nn import MCN
+from mcn.nn.feature_rows import FeatureRows
+from mcn.nn.graph_rows import StackRows
+from mcn.nn.layerwise import infer
+from tests.nn.graphs import random_features, random_stack, threads
+
+N = 150
+
+
+@pytest.fixture(autouse=True)
+def _one_thread() -> Iterator[None]:
+    with threads(1):
+        torch.manual_seed(1)
+        yield
+
+
+def network(width: int, **changes: Any) -> MCN:
+    torch.manual_seed(0)
+    model = MCN(width, 4, 3, **{"motifs": 3, "steps": 2, "heads": 3, "output_heads": 2, **changes}).eval()
+    model.offset += torch.tensor([0.1, -0.2, 0.3])
+    return model
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"num_layers": 1},
+        {"num_layers": 3, "prior": "product"},
+        {"self_attention": False},
+        {"motif_attention": False},
+        {"motif_attention": False, "self_attention": False},
+    ],
+)
+def test_the_same_bits_as_the_full_pass(changes: dict[str, Any]) -> None:
+    stack, x, chunk = random_stack(N, seed=1, motifs=3, steps=2, psi="transition"), torch.randn(N, 9), 64
+    model = network(9, **changes)
+    full, choices = model(x, stack, return_choices=True)
+    found = infer(model, FeatureRows(x), StackRows(stack), chunk=chunk)
+    assert torch.equal(found.logits, full)
+    for own, chosen in zip(found.choices, choices, strict=True):
+        assert (own == (chosen.motif * 2 + chosen.step - 1).numpy()).all()
+    in_sevens = infer(model, FeatureRows(x), StackRows(stack), chunk=7)
+    torch.testing.assert_close(in_sevens.logits, full)
+    some = np.array([8, 3, 41])
+    assert torch.equal(infer(model, FeatureRows(x), StackRows(stack), some, chunk=chunk).logits, full[some])
+
+
+@pytest.mark.parametrize("self_attention", [True, False])
+def test_pinned_choices(self_attention: bool) -> None:
+    stack, x = random_stack(N, seed=2, motifs=3, steps=2), torch.randn(N, 9)
+    model = network(9, self_attention=self_attention)
+    found = infer(model, FeatureRows(x), StackRows(stack), choice=3, chunk=64)
+    assert torch.equal(found.logits, model(x, stack, choice=3))
+
+
+def test_sparse_and_wide_features() -> None:
+    stack, sparse = random_stack(N, seed=3, motifs=3, steps=2), random_features(N, 40, 1)
+    model = network(40)
+    assert torch.equal(
+        infer(model, FeatureRows(sparse), StackRows(stack), chunk=64).logits, model(sparse, stack)
+    )
+    wide = torch.randn(N, 700)
+    model = network(700)
+    assert torch.equal(infer(model, FeatureRows(wide), StackRows(stack), chunk=64).logits, model(wide, stack))
+
+
+def test_rows_of_features_are_normalised_when_asked_for(tmp_path: Any) -> None:
+    x = np.random.default_rng(0).standard_normal((6, 4)).astype(np.float32)
+    x[2] = 0
+    np.save(tmp_path / "x.npy", x)
+    taken = FeatureRows(np.load(tmp_path / "x.npy", mmap_mode="r"), normalize=True)(np.array([5, 2]))
+    assert isinstance(taken, torch.Tensor)
+    np.testing.assert_allclose(taken.numpy(), [x[5] / np.abs(x[5]).sum(), np.zeros(4)], rtol=1e-6)
+    sparse = random_features(6, 9, 0)
+    shares = FeatureRows(sparse, normalize=True)(np.array([1, 4]))
+    own = sparse.values[sparse.indptr[4] : sparse.indptr[5]]
+    np.testing.assert_allclose(shares.values[shares.indptr[1] :], own / own.sum(), rtol=1e-6)  # type: ignore[union-attr]

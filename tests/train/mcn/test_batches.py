@@ -1,0 +1,119 @@
+"""Training in mini-batches: the full batch where nothing is left out, resumable, exact in validation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from mcn.train import MCNConfig, fit, prepare
+from mcn.train.loop import Trainer
+from mcn.train.mcn.batches import BatchTrainer
+from mcn.train.recipes import find_recipe, work_of
+from tests.train.graphs import new_trainer, same_tensors, small_config, small_graph
+
+PLAIN: dict[str, Any] = {"dropout": 0.0, "epsilon": 0.0}
+KINDS: dict[str, dict[str, Any]] = {
+    "mcn": {"attention": "gated", "gate": True},
+    "paper": {"attention": "paper", "steps": 2, "psi": "transition"},
+    "learned value": {"attention": "paper", "advantage": "learned"},
+    "gat": {"motifs": ("edge",), "motif_attention": False},
+    "gcn": {"motifs": ("edge",), "motif_attention": False, "self_attention": False, "heads": 1},
+}
+
+
+def run(trainer: Trainer, epochs: int) -> dict[str, torch.Tensor]:
+    for _ in range(epochs):
+        trainer.run_epoch()
+    return trainer.tensors()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_batch_of_everybody_and_all_neighbours_is_the_full_batch(kind: str) -> None:
+    data, config = small_graph(), small_config(**PLAIN, **KINDS[kind])
+    full = run(new_trainer(data, config), 3)
+    trainer = new_trainer(data, config.replace(batch_size=1000, neighbours=(-1,)))
+    assert isinstance(trainer, BatchTrainer)
+    own = run(trainer, 3)
+    assert own.keys() == full.keys()
+    for name, value in full.items():
+        torch.testing.assert_close(own[name], value, rtol=1e-4, atol=1e-5, msg=name)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_resumed_bit_by_bit_and_with_any_number_of_workers(kind: str) -> None:
+    data, config = small_graph(), small_config(batch_size=7, neighbours=(3, 2), **KINDS[kind])
+    whole = new_trainer(data, config)
+    first = run(whole, 2)
+    saved = {name: value.clone() for name, value in first.items()}, whole.state()
+    undisturbed = run(whole, 2)
+    resumed = new_trainer(data, config)
+    resumed.load(*saved)
+    assert same_tensors(run(resumed, 2), undisturbed)
+    if kind == "mcn":
+        resumed = new_trainer(data, config.replace(loader_workers=2))
+        resumed.load(*saved)
+        assert same_tensors(run(resumed, 2), undisturbed)
+
+
+@pytest.mark.parametrize("kind", ["mcn", "gcn"])
+def test_validation_and_prediction_are_those_of_full_passes(kind: str) -> None:
+    data, config = small_graph(), small_config(batch_size=5, neighbours=(2,), max_epochs=3, **KINDS[kind])
+    trainer = new_trainer(data, config)
+    result = fit(trainer)
+    whole = config.replace(batch_size=None)
+    full = work_of(whole).trainer(prepare(data, whole), whole)
+    full.model.load_state_dict(trainer.model.state_dict())
+    full.model.eval()
+    with torch.no_grad():
+        expected = full.final_scores()
+    assert result.val_accuracy == expected.accuracy
+    assert result.val_loss == pytest.approx(expected.loss, rel=1e-6)
+    own = work_of(config).predict(trainer.model, trainer.problem.inputs)
+    other = work_of(whole).predict(full.model, full.problem.inputs)
+    np.testing.assert_allclose(own.probabilities, other.probabilities, atol=1e-6)
+    np.testing.assert_array_equal(own.motif, other.motif)
+    np.testing.assert_array_equal(own.step, other.step)
+
+
+def test_it_learns() -> None:
+    data = small_graph()
+    trainer = new_trainer(data, small_config(batch_size=6, neighbours=(4,), max_epochs=40, lr=0.02))
+    assert fit(trainer).val_accuracy > 0.6
+
+
+def test_nodes_alone_are_trained_on() -> None:
+    """Every training node is isolated: batches without an edge."""
+    data = small_graph()
+    alone = data.train_mask
+    ends = data.edge_index
+    data.edge_index = ends[:, ~(alone[ends[0]] | alone[ends[1]])]
+    for kind in KINDS.values():
+        run(new_trainer(data, small_config(batch_size=4, **kind)), 1)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"neighbours": (0,)}, "neighbours must be integers of at least 1, or -1 for all, got 0"),
+        ({"neighbours": ("ten",)}, "neighbours must be integers of at least 1, or -1 for all, got 'ten'"),
+        ({"neighbours": ()}, "neighbours must have at least one number, got none"),
+        ({"neighbours": (5, 5, 5)}, "neighbours has 3 numbers, but there are 2 layers"),
+        ({"batch_size": 0}, "batch_size must be an integer of at least 1, got 0"),
+        ({"batch_size": 8, "psi_prior": "product"}, "batch_size needs psi_prior softmax, got product"),
+        ({"batch_size": 8, "consistency": 1.0}, "batch_size needs consistency 0, got 1.0"),
+    ],
+)
+@pytest.mark.parametrize("recipe", ["mcn", "paper"])
+def test_what_cannot_be_batched_is_refused(recipe: str, changes: dict[str, Any], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        find_recipe(recipe).config(**changes)
+
+
+def test_neighbours_as_typed_and_as_stored() -> None:
+    config = MCNConfig(neighbours=("10", " 5"), num_layers=2)  # type: ignore[arg-type]
+    assert config.neighbours == (10, 5)
+    assert MCNConfig.from_dict(config.to_dict()) == config
+    assert MCNConfig(neighbours=7).neighbours == (7,)  # type: ignore[arg-type]
