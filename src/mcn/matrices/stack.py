@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -89,6 +90,7 @@ class MotifStack(RowSource):
             lengths = lengths_within(adjacencies, self.steps, limit, threads)
         self._roots = compute_roots(adjacencies, self._code, self.steps, threads)
         self._stored: Rows | None = None
+        self._fixed = False  # see `fixed`: the rows are stored, and cannot be computed again
         if lengths is not None:
             self._stored = Rows(
                 *compute_stack(adjacencies, self._code, self.steps, self._roots, lengths, threads)
@@ -213,6 +215,29 @@ class MotifStack(RowSource):
         n = self.num_nodes
         return self._adj.indptr[t * n : (t + 1) * n + 1], self._adj.indices, self._adj.values
 
+    def fixed(self, choice: Any) -> MotifStack:
+        """Return the stack in which nothing is left to choose: its only matrix is Â of these choices.
+
+        Args:
+            choice: the ``t·K + (k-1)`` of every node, [N], or one number for all. A network on the result
+                computes what one on this stack computes with the choices pinned, at the cost of one motif.
+        """
+        one = np.ndim(choice) == 0
+        number = self._check_choice(np.full(self.num_nodes, choice) if one else choice)
+        if one and self._stored is not None:
+            start, n = int(choice) * self.num_nodes, self.num_nodes
+            indptr = self._stored.indptr[start : start + n + 1]
+            part = slice(int(indptr[0]), int(indptr[-1]))
+            rows = Rows(indptr - indptr[0], self._stored.indices[part], self._stored.values[part])
+        else:
+            rows = self._rows(self.src, number)
+        found = copy.copy(self)
+        found.motifs, found.steps = (self.motifs[int(choice) // self.steps] if one else "chosen",), 1
+        pattern = rows.indices.view(np.uint32)
+        found._adj = Adjacencies(found.motifs, self.num_nodes, rows.indptr, pattern, rows.values)  # type: ignore[arg-type]
+        found._stored, found._fixed = rows, True
+        return found
+
     def matrix(self, motif: str, step: int = 1) -> csr_array:
         """Compute Ψ(A_t^k) in float64, [N, N]."""
         if motif not in self.motifs:
@@ -220,6 +245,9 @@ class MotifStack(RowSource):
         if step not in range(1, self.steps + 1):
             raise ValueError(f"step={step!r}; this stack has the steps 1 … {self.steps}.")
         n = self.num_nodes
+        if self._fixed and self._stored is not None:
+            indptr, columns, weights = self._stored
+            return csr_array((weights.astype(np.float64), columns, indptr), shape=(n, n))
         choice = np.full(n, self.motifs.index(motif) * self.steps + step - 1, np.int64)
         indptr, indices, values = compute_rows(
             self._adj, self._code, self.steps, self._roots, self.src, choice, np.float64, self._threads

@@ -33,7 +33,8 @@ class MCNConv(torch.nn.Module):
 
         H' = D^-1/2 Â D^-1/2 H W + b,   D_ii = Σ_j Â_ij
 
-    GCN and GAT are special cases (tab:gen); see `from_pyg`.
+    GCN and GAT are special cases (tab:gen); see `from_pyg`. With `self_weights`, h_i W_self is added: a node
+    then need not hear itself through the same weights as its neighbours, and a layer can take differences.
 
     Args:
         in_channels, out_channels: feature widths; out_channels is per head.
@@ -47,6 +48,7 @@ class MCNConv(torch.nn.Module):
         prior: how Â enters α. "softmax" adds log Â to the logits, as above; "product" multiplies the finished
             softmax by Â.
         bias: add a learned bias.
+        self_weights: give the node's own features weights of their own, beside those of what it hears.
         explore: how choices are made in training. "epsilon" takes the most probable one, or with probability
             `epsilon` a random one; "sample" draws from the probabilities of f and f'. Evaluation takes the
             most probable one.
@@ -76,6 +78,7 @@ class MCNConv(torch.nn.Module):
         input_dropout: float = 0.0,
         prior: str = "softmax",
         bias: bool = True,
+        self_weights: bool = False,
         epsilon: float = 0.1,
         explore: str = "epsilon",
         policy_grad: bool = False,
@@ -106,6 +109,7 @@ class MCNConv(torch.nn.Module):
         self.att_src = torch.nn.Parameter(torch.empty(shape)) if self_attention else None
         self.att_dst = torch.nn.Parameter(torch.empty(shape)) if self_attention else None
         width = heads * out_channels if concat else out_channels
+        self.self_weight = torch.nn.Parameter(torch.empty(in_channels, width)) if self_weights else None
         self.bias = torch.nn.Parameter(torch.empty(width)) if bias else None
         chooses = motif_attention and motifs * steps > 1
         self.selector = Selector(heads * out_channels, motifs, steps, init_bias) if chooses else None
@@ -114,9 +118,9 @@ class MCNConv(torch.nn.Module):
     def reset_parameters(self) -> None:
         """Draw W and a by Glorot's rule and set the bias to zero, as GAT does."""
         torch.nn.init.xavier_uniform_(self.weight)
-        for att in (self.att_src, self.att_dst):
-            if att is not None:
-                torch.nn.init.xavier_uniform_(att)
+        for own in (self.att_src, self.att_dst, self.self_weight):
+            if own is not None:
+                torch.nn.init.xavier_uniform_(own)
         if self.bias is not None:
             torch.nn.init.zeros_(self.bias)
         if self.selector is not None:
@@ -165,12 +169,12 @@ class MCNConv(torch.nn.Module):
             key = torch_key()
         live = key if self.training else None
         report = return_choices or return_coefficients
-        z = self._transform(x, stack, live)
+        z, own = self._transform(x, stack, live)
         chosen = self._choose(z, stack, choice, epsilon, live, report)
         rows = weights = stack.select(chosen.number)
         if not self.self_attention:
             weights = symmetric_normalised(rows, _source_degrees(stack, rows, degrees))
-        out, coefficients = self._aggregate(z, stack, weights, live, return_coefficients)
+        out, coefficients = self._aggregate(z, own, stack, weights, live, return_coefficients)
         return (out, chosen.report(stack, rows, coefficients)) if report else out
 
     def what_if(
@@ -197,20 +201,20 @@ class MCNConv(torch.nn.Module):
         Returns:
             The convolved features, and the `Choices` with their `coefficients`.
         """
-        z = self._transform(x, stack, None)
+        z, own = self._transform(x, stack, None)
         chosen = self._choose(z, stack, choice, None, None, True)
         rows = weights = stack.select(chosen.number)
         if not self.self_attention:
             if degrees is None:
                 degrees = stack.select(self._choose(z, stack, None, None, None, False).number).sums()
             weights = symmetric_normalised(rows, _source_degrees(stack, rows, degrees), rows.sums())
-        out, coefficients = self._aggregate(z, stack, weights, None, True)
+        out, coefficients = self._aggregate(z, own, stack, weights, None, True)
         return out, chosen.report(stack, rows, coefficients)
 
     def _transform(
         self, x: torch.Tensor | SparseFeatures | DenseRows, stack: RowSource, key: int | None
-    ) -> torch.Tensor:
-        """Check that the layer, the features and the stack fit, and compute H W."""
+    ) -> tuple[torch.Tensor, torch.Tensor | None]:
+        """Check that the layer, the features and the stack fit; compute H W, and H W_self for the targets."""
         if self.selector is not None and (stack.num_motifs, stack.steps) != (self.motifs, self.steps):
             raise ValueError(
                 f"stack has {stack.num_motifs} motifs and {stack.steps} steps, but the layer was made for "
@@ -222,10 +226,19 @@ class MCNConv(torch.nn.Module):
                 "one row per source of the stack, in_channels columns"
             )
         features: Any = sparse_features(x) if is_sparse(x) else x
-        p, own = self._drop(self.input_dropout, key, _INPUT)
+        p, own_key = self._drop(self.input_dropout, key, _INPUT)
         if stack.by_node:
-            features, p = by_node.dropout(features, stack.src, p, own), 0.0
-        return ops.transform(features, self.weight, p, own)
+            features, p = by_node.dropout(features, stack.src, p, own_key), 0.0
+        z = ops.transform(features, self.joint_weight, p, own_key)
+        if self.self_weight is None:
+            return z, None
+        width = self.weight.shape[1]
+        return z[:, :width].contiguous(), z[: stack.num_dst, width:]
+
+    @property
+    def joint_weight(self) -> torch.Tensor:
+        """W, with W_self beside it where there is one, so that one product serves both."""
+        return self.weight if self.self_weight is None else torch.cat([self.weight, self.self_weight], 1)
 
     @staticmethod
     def _drop(p: float, key: int | None, purpose: int) -> tuple[float, int]:
@@ -273,7 +286,13 @@ class MCNConv(torch.nn.Module):
         return lambda motif, step: epsilon_greedy(motif, step, rate, generator)
 
     def _aggregate(
-        self, z: torch.Tensor, stack: RowSource, weights: Rows, key: int | None, wanted: bool
+        self,
+        z: torch.Tensor,
+        own: torch.Tensor | None,
+        stack: RowSource,
+        weights: Rows,
+        key: int | None,
+        wanted: bool,
     ) -> tuple[torch.Tensor, torch.Tensor | None]:
         """Return the convolved features, and the coefficients if they are wanted.
 
@@ -304,6 +323,7 @@ class MCNConv(torch.nn.Module):
             coefficients = ops.dropout(coefficients, *dropout).view(len(coefficients), -1)
             coefficients = coefficients.expand(-1, self.heads)
         out = out.flatten(1) if self.concat or self.heads == 1 else out.mean(1)
+        out = out if own is None else out + own
         return out if self.bias is None else ops.add_bias(out, self.bias), coefficients
 
     def extra_repr(self) -> str:

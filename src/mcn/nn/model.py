@@ -27,7 +27,8 @@ class MCN(torch.nn.Module):
 
     Every layer drops out its inputs, its coefficients and its transformed features. Hidden layers
     concatenate their heads, the last one averages them. Features are used as they come; the caller may
-    normalise their rows.
+    normalise their rows. With `norm`, hidden layers normalise what they give on (layer normalisation, before
+    the ELU); with `residual`, a layer that is as wide as its input adds it: H_(l+1) = H_l + ….
 
     ``model.rng`` decides the masks and the random choices of a training pass. It is a `Stream` of two numbers
     (seed, step) and moves on by one step per training pass: save ``model.rng.state_dict()`` with the weights
@@ -41,8 +42,9 @@ class MCN(torch.nn.Module):
         heads, output_heads: attention heads of the hidden layers and of the last one.
         dropout: probability for all three dropouts; `coefficient_dropout`, `feature_dropout` and
             `input_dropout` override it one by one.
+        norm, residual: see above.
         seed: of `model.rng`.
-        **layer: further arguments of `MCNConv` (self_attention, motif_attention, prior, epsilon, …).
+        **layer: further arguments of `MCNConv` (self_attention, motif_attention, self_weights, prior, …).
 
     Shapes:
         x: [N, in_channels], dense or sparse CSR; dense ones that are mostly zero are turned into CSR once.
@@ -64,6 +66,8 @@ class MCN(torch.nn.Module):
         coefficient_dropout: float | None = None,
         feature_dropout: float | None = None,
         input_dropout: float | None = None,
+        norm: bool = False,
+        residual: bool = False,
         seed: int = 0,
         **layer: Any,
     ) -> None:
@@ -82,6 +86,10 @@ class MCN(torch.nn.Module):
             self.convs.append(MCNConv(width, hidden, motifs, steps, heads, **layer))
             width = hidden * heads
         self.convs.append(MCNConv(width, out_channels, motifs, steps, output_heads, concat=False, **layer))
+        self.residual = residual
+        self.norms = torch.nn.ModuleList(
+            torch.nn.LayerNorm(hidden * heads) for _ in range(num_layers - 1 if norm else 0)
+        )
         # Added to the scores outside training: log(prior among the nodes to predict / prior in training).
         self.offset: torch.Tensor
         self.register_buffer("offset", torch.zeros(out_channels))
@@ -92,6 +100,8 @@ class MCN(torch.nn.Module):
         """Draw new weights for every layer."""
         for conv in self.convs:
             conv.reset_parameters()  # type: ignore[operator]
+        for norm in self.norms:
+            norm.reset_parameters()  # type: ignore[operator]
 
     def forward(
         self,
@@ -133,8 +143,9 @@ class MCN(torch.nn.Module):
         h: Any = self._input(x, stack, parts[0])
         choices: list[Choices] = []
         for layer, (conv, part, pin) in enumerate(zip(self.convs, parts, pins, strict=True)):
+            before = h
             h = conv(
-                torch.nn.functional.elu(h) if layer else h,
+                h,
                 part,
                 choice=pin,
                 epsilon=epsilon,
@@ -146,12 +157,23 @@ class MCN(torch.nn.Module):
             if report:
                 h, chosen = h
                 choices.append(chosen)
+            if layer + 1 < self.num_layers:
+                h = self._between(layer, h, before)
         if ids is not None:
             h = h[torch.from_numpy(ids).to(h.device)]
             choices[-1:] = [chosen.take(ids) for chosen in choices[-1:]]
         if not self.training:
             h = h + self.offset
         return (h, choices) if report else h
+
+    def _between(self, layer: int, h: torch.Tensor, before: Any) -> torch.Tensor:
+        """What a hidden layer gives on: normalised, through ELU, and added to its input, as configured."""
+        if len(self.norms):
+            h = self.norms[layer](h)
+        h = torch.nn.functional.elu(h)
+        if self.residual and layer and before.shape[1] == h.shape[1]:
+            h = h + before[: len(h)]
+        return h
 
     def _pins(self, choice: Any) -> list[Any]:
         """Return the pinned choice of each layer, or None for a layer that chooses itself."""
@@ -202,7 +224,7 @@ class MCN(torch.nn.Module):
             return features
         if isinstance(features, SparseFeatures):
             return features.take(part.src)
-        first: Any = self.convs[0].weight
+        first: Any = self.convs[0].joint_weight
         taken = DenseRows(features, part.src)
         return taken if not features.requires_grad and is_wide(features, first) else taken.tensor()
 

@@ -15,7 +15,7 @@ from mcn.train.metrics import METRICS
 from mcn.train.predictions import Predictions, in_classes, report_on_test, score_on_test
 from mcn.train.problem import Problem, class_names, prepare
 from mcn.train.recipe import Recipe
-from mcn.train.recipes import RECIPES
+from mcn.train.recipes import RECIPES, work_of
 from mcn.train.settings import Setting, declared
 
 
@@ -74,7 +74,7 @@ class NodeClassifier:
         params = self.get_params()
         config = self.recipe.config(seed=params.pop("random_state"), **params)
         problem = prepare(data, config)
-        trainer = self.recipe.work.trainer(problem, config)
+        trainer = work_of(config).trainer(problem, config)
         history: list[Epoch] = []
         result = fit(trainer, [lambda _trainer, epoch: history.append(epoch)])
         self.config_, self.model_ = config, trainer.model
@@ -92,8 +92,8 @@ class NodeClassifier:
     def predictions(self, data: Data) -> Predictions:
         """Return probabilities and choices for the nodes of `data`: the training graph or another one."""
         self._check_fitted()
-        inputs = self.recipe.work.inputs(data, self.config_, memory=self._memory)
-        return self.recipe.work.predict(self.model_, inputs)
+        inputs = work_of(self.config_).inputs(data, self.config_, memory=self._memory)
+        return work_of(self.config_).predict(self.model_, inputs)
 
     def predict_proba(self, data: Data) -> NDArray[np.float32]:
         """Return float32 [N, classes]: class probabilities of every node."""
@@ -194,7 +194,7 @@ class MCNClassifier(NodeClassifier, recipe="mcn"):
     """
 
     def _keep(self, problem: Problem) -> None:
-        own = self.recipe.work.predict(self.model_, problem.inputs)
+        own = work_of(self.config_).predict(self.model_, problem.inputs)
         self.stack_ = problem.inputs.stack
         self.motif_choice_: NDArray[Any] = np.asarray(own.motifs)[own.motif]
         self.step_choice_ = own.step

@@ -183,9 +183,7 @@ def check_stored(memory: Memory) -> None:
     Raises:
         ValueError: names what cannot be.
     """
-    state = memory.state.get("winner_state", memory.state)  # of the recipe auto: what its winner remembers
-    if not isinstance(state, dict):
-        raise ValueError(f"winner_state is a {type(state).__name__}; expected named values")
+    state = memory.state
     if "scaling" in state:
         one_of("scaling", state["scaling"], SCALINGS[1:])
     width = memory.in_channels

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Protocol
 import torch
 
 from mcn._threads import kernel_threads
+from mcn.train.held_out import HeldOut
 from mcn.train.metrics import LESS_IS_BETTER, score
 from mcn.train.problem import Problem
 from mcn.train.settings import Settings
@@ -78,11 +79,13 @@ class Trainer(ABC):
     best_epoch: int = 0
     best: dict[str, torch.Tensor] = field(default_factory=dict)
     seconds: float = 0.0
+    held_out: HeldOut | None = None
 
     def __post_init__(self) -> None:
         self.rule = stopping_rule(self.config.stopping, self.config.patience)
         self.optimizer = self._make_optimizer()
         self._val_labels: torch.Tensor = self.problem.val_labels
+        self._val_logits = torch.empty(0)
 
     def run_epoch(self) -> Epoch:
         """Train for an epoch, then look at the validation nodes once.
@@ -96,6 +99,8 @@ class Trainer(ABC):
         self.model.eval()
         found = self._validate()
         verdict = self.rule.update(found.score, found.loss)
+        if self.held_out is not None:
+            self.held_out.update(self._val_logits)
         self.epoch += 1
         if verdict.keep or not self.best:
             self.best, self.best_epoch = self._snapshot(), self.epoch
@@ -130,7 +135,13 @@ class Trainer(ABC):
                 f"(lr = {self.config.lr}) or look for extreme values among the features"
             )
 
+    def hold_out(self, seed: int) -> HeldOut:
+        """Also collect held-out predictions of the validation nodes, in folds that `seed` decides."""
+        self.held_out = HeldOut(self._val_labels, self.config.stopping, self.config.metric, seed)
+        return self.held_out
+
     def _judge(self, logits: torch.Tensor) -> Scores:
+        self._val_logits = logits
         loss = float(torch.nn.functional.cross_entropy(logits, self._val_labels))
         accuracy = int((logits.argmax(1) == self._val_labels).sum()) / len(self._val_labels)
         metric = self.config.metric
@@ -167,8 +178,10 @@ class Trainer(ABC):
     def tensors(self) -> dict[str, torch.Tensor]:
         """All tensors of the run: weights now and at their best, and Adam's moments."""
         moments = self.optimizer.state_dict()["state"]
+        held_out = {} if self.held_out is None else {"held_out": self.held_out.logits}
         return (
-            {f"model.{name}": value for name, value in self.model.state_dict().items()}
+            held_out
+            | {f"model.{name}": value for name, value in self.model.state_dict().items()}
             | {f"best.{name}": value for name, value in self.best.items()}
             | {f"adam.{i}.{name}": value for i, slot in moments.items() for name, value in slot.items()}
         )
@@ -181,6 +194,7 @@ class Trainer(ABC):
             "best_epoch": self.best_epoch,
             "seconds": self.seconds,
             "rule": self.rule.state_dict(),
+            **({} if self.held_out is None else {"held_out": self.held_out.state()}),
         }
 
     def load(self, tensors: dict[str, torch.Tensor], state: dict[str, Any]) -> None:
@@ -195,6 +209,8 @@ class Trainer(ABC):
         self._check_moments(moments)
         self.optimizer.load_state_dict(self.optimizer.state_dict() | {"state": moments})
         self.rule.load_state_dict(state["rule"])
+        if self.held_out is not None:
+            self.held_out.load(tensors["held_out"], state["held_out"])
         self.epoch, self.stopped = int(state["epoch"]), bool(state["stopped"])
         self.best_epoch, self.seconds = int(state["best_epoch"]), float(state["seconds"])
 

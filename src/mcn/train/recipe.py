@@ -77,4 +77,9 @@ class Recipe:
     @property
     def work(self) -> Work:
         """The functions of the recipe."""
-        return cast(Work, importlib.import_module(self.home))
+        return load_work(self.home)
+
+
+def load_work(home: str) -> Work:
+    """Return the module of this name, which has the functions of `Work`."""
+    return cast(Work, importlib.import_module(home))

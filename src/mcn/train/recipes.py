@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mcn._names import did_you_mean, one_of
 from mcn.train import auto, mcn, paper, views
-from mcn.train.recipe import Recipe, Work
+from mcn.train.recipe import Recipe, Work, load_work
 from mcn.train.settings import Setting, Settings, declared
 
 RECIPES: dict[str, Recipe] = {each.RECIPE.name: each.RECIPE for each in (mcn, paper, views, auto)}
@@ -28,7 +28,7 @@ def recipe_of(config: Settings) -> Recipe:
 
 def work_of(config: Settings) -> Work:
     """Return the functions of the recipe that a configuration belongs to."""
-    return recipe_of(config).work
+    return recipe_of(config).work if config.home is None else load_work(config.home)
 
 
 def all_settings() -> dict[str, list[tuple[Recipe, Setting]]]:

@@ -323,6 +323,11 @@ class Settings:
         values = dataclasses.asdict(self)
         return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
+    @property
+    def home(self) -> str | None:
+        """The module that does the work of these settings, if that is not the recipe's."""
+        return None
+
     def identity(self) -> dict[str, Any]:
         """Return what identifies these settings in a ledger: the same for the same computation in 0.1.0.
 

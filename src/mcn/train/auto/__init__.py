@@ -1,4 +1,4 @@
-"""The recipe `auto`: a few cheap candidates under one budget of time, the best on validation nodes kept."""
+"""The recipe `auto`: a few cheap candidates under one budget of time, the best on held-out nodes kept."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ RECIPE = Recipe(
     "auto",
     "a few candidates within a budget of minutes; the best on validation nodes is kept",
     AutoConfig,
-    "mcn.train.auto.work",
+    "mcn.train.probes.work",
 )

@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from mcn.train.mcn.config import MCNConfig
-from mcn.train.mcn.special import CHANGES
 from mcn.train.settings import Settings, at_least, declared, names, positive, setting
 from mcn.train.views.config import ViewsConfig
 
+if TYPE_CHECKING:
+    from mcn.train.probes.plan import Plan
+
+CANDIDATES = ("mlp", "counts", "gcn", "sage", "gat", "triangle-sum", "triangle", "views")
+"""What is tried unless told otherwise, cheap ones first."""
 _USUAL: dict[str, Any] = {"lr": 0.01, "patience": 50, "max_epochs": 1000}
-CANDIDATES: dict[str, tuple[type[Settings], dict[str, Any]]] = {
-    "mlp": (MCNConfig, {**_USUAL, **CHANGES["mlp"]}),
-    "gcn": (MCNConfig, {**_USUAL, **CHANGES["gcn"], "hidden": 64}),
-    "gat": (MCNConfig, {**_USUAL, **CHANGES["gat"]}),
-    "mcn": (MCNConfig, _USUAL),
-    "views": (ViewsConfig, {"max_epochs": 100, "patience": 30}),
-}
-"""What may be tried, cheapest first: the class of its settings, and what differs from its defaults."""
+_NETWORKS = {"mlp", "counts", "gcn", "sage", "gat", "views"}
+_VIEWS: dict[str, Any] = {"max_epochs": 100, "patience": 30}
 
 
 def _candidates(name: str, value: Any) -> tuple[str, ...]:
     found = names(name, value)
-    for each in found:
-        if each not in CANDIDATES:
-            raise ValueError(f"{name} must be some of {', '.join(CANDIDATES)}, got {each!r}")
     if len(set(found)) < len(found):
         raise ValueError(f"{name} must differ, got {', '.join(found)}")
     return found
@@ -55,8 +50,9 @@ class AutoConfig(Settings):
     patience: int | None = None  # type: ignore[assignment]
     stopping: str | None = None  # type: ignore[assignment]
     candidates: tuple[str, ...] = setting(
-        tuple(CANDIDATES),
-        f"What is tried, separated by commas: {', '.join(CANDIDATES)}.",
+        CANDIDATES,
+        "What is tried, separated by commas: mlp (features alone), counts (motif counts alone), gcn, sage, gat, "
+        "views, and attention over a motif (triangle) or its sum (triangle-sum).",
         _candidates,
         option="candidates",
         since="0.2.0",
@@ -76,19 +72,44 @@ class AutoConfig(Settings):
         """Say how the winner is chosen."""
         runs = "one run" if self.repeats == 1 else f"up to {self.repeats} runs"
         return (
-            f"the best of {', '.join(self.candidates)} by mean validation {self.metric}, {runs} each within "
-            f"{self.minutes:g} minutes of training"
+            f"the best of {', '.join(self.candidates)} by mean {self.metric} on held-out validation nodes, "
+            f"{runs} each within {self.minutes:g} minutes of training"
         )
 
-    def candidate(self, name: str, repeat: int = 0) -> Settings:
-        """Return the configuration of a candidate's run."""
-        kind, changes = CANDIDATES[name]
-        own = declared(kind)
-        given = {
+    def _agree(self) -> None:
+        for name in self.candidates:
+            if name not in self._known():
+                raise ValueError(f"candidates must be some of {', '.join(self._known())}, got {name!r}")
+
+    def _known(self) -> tuple[str, ...]:
+        from mcn.train.probes.plan import probes_of
+
+        network = self.shared()
+        return (*(each.name for each in probes_of(network, network)), "views")
+
+    def shared(self) -> MCNConfig:
+        """Return the settings of the stack that the candidates share: the node alone is its first motif."""
+        own = self._given(MCNConfig)
+        motifs = own.pop("motifs", MCNConfig.motifs)
+        named = {name.removesuffix("-sum") for name in self.candidates} - _NETWORKS
+        wanted = ("self", *dict.fromkeys(("edge", *motifs, *sorted(named))))
+        fixed = {"attention": "gated", "gate": False, "motif_attention": False}
+        return MCNConfig(**{**_USUAL, **own, **fixed, "motifs": wanted})
+
+    def plan(self) -> Plan:
+        """Return the candidates and their budget."""
+        from mcn.train.probes.plan import Plan, Probe, probes_of
+
+        shared = self.shared()
+        known = {each.name: each for each in probes_of(shared, shared)}
+        known["views"] = Probe("views", ViewsConfig(**{**_VIEWS, **self._given(ViewsConfig)}))
+        probes = tuple(known[name] for name in self.candidates)
+        return Plan(probes, shared.motifs, shared.steps, self.repeats, self.minutes, True)
+
+    def _given(self, kind: type[Settings]) -> dict[str, Any]:
+        """Return the settings that were given and that a kind of candidate has."""
+        return {
             one.name: getattr(self, one.name)
             for one in declared(Settings).values()
-            if one.name in own and one.name != "seed" and getattr(self, one.name) is not None
+            if one.name in declared(kind) and one.name != "seed" and getattr(self, one.name) is not None
         }
-        special = {key for key in CHANGES.get(name, {}) if key in ("motifs", "scope")}  # what makes it one
-        given = {key: value for key, value in given.items() if key not in special}
-        return kind(**{**changes, **given, "seed": self.seed * 1000 + repeat})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from mcn.train.settings import (
     Settings,
@@ -18,8 +18,12 @@ from mcn.train.settings import (
     text,
 )
 
+if TYPE_CHECKING:
+    from mcn.train.probes.plan import Plan
+
 ATTENTION: dict[str, dict[str, Any]] = {
     "paper": {"epsilon": 0.1, "advantage": "none", "gate": False, "consistency": 0.0},
+    "probed": {"epsilon": 0.0, "advantage": "none", "gate": False, "consistency": 0.0},
     "gated": {"epsilon": 0.3, "advantage": "mean", "gate": True, "consistency": 0.0},
 }
 """The rules by which motif attention is trained: what each one sets unless told otherwise."""
@@ -74,6 +78,23 @@ class MCNConfig(Settings):
     motif_attention: bool = setting(
         True, "Let nodes choose; false uses the first motif and one step for all.", flag, group="network"
     )
+    self_weights: bool = setting(
+        False,
+        "Give a node's own features weights of their own in every layer, beside those of what it hears.",
+        flag,
+        group="network",
+        since="0.2.0",
+    )
+    norm: bool = setting(
+        False, "Normalise what hidden layers give on (layer norm).", flag, group="network", since="0.2.0"
+    )
+    residual: bool = setting(
+        False,
+        "Add the input of a hidden layer to what it gives on, where both are equally wide.",
+        flag,
+        group="network",
+        since="0.2.0",
+    )
     psi_prior: str = setting(
         "softmax",
         "How Ψ enters self-attention: softmax (its logarithm is added to the logits) or product (it "
@@ -84,8 +105,9 @@ class MCNConfig(Settings):
     )
     attention: str = setting(
         "gated",
-        "Rule by which motif attention is trained: paper (eq:att_loss to the letter) or gated (rewards less "
-        "their running mean; choices are followed while validation nodes prefer them to none).",
+        "Rule by which motif attention is trained: probed (a network per neighbourhood; nodes choose by their "
+        "rewards on held-out nodes, where that pays), gated (rewards less their running mean; choices are "
+        "followed while validation nodes prefer them to none) or paper (eq:att_loss to the letter).",
         choice_of(*ATTENTION),
         option="attention",
         group="attention",
@@ -178,6 +200,24 @@ class MCNConfig(Settings):
     def chooses(self) -> bool:
         """Whether there is anything to choose."""
         return self.motif_attention and len(self.motifs) * self.steps > 1
+
+    @property
+    def home(self) -> str | None:
+        """Where the work is done, if not where the recipe says."""
+        return "mcn.train.probes.work" if self.attention == "probed" and self.motif_attention else None
+
+    def plan(self) -> Plan:
+        """Return the candidates of the rule `probed`: one neighbourhood for all nodes each."""
+        from mcn.train.probes.plan import Plan, probes_of
+
+        shared = self.shared()
+        return Plan(probes_of(self.replace(attention="gated", gate=False, motif_attention=False), shared),
+            shared.motifs, shared.steps, 1, None, True)
+
+    def shared(self) -> MCNConfig:
+        """Return the settings of the stack that the candidates share: the node alone is its first motif."""
+        motifs = ("self", *(name for name in self.motifs if name != "self"))
+        return self.replace(motifs=motifs)
 
     def replace(self, **changes: Any) -> Self:
         """Return the same settings with some changed; another rule of attention brings its own along."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch_geometric.data import Data
 
 from mcn.matrices import MotifStack
@@ -100,6 +101,9 @@ def network(in_channels: int, num_classes: int, config: MCNConfig, memory: Memor
             feature_dropout=inner,
             self_attention=config.self_attention,
             motif_attention=config.motif_attention,
+            self_weights=config.self_weights,
+            norm=config.norm,
+            residual=config.residual,
             prior=config.psi_prior,
             epsilon=config.epsilon,
             policy_grad=config.policy_grad,
@@ -152,8 +156,8 @@ def _predictions(logits: torch.Tensor, choices: list[Any], stack: MotifStack) ->
 
 
 @torch.no_grad()
-def explain(model: MCN, inputs: StackInputs) -> Explained:
-    """Say what each node chose, and what it would have been predicted as under every other choice."""
+def _seen(model: MCN, inputs: StackInputs) -> tuple[torch.Tensor, list[Any], list[tuple[Any, Any, Choices]]]:
+    """Return scores and choices, and of the first and the last layer: itself, its input, its choices."""
     model.eval()
     seen: list[Any] = []
     hooks = [conv.register_forward_pre_hook(lambda _, args: seen.append(args[0])) for conv in model.convs]
@@ -163,7 +167,18 @@ def explain(model: MCN, inputs: StackInputs) -> Explained:
         for hook in hooks:
             hook.remove()
     layers = list(zip(model.convs, seen, choices, strict=True))
-    shown = layers if len(layers) == 1 else [layers[0], layers[-1]]
+    return logits, choices, layers if len(layers) == 1 else [layers[0], layers[-1]]
+
+
+def refit_options(model: MCN, inputs: StackInputs, choice: NDArray[np.int64]) -> Iterator[Option]:
+    """Yield every option of a stack, for a network that was trained on the rows of fixed choices."""
+    _, _, shown = _seen(model, StackInputs(inputs.x, inputs.stack.fixed(choice)))
+    return _options(model, shown, inputs.stack)
+
+
+def explain(model: MCN, inputs: StackInputs) -> Explained:
+    """Say what each node chose, and what it would have been predicted as under every other choice."""
+    logits, choices, shown = _seen(model, inputs)
     return Explained(
         "choices",
         _predictions(logits, choices, inputs.stack),

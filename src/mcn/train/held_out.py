@@ -1,0 +1,80 @@
+"""Held-out predictions of validation nodes, without training anything twice.
+
+A network is stopped where the validation nodes like it best, so on these very nodes it looks better than it is,
+and the more the longer and noisier its training. Here the validation nodes are cut into folds; for every fold
+the epoch is picked by the other folds alone, and the predictions that the fold's nodes get are those of that
+epoch. All of it comes from one training run, which no fold's labels have reached: training sees training
+nodes, stopping sees the other folds.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from mcn.train.metrics import LESS_IS_BETTER, score
+from mcn.train.stopping import stopping_rule
+
+FOLDS = 5
+
+
+def folds_of(labels: NDArray[Any], count: int, seed: int) -> NDArray[np.int64]:
+    """Deal nodes out to `count` folds at random, every class as evenly as can be."""
+    draw = np.random.default_rng([seed, 1])
+    order = np.lexsort((draw.random(len(labels)), labels))
+    fold = np.empty(len(labels), np.int64)
+    fold[order] = (np.arange(len(labels)) + draw.integers(count)) % count
+    return fold
+
+
+class HeldOut:
+    """Class scores of the validation nodes, each from an epoch that the other folds picked.
+
+    Args:
+        labels: classes of the validation nodes.
+        stopping, metric: the rule by which an epoch is picked, and the metric it looks at.
+        seed: decides the folds. Runs with the same seed have the same folds, so that they can be compared.
+    """
+
+    def __init__(self, labels: torch.Tensor, stopping: str, metric: str, seed: int) -> None:
+        self._labels, self._metric = labels, metric
+        count = min(FOLDS, len(labels))
+        self.fold = folds_of(labels.numpy(), count, seed)
+        self.logits = torch.empty(0)
+        self._rules = [stopping_rule(stopping, 1) for _ in range(count)]
+
+    def update(self, logits: torch.Tensor) -> None:
+        """Take the scores of the validation nodes after an epoch."""
+        if not len(self.logits):
+            self.logits = logits.detach().clone()
+        losses = torch.nn.functional.cross_entropy(logits, self._labels, reduction="none").numpy()
+        right = (logits.argmax(1) == self._labels).numpy()
+        for number, rule in enumerate(self._rules):
+            others = self.fold != number
+            if not others.any():
+                continue
+            if rule.update(self._score(logits, right, others), float(losses[others].mean())).keep:
+                own = torch.from_numpy(~others)
+                self.logits[own] = logits[own]
+
+    def _score(self, logits: torch.Tensor, right: NDArray[Any], others: NDArray[Any]) -> float:
+        if self._metric == "accuracy":
+            return float(right[others].mean())
+        chosen = torch.from_numpy(others)
+        found = score(self._metric, logits[chosen].softmax(1).numpy(), self._labels[chosen].numpy())
+        if found is None:  # a class that the other folds lack
+            return float(right[others].mean())
+        return -found if self._metric in LESS_IS_BETTER else found
+
+    def state(self) -> list[dict[str, Any]]:
+        """All plain values; `logits` is the only tensor."""
+        return [rule.state_dict() for rule in self._rules]
+
+    def load(self, logits: torch.Tensor, state: list[dict[str, Any]]) -> None:
+        """Go on from saved values."""
+        self.logits = logits.clone()
+        for rule, own in zip(self._rules, state, strict=True):
+            rule.load_state_dict(own)

@@ -1,0 +1,101 @@
+"""What is tried: the candidates of a run, and how long it may take."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mcn.train.mcn.config import MCNConfig
+from mcn.train.mcn.special import CHANGES
+from mcn.train.settings import Settings
+
+
+@dataclass(frozen=True)
+class Probe:
+    """A candidate.
+
+    name: what it is called. config: its settings; the seed is set for each run. option: the choice
+    ``t·K + (k-1)`` that all nodes make, in the stack that the candidates share; None for a candidate with
+    inputs of its own kind.
+    """
+
+    name: str
+    config: Settings
+    option: int | None = None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The candidates, cheapest first, and their budget.
+
+    motifs, steps: of the stack that the candidates share. repeats: runs of each, with seeds of their own.
+    minutes: of training in all; None for no limit. choose: whether nodes may choose for themselves.
+    """
+
+    probes: tuple[Probe, ...]
+    motifs: tuple[str, ...]
+    steps: int
+    repeats: int
+    minutes: float | None
+    choose: bool
+
+    def probe(self, name: str) -> Probe:
+        """Return the candidate of this name."""
+        return next(each for each in self.probes if each.name == name)
+
+
+def options_of(probes: list[Probe], refit: Probe) -> NDArray[np.int64]:
+    """Return the option of every candidate; one with inputs of its own kind has that of the refitted network."""
+    found = [refit.option if each.option is None else each.option for each in probes]
+    return np.asarray(found, np.int64)
+
+
+_GCN = {**CHANGES["gcn"], "hidden": 64}
+SUMMED = {key: value for key, value in _GCN.items() if key != "motifs"}
+"""A sum over neighbours in the place of attention, as changes to the settings of mcn."""
+SPECIAL: dict[str, dict[str, Any]] = {
+    "mlp": CHANGES["mlp"],
+    "counts": {**CHANGES["mlp"], "features": "motifs"},
+    "gcn": _GCN,
+    "sage": {**_GCN, "self_weights": True},
+}
+"""Networks with one neighbourhood for all nodes, cheapest first, as changes to the settings of mcn."""
+
+
+def probes_of(config: MCNConfig, shared: MCNConfig) -> tuple[Probe, ...]:
+    """Return the candidates of a network whose nodes may choose, cheapest first.
+
+    The node alone (mlp), its motif counts alone (counts), the sum over neighbours (gcn), the same with weights
+    of its own for the node (sage), attention over the neighbours (gat), and of every other motif and step both
+    the sum (triangle-sum, triangle@2-sum for two steps) and attention (triangle, triangle@2).
+
+    Args:
+        config: the settings of the network, without a choice.
+        shared: those of the stack with all options.
+    """
+    special = [name for name in ("mlp", "counts", "gcn", "sage") if _fits(name, config, shared)]
+    found = [_special(name, config, shared) for name in special]
+    for number in range(shared.steps, len(shared.motifs) * shared.steps):
+        t, k = divmod(number, shared.steps)
+        motif, steps = shared.motifs[t], f"@{k + 1}" if k else ""
+        own = config.replace(motifs=(motif,), steps=1)
+        if motif != "edge" and own.self_attention:
+            found.append(Probe(f"{motif}{steps}-sum", own.replace(**SUMMED), number))
+        found.append(Probe(("gat" if motif == "edge" else motif) + steps, own, number))
+    return tuple(found)
+
+
+def _fits(name: str, config: MCNConfig, shared: MCNConfig) -> bool:
+    if name == "counts":
+        return config.features == "given"
+    return name == "mlp" or ("edge" in shared.motifs and config.self_attention)
+
+
+def _special(name: str, config: MCNConfig, shared: MCNConfig) -> Probe:
+    """Return a special case with the settings of `config`, as far as they do not make it one."""
+    own = config.replace(**SPECIAL[name])
+    (motif,) = own.motifs
+    return Probe(name, own, shared.motifs.index(motif) * shared.steps)

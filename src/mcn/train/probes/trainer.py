@@ -1,0 +1,369 @@
+"""Training candidates in turn, and deciding between them on held-out nodes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from mcn.train.loop import Epoch, FitResult, Scores, Trainer, below
+from mcn.train.metrics import LESS_IS_BETTER, score
+from mcn.train.probes.choose import (
+    NOTHING,
+    Chooser,
+    Evidence,
+    Float,
+    assess,
+    best_temperature,
+    calibrated,
+    fit_chooser,
+    rewards,
+)
+from mcn.train.probes.network import GRAPH, NODES, REFIT, Chosen, Decision
+from mcn.train.probes.plan import Plan, Probe, options_of
+from mcn.train.problem import Problem
+from mcn.train.recipes import work_of
+
+CHOOSABLE = ("accuracy", "balanced-accuracy")
+"""Metrics that are a mean over nodes, so that a node's own reward says something of them."""
+_REFIT = "refit"
+
+
+@dataclass
+class ProbesTrainer(Trainer):
+    """Candidates are trained one after the other, first each once, then with further seeds.
+
+    With a budget of time, a candidate has in the first round its share of what is left, so that none keeps
+    the others from being tried; later a run is begun only if, by what the runs before it took, it ends within
+    the budget. A run that is still going when its time is over ends there with the best weights it had.
+
+    The winner for the whole graph is the candidate with the best mean held-out score (`mcn.train.held_out`)
+    over the seeds that it shares with all others; of equals the earlier, cheaper one. Of each candidate the
+    run with the best held-out score is kept.
+
+    Then every kept candidate's rewards on the held-out nodes decide whether nodes choose for themselves (see
+    `mcn.train.probes.choose`). If they do, one network with the winner's settings is trained on the rows that
+    nodes chose; it is kept if it is better on held-out nodes than the candidates' own predictions.
+    """
+
+    config: Any
+    runs: list[dict[str, Any]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.plan: Plan = self.config.plan()
+        self._kept: dict[str, dict[str, torch.Tensor]] = {}
+        self._held: dict[str, torch.Tensor] = {}
+        self._queue = [(probe.name, i) for i in range(self.plan.repeats) for probe in self.plan.probes]
+        self._labels = self.problem.val_labels.numpy()
+        self._current: Trainer | None = None
+        self._verdict: _Verdict | None = None
+        self._begin()
+
+    @property
+    def progress(self) -> float:
+        """How much of the work, or of the time, is done."""
+        if self.stopped:
+            return 1.0
+        done = len(self.runs) / (len(self.runs) + len(self._queue) + 1)
+        if self._current is not None:
+            done += self._current.progress / (len(self.runs) + len(self._queue) + 1)
+        used = 0.0 if self.plan.minutes is None else self.seconds / (60 * self.plan.minutes)
+        return min(0.99, max(done, used))
+
+    def _begin(self) -> None:
+        """Start the next run that the time allows; after the last candidate decide; after that stop."""
+        while self._queue:
+            self._name, self._repeat = self._queue.pop(0)
+            before = [run["seconds"] for run in self.runs if run["candidate"] == self._name]
+            expected = float(np.mean(before)) if before else 0.0
+            left = math.inf if self.plan.minutes is None else 60 * self.plan.minutes - self.seconds
+            untried = sum(repeat == 0 for _, repeat in self._queue) + 1
+            self._until = self.seconds + (left / untried if self._repeat == 0 else left)
+            if left > 0 and expected <= left:
+                self._current = self._candidate()
+                return
+        self._current = None
+        if self._verdict is None:
+            self._verdict = self._decide()
+            if self._verdict.evidence[0].used and self._verdict.refit is not None:
+                self._queue.append((_REFIT, 0))
+                self._begin()
+                return
+        self.stopped = True
+
+    def _probe(self, name: str) -> Probe:
+        if name == _REFIT:
+            assert self._verdict is not None
+            assert self._verdict.refit is not None
+            return self._verdict.refit
+        return self.plan.probe(name)
+
+    def _seeded(self, probe: Probe, repeat: int) -> Probe:
+        return Probe(
+            probe.name, probe.config.replace(seed=self.config.seed * 1000 + repeat), probe.option
+        )
+
+    def _candidate(self) -> Trainer:
+        """Make a fresh training run of the candidate whose turn it is."""
+        probe = self._seeded(self._probe(self._name), self._repeat)
+        inputs = self.problem.inputs
+        if self._name == _REFIT:
+            assert self._verdict is not None
+            own = inputs.chosen(probe, self._verdict.options(inputs.node_state))
+        else:
+            own = inputs.of(probe)
+        found = work_of(probe.config).trainer(Problem(own, self.problem.known), probe.config)
+        found.hold_out(self.config.seed)
+        return found
+
+    def run_epoch(self) -> Epoch:
+        """Train the current candidate for an epoch; take up the next one when it is done."""
+        current = self._current
+        assert current is not None
+        before = current.seconds
+        found = current.run_epoch()
+        self.epoch += 1
+        self.seconds += current.seconds - before
+        if current.stopped or self.seconds >= self._until:
+            self._end(current)
+        return found._replace(epoch=self.epoch)
+
+    def _end(self, current: Trainer) -> None:
+        result, held = current.finish(), current.held_out
+        assert held is not None
+        others = [run["held_out"] for run in self.runs if run["candidate"] == self._name]
+        own = self._score(held.logits)
+        self.runs.append(
+            {
+                "candidate": self._name,
+                "seed": current.config.seed,
+                "held_out": own,
+                "score": result.val_score,
+                "accuracy": result.val_accuracy,
+                "loss": result.val_loss,
+                "epochs": result.epochs,
+                "best_epoch": result.best_epoch,
+                "seconds": result.seconds,
+                "cut": not current.stopped,
+            }
+        )
+        if not others or own > max(others):
+            self._kept[self._name] = {k: v.detach().clone() for k, v in current.model.state_dict().items()}
+            self._held[self._name] = held.logits.clone()
+        self._begin()
+
+    def _score(self, logits: torch.Tensor) -> float:
+        """The metric on held-out predictions, more being better; accuracy where it is not defined."""
+        metric = self.config.metric
+        found = score(metric, logits.softmax(1).numpy(), self._labels)
+        if found is None:
+            return float((logits.argmax(1).numpy() == self._labels).mean())
+        return -found if metric in LESS_IS_BETTER else found
+
+    def _decide(self) -> _Verdict:
+        """Find the winner for the whole graph, and whether nodes choose for themselves."""
+        names = [probe.name for probe in self.plan.probes if probe.name in self._kept]
+        table = self.table()
+        fold = self._fold()
+        logits = [self._held[name].numpy().astype(np.float64) for name in names]
+        reward, right = self._rewards([calibrated(each, self._labels, fold) for each in logits])
+        state = np.asarray(self.problem.inputs.node_state[self.problem.val])
+        evidence, chooser, refit = (NOTHING, NOTHING), None, None
+        if self.plan.choose and self.config.metric in CHOOSABLE and len(names) > 1:
+            evidence = assess(state, reward, right, self.config.seed)
+            chooser = fit_chooser(state, reward, self.config.seed)
+            refit = self._refit(names, table)
+        best = float(right.mean(0).max())
+        chance = float(right.max(1).mean()) - best
+        return _Verdict(names, table[0]["candidate"], evidence, chooser, refit, chance, self.plan)
+
+    def _fold(self) -> NDArray[np.int64]:
+        from mcn.train.held_out import FOLDS, folds_of
+
+        return folds_of(self._labels, min(FOLDS, len(self._labels)), self.config.seed)
+
+    def _rewards(self, probabilities: list[Float]) -> tuple[Float, Float]:
+        """Rewards and rightness; for balanced accuracy a node weighs by how rare its class is."""
+        reward = rewards(probabilities, self._labels)
+        right = np.stack([p.argmax(1) == self._labels for p in probabilities], 1).astype(np.float64)
+        if self.config.metric == "balanced-accuracy":
+            counts = np.bincount(self._labels)
+            weight = (len(self._labels) / ((counts > 0).sum() * np.maximum(counts, 1)))[self._labels]
+            reward, right = reward * weight[:, None], right * weight[:, None]
+        return reward, right
+
+    def _refit(self, names: list[str], table: list[dict[str, Any]]) -> Probe | None:
+        """The settings of a network on chosen rows: those of the best candidate that hears neighbours."""
+        for row in table:
+            probe = self.plan.probe(row["candidate"])
+            if probe.option is not None and probe.option >= self.plan.steps and probe.name in names:
+                return Probe(_REFIT, probe.config, probe.option)
+        return None
+
+    def finish(self) -> FitResult:
+        """Take what was decided; the model then holds every candidate."""
+        verdict, problem = self._verdict, self.problem
+        assert verdict is not None
+        mode = self._mode(verdict)
+        kept = [*verdict.names, *([_REFIT] if mode == REFIT else [])]
+        probes = {name: self._seeded(self._probe(name), self._best(name)["seed"] % 1000) for name in kept}
+        networks, temperatures = [], []
+        for name in kept:
+            own = probes[name].config
+            width = problem.inputs.whole if name == _REFIT else problem.inputs.of(probes[name])
+            net = work_of(own).network(width.in_channels, problem.num_classes, own)
+            net.load_state_dict(self._kept[name])
+            networks.append(net)
+            held = self._held[name].numpy().astype(np.float64)
+            temperatures.append(best_temperature(held, self._labels))
+        state_width = problem.inputs.node_state.shape[1]
+        decision = Decision(mode, verdict.winner, probes.get(_REFIT))
+        self.model = Chosen([probes[name] for name in verdict.names], networks, decision, state_width)
+        self.model.temperatures.copy_(torch.tensor(temperatures))
+        if verdict.chooser is not None:
+            self.model.set_chooser(verdict.chooser)
+        self.model.eval()
+        problem.inputs.model = self.model
+        best = self._best(_REFIT if mode == REFIT else verdict.winner)
+        self.best_epoch = best["best_epoch"]
+        return FitResult(
+            self.epoch, best["best_epoch"], best["accuracy"], best["loss"], best["score"], self.seconds
+        )
+
+    def _best(self, name: str) -> dict[str, Any]:
+        own = [run for run in self.runs if run["candidate"] == name]
+        return max(own, key=lambda run: float(run["held_out"]))
+
+    def _mode(self, verdict: _Verdict) -> str:
+        """One candidate for all; or each node's own, by the refitted network if that is better."""
+        if not verdict.evidence[0].used:
+            return GRAPH
+        if _REFIT not in self._held:
+            return NODES
+        _, right = self._rewards([self._held[_REFIT].numpy().astype(np.float64)])
+        return REFIT if right.mean() >= verdict.evidence[1].value else NODES
+
+    def table(self) -> list[dict[str, Any]]:
+        """Return the candidates, the winner first: mean score, and the paired difference to the winner."""
+        by_name: dict[str, list[float]] = {}
+        for run in self.runs:
+            if run["candidate"] != _REFIT:
+                by_name.setdefault(run["candidate"], []).append(float(run["held_out"]))
+        shared = min(len(scores) for scores in by_name.values())
+        means = {name: float(np.mean(scores[:shared])) for name, scores in by_name.items()}
+        places = [probe.name for probe in self.plan.probes]
+        order = sorted(means, key=lambda name: (-means[name], places.index(name)))
+        rows = []
+        for name in order:
+            gaps = np.subtract(by_name[order[0]][:shared], by_name[name][:shared])
+            error = float(gaps.std(ddof=1) / math.sqrt(shared)) if shared > 1 and name != order[0] else None
+            seconds = [run["seconds"] for run in self.runs if run["candidate"] == name]
+            rows.append(
+                {
+                    "candidate": name,
+                    "runs": len(by_name[name]),
+                    "score": means[name],
+                    "behind": float(gaps.mean()),
+                    "behind_error": error,
+                    "seconds_per_run": float(np.mean(seconds)),
+                }
+            )
+        return rows
+
+    def notes(self) -> dict[str, Any]:
+        """Return the table, all runs of the candidates, and the evidence for choosing per node."""
+        found: dict[str, Any] = {"candidates": self.table(), "candidate_runs": self.runs}
+        if self._verdict is not None and self._verdict.chooser is not None:
+            found["choosing"] = self._verdict.to_dict() | {"mode": self._mode(self._verdict)}
+        return found
+
+    def tensors(self) -> dict[str, torch.Tensor]:
+        """All tensors: what is kept of each candidate, and the run under way."""
+        kept = {f"kept.{name}.{k}": v for name, own in self._kept.items() for k, v in own.items()}
+        held = {f"held.{name}": value for name, value in self._held.items()}
+        current = {} if self._current is None else self._current.tensors()
+        return kept | held | {f"current.{name}": value for name, value in current.items()}
+
+    def state(self) -> dict[str, Any]:
+        """All plain values."""
+        return {
+            "epoch": self.epoch,
+            "stopped": self.stopped,
+            "seconds": self.seconds,
+            "runs": self.runs,
+            "queue": self._queue,
+            "now": [self._name, self._repeat, None if self._until == math.inf else self._until],
+            "decided": self._verdict is not None,
+            "current": None if self._current is None else self._current.state(),
+        }
+
+    def load(self, tensors: dict[str, torch.Tensor], state: dict[str, Any]) -> None:
+        """Go on from what `tensors` and `state` gave; what was decided is decided again, by the same."""
+        self.epoch, self.stopped, self.seconds = state["epoch"], state["stopped"], state["seconds"]
+        self.runs = state["runs"]
+        self._kept = {}
+        for name, value in below("kept.", tensors).items():
+            candidate, _, rest = name.partition(".")
+            self._kept.setdefault(candidate, {})[rest] = value.clone()
+        self._held = {name: value.clone() for name, value in below("held.", tensors).items()}
+        self._queue = [(name, repeat) for name, repeat in state["queue"]]
+        self._name, self._repeat, until = state["now"]
+        self._until = math.inf if until is None else until
+        self._current = None
+        self._verdict = self._decide() if state["decided"] else None
+        if state["current"] is not None:
+            self._current = self._candidate()
+            self._current.load(below("current.", tensors), state["current"])
+
+    def _make_optimizer(self) -> torch.optim.Optimizer:
+        raise AssertionError("each candidate has its own")
+
+    def _learn(self) -> tuple[float, float]:
+        raise AssertionError("each candidate learns by itself")
+
+    def _validate(self) -> Scores:
+        raise AssertionError("each candidate is validated by itself")
+
+    def final_scores(self) -> Scores:
+        """Score the winner."""
+        raise AssertionError("`finish` knows the winner's scores")
+
+
+@dataclass(frozen=True)
+class _Verdict:
+    """What the held-out nodes said: the winner, and what choosing per node is worth."""
+
+    names: list[str]
+    winner: str
+    evidence: tuple[Evidence, Evidence]
+    chooser: Chooser | None
+    refit: Probe | None
+    room: float
+    plan: Plan
+
+    def options(self, state: Float) -> NDArray[np.int64]:
+        """Return the option in the shared stack that every node takes."""
+        assert self.chooser is not None
+        assert self.refit is not None
+        table = options_of([self.plan.probe(name) for name in self.names], self.refit)
+        return np.asarray(table[self.chooser.choose(state)])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for the summary of a run."""
+        reward, right = self.evidence
+        finite = math.isfinite(right.error)
+        return {
+            "winner": self.winner,
+            "used": right.used,
+            "gain": right.gain,
+            "gain_error": right.error if finite else None,
+            "low": right.low if finite else 0.0,
+            "high": right.high if finite else None,
+            "reward_gain": reward.gain,
+            "reward_gain_error": reward.error if finite else None,
+            "apparent_room": self.room,
+        }

@@ -1,0 +1,150 @@
+"""Probes at work: the recipe `auto`, and the recipe `mcn` with the rule of attention `probed`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from torch_geometric.data import Data
+
+from mcn.motifs import MotifCounts, count_motifs
+from mcn.nn import MCN
+from mcn.train.explained import Explained, Option
+from mcn.train.mcn.work import explain as explain_network
+from mcn.train.mcn.work import refit_options
+from mcn.train.predictions import Predictions
+from mcn.train.probes.choose import Float, tempered
+from mcn.train.probes.inputs import ProbesInputs
+from mcn.train.probes.network import GRAPH, REFIT, Chosen, empty
+from mcn.train.probes.plan import options_of
+from mcn.train.probes.trainer import ProbesTrainer
+from mcn.train.problem import Memory, Problem
+from mcn.train.recipes import work_of
+
+
+def inputs(
+    data: Data, config: Any, counts: MotifCounts | None = None, memory: Memory | None = None
+) -> ProbesInputs:
+    """Hold the graph; what the candidates take of it is made when they need it."""
+    if counts is None:
+        counts = count_motifs(data.edge_index, data.num_nodes)
+    found = ProbesInputs(data, counts, config.plan(), config.shared(), memory)
+    if memory is not None:
+        found.whole  # noqa: B018  checks the features against those of the graph trained on
+    return found
+
+
+def network(in_channels: int, num_classes: int, config: Any, memory: Memory | None = None) -> Chosen:
+    """Make the networks of a finished run, to load their weights."""
+    assert memory is not None
+    return empty(memory.state.get("chosen"), memory.state.get("widths"), num_classes)
+
+
+def trainer(problem: Problem, config: Any) -> ProbesTrainer:
+    """Start with the first candidate."""
+    return ProbesTrainer(None, problem, config)
+
+
+def predict(model: Chosen, inputs: ProbesInputs) -> Predictions:
+    """Predict all nodes by what the run decided, with calibrated probabilities."""
+    layers, names = _layers(model), tuple(each.name for each in model.probes)
+    if model.decision.mode == GRAPH and model.probes[model.winner].option is None:
+        own = _predict(model, inputs, model.winner)
+        return Predictions(_probabilities(model, model.winner, own), own.motif, own.step, own.motifs)
+    choice = model.choices(inputs.node_state)
+    if model.decision.mode == REFIT:
+        number = _numbers(model, choice)
+        probabilities = _probabilities(model, -1, _refitted(model, inputs, number))
+        motif, step = np.divmod(number, inputs.stack.steps)
+        shape = (len(choice), layers)
+        return Predictions(
+            probabilities,
+            np.broadcast_to(motif[:, None], shape),
+            np.broadcast_to(step[:, None] + 1, shape),
+            inputs.stack.motifs,
+            inputs.stack.steps,
+        )
+    used = np.unique(choice)
+    each = {int(c): _probabilities(model, int(c), _predict(model, inputs, int(c))) for c in used}
+    probabilities = np.stack([each.get(c, next(iter(each.values()))) for c in range(len(names))])
+    own_rows = probabilities[choice, np.arange(len(choice))]
+    motif = np.broadcast_to(choice[:, None], (len(choice), layers))
+    return Predictions(own_rows, motif, np.ones_like(motif), names)
+
+
+def explain(model: Chosen, inputs: ProbesInputs) -> Explained:
+    """Say what each node chose, and what it would have been predicted as by every other candidate."""
+    winner = model.probes[model.winner]
+    if model.decision.mode == GRAPH and winner.option is None:
+        return work_of(winner.config).explain(model.networks[model.winner], inputs.of(winner))
+    own = predict(model, inputs)
+    layers = own.motif.shape[1]
+    sure: NDArray[np.float32] | None = None
+    if model.decision.mode != GRAPH:
+        sure = _sureness(model, inputs.node_state)
+    if model.decision.mode == REFIT:
+        refit: Any = model.networks[-1]
+        whole = inputs.whole
+        options = refit_options(refit, whole, _numbers(model, model.choices(inputs.node_state)))
+        assert sure is not None
+        count = whole.stack.num_motifs * whole.stack.steps
+        by_motif = _by_option(sure, _numbers(model, np.arange(len(model.probes))), count)
+        by_motif = by_motif.reshape(len(sure), whole.stack.num_motifs, -1).sum(2)
+        attention = bool(refit.convs[0].self_attention)
+        return Explained(
+            "choices", own, whole.stack.steps, attention, [by_motif] * layers, [None] * layers, options
+        )
+    attention = bool(winner.config.to_dict()["self_attention"])
+    return Explained("choices", own, 1, attention, [sure] * layers, [None] * layers, _options(model, inputs))
+
+
+def _options(model: Chosen, inputs: ProbesInputs) -> Iterator[Option]:
+    """Yield every candidate as an option: its rows, its coefficients, its own predictions."""
+    for number, probe in enumerate(model.probes):
+        if probe.option is None:
+            continue
+        net: Any = model.networks[number]
+        (only,) = explain_network(net, inputs.of(probe)).options
+        probabilities = _probabilities(model, number, _predict(model, inputs, number))
+        yield Option(probe.name, 1, only.rows, only.coefficients, probabilities)
+
+
+def _numbers(model: Chosen, choice: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the options in the shared stack of candidates, for the refitted network."""
+    assert model.decision.refit is not None
+    return np.asarray(options_of(model.probes, model.decision.refit)[choice])
+
+
+def _layers(model: Chosen) -> int:
+    first = model.networks[model.winner]
+    return first.num_layers if isinstance(first, MCN) else 0
+
+
+def _predict(model: Chosen, inputs: ProbesInputs, number: int) -> Predictions:
+    probe = model.probes[number]
+    return work_of(probe.config).predict(model.networks[number], inputs.of(probe))
+
+
+def _refitted(model: Chosen, inputs: ProbesInputs, options: NDArray[np.int64]) -> Predictions:
+    refit = model.decision.refit
+    assert refit is not None
+    return work_of(refit.config).predict(model.networks[-1], inputs.chosen(refit, options))
+
+
+def _probabilities(model: Chosen, number: int, own: Predictions) -> NDArray[np.float32]:
+    logits: Float = np.log(np.clip(own.probabilities.astype(np.float64), 1e-30, None))
+    return tempered(logits, float(model.temperatures[number])).astype(np.float32)
+
+
+def _sureness(model: Chosen, state: Float) -> NDArray[np.float32]:
+    """Return how the predicted rewards of a node compare: their softmax in units of a tenth."""
+    return tempered(model.chooser.predicted(state), 0.1).astype(np.float32)
+
+
+def _by_option(sure: NDArray[np.float32], options: NDArray[np.int64], count: int) -> NDArray[np.float32]:
+    found = np.zeros((len(sure), count), np.float32)
+    for column, option in enumerate(options):
+        found[:, option] += sure[:, column]
+    return found
