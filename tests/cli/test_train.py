@@ -17,6 +17,7 @@ from mcn.train import MCNConfig, PaperConfig, load_run
 from mcn.train.metrics import METRICS
 from mcn.train.presets import preset_of, presets
 from mcn.train.run import PREDICTIONS
+from mcn.train.auto.config import CANDIDATES
 from tests.cli.conftest import Run, refused
 from tests.viz.explorer.reading import read_page
 
@@ -87,7 +88,7 @@ def test_a_graph_of_ones_own_is_trained_by_auto_unless_told_otherwise(mcn: Run, 
     assert sorted(path.name for path in (tmp_path / "run").iterdir()) == FILES
     summary = json.loads((tmp_path / "run" / "summary.json").read_text())
     found = summary["candidates"]
-    assert sorted(row["candidate"] for row in found) == ["gat", "gcn", "mcn", "mlp", "views"]
+    assert sorted(row["candidate"] for row in found) == sorted(CANDIDATES)
     assert [row["score"] for row in found] == sorted((row["score"] for row in found), reverse=True)
     assert [row["runs"] for row in found] == [1] * 5
     lines = [line for line in done.out.splitlines() if line.startswith("candidate ")]
@@ -119,7 +120,9 @@ def test_other_recipes_have_no_candidates(mcn: Run, tmp_path: Path) -> None:
     message = "candidates is a setting of the recipe auto; the recipe mcn has none of that name"
     assert refused(mcn(*words, "--candidates", "gat", "--out", tmp_path / "three")) == message
     wrong = mcn(*words[:3], "--recipe", "auto", "--candidates", "gta", "--out", tmp_path / "three")
-    assert refused(wrong) == "candidates must be some of mlp, gcn, gat, mcn, views, got 'gta'"
+    assert refused(wrong) == (
+        "candidates must be some of counts, gat, gcn, mlp, sage, views, a motif or a motif with -sum, got 'gta'"
+    )
     assert not (tmp_path / "three").exists()
 
 

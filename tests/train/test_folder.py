@@ -255,12 +255,16 @@ def test_a_winner_that_was_changed(data: Data, tmp_path: Path) -> None:
     config = AutoConfig(candidates=("gcn",), repeats=1, max_epochs=2)
     train_run(tmp_path / "auto", data, config, SOURCE)
     assert load_run(tmp_path / "auto").predict(data).labels.shape == (90,)
-    odd: dict[str, Any] = {"winner_kind": "oracle", "winner_settings": [1], "winner_state": None}
-    for name, value in odd.items():
-        folder = Path(shutil.copytree(tmp_path / "auto", tmp_path / name))
-        resign(folder, _set(name, value))
-        with pytest.raises(ValueError, match=rf"model\.safetensors: .*{name}"):
+    whole = load_tensors(tmp_path / "auto" / "model.safetensors")[1]["chosen"]
+    odd: list[Any] = [None, [1], {}, {**whole, "mode": "oracle"}, {**whole, "winner": "gat"}]
+    odd += [{**whole, "candidates": 3}, {**whole, "candidates": [{}]}, {**whole, "state_width": "many"}]
+    odd += [{**whole, "mode": "refit"}, {**whole, "state_width": 5}]
+    for number, value in enumerate(odd):
+        folder = Path(shutil.copytree(tmp_path / "auto", tmp_path / f"odd-{number}"))
+        resign(folder, _set("chosen", value))
+        with pytest.raises(ValueError, match=r"model\.safetensors: ") as caught:
             load_run(folder)
+        assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("content", [b"[1]", b"3", b"[" * 100_000, b'{"a": "\xff"}'])

@@ -1,10 +1,10 @@
 """Held-out predictions of validation nodes, without training anything twice.
 
-A network is stopped where the validation nodes like it best, so on these very nodes it looks better than it is,
-and the more the longer and noisier its training. Here the validation nodes are cut into folds; for every fold
-the epoch is picked by the other folds alone, and the predictions that the fold's nodes get are those of that
-epoch. All of it comes from one training run, which no fold's labels have reached: training sees training
-nodes, stopping sees the other folds.
+A network is stopped where the validation nodes like it best, so on these very nodes it looks better than it
+is, and the more so the longer and noisier its training. Here the validation nodes are cut into folds; for
+every fold the epoch is picked by the other folds alone, and the predictions that the fold's nodes get are
+those of that epoch. All of it comes from one training run, which no fold's labels have reached: training sees
+training nodes, stopping sees the other folds.
 """
 
 from __future__ import annotations

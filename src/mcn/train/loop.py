@@ -175,6 +175,10 @@ class Trainer(ABC):
         """Return plain values that a recipe adds to the summary of a run."""
         return {}
 
+    def remarks(self) -> list[str]:
+        """Return sentences that a recipe adds to the remarks on a run."""
+        return []
+
     def tensors(self) -> dict[str, torch.Tensor]:
         """All tensors of the run: weights now and at their best, and Adam's moments."""
         moments = self.optimizer.state_dict()["state"]

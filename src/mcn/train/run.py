@@ -213,6 +213,7 @@ def _finish(folder: Path, data: Data, trainer: Trainer, result: FitResult) -> No
     beside = alone(data, config.metric, problem.known)
     summary["alone"] = {"guess": beside.guess, "features": beside.features, "graph": beside.graph}
     summary["remarks"] = [
+        *trainer.remarks(),
         *result_remarks(data, own.labels, summary, beside, config.max_epochs),
         *graph_remarks(data, problem.known),
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from mcn.motifs import MOTIFS
 from mcn.train.mcn.config import MCNConfig
 from mcn.train.settings import Settings, at_least, declared, names, positive, setting
 from mcn.train.views.config import ViewsConfig
@@ -21,6 +22,10 @@ _VIEWS: dict[str, Any] = {"max_epochs": 100, "patience": 30}
 
 def _candidates(name: str, value: Any) -> tuple[str, ...]:
     found = names(name, value)
+    for each in found:
+        if each not in _NETWORKS and (each == "edge" or each.removesuffix("-sum") not in MOTIFS):
+            known = ", ".join(sorted(_NETWORKS))
+            raise ValueError(f"{name} must be some of {known}, a motif or a motif with -sum, got {each!r}")
     if len(set(found)) < len(found):
         raise ValueError(f"{name} must differ, got {', '.join(found)}")
     return found
@@ -51,8 +56,8 @@ class AutoConfig(Settings):
     stopping: str | None = None  # type: ignore[assignment]
     candidates: tuple[str, ...] = setting(
         CANDIDATES,
-        "What is tried, separated by commas: mlp (features alone), counts (motif counts alone), gcn, sage, gat, "
-        "views, and attention over a motif (triangle) or its sum (triangle-sum).",
+        "What is tried, separated by commas: mlp (features alone), counts (motif counts alone), gcn, sage, "
+        "gat, views, and attention over a motif (triangle) or its sum (triangle-sum).",
         _candidates,
         option="candidates",
         since="0.2.0",
@@ -75,17 +80,6 @@ class AutoConfig(Settings):
             f"the best of {', '.join(self.candidates)} by mean {self.metric} on held-out validation nodes, "
             f"{runs} each within {self.minutes:g} minutes of training"
         )
-
-    def _agree(self) -> None:
-        for name in self.candidates:
-            if name not in self._known():
-                raise ValueError(f"candidates must be some of {', '.join(self._known())}, got {name!r}")
-
-    def _known(self) -> tuple[str, ...]:
-        from mcn.train.probes.plan import probes_of
-
-        network = self.shared()
-        return (*(each.name for each in probes_of(network, network)), "views")
 
     def shared(self) -> MCNConfig:
         """Return the settings of the stack that the candidates share: the node alone is its first motif."""

@@ -105,8 +105,8 @@ class MCNConfig(Settings):
     )
     attention: str = setting(
         "gated",
-        "Rule by which motif attention is trained: probed (a network per neighbourhood; nodes choose by their "
-        "rewards on held-out nodes, where that pays), gated (rewards less their running mean; choices are "
+        "Rule by which motif attention is trained: probed (a network per neighbourhood; nodes choose by what "
+        "each earns on held-out nodes, where that pays), gated (rewards less their running mean; choices are "
         "followed while validation nodes prefer them to none) or paper (eq:att_loss to the letter).",
         choice_of(*ATTENTION),
         option="attention",
@@ -211,8 +211,14 @@ class MCNConfig(Settings):
         from mcn.train.probes.plan import Plan, probes_of
 
         shared = self.shared()
-        return Plan(probes_of(self.replace(attention="gated", gate=False, motif_attention=False), shared),
-            shared.motifs, shared.steps, 1, None, True)
+        return Plan(
+            probes_of(self.replace(attention="gated", gate=False, motif_attention=False), shared),
+            shared.motifs,
+            shared.steps,
+            1,
+            None,
+            True,
+        )
 
     def shared(self) -> MCNConfig:
         """Return the settings of the stack that the candidates share: the node alone is its first motif."""

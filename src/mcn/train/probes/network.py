@@ -14,7 +14,7 @@ from mcn.train.probes.plan import Probe
 from mcn.train.recipes import find_recipe, work_of
 
 GRAPH, NODES, REFIT = "graph", "nodes", "refit"
-"""What predicts: one candidate for all nodes, each node's own candidate, or one network on the chosen rows."""
+"""What predicts: one candidate for all nodes, each node's own, or one network on the chosen rows."""
 
 
 class Decision(NamedTuple):
@@ -51,12 +51,12 @@ class Chosen(torch.nn.Module):
         super().__init__()
         self.probes, self.decision = probes, decision
         self.networks = torch.nn.ModuleList(networks)
-        count, wide = len(probes), {"dtype": torch.float64}
-        self.register_buffer("temperatures", torch.ones(len(networks), **wide))
-        self.register_buffer("mean", torch.zeros(state_width, **wide))
-        self.register_buffer("scale", torch.ones(state_width, **wide))
-        self.register_buffer("slopes", torch.zeros(state_width, count, **wide))
-        self.register_buffer("intercept", torch.zeros(count, **wide))
+        count, wide = len(probes), torch.float64
+        self.register_buffer("temperatures", torch.ones(len(networks), dtype=wide))
+        self.register_buffer("mean", torch.zeros(state_width, dtype=wide))
+        self.register_buffer("scale", torch.ones(state_width, dtype=wide))
+        self.register_buffer("slopes", torch.zeros(state_width, count, dtype=wide))
+        self.register_buffer("intercept", torch.zeros(count, dtype=wide))
 
     @property
     def winner(self) -> int:

@@ -48,7 +48,7 @@ class Plan:
 
 
 def options_of(probes: list[Probe], refit: Probe) -> NDArray[np.int64]:
-    """Return the option of every candidate; one with inputs of its own kind has that of the refitted network."""
+    """Return the option of every candidate; one with inputs of its own kind has the refitted network's."""
     found = [refit.option if each.option is None else each.option for each in probes]
     return np.asarray(found, np.int64)
 
@@ -68,9 +68,9 @@ SPECIAL: dict[str, dict[str, Any]] = {
 def probes_of(config: MCNConfig, shared: MCNConfig) -> tuple[Probe, ...]:
     """Return the candidates of a network whose nodes may choose, cheapest first.
 
-    The node alone (mlp), its motif counts alone (counts), the sum over neighbours (gcn), the same with weights
-    of its own for the node (sage), attention over the neighbours (gat), and of every other motif and step both
-    the sum (triangle-sum, triangle@2-sum for two steps) and attention (triangle, triangle@2).
+    The node alone (mlp), its motif counts alone (counts), the sum over neighbours (gcn), the same with
+    weights of its own for the node (sage), attention over the neighbours (gat), and of every other motif and
+    step both the sum (triangle-sum, triangle@2-sum for two steps) and attention (triangle, triangle@2).
 
     Args:
         config: the settings of the network, without a choice.

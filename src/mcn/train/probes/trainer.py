@@ -25,6 +25,7 @@ from mcn.train.probes.choose import (
 )
 from mcn.train.probes.network import GRAPH, NODES, REFIT, Chosen, Decision
 from mcn.train.probes.plan import Plan, Probe, options_of
+from mcn.train.probes.words import choosing_sentence
 from mcn.train.problem import Problem
 from mcn.train.recipes import work_of
 
@@ -103,9 +104,7 @@ class ProbesTrainer(Trainer):
         return self.plan.probe(name)
 
     def _seeded(self, probe: Probe, repeat: int) -> Probe:
-        return Probe(
-            probe.name, probe.config.replace(seed=self.config.seed * 1000 + repeat), probe.option
-        )
+        return Probe(probe.name, probe.config.replace(seed=self.config.seed * 1000 + repeat), probe.option)
 
     def _candidate(self) -> Trainer:
         """Make a fresh training run of the candidate whose turn it is."""
@@ -280,6 +279,11 @@ class ProbesTrainer(Trainer):
         if self._verdict is not None and self._verdict.chooser is not None:
             found["choosing"] = self._verdict.to_dict() | {"mode": self._mode(self._verdict)}
         return found
+
+    def remarks(self) -> list[str]:
+        """Return what choosing per node is worth, in a sentence."""
+        choosing = self.notes().get("choosing")
+        return [] if choosing is None else [choosing_sentence(choosing)]
 
     def tensors(self) -> dict[str, torch.Tensor]:
         """All tensors: what is kept of each candidate, and the run under way."""

@@ -1,4 +1,4 @@
-"""The recipe auto: the best candidate on validation nodes, within the budget, blind to test labels."""
+"""Candidates in turn: the best on held-out nodes, within the budget, blind to test labels."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ import torch
 from torch_geometric.data import Data
 
 from mcn.train import fit, load_run, prepare, train_run
-from mcn.train.auto.config import CANDIDATES, AutoConfig
-from mcn.train.auto.trainer import AutoTrainer
+from mcn.train.auto.config import AutoConfig
+from mcn.train.probes.trainer import ProbesTrainer
 from mcn.train.recipes import work_of
 from tests.train.graphs import predicted, same_tensors, small_graph
 from tests.train.test_remarks import workers
 
-QUICK: dict[str, Any] = {"max_epochs": 8, "repeats": 2, "candidates": ("mlp", "gcn", "mcn")}
+QUICK: dict[str, Any] = {"max_epochs": 8, "repeats": 2, "candidates": ("mlp", "gcn", "triangle")}
 
 
-def ran(data: Data, **changes: Any) -> AutoTrainer:
+def ran(data: Data, **changes: Any) -> ProbesTrainer:
     config = AutoConfig(**{**QUICK, **changes})
     trainer = work_of(config).trainer(prepare(data, config), config)
-    assert isinstance(trainer, AutoTrainer)
+    assert isinstance(trainer, ProbesTrainer)
     fit(trainer)
     return trainer
 
 
 def test_every_candidate_has_its_runs_and_the_best_mean_wins() -> None:
     trainer = ran(small_graph())
-    assert [run["candidate"] for run in trainer.runs] == ["mlp", "gcn", "mcn"] * 2
+    assert [run["candidate"] for run in trainer.runs] == ["mlp", "gcn", "triangle"] * 2
     means = {
-        name: np.mean([run["score"] for run in trainer.runs if run["candidate"] == name])
+        name: np.mean([run["held_out"] for run in trainer.runs if run["candidate"] == name])
         for name in QUICK["candidates"]
     }
     table = trainer.table()
@@ -46,18 +46,18 @@ def test_every_candidate_has_its_runs_and_the_best_mean_wins() -> None:
 def test_a_candidate_is_the_network_it_would_be_alone() -> None:
     data = small_graph()
     trainer = ran(data, candidates=("gcn",), repeats=1)
-    config = trainer.config.candidate("gcn")
+    config = trainer.plan.probe("gcn").config.replace(seed=0)
     alone = work_of(config).trainer(prepare(data, config), config)
     result = fit(alone)
     assert trainer.runs[0]["score"] == result.val_accuracy
-    assert same_tensors(dict(trainer.model.network.state_dict()), dict(alone.model.state_dict()))
+    assert same_tensors(dict(trainer.model.networks[0].state_dict()), dict(alone.model.state_dict()))
 
 
 def test_kept_is_the_winners_best_run() -> None:
     trainer = ran(small_graph(), candidates=("gcn",), repeats=3)
-    scores = [run["score"] for run in trainer.runs]
+    scores = [run["held_out"] for run in trainer.runs]
     best = trainer.runs[int(np.argmax(scores))]
-    assert trainer.model.config.seed == best["seed"]
+    assert trainer.model.probes[0].config.seed == best["seed"]
     p = predicted(trainer).probabilities
     known = trainer.problem.known
     accuracy = (p.argmax(1)[known.val] == trainer.problem.val_labels.numpy()).mean()
@@ -77,13 +77,18 @@ def test_test_labels_change_nothing() -> None:
 
 def test_settings_go_to_the_candidates_that_have_them() -> None:
     config = AutoConfig(lr=0.3, motifs=("edge", "4-cycle"), metric="roc-auc", class_weight="balanced")
-    for name in CANDIDATES:
-        own = config.candidate(name)
-        assert (own.lr, own.metric, own.class_weight) == (0.3, "roc-auc", "balanced")
-    assert config.candidate("mcn").motifs == ("edge", "4-cycle")
-    assert config.candidate("gat").motifs == ("edge",)  # or it were no GAT
-    assert config.candidate("mlp").motifs == ("self",)
-    assert len({config.candidate("gcn", i).seed for i in range(3)}) == 3
+    plan = config.plan()
+    assert plan.motifs == ("self", "edge", "4-cycle", "triangle")  # the last for the candidates of its name
+    options = {}
+    for probe in plan.probes:
+        own = probe.config
+        assert (own.metric, own.class_weight) == ("roc-auc", "balanced")
+        options[probe.name] = probe.option
+    assert plan.probe("gat").config.lr == plan.probe("views").config.lr == 0.3
+    assert options == {
+        **{"mlp": 0, "counts": 0, "gcn": 1, "sage": 1, "gat": 1},
+        **{"triangle-sum": 3, "triangle": 3, "views": None},
+    }
 
 
 def test_the_budget_ends_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,7 +132,7 @@ def test_resumed_equals_undisturbed(epochs: int) -> None:
     second = work_of(config).trainer(prepare(data, config), config)
     second.load(tensors, first.state())
     fit(second)
-    assert isinstance(second, AutoTrainer)
+    assert isinstance(second, ProbesTrainer)
     np.testing.assert_array_equal(predicted(second).probabilities, predicted(whole).probabilities)
     assert [run["score"] for run in second.runs] == [run["score"] for run in whole.runs]
 
@@ -143,7 +148,7 @@ def test_a_skewed_graph_gets_a_model_that_is_better_than_guessing(tmp_path: Path
 
 
 def test_wrong_candidates() -> None:
-    with pytest.raises(ValueError, match=r"candidates must be some of mlp, gcn, gat, mcn, views, got 'lp'"):
+    with pytest.raises(ValueError, match=r"candidates must be some of counts, gat, .*got 'lp'"):
         AutoConfig(candidates=("lp",))
     with pytest.raises(ValueError, match=r"candidates must differ"):
         AutoConfig(candidates=("gcn", "gcn"))

@@ -1,0 +1,172 @@
+"""The rule of attention `probed`: nodes choose where that pays, and only there."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch_geometric.data import Data
+
+import mcn
+from mcn.data import strong_ties
+from mcn.train import MCNConfig, fit, load_run, prepare, train_run
+from mcn.train.probes.network import GRAPH, NODES, REFIT
+from mcn.train.probes.trainer import ProbesTrainer
+from mcn.train.recipes import work_of
+from tests.train.graphs import predicted, same_tensors, small_graph, trained
+
+QUICK: dict[str, Any] = {"attention": "probed", "hidden": 4, "heads": 2, "max_epochs": 60, "patience": 60}
+
+
+def two_kinds(seed: int = 0, **changes: Any) -> Data:
+    """400 nodes: triangles serve most, edges the others, and neither serves both."""
+    sizes = {"num_nodes": 400, "num_classes": 3, "num_words": 60, "words_per_node": 8, "val": 150, "test": 150}
+    return strong_ties(seed, **{**sizes, **changes})
+
+
+def ran(data: Data, **changes: Any) -> ProbesTrainer:
+    trainer = trained(data, MCNConfig(**{**QUICK, "lr": 0.02, **changes}))
+    assert isinstance(trainer, ProbesTrainer)
+    return trainer
+
+
+@pytest.fixture(scope="module")
+def chose() -> ProbesTrainer:
+    return ran(two_kinds())
+
+
+def test_nodes_choose_where_they_differ(chose: ProbesTrainer) -> None:
+    data, choosing = two_kinds(), chose.notes()["choosing"]
+    assert choosing["used"]
+    assert choosing["low"] > 0
+    assert choosing["mode"] in (NODES, REFIT)
+    own = predicted(chose)
+    listens = np.asarray(own.motifs)[own.motif[:, 0]]
+    closed = np.isin(listens, ("triangle", "triangle-sum"))
+    assert (closed == data.strong.numpy()).mean() > 0.9
+    best = max(run["held_out"] for run in chose.runs if run["candidate"] != "refit")
+    test = data.test_mask.numpy()
+    assert (own.labels == data.y.numpy())[test].mean() > best
+    (sentence,) = chose.remarks()
+    assert sentence.startswith("nodes choose: worth +")
+
+
+def test_nodes_that_do_not_differ_do_not_choose() -> None:
+    """All nodes of one kind: triangles are right for every node that has any, and every node has."""
+    trainer = ran(two_kinds(strong_share=1.0))
+    assert trainer.notes()["choosing"]["mode"] == GRAPH
+    own = predicted(trainer)
+    assert len(np.unique(own.motif)) == 1
+    assert trainer.remarks()[0].startswith("nodes hardly differ here: ")
+
+
+def test_the_candidates_are_the_special_cases(chose: ProbesTrainer) -> None:
+    """A candidate's weights are those of the network that is trained alone on its neighbourhood."""
+    data = two_kinds()
+    for name in ("mlp", "gcn", "gat", "triangle"):
+        own = next(probe.config for probe in chose.model.probes if probe.name == name)
+        alone = trained(data, own)
+        number = [probe.name for probe in chose.model.probes].index(name)
+        assert same_tensors(dict(alone.model.state_dict()), dict(chose.model.networks[number].state_dict()))
+
+
+def test_test_labels_change_nothing(chose: ProbesTrainer) -> None:
+    other = two_kinds()
+    test = other.test_mask.nonzero().squeeze(1)
+    other.y[test] = other.y[test].flip(0)
+    np.testing.assert_array_equal(predicted(chose).probabilities, predicted(ran(other)).probabilities)
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="needs a settable affinity (Linux)")
+def test_threads_decide_nothing() -> None:
+    cores, threads = os.sched_getaffinity(0), torch.get_num_threads()
+    try:
+        os.sched_setaffinity(0, {min(cores)})
+        torch.set_num_threads(1)
+        one = predicted(ran(two_kinds(), max_epochs=15)).probabilities
+        os.sched_setaffinity(0, cores)
+        torch.set_num_threads(max(2, threads))
+        two = predicted(ran(two_kinds(), max_epochs=15)).probabilities
+    finally:
+        os.sched_setaffinity(0, cores)
+        torch.set_num_threads(threads)
+    np.testing.assert_array_equal(one, two)
+
+
+def test_resumed_while_the_chosen_rows_are_trained(chose: ProbesTrainer) -> None:
+    data, config = two_kinds(), chose.config
+    first = work_of(config).trainer(prepare(data, config), config)
+    while not (first.runs and first.runs[-1]["candidate"] == "triangle"):
+        first.run_epoch()
+    for _ in range(3):
+        first.run_epoch()
+    assert first.state()["now"][0] == "refit"
+    second = work_of(config).trainer(prepare(data, config), config)
+    second.load({k: v.clone() for k, v in first.tensors().items()}, first.state())
+    fit(second)
+    assert same_tensors(dict(second.model.state_dict()), dict(chose.model.state_dict()))
+
+
+@pytest.mark.parametrize("mode", [GRAPH, NODES, REFIT])
+def test_a_run_on_disk_in_every_mode(mode: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = two_kinds()
+    monkeypatch.setattr(ProbesTrainer, "_mode", lambda self, verdict: mode)
+    config = MCNConfig(**{**QUICK, "max_epochs": 20, "lr": 0.02})
+    run = train_run(tmp_path / "run", data, config, {"dataset": None})
+    again = load_run(tmp_path / "run")
+    assert again.summary["choosing"]["mode"] == mode
+    own = again.predict(data)
+    np.testing.assert_array_equal(own.probabilities, run.predict(data).probabilities)
+    np.testing.assert_allclose(own.probabilities.sum(1), 1.0, atol=1e-5)
+    explained = again.explain(data)
+    np.testing.assert_array_equal(explained.predictions.probabilities, own.probabilities)
+    options = list(explained.options)
+    assert [option.motif for option in options] == list(own.motifs)
+    chosen = own.motif[:, -1]
+    if mode != REFIT:  # a node's prediction is that of the candidate it chose
+        each = np.stack([option.alternative for option in options])
+        np.testing.assert_allclose(each[chosen, np.arange(400)], own.probabilities, atol=1e-6)
+    other = two_kinds(1)
+    assert again.predict(other).probabilities.shape == (400, 3)  # a graph that it has not seen
+
+
+def test_a_metric_that_is_no_mean_over_nodes_is_chosen_for_the_graph() -> None:
+    trainer = ran(small_graph(), metric="roc-auc", max_epochs=5)
+    assert "choosing" not in trainer.notes()
+    assert trainer.remarks() == []
+
+
+def test_balanced_accuracy_may_choose() -> None:
+    assert "choosing" in ran(two_kinds(), metric="balanced-accuracy", max_epochs=5).notes()
+
+
+def test_steps_and_motifs_are_candidates() -> None:
+    config = MCNConfig(attention="probed", motifs=("edge", "4-cycle"), steps=2)
+    plan = config.plan()
+    assert plan.motifs == ("self", "edge", "4-cycle")
+    assert [(probe.name, probe.option) for probe in plan.probes] == [
+        ("mlp", 0),
+        ("counts", 0),
+        ("gcn", 2),
+        ("sage", 2),
+        ("gat", 2),
+        ("gat@2", 3),
+        ("4-cycle-sum", 4),
+        ("4-cycle", 4),
+        ("4-cycle@2-sum", 5),
+        ("4-cycle@2", 5),
+    ]
+    trainer = ran(small_graph(), motifs=("edge", "4-cycle"), steps=2, max_epochs=3)
+    assert predicted(trainer).probabilities.shape == (90, 3)
+
+
+def test_the_estimator() -> None:
+    data = two_kinds()
+    clf = mcn.MCNClassifier(**QUICK, lr=0.02, random_state=0).fit(data)
+    assert clf.score(data) > 0.5
+    assert clf.motif_choice_.shape == (400, 2)
+    assert clf.stack_.motifs == ("self", "edge", "triangle")
