@@ -14,10 +14,10 @@ from mcn.cli._settings import configured
 from mcn.data import load_dataset
 from mcn.matrices import MotifStack
 from mcn.train import MCNConfig, PaperConfig, load_run
+from mcn.train.auto.config import CANDIDATES
 from mcn.train.metrics import METRICS
 from mcn.train.presets import preset_of, presets
 from mcn.train.run import PREDICTIONS
-from mcn.train.auto.config import CANDIDATES
 from tests.cli.conftest import Run, refused
 from tests.viz.explorer.reading import read_page
 
@@ -112,7 +112,7 @@ def test_a_graph_of_ones_own_is_trained_by_auto_unless_told_otherwise(mcn: Run, 
 
 
 def test_other_recipes_have_no_candidates(mcn: Run, tmp_path: Path) -> None:
-    words = ["train", "--dataset", "karate", *QUICK, "--no-report"]
+    words = ["train", "--dataset", "karate", *QUICK, "--no-report", "--attention", "gated"]
     done = mcn(*words, "--out", tmp_path / "one")
     assert "recipe: mcn (" in done.out
     assert "candidate" not in done.out
@@ -121,7 +121,8 @@ def test_other_recipes_have_no_candidates(mcn: Run, tmp_path: Path) -> None:
     assert refused(mcn(*words, "--candidates", "gat", "--out", tmp_path / "three")) == message
     wrong = mcn(*words[:3], "--recipe", "auto", "--candidates", "gta", "--out", tmp_path / "three")
     assert refused(wrong) == (
-        "candidates must be some of counts, gat, gcn, mlp, sage, views, a motif or a motif with -sum, got 'gta'"
+        "candidates must be some of counts, gat, gcn, mlp, sage, views, a motif or a motif with -sum, "
+        "got 'gta'"
     )
     assert not (tmp_path / "three").exists()
 
@@ -178,7 +179,7 @@ def test_json_of_several_seeds_beside_another_method(mcn: Run, tmp_path: Path) -
     content = json.loads(done.out)
     assert list(content) == [
         *("dataset", "protocol", "recipe", "rows", "motif_share", "scores", "alone", "remarks"),
-        *("config", "out"),
+        *("candidates", "config", "out"),
     ]
     assert [row["method"] for row in content["rows"]] == ["mcn", "gcn"]
     assert all(row["seeds"] == [5, 6] and len(row["test"]) == 2 for row in content["rows"])

@@ -23,7 +23,8 @@ def small_graph(seed: int = 0, **changes: Any) -> Data:
 
 
 def small_config(**changes: Any) -> MCNConfig:
-    return MCNConfig(**{**SMALL, **changes})
+    """A network that trains in one go; `probed`, which trains several, has tests of its own."""
+    return MCNConfig(**{**SMALL, "attention": "gated", **changes})
 
 
 def new_trainer(data: Data, config: Settings) -> Trainer:

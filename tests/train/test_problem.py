@@ -14,9 +14,12 @@ from mcn.train.problem import Memory, class_names
 from tests.train.graphs import small_graph
 
 
+PLAIN = MCNConfig(attention="gated")  # one network, one stack
+
+
 def test_the_parts_and_their_labels() -> None:
     data = small_graph()
-    problem = prepare(data, MCNConfig())
+    problem = prepare(data, PLAIN)
     assert problem.train.tolist() == data.train_mask.nonzero().squeeze(1).tolist()
     assert problem.val.tolist() == data.val_mask.nonzero().squeeze(1).tolist()
     assert torch.equal(problem.train_labels, data.y[data.train_mask])
@@ -27,7 +30,7 @@ def test_the_parts_and_their_labels() -> None:
 
 def test_test_labels_are_not_in_it() -> None:
     data = small_graph()
-    problem = prepare(data, MCNConfig())
+    problem = prepare(data, PLAIN)
     hidden = ~(data.train_mask | data.val_mask)
     assert (problem.labels[hidden] == -1).all()
     assert torch.equal(problem.labels[~hidden], data.y[~hidden])
@@ -36,15 +39,15 @@ def test_test_labels_are_not_in_it() -> None:
 @pytest.mark.parametrize("dtype", [torch.int32, torch.uint8, torch.int16])
 def test_labels_of_any_integer_type(dtype: torch.dtype) -> None:
     data = small_graph()
-    expected = prepare(data, MCNConfig()).labels
+    expected = prepare(data, PLAIN).labels
     data.y = data.y.to(dtype)
-    assert torch.equal(prepare(data, MCNConfig()).labels, expected)
+    assert torch.equal(prepare(data, PLAIN).labels, expected)
 
 
 def test_counts_can_be_given() -> None:
     data = small_graph()
     counts = count_motifs(data.edge_index, data.num_nodes)
-    given, own = (prepare(data, MCNConfig(), c).inputs.stack for c in (counts, None))
+    given, own = (prepare(data, PLAIN, c).inputs.stack for c in (counts, None))
     assert (given.matrix("triangle") != own.matrix("triangle")).nnz == 0
 
 
@@ -53,17 +56,17 @@ def test_names_of_the_classes() -> None:
     assert class_names(data) is None
     data.classes = np.array(["x", "y", "z", "never seen"])
     assert class_names(data) == ["x", "y", "z", "never seen"]
-    assert prepare(data, MCNConfig()).num_classes == 4
+    assert prepare(data, PLAIN).num_classes == 4
     data.classes = ["x", "y"]
     with pytest.raises(ValueError, match=r"data.y holds class 2, but data.classes has 2 names"):
-        prepare(data, MCNConfig())
+        prepare(data, PLAIN)
 
 
 def test_the_scale_of_the_counts_can_come_from_elsewhere() -> None:
-    config = MCNConfig()
+    config = PLAIN
     here, there = (work.inputs(small_graph(seed), config).stack for seed in (0, 1))
     memory = prepare(small_graph(0), config).memory(small_graph(0))
-    assert memory == Memory(60, None, {"count_scale": here.count_scale.tolist()})
+    assert memory == Memory(60, None, {"count_scale": here.count_scale.tolist(), "scaling": "rows"})
     moved = work.inputs(small_graph(1), config, memory=memory).stack
     assert np.array_equal(moved.count_scale, here.count_scale)
     assert not np.array_equal(moved.node_counts, there.node_counts)
@@ -71,14 +74,14 @@ def test_the_scale_of_the_counts_can_come_from_elsewhere() -> None:
 
 def test_the_fingerprint_is_of_what_training_sees() -> None:
     data = small_graph()
-    first = prepare(data, MCNConfig()).fingerprint()
-    assert prepare(small_graph(dense=True), MCNConfig()).fingerprint() == first  # the same features
+    first = prepare(data, PLAIN).fingerprint()
+    assert prepare(small_graph(dense=True), PLAIN).fingerprint() == first  # the same features
 
     def changed(**attributes: Any) -> str:
         other = small_graph()
         for name, value in attributes.items():
             other[name] = value
-        return prepare(other, MCNConfig()).fingerprint()
+        return prepare(other, PLAIN).fingerprint()
 
     assert changed() == first
     shuffled = data.y.clone()

@@ -14,7 +14,12 @@ def test_the_recipes() -> None:
     for name, recipe in RECIPES.items():
         assert recipe.name == recipe.config.recipe == name
         assert recipe_of(recipe.config()) is recipe
-        assert work_of(recipe.config()) is recipe.work
+        if name != "mcn":
+            assert work_of(recipe.config()) is recipe.work
+    assert work_of(MCNConfig(attention="gated")) is RECIPES["mcn"].work
+    assert work_of(MCNConfig()) is RECIPES["auto"].work  # probes, without a budget
+    assert work_of(MCNConfig(motif_attention=False)) is RECIPES["mcn"].work
+    for recipe in RECIPES.values():
         for function in ("inputs", "network", "trainer", "predict", "explain"):
             assert callable(getattr(recipe.work, function))
 

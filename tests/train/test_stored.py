@@ -19,7 +19,7 @@ from mcn.train.predictions import predictions_csv
 
 STORED = Path(__file__).parent / "stored" / "0.1.0"
 CONFIGS = {
-    "mcn": MCNConfig(hidden=2, heads=2, max_epochs=12),
+    "mcn": MCNConfig(attention="gated", hidden=2, heads=2, max_epochs=12),
     "paper": PaperConfig(hidden=2, heads=2, max_epochs=12),
     "views": ViewsConfig(max_epochs=4),
 }

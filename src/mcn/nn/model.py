@@ -86,10 +86,7 @@ class MCN(torch.nn.Module):
             self.convs.append(MCNConv(width, hidden, motifs, steps, heads, **layer))
             width = hidden * heads
         self.convs.append(MCNConv(width, out_channels, motifs, steps, output_heads, concat=False, **layer))
-        self.residual = residual
-        self.norms = torch.nn.ModuleList(
-            torch.nn.LayerNorm(hidden * heads) for _ in range(num_layers - 1 if norm else 0)
-        )
+        self.norm, self.residual = norm, residual
         # Added to the scores outside training: log(prior among the nodes to predict / prior in training).
         self.offset: torch.Tensor
         self.register_buffer("offset", torch.zeros(out_channels))
@@ -100,8 +97,6 @@ class MCN(torch.nn.Module):
         """Draw new weights for every layer."""
         for conv in self.convs:
             conv.reset_parameters()  # type: ignore[operator]
-        for norm in self.norms:
-            norm.reset_parameters()  # type: ignore[operator]
 
     def forward(
         self,
@@ -168,8 +163,8 @@ class MCN(torch.nn.Module):
 
     def _between(self, layer: int, h: torch.Tensor, before: Any) -> torch.Tensor:
         """What a hidden layer gives on: normalised, through ELU, and added to its input, as configured."""
-        if len(self.norms):
-            h = self.norms[layer](h)
+        if self.norm:  # without learned scales, whose gradient would depend on the number of threads
+            h = torch.nn.functional.layer_norm(h, h.shape[1:])
         h = torch.nn.functional.elu(h)
         if self.residual and layer and before.shape[1] == h.shape[1]:
             h = h + before[: len(h)]

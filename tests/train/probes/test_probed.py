@@ -24,7 +24,14 @@ QUICK: dict[str, Any] = {"attention": "probed", "hidden": 4, "heads": 2, "max_ep
 
 def two_kinds(seed: int = 0, **changes: Any) -> Data:
     """400 nodes: triangles serve most, edges the others, and neither serves both."""
-    sizes = {"num_nodes": 400, "num_classes": 3, "num_words": 60, "words_per_node": 8, "val": 150, "test": 150}
+    sizes = {
+        "num_nodes": 400,
+        "num_classes": 3,
+        "num_words": 60,
+        "words_per_node": 8,
+        "val": 150,
+        "test": 150,
+    }
     return strong_ties(seed, **{**sizes, **changes})
 
 

@@ -494,7 +494,7 @@ def test_a_report_without_remarks_and_test_nodes(browser: Page, karate: Trained,
 
 
 def test_the_candidates_of_auto(browser: Page, tmp_path: Path) -> None:
-    config = AutoConfig(candidates=("mlp", "gcn", "mcn"), repeats=2, max_epochs=3, hidden=4)
+    config = AutoConfig(candidates=("mlp", "gcn", "triangle"), repeats=2, max_epochs=3, hidden=4)
     data = load_dataset("karate")
     train_run(tmp_path / "run", data, config, {"dataset": "karate", "graph": None, "nodes": None})
     run = load_run(tmp_path / "run")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from mcn.motifs import MOTIFS
 from mcn.train.mcn.config import MCNConfig
 from mcn.train.settings import Settings, at_least, declared, names, positive, setting
 from mcn.train.views.config import ViewsConfig
@@ -21,6 +20,8 @@ _VIEWS: dict[str, Any] = {"max_epochs": 100, "patience": 30}
 
 
 def _candidates(name: str, value: Any) -> tuple[str, ...]:
+    from mcn.motifs.catalogue import MOTIFS  # here, because options are listed without it
+
     found = names(name, value)
     for each in found:
         if each not in _NETWORKS and (each == "edge" or each.removesuffix("-sum") not in MOTIFS):

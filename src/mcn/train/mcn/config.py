@@ -104,7 +104,7 @@ class MCNConfig(Settings):
         former="prior",
     )
     attention: str = setting(
-        "gated",
+        "probed",
         "Rule by which motif attention is trained: probed (a network per neighbourhood; nodes choose by what "
         "each earns on held-out nodes, where that pays), gated (rewards less their running mean; choices are "
         "followed while validation nodes prefer them to none) or paper (eq:att_loss to the letter).",

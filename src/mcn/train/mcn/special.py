@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-_ONE_MOTIF = {"steps": 1, "psi": "unweighted", "scope": "edges", "add_edges": False, "motif_attention": False}
-_ALONE = {"gate": False, "init_bias": 0.0}
+_ONE_MOTIF: dict[str, Any] = {
+    "steps": 1,
+    "psi": "unweighted",
+    "scope": "edges",
+    "add_edges": False,
+    "motif_attention": False,
+}
+_ALONE = {"attention": "gated", "gate": False, "init_bias": 0.0}
 _PLAIN = {**_ALONE, "consistency": 0.0}
 _GCN = {"self_attention": False, "heads": 1, "output_heads": 1, "dropout": 0.5, "lr": 0.01}
 

@@ -1,0 +1,7 @@
+"""The study of choosing: what one neighbourhood for all nodes reaches, and what choosing adds."""
+
+from __future__ import annotations
+
+from mcn.experiments.choice.study import SETS, choice_study, run_split
+
+__all__ = ["SETS", "choice_study", "run_split"]

@@ -1,0 +1,167 @@
+"""One run per split: every candidate, the choice for the graph, the choice of the nodes, and controls."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch_geometric.data import Data
+
+from mcn import __version__
+from mcn._files import atomic_write
+from mcn.data import load_dataset
+from mcn.train import MCNConfig, fit, prepare
+from mcn.train.predictions import accuracy_on_test
+from mcn.train.probes.choose import best_temperature, tempered
+from mcn.train.probes.network import REFIT
+from mcn.train.probes.trainer import ProbesTrainer
+from mcn.train.recipes import work_of
+
+SETS = (
+    *("strong-ties", "texas", "wisconsin", "chameleon-filtered", "actor", "minesweeper", "amazon-photo"),
+    *("airports-usa", "cora", "citeseer", "pubmed"),
+)
+"""The sets of the study. Settings are the defaults of `mcn.MCNConfig` on all of them."""
+FIRST = {"airports-usa": 10, "amazon-photo": 10, "strong-ties": 10}
+"""The first split, or for strong-ties the first graph; those before it were looked at in development."""
+COLUMNS = ("set", "split", "row", "test", "held_out", "seconds", "epochs", "note", "version")
+_SEEDED = ("strong-ties", "dd6", "dd7")
+_ONE = ("cora", "citeseer", "pubmed")
+
+
+def load_split(name: str, split: int, root: str | os.PathLike[str] | None = None) -> Data:
+    """Return a set with one of its splits; the citation sets have one, and the seed of training varies."""
+    if name in _SEEDED:
+        return load_dataset(name, root, seed=split)  # type: ignore[arg-type]
+    return load_dataset(name, root, split=0 if name in _ONE else split)  # type: ignore[arg-type]
+
+
+def run_split(data: Data, seed: int) -> list[dict[str, Any]]:
+    """Train by the rule `probed` and read the test labels once, for every row of the study.
+
+    Rows: every candidate for all nodes; `pick`, the candidate that validation nodes like best; `nodes`, each
+    node's own candidate by the fitted chooser, whether or not the rule would use it; `refit`, one network on
+    the chosen rows, where it was trained; `rule`, what the rule predicts by; `mixture`, the mean of all
+    candidates weighted by the softmax of their predicted rewards; `control`, the picked candidate with as
+    many parameters fitted on validation labels as the chooser has, but nothing to choose: its classes' scores
+    are shifted by what the same ridge regression makes of the state.
+    """
+    config = MCNConfig(seed=seed)
+    problem = prepare(data, config)
+    trainer = work_of(config).trainer(problem, config)
+    if not isinstance(trainer, ProbesTrainer):
+        raise ValueError(f"the study is about the rule probed, the default is {config.attention}")
+    began = time.process_time()
+    fit(trainer)
+    seconds = time.process_time() - began
+    model, inputs = trainer.model, problem.inputs
+    by_name = {row["candidate"]: row for row in trainer.runs}
+    each = {
+        probe.name: work_of(probe.config).predict(net, inputs.of(probe)).probabilities
+        for probe, net in zip(model.probes, model.networks, strict=False)
+    }
+    choosing = trainer.notes().get("choosing", {})
+    chosen: dict[str, NDArray[Any]] = dict(each)
+    calibrated = np.stack(
+        [
+            tempered(np.log(np.clip(p.astype(np.float64), 1e-30, None)), float(t))
+            for p, t in zip(each.values(), model.temperatures, strict=False)
+        ]
+    )
+    reward = model.chooser.predicted(inputs.node_state)
+    nodes = np.arange(len(reward))
+    chosen["pick"] = each[model.decision.winner]
+    chosen["nodes"] = calibrated[reward.argmax(1), nodes]
+    chosen["mixture"] = np.einsum("nc,cnk->nk", tempered(reward, 0.05), calibrated)
+    chosen["control"] = _control(each[model.decision.winner], inputs.node_state, problem)
+    chosen["rule"] = work_of(config).predict(model, inputs).probabilities
+    if model.decision.mode == REFIT:
+        chosen["refit"] = chosen["rule"]
+    rows = []
+    for name, probabilities in chosen.items():
+        own = by_name.get(name, {})
+        note = ""
+        if name == "rule":
+            note = f"{choosing.get('mode', 'graph')} by {model.decision.winner}"
+        elif name == "nodes":
+            note = " ".join(f"{key}={choosing[key]:.4f}" for key in _FIGURES if choosing.get(key) is not None)
+        rows.append(
+            {
+                "row": name,
+                "test": accuracy_on_test(data, probabilities.argmax(1)),
+                "held_out": own.get("held_out"),
+                "seconds": own.get("seconds") if name != "rule" else seconds,
+                "epochs": own.get("epochs"),
+                "note": note,
+            }
+        )
+    return rows
+
+
+_FIGURES = ("gain", "gain_error", "high", "apparent_room")
+
+
+def _control(probabilities: NDArray[Any], state: NDArray[np.float64], problem: Any) -> NDArray[np.float64]:
+    """Return one candidate's predictions, improved by the validation labels without any choice.
+
+    Its residuals (one-hot class less probability) on validation nodes are regressed on the state, as rewards
+    are by the chooser, with the penalty 1; what the regression predicts is added.
+    """
+    from mcn.train.probes.choose import Ridge
+
+    labels = problem.val_labels.numpy()
+    logits = np.log(np.clip(probabilities.astype(np.float64), 1e-30, None))
+    own = tempered(logits, best_temperature(logits[problem.val], labels))
+    residual = np.eye(own.shape[1])[labels] - own[problem.val]
+    fitted = Ridge(state[problem.val], residual).chooser(1.0)
+    return np.asarray(own + fitted.predicted(state))
+
+
+def choice_study(
+    out: str | os.PathLike[str],
+    sets: Iterable[str] = SETS,
+    splits: int = 10,
+    root: str | os.PathLike[str] | None = None,
+    report: Callable[[str], Any] | None = None,
+) -> list[dict[str, Any]]:
+    """Run the study into a CSV file; rows that it has already are not run again."""
+    path = Path(out)
+    rows = read_rows(path)
+    for name in sets:
+        for split in range(FIRST.get(name, 0), FIRST.get(name, 0) + splits):
+            if any(row["set"] == name and int(row["split"]) == split for row in rows):
+                continue
+            with torch.random.fork_rng(devices=[]):
+                found = run_split(load_split(name, split, root), split)
+            rows += [{"set": name, "split": split, **row, "version": __version__} for row in found]
+            _write(path, rows)
+            if report is not None:
+                rule = next(row for row in found if row["row"] == "rule")
+                report(f"{name}, split {split}: {100 * rule['test']:.1f} ({rule['note']})")
+    return rows
+
+
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    """Return the rows of the study's file; none if there is none."""
+    if not path.exists():
+        return []
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def _write(path: Path, rows: list[dict[str, Any]]) -> None:
+    text = io.StringIO()
+    table = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    table.writeheader()
+    for row in rows:
+        table.writerow({key: f"{v:.6g}" if isinstance(v := row.get(key), float) else v for key in COLUMNS})
+    with atomic_write(path) as file:
+        file.write(text.getvalue().encode())
