@@ -120,7 +120,7 @@ def test_a_baseline_has_no_settings() -> None:
 
 def test_a_trained_method_is_a_plain_training_run() -> None:
     data, method = small_graph(), METHODS["mcn"]
-    config = method.configure(None, SMALL, {})
+    config = method.configure(None, {**SMALL, "attention": "gated"}, {})
     assert config == small_config()
     own = method.run(method.prepare(data, None, config, None), config, 3)
     trainer = new_trainer(data, small_config(seed=3))

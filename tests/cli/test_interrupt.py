@@ -58,11 +58,15 @@ def undisturbed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPat
     epochs = EPOCHS[request.param]
     each = epochs // len(CANDIDATES) if request.param == "auto" else epochs
     kind = {"mcn": MCNConfig, "views": ViewsConfig, "auto": AutoConfig}[request.param]
-    own = {"candidates": CANDIDATES, "repeats": 1} if request.param == "auto" else {}
+    own: dict[str, Any] = {"mcn": {"attention": "gated"}, "views": {}}.get(
+        request.param, {"candidates": CANDIDATES, "repeats": 1}
+    )
     config = kind(max_epochs=each, patience=each, **own)
     folder = tmp_path_factory.mktemp("whole") / "run"
     train_run(folder, load_dataset("karate"), config, {"dataset": "karate", "graph": None, "nodes": None})
     words = ["train", "--dataset", "karate", "--recipe", request.param]
+    if request.param == "mcn":
+        words += ["--attention", "gated"]
     if request.param == "auto":
         words += ["--candidates", ",".join(CANDIDATES), "--set", "repeats=1"]
     return Whole([*words, "--max-epochs", str(each), "--patience", str(each)], folder, epochs)

@@ -13,7 +13,6 @@ from mcn.train.mcn import work
 from mcn.train.problem import Memory, class_names
 from tests.train.graphs import small_graph
 
-
 PLAIN = MCNConfig(attention="gated")  # one network, one stack
 
 

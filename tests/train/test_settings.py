@@ -201,7 +201,10 @@ COMMON: list[tuple[dict[str, Any], str]] = [
     ({"motifs": 5}, "motifs must be a list of names, got 5"),
     ({"motifs": ("edge", 3)}, "motifs must be a list of names, got ('edge', 3)"),
     ({"motifs": ()}, "motifs must name at least one of them, got none"),
-    ({"stopping": "los"}, "stopping must be one of gat, accuracy, loss, got 'los'; did you mean 'loss'?"),
+    (
+        {"stopping": "los"},
+        "stopping must be one of gat, gat-accuracy, accuracy, loss, got 'los'; did you mean 'loss'?",
+    ),
     ({"scope": "pair"}, "scope must be one of edges, pairs, got 'pair'; did you mean 'pairs'?"),
 ]
 
