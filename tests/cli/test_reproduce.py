@@ -110,7 +110,7 @@ def test_figure4(mcn: Run, data_root: Path, tmp_path: Path) -> None:
     [
         (
             ["table4"],
-            "one of table1, table2, table3, figure1, figure4, beyond, got 'table4'; did you mean",
+            "figure1, figure2, figure3, figure4, beyond, got 'table4'; did you mean",
         ),
         (["table2", "--methods", "mnc"], "got 'mnc'; did you mean 'mcn'?"),
         (["table2", "--methods", ","], "--methods names nothing, got ','"),
@@ -186,3 +186,37 @@ def test_wrong_use_of_kept_runs(mcn: Run, tmp_path: Path) -> None:
     assert message == "--from is for table2, table3, beyond; figure1 has none"
     message = refused(mcn("reproduce", "table2", "--from", tmp_path, "--out", tmp_path / "out"))
     assert str(tmp_path / "table2.csv") in message
+
+
+def test_figure2(mcn: Run, tmp_path: Path) -> None:
+    done = mcn("reproduce", "figure2", "--out", tmp_path)
+    assert done.code == 0, done.err
+    assert "triangle: the neighbours of 1300 nodes, right about 100.0% of them" in done.out.splitlines()
+    assert (tmp_path / "figure2.png").read_bytes().startswith(b"\x89PNG")
+    assert refused(mcn("reproduce", "figure2", "--seeds", 3)).startswith("--seeds is for table2")
+    assert (
+        refused(mcn("reproduce", "figure2", "--scope", "pairs")) == "--scope is for figure4; figure2 has none"
+    )
+    assert "got 'paris'; did you mean 'pairs'" in refused(mcn("reproduce", "figure4", "--scope", "paris"))
+
+
+def test_figure3(mcn: Run, tmp_path: Path) -> None:
+    done = mcn("reproduce", "figure3", "--out", tmp_path, "--datasets", "karate", "--json")
+    assert done.code == 0, done.err
+    content = json.loads(done.out)
+    assert (content["figure"], content["dataset"]) == ("figure3", "karate")
+    assert (tmp_path / "figure3.pdf").read_bytes().startswith(b"%PDF")
+    assert (tmp_path / "run" / "summary.json").is_file()
+
+
+@pytest.mark.slow
+def test_figure4_over_seeds(mcn: Run, data_root: Path, tmp_path: Path) -> None:
+    options = ("--out", tmp_path, "--data-root", data_root, "--seeds", 2, "--scope", "pairs")
+    done = mcn("reproduce", "figure4", *options)
+    assert done.code == 0, done.err
+    pattern = json.loads((tmp_path / "pattern.json").read_text())
+    assert (pattern["scope"], pattern["nodes"], len(pattern["runs"])) == ("pairs", 333, 2)
+    for one in pattern["runs"]:
+        assert sum(one["share"].values()) == pytest.approx(1)
+    assert pattern["correlation"]["4-path"]["distance"]["of"] == 2
+    assert "rank correlation of the choice in layer 1" in done.out

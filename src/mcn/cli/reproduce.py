@@ -12,6 +12,7 @@ import typer
 
 from mcn._names import one_of
 from mcn.cli._compiling import compile_notice
+from mcn.cli._figures import FIGURES, figure, print_pattern
 from mcn.cli._interrupt import resumable
 from mcn.cli._options import DataRoot, Jobs, Json, out_option
 from mcn.cli._progress import progress_bar
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from mcn.experiments.paper.plan import Entry
 
 TABLES = ("table2", "table3", "beyond")
-WHAT = ("table1", "table2", "table3", "figure1", "figure4", "beyond")
+WHAT = ("table1", "table2", "table3", *FIGURES, "beyond")
 
 
 def run(
@@ -32,7 +33,7 @@ def run(
     ] = False,
     seeds: Annotated[
         int | None,
-        typer.Option("--seeds", min=1, help="Runs per method and data set; 15, 10 or 30 if not given."),
+        typer.Option("--seeds", min=1, help="Runs per cell of a table; 15, 10 or 30 if not given."),
     ] = None,
     first_seed: Annotated[
         int | None,
@@ -58,12 +59,20 @@ def run(
         int | None,
         typer.Option("--check", min=1, help="With --from: run so many of its runs again, drawn at random."),
     ] = None,
+    scope: Annotated[
+        str | None,
+        typer.Option(
+            "--scope", help="For figure4: edges (the paper's equation) or pairs (motifs reach further)."
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Reproduce a table or a figure of the paper.
 
     table1: GCN and GAT as special cases, in numbers. table2: twelve methods on the citation graphs. table3:
-    DD-6 and DD-7. figure1: one graph under three motifs. figure4: the motif each node of Cora chose.
+    DD-6 and DD-7. figure1: one graph under three motifs. figure2: a node whose neighbours mislead, and whose
+    strong ties do not. figure3: who heard whom in a trained network, and by which choice. figure4: the motif
+    each node of Cora chose, and with --seeds where in the graph those nodes stand, over several runs.
     beyond: motif views beside the paper's networks, with and without motifs (docs/beyond.md).
 
     Tables come with a report (report.md, report.html): the paper's values, ours, ranks, whether a
@@ -75,11 +84,17 @@ def run(
     one_of("WHAT", what, WHAT)
     folder = out if out is not None else Path("reproduce") / what
     names, sets = _names("--methods", methods), _names("--datasets", datasets)
+    if scope is not None and what != "figure4":
+        raise ValueError(f"--scope is for figure4; {what} has none")
+    if scope is not None:
+        one_of("--scope", scope, ("edges", "pairs"))
     if check is not None and kept is None:
         raise ValueError("--check needs --from: the folder of the runs to repeat")
     if what not in TABLES:
-        own = (("--methods", names), ("--seeds", seeds), ("--jobs", jobs), ("--results", results))
-        for option, given in (*own, ("--from", kept)):
+        own = [("--methods", names), ("--jobs", jobs), ("--results", results), ("--from", kept)]
+        if what != "figure4":
+            own.append(("--seeds", seeds))
+        for option, given in own:
             if given is not None:
                 raise ValueError(f"{option} is for {', '.join(TABLES)}; {what} has none")
     if kept is not None and check is not None:
@@ -104,7 +119,8 @@ def run(
         elif what == "table1":
             result = _table1(folder, sets or ["cora"], first_seed or 0, data_root, resume)
         else:
-            result = _figure(what, folder, sets, first_seed or 0, data_root, resume)
+            own_seeds = list(range(first_seed or 0, (first_seed or 0) + (seeds or 1)))
+            result = figure(what, folder, sets, own_seeds, scope, data_root, resume)
     if as_json:
         print(json.dumps(result, indent=2))
     else:
@@ -222,53 +238,6 @@ def _table1(
     }
 
 
-def _figure(
-    what: str, folder: Path, datasets: list[str] | None, seed: int, data_root: Path | None, resume: bool
-) -> dict[str, Any]:
-    from mcn.data import load_dataset
-
-    name = _one_dataset(what, datasets)
-    files = [folder / f"{what}{suffix}" for suffix in (".pdf", ".png")]
-    if any(file.exists() for file in files) and not resume:
-        raise ValueError(f"{folder} already holds {what}; choose another --out, or go on with --resume")
-    data = load_dataset(name, root=data_root)
-    if what == "figure1":
-        summary = _draw1(data, files)
-    else:
-        summary = _draw4(name, data, files, folder / "run", seed, resume)
-    return {"figure": what, "dataset": name, **summary, "files": [str(file) for file in files]}
-
-
-def _draw1(data: Any, files: list[Path]) -> dict[str, Any]:
-    """fig:butterfly: nothing to train."""
-    from mcn.motifs import count_motifs
-    from mcn.viz import draw_figure1
-
-    counts = count_motifs(data.edge_index, data.num_nodes)
-    for file in files:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        draw_figure1(data, counts, file)
-    return {}
-
-
-def _draw4(name: str, data: Any, files: list[Path], folder: Path, seed: int, resume: bool) -> dict[str, Any]:
-    """fig:vis: the paper's setting and rule, with the motifs of the figure."""
-    from mcn.train.presets import dataset_config
-    from mcn.train.run import train_run
-    from mcn.viz import draw_figure4
-
-    motifs = ("edge", "4-path", "triangle")
-    config = dataset_config("paper", name, motifs=motifs, steps=1, seed=seed)
-    source = {"dataset": name, "graph": None, "nodes": None}
-    with progress_bar("training") as report:
-        run = train_run(folder, data, config, source, resume=resume, progress=report)
-    for file in files:
-        draw_figure4(run, data, file)
-    return {key: run.summary[key] for key in ("protocol", "val_accuracy", "test_accuracy", "motif_share")} | {
-        "run": str(folder)
-    }
-
-
 def _seeds(what: str, seeds: int | None, first: int | None, quick: bool) -> list[int]:
     from mcn.experiments.paper.plan import QUICK_SEEDS
     from mcn.experiments.paper.plan import TABLES as known
@@ -276,16 +245,6 @@ def _seeds(what: str, seeds: int | None, first: int | None, quick: bool) -> list
     number = seeds if seeds is not None else QUICK_SEEDS if quick else known[what].seeds
     start = known[what].first_seed if first is None else first
     return list(range(start, start + number))
-
-
-def _one_dataset(what: str, datasets: list[str] | None) -> str:
-    if datasets is None:
-        return "karate" if what == "figure1" else "cora"
-    if len(datasets) > 1:
-        raise ValueError(f"--datasets: {what} shows one graph, got {', '.join(datasets)}")
-    if what == "figure4" and datasets != ["cora"]:
-        raise ValueError(f"--datasets: figure4 is about cora, got {datasets[0]!r}")
-    return datasets[0]
 
 
 def _names(option: str, text: str | None) -> list[str] | None:
@@ -317,6 +276,12 @@ def _print(result: dict[str, Any]) -> None:
         print_reproduced(result)
     for layer, shares in enumerate(result.get("motif_share", ()), 1):
         print(f"layer {layer} listens to: " + ", ".join(f"{s:.0%} {choice}" for choice, s in shares.items()))
+    for one in result.get("votes", ()):
+        print(
+            f"{one['motif']}: the neighbours of {one['nodes']} nodes, right about {one['right']:.1%} of them"
+        )
+    if "pattern" in result:
+        print_pattern(result["pattern"])
     if "protocol" in result:
         print(f"protocol: {result['protocol']}")
     print(f"files: {', '.join(result['files'])}")

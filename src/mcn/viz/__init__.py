@@ -11,6 +11,8 @@ _HOME = {
     "write_explorer": ".explorer",
     "write_report": ".explorer",
     "draw_figure1": ".figure1",
+    "draw_figure2": ".figure2",
+    "draw_figure3": ".figure3",
     "draw_figure4": ".figure4",
     "write_comparison": ".comparison",
 }

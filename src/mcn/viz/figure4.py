@@ -126,6 +126,11 @@ def class_component(data: Data, label: int) -> NDArray[np.int64]:
     return np.asarray(inside[part == np.bincount(part).argmax()], np.int64)
 
 
+def component_graph(data: Data, members: NDArray[np.int64]) -> sp.csr_array[Any]:
+    """The edges among some nodes, in their order: CSR of ones."""
+    return _within(count_motifs(data.edge_index, data.num_nodes).adjacency("edge"), members)
+
+
 def _within(matrix: sp.csr_array[Any], nodes: NDArray[np.int64]) -> sp.csr_array[Any]:
     """The rows and columns of `nodes`, in their order."""
     return matrix[nodes][:, nodes]
