@@ -93,7 +93,8 @@ def _draw4(
     base = dataset_config("paper", name, motifs=_MOTIFS4, steps=1, scope=scope)
     members = class_component(data, 4)
     measures = node_measures(component_graph(data, members))
-    drawn, single = None, []
+    drawn: Any = None
+    single: list[dict[str, Any]] = []
     for seed in seeds:
         own = files[0].parent / ("run" if len(seeds) == 1 else f"run-{seed}")
         run = _trained(own, name, data, base.replace(seed=seed), resume)

@@ -10,6 +10,8 @@ from mcn.experiments.search.proposals import Grid
 from mcn.experiments.search.space import Range, load_space, spaces
 from mcn.train.presets import dataset_config
 
+SPACES = ["citation", "citation-screen", "dd", "dd-best", "dd-gat", "dd-gcn", "quick"]
+
 
 def written(folder: Path, text: str) -> Path:
     path = folder / "mine.yaml"
@@ -17,7 +19,7 @@ def written(folder: Path, text: str) -> Path:
     return path
 
 
-@pytest.mark.parametrize("name", ["citation", "dd", "dd-best", "dd-gat", "dd-gcn", "quick"])
+@pytest.mark.parametrize("name", SPACES)
 def test_what_comes_with_the_package(name: str) -> None:
     assert name in spaces()
     space = load_space(name)
@@ -44,6 +46,19 @@ def test_the_spaces_of_the_paper() -> None:
         assert sorted(dd.settings[ours]) == sorted(paper[theirs])  # type: ignore[arg-type]
     assert (dd.base("dd6")["hidden"], dd.base("dd6")["patience"]) == (paper["hidden"], paper["patience"])
     assert dd.size == 2 * 4 * 5 * 4 * (2**7 - 1)
+
+
+def test_the_screening_is_the_papers_search_at_its_best_rates() -> None:
+    """All motif sets, steps and Ψ; learning rate, dropout and L2 are those of the data set's best setting."""
+    whole, screening = load_space("citation"), load_space("citation-screen")
+    assert screening.size == (2**5 - 1) * 3 * 5
+    for name, values in screening.settings.items():
+        assert values == whole.settings[name]
+    for dataset in ("cora", "citeseer", "pubmed"):
+        best = dataset_config("paper", dataset)
+        base = screening.base(dataset)
+        for name in ("lr", "dropout", "weight_decay", "patience"):
+            assert base[name] == getattr(best, name)
 
 
 @pytest.mark.parametrize("dataset", ["dd6", "dd7"])
