@@ -125,7 +125,7 @@ LINES = st.lists(
 )
 
 
-@pytest.mark.parametrize("large", [2**20, 0])  # 0: pyarrow reads what the compiled reader does not
+@pytest.mark.parametrize("large", [2**20, 0])  # 0: small files of text take the compiled reader too
 @given(
     lines=LINES,
     header=st.sampled_from([None, True, False]),
@@ -135,7 +135,7 @@ LINES = st.lists(
 def test_whatever_the_fast_readers_take_the_careful_one_reads_alike(
     large: int, lines: list[str], header: bool | None, delimiter: str | None, as_text: bool
 ) -> None:
-    with tempfile.TemporaryDirectory() as folder, mock.patch("mcn.data.arrow.LARGE", large):
+    with tempfile.TemporaryDirectory() as folder, mock.patch("mcn.data.edge_text.LARGE", large):
         path = _write(Path(folder), "\n".join(lines))
         try:
             fast = _read_fast(path, delimiter, header, as_text)

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from mcn.data.border import check_size, reading, shown
 from mcn.data.cells import RawTable
-from mcn.data.text import is_integer, is_number
 
 TABLES = (".parquet", ".feather", ".arrow")
 LARGE = 2**20
@@ -32,79 +31,29 @@ def arrow(name: str = "pyarrow") -> Any:
         return None
 
 
-def text_edges(
-    content: bytes, start: int, mark: str | None, as_text: bool
-) -> tuple[NDArray[np.int64], NDArray[Any], int, str | None] | None:
-    """Read the ids of a large plain text file; None if anything in it needs the careful reader.
-
-    Args:
-        content: the file.
-        start: where the first edge begins.
-        mark: the separator, None for white space.
-        as_text: whether ids are text even if all of them are integers.
-
-    Returns:
-        Positions [2, E] among the ids, the ids in ascending order, the width, and the first id that is no
-        integer (with `as_text`: None).
-    """
-    columns = _columns(content, start, mark)
-    if columns is None:
-        return None
-    pa, compute = arrow(), arrow("pyarrow.compute")
-    width, table = columns
-    pieces = [piece for column in table.columns for piece in column.chunks]
-    both = pa.chunked_array(pieces, pa.string()).dictionary_encode().combine_chunks()
-    order = compute.sort_indices(both.dictionary)
-    ids = both.dictionary.take(order)
-    names: list[str] = ids.to_pylist()
-    if any(not name or name != name.strip() or name[0] in "#%" for name in names):
-        return None
-    if not as_text and all(map(is_number, names)):  # integers, or a mistake that has a line
-        return None
-    place = np.empty(len(names), np.int64)
-    place[order.to_numpy()] = np.arange(len(names))
-    ends = place[both.indices.to_numpy()].reshape(2, -1)
-    in_order = (names[code] for code in ends.T.flat)
-    example = None if as_text else next(name for name in in_order if not is_integer(name))
-    known = np.empty(len(names), object)
-    known[:] = names
-    return ends, known, width, example
-
-
 def text_numbers(content: bytes, start: int, mark: str | None, column: int) -> NDArray[np.float64] | None:
     """Read one column of a large plain text file as numbers; None if the careful reader must."""
-    found = _columns(content, start, mark, number=column)
-    return None if found is None else found[1]
-
-
-def _columns(content: bytes, start: int, mark: str | None, number: int | None = None) -> Any:
     csv = arrow("pyarrow.csv")
     if csv is None or len(content) < LARGE or not _plain(content, mark):
         return None
     pa = arrow()
-    names = ["f0", "f1"] if number is None else [f"f{number}"]
-    kind = pa.string() if number is None else pa.float64()
+    name = f"f{column}"
     try:
         table = csv.read_csv(
             pa.BufferReader(pa.py_buffer(content).slice(start)),
             read_options=csv.ReadOptions(autogenerate_column_names=True, block_size=_BLOCK),
             parse_options=csv.ParseOptions(delimiter=mark or " ", quote_char=False, ignore_empty_lines=True),
             convert_options=csv.ConvertOptions(
-                column_types=dict.fromkeys(names, kind),
-                include_columns=names,
+                column_types={name: pa.float64()},
+                include_columns=[name],
                 null_values=[],
                 strings_can_be_null=False,
             ),
         )
     except (pa.ArrowException, KeyError, ValueError):
         return None
-    if number is not None:
-        values: NDArray[np.float64] = table.column(0).to_numpy()
-        return 0, values
-    end = content.find(b"\n", start)
-    line = content[start : len(content) if end < 0 else end]
-    width = line.count((mark or " ").encode()) + 1
-    return width, table
+    values: NDArray[np.float64] = table.column(0).to_numpy()
+    return values
 
 
 def _plain(content: bytes, mark: str | None) -> bool:

@@ -11,9 +11,10 @@ import numpy as np
 
 from mcn._jit import kernel
 from mcn._names import did_you_mean
-from mcn.data.arrow import text_edges, text_numbers
+from mcn.data.arrow import LARGE, text_numbers
 from mcn.data.border import read_bytes, shown
-from mcn.data.edge_list import EdgeList, checked_weights, compact, further_note, sorted_ids
+from mcn.data.edge_list import EdgeList, checked_weights, compact, further_note, id_array, sorted_ids
+from mcn.data.edge_names import named_edges
 from mcn.data.text import data_lines, find_delimiter, is_integer, is_number, read_text, split_line
 
 _HEADERS = {
@@ -34,8 +35,8 @@ def read_edge_text(
     """Read a text edge list: the first two fields of a line are an edge; `weights` names a further one.
 
     Ids are integers if all of them are, otherwise text (or always, with `as_text`). Plain files of integers
-    take a compiled path, large plain files of text pyarrow's if it is installed; everything else, and every
-    error, the careful one.
+    take a compiled path, and so do large plain files of text; everything else, and every error, the careful
+    one.
     """
     found = _read_fast(path, delimiter, header, as_text) or _read_careful(path, delimiter, header, as_text)
     return found if weights is None else _weighted(found, path, delimiter, header, weights)
@@ -115,25 +116,33 @@ def _bad_number(names: list[str]) -> int | None:
 def _read_fast(path: Path, delimiter: str | None, header: bool | None, as_text: bool) -> EdgeList | None:
     """Read a plain file, or return None if anything in it needs the careful reader."""
     content = read_bytes(path).removeprefix(b"\xef\xbb\xbf")
-    if b'"' in content or content.count(b"\r") != content.count(b"\r\n"):
+    if b"\r" in content and content.count(b"\r") != content.count(b"\r\n"):
+        return None
+    quotes = content.count(b'"', 0, content.find(b"\n") + 1)
+    if quotes % 2 or content.find(b'"', content.find(b"\n") + 1) >= 0:
         return None
     mark, skip, head = _head(path, content, delimiter, header)
     if mark is not None and (len(mark) != 1 or not mark.isascii()):
         return None
     start = head[skip][0]
+    if quotes and start == 0:  # the header may be quoted, but this is an edge
+        return None
     if not as_text:
         ids, width = _parse(np.frombuffer(content, np.uint8)[start:], ord(mark) if mark else 32)
         if width >= 2:
             known, ends = compact(ids.T)
             return EdgeList(ends, known, further_note(width - 2))
-    found = text_edges(content, start, mark, as_text)
+    found = named_edges(content, start, mark) if len(content) >= LARGE else None
     if found is None:
         return None
-    ends, known, width, odd = found
-    notes = further_note(width - 2)
-    if odd is not None and not as_text:
+    notes = further_note(found.width - 2)
+    if not as_text:
+        if all(map(is_number, found.names)):  # integers, or a mistake that has a line
+            return None
+        in_order = (found.names[at] for at in found.first)
+        odd = next(name for name in in_order if not is_integer(name))
         notes.append(f"node ids are read as text (for instance {shown(odd)})")
-    return EdgeList(ends, known, notes)
+    return EdgeList(found.ends, id_array(found.names, as_text=True), notes)
 
 
 def _head(

@@ -1,0 +1,97 @@
+"""Reading a CSV edge list beside pyarrow's plain reading of the same file: CPU time, wall time, peak memory.
+
+Run from the project's folder: ``python benchmarks/reading.py --lines 10000000``. Every measurement is a
+process of its own, the best of `--repeats`. pyarrow makes a table of the two columns; `mcn` also finds out
+whether the ids are integers or text, numbers the distinct ones in ascending order and gives every edge two of
+these numbers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+EDGES_PER_NODE = 10
+
+
+def write_edges(path: Path, lines: int, kind: str) -> None:
+    """Write random edges between a tenth as many nodes, named by integers or by text."""
+    rng = np.random.default_rng(0)
+    nodes = max(2, lines // EDGES_PER_NODE)
+    prefix = "" if kind == "integers" else "user"
+    with path.open("w") as file:
+        file.write("source,target\n")
+        for start in range(0, lines, 100_000):
+            ends = rng.integers(0, nodes, (min(100_000, lines - start), 2)) * 7919 % nodes
+            file.write("".join(f"{prefix}{u},{prefix}{v}\n" for u, v in ends.tolist()))
+
+
+def measure(reader: str, path: Path) -> dict[str, float]:
+    """Read a file in this process, after everything is imported and compiled."""
+    small = path.with_name("small.csv")
+    if reader == "mcn":
+        from mcn.data.edge_files import read_edges
+        from mcn.data.edge_names import named_edges
+
+        small.write_text("source,target\n1,2\n3,4\n")
+        read_edges(small)
+        named_edges(b"a,b\nc,d\n", 0, ",")
+        read = read_edges
+    else:
+        from pyarrow import csv
+
+        small.write_text("source,target\n1,2\n")
+        csv.read_csv(small)
+        read = csv.read_csv
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    began, cpu = time.perf_counter(), time.process_time()
+    found = read(path)
+    taken = {"cpu": time.process_time() - cpu, "wall": time.perf_counter() - began}
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    del found
+    return taken | {"peak": peak / 1024, "more": (peak - before) / 1024}
+
+
+def best(reader: str, path: Path, repeats: int) -> dict[str, float]:
+    """The quickest of several processes."""
+    words = [sys.executable, __file__, "--measure", reader, str(path)]
+    runs = [json.loads(subprocess.check_output(words)) for _ in range(repeats)]
+    return min(runs, key=lambda run: float(run["cpu"]))
+
+
+def main() -> None:
+    """Print a line per kind of ids and reader, and the ratios."""
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("--lines", type=int, default=1_000_000)
+    options.add_argument("--repeats", type=int, default=3)
+    options.add_argument("--measure", nargs=2, metavar=("READER", "FILE"), help=argparse.SUPPRESS)
+    given = options.parse_args()
+    if given.measure:
+        print(json.dumps(measure(given.measure[0], Path(given.measure[1]))))
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        for kind in ("integers", "text"):
+            path = Path(folder) / f"{kind}.csv"
+            write_edges(path, given.lines, kind)
+            size = path.stat().st_size / 2**20
+            print(f"{given.lines:,} lines of {kind}, {size:,.0f} MiB")
+            found = {reader: best(reader, path, given.repeats) for reader in ("pyarrow", "mcn")}
+            for reader, run in found.items():
+                print(
+                    f"  {reader:8} {run['cpu']:6.2f} s CPU {run['wall']:6.2f} s wall, peak "
+                    f"{run['peak']:6,.0f} MiB ({run['more']:,.0f} MiB by reading)"
+                )
+            ratio = {name: found["mcn"][name] / found["pyarrow"][name] for name in ("cpu", "wall")}
+            print(f"  ratio    {ratio['cpu']:6.2f} by CPU {ratio['wall']:6.2f} by wall time", flush=True)
+
+
+if __name__ == "__main__":
+    main()
