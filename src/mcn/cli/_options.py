@@ -22,7 +22,8 @@ Graph = Annotated[
     Path | None,
     typer.Option(
         "--graph",
-        help="An edge list (csv, tsv, txt, .gz; parquet, feather), .mtx, .graphml, .gexf, .gml or .npz.",
+        help="An edge list (csv, tsv, txt, .gz; parquet, feather), .mtx, .graphml, .gexf, .gml or .npz, or a "
+        "folder that `mcn pack` made.",
     ),
 ]
 Nodes = Annotated[
@@ -150,7 +151,11 @@ def check_input(dataset: str | None, graph: Path | None, nodes: Path | None) -> 
         raise ValueError("give --dataset or --graph, not both")
     if nodes is not None and graph is None:
         raise ValueError("--nodes describes the nodes of --graph; give that too")
-    if graph is not None and not graph.expanduser().is_file():
+    if graph is not None and graph.expanduser().is_dir():
+        from mcn.store.manifest import read_manifest
+
+        read_manifest(graph.expanduser())
+    elif graph is not None and not graph.expanduser().is_file():
         raise FileNotFoundError(f"{graph}: no such file")
 
 
@@ -184,11 +189,11 @@ def read_input(
     """
     check_input(dataset, graph, nodes)
     if graph is not None:
-        from mcn.data import load_graph
+        from mcn.store.reading import read_graph
 
         if isinstance(own.get("split"), str) and "," in own["split"]:
             own["split"] = [name.strip() for name in own["split"].split(",")]
-        data = load_graph(graph, nodes=nodes, split_index=split_index, structure=structure, **own)
+        data = read_graph(graph, nodes=nodes, split_index=split_index, structure=structure, **own)
         return data, str(graph)
     check_for_dataset(own)
     from mcn.data import load_dataset  # without torch until the name is known to be right

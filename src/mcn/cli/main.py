@@ -21,6 +21,7 @@ VERBS = {
     "reproduce": "Reproduce a table or a figure of the paper.",
     "search": "Search for settings on the validation nodes.",
     "motifs": "Count the motifs of a graph.",
+    "pack": "Pack a graph into a folder, for graphs past memory.",
     "datasets": "List the data sets, and where they are looked for.",
     "methods": "List the methods, and what each can do.",
 }

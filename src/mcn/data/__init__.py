@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from mcn.data.sparse import feature_csr as feature_csr
     from mcn.data.sparse import feature_tensor as feature_tensor
     from mcn.data.splits import random_split as random_split
+    from mcn.data.streams import PlantedGraph as PlantedGraph
+    from mcn.data.streams import rmat_stream as rmat_stream
     from mcn.data.structure import degree_features as degree_features
     from mcn.data.structure import wl_features as wl_features
     from mcn.data.ties import strong_ties as strong_ties
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 _HOME = {
     "DatasetInfo": ".registry",
     "DatasetNotFound": ".files",
+    "PlantedGraph": ".streams",
     "SimpleGraph": ".simple",
     "Treatment": ".treatment",
     "barabasi_albert": ".generators",
@@ -47,6 +50,7 @@ _HOME = {
     "powerlaw_cluster": ".generators",
     "random_split": ".splits",
     "rmat": ".generators",
+    "rmat_stream": ".streams",
     "simple_graph": ".simple",
     "strong_ties": ".ties",
     "wl_features": ".structure",

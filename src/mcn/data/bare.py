@@ -46,10 +46,14 @@ def bare_dataset(name: str, root: str | Path | None = None) -> BareGraph:
 
 
 def edge_report(graph: SimpleGraph, notes: list[str]) -> list[str]:
-    """Say what was made simple, what else there is to note, and how many nodes have no edge."""
-    report = [graph.describe(), *notes]
-    isolated = graph.num_nodes - np.count_nonzero(np.bincount(graph.pairs.reshape(-1)))
-    return [*report, f"{isolated:,} nodes without edges, kept"] if isolated else report
+    """Say what was done to the edges: the size, notes of the reader, nodes without edges."""
+    isolated = graph.num_nodes - int(np.count_nonzero(np.bincount(graph.pairs.reshape(-1))))
+    return [graph.describe(), *notes, *isolated_note(isolated)]
+
+
+def isolated_note(isolated: int) -> list[str]:
+    """Say that there are nodes without edges, if there are."""
+    return [f"{isolated:,} nodes without edges, kept"] if isolated else []
 
 
 def existing(path: Any) -> Path:

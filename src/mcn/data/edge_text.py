@@ -91,7 +91,7 @@ def _read_careful(path: Path, delimiter: str | None, header: bool | None, as_tex
     names = list(index)
     notes = further_note(width - 2)
     if not as_text and not all(map(is_integer, names)):
-        bad = _bad_number(names)
+        bad = bad_number(names)
         if bad is not None:
             edge = ends.index(bad) // 2
             line_number = next(islice(data_lines(text), edge + skip, None))[0]
@@ -107,7 +107,7 @@ def _read_careful(path: Path, delimiter: str | None, header: bool | None, as_tex
     return EdgeList(position[np.frombuffer(ends, np.int64).reshape(-1, 2).T], ids, notes)
 
 
-def _bad_number(names: list[str]) -> int | None:
+def bad_number(names: list[str]) -> int | None:
     """The first id that is no integer where all are numbers; among names, some may look like numbers."""
     bad = (place for place, name in enumerate(names) if is_number(name) and not name.isdigit())
     return next(bad, None) if all(map(is_number, names)) else None
@@ -121,14 +121,14 @@ def _read_fast(path: Path, delimiter: str | None, header: bool | None, as_text: 
     quotes = content.count(b'"', 0, content.find(b"\n") + 1)
     if quotes % 2 or content.find(b'"', content.find(b"\n") + 1) >= 0:
         return None
-    mark, skip, head = _head(path, content, delimiter, header)
+    mark, skip, head = find_layout(path, content, delimiter, header)
     if mark is not None and (len(mark) != 1 or not mark.isascii()):
         return None
     start = head[skip][0]
     if quotes and start == 0:  # the header may be quoted, but this is an edge
         return None
     if not as_text:
-        ids, width = _parse(np.frombuffer(content, np.uint8)[start:], ord(mark) if mark else 32)
+        ids, width = parse_integers(np.frombuffer(content, np.uint8)[start:], ord(mark) if mark else 32)
         if width >= 2:
             known, ends = compact(ids.T)
             return EdgeList(ends, known, further_note(width - 2))
@@ -145,7 +145,7 @@ def _read_fast(path: Path, delimiter: str | None, header: bool | None, as_text: 
     return EdgeList(found.ends, id_array(found.names, as_text=True), notes)
 
 
-def _head(
+def find_layout(
     path: Path, content: bytes, delimiter: str | None, header: bool | None
 ) -> tuple[str | None, int, list[tuple[int, str]]]:
     """Separator, number of header lines, and the first two lines with data with where they start."""
@@ -175,7 +175,7 @@ def _weighted(
     column = names.index(weights, 2)
     notes = [note for note in found.notes if "further column" not in note] + further_note(len(names) - 3)
     content = read_bytes(path).removeprefix(b"\xef\xbb\xbf")
-    start = _head(path, content, delimiter, header)[2][1][0]
+    start = find_layout(path, content, delimiter, header)[2][1][0]
     cells: Any = text_numbers(content, start, mark, column)
     if cells is None or len(cells) != found.ends.shape[1] or not (np.isfinite(cells) & (cells > 0)).all():
         lines = islice(data_lines(text), skip, None)
@@ -195,7 +195,7 @@ def _skip_blanks(text: Any, at: int, mark: int) -> int:
 
 
 @kernel
-def _parse(text: Any, mark: int) -> Any:
+def parse_integers(text: Any, mark: int) -> Any:
     """Pairs of integers from lines of equal width; width 0 if there is anything out of the ordinary.
 
     `mark` is the separator, 32 for any run of blanks. Further columns are skipped, but must be numbers.

@@ -32,16 +32,21 @@ def rmat(scale: int, edges: int, seed: int = 0, a: float = 0.57, b: float = 0.19
 
     Pairs are drawn until `edges` distinct ones are there, self-loops left out; node numbers are shuffled.
     """
-    if min(a, b, c, 1 - a - b - c) < 0:
-        raise ValueError(f"a, b, c and 1-a-b-c must not be negative, got {a}, {b}, {c}, {1 - a - b - c:g}")
-    if not 1 <= scale <= 31:
-        raise ValueError(f"scale must be 1 to 31 (2**scale nodes), got {scale}")
+    check_rmat(scale, a, b, c)
     n = 2**scale
     if edges > n * (n - 1) // 2:
         raise ValueError(f"{edges} edges do not fit on 2**{scale} nodes; raise scale")
     rng = np.random.default_rng(seed)
     label = rng.permutation(n)
-    return _distinct(lambda count: label[_rmat_pairs(rng, scale, count, a, b, c)], n, edges)
+    return _distinct(lambda count: label[rmat_pairs(rng, scale, count, a, b, c)], n, edges)
+
+
+def check_rmat(scale: int, a: float, b: float, c: float) -> None:
+    """Refuse parameters that R-MAT does not have."""
+    if min(a, b, c, 1 - a - b - c) < 0:
+        raise ValueError(f"a, b, c and 1-a-b-c must not be negative, got {a}, {b}, {c}, {1 - a - b - c:g}")
+    if not 1 <= scale <= 31:
+        raise ValueError(f"scale must be 1 to 31 (2**scale nodes), got {scale}")
 
 
 def barabasi_albert(n: int, m: int, seed: int = 0) -> Edges:
@@ -104,7 +109,8 @@ def _contains(ascending: Edges, keys: Edges) -> NDArray[np.bool_]:
 
 
 @kernel
-def _rmat_pairs(rng: Any, scale: int, count: int, a: float, b: float, c: float) -> Any:
+def rmat_pairs(rng: Any, scale: int, count: int, a: float, b: float, c: float) -> Any:
+    """Draw `count` pairs of R-MAT, before nodes are shuffled."""
     pairs = np.zeros((2, count), np.int64)
     for e in range(count):
         u, v = 0, 0

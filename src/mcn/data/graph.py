@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ from mcn.data.own_split import SplitRequest, find_parts
 from mcn.data.simple import SimpleGraph, simple_graph
 from mcn.data.sparse import feature_tensor
 from mcn.data.splits import Parts
-from mcn.data.structure import degree_features, wl_features
+from mcn.data.structure import degree_columns, wl_features
 from mcn.data.treatment import SCALINGS, STRUCTURE, Treatment, describe, fit_treatment
 
 _STRUCTURAL = ("degree", "wl")
@@ -151,9 +151,9 @@ def load_graph(
             found = read_edges(path, delimiter=delimiter, header=header, as_text=as_text, weights=weights)
         ids, ends = found.ids, found.ends
         if table is not None and raw is not None:
-            ids, ends = table.ids, _positions(found, table.ids, source, raw.name, header, delimiter)
+            ids, ends = table.ids, table_positions(found, table.ids, source, raw.name, header, delimiter)
         graph = simple_graph(ends, len(ids))
-        wanted = _Features(features, scaling, treatment, dense)
+        wanted = FeatureRequest(features, scaling, treatment, dense)
         data = _assemble(graph, ids, table, wanted, request, found.notes)
         if found.weights is not None:
             data.edge_weight, note = edge_weights(graph, ends, found.weights)
@@ -176,7 +176,7 @@ def add_structure(data: Data, structure: str) -> None:
 
 
 @dataclass(frozen=True)
-class _Features:
+class FeatureRequest:
     """Which features were asked for."""
 
     names: Sequence[str] | str | None
@@ -203,7 +203,7 @@ def _attribute_table(path: str, found: EdgeList, attributes: list[dict[str, str]
     return RawTable(path, ["", *names], rows, [f"{path}, node {shown(node)}" for node in own])
 
 
-def _positions(
+def table_positions(
     found: EdgeList, ids: NDArray[Any], path: str, table: str, header: bool | None, delimiter: str | None
 ) -> NDArray[np.int64]:
     """Translate the ends of the edges into rows of the table."""
@@ -233,35 +233,58 @@ def _assemble(
     graph: SimpleGraph,
     ids: NDArray[Any],
     table: NodeTable | None,
-    wanted: _Features,
+    wanted: FeatureRequest,
     request: SplitRequest,
     notes: list[str],
 ) -> Data:
-    report = edge_report(graph, notes)
     data = Data(edge_index=torch.from_numpy(graph.edge_index), num_nodes=graph.num_nodes)
     data.node_ids = ids
+    degree = np.bincount(graph.pairs.reshape(-1), minlength=graph.num_nodes)
+    wl = (lambda: wl_features(graph, iterations=3)) if wanted.names == "wl" else None
+    add_nodes(data, table, wanted, request, edge_report(graph, notes), degree, wl)
+    return data
+
+
+def add_nodes(
+    data: Data,
+    table: NodeTable | None,
+    wanted: FeatureRequest,
+    request: SplitRequest,
+    report: list[str],
+    degree: NDArray[np.int64],
+    wl: Callable[[], sparse.csr_array[Any]] | None = None,
+) -> None:
+    """Add features, labels, split and report to the `Data` of a graph.
+
+    Args:
+        data: the graph.
+        table: of its nodes.
+        wanted: which features.
+        request: which split.
+        report: what is to be said of the edges.
+        degree: of every node, from which features are made if the table has none.
+        wl: makes Weisfeiler–Lehman features, if they are wanted.
+    """
     parts, origin = None, ""
     if table is not None and table.y is not None:
         parts, origin = find_parts(request, table.raw, table.y, table.splits)
     if not _add_table_features(data, table, wanted, parts, report):
         data.scaling = "raw" if wanted.scaling == "raw" else "rows"
-        made = wl_features(graph, iterations=3) if wanted.names == "wl" else degree_features(graph)
-        data.x = feature_tensor(made, dense=wanted.dense)
+        data.x = feature_tensor(degree_columns(degree) if wl is None else wl(), dense=wanted.dense)
         report.append(
-            "features: one-hot colours of 3 Weisfeiler–Lehman iterations"
-            if wanted.names == "wl"
-            else "features: one-hot size of the degree (no feature columns)"
+            "features: one-hot size of the degree (no feature columns)"
+            if wl is None
+            else "features: one-hot colours of 3 Weisfeiler–Lehman iterations"
         )
     if table is not None and parts is not None:
         _add_labels(data, table, parts, origin, report)
     else:
         report.append("no labels")
     data.report = report
-    return data
 
 
 def _add_table_features(
-    data: Data, table: NodeTable | None, wanted: _Features, parts: Parts | None, report: list[str]
+    data: Data, table: NodeTable | None, wanted: FeatureRequest, parts: Parts | None, report: list[str]
 ) -> bool:
     """Add the features of the node table, if it has any and they are wanted."""
     if table is None or isinstance(wanted.names, str):

@@ -71,8 +71,11 @@ def degree_features(graph: SimpleGraph) -> sparse.csr_array[Any]:
 
     The columns mean the same on every graph, so a model trained on one graph can be used on another.
     """
-    ends = graph.pairs.reshape(-1)
-    degree = np.bincount(ends, minlength=graph.num_nodes)
+    return degree_columns(np.bincount(graph.pairs.reshape(-1), minlength=graph.num_nodes))
+
+
+def degree_columns(degree: NDArray[np.int64]) -> sparse.csr_array[Any]:
+    """Return the same for degrees that are known."""
     _, column = np.frexp(degree)
     return _one_hot(np.minimum(column.astype(np.int64), DEGREE_COLUMNS - 1), DEGREE_COLUMNS)
 

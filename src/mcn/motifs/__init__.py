@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from mcn.motifs.catalogue import EDGE_ORBITS, GRAPHLETS, MOTIFS, NODE_ORBITS, graphlet_of
 from mcn.motifs.count import count_motifs
 from mcn.motifs.counts import MotifCounts, MotifTotal
+from mcn.motifs.estimate import EstimatedTotal, MotifEstimates
 from mcn.motifs.picture import picture
 
 if TYPE_CHECKING:
@@ -18,7 +19,9 @@ __all__ = [
     "MOTIFS",
     "NODE_ORBITS",
     "AddMotifs",
+    "EstimatedTotal",
     "MotifCounts",
+    "MotifEstimates",
     "MotifTotal",
     "count_motifs",
     "graphlet_of",

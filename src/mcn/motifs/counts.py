@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import comb
 from pathlib import Path
@@ -14,6 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from mcn._files import atomic_write
+from mcn._threads import run_chunks
 from mcn.data.border import reading
 from mcn.data.npz import Archive
 from mcn.data.simple import SimpleGraph
@@ -22,6 +24,7 @@ from mcn.motifs.catalogue import (
     CATALOGUE,
     EDGE_ORBITS,
     GRAPHLETS,
+    MOTIFS,
     NODE_ORBITS,
     edge_copies,
     graphlet_copies,
@@ -29,11 +32,14 @@ from mcn.motifs.catalogue import (
     node_copies,
     orbit_weights,
 )
-from mcn.motifs.enumerate import Enumerated
+from mcn.motifs.enumerate import CYCLES, TRIANGLES, Enumerated, worth_threads
+from mcn.motifs.orient import cut_rows
 from mcn.motifs.pairs import NonAdjacent
+from mcn.motifs.stages import ORBIT_STAGES, stage_of
 
-_FORMAT = "mcn-motif-counts-1"
-_ARRAYS = ("indptr", "indices", "t", "s1", "s2", "k", "c")
+_FORMATS = {1: "mcn-motif-counts-1-triangles", 2: "mcn-motif-counts-1-cliques", 3: "mcn-motif-counts-1"}
+"""By the stage of the enumeration, which decides what arrays there are."""
+_ARRAYS = ["indptr", "indices", "t", "s1", "s2", "k", "c"]
 _NUMBERS = ("num_nodes", "self_loops", "duplicates", "one_way", "induced")
 
 
@@ -53,16 +59,20 @@ class MotifCounts:
     """Motif counts of every edge and node of a graph, made by `count_motifs`.
 
     Kept are five numbers per edge; the columns are derived from them when asked for, so ask for one
-    `column` or `adjacency` rather than for all of `per_edge` where memory matters.
+    `column` or `adjacency` rather than for all of `per_edge` where memory matters. Counts that were made for
+    some `motifs` alone keep fewer, and know those of `motifs`.
     """
 
     graph: SimpleGraph
     enumerated: Enumerated
     induced: bool = True
+    threads: int | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         for name in _ARRAYS[2:]:
             array = getattr(self.enumerated, name)
+            if array is None:
+                continue
             if array.shape != (self.num_edges,) or array.dtype not in (np.uint32, np.uint64):
                 raise ValueError(
                     f"enumerated.{name} has shape {list(array.shape)}, dtype {array.dtype}; expected uint32 "
@@ -80,6 +90,11 @@ class MotifCounts:
         return self.graph.num_edges
 
     @property
+    def motifs(self) -> tuple[str, ...]:
+        """The names that `column` and `adjacency` know: all of `mcn.motifs.MOTIFS`, or those counted for."""
+        return tuple(name for name in MOTIFS if stage_of(name, self.induced) <= self.enumerated.stage)
+
+    @property
     def pairs(self) -> NDArray[np.int64]:
         """Int64 [M, 2]: the undirected edges, u < v, sorted; the rows of `per_edge`."""
         return self.graph.pairs
@@ -87,13 +102,19 @@ class MotifCounts:
     @property
     def per_edge(self) -> NDArray[np.int64]:
         """Int64 [M, 13]: counts of the edge orbits `mcn.EDGE_ORBITS`, computed at each access."""
-        return self._columns(np.eye(len(EDGE_ORBITS), dtype=np.int64), self.induced)
+        inputs = self._all_inputs("per_edge")
+        if not self.induced:
+            return self._columns(np.eye(len(EDGE_ORBITS), dtype=np.int64), self.induced)
+        rows = np.empty((self.num_edges, len(EDGE_ORBITS)), np.int64)
+        given = (*inputs, rows)
+        self._in_chunks(lambda start, stop: derive.orbit_rows(start, stop, *given))
+        return rows
 
     @property
     def per_node(self) -> NDArray[np.int64]:
         """Int64 [N, 15]: counts of the node orbits `mcn.NODE_ORBITS`, computed at each access."""
         counts: NDArray[np.int64]
-        counts, too_large = derive.node_orbits(*self._inputs)
+        counts, too_large = derive.node_orbits(*self._all_inputs("per_node"))
         if too_large < 0 and not self.induced:
             # Sums of counts ≥ 0; the only one that can exceed int64 is the center of all 3-stars.
             degree = counts[:, 0]
@@ -143,14 +164,16 @@ class MotifCounts:
         return total.tocsr()
 
     def totals(self) -> list[MotifTotal]:
-        """Per edge orbit: instances in the graph, and the edges and nodes it touches.
+        """Per edge orbit that was counted: instances in the graph, and the edges and nodes it touches.
 
         The numbers are Python integers: they are exact, however large.
         """
         lines = []
         for g in CATALOGUE:
+            if g.name not in self.motifs:
+                continue
             columns = {orbit: self.column(orbit) for orbit, _ in g.edge_orbits}
-            sums = {orbit: _exact_sum(column) for orbit, column in columns.items()}
+            sums = {orbit: exact_sum(column) for orbit, column in columns.items()}
             instances = sum(sums.values()) // len(g.edges)
             for orbit, column in columns.items():
                 touched = np.flatnonzero(column)
@@ -183,11 +206,11 @@ class MotifCounts:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write an .npz file (compressed, no pickle); it appears complete or not at all."""
-        arrays: dict[str, Any] = {"format": np.array(_FORMAT)}
+        arrays: dict[str, Any] = {"format": np.array(_FORMATS[self.enumerated.stage])}
         arrays |= {name: np.array(int(getattr(self.graph, name))) for name in _NUMBERS if name != "induced"}
         arrays["induced"] = np.array(int(self.induced))
         arrays |= {"indptr": self.graph.indptr, "indices": self.graph.indices}
-        arrays |= {name: getattr(self.enumerated, name) for name in _ARRAYS[2:]}
+        arrays |= {name: getattr(self.enumerated, name) for name in self._stored}
         with atomic_write(path) as file:
             np.savez_compressed(file, **arrays)
 
@@ -201,21 +224,39 @@ class MotifCounts:
             OSError: the file is not there or cannot be read.
         """
         with reading(path, "not a file of motif counts, or damaged"):
-            content = Archive(Path(path)).read(("format", *_NUMBERS, *_ARRAYS))
+            archive = Archive(Path(path))
+            kind = str(archive.read(["format"])["format"])
+            names = _ARRAYS[:3] if kind == _FORMATS[1] else _ARRAYS[:6] if kind == _FORMATS[2] else _ARRAYS
+            content = archive.read(("format", *_NUMBERS, *names))
             _check(path, content)
         numbers = {name: int(content[name]) for name in _NUMBERS}
         induced = bool(numbers.pop("induced"))
         graph = SimpleGraph(indptr=content["indptr"], indices=content["indices"], **numbers)
-        return cls(graph, Enumerated(*(content[name] for name in _ARRAYS[2:])), induced)
+        return cls(graph, Enumerated(*(content[name] for name in names[2:])), induced)
 
     def __repr__(self) -> str:
         kind = "" if self.induced else ", induced=False"
         return f"MotifCounts({self.num_nodes:,} nodes, {self.num_edges:,} edges{kind})"
 
+    @property
+    def _stored(self) -> list[str]:
+        return [name for name in _ARRAYS[2:] if getattr(self.enumerated, name) is not None]
+
     @cached_property
     def _inputs(self) -> tuple[NDArray[Any], ...]:
         g, x = self.graph, self.enumerated
-        return g.indptr, g.indices, *derive.node_sums(g.indptr, g.indices, x.t), x.t, x.s1, x.s2, x.k, x.c
+        numbers = [np.zeros_like(x.t) if each is None else each for each in (x.s1, x.s2, x.k, x.c)]
+        return g.indptr, g.indices, *derive.node_sums(g.indptr, g.indices, x.t), x.t, *numbers
+
+    def _all_inputs(self, what: str) -> tuple[NDArray[Any], ...]:
+        if self.enumerated.stage < CYCLES:
+            raise ValueError(f"{what} needs all motifs, and only {', '.join(self.motifs)} were counted")
+        return self._inputs
+
+    @cached_property
+    def _degree(self) -> NDArray[np.int64]:
+        degree: NDArray[np.int64] = derive.degrees(self.graph.indptr, self.graph.indices)
+        return degree
 
     @property
     def _tails(self) -> NDArray[np.int64]:
@@ -224,8 +265,27 @@ class MotifCounts:
     def _columns(self, weights: NDArray[np.int64], induced: bool) -> NDArray[np.int64]:
         if not induced:
             weights = weights @ edge_copies()
-        columns: NDArray[np.int64] = derive.edge_columns(*(*self._inputs, np.ascontiguousarray(weights)))
+        needed = max((stage for stage, part in zip(ORBIT_STAGES, weights.T, strict=True) if part.any()))
+        if needed > self.enumerated.stage:
+            raise ValueError(
+                f"this motif was not counted; count_motifs was asked for {', '.join(self.motifs)}"
+            )
+        if needed == TRIANGLES:
+            g, first = self.graph, np.ascontiguousarray(weights[:, :3])
+            small: NDArray[np.int64] = derive.small_columns(
+                g.indptr, g.indices, self._degree, self.enumerated.t, first
+            )
+            return small
+        columns = np.empty((self.num_edges, len(weights)), np.int64)
+        given = (*self._inputs, np.ascontiguousarray(weights), columns)
+        self._in_chunks(lambda start, stop: derive.edge_columns(start, stop, *given))
         return columns
+
+    def _in_chunks(self, work: Callable[[int, int], object]) -> None:
+        """Call `work` for ranges of nodes of about equal numbers of edges, on as many threads as counting."""
+        threads = worth_threads(self.num_edges, self.threads)
+        cuts = cut_rows(self.graph.indptr, 1 if threads == 1 else 4 * threads)
+        run_chunks(lambda _worker, start, stop: work(start, stop), cuts, threads)
 
     def _symmetric(self, values: NDArray[np.int64]) -> sp.csr_array[np.int64]:
         kept = values > 0
@@ -247,7 +307,7 @@ class MotifCounts:
         return NonAdjacent(self._symmetric(edge), self._symmetric(triangle))
 
 
-def _exact_sum(column: NDArray[np.int64]) -> int:
+def exact_sum(column: NDArray[np.int64]) -> int:
     """The sum of counts ≥ 0, by halves of 32 bits: fewer than 2³¹ of those cannot exceed 63 bits."""
     return (int((column >> 32).sum()) << 32) + int((column & 0xFFFFFFFF).sum())
 
@@ -255,11 +315,11 @@ def _exact_sum(column: NDArray[np.int64]) -> int:
 def _check(path: str | os.PathLike[str], content: dict[str, NDArray[Any]]) -> None:
     """Refuse a file whose arrays do not fit together; kernels do not check their indices."""
     sound = (
-        str(content["format"]) == _FORMAT
+        str(content["format"]) in _FORMATS.values()
         and all(content[x].shape == () and content[x].dtype.kind in "iu" for x in _NUMBERS)
         and all(0 <= int(content[x]) < 2**63 for x in _NUMBERS)
         and int(content["induced"]) <= 1
-        and all(content[x].ndim == 1 for x in _ARRAYS)
+        and all(content[x].ndim == 1 for x in _ARRAYS if x in content)
         and _fits(int(content["num_nodes"]), content)
     )
     if not sound:
@@ -271,11 +331,12 @@ def _check(path: str | os.PathLike[str], content: dict[str, NDArray[Any]]) -> No
 def _fits(n: int, content: dict[str, NDArray[Any]]) -> bool:
     indptr, indices = content["indptr"], content["indices"]
     m = len(indices)
+    there = [x for x in _ARRAYS[2:] if x in content]
     if not (
         indptr.dtype == np.int64
         and indptr.shape == (n + 1,)
         and indices.dtype == np.uint32
-        and all(content[x].dtype in (np.uint32, np.uint64) and content[x].shape == (m,) for x in _ARRAYS[2:])
+        and all(content[x].dtype in (np.uint32, np.uint64) and content[x].shape == (m,) for x in there)
         and indptr[0] == 0
         and indptr[-1] == m
         and bool((np.diff(indptr) >= 0).all())
@@ -286,9 +347,24 @@ def _fits(n: int, content: dict[str, NDArray[Any]]) -> bool:
     same_row = tails[1:] == tails[:-1]
     if not ((tails < indices).all() and (indices[1:] > indices[:-1])[same_row].all()):
         return False
-    numbers = [content[x] for x in _ARRAYS[2:]]
+    numbers = [content[x] for x in there]
+    if len(there) < len(_ARRAYS[2:]):
+        return _possible(indptr, indices, tails, *numbers)
     sums = derive.node_sums(indptr, indices, np.minimum(numbers[0], m))  # not yet known to be in bounds
     return int(derive.first_impossible(indptr, indices, *sums, *numbers)) < 0
+
+
+def _possible(
+    indptr: NDArray[Any], indices: NDArray[Any], tails: NDArray[Any], t: NDArray[Any], *others: NDArray[Any]
+) -> bool:
+    """Whether counts of some motifs are within the bounds that keep their columns in 64 bits."""
+    degree = derive.degrees(indptr, indices)
+    closed = t.astype(np.int64)
+    if len(t) and bool((closed > np.minimum(degree[tails], degree[indices]) - 1).any()):
+        return False
+    most = 2 * closed * closed.max(initial=0)
+    bounds = (2 * len(t), most, closed * closed // 2)
+    return all(bool((each <= bound).all()) for each, bound in zip(others, bounds, strict=False))
 
 
 __all__ = ["EDGE_ORBITS", "GRAPHLETS", "NODE_ORBITS", "MotifCounts", "MotifTotal"]

@@ -98,7 +98,31 @@ def _orbits(
 
 
 @kernel
+def orbit_rows(
+    start: Any,
+    stop: Any,
+    indptr: Any,
+    indices: Any,
+    degree: Any,
+    around: Any,
+    triangles: Any,
+    t: Any,
+    s1: Any,
+    s2: Any,
+    k: Any,
+    c: Any,
+    rows: Any,
+) -> Any:
+    """The 13 orbit counts of the edges of nodes in [start, stop), into their rows."""
+    for u in range(start, stop):
+        for e in range(indptr[u], indptr[u + 1]):
+            _orbits(e, u, indices[e], degree, around, triangles, t, s1, s2, k, c, rows[e])
+
+
+@kernel
 def edge_columns(
+    start: Any,
+    stop: Any,
     indptr: Any,
     indices: Any,
     degree: Any,
@@ -110,20 +134,43 @@ def edge_columns(
     k: Any,
     c: Any,
     weights: Any,
+    columns: Any,
 ) -> Any:
-    """Int64 [M, rows of `weights`]: weighted sums of the 13 orbit counts of every edge."""
-    columns = np.empty((len(indices), len(weights)), np.int64)
+    """Weighted sums of the 13 orbit counts of the edges of nodes in [start, stop), [M, rows of `weights`]."""
     o = np.empty(13, np.int64)
-    for u in range(len(indptr) - 1):
+    for u in range(start, stop):
         for e in range(indptr[u], indptr[u + 1]):
-            v = indices[e]
-            _orbits(e, u, v, degree, around, triangles, t, s1, s2, k, c, o)
+            _orbits(e, u, indices[e], degree, around, triangles, t, s1, s2, k, c, o)
             for i in range(len(weights)):
                 total = 0
                 for j in range(13):
                     total += weights[i, j] * o[j]
                 columns[e, i] = total
+
+
+@kernel
+def small_columns(indptr: Any, indices: Any, degree: Any, t: Any, weights: Any) -> Any:
+    """The same for sums over the first three orbits, which need triangles and degrees alone."""
+    columns = np.empty((len(indices), len(weights)), np.int64)
+    for u in range(len(indptr) - 1):
+        for e in range(indptr[u], indptr[u + 1]):
+            closed = np.int64(t[e])
+            open_ = degree[u] + degree[indices[e]] - 2 - 2 * closed
+            for i in range(len(weights)):
+                columns[e, i] = weights[i, 0] + weights[i, 1] * open_ + weights[i, 2] * closed
     return columns
+
+
+@kernel
+def degrees(indptr: Any, indices: Any) -> Any:
+    """The degree of every node."""
+    n = len(indptr) - 1
+    degree = np.zeros(n, np.int64)
+    for u in range(n):
+        degree[u] += indptr[u + 1] - indptr[u]
+        for e in range(indptr[u], indptr[u + 1]):
+            degree[indices[e]] += 1
+    return degree
 
 
 @kernel

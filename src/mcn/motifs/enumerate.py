@@ -24,29 +24,51 @@ _LITTLE = 2_000_000  # edges times longest out-list below which that is true as 
 _WORD = 2**32
 
 
+TRIANGLES, CLIQUES, CYCLES = 1, 2, 3
+"""Stages of the enumeration: t alone; t, s1, s2 and k; all five numbers."""
+
+
 @dataclass(frozen=True)
 class Enumerated:
-    """The five numbers of every edge, in the order of the graph's sorted pairs (see `kernels`)."""
+    """The five numbers of every edge, in the order of the graph's sorted pairs (see `kernels`).
+
+    Those of stages that were not asked for are None.
+    """
 
     t: Counts
-    s1: Counts
-    s2: Counts
-    k: Counts
-    c: Counts
+    s1: Counts | None = None
+    s2: Counts | None = None
+    k: Counts | None = None
+    c: Counts | None = None
+
+    @property
+    def stage(self) -> int:
+        """How far the enumeration went."""
+        return CYCLES if self.c is not None else CLIQUES if self.k is not None else TRIANGLES
+
+
+def worth_threads(edges: int, wanted: int | None) -> int:
+    """Return how many threads to use: those wanted, or all cores; one for few edges."""
+    return 1 if edges < SMALL else available_threads() if wanted is None else wanted
 
 
 def enumerate_edges(
-    graph: SimpleGraph, threads: int | None = None, progress: Callable[[float], object] | None = None
+    graph: SimpleGraph,
+    threads: int | None = None,
+    progress: Callable[[float], object] | None = None,
+    stage: int = CYCLES,
 ) -> Enumerated:
-    """Count the five numbers per edge. The result does not depend on `threads`."""
+    """Count the five numbers per edge, or those of the stages up to `stage`.
+
+    The result does not depend on `threads`.
+    """
     if graph.num_edges >= 2**31:
         raise ValueError(f"{graph.num_edges:,} edges: at most 2**31 are supported")
-    if graph.num_edges < SMALL:
-        threads = 1
-    elif threads is None:
-        threads = available_threads()
-    g = orient(graph, threads)
+    threads = worth_threads(graph.num_edges, threads)
+    g = orient(graph, threads, both=stage > TRIANGLES)
     report = _Progress(progress)
+    if stage == TRIANGLES:
+        return Enumerated(in_pair_order(_only_triangles(g, threads, report), g.pair))
     in_start = kernels.skip_leaves(g.degree, g.in_ptr, g.in_node)
     widest = int(np.diff(g.out_ptr).max(initial=0))
     if graph.num_edges < SMALL or graph.num_edges * widest < _LITTLE:
@@ -55,17 +77,18 @@ def enumerate_edges(
         cycle_bounds, work = bounds, [1, 1, 1]
     else:
         bounds, steps, room = _triangle_plan(g, threads)
-        cycle_bounds, cycle_steps = _cycle_plan(g, threads, in_start)
+        cycle_bounds, cycle_steps = _cycle_plan(g, threads, in_start) if stage == CYCLES else (bounds, 0)
         work = [steps, steps, 2 * cycle_steps]
-    report.plan(work, [len(bounds), len(bounds), len(cycle_bounds)])
+    report.plan(work[:stage], [len(bounds), len(bounds), len(cycle_bounds)][:stage])
 
     spare = _Spare(len(g.degree), len(g.out))
     found = _triangles(g, bounds, threads, report, spare)
     found += _cliques(g, bounds, threads, report, room, found[0], spare)
-    found += [_cycles(g, cycle_bounds, threads, report, in_start, spare)]
+    if stage == CYCLES:
+        found += [_cycles(g, cycle_bounds, threads, report, in_start, spare)]
 
     def reorder(_worker: int, i: int, _stop: int) -> None:  # one each at a time: few are held twice
-        found[i] = _in_pair_order(found[i], g.pair)
+        found[i] = in_pair_order(found[i], g.pair)
 
     run_chunks(reorder, range(len(found) + 1), threads)
     return Enumerated(*found)
@@ -101,7 +124,32 @@ class _Spare:
         return self._used[worker]
 
 
-def _triangle_plan(g: Oriented, threads: int) -> tuple[NDArray[np.int64], int, int]:
+@dataclass(frozen=True)
+class Plan:
+    """Ranges of equal work for tasks elsewhere, and the sizes of what they need."""
+
+    triangles: NDArray[np.int64]
+    cycles: NDArray[np.int64]
+    room: int  # for the triangles of one node
+    cycle_kind: Any  # of the numbers that count 4-cycles
+
+    @staticmethod
+    def clique_kind(t: Counts) -> Any:
+        """The type of numbers that s2 and k fit into: s2 ≤ 2·t·max t and k ≤ t²/2."""
+        most = int(t.max(initial=0))
+        return np.uint32 if 2 * most * most < _WORD else np.uint64
+
+
+def plan_work(g: Oriented, stage: int, parts: int) -> Plan:
+    """Cut the ranks into about `parts` ranges of equal work, for triangles and for cycles."""
+    triangles, _, room = _triangle_plan(g, 1, parts)
+    if stage < CYCLES:
+        return Plan(triangles, triangles[:1], room, np.uint32)
+    in_start = kernels.skip_leaves(g.degree, g.in_ptr, g.in_node)
+    return Plan(triangles, _cycle_plan(g, 1, in_start, parts)[0], room, _cycle_kind(g))
+
+
+def _triangle_plan(g: Oriented, threads: int, parts: int = _CHUNKS) -> tuple[NDArray[np.int64], int, int]:
     """Ranges of equal work for the triangles, the whole of it, and room for one node's triangles."""
     work = np.empty(len(g.degree), np.int64)
     rooms = [0]
@@ -110,10 +158,12 @@ def _triangle_plan(g: Oriented, threads: int) -> tuple[NDArray[np.int64], int, i
         rooms.append(int(kernels.triangle_work(start, stop, g.out_ptr, g.out, work)))
 
     run_chunks(plan, _even(len(work), threads), threads)
-    return *_bounds(work), max(rooms)
+    return *_bounds(work, parts), max(rooms)
 
 
-def _cycle_plan(g: Oriented, threads: int, in_start: NDArray[np.uint64]) -> tuple[NDArray[np.int64], int]:
+def _cycle_plan(
+    g: Oriented, threads: int, in_start: NDArray[np.uint64], parts: int = _CHUNKS
+) -> tuple[NDArray[np.int64], int]:
     """Ranges of equal work for the cycles, and the whole of it."""
     work = np.empty(len(g.degree), np.int64)
     lists = (in_start, g.out_ptr, g.in_ptr, g.in_node, g.in_edge)
@@ -122,12 +172,32 @@ def _cycle_plan(g: Oriented, threads: int, in_start: NDArray[np.uint64]) -> tupl
         kernels.cycle_work(start, stop, *lists, work)
 
     run_chunks(plan, _even(len(work), threads), threads)
-    return _bounds(work)
+    return _bounds(work, parts)
 
 
 def _even(count: int, threads: int) -> list[int]:
     parts = 1 if threads == 1 else 4 * threads
     return [count * i // parts for i in range(parts + 1)]
+
+
+def _only_triangles(g: Oriented, threads: int, report: _Progress) -> Counts:
+    if threads == 1 or len(g.out) < SMALL:
+        bounds, steps = np.array([0, len(g.degree)]), 1
+    else:
+        bounds, steps, _ = _triangle_plan(g, threads)
+    report.plan([steps], [len(bounds)])
+    nodes, zero, last = len(g.degree), np.uint64(0), np.uint64(len(g.degree))
+    marks = [np.zeros(nodes, np.uint32) for _ in range(threads)]
+    private = [np.zeros(len(g.out), np.uint32) for _ in range(threads)]
+
+    def work(worker: int, start: int, stop: int) -> None:
+        t = private[worker]
+        kernels.closed_triples(
+            start, stop, marks[worker], g.out_ptr, g.out, zero, t, zero, last, g.out, zero, t
+        )
+
+    run_chunks(work, bounds, threads, report.done)
+    return _sum([[t] for t in private])[0]
 
 
 def _triangles(
@@ -151,20 +221,10 @@ def _cliques(
     t: Counts,
     spare: _Spare,
 ) -> list[Counts]:
-    most = int(t.max(initial=0))
-    if most == 0:
+    if not t.any():
         return [np.zeros_like(t), np.zeros_like(t)]
-    kind = np.uint32 if 2 * most * most < _WORD else np.uint64  # s2 ≤ 2·t·max t and k ≤ t²/2
-    size = int(np.diff(g.out_ptr).max(initial=0))
-    scratch = [
-        (
-            mark,
-            np.empty(size * (size // 64 + 1) + 1, np.uint64),
-            np.empty((room + 1, 3), np.uint32),
-            np.empty(size + 1, np.uint64),
-        )
-        for mark in spare.per_node(threads)
-    ]
+    kind = Plan.clique_kind(t)
+    scratch = [(mark, *clique_scratch(g, room)) for mark in spare.per_node(threads)]
     private = spare.per_edge(threads, kind)
 
     def work(worker: int, start: int, stop: int) -> None:
@@ -172,6 +232,17 @@ def _cliques(
 
     run_chunks(work, bounds, threads, report.done)
     return _sum(private)
+
+
+def clique_scratch(g: Oriented, room: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """What `kernels.cliques` works in: bitmaps, the triangles of one node, and a number per neighbour."""
+    size = int(np.diff(g.out_ptr).max(initial=0))
+    bits = np.empty(size * (size // 64 + 1) + 1, np.uint64)
+    return bits, np.empty((room + 1, 3), np.uint32), np.empty(size + 1, np.uint64)
+
+
+def _cycle_kind(g: Oriented) -> Any:
+    return np.uint32 if _largest_product(g.degree, g.out_ptr, g.out) < _WORD else np.uint64
 
 
 def _cycles(
@@ -182,8 +253,7 @@ def _cycles(
     in_start: NDArray[np.uint64],
     spare: _Spare,
 ) -> Counts:
-    kind = np.uint32 if _largest_product(g.degree, g.out_ptr, g.out) < _WORD else np.uint64
-    wedges, private = spare.per_node(threads), spare.per_edge(threads, kind)
+    wedges, private = spare.per_node(threads), spare.per_edge(threads, _cycle_kind(g))
     lists = (in_start, g.out_ptr, g.out, g.in_ptr, g.in_node, g.in_edge)
 
     def work(worker: int, start: int, stop: int) -> None:
@@ -215,17 +285,18 @@ def _sum(private: list[list[Counts]]) -> list[Counts]:
     return total
 
 
-def _bounds(work: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
+def _bounds(work: NDArray[np.int64], parts: int) -> tuple[NDArray[np.int64], int]:
     """Cut the nodes into consecutive ranges of about equal work; also the whole of it."""
     nodes = len(work)
     ends = np.cumsum(work, out=work)
     total = int(ends[-1]) if nodes else 0
-    cuts = np.searchsorted(ends, np.arange(1, _CHUNKS) * (total / _CHUNKS), side="left")
+    cuts = np.searchsorted(ends, np.arange(1, parts) * (total / parts), side="left")
     return np.unique(np.concatenate([[0], cuts, [nodes]])), total
 
 
 @kernel
-def _in_pair_order(values: Any, pair: Any) -> Any:
+def in_pair_order(values: Any, pair: Any) -> Any:
+    """The numbers of the edges in the order of the graph's sorted pairs."""
     ordered = np.empty_like(values)
     for e in range(len(pair)):
         ordered[pair[e]] = values[e]

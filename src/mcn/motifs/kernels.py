@@ -72,6 +72,48 @@ def triangles(start: Any, stop: Any, mark: Any, degree: Any, out_ptr: Any, out: 
 
 
 @kernel
+def closed_triples(
+    start: Any,
+    stop: Any,
+    mark: Any,
+    out_ptr: Any,
+    rows: Any,
+    rows_at: Any,
+    t_rows: Any,
+    low: Any,
+    high: Any,
+    lists: Any,
+    lists_at: Any,
+    t_lists: Any,
+) -> Any:
+    """Add the triangles whose lowest node is in [start, stop) and whose middle one is in [low, high).
+
+    `rows` holds the out-lists from edge `rows_at` on, `lists` those of the middle nodes from edge `lists_at`
+    on: pieces of one array, or that array itself. Nothing but triangles is counted (see `triangles`).
+    """
+    for u in range(np.uint64(start), np.uint64(stop)):
+        first, last = out_ptr[u], out_ptr[u + _ONE]
+        if last - first < np.uint64(2):
+            continue
+        for p in range(first, last):
+            mark[rows[p - rows_at]] = p + _ONE
+        for p in range(first, last):
+            v = np.uint64(rows[p - rows_at])
+            if v < low:
+                continue
+            if v >= high:
+                break
+            found = _ZERO
+            for q in range(out_ptr[v] - lists_at, out_ptr[v + _ONE] - lists_at):
+                r = np.uint64(mark[lists[q]])
+                if r > first:
+                    t_lists[q] += np.uint32(1)
+                    t_rows[r - _ONE - rows_at] += np.uint32(1)
+                    found += _ONE
+            t_rows[p - rows_at] += found
+
+
+@kernel
 def cliques(
     start: Any,
     stop: Any,

@@ -29,17 +29,19 @@ class Oriented(NamedTuple):
     in_edge: NDArray[np.uint32]  # [M]: number of that edge
 
 
-def orient(graph: SimpleGraph, threads: int = 1) -> Oriented:
-    """Rank the nodes by degree and point every edge at its higher end.
+def orient(graph: SimpleGraph, threads: int = 1, *, both: bool = True) -> Oriented:
+    """Rank the nodes by degree and point every edge at its higher end; without `both`, in-lists stay empty.
 
     Both kinds of list are made by a counting sort in which every worker has counters of its own, so that
     it knows where its edges go; the result does not depend on the number of workers.
     """
-    rank, degree = _rank(graph.indptr, graph.indices)
+    rank, degree = rank_by_degree(_degrees(graph.indptr, graph.indices))
     out_ptr, out, pair, highs = _out_lists(graph, rank, threads)
+    if not both:
+        return Oriented(degree, out_ptr, out, pair, out_ptr[:0], out[:0], out[:0])
     in_ptr = _starts(highs)
     in_node, in_edge = np.empty_like(out), np.empty_like(out)
-    cuts = _cut(out_ptr, threads)
+    cuts = cut_rows(out_ptr, threads)
     _on_each(
         lambda w: _in_lists(cuts[w], cuts[w + 1], out_ptr, out, highs[w], in_ptr, in_node, in_edge), threads
     )
@@ -49,7 +51,7 @@ def orient(graph: SimpleGraph, threads: int = 1) -> Oriented:
 def _out_lists(graph: SimpleGraph, rank: NDArray[np.uint32], threads: int) -> tuple[NDArray[Any], ...]:
     """Row pointers, higher ends and places among the pairs; also each worker's count of higher ends."""
     n, m = graph.num_nodes, graph.num_edges
-    cuts = _cut(graph.indptr, threads)
+    cuts = cut_rows(graph.indptr, threads)
     lows = np.zeros((threads, n), np.uint32)
     _on_each(lambda w: _count(cuts[w], cuts[w + 1], graph.indptr, graph.indices, rank, lows[w]), threads)
     out_ptr = _starts(lows)
@@ -59,7 +61,7 @@ def _out_lists(graph: SimpleGraph, rank: NDArray[np.uint32], threads: int) -> tu
         threads,
     )
     out, pair = np.empty(m, np.uint32), np.empty(m, np.uint32)
-    ends = _cut(out_ptr, threads)
+    ends = cut_rows(out_ptr, threads)
     highs = np.zeros((threads, n), np.uint32)
     _on_each(lambda w: _sort_lists(ends[w], ends[w + 1], out_ptr, keys, out, pair, highs[w]), threads)
     return out_ptr, out, pair, highs
@@ -69,21 +71,27 @@ def _on_each(work: Callable[[int], object], threads: int) -> None:
     run_chunks(lambda _worker, start, _stop: work(start), range(threads + 1), threads)
 
 
-def _cut(ptr: NDArray[Any], threads: int) -> NDArray[np.int64]:
+def cut_rows(ptr: NDArray[Any], threads: int) -> NDArray[np.int64]:
     """Cut the rows of a CSR into `threads` ranges of about equal numbers of entries."""
     inner = np.searchsorted(ptr, [int(ptr[-1]) * w // threads for w in range(1, threads)])
     return np.concatenate([[0], inner, [len(ptr) - 1]])
 
 
 @kernel
-def _rank(indptr: Any, indices: Any) -> Any:
-    """Rank by ascending degree, ties by id; also the degrees by rank."""
+def _degrees(indptr: Any, indices: Any) -> Any:
     n = len(indptr) - 1
     degree = np.zeros(n, np.uint32)
     for u in range(n):
         degree[u] += np.uint32(indptr[u + 1] - indptr[u])
     for e in range(len(indices)):
         degree[indices[e]] += np.uint32(1)
+    return degree
+
+
+@kernel
+def rank_by_degree(degree: Any) -> Any:
+    """Rank by ascending degree, ties by id; also the degrees by rank."""
+    n = len(degree)
     start = np.zeros((np.int64(degree.max()) if n else 0) + 2, np.int64)
     for u in range(n):
         start[degree[u] + 1] += 1
@@ -143,19 +151,25 @@ def _scatter(
 
 
 @kernel
+def sort_range(keys: Any, first: Any, last: Any) -> Any:
+    """Sort the numbers from `first` to `last` in place; most lists are short."""
+    if last - first > np.uint64(24):
+        keys[first:last].sort()
+        return
+    for p in range(first + np.uint64(1), max(last, first + np.uint64(1))):
+        key = keys[p]
+        q: Any = p
+        while q > first and keys[q - np.uint64(1)] > key:
+            keys[q] = keys[q - np.uint64(1)]
+            q -= np.uint64(1)
+        keys[q] = key
+
+
+@kernel
 def _sort_lists(start: Any, stop: Any, out_ptr: Any, keys: Any, out: Any, pair: Any, highs: Any) -> Any:
     for u in range(start, stop):
         first, last = out_ptr[u], out_ptr[u + 1]
-        if last - first > np.uint64(24):
-            keys[first:last].sort()
-        else:
-            for p in range(first + np.uint64(1), max(last, first + np.uint64(1))):
-                key = keys[p]
-                q: Any = p
-                while q > first and keys[q - np.uint64(1)] > key:
-                    keys[q] = keys[q - np.uint64(1)]
-                    q -= np.uint64(1)
-                keys[q] = key
+        sort_range(keys, first, last)
         for p in range(first, last):
             v = np.uint32(keys[p] >> np.uint64(32))
             out[p], pair[p] = v, np.uint32(keys[p])

@@ -6,6 +6,8 @@ import errno
 import hashlib
 import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -81,24 +83,27 @@ class ArrayWriter:
             )
         content = piece.reshape(-1).view(np.uint8).data
         need_room(self._path.parent, len(content))
-        self._file.write(content)
+        with naming_file(self._path):
+            self._file.write(content)
         self._sha.update(content)
         self._rows += len(piece)
 
     def close(self) -> Entry:
         """Finish the file, and return what the manifest says of it."""
         shape = (self._rows,) if self._columns is None else (self._rows, self._columns)
-        self._file.seek(0)
-        self._file.write(_header(self._dtype, shape))
-        self._file.flush()
-        os.fsync(self._file.fileno())
-        self._file.close()
+        with naming_file(self._path):
+            self._file.seek(0)
+            self._file.write(_header(self._dtype, shape))
+            self._file.flush()
+            os.fsync(self._file.fileno())
+            self._file.close()
         self._part.replace(self._path)
         return Entry(self._dtype.str, shape, self._sha.hexdigest())
 
     def abandon(self) -> None:
         """Leave nothing of it."""
-        self._file.close()
+        with suppress(OSError):  # what is still in a buffer may not fit either
+            self._file.close()
         self._part.unlink(missing_ok=True)
 
 
@@ -155,6 +160,17 @@ def check_sum(folder: Path, name: str, entry: Entry) -> None:
             f"{path}: SHA-256 is {sha.hexdigest()}, expected {entry.sha256}: the file is damaged or was "
             "altered; pack again"
         )
+
+
+@contextmanager
+def naming_file(path: Path) -> Iterator[None]:
+    """Let an error of the disk say which file could not be written."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        raise OSError(error.errno, error.strerror or str(error), str(path)) from error
 
 
 def need_room(folder: Path, size: int) -> None:

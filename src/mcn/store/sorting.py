@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mcn._jit import kernel
-from mcn.store.arrays import need_room
+from mcn.store.arrays import naming_file, need_room
 
 LEAST = 2**16
 _MASK = np.uint64(2**31 - 1)
@@ -81,7 +81,7 @@ class Runs:
         path = self._run(len(self.lengths))
         need_room(self._folder, 8 * int(kept))
         part = path.with_suffix(".part")
-        with part.open("wb") as file:
+        with naming_file(part), part.open("wb") as file:
             file.write(keys[:kept].data)
             file.flush()
             os.fsync(file.fileno())
@@ -90,9 +90,13 @@ class Runs:
         self._used = 0
 
     @property
-    def pending(self) -> bool:
-        """Whether there are edges that are in no run yet."""
-        return self._used > 0
+    def taken(self) -> int:
+        """Edges taken so far, but for repeats within a run."""
+        return (sum(self.lengths) + self._used) // 2
+
+    def fits(self, count: int) -> bool:
+        """Whether so many further edges fit into the run under way."""
+        return self._used + 2 * count < self._room
 
     def merged(self, degree: NDArray[np.int64]) -> Iterator[NDArray[np.int32]]:
         """Yield the neighbours of all nodes, row by row; `degree` is counted on the way."""

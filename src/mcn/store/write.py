@@ -47,13 +47,14 @@ def write_store(
         runs = Runs(scratch, memory)
         _take(runs, edges, MAX_NODES if n is None else n)
         n = runs.tally.largest + 1 if n is None else n
-        arrays, m = write_rows(path, runs, n, progress)
+        arrays, degree = write_rows(path, runs, n, progress)
+        m = int(degree.sum()) // 2
         arrays |= write_ids(path, ids, n)
         made, width = write_features(path, x, n)
         arrays |= made
         for name, values in {"y": y, **masks}.items():
             if values is not None:
-                arrays[name] = _per_node(path, name, values, n, np.bool_ if name != "y" else np.int64)
+                arrays[name] = write_per_node(path, name, values, n, np.bool_ if name != "y" else np.int64)
         report = [describe(n, m, runs.tally)]
         Manifest(n, m, arrays, width, list(map(str, classes or [])), {"report": report}).write(path)
     except BaseException:
@@ -88,15 +89,29 @@ def _take(runs: Runs, edges: Iterable[Any], most: int) -> None:
             )
 
 
-def write_rows(path: Path, runs: Runs, n: int, progress: Progress | None) -> tuple[dict[str, Entry], int]:
-    """Merge the runs into `indices` and `indptr`; returns their entries and the number of edges."""
+def write_rows(
+    path: Path,
+    runs: Runs,
+    n: int,
+    progress: Progress | None = None,
+    present: NDArray[np.bool_] | None = None,
+) -> tuple[dict[str, Entry], NDArray[np.int64]]:
+    """Merge the runs into `indices` and `indptr`; returns their entries and the degree of every node.
+
+    Args:
+        path: the store's folder.
+        runs: the edges, sorted.
+        n: node numbers are below this.
+        progress: called with the finished fraction now and then.
+        present: which of the numbers are nodes, if not all; the others are left out, and the order stays.
+    """
     degree = np.zeros(n, np.int64)
-    total = max(1, sum(runs.lengths))
-    written = 0
+    place = None if present is None else (np.cumsum(present) - 1).astype(np.int32)
+    total, written = max(1, sum(runs.lengths)), 0
     writer = ArrayWriter(path, "indices", np.int32)
     try:
         for piece in runs.merged(degree):
-            writer.append(piece)
+            writer.append(piece if place is None else place[piece])
             written += len(piece)
             if progress is not None:
                 progress(min(1.0, written / total))
@@ -104,8 +119,9 @@ def write_rows(path: Path, runs: Runs, n: int, progress: Progress | None) -> tup
     except BaseException:
         writer.abandon()
         raise
+    degree = degree if present is None else degree[present]
     entries["indptr"] = _write_pieces(path, "indptr", np.int64, row_pointers(degree))
-    return entries, written // 2
+    return entries, degree
 
 
 def _write_pieces(
@@ -176,7 +192,8 @@ def _write_sparse(path: Path, x: Any, n: int) -> tuple[dict[str, Entry], int]:
     return entries, int(csr.shape[1])
 
 
-def _per_node(path: Path, name: str, values: Any, n: int, dtype: Any) -> Entry:
+def write_per_node(path: Path, name: str, values: Any, n: int, dtype: Any) -> Entry:
+    """Write a number or a truth value per node."""
     array = as_array(values, name, "[N]")
     whole = array.dtype.kind in "iu" if dtype == np.int64 else array.dtype == np.bool_
     if array.shape != (n,) or not whole:

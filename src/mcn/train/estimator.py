@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from torch_geometric.data import Data
 
 from mcn._names import did_you_mean, one_of
+from mcn.store import GraphStore
+from mcn.store.reading import as_data
 from mcn.train.loop import Epoch, fit
 from mcn.train.metrics import METRICS
 from mcn.train.predictions import Predictions, in_classes, report_on_test, score_on_test
@@ -65,12 +67,13 @@ class NodeClassifier:
             setattr(self, name, value)
         return self
 
-    def fit(self, data: Data) -> Self:
+    def fit(self, data: Data | GraphStore) -> Self:
         """Train on the nodes of `data.train_mask`, stopping by those of `data.val_mask`.
 
         Raises:
             ValueError: says what of `data` or of the parameters cannot be trained with.
         """
+        data = as_data(data)
         params = self.get_params()
         config = self.recipe.config(seed=params.pop("random_state"), **params)
         problem = prepare(data, config)
@@ -89,21 +92,21 @@ class NodeClassifier:
     def _keep(self, problem: Problem) -> None:
         """Keep what a recipe has to say of itself after training."""
 
-    def predictions(self, data: Data) -> Predictions:
+    def predictions(self, data: Data | GraphStore) -> Predictions:
         """Return probabilities and choices for the nodes of `data`: the training graph or another one."""
         self._check_fitted()
-        inputs = work_of(self.config_).inputs(data, self.config_, memory=self._memory)
+        inputs = work_of(self.config_).inputs(as_data(data), self.config_, memory=self._memory)
         return work_of(self.config_).predict(self.model_, inputs)
 
-    def predict_proba(self, data: Data) -> NDArray[np.float32]:
+    def predict_proba(self, data: Data | GraphStore) -> NDArray[np.float32]:
         """Return float32 [N, classes]: class probabilities of every node."""
         return self.predictions(data).probabilities
 
-    def predict(self, data: Data) -> NDArray[Any]:
+    def predict(self, data: Data | GraphStore) -> NDArray[Any]:
         """Return the class number of every node, as in `data.y` of the graph trained on."""
         return self.predictions(data).labels
 
-    def score(self, data: Data, metric: str = "accuracy") -> float:
+    def score(self, data: Data | GraphStore, metric: str = "accuracy") -> float:
         """Return a metric on the nodes of `data.test_mask`; named classes are compared by name.
 
         Args:
@@ -117,7 +120,7 @@ class NodeClassifier:
         known = self._labelled(data)
         return score_on_test(known, self.predict_proba(data), metric)
 
-    def classification_report(self, data: Data, *, output_dict: bool = False) -> Any:
+    def classification_report(self, data: Data | GraphStore, *, output_dict: bool = False) -> Any:
         """Return scikit-learn's report on the nodes of `data.test_mask`: precision, recall, F1 of each class.
 
         Args:
@@ -128,9 +131,10 @@ class NodeClassifier:
         names = [str(name) for name in self.classes_]
         return report_on_test(known, self.predict(data), names, output_dict)
 
-    def _labelled(self, data: Data) -> Data:
+    def _labelled(self, data: Data | GraphStore) -> Data:
         """Return `data` with its labels numbered as the classes of this estimator."""
         self._check_fitted()
+        data = as_data(data)
         if data.y is None or data.get("test_mask") is None:
             raise ValueError("data.y or data.test_mask is missing: there is nothing to score")
         named = self.classes_.dtype.kind == "U" and class_names(data) is not None

@@ -8,19 +8,14 @@ Rows come back to this process, which alone writes the ledger.
 from __future__ import annotations
 
 import copy
-import logging
-import os
 import warnings
 from typing import Any
 
-from mcn._threads import available_threads
+from mcn._ray import RETRIES, connect, import_ray
 from mcn.baselines.registry import METHODS, Method
 from mcn.experiments.engine.engines import Outcome, WorkerDied, attempt, sendable
 from mcn.experiments.engine.source import Graph, install, is_loaded, load
 from mcn.experiments.engine.unit import Unit
-
-RETRIES = 3
-"""How often a task is started again when its worker or its node dies."""
 
 
 class RayTasks:
@@ -33,10 +28,10 @@ class RayTasks:
     """
 
     def __init__(self, jobs: int | None, address: str | None) -> None:
-        self._ray = _import_ray()
+        self._ray = import_ray()
         self._started = not self._ray.is_initialized()
         if self._started:
-            _connect(self._ray, jobs, address)
+            connect(self._ray, jobs, address)
         self.slots = jobs or max(1, int(self._ray.cluster_resources().get("CPU", 1)))
         self._task = self._ray.remote(num_cpus=1, max_retries=RETRIES)(_run)
         self._graphs: dict[tuple[Any, int], Any] = {}
@@ -96,30 +91,3 @@ def _run(unit: Unit, graph: list[Any], method: Method) -> Outcome:
         install(unit.source, unit.seed, own)
     METHODS.setdefault(unit.method, method)  # it may be registered in the driver only
     return sendable(attempt(unit))
-
-
-def _import_ray() -> Any:
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is reported home
-    # Since 2.5x Ray warns, unless told, that it will leave the environment of tasks without GPUs alone.
-    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # deprecations of Ray's own dependencies
-            import ray
-            import ray.exceptions
-    except ImportError:
-        raise ValueError("the engine 'ray' needs Ray: pip install 'mcn[search]'") from None
-    return ray
-
-
-def _connect(ray: Any, jobs: int | None, address: str | None) -> None:
-    quiet = {"log_to_driver": False, "logging_level": logging.ERROR}
-    try:
-        if address is None:
-            cpus = jobs or available_threads()
-            ray.init(address="local", num_cpus=cpus, include_dashboard=False, **quiet)
-        else:
-            ray.init(address=address, **quiet)
-    except (ConnectionError, RuntimeError) as error:
-        first = str(error).strip().splitlines()[0]
-        raise OSError(f"no Ray cluster could be reached at {address or 'this machine'} ({first})") from error

@@ -11,8 +11,9 @@ from typing import Any, TypeVar
 import numpy as np
 from torch_geometric.data import Data
 
-from mcn.data import load_dataset, load_graph
+from mcn.data import load_dataset
 from mcn.motifs import MotifCounts, count_motifs
+from mcn.store.reading import as_data, read_graph
 from mcn.train.features import scaling_of
 from mcn.train.mcn.config import MCNConfig
 from mcn.train.problem import prepare
@@ -33,7 +34,7 @@ class Source:
 
     Attributes:
         dataset: a name that `mcn.load_dataset` knows.
-        graph: an edge file that `mcn.load_graph` reads.
+        graph: an edge file that `mcn.load_graph` reads, or a packed graph.
         nodes: the table of its nodes.
         data_root: folder to look for data sets in first.
         memory: the fingerprint of a graph that this process holds.
@@ -112,6 +113,7 @@ def in_memory(data: Data, dataset: str | None = None, counts: MotifCounts | None
         dataset: the data set whose presets apply to it, if any.
         counts: its motif counts, if they are known.
     """
+    data = as_data(data)
     if counts is None:
         counts = count_motifs(data.edge_index, data.num_nodes)
     graph = Graph(data, counts, fingerprint(data, counts))
@@ -139,7 +141,7 @@ def _read(source: Source, draw: int) -> Data:
             f"{source.title}: the graph was in the memory of another process, or is no longer kept"
         )
     if source.graph is not None:
-        return load_graph(source.graph, nodes=source.nodes, **dict(source.options))
+        return read_graph(source.graph, nodes=source.nodes, **dict(source.options))
     return load_dataset(str(source.dataset), root=source.data_root, seed=draw, **dict(source.options))
 
 

@@ -1,0 +1,55 @@
+"""Ray, where it is installed: how this package imports it and finds a cluster."""
+
+from __future__ import annotations
+
+import logging
+import os
+import warnings
+from typing import Any
+
+from mcn._threads import available_threads
+
+RETRIES = 3
+"""How often a task is started again when its worker or its node dies."""
+
+
+def import_ray() -> Any:
+    """Import Ray, quietly.
+
+    Raises:
+        ValueError: it is not installed.
+    """
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is reported home
+    # Since 2.5x Ray warns, unless told, that it will leave the environment of tasks without GPUs alone.
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # deprecations of Ray's own dependencies
+            import ray
+            import ray.exceptions
+    except ImportError:
+        raise ValueError("the engine 'ray' needs Ray: pip install 'mcn[search]'") from None
+    return ray
+
+
+def connect(ray: Any, jobs: int | None, address: str | None) -> None:
+    """Connect to a cluster, or start one on this machine.
+
+    Args:
+        ray: the module.
+        jobs: CPUs of the one that is started; as many as cores if not given.
+        address: of a running cluster ("auto", "host:port", "ray://…"); None starts one.
+
+    Raises:
+        OSError: there is none at this address.
+    """
+    quiet = {"log_to_driver": False, "logging_level": logging.ERROR}
+    try:
+        if address is None:
+            cpus = jobs or available_threads()
+            ray.init(address="local", num_cpus=cpus, include_dashboard=False, **quiet)
+        else:
+            ray.init(address=address, **quiet)
+    except (ConnectionError, RuntimeError) as error:
+        first = str(error).strip().splitlines()[0]
+        raise OSError(f"no Ray cluster could be reached at {address or 'this machine'} ({first})") from error

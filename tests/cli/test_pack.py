@@ -1,0 +1,153 @@
+"""`mcn pack`, and the verbs that take a packed graph."""
+
+from __future__ import annotations
+
+import json
+import resource
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mcn as package
+from mcn.data import generators
+from tests.cli.conftest import Run, refused
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    folder = tmp_path_factory.mktemp("files")
+    edges = generators.powerlaw_cluster(60, 4, 0.6, seed=1)
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    rows = [f"{i},{'ab'[c]},{rng.normal() + 2 * c:.3f}" for i, c in enumerate(y)]
+    (folder / "edges.csv").write_text("".join(f"{u},{v}\n" for u, v in edges.T))
+    (folder / "nodes.csv").write_text("\n".join(["id,label,size", *rows]))
+    return folder / "edges.csv", folder / "nodes.csv"
+
+
+@pytest.fixture(scope="module")
+def packed(files: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from mcn.store.pack import pack_graph
+
+    return pack_graph(*files, out=tmp_path_factory.mktemp("packed") / "graph").path
+
+
+def test_pack_and_check(mcn: Run, files: tuple[Path, Path], tmp_path: Path) -> None:
+    given = ("pack", files[0], "--nodes", files[1], "--memory", "2MB")
+    code, out, err = mcn(*given, "--out", tmp_path / "graph", "--split", "50/25/25", "--json")
+    assert (code, err) == (0, "")
+    found = json.loads(out)
+    assert found["nodes"] == 60
+    assert found["classes"] == ["a", "b"]
+    assert any("50/25/25" in note for note in found["notes"])
+    assert mcn("pack", tmp_path / "graph", "--check").out.endswith("every check sum is right\n")
+    assert "holds a packed graph already" in refused(mcn(*given, "--out", tmp_path / "graph"))
+    with (tmp_path / "graph" / "x.npy").open("r+b") as file:
+        file.seek(200)
+        file.write(b"\0\1\2\3")
+    assert "x.npy: SHA-256 is" in refused(mcn("pack", tmp_path / "graph", "--check"))
+
+
+def test_wrong_use(mcn: Run, files: tuple[Path, Path], tmp_path: Path, packed: Path) -> None:
+    assert "--out is missing" in refused(mcn("pack", files[0]))
+    said = refused(mcn("pack", files[0], "--out", tmp_path / "g", "--memory", "much"))
+    assert said == "--memory must be a size such as 500MB or 1GB, got much"
+    assert "no such file" in refused(mcn("pack", tmp_path / "none.csv", "--out", tmp_path / "g"))
+    assert "holds no packed graph" in refused(mcn("motifs", "--graph", tmp_path))
+    said = refused(mcn("train", "--graph", packed, "--nodes", files[1], "--out", tmp_path / "run"))
+    assert "nodes cannot be given for a packed graph" in said
+    said = refused(mcn("train", "--graph", packed, "--split", "20-per-class", "--out", tmp_path / "run"))
+    assert "split cannot be given for a packed graph" in said
+
+
+def test_a_disk_that_takes_no_more_is_one_line(files: tuple[Path, Path], tmp_path: Path) -> None:
+    code = (
+        "import sys, mcn.cli.main as m, resource, signal\n"
+        "m.main(['pack', sys.argv[1], '--out', sys.argv[2] + '-first'])\n"  # compiled, loaded
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (600, 600))\n"
+        "sys.exit(m.main(['pack', sys.argv[1], '--out', sys.argv[2]]))\n"
+    )
+    assert signal.SIGXFSZ
+    assert resource.RLIMIT_FSIZE is not None
+    done = subprocess.run(
+        [sys.executable, "-B", "-c", code, str(files[0]), str(tmp_path / "graph")],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert "run-00000.part: File too large" in done.stderr
+    assert not (tmp_path / "graph" / "manifest.json").exists()
+
+
+def test_motifs_of_a_packed_graph(mcn: Run, files: tuple[Path, Path], packed: Path, tmp_path: Path) -> None:
+    whole = json.loads(mcn("motifs", "--graph", files[0], "--json").out)
+    by_orbit = {line["orbit"]: line for line in whole["orbits"]}
+    found = json.loads(mcn("motifs", "--graph", packed, "--json").out)
+    assert found["orbits"] == whole["orbits"]
+    some = json.loads(mcn("motifs", "--graph", packed, "--motifs", "triangle", "--json").out)
+    assert some["orbits"] == [by_orbit["triangle"]]
+    out = tmp_path / "counts"
+    given = (
+        "motifs",
+        "--graph",
+        packed,
+        "--motifs",
+        "edge,triangle,4-cycle",
+        "--out",
+        out,
+        "--memory",
+        "1MB",
+    )
+    lines = json.loads(mcn(*given, "--json").out)["orbits"]
+    for line in lines:
+        expected = by_orbit[line["graphlet"]]
+        assert {name: line[name] for name in ("per_edge", "edges", "nodes")} == {
+            name: expected[name] for name in ("per_edge", "edges", "nodes")
+        }
+    assert sorted(file.name for file in out.iterdir()) == [
+        "count.4-cycle.npy", "count.triangle.npy", "counts.json"
+    ]  # fmt: skip
+    code, text, _ = mcn(*given[:-4], "--out", packed, "--resume")
+    assert code == 0
+    assert "triangle" in text
+    assert np.array_equal(
+        package.GraphStore.open(packed).counts["triangle"], np.load(out / "count.triangle.npy")
+    )
+
+
+def test_estimates(mcn: Run, files: tuple[Path, Path], packed: Path, tmp_path: Path) -> None:
+    found = json.loads(mcn("motifs", "--graph", packed, "--approximate", "0.1", "--json").out)
+    exact = json.loads(mcn("motifs", "--graph", files[0], "--json").out)
+    true = {line["graphlet"]: line["instances"] for line in exact["orbits"]}
+    assert {line["graphlet"] for line in found["orbits"]} == set(true)
+    triangle = next(line for line in found["orbits"] if line["graphlet"] == "triangle")
+    assert triangle["low"] < triangle["instances"] < triangle["high"]
+    assert triangle["instances"] == pytest.approx(true["triangle"], rel=0.2)
+    out = mcn("motifs", "--graph", packed, "--approximate", "0.1").out
+    assert "19 times out of 20" in out
+    said = refused(mcn("motifs", "--graph", packed, "--approximate", "0.1", "--out", tmp_path / "c.npz"))
+    assert "--approximate gives totals alone" in said
+    assert "--engine must be one of local, ray" in refused(mcn("motifs", "--engine", "spark"))
+
+
+def test_train_and_predict(mcn: Run, files: tuple[Path, Path], packed: Path, tmp_path: Path) -> None:
+    quick = ("--recipe", "mcn", "--max-epochs", "2", "--hidden", "4", "--heads", "1", "--no-report", "--json")
+    one = json.loads(mcn("train", "--graph", packed, *quick, "--out", tmp_path / "one").out)
+    two = json.loads(
+        mcn("train", "--graph", files[0], "--nodes", files[1], *quick, "--out", tmp_path / "two").out
+    )
+    assert one["scores"] == two["scores"]
+    own = mcn("predict", tmp_path / "one")
+    assert own.code == 0
+    assert own.out == mcn("predict", tmp_path / "one", "--graph", packed).out
+    assert own.out == mcn("predict", tmp_path / "two").out
+    from mcn.store.pack import pack_graph
+
+    raw = pack_graph(*files, out=tmp_path / "raw", scaling="raw").path
+    said = refused(mcn("predict", tmp_path / "one", "--graph", raw))
+    assert "its features were treated in another way" in said

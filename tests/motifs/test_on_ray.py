@@ -1,0 +1,99 @@
+"""Counting on a Ray cluster: the same bits as threads, also when a machine of it is lost midway."""
+
+from __future__ import annotations
+
+import threading
+import time
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mcn
+from mcn.data import generators, simple_graph
+from mcn.motifs import kernels, on_ray
+from mcn.motifs.enumerate import enumerate_edges, in_pair_order, plan_work
+from mcn.motifs.orient import orient
+
+NAMES = ("t", "s1", "s2", "k", "c")
+
+
+def test_ranges_add_up_to_the_whole(tmp_path: Path) -> None:
+    edges = generators.powerlaw_cluster(300, 6, 0.5, seed=3)
+    store = mcn.GraphStore.write(tmp_path / "graph", [edges], 305)
+    graph = simple_graph(edges, 305)
+    g = orient(graph)
+    plan = plan_work(g, 3, 7)
+    assert len(plan.triangles) > 5
+    source = (store.entries["indices"].sha256, str(store.path), None)
+
+    def added(what: str, bounds, kind, t=None) -> list[np.ndarray]:
+        ranges = list(pairwise(bounds))[::-1]  # any order will do
+        given = (np.dtype(kind).str, plan.room, t, 3)
+        parts = [on_ray.count_range(what, source, int(a), int(b), *given) for a, b in ranges]
+        return [sum(each) for each in zip(*parts, strict=True)]
+
+    t, s1 = added("t s1", plan.triangles, np.uint32)
+    assert np.array_equal(added("t", plan.triangles, np.uint32)[0], t)
+    s2, k = added("s2 k", plan.triangles, plan.clique_kind(t), t)
+    c, c_in = added("c", plan.cycles, plan.cycle_kind)
+    kernels.fold(c_in, g.in_edge, c)
+    expected = enumerate_edges(graph, 1)
+    for name, found in zip(NAMES, (t, s1, s2, k, c), strict=True):
+        assert np.array_equal(in_pair_order(found, g.pair), getattr(expected, name)), name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_lost_machine_changes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, packed: bool
+) -> None:
+    ray = pytest.importorskip("ray")
+    monkeypatch.setenv("RAY_raylet_start_wait_time_s", "200")  # a busy machine starts them slowly
+    from ray.cluster_utils import Cluster
+
+    edges = generators.rmat(12, 40_000, seed=1)
+    store = mcn.GraphStore.write(tmp_path / "graph", [edges], 2**12) if packed else None
+    expected = mcn.count_motifs(edges, 2**12)
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    try:
+        lost = cluster.add_node(num_cpus=1)
+        cluster.add_node(num_cpus=1)
+        ray.init(address=cluster.address, log_to_driver=False)
+        shares: list[float] = []
+        gone = threading.Event()
+
+        def progress(share: float) -> None:
+            shares.append(share)
+            if share > 0.2 and not gone.is_set():
+                gone.set()
+                cluster.remove_node(lost, allow_graceful=False)
+                time.sleep(1)
+
+        found = mcn.count_motifs(edges if store is None else store, 2**12, engine="ray", progress=progress)
+        assert gone.is_set()
+        assert shares[-1] == 1.0
+        for name in NAMES:
+            assert np.array_equal(getattr(found.enumerated, name), getattr(expected.enumerated, name)), name
+    finally:
+        ray.shutdown()
+        cluster.shutdown()
+
+
+@pytest.mark.slow
+def test_a_worker_without_the_store_says_so_in_one_line(tmp_path: Path) -> None:
+    pytest.importorskip("ray")
+    store = mcn.GraphStore.write(tmp_path / "graph", [[[0, 1, 2, 0], [1, 2, 0, 3]]])
+    graph = mcn.motifs.count.graph_of_store(store)
+    (tmp_path / "graph").rename(tmp_path / "elsewhere")
+    with pytest.raises(RuntimeError, match=r"no such folder.*every machine needs mcn installed") as error:
+        on_ray.enumerate_on_ray(graph, 1, store=store, jobs=1)
+    assert "\n" not in str(error.value)
+
+
+def test_wrong_engines() -> None:
+    with pytest.raises(ValueError, match="engine must be one of local, ray, got 'spark'"):
+        mcn.count_motifs([[0], [1]], engine="spark")
+    with pytest.raises(ValueError, match="is of a Ray cluster; it needs engine='ray'"):
+        mcn.count_motifs([[0], [1]], address="auto")

@@ -1,0 +1,209 @@
+"""Packing files: the store holds the graph that `load_graph` reads, whatever the buffer and the blocks."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+import mcn
+from mcn.store import pack, sorting
+from mcn.store.pack import pack_graph
+
+MEGA = 2**20
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks of 200 bytes and runs of 60 edges: small files then have many of each."""
+    plain = pack.TextEdges
+    monkeypatch.setattr(pack, "TextEdges", lambda *given, size: plain(*given, size=200))
+    monkeypatch.setattr(sorting, "LEAST", 120)
+    runs = sorting.Runs.__init__
+    monkeypatch.setattr(
+        sorting.Runs, "__init__", lambda self, folder, memory, lengths=None: runs(self, folder, 0, lengths)
+    )
+
+
+def random_edges(names: list[str], count: int = 400, seed: int = 0) -> list[tuple[str, str]]:
+    picked = np.random.default_rng(seed).integers(0, len(names), (count, 2))
+    return [(names[a], names[b]) for a, b in picked]
+
+
+def written(path: Path, edges: list[tuple[str, str]], mark: str = ",", head: str = "") -> Path:
+    path.write_text(head + "".join(f"{a}{mark}{b}\n" for a, b in edges))
+    return path
+
+
+def same(store: mcn.GraphStore, data) -> None:
+    store.verify()
+    packed = store.to_data()
+    assert torch.equal(packed.edge_index, data.edge_index)
+    assert packed.node_ids.tolist() == data.node_ids.tolist()
+    assert packed.report == data.report
+    assert packed.scaling == data.scaling
+    assert torch.equal(packed.x.to_dense(), data.x.to_dense())
+    assert packed.x.layout == data.x.layout
+    for name in ("y", "train_mask", "val_mask", "test_mask"):
+        assert (packed.get(name) is None) == (data.get(name) is None)
+        assert data.get(name) is None or torch.equal(packed[name], data[name])
+    assert packed.get("classes") == data.get("classes")
+    assert packed.get("treatment") == data.get("treatment")
+    assert packed.get("feature_names") == data.get("feature_names")
+
+
+IDS = {
+    "numbers": [str(i) for i in range(50)],
+    "gaps": [str(3 * i + 7) for i in range(50)],
+    "far apart": [str(10**6 * i) for i in range(50)],
+    "beyond 32 bits": [str(10**15 + i) for i in range(50)],
+    "names": [f"n{i:03d}é" for i in range(50)],
+    "some names": [*[str(i) for i in range(49)], "last one"],
+    "quoted": [f'"a,{i}"' for i in range(50)],
+}
+
+
+@pytest.mark.parametrize("kind", IDS)
+@pytest.mark.parametrize("packed", [False, True])
+def test_edges_alone(tmp_path: Path, kind: str, packed: bool) -> None:
+    path = written(tmp_path / "edges.csv", random_edges(IDS[kind]), head="# a comment\nsource,target\n")
+    if packed:
+        path = tmp_path / "edges.csv.gz"
+        path.write_bytes(gzip.compress((tmp_path / "edges.csv").read_bytes()))
+    store = pack_graph(path, out=tmp_path / "graph", memory=MEGA)
+    same(store, mcn.load_graph(path))
+    assert not (tmp_path / "graph" / ".packing").exists()
+
+
+@pytest.mark.parametrize("kind", ["numbers", "beyond 32 bits", "names"])
+def test_with_a_table(tmp_path: Path, kind: str) -> None:
+    rng = np.random.default_rng(1)
+    names = [IDS[kind][i] for i in rng.permutation(50)]
+    path = written(tmp_path / "edges.tsv", random_edges(names[:45]), "\t")
+    rows = [
+        f"{name},{'' if i % 7 == 0 else 'ab'[i % 2]},{rng.normal():.3f},{'xyz'[i % 3]}"
+        for i, name in enumerate(names)
+    ]
+    table = tmp_path / "nodes.csv"
+    table.write_text("\n".join(["id,label,size,kind", *rows]) + "\n")
+    store = pack_graph(path, table, out=tmp_path / "graph", memory=MEGA, split="50/25/25", seed=3)
+    same(store, mcn.load_graph(path, table, split="50/25/25", seed=3))
+    assert store.classes == ["a", "b"]
+    clf = mcn.MCNClassifier(max_epochs=2, hidden=4, heads=1)
+    data = store.to_data()
+    assert np.array_equal(clf.fit(store).predict(store), clf.fit(data).predict(data))
+    assert clf.score(store) == clf.score(data)
+
+
+@pytest.mark.parametrize("suffix", [".mtx", ".npz", ".parquet", ".graphml"])
+def test_other_formats(tmp_path: Path, suffix: str) -> None:
+    edges = np.array(random_edges(IDS["numbers"]), np.int64)
+    path = tmp_path / f"edges{suffix}"
+    if suffix == ".npz":
+        np.savez(path, edge=edges)
+    elif suffix == ".mtx":
+        body = "".join(f"{a + 1} {b + 1}\n" for a, b in edges.tolist())
+        path.write_text(f"%%MatrixMarket matrix coordinate pattern general\n50 50 {len(edges)}\n{body}")
+    elif suffix == ".parquet":
+        pa = pytest.importorskip("pyarrow")
+        table = pa.table({"source": edges[:, 0], "target": edges[:, 1]})
+        pytest.importorskip("pyarrow.parquet").write_table(table, path)
+    else:
+        nx = pytest.importorskip("networkx")
+        nx.write_graphml(nx.Graph(edges.tolist()), path)
+    same(pack_graph(path, out=tmp_path / "graph", memory=MEGA), mcn.load_graph(path))
+
+
+class Stop(KeyboardInterrupt):
+    pass
+
+
+@pytest.mark.parametrize("kind", ["numbers", "gaps", "names"])
+@pytest.mark.parametrize("table", [False, True])
+def test_an_interrupted_packing_goes_on(tmp_path: Path, kind: str, table: bool) -> None:
+    path = written(tmp_path / "edges.csv", random_edges(IDS[kind], 900))
+    nodes = None
+    if table:
+        nodes = tmp_path / "nodes.csv"
+        nodes.write_text("\n".join(["id,label", *(f"{name},{i % 2}" for i, name in enumerate(IDS[kind]))]))
+    expected = mcn.load_graph(path, nodes)
+    shares: list[float] = []
+
+    def run(stop_at: float, **given) -> mcn.GraphStore:
+        shares.clear()
+
+        def progress(share: float) -> None:
+            shares.append(share)
+            if share > stop_at:
+                raise Stop
+
+        return pack_graph(path, nodes, out=tmp_path / "graph", memory=MEGA, progress=progress, **given)
+
+    with pytest.raises(Stop):
+        run(0.2)
+    with pytest.raises(ValueError, match=r"holds no packed graph"):
+        mcn.GraphStore.open(tmp_path / "graph")
+    with pytest.raises(FileExistsError, match="holds an interrupted packing; go on with --resume"):
+        run(2.0)
+    for stop_at in (0.4, 0.7):  # while reading, and while merging
+        with pytest.raises(Stop):
+            run(stop_at, resume=True)
+        assert shares[0] > 0.1  # not from the beginning
+    store = run(2.0, resume=True)
+    same(store, expected)
+    with pytest.raises(FileExistsError, match="packed already"):
+        run(2.0, resume=True)
+
+
+def test_other_files_are_not_gone_on_with(tmp_path: Path) -> None:
+    path = written(tmp_path / "edges.csv", random_edges(IDS["numbers"], 900))
+
+    def stop(share: float) -> None:
+        raise Stop
+
+    with pytest.raises(Stop):
+        pack_graph(path, out=tmp_path / "graph", memory=MEGA, progress=stop)
+    written(path, random_edges(IDS["numbers"], 901))
+    with pytest.raises(ValueError, match="was of other files, or they have changed"):
+        pack_graph(path, out=tmp_path / "graph", memory=MEGA, resume=True)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("1,2,3", "line 402: 3 fields, expected 2 as in line 1: '1,2,3'"),
+        ("1,", "line 402: an empty node id"),
+        ("-1,2", "line 402: node id '-1'; expected a non-negative integer or a name"),
+        ("1,\xff", "line 402: not UTF-8 text"),
+    ],
+)
+def test_a_bad_line_far_into_the_file_is_named(tmp_path: Path, line: str, said: str) -> None:
+    path = written(tmp_path / "edges.csv", [*random_edges(IDS["numbers"]), ("1", "2")])
+    path.write_bytes(path.read_bytes() + line.encode("latin1") + b"\n3,4\n")
+    with pytest.raises(ValueError, match=rf"edges.csv, {said}"):
+        pack_graph(path, out=tmp_path / "graph", memory=MEGA)
+    with pytest.raises(ValueError, match=r"edges.csv, line 402"):
+        mcn.load_graph(path)
+
+
+@pytest.mark.parametrize("kind", ["numbers", "names"])
+def test_a_node_that_the_table_lacks_is_named(tmp_path: Path, kind: str) -> None:
+    path = written(tmp_path / "edges.csv", [*random_edges(IDS[kind][:40]), (IDS[kind][0], IDS[kind][45])])
+    table = tmp_path / "nodes.csv"
+    table.write_text("\n".join(["id", *IDS[kind][:40]]))
+    with pytest.raises(ValueError, match=rf"line 401: node id '{IDS[kind][45]}' is not in the node table"):
+        pack_graph(path, table, out=tmp_path / "graph", memory=MEGA)
+
+
+def test_refusals(tmp_path: Path) -> None:
+    path = written(tmp_path / "edges.csv", random_edges(IDS["numbers"]))
+    with pytest.raises(ValueError, match="memory must be at least"):
+        pack_graph(path, out=tmp_path / "graph", memory=10)
+    with pytest.raises(ValueError, match="columns were named, but there is no node table"):
+        pack_graph(path, out=tmp_path / "graph", label="y")
+    with pytest.raises(FileNotFoundError, match="no such file"):
+        pack_graph(tmp_path / "nothing.csv", out=tmp_path / "graph")
+    assert not (tmp_path / "graph").exists()
