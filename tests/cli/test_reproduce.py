@@ -220,3 +220,12 @@ def test_figure4_over_seeds(mcn: Run, data_root: Path, tmp_path: Path) -> None:
         assert sum(one["share"].values()) == pytest.approx(1)
     assert pattern["correlation"]["4-path"]["distance"]["of"] == 2
     assert "rank correlation of the choice in layer 1" in done.out
+
+
+def test_the_study_of_choosing_refuses_other_sets(mcn: Run, tmp_path: Path) -> None:
+    done = mcn("reproduce", "choice", "--datasets", "karate", "--out", tmp_path / "out")
+    assert done.code == 2
+    assert done.err.startswith("mcn: --datasets must be one of strong-ties, texas")
+    assert not (tmp_path / "out").exists()
+    done = mcn("reproduce", "choice", "--methods", "gat", "--out", tmp_path / "out")
+    assert done.err == "mcn: --methods is for table2, table3, beyond; choice has none\n"

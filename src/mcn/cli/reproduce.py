@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from mcn.experiments.paper.plan import Entry
 
 TABLES = ("table2", "table3", "beyond")
-WHAT = ("table1", "table2", "table3", *FIGURES, "beyond")
+WHAT = ("table1", "table2", "table3", *FIGURES, "beyond", "choice")
 
 
 def run(
@@ -73,7 +73,8 @@ def run(
     DD-6 and DD-7. figure1: one graph under three motifs. figure2: a node whose neighbours mislead, and whose
     strong ties do not. figure3: who heard whom in a trained network, and by which choice. figure4: the motif
     each node of Cora chose, and with --seeds where in the graph those nodes stand, over several runs.
-    beyond: motif views beside the paper's networks, with and without motifs (docs/beyond.md).
+    beyond: motif views beside the paper's networks, with and without motifs (docs/beyond.md). choice: what
+    choosing per node is worth, one setting on eleven sets (docs/choice.md); --seeds is the number of splits.
 
     Tables come with a report (report.md, report.html): the paper's values, ours, ranks, whether a
     difference is noise, the protocol; and with a plot (comparison.png). Every run is kept in ledger.sqlite
@@ -92,7 +93,7 @@ def run(
         raise ValueError("--check needs --from: the folder of the runs to repeat")
     if what not in TABLES:
         own = [("--methods", names), ("--jobs", jobs), ("--results", results), ("--from", kept)]
-        if what != "figure4":
+        if what not in ("figure4", "choice"):
             own.append(("--seeds", seeds))
         for option, given in own:
             if given is not None:
@@ -116,6 +117,8 @@ def run(
                 resume=resume,
                 keep=results,
             )
+        elif what == "choice":
+            result = _choice(folder, sets, 2 if quick else seeds or 10, data_root, resume)
         elif what == "table1":
             result = _table1(folder, sets or ["cora"], first_seed or 0, data_root, resume)
         else:
@@ -202,6 +205,28 @@ def _check(
         raise typer.Exit(1)
 
 
+def _choice(
+    folder: Path, sets: list[str] | None, splits: int, data_root: Path | None, resume: bool
+) -> dict[str, Any]:
+    """The study of choosing."""
+    from mcn._files import write_text
+    from mcn.experiments.choice import SETS, choice_study
+    from mcn.experiments.choice.report import tables
+    from mcn.experiments.paper.reproduce import MARKDOWN, check_out
+
+    wanted = list(SETS) if sets is None else sets
+    for name in wanted:
+        one_of("--datasets", name, SETS)
+    check_out(folder, resume)
+    folder.mkdir(parents=True, exist_ok=True)
+    rows = choice_study(
+        folder / "rows.csv", wanted, splits, data_root, lambda line: print(line, file=sys.stderr)
+    )
+    text = tables(rows)
+    write_text(folder / MARKDOWN, text)
+    return {"rows": rows, "summary": text, "files": [str(folder / MARKDOWN), str(folder / "rows.csv")]}
+
+
 def _plot(result: dict[str, Any], folder: Path) -> list[str]:
     """Draw the table, if there is something to draw with: hours of runs are not lost for want of it."""
     from importlib.util import find_spec
@@ -282,6 +307,8 @@ def _print(result: dict[str, Any]) -> None:
         )
     if "pattern" in result:
         print_pattern(result["pattern"])
+    if "summary" in result:
+        print(result["summary"])
     if "protocol" in result:
         print(f"protocol: {result['protocol']}")
     print(f"files: {', '.join(result['files'])}")
