@@ -233,3 +233,11 @@ def test_the_seed_decides(mcn: Run) -> None:
 )
 def test_wrong_use(mcn: Run, words: list[str], message: str) -> None:
     assert message in refused(mcn("compare", "--dataset", "karate", "--jobs", 1, *words))
+
+
+def test_the_protocol_is_that_of_the_methods(mcn: Run) -> None:
+    """Views stop by the loss and have epochs of several steps; that is what is said of them."""
+    words = ["--dataset", "karate", "--methods", "majority,views", "--seeds", "1", "--max-epochs", "1"]
+    done = mcn("compare", *words, "--set", "walk_length=2", "--set", "max_neighbours=4", "--json")
+    assert done.code == 0, done
+    assert "weights kept by validation loss, patience 100 × 10 steps" in json.loads(done.out)["protocol"]

@@ -199,6 +199,20 @@ def test_json_of_several_seeds_beside_another_method(mcn: Run, tmp_path: Path) -
     assert not (out / "seed-7").exists()  # refused before anything was trained
 
 
+def test_methods_beside_the_paper_s_recipe_have_its_settings(mcn: Run, tmp_path: Path) -> None:
+    words = ["--dataset", "karate", "--recipe", "paper", "--max-epochs", "1", "--beside", "gat"]
+    done = mcn("train", *words, "--no-report", "--out", tmp_path / "run", "--json")
+    assert done.code == 0, done
+    assert [row["method"] for row in json.loads(done.out)["rows"]] == ["paper", "gat-paper"]
+
+
+def test_what_a_method_beside_cannot_do_is_said_before_training(mcn: Run, tmp_path: Path) -> None:
+    edges, nodes = write_graph(tmp_path)
+    words = ["train", "--graph", edges, "--nodes", nodes, "--weights", "w", "--out", tmp_path / "run"]
+    assert refused(mcn(*words, "--beside", "lp")).startswith("the baseline 'lp' does not use edge weights")
+    assert not (tmp_path / "run").exists()
+
+
 def test_folders_of_their_own(mcn: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for expected in ("karate", "karate-2"):

@@ -62,13 +62,11 @@ def run(
     how = data_given(options)
     given = settings_given(options)
     with plain_warnings(), compile_notice():
-        from mcn.baselines.registry import check_methods
+        from mcn.baselines.registry import METHODS, check_methods
 
         names = check_methods([n.strip() for n in methods.split(",") if n.strip()], "--methods")
         data, title = read_input(dataset, graph, nodes, data_root, default="strong-ties", **how)
         from mcn.experiments import Ledger, Source, compare
-        from mcn.experiments.engine.comparing import known_settings
-        from mcn.train.presets import dataset_config
         from mcn.train.run import protocol
 
         source = Source(
@@ -82,7 +80,8 @@ def run(
         with _interruptible(ledger), progress_bar("comparing") as report:
             numbers = list(range(seed, seed + seeds))
             rows = compare(source, names, numbers, settings=given, ledger=book, jobs=jobs, progress=report)
-    said = protocol(data, dataset_config("mcn", source.dataset, **known_settings("mcn", given)))
+    trained = [name for name in names if METHODS[name].trained]
+    said = protocol(data, _config(trained[0] if trained else "mcn", source.dataset, given))
     if as_json:
         print(json.dumps({"dataset": title, "protocol": said, "rows": rows}, indent=2))
         return
@@ -93,6 +92,14 @@ def run(
     print_methods(title, rows, given.get("metric"))
     draws = ", each with a split of its own" if source.draw(1) else ""
     print(f"protocol: {said}; mean ± standard deviation over {seeds} seeds{draws}")
+
+
+def _config(method: str, dataset: str | None, given: dict[str, Any]) -> Any:
+    """Return the configuration of a method that is trained, with the given settings that it has."""
+    from mcn.baselines.registry import find_method
+    from mcn.experiments.engine.comparing import known_settings
+
+    return find_method(method).configure(dataset, known_settings(method, given), {})
 
 
 def _notes(methods: list[str], given: dict[str, Any]) -> list[str]:

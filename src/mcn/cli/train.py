@@ -91,6 +91,9 @@ def run(
     named = EMBEDDED if dataset is None and graph is None else dataset
     config = configured(recipe, named, start, given)
     others = _methods(beside, default=("gat", "gcn") if dataset is None and graph is None else ())
+    asked = given if start is None else {**config.current_names(start.settings), **given}
+    shared = _shared(config, asked)
+    others = _check_beside(others, named, config.recipe, shared, weighted="weights" in how)
     with plain_warnings(), compile_notice():
         data, name = read_input(dataset, graph, nodes, data_root, default=EMBEDDED, **how)
         source = {
@@ -109,8 +112,7 @@ def run(
             runs = _train(folders, numbers, data, config, source, counts, resume)
             if report:
                 _report(runs, data)
-            asked = given if start is None else {**config.current_names(start.settings), **given}
-            rows = _beside(data, named, others, numbers, _shared(config, asked), counts)
+            rows = _beside(data, named, others, numbers, shared, counts)
 
     result = _result(name, runs, rows, numbers, folder, config)
     if as_json:
@@ -204,6 +206,27 @@ def _methods(beside: str | None, default: tuple[str, ...]) -> tuple[str, ...]:
     from mcn.baselines.registry import check_methods
 
     return tuple(check_methods(names, "--beside"))
+
+
+def _check_beside(
+    methods: tuple[str, ...], dataset: str | None, recipe: str, settings: dict[str, Any], weighted: bool
+) -> tuple[str, ...]:
+    """Refuse what the methods beside cannot do before anything is trained, and return their names.
+
+    Where a method exists in the way of the recipe (gat-paper), that is the one to compare with.
+    """
+    if not methods:
+        return ()
+    from mcn.baselines.registry import METHODS, find_method
+    from mcn.experiments.engine.comparing import known_settings
+
+    names = tuple(f"{name}-{recipe}" if f"{name}-{recipe}" in METHODS else name for name in methods)
+    for name in names:
+        method = find_method(name)
+        method.configure(dataset, known_settings(name, settings), {})
+        if weighted:
+            method.check_weights()
+    return names
 
 
 def _result(
