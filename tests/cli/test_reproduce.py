@@ -110,7 +110,7 @@ def test_figure4(mcn: Run, data_root: Path, tmp_path: Path) -> None:
     [
         (
             ["table4"],
-            "figure1, figure2, figure3, figure4, beyond, got 'table4'; did you mean",
+            "figure1, figure2, figure3, figure4, beyond, choice, got 'table4'; did you mean",
         ),
         (["table2", "--methods", "mnc"], "got 'mnc'; did you mean 'mcn'?"),
         (["table2", "--methods", ","], "--methods names nothing, got ','"),
