@@ -5,7 +5,12 @@ from __future__ import annotations
 import warnings
 from pathlib import Path
 
+import hypothesis
 import pytest
+
+# A kernel that is compiled, or a machine that is busy, is no failure.
+hypothesis.settings.register_profile("mcn", deadline=None)
+hypothesis.settings.load_profile("mcn")
 
 with warnings.catch_warnings():
     # PyG's own import triggers torch's deprecation warnings, which are errors in these tests.

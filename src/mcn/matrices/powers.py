@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mcn._jit import kernel
+from mcn._sort import sort_part
 from mcn.matrices.psi import degree_of_row, weigh_row
 
 # Position of the lowest set bit of a 64-bit word by multiplication with a de Bruijn number.
@@ -46,12 +47,12 @@ def new_scratch(num_nodes: int) -> Scratch:
 
 
 @kernel
-def order_touched(touched: Any, found: int, bits: Any) -> None:
+def order_touched(touched: Any, found: Any, bits: Any) -> None:
     """Sort the `found` columns in `touched` and empty `bits`, by whichever way is cheaper."""
     if found * 8 < bits.size:
         for p in range(found):
             bits[np.uint64(touched[p]) >> _SIX] = _ZERO
-        touched[:found].sort()
+        sort_part(touched, np.int64(0), np.int64(found))
         return
     at = 0
     for w in range(bits.size):
@@ -81,7 +82,7 @@ def next_step(source: Any, offset: Any, count: int, scratch: Any) -> int:
     """Multiply the loaded row by the adjacency whose rows start at `offset`; returns its new length."""
     indptr, indices, values = source
     columns, weights, touched, total, bits = scratch
-    found = 0
+    found: Any = np.int64(0)  # a plain 0 has a type of its own, for which what is called is compiled anew
     for p in range(count):
         row = np.uint64(offset) + np.uint64(columns[p])
         weight = weights[p]
@@ -99,7 +100,7 @@ def next_step(source: Any, offset: Any, count: int, scratch: Any) -> int:
         columns[p] = j
         weights[p] = total[j]
         total[j] = 0.0
-    return found
+    return found  # type: ignore[no-any-return]
 
 
 @kernel
@@ -128,8 +129,9 @@ def chosen_rows(
             size = 2 * (used + count + 1)
             more_columns = np.empty(size, to_columns.dtype)
             more_values = np.empty(size, to_values.dtype)
-            more_columns[:used] = to_columns[:used]
-            more_values[:used] = to_values[:used]
+            for p in range(used):  # a slice would bring seconds of numba's broadcasting to compile
+                more_columns[p] = to_columns[p]
+                more_values[p] = to_values[p]
             to_columns = more_columns
             to_values = more_values
         end = weigh_row(

@@ -8,8 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mcn._jit import kernel
+from mcn._sort import sort_part
 from mcn._threads import run_chunks
 from mcn.matrices.compute import thread_count
+
+_HALF, _LOW_HALF = np.uint64(32), np.uint64(2**32 - 1)
 
 
 class Rows(NamedTuple):
@@ -87,18 +90,18 @@ def _rename(indptr: Any, position: Any, num_dst: int, indices: Any, values: Any)
         row_indices = indices[start:stop].copy()
         row_values = values[start:stop].copy()
         # Targets come first among the sources, in any order; the other sources ascend with their ids.
-        front = start
+        keys = np.empty(stop - start, np.uint64)  # the new index, and where the value is
+        found = np.int64(0)
         for p in range(stop - start):
-            if position[row_indices[p]] < num_dst:
-                indices[front] = position[row_indices[p]]
-                values[front] = row_values[p]
-                front += 1
-        order = np.argsort(indices[start:front])
-        front_indices = indices[start:front].copy()
-        front_values = values[start:front].copy()
-        for p in range(order.size):
-            indices[start + p] = front_indices[order[p]]
-            values[start + p] = front_values[order[p]]
+            new = position[row_indices[p]]
+            if new < num_dst:
+                keys[found] = (np.uint64(new) << _HALF) | np.uint64(p)
+                found += 1
+        sort_part(keys, np.int64(0), found)
+        for p in range(found):
+            indices[start + p] = np.int32(keys[p] >> _HALF)
+            values[start + p] = row_values[np.int64(keys[p] & _LOW_HALF)]
+        front = start + found
         for p in range(stop - start):
             if position[row_indices[p]] >= num_dst:
                 indices[front] = position[row_indices[p]]

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mcn._jit import kernel
+from mcn._sort import sort_part
 from mcn._threads import run_chunks
 from mcn.data.simple import SimpleGraph
 
@@ -92,7 +93,10 @@ def _degrees(indptr: Any, indices: Any) -> Any:
 def rank_by_degree(degree: Any) -> Any:
     """Rank by ascending degree, ties by id; also the degrees by rank."""
     n = len(degree)
-    start = np.zeros((np.int64(degree.max()) if n else 0) + 2, np.int64)
+    most = np.uint32(0)
+    for u in range(n):
+        most = max(most, degree[u])
+    start = np.zeros(np.int64(most) + 2, np.int64)
     for u in range(n):
         start[degree[u] + 1] += 1
     for d in range(len(start) - 1):
@@ -154,7 +158,7 @@ def _scatter(
 def sort_range(keys: Any, first: Any, last: Any) -> Any:
     """Sort the numbers from `first` to `last` in place; most lists are short."""
     if last - first > np.uint64(24):
-        keys[first:last].sort()
+        sort_part(keys, np.int64(first), np.int64(last))
         return
     for p in range(first + np.uint64(1), max(last, first + np.uint64(1))):
         key = keys[p]

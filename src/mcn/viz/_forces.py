@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from mcn._jit import kernel
+from mcn._sort import sort_part
 
 _BITS = 16  # depth of the quadtree: cells of 1/65536 of the picture
 
@@ -21,17 +22,21 @@ def _spread_bits(v: int) -> int:
 
 
 @kernel
-def _sorted_codes(place: Any, low: Any, width: float) -> Any:
+def _sorted_codes(place: Any, low_x: float, low_y: float, width: float) -> Any:
     """Cell numbers along a Z curve, ascending, and the points in that order."""
     n = place.shape[0]
-    codes = np.empty(n, np.int64)
+    keys = np.empty(n, np.int64)  # the cell and the point: points of one cell in their own order
     scale = ((1 << _BITS) - 1) / width
     for i in range(n):
-        cx = int((place[i, 0] - low[0]) * scale)
-        cy = int((place[i, 1] - low[1]) * scale)
-        codes[i] = _spread_bits(cx) | (_spread_bits(cy) << 1)
-    order = np.argsort(codes)
-    return codes[order], order
+        cx = int((place[i, 0] - low_x) * scale)
+        cy = int((place[i, 1] - low_y) * scale)
+        keys[i] = ((_spread_bits(cx) | (_spread_bits(cy) << 1)) << 31) | i
+    sort_part(keys, np.int64(0), n)
+    order = np.empty(n, np.int64)
+    for p in range(n):
+        order[p] = keys[p] & 0x7FFFFFFF
+        keys[p] >>= 31
+    return keys, order
 
 
 @kernel
@@ -42,11 +47,11 @@ def _build_tree(codes: Any, order: Any, place: Any, mass: Any, width: float) -> 
     spans = np.empty((2 * n + 64 * _BITS, 3), np.int64)
     levels = np.empty(2 * n + 64 * _BITS, np.int64)
     stack = np.empty((4 * _BITS + 8, 3), np.int64)
-    stack[0] = (0, n, 0)
+    stack[0, 0], stack[0, 1], stack[0, 2] = 0, n, 0
     top, count = 1, 0
     while top > 0:
         top -= 1
-        first, end, level = stack[top]
+        first, end, level = stack[top, 0], stack[top, 1], stack[top, 2]
         # A chain of cells with one child each is one cell.
         while level < _BITS and end - first > 1:
             shift = 2 * (_BITS - 1 - level)
@@ -59,9 +64,10 @@ def _build_tree(codes: Any, order: Any, place: Any, mass: Any, width: float) -> 
             m += mass[i]
             x += mass[i] * place[i, 0]
             y += mass[i] * place[i, 1]
-        cells[count] = (x / m, y / m, m, width / (1 << level))
+        cells[count, 0], cells[count, 1], cells[count, 2] = x / m, y / m, m
+        cells[count, 3] = width / (1 << level)
         leaf = level == _BITS or end - first <= 4
-        spans[count] = (first, end, 1 if leaf else 0)
+        spans[count, 0], spans[count, 1], spans[count, 2] = first, end, 1 if leaf else 0
         levels[count] = level
         count += 1
         if leaf:
@@ -71,14 +77,15 @@ def _build_tree(codes: Any, order: Any, place: Any, mass: Any, width: float) -> 
             child, start = codes[stop - 1] >> shift, stop - 1
             while start > first and codes[start - 1] >> shift == child:
                 start -= 1
-            stack[top] = (start, stop, level + 1)
+            stack[top, 0], stack[top, 1], stack[top, 2] = start, stop, level + 1
             top += 1
             stop = start
     after = np.empty(count, np.int64)
     following = np.full(_BITS + 2, count, np.int64)
     for c in range(count - 1, -1, -1):
         after[c] = following[levels[c]]
-        following[levels[c] :] = c
+        for level in range(levels[c], _BITS + 2):
+            following[level] = c
     return cells[:count], spans[:count], after
 
 
@@ -131,10 +138,13 @@ def relax(place: Any, edges: Any, weight: Any, mass: Any, rounds: int, gravity: 
     force, before = np.zeros((n, 2)), np.zeros((n, 2))
     speed, efficiency = 1.0, 1.0
     for _ in range(rounds):
-        low = np.array([place[:, 0].min(), place[:, 1].min()])
-        width = max(place[:, 0].max() - low[0], place[:, 1].max() - low[1]) + 1e-9
-        codes, order = _sorted_codes(place, low, width)
-        force[:] = 0.0
+        low_x, low_y = high_x, high_y = place[0, 0], place[0, 1]
+        for i in range(n):
+            low_x, high_x = min(low_x, place[i, 0]), max(high_x, place[i, 0])
+            low_y, high_y = min(low_y, place[i, 1]), max(high_y, place[i, 1])
+            force[i, 0] = force[i, 1] = 0.0
+        width = max(high_x - low_x, high_y - low_y) + 1e-9
+        codes, order = _sorted_codes(place, low_x, low_y, width)
         _repel(place, mass, order, _build_tree(codes, order, place, mass, width), 1.2, force)
         _attract(place, edges, weight, force)
         swinging = traction = 0.0
@@ -163,4 +173,4 @@ def relax(place: Any, edges: Any, weight: Any, mass: Any, rounds: int, gravity: 
             factor = speed / (1.0 + np.sqrt(speed * mass[i] * swing))
             place[i, 0] += force[i, 0] * factor
             place[i, 1] += force[i, 1] * factor
-            before[i] = force[i]
+            before[i, 0], before[i, 1] = force[i, 0], force[i, 1]
