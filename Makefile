@@ -43,6 +43,7 @@ test-all: lint types
 bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/motifs.py
 	$(BIN)/python benchmarks/epoch.py
+	$(BIN)/python benchmarks/first_minute.py
 
 docs: $(VENV)/.dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

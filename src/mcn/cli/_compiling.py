@@ -6,13 +6,20 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Protocol
 
 from mcn.cli._progress import Intervals, duration
 
 
+class Compiled(Protocol):
+    """What was compiled so far."""
+
+    kernels: int
+    taken: float
+
+
 @contextmanager
-def compile_notice(clock: Callable[[], float] = time.monotonic) -> Iterator[None]:
+def compile_notice(clock: Callable[[], float] = time.monotonic) -> Iterator[Compiled]:
     """Say on standard error that kernels are being compiled, if any are, and how long it has taken so far.
 
     On a terminal at once, elsewhere when it takes longer; then now and then. numba announces every
@@ -23,7 +30,7 @@ def compile_notice(clock: Callable[[], float] = time.monotonic) -> Iterator[None
     class Notice(event.Listener):  # type: ignore[misc, unused-ignore]
         """Adds up the time; a compilation may start others within it."""
 
-        depth, began, taken = 0, 0.0, 0.0
+        depth, began, taken, kernels = 0, 0.0, 0.0, 0
         said = not sys.stderr.isatty()
         intervals = Intervals()
 
@@ -40,11 +47,13 @@ def compile_notice(clock: Callable[[], float] = time.monotonic) -> Iterator[None
             so_far = self.taken + clock() - self.began
             if self.depth == 0:
                 self.taken = so_far
+                self.kernels += 1
             if self.intervals.due(so_far):
                 self.say(f"{duration(so_far)} so far")
 
         def say(self, words: str) -> None:
             print(f"mcn: compiling kernels, once: {words}", file=sys.stderr, flush=True)
 
-    with event.install_listener("numba:compile", Notice()):
-        yield
+    notice = Notice()
+    with event.install_listener("numba:compile", notice):
+        yield notice

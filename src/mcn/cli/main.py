@@ -24,6 +24,7 @@ VERBS = {
     "pack": "Pack a graph into a folder, for graphs past memory.",
     "datasets": "List the data sets, and where they are looked for.",
     "methods": "List the methods, and what each can do.",
+    "warm": "Compile the kernels now, so that no later command waits for it.",
 }
 
 _LONGEST = 2000  # characters of a message; what a file says may be in it
