@@ -46,11 +46,8 @@ def test_ranges_add_up_to_the_whole(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("packed", [False, True])
-def test_a_lost_machine_changes_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, packed: bool
-) -> None:
+def test_a_lost_machine_changes_nothing(tmp_path: Path, packed: bool) -> None:
     ray = pytest.importorskip("ray")
-    monkeypatch.setenv("RAY_raylet_start_wait_time_s", "200")  # a busy machine starts them slowly
     from ray.cluster_utils import Cluster
 
     edges = generators.rmat(12, 40_000, seed=1)
