@@ -206,6 +206,14 @@ class MCNConfig(Settings):
         """Where the work is done, if not where the recipe says."""
         return "mcn.train.probes.work" if self.attention == "probed" and self.motif_attention else None
 
+    @property
+    def protocol(self) -> str:
+        """Say by what the weights are kept, and where there are candidates, by what one is chosen."""
+        kept = super().protocol
+        if self.home is None:
+            return kept
+        return f"{kept}; candidates compared on validation nodes that did not stop them"
+
     def plan(self) -> Plan:
         """Return the candidates of the rule `probed`: one neighbourhood for all nodes each."""
         from mcn.train.probes.plan import Plan, probes_of

@@ -228,9 +228,11 @@ class ProbesTrainer(Trainer):
         self.model.eval()
         problem.inputs.model = self.model
         best = self._best(_REFIT if mode == REFIT else verdict.winner)
-        self.best_epoch = best["best_epoch"]
+        # Epochs are counted through all runs, as they stand in the log.
+        before = sum(run["epochs"] for run in self.runs[: self.runs.index(best)])
+        self.best_epoch = before + best["best_epoch"]
         return FitResult(
-            self.epoch, best["best_epoch"], best["accuracy"], best["loss"], best["score"], self.seconds
+            self.epoch, self.best_epoch, best["accuracy"], best["loss"], best["score"], self.seconds
         )
 
     def _best(self, name: str) -> dict[str, Any]:
