@@ -219,7 +219,7 @@ def test_more_nodes_than_memory(monkeypatch: pytest.MonkeyPatch) -> None:
             torch.eye(2).long().to_sparse(),
             "has the layout torch.sparse_coo; expected a dense tensor of shape [2, E]",
         ),
-        (torch.tensor([[0.0], [1]], dtype=torch.bfloat16), "must hold integers, got dtype torch.bfloat16"),
+        (torch.tensor([[0.0], [1]], dtype=torch.bfloat16), "holds torch.bfloat16, which NumPy does not have"),
         (torch.tensor([[0.0], [1]], dtype=torch.float16), "integer node ids, got dtype float16"),
         (torch.tensor([[0], [1]], dtype=torch.complex64), "integer node ids, got dtype complex64"),
         (torch.tensor([[True], [False]]), "integer node ids, got dtype bool"),

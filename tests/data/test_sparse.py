@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
@@ -15,6 +15,7 @@ from mcn.data import feature_csr, feature_tensor
 from mcn.data.sparse import check_csr
 
 
+@settings(deadline=None)
 @given(
     hnp.arrays(np.float32, hnp.array_shapes(min_dims=2, max_dims=2), elements=st.sampled_from([0, 1, -2.5]))
 )

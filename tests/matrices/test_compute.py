@@ -15,7 +15,7 @@ def test_small_work_stays_on_one_thread():
     assert thread_count(8, 1000) == 1
     assert thread_count(8, 1e9) == 8
     assert thread_count(None, 1e9) == available_threads()
-    with pytest.raises(ValueError, match="threads=-1; expected at least 1"):
+    with pytest.raises(ValueError, match="threads must be a positive integer up to 1024, got -1"):
         thread_count(-1, 1000)
 
 

@@ -110,7 +110,7 @@ def test_unknown_name_suggests_the_nearest():
     ("bad", "text"),
     [
         (np.ones((2, 3)), r"A has shape \(2, 3\); expected a square matrix"),
-        (np.ones(3), r"A has shape \(3,\)"),
+        (np.ones(3), r"A has shape \[3\]"),
         (np.array([[0, -1.0], [0, 0]]), r"A has the value -1.0 at \(0, 1\)"),
         (np.array([[0, 0], [np.nan, 0]]), r"A has the value nan at \(1, 0\)"),
     ],

@@ -166,6 +166,11 @@ def test_views_without_motifs(counts: MotifCounts) -> None:
     [
         (["alpha=x"], "view 'alpha=x': expected a number after '=', got 'x'"),
         (["alpha=0"], "alpha must be above 0"),
+        (["order=inf"], "view 'order=inf': expected a whole number from 0 to 1000"),
+        (["order=1e12"], "expected a whole number from 0 to 1000"),
+        (["order=2.5"], "expected a whole number from 0 to 1000"),
+        (["random=nan"], "view 'random=nan': expected a whole number"),
+        (["random=-1"], "expected a whole number"),
         (["trangle"], "trangle"),
         ([], "motifs is empty"),
         (["edge", "edge"], "more than once"),

@@ -205,7 +205,7 @@ def test_bad_arguments():
         MotifStack.from_counts(counts, psi="laplace")
     with pytest.raises(ValueError, match="triangel"):
         MotifStack.from_counts(counts, ["triangel"])
-    with pytest.raises(ValueError, match="threads=0"):
+    with pytest.raises(ValueError, match="threads must be a positive integer up to 1024, got 0"):
         MotifStack.from_counts(counts, threads=0)
     with pytest.raises(ValueError, match="edge is missing and there is no 'edge'"):
         MotifStack.from_adjacencies({"triangle": triangles(A)})

@@ -100,6 +100,14 @@ def test_leftovers_of_a_killed_process_go(data: Data, tmp_path: Path) -> None:
     assert [path.name for path in folder.iterdir() if path.name.startswith(".")] == []
 
 
+def test_what_a_process_killed_at_the_very_end_left_goes(finished: Path, data: Data) -> None:
+    (finished / "last.safetensors").write_bytes(b"of the last epoch")
+    (finished / ".lock").touch()
+    train_run(finished, data, small_config(max_epochs=3), SOURCE, resume=True)
+    assert not (finished / "last.safetensors").exists()
+    assert not (finished / ".lock").exists()
+
+
 @pytest.mark.slow
 def test_synchronised_starts_of_the_command(tmp_path: Path) -> None:
     for round_number in range(5):

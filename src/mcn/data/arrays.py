@@ -8,7 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mcn._threads import available_threads
 from mcn.data.border import brief, shown
+
+MAX_THREADS = 1024
+"""More are a mistake, not a machine."""
+_ANYWHERE = 16  # threads that any machine can start
 
 
 def as_integer(value: Any, name: str) -> int:
@@ -24,6 +29,23 @@ def as_integer(value: Any, name: str) -> int:
     except (TypeError, ValueError, OverflowError, RuntimeError):
         pass  # what is no number at all, and tensors of several
     raise ValueError(f"{name} must be an integer, got {shown(repr(value))[1:-1]}")
+
+
+def limit_threads(wanted: Any) -> int | None:
+    """Return how many threads to use at most: None for all cores, else `wanted` within reason.
+
+    Raises:
+        ValueError: it is not a whole number from 1 to `MAX_THREADS`.
+    """
+    if wanted is None:
+        return None
+    try:
+        threads = as_integer(wanted, "threads")
+    except ValueError:
+        threads = 0
+    if not 1 <= threads <= MAX_THREADS:
+        raise ValueError(f"threads must be a positive integer up to {MAX_THREADS}, got {wanted!r}")
+    return min(threads, max(_ANYWHERE, 4 * available_threads()))
 
 
 def as_array(value: Any, name: str, shape: str) -> NDArray[Any]:
@@ -43,7 +65,7 @@ def as_array(value: Any, name: str, shape: str) -> NDArray[Any]:
             "indices of this one"
         )
     if str(value.dtype) in ("torch.bfloat16", "torch.complex32"):  # which NumPy does not have
-        raise ValueError(f"{name} must hold integers, got dtype {value.dtype}")
+        raise ValueError(f"{name} holds {value.dtype}, which NumPy does not have; expected another dtype")
     try:
         array: NDArray[Any] = value.detach().cpu().numpy()
     except (TypeError, RuntimeError) as error:

@@ -78,6 +78,70 @@ def _integers(array: Any, name: str) -> NDArray[Any]:
     return flat if flat.dtype.isnative else flat.astype(flat.dtype.newbyteorder("="))
 
 
+def checked_csr(matrix: Any, name: str) -> sparse.csr_array[Any]:
+    """Return a real matrix of any kind as CSR, after a look at whatever its structure points to.
+
+    Args:
+        matrix: SciPy sparse in any format, a CSR tensor of torch, a dense array or tensor, or lists.
+        name: what the matrix is called in the message.
+
+    Raises:
+        ValueError: it has not two dimensions, is not of real numbers, or has entries outside its shape.
+    """
+    if str(getattr(matrix, "layout", "")) == "torch.sparse_csr":
+        return feature_csr(matrix, name)
+    if not sparse.issparse(matrix):
+        dense = as_array(matrix, name, "[rows, columns]")
+        _check_real(dense, name)
+        return sparse.csr_array(dense if dense.dtype != np.float16 else dense.astype(np.float32))
+    return _scipy_csr(matrix, name)
+
+
+def _scipy_csr(matrix: Any, name: str) -> sparse.csr_array[Any]:
+    """Do so for a matrix of SciPy, whose conversions between formats write wherever its ids point."""
+    _check_real(matrix, name)
+    form = matrix.format
+    if form in ("csr", "csc", "bsr"):
+        rows, columns = matrix.shape
+        if form == "csc":
+            rows, columns = columns, rows
+        if form == "bsr":
+            high, wide = matrix.data.shape[1:] if matrix.data.ndim == 3 else (0, 0)
+            if high < 1 or wide < 1 or rows % high or columns % wide:
+                raise ValueError(f"{name}: blocks of shape {[high, wide]} in a matrix of {[rows, columns]}")
+            rows, columns = rows // high, columns // wide
+        check_csr(matrix.indptr, matrix.indices, (rows, columns), name, values=matrix.data)
+    elif form == "coo":
+        _check_coordinates(matrix.coords, matrix.shape, matrix.data, name)
+    elif form == "dia":
+        matrix = sparse.dia_array((matrix.data, matrix.offsets), shape=matrix.shape)  # which SciPy checks
+    csr: sparse.csr_array[Any] = sparse.csr_array(matrix)
+    if form in ("lil", "dok"):
+        check_csr(csr.indptr, csr.indices, csr.shape, name, values=csr.data)
+    return csr
+
+
+def _check_real(matrix: Any, name: str) -> None:
+    if len(matrix.shape) != 2:
+        raise ValueError(f"{name} has shape {list(matrix.shape)}; expected a matrix [rows, columns]")
+    if matrix.dtype.kind not in "biuf":
+        raise ValueError(f"{name} holds {matrix.dtype}; expected real numbers")
+
+
+def _check_coordinates(parts: Any, shape: Sequence[int], values: Any, name: str) -> None:
+    """Check that every entry of a matrix of coordinates is inside it."""
+    for axis, (part, size) in enumerate(zip(parts, shape, strict=True)):
+        ids = _integers(part, f"{name}: coordinates")
+        if len(ids) != len(values):
+            raise ValueError(f"{name}: {len(values)} values for {len(ids)} coordinates")
+        if len(ids) and not (int(ids.min()) >= 0 and int(ids.max()) < size):
+            entry = int(np.argmax((ids < 0) | (ids >= size)))
+            raise ValueError(
+                f"{name}: entry {entry} is in {('row', 'column')[axis]} {int(ids[entry])}; "
+                f"expected 0..{size - 1}"
+            )
+
+
 def feature_tensor(matrix: Any, *, dense: bool = False) -> Tensor:
     """Return a SciPy sparse matrix as a float32 torch tensor, in CSR layout unless `dense`.
 
@@ -85,11 +149,7 @@ def feature_tensor(matrix: Any, *, dense: bool = False) -> Tensor:
     """
     import torch
 
-    form = getattr(matrix, "format", "")
-    if form in ("csr", "csc"):
-        shape = matrix.shape if form == "csr" else matrix.shape[::-1]
-        check_csr(matrix.indptr, matrix.indices, shape, "the matrix", values=matrix.data)
-    csr = sparse.csr_array(matrix, dtype=np.float32)
+    csr: Any = checked_csr(matrix, "the matrix").astype(np.float32)
     csr.sum_duplicates()
     if dense:
         return torch.from_numpy(csr.toarray())
@@ -105,12 +165,19 @@ def feature_tensor(matrix: Any, *, dense: bool = False) -> Tensor:
         )
 
 
-def feature_csr(x: Tensor) -> sparse.csr_array[Any]:
+def feature_csr(x: Tensor, name: str = "x") -> sparse.csr_array[Any]:
     """Return any 2-D torch tensor, dense or CSR, as a SciPy CSR array: the inverse of `feature_tensor`."""
     import torch
 
-    if x.layout == torch.sparse_csr:
-        check_csr(x.crow_indices(), x.col_indices(), x.shape, "x", values=x.values())
-        parts = (as_array(x.values(), "x", "[entries]"), x.col_indices().numpy(), x.crow_indices().numpy())
-        return sparse.csr_array(parts, shape=(x.shape[0], x.shape[1]))
-    return sparse.csr_array(as_array(x, "x", "[N, F]"))
+    if x.layout != torch.sparse_csr:
+        return sparse.csr_array(as_array(x, name, "[N, F]"))
+    if x.dim() != 2 or x.values().dim() != 1:
+        raise ValueError(
+            f"{name} has shape {list(x.shape)} with {x.values().dim()}-D values; expected [N, F]"
+        )
+    check_csr(x.crow_indices(), x.col_indices(), x.shape, name, values=x.values())
+    values = as_array(x.values(), name, "[entries]")
+    if values.dtype.kind not in "biuf":
+        raise ValueError(f"{name} holds {values.dtype}; expected real numbers")
+    parts = (values, x.col_indices().cpu().numpy(), x.crow_indices().cpu().numpy())
+    return sparse.csr_array(parts, shape=(x.shape[0], x.shape[1]))

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csr_array
 
 from mcn._names import did_you_mean
+from mcn.data.sparse import checked_csr
 
 if TYPE_CHECKING:
     from mcn.motifs import MotifCounts
@@ -40,11 +41,10 @@ class Adjacencies(NamedTuple):
 
 def check_matrix(matrix: Any, name: str) -> csr_array:
     """Check that `matrix` is square, finite and not negative; return it as float64 CSR without zeros."""
-    if not issparse(matrix):
-        matrix = np.asarray(matrix)
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise ValueError(f"{name} has shape {tuple(matrix.shape)}; expected a square matrix [N, N].")
-    result = csr_array(matrix, dtype=np.float64, copy=True)
+    csr: Any = checked_csr(matrix, name)
+    if csr.shape[0] != csr.shape[1]:
+        raise ValueError(f"{name} has shape {tuple(csr.shape)}; expected a square matrix [N, N].")
+    result: csr_array = csr_array(csr, dtype=np.float64, copy=True)
     result.sum_duplicates()
     bad = np.flatnonzero(~(np.isfinite(result.data) & (result.data >= 0)))
     if bad.size:
@@ -166,16 +166,17 @@ def adjacencies_from_mapping(matrices: Mapping[str, Any], motifs: Sequence[str] 
     return lay_below(checked)
 
 
-def check_magnitude(adj: Adjacencies, psi: str, steps: int) -> None:
+def check_magnitude(adj: Adjacencies, psi: str, steps: int, *, single: bool = True) -> None:
     """Refuse powers whose values would overflow: a ValueError names the motif and the step.
 
     No value of Ψ(A_t^k) exceeds twice the greatest row sum of A_t^k, which k products with a vector give.
-    ``row-max`` and ``laplacian`` hand such values on in float32, ``transition`` and ``symmetric`` divide by
-    them in float64.
+    ``row-max`` and ``laplacian`` hand such values on in float32 if `single`, ``transition`` and ``symmetric``
+    divide by them in float64.
     """
     if psi == "unweighted":
         return
-    most = float(np.finfo(np.float32 if psi in ("row-max", "laplacian") else np.float64).max)
+    kind = np.float32 if single and psi in ("row-max", "laplacian") else np.float64
+    most = float(np.finfo(kind).max)
     for t, motif in enumerate(adj.motifs):
         matrix, sums = adj.of(t), np.asarray(np.ones(adj.num_nodes))
         for k in range(1, steps + 1):

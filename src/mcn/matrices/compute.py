@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mcn._threads import available_threads, run_chunks
+from mcn.data.arrays import limit_threads
 from mcn.matrices.adjacencies import Adjacencies
 from mcn.matrices.pattern import row_lengths
 from mcn.matrices.powers import Scratch, all_rows, chosen_rows, new_scratch, root_degrees
@@ -20,9 +21,8 @@ _CHUNK = 512  # rows
 
 def thread_count(threads: int | None, work: float) -> int:
     """Decide how many threads, at most `threads`, are worth starting to touch about `work` entries."""
-    if threads is not None and threads < 1:
-        raise ValueError(f"threads={threads}; expected at least 1, or None for all cores.")
-    return 1 if work < _PARALLEL else threads or available_threads()
+    most = limit_threads(threads)
+    return 1 if work < _PARALLEL else most or available_threads()
 
 
 def row_work(

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from mcn.matrices.adjacencies import check_matrix, lay_below
+from mcn.matrices.adjacencies import check_magnitude, check_matrix, lay_below
 from mcn.matrices.compute import compute_roots, compute_rows
 from mcn.matrices.psi import psi_code
 
@@ -20,6 +20,9 @@ def apply_psi(A: Any, psi: str) -> csr_array:
         psi: ``unweighted`` (eq:k1), ``row-max`` (eq:k2), ``transition`` (eq:k3), ``laplacian`` (eq:k4) or
             ``symmetric`` (eq:k5).
 
+    Raises:
+        ValueError: A is not such a matrix, or its row sums are beyond what float64 holds.
+
     A row of A without entries becomes a self-loop of weight 1, whatever the Ψ.
 
     >>> apply_psi([[0, 2, 1], [2, 0, 0], [1, 0, 0]], "transition").toarray().tolist()
@@ -27,6 +30,7 @@ def apply_psi(A: Any, psi: str) -> csr_array:
     """
     code = psi_code(psi)
     adj = lay_below({"A": check_matrix(A, "A")})
+    check_magnitude(adj, psi, 1, single=False)
     n = adj.num_nodes
     everything, first = np.arange(n), np.zeros(n, np.int64)
     roots = compute_roots(adj, code, 1, None)

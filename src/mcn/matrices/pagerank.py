@@ -16,8 +16,11 @@ from scipy.sparse import csr_array, diags_array, eye_array, vstack
 
 from mcn._jit import kernel
 from mcn._threads import available_threads, run_chunks
+from mcn.data.arrays import as_array, as_integer, limit_threads
+from mcn.data.border import shown
 from mcn.matrices.adjacencies import check_edge_weights, check_matrix, check_motifs, weigh_edges
 from mcn.matrices.rows import Rows, gather_rows
+from mcn.matrices.size import MAX_STEPS
 
 if TYPE_CHECKING:
     from mcn.motifs import MotifCounts
@@ -34,6 +37,22 @@ class PageRankRows:
 
     indices: NDArray[np.int32]
     weights: NDArray[np.float32]
+
+    def __post_init__(self) -> None:
+        shape: tuple[int, ...] = getattr(self.indices, "shape", ())
+        if len(shape) != 3 or getattr(self.weights, "shape", ()) != shape:
+            raise ValueError("indices and weights must be arrays of one shape [T, N, top]")
+        if self.indices.dtype != np.int32 or self.weights.dtype != np.float32:
+            kinds = f"{self.indices.dtype} and {self.weights.dtype}"
+            raise ValueError(f"indices and weights hold {kinds}; expected int32 and float32")
+        # Seen as unsigned, a negative id is larger than any that is not.
+        if self.indices.size and int(self.indices.view(np.uint32).max()) >= shape[1]:
+            t, i, q = np.argwhere((self.indices < 0) | (self.indices >= shape[1]))[0]
+            raise ValueError(
+                f"indices[{t}, {i}, {q}] = {self.indices[t, i, q]} is not a node; ids are 0 … {shape[1] - 1}"
+            )
+        if not np.isfinite(self.weights.max(initial=0)) or not self.weights.min(initial=0) >= 0:
+            raise ValueError("weights must be finite and not negative")
 
     @property
     def num_views(self) -> int:
@@ -66,7 +85,13 @@ class PageRankRows:
 
     def select(self, views: NDArray[np.int64]) -> Rows:
         """Return row i of view ``views[i]`` for every node i, each row made to sum to one."""
-        return gather_rows(self._stored, views * self.num_nodes + np.arange(self.num_nodes), 1)
+        views = np.asarray(views)
+        if views.shape != (self.num_nodes,) or views.dtype.kind not in "iu":
+            raise ValueError(f"views has shape {list(views.shape)}; expected {self.num_nodes} integers")
+        if views.size and not (int(views.min()) >= 0 and int(views.max()) < self.num_views):
+            raise ValueError(f"views: expected numbers in 0 … {self.num_views - 1}, got {views.max()}")
+        numbers = views.astype(np.int64) * self.num_nodes + np.arange(self.num_nodes)
+        return gather_rows(self._stored, numbers, 1)
 
     @cached_property
     def mean(self) -> Rows:
@@ -95,10 +120,21 @@ def walk_weights(order: int, alpha: float | None) -> NDArray[np.float64]:
     return np.asarray(alpha * (1.0 - alpha) ** np.arange(order + 1), np.float64)
 
 
+def _walk_weights(given: Any) -> NDArray[np.float64]:
+    """Return c_0 … c_order, checked: a kernel reads the first of them."""
+    c = as_array(given, "weights", "[order + 1]")
+    if c.ndim != 1 or not len(c) or c.dtype.kind not in "biuf" or not np.isfinite(c).all() or (c < 0).any():
+        raise ValueError(f"weights must be c_0 … c_order, finite and not negative, got {shown(repr(given))}")
+    return np.ascontiguousarray(c, np.float64)
+
+
 def with_loops(matrix: Any) -> csr_array:
     """Return ``D^-1 (M + I)``, the steps of a random walk along the weights of M that may also stay."""
     checked = check_matrix(matrix, "matrix")
     looped = csr_array(checked + eye_array(checked.shape[0]))
+    with np.errstate(over="ignore"):
+        if not np.isfinite(looped.sum(1)).all():
+            raise ValueError("matrix: the sum of a row is beyond what float64 holds; scale its weights down")
     return csr_array(diags_array(1.0 / np.asarray(looped.sum(1)).ravel()) @ looped)
 
 
@@ -122,19 +158,29 @@ def pagerank_rows(
             than `tolerance` times the number of walks given up; 0 follows all of them.
         threads: cores to use; all by default.
     """
-    if top < 1:
+    if as_integer(top, "top") < 1:
         raise ValueError(f"top must be 1 or more, got {top!r}")
+    if not tolerance >= 0:
+        raise ValueError(f"tolerance must not be negative, got {tolerance!r}")
     each = [weights] * len(matrices) if isinstance(weights, np.ndarray) else list(weights)
+    each = [_walk_weights(c) for c in each]
     checked = [check_matrix(matrix, "matrix") for matrix in matrices]
+    if not checked or len({matrix.shape for matrix in checked}) > 1 or len(each) != len(checked):
+        shapes = [matrix.shape for matrix in checked]
+        raise ValueError(
+            f"matrices of shapes {shapes} with {len(each)} weights; expected at least one matrix, all of one "
+            "size, and as many weights"
+        )
     walks = [with_loops(matrix) for matrix in checked]
     n = walks[0].shape[0]
+    workers = limit_threads(threads) or available_threads()
     width = min(top, n)
     indices = np.zeros((len(walks), n, width), np.int32)
     values = np.zeros((len(walks), n, width), np.float32)
     bounds = np.linspace(0, n, max(2, n // 64 + 1)).astype(np.int64)
     for t, (walk, c) in enumerate(zip(walks, each, strict=True)):
         scale = 1.0 / np.sqrt(1.0 + np.asarray(checked[t].sum(1)).ravel()) if symmetric else np.ones(n)
-        _fill(walk, c, scale, tolerance, indices[t], values[t], bounds, threads or available_threads())
+        _fill(walk, c, scale, tolerance, indices[t], values[t], bounds, workers)
     return PageRankRows(indices, values)
 
 
@@ -188,11 +234,13 @@ def _rows(
                 if mass * rest[step - 1] <= tolerance and tolerance > 0.0:
                     continue
                 for e in range(indptr[j], indptr[j + 1]):
-                    k = columns[e]
+                    k, more = columns[e], mass * values[e]
+                    if more == 0.0:  # too small for a number: it would be listed again and again
+                        continue
                     if then[k] == 0.0:
                         beyond[reached] = k
                         reached += 1
-                    then[k] += mass * values[e]
+                    then[k] += more
             for q in range(reached):
                 k = beyond[q]
                 if not seen[k]:
@@ -268,7 +316,7 @@ def view_rows(
         matrices.append(matrix if held is None else weigh_edges(matrix, held))
         weights.append(
             walk_weights(
-                int(_number(name, value)) if kind == "order" else order,
+                _whole(name, value, MAX_STEPS) if kind == "order" else order,
                 _number(name, value) if kind == "alpha" else alpha,
             )
         )
@@ -279,7 +327,7 @@ def _matrix(counts: MotifCounts, edge: csr_array, kind: str, value: str, scope: 
     if kind in ("edge", "alpha", "order"):
         return edge
     if kind == "random":
-        return csr_array(edge + _random_weights(counts, int(_number(f"random={value}", value))))
+        return csr_array(edge + _random_weights(counts, _whole(f"random={value}", value, 2**63 - 1)))
     return csr_array(edge + check_matrix(counts.adjacency(kind, scope=scope), f"adjacency {kind!r}"))
 
 
@@ -291,6 +339,13 @@ def _random_weights(counts: MotifCounts, seed: int) -> csr_array:
     return csr_array(
         (np.concatenate([weight, weight]), (np.concatenate([u, v]), np.concatenate([v, u]))), shape=(n, n)
     )
+
+
+def _whole(name: str, value: str, most: int) -> int:
+    number = _number(name, value)
+    if not 0 <= number <= most or number != int(number):
+        raise ValueError(f"view {name!r}: expected a whole number from 0 to {most}, got {value!r}")
+    return int(number)
 
 
 def _number(name: str, value: str) -> float:

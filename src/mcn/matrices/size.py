@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 ENTRY_BYTES = 8  # int32 column, float32 value
 ROW_BYTES = 8  # int64 row pointer
+MAX_STEPS = 1000
 
 
 class StackTooLarge(ValueError):
@@ -115,6 +116,8 @@ def check_steps(steps: int) -> int:
     """Check that `steps` is an integer of at least 1, and return it."""
     if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or steps < 1:
         raise ValueError(f"steps={steps!r}; expected an integer of at least 1 (K, the greatest step size).")
+    if steps > MAX_STEPS:
+        raise ValueError(f"steps={steps!r}; at most {MAX_STEPS} are supported.")
     return int(steps)
 
 

@@ -18,6 +18,7 @@ from mcn.matrices.adjacencies import (
     check_magnitude,
     check_matrix,
     check_symmetric,
+    lay_below,
     unknown_motif,
 )
 from mcn.matrices.compute import compute_roots, compute_rows, compute_stack
@@ -80,6 +81,7 @@ class MotifStack(RowSource):
         self.src = np.arange(self.num_dst)
         self.count_scale = count_scale(node_counts, self.num_dst) if scale is None else check_scale(scale)
         self.node_counts = standardise_counts(node_counts, self.num_dst, self.count_scale)
+        check_magnitude(lay_below({"edge": edge}), psi, 1)
         base = apply_psi(edge, psi)
         self.base = Rows(
             base.indptr.astype(np.int64), base.indices.astype(np.int32), base.data.astype(np.float32)

@@ -14,7 +14,7 @@ from mcn.matrices import Rows, RowSource
 from mcn.nn import by_node, ops
 from mcn.nn._rng import derive, torch_key
 from mcn.nn.attend import PRIORS, Attention
-from mcn.nn.features import DenseRows, SparseFeatures, is_sparse, sparse_features
+from mcn.nn.features import DenseRows, SparseFeatures, check_kind, is_sparse, sparse_features
 from mcn.nn.selector import Choices, Selector, epsilon_greedy, greedy, sample
 from mcn.nn.sparse_linear import symmetric_normalised
 
@@ -215,11 +215,14 @@ class MCNConv(torch.nn.Module):
         self, x: torch.Tensor | SparseFeatures | DenseRows, stack: RowSource, key: int | None
     ) -> tuple[torch.Tensor, torch.Tensor | None]:
         """Check that the layer, the features and the stack fit; compute H W, and H W_self for the targets."""
+        if not isinstance(stack, RowSource):
+            raise ValueError(f"stack is a {type(stack).__name__}; expected a MotifStack or a block of one")
         if self.selector is not None and (stack.num_motifs, stack.steps) != (self.motifs, self.steps):
             raise ValueError(
                 f"stack has {stack.num_motifs} motifs and {stack.steps} steps, but the layer was made for "
                 f"motifs={self.motifs}, steps={self.steps}"
             )
+        check_kind(x, self.weight)
         if tuple(x.shape) != (stack.num_src, self.in_channels):
             raise ValueError(
                 f"x has shape {tuple(x.shape)}, expected {(stack.num_src, self.in_channels)}: "

@@ -10,9 +10,12 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from mcn.data.sparse import check_csr
 from mcn.matrices.rows import Rows, Transposed, gather_rows, transpose
 
 _KEPT_SUBSETS = 4
+_KERNELS = (torch.float32, torch.float64)
+_MOST_COLUMNS = 2**31 - 1  # which int32 holds
 # Share of entries that are not zero up to which the sparse input layer is used. A training step and a
 # validation pass with dense kernels took, in units of the sparse ones (64 columns out, dropout 0.6):
 #
@@ -67,14 +70,32 @@ class SparseFeatures:
 
 def _compressed(x: torch.Tensor) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[Any]]:
     if x.layout == torch.sparse_csr:
+        check_csr(x.crow_indices(), x.col_indices(), x.shape, "x", values=x.values())
         parts = (x.crow_indices(), x.col_indices(), x.values())
     else:
+        _check_coordinates(x)
         coo = x.to_sparse_coo().coalesce()  # type: ignore[no-untyped-call]
         row, column = coo.indices()
         sizes = torch.bincount(row, minlength=x.shape[0])
         parts = (torch.cat([sizes.new_zeros(1), sizes.cumsum(0)]), column, coo.values())
+    if x.shape[1] > _MOST_COLUMNS:
+        raise ValueError(f"x has {x.shape[1]} columns; at most {_MOST_COLUMNS} are supported")
     indptr, indices, values = (part.detach().cpu().contiguous().numpy() for part in parts)
     return indptr.astype(np.int64), indices.astype(np.int32), values
+
+
+def _check_coordinates(x: torch.Tensor) -> None:
+    """Refuse layouts that torch turns round without a look, and coordinates outside the tensor."""
+    if x.layout == torch.strided:
+        return
+    if x.layout != torch.sparse_coo:
+        raise ValueError(
+            f"x has the layout {x.layout}; expected dense, CSR or COO, such as x.to_sparse_csr()"
+        )
+    for axis, part in enumerate(x._indices()):
+        if len(part) and not (int(part.min()) >= 0 and int(part.max()) < x.shape[axis]):
+            ids = f"{int(part.min())} to {int(part.max())}"
+            raise ValueError(f"x: entries from {ids} on an axis of {x.shape[axis]}")
 
 
 # One holder per tensor, so that the cuts and the transpose survive from one epoch to the next.
@@ -90,11 +111,11 @@ def sparse_features(x: torch.Tensor | SparseFeatures) -> SparseFeatures:
         return found[1]
     if x.requires_grad:
         raise ValueError("x: sparse features with requires_grad=True are not differentiated; pass a dense x")
-    indptr, indices, values = _compressed(x)
-    if values.ndim != 1 or values.dtype not in (np.float32, np.float64):
+    if x.dtype not in _KERNELS or x.dim() != 2 or x.dense_dim():
         raise ValueError(
-            f"x: expected sparse float32 or float64 values, got {values.dtype} of shape {values.shape}"
+            f"x: expected a sparse matrix of float32 or float64, got {x.dtype} of shape {list(x.shape)}"
         )
+    indptr, indices, values = _compressed(x)
     holder = SparseFeatures(indptr, indices, values, int(x.shape[1]))
     key = id(x)
     _known[key] = (weakref.ref(x, lambda _: _known.pop(key, None)), holder)
@@ -151,3 +172,17 @@ def input_features(x: torch.Tensor | SparseFeatures) -> torch.Tensor | SparseFea
 def is_sparse(x: object) -> TypeGuard[torch.Tensor | SparseFeatures]:
     """Whether `x` goes through the sparse input layer."""
     return isinstance(x, SparseFeatures) or (isinstance(x, torch.Tensor) and x.layout != torch.strided)
+
+
+def check_kind(x: Any, weight: torch.Tensor) -> None:
+    """Refuse dense features that are no tensor, or whose numbers do not go with the weights of a layer."""
+    if is_sparse(x):
+        return
+    whole = x.whole if isinstance(x, DenseRows) else x
+    if not isinstance(whole, torch.Tensor):
+        raise ValueError(f"x is a {type(x).__name__}; expected a tensor, such as torch.from_numpy(x)")
+    if whole.dtype != weight.dtype and not (whole.dtype in _KERNELS and weight.dtype in _KERNELS):
+        raise ValueError(
+            f"x holds {whole.dtype}, but the layer's weights are {weight.dtype}; expected the same: "
+            f"x.to({weight.dtype})"
+        )

@@ -13,7 +13,7 @@ from mcn.matrices import MotifStack, RowSource
 from mcn.nn._blocks import BlockCache, node_ids
 from mcn.nn._rng import Stream, derive
 from mcn.nn.conv import MCNConv, pinned
-from mcn.nn.features import DenseRows, SparseFeatures, input_features
+from mcn.nn.features import DenseRows, SparseFeatures, check_kind, input_features
 from mcn.nn.selector import Choices
 from mcn.nn.wide_linear import is_wide
 
@@ -212,6 +212,7 @@ class MCN(torch.nn.Module):
     def _input(
         self, x: torch.Tensor | SparseFeatures, stack: MotifStack, part: RowSource
     ) -> torch.Tensor | SparseFeatures | DenseRows:
+        check_kind(x, self.convs[0].weight)  # type: ignore[arg-type]
         if x.shape[0] != stack.num_src:
             raise ValueError(f"x has {x.shape[0]} rows, but the stack has {stack.num_src} nodes")
         features = input_features(x)

@@ -10,11 +10,12 @@ import torch
 from numpy.typing import NDArray
 
 from mcn._jit import kernel
+from mcn.data.arrays import as_array
 from mcn.matrices import PageRankRows, Rows
 from mcn.nn import ops
 from mcn.nn._rng import derive, hash32, threshold
 from mcn.nn._work import spread
-from mcn.nn.features import SparseFeatures
+from mcn.nn.features import SparseFeatures, sparse_features
 
 
 @kernel
@@ -62,7 +63,7 @@ def _drop(start: int, stop: int, out: Any, limit: int, scale: Any, key: Any) -> 
 
 def mix_features(
     rows: PageRankRows,
-    x: SparseFeatures,
+    x: torch.Tensor | SparseFeatures,
     nodes: NDArray[np.int64],
     views: NDArray[np.int64],
     *,
@@ -77,7 +78,7 @@ def mix_features(
 
     Args:
         rows: Π_t of every view.
-        x: features of all nodes, [N, F].
+        x: features of all nodes, [N, F], sparse.
         nodes, views: int64 [B].
         drop_neighbours: probability with which each neighbour is left out of a sum.
         dropout: probability with which each mixed feature is set to zero; the others are scaled up.
@@ -86,6 +87,12 @@ def mix_features(
     Returns:
         Float32 [B, F].
     """
+    x = sparse_features(x)
+    if x.shape[0] != rows.num_nodes:
+        raise ValueError(f"x has {x.shape[0]} rows, but the rows are of {rows.num_nodes} nodes")
+    nodes, views = _ids(nodes, "nodes", rows.num_nodes), _ids(views, "views", rows.num_views)
+    if len(nodes) != len(views):
+        raise ValueError(f"{len(nodes)} nodes and {len(views)} views; expected one view per node")
     out = np.zeros((len(nodes), x.shape[1]), np.float32)
     cost = len(nodes) * rows.indices.shape[2] * max(1, len(x.values) // max(1, x.shape[0]))
     values = x.values.astype(np.float32, copy=False)
@@ -111,6 +118,16 @@ def mix_features(
 
     spread(mix, len(nodes), cost)
     return torch.from_numpy(out)
+
+
+def _ids(given: Any, name: str, count: int) -> NDArray[np.int64]:
+    """Return numbers of nodes or views, checked: a kernel reads wherever they point."""
+    ids = as_array(given, name, "[B]")
+    if ids.ndim != 1 or (ids.dtype.kind not in "iu" and ids.size):
+        raise ValueError(f"{name} has shape {list(ids.shape)}, dtype {ids.dtype}; expected integers [B]")
+    if ids.size and not (int(ids.min()) >= 0 and int(ids.max()) < count):
+        raise ValueError(f"{name} go from {int(ids.min())} to {int(ids.max())}; expected 0 … {count - 1}")
+    return np.ascontiguousarray(ids, np.int64)
 
 
 def exact_features(rows: PageRankRows, x: SparseFeatures, nodes: NDArray[np.int64]) -> torch.Tensor:

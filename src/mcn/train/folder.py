@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +59,13 @@ def alone_in(folder: Path, resume: bool = False) -> Iterator[None]:
         yield
     finally:
         claim.release()
+
+
+def tidy(folder: Path) -> None:
+    """Remove from a finished run what a process that was killed at the very end left, if that is allowed."""
+    if (folder / LAST).exists() or (folder / _LOCK).exists():
+        with suppress(OSError, ValueError), alone_in(folder, resume=True):
+            (folder / LAST).unlink(missing_ok=True)
 
 
 def _check_empty(folder: Path, resume: bool) -> None:

@@ -36,6 +36,7 @@ from mcn.train.folder import (
     read_json,
     read_settings,
     settings_digest,
+    tidy,
     write_settings,
 )
 from mcn.train.loop import Callback, FitResult, Trainer, below, fit
@@ -144,6 +145,7 @@ def train_run(
     }
     if (folder / SUMMARY).exists():
         check_same(folder, settings)
+        tidy(folder)
     else:
         trainer = work_of(config).trainer(problem, config)
         with alone_in(folder, resume):

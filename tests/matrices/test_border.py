@@ -1,0 +1,232 @@
+"""Matrices from outside: every structure is looked at before a kernel trusts it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from scipy import sparse
+
+from mcn.data import feature_tensor
+from mcn.data.sparse import checked_csr
+from mcn.matrices import PSI_NAMES, MotifStack, PageRankRows, apply_psi
+from mcn.matrices.pagerank import pagerank_rows, walk_weights
+from mcn.matrices.state import check_scale
+from tests.odd_tensors import csr_tensor
+
+GOOD = np.array([[0.0, 1, 2], [1, 0, 0], [2, 0, 0]])
+FAR = 2**32 + 1
+
+
+def broken(form: str, part: str, value: int) -> Any:
+    """A SciPy matrix with one id changed after SciPy last looked."""
+    matrix: Any = sparse.csr_array(GOOD).asformat(form)
+    if form == "coo":
+        matrix.coords = tuple(each.astype(np.int64) for each in matrix.coords)
+        matrix.coords[0 if part == "row" else 1][0] = value
+    else:
+        ids = getattr(matrix, part).astype(np.int64)
+        ids[1] = value
+        setattr(matrix, part, ids)
+    return matrix
+
+
+BROKEN = [
+    *((form, "indices", value) for form in ("csr", "csc", "bsr") for value in (3, -1, 10**6, FAR, 2**62)),
+    *((form, "indptr", value) for form in ("csr", "csc", "bsr") for value in (9, -1, 10**6, 2**62)),
+    *(("coo", part, value) for part in ("row", "col") for value in (3, -1, 10**6, FAR)),
+]
+
+
+@pytest.mark.parametrize(("form", "part", "value"), BROKEN)
+def test_ids_out_of_range(form: str, part: str, value: int) -> None:
+    for take in (
+        lambda matrix: checked_csr(matrix, "A"),
+        lambda matrix: apply_psi(matrix, "transition"),
+        lambda matrix: MotifStack.from_adjacencies({"edge": matrix}),
+        lambda matrix: pagerank_rows([matrix], walk_weights(2, None), 3),
+        feature_tensor,
+    ):
+        with pytest.raises(ValueError, match=r"expected|row pointers|entry"):
+            take(broken(form, part, value))
+
+
+@pytest.mark.parametrize(
+    "tensor",
+    [
+        csr_tensor([1, 3, 0, 0]),
+        csr_tensor([1, FAR, 0, 0]),
+        csr_tensor([1, -1, 0, 0]),
+        csr_tensor([1, 2, 0, 0], [0, 2, 10**6, 4]),
+        csr_tensor([1, 2, 0, 0], [0, 3, 2, 4]),
+    ],
+)
+def test_csr_tensors(tensor: torch.Tensor) -> None:
+    with pytest.raises(ValueError, match="expected"):
+        apply_psi(tensor, "unweighted")
+    with pytest.raises(ValueError, match="expected"):
+        MotifStack.from_adjacencies({"edge": tensor})
+
+
+def test_a_good_csr_tensor_is_a_matrix() -> None:
+    assert np.array_equal(
+        apply_psi(csr_tensor([1, 2, 0, 0]), "row-max").toarray(), apply_psi(GOOD > 0, "row-max").toarray()
+    )
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "bsr", "lil", "dok", "dia"])
+def test_every_format_gives_the_same(form: str) -> None:
+    assert np.array_equal(checked_csr(sparse.csr_array(GOOD).asformat(form), "A").toarray(), GOOD)
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.int8, np.uint64, np.bool_])
+def test_every_real_kind_is_taken(kind: Any) -> None:
+    assert np.array_equal(
+        apply_psi((GOOD > 0).astype(kind), "laplacian").toarray(), apply_psi(GOOD > 0, "laplacian").toarray()
+    )
+
+
+@pytest.mark.parametrize(
+    "matrix",
+    [
+        GOOD.astype(complex),
+        sparse.csr_array(GOOD.astype(complex)),
+        torch.from_numpy(GOOD).to(torch.bfloat16),
+        torch.from_numpy(GOOD).to(torch.complex64),
+        csr_tensor([1, 2, 0, 0], kind=torch.complex64),
+        csr_tensor([1, 2, 0, 0], kind=torch.bfloat16),
+        torch.from_numpy(GOOD).to_sparse_coo(),
+        GOOD.astype(str),
+        GOOD.astype(object),
+        np.where(GOOD > 0, np.nan, 0),
+        np.where(GOOD > 0, np.inf, 0),
+        -GOOD,
+        [[0, 1], [1]],
+        [1, 2, 3],
+        np.ones((2, 3)),
+        np.ones((2, 2, 2)),
+        None,
+        3,
+        "edge",
+    ],
+)
+def test_what_is_no_matrix_of_weights(matrix: Any) -> None:
+    expected = r"expected|must be|got no array|holds"
+    with pytest.raises(ValueError, match=expected):
+        apply_psi(matrix, "unweighted")
+    with pytest.raises(ValueError, match=expected):
+        MotifStack.from_adjacencies({"edge": matrix})
+
+
+def by_hand(matrix: Any, psi: str) -> Any:
+    """Ψ of a matrix, in arithmetic that does not overflow."""
+    A = np.asarray(matrix, np.longdouble)
+    top, total = A.max(1), A.sum(1)
+    with_top = A + np.diag(top)
+    degree = total + top
+    return {
+        "row-max": with_top,
+        "laplacian": A + np.diag(total),
+        "transition": with_top / degree[:, None],
+        "symmetric": with_top / np.sqrt(degree[:, None]) / np.sqrt(degree[None, :]),
+        "unweighted": ((A > 0) | np.eye(len(A), dtype=bool)).astype(np.longdouble),
+    }[psi]
+
+
+@pytest.mark.parametrize("psi", PSI_NAMES)
+@pytest.mark.parametrize("size", [1e-310, 1e-300, 1e-160, 1.0, 1e150, 1e307, 4e307, 9e307, 1.7e308])
+def test_entries_of_any_size_give_the_right_row_or_a_reason(psi: str, size: float) -> None:
+    matrix = np.array([[0, 1, 1], [1, 0, 1], [1, 1, 0]]) * size
+    if size > 4e307 and psi != "unweighted":  # twice the sum of a row is beyond float64
+        with pytest.raises(ValueError, match=r"weights of motif 'A' at step 1 reach up to .* more than"):
+            apply_psi(matrix, psi)
+        return
+    found = apply_psi(matrix, psi).toarray()
+    assert np.allclose(found, by_hand(matrix, psi).astype(np.float64), rtol=1e-9, atol=0)
+
+
+def test_a_base_beyond_float32_is_refused() -> None:
+    with pytest.raises(ValueError, match="more than"):
+        MotifStack.from_adjacencies({"self": np.eye(3)}, edge=GOOD * 1e300, psi="row-max")
+
+
+@pytest.mark.parametrize("threads", [0, -1, 10**5, 2.5, "2", float("inf"), True])
+def test_threads_within_reason(threads: Any) -> None:
+    with pytest.raises(ValueError, match="threads must be a positive integer up to 1024"):
+        MotifStack.from_adjacencies({"edge": GOOD}, threads=threads)
+    with pytest.raises(ValueError, match="threads must be a positive integer up to 1024"):
+        pagerank_rows([GOOD], walk_weights(2, None), 3, threads=threads)
+
+
+def test_steps_within_reason() -> None:
+    with pytest.raises(ValueError, match="at most 1000"):
+        MotifStack.from_adjacencies({"edge": GOOD}, steps=10**9)
+
+
+def rows(indices: Any = None, weights: Any = None) -> PageRankRows:
+    shape = (2, 3, 2)
+    return PageRankRows(
+        np.zeros(shape, np.int32) if indices is None else indices,
+        np.ones(shape, np.float32) if weights is None else weights,
+    )
+
+
+@pytest.mark.parametrize(
+    ("indices", "weights"),
+    [
+        (np.full((2, 3, 2), 3, np.int32), None),
+        (np.full((2, 3, 2), -1, np.int32), None),
+        (np.zeros((2, 3, 2), np.int64), None),
+        (np.zeros((2, 3), np.int32), None),
+        (None, np.ones((2, 3, 3), np.float32)),
+        (None, np.ones((2, 3, 2))),
+        (None, np.full((2, 3, 2), np.nan, np.float32)),
+        (None, np.full((2, 3, 2), -1, np.float32)),
+        ([[[0]]], [[[1.0]]]),
+    ],
+)
+def test_rows_made_by_hand(indices: Any, weights: Any) -> None:
+    with pytest.raises(ValueError, match=r"indices|weights"):
+        rows(indices, weights)
+
+
+@pytest.mark.parametrize("views", [[0, 1, 2], [0, -1, 0], [0, 1], [0.0, 1.0, 1.0]])
+def test_views_out_of_range(views: Any) -> None:
+    with pytest.raises(ValueError, match="views"):
+        rows().select(np.array(views))
+
+
+def test_walks_too_unlikely_for_a_number() -> None:
+    """Each product of two weights is 0: every node would be listed once per edge, and beyond the end."""
+    n = 40
+    matrix = np.full((n, n), 1e-300)
+    found = pagerank_rows([matrix], walk_weights(4, None), 3, tolerance=0.0)
+    assert found.indices[0, :, 0].tolist() == list(range(n))
+    assert np.allclose(found.weights[0, :, 0], 1.0)
+
+
+@pytest.mark.parametrize(
+    ("matrices", "weights", "message"),
+    [
+        ([], walk_weights(2, None), "at least one matrix"),
+        ([GOOD, np.eye(4)], walk_weights(2, None), "all of one size"),
+        ([GOOD], [walk_weights(2, None)] * 2, "as many weights"),
+        ([GOOD], np.array([]), "weights must be"),
+        ([GOOD], np.array([np.nan]), "weights must be"),
+        ([GOOD], np.array([1j]), "weights must be"),
+        ([GOOD * 8e307], walk_weights(2, None), "beyond what float64 holds"),
+    ],
+)
+def test_walks_that_cannot_be(matrices: Any, weights: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        pagerank_rows(matrices, weights, 3)
+
+
+@pytest.mark.parametrize(
+    "scale", [np.zeros((2, 3)), np.full((2, 15), np.nan), [[1]], "x", None, np.full((2, 15), -1.0)]
+)
+def test_scales_of_counts(scale: Any) -> None:
+    with pytest.raises(ValueError, match="count_scale"):
+        check_scale(scale)
