@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 JOBS   ?= 2
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test test-all bench docs lint types wheel fuzz clean
+.PHONY: demo test test-all bench docs lint types wheel fuzz faults bounds clean
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed; set PYTHON=..."; exit 1; }
@@ -44,6 +44,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/motifs.py
 	$(BIN)/python benchmarks/epoch.py
 	$(BIN)/python benchmarks/first_minute.py
+	$(BIN)/python benchmarks/checks.py
 
 docs: $(VENV)/.dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
@@ -60,6 +61,15 @@ wheel:
 MINUTES ?= 5
 fuzz: $(VENV)/.dev
 	$(BIN)/python -m tests.fuzz --minutes $(MINUTES) --jobs $(JOBS)
+
+# Every write of the commands fails in turn, and they are killed at every one.
+faults: $(VENV)/.dev
+	$(BIN)/python -m tests.faults
+
+# The tests of every kernel with bounds checks; a cache of their own, as numba's does not tell the two apart.
+bounds: $(VENV)/.dev
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$$(mktemp -d) $(BIN)/pytest -q -n $(JOBS) \
+		tests/data tests/store tests/motifs tests/matrices tests/nn tests/baselines tests/viz/test_force_layout.py
 
 clean:
 	rm -rf $(VENV) dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage

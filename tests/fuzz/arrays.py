@@ -22,7 +22,10 @@ from mcn.data import (
     simple_graph,
 )
 from mcn.data.sparse import check_csr
+from mcn.matrices import PSI_NAMES, PageRankRows, apply_psi
+from mcn.matrices.pagerank import pagerank_rows, walk_weights
 from mcn.motifs.enumerate import Enumerated
+from mcn.nn import mix_features
 from tests.fuzz import mutate
 from tests.fuzz.target import Target, register
 
@@ -244,6 +247,107 @@ def _degree_features(content: bytes, folder: Path) -> None:
     assert degree_features(graph).shape == (graph.num_nodes, 32)
 
 
+def _matrix(c: Choices) -> Any:
+    """A square matrix of weights: dense, a CSR tensor, or SciPy's with parts that nobody has looked at."""
+    kind = c.upto(3)
+    if kind == 0:
+        n = c.upto(5)
+        made = array(c, (n, n))
+        return c.of((1e308, 1e-320, 1.0, float("nan"))) * made if c.wild() and _is_float(made) else made
+    if kind == 1:
+        return csr_tensor(c)
+    indptr, indices, shape = csr_parts(c)
+    form = c.of(("csr", "csc", "coo"))
+    n = max(1, min(int(shape[0]), 50) if shape[0] > 0 else 1)
+    matrix: Any = sparse.csr_array((n, n)).asformat(form)
+    if not all(isinstance(part, np.ndarray) and part.ndim == 1 for part in (indptr, indices)):
+        return matrix
+    if form == "coo":
+        rows = np.resize(indptr, len(indices)) if len(indptr) else np.zeros(len(indices), np.int64)
+        matrix.coords, matrix.data = (rows, indices), np.ones(len(indices))
+    else:
+        matrix.indptr, matrix.indices, matrix.data = indptr, indices, np.ones(len(indices))
+    return matrix
+
+
+def _is_float(made: Any) -> bool:
+    return isinstance(made, np.ndarray) and made.dtype.kind in "iuf"
+
+
+def _apply_psi(content: bytes, folder: Path) -> None:
+    c = Choices(content)
+    psi = c.of(PSI_NAMES)
+    found = apply_psi(_matrix(c), psi)
+    assert np.isfinite(found.data).all(), "a weight that is not finite"
+    assert (np.diff(found.indptr) > 0).all(), "an empty row"
+    if psi == "transition":
+        assert np.allclose(found.sum(1), 1), "a row that does not sum to 1"
+
+
+def _motif_stack(content: bytes, folder: Path) -> None:
+    c = Choices(content)
+    named = {"edge": _matrix(c)} | ({"other": _matrix(c)} if c.wild() else {})
+    stack = mcn.MotifStack.from_adjacencies(
+        named,
+        steps=c.of(SCALARS) if c.wild() else 1 + c.upto(2),
+        psi=c.of(PSI_NAMES),
+        materialize=bool(c.upto(1)),
+        threads=c.of(SCALARS) if c.wild() else None,
+    )
+    rows = stack.select(array(c, (stack.num_nodes,)) if c.upto(1) else None)
+    assert np.isfinite(rows.values).all(), "a weight that is not finite"
+    assert len(rows.indices) == rows.indptr[-1]
+
+
+_SMALL = np.ones((3, 3)) - np.eye(3)
+
+
+def _conv(content: bytes, folder: Path) -> None:
+    c = Choices(content)
+    stack = mcn.MotifStack.from_adjacencies({"edge": _SMALL, "two": _SMALL}, steps=1 + c.upto(1))
+    conv = mcn.MCNConv(2, 2, 2, stack.steps, self_attention=bool(c.upto(1))).eval()
+    kind = c.upto(2)
+    x = csr_tensor(c, 3) if kind == 0 else array(c, (3, 2)) if kind == 1 else torch.ones(3, 2)
+    choice = array(c, (3,)) if c.wild() else c.of(SCALARS) if c.wild() else None
+    with torch.no_grad():
+        out = conv(x, stack, choice=choice)
+    assert out.shape == (3, 2)
+
+
+def _views(content: bytes, folder: Path) -> None:
+    c = Choices(content)
+    if c.upto(1):
+        weights, top, tolerance = walk_weights(c.upto(4), None), 1 + c.upto(3), c.upto(1) / 10
+        rows = pagerank_rows([_matrix(c)], weights, top, tolerance=tolerance)
+        assert np.isfinite(rows.weights).all(), "a weight that is not finite"
+        return
+    indices, ones = array(c, (2, 3, 2)), np.ones((2, 3, 2), np.float32)
+    rows = PageRankRows(indices.astype(np.int32) if _is_float(indices) else indices, ones)
+    out = mix_features(rows, csr_tensor(c, 3), array(c, (c.upto(4),)), array(c, (c.upto(4),)))
+    assert torch.isfinite(out).all()
+
+
+def _classifier(content: bytes, folder: Path) -> None:
+    c = Choices(content)
+    n = 8
+    data = Data(num_nodes=n, x=torch.ones(n, 3), edge_index=torch.tensor([[0, 1, 2, 3], [1, 2, 3, 4]]))
+    data.y = torch.arange(n) % 2
+    for place, name in enumerate(("train_mask", "val_mask", "test_mask")):
+        data[name] = (torch.arange(n) // 2) % 3 == place
+    odd = c.upto(4)
+    if odd < 2:
+        data.x = csr_tensor(c, n) if odd == 0 else array(c, (n, 3))
+    elif odd == 2:
+        data.edge_index = array(c, (2, c.upto(9)))
+    elif odd == 3:
+        data.y = array(c, (n,))
+    settings: dict[str, Any] = {"max_epochs": 1, "hidden": 1, "heads": 1}
+    if c.wild():
+        settings[c.of(("steps", "lr", "dropout", "hidden", "motifs", "random_state"))] = c.of(SCALARS)
+    fitted = mcn.MCNClassifier(**settings).fit(data)
+    assert fitted.predict_proba(data).shape[0] == n
+
+
 def _seeds() -> list[bytes]:
     return [bytes(20), bytes(range(64)), bytes([5] * 64), bytes([9, 0, 1, 2, 3, 1, 0] * 12)]
 
@@ -261,3 +365,8 @@ _register("check_data", _check_data)
 _register("AddMotifs", _add_motifs)
 _register("random_split", _random_split)
 _register("degree_features", _degree_features)
+_register("apply_psi", _apply_psi)
+_register("MotifStack", _motif_stack)
+_register("MCNConv", _conv)
+_register("views", _views)
+_register("MCNClassifier", _classifier)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import torch
 
-from tests.fuzz import arrays, files, guard  # noqa: F401 - the first two register their targets
+from tests.fuzz import arrays, files, guard, stored  # noqa: F401 - all but guard register their targets
 from tests.fuzz.guard import Finding
 from tests.fuzz.target import Target
 

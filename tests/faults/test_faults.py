@@ -1,0 +1,72 @@
+"""Some of the faults in every test run, all of them when asked for; and the harness itself."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.faults.harness import _half_written, _wrong_end
+from tests.faults.interpose import KINDS
+from tests.faults.scenarios import SCENARIOS
+
+ANY = SCENARIOS["predict"]
+
+
+def faults(repository: Path, *words: str) -> str:
+    """Run in a process of its own: it forks and patches, and the one that tests run in has threads."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.faults", *words],
+        cwd=repository,
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_some_faults(repository: Path) -> None:
+    assert "\npredict " in faults(repository, "--only", "predict", "--every", "5")
+
+
+@pytest.mark.slow
+def test_every_fault(repository: Path) -> None:
+    shown = faults(repository)
+    for name in SCENARIOS:
+        assert f"\n{name} " in shown
+
+
+@pytest.mark.parametrize(
+    ("code", "told", "kind", "problem"),
+    [
+        (2, "mcn: /out/p.csv: Permission denied\n", "EACCES", None),
+        (0, "", "EIO", None),
+        (-9, "", "kill", None),
+        (1, "mcn: No space left on device\n", "ENOSPC", "names no file"),
+        (1, "Traceback\nOSError\n", "EIO", "ended with 1"),
+        (70, "mcn: /out/p.csv\n", "EIO", "ended with 70"),
+        (0, "", "kill", "instead of being killed"),
+    ],
+)
+def test_how_a_command_may_end(code: int, told: str, kind: str, problem: str | None) -> None:
+    assert kind in KINDS
+    found = _wrong_end(code, told, kind, Path("/out"))
+    assert found is None if problem is None else problem in str(found)
+
+
+def test_what_may_be_left(tmp_path: Path) -> None:
+    expected = {"p.csv": b"node\n1\n"}
+    assert _half_written(ANY, tmp_path, expected) is None
+    (tmp_path / ".p.csv.abcdefgh.part").write_bytes(b"no")
+    (tmp_path / "p.csv").write_bytes(b"node\n1\n")
+    assert _half_written(ANY, tmp_path, expected) is None
+    (tmp_path / "p.csv").write_bytes(b"node\n")
+    assert _half_written(ANY, tmp_path, expected) == "p.csv is there but not whole"
+    (tmp_path / "p.csv").unlink()
+    (tmp_path / "other").touch()
+    assert _half_written(ANY, tmp_path, expected) == "other is there and should not be"

@@ -1,0 +1,183 @@
+"""What the program itself writes and reads again, as targets: presets, spaces, runs, models, ledgers."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+
+import mcn
+from mcn.data.treatment import Treatment
+from mcn.experiments import Ledger
+from mcn.experiments.search import load_space
+from mcn.train import load_preset, load_run
+from mcn.train.checkpoint import load_tensors, save_tensors
+from mcn.train.folder import CONFIG, MODEL, SUMMARY
+from tests.fuzz import mutate
+from tests.fuzz.mutate import MARK
+from tests.fuzz.target import Target, register
+
+SOURCE = Path(mcn.__file__).parent
+STORED = Path(__file__).parents[1] / "train" / "stored" / "0.1.0"
+LEDGER = Path(__file__).parents[1] / "experiments" / "engine" / "stored" / "ledger-0.1.0.sqlite"
+YAML = [
+    b"&a ", b"*a", b"<<: ", b"- ", b"? ", b": ", b"!!", b"!!python/name:os.system", b"!!binary x",
+    b"!!set", b"!!timestamp x", b"2001-99-99", b"{", b"}", b"[", b"]", b"|\n", b">\n", b"---\n",
+    b"%YAML 9\n", b".nan", b".inf", b"~", b"null", b"true", b"[[[[[[[[", b"motifs: ", b"hidden: ",
+    b"low: 1", b"high: 2", b"subsets: ", b"recipe: views\n", b"settings: ", b"fixed: ", b"\n  ",
+    b"edge", b"order=", b"random=",
+]  # fmt: skip
+JSON = [
+    b"{", b"}", b"[", b"]", b"null", b"true", b"NaN", b"Infinity", b"-Infinity", b'""', b'"a"', b"{}",
+    b"[]", b"1e999", b"-1", b'"number"', b'"category"', b'"count_scale"', b'"classes"',
+    b'"in_channels"', b'"columns"', b'"F32"', b'"I64"', b"[" * 30,
+]  # fmt: skip
+
+
+def _file(suffix: str, read: Callable[[Path], object]) -> Callable[[bytes, Path], None]:
+    def run(content: bytes, folder: Path) -> None:
+        path = folder / f"input{suffix}"
+        path.write_bytes(content)
+        try:
+            read(path)
+        finally:
+            path.unlink()
+
+    return run
+
+
+def _run_folder(folder: Path, kind: str) -> Path:
+    """A stored run in the child's folder, made once."""
+    own = folder / f"input-{kind}"
+    if not own.exists():
+        shutil.copytree(STORED / kind, own)
+    return own
+
+
+def _in_run(name: str) -> Callable[[bytes, Path], None]:
+    """Put the content in the place of one file of a stored run, and read the run."""
+
+    def run(content: bytes, folder: Path) -> None:
+        own = _run_folder(folder, "views")
+        before = (STORED / "views" / name).read_bytes()
+        (own / name).write_bytes(content)
+        try:
+            found = load_run(own)
+            assert isinstance(found.config.motifs, tuple)
+            assert isinstance(found.summary, dict)
+        finally:
+            (own / name).write_bytes(before)
+
+    return run
+
+
+def _tensor(value: Any) -> torch.Tensor:
+    """Ones of the kind and shape that a plan states, as far as there are such; never large."""
+    kind, shape = value if isinstance(value, list) and len(value) == 2 else ("float32", [1])
+    dtype = getattr(torch, kind, None) if isinstance(kind, str) else None
+    sizes = [min(abs(size), 64) for size in shape if isinstance(size, int)] if isinstance(shape, list) else []
+    try:
+        return torch.ones(sizes[:3], dtype=dtype if isinstance(dtype, torch.dtype) else torch.float32)
+    except (RuntimeError, TypeError):  # a kind without ones
+        return torch.ones(1)
+
+
+def _signed_model(content: bytes, folder: Path) -> None:
+    """A model whose checksum fits, whatever it states: tensors by kind and shape, and plain values."""
+    try:
+        plan = json.loads(content)
+    except (ValueError, RecursionError):
+        raise ValueError("input: the plan is not JSON") from None
+    if not isinstance(plan, dict) or not isinstance(plan.get("tensors"), dict):
+        raise ValueError("input: no plan of a model")
+    tensors = {name: _tensor(value) for name, value in list(plan["tensors"].items())[:50]}
+    state = plan.get("state")
+    own = _run_folder(folder, plan["kind"] if plan.get("kind") in ("mcn", "views", "paper") else "mcn")
+    before = (own / MODEL).read_bytes()
+    try:
+        save_tensors(own / MODEL, tensors, state if isinstance(state, dict) else {})
+        found = load_run(own)
+        assert all(torch.isfinite(value).all() for value in found.model.state_dict().values())
+    finally:
+        (own / MODEL).write_bytes(before)
+
+
+def _model_seeds() -> list[bytes]:
+    made = []
+    for kind in ("mcn", "views", "paper"):
+        tensors, state = load_tensors(STORED / kind / MODEL)
+        shapes = {
+            name: [str(value.dtype).removeprefix("torch."), list(value.shape)]
+            for name, value in tensors.items()
+        }
+        made.append(json.dumps({"kind": kind, "tensors": shapes, "state": state}).encode())
+    return made
+
+
+def _ledger(path: Path) -> None:
+    for row in Ledger(path).rows():
+        assert isinstance(row["settings"], dict | list | str | int | float | None)
+        assert row["key"]
+
+
+def _ledger_seeds() -> list[bytes]:
+    return [LEDGER.read_bytes(), b""]
+
+
+def _treatment(content: bytes, folder: Path) -> None:
+    """A treatment, as a model's file states it, and a table of nodes that it is applied to."""
+    stated, _, table = content.partition(MARK)
+    edges, nodes = folder / "edges.csv", folder / "input.csv"
+    edges.write_text("1,2\n2,3\n")
+    nodes.write_bytes(table)
+    try:
+        given = json.loads(stated)
+    except (ValueError, RecursionError):
+        raise ValueError("input: the treatment is not JSON") from None
+    try:
+        data = mcn.load_graph(edges, nodes, treatment=Treatment.from_dict(given))
+        assert torch.isfinite(data.x).all(), "features that are not finite"
+        assert data.x.shape[0] == data.num_nodes
+    except ValueError as error:
+        if "a feature treatment" in str(error):  # which has no file of its own
+            raise ValueError(f"input: {error}") from None
+        raise
+    finally:
+        nodes.unlink()
+
+
+def _treatment_seeds() -> list[bytes]:
+    columns: list[dict[str, Any]] = [
+        {"name": "age", "kind": "number", "fill": 1.0, "mean": 2.0, "scale": 3.0, "indicator": True},
+        {"name": "town", "kind": "category", "categories": ["a", "b"]},
+        {"name": "ok", "kind": "boolean"},
+    ]
+    table = b"id,label,split,age,town,ok\n1,x,train,5,a,true\n2,y,val,,b,false\n3,x,test,7,c,1\n"
+    stated = [{"scaling": kind, "columns": columns} for kind in ("raw", "rows")]
+    return [json.dumps(each).encode() + MARK + table for each in stated]
+
+
+def _packaged(folder: str) -> Callable[[], list[bytes]]:
+    return lambda: [path.read_bytes() for path in sorted((SOURCE / folder).glob("*.yaml"))]
+
+
+def _of_run(name: str, kinds: tuple[str, ...] = ("views",)) -> Callable[[], list[bytes]]:
+    return lambda: [(STORED / kind / name).read_bytes() for kind in kinds]
+
+
+_YAML, _JSON = mutate.anything(YAML), mutate.anything(JSON)
+for _target in (
+    Target("preset", _packaged("train/presets"), _YAML, _file(".yaml", load_preset), "input"),
+    Target("space", _packaged("experiments/search/spaces"), _YAML, _file(".yaml", load_space), "input"),
+    Target("run-settings", _of_run(CONFIG, ("views", "mcn")), _YAML, _in_run(CONFIG), "input"),
+    Target("run-summary", _of_run(SUMMARY), _JSON, _in_run(SUMMARY), "input"),
+    Target("run-model", _of_run(MODEL), _JSON, _in_run(MODEL), "input"),
+    Target("signed-model", _model_seeds, _JSON, _signed_model, "input"),
+    Target("ledger", _ledger_seeds, mutate.anything(), _file(".sqlite", _ledger), "input"),
+    Target("treatment", _treatment_seeds, mutate.parts(_JSON), _treatment, "input"),
+):
+    register(_target)
