@@ -130,6 +130,11 @@ def main(arguments: list[str] | None = None) -> int:
         return _say(f"{text} (an internal error; set MCN_TRACEBACK=1 to see where)", EXIT_FAILED)
 
 
+def started_together() -> bool:
+    """Whether ``torchrun`` started this process beside others."""
+    return int(os.environ.get("WORLD_SIZE", "1")) > 1
+
+
 def _explain(error: Any) -> str:
     """The message of a wrong use; a mistyped option gets the nearest one suggested."""
     if type(error).__name__ != "NoSuchOption":
@@ -146,6 +151,8 @@ def _describe(error: Exception) -> str:
 
 
 def _say(message: str, code: int) -> int:
+    if code == EXIT_USAGE and started_together() and os.environ.get("RANK") != "0":
+        return code  # the first of several processes says it
     line = " ".join(message.split())
     print(f"mcn: {line if len(line) <= _LONGEST else line[:_LONGEST] + '…'}", file=sys.stderr)
     return code

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mcn.cli._compiling import compile_notice
-from mcn.cli._interrupt import resumable
+from mcn.cli._interrupt import resumable, together
 from mcn.cli._options import (
     DataRoot,
     Dataset,
@@ -33,6 +33,7 @@ from mcn.cli._settings import (
     with_settings,
 )
 from mcn.cli._warnings import plain_warnings
+from mcn.cli.main import started_together
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
@@ -90,11 +91,14 @@ def run(
         dataset = start.dataset
     named = EMBEDDED if dataset is None and graph is None else dataset
     config = configured(recipe, named, start, given)
+    _check_shared(config)
     others = _methods(beside, default=("gat", "gcn") if dataset is None and graph is None else ())
     asked = given if start is None else {**config.current_names(start.settings), **given}
     shared = _shared(config, asked)
     others = _check_beside(others, named, config.recipe, shared, weighted="weights" in how)
-    with plain_warnings(), compile_notice():
+    from mcn.train.processes import joined
+
+    with plain_warnings(), compile_notice(), joined() as team:
         data, name = read_input(dataset, graph, nodes, data_root, default=EMBEDDED, **how)
         source = {
             "dataset": named,
@@ -104,17 +108,21 @@ def run(
         }
         folder = out or free_folder(Path("runs"), Path(name).name.split(".")[0] if graph else name)
         numbers = list(range(seed, seed + seeds))
-        with resumable(folder):
+        with resumable(folder), together(folder, team):
             from mcn.motifs import count_motifs
 
-            folders = _folders(folder, numbers, resume)
+            folders = _folders(folder, numbers, resume or not team.leads)
             counts = count_motifs(data.edge_index, data.num_nodes)
+            config, memory = _decided(config, counts, folders[0] if resume else None)
+            if not team.leads:
+                _follow(numbers, data, config, counts)
+                return
             runs = _train(folders, numbers, data, config, source, counts, resume)
             if report:
                 _report(runs, data)
             rows = _beside(data, named, others, numbers, shared, counts)
 
-    result = _result(name, runs, rows, numbers, folder, config)
+    result = _result(name, runs, rows, numbers, folder, config) | {"memory": memory}
     if as_json:
         print(json.dumps(result, indent=2))
     else:
@@ -170,6 +178,36 @@ def _train(
                 train_run(folder, data, own, source, problem=problem, resume=resume, progress=overall)
             )
     return runs
+
+
+def _follow(seeds: list[int], data: Data, config: Settings, counts: MotifCounts) -> None:
+    """Train along with the first process, which writes and prints."""
+    from mcn.train.problem import prepare
+    from mcn.train.run import follow_run
+
+    problem = prepare(data, config, counts)
+    for seed in seeds:
+        follow_run(config.replace(seed=seed), problem)
+
+
+def _check_shared(config: Settings) -> None:
+    """Refuse to start several processes that would have nothing to share."""
+    if started_together() and getattr(config, "batch_size", None) is None:
+        raise ValueError(
+            "several processes share mini-batches: give --batch-size (recipes mcn and paper), or start one"
+        )
+
+
+def _decided(config: Settings, counts: MotifCounts, folder: Path | None) -> tuple[Settings, str | None]:
+    """Choose between the full batch and mini-batches, as a run that is resumed was begun; say why."""
+    from mcn.train.fits import decide
+    from mcn.train.folder import CONFIG, read_settings
+
+    if folder is not None and (folder / CONFIG).exists() and getattr(config, "batch_size", 0) is None:
+        before = getattr(read_settings(folder)[1], "batch_size", None)
+        return config.replace(batch_size=before), None
+    found = decide(config, counts)
+    return found.config, found.line
 
 
 def _report(runs: list[Run], data: Data) -> None:
@@ -269,6 +307,8 @@ def _print(result: dict[str, Any], notes: list[str], chosen: bool) -> None:
     another = f"; {others} for another" if chosen else ""
     print(f"recipe: {result['recipe']} ({RECIPES[result['recipe']].title}){another}")
     print(f"protocol: {result['protocol']}{spread}")
+    if result["memory"]:
+        print(f"memory: {result['memory']}")
     print_scores(result)
     if "candidates" in result:
         print_candidates(result)

@@ -18,12 +18,13 @@ class FeatureRows:
     Args:
         x: [N, F]: a tensor, a `SparseFeatures`, or an array, which may be memory-mapped.
         normalize: divide each row by the sum of its absolute values when it is asked for.
+        scale: means and deviations of the columns, [2, F], to standardise dense rows by when asked for.
     """
 
-    def __init__(self, x: Any, normalize: bool = False) -> None:
+    def __init__(self, x: Any, normalize: bool = False, scale: NDArray[np.float64] | None = None) -> None:
         self._x: Any = input_features(x) if isinstance(x, torch.Tensor) else x
         self.shape = (int(x.shape[0]), int(x.shape[1]))
-        self._normalize = normalize
+        self._normalize, self._scale = normalize, None if scale is None else torch.from_numpy(scale)
 
     def __call__(self, nodes: NDArray[np.int64]) -> torch.Tensor | SparseFeatures:
         """Copy the rows of these nodes."""
@@ -35,6 +36,8 @@ class FeatureRows:
             taken = self._x[torch.from_numpy(nodes).to(self._x.device)]
         else:
             taken = torch.from_numpy(np.ascontiguousarray(self._x[nodes], np.float32))
+        if self._scale is not None:
+            return ((taken.to(torch.float64) - self._scale[0]) / self._scale[1]).to(torch.float32)
         return taken / taken.abs().sum(1, keepdim=True).clamp_min(1e-12) if self._normalize else taken
 
 

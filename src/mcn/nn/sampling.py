@@ -305,6 +305,10 @@ class Shuffled:
     def _order(self) -> NDArray[np.int64]:
         return np.random.default_rng([self._seed, self.epoch]).permutation(self._count)
 
+    def size(self, number: int) -> int:
+        """Return how many nodes a batch has in all processes together."""
+        return min(self._size, self._count - number % len(self) * self._size)
+
     def number(self, batch: list[int]) -> int:
         """Return the number of a batch of this epoch in the whole run; -1 for an empty share of one."""
         if not batch:

@@ -18,7 +18,7 @@ from mcn.train.predictions import Predictions, in_classes, report_on_test, score
 from mcn.train.problem import Problem, class_names, prepare
 from mcn.train.recipe import Recipe
 from mcn.train.recipes import RECIPES, work_of
-from mcn.train.settings import Setting, declared
+from mcn.train.settings import Setting, Settings, declared
 
 
 class NodeClassifier:
@@ -73,9 +73,9 @@ class NodeClassifier:
         Raises:
             ValueError: says what of `data` or of the parameters cannot be trained with.
         """
-        data = as_data(data)
         params = self.get_params()
         config = self.recipe.config(seed=params.pop("random_state"), **params)
+        data = _readable(data, config)
         problem = prepare(data, config)
         trainer = work_of(config).trainer(problem, config)
         history: list[Epoch] = []
@@ -95,7 +95,9 @@ class NodeClassifier:
     def predictions(self, data: Data | GraphStore) -> Predictions:
         """Return probabilities and choices for the nodes of `data`: the training graph or another one."""
         self._check_fitted()
-        inputs = work_of(self.config_).inputs(as_data(data), self.config_, memory=self._memory)
+        inputs = work_of(self.config_).inputs(
+            _readable(data, self.config_), self.config_, memory=self._memory
+        )
         return work_of(self.config_).predict(self.model_, inputs)
 
     def predict_proba(self, data: Data | GraphStore) -> NDArray[np.float32]:
@@ -162,6 +164,11 @@ class NodeClassifier:
         return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in changed.items())})"
 
 
+def _readable(data: Data | GraphStore, config: Settings) -> Data | GraphStore:
+    """Leave a graph on disk where it is if it is to be read in mini-batches; else load it."""
+    return data if getattr(config, "batch_size", None) is not None else as_data(data)
+
+
 def _name(one: Setting) -> str:
     """Return what scikit-learn calls a setting."""
     return "random_state" if one.name == "seed" else one.name
@@ -199,7 +206,7 @@ class MCNClassifier(NodeClassifier, recipe="mcn"):
 
     def _keep(self, problem: Problem) -> None:
         own = work_of(self.config_).predict(self.model_, problem.inputs)
-        self.stack_ = problem.inputs.stack
+        self.stack_ = getattr(problem.inputs, "stack", None)  # a graph on disk has none
         self.motif_choice_: NDArray[Any] = np.asarray(own.motifs)[own.motif]
         self.step_choice_ = own.step
 

@@ -69,7 +69,7 @@ def node_features(
     scaling = before.get("scaling") or scaling_of(data, normalize, fitting=memory is None)
     state: dict[str, Any] = {"scaling": scaling}
     if scaling == "standard":
-        scale = before.get("feature_scale") or _fitted_scale(data)
+        scale = before.get("feature_scale") or fitted_scale(data)
         state["feature_scale"] = scale
         x = _standardised(data.x, np.asarray(scale))
     else:
@@ -134,7 +134,7 @@ def _seen(data: Data) -> Any:
     return feature_csr(data.x)[nodes].astype(np.float64)
 
 
-def _fitted_scale(data: Data) -> list[list[float]]:
+def fitted_scale(data: Data) -> list[list[float]]:
     """Return mean and deviation of every column over the training nodes."""
     seen = _seen(data).toarray()
     found = [moments(column) for column in seen.T]

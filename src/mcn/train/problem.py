@@ -15,6 +15,7 @@ from mcn.data import check_data
 from mcn.data.sparse import feature_csr
 from mcn.data.weights import weight_matrix
 from mcn.motifs import MotifCounts
+from mcn.store import GraphStore
 from mcn.train.recipes import work_of
 from mcn.train.settings import Settings
 
@@ -115,7 +116,7 @@ class Problem:
         own: str = self.inputs.fingerprint(self.known)
         return own
 
-    def memory(self, data: Data) -> Memory:
+    def memory(self, data: Data | GraphStore) -> Memory:
         """Return what a network trained on this remembers of its graph."""
         feature_names = getattr(data, "feature_names", None)
         plain = None if feature_names is None else [str(name) for name in feature_names]
@@ -125,11 +126,11 @@ class Problem:
         return Memory(int(self.inputs.in_channels), plain, state)
 
 
-def prepare(data: Data, config: Settings, counts: MotifCounts | None = None) -> Problem:
+def prepare(data: Data | GraphStore, config: Settings, counts: MotifCounts | None = None) -> Problem:
     """Check a graph and make it ready for the recipe of a configuration.
 
     Args:
-        data: with x, y, edge_index and the three masks.
+        data: with x, y, edge_index and the three masks; or a store with the same.
         config: decides the matrices and what becomes of the features.
         counts: the motif counts of `data`, if they are known already.
 
@@ -170,13 +171,15 @@ def fingerprint(
     return sha.hexdigest()
 
 
-def known_labels(data: Data) -> Known:
+def known_labels(data: Data | GraphStore) -> Known:
     """Check a graph and take from it what training may know of the classes: nothing of the test nodes.
 
     Raises:
         ValueError: says what of `data` cannot be trained on.
     """
-    if not isinstance(data, Data):
+    if isinstance(data, GraphStore):
+        data = _labels_of(data)
+    elif not isinstance(data, Data):
         raise ValueError(
             "expected a torch_geometric.data.Data with one kind of nodes and edges, "
             f"got {type(data).__name__}"
@@ -186,7 +189,8 @@ def known_labels(data: Data) -> Known:
             "the graph has no labels (data.y is missing); training needs the class of some of its nodes, "
             "for instance from a label column in the node table"
         )
-    check_data(data)
+    if data.edge_index is not None:
+        check_data(data)
     if not data.val_mask.any():
         raise ValueError("data.val_mask is empty; training needs validation nodes to know when to stop")
     y = data.y.to(torch.int64)
@@ -198,10 +202,28 @@ def known_labels(data: Data) -> Known:
     )
 
 
-def class_names(data: Data) -> list[str] | None:
+def _labels_of(store: GraphStore) -> Data:
+    """Read the labels and the split of a graph on disk, which fit into memory, and nothing else.
+
+    Raises:
+        ValueError: it has none.
+    """
+    if store.train_mask is None or store.val_mask is None or store.test_mask is None:
+        raise ValueError(f"{store.path}: no split in the store; pack it with one, or load it by to_data()")
+    parts = {name: getattr(store, name) for name in ("y", "train_mask", "val_mask", "test_mask")}
+    tensors = {name: None if own is None else torch.from_numpy(np.array(own)) for name, own in parts.items()}
+    data = Data(num_nodes=store.num_nodes, **tensors)
+    if store.classes:
+        data.classes = list(store.classes)
+    if data.y is not None and bool((data.y[data.train_mask | data.val_mask] < 0).any()):
+        raise ValueError(f"{store.path}: a training or validation node has no label")
+    return data
+
+
+def class_names(data: Data | GraphStore) -> list[str] | None:
     """Return the names of the classes in the order of their numbers, where the data has names."""
     names = getattr(data, "classes", None)
-    return None if names is None else [str(name) for name in names]
+    return None if not names else [str(name) for name in names]
 
 
 def _num_classes(data: Data) -> int:

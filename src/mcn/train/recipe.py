@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from torch_geometric.data import Data
 
     from mcn.motifs import MotifCounts
+    from mcn.store import GraphStore
     from mcn.train.explained import Explained
     from mcn.train.loop import Trainer
     from mcn.train.predictions import Predictions
@@ -22,7 +23,11 @@ class Work(Protocol):
     """The functions that the module of a recipe has; `Recipe` calls them by the same names."""
 
     def inputs(
-        self, data: Data, config: Any, counts: MotifCounts | None = None, memory: Memory | None = None
+        self,
+        data: Data | GraphStore,
+        config: Any,
+        counts: MotifCounts | None = None,
+        memory: Memory | None = None,
     ) -> Inputs:
         """Make what the network takes from a graph: its features, and its matrices.
 

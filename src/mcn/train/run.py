@@ -43,6 +43,7 @@ from mcn.train.loop import Callback, FitResult, Trainer, below, fit
 from mcn.train.metrics import all_scores
 from mcn.train.predictions import Predictions, predictions_csv, scores_on_test
 from mcn.train.problem import Inputs, Memory, Problem, class_names, known_labels, prepare
+from mcn.train.processes import team
 from mcn.train.recipes import work_of
 from mcn.train.remarks import alone, graph_remarks, result_remarks
 from mcn.train.settings import Settings
@@ -143,7 +144,7 @@ def train_run(
         "data": problem.fingerprint(),
         "config": config.to_dict(),
     }
-    if (folder / SUMMARY).exists():
+    if team().from_first((folder / SUMMARY).exists):
         check_same(folder, settings)
         tidy(folder)
     else:
@@ -169,8 +170,7 @@ def _train(
         if (folder / SUMMARY).exists():  # it was finished while this process prepared
             return
     write_settings(folder, settings)
-    if (folder / LAST).exists():
-        _load_into(trainer, folder / LAST)
+    _go_on(trainer, folder / LAST)
     notes: list[Callback] = [
         JSONLines(folder / METRICS, trainer.epoch),
         Checkpoints(folder / LAST),
@@ -268,8 +268,22 @@ def versions() -> dict[str, str]:
     }
 
 
-def _load_into(trainer: Trainer, path: Path) -> None:
-    tensors, state = load_tensors(path)
+def follow_run(config: Settings, problem: Problem) -> None:
+    """Train along with the first of several processes, which calls `train_run`; nothing is written here."""
+    if not team().from_first(bool):
+        trainer = work_of(config).trainer(problem, config)
+        _go_on(trainer, Path(LAST))
+        fit(trainer)
+
+
+def _go_on(trainer: Trainer, path: Path) -> None:
+    """Go on from a checkpoint, if the first process has one."""
+    stored = team().from_first(lambda: load_tensors(path) if path.exists() else None)
+    if stored is not None:
+        _load_into(trainer, path, *stored)
+
+
+def _load_into(trainer: Trainer, path: Path, tensors: dict[str, torch.Tensor], state: dict[str, Any]) -> None:
     with reading(path, "not a checkpoint of this run"):
         if trainer.model is not None:  # the recipe auto has none before it is done
             load_weights(trainer.model, below("model.", tensors), path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 import torch
@@ -51,13 +52,15 @@ class RunningMean(PlainReward):
 
     def __init__(self, momentum: float = 0.9) -> None:
         self.momentum, self.mean, self.weight = momentum, 0.0, 0.0
+        self.mean_of: Callable[[torch.Tensor], float] = lambda reward: float(reward.mean())
 
     def __call__(
         self, reward: torch.Tensor, state: torch.Tensor | None
     ) -> tuple[torch.Tensor, torch.Tensor | None]:
         """Subtract what the steps before this one brought."""
-        expected = self.mean / self.weight if self.weight else float(reward.mean())
-        self.mean = self.momentum * self.mean + (1 - self.momentum) * float(reward.mean())
+        now = self.mean_of(reward)
+        expected = self.mean / self.weight if self.weight else now
+        self.mean = self.momentum * self.mean + (1 - self.momentum) * now
         self.weight = self.momentum * self.weight + (1 - self.momentum)
         return reward - expected, None
 

@@ -9,16 +9,20 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch.nn.parallel import DistributedDataParallel
 
 from mcn.nn import MCN, Choices
 from mcn.nn._rng import derive
 from mcn.nn.feature_rows import FeatureRows
 from mcn.nn.graph_rows import GraphRows, StackRows
-from mcn.nn.layerwise import infer
+from mcn.nn.layerwise import Inferred, infer
 from mcn.nn.sampling import Batch, MotifLoader, MotifSampler, SampledBlock, Shuffled, sampled_pass
 from mcn.train.loop import Scores
 from mcn.train.losses import attention_loss, classification_loss, correctness
+from mcn.train.mcn.advantage import RunningMean
+from mcn.train.mcn.on_disk import rows_of
 from mcn.train.mcn.trainer import MCNTrainer
+from mcn.train.processes import team
 
 
 @dataclass
@@ -33,13 +37,19 @@ class BatchTrainer(MCNTrainer):
     def __post_init__(self) -> None:
         super().__post_init__()
         c = self.config
-        self.graph: GraphRows = graph_rows(self.problem.inputs)
-        self.features: FeatureRows = feature_rows(self.problem.inputs)
+        self.graph, self.features = in_rows(self.problem.inputs)
         self._class_weights = self.problem.class_weights(c.class_weight)
         self._choosing = c.chooses and c.policy_weight > 0
         self._table: NDArray[np.int16] | None = None
+        self._team = team()
+        if isinstance(self.objective.advantage, RunningMean):
+            self.objective.advantage.mean_of = self._team.mean
         count = len(self.problem.train)
-        self._batches = Shuffled(count, min(int(c.batch_size or count), count), c.seed)
+        share = min(int(c.batch_size or count), -(-count // self._team.size))
+        self._batches = Shuffled(count, share, c.seed, *self._team)
+        self._loss: torch.nn.Module = _Loss(self)
+        if self._team.size > 1:
+            self._loss = DistributedDataParallel(self._loss, find_unused_parameters=True)
 
     def _loader(self) -> MotifLoader:
         """The batches of this epoch; each is drawn for the first motif, for the choices, or for both."""
@@ -73,23 +83,31 @@ class BatchTrainer(MCNTrainer):
     def _choices(self) -> NDArray[np.int16]:
         """What every node chooses in every layer, by the weights as they are."""
         if self._table is None:
-            found = infer(self.model, self.features, self.graph, self.problem.train)
-            self._table = found.choices.astype(np.int16)
+            self._table = self._team.from_first(
+                lambda: _table(infer(self.model, self.features, self.graph, self.problem.train))
+            )
         return self._table
 
     def _learn(self) -> tuple[float, float]:
         total = right = 0.0
-        for batch in self._loader():
+        for place, batch in enumerate(self._loader()):
             self.optimizer.zero_grad(set_to_none=True)
-            loss, logged, hits = self._step(batch)
-            self._check(logged)
-            loss.backward()  # type: ignore[no-untyped-call]
+            loss, logged, hits = self._loss(batch)
+            # Gradients are averaged over the processes, and each has its part of the sum.
+            whole = self._batches.size(self.epoch * len(self._batches) + place) / self._team.size
+            (loss / whole).backward()
             self.optimizer.step()
-            total, right = total + logged * len(batch.nodes), right + hits
+            total, right = total + logged, right + hits
+        total, right = self._team.sum(total, right)
+        self._check(total)
         return total / len(self.problem.train), right / len(self.problem.train)
 
-    def _step(self, batch: Batch) -> tuple[torch.Tensor, float, float]:
-        """The loss of a batch, and to log: the classifier's mean loss and the number of right answers."""
+    def step(self, batch: Batch) -> tuple[torch.Tensor, float, float]:
+        """The summed loss of a batch, the classifier's part of it, and the number of right answers."""
+        if not len(batch.nodes):  # this process has no share of the last batch, but the others wait for it
+            if self._choosing:
+                self.objective.advantage(torch.empty(0), torch.empty(0, self.objective.state_width))
+            return sum((p.sum() for p in self._loss.parameters()), torch.zeros(())) * 0.0, 0.0, 0.0
         labels = self.problem.labels[torch.from_numpy(batch.nodes)]
         passes = [self._pass(batch, i) for i in range(len(batch.draws))]
         logits = passes[0][0]
@@ -97,7 +115,7 @@ class BatchTrainer(MCNTrainer):
         if self._choosing:
             loss = loss + self.config.policy_weight * self._policy_loss(*passes[-1], labels)
         right = float((logits.detach().argmax(1) == labels).sum())
-        return loss / len(labels), float(loss_c.detach()) / len(labels), right
+        return loss, float(loss_c.detach()), right
 
     def _pass(self, batch: Batch, i: int) -> tuple[torch.Tensor, Sequence[Choices]]:
         blocks: list[SampledBlock] = batch.draws[i]
@@ -120,11 +138,16 @@ class BatchTrainer(MCNTrainer):
     def _scores(self, choice: int | None) -> Scores:
         val, train = self.problem.val, self.problem.train
         if choice is None and self.config.chooses:
-            found = infer(self.model, self.features, self.graph, np.concatenate([val, train]))
-            self._table = found.choices.astype(np.int16)
+            logits, self._table = self._team.from_first(
+                lambda: self._exact(np.concatenate([val, train]), None)
+            )
         else:
-            found = infer(self.model, self.features, self.graph, val, choice=choice)
-        return self._judge(found.logits[: len(val)])
+            logits, _ = self._team.from_first(lambda: self._exact(val, choice))
+        return self._judge(logits[: len(val)])
+
+    def _exact(self, rows: NDArray[np.int64], choice: int | None) -> tuple[torch.Tensor, NDArray[np.int16]]:
+        found = infer(self.model, self.features, self.graph, rows, choice=choice)
+        return found.logits, _table(found)
 
     def load(self, tensors: dict[str, torch.Tensor], state: dict[str, Any]) -> None:
         """Go on from what `tensors` and `state` gave."""
@@ -132,17 +155,33 @@ class BatchTrainer(MCNTrainer):
         self._table = None
 
 
-def graph_rows(inputs: Any) -> GraphRows:
-    """Return the rows that batches are drawn from."""
-    return StackRows(inputs.stack, edge_is_base=True)
+class _Loss(torch.nn.Module):
+    """The loss of a batch as a module: what torch's `DistributedDataParallel` wraps.
+
+    Its parameters are those of the network and of the learned value, if there is one.
+    """
+
+    def __init__(self, trainer: BatchTrainer) -> None:
+        super().__init__()
+        self.model, self.value = trainer.model, trainer.objective.advantage.module
+        self._step = trainer.step
+
+    def forward(self, batch: Batch) -> tuple[torch.Tensor, float, float]:
+        """Compute the loss, and what to log."""
+        return self._step(batch)
 
 
-def feature_rows(inputs: Any) -> FeatureRows:
-    """Return the features, to be asked for by node."""
-    return FeatureRows(inputs.x)
+def _table(found: Inferred) -> NDArray[np.int16]:
+    return found.choices.astype(np.int16)
+
+
+def in_rows(inputs: Any) -> tuple[GraphRows, FeatureRows]:
+    """Return the rows that batches are drawn from and the features, both to be asked for by node."""
+    return rows_of(inputs) or (StackRows(inputs.stack, edge_is_base=True), FeatureRows(inputs.x))
 
 
 def infer_all(model: MCN, inputs: Any) -> tuple[torch.Tensor, NDArray[np.int64]]:
     """Compute the scores [N, C] and the choices [layers, N] of all nodes in bounded memory."""
-    found = infer(model, feature_rows(inputs), graph_rows(inputs))
+    graph, features = in_rows(inputs)
+    found = infer(model, features, graph)
     return found.logits, found.choices

@@ -41,7 +41,8 @@ class Objective:
         self._labels = problem.train_labels
         self._class_weights = problem.class_weights(config.class_weight)
         self._train = torch.from_numpy(problem.train)
-        self.advantage: Advantage = advantage(str(config.advantage), _state_width(model))
+        self.state_width = _state_width(model)
+        self.advantage: Advantage = advantage(str(config.advantage), self.state_width)
 
     def step(self, model: MCN, epoch: int, plain: bool = False) -> Step:
         """The loss of one step.

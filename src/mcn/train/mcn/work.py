@@ -15,10 +15,12 @@ from mcn.matrices import MotifStack
 from mcn.matrices.state import check_scale
 from mcn.motifs import MotifCounts, count_motifs
 from mcn.nn import MCN, Choices
+from mcn.store import GraphStore
 from mcn.train.explained import Explained, Option
 from mcn.train.features import check_features, node_features, structure
 from mcn.train.mcn.batches import BatchTrainer, infer_all
 from mcn.train.mcn.config import MCNConfig
+from mcn.train.mcn.on_disk import StoreInputs, store_inputs
 from mcn.train.mcn.trainer import MCNTrainer
 from mcn.train.predictions import Predictions
 from mcn.train.problem import Known, Memory, Problem, fingerprint, input_weights
@@ -52,9 +54,21 @@ class StackInputs:
 
 
 def inputs(
+    data: Data | GraphStore,
+    config: MCNConfig,
+    counts: MotifCounts | None = None,
+    memory: Memory | None = None,
+) -> StackInputs | StoreInputs:
+    """Make the motif stack and the features that a configuration asks for; of a store, open them."""
+    if isinstance(data, GraphStore):
+        return store_inputs(data, config, memory)
+    return stack_inputs(data, config, counts, memory)
+
+
+def stack_inputs(
     data: Data, config: MCNConfig, counts: MotifCounts | None = None, memory: Memory | None = None
 ) -> StackInputs:
-    """Make the motif stack and the features that a configuration asks for."""
+    """Make the motif stack and the features of a graph in memory."""
     if memory is not None and config.features == "given":
         check_features(data, memory)
     if counts is None:
@@ -131,13 +145,13 @@ def prior_shift(train_labels: torch.Tensor, val_labels: torch.Tensor, num_classe
 
 
 @torch.no_grad()
-def predict(model: MCN, inputs: StackInputs) -> Predictions:
+def predict(model: MCN, inputs: StackInputs | StoreInputs) -> Predictions:
     """Predict all nodes, with the most probable choices and no randomness."""
-    if not inputs.stack.materialized:  # a few rows at a time: all of them may not fit
-        logits, numbers = infer_all(model, inputs)
-        motif, step = np.divmod(numbers.T, inputs.stack.steps)
-        probabilities = logits.softmax(1).cpu().numpy()
-        return Predictions(probabilities, motif, step + 1, tuple(inputs.stack.motifs), inputs.stack.steps)
+    if not isinstance(inputs, StackInputs) or not inputs.stack.materialized:
+        logits, numbers = infer_all(model, inputs)  # a few rows at a time: all of them may not fit
+        graph: Any = inputs.stack if isinstance(inputs, StackInputs) else inputs.graph
+        motif, step = np.divmod(numbers.T, graph.steps)
+        return Predictions(logits.softmax(1).cpu().numpy(), motif, step + 1, graph.motifs, graph.steps)
     training = model.training
     model.eval()
     logits, choices = model(inputs.x, inputs.stack, return_choices=True)

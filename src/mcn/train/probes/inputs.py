@@ -15,8 +15,7 @@ from torch_geometric.data import Data
 from mcn.matrices import MotifStack
 from mcn.motifs import MotifCounts
 from mcn.train.mcn.config import MCNConfig
-from mcn.train.mcn.work import StackInputs
-from mcn.train.mcn.work import inputs as stack_inputs
+from mcn.train.mcn.work import StackInputs, stack_inputs
 from mcn.train.probes.choose import Float, structure
 from mcn.train.probes.network import Chosen
 from mcn.train.probes.plan import Plan, Probe

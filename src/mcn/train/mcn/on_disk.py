@@ -1,0 +1,97 @@
+"""A graph on disk made ready for mini-batches: nothing of it is read that no batch asks for."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch_geometric.data import Data
+
+from mcn.nn.feature_rows import FeatureRows
+from mcn.nn.graph_rows import GraphRows
+from mcn.nn.store_rows import StoreRows, store_features
+from mcn.store import GraphStore
+from mcn.train.features import fitted_scale, scaling_of
+from mcn.train.mcn.config import MCNConfig
+from mcn.train.problem import Known, Memory
+
+
+@dataclass(frozen=True, eq=False)
+class StoreInputs:
+    """What an `mcn.MCN` takes from a graph on disk; `scaled` says what is done to its features."""
+
+    store: GraphStore
+    graph: StoreRows
+    features: FeatureRows
+    scaled: dict[str, Any]
+
+    @property
+    def in_channels(self) -> int:
+        """Number of input features."""
+        return self.features.shape[1]
+
+    def state(self) -> dict[str, Any]:
+        """Return the scale of the motif counts and of the features, which other graphs are measured by."""
+        return {"count_scale": self.graph.count_scale.tolist(), **self.scaled}
+
+    def fingerprint(self, known: Known) -> str:
+        """Return a SHA-256 of the check sums in the store, and of what is known of the classes."""
+        sha = hashlib.sha256(f"{known.num_classes}".encode())
+        for name, entry in sorted(self.store.entries.items()):
+            sha.update(f"{name} {entry.sha256}".encode())
+        for whole in known[:3]:
+            sha.update(np.asarray(whole, np.int64).tobytes())
+        return sha.hexdigest()
+
+
+def store_inputs(store: GraphStore, config: MCNConfig, memory: Memory | None = None) -> StoreInputs:
+    """Open what a configuration asks for.
+
+    Raises:
+        ValueError: a setting needs the whole graph in memory.
+    """
+    refused = {
+        "batch_size": config.batch_size is None and "none",
+        "steps": config.steps > 1 and config.steps,
+        "scope": config.scope != "edges" and config.scope,
+        "add_edges": config.add_edges,
+        "features": config.features != "given" and config.features,
+    }
+    for name, value in refused.items():
+        if value:
+            raise ValueError(
+                f"{store.path}: {name} = {value} needs the whole graph in memory; a graph on disk is trained "
+                "on in mini-batches (batch_size) with one step and its own features, or load it by to_data()"
+            )
+    before = {} if memory is None else memory.state
+    scaled = dict(before) if "scaling" in before else _fitted(store, config.normalize)
+    scale = np.asarray(scaled["feature_scale"]) if scaled["scaling"] == "standard" else None
+    features = store_features(store, scaled["scaling"] == "rows", scale)
+    if memory is not None and features.shape[1] != memory.in_channels:
+        raise ValueError(
+            f"{store.path} has {features.shape[1]} features, but the network was trained on "
+            f"{memory.in_channels}"
+        )
+    counts = None if memory is None else np.asarray(memory.state["count_scale"], np.float64)
+    kept: dict[str, Any] = {name: scaled[name] for name in ("scaling", "feature_scale") if name in scaled}
+    return StoreInputs(store, StoreRows(store, config.motifs, config.psi, counts), features, kept)
+
+
+def _fitted(store: GraphStore, normalize: bool) -> dict[str, Any]:
+    """Say what is to be done to the features, as `node_features` does, by those of the training nodes."""
+    if store.x is None or not normalize:
+        return {"scaling": "rows" if normalize and store.about.get("scaling") != "raw" else "raw"}
+    assert store.train_mask is not None
+    seen = torch.from_numpy(np.array(store.x[np.flatnonzero(store.train_mask)]))
+    data = Data(x=seen, train_mask=torch.ones(len(seen), dtype=torch.bool), num_nodes=len(seen))
+    data.scaling = store.about.get("scaling")
+    scaling = scaling_of(data, normalize)
+    return {"scaling": scaling} | ({"feature_scale": fitted_scale(data)} if scaling == "standard" else {})
+
+
+def rows_of(inputs: Any) -> tuple[GraphRows, FeatureRows] | None:
+    """Return the rows and the features of inputs from a store; None for others."""
+    return (inputs.graph, inputs.features) if isinstance(inputs, StoreInputs) else None

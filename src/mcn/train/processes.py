@@ -1,0 +1,75 @@
+"""Several processes that train one network together, started by ``torchrun``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple, TypeVar
+
+import torch
+from torch import distributed
+
+T = TypeVar("T")
+
+
+class Team(NamedTuple):
+    """The processes of a run: this one's number, and how many there are."""
+
+    rank: int = 0
+    size: int = 1
+
+    @property
+    def leads(self) -> bool:
+        """Whether this process writes and prints."""
+        return self.rank == 0
+
+    def sum(self, *values: float) -> tuple[float, ...]:
+        """Add up each value over all processes."""
+        if self.size == 1:
+            return values
+        total = torch.tensor(values, dtype=torch.float64)
+        distributed.all_reduce(total)
+        return tuple(total.tolist())
+
+    def mean(self, values: torch.Tensor) -> float:
+        """Return the mean of the values of all processes together, of which some may have none."""
+        if self.size == 1:
+            return float(values.mean())
+        total, count = self.sum(float(values.sum()), len(values))
+        return total / count
+
+    def from_first(self, make: Callable[[], T]) -> T:
+        """Let the first process make something, and give it to all of them."""
+        if self.size == 1:
+            return make()
+        made: list[Any] = [make() if self.leads else None]
+        distributed.broadcast_object_list(made, 0)
+        found: T = made[0]
+        return found
+
+
+def team() -> Team:
+    """Return the processes that have joined; a process of its own is a team of one."""
+    if not (distributed.is_available() and distributed.is_initialized()):
+        return Team()
+    return Team(distributed.get_rank(), distributed.get_world_size())
+
+
+@contextmanager
+def joined() -> Iterator[Team]:
+    """Meet the processes that ``torchrun`` started beside this one, if it did; part from them at the end."""
+    if int(os.environ.get("WORLD_SIZE", "1")) == 1:
+        yield team()
+        return
+    distributed.init_process_group("nccl" if torch.cuda.is_available() else "gloo")
+    try:
+        yield team()
+    finally:
+        distributed.destroy_process_group()
+
+
+def is_lost(error: BaseException) -> bool:
+    """Whether an error says that another process is gone."""
+    words = ("connection", "peer", "gloo", "nccl", "timed out", "store")
+    return isinstance(error, RuntimeError) and any(word in str(error).lower() for word in words)
