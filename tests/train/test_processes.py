@@ -19,6 +19,8 @@ from mcn.train.checkpoint import load_tensors
 SETTINGS = [
     "--recipe",
     "mcn",
+    "--attention",
+    "gated",
     "--hidden",
     "4",
     "--heads",

@@ -84,7 +84,7 @@ def test_sparse_features_from_disk(tmp_path: Path) -> None:
     ],
 )
 def test_what_a_store_cannot_give(changes: dict[str, Any], words: str, tmp_path: Path) -> None:
-    config = MCNConfig(**{"motifs": ("edge",), "batch_size": 5, **changes})
+    config = MCNConfig(**{"motifs": ("edge",), "attention": "gated", "batch_size": 5, **changes})
     with pytest.raises(ValueError, match=words):
         prepare(stored(tmp_path / "graph", small_graph()), config)
 

@@ -180,6 +180,13 @@ class MCNConfig(Settings):
             )
         if self.batch_size is None:
             return
+        for name in ("self_weights", "norm", "residual"):
+            if getattr(self, name):
+                raise ValueError(f"batch_size needs {name} false: mini-batches do not have it yet")
+        if self.attention == "probed" and self.chooses:
+            raise ValueError(
+                "batch_size needs attention gated or paper, got probed, which trains on the whole graph"
+            )
         if self.psi_prior != "softmax":
             raise ValueError(
                 f"batch_size needs psi_prior softmax, got {self.psi_prior}: drawn neighbours are weighed "
