@@ -177,3 +177,21 @@ def test_the_estimator() -> None:
     assert clf.score(data) > 0.5
     assert clf.motif_choice_.shape == (400, 2)
     assert clf.stack_.motifs == ("self", "edge", "triangle")
+
+
+def test_candidates_in_mini_batches() -> None:
+    trainer = ran(two_kinds(), batch_size=30, neighbours=(5, 5), max_epochs=20)
+    names = [run["candidate"] for run in trainer.runs]
+    assert "sage" not in names
+    assert {"mlp", "gcn", "gat", "triangle"} <= set(names)
+    assert trainer.notes()["choosing"]["used"]
+    data = two_kinds()
+    test = data.test_mask.numpy()
+    assert (predicted(trainer).labels == data.y.numpy())[test].mean() > 0.6
+
+
+def test_a_graph_on_disk_is_refused_in_one_line(tmp_path: Path) -> None:
+    with pytest.raises(
+        ValueError, match="attention probed needs the graph in memory; for one on disk choose"
+    ):
+        work_of(MCNConfig()).inputs(object(), MCNConfig())  # type: ignore[arg-type]

@@ -183,10 +183,6 @@ class MCNConfig(Settings):
         for name in ("self_weights", "norm", "residual"):
             if getattr(self, name):
                 raise ValueError(f"batch_size needs {name} false: mini-batches do not have it yet")
-        if self.attention == "probed" and self.chooses:
-            raise ValueError(
-                "batch_size needs attention gated or paper, got probed, which trains on the whole graph"
-            )
         if self.psi_prior != "softmax":
             raise ValueError(
                 f"batch_size needs psi_prior softmax, got {self.psi_prior}: drawn neighbours are weighed "

@@ -91,6 +91,8 @@ def probes_of(config: MCNConfig, shared: MCNConfig) -> tuple[Probe, ...]:
 def _fits(name: str, config: MCNConfig, shared: MCNConfig) -> bool:
     if name == "counts":
         return config.features == "given"
+    if name == "sage" and config.batch_size is not None:
+        return False  # mini-batches have no weights of their own for a node
     return name == "mlp" or ("edge" in shared.motifs and config.self_attention)
 
 

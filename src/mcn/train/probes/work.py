@@ -27,7 +27,16 @@ from mcn.train.recipes import work_of
 def inputs(
     data: Data, config: Any, counts: MotifCounts | None = None, memory: Memory | None = None
 ) -> ProbesInputs:
-    """Hold the graph; what the candidates take of it is made when they need it."""
+    """Hold the graph; what the candidates take of it is made when they need it.
+
+    Raises:
+        ValueError: the graph lies on disk, or its features are not those of `memory`.
+    """
+    if not isinstance(data, Data):
+        raise ValueError(
+            "attention probed needs the graph in memory; for one on disk choose attention gated or paper, or "
+            "load it with to_data()"
+        )
     if counts is None:
         counts = count_motifs(data.edge_index, data.num_nodes)
     found = ProbesInputs(data, counts, config.plan(), config.shared(), memory)
