@@ -35,7 +35,7 @@ def test_options_and_data_set_win(mcn: Run, tmp_path: Path) -> None:
     assert run.source["dataset"] == "karate"
     assert run.config == MCNConfig(
         **{"motifs": ("edge", "2-star"), "steps": 2, "num_layers": 3, "lr": 0.02, "max_epochs": 2},
-        **{"attention": "paper", "stopping": "accuracy", "consistency_ramp": 500},
+        **{"attention": "paper", "stopping": "gat-accuracy", "consistency_ramp": 500},
     )
 
 
@@ -46,7 +46,7 @@ def test_options_win_over_a_preset_of_the_paper(mcn: Run, tmp_path: Path) -> Non
     )
     assert done.code == 0, done.err
     assert load_run(tmp_path / "run").config == PaperConfig(
-        motifs=("edge", "2-star"), steps=2, num_layers=3, lr=0.02, stopping="accuracy", max_epochs=2
+        motifs=("edge", "2-star"), steps=2, num_layers=3, lr=0.02, stopping="gat-accuracy", max_epochs=2
     )
 
 

@@ -223,7 +223,7 @@ def _labels_of(store: GraphStore) -> Data:
 def class_names(data: Data | GraphStore) -> list[str] | None:
     """Return the names of the classes in the order of their numbers, where the data has names."""
     names = getattr(data, "classes", None)
-    return None if not names else [str(name) for name in names]
+    return None if names is None or not len(names) else [str(name) for name in names]
 
 
 def _num_classes(data: Data) -> int:

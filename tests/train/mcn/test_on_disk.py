@@ -90,7 +90,7 @@ def test_what_a_store_cannot_give(changes: dict[str, Any], words: str, tmp_path:
 
 
 def test_a_store_without_features_or_split(tmp_path: Path) -> None:
-    data, config = small_graph(), MCNConfig(motifs=("edge",), batch_size=5)
+    data, config = small_graph(), MCNConfig(attention="gated", motifs=("edge",), batch_size=5)
     with pytest.raises(ValueError, match="the store has no features"):
         prepare(stored(tmp_path / "a", data, x=None), config)
     with pytest.raises(ValueError, match="no split in the store"):
