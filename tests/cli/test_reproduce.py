@@ -200,6 +200,7 @@ def test_figure2(mcn: Run, tmp_path: Path) -> None:
     assert "got 'paris'; did you mean 'pairs'" in refused(mcn("reproduce", "figure4", "--scope", "paris"))
 
 
+@pytest.mark.slow
 def test_figure3(mcn: Run, tmp_path: Path) -> None:
     done = mcn("reproduce", "figure3", "--out", tmp_path, "--datasets", "karate", "--json")
     assert done.code == 0, done.err

@@ -292,10 +292,13 @@ def test_the_run(page: Page, karate: Trained, found: Explanation) -> None:
     assert page.text("#run .note") == karate.run.summary["protocol"]
     titles = page.texts("#run h3")
     assert titles == [
+        "Metrics",
+        "Simpler things beside it",
         "Accuracy while training",
         "Loss while training",
         "Confusion matrix",
         "Accuracy by class",
+        "Calibration",
         "Choices by true class",
         "Choices by degree",
     ]
@@ -305,7 +308,7 @@ def test_the_run(page: Page, karate: Trained, found: Explanation) -> None:
     assert [0 if cell == "·" else int(cell) for cell in cells] == counts
     page.all("#run .switch button")[2].click()
     assert sum(0 if cell == "·" else int(cell) for cell in page.texts("#run td.cell")) == 4  # training nodes
-    assert len(page.all("#run polyline")) == 4
+    assert len(page.all("#run polyline")) == 5  # two curves, twice, and that of calibration
 
 
 def test_light_and_dark(page: Page, explorer: Path) -> None:
