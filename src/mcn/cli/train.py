@@ -314,6 +314,8 @@ def _print(result: dict[str, Any], notes: list[str], chosen: bool) -> None:
         print_candidates(result)
     of = f" (seed {seeds[0]})" if len(seeds) > 1 else ""
     for layer, shares in enumerate(result["motif_share"], 1):
-        line = ", ".join(f"{share:.0%} {choice}" for choice, share in shares.items())
+        # Of many candidates, only those that some node took.
+        taken = {c: s for c, s in shares.items() if s > 0} if "candidates" in result else shares
+        line = ", ".join(f"{share:.0%} {choice}" for choice, share in taken.items())
         print(f"layer {layer} listens to{of}: {line}")
     print(f"files: {result['out']}")

@@ -231,9 +231,10 @@ class ProbesTrainer(Trainer):
         # Epochs are counted through all runs, as they stand in the log.
         before = sum(run["epochs"] for run in self.runs[: self.runs.index(best)])
         self.best_epoch = before + best["best_epoch"]
-        return FitResult(
-            self.epoch, self.best_epoch, best["accuracy"], best["loss"], best["score"], self.seconds
-        )
+        accuracy, score_ = best["accuracy"], best["score"]
+        if mode == NODES:  # what the choices earn on nodes that they were not fitted on
+            accuracy = score_ = verdict.evidence[1].value
+        return FitResult(self.epoch, self.best_epoch, accuracy, best["loss"], score_, self.seconds)
 
     def _best(self, name: str) -> dict[str, Any]:
         own = [run for run in self.runs if run["candidate"] == name]

@@ -24,5 +24,5 @@ def choosing_sentence(choosing: dict[str, Any]) -> str:
             f"nodes hardly differ here: {winner} for all; choosing per node would gain {gain}, at most about "
             f"{most:.1f}, though an oracle that knew the answers would show {oracle:.1f}"
         )
-    how = "one network on the rows they chose" if choosing["mode"] == REFIT else "each by its own candidate"
-    return f"nodes choose: worth {gain} beyond {winner} for all; predicted by {how}"
+    how = "one network on the rows they chose" if choosing["mode"] == REFIT else "each node's own candidate"
+    return f"nodes choose: worth {gain} beyond {winner} for all; {how} predicts"
