@@ -28,7 +28,8 @@ def test_a_network_has_the_figures_of_compare_and_of_a_run(tmp_path: Path) -> No
         run = train_run(tmp_path / method, data, unit.config(), {"dataset": "karate"})
         assert own["val_accuracy"] == run.summary["val_accuracy"]
         assert own["test_accuracy"] == run.summary["test_accuracy"]
-        assert own["epochs"] == run.summary["epochs"] == 5
+        assert own["epochs"] == run.summary["epochs"]
+        assert own["epochs"] == 5 or method == "mcn"  # which trains its candidates in turn
         assert own["config"]["seed"] == 3
 
 
