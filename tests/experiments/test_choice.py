@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_rows_of_a_split() -> None:
-    rows = {row["row"]: row for row in study.run_split(small_graph(), 0)}
+    rows = {row["row"]: row for row in study.run_split(small_graph(), 0, max_epochs=12)}
     assert {"mlp", "gat", "triangle", "pick", "nodes", "mixture", "control", "rule"} <= set(rows)
     winner = rows["rule"]["note"].split(" by ")[1]
     assert rows["pick"]["test"] == rows[winner]["test"]
@@ -26,6 +26,7 @@ def test_rows_of_a_split() -> None:
     assert rows[winner]["held_out"] == best
 
 
+@pytest.mark.slow
 def test_a_study_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
 

@@ -112,7 +112,7 @@ def _model_seeds() -> list[bytes]:
         tensors, state = load_tensors(STORED / kind / MODEL)
         shapes = {
             name: [str(value.dtype).removeprefix("torch."), list(value.shape)]
-            for name, value in tensors.items()
+            for name, value in sorted(tensors.items())
         }
         made.append(json.dumps({"kind": kind, "tensors": shapes, "state": state}).encode())
     return made

@@ -44,7 +44,7 @@ def load_split(name: str, split: int, root: str | os.PathLike[str] | None = None
     return load_dataset(name, root, split=0 if name in _ONE else split)  # type: ignore[arg-type]
 
 
-def run_split(data: Data, seed: int) -> list[dict[str, Any]]:
+def run_split(data: Data, seed: int, **changes: Any) -> list[dict[str, Any]]:
     """Train by the rule `probed` and read the test labels once, for every row of the study.
 
     Rows: every candidate for all nodes; `pick`, the candidate that validation nodes like best; `nodes`, each
@@ -52,9 +52,10 @@ def run_split(data: Data, seed: int) -> list[dict[str, Any]]:
     the chosen rows, where it was trained; `rule`, what the rule predicts by; `mixture`, the mean of all
     candidates weighted by the softmax of their predicted rewards; `control`, the picked candidate with as
     many parameters fitted on validation labels as the chooser has, but nothing to choose: its classes' scores
-    are shifted by what the same ridge regression makes of the state.
+    are shifted by what the same ridge regression makes of the state. `changes` are settings other than the
+    defaults.
     """
-    config = MCNConfig(seed=seed)
+    config = MCNConfig(seed=seed, **changes)
     problem = prepare(data, config)
     trainer = work_of(config).trainer(problem, config)
     if not isinstance(trainer, ProbesTrainer):
