@@ -16,11 +16,11 @@ def scores(labels: torch.Tensor, epochs: int, seed: int = 0) -> list[torch.Tenso
 
 def test_every_class_is_dealt_out_evenly() -> None:
     labels = np.repeat([0, 1, 2], [50, 23, 7])
-    fold = folds_of(labels, 5, seed=1)
+    fold = folds_of(labels, seed=1)
     for label in range(3):
         share = np.bincount(fold[labels == label], minlength=5)
         assert share.max() - share.min() <= 1
-    assert not np.array_equal(fold, folds_of(labels, 5, seed=2))
+    assert not np.array_equal(fold, folds_of(labels, seed=2))
 
 
 def test_each_fold_gets_the_epoch_that_the_others_pick() -> None:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from mcn._jit import kernel
 from mcn._names import one_of
 from mcn._threads import available_threads
-from mcn.data.arrays import as_integer
+from mcn.data.arrays import as_integer, limit_threads
 from mcn.data.simple import SimpleGraph, simple_graph
 from mcn.motifs.counts import MotifCounts
 from mcn.motifs.enumerate import enumerate_edges
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from mcn.motifs.estimate import MotifEstimates
 
 ENGINES = ("local", "ray")
-MAX_THREADS = 1024
-"""More are a mistake, not a machine."""
 MEMORY = 2**30
 """Bytes of the buffer for counting on disk, if none are given."""
 
@@ -169,15 +167,8 @@ def _estimated(
 
 
 def _threads(wanted: Any) -> int | None:
-    if wanted is None:
-        return None
-    try:
-        threads = as_integer(wanted, "threads")
-    except ValueError:
-        threads = 0
-    if not 1 <= threads <= MAX_THREADS:
-        raise ValueError(f"threads must be a positive integer up to {MAX_THREADS}, got {wanted!r}")
-    return min(threads, 4 * available_threads())
+    threads = limit_threads(wanted)
+    return None if threads is None else min(threads, 4 * available_threads())
 
 
 def graph_of_store(store: GraphStore, num_nodes: int | None = None) -> SimpleGraph:

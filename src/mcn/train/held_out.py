@@ -15,14 +15,15 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from mcn.train.metrics import LESS_IS_BETTER, score
+from mcn.train.metrics import merit
 from mcn.train.stopping import stopping_rule
 
 FOLDS = 5
 
 
-def folds_of(labels: NDArray[Any], count: int, seed: int) -> NDArray[np.int64]:
-    """Deal nodes out to `count` folds at random, every class as evenly as can be."""
+def folds_of(labels: NDArray[Any], seed: int) -> NDArray[np.int64]:
+    """Deal nodes out to `FOLDS` folds (or one each) at random, every class as evenly as can be."""
+    count = min(FOLDS, len(labels))
     draw = np.random.default_rng([seed, 1])
     order = np.lexsort((draw.random(len(labels)), labels))
     fold = np.empty(len(labels), np.int64)
@@ -41,10 +42,9 @@ class HeldOut:
 
     def __init__(self, labels: torch.Tensor, stopping: str, metric: str, seed: int) -> None:
         self._labels, self._metric = labels, metric
-        count = min(FOLDS, len(labels))
-        self.fold = folds_of(labels.numpy(), count, seed)
+        self.fold = folds_of(labels.numpy(), seed)
         self.logits = torch.empty(0)
-        self._rules = [stopping_rule(stopping, 1) for _ in range(count)]
+        self._rules = [stopping_rule(stopping, 1) for _ in range(int(self.fold.max(initial=-1)) + 1)]
 
     def update(self, logits: torch.Tensor) -> None:
         """Take the scores of the validation nodes after an epoch."""
@@ -64,10 +64,9 @@ class HeldOut:
         if self._metric == "accuracy":
             return float(right[others].mean())
         chosen = torch.from_numpy(others)
-        found = score(self._metric, logits[chosen].softmax(1).numpy(), self._labels[chosen].numpy())
-        if found is None:  # a class that the other folds lack
-            return float(right[others].mean())
-        return -found if self._metric in LESS_IS_BETTER else found
+        found = merit(self._metric, logits[chosen].softmax(1).numpy(), self._labels[chosen].numpy())
+        # None: a class that the other folds lack.
+        return float(right[others].mean()) if found is None else found
 
     def state(self) -> list[dict[str, Any]]:
         """All plain values; `logits` is the only tensor."""

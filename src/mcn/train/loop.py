@@ -14,7 +14,7 @@ import torch
 
 from mcn._threads import kernel_threads
 from mcn.train.held_out import HeldOut
-from mcn.train.metrics import LESS_IS_BETTER, score
+from mcn.train.metrics import merit
 from mcn.train.problem import Problem
 from mcn.train.settings import Settings
 from mcn.train.stopping import stopping_rule
@@ -147,13 +147,13 @@ class Trainer(ABC):
         metric = self.config.metric
         if metric == "accuracy":
             return Scores(loss, accuracy, accuracy)
-        found = score(metric, logits.softmax(1).numpy(), self._val_labels.numpy())
+        found = merit(metric, logits.softmax(1).numpy(), self._val_labels.numpy())
         if found is None:
             raise ValueError(
                 f"{metric} is not defined on the validation nodes: they are all of one class; choose another "
                 "metric, or another split"
             )
-        return Scores(loss, accuracy, -found if metric in LESS_IS_BETTER else found)
+        return Scores(loss, accuracy, found)
 
     @property
     def progress(self) -> float:

@@ -62,6 +62,12 @@ def score(metric: str, probabilities: NDArray[Any], labels: NDArray[Any]) -> flo
     return float(np.mean(found)) if found else None
 
 
+def merit(metric: str, probabilities: NDArray[Any], labels: NDArray[Any]) -> float | None:
+    """Return a metric as a number of which more is better; None where it is not defined."""
+    found = score(metric, probabilities, labels)
+    return -found if found is not None and metric in LESS_IS_BETTER else found
+
+
 def _log_loss(probabilities: NDArray[Any], labels: NDArray[Any]) -> float | None:
     p = np.asarray(probabilities, np.float64)
     if p.min() < 0 or not np.allclose(p.sum(1), 1.0, atol=1e-4):

@@ -169,6 +169,18 @@ def test_steps_and_motifs_are_candidates() -> None:
     ]
     trainer = ran(small_graph(), motifs=("edge", "4-cycle"), steps=2, max_epochs=3)
     assert predicted(trainer).probabilities.shape == (90, 3)
+    inputs = trainer.problem.inputs
+    for probe in plan.probes:  # each has the rows of its own motif and step
+        t, k = divmod(probe.option or 0, 2)
+        expected = inputs.stack.matrix(plan.motifs[t], k + 1)
+        own = inputs.of(probe).stack
+        np.testing.assert_allclose(own.matrix(own.motifs[0]).toarray(), expected.toarray(), rtol=1e-6)
+
+
+def test_a_given_consistency_reaches_the_candidates_with_attention() -> None:
+    plan = MCNConfig(consistency=0.5).plan()
+    assert plan.probe("gat").config.consistency == plan.probe("triangle").config.consistency == 0.5
+    assert plan.probe("gcn").config.consistency == 0.0
 
 
 def test_the_estimator() -> None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+
+from mcn.experiments.engine.cells import paired
+from mcn.experiments.paper.document import Grid
+from mcn.experiments.paper.report import DASH
+from mcn.experiments.paper.report_markdown import markdown
 
 _FIXED = ("mlp", "counts", "gcn", "sage", "gat", "triangle-sum", "triangle")
 _CHOSEN = ("pick", "nodes", "mixture", "control", "rule")
@@ -17,20 +21,15 @@ def tables(rows: Sequence[dict[str, Any]]) -> str:
     """Return the tables of the study in Markdown, made from its rows."""
     sets = list(dict.fromkeys(str(row["set"]) for row in rows))
     figures = {name: _by_row(rows, name) for name in sets}
-    lines = [
-        _line(["set", "splits", *_FIXED, *_CHOSEN]),
-        _line(["---"] * (2 + len(_FIXED) + len(_CHOSEN))),
-        *(_line([name, str(_count(figures[name])), *_means(figures[name])]) for name in sets),
-        "",
-        _line(["set", *(f"{a} − {b}" for a, b in _PAIRS), "worth (held-out)", "apparent room", "time / gat"]),
-        _line(["---"] * (4 + len(_PAIRS))),
-        *(_line([name, *_gaps(figures[name]), *_worth(rows, name)]) for name in sets),
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def _line(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+    means = [[name, str(_count(figures[name])), *_means(figures[name])] for name in sets]
+    gaps = [[name, *_gaps(figures[name]), *_worth(rows, name)] for name in sets]
+    differences = (f"{a} − {b}" for a, b in _PAIRS)
+    return markdown(
+        [
+            Grid(["set", "splits", *_FIXED, *_CHOSEN], means),
+            Grid(["set", *differences, "worth (held-out)", "apparent room", "time / gat"], gaps),
+        ]
+    )
 
 
 def _by_row(rows: Sequence[dict[str, Any]], name: str) -> dict[str, dict[int, float]]:
@@ -46,7 +45,7 @@ def _count(own: dict[str, dict[int, float]]) -> int:
 
 
 def _means(own: dict[str, dict[int, float]]) -> list[str]:
-    return [f"{np.mean(list(own[row].values())):.1f}" if row in own else "–" for row in (*_FIXED, *_CHOSEN)]
+    return [f"{np.mean(list(own[row].values())):.1f}" if row in own else DASH for row in (*_FIXED, *_CHOSEN)]
 
 
 def _gaps(own: dict[str, dict[int, float]]) -> list[str]:
@@ -59,9 +58,10 @@ def gap(first: dict[int, float], second: dict[int, float]) -> str:
     >>> gap({0: 80.0, 1: 82.0}, {0: 79.0, 1: 79.0})
     '+2.0 ± 1.0'
     """
-    both = [first[split] - second[split] for split in first if split in second]
-    error = f" ± {np.std(both, ddof=1) / math.sqrt(len(both)):.1f}" if len(both) > 1 else ""
-    return f"{np.mean(both):+.1f}{error}"
+    found = paired(first, second)
+    if found is None:
+        return DASH
+    return f"{found.mean:+.1f}" + ("" if found.error is None else f" ± {found.error:.1f}")
 
 
 def _worth(rows: Sequence[dict[str, Any]], name: str) -> list[str]:
@@ -80,8 +80,8 @@ def _worth(rows: Sequence[dict[str, Any]], name: str) -> list[str]:
         )
     ]
     return [
-        f"{np.mean(gains):+.1f}" if gains else "–",
-        f"{np.mean(rooms):.1f}" if rooms else "–",
+        f"{np.mean(gains):+.1f}" if gains else DASH,
+        f"{np.mean(rooms):.1f}" if rooms else DASH,
         f"{np.median(cost):.1f}",
     ]
 

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from torch_geometric.data import Data
 
 from mcn import __version__
-from mcn._files import atomic_write
+from mcn._files import write_text
 from mcn.data import load_dataset
 from mcn.train import MCNConfig, fit, prepare
 from mcn.train.predictions import accuracy_on_test
-from mcn.train.probes.choose import best_temperature, tempered
+from mcn.train.probes.choose import Ridge, as_logits, best_temperature, tempered
 from mcn.train.probes.network import REFIT
 from mcn.train.probes.trainer import ProbesTrainer
 from mcn.train.recipes import work_of
@@ -72,10 +72,7 @@ def run_split(data: Data, seed: int, **changes: Any) -> list[dict[str, Any]]:
     choosing = trainer.notes().get("choosing", {})
     chosen: dict[str, NDArray[Any]] = dict(each)
     calibrated = np.stack(
-        [
-            tempered(np.log(np.clip(p.astype(np.float64), 1e-30, None)), float(t))
-            for p, t in zip(each.values(), model.temperatures, strict=False)
-        ]
+        [tempered(as_logits(p), float(t)) for p, t in zip(each.values(), model.temperatures, strict=False)]
     )
     reward = model.chooser.predicted(inputs.node_state)
     nodes = np.arange(len(reward))
@@ -116,10 +113,8 @@ def _control(probabilities: NDArray[Any], state: NDArray[np.float64], problem: A
     Its residuals (one-hot class less probability) on validation nodes are regressed on the state, as rewards
     are by the chooser, with the penalty 1; what the regression predicts is added.
     """
-    from mcn.train.probes.choose import Ridge
-
     labels = problem.val_labels.numpy()
-    logits = np.log(np.clip(probabilities.astype(np.float64), 1e-30, None))
+    logits = as_logits(probabilities)
     own = tempered(logits, best_temperature(logits[problem.val], labels))
     residual = np.eye(own.shape[1])[labels] - own[problem.val]
     fitted = Ridge(state[problem.val], residual).chooser(1.0)
@@ -164,5 +159,4 @@ def _write(path: Path, rows: list[dict[str, Any]]) -> None:
     table.writeheader()
     for row in rows:
         table.writerow({key: f"{v:.6g}" if isinstance(v := row.get(key), float) else v for key in COLUMNS})
-    with atomic_write(path) as file:
-        file.write(text.getvalue().encode())
+    write_text(path, text.getvalue())

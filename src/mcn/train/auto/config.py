@@ -88,18 +88,17 @@ class AutoConfig(Settings):
         motifs = own.pop("motifs", MCNConfig.motifs)
         named = {name.removesuffix("-sum") for name in self.candidates} - _NETWORKS
         wanted = ("self", *dict.fromkeys(("edge", *motifs, *sorted(named))))
-        fixed = {"attention": "gated", "gate": False, "motif_attention": False}
-        return MCNConfig(**{**_USUAL, **own, **fixed, "motifs": wanted})
+        return MCNConfig(**{**_USUAL, **own, "motifs": wanted})
 
     def plan(self) -> Plan:
         """Return the candidates and their budget."""
         from mcn.train.probes.plan import Plan, Probe, probes_of
 
         shared = self.shared()
-        known = {each.name: each for each in probes_of(shared, shared)}
+        known = {each.name: each for each in probes_of(shared)}
         known["views"] = Probe("views", ViewsConfig(**{**_VIEWS, **self._given(ViewsConfig)}))
         probes = tuple(known[name] for name in self.candidates)
-        return Plan(probes, shared.motifs, shared.steps, self.repeats, self.minutes, True)
+        return Plan(probes, shared.motifs, shared.steps, self.repeats, self.minutes)
 
     def _given(self, kind: type[Settings]) -> dict[str, Any]:
         """Return the settings that were given and that a kind of candidate has."""

@@ -222,14 +222,7 @@ class MCNConfig(Settings):
         from mcn.train.probes.plan import Plan, probes_of
 
         shared = self.shared()
-        return Plan(
-            probes_of(self.replace(attention="gated", gate=False, motif_attention=False), shared),
-            shared.motifs,
-            shared.steps,
-            1,
-            None,
-            True,
-        )
+        return Plan(probes_of(shared), shared.motifs, shared.steps, repeats=1, minutes=None)
 
     def shared(self) -> MCNConfig:
         """Return the settings of the stack that the candidates share: the node alone is its first motif."""

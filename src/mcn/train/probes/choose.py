@@ -29,6 +29,11 @@ def tempered(logits: Float, temperature: float) -> Float:
     return np.asarray(scaled / scaled.sum(1, keepdims=True))
 
 
+def as_logits(probabilities: NDArray[Any]) -> Float:
+    """Return class scores whose softmax is these probabilities."""
+    return np.asarray(np.log(np.clip(probabilities.astype(np.float64), 1e-30, None)))
+
+
 def best_temperature(logits: Float, labels: NDArray[np.int64]) -> float:
     """Return the temperature of a wide grid with the least log-loss."""
     own = np.arange(len(labels)), labels

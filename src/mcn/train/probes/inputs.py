@@ -18,7 +18,7 @@ from mcn.train.mcn.config import MCNConfig
 from mcn.train.mcn.work import StackInputs, stack_inputs
 from mcn.train.probes.choose import Float, structure
 from mcn.train.probes.network import Chosen
-from mcn.train.probes.plan import Plan, Probe
+from mcn.train.probes.plan import Probe
 from mcn.train.problem import Known, Memory
 from mcn.train.recipes import work_of
 
@@ -32,7 +32,6 @@ class ProbesInputs:
 
     data: Data
     counts: MotifCounts
-    plan: Plan
     config: MCNConfig
     memory: Memory | None = None
     model: Chosen | None = None
@@ -59,17 +58,19 @@ class ProbesInputs:
         return structure(self.counts.per_node)
 
     def of(self, probe: Probe) -> Any:
-        """Return the inputs of a candidate; the same for all its seeds."""
-        own, key = probe.config, probe.config.replace(seed=0)
-        if key not in self._made:
-            if probe.option is None:
+        """Return the inputs of a candidate: the same for all its seeds, and for all on the same rows."""
+        own = probe.config
+        if isinstance(own, MCNConfig):
+            key: Any = probe.option, own.features
+            if key not in self._made:
+                self._made[key] = self._part(own, probe.option)
+        else:
+            key = probe.name
+            if key not in self._made:
                 memory = self.memory
                 if memory is not None:
                     memory = memory._replace(state=memory.state["own"][probe.name])
                 self._made[key] = work_of(own).inputs(self.data, own, self.counts, memory)
-            else:
-                assert isinstance(own, MCNConfig)
-                self._made[key] = self._part(own, probe.option)
         return self._made[key]
 
     def chosen(self, probe: Probe, options: NDArray[np.int64]) -> StackInputs:

@@ -32,7 +32,7 @@ class Plan:
     """The candidates, cheapest first, and their budget.
 
     motifs, steps: of the stack that the candidates share. repeats: runs of each, with seeds of their own.
-    minutes: of training in all; None for no limit. choose: whether nodes may choose for themselves.
+    minutes: of training in all; None for no limit.
     """
 
     probes: tuple[Probe, ...]
@@ -40,7 +40,6 @@ class Plan:
     steps: int
     repeats: int
     minutes: float | None
-    choose: bool
 
     def probe(self, name: str) -> Probe:
         """Return the candidate of this name."""
@@ -65,7 +64,7 @@ SPECIAL: dict[str, dict[str, Any]] = {
 """Networks with one neighbourhood for all nodes, cheapest first, as changes to the settings of mcn."""
 
 
-def probes_of(config: MCNConfig, shared: MCNConfig) -> tuple[Probe, ...]:
+def probes_of(shared: MCNConfig) -> tuple[Probe, ...]:
     """Return the candidates of a network whose nodes may choose, cheapest first.
 
     The node alone (mlp), its motif counts alone (counts), the sum over neighbours (gcn), the same with
@@ -73,10 +72,11 @@ def probes_of(config: MCNConfig, shared: MCNConfig) -> tuple[Probe, ...]:
     step both the sum (triangle-sum, triangle@2-sum for two steps) and attention (triangle, triangle@2).
 
     Args:
-        config: the settings of the network, without a choice.
-        shared: those of the stack with all options.
+        shared: the settings of the network, with the motifs and steps of the stack that all share.
     """
-    special = [name for name in ("mlp", "counts", "gcn", "sage") if _fits(name, config, shared)]
+    alone = {"attention": "gated", "gate": False, "motif_attention": False}  # nothing is left to choose
+    config = shared.replace(**alone, consistency=shared.consistency)
+    special = [name for name in SPECIAL if _fits(name, shared)]
     found = [_special(name, config, shared) for name in special]
     for number in range(shared.steps, len(shared.motifs) * shared.steps):
         t, k = divmod(number, shared.steps)
@@ -88,12 +88,12 @@ def probes_of(config: MCNConfig, shared: MCNConfig) -> tuple[Probe, ...]:
     return tuple(found)
 
 
-def _fits(name: str, config: MCNConfig, shared: MCNConfig) -> bool:
+def _fits(name: str, shared: MCNConfig) -> bool:
     if name == "counts":
-        return config.features == "given"
-    if name == "sage" and config.batch_size is not None:
+        return shared.features == "given"
+    if name == "sage" and shared.batch_size is not None:
         return False  # mini-batches have no weights of their own for a node
-    return name == "mlp" or ("edge" in shared.motifs and config.self_attention)
+    return name == "mlp" or ("edge" in shared.motifs and shared.self_attention)
 
 
 def _special(name: str, config: MCNConfig, shared: MCNConfig) -> Probe:

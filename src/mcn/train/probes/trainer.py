@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,8 +11,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from mcn.train.held_out import folds_of
 from mcn.train.loop import Epoch, FitResult, Scores, Trainer, below
-from mcn.train.metrics import LESS_IS_BETTER, score
+from mcn.train.metrics import merit
 from mcn.train.probes.choose import (
     NOTHING,
     Chooser,
@@ -103,12 +105,9 @@ class ProbesTrainer(Trainer):
             return self._verdict.refit
         return self.plan.probe(name)
 
-    def _seeded(self, probe: Probe, repeat: int) -> Probe:
-        return Probe(probe.name, probe.config.replace(seed=self.config.seed * 1000 + repeat), probe.option)
-
     def _candidate(self) -> Trainer:
         """Make a fresh training run of the candidate whose turn it is."""
-        probe = self._seeded(self._probe(self._name), self._repeat)
+        probe = _seeded(self._probe(self._name), self.config.seed * 1000 + self._repeat)
         inputs = self.problem.inputs
         if self._name == _REFIT:
             assert self._verdict is not None
@@ -157,33 +156,24 @@ class ProbesTrainer(Trainer):
 
     def _score(self, logits: torch.Tensor) -> float:
         """The metric on held-out predictions, more being better; accuracy where it is not defined."""
-        metric = self.config.metric
-        found = score(metric, logits.softmax(1).numpy(), self._labels)
-        if found is None:
-            return float((logits.argmax(1).numpy() == self._labels).mean())
-        return -found if metric in LESS_IS_BETTER else found
+        found = merit(self.config.metric, logits.softmax(1).numpy(), self._labels)
+        return float((logits.argmax(1).numpy() == self._labels).mean()) if found is None else found
 
     def _decide(self) -> _Verdict:
         """Find the winner for the whole graph, and whether nodes choose for themselves."""
         names = [probe.name for probe in self.plan.probes if probe.name in self._kept]
-        table = self.table()
-        fold = self._fold()
+        table, fold = self.table(), folds_of(self._labels, self.config.seed)
         logits = [self._held[name].numpy().astype(np.float64) for name in names]
         reward, right = self._rewards([calibrated(each, self._labels, fold) for each in logits])
         state = np.asarray(self.problem.inputs.node_state[self.problem.val])
         evidence, chooser, refit = (NOTHING, NOTHING), None, None
-        if self.plan.choose and self.config.metric in CHOOSABLE and len(names) > 1:
+        if self.config.metric in CHOOSABLE and len(names) > 1:
             evidence = assess(state, reward, right, self.config.seed)
             chooser = fit_chooser(state, reward, self.config.seed)
             refit = self._refit(names, table)
         best = float(right.mean(0).max())
         chance = float(right.max(1).mean()) - best
         return _Verdict(names, table[0]["candidate"], evidence, chooser, refit, chance, self.plan)
-
-    def _fold(self) -> NDArray[np.int64]:
-        from mcn.train.held_out import FOLDS, folds_of
-
-        return folds_of(self._labels, min(FOLDS, len(self._labels)), self.config.seed)
 
     def _rewards(self, probabilities: list[Float]) -> tuple[Float, Float]:
         """Rewards and rightness; for balanced accuracy a node weighs by how rare its class is."""
@@ -209,7 +199,7 @@ class ProbesTrainer(Trainer):
         assert verdict is not None
         mode = self._mode(verdict)
         kept = [*verdict.names, *([_REFIT] if mode == REFIT else [])]
-        probes = {name: self._seeded(self._probe(name), self._best(name)["seed"] % 1000) for name in kept}
+        probes = {name: _seeded(self._probe(name), self._best(name)["seed"]) for name in kept}
         networks, temperatures = [], []
         for name in kept:
             own = probes[name].config
@@ -338,6 +328,10 @@ class ProbesTrainer(Trainer):
     def final_scores(self) -> Scores:
         """Score the winner."""
         raise AssertionError("`finish` knows the winner's scores")
+
+
+def _seeded(probe: Probe, seed: int) -> Probe:
+    return dataclasses.replace(probe, config=probe.config.replace(seed=seed))
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from mcn.train.explained import Explained, Option
 from mcn.train.mcn.work import explain as explain_network
 from mcn.train.mcn.work import refit_options
 from mcn.train.predictions import Predictions
-from mcn.train.probes.choose import Float, tempered
+from mcn.train.probes.choose import Float, as_logits, tempered
 from mcn.train.probes.inputs import ProbesInputs
 from mcn.train.probes.network import GRAPH, REFIT, Chosen, empty
 from mcn.train.probes.plan import options_of
@@ -39,7 +39,7 @@ def inputs(
         )
     if counts is None:
         counts = count_motifs(data.edge_index, data.num_nodes)
-    found = ProbesInputs(data, counts, config.plan(), config.shared(), memory)
+    found = ProbesInputs(data, counts, config.shared(), memory)
     if memory is not None:
         found.whole  # noqa: B018  checks the features against those of the graph trained on
     return found
@@ -75,12 +75,13 @@ def predict(model: Chosen, inputs: ProbesInputs) -> Predictions:
             inputs.stack.motifs,
             inputs.stack.steps,
         )
-    used = np.unique(choice)
-    each = {int(c): _probabilities(model, int(c), _predict(model, inputs, int(c))) for c in used}
-    probabilities = np.stack([each.get(c, next(iter(each.values()))) for c in range(len(names))])
-    own_rows = probabilities[choice, np.arange(len(choice))]
+    used = np.unique(choice).tolist()
+    each = {number: _probabilities(model, number, _predict(model, inputs, number)) for number in used}
+    probabilities = np.empty_like(each[used[0]])
+    for number, theirs in each.items():
+        probabilities[choice == number] = theirs[choice == number]
     motif = np.broadcast_to(choice[:, None], (len(choice), layers))
-    return Predictions(own_rows, motif, np.ones_like(motif), names)
+    return Predictions(probabilities, motif, np.ones_like(motif), names)
 
 
 def explain(model: Chosen, inputs: ProbesInputs) -> Explained:
@@ -143,7 +144,7 @@ def _refitted(model: Chosen, inputs: ProbesInputs, options: NDArray[np.int64]) -
 
 
 def _probabilities(model: Chosen, number: int, own: Predictions) -> NDArray[np.float32]:
-    logits: Float = np.log(np.clip(own.probabilities.astype(np.float64), 1e-30, None))
+    logits = as_logits(own.probabilities)
     return tempered(logits, float(model.temperatures[number])).astype(np.float32)
 
 
