@@ -13,7 +13,7 @@ import typer
 from mcn._flags import data_flag
 
 if TYPE_CHECKING:
-    from torch_geometric.data import Data
+    from mcn.store import GraphStore
 
 Dataset = Annotated[
     str | None, typer.Option("--dataset", help="A data set by name; `mcn datasets` lists them.")
@@ -169,9 +169,10 @@ def read_input(
     trust: bool = False,
     split_index: int = 0,
     structure: str = "none",
+    on_disk: Callable[[GraphStore], bool] | None = None,
     **own: Any,
-) -> tuple[Data, str]:
-    """The graph a user asked for, and what to call it.
+) -> tuple[Any, str]:
+    """The graph a user asked for, a `Data`, and what to call it.
 
     Args:
         dataset: a data set by name.
@@ -182,6 +183,7 @@ def read_input(
         trust: let PyG or OGB unpickle files.
         split_index: which of several splits.
         structure: "add" for structural features beside the given ones.
+        on_disk: asked whether a packed graph stays where it is; it then comes as a `GraphStore`.
         own: further options of `mcn.load_graph`; None and "auto" mean that they were not given.
 
     Raises:
@@ -193,7 +195,8 @@ def read_input(
 
         if isinstance(own.get("split"), str) and "," in own["split"]:
             own["split"] = [name.strip() for name in own["split"].split(",")]
-        data = read_graph(graph, nodes=nodes, split_index=split_index, structure=structure, **own)
+        how = {"split_index": split_index, "structure": structure, **own}
+        data = read_graph(graph, nodes=nodes, on_disk=on_disk, **how)
         return data, str(graph)
     check_for_dataset(own)
     from mcn.data import load_dataset  # without torch until the name is known to be right
@@ -215,10 +218,8 @@ def check_for_dataset(options: Mapping[str, Any]) -> None:
         )
 
 
-def read_own(
-    folder: Path, source: dict[str, Any], data_root: Path | None = None, trust: bool = False
-) -> Data:
-    """The graph that the run in `folder` was trained on, from where it came.
+def read_own(folder: Path, source: dict[str, Any], data_root: Path | None = None, trust: bool = False) -> Any:
+    """The graph that the run in `folder` was trained on, from where it came; on disk if it was left there.
 
     The folder may come from a stranger: that its graph needs trust does not make it trusted.
     """
@@ -237,6 +238,7 @@ def read_own(
         None if nodes is None else Path(nodes),
         data_root,
         default="",
+        on_disk=lambda _: bool(source.get("on_disk")),
         **how,
     )[0]
 

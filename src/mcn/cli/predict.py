@@ -44,21 +44,24 @@ def run(
     """
     check_writable(out, ".csv")
     check_input(None, graph, nodes)
-    from mcn._files import write_text
-    from mcn.train.predictions import in_classes, prediction_rows, predictions_csv
+    from mcn.store import GraphStore
+    from mcn.store.to_data import node_data
+    from mcn.train.fits import too_large
+    from mcn.train.predictions import in_classes, prediction_rows, predictions_csv, write_predictions
     from mcn.train.run import load_run
 
     trained = load_run(folder)
     if graph is not None:
         how: dict[str, Any] = {"treatment": trained.treatment}
         how["weights"] = weights or trained.source.get("weights")
+        how["on_disk"] = lambda store: too_large(store) is not None
         data, _ = read_input(None, graph, nodes, data_root, default="", **how)
     else:
         data = read_own(folder, trained.source, data_root, trust)
     own = trained.predict(data)
-    data = in_classes(data, trained.classes)
+    data = in_classes(node_data(data) if isinstance(data, GraphStore) else data, trained.classes)
     if out is not None:
-        write_text(out, predictions_csv(data, own))
+        write_predictions(out, data, own)
     if as_json:
         content: dict[str, Any] = {
             "run": str(folder),

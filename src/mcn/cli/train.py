@@ -10,6 +10,7 @@ import typer
 
 from mcn.cli._compiling import compile_notice
 from mcn.cli._interrupt import resumable, together
+from mcn.cli._memory import Stays, begun, decided, for_store, none_beside
 from mcn.cli._options import (
     DataRoot,
     Dataset,
@@ -99,26 +100,35 @@ def run(
     from mcn.train.processes import joined
 
     with plain_warnings(), compile_notice(), joined() as team:
-        data, name = read_input(dataset, graph, nodes, data_root, default=EMBEDDED, **how)
+        memory: str | None
+        numbers = list(range(seed, seed + seeds))
+        before = team.from_first(lambda: begun(out, numbers)) if resume else None
+        stays = Stays(team, before)
+        data, name = read_input(dataset, graph, nodes, data_root, default=EMBEDDED, on_disk=stays, **how)
         source = {
             "dataset": named,
             "graph": None if graph is None else str(graph.expanduser().resolve()),
             "nodes": None if nodes is None else str(nodes.expanduser().resolve()),
             **how,
+            **({"on_disk": True} if stays.why else {}),
         }
         folder = out or free_folder(Path("runs"), Path(name).name.split(".")[0] if graph else name)
-        numbers = list(range(seed, seed + seeds))
         with resumable(folder), together(folder, team):
-            from mcn.motifs import count_motifs
-
             folders = _folders(folder, numbers, resume or not team.leads)
-            counts = count_motifs(data.edge_index, data.num_nodes)
-            config, memory = _decided(config, counts, folders[0] if resume else None)
+            if stays.why:
+                named_by_user = [*asked, *(["recipe"] if recipe is not None or preset is not None else [])]
+                config, memory = for_store(data, config, named_by_user, stays.why, team)
+                others, counts = none_beside(others), None
+            else:
+                from mcn.motifs import count_motifs
+
+                counts = count_motifs(data.edge_index, data.num_nodes)
+                config, memory = decided(config, counts, before)
             if not team.leads:
                 _follow(numbers, data, config, counts)
                 return
             runs = _train(folders, numbers, data, config, source, counts, resume)
-            if report:
+            if report and not stays.why:
                 _report(runs, data)
             rows = _beside(data, named, others, numbers, shared, counts)
 
@@ -126,7 +136,7 @@ def run(
     if as_json:
         print(json.dumps(result, indent=2))
     else:
-        _print(result, getattr(data, "report", None) or [], chosen=recipe is None and preset is None)
+        _print(result, _notes(data), chosen=recipe is None and preset is None)
 
 
 def _shared(config: Settings, given: dict[str, Any]) -> dict[str, Any]:
@@ -159,7 +169,7 @@ def _train(
     data: Data,
     config: Settings,
     source: dict[str, Any],
-    counts: MotifCounts,
+    counts: MotifCounts | None,
     resume: bool,
 ) -> list[Run]:
     from mcn.train.problem import prepare
@@ -180,7 +190,7 @@ def _train(
     return runs
 
 
-def _follow(seeds: list[int], data: Data, config: Settings, counts: MotifCounts) -> None:
+def _follow(seeds: list[int], data: Any, config: Settings, counts: MotifCounts | None) -> None:
     """Train along with the first process, which writes and prints."""
     from mcn.train.problem import prepare
     from mcn.train.run import follow_run
@@ -198,18 +208,6 @@ def _check_shared(config: Settings) -> None:
         )
 
 
-def _decided(config: Settings, counts: MotifCounts, folder: Path | None) -> tuple[Settings, str | None]:
-    """Choose between the full batch and mini-batches, as a run that is resumed was begun; say why."""
-    from mcn.train.fits import decide
-    from mcn.train.folder import CONFIG, read_settings
-
-    if folder is not None and (folder / CONFIG).exists() and getattr(config, "batch_size", 0) is None:
-        before = getattr(read_settings(folder)[1], "batch_size", None)
-        return config.replace(batch_size=before), None
-    found = decide(config, counts)
-    return found.config, found.line
-
-
 def _report(runs: list[Run], data: Data) -> None:
     from mcn.viz import write_report
 
@@ -223,7 +221,7 @@ def _beside(
     methods: tuple[str, ...],
     seeds: list[int],
     settings: dict[str, Any],
-    counts: MotifCounts,
+    counts: MotifCounts | None,
 ) -> list[dict[str, Any]]:
     from mcn.experiments import compare
 
@@ -291,6 +289,14 @@ def _result(
         "config": config.to_dict(),
         "out": str(folder),
     }
+
+
+def _notes(data: Any) -> list[str]:
+    """What was done to the graph when it was read or packed."""
+    from mcn.store import GraphStore
+
+    lines = data.about.get("report") if isinstance(data, GraphStore) else getattr(data, "report", None)
+    return [str(line) for line in lines or []]
 
 
 def _print(result: dict[str, Any], notes: list[str], chosen: bool) -> None:

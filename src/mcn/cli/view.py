@@ -51,6 +51,7 @@ def run(
     check_writable(out, ".html")
     check_input(None, graph, nodes)
     from mcn.train import load_run
+    from mcn.train.fits import too_large
     from mcn.viz import write_explorer
 
     with plain_warnings(), compile_notice():
@@ -58,7 +59,15 @@ def run(
         if graph is None:
             data = read_own(folder, trained.source, data_root, trust)
         else:
-            data, _ = read_input(None, graph, nodes, data_root, default="", treatment=trained.treatment)
+            data, _ = read_input(
+                None,
+                graph,
+                nodes,
+                data_root,
+                default="",
+                on_disk=lambda store: too_large(store) is not None,
+                treatment=trained.treatment,
+            )
         page = write_explorer(trained, data, out, other_graph=graph is not None)
     shown = opened and _can_show() and _show(page)
     if as_json:

@@ -31,6 +31,17 @@ def to_data(store: GraphStore) -> Data:
         raise ValueError(f"{store.path}: {NO_MEMORY}; use mini-batches (batch_size)") from error
 
 
+def node_data(store: GraphStore) -> Data:
+    """Return labels, split, ids and names of a store as a `Data` without edges and features.
+
+    They take a few bytes per node; text ids stay on disk.
+    """
+    data = Data(num_nodes=store.num_nodes)
+    data.node_ids = store.ids
+    _add_labels(data, store)
+    return data
+
+
 def _in_memory(store: GraphStore) -> Data:
     ends = np.empty((2, 2 * store.num_edges), np.int64)
     ends[0] = np.repeat(np.arange(store.num_nodes), np.diff(store.indptr))
@@ -44,6 +55,11 @@ def _in_memory(store: GraphStore) -> Data:
         shape = (store.num_nodes, store.num_features)
         parts = (np.array(store.x_values), np.array(store.x_indices), np.array(store.x_indptr))
         data.x = feature_tensor(sparse.csr_array(parts, shape=shape))
+    _add_labels(data, store)
+    return data
+
+
+def _add_labels(data: Data, store: GraphStore) -> None:
     for name in ("y", "train_mask", "val_mask", "test_mask"):
         values = getattr(store, name)
         if values is not None:
@@ -51,7 +67,6 @@ def _in_memory(store: GraphStore) -> Data:
     if store.classes:
         data.classes = list(store.classes)
     _add_about(data, store.about)
-    return data
 
 
 def _add_about(data: Data, about: dict[str, Any]) -> None:

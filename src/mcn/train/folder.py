@@ -25,6 +25,7 @@ _SOURCE = dict.fromkeys(("dataset", "graph", "nodes", "split", "split_by", "scal
     "split_index": int,
     "folds": int,
     "trust": bool,
+    "on_disk": bool,
 }
 
 

@@ -17,9 +17,12 @@ from numpy.typing import NDArray
 from torch_geometric.data import Data
 
 from mcn._csv import plain_cell, safe_cell
+from mcn._files import atomic_write
 from mcn.data.border import read_bytes, reading
 from mcn.train.metrics import all_scores, score
 from mcn.train.problem import class_names
+
+_ROWS = 16384  # of a table that are held at a time while it is written
 
 
 @dataclass(frozen=True)
@@ -155,15 +158,30 @@ def prediction_rows(data: Data, own: Predictions) -> Iterator[dict[str, Any]]:
 
 def predictions_csv(data: Data, own: Predictions) -> str:
     """Return the table as CSV; what begins like a formula is marked as text, see `read_predictions`."""
+    return "".join(_csv_pieces(data, own))
+
+
+def write_predictions(path: str | os.PathLike[str], data: Data, own: Predictions) -> None:
+    """Write the table of `predictions_csv`, complete or not at all, without holding all of it."""
+    with atomic_write(path) as file:
+        for piece in _csv_pieces(data, own):
+            file.write(piece.encode())
+
+
+def _csv_pieces(data: Data, own: Predictions) -> Iterator[str]:
     layers = range(1, own.motif.shape[1] + 1)
     columns = ["node", "split", "true", "predicted", "probability"]
     columns += [name for layer in layers for name in (f"motif_{layer}", f"step_{layer}")]
     text = io.StringIO()
     table = csv.DictWriter(text, columns, lineterminator="\n")
     table.writeheader()
-    for row in prediction_rows(data, own):
+    for number, row in enumerate(prediction_rows(data, own), 1):
         table.writerow({name: safe_cell(value) for name, value in row.items()})
-    return text.getvalue()
+        if number % _ROWS == 0:
+            yield text.getvalue()
+            text.seek(0)
+            text.truncate()
+    yield text.getvalue()
 
 
 def read_predictions(path: str | os.PathLike[str]) -> list[dict[str, str]]:

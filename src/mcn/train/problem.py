@@ -16,6 +16,7 @@ from mcn.data.sparse import feature_csr
 from mcn.data.weights import weight_matrix
 from mcn.motifs import MotifCounts
 from mcn.store import GraphStore
+from mcn.store.to_data import node_data
 from mcn.train.recipes import work_of
 from mcn.train.settings import Settings
 
@@ -118,6 +119,8 @@ class Problem:
 
     def memory(self, data: Data | GraphStore) -> Memory:
         """Return what a network trained on this remembers of its graph."""
+        if isinstance(data, GraphStore):
+            data = node_data(data)
         feature_names = getattr(data, "feature_names", None)
         plain = None if feature_names is None else [str(name) for name in feature_names]
         state, treatment = self.inputs.state(), getattr(data, "treatment", None)
@@ -210,11 +213,7 @@ def _labels_of(store: GraphStore) -> Data:
     """
     if store.train_mask is None or store.val_mask is None or store.test_mask is None:
         raise ValueError(f"{store.path}: no split in the store; pack it with one, or load it by to_data()")
-    parts = {name: getattr(store, name) for name in ("y", "train_mask", "val_mask", "test_mask")}
-    tensors = {name: None if own is None else torch.from_numpy(np.array(own)) for name, own in parts.items()}
-    data = Data(num_nodes=store.num_nodes, **tensors)
-    if store.classes:
-        data.classes = list(store.classes)
+    data = node_data(store)
     if data.y is not None and bool((data.y[data.train_mask | data.val_mask] < 0).any()):
         raise ValueError(f"{store.path}: a training or validation node has no label")
     return data

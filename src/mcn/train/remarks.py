@@ -30,7 +30,8 @@ class Alone:
     """What simpler things reach on the validation nodes by a metric.
 
     guess: always the most frequent training class. features: logistic regression on a node's own features.
-    graph: labels of training nodes spread along edges, no features. None where a metric is not defined.
+    graph: labels of training nodes spread along edges, no features. None where a metric is not defined, and
+    the last two for a graph that stays on disk.
     """
 
     metric: str
@@ -52,9 +53,12 @@ def alone(data: Data, metric: str = "accuracy", known: Known | None = None) -> A
     def judged(scores: NDArray[Any]) -> float | None:
         return score(metric, scores, truth)
 
+    guess = judged(np.tile(shares, (len(truth), 1)))
+    if data.edge_index is None:
+        return Alone(metric, guess, None, None)
     return Alone(
         metric,
-        judged(np.tile(shares, (len(truth), 1))),
+        guess,
         judged(_by_features(data, known, y)),
         judged(_by_graph(data, known, y)[known.val]),
     )
@@ -126,7 +130,8 @@ def homophily(edge_index: NDArray[np.int64], labels: NDArray[np.int64]) -> tuple
 def graph_remarks(data: Data, known: Known | None = None) -> list[str]:
     """Say what is odd about a graph, its labels and its split; no label of a test node is looked at."""
     known = known_labels(data) if known is None else known
-    return [*_few_nodes(data, known), *_unlike(data, known), *_copies(data, known)]
+    said = _few_nodes(data, known)
+    return said if data.edge_index is None else [*said, *_unlike(data, known), *_copies(data, known)]
 
 
 def _name(data: Data, label: int) -> str:

@@ -19,6 +19,8 @@ from mcn._files import write_text
 from mcn.data.border import reading
 from mcn.data.treatment import Treatment
 from mcn.motifs import MotifCounts
+from mcn.store import GraphStore
+from mcn.store.to_data import node_data
 from mcn.train.callbacks import Checkpoints, Fraction, JSONLines
 from mcn.train.checkpoint import load_tensors, load_weights, save_tensors
 from mcn.train.explained import Explained
@@ -41,7 +43,7 @@ from mcn.train.folder import (
 )
 from mcn.train.loop import Callback, FitResult, Trainer, below, fit
 from mcn.train.metrics import all_scores
-from mcn.train.predictions import Predictions, predictions_csv, scores_on_test
+from mcn.train.predictions import Predictions, scores_on_test, write_predictions
 from mcn.train.problem import Inputs, Memory, Problem, class_names, known_labels, prepare
 from mcn.train.processes import team
 from mcn.train.recipes import work_of
@@ -72,9 +74,9 @@ class Run:
     summary: dict[str, Any]
     classes: list[str]
     memory: Memory
-    _prepared: tuple[Data, Inputs] | None = field(default=None, repr=False)
+    _prepared: tuple[Data | GraphStore, Inputs] | None = field(default=None, repr=False)
 
-    def inputs(self, data: Data) -> Inputs:
+    def inputs(self, data: Data | GraphStore) -> Inputs:
         """Return what the network takes from a graph.
 
         Raises:
@@ -90,7 +92,7 @@ class Run:
         stored = self.memory.state.get("treatment")
         return None if stored is None else Treatment.from_dict(stored)
 
-    def predict(self, data: Data) -> Predictions:
+    def predict(self, data: Data | GraphStore) -> Predictions:
         """Predict the nodes of a graph with the same features as the one trained on."""
         return work_of(self.config).predict(self.model, self.inputs(data))
 
@@ -107,7 +109,7 @@ class Run:
 
 def train_run(
     folder: str | os.PathLike[str],
-    data: Data,
+    data: Data | GraphStore,
     config: Settings,
     source: dict[str, Any],
     *,
@@ -123,6 +125,7 @@ def train_run(
 
     Args:
         folder: made if it is not there; a folder with a run in it is refused unless `resume`.
+        data: the graph; one on disk is trained on in mini-batches.
         source: where the data came from (plain values), to find it again.
         counts: the motif counts of `data`, if they are known already.
         problem: `data` prepared for `config`, if that was done already; the seed does not matter to it.
@@ -158,7 +161,7 @@ def train_run(
 
 def _train(
     folder: Path,
-    data: Data,
+    data: Data | GraphStore,
     trainer: Trainer,
     settings: dict[str, Any],
     progress: Callable[[float], Any] | None,
@@ -180,11 +183,13 @@ def _train(
     _finish(folder, data, trainer, result)
 
 
-def _finish(folder: Path, data: Data, trainer: Trainer, result: FitResult) -> None:
+def _finish(folder: Path, data: Data | GraphStore, trainer: Trainer, result: FitResult) -> None:
     """Write what a finished run leaves; the summary last, as its presence says that the run is finished."""
     config, problem = trainer.config, trainer.problem
     own = work_of(config).predict(trainer.model, problem.inputs)
     memory = problem.memory(data)
+    if isinstance(data, GraphStore):
+        data = node_data(data)
     state = {
         "in_channels": memory.in_channels,
         "classes": class_names(data) or [str(number) for number in range(problem.num_classes)],
@@ -193,7 +198,7 @@ def _finish(folder: Path, data: Data, trainer: Trainer, result: FitResult) -> No
         **memory.state,
     }
     save_tensors(folder / MODEL, dict(trainer.model.state_dict()), state)
-    write_text(folder / PREDICTIONS, predictions_csv(data, own))
+    write_predictions(folder / PREDICTIONS, data, own)
     test = scores_on_test(data, own.probabilities)
     summary: dict[str, Any] = {
         "val_accuracy": result.val_accuracy,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from mcn.train.batched import BatchedSettings
 from mcn.train.mcn.config import MCNConfig
 from mcn.train.settings import Settings, at_least, declared, names, positive, setting
 from mcn.train.views.config import ViewsConfig
@@ -33,7 +34,7 @@ def _candidates(name: str, value: Any) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AutoConfig(Settings):
+class AutoConfig(BatchedSettings):
     """Settings of a choice among candidates.
 
     A setting of the networks that is None is left to each candidate; one that is given goes to all candidates
@@ -73,6 +74,17 @@ class AutoConfig(Settings):
         since="0.2.0",
     )
 
+    neighbours: tuple[int, ...] | None = None  # type: ignore[assignment]
+
+    def _agree(self) -> None:
+        if self.batch_size is None:
+            return
+        if self.candidates == CANDIDATES:
+            object.__setattr__(self, "candidates", tuple(each for each in CANDIDATES if each != "sage"))
+        if "sage" in self.candidates:
+            raise ValueError("batch_size needs candidates without sage: mini-batches do not have it yet")
+        self.shared()
+
     @property
     def protocol(self) -> str:
         """Say how the winner is chosen."""
@@ -104,6 +116,6 @@ class AutoConfig(Settings):
         """Return the settings that were given and that a kind of candidate has."""
         return {
             one.name: getattr(self, one.name)
-            for one in declared(Settings).values()
+            for one in declared(BatchedSettings).values()
             if one.name in declared(kind) and one.name != "seed" and getattr(self, one.name) is not None
         }

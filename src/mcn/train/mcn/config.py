@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from mcn.train.batched import BatchedSettings
 from mcn.train.settings import (
-    Settings,
     at_least,
     choice_of,
-    fan_outs,
     flag,
     not_negative,
     positive,
@@ -30,7 +29,7 @@ ATTENTION: dict[str, dict[str, Any]] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class MCNConfig(Settings):
+class MCNConfig(BatchedSettings):
     """Settings of `mcn.MCN` and its training. The defaults are GAT's architecture and protocol.
 
     `attention` names a rule; the rule decides `epsilon`, `advantage`, `gate` and `consistency` where these
@@ -151,25 +150,6 @@ class MCNConfig(Settings):
         "is among validation nodes, divide by how frequent it is among training nodes).",
         choice_of("none", "validation"),
         former="priors",
-    )
-
-    batch_size: int | None = setting(
-        None,
-        "Training nodes per step, with neighbours drawn at random; all of them at once if not given.",
-        at_least(1),
-        option="batch-size",
-        since="0.2.0",
-    )
-    neighbours: tuple[int, ...] = setting(
-        (10,),
-        "Neighbours that a node draws in a batch: one number, or one per layer from the last to the first, "
-        "separated by commas; -1 for all of them.",
-        fan_outs,
-        option="neighbours",
-        since="0.2.0",
-    )
-    loader_workers: int = setting(
-        0, "Processes that draw batches ahead of training; 0 for none.", at_least(0), since="0.2.0"
     )
 
     def _agree(self) -> None:

@@ -54,7 +54,7 @@ def store_inputs(store: GraphStore, config: MCNConfig, memory: Memory | None = N
         ValueError: a setting needs the whole graph in memory.
     """
     refused = {
-        "batch_size": config.batch_size is None and "none",
+        "batch_size": memory is None and config.batch_size is None and "none",
         "steps": config.steps > 1 and config.steps,
         "scope": config.scope != "edges" and config.scope,
         "add_edges": config.add_edges,

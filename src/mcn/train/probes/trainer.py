@@ -29,6 +29,7 @@ from mcn.train.probes.network import GRAPH, NODES, REFIT, Chosen, Decision
 from mcn.train.probes.plan import Plan, Probe, options_of
 from mcn.train.probes.words import choosing_sentence
 from mcn.train.problem import Problem
+from mcn.train.processes import team
 from mcn.train.recipes import work_of
 
 CHOOSABLE = ("accuracy", "balanced-accuracy")
@@ -124,6 +125,8 @@ class ProbesTrainer(Trainer):
         assert current is not None
         before = current.seconds
         found = current.run_epoch()
+        # Several processes must agree on when the time is over: the first one's clock counts.
+        current.seconds = team().from_first(lambda: current.seconds)
         self.epoch += 1
         self.seconds += current.seconds - before
         if current.stopped or self.seconds >= self._until:

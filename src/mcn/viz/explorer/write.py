@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from torch_geometric.data import Data
 
 from mcn._files import atomic_write
+from mcn.store import GraphStore
 from mcn.train.run import Run, load_run
 from mcn.viz.explanation import Explanation, explain
 from mcn.viz.explorer.page import render
@@ -27,7 +28,7 @@ MOST_NODES, MOST_EDGES = 150_000, 600_000
 
 def write_explorer(
     run: Run | str | os.PathLike[str],
-    data: Data,
+    data: Data | GraphStore,
     out: str | os.PathLike[str] | None = None,
     *,
     other_graph: bool = False,
@@ -46,7 +47,7 @@ def write_explorer(
     return _write("explorer", run, data, Path(out) if out else run.folder / EXPLORER, other_graph)
 
 
-def write_report(run: Run | str | os.PathLike[str], data: Data) -> Path:
+def write_report(run: Run | str | os.PathLike[str], data: Data | GraphStore) -> Path:
     """Write RUN/report.html: the result with its protocol, charts, the explorer, how to repeat it.
 
     Args:
@@ -58,7 +59,12 @@ def write_report(run: Run | str | os.PathLike[str], data: Data) -> Path:
     return _write("report", run, data, run.folder / REPORT, False)
 
 
-def _write(kind: str, run: Run, data: Data, out: Path, other_graph: bool) -> Path:
+def _write(kind: str, run: Run, data: Data | GraphStore, out: Path, other_graph: bool) -> Path:
+    if isinstance(data, GraphStore):
+        raise ValueError(
+            f"{run.folder}: its graph stays on disk ({data.path}), and a page shows a graph in memory; the "
+            "predictions are in predictions.csv"
+        )
     own = run.is_about(data)
     if not own and not other_graph:
         raise ValueError(

@@ -1,0 +1,115 @@
+"""`mcn train`, `predict` and `view` on a packed graph that does not fit into memory."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mcn as package
+from mcn.data import generators
+from mcn.store.pack import pack_graph
+from mcn.train import load_run
+from mcn.train.auto.config import CANDIDATES, AutoConfig
+from tests.cli.conftest import Run, refused
+
+QUICK = ("--max-epochs", "2", "--hidden", "4", "--json")
+
+
+@pytest.fixture
+def packed(tmp_path: Path) -> Path:
+    edges = generators.powerlaw_cluster(60, 4, 0.6, seed=1)
+    rng = np.random.default_rng(0)
+    rows = [f"n{i},{'ab'[i % 2]},{rng.normal() + 2 * (i % 2):.3f}" for i in range(60)]
+    (tmp_path / "edges.csv").write_text("".join(f"n{u},n{v}\n" for u, v in edges.T))
+    (tmp_path / "nodes.csv").write_text("\n".join(["id,label,size", *rows]))
+    return pack_graph(tmp_path / "edges.csv", tmp_path / "nodes.csv", out=tmp_path / "graph").path
+
+
+@pytest.fixture
+def little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mcn.train.fits.free_bytes", lambda: 1e4)
+
+
+@pytest.mark.usefixtures("little_memory")
+def test_from_the_graph_to_its_predictions(mcn: Run, packed: Path, tmp_path: Path) -> None:
+    code, out, err = mcn("train", "--graph", packed, *QUICK, "--seeds", "2", "--out", tmp_path / "runs")
+    assert (code, err) == (0, "")
+    found = json.loads(out)
+    assert found["recipe"] == "mcn"
+    assert (found["config"]["attention"], found["config"]["batch_size"]) == ("gated", 1024)
+    for words in ("9.77 KiB are free; it stays on disk", "1,024 nodes with 10 neighbours", "probed compares"):
+        assert words in found["memory"]
+    assert "triangle" in package.GraphStore.open(packed).counts  # counted on the way
+    assert found["alone"]["guess"] is not None
+    assert found["alone"]["graph"] is None
+    folder = tmp_path / "runs" / "seed-0"
+    assert not (folder / "report.html").exists()
+    table = list(csv.DictReader((folder / "predictions.csv").read_text().splitlines()))
+    assert [row["node"] for row in table] == list(package.GraphStore.open(packed).ids)
+    assert load_run(folder).memory.feature_names == ["size"]
+    own = mcn("predict", folder)
+    assert own.out == (folder / "predictions.csv").read_text()
+    assert mcn("predict", folder, "--graph", packed).out == own.out
+    mcn("predict", folder, "--out", tmp_path / "again.csv")
+    assert (tmp_path / "again.csv").read_text() == own.out
+    assert "its graph stays on disk" in refused(mcn("view", folder, "--no-open"))
+
+
+@pytest.mark.usefixtures("little_memory")
+def test_a_run_is_resumed_as_it_was_begun(
+    mcn: Run, packed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "run"
+    whole = mcn("train", "--graph", packed, *QUICK, "--batch-size", "5", "--out", tmp_path / "whole")
+    from mcn.train import run as module
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "_finish", stop)
+        with pytest.raises(SystemExit):
+            mcn("train", "--graph", packed, *QUICK, "--batch-size", "5", "--out", folder)
+    monkeypatch.setattr("mcn.train.fits.free_bytes", lambda: 1e12)  # now it would fit
+    again = mcn("train", "--graph", packed, *QUICK, "--batch-size", "5", "--out", folder, "--resume")
+    assert json.loads(again.out)["scores"] == json.loads(whole.out)["scores"]
+    assert "as the run was begun; it stays on disk" in json.loads(again.out)["memory"]
+
+
+@pytest.mark.usefixtures("little_memory")
+def test_what_needs_the_graph_in_memory(mcn: Run, packed: Path, tmp_path: Path) -> None:
+    given = ("train", "--graph", packed, "--out", tmp_path / "run")
+    assert "the recipe auto needs the graph in memory" in refused(mcn(*given, "--recipe", "auto"))
+    said = refused(mcn(*given, "--recipe", "mcn", "--attention", "probed"))
+    assert "give --attention gated or paper" in said
+    assert "candidates is a setting of the recipe auto" in refused(mcn(*given, "--candidates", "mlp,gat"))
+    assert "needs the graph in memory, and it stays on disk" in refused(mcn(*given, "--beside", "gcn"))
+    assert "structure = add needs the graph in memory" in refused(mcn(*given, "--structure", "add"))
+    assert "steps = 2 needs the whole graph in memory" in refused(
+        mcn(*given, "--recipe", "mcn", "--steps", "2")
+    )
+    assert not (tmp_path / "run").exists()
+
+
+def test_mini_batches_where_the_graph_fits(mcn: Run, packed: Path, tmp_path: Path) -> None:
+    """The default recipe and the default rule take a batch size, and then leave out what has none."""
+    some = ("--batch-size", "8", "--neighbours", "3,2", "--no-report")
+    code, out, err = mcn(
+        "train", "--graph", packed, *QUICK, *some, "--candidates", "gcn,gat", "--out", tmp_path / "auto"
+    )
+    assert (code, err) == (0, "")
+    found = json.loads(out)
+    assert found["recipe"] == "auto"
+    assert found["config"]["batch_size"] == 8
+    assert {row["candidate"] for row in found["candidates"]} == {"gcn", "gat"}
+    usual = AutoConfig(batch_size=8)
+    assert [each for each in CANDIDATES if each not in usual.candidates] == ["sage"]
+    assert all(probe.config.to_dict().get("batch_size", 8) == 8 for probe in usual.plan().probes)
+    said = refused(
+        mcn("train", "--graph", packed, *some, "--candidates", "sage,gat", "--out", tmp_path / "no")
+    )
+    assert "batch_size needs candidates without sage" in said
