@@ -79,8 +79,9 @@ def test_a_disk_that_takes_no_more_is_one_line(files: tuple[Path, Path], tmp_pat
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 1
-    assert done.stderr.count("\n") == 1
-    assert "run-00000.part: File too large" in done.stderr
+    said = [line for line in done.stderr.splitlines() if not line.endswith(" so far")]  # a busy machine
+    assert len(said) == 1
+    assert "run-00000.part: File too large" in said[0]
     assert not (tmp_path / "graph" / "manifest.json").exists()
 
 

@@ -10,7 +10,7 @@ from tests.experiments.engine.units import quick
 
 def main() -> None:
     path, jobs, epochs, seeds = sys.argv[1], *map(int, sys.argv[2:])
-    units = [quick(method, seed, max_epochs=epochs) for seed in range(seeds) for method in ("mcn", "gat")]
+    units = [quick(method, seed, max_epochs=epochs) for seed in range(seeds) for method in ("paper", "gat")]
     run_units(units, Ledger(path), jobs=jobs, progress=lambda done, total: print(done, flush=True))
 
 

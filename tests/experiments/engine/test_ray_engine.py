@@ -72,8 +72,8 @@ def test_a_cluster_of_its_own_leaves_nothing_behind(
 
 def test_the_same_rows_from_shipped_data(address: str, tmp_path: Path) -> None:
     source = write_graph(tmp_path)
-    units = [Unit(source, "mcn", QUICK, seed) for seed in range(3)]
-    units += [Unit(source, "lp"), Unit(source, "mcn", {**QUICK, "lr": 1e30})]
+    units = [Unit(source, "paper", QUICK, seed) for seed in range(3)]
+    units += [Unit(source, "lp"), Unit(source, "paper", {**QUICK, "lr": 1e30})]
     ledger = Ledger(tmp_path / "ledger.sqlite")
     expected = run_units(units, keep_failures=True, jobs=1)
     for file in (source.graph, source.nodes):
@@ -110,6 +110,7 @@ def test_a_killed_worker_is_survived(tmp_path: Path) -> None:
     assert timeless(rows[1:]) == timeless([run_unit(unit) for unit in units[1:]])
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("connected")
 def test_a_worker_that_always_dies_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mcn.experiments.engine.ray_engine.RETRIES", 1)  # each try waits for a new worker

@@ -19,7 +19,7 @@ from tests.conftest import REPOSITORY
 from tests.experiments.engine.units import KARATE, quick, timeless
 
 EPOCHS, SEEDS = 60, 3
-UNITS = [quick(method, seed, max_epochs=EPOCHS) for seed in range(SEEDS) for method in ("mcn", "gat")]
+UNITS = [quick(method, seed, max_epochs=EPOCHS) for seed in range(SEEDS) for method in ("paper", "gat")]
 BAD = [quick(lr=1e30, seed=seed) for seed in range(2)]
 
 
@@ -82,7 +82,7 @@ def test_rows_in_the_order_of_the_units(tmp_path: Path) -> None:
     told: list[tuple[int, int]] = []
     rows = run_units(units, ledger, jobs=1, progress=lambda done, total: told.append((done, total)))
     assert [(row["method"], row["seed"]) for row in rows] == [
-        ("mcn", 2), ("majority", 0), ("mcn", 1), ("mcn", 2)
+        ("paper", 2), ("majority", 0), ("paper", 1), ("paper", 2)
     ]  # fmt: skip
     assert told == [(0, 3), (1, 3), (2, 3), (3, 3)]
     assert timeless(rows[:3]) == timeless([run_unit(unit) for unit in units[:3]])
@@ -121,7 +121,7 @@ def test_workers_give_the_same_rows(tmp_path: Path, expected: list[dict[str, Any
     assert list((tmp_path / ".ledger.sqlite.claims").iterdir()) == []
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_killed_and_resumed(tmp_path: Path, expected: list[dict[str, Any]], jobs: int) -> None:
     path = tmp_path / "ledger.sqlite"
     number = 3 - jobs
@@ -158,6 +158,7 @@ def test_interrupted(tmp_path: Path) -> None:
     claim.release()
 
 
+@pytest.mark.slow
 def test_two_at_once(tmp_path: Path, expected: list[dict[str, Any]]) -> None:
     path = tmp_path / "ledger.sqlite"
     both = [start(path, jobs=1), start(path, jobs=1)]
@@ -216,7 +217,7 @@ def test_two_dead_workers_are_an_error() -> None:
     finally:
         workers.close()
     assert isinstance(error, WorkerDied)
-    assert "mcn on karate, seed 0, died 2 times (last: signal 9)" in str(error)
+    assert "paper on karate, seed 0, died 2 times (last: signal 9)" in str(error)
 
 
 def test_failures(tmp_path: Path) -> None:

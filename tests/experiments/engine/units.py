@@ -12,7 +12,7 @@ KARATE = Source("karate")
 QUICK: dict[str, Any] = {"max_epochs": 5, "hidden": 2, "heads": 2}
 
 
-def quick(method: str = "mcn", seed: int = 0, **changes: Any) -> Unit:
+def quick(method: str = "paper", seed: int = 0, **changes: Any) -> Unit:
     """A run of five epochs on karate."""
     test = changes.pop("test", True)
     return Unit(KARATE, method, {**QUICK, **changes}, seed, test)

@@ -13,7 +13,7 @@ SPACE = Space(
     "small",
     "",
     {"motifs": (["edge"], ["edge", "triangle"]), "lr": (0.01, 0.05, 1e30), "dropout": (0.0, 0.3, 0.6)},
-    {"max_epochs": 20, "hidden": 2, "heads": 2},
+    {"max_epochs": 20, "hidden": 2, "heads": 2, "attention": "gated"},
     {},
 )
 """A learning rate of 1e30 fails."""

@@ -186,7 +186,7 @@ def test_a_stack_too_large_is_a_failed_trial(tmp_path: Path, monkeypatch: pytest
     assert (result.failed, result.best.settings) == (1, {"steps": 1})
     reasons = [row["error"] for row in ledger.rows() if row["error"] is not None]
     assert len(reasons) == 1
-    assert "3 motifs × 2 steps need more than memory_limit" in reasons[0]
+    assert "2 motifs × 2 steps need more than memory_limit" in reasons[0]
 
 
 @pytest.mark.parametrize(

@@ -104,7 +104,7 @@ def run_split(data: Data, seed: int, **changes: Any) -> list[dict[str, Any]]:
     return rows
 
 
-_FIGURES = ("gain", "gain_error", "high", "apparent_room")
+_FIGURES = ("gain", "gain_error", "high", "apparent_room", "chance_room", "bound")
 
 
 def _control(probabilities: NDArray[Any], state: NDArray[np.float64], problem: Any) -> NDArray[np.float64]:

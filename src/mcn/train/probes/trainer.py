@@ -27,6 +27,7 @@ from mcn.train.probes.choose import (
 )
 from mcn.train.probes.network import GRAPH, NODES, REFIT, Chosen, Decision
 from mcn.train.probes.plan import Plan, Probe, options_of
+from mcn.train.probes.room import Room, reachable
 from mcn.train.probes.words import choosing_sentence
 from mcn.train.problem import Problem
 from mcn.train.processes import team
@@ -167,16 +168,16 @@ class ProbesTrainer(Trainer):
         names = [probe.name for probe in self.plan.probes if probe.name in self._kept]
         table, fold = self.table(), folds_of(self._labels, self.config.seed)
         logits = [self._held[name].numpy().astype(np.float64) for name in names]
-        reward, right = self._rewards([calibrated(each, self._labels, fold) for each in logits])
+        probabilities = [calibrated(each, self._labels, fold) for each in logits]
+        reward, right = self._rewards(probabilities)
         state = np.asarray(self.problem.inputs.node_state[self.problem.val])
-        evidence, chooser, refit = (NOTHING, NOTHING), None, None
+        evidence, chooser, refit, room = (NOTHING, NOTHING), None, None, Room(0.0, 0.0, 0.0)
         if self.config.metric in CHOOSABLE and len(names) > 1:
             evidence = assess(state, reward, right, self.config.seed)
             chooser = fit_chooser(state, reward, self.config.seed)
             refit = self._refit(names, table)
-        best = float(right.mean(0).max())
-        chance = float(right.max(1).mean()) - best
-        return _Verdict(names, table[0]["candidate"], evidence, chooser, refit, chance, self.plan)
+            room = reachable(np.stack(probabilities), state, self._labels, self.config.seed)
+        return _Verdict(names, table[0]["candidate"], evidence, chooser, refit, room, self.plan)
 
     def _rewards(self, probabilities: list[Float]) -> tuple[Float, Float]:
         """Rewards and rightness; for balanced accuracy a node weighs by how rare its class is."""
@@ -346,7 +347,7 @@ class _Verdict:
     evidence: tuple[Evidence, Evidence]
     chooser: Chooser | None
     refit: Probe | None
-    room: float
+    room: Room
     plan: Plan
 
     def options(self, state: Float) -> NDArray[np.int64]:
@@ -369,5 +370,7 @@ class _Verdict:
             "high": right.high if finite else None,
             "reward_gain": reward.gain,
             "reward_gain_error": reward.error if finite else None,
-            "apparent_room": self.room,
+            "apparent_room": self.room.apparent,
+            "chance_room": self.room.chance,
+            "bound": self.room.bound,
         }

@@ -11,18 +11,20 @@ def choosing_sentence(choosing: dict[str, Any]) -> str:
     """Return what choosing per node is worth on a graph, from a summary's `choosing`.
 
     >>> found = {"winner": "gcn", "used": False, "gain": 0.002, "gain_error": 0.004, "high": 0.01}
-    >>> choosing_sentence(found | {"apparent_room": 0.08, "mode": "graph"})[:58]
+    >>> found |= {"apparent_room": 0.08, "chance_room": 0.075, "bound": 0.004, "mode": "graph"}
+    >>> choosing_sentence(found)[:58]
     'nodes hardly differ here: gcn for all; choosing per node w'
     """
     winner, error = choosing["winner"], choosing["gain_error"]
     if error is None:
         return f"too few validation nodes to let nodes choose: {winner} for all"
     gain = f"{100 * choosing['gain']:+.1f} ± {100 * error:.1f} points on held-out nodes"
+    room, chance, bound = (100 * choosing[key] for key in ("apparent_room", "chance_room", "bound"))
+    oracle = (
+        f"who knew the answers would show {room:.1f}, {chance:.1f} of it by chance alone, and who knew how "
+        f"likely each class is {bound:.1f}"
+    )
     if choosing["mode"] == GRAPH:
-        most, oracle = 100 * choosing["high"], 100 * choosing["apparent_room"]
-        return (
-            f"nodes hardly differ here: {winner} for all; choosing per node would gain {gain}, at most about "
-            f"{most:.1f}, though an oracle that knew the answers would show {oracle:.1f}"
-        )
+        return f"nodes hardly differ here: {winner} for all; choosing per node would gain {gain} ({oracle})"
     how = "one network on the rows they chose" if choosing["mode"] == REFIT else "each node's own candidate"
-    return f"nodes choose: worth {gain} beyond {winner} for all; {how} predicts"
+    return f"nodes choose: worth {gain} beyond {winner} for all; {how} predicts ({oracle})"

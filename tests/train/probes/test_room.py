@@ -1,0 +1,73 @@
+"""What choosing could gain: the oracle's room, what chance shows of it, and the bound."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mcn.train.probes.room import Room, posterior, reachable
+
+
+def two_kinds(count: int, share: float, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
+    """Two candidates, three classes: each is right in 90 % of its own kind of nodes, in 40 % of the others.
+
+    Both say how sure they are of a node of unknown kind; the state says the kind. The bound is the gain of
+    who knows it.
+    """
+    draw = np.random.default_rng(seed)
+    labels = draw.integers(0, 3, count)
+    kind = draw.random(count) < share
+    state = np.column_stack([kind, draw.standard_normal((count, 2))]).astype(np.float64)
+    chance = np.where(kind, [[0.9], [0.4]], [[0.4], [0.9]])
+    right = draw.random((2, count)) < chance
+    said = np.where(right, labels, (labels + draw.integers(1, 3, (2, count))) % 3)
+    sure = [0.4 + 0.5 * share, 0.9 - 0.5 * share]
+    probabilities = np.stack([_spread(each, p) for each, p in zip(said, sure, strict=True)])
+    return probabilities, state, labels, 0.9 - max(sure)
+
+
+def _spread(said: np.ndarray, sure: float) -> np.ndarray:
+    found = np.full((len(said), 3), (1 - sure) / 2)
+    found[np.arange(len(said)), said] = sure
+    return found
+
+
+def measured(probabilities: np.ndarray, state: np.ndarray, labels: np.ndarray) -> Room:
+    return reachable(probabilities, state, labels, 0)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.2, 0.5, 0.8, 1.0])
+def test_the_bound_is_what_a_chooser_of_the_kind_gains(share: float) -> None:
+    found = np.mean([measured(*two_kinds(1000, share, seed)[:3]) for seed in range(2)], 0)
+    assert found[2] == pytest.approx(two_kinds(1, share, 0)[3], abs=0.05)
+
+
+def test_chance_alone_shows_a_room_and_leaves_nothing_to_a_chooser() -> None:
+    """Candidates that name classes at random from one posterior: an oracle gains, a chooser cannot."""
+    draw = np.random.default_rng(1)
+    likely = draw.dirichlet([0.6] * 4, 3000)
+    labels = np.array([draw.choice(4, p=p) for p in likely])
+    probabilities = np.stack([likely] * 3)
+    probabilities[1:, :, :] += 1e-6 * draw.random((2, 3000, 4))
+    found = measured(probabilities, draw.standard_normal((3000, 3)), labels)
+    assert found == pytest.approx((0.0, 0.0, 0.0), abs=1e-9)  # they always agree
+    swapped = np.sort(likely, 1)[:, ::-1]
+    near = (swapped[:, 0] - swapped[:, 1]) < 0.1
+    other = likely.copy()  # the second names the runner-up where two classes are nearly as likely
+    order = likely.argsort(1)
+    other[near, order[near, -2]], other[near, order[near, -1]] = swapped[near, 0], swapped[near, 1]
+    found = measured(np.stack([likely, other]), draw.standard_normal((3000, 3)), labels)
+    assert found.apparent > 0.05
+    assert found.chance == pytest.approx(found.apparent, abs=0.02)
+    assert found.bound < 0.01
+
+
+def test_a_posterior_is_made_without_the_labels_of_its_fold() -> None:
+    probabilities, state, labels, _ = two_kinds(200, 0.5, 2)
+    first = posterior(probabilities, state, labels, np.random.default_rng(0))
+    np.testing.assert_allclose(first.sum(1), 1.0)
+    changed = labels.copy()
+    changed[7] = (changed[7] + 1) % 3
+    second = posterior(probabilities, state, changed, np.random.default_rng(0))
+    np.testing.assert_array_equal(first[7], second[7])
+    assert not np.array_equal(first, second)
