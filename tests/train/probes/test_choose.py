@@ -10,8 +10,10 @@ from mcn.train.probes.choose import (
     Ridge,
     assess,
     best_temperature,
+    blend,
     calibrated,
     fit_chooser,
+    held_out_blend,
     rewards,
     structure,
     tempered,
@@ -141,3 +143,43 @@ def test_structure_by_hand() -> None:
     np.testing.assert_allclose(found[:, 0], np.log1p([4, 1, 0]))
     assert found[:, 15].tolist() == [0, 0, 1]
     assert found[:, 16].tolist() == [1, 0, 0]
+
+
+def random_candidates(count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Four candidates that know something of the labels, each with noise of its own."""
+    draw = np.random.default_rng(seed)
+    labels = draw.integers(0, 3, count)
+    scores = draw.standard_normal((4, count, 3)) + np.eye(3)[labels] * [[[0.3]], [[1.0]], [[1.5]], [[0.0]]]
+    return np.stack([tempered(each, 1.0) for each in scores]), labels
+
+
+def log_loss(shares: np.ndarray, probabilities: np.ndarray, labels: np.ndarray) -> float:
+    mixed = np.tensordot(shares, probabilities, 1)
+    return float(-np.log(mixed[np.arange(len(labels)), labels]).mean())
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_blend_is_near_the_best_there_is(seed: int) -> None:
+    """Against all shares on a grid: greedy steps of a twentieth end near the best."""
+    probabilities, labels = random_candidates(200, seed)
+    shares = blend(probabilities, labels)
+    assert shares.sum() == pytest.approx(1.0)
+    steps = range(11)
+    grid = [
+        np.array([a, b, c, 10 - a - b - c]) / 10
+        for a in steps for b in steps for c in steps if a + b + c <= 10
+    ]  # fmt: skip
+    best = min(log_loss(each, probabilities, labels) for each in grid)
+    assert log_loss(shares, probabilities, labels) <= best + 2e-3
+    alone = [log_loss(each, probabilities, labels) for each in np.eye(4)]
+    assert log_loss(shares, probabilities, labels) <= min(alone)
+
+
+def test_a_folds_labels_do_not_decide_its_blend() -> None:
+    probabilities, labels = random_candidates(100, 9)
+    fold = np.arange(100) % 5
+    changed = np.where(fold == 2, (labels + 1) % 3, labels)
+    first, second = (held_out_blend(probabilities, each, fold) for each in (labels, changed))
+    np.testing.assert_array_equal(first[fold == 2], second[fold == 2])
+    assert not np.array_equal(first, second)
+    np.testing.assert_allclose(first.sum(1), 1.0)

@@ -14,7 +14,7 @@ from torch_geometric.data import Data
 import mcn
 from mcn.data import strong_ties
 from mcn.train import MCNConfig, fit, load_run, prepare, train_run
-from mcn.train.probes.network import GRAPH, NODES, REFIT
+from mcn.train.probes.network import BLEND, GRAPH, NODES, REFIT
 from mcn.train.probes.trainer import ProbesTrainer
 from mcn.train.recipes import work_of
 from tests.train.graphs import predicted, same_tensors, small_graph, trained
@@ -65,10 +65,24 @@ def test_nodes_choose_where_they_differ(chose: ProbesTrainer) -> None:
 def test_nodes_that_do_not_differ_do_not_choose() -> None:
     """All nodes of one kind: triangles are right for every node that has any, and every node has."""
     trainer = ran(two_kinds(strong_share=1.0))
-    assert trainer.notes()["choosing"]["mode"] == GRAPH
+    assert trainer.notes()["choosing"]["mode"] in (GRAPH, BLEND)
     own = predicted(trainer)
     assert len(np.unique(own.motif)) == 1
-    assert trainer.remarks()[0].startswith("nodes hardly differ here: ")
+    assert trainer.remarks()[0].startswith(("nodes hardly differ here: ", "one blend for all ("))
+
+
+def test_a_blend_is_the_weighted_mean_of_calibrated_candidates() -> None:
+    trainer = ran(two_kinds(strong_share=0.0, own_words=0.4), max_epochs=25)
+    choosing, model = trainer.notes()["choosing"], trainer.model
+    assert choosing["mode"] == BLEND
+    assert sum(choosing["blend"].values()) == pytest.approx(1.0)
+    inputs, expected = trainer.problem.inputs, np.zeros(())
+    for number, (probe, net) in enumerate(zip(model.probes, model.networks, strict=True)):
+        raw = work_of(probe.config).predict(net, inputs.of(probe)).probabilities.astype(np.float64)
+        powered = raw ** (1 / float(model.temperatures[number]))
+        share = choosing["blend"].get(probe.name, 0.0)
+        expected = expected + share * powered / powered.sum(1, keepdims=True)
+    np.testing.assert_allclose(predicted(trainer).probabilities, expected, rtol=1e-4, atol=1e-6)
 
 
 def test_the_candidates_are_the_special_cases(chose: ProbesTrainer) -> None:

@@ -13,7 +13,7 @@ from mcn.experiments.paper.report import DASH
 from mcn.experiments.paper.report_markdown import markdown
 
 _FIXED = ("mlp", "counts", "gcn", "sage", "gat", "triangle-sum", "triangle")
-_CHOSEN = ("pick", "nodes", "mixture", "control", "rule")
+_CHOSEN = ("pick", "blend", "nodes", "mixture", "control", "rule")
 _PAIRS = (("rule", "pick"), ("rule", "gat"), ("nodes", "pick"), ("control", "pick"))
 
 

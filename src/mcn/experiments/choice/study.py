@@ -79,6 +79,8 @@ def run_split(data: Data, seed: int, **changes: Any) -> list[dict[str, Any]]:
     chosen["pick"] = each[model.decision.winner]
     chosen["nodes"] = calibrated[reward.argmax(1), nodes]
     chosen["mixture"] = np.einsum("nc,cnk->nk", tempered(reward, 0.05), calibrated)
+    if model.shares.any():
+        chosen["blend"] = np.tensordot(model.shares.numpy(), calibrated, 1)
     chosen["control"] = _control(each[model.decision.winner], inputs.node_state, problem)
     chosen["rule"] = work_of(config).predict(model, inputs).probabilities
     if model.decision.mode == REFIT:

@@ -19,7 +19,8 @@ PENALTIES = (np.inf, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01)
 TEMPERATURES = np.geomspace(0.01, 5.0, 40)
 CAUTION = 1.0  # standard errors by which choosing per node must be better
 _REPEATS, _OUTER, _INNER = 3, 10, 5
-_FEWEST = 30  # held-out nodes; with fewer, nothing can be said of single nodes
+_MEMBERS = 20  # of a blend
+FEWEST = 30  # held-out nodes; with fewer, nothing can be said of single nodes
 
 
 def tempered(logits: Float, temperature: float) -> Float:
@@ -60,6 +61,34 @@ def rewards(probabilities: list[Float], labels: NDArray[np.int64]) -> Float:
     """
     own = np.arange(len(labels)), labels
     return np.stack([((p.argmax(1) == labels) + p[own]) / 2 for p in probabilities], 1)
+
+
+def blend(probabilities: Float, labels: NDArray[np.int64]) -> Float:
+    """Return the shares [candidates] of a blend: members are taken in one by one, the best for the log-loss.
+
+    A member may be taken in more than once; the shares are how often each was.
+
+    >>> sure, unsure = np.array([[0.9, 0.1], [0.1, 0.9]]), np.array([[0.6, 0.4], [0.4, 0.6]])
+    >>> blend(np.stack([unsure, sure]), np.array([0, 1])).tolist()
+    [0.0, 1.0]
+    """
+    hit = probabilities[:, np.arange(len(labels)), labels]
+    taken, sum_ = np.zeros(len(hit)), np.zeros(len(labels))
+    for number in range(1, _MEMBERS + 1):
+        best = int(np.log(np.clip((sum_ + hit) / number, 1e-12, None)).mean(1).argmax())
+        taken[best] += 1
+        sum_ = sum_ + hit[best]
+    return np.asarray(taken / _MEMBERS)
+
+
+def held_out_blend(probabilities: Float, labels: NDArray[np.int64], fold: NDArray[np.int64]) -> Float:
+    """Return the probabilities of a blend, [n, classes]: every fold by the shares that suit the others."""
+    found: Float = np.empty(probabilities.shape[1:])
+    for number in np.unique(fold):
+        own = fold == number
+        others = ~own if not own.all() else own
+        found[own] = np.tensordot(blend(probabilities[:, others], labels[others]), probabilities[:, own], 1)
+    return found
 
 
 class Evidence(NamedTuple):
@@ -156,7 +185,7 @@ def assess(state: Float, reward: Float, right: Float, seed: int) -> tuple[Eviden
         The evidence in rewards, and in the share of right nodes.
     """
     count = len(reward)
-    if count < _FEWEST or reward.shape[1] < 2:
+    if count < FEWEST or reward.shape[1] < 2:
         return (NOTHING,) * 2
     draw = np.random.default_rng([seed, 2])
     gain, value = np.zeros((2, count)), np.zeros((2, count))

@@ -13,15 +13,16 @@ from mcn.train.probes.choose import Chooser, Float
 from mcn.train.probes.plan import Probe
 from mcn.train.recipes import find_recipe, work_of
 
-GRAPH, NODES, REFIT = "graph", "nodes", "refit"
-"""What predicts: one candidate for all nodes, each node's own, or one network on the chosen rows."""
+GRAPH, BLEND, NODES, REFIT = "graph", "blend", "nodes", "refit"
+"""What predicts: one candidate for all nodes, the same blend of candidates for all, each node's own
+candidate, or one network on the rows that nodes chose."""
 
 
 class Decision(NamedTuple):
     """How a run ended.
 
-    mode: GRAPH, NODES or REFIT. winner: the best candidate for the whole graph. refit: the candidate whose
-    settings the refitted network has, where there is one.
+    mode: GRAPH, BLEND, NODES or REFIT. winner: the best candidate for the whole graph. refit: the candidate
+    whose settings the refitted network has, where there is one.
     """
 
     mode: str
@@ -30,7 +31,7 @@ class Decision(NamedTuple):
 
 
 class Chosen(torch.nn.Module):
-    """The networks of all candidates, the temperature of each, and the chooser of the nodes.
+    """The networks of all candidates, temperature and share of each, and the chooser of the nodes.
 
     Args:
         probes: the candidates, in order; the seed of each is that of its network.
@@ -44,6 +45,7 @@ class Chosen(torch.nn.Module):
     slopes: torch.Tensor
     intercept: torch.Tensor
     temperatures: torch.Tensor
+    shares: torch.Tensor
 
     def __init__(
         self, probes: list[Probe], networks: list[torch.nn.Module], decision: Decision, state_width: int
@@ -53,6 +55,7 @@ class Chosen(torch.nn.Module):
         self.networks = torch.nn.ModuleList(networks)
         count, wide = len(probes), torch.float64
         self.register_buffer("temperatures", torch.ones(len(networks), dtype=wide))
+        self.register_buffer("shares", torch.zeros(count, dtype=wide))
         self.register_buffer("mean", torch.zeros(state_width, dtype=wide))
         self.register_buffer("scale", torch.ones(state_width, dtype=wide))
         self.register_buffer("slopes", torch.zeros(state_width, count, dtype=wide))
@@ -111,7 +114,7 @@ def _empty(stored: Any, in_channels: Any, num_classes: int) -> Chosen:
         work_of(each.config).network(width, num_classes, each.config)
         for each, width in zip(all_, in_channels, strict=True)
     ]
-    one_of("mode", stored["mode"], (GRAPH, NODES, REFIT))
+    one_of("mode", stored["mode"], (GRAPH, BLEND, NODES, REFIT))
     one_of("winner", stored["winner"], [each.name for each in probes])
     if (stored["mode"] == REFIT) != (refit is not None):
         raise ValueError("a refitted network is there if and only if the mode is refit")

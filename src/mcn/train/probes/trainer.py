@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -15,17 +15,21 @@ from mcn.train.held_out import folds_of
 from mcn.train.loop import Epoch, FitResult, Scores, Trainer, below
 from mcn.train.metrics import merit
 from mcn.train.probes.choose import (
+    CAUTION,
+    FEWEST,
     NOTHING,
     Chooser,
     Evidence,
     Float,
     assess,
     best_temperature,
+    blend,
     calibrated,
     fit_chooser,
+    held_out_blend,
     rewards,
 )
-from mcn.train.probes.network import GRAPH, NODES, REFIT, Chosen, Decision
+from mcn.train.probes.network import BLEND, GRAPH, NODES, REFIT, Chosen, Decision
 from mcn.train.probes.plan import Plan, Probe, options_of
 from mcn.train.probes.room import Room, reachable
 from mcn.train.probes.words import choosing_sentence
@@ -49,6 +53,8 @@ class ProbesTrainer(Trainer):
     The winner for the whole graph is the candidate with the best mean held-out score (`mcn.train.held_out`)
     over the seeds that it shares with all others; of equals the earlier, cheaper one. Of each candidate the
     run with the best held-out score is kept.
+
+    Instead of the winner a blend of candidates predicts, the same for all nodes, unless it is clearly worse.
 
     Then every kept candidate's rewards on the held-out nodes decide whether nodes choose for themselves (see
     `mcn.train.probes.choose`). If they do, one network with the winner's settings is trained on the rows that
@@ -160,8 +166,11 @@ class ProbesTrainer(Trainer):
 
     def _score(self, logits: torch.Tensor) -> float:
         """The metric on held-out predictions, more being better; accuracy where it is not defined."""
-        found = merit(self.config.metric, logits.softmax(1).numpy(), self._labels)
-        return float((logits.argmax(1).numpy() == self._labels).mean()) if found is None else found
+        return self._merit(logits.softmax(1).numpy())
+
+    def _merit(self, probabilities: NDArray[Any]) -> float:
+        found = merit(self.config.metric, probabilities, self._labels)
+        return float((probabilities.argmax(1) == self._labels).mean()) if found is None else found
 
     def _decide(self) -> _Verdict:
         """Find the winner for the whole graph, and whether nodes choose for themselves."""
@@ -177,7 +186,33 @@ class ProbesTrainer(Trainer):
             chooser = fit_chooser(state, reward, self.config.seed)
             refit = self._refit(names, table)
             room = reachable(np.stack(probabilities), state, self._labels, self.config.seed)
-        return _Verdict(names, table[0]["candidate"], evidence, chooser, refit, room, self.plan)
+        blended = self._blend(names, np.stack(probabilities), fold, table[0]["candidate"])
+        return _Verdict(names, table[0]["candidate"], evidence, chooser, refit, room, blended, self.plan)
+
+    def _blend(
+        self, names: list[str], probabilities: Float, fold: NDArray[np.int64], winner: str
+    ) -> _Blend | None:
+        """Return the blend of the candidates on the shared stack; None if the winner is clearly better.
+
+        A mean over nodes may be a standard error behind: the winner is the best of several, and looks better
+        than it is. Other metrics have none, and the blend must not be behind at all.
+        """
+        within = [i for i, name in enumerate(names) if self.plan.probe(name).option is not None]
+        if len(within) < 2 or len(self._labels) < FEWEST:
+            return None
+        shares = np.zeros(len(names))
+        shares[within] = blend(probabilities[within], self._labels)
+        if shares.max() == 1.0:
+            return None
+        held = held_out_blend(probabilities[within], self._labels, fold)
+        theirs = probabilities[names.index(winner)]
+        if self.config.metric in CHOOSABLE:
+            _, right = self._rewards([held, theirs])
+            gap = right[:, 0] - right[:, 1]
+            behind = gap.mean() < -CAUTION * gap.std(ddof=1) / math.sqrt(len(gap))
+        else:
+            behind = self._merit(held) < self._merit(theirs)
+        return None if behind else _Blend(shares, held)
 
     def _rewards(self, probabilities: list[Float]) -> tuple[Float, Float]:
         """Rewards and rightness; for balanced accuracy a node weighs by how rare its class is."""
@@ -217,6 +252,8 @@ class ProbesTrainer(Trainer):
         decision = Decision(mode, verdict.winner, probes.get(_REFIT))
         self.model = Chosen([probes[name] for name in verdict.names], networks, decision, state_width)
         self.model.temperatures.copy_(torch.tensor(temperatures))
+        if verdict.blend is not None:
+            self.model.shares.copy_(torch.from_numpy(verdict.blend.shares))
         if verdict.chooser is not None:
             self.model.set_chooser(verdict.chooser)
         self.model.eval()
@@ -225,23 +262,36 @@ class ProbesTrainer(Trainer):
         # Epochs are counted through all runs, as they stand in the log.
         before = sum(run["epochs"] for run in self.runs[: self.runs.index(best)])
         self.best_epoch = before + best["best_epoch"]
-        accuracy, score_ = best["accuracy"], best["score"]
+        accuracy, score_, loss = best["accuracy"], best["score"], best["loss"]
         if mode == NODES:  # what the choices earn on nodes that they were not fitted on
             accuracy = score_ = verdict.evidence[1].value
-        return FitResult(self.epoch, self.best_epoch, accuracy, best["loss"], score_, self.seconds)
+        if mode == BLEND:  # likewise, by shares that were not fitted on them
+            assert verdict.blend is not None
+            held = verdict.blend.held_out
+            own_class = np.clip(held[np.arange(len(held)), self._labels], 1e-12, None)
+            accuracy, loss = float((held.argmax(1) == self._labels).mean()), float(-np.log(own_class).mean())
+            score_ = self._merit(held)
+        return FitResult(self.epoch, self.best_epoch, accuracy, loss, score_, self.seconds)
 
     def _best(self, name: str) -> dict[str, Any]:
         own = [run for run in self.runs if run["candidate"] == name]
         return max(own, key=lambda run: float(run["held_out"]))
 
     def _mode(self, verdict: _Verdict) -> str:
-        """One candidate for all; or each node's own, by the refitted network if that is better."""
+        """The same for all, by one candidate or a blend; or each node's own, by whatever is best held out."""
         if not verdict.evidence[0].used:
-            return GRAPH
-        if _REFIT not in self._held:
-            return NODES
-        _, right = self._rewards([self._held[_REFIT].numpy().astype(np.float64)])
-        return REFIT if right.mean() >= verdict.evidence[1].value else NODES
+            return GRAPH if verdict.blend is None else BLEND
+        values = {NODES: verdict.evidence[1].value}
+        if _REFIT in self._held:
+            values[REFIT] = self._right(self._held[_REFIT].numpy().astype(np.float64))
+        if verdict.blend is not None:
+            values[BLEND] = self._right(verdict.blend.held_out)
+        return max((REFIT, NODES, BLEND), key=lambda mode: values.get(mode, -math.inf))
+
+    def _right(self, scores: Float) -> float:
+        """Return the share of held-out nodes that are right, weighted as the metric asks."""
+        _, right = self._rewards([scores])
+        return float(right.mean())
 
     def table(self) -> list[dict[str, Any]]:
         """Return the candidates, the winner first: mean score, and the paired difference to the winner."""
@@ -338,6 +388,16 @@ def _seeded(probe: Probe, seed: int) -> Probe:
     return dataclasses.replace(probe, config=probe.config.replace(seed=seed))
 
 
+class _Blend(NamedTuple):
+    """The share of every candidate, and the probabilities on held-out nodes."""
+
+    shares: Float
+    held_out: Float
+
+    def to_dict(self, names: list[str]) -> dict[str, float]:
+        return {name: float(share) for name, share in zip(names, self.shares, strict=True) if share > 0}
+
+
 @dataclass(frozen=True)
 class _Verdict:
     """What the held-out nodes said: the winner, and what choosing per node is worth."""
@@ -348,6 +408,7 @@ class _Verdict:
     chooser: Chooser | None
     refit: Probe | None
     room: Room
+    blend: _Blend | None
     plan: Plan
 
     def options(self, state: Float) -> NDArray[np.int64]:
@@ -373,4 +434,5 @@ class _Verdict:
             "apparent_room": self.room.apparent,
             "chance_room": self.room.chance,
             "bound": self.room.bound,
+            "blend": None if self.blend is None else self.blend.to_dict(self.names),
         }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mcn.train.probes.network import GRAPH, REFIT
+from mcn.train.probes.network import BLEND, GRAPH, REFIT
 
 
 def choosing_sentence(choosing: dict[str, Any]) -> str:
@@ -24,6 +24,10 @@ def choosing_sentence(choosing: dict[str, Any]) -> str:
         f"who knew the answers would show {room:.1f}, {chance:.1f} of it by chance alone, and who knew how "
         f"likely each class is {bound:.1f}"
     )
+    if choosing["mode"] == BLEND:
+        parts = sorted(choosing["blend"].items(), key=lambda part: -part[1])
+        blend = ", ".join(f"{name} {100 * share:.0f} %" for name, share in parts)
+        return f"one blend for all ({blend}); choosing per node would gain {gain} ({oracle})"
     if choosing["mode"] == GRAPH:
         return f"nodes hardly differ here: {winner} for all; choosing per node would gain {gain} ({oracle})"
     how = "one network on the rows they chose" if choosing["mode"] == REFIT else "each node's own candidate"

@@ -17,7 +17,7 @@ from mcn.train.mcn.work import refit_options
 from mcn.train.predictions import Predictions
 from mcn.train.probes.choose import Float, as_logits, tempered
 from mcn.train.probes.inputs import ProbesInputs
-from mcn.train.probes.network import GRAPH, REFIT, Chosen, empty
+from mcn.train.probes.network import BLEND, GRAPH, REFIT, Chosen, empty
 from mcn.train.probes.plan import options_of
 from mcn.train.probes.trainer import ProbesTrainer
 from mcn.train.problem import Memory, Problem
@@ -62,6 +62,10 @@ def predict(model: Chosen, inputs: ProbesInputs) -> Predictions:
     if model.decision.mode == GRAPH and model.probes[model.winner].option is None:
         own = _predict(model, inputs, model.winner)
         return Predictions(_probabilities(model, model.winner, own), own.motif, own.step, own.motifs)
+    if model.decision.mode == BLEND:
+        probabilities = _blended(model, inputs)
+        motif = np.full((len(probabilities), layers), int(model.shares.argmax()))  # the same for all
+        return Predictions(probabilities, motif, np.ones_like(motif), names)
     choice = model.choices(inputs.node_state)
     if model.decision.mode == REFIT:
         number = _numbers(model, choice)
@@ -92,7 +96,9 @@ def explain(model: Chosen, inputs: ProbesInputs) -> Explained:
     own = predict(model, inputs)
     layers = own.motif.shape[1]
     sure: NDArray[np.float32] | None = None
-    if model.decision.mode != GRAPH:
+    if model.decision.mode == BLEND:
+        sure = np.broadcast_to(model.shares.numpy().astype(np.float32), (len(own.labels), len(model.probes)))
+    elif model.decision.mode != GRAPH:
         sure = _sureness(model, inputs.node_state)
     if model.decision.mode == REFIT:
         refit: Any = model.networks[-1]
@@ -128,8 +134,7 @@ def _numbers(model: Chosen, choice: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _layers(model: Chosen) -> int:
-    first = model.networks[model.winner]
-    return first.num_layers if isinstance(first, MCN) else 0
+    return next((net.num_layers for net in model.networks if isinstance(net, MCN)), 0)
 
 
 def _predict(model: Chosen, inputs: ProbesInputs, number: int) -> Predictions:
@@ -146,6 +151,14 @@ def _refitted(model: Chosen, inputs: ProbesInputs, options: NDArray[np.int64]) -
 def _probabilities(model: Chosen, number: int, own: Predictions) -> NDArray[np.float32]:
     logits = as_logits(own.probabilities)
     return tempered(logits, float(model.temperatures[number])).astype(np.float32)
+
+
+def _blended(model: Chosen, inputs: ProbesInputs) -> NDArray[np.float32]:
+    shares = [(number, share) for number, share in enumerate(model.shares.tolist()) if share]
+    parts = [
+        share * _probabilities(model, number, _predict(model, inputs, number)) for number, share in shares
+    ]
+    return np.asarray(sum(parts), np.float32)
 
 
 def _sureness(model: Chosen, state: Float) -> NDArray[np.float32]:
