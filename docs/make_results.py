@@ -1,25 +1,36 @@
 """Write the tables of the pages from the runs in `docs/results`: `python docs/make_results.py`.
 
-After new runs: `mcn reproduce table2 --out FOLDER --resume --results docs/results`, then this.
+After new runs: `mcn reproduce table2 --out FOLDER --resume --results docs/results`, then this. Rows of
+`mcn reproduce choice --out FOLDER` are merged by set, split and row, the new ones taking the place of the old:
+`python docs/make_results.py FOLDER/rows.csv`.
 """
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
+from mcn.experiments.choice.report import filled_choice
+from mcn.experiments.choice.study import merged, read_rows, write_rows
 from mcn.experiments.paper.page import filled
+from mcn.viz import draw_gain
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "docs" / "results"
 PAGES = ("README.md", "docs/reproduction.md", "docs/beyond.md")
+CHOICE, CHOICE_PAGE = RESULTS / "choice.csv", ROOT / "docs" / "choice.md"
 
 
-def main() -> None:
-    """Every part of every page."""
+def main(more: list[str]) -> None:
+    """Every part of every page, after the rows of further files have been added to the study of choosing."""
+    rows = merged(*(read_rows(Path(file)) for file in (CHOICE, *more)))
+    write_rows(CHOICE, rows)
+    CHOICE_PAGE.write_text(filled_choice(CHOICE_PAGE.read_text(encoding="utf-8"), rows), encoding="utf-8")
+    draw_gain(rows, ROOT / "docs" / "img" / "choice.png")
     for name in PAGES:
         page = ROOT / name
         page.write_text(filled(page.read_text(encoding="utf-8"), RESULTS), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

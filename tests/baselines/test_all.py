@@ -38,7 +38,7 @@ def own_scores(name: str) -> Any:
 def test_every_row_of_the_table_is_there() -> None:
     rows = "majority deepwalk mlp lp manireg semiemb ica planetoid chebyshev monet gcn gat gcn-ensemble"
     more = {"planetoid-t", "planetoid-i", "grand", "twins", "gat-paper", "gcn-paper", *LARGER}
-    more |= {"gat-consistency", "gcn-consistency"}
+    more |= {"gat-consistency", "gcn-consistency", "graphsage", "gpr-gnn", "acm-gcn", "linkx", "link"}
     assert set(rows.split()) | more | set(RECIPES) == set(NAMES)
 
 
@@ -62,12 +62,14 @@ def test_better_than_the_majority_and_blind_to_test_labels(name: str) -> None:
     np.testing.assert_array_equal(scores_of(name, other), scores)
 
 
-@pytest.mark.parametrize("name", ["deepwalk", "planetoid-t", "monet", "gcn-ensemble"])
+@pytest.mark.parametrize(
+    "name", ["deepwalk", "planetoid-t", "monet", "gcn-ensemble", "graphsage", "gpr-gnn", "acm-gcn", "linkx"]
+)
 def test_another_seed_is_another_run(name: str) -> None:
     assert not np.array_equal(own_scores(name), scores_of(name, blocks(), seed=1))
 
 
-@pytest.mark.parametrize("name", ["manireg", "ica", "semiemb", "mlp"])
+@pytest.mark.parametrize("name", ["manireg", "ica", "semiemb", "mlp", "graphsage", "linkx"])
 def test_dense_features(name: str) -> None:
     scores = scores_of(name, blocks(sparse=False))
     assert block_task().val_accuracy(scores) > 0.55

@@ -7,7 +7,10 @@ from pathlib import Path
 import pytest
 
 from mcn.experiments.choice import study
-from mcn.experiments.choice.report import tables
+from mcn.experiments.choice.beside import beside
+from mcn.experiments.choice.others import COMPETITORS, run_other
+from mcn.experiments.choice.report import filled_choice, tables
+from mcn.experiments.paper.report_markdown import markdown
 from tests.train.graphs import small_graph
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -42,8 +45,80 @@ def test_a_study_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.Monkey
     assert tables(again).count("| texas |") == 2
 
 
+@pytest.mark.parametrize("row", ["link", "paper", "gated"])
+def test_a_row_beside_the_rule(row: str) -> None:
+    changes = {} if row == "link" else {"max_epochs": 5}
+    found = run_other(small_graph(), "mine", row, 0, **changes)
+    assert found["row"] == row
+    assert 0 <= found["test"] <= 1
+    assert 0 <= found["held_out"] <= 1
+    assert found["seconds"] > 0
+    assert found["epochs"] == (None if row == "link" else 5)
+
+
+def test_other_rows_are_run_separately(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows of the rule that are there stay, a row that is there is not run again, the order is one."""
+    asked: list[int] = []
+
+    def split(name: str, number: int, root: object) -> object:
+        asked.append(number)
+        return small_graph(number)
+
+    monkeypatch.setattr(study, "load_split", split)
+    kept = [_row("texas", split, "rule", 0.5) for split in (0, 1)]
+    out = tmp_path / "rows.csv"
+    study.write_rows(out, kept)
+    study.choice_study(out, ["texas"], 1, methods=["link"])
+    rows = study.choice_study(out, ["texas"], 2, methods=["link"])
+    assert asked == [0, 1]
+    assert [(row["split"], row["row"]) for row in study.read_rows(out)] == [
+        *(("0", "rule"), ("1", "rule"), ("0", "link"), ("1", "link"))
+    ]
+    assert rows[0]["test"] == "0.5"
+
+
+def _row(name: str, split: int, row: str, test: float, seconds: float = 1.0) -> dict[str, object]:
+    return {"set": name, "split": split, "row": row, "test": test, "seconds": seconds, "note": ""}
+
+
+def test_rows_of_two_files_are_merged() -> None:
+    old = [_row("cora", 0, "rule", 0.1), _row("texas", 1, "rule", 0.2), _row("texas", 0, "linkx", 0.3)]
+    new = [_row("texas", 1, "rule", 0.4), _row("texas", 0, "graphsage", 0.5)]
+    found = [(row["set"], row["row"], row["test"]) for row in study.merged(old, new)]
+    assert found == [
+        *(("texas", "rule", 0.4), ("cora", "rule", 0.1)),
+        *(("texas", "graphsage", 0.5), ("texas", "linkx", 0.3)),
+    ]
+
+
+def test_medians_are_over_what_all_share() -> None:
+    """By hand: one set with two shared splits, two with one, one that no competitor ran."""
+    figures: dict[str, dict[str, dict[int, float]]] = {
+        "a": {"rule": {0: 60.0, 1: 70.0, 2: 0.0}, **{row: {0: 50.0, 1: 52.0} for row in COMPETITORS}},
+        "b": {"rule": {0: 80.0}, **{row: {0: 85.0, 1: 0.0} for row in COMPETITORS}},
+        "c": {"rule": {0: 90.0}, **{row: {0: 88.0} for row in COMPETITORS}},
+        "d": {"rule": {0: 10.0}},
+    }
+    figures["b"]["linkx"] = {0: 87.0}
+    seconds = {"a": (1.0, 3.0), "b": (5.0, 5.0), "c": (1.0, 1.0)}
+    rows = [_row(name, k, "linkx", 0.5, s) for name, both in seconds.items() for k, s in enumerate(both)]
+    text = markdown(beside(rows, figures))
+    assert "Median over the 3 sets that all of them were run on: the rule 80.0, graphsage 85.0" in text
+    assert text.strip().endswith("less that of the best of them, linkx: -7.0.")
+    lines = text.splitlines()
+    assert "| a | 2 | 51.0 | 51.0 | 51.0 | 51.0 | 51.0 | – | – |" in lines
+    assert "| seconds per run |  | – | – | – | 2.0 | – | – | – |" in lines
+    assert "| a | +14.0 ± 4.0 | +14.0 ± 4.0 | +14.0 ± 4.0 | +14.0 ± 4.0 | +14.0 ± 4.0 | – | – |" in lines
+    assert not any(line.startswith("| d |") for line in lines)
+    assert beside([], {"d": figures["d"]}) == []
+
+
 def test_the_page_says_what_the_kept_runs_say() -> None:
+    """After new runs: python docs/make_results.py."""
     page = (ROOT / "docs" / "choice.md").read_text(encoding="utf-8")
-    between = page.split("<!-- choice -->\n")[1].split("<!-- end of choice -->")[0]
     rows = study.read_rows(ROOT / "docs" / "results" / "choice.csv")
-    assert between.strip() == tables(rows).strip()
+    assert filled_choice(page, rows) == page
+    assert filled_choice(page.replace("| cora |", "| coral |"), rows) == page
+    assert rows == study.merged(rows)
+    with pytest.raises(ValueError, match="has no <!-- choice -->"):
+        filled_choice("# Another page\n", rows)

@@ -21,6 +21,11 @@ for _name in (
     "gcn_ensemble",
     "grand",
     "twins",
+    "graphsage",
+    "gpr_gnn",
+    "acm_gcn",
+    "linkx",
+    "link",
 ):  # importing a method's file registers it
     importlib.import_module(f"mcn.baselines.{_name}")
 

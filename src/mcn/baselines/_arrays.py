@@ -26,6 +26,18 @@ def symmetric(matrix: Any) -> Any:
     return sp.csr_array(sp.diags_array(root) @ matrix @ sp.diags_array(root))
 
 
+def row_means(matrix: Any) -> Any:
+    """D^-1 M, D the row sums of M: averages over what a row has; an empty row stays empty."""
+    degree = np.asarray(matrix.sum(1)).ravel()
+    share = np.divide(1.0, degree, out=np.zeros_like(degree), where=degree > 0)
+    return sp.csr_array(sp.diags_array(share) @ matrix)
+
+
+def with_loops(task: Task) -> Any:
+    """A + I: CSR float64 [N, N]."""
+    return sp.csr_array(adjacency(task) + sp.eye_array(task.num_nodes))
+
+
 def unit_features(task: Task) -> Any:
     """Features as CSR float64 with rows of Euclidean length 1 (rows of zeros stay)."""
     x: Any = feature_csr(task.x).astype(np.float64)

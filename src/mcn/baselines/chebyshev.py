@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from mcn.baselines._arrays import adjacency, symmetric
-from mcn.baselines._fit import DROPOUT, HIDDEN, fit_scores, gcn_optimizer, seeded
+from mcn.baselines._fit import DROPOUT, HIDDEN, WholeGraph, fit_scores, gcn_optimizer, seeded
 from mcn.baselines._layers import FixedProduct, InputLinear, dropout
 from mcn.baselines.registry import register
 from mcn.baselines.task import Task
@@ -31,7 +29,7 @@ def chebyshev_sum(terms: torch.Tensor, rescaled: FixedProduct, order: int) -> to
     return z[0] + rescaled(after) - next_after
 
 
-class _Network(torch.nn.Module):
+class _Network(WholeGraph):
     def __init__(self, task: Task, order: int) -> None:
         super().__init__()
         # λ_max is taken as 2, as in PyG: L~ = L - I = -D^-1/2 A D^-1/2.
@@ -43,17 +41,12 @@ class _Network(torch.nn.Module):
             torch.nn.Parameter(torch.zeros(width)) for width in (HIDDEN, task.num_classes)
         )
 
-    def at(self, nodes: NDArray[np.int64] | None) -> Callable[[], torch.Tensor]:
-        """Return a function that gives the logits of these nodes: 2K steps reach most others from them."""
-        rows = slice(None) if nodes is None else torch.from_numpy(nodes)
-
-        def logits() -> torch.Tensor:
-            hidden = torch.relu(chebyshev_sum(self.first(), self._rescaled, self._order) + self.bias[0])
-            terms = self.last(dropout(hidden, DROPOUT, self.training))
-            out: torch.Tensor = chebyshev_sum(terms, self._rescaled, self._order) + self.bias[1]
-            return out[rows]
-
-        return logits
+    def forward(self) -> torch.Tensor:
+        """Logits of all nodes."""
+        hidden = torch.relu(chebyshev_sum(self.first(), self._rescaled, self._order) + self.bias[0])
+        terms = self.last(dropout(hidden, DROPOUT, self.training))
+        out: torch.Tensor = chebyshev_sum(terms, self._rescaled, self._order) + self.bias[1]
+        return out
 
 
 @register("chebyshev")

@@ -74,7 +74,7 @@ def run(
     strong ties do not. figure3: who heard whom in a trained network, and by which choice. figure4: the motif
     each node of Cora chose, and with --seeds where in the graph those nodes stand, over several runs.
     beyond: motif views beside the paper's networks, with and without motifs (docs/beyond.md). choice: what
-    choosing per node is worth, one setting on eleven sets (docs/choice.md); --seeds is the number of splits.
+    choosing per node is worth, one setting on twelve sets (docs/choice.md); --seeds is the number of splits.
 
     Tables come with a report (report.md, report.html): the paper's values, ours, ranks, whether a
     difference is noise, the protocol; and with a plot (comparison.png). Every run is kept in ledger.sqlite
@@ -92,7 +92,9 @@ def run(
     if check is not None and kept is None:
         raise ValueError("--check needs --from: the folder of the runs to repeat")
     if what not in TABLES:
-        own = [("--methods", names), ("--jobs", jobs), ("--results", results), ("--from", kept)]
+        own: list[tuple[str, Any]] = [("--jobs", jobs), ("--results", results), ("--from", kept)]
+        if what != "choice":
+            own.insert(0, ("--methods", names))
         if what not in ("figure4", "choice"):
             own.append(("--seeds", seeds))
         for option, given in own:
@@ -118,7 +120,7 @@ def run(
                 keep=results,
             )
         elif what == "choice":
-            result = _choice(folder, sets, 2 if quick else seeds or 10, data_root, resume)
+            result = _choice(folder, sets, names, 2 if quick else seeds or 10, data_root, resume)
         elif what == "table1":
             result = _table1(folder, sets or ["cora"], first_seed or 0, data_root, resume)
         else:
@@ -206,21 +208,29 @@ def _check(
 
 
 def _choice(
-    folder: Path, sets: list[str] | None, splits: int, data_root: Path | None, resume: bool
+    folder: Path,
+    sets: list[str] | None,
+    methods: list[str] | None,
+    splits: int,
+    data_root: Path | None,
+    resume: bool,
 ) -> dict[str, Any]:
     """The study of choosing."""
     from mcn._files import write_text
-    from mcn.experiments.choice import SETS, choice_study
+    from mcn.experiments.choice import METHODS, SETS, choice_study
     from mcn.experiments.choice.report import tables
     from mcn.experiments.paper.reproduce import MARKDOWN, check_out
 
     wanted = list(SETS) if sets is None else sets
     for name in wanted:
         one_of("--datasets", name, SETS)
+    for name in methods or ():
+        one_of("--methods", name, METHODS)
     check_out(folder, resume)
     folder.mkdir(parents=True, exist_ok=True)
     rows = choice_study(
-        folder / "rows.csv", wanted, splits, data_root, lambda line: print(line, file=sys.stderr)
+        *(folder / "rows.csv", wanted, splits, data_root, lambda line: print(line, file=sys.stderr)),
+        methods=methods or METHODS,
     )
     text = tables(rows)
     write_text(folder / MARKDOWN, text)

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from mcn.experiments.engine.cells import paired
+from mcn.experiments.choice.beside import beside
+from mcn.experiments.choice.figures import by_row, gap, said
 from mcn.experiments.paper.document import Grid
 from mcn.experiments.paper.report import DASH
 from mcn.experiments.paper.report_markdown import markdown
@@ -17,27 +18,22 @@ _CHOSEN = ("pick", "blend", "nodes", "mixture", "control", "rule")
 _PAIRS = (("rule", "pick"), ("rule", "gat"), ("nodes", "pick"), ("control", "pick"))
 
 
+_BEGIN, _END = "<!-- choice -->", "<!-- end of choice -->"
+
+
 def tables(rows: Sequence[dict[str, Any]]) -> str:
     """Return the tables of the study in Markdown, made from its rows."""
     sets = list(dict.fromkeys(str(row["set"]) for row in rows))
-    figures = {name: _by_row(rows, name) for name in sets}
-    means = [[name, str(_count(figures[name])), *_means(figures[name])] for name in sets]
-    gaps = [[name, *_gaps(figures[name]), *_worth(rows, name)] for name in sets]
+    figures = {name: by_row(rows, name) for name in sets}
+    ruled = [name for name in sets if "rule" in figures[name]]
+    means = [[name, str(_count(figures[name])), *_means(figures[name])] for name in ruled]
+    gaps = [[name, *_gaps(figures[name]), *_worth(rows, name)] for name in ruled]
     differences = (f"{a} − {b}" for a, b in _PAIRS)
-    return markdown(
-        [
-            Grid(["set", "splits", *_FIXED, *_CHOSEN], means),
-            Grid(["set", *differences, "worth (held-out)", "apparent room", "time / gat"], gaps),
-        ]
-    )
-
-
-def _by_row(rows: Sequence[dict[str, Any]], name: str) -> dict[str, dict[int, float]]:
-    found: dict[str, dict[int, float]] = {}
-    for row in rows:
-        if row["set"] == name:
-            found.setdefault(str(row["row"]), {})[int(row["split"])] = 100 * float(row["test"])
-    return found
+    grids = [
+        Grid(["set", "splits", *_FIXED, *_CHOSEN], means),
+        Grid(["set", *differences, "worth (held-out)", "apparent room", "time / gat"], gaps),
+    ]
+    return markdown([*grids, *beside(rows, figures)])
 
 
 def _count(own: dict[str, dict[int, float]]) -> int:
@@ -52,22 +48,9 @@ def _gaps(own: dict[str, dict[int, float]]) -> list[str]:
     return [gap(own[first], own[second]) for first, second in _PAIRS]
 
 
-def gap(first: dict[int, float], second: dict[int, float]) -> str:
-    """Return the mean paired difference with its standard error.
-
-    >>> gap({0: 80.0, 1: 82.0}, {0: 79.0, 1: 79.0})
-    '+2.0 ± 1.0'
-    """
-    found = paired(first, second)
-    if found is None:
-        return DASH
-    return f"{found.mean:+.1f}" + ("" if found.error is None else f" ± {found.error:.1f}")
-
-
 def _worth(rows: Sequence[dict[str, Any]], name: str) -> list[str]:
     """What choosing was worth on held-out nodes, the room an oracle would show, and the cost of a run."""
-    notes = [_figures(str(row["note"])) for row in rows if row["set"] == name and row["row"] == "nodes"]
-    gains, rooms = ([100 * note[key] for note in notes if key in note] for key in ("gain", "apparent_room"))
+    gains, rooms = (100 * np.array(said(rows, name, key)) for key in ("gain", "apparent_room"))
     cost = [
         sum(
             float(r["seconds"])
@@ -80,8 +63,8 @@ def _worth(rows: Sequence[dict[str, Any]], name: str) -> list[str]:
         )
     ]
     return [
-        f"{np.mean(gains):+.1f}" if gains else DASH,
-        f"{np.mean(rooms):.1f}" if rooms else DASH,
+        f"{np.mean(gains):+.1f}" if len(gains) else DASH,
+        f"{np.mean(rooms):.1f}" if len(rooms) else DASH,
         f"{np.median(cost):.1f}",
     ]
 
@@ -90,5 +73,10 @@ def _of(row: dict[str, Any], name: str, split: int) -> bool:
     return row["set"] == name and int(row["split"]) == split
 
 
-def _figures(note: str) -> dict[str, float]:
-    return {key: float(value) for key, _, value in (part.partition("=") for part in note.split())}
+def filled_choice(page: str, rows: Sequence[dict[str, Any]]) -> str:
+    """Return a page with the tables of these rows between its two marks."""
+    before, _, rest = page.partition(_BEGIN)
+    after = rest.partition(_END)[2]
+    if not after:
+        raise ValueError(f"the page has no {_BEGIN} … {_END}")
+    return f"{before}{_BEGIN}\n\n{tables(rows).strip()}\n\n{_END}{after}"

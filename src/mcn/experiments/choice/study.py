@@ -18,6 +18,7 @@ from torch_geometric.data import Data
 from mcn import __version__
 from mcn._files import write_text
 from mcn.data import load_dataset
+from mcn.experiments.choice.others import OTHERS, run_other
 from mcn.train import MCNConfig, fit, prepare
 from mcn.train.predictions import accuracy_on_test
 from mcn.train.probes.choose import Ridge, as_logits, best_temperature, tempered
@@ -27,12 +28,16 @@ from mcn.train.recipes import work_of
 
 SETS = (
     *("strong-ties", "texas", "wisconsin", "chameleon-filtered", "actor", "minesweeper", "amazon-photo"),
-    *("airports-usa", "cora", "citeseer", "pubmed"),
+    *("airports-usa", "cora", "citeseer", "pubmed", "dd7"),
 )
 """The sets of the study. Settings are the defaults of `mcn.MCNConfig` on all of them."""
-FIRST = {"airports-usa": 10, "amazon-photo": 10, "strong-ties": 10}
-"""The first split, or for strong-ties the first graph; those before it were looked at in development."""
+FIRST = {"airports-usa": 10, "amazon-photo": 10, "strong-ties": 10, "dd7": 300}
+"""The first split, for strong-ties the first graph, for dd7 the first draw; those before it were looked at in
+development."""
 COLUMNS = ("set", "split", "row", "test", "held_out", "seconds", "epochs", "note", "version")
+RULE = "mcn"
+METHODS = (RULE, *OTHERS)
+"""What can be run on a split: the rule, which gives most of the rows, and the methods beside it."""
 _SEEDED = ("strong-ties", "dd6", "dd7")
 _ONE = ("cora", "citeseer", "pubmed")
 
@@ -129,22 +134,44 @@ def choice_study(
     splits: int = 10,
     root: str | os.PathLike[str] | None = None,
     report: Callable[[str], Any] | None = None,
+    methods: Iterable[str] = METHODS,
 ) -> list[dict[str, Any]]:
-    """Run the study into a CSV file; rows that it has already are not run again."""
-    path = Path(out)
+    """Run the study into a CSV file; what it has already is not run again.
+
+    `methods` are some of `METHODS`: RULE stands for all rows that one run of the rule gives, each of the
+    others for a row of its own. They can be run separately, in any order, into the same file.
+    """
+    path, wanted = Path(out), list(methods)
     rows = read_rows(path)
     for name in sets:
         for split in range(FIRST.get(name, 0), FIRST.get(name, 0) + splits):
-            if any(row["set"] == name and int(row["split"]) == split for row in rows):
-                continue
-            with torch.random.fork_rng(devices=[]):
-                found = run_split(load_split(name, split, root), split)
-            rows += [{"set": name, "split": split, **row, "version": __version__} for row in found]
-            _write(path, rows)
-            if report is not None:
-                rule = next(row for row in found if row["row"] == "rule")
-                report(f"{name}, split {split}: {100 * rule['test']:.1f} ({rule['note']})")
+            have = {row["row"] for row in rows if row["set"] == name and int(row["split"]) == split}
+            missing = [method for method in wanted if ("rule" if method == RULE else method) not in have]
+            data = load_split(name, split, root) if missing else None
+            for method in missing:
+                with torch.random.fork_rng(devices=[]):
+                    if method == RULE:
+                        found = run_split(data, split)
+                    else:
+                        found = [run_other(data, name, method, split)]
+                rows = merged(
+                    rows, [{"set": name, "split": split, **row, "version": __version__} for row in found]
+                )
+                write_rows(path, rows)
+                if report is not None:
+                    last = next(row for row in found if row["row"] in ("rule", method))
+                    note = f" ({last['note']})" if last["note"] else ""
+                    report(f"{name}, split {split}, {method}: {100 * last['test']:.1f}{note}")
     return rows
+
+
+def merged(*parts: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return all rows, one for each set, split and name of a row: the last of those that are given."""
+    found = {(str(row["set"]), int(row["split"]), str(row["row"])): row for part in parts for row in part}
+    order = {name: number for number, name in enumerate(SETS)}
+    late = {name: number for number, name in enumerate(OTHERS, 1)}
+    keys = sorted(found, key=lambda key: (late.get(key[2], 0), order.get(key[0], len(order)), key[1]))
+    return [found[key] for key in keys]
 
 
 def read_rows(path: Path) -> list[dict[str, Any]]:
@@ -155,7 +182,8 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
         return list(csv.DictReader(file))
 
 
-def _write(path: Path, rows: list[dict[str, Any]]) -> None:
+def write_rows(path: Path, rows: Iterable[dict[str, Any]]) -> None:
+    """Write the study's file."""
     text = io.StringIO()
     table = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     table.writeheader()

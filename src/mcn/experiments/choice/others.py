@@ -1,0 +1,38 @@
+"""Rows beside the rule's: methods that others proposed, and MCN's two earlier rules of attention."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from torch_geometric.data import Data
+
+from mcn.baselines import find_method
+from mcn.train.predictions import accuracy_on_test
+
+COMPETITORS = ("graphsage", "gpr-gnn", "acm-gcn", "linkx", "link")
+"""Methods of the registry, with their authors' settings where these differ between sets."""
+FORMER_RULES = ("paper", "gated")
+"""Rules of attention, with all other settings as for the default rule."""
+OTHERS = (*COMPETITORS, *FORMER_RULES)
+
+
+def run_other(data: Data, name: str, row: str, seed: int, **changes: Any) -> dict[str, Any]:
+    """Run one of `OTHERS` on one split of the set `name`; the test labels are read once, at the end.
+
+    `changes` are settings of the rules other than the defaults.
+    """
+    rule = row in FORMER_RULES
+    method = find_method("mcn" if rule else row)
+    config = method.configure(None, {"attention": row, **changes} if rule else {}, {})
+    prepared = method.prepare(data, name, config, None)
+    began = time.process_time()
+    outcome = method.run(prepared, config, seed)
+    return {
+        "row": row,
+        "test": accuracy_on_test(data, outcome.labels),
+        "held_out": outcome.val_accuracy,
+        "seconds": time.process_time() - began,
+        "epochs": outcome.epochs,
+        "note": "",
+    }
