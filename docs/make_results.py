@@ -1,7 +1,7 @@
 """Write the tables of the pages from the runs in `docs/results`: `python docs/make_results.py`.
 
 After new runs: `mcn reproduce table2 --out FOLDER --resume --results docs/results`, then this. Rows of
-`mcn reproduce choice --out FOLDER` are merged by set, split and row, the new ones taking the place of the old:
+`mcn reproduce choice --out FOLDER` are merged by set, split and row, new ones taking the place of old ones:
 `python docs/make_results.py FOLDER/rows.csv`.
 """
 

@@ -62,9 +62,7 @@ def test_better_than_the_majority_and_blind_to_test_labels(name: str) -> None:
     np.testing.assert_array_equal(scores_of(name, other), scores)
 
 
-@pytest.mark.parametrize(
-    "name", ["deepwalk", "planetoid-t", "monet", "gcn-ensemble", "graphsage", "gpr-gnn", "acm-gcn", "linkx"]
-)
+@pytest.mark.parametrize("name", ["deepwalk", "planetoid-t", "monet", "gcn-ensemble", "graphsage", "linkx"])
 def test_another_seed_is_another_run(name: str) -> None:
     assert not np.array_equal(own_scores(name), scores_of(name, blocks(), seed=1))
 

@@ -29,7 +29,8 @@ def test_the_sum_over_powers() -> None:
     torch.testing.assert_close(network().double(), expected, rtol=1e-4, atol=1e-5)
 
 
-def test_settings_of_a_known_set() -> None:
+def test_settings_of_a_known_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mcn.baselines.gpr_gnn.MAX_EPOCHS", 3)
     task = block_task()
     named = [
         Task(task.x, task.edge_index, task.labels, task.train, task.val, 3, d) for d in ("texas", "mine")
