@@ -108,7 +108,7 @@ def test_plain_path_gives_the_same_layer(
     x: Any = random_features(24, 9, 0) if sparse else torch.randn(24, 9)
     results = []
     for fused in (True, False):
-        monkeypatch.setattr(ops, "_fused", lambda _x, fused=fused: fused)
+        monkeypatch.setattr(ops, "fused", lambda _x, fused=fused: fused)
         out, choices = conv(x, stack, key=77, return_choices=True)
         total = torch.cat([out.flatten(), choices.log_motif, choices.log_step])
         results.append((choices.motif, choices.step, total, grads(total, *_parameters(conv))))
@@ -184,7 +184,7 @@ def test_coefficients_by_brute_force(options: dict[str, Any]) -> None:
 def test_training_returns_the_coefficients_it_used(
     options: dict[str, Any], fused: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ops, "_fused", lambda _x: fused)
+    monkeypatch.setattr(ops, "fused", lambda _x: fused)
     stack, (conv, x) = random_stack(motifs=2, steps=2, psi="row-max"), _layer(options)
     kept = _dense_coefficients(conv(x, stack, choice=1, return_coefficients=True)[1], 24)
     conv.train().feature_dropout = conv.input_dropout = 0.0

@@ -97,9 +97,11 @@ def run(
     asked = given if start is None else {**config.current_names(start.settings), **given}
     shared = _shared(config, asked)
     others = _check_beside(others, named, config.recipe, shared, weighted="weights" in how)
+    from mcn.train.devices import torch_device
     from mcn.train.processes import joined
 
-    with plain_warnings(), compile_notice(), joined() as team:
+    torch_device(config.device)
+    with plain_warnings(), compile_notice(), joined(config.device) as team:
         memory: str | None
         numbers = list(range(seed, seed + seeds))
         before = team.from_first(lambda: begun(out, numbers)) if resume else None

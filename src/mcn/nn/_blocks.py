@@ -20,6 +20,9 @@ class PinnedBlock(RowSource):
     motif and step could reach, so that it grows with T and K; a pinned one does not.
     """
 
+    degrees: NDArray[np.float64] | None = None
+    """Row sums of Â for all sources, once somebody has asked for them."""
+
     def __init__(self, stack: MotifStack, targets: NDArray[np.int64], choice: int) -> None:
         block = stack.block(targets)
         self.motifs, self.steps, self.psi = stack.motifs, stack.steps, stack.psi

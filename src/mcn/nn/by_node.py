@@ -12,9 +12,11 @@ import torch
 from numpy.typing import NDArray
 
 from mcn._jit import kernel
+from mcn.nn import ops
 from mcn.nn._rng import hash32, keep_at, threshold
 from mcn.nn._work import run, spread
 from mcn.nn.features import SparseFeatures
+from mcn.nn.on_device import resident
 
 X = TypeVar("X", torch.Tensor, SparseFeatures)
 
@@ -83,9 +85,9 @@ def dropout(x: X, nodes: NDArray[np.int64], p: float, key: int) -> X:
         scale = values.dtype.type(1.0 / (1.0 - p))
         _drop_sparse(x.indptr, x.values, nodes, threshold(p), scale, np.uint64(key), _STRIDE, values)
         return SparseFeatures(x.indptr, x.indices, values, x.shape[1])
-    if x.device.type == "cpu" and x.dtype in (torch.float32, torch.float64):
+    if ops.fused(x):
         out: torch.Tensor = run(_Dropout, x, nodes, p, key)
         return out
-    ids = torch.from_numpy(nodes).to(x.device)
+    ids = resident(nodes, x.device, torch.int64)
     positions = ids[:, None] * _STRIDE + torch.arange(x.shape[1], device=x.device)
     return x * keep_at(positions, p, key, x)

@@ -10,12 +10,13 @@ import torch
 from numpy.typing import NDArray
 
 from mcn._names import one_of
-from mcn.matrices import Rows, RowSource
+from mcn.matrices import MotifStack, Rows, RowSource
 from mcn.nn import by_node, ops
 from mcn.nn._rng import derive, torch_key
 from mcn.nn.attend import PRIORS, Attention
 from mcn.nn.features import DenseRows, SparseFeatures, check_kind, is_sparse, sparse_features
-from mcn.nn.selector import Choices, Selector, epsilon_greedy, greedy, sample
+from mcn.nn.on_device import Entries
+from mcn.nn.selector import Choices, Selector, epsilon_greedy, greedy, hashed_greedy, sample
 from mcn.nn.sparse_linear import symmetric_normalised
 
 _INPUT, _COEFFICIENT, _FEATURE, _EXPLORE = range(4)  # what the keys below a layer's key are for
@@ -171,9 +172,11 @@ class MCNConv(torch.nn.Module):
         report = return_choices or return_coefficients
         z, own = self._transform(x, stack, live)
         chosen = self._choose(z, stack, choice, epsilon, live, report)
-        rows = weights = stack.select(chosen.number)
+        # Coefficients are told of the chosen entries alone, so the host has to know which those are.
+        number = _numpy(chosen.number) if return_coefficients else chosen.number
+        rows = weights = ops.select(stack, number, z)
         if not self.self_attention:
-            weights = symmetric_normalised(rows, _source_degrees(stack, rows, degrees))
+            weights = ops.normalised(stack, rows, degrees, z)
         out, coefficients = self._aggregate(z, own, stack, weights, live, return_coefficients)
         return (out, chosen.report(stack, rows, coefficients)) if report else out
 
@@ -203,11 +206,13 @@ class MCNConv(torch.nn.Module):
         """
         z, own = self._transform(x, stack, None)
         chosen = self._choose(z, stack, choice, None, None, True)
-        rows = weights = stack.select(chosen.number)
+        rows = weights = stack.select(_numpy(chosen.number))
         if not self.self_attention:
-            if degrees is None:
-                degrees = stack.select(self._choose(z, stack, None, None, None, False).number).sums()
-            weights = symmetric_normalised(rows, _source_degrees(stack, rows, degrees), rows.sums())
+            found = ops.source_degrees(stack, degrees)
+            if found is None:
+                usual = self._choose(z, stack, None, None, None, False)
+                found = stack.select(_numpy(usual.number)).sums()
+            weights = symmetric_normalised(rows, found, rows.sums())
         out, coefficients = self._aggregate(z, own, stack, weights, None, True)
         return out, chosen.report(stack, rows, coefficients)
 
@@ -262,18 +267,22 @@ class MCNConv(torch.nn.Module):
         log_probs, state = (z.new_zeros(stack.num_dst, 1),) * 2, None
         if self.selector is not None and (wanted or choice is None):
             source = z if self.policy_grad else z.detach()
-            counts = torch.from_numpy(stack.node_counts).to(z.device, z.dtype)
-            state = torch.cat([ops.propagate(source, stack.base), counts], 1)
+            state = torch.cat([ops.propagate(source, stack.base), ops.node_counts(stack, z)], 1)
             log_probs = self.selector(state)
+        number: Any
         if choice is not None:
             number = pinned(choice, stack.num_dst, count)
+            if isinstance(choice, int) and isinstance(stack, MotifStack) and count > 1 and not ops.fused(z):
+                # The rows of every option are on the device already.
+                number = torch.full((stack.num_dst,), choice, device=z.device)
         elif count == 1:
             number = None
         elif self.selector is None:
             number = np.zeros(stack.num_dst, np.int64)
         else:
             motif, step = self._action(epsilon, key)(*log_probs)
-            number = (motif * stack.steps + step).cpu().numpy()
+            number = motif * stack.steps + step
+            number = number.numpy() if ops.fused(z) else number
         return _Chosen(number, log_probs, state)
 
     def _action(
@@ -283,9 +292,12 @@ class MCNConv(torch.nn.Module):
         rate = self.epsilon if epsilon is None else epsilon
         if key is None or (self.explore == "epsilon" and rate == 0.0):
             return greedy
-        generator = torch.Generator().manual_seed(derive(key, _EXPLORE) >> 1)
+        own = derive(key, _EXPLORE)
+        generator = torch.Generator().manual_seed(own >> 1)
         if self.explore == "sample":
             return lambda motif, step: sample(motif, step, generator)
+        if self.weight.device.type != "cpu":
+            return lambda motif, step: hashed_greedy(motif, step, rate, own)
         return lambda motif, step: epsilon_greedy(motif, step, rate, generator)
 
     def _aggregate(
@@ -293,7 +305,7 @@ class MCNConv(torch.nn.Module):
         z: torch.Tensor,
         own: torch.Tensor | None,
         stack: RowSource,
-        weights: Rows,
+        weights: Any,
         key: int | None,
         wanted: bool,
     ) -> tuple[torch.Tensor, torch.Tensor | None]:
@@ -310,10 +322,10 @@ class MCNConv(torch.nn.Module):
             z = by_node.dropout(z, stack.src, *feature) if stack.by_node else ops.dropout(z, *feature)
             out = ops.propagate(z, weights, *dropout).view(shape)
             if wanted:
-                coefficients = torch.from_numpy(weights.values).to(z.device, z.dtype)
+                coefficients = torch.as_tensor(weights.values).to(z.device, z.dtype)
         else:
             z = z.view(shape)
-            s_src, s_dst = ops.head_logits(z, self.att_src, self.att_dst, len(weights.indptr) - 1)
+            s_src, s_dst = ops.head_logits(z, self.att_src, self.att_dst, stack.num_dst)
             (p, p_key), (q, q_key) = dropout, feature
             if stack.by_node:
                 z, q = by_node.dropout(z.flatten(1), stack.src, q, q_key).view(shape), 0.0
@@ -340,18 +352,25 @@ class MCNConv(torch.nn.Module):
 class _Chosen(NamedTuple):
     """The choice of every target (None where there is only one), its log-probabilities and the state."""
 
-    number: NDArray[np.int64] | None
+    number: NDArray[np.int64] | torch.Tensor | None
     log_probs: tuple[torch.Tensor, torch.Tensor]
     state: torch.Tensor | None
 
-    def report(self, stack: RowSource, rows: Rows, coefficients: torch.Tensor | None) -> Choices:
+    def report(self, stack: RowSource, rows: Rows | Entries, coefficients: torch.Tensor | None) -> Choices:
         """Make the `Choices` for the caller of the layer."""
-        number = torch.zeros(stack.num_dst, dtype=torch.int64)
-        if self.number is not None:
-            number = torch.from_numpy(self.number)
-        number = number.to(self.log_probs[0].device)
+        device = self.log_probs[0].device
+        if self.number is None:
+            number = torch.zeros(stack.num_dst, dtype=torch.int64, device=device)
+        elif isinstance(self.number, torch.Tensor):
+            number = self.number
+        else:
+            number = torch.from_numpy(self.number).to(device)
         motif, step = number // stack.steps, number % stack.steps + 1
         return Choices(motif, step, *self.log_probs, rows, self.state, coefficients)
+
+
+def _numpy(number: NDArray[np.int64] | torch.Tensor | None) -> NDArray[np.int64] | None:
+    return number.cpu().numpy() if isinstance(number, torch.Tensor) else number
 
 
 def pinned(choice: Any, num_dst: int, count: int) -> NDArray[np.int64] | None:
@@ -369,18 +388,3 @@ def pinned(choice: Any, num_dst: int, count: int) -> NDArray[np.int64] | None:
     if count == 1:
         return None
     return np.array(np.broadcast_to(given, num_dst), np.int64)
-
-
-def _source_degrees(stack: RowSource, rows: Rows, degrees: Any) -> NDArray[np.float64]:
-    """Return the row sums of Â for all sources: as given, or those of `rows` where they cover all."""
-    if degrees is not None:
-        found = np.asarray(degrees, np.float64)
-        if found.shape != (stack.num_src,):
-            raise ValueError(f"degrees: expected {stack.num_src} row sums, got shape {found.shape}")
-        return found
-    if stack.num_src != stack.num_dst:
-        raise ValueError(
-            f"without self-attention D^-1/2 Â D^-1/2 needs the row sums for all {stack.num_src} sources, "
-            f"but only {stack.num_dst} of them choose in this block; pass degrees=… or the full stack"
-        )
-    return rows.sums()

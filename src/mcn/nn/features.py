@@ -135,7 +135,9 @@ class DenseRows(NamedTuple):
 
     def tensor(self) -> torch.Tensor:
         """Copy the rows."""
-        return self.whole[torch.from_numpy(self.rows).to(self.whole.device)]
+        from mcn.nn.on_device import resident
+
+        return self.whole[resident(self.rows, self.whole.device, torch.int64)]
 
 
 def mostly_zero(x: torch.Tensor) -> bool:

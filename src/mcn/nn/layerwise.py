@@ -92,6 +92,8 @@ def _filled(count: int, parts: Iterator[tuple[NDArray[np.int64], torch.Tensor]])
 
 
 def _transform(conv: Any, x: Any) -> torch.Tensor:
+    if isinstance(x, torch.Tensor):
+        x = x.to(conv.weight.device)
     return ops.transform(x, conv.weight, 0.0, 0)
 
 

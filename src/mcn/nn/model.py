@@ -10,10 +10,11 @@ import torch
 from numpy.typing import NDArray
 
 from mcn.matrices import MotifStack, RowSource
-from mcn.nn._blocks import BlockCache, node_ids
+from mcn.nn._blocks import BlockCache, PinnedBlock, node_ids
 from mcn.nn._rng import Stream, derive
 from mcn.nn.conv import MCNConv, pinned
 from mcn.nn.features import DenseRows, SparseFeatures, check_kind, input_features
+from mcn.nn.on_device import resident
 from mcn.nn.selector import Choices
 from mcn.nn.wide_linear import is_wide
 
@@ -155,7 +156,7 @@ class MCN(torch.nn.Module):
             if layer + 1 < self.num_layers:
                 h = self._between(layer, h, before)
         if ids is not None:
-            h = h[torch.from_numpy(ids).to(h.device)]
+            h = h[resident(ids, h.device, torch.int64)]
             choices[-1:] = [chosen.take(ids) for chosen in choices[-1:]]
         if not self.training:
             h = h + self.offset
@@ -228,5 +229,10 @@ class MCN(torch.nn.Module):
         """Row sums of Â for the sources of a block, needed without self-attention."""
         if self.convs[0].self_attention or part is stack:
             return None
+        if isinstance(part, PinnedBlock) and part.degrees is not None:
+            return part.degrees
         choice = pinned(self._fixed(stack, pin), stack.num_dst, stack.num_motifs * stack.steps)
-        return stack.select(choice).sums()[part.src]
+        degrees = stack.select(choice).sums()[part.src]
+        if isinstance(part, PinnedBlock):
+            part.degrees = degrees
+        return degrees

@@ -5,24 +5,28 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 
-from mcn.matrices import Rows
+from mcn.matrices import Rows, RowSource
 from mcn.nn import attend as _attend
 from mcn.nn import linear as _linear
 from mcn.nn import plain
 from mcn.nn import sparse_linear as _sparse_linear
 from mcn.nn.attend import Attention
 from mcn.nn.features import DenseRows, SparseFeatures
+from mcn.nn.on_device import Entries, as_entries, chosen_entries, resident
 from mcn.nn.wide_linear import is_wide, wide_linear
 
 
-def _fused(x: torch.Tensor) -> bool:
+def fused(x: torch.Tensor) -> bool:
+    """Whether the kernels do the work for a tensor: the one place that decides."""
     return x.device.type == "cpu" and x.dtype in (torch.float32, torch.float64)
 
 
-def _path(x: torch.Tensor, fused: ModuleType) -> ModuleType:
-    return fused if _fused(x) else plain
+def _path(x: torch.Tensor, kernels: ModuleType) -> ModuleType:
+    return kernels if fused(x) else plain
 
 
 def transform(
@@ -34,7 +38,7 @@ def transform(
         out: torch.Tensor = path.sparse_linear(x, weight, p, key)
         return out
     whole, rows = (x.whole, x.rows) if isinstance(x, DenseRows) else (x, None)
-    if _fused(weight) and is_wide(whole, weight):
+    if fused(weight) and is_wide(whole, weight):
         return wide_linear(whole, weight, p, key, rows)
     taken = x.tensor() if isinstance(x, DenseRows) else x
     out = _path(weight, _linear).linear(taken, weight, p, key)
@@ -61,12 +65,56 @@ def head_logits(
     return out
 
 
-def propagate(z: torch.Tensor, rows: Rows, p: float = 0.0, key: int = 0) -> torch.Tensor:
+def propagate(z: torch.Tensor, rows: Rows | Entries, p: float = 0.0, key: int = 0) -> torch.Tensor:
     """``Σ_j rows_ij z_j``."""
     out: torch.Tensor = _path(z, _sparse_linear).propagate(z, rows, p, key)
     return out
 
 
-def attend(z: torch.Tensor, s_dst: torch.Tensor, s_src: torch.Tensor, rows: Rows, how: Attention) -> Any:
+def attend(
+    z: torch.Tensor, s_dst: torch.Tensor, s_src: torch.Tensor, rows: Rows | Entries, how: Attention
+) -> Any:
     """Softmax over the chosen rows with Ã as the prior, dropout, aggregation; see `mcn.nn.attend.attend`."""
     return _path(z, _attend).attend(z, s_dst, s_src, rows, how)
+
+
+def select(stack: RowSource, number: Any, like: torch.Tensor) -> Rows | Entries:
+    """Return the rows that targets chose; `number` is an array, None, or a tensor on the device of `like`."""
+    if isinstance(number, torch.Tensor):
+        return chosen_entries(stack, number, like)
+    return stack.select(number)
+
+
+def node_counts(stack: RowSource, like: torch.Tensor) -> torch.Tensor:
+    """Return C of eq:state for the targets."""
+    if fused(like):
+        return torch.from_numpy(stack.node_counts).to(like.dtype)
+    return resident(stack.node_counts, like.device, like.dtype)
+
+
+def normalised(stack: RowSource, rows: Rows | Entries, degrees: Any, like: torch.Tensor) -> Rows | Entries:
+    """Scale the rows of Â to D^-1/2 Â D^-1/2 (eq:gcn).
+
+    Args:
+        degrees: row sums of Â for all sources; those of `rows` if not given, which must cover all.
+    """
+    found = source_degrees(stack, degrees)
+    if isinstance(rows, Rows) and fused(like):
+        return _sparse_linear.symmetric_normalised(rows, rows.sums() if found is None else found)
+    own = as_entries(rows, like)
+    return own.scaled(own.sums() if found is None else resident(found, like.device, like.dtype))
+
+
+def source_degrees(stack: RowSource, degrees: Any) -> NDArray[np.float64] | None:
+    """Check the row sums of Â for all sources; None, for those of the rows, will do if these cover all."""
+    if degrees is not None:
+        found = np.asarray(degrees, np.float64)
+        if found.shape != (stack.num_src,):
+            raise ValueError(f"degrees: expected {stack.num_src} row sums, got shape {found.shape}")
+        return found
+    if stack.num_src != stack.num_dst:
+        raise ValueError(
+            f"without self-attention D^-1/2 Â D^-1/2 needs the row sums for all {stack.num_src} sources, "
+            f"but only {stack.num_dst} of them choose in this block; pass degrees=… or the full stack"
+        )
+    return None

@@ -6,19 +6,15 @@ the same too, since they are a hash of (key, position).
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 
 from mcn.matrices import Rows
 from mcn.nn._rng import keep_at, keep_mask
 from mcn.nn.attend import Attention
 from mcn.nn.features import SparseFeatures
-
-
-def _coordinates(rows: Rows, like: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    indptr = torch.from_numpy(rows.indptr).to(like.device)
-    target = torch.repeat_interleave(torch.arange(len(indptr) - 1, device=like.device), indptr.diff())
-    source = torch.from_numpy(rows.indices).to(like.device, torch.int64)
-    return target, source, torch.from_numpy(rows.values).to(like.device, like.dtype)
+from mcn.nn.on_device import Entries, as_entries
 
 
 def dropout(x: torch.Tensor, p: float, key: int) -> torch.Tensor:
@@ -33,11 +29,10 @@ def linear(x: torch.Tensor, weight: torch.Tensor, p: float = 0.0, key: int = 0) 
 
 def sparse_linear(x: SparseFeatures, weight: torch.Tensor, p: float = 0.0, key: int = 0) -> torch.Tensor:
     """``dropout(X) @ weight`` for sparse X."""
-    matrix = x.to_torch(weight.device)
-    values = dropout(matrix.values().to(weight.dtype), p, key)
-    row, column = matrix.indices()
+    entries = as_entries(Rows(x.indptr, x.indices, x.values), weight)
+    values = dropout(entries.values, p, key)
     out = torch.zeros(x.shape[0], weight.shape[1], dtype=weight.dtype, device=weight.device)
-    return out.index_add(0, row, values[:, None] * weight[column])
+    return out.index_add(0, entries.target, values[:, None] * weight[entries.source])
 
 
 def add_bias(x: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
@@ -52,12 +47,14 @@ def head_logits(
     return (z * att_src).sum(-1), (z[:num_dst] * att_dst).sum(-1)
 
 
-def propagate(z: torch.Tensor, rows: Rows, p: float = 0.0, key: int = 0) -> torch.Tensor:
+def propagate(z: torch.Tensor, rows: Rows | Entries, p: float = 0.0, key: int = 0) -> torch.Tensor:
     """``Σ_j rows_ij z_j``."""
-    target, source, values = _coordinates(rows, z)
-    values = dropout(values, p, key)
-    out = torch.zeros(len(rows.indptr) - 1, z.shape[1], dtype=z.dtype, device=z.device)
-    return out.index_add(0, target, values[:, None] * z[source])
+    own = as_entries(rows, z)
+    values = own.values if own.active is None else own.values * own.active
+    if p > 0.0:
+        values = values * keep_at(own.number, p, key, values)
+    out = torch.zeros(own.num_dst, z.shape[1], dtype=z.dtype, device=z.device)
+    return out.index_add(0, own.target, values[:, None] * z[own.source])
 
 
 def _softmax(logits: torch.Tensor, target: torch.Tensor, count: int) -> torch.Tensor:
@@ -69,31 +66,33 @@ def _softmax(logits: torch.Tensor, target: torch.Tensor, count: int) -> torch.Te
     return powers / total[target]
 
 
-def _dropped_coefficients(
-    alpha: torch.Tensor, target: torch.Tensor, rows: Rows, how: Attention
-) -> torch.Tensor:
+def _dropped_coefficients(alpha: torch.Tensor, own: Entries, rows: Any, how: Attention) -> torch.Tensor:
     p, heads = how.coefficient_dropout, alpha.shape[1]
-    if how.numbers is None or p == 0.0:
-        return dropout(alpha, p, how.coefficient_key)
-    entry = torch.arange(len(alpha), device=alpha.device)
-    number = torch.from_numpy(how.numbers - rows.indptr[:-1]).to(alpha.device)[target] + entry
+    if p == 0.0:
+        return alpha
+    number = own.number
+    if how.numbers is not None:
+        first = torch.from_numpy(how.numbers - rows.indptr[:-1]).to(alpha.device)
+        number = number + first[own.target]
     positions = number[:, None] * heads + torch.arange(heads, device=alpha.device)
     return alpha * keep_at(positions, p, how.coefficient_key, alpha)
 
 
 def attend(
-    z: torch.Tensor, s_dst: torch.Tensor, s_src: torch.Tensor, rows: Rows, how: Attention
+    z: torch.Tensor, s_dst: torch.Tensor, s_src: torch.Tensor, rows: Rows | Entries, how: Attention
 ) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
     """Softmax over the chosen rows with Ã as the prior, dropout, aggregation."""
-    target, source, values = _coordinates(rows, z)
-    logits = torch.nn.functional.leaky_relu(s_dst[target] + s_src[source], how.slope)
+    own = as_entries(rows, z)
+    logits = torch.nn.functional.leaky_relu(s_dst[own.target] + s_src[own.source], how.slope)
     if how.prior == "softmax":
-        logits = logits + values.log()[:, None]
-    alpha = _softmax(logits, target, len(s_dst))
+        logits = logits + own.values.log()[:, None]
+    if own.active is not None:
+        logits = torch.where(own.active[:, None] > 0, logits, -torch.inf)
+    alpha = _softmax(logits, own.target, len(s_dst))
     if how.prior == "product":
-        alpha = alpha * values[:, None]
-    used = _dropped_coefficients(alpha, target, rows, how)
+        alpha = alpha * own.values[:, None]
+    used = _dropped_coefficients(alpha, own, rows, how)
     z = dropout(z, how.feature_dropout, how.feature_key)
     out = torch.zeros(len(s_dst), *z.shape[1:], dtype=z.dtype, device=z.device)
-    out = out.index_add(0, target, used[:, :, None] * z[source])
+    out = out.index_add(0, own.target, used[:, :, None] * z[own.source])
     return (out, alpha.detach()) if how.return_coefficients else out

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from mcn.matrices import Rows
 from mcn.motifs import NODE_ORBITS
 from mcn.nn import ops
+from mcn.nn._rng import derive, hash32_torch, threshold
+from mcn.nn.on_device import Entries, resident
 
 
 class Selector(torch.nn.Module):
@@ -104,6 +106,19 @@ def epsilon_greedy(
     )
 
 
+def hashed_greedy(
+    motif: torch.Tensor, step: torch.Tensor, epsilon: float, key: int
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Do the same by hashes of (key, node), which a device makes for itself."""
+    best_motif, best_step = greedy(motif, step)
+    draws = [hash32_torch(len(motif), derive(key, each), motif.device) for each in range(3)]
+    explore = draws[0] < threshold(epsilon)
+    return (
+        torch.where(explore, draws[1] % motif.shape[1], best_motif),
+        torch.where(explore, draws[2] % step.shape[1], best_step),
+    )
+
+
 def sample(
     motif: torch.Tensor, step: torch.Tensor, generator: torch.Generator
 ) -> tuple[torch.Tensor, torch.Tensor]:
@@ -127,8 +142,8 @@ class Choices:
         step: int64 [num_dst], 1-based k.
         motif_log_probs, step_log_probs: log-probabilities of f, [num_dst, T], and of f', [num_dst, K], with
             gradient in training; zeros where there is nothing to choose (T = 1, K = 1 or no motif attention).
-        rows: the chosen rows of Â. Their indices are positions among the layer's sources, which are the
-            targets of the layer below in the same order.
+        rows: the chosen rows of Â, as `mcn.nn.on_device.Entries` where no kernels are used. Their indices are
+            positions among the layer's sources, which are the targets of the layer below in the same order.
         state: S_l of eq:state, or None where no selector was evaluated.
         coefficients: the factor that each head gave to each entry of `rows`, [entries, heads], without
             gradient; None unless the layer was called with `return_coefficients`.
@@ -138,7 +153,7 @@ class Choices:
     step: torch.Tensor
     motif_log_probs: torch.Tensor
     step_log_probs: torch.Tensor
-    rows: Rows
+    rows: Rows | Entries
     state: torch.Tensor | None
     coefficients: torch.Tensor | None = None
 
@@ -164,7 +179,16 @@ class Choices:
 
     def take(self, ids: NDArray[np.int64]) -> Choices:
         """Cut out the choices of some targets; positions among the sources stay as they are."""
-        index = torch.from_numpy(ids).to(self.motif.device)
+        index = resident(ids, self.motif.device, torch.int64)
+        if isinstance(self.rows, Entries):
+            return Choices(
+                self.motif[index],
+                self.step[index],
+                self.motif_log_probs[index],
+                self.step_log_probs[index],
+                self.rows.take(index),
+                None if self.state is None else self.state[index],
+            )
         lengths = np.diff(self.rows.indptr)[ids]
         indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         entries = np.repeat(self.rows.indptr[ids] - indptr[:-1], lengths) + np.arange(indptr[-1])

@@ -21,7 +21,7 @@ def save_tensors(
     path: str | os.PathLike[str], tensors: dict[str, torch.Tensor], state: dict[str, Any]
 ) -> None:
     """Write tensors and plain values into one file, which appears complete or not at all."""
-    plain = {name: value.detach().contiguous() for name, value in tensors.items()}
+    plain = {name: value.detach().cpu().contiguous() for name, value in tensors.items()}
     text = json.dumps(state, sort_keys=True)
     # One entry only: safetensors writes several in any order, and equal runs are to give equal files.
     metadata = {_FORMAT: json.dumps({"state": text, "sha256": _digest(plain, text)})}

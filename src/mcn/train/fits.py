@@ -7,6 +7,8 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import torch
+
 from mcn.matrices import stack_size
 from mcn.matrices.size import default_memory_limit, human_bytes
 from mcn.motifs import MotifCounts
@@ -45,8 +47,10 @@ def full_batch_bytes(counts: MotifCounts, config: MCNConfig) -> int:
     return matrices + passes * 4 * (2 * heads * chosen + 6 * width * counts.num_nodes)
 
 
-def free_bytes() -> float:
+def free_bytes(device: str = "cpu") -> float:
     """Memory that is free on this machine, as far as it tells; else what stored matrices may take."""
+    if device == "cuda":
+        return float(torch.cuda.mem_get_info()[0])
     try:
         found = re.search(r"MemAvailable:\s+(\d+) kB", Path("/proc/meminfo").read_text())
     except OSError:
@@ -65,7 +69,7 @@ def decide(config: Settings, counts: MotifCounts, free: float | None = None) -> 
     network = config.shared() if isinstance(config, AutoConfig) else config
     if not isinstance(network, MCNConfig) or network.batch_size is not None:
         return Decision(config, None)
-    free = free_bytes() if free is None else free
+    free = free_bytes(network.device) if free is None else free
     need = full_batch_bytes(counts, network)
     words = f"a full batch needs about {human_bytes(need)}, {human_bytes(free)} are free"
     if need <= _SHARE * free:

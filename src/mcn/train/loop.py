@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Protocol
 import torch
 
 from mcn._threads import kernel_threads
+from mcn.train.devices import torch_device
 from mcn.train.held_out import HeldOut
 from mcn.train.metrics import merit
 from mcn.train.problem import Problem
@@ -83,6 +84,8 @@ class Trainer(ABC):
 
     def __post_init__(self) -> None:
         self.rule = stopping_rule(self.config.stopping, self.config.patience)
+        self.device = torch_device(self.config.device)
+        self.model.to(self.device)
         self.optimizer = self._make_optimizer()
         self._val_labels: torch.Tensor = self.problem.val_labels
         self._val_logits = torch.empty(0)
@@ -141,7 +144,7 @@ class Trainer(ABC):
         return self.held_out
 
     def _judge(self, logits: torch.Tensor) -> Scores:
-        self._val_logits = logits
+        self._val_logits = logits = logits.cpu()
         loss = float(torch.nn.functional.cross_entropy(logits, self._val_labels))
         accuracy = int((logits.argmax(1) == self._val_labels).sum()) / len(self._val_labels)
         metric = self.config.metric
@@ -169,6 +172,7 @@ class Trainer(ABC):
         self.model.eval()
         with torch.no_grad():
             found = self.final_scores()
+        self.model.to("cpu")
         return FitResult(self.epoch, self.best_epoch, found.accuracy, found.loss, found.score, self.seconds)
 
     def notes(self) -> dict[str, Any]:

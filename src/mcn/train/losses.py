@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from mcn.nn import Choices
+from mcn.nn.on_device import Entries
 
 
 def classification_loss(
@@ -40,6 +41,10 @@ def attention_loss(choices: Sequence[Choices], reward: torch.Tensor) -> torch.Te
 
 def pass_down(chosen: Choices, credit: torch.Tensor, num_sources: int) -> torch.Tensor:
     """What the nodes below receive: each one the credit of every node that listens to it."""
+    if isinstance(chosen.rows, Entries):
+        own, each = chosen.rows, credit[chosen.rows.target]
+        each = each if own.active is None else each * own.active
+        return credit.new_zeros(num_sources).index_add_(0, own.source, each)
     lengths = torch.from_numpy(np.diff(chosen.rows.indptr)).to(credit.device)
     sources = torch.from_numpy(chosen.rows.indices.astype(np.int64)).to(credit.device)
     below = credit.new_zeros(num_sources)

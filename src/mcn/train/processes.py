@@ -44,7 +44,7 @@ class Team(NamedTuple):
         if self.size == 1:
             return make()
         made: list[Any] = [make() if self.leads else None]
-        distributed.broadcast_object_list(made, 0)
+        distributed.broadcast_object_list(made, 0, device=torch.device("cpu"))
         found: T = made[0]
         return found
 
@@ -57,12 +57,16 @@ def team() -> Team:
 
 
 @contextmanager
-def joined() -> Iterator[Team]:
-    """Meet the processes that ``torchrun`` started beside this one, if it did; part from them at the end."""
+def joined(device: str = "cpu") -> Iterator[Team]:
+    """Meet the processes that ``torchrun`` started beside this one, if it did; part from them at the end.
+
+    Args:
+        device: where they train. Gradients on GPUs travel by nccl, everything on CPUs by gloo.
+    """
     if int(os.environ.get("WORLD_SIZE", "1")) == 1:
         yield team()
         return
-    distributed.init_process_group("nccl" if torch.cuda.is_available() else "gloo")
+    distributed.init_process_group("cpu:gloo,cuda:nccl" if device == "cuda" else "gloo")
     try:
         yield team()
     finally:

@@ -264,6 +264,13 @@ class Settings:
         option="class-weight",
         since="0.2.0",
     )
+    device: str = setting(
+        "cpu",
+        "Where the network is trained: cpu, cuda or mps. Predictions are made on the CPU.",
+        choice_of("cpu", "cuda", "mps"),
+        option="device",
+        since="0.2.0",
+    )
     seed: int = setting(0, "Seed that decides everything random.", at_least(0, 2**63 - 1))
 
     def __post_init__(self) -> None:

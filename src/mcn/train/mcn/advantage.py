@@ -51,8 +51,10 @@ class RunningMean(PlainReward):
     """The reward less the running mean of the mean reward."""
 
     def __init__(self, momentum: float = 0.9) -> None:
-        self.momentum, self.mean, self.weight = momentum, 0.0, 0.0
-        self.mean_of: Callable[[torch.Tensor], float] = lambda reward: float(reward.mean())
+        self.momentum, self.weight = momentum, 0.0
+        # A tensor while it is on a device, so that nobody waits for it; in double precision where there is.
+        self.mean: float | torch.Tensor = 0.0
+        self.mean_of: Callable[[torch.Tensor], float | torch.Tensor] = _mean
 
     def __call__(
         self, reward: torch.Tensor, state: torch.Tensor | None
@@ -66,11 +68,16 @@ class RunningMean(PlainReward):
 
     def state_dict(self) -> dict[str, float]:
         """The mean so far."""
-        return {"mean": self.mean, "weight": self.weight}
+        return {"mean": float(self.mean), "weight": self.weight}
 
     def load_state_dict(self, state: dict[str, float]) -> None:
         """Go on from saved values."""
         self.mean, self.weight = float(state["mean"]), float(state["weight"])
+
+
+def _mean(reward: torch.Tensor) -> torch.Tensor:
+    mean = reward.mean()
+    return mean if mean.device.type == "mps" else mean.double()
 
 
 class LearnedValue(PlainReward):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,7 @@ from mcn.nn.feature_rows import FeatureRows
 from mcn.nn.graph_rows import GraphRows, StackRows
 from mcn.nn.layerwise import Inferred, infer
 from mcn.nn.sampling import Batch, MotifLoader, MotifSampler, SampledBlock, Shuffled, sampled_pass
+from mcn.train.devices import host
 from mcn.train.loop import Scores
 from mcn.train.losses import attention_loss, classification_loss, correctness
 from mcn.train.mcn.advantage import RunningMean
@@ -38,7 +40,8 @@ class BatchTrainer(MCNTrainer):
         super().__post_init__()
         c = self.config
         self.graph, self.features = in_rows(self.problem.inputs)
-        self._class_weights = self.problem.class_weights(c.class_weight)
+        weights = self.problem.class_weights(c.class_weight)
+        self._class_weights = None if weights is None else weights.to(self.device)
         self._choosing = c.chooses and c.policy_weight > 0
         self._table: NDArray[np.int16] | None = None
         self._team = team()
@@ -89,38 +92,43 @@ class BatchTrainer(MCNTrainer):
         return self._table
 
     def _learn(self) -> tuple[float, float]:
-        total = right = 0.0
+        logged: list[torch.Tensor] = []
         for place, batch in enumerate(self._loader()):
             self.optimizer.zero_grad(set_to_none=True)
-            loss, logged, hits = self._loss(batch)
+            loss, found = self._loss(batch)
             # Gradients are averaged over the processes, and each has its part of the sum.
             whole = self._batches.size(self.epoch * len(self._batches) + place) / self._team.size
             (loss / whole).backward()
             self.optimizer.step()
-            total, right = total + logged, right + hits
-        total, right = self._team.sum(total, right)
+            logged.append(found)
+        total, right = self._team.sum(
+            *(math.fsum(each) for each in zip(*host(torch.stack(logged)), strict=True))
+        )
         self._check(total)
         return total / len(self.problem.train), right / len(self.problem.train)
 
-    def step(self, batch: Batch) -> tuple[torch.Tensor, float, float]:
-        """The summed loss of a batch, the classifier's part of it, and the number of right answers."""
+    def step(self, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
+        """The summed loss of a batch; and the classifier's part of it with the number of right answers."""
         if not len(batch.nodes):  # this process has no share of the last batch, but the others wait for it
             if self._choosing:
-                self.objective.advantage(torch.empty(0), torch.empty(0, self.objective.state_width))
-            return sum((p.sum() for p in self._loss.parameters()), torch.zeros(())) * 0.0, 0.0, 0.0
-        labels = self.problem.labels[torch.from_numpy(batch.nodes)]
+                nothing = torch.empty(0, self.objective.state_width, device=self.device)
+                self.objective.advantage(nothing[:, 0], nothing)
+            none = torch.zeros((), device=self.device)
+            return sum((p.sum() for p in self._loss.parameters()), none) * 0.0, torch.stack([none, none])
+        labels = self.problem.labels[torch.from_numpy(batch.nodes)].to(self.device)
         passes = [self._pass(batch, i) for i in range(len(batch.draws))]
         logits = passes[0][0]
         loss = loss_c = classification_loss(logits, labels, self._class_weights)
         if self._choosing:
             loss = loss + self.config.policy_weight * self._policy_loss(*passes[-1], labels)
-        right = float((logits.detach().argmax(1) == labels).sum())
-        return loss, float(loss_c.detach()), right
+        right = (logits.detach().argmax(1) == labels).sum().to(loss_c.dtype)
+        return loss, torch.stack([loss_c.detach(), right])
 
     def _pass(self, batch: Batch, i: int) -> tuple[torch.Tensor, Sequence[Choices]]:
         blocks: list[SampledBlock] = batch.draws[i]
         key = derive(self.config.seed, 1, batch.number, i)
-        return sampled_pass(self.model, batch.xs[i], blocks, key)
+        x = batch.xs[i]
+        return sampled_pass(self.model, x.to(self.device) if isinstance(x, torch.Tensor) else x, blocks, key)
 
     def _policy_loss(
         self, logits: torch.Tensor, choices: Sequence[Choices], labels: torch.Tensor
@@ -147,7 +155,7 @@ class BatchTrainer(MCNTrainer):
 
     def _exact(self, rows: NDArray[np.int64], choice: int | None) -> tuple[torch.Tensor, NDArray[np.int16]]:
         found = infer(self.model, self.features, self.graph, rows, choice=choice)
-        return found.logits, _table(found)
+        return found.logits.cpu(), _table(found)
 
     def load(self, tensors: dict[str, torch.Tensor], state: dict[str, Any]) -> None:
         """Go on from what `tensors` and `state` gave."""
@@ -166,7 +174,7 @@ class _Loss(torch.nn.Module):
         self.model, self.value = trainer.model, trainer.objective.advantage.module
         self._step = trainer.step
 
-    def forward(self, batch: Batch) -> tuple[torch.Tensor, float, float]:
+    def forward(self, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
         """Compute the loss, and what to log."""
         return self._step(batch)
 

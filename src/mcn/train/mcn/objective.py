@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from mcn.motifs import NODE_ORBITS
 from mcn.nn import MCN, Choices
+from mcn.train.devices import host, placed
 from mcn.train.losses import agreement_loss, attention_loss, classification_loss, correctness
 from mcn.train.mcn.advantage import Advantage, advantage
 from mcn.train.mcn.config import MCNConfig
@@ -21,8 +23,13 @@ class Step(NamedTuple):
     """The loss of one step, and what to log."""
 
     loss: torch.Tensor
-    train_loss: float
-    train_accuracy: float
+    logged: torch.Tensor
+    nodes: int
+
+    def fetch(self) -> tuple[float, float]:
+        """Return the classifier's loss per training node, and the share of right answers."""
+        total, right = host(self.logged)
+        return total / self.nodes, right
 
 
 class Objective:
@@ -38,11 +45,20 @@ class Objective:
 
     def __init__(self, model: MCN, problem: Problem, config: MCNConfig) -> None:
         self._problem, self._config = problem, config
-        self._labels = problem.train_labels
-        self._class_weights = problem.class_weights(config.class_weight)
-        self._train = torch.from_numpy(problem.train)
+        self.device = model.offset.device
+        self._labels = problem.train_labels.to(self.device)
+        weights = problem.class_weights(config.class_weight)
+        self._class_weights = None if weights is None else weights.to(self.device)
+        self._train = torch.from_numpy(problem.train).to(self.device)
         self.state_width = _state_width(model)
         self.advantage: Advantage = advantage(str(config.advantage), self.state_width)
+        if self.advantage.module is not None:
+            self.advantage.module.to(self.device)
+
+    @cached_property
+    def x(self) -> Any:
+        """The features of all nodes, where the network is."""
+        return placed(self._problem.inputs.x, self.device)
 
     def step(self, model: MCN, epoch: int, plain: bool = False) -> Step:
         """The loss of one step.
@@ -69,16 +85,17 @@ class Objective:
             tried = [self._pass(model, p.train, False, True)] if plain else passes
             losses = [self._policy_loss(*each) for each in tried]
             loss = loss + c.policy_weight * torch.stack(losses).mean()
-        right = float((scores[0].detach().argmax(1) == self._labels).float().mean())
-        return Step(loss / len(self._labels), float(loss_c.detach()) / len(self._labels), right)
+        right = (scores[0].detach().argmax(1) == self._labels).to(loss_c.dtype).mean()
+        count = len(self._labels)
+        return Step(loss / count, torch.stack([loss_c.detach(), right]), count)
 
     def _pass(
         self, model: MCN, rows: NDArray[np.int64] | None, plain: bool, choosing: bool
     ) -> tuple[torch.Tensor, Sequence[Choices]]:
         p = self._problem
         if plain or not choosing:
-            return model(p.inputs.x, p.inputs.stack, rows, choice=0 if plain else None), []
-        logits, choices = model(p.inputs.x, p.inputs.stack, rows, return_choices=True)
+            return model(self.x, p.inputs.stack, rows, choice=0 if plain else None), []
+        logits, choices = model(self.x, p.inputs.stack, rows, return_choices=True)
         return logits, choices
 
     def _policy_loss(self, logits: torch.Tensor, choices: Sequence[Choices]) -> torch.Tensor:

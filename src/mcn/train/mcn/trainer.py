@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from mcn.nn import MCN
+from mcn.train.devices import torch_device
 from mcn.train.loop import Scores, Trainer, below
 from mcn.train.mcn.config import MCNConfig
 from mcn.train.mcn.objective import Objective
@@ -24,6 +25,7 @@ class MCNTrainer(Trainer):
     lead: float = 0.0
 
     def __post_init__(self) -> None:
+        self.model.to(torch_device(self.config.device))
         self.objective = Objective(self.model, self.problem, self.config)
         super().__post_init__()
 
@@ -33,10 +35,11 @@ class MCNTrainer(Trainer):
     def _learn(self) -> tuple[float, float]:
         self.optimizer.zero_grad(set_to_none=True)
         step = self.objective.step(self.model, self.epoch, self.plain)
-        self._check(step.train_loss)
         step.loss.backward()  # type: ignore[no-untyped-call]
         self.optimizer.step()
-        return step.train_loss, step.train_accuracy
+        train_loss, train_accuracy = step.fetch()
+        self._check(train_loss)
+        return train_loss, train_accuracy
 
     @property
     def plain(self) -> bool:
@@ -59,7 +62,7 @@ class MCNTrainer(Trainer):
 
     def _scores(self, choice: int | None) -> Scores:
         return self._judge(
-            self.model(self.problem.inputs.x, self.problem.inputs.stack, self.problem.val, choice=choice)
+            self.model(self.objective.x, self.problem.inputs.stack, self.problem.val, choice=choice)
         )
 
     def final_scores(self) -> Scores:
@@ -111,4 +114,5 @@ def _optimizer(model: MCN, extra: list[torch.nn.Parameter], config: MCNConfig) -
         lr = config.lr if config.policy_lr is None else config.policy_lr
         decay = config.weight_decay if config.policy_decay is None else config.policy_decay
         groups.append({"params": selector, "lr": lr, "weight_decay": decay})
-    return torch.optim.Adam(groups, lr=config.lr, weight_decay=config.weight_decay, fused=True)
+    fused = model.offset.device.type in ("cpu", "cuda")
+    return torch.optim.Adam(groups, lr=config.lr, weight_decay=config.weight_decay, fused=fused)

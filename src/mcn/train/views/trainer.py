@@ -15,6 +15,7 @@ from mcn.matrices import PageRankRows
 from mcn.nn import MotifViews, exact_features, mix_features, ops
 from mcn.nn._rng import derive
 from mcn.nn.features import SparseFeatures
+from mcn.train.devices import host
 from mcn.train.loop import Scores, Trainer, below
 from mcn.train.losses import agreement_loss
 from mcn.train.views.config import ViewsConfig
@@ -42,30 +43,36 @@ class ViewsTrainer(Trainer):
         self.x: SparseFeatures = self.problem.inputs.x
         self.rows: PageRankRows = self.problem.inputs.rows
         self.mean = _copy(self.model)
-        self._class_weights = self.problem.class_weights(self.config.class_weight)
+        weights = self.problem.class_weights(self.config.class_weight)
+        self._class_weights = None if weights is None else weights.to(self.device)
         self._others = np.setdiff1d(np.arange(self.rows.num_nodes), self.problem.train)
         exact = not self.config.smooth_predictions
-        self._val_features = exact_features(self.rows, self.x, self.problem.val) if exact else None
+        self._val_features = (
+            exact_features(self.rows, self.x, self.problem.val).to(self.device) if exact else None
+        )
 
     def _make_optimizer(self) -> torch.optim.Optimizer:
         c = self.config
-        return torch.optim.Adam(self.model.parameters(), lr=c.lr, weight_decay=c.weight_decay, fused=True)
+        fused = self.device.type in ("cpu", "cuda")
+        return torch.optim.Adam(self.model.parameters(), lr=c.lr, weight_decay=c.weight_decay, fused=fused)
 
     def _learn(self) -> tuple[float, float]:
         count = self.config.steps_per_epoch
-        steps = [self._step(self.epoch * count + i) for i in range(count)]
+        steps = host(torch.stack([self._step(self.epoch * count + i) for i in range(count)]))
+        for value, _ in steps:
+            self._check(value)
         loss, right = np.mean(steps, axis=0)
         return float(loss), float(right)
 
-    def _step(self, number: int) -> tuple[float, float]:
+    def _step(self, number: int) -> torch.Tensor:
+        """Change the weights once; the loss and accuracy on the labelled nodes."""
         c = self.config
         labelled, known, unknown = self._all_nodes(number) if c.full_batch else self._some_nodes(number)
-        target = self.problem.labels[torch.from_numpy(labelled)]
+        target = self.problem.labels[torch.from_numpy(labelled)].to(self.device)
         loss = torch.nn.functional.cross_entropy(
             known.flatten(0, 1), target.repeat(c.passes), self._class_weights
         )
-        value = float(loss.detach())
-        self._check(value)
+        value = loss.detach()
         weight = c.consistency * min(1.0, number / max(1, c.consistency_ramp))
         if weight > 0 and unknown.shape[1]:
             loss = loss + weight * agreement_loss(list(unknown), c.temperature, c.min_confidence)
@@ -75,7 +82,7 @@ class ViewsTrainer(Trainer):
             torch.nn.utils.clip_grad_norm_(self.model.parameters(), c.clip_gradient)
         self.optimizer.step()
         self._remember()
-        return value, float((known[0].detach().argmax(1) == target).float().mean())
+        return torch.stack([value, (known[0].detach().argmax(1) == target).to(value.dtype).mean()])
 
     def _some_nodes(self, number: int) -> tuple[NDArray[np.int64], torch.Tensor, torch.Tensor]:
         """Return some labelled nodes, the logits [passes, B, C] of their views, and those of other nodes."""
@@ -93,7 +100,9 @@ class ViewsTrainer(Trainer):
             dropout=self.model.mixes_dropout,
             key=derive(key, 0),
         )
-        logits = self.model(mixed, derive(key, 1)).view(c.passes, -1, self.problem.num_classes)
+        logits = self.model(mixed.to(self.device), derive(key, 1)).view(
+            c.passes, -1, self.problem.num_classes
+        )
         return labelled, logits[:, : len(labelled)], logits[:, len(labelled) :]
 
     def _all_nodes(self, number: int) -> tuple[NDArray[np.int64], torch.Tensor, torch.Tensor]:
@@ -107,7 +116,8 @@ class ViewsTrainer(Trainer):
         for i in range(c.passes):
             views = draw.integers(0, self.rows.num_views, count)
             heard = draw.random((count, 1), np.float32) >= c.drop_neighbours
-            keep = torch.from_numpy(heard.astype(np.float32) / np.float32(1.0 - c.drop_neighbours))
+            kept = torch.from_numpy(heard.astype(np.float32) / np.float32(1.0 - c.drop_neighbours))
+            keep = kept.to(self.device)
             passes.append(self.model.whole(self.x, self.rows.select(views), keep, derive(key, i)))
         logits, train = torch.stack(passes), self.problem.train
         return train, logits[:, train], logits[:, self._others]
@@ -151,7 +161,8 @@ def exact_logits(model: MotifViews, x: SparseFeatures, rows: PageRankRows) -> to
         logits = model.whole(x, rows.mean)
     else:
         parts = np.array_split(np.arange(rows.num_nodes), max(1, -(-rows.num_nodes // _ROWS)))
-        logits = torch.cat([model(exact_features(rows, x, part)) for part in parts])
+        device = next(model.parameters()).device
+        logits = torch.cat([model(exact_features(rows, x, part).to(device)) for part in parts])
     if not model.smooth:
         return logits
     return ops.propagate(logits.softmax(1), rows.mean).clamp_min(1e-12).log()
