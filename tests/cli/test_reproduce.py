@@ -231,3 +231,16 @@ def test_the_study_of_choosing_refuses_other_sets(mcn: Run, tmp_path: Path) -> N
     done = mcn("reproduce", "choice", "--methods", "gat", "--out", tmp_path / "out")
     assert done.err.startswith("mcn: --methods must be one of mcn, graphsage, gpr-gnn, acm-gcn, linkx, link")
     assert not (tmp_path / "out").exists()
+
+
+def test_rows_of_the_study_beside_the_rule(mcn: Run, tmp_path: Path) -> None:
+    words = ("reproduce", "choice", "--datasets", "strong-ties", "--methods", "link", "--seeds", 1)
+    done = mcn(*words, "--out", tmp_path / "out")
+    assert done.code == 0, done.err
+    assert done.err.startswith("strong-ties, split 10, link: ")
+    (line,) = (line for line in done.out.splitlines() if line.startswith("| strong-ties |"))
+    files = [tmp_path / "out" / name for name in ("report.md", "rows.csv")]
+    assert done.out.splitlines()[-1] == f"files: {', '.join(map(str, files))}"
+    assert line in files[0].read_text()
+    again = mcn(*words, "--out", tmp_path / "out", "--resume")
+    assert (again.code, again.err, again.out) == (0, "", done.out)

@@ -234,15 +234,28 @@ def _choice(
     )
     text = tables(rows)
     write_text(folder / MARKDOWN, text)
-    return {"rows": rows, "summary": text, "files": [str(folder / MARKDOWN), str(folder / "rows.csv")]}
+    files = [folder / MARKDOWN, folder / "rows.csv"]
+    if any(row["row"] == "rule" for row in rows) and _can_plot():
+        from mcn.viz import draw_gain
+
+        files.append(folder / "gain.png")
+        draw_gain(rows, files[-1])
+    return {"rows": rows, "summary": text, "files": [str(file) for file in files]}
+
+
+def _can_plot() -> bool:
+    """Whether there is something to draw with: hours of runs are not lost for want of it."""
+    from importlib.util import find_spec
+
+    found = find_spec("matplotlib") is not None
+    if not found:
+        print("no plot of the table: figures need matplotlib: pip install 'mcn[viz]'", file=sys.stderr)
+    return found
 
 
 def _plot(result: dict[str, Any], folder: Path) -> list[str]:
-    """Draw the table, if there is something to draw with: hours of runs are not lost for want of it."""
-    from importlib.util import find_spec
-
-    if find_spec("matplotlib") is None:
-        print("no plot of the table: figures need matplotlib: pip install 'mcn[viz]'", file=sys.stderr)
+    """Draw the table."""
+    if not _can_plot():
         return []
     from mcn.viz.comparison import COMPARISON, write_comparison
 

@@ -33,7 +33,7 @@ def tables(rows: Sequence[dict[str, Any]]) -> str:
         Grid(["set", "splits", *_FIXED, *_CHOSEN], means),
         Grid(["set", *differences, "worth (held-out)", "apparent room", "time / gat"], gaps),
     ]
-    return markdown([*grids, *beside(rows, figures)])
+    return markdown([*(grids if ruled else []), *beside(rows, figures)])
 
 
 def _count(own: dict[str, dict[int, float]]) -> int:
