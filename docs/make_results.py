@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from mcn.experiments.choice.report import filled_choice
+from mcn.experiments.choice.report import filled_page
 from mcn.experiments.choice.study import merged, read_rows, write_rows
 from mcn.experiments.paper.page import filled
 from mcn.viz import draw_gain
@@ -18,14 +18,16 @@ from mcn.viz import draw_gain
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "docs" / "results"
 PAGES = ("README.md", "docs/reproduction.md", "docs/beyond.md")
-CHOICE, CHOICE_PAGE = RESULTS / "choice.csv", ROOT / "docs" / "choice.md"
+CHOICE, CHOICE_PAGES = RESULTS / "choice.csv", ("docs/choice.md", "docs/baselines.md")
 
 
 def main(more: list[str]) -> None:
     """Every part of every page, after the rows of further files have been added to the study of choosing."""
     rows = merged(*(read_rows(Path(file)) for file in (CHOICE, *more)))
     write_rows(CHOICE, rows)
-    CHOICE_PAGE.write_text(filled_choice(CHOICE_PAGE.read_text(encoding="utf-8"), rows), encoding="utf-8")
+    for name in CHOICE_PAGES:
+        page = ROOT / name
+        page.write_text(filled_page(page.read_text(encoding="utf-8"), rows), encoding="utf-8")
     draw_gain(rows, ROOT / "docs" / "img" / "choice.png")
     for name in PAGES:
         page = ROOT / name

@@ -9,7 +9,8 @@ import pytest
 from mcn.experiments.choice import study
 from mcn.experiments.choice.beside import beside
 from mcn.experiments.choice.others import COMPETITORS, run_other
-from mcn.experiments.choice.report import filled_choice, tables
+from mcn.experiments.choice.published import PUBLISHED, published_table
+from mcn.experiments.choice.report import filled_page, tables
 from mcn.experiments.paper.report_markdown import markdown
 from tests.train.graphs import small_graph
 
@@ -113,12 +114,22 @@ def test_medians_are_over_what_all_share() -> None:
     assert beside([], {"d": figures["d"]}) == []
 
 
-def test_the_page_says_what_the_kept_runs_say() -> None:
+@pytest.mark.parametrize("name", ["choice.md", "baselines.md"])
+def test_the_page_says_what_the_kept_runs_say(name: str) -> None:
     """After new runs: python docs/make_results.py."""
-    page = (ROOT / "docs" / "choice.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / name).read_text(encoding="utf-8")
     rows = study.read_rows(ROOT / "docs" / "results" / "choice.csv")
-    assert filled_choice(page, rows) == page
-    assert filled_choice(page.replace("| cora |", "| coral |"), rows) == page
+    assert filled_page(page, rows) == page
+    assert filled_page(page.replace(" texas | ", " nevada | "), rows) == page
     assert rows == study.merged(rows)
     with pytest.raises(ValueError, match="has no <!-- choice -->"):
-        filled_choice("# Another page\n", rows)
+        filled_page("# Another page\n", rows)
+
+
+def test_published_values_beside_ours() -> None:
+    """Only sets with given splits, whose numbers mean the same everywhere, can be compared."""
+    rows = [_row("texas", split, "linkx", test) for split, test in enumerate((0.7, 0.8))]
+    text = published_table(rows)
+    assert "| linkx | texas | 74.6 ± 8.4 | Lim et al. 2021 | 75.0 ± 7.1 | 2 |" in text
+    assert "| linkx | actor | 36.1 ± 1.6 | Lim et al. 2021 | – | 0 |" in text
+    assert not {name for _, name in PUBLISHED} & set(study.FIRST)

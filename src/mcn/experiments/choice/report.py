@@ -9,6 +9,7 @@ import numpy as np
 
 from mcn.experiments.choice.beside import beside
 from mcn.experiments.choice.figures import by_row, gap, said
+from mcn.experiments.choice.published import published_table
 from mcn.experiments.paper.document import Grid
 from mcn.experiments.paper.report import DASH
 from mcn.experiments.paper.report_markdown import markdown
@@ -16,9 +17,6 @@ from mcn.experiments.paper.report_markdown import markdown
 _FIXED = ("mlp", "counts", "gcn", "sage", "gat", "triangle-sum", "triangle")
 _CHOSEN = ("pick", "blend", "nodes", "mixture", "control", "rule")
 _PAIRS = (("rule", "pick"), ("rule", "gat"), ("nodes", "pick"), ("control", "pick"))
-
-
-_BEGIN, _END = "<!-- choice -->", "<!-- end of choice -->"
 
 
 def tables(rows: Sequence[dict[str, Any]]) -> str:
@@ -73,10 +71,20 @@ def _of(row: dict[str, Any], name: str, split: int) -> bool:
     return row["set"] == name and int(row["split"]) == split
 
 
-def filled_choice(page: str, rows: Sequence[dict[str, Any]]) -> str:
-    """Return a page with the tables of these rows between its two marks."""
-    before, _, rest = page.partition(_BEGIN)
-    after = rest.partition(_END)[2]
-    if not after:
-        raise ValueError(f"the page has no {_BEGIN} … {_END}")
-    return f"{before}{_BEGIN}\n\n{tables(rows).strip()}\n\n{_END}{after}"
+def filled_page(page: str, rows: Sequence[dict[str, Any]]) -> str:
+    """Return a page with what these rows say between its marks, of which it has one pair or more.
+
+    Raises:
+        ValueError: the page has none.
+    """
+    found = 0
+    for mark, made in (("choice", tables), ("published", published_table)):
+        begin, end = f"<!-- {mark} -->", f"<!-- end of {mark} -->"
+        before, _, rest = page.partition(begin)
+        after = rest.partition(end)[2]
+        if after:
+            page = f"{before}{begin}\n\n{made(rows).strip()}\n\n{end}{after}"
+            found += 1
+    if not found:
+        raise ValueError("the page has no <!-- choice --> … <!-- end of choice -->, nor <!-- published --> …")
+    return page
