@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from mcn.data import edge_text
 from mcn.data.edge_files import read_edges
@@ -93,9 +96,65 @@ def test_many_ids_and_long_ones() -> None:
     ids = [f"{'n' * (number % 30)}{number}" for number in range(20_000)]
     ends = rng.integers(0, len(ids), (30_000, 2))
     content = "\n".join(f"{ids[u]},{ids[v]}" for u, v in ends.tolist()).encode()
-    found = named_edges(content, 0, ",")
-    assert found is not None
-    assert found.names == sorted(found.names)
-    assert [found.names[at] for at in found.ends.T.ravel()] == [ids[at] for at in ends.ravel()]
-    appeared = list(dict.fromkeys(ids[at] for at in ends.ravel()))
-    assert [found.names[at] for at in found.first] == appeared
+    for parts in (1, 3):
+        found = named_edges(content, 0, ",", parts)
+        assert found is not None
+        assert found.ids.tolist() == sorted(found.ids)
+        assert [found.ids[at] for at in found.ends.T.ravel()] == [ids[at] for at in ends.ravel()]
+        appeared = list(dict.fromkeys(ids[at] for at in ends.ravel()))
+        assert [found.ids[at] for at in found.first] == appeared
+
+
+LINES = [
+    "ann,bob",
+    "bob , eve",
+    "a-name-of-seventeen,ann",
+    "",
+    "  ",
+    "# a, comment",
+    "%,,",
+    "é,ann",
+    "eve,é\r",
+]
+BAD = ["ann", "ann,bob,eve", ",bob", "ann,", "ann,\x0bbob", "ann\x00,bob"]
+
+
+@given(
+    lines=st.lists(st.sampled_from(LINES), min_size=1, max_size=30),
+    bad=st.none() | st.tuples(st.sampled_from(BAD), st.integers(0, 29)),
+    parts=st.integers(2, 9),
+    ended=st.booleans(),
+)
+@settings(max_examples=150, deadline=None)
+def test_the_number_of_parts_changes_nothing(
+    lines: list[str], bad: tuple[str, int] | None, parts: int, ended: bool
+) -> None:
+    """Files cut into parts give the ids, their order and the edges of the whole; what is odd is refused."""
+    if bad is not None:
+        lines = [*lines[: bad[1]], bad[0], *lines[bad[1] :]]
+    content = ("\n".join(lines) + "\n" * ended).encode()
+    whole, cut = (named_edges(content, 0, ",", count) for count in (1, parts))
+    assert (whole is None) == (cut is None)
+    if whole is None or cut is None:
+        return
+    assert bad is None or set(lines) - {bad[0]} <= {"", "  ", "# a, comment", "%,,"}
+    assert cut.ends.tolist() == whole.ends.tolist()
+    assert cut.ids.tolist() == whole.ids.tolist()
+    assert (cut.width, cut.first.tolist()) == (whole.width, whole.first.tolist())
+
+
+@pytest.mark.parametrize("bad", ["ann", "ann,bob,eve", ",bob", "ann,\x0bbob,", '7.5,"x', "caf\udce9,x"])
+def test_errors_name_the_same_line_whatever_the_number_of_parts(
+    bad: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(edge_text, "LARGE", 0)
+    path = tmp_path / "edges.csv"
+    lines = [f"n{number},n{number * 7 % 50}" for number in range(200)]
+    path.write_bytes("\n".join([*lines[:150], bad, *lines[150:]]).encode("utf-8", "surrogateescape"))
+    said = []
+    for parts in (1, 2, 5):
+        monkeypatch.setattr(edge_text, "named_edges", partial(named_edges, parts=parts))
+        with pytest.raises(ValueError, match=r"edges.csv, line 151: ") as error:
+            read_edges(path)
+        said.append(str(error.value))
+    assert said == said[:1] * 3

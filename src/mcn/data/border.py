@@ -57,9 +57,10 @@ def check_nodes(path: object, count: int) -> None:
 def read_bytes(path: Path) -> bytes:
     """Return a file's content, unpacked if its name ends in `.gz` or `.GZ`; at most `max_bytes` of it."""
     if path.suffix.lower() != ".gz":
-        check_size(path, path.stat().st_size)
+        size = path.stat().st_size
+        check_size(path, size)
         with path.open("rb") as plain:
-            return _bounded(plain, path, "holds")
+            return _bounded(plain, path, "holds", size)
     try:
         with gzip.open(path) as packed:
             return _bounded(packed, path, "unpacks to")
@@ -67,9 +68,10 @@ def read_bytes(path: Path) -> bytes:
         raise ValueError(f"{path}: not a readable gzip file, damaged or truncated ({error})") from error
 
 
-def _bounded(stream: IO[bytes] | gzip.GzipFile, path: Path, does: str) -> bytes:
+def _bounded(stream: IO[bytes] | gzip.GzipFile, path: Path, does: str, expected: int = 0) -> bytes:
+    """Read to the end; a file of the `expected` size is read in one go, without a second copy of it."""
     limit, parts, size = max_bytes(), [], 0
-    while part := stream.read(min(_CHUNK, limit + 1 - size)):
+    while part := stream.read(min(max(_CHUNK, expected - size), limit + 1 - size)):
         parts.append(part)
         size += len(part)
         check_size(path, size, does)

@@ -13,7 +13,7 @@ from mcn._jit import kernel
 from mcn._names import did_you_mean
 from mcn.data.arrow import LARGE, text_numbers
 from mcn.data.border import read_bytes, shown
-from mcn.data.edge_list import EdgeList, checked_weights, compact, further_note, id_array, sorted_ids
+from mcn.data.edge_list import EdgeList, checked_weights, compact, further_note, sorted_ids
 from mcn.data.edge_names import named_edges
 from mcn.data.text import data_lines, find_delimiter, is_integer, is_number, read_text, split_line
 
@@ -137,12 +137,12 @@ def _read_fast(path: Path, delimiter: str | None, header: bool | None, as_text: 
         return None
     notes = further_note(found.width - 2)
     if not as_text:
-        if all(map(is_number, found.names)):  # integers, or a mistake that has a line
+        if all(map(is_number, found.ids)):  # integers, or a mistake that has a line
             return None
-        in_order = (found.names[at] for at in found.first)
+        in_order = (found.ids[at] for at in found.first)
         odd = next(name for name in in_order if not is_integer(name))
         notes.append(f"node ids are read as text (for instance {shown(odd)})")
-    return EdgeList(found.ends, id_array(found.names, as_text=True), notes)
+    return EdgeList(found.ends, found.ids, notes)
 
 
 def find_layout(
