@@ -1,9 +1,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from mcn.data.cells import RawTable, number_cells
 from mcn.data.node_table import NodeTable, node_table, read_table
 
 
@@ -80,3 +84,55 @@ def test_a_table_of_very_many_columns(tmp_path: Path) -> None:
 def test_trailing_nulls_and_long_ids(tmp_path: Path) -> None:
     table = _read(tmp_path, f"id,f\na,1\na\0,2\n{'x' * 100_000},3\n")
     assert [len(name) for name in table.ids] == [1, 2, 100_000]
+
+
+CELLS = ["1", "-2.5", "", "x", "NA", " 3", "1e5", "1e999", "é", '"q"', "#c", "1_0", "nan", "+.5", "."]
+
+
+@given(
+    rows=st.lists(st.lists(st.sampled_from(CELLS), min_size=1, max_size=3), max_size=6),
+    mark=st.sampled_from([",", "\t", ";"]),
+    tidy=st.booleans(),
+)
+@settings(max_examples=200, deadline=None)
+def test_the_quick_way_reads_what_the_careful_one_reads(rows: list[list[str]], mark: str, tidy: bool) -> None:
+    """The same cells, lines and errors; `tidy` rows have the width of the header."""
+    lines = [
+        f"n{place}{mark}" + mark.join([*row, "", ""][:3] if tidy else row) for place, row in enumerate(rows)
+    ]
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "n.csv"
+        path.write_text("\n".join([mark.join("iabc"), *lines]) + "\n", encoding="utf-8")
+        found = [_cells_or_error(path)]
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("mcn.data.node_table.plain_rows", lambda *_: None)
+            found.append(_cells_or_error(path))
+    assert found[0] == found[1]
+
+
+def _cells_or_error(path: Path) -> object:
+    try:
+        raw = read_table(path)
+    except ValueError as error:
+        return str(error)
+    return raw.header, raw.rows, list(raw.where)
+
+
+@given(st.lists(st.sampled_from(CELLS), max_size=5))
+@settings(max_examples=200, deadline=None)
+def test_plain_numbers_are_the_careful_ones(cells: list[str]) -> None:
+    raw = RawTable(
+        "n.csv", ["a"], [[cell] for cell in cells], [f"line {place}" for place in range(len(cells))]
+    )
+
+    def read() -> object:
+        try:
+            return number_cells(raw, "a", cells, None).tolist()
+        except ValueError as error:
+            return str(error)
+
+    quick = read()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("mcn.data.cells.plain_numbers", lambda _: None)
+        careful = read()
+    assert repr(quick) == repr(careful)  # NaN, too

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mcn.data.border import check_size, reading, shown
-from mcn.data.cells import RawTable
+from mcn.data.cells import Places, RawTable
 
 TABLES = (".parquet", ".feather", ".arrow")
 LARGE = 2**20
@@ -136,4 +136,4 @@ def raw_table(name: str, columns: dict[str, list[Any]]) -> RawTable:
             raise ValueError(f"{name}: a column without a name")
     texts = [list(map(cell_text, values)) for values in columns.values()]
     rows = [list(row) for row in zip(*texts, strict=True)]
-    return RawTable(name, list(columns), rows, [f"{name}, row {place + 1}" for place in range(len(rows))])
+    return RawTable(name, list(columns), rows, Places(f"{name}, row", range(1, len(rows) + 1)))

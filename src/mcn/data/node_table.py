@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,18 @@ from numpy.typing import NDArray
 from mcn._names import did_you_mean
 from mcn.data.arrow import TABLES, raw_table, read_arrow
 from mcn.data.border import shown
-from mcn.data.cells import RawTable, is_missing
+from mcn.data.cells import Places, RawTable, is_missing
 from mcn.data.edge_list import id_array
 from mcn.data.objects import frame_columns, values_of
-from mcn.data.text import data_lines, find_delimiter, is_integer, is_number, read_text, split_line
+from mcn.data.text import (
+    data_lines,
+    find_delimiter,
+    is_integer,
+    is_number,
+    plain_rows,
+    read_text,
+    split_line,
+)
 
 _ID_NAMES = ("id", "node", "node_id", "nodeid")
 _LABEL_NAMES = ("label", "class", "y", "target")
@@ -46,11 +55,11 @@ def read_table(path: Path, delimiter: str | None = None) -> RawTable:
     if path.suffix.lower() in TABLES:
         columns = frame_columns(read_arrow(path))
         return raw_table(str(path), {name: values_of(column) for name, column in columns.items()})
-    lines = list(data_lines(read_text(path)))
-    if not lines:
+    text = read_text(path)
+    number, top = next(data_lines(text), (0, ""))
+    if not top:
         raise ValueError(f"{path}: empty; expected a header line (id, label, …) and one line per node")
-    delimiter = find_delimiter(lines[0][1]) if delimiter is None else delimiter
-    number, top = lines[0]
+    delimiter = find_delimiter(top) if delimiter is None else delimiter
     header = split_line(top, delimiter, path, number)
     if any(is_number(name) or not name for name in header):
         raise ValueError(
@@ -59,19 +68,31 @@ def read_table(path: Path, delimiter: str | None = None) -> RawTable:
     twice = sorted(name for name, times in Counter(header).items() if times > 1)
     if twice:
         raise ValueError(f"{path}, line {number}: column {shown(twice[0])} occurs twice")
-    rows, where = [], []
-    for number, line in lines[1:]:
+    quick = plain_rows(text, delimiter)
+    if quick is not None and set(map(len, quick[1])) == {len(header)}:
+        numbers, rows = quick[0][1:], quick[1][1:]
+    else:
+        numbers, rows = _careful_rows(path, text, delimiter, len(header))
+    if not rows:
+        raise ValueError(f"{path}: a header but no nodes")
+    return RawTable(str(path), header, rows, Places(f"{path}, line", numbers))
+
+
+def _careful_rows(
+    path: Path, text: str, delimiter: str | None, width: int
+) -> tuple[list[int], list[list[str]]]:
+    """The numbers and fields of the lines below the header, checked one by one."""
+    numbers, rows = [], []
+    for number, line in islice(data_lines(text), 1, None):
         fields = split_line(line, delimiter, path, number)
-        if len(fields) != len(header):
+        if len(fields) != width:
             raise ValueError(
-                f"{path}, line {number}: {len(fields)} fields, expected {len(header)} as in the header: "
+                f"{path}, line {number}: {len(fields)} fields, expected {width} as in the header: "
                 f"{shown(line.strip())}"
             )
         rows.append(fields)
-        where.append(f"{path}, line {number}")
-    if not rows:
-        raise ValueError(f"{path}: a header but no nodes")
-    return RawTable(str(path), header, rows, where)
+        numbers.append(number)
+    return numbers, rows
 
 
 def node_table(
@@ -128,6 +149,8 @@ def _named(raw: RawTable, name: str, kind: str) -> int:
 
 def _ids(raw: RawTable, column: int) -> NDArray[Any]:
     names = [row[column] for row in raw.rows]
+    if len(set(names)) == len(names) and "" not in names:
+        return id_array(names)
     first: dict[str, int] = {}
     for place, name in enumerate(names):
         if not name:

@@ -13,6 +13,7 @@ _INTEGER = re.compile(r"0|[1-9][0-9]{0,17}")
 # No two parts of it can take the same digits, so that a long cell is refused in one pass.
 _NUMBER = re.compile(r"[+-]?(([0-9]+(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?|nan|inf|infinity)", re.IGNORECASE)
 _COMMENTS = ("#", "%")
+_WHITE = " \t\x0b\x0c\x1c\x1d\x1e\x1f"  # ASCII that `str.strip` takes away, without line ends
 
 
 def read_text(path: Path) -> str:
@@ -37,6 +38,20 @@ def data_lines(text: str) -> Iterator[tuple[int, str]]:
         content = line.lstrip()
         if content and not content.startswith(_COMMENTS):
             yield number, line
+
+
+def plain_rows(text: str, delimiter: str | None) -> tuple[list[int], list[list[str]]] | None:
+    """Return the numbers and the fields of all lines of a text, if these need no care; else None.
+
+    That is, if there are neither quotes nor comments nor blanks, so that a field is what stands between two
+    separators. It gives what `data_lines` and `split_line` give, and is several times as fast.
+    """
+    if delimiter is None or not text.isascii():
+        return None
+    if any(mark in text for mark in '"#%' + _WHITE.replace(delimiter, "")):
+        return None
+    lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    return [number for number, _ in lines], [line.split(delimiter) for _, line in lines]
 
 
 def find_delimiter(line: str) -> str | None:

@@ -21,6 +21,7 @@ from mcn.data.cells import (
     is_missing,
     number_cells,
     plain_number,
+    plain_numbers,
 )
 
 SCALINGS = ("auto", "raw", "rows", "standard")
@@ -199,6 +200,10 @@ def _fit(
     raw: RawTable, name: str, cells: list[str], rows: NDArray[np.int64], seen: list[str]
 ) -> tuple[Column | None, NDArray[np.float64] | None]:
     """The treatment of one column before scaling, and its numbers in the training rows (NaN: missing)."""
+    plain = plain_numbers(seen)
+    if plain is not None and not np.isnan(plain).all():
+        holes = bool(np.isnan(plain).any())
+        return Column(name, "number", fill=float(np.nanmean(plain)), indicator=holes), plain
     distinct = {cell for cell in set(seen) if not is_missing(cell)}
     if not distinct:
         return None, None
@@ -275,23 +280,25 @@ def _treat(
 ) -> tuple[int, list[str]]:
     """Fill the columns that one column becomes; the number of missing cells, and notes."""
     notes: list[str] = []
-    holes = np.fromiter(map(is_missing, cells), np.bool_, len(cells))
     if column.kind == "number":
         values = number_cells(raw, column.name, cells, None)
+        holes = np.isnan(values)
         values[holes] = column.fill
         with np.errstate(over="ignore"):
             out[:, 0] = (values - column.mean) / column.scale
         beyond = np.flatnonzero(~np.isfinite(out[:, 0]))
         if len(beyond):
             bad_cell(raw, int(beyond[0]), column.name, EXPECTED["number"])
-    elif column.kind == "boolean":
+    else:
+        holes = np.fromiter(map(is_missing, cells), np.bool_, len(cells))
+    if column.kind == "boolean":
         for row, cell in enumerate(cells):
             truth = column.fill if holes[row] else BOOLEANS.get(cell.lower())
             if truth is None:
                 bad_cell(raw, row, column.name, EXPECTED["boolean"])
             else:
                 out[row, 0] = truth
-    else:
+    elif column.kind == "category":
         place = {value: at for at, value in enumerate(column.categories)}
         codes = np.array([place.get(cell, -1) for cell in cells], np.int64)
         known = np.flatnonzero((codes >= 0) & ~holes)
