@@ -120,6 +120,9 @@ def test_figure4(mcn: Run, data_root: Path, tmp_path: Path) -> None:
         (["figure4", "--datasets", "karate"], "figure4 is about cora, got 'karate'"),
         (["figure1", "--datasets", "karate,cora"], "figure1 shows one graph, got karate, cora"),
         (["table1", "--datasets", "korate"], "unknown data set 'korate'; did you mean 'karate'"),
+        (["table2", "--metric", "f1"], "--metric must be one of accuracy, "),
+        (["figure1", "--metric", "macro-f1"], "--metric is for table2, table3, beyond; figure1 has none"),
+        (["table2", "--metric", "macro-f1", "--from", "x"], "the files of --from hold accuracies only"),
         (["table2", "--sedes", "2"], "no option '--sedes'; did you mean '--seeds'?"),
     ],
 )

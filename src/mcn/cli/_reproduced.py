@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from mcn.train.metrics import LESS_IS_BETTER
+
 
 def print_reproduced(result: dict[str, Any]) -> None:
     """One line per method and data set."""
@@ -42,6 +44,8 @@ def _special(result: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
 
 
 def _measured(result: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
+    if result["metric"] != "accuracy":
+        return _other_metric(result)
     header = ["data set", "method", "paper", "ours", "runs", "rank", "difference", "within noise"]
     lines = [
         [
@@ -54,6 +58,17 @@ def _measured(result: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
             "–" if row["difference"] is None else f"{row['difference']:+.1f}",
             {True: "yes", False: "no", None: "–"}[row["within_noise"]],
         ]
+        for row in result["rows"]
+    ]
+    return header, lines
+
+
+def _other_metric(result: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """Another figure of the same runs; the paper has none."""
+    metric = result["metric"]
+    header = ["data set", "method", f"{metric} × 100" if metric in LESS_IS_BETTER else f"{metric}, %", "runs"]
+    lines = [
+        [row["dataset"], row["method"], _score(row["mean"], row["std"]), str(row["runs"])]
         for row in result["rows"]
     ]
     return header, lines

@@ -45,6 +45,14 @@ def run(
     datasets: Annotated[
         str | None, typer.Option("--datasets", help="Some data sets, separated by commas.")
     ] = None,
+    metric: Annotated[
+        str,
+        typer.Option(
+            "--metric",
+            help="The figure that a table shows of its runs: accuracy, balanced-accuracy, macro-f1, roc-auc, "
+            "average-precision or log-loss. The runs are the same for all.",
+        ),
+    ] = "accuracy",
     jobs: Jobs = None,
     data_root: DataRoot = None,
     out: Annotated[Path | None, out_option("Folder for the results; reproduce/WHAT if not given.")] = None,
@@ -80,6 +88,8 @@ def run(
     difference is noise, the protocol; and with a plot (comparison.png). Every run is kept in ledger.sqlite
     as soon as it is finished.
 
+    With --resume and another --metric a table shows another figure of the runs that are there, and runs none.
+
     Example: mcn reproduce table2 --quick
     """
     one_of("WHAT", what, WHAT)
@@ -89,6 +99,14 @@ def run(
         raise ValueError(f"--scope is for figure4; {what} has none")
     if scope is not None:
         one_of("--scope", scope, ("edges", "pairs"))
+    if metric != "accuracy":
+        from mcn.train.metrics import METRICS
+
+        one_of("--metric", metric, METRICS)
+        if what not in TABLES:
+            raise ValueError(f"--metric is for {', '.join(TABLES)}; {what} has none")
+        if kept is not None:
+            raise ValueError("--metric is for runs; the files of --from hold accuracies only")
     if check is not None and kept is None:
         raise ValueError("--check needs --from: the folder of the runs to repeat")
     if what not in TABLES:
@@ -114,6 +132,7 @@ def run(
                 methods=names,
                 datasets=sets,
                 quick=quick,
+                metric=metric,
                 jobs=jobs,
                 data_root=data_root,
                 resume=resume,
@@ -312,9 +331,9 @@ def _say_finished(entry: Entry, filled: Cell) -> None:
     """A line per filled cell, for logs."""
     spread = "" if filled.std is None else f" ± {filled.std:.1f}"
     runs = f"{filled.runs} run{'s' if filled.runs > 1 else ''}"
-    print(
-        f"{entry.dataset}, {entry.method}: {filled.mean:.1f}{spread} % ({runs})", file=sys.stderr, flush=True
-    )
+    shown = "%" if filled.metric == "accuracy" else f"(100 times {filled.metric})"
+    line = f"{entry.dataset}, {entry.method}: {filled.mean:.1f}{spread} {shown} ({runs})"
+    print(line, file=sys.stderr, flush=True)
 
 
 def _print(result: dict[str, Any]) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mcn.experiments.paper.reported import BEYOND, TABLE2, TABLE3
+from mcn.train.metrics import LESS_IS_BETTER
 from mcn.viz._drawing import COLOURS, FAINT, INK, STYLE, check_path, new_figure, save_figure
 from mcn.viz._scores import Score, caption, lowest, row_labels, scores
 
@@ -63,10 +64,13 @@ def write_comparison(results: Mapping[str, Any], path: str | os.PathLike[str]) -
     with matplotlib.rc_context(STYLE):
         figure.set_layout_engine("constrained", rect=(0, below / height, 1, 1 - below / height), w_pad=0.07)
         for ax, dataset in zip(axes, datasets, strict=True):
-            _panel(ax, dataset, [score for score in found if score.dataset == dataset], list(labels))
+            own = [score for score in found if score.dataset == dataset]
+            _panel(ax, dataset, own, list(labels), results.get("metric", "accuracy"))
         axes[0].set_yticks(range(len(labels)), list(labels.values()), parse_math=False)
         axes[0].tick_params(axis="y", labelleft=True)
         title = str(_TITLES.get(results.get("label", ""), results.get("table", "results")))
+        if results.get("metric", "accuracy") != "accuracy":
+            title = f"{results['table']}: {results['metric']} of the same runs"
         figure.suptitle(title, fontsize=10, color=INK, parse_math=False)
         _legend(figure, axes, (below - 0.04) / height)
         figure.text(0.12 / width, 0.07 / height, "\n".join(words), color=INK, in_layout=False)
@@ -74,7 +78,7 @@ def write_comparison(results: Mapping[str, Any], path: str | os.PathLike[str]) -
     return figure
 
 
-def _panel(ax: Axes, dataset: str, own: Sequence[Score], methods: Sequence[str]) -> None:
+def _panel(ax: Axes, dataset: str, own: Sequence[Score], methods: Sequence[str], metric: str) -> None:
     from matplotlib.ticker import MaxNLocator
 
     ax.set_axis_on()
@@ -82,7 +86,7 @@ def _panel(ax: Axes, dataset: str, own: Sequence[Score], methods: Sequence[str])
     for side in ("top", "right", "left"):
         ax.spines[side].set_visible(False)
     ax.set_title(dataset, fontsize=9, parse_math=False)
-    ax.set_xlabel("test accuracy, %")
+    ax.set_xlabel(f"test {metric}, {'× 100' if metric in LESS_IS_BETTER else '%'}")
     ax.xaxis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 5, 10]))
     ax.set_yticks(range(len(methods)))
     ax.tick_params(axis="y", left=False, labelleft=False)

@@ -130,3 +130,22 @@ def test_metrics_of_the_summary_of_a_run() -> None:
         "test_std": None,
         "val_mean": 0.25,
     }
+
+
+def test_a_cell_of_another_metric_by_hand() -> None:
+    rows = [
+        {
+            "seed": seed,
+            "test_accuracy": 0.5,
+            "val_accuracy": 0.5,
+            "seconds": 1.0,
+            "metrics": {"val": {"log-loss": 0.4}, "test": {"log-loss": value, "roc-auc": None}},
+        }
+        for seed, value in ((3, 0.2), (4, 0.4))
+    ]
+    found = cell(rows, "log-loss")
+    assert found is not None
+    assert found.test == pytest.approx({3: 20.0, 4: 40.0})
+    assert (found.mean, found.merit, found.val_mean) == pytest.approx((30.0, -30.0, 40.0))
+    assert cell(rows, "roc-auc") is None
+    assert cell([{**row, "metrics": None} for row in rows], "log-loss") is None  # runs of 0.1.0

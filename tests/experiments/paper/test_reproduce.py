@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.metrics import f1_score
 
 from mcn.data import load_dataset
 from mcn.experiments import Ledger
@@ -79,3 +80,47 @@ def test_a_table_of_methods_that_are_left_out(data_root: Path, tmp_path: Path) -
     )
     (row,) = found["rows"]
     assert (row["runs"], row["mean"], row["note"]) == (0, None, "not run in a quick run")
+
+
+def test_another_figure_of_the_same_runs(data_root: Path, tmp_path: Path) -> None:
+    """A second metric runs nothing; the paper has no values of it; the accuracies stay as they were."""
+    options = {"methods": ["majority", "lp"], "datasets": ["cora"], "data_root": data_root, "jobs": 1}
+    first = reproduce_table("table2", tmp_path, seeds=[0], **options)
+    before = Ledger(tmp_path / LEDGER).rows()
+    shown = reproduce_table("table2", tmp_path, seeds=[0], metric="macro-f1", resume=True, **options)
+    assert Ledger(tmp_path / LEDGER).rows() == before
+    data = load_dataset("cora", root=data_root)
+    truth = data.y[data.test_mask].numpy()
+    known = data.y[data.train_mask | data.val_mask].numpy()
+    guess = np.full_like(truth, np.bincount(known).argmax())
+    majority, lp = shown["rows"]
+    assert majority["mean"] == pytest.approx(100 * f1_score(truth, guess, average="macro", zero_division=0))
+    assert 60 < lp["mean"] < 85
+    assert [row[key] for row in shown["rows"] for key in ("paper", "difference", "rank")] == [None] * 6
+    assert shown["metric"] == "macro-f1"
+    report = (tmp_path / MARKDOWN).read_text()
+    assert "Test macro-f1 in percent" in report
+    assert "The paper states accuracies only" in report
+    again = reproduce_table("table2", tmp_path, seeds=[0], resume=True, **options)
+    assert again["rows"] == first["rows"]
+
+
+def test_runs_that_lack_the_figure(data_root: Path, tmp_path: Path) -> None:
+    """A method that gives votes has no log-loss: a dash and a note, not a number."""
+    found = reproduce_table(
+        "table2",
+        tmp_path,
+        seeds=[0],
+        methods=["majority", "lp"],
+        datasets=["cora"],
+        metric="log-loss",
+        data_root=data_root,
+        jobs=1,
+    )
+    rows = {row["method"]: row for row in found["rows"]}
+    stored = {row["method"]: row["metrics"]["test"]["log-loss"] for row in Ledger(tmp_path / LEDGER).rows()}
+    for method, value in stored.items():
+        assert rows[method]["mean"] == (None if value is None else pytest.approx(100 * value))
+        assert ("no log-loss" in rows[method]["note"]) == (value is None)
+    with pytest.raises(ValueError, match="did you mean 'macro-f1'"):
+        reproduce_table("table2", tmp_path / "new", metric="macro-f2")

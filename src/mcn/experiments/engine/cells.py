@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mcn.train.metrics import METRICS
+from mcn.train.metrics import LESS_IS_BETTER, METRICS
 
 ROUNDING = 0.05
 """Half a unit of the last digit that the paper prints, in percent."""
@@ -17,12 +17,13 @@ ROUNDING = 0.05
 
 @dataclass(frozen=True)
 class Cell:
-    """The runs of one method on one data set; accuracies in percent, by seed."""
+    """The runs of one method on one data set: 100 times a metric (accuracies in percent), by seed."""
 
     test: dict[int, float]
     val: dict[int, float]
     seconds: float
     epochs: float | None = None
+    metric: str = "accuracy"
 
     @property
     def runs(self) -> int:
@@ -31,17 +32,22 @@ class Cell:
 
     @property
     def mean(self) -> float:
-        """Mean test accuracy."""
+        """Mean of the metric on test nodes."""
         return float(np.mean(list(self.test.values())))
 
     @property
+    def merit(self) -> float:
+        """The mean as a number of which more is better."""
+        return -self.mean if self.metric in LESS_IS_BETTER else self.mean
+
+    @property
     def std(self) -> float | None:
-        """Sample standard deviation (n - 1) of the test accuracies; None for a single run."""
+        """Sample standard deviation (n - 1) of the test figures; None for a single run."""
         return float(np.std(list(self.test.values()), ddof=1)) if self.runs > 1 else None
 
     @property
     def val_mean(self) -> float:
-        """Mean validation accuracy."""
+        """Mean of the metric on validation nodes."""
         return float(np.mean(list(self.val.values())))
 
 
@@ -54,8 +60,11 @@ class Difference:
     pairs: int
 
 
-def cell(rows: Sequence[Mapping[str, Any]]) -> Cell | None:
+def cell(rows: Sequence[Mapping[str, Any]], metric: str = "accuracy") -> Cell | None:
     """What the rows of `run_units` for one method and data set amount to; None without any.
+
+    None, too, if a row lacks the metric: runs of 0.1.0 have accuracies only, and not every method has scores
+    that are probabilities.
 
     Raises:
         ValueError: a row without a test accuracy, or two rows of one seed.
@@ -69,12 +78,18 @@ def cell(rows: Sequence[Mapping[str, Any]]) -> Cell | None:
     if untested:
         raise ValueError(f"rows: the run with seed {untested[0]} has no test accuracy")
     epochs = [row["epochs"] for row in rows if row.get("epochs") is not None]
-    return Cell(
-        {seed: 100 * float(row["test_accuracy"]) for seed, row in zip(seeds, rows, strict=True)},
-        {seed: 100 * float(row["val_accuracy"]) for seed, row in zip(seeds, rows, strict=True)},
-        float(np.mean([row["seconds"] for row in rows])),
-        float(np.mean(epochs)) if epochs else None,
-    )
+    parts: list[dict[int, float]] = []
+    for part in ("test", "val"):
+        values = [
+            float(row[f"{part}_accuracy"]) if metric == "accuracy" else _figure(row, part, metric)
+            for row in rows
+        ]
+        found = {seed: 100 * value for seed, value in zip(seeds, values, strict=True) if value is not None}
+        if len(found) < len(rows):
+            return None
+        parts.append(found)
+    seconds = float(np.mean([row["seconds"] for row in rows]))
+    return Cell(*parts, seconds, float(np.mean(epochs)) if epochs else None, metric)
 
 
 def paired(first: Mapping[int, float], second: Mapping[int, float]) -> Difference | None:

@@ -100,7 +100,7 @@ def ranked_means(
 ) -> dict[str, float | None]:
     """Our means of the methods that take part in the ranking: those that the paper has."""
     found = {method: cells.get((dataset, method)) for method in methods if method in paper.rows}
-    return {method: None if cell is None else cell.mean for method, cell in found.items()}
+    return {method: None if cell is None else cell.merit for method, cell in found.items()}
 
 
 def pairs(cells: Cells, datasets: Sequence[str]) -> list[Pair]:

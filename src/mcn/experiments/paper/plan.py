@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from mcn._names import did_you_mean
+from mcn._names import did_you_mean, one_of
 from mcn.experiments.engine.source import Source
 from mcn.experiments.engine.unit import Unit
 from mcn.experiments.paper.reported import BEYOND, TABLE2, TABLE3, PaperTable
+from mcn.train.metrics import METRICS
 from mcn.train.presets import dataset_config
 from mcn.train.views.config import ViewsConfig
 
@@ -65,6 +66,19 @@ TABLES = {
         "beyond", BEYOND, ("gat", "gat-consistency", "mcn-paper", "mcn", "grand", *VIEWS), 30, first_seed=200
     ),
 }
+
+
+def by_metric(table: Table, metric: str) -> Table:
+    """The same table with another figure in its cells; the paper has no values of it.
+
+    Raises:
+        ValueError: an unknown metric.
+    """
+    one_of("metric", metric, METRICS)
+    if metric == "accuracy":
+        return table
+    title = f"{table.name}: {metric} of the same runs"
+    return replace(table, paper=replace(table.paper, title=title, score=f"test {metric}", rows={}))
 
 
 @dataclass(frozen=True)

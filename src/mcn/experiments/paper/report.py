@@ -125,7 +125,7 @@ def _marked(text: str, line: Line, own: Sequence[Line]) -> str:
 
 
 def _best(own: Sequence[Line]) -> Cell:
-    return max((line.cell for line in own if line.cell is not None), key=lambda cell: cell.mean)
+    return max((line.cell for line in own if line.cell is not None), key=lambda cell: cell.merit)
 
 
 def _with_spread(mean: float, std: float | None) -> str:

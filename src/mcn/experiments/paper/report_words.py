@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from mcn.experiments.paper.compared import Cells, average_ranks
 from mcn.experiments.paper.document import Block, Bullets, Code, Heading
 from mcn.experiments.paper.plan import VIEWS, Entry, Table
-from mcn.experiments.paper.reported import LARGEST_CLASS, PaperTable
+from mcn.experiments.paper.reported import BEYOND, LARGEST_CLASS, PaperTable
+from mcn.train.metrics import LESS_IS_BETTER
 
 _ALWAYS = ("motifs", "steps", "psi", "attention")
 
@@ -23,12 +24,19 @@ class Circumstances:
     versions: Mapping[str, str] = field(default_factory=dict)
     cores: int | None = 1
     wall_seconds: float | None = 0.0
+    metric: str = "accuracy"
 
 
 def opening(table: Table, how: Circumstances) -> str:
     """Say what the numbers are; for table 3 also how close the paper's best are to guessing one class."""
     score = table.paper.score[0].upper() + table.paper.score[1:]
-    text = f"{score} in percent. Seeds {_span(how.seeds)}; mean ± sample standard deviation."
+    unit = "times 100 (less is better)" if how.metric in LESS_IS_BETTER else "in percent"
+    text = f"{score} {unit}. Seeds {_span(how.seeds)}; mean ± sample standard deviation."
+    if how.metric != "accuracy":
+        return (
+            f"{text} The paper states accuracies only. The runs are those of the table and stop by its rule; "
+            "another figure of them is shown."
+        )
     if table.name != "table3":
         return text
     gaps = [
@@ -51,7 +59,8 @@ def reading(paper: PaperTable) -> list[str]:
         "none. The best mean of a column is in bold."
     )
     if not paper.rows:
-        return [ours, *(f"{row} draws from {', '.join(names)}." for row, names in VIEWS.items())]
+        views = VIEWS if paper.label == BEYOND.label else {}
+        return [ours, *(f"{row} draws from {', '.join(names)}." for row, names in views.items())]
     items = [
         ours,
         "within noise: |ours − paper| ≤ 2·sqrt(s²/n + s'²/n') where the paper states a deviation s' over n' "
@@ -155,7 +164,7 @@ def notes(paper: PaperTable, entries: Sequence[Entry], cells: Cells) -> list[str
     """What is missing or odd, cell by cell."""
     said = [f"* {e.method} on {e.dataset}: {e.note}." for e in entries if e.note]
     ran = {method for (_, method), cell in cells.items() if cell is not None}
-    if paper.label == "tab:acc":
+    if paper.label == "tab:acc" and paper.rows:
         if "semiemb" in ran:
             said.append("semiemb on pubmed: the paper has 71.7, as GAT's paper; the GCN paper has 71.1.")
         if "monet" in ran:

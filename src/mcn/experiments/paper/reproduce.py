@@ -6,7 +6,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from mcn.experiments.engine.source import load
 from mcn.experiments.paper.compared import Cells, Line, average_ranks, lines, pairs, ranked_means
 from mcn.experiments.paper.document import Block
 from mcn.experiments.paper.evidence import Checked, check, kept_cells, path_of, read_kept, write_kept
-from mcn.experiments.paper.plan import TABLES, Entry, Table, plan
+from mcn.experiments.paper.plan import TABLES, Entry, Table, by_metric, plan
 from mcn.experiments.paper.report import table_report
 from mcn.experiments.paper.report_html import html
 from mcn.experiments.paper.report_markdown import markdown
@@ -38,6 +38,7 @@ def reproduce_table(
     methods: Iterable[str] | None = None,
     datasets: Iterable[str] | None = None,
     quick: bool = False,
+    metric: str = "accuracy",
     jobs: int | None = None,
     data_root: str | os.PathLike[str] | None = None,
     resume: bool = False,
@@ -60,6 +61,8 @@ def reproduce_table(
             table 2, 0 … 9 for table 3, 200 … 229 for "beyond".
         methods, datasets: those to run; all by default.
         quick: few seeds, and the slow methods fewer or none; the report says which.
+        metric: the figure to show, one of `mcn.train.metrics.METRICS`. The runs are the same for all of them:
+            a second call with `resume` shows another figure of them without running any.
         jobs: runs at a time; as many as there are cores by default.
         data_root: folder to look for data sets in first.
         command: what the report says to repeat it with.
@@ -75,6 +78,7 @@ def reproduce_table(
     """
     began = time.perf_counter()
     table, folder = TABLES[name], Path(out)
+    shown = by_metric(table, metric)
     usual = range(table.first_seed, table.first_seed + table.seeds)
     chosen = tuple(usual if seeds is None else seeds)
     entries = plan(table, chosen, methods=methods, datasets=datasets, quick=quick, data_root=_text(data_root))
@@ -83,13 +87,19 @@ def reproduce_table(
     check_out(folder, resume)
     protocols = {entry.dataset: _sizes(entry) for entry in entries if entry.units}
     ledger = Ledger(folder / LEDGER)
-    cells = _run(entries, ledger, jobs, progress, finished)
+    cells = _run(entries, ledger, metric, jobs, progress, finished)
+    entries = [
+        replace(entry, note=f"some of its runs have no {metric}")
+        if entry.units and cells[entry.dataset, entry.method] is None
+        else entry
+        for entry in entries
+    ]
     if keep is not None:
         write_kept(keep, name, _everything(table, ledger, _text(data_root)), ledger)
     how = Circumstances(
-        command, chosen, protocols, versions(), available_threads(), time.perf_counter() - began
+        command, chosen, protocols, versions(), available_threads(), time.perf_counter() - began, metric
     )
-    return _report(folder, table, entries, cells, how)
+    return _report(folder, shown, entries, cells, how)
 
 
 def render_table(
@@ -170,6 +180,7 @@ def write_report(folder: Path, blocks: list[Block]) -> None:
 def _run(
     entries: list[Entry],
     ledger: Ledger,
+    metric: str,
     jobs: int | None,
     progress: Callable[[float], Any] | None,
     finished: Callable[[Entry, Cell], Any] | None,
@@ -185,7 +196,7 @@ def _run(
         for place, (entry, keys) in list(open_.items()):
             if all(key in known for key in keys):
                 del open_[place]
-                filled = cell([known[key] for key in keys])
+                filled = cell([known[key] for key in keys], metric)
                 if finished is not None and filled is not None:
                     finished(entry, filled)
         if progress is not None:
@@ -194,7 +205,7 @@ def _run(
     rows = run_units([unit for e in entries for unit in e.units], ledger, jobs=jobs, finished=look)
     found, place = {}, 0
     for entry in entries:
-        found[entry.dataset, entry.method] = cell(rows[place : place + len(entry.units)])
+        found[entry.dataset, entry.method] = cell(rows[place : place + len(entry.units)], metric)
         place += len(entry.units)
     return found
 
@@ -210,7 +221,7 @@ def _text(path: str | os.PathLike[str] | None) -> str | None:
 
 
 def results(table: Table, entries: Sequence[Entry], cells: Cells, how: Circumstances) -> dict[str, Any]:
-    """All that the report says in numbers; accuracies in percent, None where there is none."""
+    """All that the report says in numbers; 100 times the metric, None where there is none."""
     found = lines(table.paper, entries, cells)
     columns = [
         ranked_means(table.paper, cells, dataset, [line.method for line in own])
@@ -219,6 +230,7 @@ def results(table: Table, entries: Sequence[Entry], cells: Cells, how: Circumsta
     return {
         "table": table.name,
         "label": table.paper.label,
+        "metric": how.metric,
         "command": how.command,
         "seeds": list(how.seeds),
         "rows": [_result(dataset, line) for dataset, own in found.items() for line in own],
