@@ -143,7 +143,7 @@ def _per_class(y: NDArray[np.int64], wanted: int, seed: int) -> tuple[Parts, str
 def _by_column(request: SplitRequest, raw: RawTable, y: NDArray[np.int64]) -> tuple[Parts, str]:
     name = str(request.split_by)
     cells = raw.cells(name)
-    for row in np.flatnonzero(y >= 0):
+    for row in np.flatnonzero(y >= 0).tolist():
         if is_missing(cells[row]):
             raise ValueError(
                 f"{raw.where[row]}: {shown(cells[row])} in column {shown(name)}, by which nodes are divided; "

@@ -89,7 +89,7 @@ def cell(rows: Sequence[Mapping[str, Any]], metric: str = "accuracy") -> Cell | 
             return None
         parts.append(found)
     seconds = float(np.mean([row["seconds"] for row in rows]))
-    return Cell(*parts, seconds, float(np.mean(epochs)) if epochs else None, metric)
+    return Cell(parts[0], parts[1], seconds, float(np.mean(epochs)) if epochs else None, metric)
 
 
 def paired(first: Mapping[int, float], second: Mapping[int, float]) -> Difference | None:
