@@ -124,7 +124,7 @@ def test_groups(tmp_path: Path) -> None:
         ({"folds": 3, "split_index": 3}, "split_index 3: there are 3 folds, from 0 to 2"),
         ({"split_index": -1}, "split_index must not be negative, got -1"),
         ({"split_index": "x"}, "split_index must be an integer"),
-        ({"scaling": "rwo"}, "scaling must be one of auto, raw, rows, standard, got 'rwo'"),
+        ({"scaling": "rwo"}, "scaling must be one of auto, raw, rows, unit, standard, got 'rwo'"),
     ],
 )
 def test_wrong_use(options: dict[str, Any], message: str, tmp_path: Path) -> None:

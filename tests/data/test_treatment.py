@@ -95,7 +95,7 @@ def test_fitting_sees_training_nodes_only() -> None:
     planted["age"][3:] = ["1e30", ""]
     planted["colour"][3:] = ["mauve", "?"]
     planted["w0"][3:] = ["-0.5", "1e9"]
-    for scaling in ("auto", "raw", "rows", "standard"):
+    for scaling in ("auto", "raw", "rows", "unit", "standard"):
         for names in (list(clean), ["age", "colour"], [f"w{column}" for column in range(10)]):
             tables = [{name: table[name] for name in names} for table in (clean, planted)]
             (one, x, _), (other, z, notes) = (_fit(table, [0, 1, 2], scaling) for table in tables)
@@ -128,7 +128,13 @@ def test_counts_of_words_are_left_for_training_to_divide() -> None:
         assert _fit(words | change)[0].scaling == "raw"
     assert _fit({name: words[name] for name in list(words)[:9]})[0].scaling == "raw"
     assert _fit(words, scaling="standard")[0].scaling == "raw"
-    assert _fit({"age": ["1", "2"]}, scaling="rows")[0].scaling == "rows"
+    for scaling in ("rows", "unit"):
+        assert _fit({"age": ["1", "2"]}, scaling=scaling)[0].scaling == scaling
+    long = {f"w{column}": [str((row * column) % 3) for row in range(30)] for column in range(90)}
+    treatment = _fit(long)[0]
+    assert treatment.scaling == "unit"
+    assert "each row divided by its length in training, as they" in describe(treatment, "auto")
+    assert _fit(long, [0, 1])[0].scaling == "rows"  # two of thirty nodes to learn from
 
 
 def test_columns_that_are_left_out() -> None:

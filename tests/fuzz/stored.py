@@ -157,7 +157,7 @@ def _treatment_seeds() -> list[bytes]:
         {"name": "ok", "kind": "boolean"},
     ]
     table = b"id,label,split,age,town,ok\n1,x,train,5,a,true\n2,y,val,,b,false\n3,x,test,7,c,1\n"
-    stated = [{"scaling": kind, "columns": columns} for kind in ("raw", "rows")]
+    stated = [{"scaling": kind, "columns": columns} for kind in ("raw", "rows", "unit")]
     return [json.dumps(each).encode() + MARK + table for each in stated]
 
 

@@ -80,10 +80,10 @@ def test_rows_of_features_are_normalised_when_asked_for(tmp_path: Any) -> None:
     x = np.random.default_rng(0).standard_normal((6, 4)).astype(np.float32)
     x[2] = 0
     np.save(tmp_path / "x.npy", x)
-    taken = FeatureRows(np.load(tmp_path / "x.npy", mmap_mode="r"), normalize=True)(np.array([5, 2]))
+    taken = FeatureRows(np.load(tmp_path / "x.npy", mmap_mode="r"), scaling="rows")(np.array([5, 2]))
     assert isinstance(taken, torch.Tensor)
     np.testing.assert_allclose(taken.numpy(), [x[5] / np.abs(x[5]).sum(), np.zeros(4)], rtol=1e-6)
     sparse = random_features(6, 9, 0)
-    shares = FeatureRows(sparse, normalize=True)(np.array([1, 4]))
+    shares = FeatureRows(sparse, scaling="rows")(np.array([1, 4]))
     own = sparse.values[sparse.indptr[4] : sparse.indptr[5]]
     np.testing.assert_allclose(shares.values[shares.indptr[1] :], own / own.sum(), rtol=1e-6)  # type: ignore[union-attr]

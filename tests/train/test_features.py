@@ -15,28 +15,30 @@ from mcn.train.problem import Known, Memory, fingerprint
 from tests.train.graphs import same_tensors, small_graph, trained
 
 VALUES = [[1.0, 3.0, 0.0], [0.0, 0.0, 0.0], [-1.0, 1.0, 2.0]]
+UNIT = [[0.1**0.5, 0.9**0.5, 0.0], [0.0, 0.0, 0.0], [-((1 / 6) ** 0.5), (1 / 6) ** 0.5, (4 / 6) ** 0.5]]
 NORMAL = [[0.25, 0.75, 0.0], [0.0, 0.0, 0.0], [-0.25, 0.25, 0.5]]
 
 
-@pytest.mark.parametrize("normalize", [True, False])
-def test_dense_and_sparse_alike(normalize: bool) -> None:
-    dense = features(torch.tensor(VALUES, dtype=torch.float64), normalize)
-    sparse_one = features(feature_tensor(sparse.csr_array(VALUES)), normalize)
+@pytest.mark.parametrize("scaling", ["rows", "unit", "raw"])
+def test_dense_and_sparse_alike(scaling: str) -> None:
+    dense = features(torch.tensor(VALUES, dtype=torch.float64), scaling)
+    sparse_one = features(feature_tensor(sparse.csr_array(VALUES)), scaling)
     assert dense.dtype == sparse_one.dtype == torch.float32
     assert dense.layout == torch.strided
     assert sparse_one.layout == torch.sparse_csr
-    assert dense.tolist() == (NORMAL if normalize else VALUES)
-    assert sparse_one.to_dense().tolist() == dense.tolist()
+    expected = {"rows": NORMAL, "unit": UNIT, "raw": VALUES}[scaling]
+    np.testing.assert_allclose(dense, expected, rtol=1e-6)
+    np.testing.assert_allclose(sparse_one.to_dense(), expected, rtol=1e-6)
 
 
 def test_signs_that_cancel_do_not_blow_up() -> None:
     x = torch.tensor([[1.0, -1.0], [1.0, -0.9999999]])
-    assert features(x, True).abs().max() <= 0.5001
-    assert features(feature_tensor(sparse.csr_array(x.numpy())), True).values().abs().max() <= 0.5001
+    assert features(x, "rows").abs().max() <= 0.5001
+    assert features(feature_tensor(sparse.csr_array(x.numpy())), "rows").values().abs().max() <= 0.5001
 
 
 def test_integers_become_floats() -> None:
-    assert features(torch.tensor([[1, 3], [0, 2]]), True).tolist() == [[0.25, 0.75], [0.0, 1.0]]
+    assert features(torch.tensor([[1, 3], [0, 2]]), "rows").tolist() == [[0.25, 0.75], [0.0, 1.0]]
 
 
 def _words(kind: str, seed: int = 0) -> torch.Tensor:
@@ -54,18 +56,18 @@ def _words(kind: str, seed: int = 0) -> torch.Tensor:
 
 
 @pytest.mark.parametrize("kind", ["ones", "counts", "real"])
-@pytest.mark.parametrize("normalize", [True, False])
+@pytest.mark.parametrize("scaling", ["rows", "unit", "raw"])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_mostly_zero_features_become_those_of_csr(kind: str, normalize: bool, dtype: torch.dtype) -> None:
+def test_mostly_zero_features_become_those_of_csr(kind: str, scaling: str, dtype: torch.dtype) -> None:
     x = _words(kind).to(dtype)
-    turned = features(x, normalize)
+    turned = features(x, scaling)
     parts = sparse.csr_array(x.numpy())
     given = features(
         torch.sparse_csr_tensor(
             torch.from_numpy(parts.indptr), torch.from_numpy(parts.indices), torch.from_numpy(parts.data),
             x.shape, check_invariants=True,
         ),
-        normalize,
+        scaling,
     )  # fmt: skip
     assert turned.layout == torch.sparse_csr
     assert turned.dtype == torch.float32
@@ -78,7 +80,7 @@ def test_mostly_zero_features_become_those_of_csr(kind: str, normalize: bool, dt
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.int64, torch.bool])
 def test_mostly_zero_features_of_any_type(dtype: torch.dtype) -> None:
     x = _words("ones").to(dtype)
-    assert torch.equal(features(x, False).to_dense(), x.float())
+    assert torch.equal(features(x, "raw").to_dense(), x.float())
 
 
 def _fingerprint(x: torch.Tensor) -> str:
@@ -86,12 +88,12 @@ def _fingerprint(x: torch.Tensor) -> str:
     return fingerprint(x, np.array([0, 1]), np.array([0]), Known(labels, ids, ids + 3, 2))
 
 
-@pytest.mark.parametrize(("kind", "normalize"), [("ones", True), ("counts", True), ("real", False)])
-def test_the_fingerprint_does_not_depend_on_the_form(kind: str, normalize: bool) -> None:
+@pytest.mark.parametrize(("kind", "scaling"), [("ones", "rows"), ("counts", "rows"), ("real", "raw")])
+def test_the_fingerprint_does_not_depend_on_the_form(kind: str, scaling: str) -> None:
     x = _words(kind)
-    as_dense = x / x.abs().sum(1, keepdim=True).clamp_min(1e-12) if normalize else x
-    assert _fingerprint(features(x, normalize)) == _fingerprint(as_dense)
-    assert _fingerprint(features(feature_tensor(sparse.csr_array(x.numpy())), normalize)) == _fingerprint(
+    as_dense = x / x.abs().sum(1, keepdim=True).clamp_min(1e-12) if scaling == "rows" else x
+    assert _fingerprint(features(x, scaling)) == _fingerprint(as_dense)
+    assert _fingerprint(features(feature_tensor(sparse.csr_array(x.numpy())), scaling)) == _fingerprint(
         as_dense
     )
 

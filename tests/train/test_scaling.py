@@ -17,7 +17,7 @@ from mcn.experiments.engine.source import in_memory
 from mcn.motifs import NODE_ORBITS
 from mcn.train import MCNClassifier, MCNConfig, ViewsClassifier, load_run, train_run
 from mcn.train.auto.config import AutoConfig
-from mcn.train.features import features, node_features
+from mcn.train.features import features, node_features, scaling_of
 from tests.train.graphs import same_tensors, small_graph
 
 ORBITS = len(NODE_ORBITS)
@@ -77,6 +77,7 @@ def test_a_word_that_is_none() -> None:
         (lambda rng: rng.random((40, 12)) * (rng.random((40, 12)) < 0.15), "rows"),
         (lambda rng: rng.normal(size=(40, 12)) * (rng.random((40, 12)) < 0.1), "rows"),
         (lambda rng: np.eye(40), "rows"),
+        (lambda rng: rng.integers(0, 2, (40, 100)), "unit"),
     ],
 )
 def test_features_are_treated_by_what_they_hold(case: Any, expected: str) -> None:
@@ -86,8 +87,10 @@ def test_features_are_treated_by_what_they_hold(case: Any, expected: str) -> Non
     data = Data(x, torch.tensor([[0, 1], [1, 0]]), train_mask=mask)
     found = node_features(data, True)
     assert found.state["scaling"] == expected
-    if expected == "rows":
-        assert torch.equal(found.x.to_dense(), features(x, True).to_dense())
+    few = Data(x, torch.tensor([[0, 1], [1, 0]]), train_mask=torch.arange(40) < 3)
+    if expected in ("rows", "unit"):
+        assert torch.equal(found.x.to_dense(), features(x, expected).to_dense())
+        assert scaling_of(few) == "rows"  # a tenth of the nodes is not reached
     else:
         seen = found.x[mask].double()
         assert seen.mean(0).abs().max() < 1e-6
@@ -157,7 +160,7 @@ def test_words_in_a_data_of_pyg_are_words_as_before() -> None:
             other[part] = data[part]
         again = MCNClassifier(**QUICK).fit(other)
         assert same_tensors(plain.model_.state_dict(), again.model_.state_dict())
-    normal = feature_csr(features(data.x, True)).toarray()
+    normal = feature_csr(features(data.x, "rows")).toarray()
     other = Data(torch.from_numpy(normal), data.edge_index)
     other.train_mask = data.train_mask
     assert node_features(other, True).state == {"scaling": "rows"}
@@ -187,7 +190,7 @@ def test_structure_stands_beside_words_of_either_form(dense: bool) -> None:
     data.x = data.x.to_dense() if dense else data.x
     made = node_features(data, True)
     assert made.x.layout == torch.sparse_csr
-    given = features(data.x, True).to_dense()
+    given = features(data.x, "rows").to_dense()
     assert torch.equal(made.x.to_dense()[:, :-ORBITS], given)
     assert torch.equal(task_from_data(data).x.to_dense(), made.x.to_dense())
 

@@ -60,7 +60,8 @@ Folds = Annotated[
 Scaling = Annotated[
     str,
     typer.Option(
-        "--features", help="For --graph, what is done to numbers: auto, raw, rows or standard (see the docs)."
+        "--features",
+        help="For --graph, what is done to numbers: auto, raw, rows, unit or standard (see the docs).",
     ),
 ]
 Weights = Annotated[

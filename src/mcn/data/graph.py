@@ -84,9 +84,10 @@ def load_graph(
         features: its feature columns; by default all other columns. "degree" or "wl" for features from the
             graph alone; "degree" is also what a graph without columns gets.
         scaling: what is done to numbers. "standard": minus the mean, divided by the deviation of the training
-            nodes. "rows": nothing here, training divides each row by its sum (`data.scaling` says so). "raw":
-            nothing at all. "auto": "rows" if the columns look like counts of words (ten or more, none
-            negative, whole or mostly zero), else "standard".
+            nodes. "rows": nothing here, training divides each row by its sum (`data.scaling` says so).
+            "unit": likewise, by its length. "raw": nothing at all. "auto": if the columns look like counts of
+            words (ten or more, none negative, whole or mostly zero) "rows" or, where many nodes can be
+            learned from, "unit"; else "standard".
         treatment: what was done to the columns of another table (its `data.treatment`), to be done to this.
         structure: "add" lets training add to the features what the graph says of a node: 15 columns, the
             logarithm of its degree and of its motif counts, standardised on the training nodes. Kept as

@@ -24,7 +24,9 @@ from mcn.data.cells import (
     plain_numbers,
 )
 
-SCALINGS = ("auto", "raw", "rows", "standard")
+_FEW_SHARE, _FEW = 0.1, 1000  # training nodes
+_MANY_WORDS = 40  # in a row
+SCALINGS = ("auto", "raw", "rows", "unit", "standard")
 STRUCTURE = ("none", "add")
 _CATEGORIES = 50
 _WORD_COLUMNS = 10
@@ -66,7 +68,8 @@ class Column:
 class Treatment:
     """What is done to a node table's feature columns, fitted on training nodes; plain values only.
 
-    `scaling` says what training does with the result: "rows" divides each row by its sum, "raw" nothing.
+    `scaling` says what training does with the result: "rows" divides each row by its sum, "unit" by its
+    length, "raw" nothing.
     """
 
     columns: tuple[Column, ...]
@@ -89,8 +92,8 @@ class Treatment:
         Raises:
             ValueError: names what is missing or of the wrong kind.
         """
-        if not isinstance(values, Mapping) or values.get("scaling") not in ("rows", "raw"):
-            raise ValueError("a feature treatment must have scaling (rows or raw) and columns")
+        if not isinstance(values, Mapping) or values.get("scaling") not in ("rows", "unit", "raw"):
+            raise ValueError("a feature treatment must have scaling (rows, unit or raw) and columns")
         columns = values.get("columns")
         if not isinstance(columns, Sequence) or isinstance(columns, str):
             raise ValueError("a feature treatment must have a list of columns")
@@ -136,7 +139,7 @@ def fit_treatment(
         raw: the node table.
         names: its feature columns.
         train: which rows are seen, bool [N].
-        scaling: auto, raw, rows or standard; see `mcn.load_graph`.
+        scaling: auto, raw, rows, unit or standard; see `mcn.load_graph`.
 
     Returns:
         The treatment, and notes on columns that were left out.
@@ -172,7 +175,31 @@ def fit_treatment(
         )
     if empty:
         notes.append(f"columns left out, as no training node has a value: {', '.join(empty)}")
-    return Treatment(tuple(columns), "rows" if counts or scaling == "rows" else "raw"), notes
+    if counts:
+        scaling = row_scaling(np.nan_to_num(np.column_stack(list(numbers.values()))), len(train))
+    return Treatment(tuple(columns), scaling if scaling in ("rows", "unit") else "raw"), notes
+
+
+def row_scaling(seen: Any, nodes: int) -> str:
+    """Return how rows of counts are scaled: by their sum, or by their length where that would underfit.
+
+    A row of many words that sums to one holds tiny numbers, which weights under an L2 penalty can hardly make
+    anything of. With a handful of labels that restraint helps; with many it is underfitting.
+
+    Args:
+        seen: the rows of the training nodes, dense or SciPy's CSR.
+        nodes: number of all nodes.
+
+    >>> long, short = np.ones((30, 100)), np.eye(30)
+    >>> row_scaling(long, 50), row_scaling(long, 1000), row_scaling(short, 50)
+    ('unit', 'rows', 'rows')
+    """
+    labelled = seen.shape[0]
+    if labelled < _FEW_SHARE * nodes and labelled < _FEW:
+        return "rows"
+    total, squares = (np.asarray(abs(each).sum(1), np.float64).ravel() for each in (seen, seen * seen))
+    words = total[squares > 0] ** 2 / squares[squares > 0]  # as many as there are, if all weigh the same
+    return "unit" if len(words) and np.median(words) >= _MANY_WORDS else "rows"
 
 
 def describe(treatment: Treatment, scaling: str) -> str:
@@ -185,9 +212,10 @@ def describe(treatment: Treatment, scaling: str) -> str:
         parts.append(f"{kinds.count('category'):,} of text, one column per category")
     if kinds.count("boolean"):
         parts.append(f"{kinds.count('boolean'):,} of true and false")
-    if treatment.scaling == "rows":
+    if treatment.scaling in ("rows", "unit"):
         why = ", as they look like counts of words" if scaling == "auto" else ""
-        parts.append(f"numbers left as they are, each row divided by its sum in training{why}")
+        what = "sum" if treatment.scaling == "rows" else "length"
+        parts.append(f"numbers left as they are, each row divided by its {what} in training{why}")
     elif "number" in kinds and not any(column.scaled for column in treatment.columns):
         parts.append("numbers left as they are")
     elif "number" in kinds:

@@ -111,7 +111,7 @@ def _closed_up(drawn: Drawn) -> Rows:
 
 
 def store_features(
-    store: GraphStore, normalize: bool = False, scale: NDArray[np.float64] | None = None
+    store: GraphStore, scaling: str = "raw", scale: NDArray[np.float64] | None = None
 ) -> FeatureRows:
     """Return the features of a store, read by node; see `FeatureRows`.
 
@@ -119,7 +119,7 @@ def store_features(
         ValueError: it has none, or sparse ones that would have to be standardised.
     """
     if store.x is not None:
-        return FeatureRows(store.x, normalize, scale)
+        return FeatureRows(store.x, scaling, scale)
     if store.x_indptr is None or store.x_indices is None or store.x_values is None:
         raise ValueError(f"{store.path}: the store has no features; pack it with --nodes")
     if scale is not None:
@@ -130,4 +130,4 @@ def store_features(
         np.asarray(store.x_values),
         store.num_features,
     )
-    return FeatureRows(sparse, normalize)
+    return FeatureRows(sparse, scaling)

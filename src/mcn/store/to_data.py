@@ -71,7 +71,7 @@ def _add_labels(data: Data, store: GraphStore) -> None:
 
 def _add_about(data: Data, about: dict[str, Any]) -> None:
     data.report = [str(line) for line in about.get("report", [])]
-    if about.get("scaling") in ("rows", "raw"):
+    if about.get("scaling") in ("rows", "unit", "raw"):
         data.scaling = about["scaling"]
     if about.get("treatment") is not None:
         data.treatment = Treatment.from_dict(about["treatment"])

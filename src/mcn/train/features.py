@@ -12,9 +12,10 @@ from torch_geometric.data import Data
 
 from mcn._names import one_of
 from mcn.data.sparse import feature_csr, feature_tensor
-from mcn.data.treatment import SCALINGS, STRUCTURE, like_words, moments
+from mcn.data.treatment import SCALINGS, STRUCTURE, like_words, moments, row_scaling
 from mcn.matrices.state import NUM_COUNTS, check_scale, count_scale, standardise_counts
 from mcn.motifs import MotifCounts, count_motifs
+from mcn.nn.feature_rows import row_size
 from mcn.nn.features import mostly_zero
 from mcn.train.problem import Memory
 
@@ -26,8 +27,10 @@ class Ready(NamedTuple):
     state: dict[str, Any]
 
 
-def features(x: torch.Tensor, normalize: bool) -> torch.Tensor:
-    """Return features in float32, each row divided by its sum if asked: dense, or CSR if mostly zero.
+def features(x: torch.Tensor, scaling: str) -> torch.Tensor:
+    """Return features in float32, dense or CSR if mostly zero; rows divided by sum or length if asked.
+
+    scaling: "rows" for the sum, "unit" for the length (the root of the sum of squares), "raw" for neither.
 
     What comes as CSR stays CSR; a dense matrix that is mostly zero (bag-of-words features from PyG) becomes
     what it would be had it come as CSR.
@@ -38,12 +41,12 @@ def features(x: torch.Tensor, normalize: bool) -> torch.Tensor:
     if x.layout == torch.strided:
         dense = x.to(torch.float32)
         if not mostly_zero(dense):
-            return dense / dense.abs().sum(1, keepdim=True).clamp_min(1e-12) if normalize else dense
+            return dense if scaling == "raw" else dense / row_size(dense, scaling)
         # SciPy has no half precision.
         x = (dense if x.dtype in (torch.float16, torch.bfloat16) else x).detach()
     csr: Any = feature_csr(x).astype(np.float64)
-    if normalize:
-        total = np.asarray(abs(csr).sum(1)).ravel()
+    if scaling != "raw":
+        total = np.asarray((csr**2).sum(1) ** 0.5 if scaling == "unit" else abs(csr).sum(1)).ravel()
         scale = np.divide(1.0, total, out=np.zeros_like(total), where=total != 0)
         csr = sp.diags_array(scale) @ csr
     return feature_tensor(csr)
@@ -54,8 +57,9 @@ def node_features(
 ) -> Ready:
     """Return the features of a graph, made ready as `data.scaling` and `data.structure` say.
 
-    `scaling` is auto (also if it is missing), raw, rows or standard. "auto" divides each row by its sum if
-    the features look like counts of words or are mostly zero, and standardises columns otherwise. Features of
+    `scaling` is auto (also if it is missing), raw, rows, unit or standard. "auto" divides each row by its sum
+    or length (see `row_scaling`) if the features look like counts of words or are mostly zero, and
+    standardises columns otherwise. Features of
     files were treated column by column when they were read, and say so. With `structure` "add", 15 columns
     follow: the logarithm of the node's degree and motif counts, standardised.
 
@@ -73,7 +77,7 @@ def node_features(
         state["feature_scale"] = scale
         x = _standardised(data.x, np.asarray(scale))
     else:
-        x = features(data.x, scaling == "rows")
+        x = features(data.x, scaling)
     if "structure_scale" in before or (memory is None and structure(data) == "add"):
         if counts is None:
             counts = count_motifs(data.edge_index, data.num_nodes)
@@ -95,7 +99,7 @@ def structure(data: Data) -> str:
 
 
 def scaling_of(data: Data, normalize: bool = True, fitting: bool = True) -> str:
-    """Return what is to be done to the given features: rows, raw or standard.
+    """Return what is to be done to the given features: rows, unit, raw or standard.
 
     Args:
         data: the graph.
@@ -115,15 +119,15 @@ def scaling_of(data: Data, normalize: bool = True, fitting: bool = True) -> str:
 def _fitting(data: Data) -> str:
     """Return what fits the features that the training nodes have."""
     x = data.x
-    if x.layout != torch.strided or mostly_zero(x):
-        return "rows"
     seen = _seen(data)
+    if x.layout != torch.strided or mostly_zero(x):
+        return row_scaling(seen, int(data.num_nodes))
     whole = bool((seen.data == np.floor(seen.data)).all())
     cells = seen.shape[0] * seen.shape[1]
     words = like_words(
         seen.shape[1], cells, cells - np.count_nonzero(seen.data), bool((seen.data < 0).any()), whole
     )
-    return "rows" if words else "standard"
+    return row_scaling(seen, int(data.num_nodes)) if words else "standard"
 
 
 def _seen(data: Data) -> Any:

@@ -68,7 +68,7 @@ def _by_features(data: Data, known: Known, y: NDArray[np.int64]) -> NDArray[np.f
     """Class probabilities of the validation nodes by logistic regression, its strength chosen on them."""
     from sklearn.linear_model import LogisticRegression
 
-    x: Any = feature_csr(features(data.x, normalize=False)).astype(np.float64)
+    x: Any = feature_csr(features(data.x, "raw")).astype(np.float64)
     scale = abs(x[known.train]).max(axis=0).toarray().ravel() if x.shape[1] else np.ones(0)
     x = x @ sparse.diags_array(np.divide(1.0, scale, out=np.ones_like(scale), where=scale > 0))
     rows = known.train

@@ -66,7 +66,7 @@ def test_sparse_features_from_disk(tmp_path: Path) -> None:
 
     data = small_graph()
     store = stored(tmp_path / "graph", data, x=feature_csr(data.x))
-    taken = store_features(store, normalize=True)(np.array([3, 7]))
+    taken = store_features(store, "rows")(np.array([3, 7]))
     dense = data.x.to_dense()[torch.tensor([3, 7])]
     own = np.zeros(dense.shape)
     for r in range(2):

@@ -24,6 +24,7 @@ from mcn.train.predictions import accuracy_on_test
 from mcn.train.probes.choose import Ridge, as_logits, best_temperature, tempered
 from mcn.train.probes.network import REFIT
 from mcn.train.probes.trainer import ProbesTrainer
+from mcn.train.problem import Problem
 from mcn.train.recipes import work_of
 
 SETS = (
@@ -74,6 +75,12 @@ def run_split(data: Data, seed: int, **changes: Any) -> list[dict[str, Any]]:
         probe.name: work_of(probe.config).predict(net, inputs.of(probe)).probabilities
         for probe, net in zip(model.probes, model.networks, strict=False)
     }
+    for probe in model.probes:  # what others are compared with is trained to its own end
+        if probe.name in _ALONE and by_name[probe.name]["outrun"]:
+            alone = work_of(probe.config).trainer(Problem(inputs.of(probe), problem.known), probe.config)
+            result = fit(alone)
+            by_name[probe.name] |= {"seconds": result.seconds, "epochs": result.epochs}
+            each[probe.name] = work_of(probe.config).predict(alone.model, inputs.of(probe)).probabilities
     choosing = trainer.notes().get("choosing", {})
     chosen: dict[str, NDArray[Any]] = dict(each)
     calibrated = np.stack(
@@ -111,6 +118,7 @@ def run_split(data: Data, seed: int, **changes: Any) -> list[dict[str, Any]]:
     return rows
 
 
+_ALONE = ("mlp", "gcn", "gat")
 _FIGURES = ("gain", "gain_error", "high", "apparent_room", "chance_room", "bound")
 
 

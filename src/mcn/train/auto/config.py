@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 CANDIDATES = ("mlp", "counts", "gcn", "sage", "gat", "triangle-sum", "triangle", "views")
 """What is tried unless told otherwise, cheap ones first."""
 _USUAL: dict[str, Any] = {"lr": 0.01, "patience": 50, "max_epochs": 1000}
+_NETWORK_SETTINGS = {"hidden", "num_layers", "dropout", "lr", "weight_decay"}
+"""What gcn and mlp have values of their own for, or share; given ones go before those."""
 _NETWORKS = {"mlp", "counts", "gcn", "sage", "gat", "views"}
 _VIEWS: dict[str, Any] = {"max_epochs": 100, "patience": 30}
 
@@ -107,7 +110,11 @@ class AutoConfig(BatchedSettings):
         from mcn.train.probes.plan import Plan, Probe, probes_of
 
         shared = self.shared()
-        known = {each.name: each for each in probes_of(shared)}
+        own = {name: value for name, value in self._given(MCNConfig).items() if name in _NETWORK_SETTINGS}
+        known = {
+            each.name: dataclasses.replace(each, config=each.config.replace(**own))
+            for each in probes_of(shared)
+        }
         known["views"] = Probe("views", ViewsConfig(**{**_VIEWS, **self._given(ViewsConfig)}))
         probes = tuple(known[name] for name in self.candidates)
         return Plan(probes, shared.motifs, shared.steps, self.repeats, self.minutes)

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 import torch
 from torch_geometric.data import Data
 
+from mcn.data.treatment import row_scaling
 from mcn.nn.feature_rows import FeatureRows
 from mcn.nn.graph_rows import GraphRows
 from mcn.nn.store_rows import StoreRows, store_features
@@ -69,7 +71,7 @@ def store_inputs(store: GraphStore, config: MCNConfig, memory: Memory | None = N
     before = {} if memory is None else memory.state
     scaled = dict(before) if "scaling" in before else _fitted(store, config.normalize)
     scale = np.asarray(scaled["feature_scale"]) if scaled["scaling"] == "standard" else None
-    features = store_features(store, scaled["scaling"] == "rows", scale)
+    features = store_features(store, "raw" if scale is not None else scaled["scaling"], scale)
     if memory is not None and features.shape[1] != memory.in_channels:
         raise ValueError(
             f"{store.path} has {features.shape[1]} features, but the network was trained on "
@@ -82,13 +84,22 @@ def store_inputs(store: GraphStore, config: MCNConfig, memory: Memory | None = N
 
 def _fitted(store: GraphStore, normalize: bool) -> dict[str, Any]:
     """Say what is to be done to the features, as `node_features` does, by those of the training nodes."""
-    if store.x is None or not normalize:
-        return {"scaling": "rows" if normalize and store.about.get("scaling") != "raw" else "raw"}
+    if not normalize:
+        return {"scaling": "raw"}
     assert store.train_mask is not None
-    seen = torch.from_numpy(np.array(store.x[np.flatnonzero(store.train_mask)]))
+    asked, train = store.about.get("scaling"), np.flatnonzero(store.train_mask)
+    if store.x is None:
+        if asked in ("raw", "rows", "unit") or store.x_indptr is None:
+            return {"scaling": asked or "rows"}
+        parts = (np.asarray(part) for part in (store.x_values, store.x_indices, store.x_indptr))
+        whole: Any = sp.csr_array(tuple(parts), shape=(store.num_nodes, store.num_features))
+        return {"scaling": row_scaling(whole[train], store.num_nodes)}
+    seen = torch.from_numpy(np.array(store.x[train]))
     data = Data(x=seen, train_mask=torch.ones(len(seen), dtype=torch.bool), num_nodes=len(seen))
-    data.scaling = store.about.get("scaling")
+    data.scaling = asked
     scaling = scaling_of(data, normalize)
+    if asked in (None, "auto") and scaling == "unit":  # which is about all nodes, not these
+        scaling = row_scaling(seen.numpy(), store.num_nodes)
     return {"scaling": scaling} | ({"feature_scale": fitted_scale(data)} if scaling == "standard" else {})
 
 

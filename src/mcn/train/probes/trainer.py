@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from mcn.train.held_out import folds_of
 from mcn.train.loop import Epoch, FitResult, Scores, Trainer, below
@@ -40,6 +41,7 @@ from mcn.train.recipes import work_of
 CHOOSABLE = ("accuracy", "balanced-accuracy")
 """Metrics that are a mean over nodes, so that a node's own reward says something of them."""
 _REFIT = "refit"
+_CLEARLY = 2.0  # standard errors
 
 
 @dataclass
@@ -49,6 +51,9 @@ class ProbesTrainer(Trainer):
     With a budget of time, a candidate has in the first round its share of what is left, so that none keeps
     the others from being tried; later a run is begun only if, by what the runs before it took, it ends within
     the budget. A run that is still going when its time is over ends there with the best weights it had.
+
+    A candidate that is clearly behind another ends when its score has not risen for twice its patience,
+    whatever its loss does.
 
     The winner for the whole graph is the candidate with the best mean held-out score (`mcn.train.held_out`)
     over the seeds that it shares with all others; of equals the earlier, cheaper one. Of each candidate the
@@ -72,6 +77,7 @@ class ProbesTrainer(Trainer):
         self._labels = self.problem.val_labels.numpy()
         self._current: Trainer | None = None
         self._verdict: _Verdict | None = None
+        self._best_score, self._risen = -math.inf, 0
         self._begin()
 
     @property
@@ -115,6 +121,7 @@ class ProbesTrainer(Trainer):
 
     def _candidate(self) -> Trainer:
         """Make a fresh training run of the candidate whose turn it is."""
+        self._best_score, self._risen = -math.inf, 0
         probe = _seeded(self._probe(self._name), self.config.seed * 1000 + self._repeat)
         inputs = self.problem.inputs
         if self._name == _REFIT:
@@ -136,9 +143,24 @@ class ProbesTrainer(Trainer):
         current.seconds = team().from_first(lambda: current.seconds)
         self.epoch += 1
         self.seconds += current.seconds - before
-        if current.stopped or self.seconds >= self._until:
+        if found.val_score > self._best_score:
+            self._best_score, self._risen = found.val_score, current.epoch
+        if current.stopped or self.seconds >= self._until or self._outrun(current):
             self._end(current)
         return found._replace(epoch=self.epoch)
+
+    def _outrun(self, current: Trainer) -> bool:
+        """Whether a candidate is clearly behind another, and its score no longer rises.
+
+        A loss that falls ever more slowly would keep it going for thousands of epochs.
+        """
+        if self.config.metric not in CHOOSABLE or self._name == _REFIT:
+            return False
+        if current.epoch - self._risen < 2 * current.config.patience:
+            return False
+        leader = max((float(run["score"]) for run in self.runs), default=0.0)
+        error = math.sqrt(max(leader * (1 - leader), 0.0) / len(self._labels))
+        return leader - self._best_score > _CLEARLY * error
 
     def _end(self, current: Trainer) -> None:
         result, held = current.finish(), current.held_out
@@ -156,7 +178,8 @@ class ProbesTrainer(Trainer):
                 "epochs": result.epochs,
                 "best_epoch": result.best_epoch,
                 "seconds": result.seconds,
-                "cut": not current.stopped,
+                "cut": not current.stopped and self.seconds >= self._until,
+                "outrun": not current.stopped and self.seconds < self._until,
             }
         )
         if not others or own > max(others):
@@ -173,7 +196,14 @@ class ProbesTrainer(Trainer):
         return float((probabilities.argmax(1) == self._labels).mean()) if found is None else found
 
     def _decide(self) -> _Verdict:
-        """Find the winner for the whole graph, and whether nodes choose for themselves."""
+        """Find the winner for the whole graph, and whether nodes choose for themselves.
+
+        The matrices are small: more threads of BLAS would cost more than they do, and change the last bits.
+        """
+        with threadpool_limits(1, "blas"):
+            return self._judge_all()
+
+    def _judge_all(self) -> _Verdict:
         names = [probe.name for probe in self.plan.probes if probe.name in self._kept]
         table, fold = self.table(), folds_of(self._labels, self.config.seed)
         logits = [self._held[name].numpy().astype(np.float64) for name in names]
@@ -348,6 +378,7 @@ class ProbesTrainer(Trainer):
             "runs": self.runs,
             "queue": self._queue,
             "now": [self._name, self._repeat, None if self._until == math.inf else self._until],
+            "risen": [self._best_score if self._risen else None, self._risen],
             "decided": self._verdict is not None,
             "current": None if self._current is None else self._current.state(),
         }
@@ -369,6 +400,8 @@ class ProbesTrainer(Trainer):
         if state["current"] is not None:
             self._current = self._candidate()
             self._current.load(below("current.", tensors), state["current"])
+            best, self._risen = state["risen"]
+            self._best_score = -math.inf if best is None else best
 
     def _make_optimizer(self) -> torch.optim.Optimizer:
         raise AssertionError("each candidate has its own")
