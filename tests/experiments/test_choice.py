@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from mcn.experiments.choice import study
+from mcn.experiments.choice.auto import auto_table
 from mcn.experiments.choice.beside import beside
 from mcn.experiments.choice.others import COMPETITORS, run_other
 from mcn.experiments.choice.published import PUBLISHED, published_table
@@ -120,10 +121,11 @@ def test_the_page_says_what_the_kept_runs_say(name: str) -> None:
     """After new runs: python docs/make_results.py."""
     page = (ROOT / "docs" / name).read_text(encoding="utf-8")
     rows = study.read_rows(ROOT / "docs" / "results" / "choice.csv")
-    assert filled_page(page, rows) == page
-    changed = re.sub("(<!-- (choice|published) -->)", r"\1 anything else", page)
+    auto = study.read_rows(ROOT / "docs" / "results" / "auto.csv")
+    assert filled_page(page, rows, auto) == page
+    changed = re.sub("(<!-- (choice|published|auto) -->)", r"\1 anything else", page)
     assert changed != page
-    assert filled_page(changed, rows) == page
+    assert filled_page(changed, rows, auto) == page
     assert rows == study.merged(rows)
     with pytest.raises(ValueError, match="has no <!-- choice -->"):
         filled_page("# Another page\n", rows)
@@ -136,3 +138,13 @@ def test_published_values_beside_ours() -> None:
     assert "| linkx | texas | 74.6 ± 8.4 | Lim et al. 2021 | 75.0 ± 7.1 | 2 |" in text
     assert "| linkx | actor | 36.1 ± 1.6 | Lim et al. 2021 | – | 0 |" in text
     assert not {name for _, name in PUBLISHED} & set(study.FIRST)
+
+
+def test_auto_beside_the_best_of_three() -> None:
+    own = {"mlp": (0.5, 0.7), "gcn": (0.6, 0.5), "gat": (0.1, 0.2), "auto": (0.65, 0.75)}
+    rows = [
+        _row("texas", split, name, test) | {"seconds": str(10 + split)}
+        for name, both in own.items()
+        for split, test in enumerate(both)
+    ]
+    assert "| texas | 2 | 60.0 | 55.0 | 15.0 | 70.0 | +10.0 ± 5.0 (mlp) | 10–11 |" in auto_table(rows)

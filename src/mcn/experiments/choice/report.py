@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from mcn.experiments.choice.auto import auto_table
 from mcn.experiments.choice.beside import beside
 from mcn.experiments.choice.figures import by_row, gap, said
 from mcn.experiments.choice.published import published_table
@@ -19,6 +20,14 @@ _CHOSEN = ("pick", "blend", "nodes", "mixture", "control", "rule")
 _PAIRS = (("rule", "pick"), ("rule", "gat"), ("nodes", "pick"), ("control", "pick"))
 
 
+_ROOM = {
+    "gain": "worth (held-out)",
+    "apparent_room": "apparent room",
+    "chance_room": "of it by chance",
+    "bound": "bound",
+}
+
+
 def tables(rows: Sequence[dict[str, Any]]) -> str:
     """Return the tables of the study in Markdown, made from its rows."""
     sets = list(dict.fromkeys(str(row["set"]) for row in rows))
@@ -29,7 +38,7 @@ def tables(rows: Sequence[dict[str, Any]]) -> str:
     differences = (f"{a} − {b}" for a, b in _PAIRS)
     grids = [
         Grid(["set", "splits", *_FIXED, *_CHOSEN], means),
-        Grid(["set", *differences, "worth (held-out)", "apparent room", "time / gat"], gaps),
+        Grid(["set", *differences, *_ROOM.values(), "time / gat"], gaps),
     ]
     return markdown([*(grids if ruled else []), *beside(rows, figures)])
 
@@ -47,8 +56,8 @@ def _gaps(own: dict[str, dict[int, float]]) -> list[str]:
 
 
 def _worth(rows: Sequence[dict[str, Any]], name: str) -> list[str]:
-    """What choosing was worth on held-out nodes, the room an oracle would show, and the cost of a run."""
-    gains, rooms = (100 * np.array(said(rows, name, key)) for key in ("gain", "apparent_room"))
+    """What choosing was worth on held-out nodes, what could be gained there, and the cost of a run."""
+    figures = {key: 100 * np.array(said(rows, name, key)) for key in _ROOM}
     cost = [
         sum(
             float(r["seconds"])
@@ -60,30 +69,33 @@ def _worth(rows: Sequence[dict[str, Any]], name: str) -> list[str]:
             (int(row["split"]), row) for row in rows if row["set"] == name and row["row"] == "gat"
         )
     ]
-    return [
-        f"{np.mean(gains):+.1f}" if len(gains) else DASH,
-        f"{np.mean(rooms):.1f}" if len(rooms) else DASH,
-        f"{np.median(cost):.1f}",
+    found = [
+        f"{np.mean(own):{'+' if key == 'gain' else ''}.1f}" if len(own) else DASH
+        for key, own in figures.items()
     ]
+    return [*found, f"{np.median(cost):.1f}"]
 
 
 def _of(row: dict[str, Any], name: str, split: int) -> bool:
     return row["set"] == name and int(row["split"]) == split
 
 
-def filled_page(page: str, rows: Sequence[dict[str, Any]]) -> str:
+def filled_page(page: str, rows: Sequence[dict[str, Any]], auto: Sequence[dict[str, Any]] = ()) -> str:
     """Return a page with what these rows say between its marks, of which it has one pair or more.
+
+    auto: the rows of the recipe `auto`, which are kept apart.
 
     Raises:
         ValueError: the page has none.
     """
     found = 0
-    for mark, made in (("choice", tables), ("published", published_table)):
+    parts = (("choice", tables, rows), ("published", published_table, rows), ("auto", auto_table, auto))
+    for mark, made, own in parts:
         begin, end = f"<!-- {mark} -->", f"<!-- end of {mark} -->"
         before, _, rest = page.partition(begin)
         after = rest.partition(end)[2]
         if after:
-            page = f"{before}{begin}\n\n{made(rows).strip()}\n\n{end}{after}"
+            page = f"{before}{begin}\n\n{made(own).strip()}\n\n{end}{after}"
             found += 1
     if not found:
         raise ValueError("the page has no <!-- choice --> … <!-- end of choice -->, nor <!-- published --> …")
