@@ -120,6 +120,30 @@ def test_weights_are_read_again(mcn: Run, tmp_path: Path) -> None:
     assert message.startswith("the baseline 'lp' does not use edge weights; leave them out")
 
 
+def test_columns_by_other_names_and_new_categories(mcn: Run, tmp_path: Path) -> None:
+    """`--label` and `--id` are kept with the run; a category that training did not have is said."""
+    edges, nodes = write_graph(tmp_path)
+    head, *rows = nodes.read_text().splitlines()
+    text = [f"colour,{head}".replace("label", "outcome").replace("id,", "who,")]
+    text += [f"{['red', 'blue'][place % 2]},{row}" for place, row in enumerate(rows)]
+    nodes.write_text("\n".join(text) + "\n")
+    named = ["--graph", edges, "--nodes", nodes, "--label", "outcome", "--id", "who"]
+    run = tmp_path / "run"
+    assert mcn("train", *named, "--recipe", "mcn", *QUICK, "--no-report", "--out", run).code == 0
+    own = mcn("predict", run)
+    assert (own.out, own.err) == ((run / "predictions.csv").read_text(), "")
+    nodes.write_text("\n".join([text[0], text[1].replace("red", "mauve"), *text[2:]]) + "\n")
+    again = mcn("predict", run, "--graph", edges, "--nodes", nodes)
+    assert again.code == 0
+    assert again.err == (
+        "mcn: note: column 'colour': 1 cells with a category that no training node has, all zeros "
+        f"(for instance 'mauve', {nodes}, line 2)\n"
+    )
+    assert "no label column 'outcomes'; did you mean 'outcome'?" in refused(
+        mcn("check", *named[:4], "--label", "outcomes")
+    )
+
+
 def test_other_features(mcn: Run, run_folder: Path, tmp_path: Path) -> None:
     new = tmp_path / "new"
     new.mkdir()

@@ -97,7 +97,7 @@ def test_the_time_left_passes_while_nothing_is_reported() -> None:
     clock.now += 20
     assert lines.line() == "mcn: comparing, best 81%: 25% after 30 s, about 10 s left"
     clock.now += 40
-    assert lines.line() == "mcn: comparing, best 81%: 25% after 70 s, about 0 s left"
+    assert lines.line() == "mcn: comparing, best 81%: 25% after 70 s, no further for 60 s"
 
 
 def test_what_was_done_before_is_no_measure_of_speed() -> None:
@@ -134,3 +134,14 @@ def test_a_log_of_silent_work(capsys: pytest.CaptureFixture[str], monkeypatch: p
     assert all(line.startswith("mcn: counting: ") and line.isprintable() for line in err.splitlines())
     assert not [thread for thread in threading.enumerate() if thread.name == "mcn-progress"]
     assert capsys.readouterr() == ("", "")
+
+
+def test_work_that_is_done_is_finishing() -> None:
+    clock = Clock()
+    lines = LogLines("training", Intervals(first=10, longest=60), clock)
+    clock.now += 4
+    lines.report(0.5)
+    clock.now += 4
+    lines.report(1.0)
+    clock.now += 4
+    assert lines.line() == "mcn: training: 100% after 12 s, finishing"

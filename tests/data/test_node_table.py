@@ -105,7 +105,7 @@ def test_the_quick_way_reads_what_the_careful_one_reads(rows: list[list[str]], m
         path.write_text("\n".join([mark.join("iabc"), *lines]) + "\n", encoding="utf-8")
         found = [_cells_or_error(path)]
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("mcn.data.node_table.plain_rows", lambda *_: None)
+            patch.setattr("mcn.data.node_table.plain_columns", lambda *_: None)
             found.append(_cells_or_error(path))
     assert found[0] == found[1]
 
@@ -115,15 +115,13 @@ def _cells_or_error(path: Path) -> object:
         raw = read_table(path)
     except ValueError as error:
         return str(error)
-    return raw.header, raw.rows, list(raw.where)
+    return raw.header, raw.columns, list(raw.where)
 
 
 @given(st.lists(st.sampled_from(CELLS), max_size=5))
 @settings(max_examples=200, deadline=None)
 def test_plain_numbers_are_the_careful_ones(cells: list[str]) -> None:
-    raw = RawTable(
-        "n.csv", ["a"], [[cell] for cell in cells], [f"line {place}" for place in range(len(cells))]
-    )
+    raw = RawTable("n.csv", ["a"], [cells], [f"line {place}" for place in range(len(cells))])
 
     def read() -> object:
         try:

@@ -17,15 +17,17 @@ CELLS = st.sampled_from(["", "NA", "?", "1", "0", "2.5", "-3e2", "7"])
 
 
 def _table(columns: dict[str, list[str]]) -> RawTable:
-    rows = [list(row) for row in zip(*columns.values(), strict=True)]
-    return RawTable("n.csv", list(columns), rows, [f"n.csv, line {place + 2}" for place in range(len(rows))])
+    size = len(next(iter(columns.values())))
+    where = [f"n.csv, line {place + 2}" for place in range(size)]
+    return RawTable("n.csv", list(columns), list(columns.values()), where)
 
 
 def _fit(
     columns: dict[str, list[str]], train: list[int] | None = None, scaling: str = "auto"
 ) -> tuple[Treatment, NDArray[np.float32], list[str]]:
     raw = _table(columns)
-    seen = np.ones(len(raw.rows), np.bool_) if train is None else np.isin(np.arange(len(raw.rows)), train)
+    size = len(raw.where)
+    seen = np.ones(size, np.bool_) if train is None else np.isin(np.arange(size), train)
     treatment, left = fit_treatment(raw, list(columns), seen, scaling)
     values, notes = treatment.apply(raw)
     return treatment, values, left + notes

@@ -36,6 +36,16 @@ Trust = Annotated[
         "--trust", help="Let PyG or OGB unpickle the files of a data set, which can run code (pyg:…, ogb:…)."
     ),
 ]
+Label = Annotated[
+    str | None,
+    typer.Option(
+        "--label", help="For --graph: the column of classes; label, class, y or target if not given."
+    ),
+]
+Id = Annotated[
+    str | None,
+    typer.Option("--id", help="For --graph: the column of ids; id, node or node_id, else the first."),
+]
 SplitIndex = Annotated[
     int,
     typer.Option(
@@ -96,6 +106,8 @@ def _given_path(text: str | Path) -> Path:
 
 
 DATA_OPTIONS: dict[str, tuple[Any, Any]] = {
+    "label": (Label, None),
+    "id": (Id, None),
     "split": (Split, None),
     "split_index": (SplitIndex, 0),
     "split_by": (SplitBy, None),

@@ -117,7 +117,11 @@ class LogLines:
         if fraction <= before or told <= since:  # all of it was there at the start: from a ledger, say
             return done
         left = (1.0 - fraction) * (told - since) / (fraction - before) - (elapsed - told)
-        return f"{done}, about {duration(max(left, 0.0))} left"
+        if fraction >= 1.0:
+            return f"{done}, finishing"
+        if left <= 0.0:  # what was heard so far says that it should be over
+            return f"{done}, no further for {duration(elapsed - told)}"
+        return f"{done}, about {duration(left)} left"
 
 
 def duration(seconds: float) -> str:

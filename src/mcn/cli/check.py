@@ -22,7 +22,8 @@ def run(
     """Look at a graph before training: sizes, classes, features, the split, and what is odd about them.
 
     Also what the largest class, the features alone and the graph alone would reach, how alike neighbours
-    are under every motif, and what memory the motif matrices need. No test label is looked at.
+    are under every motif, what memory the motif matrices need, and how long an epoch takes, by training for
+    two. No test label is looked at.
 
     Example: mcn check --graph edges.csv --nodes nodes.csv
     """
@@ -30,9 +31,13 @@ def run(
         data, name = read_input(
             dataset, graph, nodes, data_root, default="strong-ties", **data_given(options)
         )
-        from mcn.train.look import look
+        from mcn.motifs import count_motifs
+        from mcn.train.look import epoch_seconds, look
+        from mcn.train.problem import known_labels
 
-        found = look(data)
+        known_labels(data)  # what cannot be trained on is said before anything is counted
+        counts = count_motifs(data.edge_index, data.num_nodes)
+        found = look(data, counts) | {"epoch_seconds": epoch_seconds(data, counts)}
     if as_json:
         print(json.dumps({"graph": name, **found}, indent=2))
     else:
@@ -41,6 +46,7 @@ def run(
 
 def _print(name: str, found: dict[str, Any], notes: list[str]) -> None:
     from mcn.cli._tables import simpler
+    from mcn.train.auto.config import AutoConfig
 
     print(name)
     for note in notes:
@@ -60,5 +66,9 @@ def _print(name: str, found: dict[str, Any], notes: list[str]) -> None:
         print(f"neighbours of the same class by {motif}: {share:.1%}, adjusted for chance {adjusted:.2f}")
     print(f"accuracy on validation nodes: {simpler(found['alone'], 'accuracy')}")
     print(f"motif matrices (edge and triangle, one step): {found['memory'] / 1e6:,.1f} MB")
+    print(
+        f"time: an epoch with edge and triangle takes {found['epoch_seconds']:.2g} s here, a run has some "
+        f"hundred; the recipe auto trains for {AutoConfig().minutes:g} minutes at most, or --minutes"
+    )
     for remark in found["remarks"]:
         print(f"remark: {remark}")

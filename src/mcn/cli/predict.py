@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -44,6 +45,7 @@ def run(
     """
     check_writable(out, ".csv")
     check_input(None, graph, nodes)
+    from mcn.data.treatment import unusual_cells
     from mcn.store import GraphStore
     from mcn.store.to_data import node_data
     from mcn.train.fits import too_large
@@ -55,7 +57,10 @@ def run(
         how: dict[str, Any] = {"treatment": trained.treatment}
         how["weights"] = weights or trained.source.get("weights")
         how["on_disk"] = lambda store: too_large(store) is not None
+        how["id"] = trained.source.get("id")
         data, _ = read_input(None, graph, nodes, data_root, default="", **how)
+        for note in unusual_cells(getattr(data, "report", None) or []):
+            print(f"mcn: note: {note}", file=sys.stderr)
     else:
         data = read_own(folder, trained.source, data_root, trust)
     own = trained.predict(data)

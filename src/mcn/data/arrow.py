@@ -135,5 +135,4 @@ def raw_table(name: str, columns: dict[str, list[Any]]) -> RawTable:
         if not column:
             raise ValueError(f"{name}: a column without a name")
     texts = [list(map(cell_text, values)) for values in columns.values()]
-    rows = [list(row) for row in zip(*texts, strict=True)]
-    return RawTable(name, list(columns), rows, Places(f"{name}, row", range(1, len(rows) + 1)))
+    return RawTable(name, list(columns), texts, Places(f"{name}, row", range(1, len(texts[0]) + 1)))

@@ -53,7 +53,7 @@ class RawTable:
 
     name: str
     header: list[str]
-    rows: list[list[str]]
+    columns: list[list[str]]
     where: Sequence[str]
 
     @cached_property
@@ -63,8 +63,7 @@ class RawTable:
 
     def cells(self, name: str) -> list[str]:
         """Return a column by its name."""
-        column = self.place[name]
-        return [row[column] for row in self.rows]
+        return self.columns[self.place[name]]
 
 
 def is_missing(cell: str) -> bool:
@@ -126,5 +125,5 @@ def plain_numbers(cells: Sequence[str]) -> NDArray[np.float64] | None:
 
 def bad_cell(raw: RawTable, row: int, name: str, expected: str) -> NoReturn:
     """Raise for a cell that is not what its column holds."""
-    cell = raw.rows[row][raw.place[name]]
+    cell = raw.cells(name)[row]
     raise ValueError(f"{raw.where[row]}: {shown(cell)} in feature column {shown(name)}; {expected}")

@@ -30,7 +30,7 @@ def check_data(data: Data) -> None:
     _check_features(data.x, n)
     masks = {name: _mask(data, name, n) for name in _MASKS}
     _check_overlap(masks)
-    _check_labels(data.y, masks, n)
+    _check_labels(data.y, masks, n, getattr(data, "classes", None))
 
 
 def _check_features(x: Any, n: int) -> None:
@@ -94,7 +94,7 @@ def _kind(value: Any) -> str:
     return f"tensor of layout {value.layout}" if isinstance(value, Tensor) else type(value).__name__
 
 
-def _check_labels(y: Any, masks: dict[str, Tensor], n: int) -> None:
+def _check_labels(y: Any, masks: dict[str, Tensor], n: int, names: Any) -> None:
     if y is None:
         raise ValueError("data.y is missing; expected a class for every node in a mask")
     if not isinstance(y, Tensor) or y.layout != torch.strided:
@@ -109,11 +109,17 @@ def _check_labels(y: Any, masks: dict[str, Tensor], n: int) -> None:
             raise ValueError(
                 f"data.{name} holds node {int(missing[0])}, which has no label (y = {int(y[missing[0]])})"
             )
+    if not masks["train_mask"].any() and not (y >= 0).any():
+        raise ValueError(
+            "no node has a label, so that data.train_mask is empty; expected two classes at least"
+        )
     if not masks["train_mask"].any():
         raise ValueError("data.train_mask is empty; expected at least one training node per class")
     classes = torch.unique(y[y >= 0])
     if len(classes) < 2:
-        raise ValueError(f"data.y holds one class only ({int(classes[0])}); expected at least two")
+        only = int(classes[0])
+        named = f": every label is {str(names[only])!r}" if names is not None and len(names) > only else ""
+        raise ValueError(f"data.y holds one class only ({only}){named}; expected at least two")
     untrained = sorted(set(classes.tolist()) - set(y[masks["train_mask"]].tolist()))
     if untrained:
         warnings.warn(

@@ -59,7 +59,9 @@ def named_edges(content: bytes, start: int, mark: str | None, parts: int | None 
     if len(widths) != 1 or widths == {-1}:
         return None
     starts, sizes, places = _joined_parts(text, words, found)
-    plain = all(part[-1] for part in found)
+    codes, plain = [part[0] for part in found], all(part[-1] for part in found)
+    found.clear()  # their tables, before more is made
+    read.clear()
     names = _names(content, joined(text, starts, sizes).tobytes(), plain)
     if names is None:
         return None
@@ -68,7 +70,7 @@ def named_edges(content: bytes, start: int, mark: str | None, parts: int | None 
     place[order] = np.arange(len(names), dtype=np.int32)
     ids = np.empty(len(names), object)
     ids[:] = names
-    ends = _all_ends([part[0] for part in found], [place[numbers] for numbers in places], parts)
+    ends = _all_ends(codes, [place[numbers] for numbers in places], parts)
     return NamedEdges(ends, ids[order], widths.pop(), place)
 
 

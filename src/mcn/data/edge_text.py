@@ -170,7 +170,12 @@ def _weighted(
     names = split_line(top[0][1], mark, path, top[0][0]) if skip else []
     if weights not in names[2:]:
         near = did_you_mean(weights, names[2:100])
-        hint = near or ("" if skip else "; the first line must name the columns")
+        there = (
+            f"; there is {', '.join(map(shown, names[2:12]))}"
+            if names[2:]
+            else "; there is no further column"
+        )
+        hint = near or (there if skip else "; the first line must name the columns")
         raise ValueError(f"{path}: no weight column {shown(weights)} after the two ids{hint}")
     column = names.index(weights, 2)
     notes = [note for note in found.notes if "further column" not in note] + further_note(len(names) - 3)

@@ -199,9 +199,9 @@ def _attribute_table(path: str, found: EdgeList, attributes: list[dict[str, str]
     names = sorted({key for row in attributes for key in row})
     check_size(path, 8 * len(names) * len(attributes), "has node attributes that make a table of")
     own = [str(name) for name in found.ids]
-    rows = [[node, *(row.get(name, "") for name in names)] for node, row in zip(own, attributes, strict=True)]
+    columns = [own, *([row.get(name, "") for row in attributes] for name in names)]
     # A blank first name cannot collide with an attribute.
-    return RawTable(path, ["", *names], rows, [f"{path}, node {shown(node)}" for node in own])
+    return RawTable(path, ["", *names], columns, [f"{path}, node {shown(node)}" for node in own])
 
 
 def table_positions(

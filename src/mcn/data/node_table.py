@@ -23,7 +23,7 @@ from mcn.data.text import (
     find_delimiter,
     is_integer,
     is_number,
-    plain_rows,
+    plain_columns,
     read_text,
     split_line,
 )
@@ -68,21 +68,17 @@ def read_table(path: Path, delimiter: str | None = None) -> RawTable:
     twice = sorted(name for name, times in Counter(header).items() if times > 1)
     if twice:
         raise ValueError(f"{path}, line {number}: column {shown(twice[0])} occurs twice")
-    quick = plain_rows(text, delimiter)
-    if quick is not None and set(map(len, quick[1])) == {len(header)}:
-        numbers, rows = quick[0][1:], quick[1][1:]
-    else:
-        numbers, rows = _careful_rows(path, text, delimiter, len(header))
-    if not rows:
+    found = plain_columns(text, delimiter, len(header)) or _columns(path, text, delimiter, len(header))
+    numbers, columns = found
+    if not numbers:
         raise ValueError(f"{path}: a header but no nodes")
-    return RawTable(str(path), header, rows, Places(f"{path}, line", numbers))
+    return RawTable(str(path), header, columns, Places(f"{path}, line", numbers))
 
 
-def _careful_rows(
-    path: Path, text: str, delimiter: str | None, width: int
-) -> tuple[list[int], list[list[str]]]:
-    """The numbers and fields of the lines below the header, checked one by one."""
-    numbers, rows = [], []
+def _columns(path: Path, text: str, delimiter: str | None, width: int) -> tuple[list[int], list[list[str]]]:
+    """The numbers of the lines below the header and their columns, checked line by line."""
+    numbers: list[int] = []
+    columns: list[list[str]] = [[] for _ in range(width)]
     for number, line in islice(data_lines(text), 1, None):
         fields = split_line(line, delimiter, path, number)
         if len(fields) != width:
@@ -90,9 +86,10 @@ def _careful_rows(
                 f"{path}, line {number}: {len(fields)} fields, expected {width} as in the header: "
                 f"{shown(line.strip())}"
             )
-        rows.append(fields)
         numbers.append(number)
-    return numbers, rows
+        for column, field in zip(columns, fields, strict=True):
+            column.append(field)
+    return numbers, columns
 
 
 def node_table(
@@ -148,7 +145,7 @@ def _named(raw: RawTable, name: str, kind: str) -> int:
 
 
 def _ids(raw: RawTable, column: int) -> NDArray[Any]:
-    names = [row[column] for row in raw.rows]
+    names = raw.columns[column]
     if len(set(names)) == len(names) and "" not in names:
         return id_array(names)
     first: dict[str, int] = {}
@@ -163,7 +160,7 @@ def _ids(raw: RawTable, column: int) -> NDArray[Any]:
 
 
 def _labels(raw: RawTable, column: int) -> tuple[NDArray[np.int64], list[str]]:
-    cells = [row[column] for row in raw.rows]
+    cells = raw.columns[column]
     present = {cell for cell in cells if not is_missing(cell)}
     classes = sorted(present, key=int) if all(map(is_integer, present)) else sorted(present)
     code = {name: place for place, name in enumerate(classes)}
@@ -172,11 +169,11 @@ def _labels(raw: RawTable, column: int) -> tuple[NDArray[np.int64], list[str]]:
 
 def _splits(raw: RawTable, column: int) -> NDArray[np.int64]:
     codes = []
-    for place, row in enumerate(raw.rows):
-        code = _SPLITS.get(row[column].lower())
+    for place, cell in enumerate(raw.columns[column]):
+        code = _SPLITS.get(cell.lower())
         if code is None:
             raise ValueError(
-                f"{raw.where[place]}: split {shown(row[column])} in column {shown(raw.header[column])}; "
+                f"{raw.where[place]}: split {shown(cell)} in column {shown(raw.header[column])}; "
                 "expected train, val, test or nothing"
             )
         codes.append(code)

@@ -161,6 +161,8 @@ def group_split(
 ) -> Parts:
     """Draw a split that cuts no group: shuffled, one group after the other goes where most is missing.
 
+    Of three groups or more, each part has one at least.
+
     Args:
         y: class of each node, -1 for nodes without a label.
         groups: the group of each node, integers.
@@ -173,8 +175,11 @@ def group_split(
     wanted = np.array(shares, np.float64) / sum(shares) * sizes.sum()
     have = np.zeros(3)
     part_of = np.zeros(len(known), np.int64)
-    for group in np.random.default_rng(seed).permutation(len(known)):
-        part = int(np.argmax(wanted - have))
+    for place, group in enumerate(np.random.default_rng(seed).permutation(len(known))):
+        missing = wanted - have
+        if len(known) - place <= (have == 0).sum():  # the groups that are left go to parts that have none
+            missing = np.where(have == 0, missing, -np.inf)
+        part = int(np.argmax(missing))
         part_of[group] = part
         have[part] += sizes[group]
     parts = np.full(len(labelled), -1, np.int64)

@@ -40,18 +40,23 @@ def data_lines(text: str) -> Iterator[tuple[int, str]]:
             yield number, line
 
 
-def plain_rows(text: str, delimiter: str | None) -> tuple[list[int], list[list[str]]] | None:
-    """Return the numbers and the fields of all lines of a text, if these need no care; else None.
+def plain_columns(text: str, delimiter: str | None, width: int) -> tuple[list[int], list[list[str]]] | None:
+    """Return the numbers of the lines below the header and their columns, if these need no care; else None.
 
     That is, if there are neither quotes nor comments nor blanks, so that a field is what stands between two
-    separators. It gives what `data_lines` and `split_line` give, and is several times as fast.
+    separators, and all lines have `width` of them. It gives what `data_lines` and `split_line` give.
     """
     if delimiter is None or not text.isascii():
         return None
     if any(mark in text for mark in '"#%' + _WHITE.replace(delimiter, "")):
         return None
-    lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
-    return [number for number, _ in lines], [line.split(delimiter) for _, line in lines]
+    lines = text.split("\n")
+    numbers = [number for number, line in enumerate(lines, 1) if line.strip()][1:]
+    rows = [lines[number - 1] for number in numbers]
+    if any(row.count(delimiter) != width - 1 for row in rows):
+        return None
+    cells = delimiter.join(rows).split(delimiter) if rows else []
+    return numbers, [cells[column::width] for column in range(width)]
 
 
 def find_delimiter(line: str) -> str | None:

@@ -32,6 +32,7 @@ _CATEGORIES = 50
 _WORD_COLUMNS = 10
 _ZEROS = 0.8
 _KINDS = ("number", "boolean", "category")
+_MISSING, _NEW = "missing values: ", "a category that no training node has"
 
 
 @dataclass(frozen=True)
@@ -108,8 +109,8 @@ class Treatment:
             ValueError: a column is not there, or a cell is of another kind: names file, line and value.
         """
         width = len(self.feature_names)
-        check_size(raw.name, 4 * width * len(raw.rows), "has feature columns that take")
-        out = np.zeros((len(raw.rows), width), np.float32)
+        check_size(raw.name, 4 * width * len(raw.where), "has feature columns that take")
+        out = np.zeros((len(raw.where), width), np.float32)
         missing: dict[str, int] = {}
         notes: list[str] = []
         at = 0
@@ -334,12 +335,17 @@ def _treat(
         new = np.flatnonzero((codes < 0) & ~holes)
         if len(new):
             notes.append(
-                f"column {shown(column.name)}: {len(new):,} cells with a category that no training node has, "
+                f"column {shown(column.name)}: {len(new):,} cells with {_NEW}, "
                 f"all zeros (for instance {shown(cells[new[0]])}, {raw.where[new[0]]})"
             )
     if column.indicator:
         out[:, -1] = holes
     return int(holes.sum()), notes
+
+
+def unusual_cells(report: Sequence[str]) -> list[str]:
+    """Return the lines of a report on missing cells and on categories that training did not have."""
+    return [line for line in report if line.startswith(_MISSING) or _NEW in line]
 
 
 def _missing_note(missing: Mapping[str, int], columns: Sequence[Column]) -> list[str]:
@@ -350,7 +356,7 @@ def _missing_note(missing: Mapping[str, int], columns: Sequence[Column]) -> list
     marked = sum(column.indicator for column in columns if column.name in missing)
     where = f"{sum(missing.values()):,} cells in {len(missing):,} columns ({first}{more})"
     return [
-        f"missing values: {where}, filled with the mean of the training nodes (numbers) or zeros (text); "
+        f"{_MISSING}{where}, filled with the mean of the training nodes (numbers) or zeros (text); "
         f"{marked:,} columns added that mark them"
     ]
 

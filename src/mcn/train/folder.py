@@ -21,7 +21,8 @@ CONFIG, METRICS, MODEL, LAST = "config.yaml", "metrics.jsonl", "model.safetensor
 PREDICTIONS, SUMMARY = "predictions.csv", "summary.json"
 FILES = (CONFIG, METRICS, MODEL, LAST, PREDICTIONS, SUMMARY)
 _LOCK = ".lock"
-_SOURCE = dict.fromkeys(("dataset", "graph", "nodes", "split", "split_by", "scaling"), str) | {
+_WORDS = ("dataset", "graph", "nodes", "label", "id", "split", "split_by", "scaling", "weights", "structure")
+_SOURCE = dict.fromkeys(_WORDS, str) | {
     "split_index": int,
     "folds": int,
     "trust": bool,

@@ -10,22 +10,29 @@ from torch_geometric.data import Data
 
 from mcn.data.sparse import feature_csr
 from mcn.matrices import stack_size
-from mcn.motifs import count_motifs
-from mcn.train.problem import class_names, known_labels
+from mcn.motifs import MotifCounts, count_motifs
+from mcn.train.fits import decide
+from mcn.train.mcn.config import MCNConfig
+from mcn.train.problem import class_names, known_labels, prepare
+from mcn.train.recipes import work_of
 from mcn.train.remarks import alone, graph_remarks, homophily
 
 _MOTIFS = ("edge", "triangle", "4-cycle", "4-clique")
+_USUAL = ("edge", "triangle")
 
 
-def look(data: Data) -> dict[str, Any]:
+def look(data: Data, counts: MotifCounts | None = None) -> dict[str, Any]:
     """Return what a careful colleague would look at, as plain values; no test label is read.
+
+    `counts` are the motif counts of the graph, if they are known already.
 
     >>> import mcn
     >>> found = look(mcn.load_dataset("karate"))
     >>> found["nodes"], found["edges"], found["degrees"]["max"]
     (34, 78, 17)
     """
-    known, counts = known_labels(data), count_motifs(data.edge_index, data.num_nodes)
+    known = known_labels(data)
+    counts = count_motifs(data.edge_index, data.num_nodes) if counts is None else counts
     labels = known.labels.numpy()
     degree = np.bincount(counts.pairs.ravel(), minlength=data.num_nodes)
     number, part = sparse.csgraph.connected_components(counts.adjacency("edge"), directed=False)
@@ -54,9 +61,25 @@ def look(data: Data) -> dict[str, Any]:
         "split": f"{masks[0]:,} training, {masks[1]:,} validation, {masks[2]:,} test nodes",
         "homophily": by_motif,
         "alone": {"guess": beside.guess, "features": beside.features, "graph": beside.graph},
-        "memory": int(stack_size(counts, ("edge", "triangle"), 1).bytes.sum()),
+        "memory": int(stack_size(counts, _USUAL, 1).bytes.sum()),
         "remarks": graph_remarks(data, known),
     }
+
+
+def epoch_seconds(data: Data, counts: MotifCounts) -> float:
+    """Measure an epoch of MCN with edge and triangle; a first one, which may compile, is left out.
+
+    Mini-batches where the whole graph is not expected to fit into memory.
+
+    Raises:
+        ValueError: says what of `data` cannot be trained on.
+    """
+    config = decide(MCNConfig(motifs=_USUAL, attention="gated", max_epochs=2), counts).config
+    trainer = work_of(config).trainer(prepare(data, config, counts), config)
+    trainer.run_epoch()
+    before = trainer.seconds
+    trainer.run_epoch()
+    return float(trainer.seconds - before)
 
 
 def _features(data: Data) -> str:
