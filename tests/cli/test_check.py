@@ -91,9 +91,7 @@ def test_test_labels_are_never_read(mcn: Run, tmp_path: Path) -> None:
         for words in ([], ["--json"]):
             done = mcn("check", "--graph", edges, "--nodes", nodes, *words)
             assert done.code == 0, done.err
-            said.add(
-                re.sub(r'takes \S+ s here|"epoch_seconds": \S+', "", done.out)
-            )  # measured anew
+            said.add(re.sub(r'takes \S+ s here|"epoch_seconds": \S+', "", done.out))  # measured anew
     assert len(said) == 2
 
 
