@@ -69,10 +69,10 @@ def read_table(path: Path, delimiter: str | None = None) -> RawTable:
     if twice:
         raise ValueError(f"{path}, line {number}: column {shown(twice[0])} occurs twice")
     found = plain_columns(text, delimiter, len(header)) or _columns(path, text, delimiter, len(header))
-    numbers, columns = found
+    numbers, cells = found
     if not numbers:
         raise ValueError(f"{path}: a header but no nodes")
-    return RawTable(str(path), header, columns, Places(f"{path}, line", numbers))
+    return RawTable(str(path), header, cells, Places(f"{path}, line", numbers))
 
 
 def _columns(path: Path, text: str, delimiter: str | None, width: int) -> tuple[list[int], list[list[str]]]:
