@@ -69,7 +69,8 @@ faults: $(VENV)/.dev
 # The tests of every kernel with bounds checks; a cache of their own, as numba's does not tell the two apart.
 bounds: $(VENV)/.dev
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$$(mktemp -d) $(BIN)/pytest -q -n $(JOBS) \
-		tests/data tests/store tests/motifs tests/matrices tests/nn tests/baselines tests/viz/test_force_layout.py
+		tests/test_sort.py tests/data tests/store tests/motifs tests/matrices tests/nn tests/baselines \
+		tests/viz/test_force_layout.py
 
 clean:
 	rm -rf $(VENV) dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage

@@ -83,3 +83,18 @@ def test_no_tracked_file_names_a_machine(repository: Path) -> None:
         if path.is_file() and b"\0" not in (content := path.read_bytes()):
             for word in words:
                 assert word.encode() not in content, f"{name} holds {word}"
+
+
+def test_bounds_are_checked_in_every_kernel(repository: Path) -> None:
+    """`make bounds` runs the tests of every package that compiles something."""
+    recipe = re.search(r"^bounds:.*?\n\n", (repository / "Makefile").read_text(encoding="utf-8"), re.M | re.S)
+    assert recipe is not None
+    source = repository / "src" / "mcn"
+    compiled = [
+        path for path in source.rglob("*.py") if re.search(r"^@\w*kernel$", path.read_text("utf-8"), re.M)
+    ]
+    assert len(compiled) > 30
+    for path in compiled:
+        first, *inside = path.relative_to(source).parts
+        tests = f"tests/{first}" if inside else f"tests/test{path.stem}.py"
+        assert tests in recipe[0], f"{path} has kernels, and {tests} is not among the tests of `make bounds`"

@@ -32,4 +32,4 @@ def one_of(what: str, value: object, allowed: Iterable[str]) -> None:
     names = list(allowed)
     if value not in names:
         hint = did_you_mean(value, names)
-        raise ValueError(f"{what} must be one of {', '.join(names)}, got {value!r}{hint}")
+        raise ValueError(f"{what} must be one of {', '.join(names)}, got {repr(value)[:100]}{hint}")

@@ -76,11 +76,21 @@ def test_labels(data: Data) -> None:
     data.y = torch.zeros_like(good)
     with pytest.raises(ValueError, match=r"one class only \(0\)"):
         check_data(data)
+    data.y = good.clone()
+    data.y[3] = 2**62
+    with pytest.raises(ValueError, match=r"holds class 4611686018427387904; .*, below 65,536$"):
+        check_data(data)
     data.y = good.float()
     with pytest.raises(ValueError, match="expected integers"):
         check_data(data)
     data.y = None
     with pytest.raises(ValueError, match="y is missing"):
+        check_data(data)
+
+
+def test_a_number_of_nodes_that_cannot_be_told() -> None:
+    data = Data(x=torch.tensor(1.0), edge_index=torch.tensor([[0], [1]]))
+    with pytest.raises(ValueError, match=r"^data\.num_nodes is not given and cannot be told"):
         check_data(data)
 
 
@@ -116,6 +126,7 @@ def _csr(indptr: list[int], indices: list[int], rows: int, columns: int) -> torc
         (lambda: _csr([0, *[40] * 34], [0] * 34, 34, 7), "row pointers from 0 to 40; expected 0 to 34"),
         (lambda: torch.eye(34).to_sparse(), "has the layout torch.sparse_coo; expected dense or CSR"),
         (lambda: torch.eye(34).to(torch.complex64), "holds torch.complex64; expected real numbers"),
+        (lambda: torch.eye(34, device="meta"), "is on the device meta, where tensors hold no numbers"),
         (lambda: np.eye(34), "is a ndarray; expected a torch tensor"),
         (lambda: sparse.csr_array(np.eye(34)), "is a csr_array; expected a torch tensor: .*feature_tensor"),
         (lambda: torch.ones(34), r"has shape \[34\]"),
@@ -131,8 +142,14 @@ def test_features_that_cannot_be_trusted(data: Data, make: Any, message: str) ->
 @pytest.mark.parametrize("name", ["train_mask", "val_mask", "test_mask", "y"])
 @pytest.mark.parametrize(
     "value",
-    [[True] * 34, np.ones(34, bool), torch.ones(34).to_sparse(), torch.ones(34, dtype=torch.complex64)],
-    ids=["list", "array", "sparse", "complex"],
+    [
+        [True] * 34,
+        np.ones(34, bool),
+        torch.ones(34).to_sparse(),
+        torch.ones(34, dtype=torch.complex64),
+        torch.ones(34, dtype=torch.bool, device="meta"),
+    ],
+    ids=["list", "array", "sparse", "complex", "meta"],
 )
 def test_masks_and_labels_that_are_no_dense_tensors(data: Data, name: str, value: Any) -> None:
     data.num_nodes = 34

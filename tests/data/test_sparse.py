@@ -12,7 +12,7 @@ from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
 from mcn.data import feature_csr, feature_tensor
-from mcn.data.sparse import check_csr
+from mcn.data.sparse import check_csr, checked_csr
 
 
 @settings(deadline=None)
@@ -92,3 +92,17 @@ def test_features_that_point_outside_are_refused() -> None:
     )
     with pytest.raises(ValueError, match=r"^x: entry 0 \(in row 0\) is in column 9"):
         feature_csr(tensor)
+
+
+@pytest.mark.parametrize("values", [[1.0], [1.0] * 4, []])
+def test_lists_of_columns_and_values_of_different_lengths(values: list[float]) -> None:
+    """SciPy writes the values of such a matrix past the end of its array."""
+    matrix = sparse.lil_array((3, 3))
+    matrix.rows[0], matrix.data[0] = [0, 2], values
+    with pytest.raises(ValueError, match=r"^x: its rows are not lists of as many columns as values"):
+        checked_csr(matrix, "x")
+    matrix.data[0] = [1.0, 2.0]
+    assert checked_csr(matrix, "x").toarray().tolist() == [[1, 0, 2], [0, 0, 0], [0, 0, 0]]
+    matrix.rows[1], matrix.data[1] = [7], [1.0]
+    with pytest.raises(ValueError, match=r"^x: entry 2 \(in row 1\) is in column 7"):
+        checked_csr(matrix, "x")

@@ -227,6 +227,10 @@ def test_what_comes_out_is_finite_and_survives_json(cells: list[str], scaling: s
             "expected a finite number",
         ),
         (
+            {"scaling": "raw", "columns": [{"name": "a", "kind": "number", "fill": 10**400}]},
+            "expected a finite number",
+        ),
+        (
             {"scaling": "raw", "columns": [{"name": "a", "kind": "number", "scale": 0}]},
             "scale must be positive",
         ),

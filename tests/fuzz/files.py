@@ -42,12 +42,12 @@ def _graph() -> networkx.Graph:
     return graph
 
 
-def _choice(content: bytes, *options: Any) -> Any:
+def choice(content: bytes, *options: Any) -> Any:
     """One of the options, decided by the content."""
     return options[zlib.crc32(content) % len(options)]
 
 
-def _sound(data: Any) -> None:
+def sound(data: Any) -> None:
     """What must hold of every graph that was accepted."""
     n = data.num_nodes
     assert len(data.node_ids) == n, "ids and nodes differ in number"
@@ -59,12 +59,14 @@ def _sound(data: Any) -> None:
     assert all(isinstance(line, str) for line in data.report)
 
 
-def _load(suffix: str) -> Callable[[bytes, Path], None]:
+def load(suffix: str) -> Callable[[bytes, Path], None]:
+    """Read the content as a graph in a file of this kind."""
+
     def run(content: bytes, folder: Path) -> None:
         path = folder / f"input{suffix}"
         path.write_bytes(content)
         try:
-            _sound(mcn.load_graph(path))
+            sound(mcn.load_graph(path))
         finally:
             path.unlink()
 
@@ -72,26 +74,26 @@ def _load(suffix: str) -> Callable[[bytes, Path], None]:
 
 
 def _text(content: bytes, folder: Path) -> None:
-    path = folder / f"input{_choice(content, '.csv', '.tsv', '.txt', '.edges')}"
+    path = folder / f"input{choice(content, '.csv', '.tsv', '.txt', '.edges')}"
     path.write_bytes(content)
-    delimiter = _choice(content[1:], None, None, None, None, ",", " ", "\t", "|")
-    header = _choice(content[2:], None, None, None, True, False)
+    delimiter = choice(content[1:], None, None, None, None, ",", " ", "\t", "|")
+    header = choice(content[2:], None, None, None, True, False)
     try:
-        _sound(mcn.load_graph(path, delimiter=delimiter, header=header))
+        sound(mcn.load_graph(path, delimiter=delimiter, header=header))
     finally:
         path.unlink()
 
 
 def _table(content: bytes, folder: Path) -> None:
     edges, nodes = folder / "edges.csv", folder / "input.csv"
-    edges.write_text(_choice(content, "1,2\n2,3\n", "a,b\nb,c\n", "1,2\n"))
+    edges.write_text(choice(content, "1,2\n2,3\n", "a,b\nb,c\n", "1,2\n"))
     nodes.write_bytes(content)
-    options = _choice(
+    options = choice(
         content[1:], {}, {}, {}, {"label": "label"}, {"features": ["f"]}, {"features": "wl"}, {"id": "f"}
     )
     try:
         data = mcn.load_graph(edges, nodes, **options)
-        _sound(data)
+        sound(data)
         if data.y is not None:
             assert int(data.y.max()) < len(data.classes)
     finally:
@@ -102,9 +104,9 @@ def _with_attributes(suffix: str) -> Callable[[bytes, Path], None]:
     def run(content: bytes, folder: Path) -> None:
         path = folder / f"input{suffix}"
         path.write_bytes(content)
-        options = _choice(content, {}, {"label": "team"}, {"label": "team", "features": ["size"]})
+        options = choice(content, {}, {"label": "team"}, {"label": "team", "features": ["size"]})
         try:
-            _sound(mcn.load_graph(path, **options))
+            sound(mcn.load_graph(path, **options))
         finally:
             path.unlink()
 
@@ -112,8 +114,8 @@ def _with_attributes(suffix: str) -> Callable[[bytes, Path], None]:
 
 
 def _gz(content: bytes, folder: Path) -> None:
-    suffix = _choice(content, ".csv", ".mtx", ".npz", ".graphml", ".gexf", ".gml")
-    _load(f"{suffix}{_choice(content[1:], '.gz', '.GZ')}")(content, folder)
+    suffix = choice(content, ".csv", ".mtx", ".npz", ".graphml", ".gexf", ".gml")
+    load(f"{suffix}{choice(content[1:], '.gz', '.GZ')}")(content, folder)
 
 
 def _counts(content: bytes, folder: Path) -> None:
@@ -147,7 +149,7 @@ def _tu(content: bytes, folder: Path) -> None:
     if len(files) != len(DD_SUMS):
         raise ValueError("DD67: parts are missing")
     whole = dict(zip(DD_WHOLE_FILES, files, strict=True))
-    if _choice(content, True, False):
+    if choice(content, True, False):
         tu._cut(whole, "DD67")
         return
     names = ("DD67_A.txt", "DD67_graph_indicator.txt", "DD67_graph_labels.txt", "DD67_node_labels.txt")
@@ -166,7 +168,8 @@ def _bytes(write: Callable[[Any], object]) -> bytes:
     return made.getvalue()
 
 
-def _text_seeds() -> list[bytes]:
+def text_seeds() -> list[bytes]:
+    """Edge lists in text."""
     return [
         b"0,1\n1,2\n2,3\n0,2\n",
         b"# c\nsource target weight\n10 20 0.5\n20 30 1\n30 10 2\n",
@@ -289,15 +292,15 @@ def _xml_seeds(kind: str) -> Callable[[], list[bytes]]:
 
 
 def _gz_seeds() -> list[bytes]:
-    inside = [_text_seeds()[0], _mtx_seeds()[0], _npz_seeds()[0], _xml_seeds("graphml")()[0]]
+    inside = [text_seeds()[0], _mtx_seeds()[0], _npz_seeds()[0], _xml_seeds("graphml")()[0]]
     return [gzip.compress(content, 1, mtime=0) for content in inside]
 
 
 text, xml = mutate.anything(mutate.TEXT), mutate.anything(mutate.XML)
-register(Target("edge-text", _text_seeds, text, _text, "input"))
+register(Target("edge-text", text_seeds, text, _text, "input"))
 register(Target("node-table", _table_seeds, text, _table, "input"))
-register(Target("mtx", _mtx_seeds, mutate.anything(mutate.MTX), _load(".mtx"), "input.mtx"))
-register(Target("npz", _npz_seeds, mutate.archive, _load(".npz"), "input.npz"))
+register(Target("mtx", _mtx_seeds, mutate.anything(mutate.MTX), load(".mtx"), "input.mtx"))
+register(Target("npz", _npz_seeds, mutate.archive, load(".npz"), "input.npz"))
 register(Target("graphml", _xml_seeds("graphml"), xml, _with_attributes(".graphml"), "input.graphml"))
 register(Target("gexf", _xml_seeds("gexf"), xml, _with_attributes(".gexf"), "input.gexf"))
 register(Target("gml", _xml_seeds("gml"), mutate.anything(mutate.GML), _with_attributes(".gml"), "input.gml"))

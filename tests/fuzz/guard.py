@@ -17,11 +17,12 @@ from pathlib import Path
 
 from tests.fuzz.target import Target
 
-HANG_SECONDS = 10.0
+HANG_SECONDS = 10.0  # of a processor's time,
+PATIENCE = 3  # or that many times as long by the clock, waiting for something
 MEMORY = 3 * 2**29  # bytes that a child may take beyond what it starts with
 GROWTH = 400 * 2**20  # bytes that one input may add to the most that was in use
 MAX_BYTES = 2**23  # what the readers are told to allow a file
-_STATE = struct.Struct("qqqq")  # input under way, taken, refused, when it began (in ns)
+_STATE = struct.Struct("qqqqq")  # input under way, taken, refused, when it began by clock and processor (ns)
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ def _child(
 ) -> int:
     """Fork, watch, and return the first input that was not tried."""
     shared = mmap.mmap(-1, _STATE.size)
-    shared[:] = _STATE.pack(start, 0, 0, time.monotonic_ns())
+    shared[:] = _STATE.pack(start, 0, 0, time.monotonic_ns(), 0)
     log = folder / "findings.jsonl"
     log.unlink(missing_ok=True)
     child = os.fork()
@@ -89,14 +90,15 @@ def _child(
         if done:
             status = code
             break
-        _, _, _, since = _STATE.unpack(shared[:])
-        if time.monotonic_ns() - since > hang * 1e9:
+        *_, since, used = _STATE.unpack(shared[:])
+        clock = (time.monotonic_ns() - since) / 1e9
+        if clock > hang and _hangs(child, clock, used / 1e9, hang):
             os.kill(child, signal.SIGKILL)
             _, status = os.waitpid(child, 0)
             status = -1
             break
         time.sleep(0.005)
-    index, taken, refused, _ = _STATE.unpack(shared[:])
+    index, taken, refused, *_ = _STATE.unpack(shared[:])
     shared.close()
     batch.taken += taken
     batch.refused += refused
@@ -135,16 +137,30 @@ def _inside(
         end = time.monotonic() + seconds
         index = start
         while index < stop and time.monotonic() < end:
-            shared[:] = _STATE.pack(index, taken, refused, time.monotonic_ns())
+            shared[:] = _now(index, taken, refused)
             accepted, problem = judge(target, make(index), folder)
             if problem:
                 with (folder / "findings.jsonl").open("a") as log:
                     log.write(json.dumps({"index": index, "problem": problem}) + "\n")
             taken, refused, index = taken + accepted, refused + (not accepted), index + 1
-        shared[:] = _STATE.pack(index, taken, refused, time.monotonic_ns())
+        shared[:] = _now(index, taken, refused)
         code = 0
     finally:
         os._exit(code)
+
+
+def _now(index: int, taken: int, refused: int) -> bytes:
+    return _STATE.pack(index, taken, refused, time.monotonic_ns(), time.process_time_ns())
+
+
+def _hangs(child: int, clock: float, used: float, hang: float) -> bool:
+    """Whether a child had its processor time, or waits; not if it is ready and others are served first."""
+    try:
+        fields = Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()
+    except OSError:  # nobody tells: the clock alone decides
+        return True
+    spent = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return spent - used > hang or (clock > PATIENCE * hang and fields[0] != "R")
 
 
 def _limit() -> None:

@@ -218,9 +218,9 @@ def archive(rng: random.Random, content: bytes, corpus: Sequence[bytes]) -> byte
         return anything()(rng, content, corpus)
     name = rng.choice(sorted(members))
     if choice < 0.5:
-        members[name] = _npy_header(rng, members[name])
+        members[name] = npy_header(rng, members[name])
     elif choice < 0.8:
-        members[name] = _npy_numbers(rng, members[name])
+        members[name] = npy_numbers(rng, members[name])
     elif choice < 0.85:
         del members[name]
     elif choice < 0.9:
@@ -238,7 +238,8 @@ def archive(rng: random.Random, content: bytes, corpus: Sequence[bytes]) -> byte
     return made.getvalue()
 
 
-def _npy_header(rng: random.Random, raw: bytes) -> bytes:
+def npy_header(rng: random.Random, raw: bytes) -> bytes:
+    """Change the header of an `.npy` file."""
     if len(raw) < 10:
         return raw + b"\x93NUMPY"
     size = struct.unpack("<H", raw[8:10])[0]
@@ -258,7 +259,8 @@ def _npy_header(rng: random.Random, raw: bytes) -> bytes:
     return raw[:8] + struct.pack("<H", len(header)) + header + body
 
 
-def _npy_numbers(rng: random.Random, raw: bytes) -> bytes:
+def npy_numbers(rng: random.Random, raw: bytes) -> bytes:
+    """Change some numbers of an `.npy` file."""
     size = 10 + struct.unpack("<H", raw[8:10])[0] if len(raw) >= 10 else len(raw)
     body = bytearray(raw[size:])
     for _ in range(rng.choice((1, 1, 2, 5))):

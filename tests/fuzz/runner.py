@@ -6,19 +6,23 @@ import contextlib
 import hashlib
 import json
 import os
+import sys
 import time
 import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 
 import torch
 
-from tests.fuzz import arrays, files, guard, stored  # noqa: F401 - all but guard register their targets
+from tests.fuzz import arrays, files, guard, objects, packed, stored  # noqa: F401 - they register targets
 from tests.fuzz.guard import Finding
 from tests.fuzz.target import Target
 
-SLICE = 3.0  # seconds of a target before the next has its turn
+SLICE = 3.0  # seconds of a target before the next has its turn;
+LEAST = 10_000  # twice as many for one with fewer inputs than this
+_WARM = -1  # the seed of inputs whose outcome is not looked at
 _TRIES = 120  # smaller versions of a finding that are tried,
 _SECONDS = 15.0  # for as long
 
@@ -35,7 +39,7 @@ class Tally:
 
 
 def warm_up(targets: Sequence[Target], folder: Path) -> None:
-    """Compile and import what the targets need, so that children find it; valid inputs must be accepted."""
+    """Compile and import what the targets need, so that children find it."""
     torch.set_num_threads(1)  # no threads before a fork
     for target in targets:
         with warnings.catch_warnings():
@@ -43,6 +47,9 @@ def warm_up(targets: Sequence[Target], folder: Path) -> None:
             for content in target.seeds():
                 with contextlib.suppress(ValueError):
                     target.run(content, folder)
+        corpus = target.seeds()
+        # Other kinds of arrays have kernels of their own: a child has them compiled and stored, in its time.
+        guard.run(target, partial(target.input, _WARM, corpus=corpus), 0, 60, folder, hang=300.0)
 
 
 def fuzz(
@@ -64,8 +71,7 @@ def fuzz(
         if child == 0:
             code = 1
             try:
-                tallies = _turns(share, own, seed, minutes, inputs, found)
-                (own / "tallies.json").write_text(json.dumps([asdict(tally) for tally in tallies]))
+                _turns(share, own, seed, minutes, inputs, found)
                 code = 0
             finally:
                 os._exit(code)
@@ -82,7 +88,8 @@ def fuzz(
 
 def _turns(
     targets: Sequence[Target], folder: Path, seed: int, minutes: float | None, inputs: int | None, found: Path
-) -> list[Tally]:
+) -> None:
+    """Run the targets in turn; after each round, leave what came of them in `tallies.json`."""
     tallies = {target.name: Tally(target.name) for target in targets}
     corpora = {target.name: target.seeds() for target in targets}
     kinds: set[tuple[str, str]] = set()
@@ -99,7 +106,8 @@ def _turns(
 
             left = 1e9
             if minutes is not None:  # short enough for every target to have two turns
-                left = min(SLICE, 30 * minutes / len(targets), end - time.monotonic())
+                share = SLICE * (2 if tally.tried < LEAST else 1)
+                left = min(share, 30 * minutes / len(targets), end - time.monotonic())
             batch = guard.run(target, make, tally.tried, stop, folder, left)
             tally.tried += batch.tried
             tally.taken += batch.taken
@@ -109,11 +117,18 @@ def _turns(
                     kinds.add((target.name, finding.kind))
                     small = minimise(target, make(finding.index), finding, folder)
                     tally.kept.append((finding.problem, _keep(found, target, small)))
+                    _say(f"found: {target.name}: {finding.problem}")
             if tally.tried >= stop:
                 waiting.remove(target)
             if time.monotonic() >= end:
                 break
-    return list(tallies.values())
+        _say(f"{sum(tally.tried for tally in tallies.values()):,} inputs so far")
+        (folder / "tallies.json").write_text(json.dumps([asdict(tally) for tally in tallies.values()]))
+
+
+def _say(line: str) -> None:
+    """Say how far it is: nobody should wait an hour to hear of a finding."""
+    print(f"{time.strftime('%H:%M:%S')} {line}", file=sys.stderr, flush=True)
 
 
 def minimise(target: Target, content: bytes, finding: Finding, folder: Path) -> bytes:

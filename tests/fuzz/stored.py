@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,15 @@ import mcn
 from mcn.data.treatment import Treatment
 from mcn.experiments import Ledger
 from mcn.experiments.search import load_space
-from mcn.train import load_preset, load_run
+from mcn.train import MCNConfig, ViewsConfig, load_preset, load_run, prepare
 from mcn.train.checkpoint import load_tensors, save_tensors
-from mcn.train.folder import CONFIG, MODEL, SUMMARY
+from mcn.train.folder import CONFIG, LAST, METRICS, MODEL, PREDICTIONS, SUMMARY
+from mcn.train.loop import one_torch_thread
+from mcn.train.predictions import read_predictions
+from mcn.train.problem import Problem
+from mcn.train.recipes import work_of
+from mcn.train.run import _go_on
+from mcn.viz.statistics import curves
 from tests.fuzz import mutate
 from tests.fuzz.mutate import MARK
 from tests.fuzz.target import Target, register
@@ -24,6 +31,10 @@ from tests.fuzz.target import Target, register
 SOURCE = Path(mcn.__file__).parent
 STORED = Path(__file__).parents[1] / "train" / "stored" / "0.1.0"
 LEDGER = Path(__file__).parents[1] / "experiments" / "engine" / "stored" / "ledger-0.1.0.sqlite"
+CONFIGS = {
+    "mcn": MCNConfig(attention="gated", hidden=2, heads=2, max_epochs=12),
+    "views": ViewsConfig(max_epochs=4, steps_per_epoch=2),
+}
 YAML = [
     b"&a ", b"*a", b"<<: ", b"- ", b"? ", b": ", b"!!", b"!!python/name:os.system", b"!!binary x",
     b"!!set", b"!!timestamp x", b"2001-99-99", b"{", b"}", b"[", b"]", b"|\n", b">\n", b"---\n",
@@ -86,36 +97,79 @@ def _tensor(value: Any) -> torch.Tensor:
         return torch.ones(1)
 
 
-def _signed_model(content: bytes, folder: Path) -> None:
-    """A model whose checksum fits, whatever it states: tensors by kind and shape, and plain values."""
+def _planned(content: bytes) -> tuple[str, dict[str, torch.Tensor], dict[str, Any]]:
+    """A recipe, tensors by kind and shape, and plain values, as a plan in JSON states them."""
     try:
         plan = json.loads(content)
     except (ValueError, RecursionError):
         raise ValueError("input: the plan is not JSON") from None
     if not isinstance(plan, dict) or not isinstance(plan.get("tensors"), dict):
         raise ValueError("input: no plan of a model")
-    tensors = {name: _tensor(value) for name, value in list(plan["tensors"].items())[:50]}
+    tensors = {name: _tensor(value) for name, value in list(plan["tensors"].items())[:200]}
     state = plan.get("state")
-    own = _run_folder(folder, plan["kind"] if plan.get("kind") in ("mcn", "views", "paper") else "mcn")
+    kind = plan["kind"] if plan.get("kind") in ("mcn", "views", "paper") else "mcn"
+    return kind, tensors, state if isinstance(state, dict) else {}
+
+
+def _signed_model(content: bytes, folder: Path) -> None:
+    """A model whose checksum fits, whatever it states."""
+    kind, tensors, state = _planned(content)
+    own = _run_folder(folder, kind)
     before = (own / MODEL).read_bytes()
     try:
-        save_tensors(own / MODEL, tensors, state if isinstance(state, dict) else {})
+        save_tensors(own / MODEL, tensors, state)
         found = load_run(own)
         assert all(torch.isfinite(value).all() for value in found.model.state_dict().values())
     finally:
         (own / MODEL).write_bytes(before)
 
 
+def _plan(kind: str, path: Path) -> bytes:
+    tensors, state = load_tensors(path)
+    shapes = {
+        name: [str(value.dtype).removeprefix("torch."), list(value.shape)]
+        for name, value in sorted(tensors.items())
+    }
+    return json.dumps({"kind": kind, "tensors": shapes, "state": state}).encode()
+
+
 def _model_seeds() -> list[bytes]:
-    made = []
-    for kind in ("mcn", "views", "paper"):
-        tensors, state = load_tensors(STORED / kind / MODEL)
-        shapes = {
-            name: [str(value.dtype).removeprefix("torch."), list(value.shape)]
-            for name, value in sorted(tensors.items())
-        }
-        made.append(json.dumps({"kind": kind, "tensors": shapes, "state": state}).encode())
-    return made
+    return [_plan(kind, STORED / kind / MODEL) for kind in ("mcn", "views", "paper")]
+
+
+def _checkpoint_seeds() -> list[bytes]:
+    return [_plan(kind, STORED / "interrupted" / kind / LAST) for kind in CONFIGS]
+
+
+@cache
+def _problem(kind: str) -> Problem:
+    return prepare(mcn.load_dataset("karate"), CONFIGS[kind])
+
+
+def _checkpoint(content: bytes, folder: Path) -> None:
+    """A checkpoint whose checksum fits: one that is loaded lets training go on, or says why not."""
+    kind, tensors, state = _planned(content)
+    kind = kind if kind in CONFIGS else "mcn"
+    path = folder / "input.safetensors"
+    save_tensors(path, tensors, state)
+    try:
+        trainer = work_of(CONFIGS[kind]).trainer(_problem(kind), CONFIGS[kind])
+        _go_on(trainer, path)
+        with one_torch_thread():
+            trainer.run_epoch()
+    finally:
+        path.unlink()
+
+
+def _curves(content: bytes, folder: Path) -> None:
+    path = folder / METRICS
+    path.write_bytes(content)
+    try:
+        columns = curves(folder)
+        assert len({len(values) for values in columns.values()}) == 1
+        assert all(isinstance(value, float) for values in columns.values() for value in values)
+    finally:
+        path.unlink()
 
 
 def _ledger(path: Path) -> None:
@@ -140,7 +194,8 @@ def _treatment(content: bytes, folder: Path) -> None:
         raise ValueError("input: the treatment is not JSON") from None
     try:
         data = mcn.load_graph(edges, nodes, treatment=Treatment.from_dict(given))
-        assert torch.isfinite(data.x).all(), "features that are not finite"
+        values = data.x.values() if data.x.layout == torch.sparse_csr else data.x
+        assert torch.isfinite(values).all(), "features that are not finite"
         assert data.x.shape[0] == data.num_nodes
     except ValueError as error:
         if "a feature treatment" in str(error):  # which has no file of its own
@@ -169,7 +224,7 @@ def _of_run(name: str, kinds: tuple[str, ...] = ("views",)) -> Callable[[], list
     return lambda: [(STORED / kind / name).read_bytes() for kind in kinds]
 
 
-_YAML, _JSON = mutate.anything(YAML), mutate.anything(JSON)
+_YAML, _JSON, _TEXT = mutate.anything(YAML), mutate.anything(JSON), mutate.anything(mutate.TEXT)
 for _target in (
     Target("preset", _packaged("train/presets"), _YAML, _file(".yaml", load_preset), "input"),
     Target("space", _packaged("experiments/search/spaces"), _YAML, _file(".yaml", load_space), "input"),
@@ -177,6 +232,11 @@ for _target in (
     Target("run-summary", _of_run(SUMMARY), _JSON, _in_run(SUMMARY), "input"),
     Target("run-model", _of_run(MODEL), _JSON, _in_run(MODEL), "input"),
     Target("signed-model", _model_seeds, _JSON, _signed_model, "input"),
+    Target("checkpoint", _checkpoint_seeds, _JSON, _checkpoint, ""),
+    Target("metrics", _of_run(METRICS, ("views", "mcn")), _JSON, _curves, METRICS),
+    Target(
+        "predictions", _of_run(PREDICTIONS, ("views", "mcn")), _TEXT, _file(".csv", read_predictions), "input"
+    ),
     Target("ledger", _ledger_seeds, mutate.anything(), _file(".sqlite", _ledger), "input"),
     Target("treatment", _treatment_seeds, mutate.parts(_JSON), _treatment, "input"),
 ):

@@ -60,15 +60,21 @@ def test_a_crash_is_found_and_the_others_still_tried(tmp_path: Path) -> None:
     assert (batch.tried, batch.refused) == (10, 9)
 
 
-def _hang(content: bytes, folder: Path) -> None:
+def _sleep(content: bytes, folder: Path) -> None:
     if content == b"2":
         time.sleep(60)
 
 
-def test_a_hang_is_found(tmp_path: Path) -> None:
-    batch = guard.run(_target(_hang), lambda index: f"{index}".encode(), 0, 4, tmp_path, hang=0.3)
+def _turn(content: bytes, folder: Path) -> None:
+    while content == b"2":
+        pass
+
+
+@pytest.mark.parametrize("run", [_sleep, _turn])
+def test_a_hang_is_found(run: object, tmp_path: Path) -> None:
+    batch = guard.run(_target(run), lambda index: f"{index}".encode(), 0, 4, tmp_path, hang=0.2)
     assert [finding.index for finding in batch.findings] == [2]
-    assert batch.findings[0].problem == "hangs for 0.3 s"
+    assert batch.findings[0].problem == "hangs for 0.2 s"
     assert (batch.tried, batch.taken) == (4, 3)
 
 

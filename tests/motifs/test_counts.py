@@ -158,6 +158,26 @@ def test_a_failed_save_leaves_the_earlier_file(counts: mcn.MotifCounts, tmp_path
     assert [file.name for file in tmp_path.iterdir()] == ["folder"]
 
 
+def test_numbers_of_other_types_are_the_same_counts(counts: mcn.MotifCounts, tmp_path: Path) -> None:
+    """A kernel is compiled for every mixture of types that it meets: a file decides over none of them."""
+    path = tmp_path / "counts.npz"
+    counts.save(path)
+    with np.load(path) as file:
+        content = dict(file)
+    for wide in (["t"], ["s1", "k"], ["s2"], ["t", "s1", "s2", "k", "c"]):
+        np.savez(path, **(content | {name: content[name].astype(np.uint64) for name in wide}))
+        found = mcn.MotifCounts.load(path)
+        assert np.array_equal(found.per_edge, counts.per_edge)
+        assert np.array_equal(found.per_node, counts.per_node)
+        t, s1, s2, k, _ = found._inputs[-5:]
+        assert t.dtype == s1.dtype == np.uint32
+        assert s2.dtype == k.dtype
+    for name in ("t", "s1"):
+        np.savez(path, **(content | {name: np.full(6, 2**32, np.uint64)}))
+        with pytest.raises(ValueError, match="damaged or altered"):
+            mcn.MotifCounts.load(path)
+
+
 # indptr [0 3 4 5 6 6 6], indices [1 2 4 2 3 4]
 ALTERED: dict[str, dict[str, Any]] = {
     "another format": {"format": np.array("mcn-motif-counts-0")},

@@ -105,3 +105,18 @@ def test_features_of_another_graph() -> None:
     rows = PageRankRows(np.zeros((2, 5, 2), np.int32), np.ones((2, 5, 2), np.float32))
     with pytest.raises(ValueError, match="x has 3 rows, but the rows are of 5 nodes"):
         exact_features(rows, sparse_features(csr([1, 2, 0, 0])), np.array([0]))
+
+
+@pytest.mark.parametrize(
+    "given",
+    [torch.ones(3, dtype=torch.int64, device="meta"), torch.ones(3).bfloat16(), torch.eye(3).to_sparse()],
+)
+def test_choices_and_rows_that_no_array_can_hold(given: torch.Tensor) -> None:
+    stack = MotifStack.from_adjacencies({"edge": TRIANGLE, "two": TRIANGLE})
+    for call in (
+        lambda: MCNConv(4, 2, 2, stack.steps)(torch.ones(3, 4), stack, choice=given),
+        lambda: stack.select(given),
+        lambda: stack.block(given),
+    ):
+        with pytest.raises(ValueError, match=r"choice|rows"):
+            call()

@@ -57,6 +57,13 @@ def test_any_pieces_give_the_same_graph_as_memory_does(tmp_path_factory, pieces,
     store.verify()
 
 
+@pytest.mark.parametrize("ids", [[3, 5, 7, 5], ["a", "b", "a", "c"]])
+def test_two_nodes_of_one_id(ids: list, tmp_path: Path) -> None:
+    store = small(tmp_path, ids=ids)
+    with pytest.raises(ValueError, match=r"graph: two nodes have one id"):
+        store.to_data()
+
+
 def test_many_runs_are_merged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mcn.store.sorting.LEAST", 600)  # runs of 300 edges
     edges = np.random.default_rng(0).integers(0, 60, (2, 3000))

@@ -304,6 +304,12 @@ def test_numbers_at_the_edge() -> None:
     assert probability("p", 1) == 1.0
     assert probability("p", 0) == 0.0
     assert positive("x", 1e-300) == 1e-300
-    for bad in (float("inf"), float("nan"), "1", None, True):
+    for bad in (float("inf"), float("nan"), 10**400, "1", None, True):
         with pytest.raises(ValueError, match="p must be a probability"):
             probability("p", bad)
+
+
+def test_a_long_value_is_not_repeated_in_full() -> None:
+    with pytest.raises(ValueError, match=r"^lr must be a positive number, got '9+…$") as caught:
+        MCNConfig(lr="9" * 10_000)
+    assert len(str(caught.value)) < 150

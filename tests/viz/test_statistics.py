@@ -69,3 +69,18 @@ def test_curves(karate: Trained, tmp_path: Path) -> None:
     (tmp_path / "metrics.jsonl").write_text('{"epoch": 1}\n')
     with pytest.raises(ValueError, match=r"metrics.jsonl, line 1: not the scores of an epoch"):
         curves(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"[" * 100_000, "line 1: not the scores of an epoch"),
+        (b"[]", "line 1: not the scores of an epoch"),
+        (b'{"epoch": 1' + b"0" * 400 + b"}", "line 1: not the scores of an epoch"),
+        (b"\xff\n", "not a log of epochs"),
+    ],
+)
+def test_a_log_of_something_else(content: bytes, message: str, tmp_path: Path) -> None:
+    (tmp_path / "metrics.jsonl").write_bytes(content)
+    with pytest.raises(ValueError, match=rf"metrics\.jsonl.*{message}"):
+        curves(tmp_path)

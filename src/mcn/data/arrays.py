@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import operator
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mcn._threads import available_threads
-from mcn.data.border import brief, shown
+from mcn.data.border import brief, told
 
 MAX_THREADS = 1024
 """More are a mistake, not a machine."""
@@ -28,7 +30,15 @@ def as_integer(value: Any, name: str) -> int:
             return int(value) if whole else operator.index(value)
     except (TypeError, ValueError, OverflowError, RuntimeError):
         pass  # what is no number at all, and tensors of several
-    raise ValueError(f"{name} must be an integer, got {shown(repr(value))[1:-1]}")
+    raise ValueError(f"{name} must be an integer, got {told(value)}")
+
+
+def is_finite(value: Any) -> bool:
+    """Whether a value is a number that a float can hold; an integer may have any number of digits."""
+    try:
+        return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
+    except OverflowError:
+        return False
 
 
 def limit_threads(wanted: Any) -> int | None:

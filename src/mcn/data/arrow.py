@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mcn.data.border import check_size, reading, shown
+from mcn.data.arrow_ipc import stream_of
+from mcn.data.border import check_size, read_bytes, reading, shown
 from mcn.data.cells import Places, RawTable
 
 TABLES = (".parquet", ".feather", ".arrow")
@@ -82,6 +83,8 @@ def read_arrow(path: Path) -> Any:
     kind = path.suffix.lower()
     with reading(path, f"not a readable {kind} file"):
         table = _read_parquet(path) if kind == ".parquet" else _read_feather(path)
+        table.validate(full=True)  # compiled code follows the offsets inside without looking
+        _check_texts(path, table)
     names = [str(name) for name in table.column_names]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
@@ -94,7 +97,7 @@ def _read_parquet(path: Path) -> Any:
     with parquet.ParquetFile(path) as plain:
         schema, meta = plain.schema_arrow, plain.metadata
         texts = [field.name for field in schema if arrow().types.is_string(field.type)]
-        check_size(path, _ROW_BYTES * meta.num_rows, "holds rows that take")
+        check_size(path, _ROW_BYTES * meta.num_rows * max(1, meta.num_columns), "holds rows that take")
         sizes = [meta.row_group(place).total_byte_size for place in range(meta.num_row_groups)]
         check_size(path, sum(sizes), "unpacks to")
     with parquet.ParquetFile(path, read_dictionary=texts) as file:
@@ -103,14 +106,42 @@ def _read_parquet(path: Path) -> Any:
 
 def _read_feather(path: Path) -> Any:
     ipc, pa = arrow("pyarrow.ipc"), arrow()
-    batches, size = [], 0
-    with pa.OSFile(str(path)) as source, ipc.open_file(source) as file:
-        for place in range(file.num_record_batches):
-            batch = file.get_batch(place)
-            size += batch.nbytes
-            check_size(path, size, "unpacks to")
+    batches, rows = [], 0
+    with ipc.open_stream(stream_of(path, pa.py_buffer(read_bytes(path)), ipc)) as file:
+        for batch in file:
+            rows += batch.num_rows
+            check_size(path, _ROW_BYTES * rows * max(1, batch.num_columns), "holds rows that take")
             batches.append(batch)
         return pa.Table.from_batches(batches, schema=file.schema)
+
+
+def _check_texts(path: Path, table: Any) -> None:
+    """Refuse columns that say a few long texts many times: such a file is small, and its values are not."""
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        size = sum(map(_in_python, column.chunks))
+        check_size(path, size, f"has values in column {shown(str(name))} that take")
+
+
+def _in_python(values: Any) -> int:
+    """The bytes that an array takes at least as Python's values."""
+    types, kind = arrow().types, values.type
+    if types.is_dictionary(kind):
+        texts = values.dictionary
+        sizes = arrow("pyarrow.compute").binary_length(texts) if _is_text(texts.type) else None
+        long = 0 if sizes is None else arrow("pyarrow.compute").sum(sizes.take(values.indices)).as_py()
+        return _ROW_BYTES * len(values) + int(long or 0)
+    if types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
+        return _ROW_BYTES * len(values) + _in_python(values.flatten())
+    if types.is_struct(kind):
+        return _ROW_BYTES * len(values) + sum(map(_in_python, values.flatten()))
+    if types.is_nested(kind) or types.is_run_end_encoded(kind):
+        raise ValueError(f"a column holds {kind}; expected plain values")
+    return _ROW_BYTES * len(values) + max(0, int(values.nbytes))
+
+
+def _is_text(kind: Any) -> bool:
+    types = arrow().types
+    return any(check(kind) for check in (types.is_string, types.is_large_string, types.is_binary))
 
 
 def cell_text(value: Any) -> str:

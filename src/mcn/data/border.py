@@ -102,6 +102,11 @@ def brief(error: BaseException) -> str:
     return line if len(line) <= 200 else line[:199] + "…"
 
 
+def told(value: object) -> str:
+    """Return a value for a message as Python would write it, shortened to 80 characters."""
+    return shown(repr(value))[1:-1] if len(repr(value)) > 80 else repr(value)
+
+
 def shown(text: str, most: int = 80) -> str:
     """Return a quoted piece of a file for a message, shortened to `most` characters."""
     return repr(text if len(text) <= most else text[: most - 1] + "…")

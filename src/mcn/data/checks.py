@@ -9,9 +9,11 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
+from mcn.data.border import brief
 from mcn.data.simple import simple_graph
 from mcn.data.sparse import check_csr
 
+_CLASSES = 2**16  # numbers that classes may have even if there are fewer nodes
 _MASKS = ("train_mask", "val_mask", "test_mask")
 
 
@@ -23,7 +25,10 @@ def check_data(data: Data) -> None:
     Raises:
         ValueError: names the attribute, shows the value, says what was expected.
     """
-    n = data.num_nodes
+    try:
+        n = data.num_nodes
+    except (IndexError, TypeError, ValueError, RuntimeError) as error:  # PyG asks the shape of what there is
+        raise ValueError(f"data.num_nodes is not given and cannot be told ({brief(error)})") from error
     if n is None or data.edge_index is None:
         raise ValueError("data has no edge_index or no num_nodes; expected both")
     simple_graph(data.edge_index, n)
@@ -47,6 +52,8 @@ def _check_features(x: Any, n: int) -> None:
         raise ValueError(
             f"data.x has the layout {x.layout}; expected dense or CSR, such as x.to_sparse_csr()"
         )
+    if x.is_meta:
+        raise ValueError("data.x is on the device meta, where tensors hold no numbers; expected cpu or cuda")
     if x.is_complex() or x.is_quantized:
         raise ValueError(f"data.x holds {x.dtype}; expected real numbers")
     if x.dim() != 2 or x.shape[0] != n:
@@ -71,7 +78,7 @@ def _mask(data: Data, name: str, n: int) -> Tensor:
     mask = data.get(name)
     if mask is None:
         raise ValueError(f"data.{name} is missing; draw one with mcn.data.random_split(data.y)")
-    if not isinstance(mask, Tensor) or mask.layout != torch.strided:
+    if not _holds_numbers(mask):
         raise ValueError(f"data.{name} is a {_kind(mask)}; expected a dense tensor, bool of shape [{n}]")
     if mask.dtype != torch.bool or tuple(mask.shape) != (n,):
         raise ValueError(
@@ -90,14 +97,21 @@ def _check_overlap(masks: dict[str, Tensor]) -> None:
             )
 
 
+def _holds_numbers(value: Any) -> bool:
+    """Whether it is a dense tensor; those on the device meta have a shape alone."""
+    return isinstance(value, Tensor) and value.layout == torch.strided and not value.is_meta
+
+
 def _kind(value: Any) -> str:
-    return f"tensor of layout {value.layout}" if isinstance(value, Tensor) else type(value).__name__
+    if not isinstance(value, Tensor):
+        return type(value).__name__
+    return f"tensor of layout {value.layout} on {value.device}"
 
 
 def _check_labels(y: Any, masks: dict[str, Tensor], n: int, names: Any) -> None:
     if y is None:
         raise ValueError("data.y is missing; expected a class for every node in a mask")
-    if not isinstance(y, Tensor) or y.layout != torch.strided:
+    if not _holds_numbers(y):
         raise ValueError(f"data.y is a {_kind(y)}; expected a dense tensor, integers of shape [{n}]")
     if tuple(y.shape) != (n,) or y.is_floating_point() or y.is_complex():
         raise ValueError(
@@ -115,6 +129,12 @@ def _check_labels(y: Any, masks: dict[str, Tensor], n: int, names: Any) -> None:
         )
     if not masks["train_mask"].any():
         raise ValueError("data.train_mask is empty; expected at least one training node per class")
+    most = max(n, _CLASSES)
+    if len(y) and int(y.max()) >= most:
+        raise ValueError(
+            f"data.y holds class {int(y.max())}; a network has an output for every number below: expected "
+            f"classes numbered from 0 without gaps, below {most:,}"
+        )
     classes = torch.unique(y[y >= 0])
     if len(classes) < 2:
         only = int(classes[0])

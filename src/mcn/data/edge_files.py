@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mcn.data.arrow import TABLES, read_arrow
-from mcn.data.border import MAX_NODES, brief, check_nodes, read_bytes, reading, shown
+from mcn.data.border import MAX_NODES, brief, check_nodes, read_bytes, reading, shown, told
 from mcn.data.edge_list import EdgeList, checked_weights, sorted_ids
 from mcn.data.edge_text import read_edge_text
 from mcn.data.mtx import Entries, read_mtx
@@ -89,9 +89,7 @@ def _numbered(ends: NDArray[np.int64], given: NDArray[Any] | None, path: Path) -
         place = int(np.argmax((ends < 0).any(axis=0)))
         raise ValueError(f"{path}: negative node id in edge {place}: {ends[:, place].tolist()}")
     if given is not None and (given.size != 1 or given.dtype.kind not in "iu"):
-        raise ValueError(
-            f"{path}: n is {shown(repr(given))[1:-1]}; expected one integer, the number of nodes"
-        )
+        raise ValueError(f"{path}: n is {told(given)}; expected one integer, the number of nodes")
     n = int(ends.max(initial=-1)) + 1 if given is None else int(given.reshape(-1)[0])
     if ends.size and int(ends.max()) >= n:
         place = int(np.argmax((ends >= n).any(axis=0)))

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from mcn._names import did_you_mean
 from mcn.data.arrow import cell_text
 from mcn.data.border import check_nodes, shown
 from mcn.data.edge_list import EdgeList, checked_weights, compact, further_note, id_array, sorted_ids
-from mcn.data.sparse import check_csr
+from mcn.data.sparse import check_structure
 from mcn.data.text import is_integer, is_number
 
 Found = tuple[EdgeList, list[dict[str, str]]]
@@ -157,9 +158,7 @@ def _matrix(thing: Any, weights: str | None) -> EdgeList:
         raise ValueError(f"edges: a matrix of shape {list(thing.shape)}; expected a square adjacency matrix")
     n = int(thing.shape[0])
     check_nodes("the matrix", n)
-    if getattr(thing, "format", "") in ("csr", "csc"):
-        check_csr(thing.indptr, thing.indices, (n, n), "the matrix", values=thing.data)
-    coo = thing.tocoo()
+    coo = (check_structure(thing, "the matrix") if issparse(thing) else thing).tocoo()
     ends, data = np.stack([coo.row, coo.col]).astype(np.int64), np.asarray(coo.data)
     kept = data != 0
     notes = [] if kept.all() else [f"{int((~kept).sum()):,} stored zeros are no edges"]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from mcn.data.arrays import as_array
+from mcn.data.border import brief
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -98,9 +99,24 @@ def checked_csr(matrix: Any, name: str) -> sparse.csr_array[Any]:
 
 
 def _scipy_csr(matrix: Any, name: str) -> sparse.csr_array[Any]:
-    """Do so for a matrix of SciPy, whose conversions between formats write wherever its ids point."""
+    """Do so for a matrix of SciPy."""
     _check_real(matrix, name)
+    csr: sparse.csr_array[Any] = sparse.csr_array(check_structure(matrix, name))
+    return csr
+
+
+def check_structure(matrix: Any, name: str) -> Any:
+    """Check a matrix of SciPy, whose conversions between formats write wherever its ids point.
+
+    Returns:
+        The same matrix, or another format of it, whose conversions are safe.
+
+    Raises:
+        ValueError: an entry is outside its shape.
+    """
     form = matrix.format
+    if form in ("lil", "dok"):
+        matrix, form = _from_lists(matrix, name) if form == "lil" else matrix.tocsr(), "csr"
     if form in ("csr", "csc", "bsr"):
         rows, columns = matrix.shape
         if form == "csc":
@@ -115,10 +131,19 @@ def _scipy_csr(matrix: Any, name: str) -> sparse.csr_array[Any]:
         _check_coordinates(matrix.coords, matrix.shape, matrix.data, name)
     elif form == "dia":
         matrix = sparse.dia_array((matrix.data, matrix.offsets), shape=matrix.shape)  # which SciPy checks
-    csr: sparse.csr_array[Any] = sparse.csr_array(matrix)
-    if form in ("lil", "dok"):
-        check_csr(csr.indptr, csr.indices, csr.shape, name, values=csr.data)
-    return csr
+    return matrix
+
+
+def _from_lists(matrix: Any, name: str) -> Any:
+    """Return a matrix that is kept as a list per row as CSR."""
+    sizes = [(len(columns), len(values)) for columns, values in zip(matrix.rows, matrix.data, strict=False)]
+    odd = next((row for row, (columns, values) in enumerate(sizes) if columns != values), None)
+    if odd is not None or len(sizes) != matrix.shape[0]:
+        raise ValueError(f"{name}: its rows are not lists of as many columns as values, one for each row")
+    try:
+        return matrix.tocsr()
+    except (OverflowError, TypeError, ValueError) as error:
+        raise ValueError(f"{name}: its rows hold what is no column or no value ({brief(error)})") from error
 
 
 def _check_real(matrix: Any, name: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -11,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mcn._names import did_you_mean
-from mcn.data.border import check_size, shown
+from mcn.data.arrays import is_finite
+from mcn.data.border import check_size, shown, told
 from mcn.data.cells import (
     BOOLEANS,
     EXPECTED,
@@ -365,7 +365,7 @@ def _column(place: int, values: Any) -> Column:
     """A column of a stored treatment, checked."""
     where = f"a feature treatment, column {place}"
     if not isinstance(values, Mapping):
-        raise ValueError(f"{where}: expected named values, got {shown(repr(values))[1:-1]}")
+        raise ValueError(f"{where}: expected named values, got {told(values)}")
     name, kind, categories = values.get("name"), values.get("kind"), values.get("categories", [])
     if not isinstance(name, str) or kind not in _KINDS:
         raise ValueError(f"{where}: expected a name and a kind ({', '.join(_KINDS)})")
@@ -373,8 +373,8 @@ def _column(place: int, values: Any) -> Column:
         raise ValueError(f"{where}: categories must be texts")
     numbers = [values.get("fill", 0.0), values.get("mean", 0.0), values.get("scale", 1.0)]
     for number in numbers:
-        if isinstance(number, bool) or not isinstance(number, int | float) or not math.isfinite(number):
-            raise ValueError(f"{where}: {shown(repr(number))[1:-1]}; expected a finite number")
+        if not is_finite(number):
+            raise ValueError(f"{where}: {told(number)}; expected a finite number")
     if not numbers[2] > 0:
         raise ValueError(f"{where}: scale must be positive, got {numbers[2]}")
     fill, mean, scale = map(float, numbers)

@@ -17,7 +17,7 @@ from scipy.sparse import csr_array, diags_array, eye_array, vstack
 from mcn._jit import kernel
 from mcn._threads import available_threads, run_chunks
 from mcn.data.arrays import as_array, as_integer, limit_threads
-from mcn.data.border import shown
+from mcn.data.border import told
 from mcn.matrices.adjacencies import check_edge_weights, check_matrix, check_motifs, weigh_edges
 from mcn.matrices.rows import Rows, gather_rows
 from mcn.matrices.size import MAX_STEPS
@@ -85,7 +85,7 @@ class PageRankRows:
 
     def select(self, views: NDArray[np.int64]) -> Rows:
         """Return row i of view ``views[i]`` for every node i, each row made to sum to one."""
-        views = np.asarray(views)
+        views = as_array(views, "views", f"[{self.num_nodes}]")
         if views.shape != (self.num_nodes,) or views.dtype.kind not in "iu":
             raise ValueError(f"views has shape {list(views.shape)}; expected {self.num_nodes} integers")
         if views.size and not (int(views.min()) >= 0 and int(views.max()) < self.num_views):
@@ -124,7 +124,7 @@ def _walk_weights(given: Any) -> NDArray[np.float64]:
     """Return c_0 … c_order, checked: a kernel reads the first of them."""
     c = as_array(given, "weights", "[order + 1]")
     if c.ndim != 1 or not len(c) or c.dtype.kind not in "biuf" or not np.isfinite(c).all() or (c < 0).any():
-        raise ValueError(f"weights must be c_0 … c_order, finite and not negative, got {shown(repr(given))}")
+        raise ValueError(f"weights must be c_0 … c_order, finite and not negative, got {told(given)}")
     return np.ascontiguousarray(c, np.float64)
 
 

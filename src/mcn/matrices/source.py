@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mcn.data.arrays import as_array
 from mcn.matrices.rows import Rows, gather_rows, rename_columns
 
 
@@ -69,7 +70,7 @@ class RowSource(ABC):
                     f"from; pass one number in 0 … {options - 1} per target."
                 )
             return np.zeros(self.num_dst, np.int64)
-        choice = np.ascontiguousarray(choice)
+        choice = np.ascontiguousarray(as_array(choice, "choice", f"[{self.num_dst}]"))
         if choice.shape != (self.num_dst,) or choice.dtype.kind not in "iu":
             raise ValueError(
                 f"choice has shape {choice.shape} and type {choice.dtype}; "

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from mcn.data.arrays import as_array
 from mcn.matrices.adjacencies import (
     Adjacencies,
     adjacencies_from_counts,
@@ -312,7 +313,7 @@ class MotifStack(RowSource):
         )
 
     def _check_targets(self, rows: Any) -> NDArray[np.int64]:
-        targets = np.asarray(rows)
+        targets = as_array(rows, "rows", "[n]")
         if targets.ndim != 1 or targets.dtype.kind not in "iu":
             raise ValueError(
                 f"rows has shape {targets.shape} and type {targets.dtype}; expected a list of node ids."

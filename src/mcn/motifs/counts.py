@@ -32,7 +32,7 @@ from mcn.motifs.catalogue import (
     node_copies,
     orbit_weights,
 )
-from mcn.motifs.enumerate import CYCLES, TRIANGLES, Enumerated, worth_threads
+from mcn.motifs.enumerate import CYCLES, TRIANGLES, Enumerated, as_counted, worth_threads
 from mcn.motifs.orient import cut_rows
 from mcn.motifs.pairs import NonAdjacent
 from mcn.motifs.stages import ORBIT_STAGES, stage_of
@@ -245,8 +245,9 @@ class MotifCounts:
     @cached_property
     def _inputs(self) -> tuple[NDArray[Any], ...]:
         g, x = self.graph, self.enumerated
-        numbers = [np.zeros_like(x.t) if each is None else each for each in (x.s1, x.s2, x.k, x.c)]
-        return g.indptr, g.indices, *derive.node_sums(g.indptr, g.indices, x.t), x.t, *numbers
+        given = [np.zeros_like(x.t) if each is None else each for each in (x.t, x.s1, x.s2, x.k, x.c)]
+        t, *others = as_counted(given)
+        return g.indptr, g.indices, *derive.node_sums(g.indptr, g.indices, t), t, *others
 
     def _all_inputs(self, what: str) -> tuple[NDArray[Any], ...]:
         if self.enumerated.stage < CYCLES:
@@ -347,7 +348,10 @@ def _fits(n: int, content: dict[str, NDArray[Any]]) -> bool:
     same_row = tails[1:] == tails[:-1]
     if not ((tails < indices).all() and (indices[1:] > indices[:-1])[same_row].all()):
         return False
-    numbers = [content[x] for x in there]
+    try:
+        numbers = list(as_counted([content[x] for x in there]))
+    except ValueError:
+        return False
     if len(there) < len(_ARRAYS[2:]):
         return _possible(indptr, indices, tails, *numbers)
     sums = derive.node_sums(indptr, indices, np.minimum(numbers[0], m))  # not yet known to be in bounds

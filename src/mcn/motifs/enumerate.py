@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,6 +45,25 @@ class Enumerated:
     def stage(self) -> int:
         """How far the enumeration went."""
         return CYCLES if self.c is not None else CLIQUES if self.k is not None else TRIANGLES
+
+
+def as_counted(numbers: Sequence[Counts]) -> list[Counts]:
+    """Give the numbers of a file, t, s1, s2, k and c, the types that counting gives them.
+
+    A kernel is compiled for every mixture of types that it meets, which takes seconds; there are four.
+
+    Raises:
+        ValueError: t or s1 is more than any graph has.
+    """
+    small, pair = numbers[:2], numbers[2:4]
+    if any(int(each.max(initial=0)) >= _WORD for each in small):
+        raise ValueError("numbers of triangles beyond 32 bits, which no graph has")
+    kind = np.result_type(*pair) if pair else np.uint32
+    return [
+        *(each.astype(np.uint32, copy=False) for each in small),
+        *(each.astype(kind, copy=False) for each in pair),
+        *numbers[4:],
+    ]
 
 
 def worth_threads(edges: int, wanted: int | None) -> int:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mcn.data.arrays import as_array
 from mcn.matrices import MotifStack, Rows, RowSource
 
 _KEPT = 4
@@ -90,7 +91,7 @@ class BlockCache:
 
 def node_ids(rows: Any) -> NDArray[np.int64]:
     """Read node ids from an array or tensor of ids, or from a boolean mask (in ascending order)."""
-    ids = np.asarray(rows.detach().cpu().numpy() if hasattr(rows, "detach") else rows)
+    ids = as_array(rows, "rows", "[n]")
     if ids.dtype == bool:
         ids = np.flatnonzero(ids)
     if ids.ndim != 1 or ids.dtype.kind not in "iu" or len(ids) == 0:

@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 
 from mcn._names import one_of
+from mcn.data.arrays import as_array
 from mcn.matrices import MotifStack, Rows, RowSource
 from mcn.nn import by_node, ops
 from mcn.nn._rng import derive, torch_key
@@ -375,9 +376,7 @@ def _numpy(number: NDArray[np.int64] | torch.Tensor | None) -> NDArray[np.int64]
 
 def pinned(choice: Any, num_dst: int, count: int) -> NDArray[np.int64] | None:
     """Check choices given as an int, an array or a tensor, and make an array of them; None if T·K = 1."""
-    if isinstance(choice, torch.Tensor):
-        choice = choice.detach().cpu().numpy()
-    given = np.asarray(choice)
+    given = as_array(choice, "choice", f"[] or [{num_dst}]")
     if given.dtype.kind not in "iu" or given.shape not in ((), (num_dst,)):
         raise ValueError(
             f"choice: expected an int or {num_dst} integers t·K + (k-1), got "

@@ -49,6 +49,8 @@ def _in_memory(store: GraphStore) -> Data:
     data = Data(edge_index=torch.from_numpy(ends), num_nodes=store.num_nodes)
     ids = store.ids
     data.node_ids = ids.to_array() if isinstance(ids, TextIds) else np.array(ids)
+    if len(set(data.node_ids.tolist())) < store.num_nodes:
+        raise ValueError(f"{store.path}: two nodes have one id; the file of ids was altered: pack again")
     if store.x is not None:
         data.x = torch.from_numpy(np.array(store.x))
     elif store.x_values is not None:

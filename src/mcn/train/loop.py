@@ -224,17 +224,17 @@ class Trainer(ABC):
 
     def _check_kept(self, weights: dict[str, torch.Tensor]) -> None:
         """Refuse weights of a checkpoint that the model could not take when they are needed."""
-        own = {name: value.shape for name, value in self.model.state_dict().items()}
-        if own != {name: value.shape for name, value in weights.items()}:
+        own = {name: (value.shape, value.dtype) for name, value in self.model.state_dict().items()}
+        if own != {name: (value.shape, value.dtype) for name, value in weights.items()}:
             raise ValueError("the weights kept so far are not those of this network")
 
     def _check_moments(self, moments: dict[int, dict[str, torch.Tensor]]) -> None:
         parameters = [each for group in self.optimizer.param_groups for each in group["params"]]
         for place, slots in moments.items():
-            fits = place in range(len(parameters)) and all(
-                slot.shape in (torch.Size(), parameters[place].shape) for slot in slots.values()
-            )
-            if not fits or slots.keys() != {"step", "exp_avg", "exp_avg_sq"}:
+            mine = parameters[place] if place in range(len(parameters)) else torch.empty(0)
+            like = (mine.shape, mine.dtype)
+            wanted = {"step": (torch.Size(), torch.float32), "exp_avg": like, "exp_avg_sq": like}
+            if wanted != {name: (slot.shape, slot.dtype) for name, slot in slots.items()}:
                 raise ValueError(f"the moments of parameter {place} are not those of this network")
 
 

@@ -7,14 +7,15 @@ command that repeats a run are all made from these declarations.
 from __future__ import annotations
 
 import dataclasses
-import math
 import types
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar, Self, Union, get_args, get_origin, get_type_hints
 
 from mcn._names import did_you_mean, one_of
+from mcn.data.arrays import is_finite
+from mcn.data.border import told
 from mcn.train.metrics import METRICS
 
 Check = Callable[[str, Any], Any]
@@ -67,13 +68,13 @@ class Setting:
         if self.kind is bool:
             truth = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
             if word.lower() not in truth:
-                raise ValueError(f"{self.name} must be true or false, got {text!r}")
+                raise ValueError(f"{self.name} must be true or false, got {told(text)}")
             return truth[word.lower()]
         try:
             return self.kind(word)
         except ValueError:
             what = "an integer" if self.kind is int else "a number"
-            raise ValueError(f"{self.name} must be {what}, got {text!r}") from None
+            raise ValueError(f"{self.name} must be {what}, got {told(text)}") from None
 
     def show(self, value: Any) -> str:
         """Return the text that `parse` reads as `value`."""
@@ -95,8 +96,8 @@ def setting(
     since: str | None = None,
 ) -> Any:
     """Declare a setting as a field of a `Settings` class; see `Setting` for the arguments."""
-    told = {"sentence": sentence, "check": check, "option": option, "group": group}
-    return dataclasses.field(default=default, metadata=told | {"former": former, "since": since})
+    about = {"sentence": sentence, "check": check, "option": option, "group": group}
+    return dataclasses.field(default=default, metadata=about | {"former": former, "since": since})
 
 
 def at_least(least: int, most: int = 2**31 - 1) -> Check:
@@ -104,9 +105,9 @@ def at_least(least: int, most: int = 2**31 - 1) -> Check:
 
     def check(name: str, value: Any) -> int:
         if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-            raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}")
+            raise ValueError(f"{name} must be an integer of at least {least}, got {told(value)}")
         if int(value) > most:
-            raise ValueError(f"{name} must be at most {most:,}, got {value!r}")
+            raise ValueError(f"{name} must be at most {most:,}, got {told(value)}")
         return int(value)
 
     return check
@@ -114,36 +115,36 @@ def at_least(least: int, most: int = 2**31 - 1) -> Check:
 
 def probability(name: str, value: Any) -> float:
     """Check for a number from 0 to 1."""
-    if not _finite(value) or not 0 <= value <= 1:
-        raise ValueError(f"{name} must be a probability, got {value!r}")
+    if not is_finite(value) or not 0 <= value <= 1:
+        raise ValueError(f"{name} must be a probability, got {told(value)}")
     return float(value)
 
 
 def below_one(name: str, value: Any) -> float:
     """Check for a probability that is not 1, such as a dropout."""
-    if not _finite(value) or not 0 <= value < 1:
-        raise ValueError(f"{name} must be a probability below 1, got {value!r}")
+    if not is_finite(value) or not 0 <= value < 1:
+        raise ValueError(f"{name} must be a probability below 1, got {told(value)}")
     return float(value)
 
 
 def positive(name: str, value: Any) -> float:
     """Check for a finite number above 0."""
-    if not _finite(value) or not value > 0:
-        raise ValueError(f"{name} must be a positive number, got {value!r}")
+    if not is_finite(value) or not value > 0:
+        raise ValueError(f"{name} must be a positive number, got {told(value)}")
     return float(value)
 
 
 def not_negative(name: str, value: Any) -> float:
     """Check for a finite number of at least 0."""
-    if not _finite(value) or not value >= 0:
-        raise ValueError(f"{name} must be a number that is not negative, got {value!r}")
+    if not is_finite(value) or not value >= 0:
+        raise ValueError(f"{name} must be a number that is not negative, got {told(value)}")
     return float(value)
 
 
 def flag(name: str, value: Any) -> bool:
     """Check for True or False."""
     if type(value).__name__ not in ("bool", "bool_"):  # NumPy's too, without importing it
-        raise ValueError(f"{name} must be True or False, got {value!r}")
+        raise ValueError(f"{name} must be True or False, got {told(value)}")
     return bool(value)
 
 
@@ -160,14 +161,14 @@ def choice_of(*allowed: str) -> Check:
 def text(name: str, value: Any) -> str:
     """Check for a text; what it may say is known to those who use it."""
     if not isinstance(value, str):
-        raise ValueError(f"{name} must be a name, got {value!r}")
+        raise ValueError(f"{name} must be a name, got {told(value)}")
     return value
 
 
 def names(name: str, value: Any) -> tuple[str, ...]:
     """Check for a list of at least one name; a single name counts as a list of one."""
     if not isinstance(value, str | Sequence) or not all(isinstance(each, str) for each in value):
-        raise ValueError(f"{name} must be a list of names, got {value!r}")
+        raise ValueError(f"{name} must be a list of names, got {told(value)}")
     found = (value,) if isinstance(value, str) else tuple(value)
     if not found:
         raise ValueError(f"{name} must name at least one of them, got none")
@@ -181,15 +182,11 @@ def fan_outs(name: str, value: Any) -> tuple[int, ...]:
     for each in found if isinstance(found, Sequence) else [found]:
         word = str(each).strip()
         if isinstance(each, bool) or not word.lstrip("-").isdigit() or (int(word) < 1 and int(word) != -1):
-            raise ValueError(f"{name} must be integers of at least 1, or -1 for all, got {each!r}")
+            raise ValueError(f"{name} must be integers of at least 1, or -1 for all, got {told(each)}")
         plain.append(int(word))
     if not plain:
         raise ValueError(f"{name} must have at least one number, got none")
     return tuple(plain)
-
-
-def _finite(value: Any) -> bool:
-    return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -371,12 +368,12 @@ def _read(config: type[Settings]) -> dict[str, Setting]:
     found = {}
     for field in dataclasses.fields(config):
         kind, optional = _kind(hints[field.name])
-        told = next(
+        about = next(
             own.metadata
             for base in config.__mro__
             if (own := getattr(base, "__dataclass_fields__", {}).get(field.name)) and own.metadata
         )
-        found[field.name] = Setting(field.name, field.default, kind, optional, **told)
+        found[field.name] = Setting(field.name, field.default, kind, optional, **about)
     return found
 
 

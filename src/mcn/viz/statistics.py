@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mcn.data.border import read_bytes, reading
 from mcn.train.metrics import calibration
 from mcn.viz.explanation import PARTS, Explanation
 
@@ -72,12 +73,12 @@ def curves(folder: Path) -> dict[str, list[float]]:
     path = folder / "metrics.jsonl"
     names = ("epoch", "train_loss", "val_loss", "train_accuracy", "val_accuracy")
     columns: dict[str, list[float]] = {name: [] for name in names}
-    for number, line in enumerate(path.read_text().splitlines() if path.is_file() else [], 1):
-        try:
+    with reading(path, "not a log of epochs"):
+        lines = read_bytes(path).decode().splitlines() if path.is_file() else []
+    for number, line in enumerate(lines, 1):
+        with reading(f"{path}, line {number}", "not the scores of an epoch"):
             row: dict[str, Any] = json.loads(line)
             values = [round(float(row[name]), 5) for name in names]
-        except (ValueError, KeyError, TypeError) as error:
-            raise ValueError(f"{path}, line {number}: not the scores of an epoch ({error!r})") from None
         for name, value in zip(names, values, strict=True):
             columns[name].append(value)
     return columns

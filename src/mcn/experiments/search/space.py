@@ -20,6 +20,7 @@ from typing import Any
 
 from mcn._named import find, names
 from mcn._names import one_of
+from mcn.data.border import told
 from mcn.matrices import PSI_NAMES
 from mcn.motifs import graphlet_of
 from mcn.train.recipes import find_recipe
@@ -119,7 +120,7 @@ def _mapping(where: str, what: str, given: Any) -> dict[str, Any]:
     if given is None:
         return {}
     if not isinstance(given, dict) or not all(isinstance(key, str) for key in given):
-        raise ValueError(f"space {where}: {what} must be a mapping of names to values, got {given!r}")
+        raise ValueError(f"space {where}: {what} must be a mapping of names to values, got {told(given)}")
     return given
 
 
@@ -136,19 +137,19 @@ def _domain(where: str, setting: str, given: Any) -> tuple[Any, ...] | Range:
         if not numbers or not span.low < span.high or (span.log and span.low <= 0):
             raise ValueError(
                 f"space {where}: {setting} must go from a number to a larger one, "
-                f"above 0 with log, got {given!r}"
+                f"above 0 with log, got {told(given)}"
             )
         return span
     raise ValueError(
         f"space {where}: {setting} must be a list of values, {{low: …, high: …}}, or for motifs "
-        f"{{subsets: […]}}, got {given!r}"
+        f"{{subsets: […]}}, got {told(given)}"
     )
 
 
 def _subsets(where: str, names: Any) -> tuple[list[str], ...]:
     """All non-empty subsets, small ones first, each in the order of the list."""
     if not isinstance(names, list) or not 1 <= len(names) <= _MOST or len(set(map(str, names))) < len(names):
-        raise ValueError(f"space {where}: subsets must list 1 to {_MOST} different motifs, got {names!r}")
+        raise ValueError(f"space {where}: subsets must list 1 to {_MOST} different motifs, got {told(names)}")
     sizes = range(1, len(names) + 1)
     return tuple(list(subset) for size in sizes for subset in combinations(names, size))
 

@@ -153,6 +153,7 @@ class ViewsTrainer(Trainer):
         """Go on from what `tensors` and `state` gave."""
         super().load(tensors, state)
         self.mean = {name: value.clone() for name, value in below("mean.", tensors).items()}
+        self._check_kept(self.mean)
 
 
 def exact_logits(model: MotifViews, x: SparseFeatures, rows: PageRankRows) -> torch.Tensor:
