@@ -33,7 +33,7 @@ def test_json_schema(mcn: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     for row in content["rows"]:
         assert list(row) == [
             *("method", "test_mean", "test_std", "val_mean", "test", "seeds", "seconds_per_run"),
-            *("difference", "difference_error", "metrics"),
+            *("difference", "difference_error", "metrics", "choosing"),
         ]
         assert row["seeds"] == [3, 4]
         assert list(row["metrics"]) == list(METRICS)
@@ -241,3 +241,15 @@ def test_the_protocol_is_that_of_the_methods(mcn: Run) -> None:
     done = mcn("compare", *words, "--set", "walk_length=2", "--set", "max_neighbours=4", "--json")
     assert done.code == 0, done
     assert "weights kept by validation loss, patience 100 × 10 steps" in json.loads(done.out)["protocol"]
+
+
+def test_what_choosing_is_worth_stands_below_the_table(
+    mcn: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    sizes = ("--hidden", 2, "--heads", 2, "--max-epochs", 2)
+    done = mcn("compare", "--dataset", "strong-ties", "--methods", "mcn,mlp", "--seeds", 1, *sizes)
+    assert done.code == 0
+    (line,) = [line for line in done.out.splitlines() if line.startswith("mcn: choosing per node is worth ")]
+    assert "points on held-out nodes, and was used in " in line
+    assert "within reach of any chooser: about " in line

@@ -88,6 +88,24 @@ def test_a_fixed_stack_computes_what_pinned_choices_do(attention: bool, material
     )
 
 
+@pytest.mark.parametrize("attention", [True, False])
+def test_a_stack_fixed_layer_by_layer_computes_what_pinned_choices_do(attention: bool) -> None:
+    torch.manual_seed(4)
+    stack, x = random_stack(60, motifs=2, steps=2), torch.randn(60, 9)
+    sizes = {"motifs": 2, "steps": 2, "num_layers": 3, "heads": 2}
+    model = MCN(9, 4, 3, self_attention=attention, motif_attention=False, **sizes).eval()  # type: ignore[arg-type]
+    own = np.random.default_rng(0).integers(0, 4, stack.num_nodes)
+    fixed = stack.fixed([own, 3, own])
+    assert (fixed.num_motifs, fixed.pins) == (2, (0, 1, 0))
+    pinned = model(x, stack, choice=[own, 3, own])
+    assert torch.equal(model(x, fixed), pinned)
+    some = np.array([1, 7, 3])
+    assert torch.allclose(model(x, fixed, some), pinned[torch.from_numpy(some)], atol=1e-6)
+    assert stack.fixed([own, own]).pins is None  # one matrix serves both
+    expected = stack.matrix(stack.motifs[1], 2).toarray()
+    np.testing.assert_allclose(fixed.matrix(fixed.motifs[1]).toarray(), expected, rtol=1e-6)
+
+
 def test_a_fixed_stack_refuses_what_is_no_choice() -> None:
     stack = random_stack(motifs=2)
     with pytest.raises(ValueError, match=r"outside 0 … 1"):

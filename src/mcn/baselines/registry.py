@@ -34,7 +34,8 @@ class Outcome(NamedTuple):
     """What a run of a method gives.
 
     scores: a number per node and class, [N, C]. val_accuracy: a fraction. val_loss, epochs: None where a
-    method has none. seconds: the time it took.
+    method has none. seconds: the time it took. choosing: what a recipe found that choosing per node is worth
+    (`choosing` of a run's summary), where it looked.
     """
 
     scores: NDArray[np.floating[Any]]
@@ -42,6 +43,7 @@ class Outcome(NamedTuple):
     val_loss: float | None
     epochs: int | None
     seconds: float
+    choosing: Mapping[str, Any] | None = None
 
     @property
     def labels(self) -> NDArray[np.int64]:
@@ -161,7 +163,8 @@ class TrainedMethod(Method):
         trainer = work_of(own).trainer(prepared, own)
         result = fit(trainer)
         scores = work_of(own).predict(trainer.model, prepared.inputs).probabilities
-        return Outcome(scores, result.val_accuracy, result.val_loss, result.epochs, result.seconds)
+        found = (scores, result.val_accuracy, result.val_loss, result.epochs, result.seconds)
+        return Outcome(*found, trainer.notes().get("choosing"))
 
 
 @dataclass(frozen=True)

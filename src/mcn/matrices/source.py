@@ -27,6 +27,7 @@ class RowSource(ABC):
         base: the target rows of Ψ(A), A the plain adjacency, for the state of eq:state.
         by_node: whether what a layer drops out is decided by the ids of nodes instead of their positions, so
             that it does not depend on which other nodes are computed along with them.
+        pins: the choice of all nodes in each layer of a network, where it is known (`MotifStack.fixed`).
     """
 
     motifs: tuple[str, ...]
@@ -37,6 +38,7 @@ class RowSource(ABC):
     node_counts: NDArray[np.float32]
     base: Rows
     by_node: bool = False
+    pins: tuple[int, ...] | None = None
 
     @property
     def num_motifs(self) -> int:

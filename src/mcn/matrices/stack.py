@@ -222,24 +222,42 @@ class MotifStack(RowSource):
         """Return the stack in which nothing is left to choose: its only matrix is Â of these choices.
 
         Args:
-            choice: the ``t·K + (k-1)`` of every node, [N], or one number for all. A network on the result
-                computes what one on this stack computes with the choices pinned, at the cost of one motif.
+            choice: the ``t·K + (k-1)`` of every node, [N], or one number for all; or a list of those, one for
+                each layer of a network: the result then holds a matrix per layer (one for equal layers), and
+                `pins` says which. A network on the result computes what one on this stack computes with the
+                choices pinned, at the cost of one motif.
         """
-        one = np.ndim(choice) == 0
-        number = self._check_choice(np.full(self.num_nodes, choice) if one else choice)
-        if one and self._stored is not None:
-            start, n = int(choice) * self.num_nodes, self.num_nodes
-            indptr = self._stored.indptr[start : start + n + 1]
-            part = slice(int(indptr[0]), int(indptr[-1]))
-            rows = Rows(indptr - indptr[0], self._stored.indices[part], self._stored.values[part])
-        else:
-            rows = self._rows(self.src, number)
+        layers = list(choice) if isinstance(choice, list | tuple) else [choice]
+        different = [layers[0]]
+        for each in layers[1:]:
+            if not any(np.array_equal(each, other) for other in different):
+                different.append(each)
+        parts = [self._fixed_rows(each) for each in different]
         found = copy.copy(self)
-        found.motifs, found.steps = (self.motifs[int(choice) // self.steps] if one else "chosen",), 1
+        found.motifs = tuple(name for name, _ in parts)
+        if len(parts) > 1:  # names of motifs differ
+            found.motifs = tuple(f"{name}, {number}" for number, name in enumerate(found.motifs, 1))
+            found.pins = tuple(
+                next(i for i, other in enumerate(different) if np.array_equal(each, other)) for each in layers
+            )
+        found.steps = 1
+        rows = parts[0][1] if len(parts) == 1 else _below_each_other([rows for _, rows in parts])
         pattern = rows.indices.view(np.uint32)
         found._adj = Adjacencies(found.motifs, self.num_nodes, rows.indptr, pattern, rows.values)  # type: ignore[arg-type]
         found._stored, found._fixed = rows, True
         return found
+
+    def _fixed_rows(self, choice: Any) -> tuple[str, Rows]:
+        """Return the rows of one layer's choices, and a name for them."""
+        one = np.ndim(choice) == 0
+        number = self._check_choice(np.full(self.num_nodes, choice) if one else choice)
+        name = self.motifs[int(choice) // self.steps] if one else "chosen"
+        if not one or self._stored is None:
+            return name, self._rows(self.src, number)
+        start, n = int(choice) * self.num_nodes, self.num_nodes
+        indptr = self._stored.indptr[start : start + n + 1]
+        part = slice(int(indptr[0]), int(indptr[-1]))
+        return name, Rows(indptr - indptr[0], self._stored.indices[part], self._stored.values[part])
 
     def matrix(self, motif: str, step: int = 1) -> csr_array:
         """Compute Ψ(A_t^k) in float64, [N, N]."""
@@ -248,8 +266,8 @@ class MotifStack(RowSource):
         if step not in range(1, self.steps + 1):
             raise ValueError(f"step={step!r}; this stack has the steps 1 … {self.steps}.")
         n = self.num_nodes
-        if self._fixed and self._stored is not None:
-            indptr, columns, weights = self._stored
+        if self._fixed:
+            indptr, columns, weights = self._rows(self.src, np.full(n, self.motifs.index(motif)))
             return csr_array((weights.astype(np.float64), columns, indptr), shape=(n, n))
         choice = np.full(n, self.motifs.index(motif) * self.steps + step - 1, np.int64)
         indptr, indices, values = compute_rows(
@@ -327,6 +345,16 @@ class MotifStack(RowSource):
         if ids.size < targets.size:
             raise ValueError(f"rows names node {ids[times.argmax()]} more than once; name each target once.")
         return np.ascontiguousarray(targets, np.int64)
+
+
+def _below_each_other(parts: list[Rows]) -> Rows:
+    ends = np.cumsum([0, *(len(rows.indices) for rows in parts)])
+    indptr = [rows.indptr[1:] + end for rows, end in zip(parts, ends, strict=False)]
+    return Rows(
+        np.concatenate([[0], *indptr]),
+        np.concatenate([rows.indices for rows in parts]),
+        np.concatenate([rows.values for rows in parts]),
+    )
 
 
 def _psi_with_weights(psi: str, steps: int) -> str:

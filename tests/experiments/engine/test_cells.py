@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from mcn.experiments.engine.cells import Cell, cell, noise, paired, result_row, within_noise
+from mcn.experiments.engine.cells import Cell, cell, choosing_figures, noise, paired, result_row, within_noise
 from mcn.train.metrics import METRICS
 
 
@@ -149,3 +149,17 @@ def test_a_cell_of_another_metric_by_hand() -> None:
     assert (found.mean, found.merit, found.val_mean) == pytest.approx((30.0, -30.0, 40.0))
     assert cell(rows, "roc-auc") is None
     assert cell([{**row, "metrics": None} for row in rows], "log-loss") is None  # runs of 0.1.0
+
+
+def test_what_choosing_is_worth_is_the_mean_over_the_seeds() -> None:
+    said = {"gain": 0.02, "gain_error": 0.01, "apparent_room": 0.2, "chance_room": 0.18, "bound": 0.03}
+    rows = [
+        {"metrics": {"choosing": said | {"used": True, "winner": "gcn"}}},
+        {"choosing": said | {"gain": 0.04, "bound": 0.01, "used": False}},  # the summary of a run
+    ]
+    assert choosing_figures(rows) == pytest.approx(
+        {**said, "gain": 0.03, "bound": 0.02, "used": 0.5}, abs=1e-12
+    )
+    assert choosing_figures([*rows, {"metrics": {"val": {}}}]) is None
+    assert choosing_figures([{"choosing": said | {"gain_error": None, "used": False}}]) is None
+    assert choosing_figures([{"metrics": None}]) is None

@@ -14,6 +14,7 @@ from torch_geometric.data import Data
 import mcn
 from mcn.data import strong_ties
 from mcn.train import MCNConfig, fit, load_run, prepare, train_run
+from mcn.train.probes.choose import tempered
 from mcn.train.probes.network import BLEND, GRAPH, NODES, REFIT
 from mcn.train.probes.trainer import ProbesTrainer
 from mcn.train.recipes import work_of
@@ -126,6 +127,7 @@ def test_resumed_while_the_chosen_rows_are_trained(chose: ProbesTrainer) -> None
     for _ in range(3):
         first.run_epoch()
     assert first.state()["now"][0] == "refit"
+    assert [name for name, _ in first.state()["queue"]] == ["refit-first", "refit-last"]
     second = work_of(config).trainer(prepare(data, config), config)
     second.load({k: v.clone() for k, v in first.tensors().items()}, first.state())
     fit(second)
@@ -153,6 +155,52 @@ def test_a_run_on_disk_in_every_mode(mode: str, tmp_path: Path, monkeypatch: pyt
         np.testing.assert_allclose(each[chosen, np.arange(400)], own.probabilities, atol=1e-6)
     other = two_kinds(1)
     assert again.predict(other).probabilities.shape == (400, 3)  # a graph that it has not seen
+
+
+def test_choices_may_differ_by_layer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the first layer every node takes the rows it chose, in the last all take those of one candidate."""
+    data = two_kinds()
+    monkeypatch.setattr(ProbesTrainer, "_mode", lambda self, verdict: REFIT)
+    monkeypatch.setattr(ProbesTrainer, "_best_refit", lambda self: "refit-first")
+    config = MCNConfig(**{**QUICK, "max_epochs": 20, "lr": 0.02})
+    run = train_run(tmp_path / "run", data, config, {"dataset": None})
+    assert "on the rows they chose in the first layer predicts" in " ".join(run.summary["remarks"])
+    own, again = run.predict(data), load_run(tmp_path / "run").predict(data)
+    np.testing.assert_array_equal(own.probabilities, again.probabilities)
+    first, last = own.motif.T
+    assert len(np.unique(first)) > 1
+    assert len(np.unique(last)) == 1
+    model = run.model
+    numbers = first * own.steps + own.step[:, 0] - 1
+    option = model.decision.refit.option
+    whole = work_of(config).inputs(data, config).whole  # the same network, told what to listen to
+    logits = model.networks[-1](whole.x, whole.stack, choice=[numbers, option])
+    expected = tempered(logits.detach().numpy().astype(np.float64), float(model.temperatures[-1]))
+    np.testing.assert_allclose(own.probabilities, expected, atol=1e-5)
+    explained = run.explain(data)
+    assert explained.motif_probs[0] is not None
+    assert explained.motif_probs[1] is None
+    assert len(list(explained.options)) == 3
+
+
+def held(right: list[bool]) -> torch.Tensor:
+    """Class scores of nodes of class 0 that are right or wrong."""
+    return torch.tensor([[1.0, 0.0] if each else [0.0, 1.0] for each in right])
+
+
+@pytest.mark.parametrize(
+    ("lost", "kept"), [(8, "refit"), (4, "refit-last")], ids=["by chance", "clearly better"]
+)
+def test_one_layers_choices_are_kept_only_if_they_are_clearly_better(lost: int, kept: str) -> None:
+    """Ten nodes are gained and some lost: 2 ± 4.3 points of 100, or 6 ± 3.7."""
+    trainer = object.__new__(ProbesTrainer)
+    trainer._labels, trainer.config = np.zeros(100, np.int64), MCNConfig()
+    some = [number < 50 for number in range(100)]
+    more = [lost <= number < 60 for number in range(100)]
+    trainer._held = {"refit": held(some), "refit-first": held(some), "refit-last": held(more)}
+    assert trainer._best_refit() == kept
+    trainer._held = {"mlp": held(more)}
+    assert trainer._best_refit() is None
 
 
 def test_a_metric_that_is_no_mean_over_nodes_is_chosen_for_the_graph() -> None:

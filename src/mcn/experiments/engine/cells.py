@@ -131,7 +131,8 @@ def result_row(
 
     Accuracies are in percent. Without test nodes there are no test figures: an empty list, and None for mean
     and deviation. The deviation is that of a sample (n - 1); a single run has none. `metrics` has every
-    metric of `mcn.train.metrics`, not in percent; see `metric_figures`.
+    metric of `mcn.train.metrics`, not in percent; see `metric_figures`. `choosing` has what choosing per node
+    is worth, see `choosing_figures`.
 
     Args:
         rows: of `run_units` (`metrics`), or summaries of runs (`scores`), one per seed.
@@ -155,7 +156,21 @@ def result_row(
         "difference": gap and gap.mean,
         "difference_error": gap and gap.error,
         "metrics": {metric: metric_figures(metric, rows) for metric in METRICS},
+        "choosing": choosing_figures(rows),
     }
+
+
+def choosing_figures(rows: Sequence[Mapping[str, Any]]) -> dict[str, float] | None:
+    """Return the mean over the seeds of what choosing per node is worth; None if a row does not say.
+
+    gain and its standard error, apparent_room, chance_room and bound, as shares of the held-out nodes; used:
+    the share of the seeds in which nodes did choose.
+    """
+    said = [found for row in rows if (found := (row.get("metrics") or row).get("choosing")) is not None]
+    if not rows or len(said) < len(rows) or any(each["gain_error"] is None for each in said):
+        return None
+    figures = ("gain", "gain_error", "apparent_room", "chance_room", "bound", "used")
+    return {name: float(np.mean([float(each[name]) for each in said])) for name in figures}
 
 
 def metric_figures(metric: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:

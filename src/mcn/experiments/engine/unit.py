@@ -92,7 +92,8 @@ def run_unit(unit: Unit) -> dict[str, Any]:
 
     key, dataset, method, settings, seed, test, val_accuracy, val_loss, test_accuracy (None unless
     `unit.test`), epochs, seconds, version, error (None), config, metrics (every metric of
-    `mcn.train.metrics` on validation and test nodes). Accuracies are fractions. A baseline has no val_loss,
+    `mcn.train.metrics` on validation and test nodes; what choosing per node is worth, where that was looked
+    into). Accuracies are fractions. A baseline has no val_loss,
     epochs and config.
 
     Raises:
@@ -103,11 +104,12 @@ def run_unit(unit: Unit) -> dict[str, Any]:
     found = method.run(prepared, config, unit.seed)
     test = scores_on_test(graph.data, found.scores) if unit.test else None
     val = all_scores(found.scores[prepared.val], np.asarray(prepared.val_labels))
+    choosing = {} if found.choosing is None else {"choosing": found.choosing}
     return blank_row(unit) | {
         "val_accuracy": found.val_accuracy,
         "val_loss": found.val_loss,
         "test_accuracy": None if test is None else test["accuracy"],
-        "metrics": {"val": val, "test": test},
+        "metrics": {"val": val, "test": test, **choosing},
         "epochs": found.epochs,
         "seconds": found.seconds,
     }

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch_geometric.data import Data
 
 from mcn.matrices import MotifStack
@@ -184,8 +183,11 @@ def _seen(model: MCN, inputs: StackInputs) -> tuple[torch.Tensor, list[Any], lis
     return logits, choices, layers if len(layers) == 1 else [layers[0], layers[-1]]
 
 
-def refit_options(model: MCN, inputs: StackInputs, choice: NDArray[np.int64]) -> Iterator[Option]:
-    """Yield every option of a stack, for a network that was trained on the rows of fixed choices."""
+def refit_options(model: MCN, inputs: StackInputs, choice: list[Any]) -> Iterator[Option]:
+    """Yield every option of a stack, for a network that was trained on the rows of fixed choices.
+
+    `choice` are those of each layer: one for all nodes, or of every node its own.
+    """
     _, _, shown = _seen(model, StackInputs(inputs.x, inputs.stack.fixed(choice)))
     return _options(model, shown, inputs.stack)
 

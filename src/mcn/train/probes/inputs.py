@@ -18,7 +18,7 @@ from mcn.train.mcn.config import MCNConfig
 from mcn.train.mcn.work import StackInputs, stack_inputs
 from mcn.train.probes.choose import Float, structure
 from mcn.train.probes.network import Chosen
-from mcn.train.probes.plan import Probe
+from mcn.train.probes.plan import Probe, by_layer
 from mcn.train.problem import Known, Memory
 from mcn.train.recipes import work_of
 
@@ -74,9 +74,9 @@ class ProbesInputs:
         return self._made[key]
 
     def chosen(self, probe: Probe, options: NDArray[np.int64]) -> StackInputs:
-        """Return the inputs of a network with the settings of a candidate, on the rows that nodes chose."""
+        """Return the inputs of one of `REFITS`, on the rows that nodes chose."""
         assert isinstance(probe.config, MCNConfig)
-        return self._part(probe.config, options)
+        return self._part(probe.config, by_layer(probe, options, probe.config.num_layers))
 
     def _part(self, config: MCNConfig, choice: Any) -> StackInputs:
         stack = self.stack.fixed(choice)

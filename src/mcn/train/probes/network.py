@@ -10,19 +10,19 @@ from numpy.typing import NDArray
 
 from mcn._names import one_of
 from mcn.train.probes.choose import Chooser, Float
-from mcn.train.probes.plan import Probe
+from mcn.train.probes.plan import REFITS, Probe
 from mcn.train.recipes import find_recipe, work_of
 
 GRAPH, BLEND, NODES, REFIT = "graph", "blend", "nodes", "refit"
 """What predicts: one candidate for all nodes, the same blend of candidates for all, each node's own
-candidate, or one network on the rows that nodes chose."""
+candidate, or one network on the rows that nodes chose, in some layer or in all."""
 
 
 class Decision(NamedTuple):
     """How a run ended.
 
-    mode: GRAPH, BLEND, NODES or REFIT. winner: the best candidate for the whole graph. refit: the candidate
-    whose settings the refitted network has, where there is one.
+    mode: GRAPH, BLEND, NODES or REFIT. winner: the best candidate for the whole graph. refit: the refitted
+    network, one of `mcn.train.probes.plan.REFITS`, where there is one.
     """
 
     mode: str
@@ -118,6 +118,8 @@ def _empty(stored: Any, in_channels: Any, num_classes: int) -> Chosen:
     one_of("winner", stored["winner"], [each.name for each in probes])
     if (stored["mode"] == REFIT) != (refit is not None):
         raise ValueError("a refitted network is there if and only if the mode is refit")
+    if refit is not None:
+        one_of("refit", refit.name, REFITS)
     return Chosen(
         probes, networks, Decision(stored["mode"], stored["winner"], refit), int(stored["state_width"])
     )

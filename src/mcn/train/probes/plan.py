@@ -52,6 +52,23 @@ def options_of(probes: list[Probe], refit: Probe) -> NDArray[np.int64]:
     return np.asarray(found, np.int64)
 
 
+REFITS = ("refit", "refit-first", "refit-last")
+"""Networks on the rows that nodes chose: in all layers, in the first one only, in the last one only. The
+other layers have the neighbourhood of the candidate whose settings the network has, for all nodes."""
+
+
+def by_layer(refit: Probe, options: NDArray[np.int64], layers: int) -> list[Any]:
+    """Return what nodes listen to in each layer of a refitted network, the input layer first.
+
+    Args:
+        refit: one of `REFITS`, with the settings and the option of a candidate.
+        options: what every node chose, [N].
+        layers: number of layers.
+    """
+    chosen = {"refit": range(layers), "refit-first": (0,), "refit-last": (layers - 1,)}[refit.name]
+    return [options if layer in chosen else refit.option for layer in range(layers)]
+
+
 _GCN = {**CHANGES["gcn"], "hidden": 64}
 SUMMED = {key: value for key, value in _GCN.items() if key != "motifs"}
 """A sum over neighbours in the place of attention, as changes to the settings of mcn."""

@@ -31,7 +31,7 @@ from mcn.train.probes.choose import (
     rewards,
 )
 from mcn.train.probes.network import BLEND, GRAPH, NODES, REFIT, Chosen, Decision
-from mcn.train.probes.plan import Plan, Probe, options_of
+from mcn.train.probes.plan import REFITS, Plan, Probe, options_of
 from mcn.train.probes.room import Room, reachable
 from mcn.train.probes.words import choosing_sentence
 from mcn.train.problem import Problem
@@ -40,7 +40,6 @@ from mcn.train.recipes import work_of
 
 CHOOSABLE = ("accuracy", "balanced-accuracy")
 """Metrics that are a mean over nodes, so that a node's own reward says something of them."""
-_REFIT = "refit"
 _CLEARLY = 2.0  # standard errors
 
 
@@ -52,8 +51,8 @@ class ProbesTrainer(Trainer):
     the others from being tried; later a run is begun only if, by what the runs before it took, it ends within
     the budget. A run that is still going when its time is over ends there with the best weights it had.
 
-    A candidate that is clearly behind another ends when its score has not risen for twice its patience,
-    whatever its loss does.
+    A candidate that is clearly behind another ends when its score has not risen for its patience, whatever
+    its loss does.
 
     The winner for the whole graph is the candidate with the best mean held-out score (`mcn.train.held_out`)
     over the seeds that it shares with all others; of equals the earlier, cheaper one. Of each candidate the
@@ -62,8 +61,10 @@ class ProbesTrainer(Trainer):
     Instead of the winner a blend of candidates predicts, the same for all nodes, unless it is clearly worse.
 
     Then every kept candidate's rewards on the held-out nodes decide whether nodes choose for themselves (see
-    `mcn.train.probes.choose`). If they do, one network with the winner's settings is trained on the rows that
-    nodes chose; it is kept if it is better on held-out nodes than the candidates' own predictions.
+    `mcn.train.probes.choose`). If they do, networks with the winner's settings are trained on the rows that
+    nodes chose: in all layers, in the first only, in the last only (`mcn.train.probes.plan.REFITS`). The
+    first is kept unless another is better by more than a standard error; it predicts if it is better on
+    held-out nodes than the candidates' own predictions.
     """
 
     config: Any
@@ -106,17 +107,16 @@ class ProbesTrainer(Trainer):
         self._current = None
         if self._verdict is None:
             self._verdict = self._decide()
-            if self._verdict.evidence[0].used and self._verdict.refit is not None:
-                self._queue.append((_REFIT, 0))
+            if self._verdict.evidence[0].used and self._verdict.refits:
+                self._queue += [(name, 0) for name in self._verdict.refits]
                 self._begin()
                 return
         self.stopped = True
 
     def _probe(self, name: str) -> Probe:
-        if name == _REFIT:
+        if name in REFITS:
             assert self._verdict is not None
-            assert self._verdict.refit is not None
-            return self._verdict.refit
+            return self._verdict.refits[name]
         return self.plan.probe(name)
 
     def _candidate(self) -> Trainer:
@@ -124,7 +124,7 @@ class ProbesTrainer(Trainer):
         self._best_score, self._risen = -math.inf, 0
         probe = _seeded(self._probe(self._name), self.config.seed * 1000 + self._repeat)
         inputs = self.problem.inputs
-        if self._name == _REFIT:
+        if self._name in REFITS:
             assert self._verdict is not None
             own = inputs.chosen(probe, self._verdict.options(inputs.node_state))
         else:
@@ -154,9 +154,9 @@ class ProbesTrainer(Trainer):
 
         A loss that falls ever more slowly would keep it going for thousands of epochs.
         """
-        if self.config.metric not in CHOOSABLE or self._name == _REFIT:
+        if self.config.metric not in CHOOSABLE or self._name in REFITS:
             return False
-        if current.epoch - self._risen < 2 * current.config.patience:
+        if current.epoch - self._risen < current.config.patience:
             return False
         leader = max((float(run["score"]) for run in self.runs), default=0.0)
         error = math.sqrt(max(leader * (1 - leader), 0.0) / len(self._labels))
@@ -210,14 +210,15 @@ class ProbesTrainer(Trainer):
         probabilities = [calibrated(each, self._labels, fold) for each in logits]
         reward, right = self._rewards(probabilities)
         state = np.asarray(self.problem.inputs.node_state[self.problem.val])
-        evidence, chooser, refit, room = (NOTHING, NOTHING), None, None, Room(0.0, 0.0, 0.0)
+        evidence, chooser, room = (NOTHING, NOTHING), None, Room(0.0, 0.0, 0.0)
+        refits: dict[str, Probe] = {}
         if self.config.metric in CHOOSABLE and len(names) > 1:
             evidence = assess(state, reward, right, self.config.seed)
             chooser = fit_chooser(state, reward, self.config.seed)
-            refit = self._refit(names, table)
+            refits = self._refits(names, table)
             room = reachable(np.stack(probabilities), state, self._labels, self.config.seed)
         blended = self._blend(names, np.stack(probabilities), fold, table[0]["candidate"])
-        return _Verdict(names, table[0]["candidate"], evidence, chooser, refit, room, blended, self.plan)
+        return _Verdict(names, table[0]["candidate"], evidence, chooser, refits, room, blended, self.plan)
 
     def _blend(
         self, names: list[str], probabilities: Float, fold: NDArray[np.int64], winner: str
@@ -254,32 +255,53 @@ class ProbesTrainer(Trainer):
             reward, right = reward * weight[:, None], right * weight[:, None]
         return reward, right
 
-    def _refit(self, names: list[str], table: list[dict[str, Any]]) -> Probe | None:
-        """The settings of a network on chosen rows: those of the best candidate that hears neighbours."""
+    def _refits(self, names: list[str], table: list[dict[str, Any]]) -> dict[str, Probe]:
+        """Networks on chosen rows, with the settings of the best candidate that hears neighbours."""
         for row in table:
             probe = self.plan.probe(row["candidate"])
             if probe.option is not None and probe.option >= self.plan.steps and probe.name in names:
-                return Probe(_REFIT, probe.config, probe.option)
-        return None
+                batched, layers = (
+                    self.config.batch_size is not None,
+                    int(probe.config.to_dict()["num_layers"]),
+                )
+                # Mini-batches have one matrix; one layer is the first and the last.
+                tried = REFITS[:1] if batched or layers == 1 else REFITS
+                return {name: Probe(name, probe.config, probe.option) for name in tried}
+        return {}
+
+    def _best_refit(self) -> str | None:
+        """Return the refitted network that is kept; None if none was trained.
+
+        Choices in all layers, unless those in one layer are better by more than `CAUTION` standard errors.
+        """
+        trained = [name for name in REFITS if name in self._held]
+        if not trained:
+            return None
+        _, right = self._rewards([self._held[name].numpy().astype(np.float64) for name in trained])
+        best = int(right.mean(0).argmax())
+        gap = right[:, best] - right[:, 0]
+        clear = gap.mean() > CAUTION * gap.std(ddof=1) / math.sqrt(len(gap))
+        return trained[best if clear else 0]
 
     def finish(self) -> FitResult:
         """Take what was decided; the model then holds every candidate."""
         verdict, problem = self._verdict, self.problem
         assert verdict is not None
         mode = self._mode(verdict)
-        kept = [*verdict.names, *([_REFIT] if mode == REFIT else [])]
+        refit = self._best_refit() if mode == REFIT else None
+        kept = [*verdict.names, *([] if refit is None else [refit])]
         probes = {name: _seeded(self._probe(name), self._best(name)["seed"]) for name in kept}
         networks, temperatures = [], []
         for name in kept:
             own = probes[name].config
-            width = problem.inputs.whole if name == _REFIT else problem.inputs.of(probes[name])
+            width = problem.inputs.whole if name in REFITS else problem.inputs.of(probes[name])
             net = work_of(own).network(width.in_channels, problem.num_classes, own)
             net.load_state_dict(self._kept[name])
             networks.append(net)
             held = self._held[name].numpy().astype(np.float64)
             temperatures.append(best_temperature(held, self._labels))
         state_width = problem.inputs.node_state.shape[1]
-        decision = Decision(mode, verdict.winner, probes.get(_REFIT))
+        decision = Decision(mode, verdict.winner, None if refit is None else probes[refit])
         self.model = Chosen([probes[name] for name in verdict.names], networks, decision, state_width)
         self.model.temperatures.copy_(torch.tensor(temperatures))
         if verdict.blend is not None:
@@ -288,7 +310,7 @@ class ProbesTrainer(Trainer):
             self.model.set_chooser(verdict.chooser)
         self.model.eval()
         problem.inputs.model = self.model
-        best = self._best(_REFIT if mode == REFIT else verdict.winner)
+        best = self._best(verdict.winner if refit is None else refit)
         # Epochs are counted through all runs, as they stand in the log.
         before = sum(run["epochs"] for run in self.runs[: self.runs.index(best)])
         self.best_epoch = before + best["best_epoch"]
@@ -312,8 +334,9 @@ class ProbesTrainer(Trainer):
         if not verdict.evidence[0].used:
             return GRAPH if verdict.blend is None else BLEND
         values = {NODES: verdict.evidence[1].value}
-        if _REFIT in self._held:
-            values[REFIT] = self._right(self._held[_REFIT].numpy().astype(np.float64))
+        refit = self._best_refit()
+        if refit is not None:
+            values[REFIT] = self._right(self._held[refit].numpy().astype(np.float64))
         if verdict.blend is not None:
             values[BLEND] = self._right(verdict.blend.held_out)
         return max((REFIT, NODES, BLEND), key=lambda mode: values.get(mode, -math.inf))
@@ -327,7 +350,7 @@ class ProbesTrainer(Trainer):
         """Return the candidates, the winner first: mean score, and the paired difference to the winner."""
         by_name: dict[str, list[float]] = {}
         for run in self.runs:
-            if run["candidate"] != _REFIT:
+            if run["candidate"] not in REFITS:
                 by_name.setdefault(run["candidate"], []).append(float(run["held_out"]))
         shared = min(len(scores) for scores in by_name.values())
         means = {name: float(np.mean(scores[:shared])) for name, scores in by_name.items()}
@@ -354,7 +377,9 @@ class ProbesTrainer(Trainer):
         """Return the table, all runs of the candidates, and the evidence for choosing per node."""
         found: dict[str, Any] = {"candidates": self.table(), "candidate_runs": self.runs}
         if self._verdict is not None and self._verdict.chooser is not None:
-            found["choosing"] = self._verdict.to_dict() | {"mode": self._mode(self._verdict)}
+            mode = self._mode(self._verdict)
+            listens = self._best_refit() if mode == REFIT else None
+            found["choosing"] = self._verdict.to_dict() | {"mode": mode, "refit": listens}
         return found
 
     def remarks(self) -> list[str]:
@@ -439,7 +464,7 @@ class _Verdict:
     winner: str
     evidence: tuple[Evidence, Evidence]
     chooser: Chooser | None
-    refit: Probe | None
+    refits: dict[str, Probe]
     room: Room
     blend: _Blend | None
     plan: Plan
@@ -447,8 +472,8 @@ class _Verdict:
     def options(self, state: Float) -> NDArray[np.int64]:
         """Return the option in the shared stack that every node takes."""
         assert self.chooser is not None
-        assert self.refit is not None
-        table = options_of([self.plan.probe(name) for name in self.names], self.refit)
+        probes = [self.plan.probe(name) for name in self.names]
+        table = options_of(probes, self.refits[REFITS[0]])
         return np.asarray(table[self.chooser.choose(state)])
 
     def to_dict(self) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from mcn.train.predictions import Predictions
 from mcn.train.probes.choose import Float, as_logits, tempered
 from mcn.train.probes.inputs import ProbesInputs
 from mcn.train.probes.network import BLEND, GRAPH, REFIT, Chosen, empty
-from mcn.train.probes.plan import options_of
+from mcn.train.probes.plan import by_layer, options_of
 from mcn.train.probes.trainer import ProbesTrainer
 from mcn.train.problem import Memory, Problem
 from mcn.train.recipes import work_of
@@ -70,15 +70,9 @@ def predict(model: Chosen, inputs: ProbesInputs) -> Predictions:
     if model.decision.mode == REFIT:
         number = _numbers(model, choice)
         probabilities = _probabilities(model, -1, _refitted(model, inputs, number))
-        motif, step = np.divmod(number, inputs.stack.steps)
-        shape = (len(choice), layers)
-        return Predictions(
-            probabilities,
-            np.broadcast_to(motif[:, None], shape),
-            np.broadcast_to(step[:, None] + 1, shape),
-            inputs.stack.motifs,
-            inputs.stack.steps,
-        )
+        listened = np.stack([np.broadcast_to(each, len(choice)) for each in _by_layer(model, number)], 1)
+        motif, step = np.divmod(listened, inputs.stack.steps)
+        return Predictions(probabilities, motif, step + 1, inputs.stack.motifs, inputs.stack.steps)
     used = np.unique(choice).tolist()
     each = {number: _probabilities(model, number, _predict(model, inputs, number)) for number in used}
     probabilities = np.empty_like(each[used[0]])
@@ -103,15 +97,16 @@ def explain(model: Chosen, inputs: ProbesInputs) -> Explained:
     if model.decision.mode == REFIT:
         refit: Any = model.networks[-1]
         whole = inputs.whole
-        options = refit_options(refit, whole, _numbers(model, model.choices(inputs.node_state)))
+        numbers = _numbers(model, model.choices(inputs.node_state))
+        listened = _by_layer(model, numbers)
+        options = refit_options(refit, whole, listened)
         assert sure is not None
         count = whole.stack.num_motifs * whole.stack.steps
         by_motif = _by_option(sure, _numbers(model, np.arange(len(model.probes))), count)
         by_motif = by_motif.reshape(len(sure), whole.stack.num_motifs, -1).sum(2)
         attention = bool(refit.convs[0].self_attention)
-        return Explained(
-            "choices", own, whole.stack.steps, attention, [by_motif] * layers, [None] * layers, options
-        )
+        sureness = [by_motif if np.ndim(each) else None for each in listened]  # None: the same for all
+        return Explained("choices", own, whole.stack.steps, attention, sureness, [None] * layers, options)
     attention = bool(winner.config.to_dict()["self_attention"])
     return Explained("choices", own, 1, attention, [sure] * layers, [None] * layers, _options(model, inputs))
 
@@ -131,6 +126,12 @@ def _numbers(model: Chosen, choice: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the options in the shared stack of candidates, for the refitted network."""
     assert model.decision.refit is not None
     return np.asarray(options_of(model.probes, model.decision.refit)[choice])
+
+
+def _by_layer(model: Chosen, numbers: NDArray[np.int64]) -> list[Any]:
+    """Return what nodes listen to in each layer of the refitted network: one option for all, or their own."""
+    refit: Any = model.decision.refit
+    return by_layer(refit, numbers, refit.config.num_layers)
 
 
 def _layers(model: Chosen) -> int:
