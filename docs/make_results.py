@@ -27,8 +27,7 @@ def main(more: list[str]) -> None:
     write_rows(CHOICE, rows)
     for name in CHOICE_PAGES:
         page = ROOT / name
-        text = filled_page(page.read_text(encoding="utf-8"), rows, read_rows(RESULTS / "auto.csv"))
-        page.write_text(text, encoding="utf-8")
+        page.write_text(filled_page(page.read_text(encoding="utf-8"), rows), encoding="utf-8")
     draw_gain(rows, ROOT / "docs" / "img" / "choice.png")
     for name in PAGES:
         page = ROOT / name

@@ -82,7 +82,8 @@ def run(
     strong ties do not. figure3: who heard whom in a trained network, and by which choice. figure4: the motif
     each node of Cora chose, and with --seeds where in the graph those nodes stand, over several runs.
     beyond: motif views beside the paper's networks, with and without motifs (docs/beyond.md). choice: what
-    choosing per node is worth, one setting on twelve sets (docs/choice.md); --seeds is the number of splits.
+    choosing per node is worth, one setting on twelve sets (docs/choice.md); --seeds is the number of splits,
+    and --methods auto asks for the recipe auto, which takes minutes on each.
 
     Tables come with a report (report.md, report.html): the paper's values, ours, ranks, whether a
     difference is noise, the protocol; and with a plot (comparison.png). Every run is kept in ledger.sqlite
@@ -236,7 +237,8 @@ def _choice(
 ) -> dict[str, Any]:
     """The study of choosing."""
     from mcn._files import write_text
-    from mcn.experiments.choice import METHODS, SETS, choice_study
+    from mcn.experiments.choice import KNOWN, METHODS, SETS, choice_study
+    from mcn.experiments.choice.auto import auto_table
     from mcn.experiments.choice.report import tables
     from mcn.experiments.paper.reproduce import MARKDOWN, check_out
 
@@ -244,7 +246,7 @@ def _choice(
     for name in wanted:
         one_of("--datasets", name, SETS)
     for name in methods or ():
-        one_of("--methods", name, METHODS)
+        one_of("--methods", name, KNOWN)
     check_out(folder, resume)
     folder.mkdir(parents=True, exist_ok=True)
     rows = choice_study(
@@ -252,6 +254,8 @@ def _choice(
         methods=methods or METHODS,
     )
     text = tables(rows)
+    if any(row["row"] == "auto" for row in rows):
+        text += "\n" + auto_table(rows)
     write_text(folder / MARKDOWN, text)
     files = [folder / MARKDOWN, folder / "rows.csv"]
     if any(row["row"] == "rule" for row in rows) and _can_plot():

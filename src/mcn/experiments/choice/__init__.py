@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from mcn.experiments.choice.study import METHODS, SETS, choice_study, run_split
+from mcn.experiments.choice.study import KNOWN, METHODS, SETS, choice_study, run_split
 
-__all__ = ["METHODS", "SETS", "choice_study", "run_split"]
+__all__ = ["KNOWN", "METHODS", "SETS", "choice_study", "run_split"]

@@ -1,4 +1,4 @@
-"""The recipe `auto` beside what it chooses from, as a table: `docs/results/auto.csv` has the runs."""
+"""The recipe `auto` beside what it chooses from, as a table of the study's rows."""
 
 from __future__ import annotations
 
@@ -8,27 +8,38 @@ from typing import Any
 import numpy as np
 
 from mcn.experiments.choice.figures import by_row, gap
+from mcn.experiments.choice.others import AUTO
 from mcn.experiments.paper.document import Grid
+from mcn.experiments.paper.report import DASH
 from mcn.experiments.paper.report_markdown import markdown
 
 _THREE = ("mlp", "gcn", "gat")
 
 
 def auto_table(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return a table in Markdown: the mean over splits, and the difference to the best of the three means."""
+    """Return a table in Markdown: means over the splits of `auto`, and the gap to the best of three."""
     lines = []
-    for name in dict.fromkeys(str(row["set"]) for row in rows):
-        own = by_row(rows, name)
-        means = {row: float(np.mean(list(own[row].values()))) for row in (*_THREE, "auto")}
-        best = max(_THREE, key=lambda row: means[row])
-        seconds = [float(row["seconds"]) for row in rows if row["set"] == name and row["row"] == "auto"]
+    for name in dict.fromkeys(str(row["set"]) for row in rows if row["row"] == AUTO):
+        figures = by_row(rows, name)
+        own = {
+            row: {split: figures[row][split] for split in figures[AUTO] if split in figures.get(row, {})}
+            for row in (*_THREE, AUTO)
+        }
+        means = {row: float(np.mean(list(values.values()))) for row, values in own.items() if values}
+        best = max(_THREE, key=lambda row: means.get(row, 0.0))
+        clock = [value for row in rows if row["set"] == name and row["row"] == AUTO for value in _clock(row)]
         lines.append(
             [
                 name,
-                str(len(own["auto"])),
-                *(f"{mean:.1f}" for mean in means.values()),
-                f"{gap(own['auto'], own[best])} ({best})",
-                f"{min(seconds):.0f}–{max(seconds):.0f}",
+                str(len(own[AUTO])),
+                *(f"{means[row]:.1f}" if row in means else DASH for row in own),
+                f"{gap(own[AUTO], own[best])} ({best})",
+                f"{min(clock):.0f}–{max(clock):.0f}",
             ]
         )
-    return markdown([Grid(["set", "splits", *_THREE, "auto", "auto − best of the three", "seconds"], lines)])
+    return markdown([Grid(["set", "splits", *_THREE, AUTO, "auto − best of the three", "seconds"], lines)])
+
+
+def _clock(row: Mapping[str, Any]) -> list[float]:
+    """Return the time by the clock, which the budget is about, from a row's note."""
+    return [float(part.partition("=")[2]) for part in str(row["note"]).split() if part.startswith("clock=")]

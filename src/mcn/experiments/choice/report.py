@@ -80,22 +80,19 @@ def _of(row: dict[str, Any], name: str, split: int) -> bool:
     return row["set"] == name and int(row["split"]) == split
 
 
-def filled_page(page: str, rows: Sequence[dict[str, Any]], auto: Sequence[dict[str, Any]] = ()) -> str:
+def filled_page(page: str, rows: Sequence[dict[str, Any]]) -> str:
     """Return a page with what these rows say between its marks, of which it has one pair or more.
-
-    auto: the rows of the recipe `auto`, which are kept apart.
 
     Raises:
         ValueError: the page has none.
     """
     found = 0
-    parts = (("choice", tables, rows), ("published", published_table, rows), ("auto", auto_table, auto))
-    for mark, made, own in parts:
+    for mark, made in (("choice", tables), ("published", published_table), ("auto", auto_table)):
         begin, end = f"<!-- {mark} -->", f"<!-- end of {mark} -->"
         before, _, rest = page.partition(begin)
         after = rest.partition(end)[2]
         if after:
-            page = f"{before}{begin}\n\n{made(own).strip()}\n\n{end}{after}"
+            page = f"{before}{begin}\n\n{made(rows).strip()}\n\n{end}{after}"
             found += 1
     if not found:
         raise ValueError("the page has no <!-- choice --> … <!-- end of choice -->, nor <!-- published --> …")

@@ -18,7 +18,7 @@ from torch_geometric.data import Data
 from mcn import __version__
 from mcn._files import write_text
 from mcn.data import load_dataset
-from mcn.experiments.choice.others import OTHERS, run_other
+from mcn.experiments.choice.others import AUTO, OTHERS, run_other
 from mcn.train import MCNConfig, fit, prepare
 from mcn.train.predictions import accuracy_on_test
 from mcn.train.probes.choose import Ridge, as_logits, best_temperature, tempered
@@ -38,7 +38,9 @@ development."""
 COLUMNS = ("set", "split", "row", "test", "held_out", "seconds", "epochs", "note", "version")
 RULE = "mcn"
 METHODS = (RULE, *OTHERS)
-"""What can be run on a split: the rule, which gives most of the rows, and the methods beside it."""
+"""What is run on a split: the rule, which gives most of the rows, and the methods beside it."""
+KNOWN = (*METHODS, AUTO)
+"""What can be run."""
 _SEEDED = ("strong-ties", "dd6", "dd7")
 _ONE = ("cora", "citeseer", "pubmed")
 
@@ -146,7 +148,7 @@ def choice_study(
 ) -> list[dict[str, Any]]:
     """Run the study into a CSV file; what it has already is not run again.
 
-    `methods` are some of `METHODS`: RULE stands for all rows that one run of the rule gives, each of the
+    `methods` are some of `KNOWN`: RULE stands for all rows that one run of the rule gives, each of the
     others for a row of its own. They can be run separately, in any order, into the same file.
     """
     path, wanted = Path(out), list(methods)
@@ -177,7 +179,7 @@ def merged(*parts: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return all rows, one for each set, split and name of a row: the last of those that are given."""
     found = {(str(row["set"]), int(row["split"]), str(row["row"])): row for part in parts for row in part}
     order = {name: number for number, name in enumerate(SETS)}
-    late = {name: number for number, name in enumerate(OTHERS, 1)}
+    late = {name: number for number, name in enumerate((*OTHERS, AUTO), 1)}
     keys = sorted(found, key=lambda key: (late.get(key[2], 0), order.get(key[0], len(order)), key[1]))
     return [found[key] for key in keys]
 
