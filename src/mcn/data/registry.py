@@ -24,8 +24,6 @@ from mcn.data.layout import (
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
-from mcn.data.sparse import feature_csr
-from mcn.data.treatment import row_scaling
 
 
 @dataclass(frozen=True)
@@ -121,6 +119,9 @@ def load_dataset(
         data = _load(name, root, dense, seed, download, number)
         data.scaling = "rows"  # as in the paper, and for one-hot features no matter
         if name not in _OF_THE_PAPER:
+            from mcn.data.sparse import feature_csr
+            from mcn.data.treatment import row_scaling
+
             data.scaling = row_scaling(feature_csr(data.x)[data.train_mask.numpy()], int(data.num_nodes))
     if structure != "none":
         from mcn.data.graph import add_structure
