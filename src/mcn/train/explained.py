@@ -18,7 +18,8 @@ class Option:
 
     motif, step: which one. rows: its matrix. coefficients: one array per shown layer (the first and the last,
     or the only one): what the layer would multiply each entry of `rows` by, mean over heads.
-    alternative: [N, C], the prediction for a node that alone listens to this one in the last layer.
+    alternative: [N, C], the prediction for a node that alone listens to this one in the last layer; of a
+        candidate, its own prediction.
     """
 
     motif: str
@@ -32,7 +33,8 @@ class Option:
 class Explained:
     """A network's predictions and what they rest on.
 
-    kind: "choices" where nodes choose among the options, "views" where all of them are averaged.
+    kind: "choices" where nodes choose among the options of one network, "candidates" where every option is a
+        network of its own, "views" where all options are averaged.
     predictions: of all nodes, with their choices.
     steps: K. self_attention: whether coefficients are learned.
     motif_probs [L, N, T], step_probs [L, N, K]: the selectors f and f' (eq:state); None in a layer without.

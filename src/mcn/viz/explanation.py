@@ -29,8 +29,10 @@ class Explanation:
     the first and the last layer would give it.
     alternatives: [T·K, N, C], the prediction for a node if it alone chose this motif and step in the last
     layer and everything else stayed as it is.
-    kind: "choices" for a network whose nodes choose. "views" for one that averages over motif views: L is 0,
-    an option is a view (the rows that mix the features), its alternative the prediction by that view alone.
+    kind: "choices" for a network whose nodes choose. "candidates" where an option is a network of its own,
+    with one neighbourhood for all nodes, and its alternative what that network predicts. "views" for one that
+    averages over motif views: L is 0, an option is a view (the rows that mix the features), its alternative
+    the prediction by that view alone.
     """
 
     ids: list[str] | None

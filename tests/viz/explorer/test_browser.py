@@ -120,6 +120,14 @@ def test_the_panel_says_what_the_explanation_says(page: Page, found: Explanation
             if (found.motif[node, layer], found.step[node, layer]) == (number // 2, number % 2 + 1)
         ]
         assert ("● chosen" in card) == bool(chosen)
+    right = found.alternatives[:, node].argmax(1) == found.truth[node]
+    named = [
+        f"{option.motif}, {option.step} step{'s' if option.step > 1 else ''}"
+        for option, one in zip(found.options, right, strict=True)
+        if one
+    ]
+    said = f"under: {'; '.join(named)}." if named else "wrong under every choice."
+    assert page.text("#right-under").endswith("right under every choice." if right.all() else said)
     f = found.motif_probs[1]
     assert f is not None
     assert f"{100 * f[node, 0]:.1f} %" in page.texts("#node .layers > div")[1]

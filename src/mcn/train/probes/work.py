@@ -99,16 +99,17 @@ def explain(model: Chosen, inputs: ProbesInputs) -> Explained:
         whole = inputs.whole
         numbers = _numbers(model, model.choices(inputs.node_state))
         listened = _by_layer(model, numbers)
-        options = refit_options(refit, whole, listened)
+        tried = refit_options(refit, whole, listened)
         assert sure is not None
         count = whole.stack.num_motifs * whole.stack.steps
         by_motif = _by_option(sure, _numbers(model, np.arange(len(model.probes))), count)
         by_motif = by_motif.reshape(len(sure), whole.stack.num_motifs, -1).sum(2)
         attention = bool(refit.convs[0].self_attention)
         sureness = [by_motif if np.ndim(each) else None for each in listened]  # None: the same for all
-        return Explained("choices", own, whole.stack.steps, attention, sureness, [None] * layers, options)
+        return Explained("choices", own, whole.stack.steps, attention, sureness, [None] * layers, tried)
     attention = bool(winner.config.to_dict()["self_attention"])
-    return Explained("choices", own, 1, attention, [sure] * layers, [None] * layers, _options(model, inputs))
+    options = _options(model, inputs)
+    return Explained("candidates", own, 1, attention, [sure] * layers, [None] * layers, options)
 
 
 def _options(model: Chosen, inputs: ProbesInputs) -> Iterator[Option]:

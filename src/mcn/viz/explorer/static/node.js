@@ -99,9 +99,23 @@ class NodePanel {
         el("span", {}, layers.length ? `● chosen, layer ${layers.join(", ")}` : differs ? "would change it" : "same prediction"));
       grid.append(button);
     }
-    const meaning = meta.layers ? "→ the prediction if this node alone made this choice in the last layer." :
+    const meaning = meta.kind === "candidates" ? "→ the prediction by the network that has this neighbourhood for all nodes." :
+      meta.layers ? "→ the prediction if this node alone made this choice in the last layer." :
       "→ the prediction by this view alone; the network averages what is heard in all of them.";
-    return el("div", {}, grid, el("p", { class: "note" }, `${meaning} Lines are as wide as the weights; hollow dots are graph neighbours left out.`));
+    return el("div", {}, grid, this.rightUnder(i), el("p", { class: "note" }, `${meaning} Lines are as wide as the weights; hollow dots are graph neighbours left out.`));
+  }
+
+  /** Which choices would have been right, where the true class is known. */
+  rightUnder(i) {
+    const { data } = this;
+    if (data.truth[i] < 0) return null;
+    const names = [];
+    for (let option = 0; option < optionCount(data); option++) {
+      if (data.alternative_class[option * data.meta.nodes + i] === data.truth[i]) names.push(optionName(data, option));
+    }
+    const all = names.length === optionCount(data);
+    return el("p", { id: "right-under" }, all ? "Would have been right under every choice." :
+      names.length ? `Would have been right under: ${names.join("; ")}.` : "Would have been wrong under every choice.");
   }
 
   neighbours(i, mode, option) {
