@@ -36,20 +36,20 @@ def print_methods(title: str, rows: list[dict[str, Any]], metric: str | None = N
         )
     console = Console()
     console.print(table) if console.is_terminal else Console(width=100).print(table)
-    for row in rows:
-        if row.get("choosing") is not None:
-            print(f"{row['method']}: {_choosing(row['choosing'])}")
 
 
-def _choosing(found: dict[str, float]) -> str:
-    """What choosing per node is worth, mean over the seeds."""
+def print_choosing(rows: list[dict[str, Any]]) -> None:
+    """Print what choosing per node is worth by the methods that looked into it, mean over the seeds."""
     from mcn.train.probes.words import room_words
 
-    gain, error = 100 * found["gain"], 100 * found["gain_error"]
-    return (
-        f"choosing per node is worth {gain:+.1f} ± {error:.1f} points on held-out nodes, and was used in "
-        f"{100 * found['used']:.0f} % of the runs ({room_words(found)})"
-    )
+    for row in rows:
+        found = row["choosing"]
+        if found is not None:
+            print(
+                f"{row['method']}: choosing per node is worth {100 * found['gain']:+.1f} ± "
+                f"{100 * found['gain_error']:.1f} points on held-out nodes, and was used in "
+                f"{100 * found['used']:.0f} % of the runs ({room_words(found)})"
+            )
 
 
 def mean_and_spread(metric: str, found: dict[str, float | None]) -> str:

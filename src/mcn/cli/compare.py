@@ -85,11 +85,12 @@ def run(
     if as_json:
         print(json.dumps({"dataset": title, "protocol": said, "rows": rows}, indent=2))
         return
-    from mcn.cli._tables import print_methods
+    from mcn.cli._tables import print_choosing, print_methods
 
     for note in [*(getattr(data, "report", None) or []), *_notes(names, given)]:
         print(f"note: {note}")
     print_methods(title, rows, given.get("metric"))
+    print_choosing(rows)
     draws = ", each with a split of its own" if source.draw(1) else ""
     print(f"protocol: {said}; mean ± standard deviation over {seeds} seeds{draws}")
 

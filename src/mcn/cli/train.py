@@ -287,7 +287,7 @@ def _result(
         "scores": own[0]["scores"],
         "alone": own[0]["alone"],
         "remarks": own[0]["remarks"],
-        **({"candidates": own[0]["candidates"]} if "candidates" in own[0] else {}),
+        **{key: own[0][key] for key in ("candidates", "choosing") if key in own[0]},
         "config": config.to_dict(),
         "out": str(folder),
     }
@@ -321,7 +321,8 @@ def _print(result: dict[str, Any], notes: list[str], chosen: bool) -> None:
     if "candidates" in result:
         print_candidates(result)
     of = f" (seed {seeds[0]})" if len(seeds) > 1 else ""
-    for layer, shares in enumerate(result["motif_share"], 1):
+    blended = result.get("choosing", {}).get("mode") == "blend"  # a remark says what nodes listen to
+    for layer, shares in enumerate([] if blended else result["motif_share"], 1):
         # Of many candidates, only those that some node took.
         taken = {c: s for c, s in shares.items() if s > 0} if "candidates" in result else shares
         line = ", ".join(f"{share:.0%} {choice}" for choice, share in taken.items())

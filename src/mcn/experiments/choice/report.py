@@ -16,8 +16,8 @@ from mcn.experiments.paper.report import DASH
 from mcn.experiments.paper.report_markdown import markdown
 
 _FIXED = ("mlp", "counts", "gcn", "sage", "gat", "triangle-sum", "triangle")
-_CHOSEN = ("pick", "blend", "nodes", "mixture", "control", "rule")
-_PAIRS = (("rule", "pick"), ("rule", "gat"), ("nodes", "pick"), ("control", "pick"))
+_CHOSEN = ("pick", "graph", "nodes", "mixture", "control", "rule")
+_PAIRS = (("rule", "pick"), ("rule", "gat"), ("rule", "graph"), ("control", "pick"))
 
 
 _ROOM = {
@@ -52,32 +52,23 @@ def _means(own: dict[str, dict[int, float]]) -> list[str]:
 
 
 def _gaps(own: dict[str, dict[int, float]]) -> list[str]:
-    return [gap(own[first], own[second]) for first, second in _PAIRS]
+    return [gap(own[first], own.get(second, {})) for first, second in _PAIRS]
 
 
 def _worth(rows: Sequence[dict[str, Any]], name: str) -> list[str]:
     """What choosing was worth on held-out nodes, what could be gained there, and the cost of a run."""
     figures = {key: 100 * np.array(said(rows, name, key)) for key in _ROOM}
-    cost = [
-        sum(
-            float(r["seconds"])
-            for r in rows
-            if _of(r, name, split) and r["row"] in (*_FIXED, "refit") and r["seconds"]
-        )
-        / float(gat["seconds"])
-        for split, gat in (
-            (int(row["split"]), row) for row in rows if row["set"] == name and row["row"] == "gat"
-        )
-    ]
+    seconds = {
+        (str(row["row"]), int(row["split"])): float(row["seconds"])
+        for row in rows
+        if row["set"] == name and row["row"] in ("rule", "gat")
+    }
+    cost = [seconds["rule", split] / own for (row, split), own in seconds.items() if row == "gat"]
     found = [
         f"{np.mean(own):{'+' if key == 'gain' else ''}.1f}" if len(own) else DASH
         for key, own in figures.items()
     ]
     return [*found, f"{np.median(cost):.1f}"]
-
-
-def _of(row: dict[str, Any], name: str, split: int) -> bool:
-    return row["set"] == name and int(row["split"]) == split
 
 
 def filled_page(page: str, rows: Sequence[dict[str, Any]]) -> str:

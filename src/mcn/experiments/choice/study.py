@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import os
-import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -55,7 +54,8 @@ def load_split(name: str, split: int, root: str | os.PathLike[str] | None = None
 def run_split(data: Data, seed: int, **changes: Any) -> list[dict[str, Any]]:
     """Train by the rule `probed` and read the test labels once, for every row of the study.
 
-    Rows: every candidate for all nodes; `pick`, the candidate that validation nodes like best; `nodes`, each
+    Rows: every candidate for all nodes; `pick`, the candidate that validation nodes like best; `graph`, what
+    the rule would predict by without choices per node, a blend of candidates or the pick; `nodes`, each
     node's own candidate by the fitted chooser, whether or not the rule would use it; `refit`, one network on
     the chosen rows, where it was trained; `rule`, what the rule predicts by; `mixture`, the mean of all
     candidates weighted by the softmax of their predicted rewards; `control`, the picked candidate with as
@@ -68,9 +68,7 @@ def run_split(data: Data, seed: int, **changes: Any) -> list[dict[str, Any]]:
     trainer = work_of(config).trainer(problem, config)
     if not isinstance(trainer, ProbesTrainer):
         raise ValueError(f"the study is about the rule probed, the default is {config.attention}")
-    began = time.process_time()
     fit(trainer)
-    seconds = time.process_time() - began
     model, inputs = trainer.model, problem.inputs
     by_name = {row["candidate"]: row for row in trainer.runs}
     each = {
@@ -93,8 +91,8 @@ def run_split(data: Data, seed: int, **changes: Any) -> list[dict[str, Any]]:
     chosen["pick"] = each[model.decision.winner]
     chosen["nodes"] = calibrated[reward.argmax(1), nodes]
     chosen["mixture"] = np.einsum("nc,cnk->nk", tempered(reward, 0.05), calibrated)
-    if model.shares.any():
-        chosen["blend"] = np.tensordot(model.shares.numpy(), calibrated, 1)
+    blended = np.tensordot(model.shares.numpy(), calibrated, 1) if model.shares.any() else None
+    chosen["graph"] = chosen["pick"] if blended is None else blended
     chosen["control"] = _control(each[model.decision.winner], inputs.node_state, problem)
     chosen["rule"] = work_of(config).predict(model, inputs).probabilities
     if model.decision.mode == REFIT:
@@ -112,7 +110,7 @@ def run_split(data: Data, seed: int, **changes: Any) -> list[dict[str, Any]]:
                 "row": name,
                 "test": accuracy_on_test(data, probabilities.argmax(1)),
                 "held_out": own.get("held_out"),
-                "seconds": own.get("seconds") if name != "rule" else seconds,
+                "seconds": own.get("seconds") if name != "rule" else trainer.seconds,
                 "epochs": own.get("epochs"),
                 "note": note,
             }
