@@ -11,6 +11,7 @@ from mcn.train.probes.choose import (
     assess,
     best_temperature,
     blend,
+    blend_gain,
     calibrated,
     fit_chooser,
     held_out_blend,
@@ -173,6 +174,32 @@ def test_a_blend_is_near_the_best_there_is(seed: int) -> None:
     assert log_loss(shares, probabilities, labels) <= best + 2e-3
     alone = [log_loss(each, probabilities, labels) for each in np.eye(4)]
     assert log_loss(shares, probabilities, labels) <= min(alone)
+
+
+def _share_right(probabilities: np.ndarray, labels: np.ndarray) -> float:
+    return float((probabilities.argmax(1) == labels).mean())
+
+
+def test_a_blend_is_better_where_candidates_err_by_themselves_and_not_where_one_is_right() -> None:
+    """Five candidates that know as much, each with errors of its own; then one that knows among guesses."""
+    draw = np.random.default_rng(5)
+    labels = draw.integers(0, 3, 300)
+    true = np.eye(3)[labels]
+    even = np.stack([tempered(true + draw.standard_normal((300, 3)), 0.7) for _ in range(5)])
+    assert blend_gain(even, labels, _share_right, 0) > 0.1
+    odd = np.stack([tempered(true * (c == 0) + 0.3 * draw.standard_normal((300, 3)), 0.1) for c in range(5)])
+    assert blend_gain(odd, labels, _share_right, 0) <= 0.0
+
+
+def test_the_best_of_many_guesses_is_not_flattered() -> None:
+    """On the nodes it was picked on it would be ahead of the blend by several points; on others it is not."""
+    draw = np.random.default_rng(6)
+    labels = draw.integers(0, 2, 60)
+    guesses = draw.dirichlet([1.0, 1.0], (40, 60))
+    best = max(_share_right(each, labels) for each in guesses)
+    fair = [blend_gain(guesses, labels, _share_right, seed) for seed in range(5)]
+    assert best - _share_right(guesses.mean(0), labels) > 0.1
+    assert abs(np.mean(fair)) < 0.15
 
 
 def test_a_folds_labels_do_not_decide_its_blend() -> None:

@@ -25,6 +25,7 @@ from mcn.train.probes.choose import (
     assess,
     best_temperature,
     blend,
+    blend_gain,
     calibrated,
     fit_chooser,
     held_out_blend,
@@ -58,7 +59,8 @@ class ProbesTrainer(Trainer):
     over the seeds that it shares with all others; of equals the earlier, cheaper one. Of each candidate the
     run with the best held-out score is kept.
 
-    Instead of the winner a blend of candidates predicts, the same for all nodes, unless it is clearly worse.
+    Instead of the winner a blend of candidates predicts, the same for all nodes, unless the best candidate is
+    better when both are found on other nodes than they are judged on (`blend_gain`).
 
     Then every kept candidate's rewards on the held-out nodes decide whether nodes choose for themselves (see
     `mcn.train.probes.choose`). If they do, networks with the winner's settings are trained on the rows that
@@ -188,12 +190,13 @@ class ProbesTrainer(Trainer):
         self._begin()
 
     def _score(self, logits: torch.Tensor) -> float:
-        """The metric on held-out predictions, more being better; accuracy where it is not defined."""
-        return self._merit(logits.softmax(1).numpy())
+        """The metric on held-out predictions."""
+        return self._merit(logits.softmax(1).numpy(), self._labels)
 
-    def _merit(self, probabilities: NDArray[Any]) -> float:
-        found = merit(self.config.metric, probabilities, self._labels)
-        return float((probabilities.argmax(1) == self._labels).mean()) if found is None else found
+    def _merit(self, probabilities: NDArray[Any], labels: NDArray[np.int64]) -> float:
+        """The metric, more being better; accuracy where it is not defined."""
+        found = merit(self.config.metric, probabilities, labels)
+        return float((probabilities.argmax(1) == labels).mean()) if found is None else found
 
     def _decide(self) -> _Verdict:
         """Find the winner for the whole graph, and whether nodes choose for themselves.
@@ -217,33 +220,17 @@ class ProbesTrainer(Trainer):
             chooser = fit_chooser(state, reward, self.config.seed)
             refits = self._refits(names, table)
             room = reachable(np.stack(probabilities), state, self._labels, self.config.seed)
-        blended = self._blend(names, np.stack(probabilities), fold, table[0]["candidate"])
+        blended = self._blend(names, np.stack(probabilities), fold)
         return _Verdict(names, table[0]["candidate"], evidence, chooser, refits, room, blended, self.plan)
 
-    def _blend(
-        self, names: list[str], probabilities: Float, fold: NDArray[np.int64], winner: str
-    ) -> _Blend | None:
-        """Return the blend of the candidates on the shared stack; None if the winner is clearly better.
-
-        A mean over nodes may be a standard error behind: the winner is the best of several, and looks better
-        than it is. Other metrics have none, and the blend must not be behind at all.
-        """
-        within = [i for i, name in enumerate(names) if self.plan.probe(name).option is not None]
-        if len(within) < 2 or len(self._labels) < FEWEST:
+    def _blend(self, names: list[str], probabilities: Float, fold: NDArray[np.int64]) -> _Blend | None:
+        """Return the blend of the candidates; None where the best of them is better, or nodes are too few."""
+        if len(names) < 2 or len(self._labels) < FEWEST:
             return None
-        shares = np.zeros(len(names))
-        shares[within] = blend(probabilities[within], self._labels)
-        if shares.max() == 1.0:
+        shares = blend(probabilities, self._labels)
+        if shares.max() == 1.0 or blend_gain(probabilities, self._labels, self._merit, self.config.seed) < 0:
             return None
-        held = held_out_blend(probabilities[within], self._labels, fold)
-        theirs = probabilities[names.index(winner)]
-        if self.config.metric in CHOOSABLE:
-            _, right = self._rewards([held, theirs])
-            gap = right[:, 0] - right[:, 1]
-            behind = gap.mean() < -CAUTION * gap.std(ddof=1) / math.sqrt(len(gap))
-        else:
-            behind = self._merit(held) < self._merit(theirs)
-        return None if behind else _Blend(shares, held)
+        return _Blend(shares, held_out_blend(probabilities, self._labels, fold))
 
     def _rewards(self, probabilities: list[Float]) -> tuple[Float, Float]:
         """Rewards and rightness; for balanced accuracy a node weighs by how rare its class is."""
@@ -322,7 +309,7 @@ class ProbesTrainer(Trainer):
             held = verdict.blend.held_out
             own_class = np.clip(held[np.arange(len(held)), self._labels], 1e-12, None)
             accuracy, loss = float((held.argmax(1) == self._labels).mean()), float(-np.log(own_class).mean())
-            score_ = self._merit(held)
+            score_ = self._merit(held, self._labels)
         return FitResult(self.epoch, self.best_epoch, accuracy, loss, score_, self.seconds)
 
     def _best(self, name: str) -> dict[str, Any]:

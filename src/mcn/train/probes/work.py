@@ -12,7 +12,6 @@ from torch_geometric.data import Data
 from mcn.motifs import MotifCounts, count_motifs
 from mcn.nn import MCN
 from mcn.train.explained import Explained, Option
-from mcn.train.mcn.work import explain as explain_network
 from mcn.train.mcn.work import refit_options
 from mcn.train.predictions import Predictions
 from mcn.train.probes.choose import Float, as_logits, tempered
@@ -115,12 +114,12 @@ def explain(model: Chosen, inputs: ProbesInputs) -> Explained:
 def _options(model: Chosen, inputs: ProbesInputs) -> Iterator[Option]:
     """Yield every candidate as an option: its rows, its coefficients, its own predictions."""
     for number, probe in enumerate(model.probes):
-        if probe.option is None:
-            continue
         net: Any = model.networks[number]
-        (only,) = explain_network(net, inputs.of(probe)).options
+        # Of motif views the first one is shown.
+        first = next(work_of(probe.config).explain(net, inputs.of(probe)).options)
         probabilities = _probabilities(model, number, _predict(model, inputs, number))
-        yield Option(probe.name, 1, only.rows, only.coefficients, probabilities)
+        coefficients = [first.coefficients[0], first.coefficients[-1]] if _layers(model) > 1 else None
+        yield Option(probe.name, 1, first.rows, coefficients or first.coefficients, probabilities)
 
 
 def _numbers(model: Chosen, choice: NDArray[np.int64]) -> NDArray[np.int64]:
