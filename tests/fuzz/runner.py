@@ -20,8 +20,8 @@ from tests.fuzz import arrays, files, guard, objects, packed, stored  # noqa: F4
 from tests.fuzz.guard import Finding
 from tests.fuzz.target import Target
 
-SLICE = 3.0  # seconds of a target before the next has its turn;
-LEAST = 10_000  # twice as many for one with fewer inputs than this
+SLICE = 3.0  # seconds of a target before the next has its turn; twice as many for one with fewer inputs
+LEAST = 10_000  # than this, and a sixth of that for the others until there is no such target
 _WARM = -1  # the seed of inputs whose outcome is not looked at
 _TRIES = 120  # smaller versions of a finding that are tried,
 _SECONDS = 15.0  # for as long
@@ -106,7 +106,8 @@ def _turns(
 
             left = 1e9
             if minutes is not None:  # short enough for every target to have two turns
-                share = SLICE * (2 if tally.tried < LEAST else 1)
+                behind = any(other.tried < LEAST for other in tallies.values())
+                share = SLICE * (2 if tally.tried < LEAST else 1 / 3 if behind else 1)
                 left = min(share, 30 * minutes / len(targets), end - time.monotonic())
             batch = guard.run(target, make, tally.tried, stop, folder, left)
             tally.tried += batch.tried

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import math
 import re
 import shutil
@@ -188,6 +189,9 @@ def test_a_run_of_0_1_0_has_no_checksum_of_its_settings(tmp_path: Path) -> None:
         ("source", "split_index", "x"),
         ("source", "trust", "yes"),
         ("source", 3, "x"),
+        (None, 3, "x"),
+        (None, "more", [{"a": 1, 2: 3}]),
+        (None, "more", {datetime.date(2001, 1, 1): 1}),
     ],
 )
 def test_odd_types_in_the_settings(tmp_path: Path, part: str | None, name: Any, value: Any) -> None:

@@ -91,10 +91,9 @@ def read_settings(folder: Path) -> tuple[dict[str, Any], Settings]:
         raise ValueError(f"{path}: not the settings of a run ({brief(error)})") from None
 
 
-def settings_digest(folder: Path) -> str:
+def settings_digest(settings: dict[str, Any]) -> str:
     """Return the SHA-256 of all that config.yaml says, which the model beside it states as well."""
-    content = read_yaml(folder / CONFIG, str(folder / CONFIG))
-    return hashlib.sha256(json.dumps(content, sort_keys=True, default=repr).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(settings, sort_keys=True, default=repr).encode()).hexdigest()
 
 
 def check_same(folder: Path, settings: dict[str, Any]) -> None:
@@ -137,9 +136,10 @@ def _check_types(settings: Any) -> None:
     """Refuse content of config.yaml that is not of the kinds that a run writes."""
     if not isinstance(settings, dict):
         raise ValueError(f"expected a mapping, got {type(settings).__name__}")
+    _check_names(settings)
     for part in ("source", "config"):
         own = settings.get(part)
-        if not isinstance(own, dict) or not all(isinstance(name, str) for name in own):
+        if not isinstance(own, dict):
             raise ValueError(f"{part} must be a mapping of names to values, got {type(own).__name__}")
     if not isinstance(settings.get("recipe", "mcn"), str):
         raise ValueError(f"recipe must be a name, got {settings['recipe']!r}")
@@ -149,6 +149,17 @@ def _check_types(settings: Any) -> None:
         value = settings["source"].get(name)
         if value is not None and type(value) is not kind:
             raise ValueError(f"source.{name} must be a {kind.__name__}, got {value!r}")
+
+
+def _check_names(value: Any) -> None:
+    """Refuse a mapping, at any depth, whose keys are not all text: there is no digest of such a one."""
+    if isinstance(value, dict):
+        for name in value:
+            if not isinstance(name, str):
+                raise ValueError(f"the name {name!r} is no text; write it in quotes")
+        value = list(value.values())
+    for each in value if isinstance(value, list | tuple) else ():
+        _check_names(each)
 
 
 def _stored_config(settings: dict[str, Any]) -> Settings:

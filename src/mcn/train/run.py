@@ -194,7 +194,7 @@ def _finish(folder: Path, data: Data | GraphStore, trainer: Trainer, result: Fit
         "in_channels": memory.in_channels,
         "classes": class_names(data) or [str(number) for number in range(problem.num_classes)],
         "feature_names": memory.feature_names,
-        "settings": settings_digest(folder),
+        "settings": settings_digest(read_settings(folder)[0]),
         **memory.state,
     }
     save_tensors(folder / MODEL, dict(trainer.model.state_dict()), state)
@@ -239,7 +239,7 @@ def load_run(folder: str | os.PathLike[str]) -> Run:
     settings, config = read_settings(folder)
     path = folder / MODEL
     tensors, state = load_tensors(path)
-    if state.pop("settings", None) not in (None, settings_digest(folder)):  # 0.1.0 did not state it
+    if state.pop("settings", None) not in (None, settings_digest(settings)):  # 0.1.0 did not state it
         raise ValueError(
             f"{folder / CONFIG}: not the settings that {MODEL} was trained with; the file was changed "
             "or belongs to another run"
