@@ -10,6 +10,7 @@ from mcn._threads import kernel_threads
 from mcn.baselines import Task
 from mcn.baselines._fit import seeded
 from mcn.baselines._grand_input import ProjectFirst, PropagateFirst
+from mcn.baselines._grand_mixed import MixFirst
 from mcn.baselines._random_propagation import Propagation, keep, propagate_views
 from mcn.baselines.grand import ELSEWHERE, Setting, _fit, _Network, consistency_loss, grand
 from mcn.data import feature_tensor
@@ -71,11 +72,16 @@ def test_views_have_the_exact_propagation_as_their_mean() -> None:
 
 
 @pytest.mark.parametrize("sparse", [True, False])
-def test_projecting_first_gives_the_same_views_and_gradients(sparse: bool) -> None:
+def test_every_order_gives_the_same_views_and_gradients(sparse: bool) -> None:
     task = random_task(1, sparse=sparse)
     propagation, kept = Propagation(task, 3), keep((2, 40), 0.5, 9)
     outputs, gradients, exact = [], [], []
-    for layer in (ProjectFirst(task, propagation), PropagateFirst(task, propagation, 2, 0.0, None)):
+    layers = (
+        ProjectFirst(task, propagation),
+        PropagateFirst(task, propagation, 2, 0.0, None),
+        MixFirst(task, propagation, 2, 0.0),
+    )
+    for layer in layers:
         weight = torch.linspace(-1, 1, 150 * 4).sin().view(150, 4).requires_grad_()
         out = layer.views(weight, kept, 0)
         (out * torch.arange(2 * 40 * 4).view(2, 40, 4).cos()).sum().backward()  # type: ignore[no-untyped-call]
@@ -83,8 +89,9 @@ def test_projecting_first_gives_the_same_views_and_gradients(sparse: bool) -> No
         outputs.append(out.detach())
         gradients.append(weight.grad)
         exact.append(layer.exact(weight.detach(), torch.tensor([7, 0, 39])))
-    for first, second in (outputs, gradients, exact):
-        torch.testing.assert_close(first, second, rtol=1e-4, atol=1e-5)
+    for first, *others in (outputs, gradients, exact):
+        for other in others:
+            torch.testing.assert_close(first, other, rtol=1e-4, atol=1e-5)
     expected = mixed_features(task, 3, kept) @ weight.detach()
     torch.testing.assert_close(outputs[0], expected, rtol=1e-3, atol=1e-5)
 
@@ -120,6 +127,34 @@ def test_norm_and_dropout_are_those_of_torch() -> None:
     torch.testing.assert_close(layer.exact(weights[0], slice(None)), exact, rtol=1e-3, atol=1e-4)
 
 
+def test_small_graphs_drop_out_every_propagated_word_by_itself() -> None:
+    task, key, p = random_task(2), 1234, 0.6
+    kept = keep((3, 40), 0.5, 9)
+    weight = torch.linspace(-1, 1, 150 * 4).sin().view(150, 4).requires_grad_()
+    out = MixFirst(task, Propagation(task, 2), 3, p).views(weight, kept, key)
+    masks = [torch.from_numpy(keep((150, 40), p, derive(key, s))).T for s in range(3)]
+    dropped = mixed_features(task, 2, kept) * torch.stack(masks)
+    torch.testing.assert_close(out.detach(), dropped @ weight.detach(), rtol=1e-3, atol=1e-5)
+    g = torch.arange(3 * 40 * 4).view(3, 40, 4).cos()
+    (out * g).sum().backward()  # type: ignore[no-untyped-call]
+    assert weight.grad is not None
+    expected = torch.einsum("snf,snc->fc", dropped, g)
+    torch.testing.assert_close(weight.grad, expected, rtol=1e-3, atol=1e-4)
+
+
+def test_tiles_may_be_full_or_not() -> None:
+    rng = np.random.default_rng(0)
+    for nodes in (1, 63, 64, 65, 130):
+        x = feature_tensor(rng.random((nodes, 9)).astype(np.float32))
+        task = dataclasses.replace(random_task(0), x=x, edge_index=np.empty((2, 0), np.int64))
+        weight, kept = torch.ones(9, 2), keep((1, nodes), 0.5, 3)
+        # Without edges nothing is heard but oneself: every power of the propagation is the identity.
+        expected = torch.from_numpy(kept.T) * (x.to_dense() @ weight)
+        torch.testing.assert_close(
+            MixFirst(task, Propagation(task, 3), 1, 0.0).views(weight, kept, 0)[0], expected
+        )
+
+
 def test_views_are_the_same_on_any_number_of_threads() -> None:
     task = random_task(4, columns=30_000)  # enough work for threads to be started
     weight, kept = torch.linspace(-1, 1, 30_000).view(-1, 1), keep((4, 40), 0.5, 9)
@@ -127,8 +162,10 @@ def test_views_are_the_same_on_any_number_of_threads() -> None:
     for threads in (1, 3):
         with kernel_threads(threads):
             layer = PropagateFirst(task, Propagation(task, 2), 4, 0.5, torch.nn.BatchNorm1d(30_000))
-            results.append(layer.views(weight, kept, 8).detach())
-    assert torch.equal(*results)
+            mixed = MixFirst(task, Propagation(task, 2), 4, 0.5)
+            results.append([each.views(weight, kept, 8).detach() for each in (layer, mixed)])
+    for one, three in zip(*results, strict=True):
+        assert torch.equal(one, three)
 
 
 def test_consistency_by_hand() -> None:

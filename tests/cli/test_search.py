@@ -46,14 +46,28 @@ def test_a_search(mcn: Run, space: Path, tmp_path: Path) -> None:
     assert "importance" in outcome.out
     assert f"again: mcn train --preset {out / 'best.yaml'} --seeds 2 --seed 2" in outcome.out
     assert {path.name for path in out.iterdir() if path.name[0] != "."} == {
-        "best.yaml", "ledger.sqlite", "search.json"
+        "best.yaml", "ledger.sqlite", "search.json", "summary.md"
     }  # fmt: skip
     result = json.loads((out / "search.json").read_text())
     assert len(result["trials"]) == 4
+    page = (out / "summary.md").read_text()
+    assert result["protocol"] in page
+    assert f"Test accuracy of trial {result['best']['number']}: " in page
     ledger = Ledger(out / "ledger.sqlite")
     assert [row["test_accuracy"] for row in ledger.rows(test=True)] == [
         row["test_accuracy"] for row in result["final"]
     ]
+
+
+def test_short_runs_first(mcn: Run, space: Path, tmp_path: Path) -> None:
+    words = [*options(space, tmp_path / "out"), "--sampler", "grid", "--rungs"]
+    outcome = mcn(*words, "2,5")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert "each with seed 0 for 2 epochs, the best 1 for 5, the best 1 to the end" in outcome.out
+    assert refused(mcn(*words, "5,2", "--resume")) == (
+        "mcn: rungs must be ascending numbers of epochs above 0, got [5, 2]"
+    )
+    assert "--rungs must be numbers of epochs" in refused(mcn(*words, "soon", "--resume"))
 
 
 def test_another_metric(mcn: Run, space: Path, tmp_path: Path) -> None:

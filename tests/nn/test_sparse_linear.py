@@ -8,6 +8,7 @@ import torch
 
 from mcn.nn import plain
 from mcn.nn import sparse_linear as sparse
+from mcn.nn._rng import hash32, threshold
 from mcn.nn.sparse_linear import propagate, sparse_linear, symmetric_normalised
 from tests.nn.graphs import dense_rows, grads, random_features, random_rows, threads
 
@@ -87,3 +88,21 @@ def test_bits_do_not_depend_on_threads() -> None:
             results.append([product, *grads(product, w), total, *grads(total, z)])
     for other in results[1:]:
         assert all(torch.equal(a, b) for a, b in zip(results[0], other, strict=True))
+
+
+@pytest.mark.parametrize("p", [0.0, 0.6])
+def test_sums_are_made_entry_by_entry_in_the_order_of_the_rows(p: float) -> None:
+    x = random_features(7, 900, 6)  # about 180 entries a row: more than are settled together
+    w = torch.randn(900, 5, requires_grad=True)
+    out, key, scale = sparse_linear(x, w, p, 17), np.uint64(17), np.float32(1.0 / (1.0 - p))
+    g = np.random.default_rng(3).normal(size=(7, 5)).astype(np.float32)
+    total, turned, dense = np.zeros((7, 5), np.float32), np.zeros((900, 5), np.float32), w.detach().numpy()
+    for i in range(7):
+        for e in range(x.indptr[i], x.indptr[i + 1]):
+            if p == 0 or hash32(e, key) >= threshold(p):
+                total[i] += x.values[e] * scale * dense[x.indices[e]]
+                turned[x.indices[e]] += x.values[e] * scale * g[i]
+    out.backward(torch.from_numpy(g))  # type: ignore[no-untyped-call]
+    assert w.grad is not None
+    np.testing.assert_array_equal(out.detach().numpy(), total)
+    np.testing.assert_array_equal(w.grad.numpy(), turned)

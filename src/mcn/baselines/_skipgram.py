@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mcn._jit import kernel
-from mcn.baselines._vectors import add, dot
+from mcn.baselines._vectors import add, dot, exchange
 from mcn.baselines._walks import Neighbours, walks
 from mcn.baselines.task import Task
 from mcn.nn._rng import derive, hash32
@@ -18,6 +18,7 @@ WALKS, LENGTH, NEGATIVES = 10, 40, 5
 FAST, SLOW = 0.025, 0.0001
 """Learning rate at the beginning and at the end; it falls with every node that is read."""
 _POWER, _SLOTS = 0.75, 1 << 20
+_LANES = 32  # columns are filled up to a multiple with zeros, which stay zero: sums are then made by vectors
 _REACH, _CELLS = 6.0, 1024  # of the table of σ: beyond ±6 a pair is taken as learnt
 
 
@@ -56,8 +57,7 @@ def _learn(
                         continue
                     expected = sigma[int((product + _REACH) * (_CELLS / (2 * _REACH)))]
                     slope = ((np.float32(1.0) if s == 0 else np.float32(0.0)) - expected) * rate
-                    add(change, 0, contexts, j, slope)
-                    add(contexts, j, vectors, i, slope)
+                    exchange(change[0], vectors, i, contexts, j, slope)
                 add(vectors, i, change, 0, np.float32(1.0))
 
 
@@ -71,13 +71,16 @@ def skip_gram(
     rng, graph = np.random.default_rng(seed), Neighbours.of(task)
     every = np.arange(task.num_nodes)
     paths = np.concatenate([walks(graph, rng.permutation(every), LENGTH - 1, rng) for _ in range(WALKS)])
-    vectors = ((rng.random((task.num_nodes, dimensions)) - 0.5) / dimensions).astype(np.float32)
-    contexts = np.zeros_like(vectors)
+    vectors, contexts, change = (
+        np.zeros((rows, -(-dimensions // _LANES) * _LANES), np.float32)
+        for rows in (task.num_nodes, task.num_nodes, 1)
+    )
+    vectors[:, :dimensions] = (rng.random((task.num_nodes, dimensions)) - 0.5) / dimensions
     middle = (np.arange(_CELLS) + 0.5) * (2 * _REACH / _CELLS) - _REACH
     sigma = np.array([1.0 / (1.0 + math.exp(-z)) for z in middle], np.float32)
     key = np.uint64(derive(seed, 0))
-    _learn(paths, window, _slots(paths), sigma, key, vectors, contexts, np.empty((1, dimensions), np.float32))
-    return vectors, contexts
+    _learn(paths, window, _slots(paths), sigma, key, vectors, contexts, change)
+    return vectors[:, :dimensions].copy(), contexts[:, :dimensions].copy()
 
 
 def _slots(paths: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -27,6 +27,15 @@ def add(a: Any, i: int, b: Any, j: int, times: np.float32) -> None:
 
 
 @unordered_kernel
+def exchange(change: Any, a: Any, i: int, b: Any, j: int, times: np.float32) -> None:
+    """``change += times · b[j]`` and ``b[j] += times · a[i]`` in one pass; three different rows."""
+    for c in range(a.shape[1]):
+        before = b[j, c]
+        change[c] += times * before
+        b[j, c] = before + times * a[i, c]
+
+
+@unordered_kernel
 def squared_gap(a: Any, i: int, j: int) -> np.float32:
     """``‖a[i] - a[j]‖²`` in float32."""
     total = np.float32(0.0)

@@ -23,10 +23,12 @@ def chebyshev_sum(terms: torch.Tensor, rescaled: FixedProduct, order: int) -> to
     which carries all F columns of X through the graph instead of the few of X W.
     """
     z = terms.chunk(order + 1, dim=1)
-    after = next_after = torch.zeros_like(z[0])
-    for k in range(order, 0, -1):
-        after, next_after = z[k] + 2 * rescaled(after) - next_after, after
-    return z[0] + rescaled(after) - next_after
+    if not order:
+        return z[0]
+    after, later = z[order], torch.zeros(())
+    for k in range(order - 1, 0, -1):
+        after, later = z[k] + 2 * rescaled(after) - later, after
+    return z[0] + rescaled(after) - later
 
 
 class _Network(WholeGraph):

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from mcn.baselines._fit import seeded
 from mcn.baselines._grand_input import ProjectFirst, PropagateFirst
+from mcn.baselines._grand_mixed import MixFirst
 from mcn.baselines._random_propagation import Propagation, keep
 from mcn.baselines.registry import register
 from mcn.baselines.task import Task
@@ -19,6 +20,8 @@ from mcn.train.stopping import stopping_rule
 
 DROP_NODE, HIDDEN, DECAY = 0.5, 32, 5e-4
 """Share δ of the nodes that are silent in a view, hidden width, L2 on all parameters."""
+SMALL = 5000
+"""Most nodes of a graph for which the N x N matrix of the propagation is held (100 MB)."""
 
 
 @dataclass(frozen=True)
@@ -64,12 +67,14 @@ class _Network(torch.nn.Module):
         norms = [torch.nn.BatchNorm1d(width) for width in (columns, HIDDEN)]
         self.norms = torch.nn.ModuleList(norms if setting.batch_norm else [])
         propagation = Propagation(task, setting.order)
-        self._input: ProjectFirst | PropagateFirst
-        if setting.input_dropout or setting.batch_norm:
+        self._input: ProjectFirst | PropagateFirst | MixFirst
+        if not (setting.input_dropout or setting.batch_norm):
+            self._input = ProjectFirst(task, propagation)
+        elif setting.batch_norm or task.num_nodes > SMALL:
             norm = norms[0] if setting.batch_norm else None
             self._input = PropagateFirst(task, propagation, setting.samples, setting.input_dropout, norm)
         else:
-            self._input = ProjectFirst(task, propagation)
+            self._input = MixFirst(task, propagation, setting.samples, setting.input_dropout)
         self._nodes = task.num_nodes
 
     def views(self, key: int) -> torch.Tensor:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from mcn.experiments.search import SearchResult, Trial
 
 EMBEDDED = "strong-ties"
-LEDGER, RESULT, BEST = "ledger.sqlite", "search.json", "best.yaml"
+LEDGER, RESULT, BEST, SUMMARY = "ledger.sqlite", "search.json", "best.yaml", "summary.md"
 
 
 @with_data_options
@@ -48,7 +48,9 @@ def run(
     space: Annotated[
         str,
         typer.Option(
-            "--space", help="What to search: quick, citation, dd, dd-gcn, dd-gat, dd-best, or a .yaml file."
+            "--space",
+            help="What to search: quick, citation, citation-screen, dd, dd-screen, dd-gcn, dd-gat, dd-best, "
+            "or a .yaml file.",
         ),
     ] = "quick",
     trials: Annotated[int, typer.Option("--trials", min=1, help="How many settings to try.")] = 20,
@@ -57,6 +59,13 @@ def run(
     final_seeds: Annotated[
         int, typer.Option("--final-seeds", min=1, help="Runs of the winner, with test accuracy.")
     ] = 5,
+    rungs: Annotated[
+        str | None,
+        typer.Option(
+            "--rungs",
+            help="Epochs of short first runs, as 40,120: a quarter of the settings goes on each time.",
+        ),
+    ] = None,
     metric: Annotated[
         str, typer.Option("--metric", help="What decides on the validation nodes: accuracy, roc-auc …")
     ] = "accuracy",
@@ -90,6 +99,7 @@ def run(
     if resume and out is None and ledger is None:
         raise ValueError("--resume needs --out or --ledger: the search to go on with")
     check_input(dataset, graph, nodes)
+    shorter = _epochs(rungs)
     how = data_given(options)
     name = EMBEDDED if dataset is None else dataset
     if graph is not None:
@@ -130,6 +140,7 @@ def run(
                 seed=seed,
                 batch=batch,
                 metric=metric,
+                rungs=shorter,
                 progress=told,
             )
         folder.mkdir(parents=True, exist_ok=True)
@@ -138,6 +149,15 @@ def run(
         print(json.dumps(result.to_dict() | {"out": str(folder), "ledger": str(path)}, indent=2))
     else:
         _print(result, source, folder, path, how)
+
+
+def _epochs(rungs: str | None) -> tuple[int, ...]:
+    try:
+        return tuple(int(word) for word in (rungs or "").split(",") if word.strip())
+    except ValueError:
+        raise ValueError(
+            f"--rungs must be numbers of epochs with commas between them, got {rungs!r}"
+        ) from None
 
 
 def _changed(result: SearchResult) -> dict[str, Any]:
@@ -150,6 +170,7 @@ def _write(folder: Path, result: SearchResult, source: Source) -> None:
     import yaml
 
     from mcn._files import write_text
+    from mcn.experiments.search import summary
 
     preset = {
         "description": f"The winner of a search of {result.space} on {result.dataset}: {result.protocol}.",
@@ -159,6 +180,7 @@ def _write(folder: Path, result: SearchResult, source: Source) -> None:
     }
     write_text(folder / BEST, yaml.safe_dump(preset, sort_keys=False, allow_unicode=True))
     write_text(folder / RESULT, json.dumps(result.to_dict(), indent=2, ensure_ascii=False) + "\n")
+    write_text(folder / SUMMARY, summary(result))
 
 
 def _print(result: SearchResult, source: Source, folder: Path, ledger: Path, how: dict[str, Any]) -> None:

@@ -16,6 +16,11 @@ _SHARE = 4_000_000
 _CHUNKS_PER_THREAD = 4
 
 
+def threads_for(cost: int) -> int:
+    """Threads that work of so many multiply-adds is shared by: as many as torch is set to, if it is large."""
+    return num_kernel_threads(torch.get_num_threads()) if cost >= _SHARE else 1
+
+
 def spread(
     work: Callable[[int, int], object], size: int, cost: int, indptr: NDArray[Any] | None = None
 ) -> None:
@@ -30,7 +35,7 @@ def spread(
         cost: multiply-adds of all of them; only large work is shared.
         indptr: balances the chunks by entries instead of positions.
     """
-    threads = num_kernel_threads(torch.get_num_threads()) if cost >= _SHARE else 1
+    threads = threads_for(cost)
     if threads == 1:
         work(0, size)
         return

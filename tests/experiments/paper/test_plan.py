@@ -1,11 +1,9 @@
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from mcn.experiments import Source
-from mcn.experiments.paper.plan import TABLES, Entry, plan, unit_for
+from mcn.experiments.paper.plan import TABLES, plan, unit_for
 from mcn.train import MCNConfig, ViewsConfig, load_preset
 from mcn.train.mcn.special import CHANGES
 from mcn.train.presets import dataset_config
@@ -73,17 +71,12 @@ def test_gcn_and_gat_are_the_usual_ones_elsewhere() -> None:
         assert config == dataset_config("mcn", "citeseer").replace(**CHANGES[method], seed=2)
 
 
-def test_dear_methods_have_fewer_runs_unless_named() -> None:
-    def run(**options: Any) -> Entry:
-        return next(
-            e
-            for e in plan(TABLES["beyond"], range(200, 230), datasets=["cora"], **options)
-            if e.method == "grand"
-        )
-
-    assert len(run().units) == 5
-    assert run().note == "5 of 30 runs unless grand is asked for by name"
-    assert len(run(methods=["gat", "grand"]).units) == 30
+def test_every_cell_has_all_its_runs() -> None:
+    for table in TABLES.values():
+        seeds = range(table.first_seed, table.first_seed + table.seeds)
+        for entry in plan(table, seeds):
+            assert [unit.seed for unit in entry.units] == list(seeds)
+            assert entry.note == ""
 
 
 def test_quick_says_what_it_leaves_out() -> None:

@@ -10,7 +10,7 @@ from mcn.experiments.search.proposals import Grid
 from mcn.experiments.search.space import Range, load_space, spaces
 from mcn.train.presets import dataset_config
 
-SPACES = ["citation", "citation-screen", "dd", "dd-best", "dd-gat", "dd-gcn", "quick"]
+SPACES = ["citation", "citation-screen", "dd", "dd-best", "dd-gat", "dd-gcn", "dd-screen", "quick"]
 
 
 def written(folder: Path, text: str) -> Path:
@@ -59,6 +59,20 @@ def test_the_screening_is_the_papers_search_at_its_best_rates() -> None:
         base = screening.base(dataset)
         for name in ("lr", "dropout", "weight_decay", "patience"):
             assert base[name] == getattr(best, name)
+        assert "max_epochs" not in base  # --rungs shortens all runs but the last ones
+
+
+def test_the_screening_of_dd_is_the_papers_search_at_the_rates_of_its_presets() -> None:
+    whole, screening = load_space("dd"), load_space("dd-screen")
+    assert screening.size == (2**7 - 1) * 4 * 5
+    assert all(screening.settings[name] == whole.settings[name] for name in ("motifs", "steps"))
+    assert screening.settings["psi"] == load_space("citation").settings["psi"]
+    for dataset in ("dd6", "dd7"):
+        preset = dataset_config("paper", dataset)
+        own = dataset_config("paper", dataset, **screening.base(dataset))
+        assert own == preset
+        for name in ("lr", "weight_decay", "dropout"):
+            assert screening.base(dataset)[name] in whole.settings[name]  # type: ignore[operator]
 
 
 @pytest.mark.parametrize("dataset", ["dd6", "dd7"])

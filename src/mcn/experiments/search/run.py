@@ -24,11 +24,16 @@ from mcn.train.run import protocol
 from mcn.train.settings import Settings
 
 
+KEPT = 4
+"""With rungs, one in so many settings goes on to the next."""
+
+
 @dataclass(frozen=True)
 class Trial:
     """Settings that were tried: means over the seeds on the validation nodes, or why it failed.
 
-    val_score is the metric that decides; by default it is the accuracy.
+    val_score is the metric that decides; by default it is the accuracy. rung is 0 for the first run of these
+    settings, and one more each time they were kept and run for longer.
     """
 
     number: int
@@ -37,6 +42,7 @@ class Trial:
     val_loss: float | None
     error: str | None = None
     val_score: float | None = None
+    rung: int = 0
 
 
 @dataclass(frozen=True)
@@ -45,8 +51,9 @@ class SearchResult:
 
     Attributes:
         dataset, space, sampler: what was searched, and how.
-        trials: in the order they were proposed.
-        best: the winner: best mean validation score, then lowest validation loss, then first.
+        trials: in the order they were proposed, rung by rung.
+        best: the winner: of those that ran to the end, the best mean validation score, then the lowest
+            validation loss, then the first.
         config: its complete configuration.
         final: its rows on fresh seeds, with test accuracy: the only time that test labels are read.
         importances: by setting, the share of the variation it explains; None if that could not be said.
@@ -74,12 +81,8 @@ class SearchResult:
 
     @property
     def ranking(self) -> list[Trial]:
-        """The distinct settings that did not fail, best first."""
-        distinct: dict[str, Trial] = {}
-        for trial in self.trials:
-            if trial.error is None:
-                distinct.setdefault(json.dumps(trial.settings, sort_keys=True), trial)
-        return sorted(distinct.values(), key=lambda trial: _rank(trial, self.metric))
+        """The distinct settings that did not fail, best first; those that ran for longer before the others."""
+        return _ranking(self.trials, self.metric)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
@@ -105,6 +108,7 @@ def search(
     seed: int = 0,
     batch: int = 4,
     metric: str = "accuracy",
+    rungs: Sequence[int] = (),
     progress: Progress | None = None,
 ) -> SearchResult:
     """Search `space` for the settings with the best mean validation score.
@@ -113,6 +117,10 @@ def search(
     of them in order. Proposals depend on `seed`, `batch` and the figures alone, not on `jobs`, so that a
     killed search is resumed by calling it again with the same ledger: the same trials are proposed, their
     rows are found, and it ends with the rows of an undisturbed one.
+
+    With `rungs` most settings run for a short time only (successive halving): all of them once, with the
+    first seed, for the epochs of the first rung; the best quarter for those of the next; and the best quarter
+    of the last rung to the end, with all seeds. The winner is one of these.
 
     Args:
         source: the graph.
@@ -127,6 +135,7 @@ def search(
         seed: of the sampler, and the first of the runs'.
         batch: trials that are proposed at once.
         metric: what decides, one of `mcn.train.metrics.METRICS`; the runs are the same whatever it is.
+        rungs: epochs at most, ascending; none to run every trial to the end.
         progress: told of every finished run.
 
     Raises:
@@ -141,83 +150,104 @@ def search(
         if isinstance(number, bool) or not isinstance(number, int) or number < 1:
             raise ValueError(f"{name} must be an integer of at least 1, got {number!r}")
     one_of("metric", metric, METRICS)
+    _check_rungs(rungs, space)
     check_engine(engine, jobs, address)
     sampled = proposals(sampler, space, seed)
     if isinstance(ledger, str | os.PathLike):
         load(source, seed)  # a graph that cannot be used is said before a file is made
         ledger = Ledger(ledger)
     planned = trials if sampler == "tpe" or space.size is None else min(trials, space.size)
-    total = planned * seeds + final_seeds
+    caps: list[int | None] = [*rungs, None]
+    spans = [range(seed, seed + (seeds if cap is None else 1)) for cap in caps]
+    total = sum(n * len(span) for n, span in zip(_sizes(planned, caps), spans, strict=True)) + final_seeds
     done: list[Trial] = []
+    ran = 0
     base = space.base(source.dataset)
     with open_engine(engine, jobs, address) as opened:
 
-        def run(units: Sequence[Unit], before: int, keep: bool) -> list[dict[str, Any]]:
+        def run(units: Sequence[Unit], keep: bool) -> list[dict[str, Any]]:
+            nonlocal ran
+
             def report(finished: int, of: int) -> None:
                 if progress is not None:  # equal units run once: scale to what was planned
                     share = finished / of if of else 1.0
-                    progress(before + round(share * len(units)), total, _best(done, metric))
+                    progress(ran + round(share * len(units)), total, _best(done, metric))
 
-            return run_units(units, ledger, engine=opened, progress=report, keep_failures=keep)
+            rows = run_units(units, ledger, engine=opened, progress=report, keep_failures=keep)
+            ran += len(units)
+            return rows
+
+        def tried(numbered: list[tuple[int, dict[str, Any]]], rung: int) -> list[Trial]:
+            cap = {} if caps[rung] is None else {"max_epochs": caps[rung]}
+            units = [
+                Unit(source, space.recipe, {**base, **settings, **cap}, number, test=False)
+                for _, settings in numbered
+                for number in spans[rung]
+            ]
+            rows, each = run(units, True), len(spans[rung])
+            return [
+                _trial(number, settings, rows[i * each : (i + 1) * each], metric, rung)
+                for i, (number, settings) in enumerate(numbered)
+            ]
 
         while len(done) < planned:
             asked = sampled.ask(min(batch, planned - len(done)))
-            numbered = list(enumerate(asked, len(done)))
-            finished = _try(numbered, source, space.recipe, base, range(seed, seed + seeds), metric, run)
+            finished = tried(list(enumerate(asked, len(done))), 0)
             sampled.tell([_merit(trial, metric) for trial in finished])
             done += finished
-        best = _best(done, metric)
+        for rung, most in list(enumerate(_sizes(planned, caps)))[1:]:
+            kept = _ranking([trial for trial in done if trial.rung == rung - 1], metric)[:most]
+            if kept:
+                done += tried([(trial.number, trial.settings) for trial in kept], rung)
+        best = _best([trial for trial in done if trial.rung == len(rungs)], metric)
         if best is None:
-            raise ValueError(f"all {len(done)} trials failed; the first: {done[0].error}")
+            failed = [trial for trial in done if trial.error is not None]
+            raise ValueError(f"all {len(failed)} trials failed; the first: {failed[0].error}")
         fresh = range(seed + seeds, seed + seeds + final_seeds)
         units = [Unit(source, space.recipe, {**base, **best.settings}, number, test=True) for number in fresh]
-        final = run(units, planned * seeds, False)
+        final = run(units, False)
     config = units[0].config()
     assert config is not None
     shares, note = _importances(space, done, metric)
     return SearchResult(
         source.title, space.name, sampler, tuple(done), best, config.replace(seed=0), final, shares, note,
-        _protocol(source, config, sampler, done, seed, seeds, final_seeds, metric), metric,
+        _protocol(source, config, sampler, done, rungs, spans, fresh, metric), metric,
     )  # fmt: skip
 
 
-def _try(
-    numbered: list[tuple[int, dict[str, Any]]],
-    source: Source,
-    recipe: str,
-    base: dict[str, Any],
-    seeds: range,
-    metric: str,
-    run: Callable[[Sequence[Unit], int, bool], list[dict[str, Any]]],
-) -> list[Trial]:
-    """Run a batch; one trial per proposal."""
-    units = [
-        Unit(source, recipe, {**base, **settings}, number, test=False)
-        for _, settings in numbered
-        for number in seeds
-    ]
-    rows = run(units, numbered[0][0] * len(seeds), True)
-    return [
-        _trial(number, settings, rows[i * len(seeds) : (i + 1) * len(seeds)], metric)
-        for i, (number, settings) in enumerate(numbered)
-    ]
+def _check_rungs(rungs: Sequence[int], space: Space) -> None:
+    whole = all(isinstance(cap, int) and not isinstance(cap, bool) and cap > 0 for cap in rungs)
+    if not whole or list(rungs) != sorted(set(rungs)):
+        raise ValueError(f"rungs must be ascending numbers of epochs above 0, got {list(rungs)}")
+    if rungs and "max_epochs" in space.settings:
+        raise ValueError(
+            f"space {space.name} searches max_epochs, which rungs would set; leave one of them out"
+        )
 
 
-def _trial(number: int, settings: dict[str, Any], rows: list[dict[str, Any]], metric: str) -> Trial:
+def _sizes(planned: int, caps: Sequence[int | None]) -> list[int]:
+    """How many settings run on each rung: all, a quarter, a quarter of that, but always one."""
+    return [-(-planned // KEPT**rung) for rung in range(len(caps))]
+
+
+def _trial(
+    number: int, settings: dict[str, Any], rows: list[dict[str, Any]], metric: str, rung: int
+) -> Trial:
     errors = [row["error"] for row in rows if row["error"] is not None]
     if errors:
-        return Trial(number, settings, None, None, errors[0])
+        return Trial(number, settings, None, None, errors[0], rung=rung)
     accuracy, loss = (float(np.mean([row[name] for row in rows])) for name in ("val_accuracy", "val_loss"))
     if metric == "accuracy":  # in every ledger
-        return Trial(number, settings, accuracy, loss, None, accuracy)
+        return Trial(number, settings, accuracy, loss, None, accuracy, rung)
     older = [row["version"] for row in rows if row["metrics"] is None]
     if older:
         why = f"the ledger has this run from version {older[0]}, without {metric}; use another ledger"
-        return Trial(number, settings, accuracy, loss, why)
+        return Trial(number, settings, accuracy, loss, why, rung=rung)
     score = metric_figures(metric, rows)["val_mean"]
     if score is None:
-        return Trial(number, settings, accuracy, loss, f"{metric} is not defined on the validation nodes")
-    return Trial(number, settings, accuracy, loss, None, score)
+        why = f"{metric} is not defined on the validation nodes"
+        return Trial(number, settings, accuracy, loss, why, rung=rung)
+    return Trial(number, settings, accuracy, loss, None, score, rung)
 
 
 def _merit(trial: Trial, metric: str) -> float | None:
@@ -227,11 +257,20 @@ def _merit(trial: Trial, metric: str) -> float | None:
     return -trial.val_score if metric in LESS_IS_BETTER else trial.val_score
 
 
-def _rank(trial: Trial, metric: str) -> tuple[float, float, int]:
+def _ranking(trials: Sequence[Trial], metric: str) -> list[Trial]:
+    distinct: dict[str, Trial] = {}
+    for trial in trials:
+        key = json.dumps(trial.settings, sort_keys=True)
+        if trial.error is None and (key not in distinct or trial.rung > distinct[key].rung):
+            distinct[key] = trial
+    return sorted(distinct.values(), key=lambda trial: _rank(trial, metric))
+
+
+def _rank(trial: Trial, metric: str) -> tuple[int, float, float, int]:
     merit = _merit(trial, metric)
     assert merit is not None
     assert trial.val_loss is not None
-    return (-merit, trial.val_loss, trial.number)
+    return (-trial.rung, -merit, trial.val_loss, trial.number)
 
 
 def _best(trials: Sequence[Trial], metric: str) -> Trial | None:
@@ -242,7 +281,8 @@ def _best(trials: Sequence[Trial], metric: str) -> Trial | None:
 def _importances(
     space: Space, trials: Sequence[Trial], metric: str
 ) -> tuple[dict[str, float] | None, str | None]:
-    merits = [(trial.settings, _merit(trial, metric)) for trial in trials]
+    """Of all settings alike: on the first rung every one of them ran for the same time."""
+    merits = [(trial.settings, _merit(trial, metric)) for trial in trials if trial.rung == 0]
     tried = [(settings, merit) for settings, merit in merits if merit is not None]
     try:
         return importances(space, tried), None
@@ -255,19 +295,25 @@ def _protocol(
     config: Settings,
     sampler: str,
     trials: Sequence[Trial],
-    seed: int,
-    seeds: int,
-    final: int,
+    rungs: Sequence[int],
+    spans: Sequence[range],
+    fresh: range,
     metric: str,
 ) -> str:
     most = "lowest" if metric in LESS_IS_BETTER else "highest"
     failed = sum(trial.error is not None for trial in trials)
+    on = [sum(trial.rung == rung for trial in trials) for rung in range(len(spans))]
+    how = f"each the mean of {_span(spans[-1])}"
+    if rungs:
+        short = [f"the best {on[rung]} for {rungs[rung]}" for rung in range(1, len(rungs))]
+        first = f"each with {_span(spans[0])} for {rungs[0]} epochs"
+        how = ", ".join([first, *short, f"the best {on[-1]} to the end, each the mean of {_span(spans[-1])}"])
     return (
-        f"{len(trials)} trials ({sampler}, {failed} failed), each the mean of {_span(seed, seeds)} on the "
+        f"{on[0]} trials ({sampler}, {failed} failed), {how} on the "
         f"validation nodes, no test label read; the winner has the {most} mean validation {metric} and ran "
-        f"with {_span(seed + seeds, final)}; {protocol(load(source, seed).data, config)}"
+        f"with {_span(fresh)}; {protocol(load(source, spans[0][0]).data, config)}"
     )
 
 
-def _span(first: int, number: int) -> str:
-    return f"seed {first}" if number == 1 else f"seeds {first} to {first + number - 1}"
+def _span(seeds: range) -> str:
+    return f"seed {seeds[0]}" if len(seeds) == 1 else f"seeds {seeds[0]} to {seeds[-1]}"

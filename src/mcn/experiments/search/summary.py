@@ -1,0 +1,137 @@
+"""A search in words and tables: what mattered, what each value amounted to, the best settings, the winner."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mcn.experiments.paper.document import Block, Grid, Heading, Text
+from mcn.experiments.paper.report_markdown import markdown
+from mcn.experiments.search.run import SearchResult, Trial
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What the trials with one value of a setting amounted to: their number, mean and best score."""
+
+    setting: str
+    value: str
+    trials: int
+    mean: float
+    error: float | None
+    best: float
+
+
+def effects(trials: Sequence[Trial]) -> list[Effect]:
+    """Return the mean validation score by setting and value, over all trials of the first rung.
+
+    Of a setting that is a list, such as motifs, every member is taken as there or not: "with triangle" and
+    "without triangle". Repeated settings count once, failed ones not at all. A setting with one value has no
+    effect to speak of and is left out.
+    """
+    scores: dict[str, tuple[dict[str, Any], float]] = {}
+    for trial in trials:
+        if trial.rung == 0 and trial.error is None and trial.val_score is not None:
+            scores[json.dumps(trial.settings, sort_keys=True)] = (trial.settings, trial.val_score)
+    groups: dict[str, dict[str, list[float]]] = {}
+    members = _members([settings for settings, _ in scores.values()])
+    for settings, score in scores.values():
+        for name, value in settings.items():
+            for label in _labels(value, members.get(name, [])):
+                groups.setdefault(name, {}).setdefault(label, []).append(score)
+    return [
+        _effect(name, label, values)
+        for name, by_label in groups.items()
+        for label, values in by_label.items()
+        if len(by_label) > 1
+    ]
+
+
+def _members(tried: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
+    """Members of list-valued settings that some trials have and some have not, in the order they came up."""
+    found: dict[str, dict[Any, int]] = {}
+    for settings in tried:
+        for name, value in settings.items():
+            for member in value if isinstance(value, list | tuple) else ():
+                counts = found.setdefault(name, {})
+                counts[member] = counts.get(member, 0) + 1
+    return {name: [m for m, n in counts.items() if n < len(tried)] for name, counts in found.items()}
+
+
+def _labels(value: Any, members: Sequence[Any]) -> list[str]:
+    if isinstance(value, list | tuple):
+        return [f"{'with' if member in value else 'without'} {member}" for member in members]
+    return [f"{value:.4g}" if isinstance(value, float) else str(value)]
+
+
+def _effect(setting: str, value: str, scores: list[float]) -> Effect:
+    error = float(np.std(scores, ddof=1) / math.sqrt(len(scores))) if len(scores) > 1 else None
+    return Effect(setting, value, len(scores), float(np.mean(scores)), error, max(scores))
+
+
+def summary(result: SearchResult, best: int = 10) -> str:
+    """Return the search as a page of Markdown."""
+    blocks: list[Block] = [Heading(f"{result.dataset}, space {result.space}"), Text(f"{result.protocol}.")]
+    blocks += [Heading("What mattered"), _importances(result)]
+    shown = f"validation {result.metric}"
+    rows = [
+        (
+            f"{each.setting}: {each.value}",
+            _points(each.mean, each.error),
+            _points(each.best),
+            str(each.trials),
+        )
+        for each in effects(result.trials)
+    ]
+    if rows:
+        caption = f"Mean {shown} ± standard error, over all other settings."
+        blocks.append(Grid(("setting", "mean", "best", "trials"), rows, caption))
+    top = [_row(trial) for trial in result.ranking[:best]]
+    names = list(result.best.settings)
+    blocks += [Heading("The best settings"), Grid(("trial", shown, "rung", *names), top)]
+    blocks += [Heading("The winner"), Text(_winner(result))]
+    return markdown(blocks)
+
+
+def _importances(result: SearchResult) -> Text:
+    if result.importances is None:
+        return Text(f"Importance of the settings: {result.note}.")
+    shares = ", ".join(f"{name} {share:.0%}" for name, share in result.importances.items())
+    return Text(
+        f"Share of the variation between trials that each setting explains by itself (fANOVA): {shares}."
+    )
+
+
+def _row(trial: Trial) -> tuple[str, ...]:
+    assert trial.val_score is not None
+    return (
+        str(trial.number),
+        _points(trial.val_score),
+        str(trial.rung),
+        *(_value(value) for value in trial.settings.values()),
+    )
+
+
+def _winner(result: SearchResult) -> str:
+    test = [100 * row["test_accuracy"] for row in result.final if row["test_accuracy"] is not None]
+    if not test:
+        return "There are no test nodes."
+    spread = f" ± {np.std(test, ddof=1):.1f}" if len(test) > 1 else ""
+    return (
+        f"Test accuracy of trial {result.best.number}: {np.mean(test):.1f}{spread} % over {len(test)} runs."
+    )
+
+
+def _points(score: float, error: float | None = None) -> str:
+    return f"{100 * score:.1f}" if error is None else f"{100 * score:.1f} ± {100 * error:.1f}"
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value))
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mcn.experiments.search import SearchResult, Space, Trial, effects, importances, summary
+from mcn.train import MCNConfig
+
+MOTIFS = [["edge"], ["edge", "triangle"], ["edge", "4-clique"], ["edge", "triangle", "4-clique"]]
+SPACE = Space("planted", "", {"motifs": tuple(MOTIFS), "steps": (1, 2, 3), "lr": (0.05, 0.005)}, {}, {})
+
+
+def planted(seed: int = 0, noise: float = 0.0) -> list[Trial]:
+    """Every combination: the triangle adds 0.1, the smaller learning rate 0.02; steps and 4-clique nothing."""
+    rng, trials = np.random.default_rng(seed), []
+    for number, (motifs, steps, lr) in enumerate(product(MOTIFS, (1, 2, 3), (0.05, 0.005))):
+        score = 0.6 + 0.1 * ("triangle" in motifs) + 0.02 * (lr == 0.005) + noise * rng.normal()
+        settings: dict[str, Any] = {"motifs": motifs, "steps": steps, "lr": lr}
+        trials.append(Trial(number, settings, score, 1.0, None, score))
+    return trials
+
+
+def test_a_planted_effect_is_found() -> None:
+    found = {(each.setting, each.value): each for each in effects(planted())}
+    assert set(found) == {
+        *(("motifs", f"{how} {motif}") for how in ("with", "without") for motif in ("triangle", "4-clique")),
+        *(("steps", str(steps)) for steps in (1, 2, 3)),
+        *(("lr", value) for value in ("0.05", "0.005")),
+    }
+    assert found["motifs", "with triangle"].mean == pytest.approx(0.71)
+    assert found["motifs", "without triangle"].mean == pytest.approx(0.61)
+    assert found["motifs", "with 4-clique"].mean == pytest.approx(0.66)
+    assert found["motifs", "without 4-clique"].mean == pytest.approx(0.66)
+    assert [found["steps", str(k)].mean for k in (1, 2, 3)] == pytest.approx([0.66] * 3)
+    assert found["lr", "0.005"].mean - found["lr", "0.05"].mean == pytest.approx(0.02)
+    assert found["lr", "0.005"].trials == 12
+    assert found["lr", "0.005"].best == pytest.approx(0.72)
+    assert found["lr", "0.05"].error == pytest.approx(0.05 * np.sqrt(12 / 11) / np.sqrt(12))
+
+
+def test_importances_order_planted_effects() -> None:
+    pytest.importorskip("optuna", reason="Optuna is not installed (pip install 'mcn[search]')")
+    trials = planted(noise=0.002)
+    shares = importances(SPACE, [(trial.settings, trial.val_score or 0.0) for trial in trials])
+    assert list(shares) == ["motifs", "lr", "steps"]
+    assert shares["motifs"] > 0.85
+    assert shares["steps"] < 0.02
+
+
+def test_failures_repetitions_and_later_rungs_do_not_count() -> None:
+    trials = planted()
+    more = [
+        Trial(24, trials[0].settings, None, None, "too large"),
+        Trial(25, trials[3].settings, 0.99, 1.0, None, trials[3].val_score),
+        Trial(3, trials[3].settings, 0.99, 1.0, None, 0.99, 1),
+    ]
+    assert effects([*trials, *more]) == effects(trials)
+
+
+def test_a_setting_with_one_value_has_no_effect() -> None:
+    trials = [Trial(0, {"lr": 0.1, "steps": k}, 0.5, 1.0, None, 0.5) for k in (1, 2)]
+    assert {each.setting for each in effects(trials)} == {"steps"}
+
+
+def test_the_page() -> None:
+    trials = planted()
+    best = trials[9]
+    final = [{"seed": 1, "test_accuracy": 0.7}, {"seed": 2, "test_accuracy": 0.8}]
+    shares = {"motifs": 0.9, "lr": 0.1}
+    result = SearchResult(
+        "karate", "planted", "grid", tuple(trials), best, MCNConfig(), final, shares, None, "24 trials"
+    )
+    page = summary(result, best=1)
+    assert "motifs 90%, lr 10%" in page
+    assert "| motifs: with triangle | 71.0 ± 0.3 | 72.0 | 12 |" in page
+    assert "| steps: 3 | 66.0 ± 1.9 | 72.0 | 8 |" in page
+    assert "| 7 | 72.0 | 0 | edge, triangle | 1 | 0.005 |" in page
+    assert "Test accuracy of trial 9: 75.0 ± 7.1 % over 2 runs." in page
