@@ -65,7 +65,7 @@ def test_short_runs_first(mcn: Run, space: Path, tmp_path: Path) -> None:
     assert (outcome.code, outcome.err) == (0, "")
     assert "each with seed 0 for 2 epochs, the best 1 for 5, the best 1 to the end" in outcome.out
     assert refused(mcn(*words, "5,2", "--resume")) == (
-        "mcn: rungs must be ascending numbers of epochs above 0, got [5, 2]"
+        "rungs must be ascending numbers of epochs above 0, got [5, 2]"
     )
     assert "--rungs must be numbers of epochs" in refused(mcn(*words, "soon", "--resume"))
 

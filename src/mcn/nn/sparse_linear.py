@@ -18,7 +18,6 @@ from mcn.nn._rng import hash32, threshold
 from mcn.nn._work import run, spread, threads_for
 from mcn.nn.features import SparseFeatures
 
-
 _CHUNK = 128  # entries whose fate is settled together, before the sums are made
 _U = np.uint64  # an unsigned index cannot be negative, so that nothing has to be checked for that
 _1, _2, _3, _4 = _U(1), _U(2), _U(3), _U(4)

@@ -14,7 +14,7 @@ SPACE = Space("planted", "", {"motifs": tuple(MOTIFS), "steps": (1, 2, 3), "lr":
 
 
 def planted(seed: int = 0, noise: float = 0.0) -> list[Trial]:
-    """Every combination: the triangle adds 0.1, the smaller learning rate 0.02; steps and 4-clique nothing."""
+    """Every combination: the triangle adds 0.1, the smaller rate 0.02, steps and 4-clique nothing."""
     rng, trials = np.random.default_rng(seed), []
     for number, (motifs, steps, lr) in enumerate(product(MOTIFS, (1, 2, 3), (0.05, 0.005))):
         score = 0.6 + 0.1 * ("triangle" in motifs) + 0.02 * (lr == 0.005) + noise * rng.normal()

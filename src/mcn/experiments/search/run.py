@@ -23,7 +23,6 @@ from mcn.train.metrics import LESS_IS_BETTER, METRICS
 from mcn.train.run import protocol
 from mcn.train.settings import Settings
 
-
 KEPT = 4
 """With rungs, one in so many settings goes on to the next."""
 
@@ -81,7 +80,7 @@ class SearchResult:
 
     @property
     def ranking(self) -> list[Trial]:
-        """The distinct settings that did not fail, best first; those that ran for longer before the others."""
+        """The distinct settings that did not fail, best first; those that ran for longer come first."""
         return _ranking(self.trials, self.metric)
 
     def to_dict(self) -> dict[str, Any]:
