@@ -71,7 +71,7 @@ class MixFirst:
     """`PropagateFirst` without batch norm, for graphs of a few thousand nodes: it holds N² numbers."""
 
     def __init__(self, task: Task, propagation: Propagation, samples: int, dropout: float) -> None:
-        turned = sp.csr_array(feature_csr(task.x).T, dtype=np.float32)
+        turned: Any = sp.csr_array(feature_csr(task.x).T.astype(np.float32))
         self._turned = (turned.indptr.astype(np.int64), turned.indices, turned.data)
         self._tiles = _tiles(propagation(np.eye(task.num_nodes, dtype=np.float32)))
         self._dropout = dropout

@@ -138,16 +138,16 @@ class _Product(torch.autograd.Function):
         g = grads[0].contiguous().numpy()
         matrix = ctx.matrix
         out, cost = np.zeros((ctx.size, g.shape[1]), g.dtype), len(ctx.values) * g.shape[1]
+        rest: list[Any] = [ctx.values, g, *ctx.dropout, out]
         if threads_for(cost) == 1:
-            _scatter(matrix.indptr, matrix.indices, ctx.values, g, *ctx.dropout, out)
+            _scatter(matrix.indptr, matrix.indices, *rest)
             return torch.from_numpy(out), None, None, None
         turned = (
             matrix.by_column
             if isinstance(matrix, SparseFeatures)
             else transpose(matrix.indptr, matrix.indices, ctx.size)
         )
-        rest: list[Any] = [*turned, ctx.values, g, *ctx.dropout, out]
-        spread(lambda a, b: _gather(a, b, *rest), ctx.size, cost, turned.indptr)
+        spread(lambda a, b: _gather(a, b, *turned, *rest), ctx.size, cost, turned.indptr)
         return torch.from_numpy(out), None, None, None
 
 
