@@ -13,6 +13,10 @@ RETRIES = 3
 """How often a task is started again when its worker or its node dies."""
 
 
+class ClusterError(OSError):
+    """The cluster could not do its work, whatever the input."""
+
+
 def import_ray() -> Any:
     """Import Ray, quietly.
 

@@ -26,7 +26,7 @@ def resumable(folder: Path) -> Iterator[None]:
         # numba's kernels wrap an interrupt in a SystemError.
         if not isinstance(error, KeyboardInterrupt) and not isinstance(error.__cause__, KeyboardInterrupt):
             raise
-        print(f"mcn: interrupted; go on with: {_command(folder)}", file=sys.stderr)
+        print(f"mcn: interrupted; go on with: {go_on(folder)}", file=sys.stderr)
         # typer would turn the interrupt into a bare exit code and the line above into two.
         raise SystemExit(EXIT_INTERRUPTED) from None
 
@@ -41,7 +41,7 @@ def together(folder: Path, team: Team) -> Iterator[None]:
     def ended(*_: object) -> None:
         # torchrun ends the others when one is lost. The first process speaks; of two, whichever is left.
         if team.leads or team.size == 2:
-            line = f"mcn: a process of the run was lost; go on with: {_command(folder)}\n"
+            line = f"mcn: a process of the run was lost; go on with: {go_on(folder)}\n"
             os.write(sys.stderr.fileno(), line.encode())
         os._exit(EXIT_FAILED)  # the processes that are left must not wait for each other
 
@@ -58,7 +58,8 @@ def together(folder: Path, team: Team) -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _command(folder: Path) -> str:
+def go_on(folder: Path) -> str:
+    """Return the command that goes on with the run in `folder`."""
     start = ["mcn"]
     if "LOCAL_WORLD_SIZE" in os.environ:
         start = ["torchrun", "--nproc-per-node", os.environ["LOCAL_WORLD_SIZE"], "-m", "mcn"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,11 +26,14 @@ def begun(folder: Path | None, seeds: list[int]) -> tuple[dict[str, Any], Settin
 class Stays:
     """Whether a packed graph stays on disk: as a run that is resumed was begun, else if it is too large.
 
-    The first of several processes decides for all; `why` has its words.
+    The first of several processes decides for all, of which `processes` are taken to be on this machine; `why`
+    has its words.
     """
 
-    def __init__(self, team: Team, before: tuple[dict[str, Any], Settings] | None) -> None:
-        self._team, self._before, self.why = team, before, ""
+    def __init__(
+        self, team: Team, before: tuple[dict[str, Any], Settings] | None, processes: int = 1
+    ) -> None:
+        self._team, self._before, self._processes, self.why = team, before, processes, ""
 
     def __call__(self, store: GraphStore) -> bool:
         from mcn.train.fits import too_large
@@ -39,8 +41,7 @@ class Stays:
         if self._before is not None:
             self.why = "as the run was begun" if self._before[0]["source"].get("on_disk") else ""
         else:
-            processes = int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
-            self.why = self._team.from_first(lambda: too_large(store, processes)) or ""
+            self.why = self._team.from_first(lambda: too_large(store, self._processes)) or ""
         return bool(self.why)
 
 

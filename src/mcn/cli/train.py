@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mcn.cli._compiling import compile_notice
+from mcn.cli._engine import Address, Engine, Workers, processes_on, train_with
 from mcn.cli._interrupt import resumable, together
 from mcn.cli._memory import Stays, begun, decided, for_store, none_beside
 from mcn.cli._options import (
@@ -34,7 +35,6 @@ from mcn.cli._settings import (
     with_settings,
 )
 from mcn.cli._warnings import plain_warnings
-from mcn.cli.main import started_together
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
@@ -69,6 +69,9 @@ def run(
         bool,
         typer.Option("--report/--no-report", help="Write report.html into the folder (default), or not."),
     ] = True,
+    engine: Engine = "local",
+    workers: Workers = 2,
+    address: Address = None,
     as_json: Json = False,
     **options: Any,
 ) -> None:
@@ -92,7 +95,7 @@ def run(
         dataset = start.dataset
     named = EMBEDDED if dataset is None and graph is None else dataset
     config = configured(recipe, named, start, given)
-    _check_shared(config)
+    processes = processes_on(engine, workers, address, config)
     others = _methods(beside, default=("gat", "gcn") if dataset is None and graph is None else ())
     asked = given if start is None else {**config.current_names(start.settings), **given}
     shared = _shared(config, asked)
@@ -105,7 +108,7 @@ def run(
         memory: str | None
         numbers = list(range(seed, seed + seeds))
         before = team.from_first(lambda: begun(out, numbers)) if resume else None
-        stays = Stays(team, before)
+        stays = Stays(team, before, processes)
         data, name = read_input(dataset, graph, nodes, data_root, default=EMBEDDED, on_disk=stays, **how)
         source = {
             "dataset": named,
@@ -126,10 +129,10 @@ def run(
 
                 counts = count_motifs(data.edge_index, data.num_nodes)
                 config, memory = decided(config, counts, before)
+            on = {"workers": workers, "address": address} if engine == "ray" else None
+            runs = train_with(on, folder, folders, numbers, data, config, source, counts, resume)
             if not team.leads:
-                _follow(numbers, data, config, counts)
                 return
-            runs = _train(folders, numbers, data, config, source, counts, resume)
             if report and not stays.why:
                 _report(runs, data)
             rows = _beside(data, named, others, numbers, shared, counts)
@@ -163,51 +166,6 @@ def _folders(folder: Path, seeds: list[int], resume: bool) -> list[Path]:
     for target in targets:
         check_free(target, resume)
     return targets
-
-
-def _train(
-    folders: list[Path],
-    seeds: list[int],
-    data: Data,
-    config: Settings,
-    source: dict[str, Any],
-    counts: MotifCounts | None,
-    resume: bool,
-) -> list[Run]:
-    from mcn.train.problem import prepare
-    from mcn.train.run import train_run
-
-    problem = prepare(data, config, counts)  # the same for every seed
-    runs = []
-    with progress_bar("training") as report:
-        for done, (folder, seed) in enumerate(zip(folders, seeds, strict=True)):
-
-            def overall(fraction: float, done: int = done) -> None:
-                report((done + fraction) / len(seeds))
-
-            own = config.replace(seed=seed)
-            runs.append(
-                train_run(folder, data, own, source, problem=problem, resume=resume, progress=overall)
-            )
-    return runs
-
-
-def _follow(seeds: list[int], data: Any, config: Settings, counts: MotifCounts | None) -> None:
-    """Train along with the first process, which writes and prints."""
-    from mcn.train.problem import prepare
-    from mcn.train.run import follow_run
-
-    problem = prepare(data, config, counts)
-    for seed in seeds:
-        follow_run(config.replace(seed=seed), problem)
-
-
-def _check_shared(config: Settings) -> None:
-    """Refuse to start several processes that would have nothing to share."""
-    if started_together() and getattr(config, "batch_size", None) is None:
-        raise ValueError(
-            "several processes share mini-batches: give --batch-size (recipes mcn and paper), or start one"
-        )
 
 
 def _report(runs: list[Run], data: Data) -> None:

@@ -1,4 +1,4 @@
-"""Several processes that train one network together, started by ``torchrun``."""
+"""Several processes that train one network together, started by ``torchrun`` or by Ray Train."""
 
 from __future__ import annotations
 
@@ -61,16 +61,21 @@ def joined(device: str = "cpu") -> Iterator[Team]:
     """Meet the processes that ``torchrun`` started beside this one, if it did; part from them at the end.
 
     Args:
-        device: where they train. Gradients on GPUs travel by nccl, everything on CPUs by gloo.
+        device: where they train.
     """
     if int(os.environ.get("WORLD_SIZE", "1")) == 1:
         yield team()
         return
-    distributed.init_process_group("cpu:gloo,cuda:nccl" if device == "cuda" else "gloo")
+    distributed.init_process_group(backend(device))
     try:
         yield team()
     finally:
         distributed.destroy_process_group()
+
+
+def backend(device: str) -> str:
+    """Return how processes talk that train on a device: gradients on GPUs by nccl, everything else by gloo."""
+    return "cpu:gloo,cuda:nccl" if device == "cuda" else "gloo"
 
 
 def is_lost(error: BaseException) -> bool:
