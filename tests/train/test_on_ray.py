@@ -172,9 +172,14 @@ def test_what_ray_train_gives_up_for_is_said_in_one_line(tmp_path: Path) -> None
     assert _words(Lost("x\ny")) == "workers of the run were lost 4 times, at last number 0, 1 (RuntimeError)"
     assert _words(Exception("first\n  last \n")) == "Ray Train could not start the workers (last)"
     _raise_noted(tmp_path / "none.json")
-    for kind, expected in {"value": ValueError, "file": OSError, "memory": MemoryError, "x": ClusterError}.items():
+    for kind, expected in {
+        "value": ValueError,
+        "file": OSError,
+        "memory": MemoryError,
+        "x": ClusterError,
+    }.items():
         (tmp_path / "note.json").write_text(json.dumps({"kind": kind, "text": "why"}))
-        with pytest.raises(expected, match="^why$"):
+        with pytest.raises(expected, match=r"^why$"):
             _raise_noted(tmp_path / "note.json")
 
 

@@ -26,8 +26,8 @@ def begun(folder: Path | None, seeds: list[int]) -> tuple[dict[str, Any], Settin
 class Stays:
     """Whether a packed graph stays on disk: as a run that is resumed was begun, else if it is too large.
 
-    The first of several processes decides for all, of which `processes` are taken to be on this machine; `why`
-    has its words.
+    The first of several processes decides for all. So many `processes` are taken to be on this machine; `why`
+    has the words.
     """
 
     def __init__(

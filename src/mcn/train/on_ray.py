@@ -1,4 +1,4 @@
-"""Training on a Ray cluster by Ray Train: what ``torchrun`` does, with workers that are replaced when they die.
+"""Training on a Ray cluster by Ray Train: what ``torchrun`` does, with workers that are replaced.
 
 Every worker calls `mcn.train.seeds.train_seeds`, as every process of ``torchrun`` does. The first one writes
 into the folder of the run, checkpoints included; when a worker dies, Ray Train starts all of them again, and
@@ -121,7 +121,9 @@ def _check_room(ray: Any, workers: int, gpus: bool) -> None:
     for kind in ("CPU", "GPU") if gpus else ("CPU",):
         found = int(ray.cluster_resources().get(kind, 0))
         if workers > found:
-            raise ValueError(f"--workers {workers}: the cluster has {found} {kind}s, and each worker takes one")
+            raise ValueError(
+                f"--workers {workers}: the cluster has {found} {kind}s, and each worker takes one"
+            )
 
 
 def _fit(train: Any, scratch: Path, given: dict[str, Any], workers: int, device: str) -> None:

@@ -74,7 +74,7 @@ def joined(device: str = "cpu") -> Iterator[Team]:
 
 
 def backend(device: str) -> str:
-    """Return how processes talk that train on a device: gradients on GPUs by nccl, everything else by gloo."""
+    """Return how processes talk that train on a device: GPUs by nccl, everything else by gloo."""
     return "cpu:gloo,cuda:nccl" if device == "cuda" else "gloo"
 
 
