@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import mcn
+from mcn._ray import ClusterError
 from mcn.data import generators, simple_graph
 from mcn.motifs import kernels, on_ray
 from mcn.motifs.enumerate import enumerate_edges, in_pair_order, plan_work
@@ -84,7 +85,7 @@ def test_a_worker_without_the_store_says_so_in_one_line(tmp_path: Path) -> None:
     store = mcn.GraphStore.write(tmp_path / "graph", [[[0, 1, 2, 0], [1, 2, 0, 3]]])
     graph = mcn.motifs.count.graph_of_store(store)
     (tmp_path / "graph").rename(tmp_path / "elsewhere")
-    with pytest.raises(RuntimeError, match=r"no such folder.*every machine needs mcn installed") as error:
+    with pytest.raises(ClusterError, match=r"no such folder.*every machine needs mcn installed") as error:
         on_ray.enumerate_on_ray(graph, 1, store=store, jobs=1)
     assert "\n" not in str(error.value)
 

@@ -48,7 +48,7 @@ class Packing:
 
 
 class Counting:
-    """Triangles and 2-stars of a packed graph, counted into another folder, with a checkpoint at every turn."""
+    """Triangles and 2-stars of a packed graph, counted into a folder, with a checkpoint at every turn."""
 
     def __init__(self, folder: Path) -> None:
         edges = mcn.data.powerlaw_cluster(120, 4, 0.5, seed=2)
@@ -121,7 +121,7 @@ def main(what: str, folder: Path, moments: int) -> dict[str, Any]:
             if not done:
                 work(out, True)
             found = contents(out)
-        except Exception as error:
+        except (ValueError, OSError, KeyError, IndexError) as error:
             wrong.append(f"{moment} of {count}: {type(error).__name__}: {error}")
             continue
         if found != expected:

@@ -1,4 +1,4 @@
-"""Packing and counting that are killed at any moment leave nothing half-written, and go on to the same bytes."""
+"""Packing and counting killed at any moment leave nothing half-written, and go on to the same bytes."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mcn._ray import RETRIES, connect, import_ray
+from mcn._ray import RETRIES, ClusterError, connect, import_ray
 from mcn.data.simple import SimpleGraph
 from mcn.motifs import kernels
 from mcn.motifs.enumerate import (
@@ -57,7 +57,7 @@ def enumerate_on_ray(
     Raises:
         ValueError: Ray is not installed.
         OSError: no cluster at this address.
-        RuntimeError: a task failed for good; says why.
+        ClusterError: a task failed for good; says why.
     """
     ray = import_ray()
     started = not ray.is_initialized()
@@ -131,12 +131,12 @@ class _Counting:
         try:
             found: list[Counts] = self._ray.get(reference)
         except self._ray.exceptions.RayTaskError as error:
-            raise RuntimeError(
+            raise ClusterError(
                 f"a counting task failed on the cluster ({brief_cause(error)}); every machine needs mcn "
                 "installed, and sees a packed graph under the same path"
             ) from None
         except self._ray.exceptions.RayError as error:
-            raise RuntimeError(
+            raise ClusterError(
                 f"Ray gave up on a counting task after {RETRIES + 1} tries ({type(error).__name__}); "
                 "not enough memory? Try fewer jobs"
             ) from None

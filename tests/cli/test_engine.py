@@ -1,0 +1,61 @@
+"""`mcn train --engine`: what is refused before anything starts, and how many processes there will be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mcn._ray import ClusterError
+from mcn.cli import _engine
+from mcn.train import MCNConfig
+from tests.cli.conftest import Run, refused
+
+TRAIN = ("train", "--dataset", "karate", "--recipe", "mcn", "--attention", "gated", "--beside", "none")
+
+
+def test_wrong_use_is_one_line_and_leaves_nothing(mcn: Run, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    for words, said in {
+        ("--engine", "spark"): "--engine must be one of local, ray, got 'spark'",
+        ("--address", "auto"): "--address auto: is of a Ray cluster; it needs --engine ray",
+        ("--engine", "ray"): "several processes share mini-batches: give --batch-size",
+    }.items():
+        assert said in refused(mcn(*TRAIN, *words, "--out", out))
+    assert not out.exists()
+
+
+def test_torchrun_and_ray_do_not_go_together(
+    mcn: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    monkeypatch.setenv("RANK", "0")
+    said = refused(mcn(*TRAIN, "--engine", "ray", "--batch-size", "4", "--out", tmp_path / "run"))
+    assert "leave out torchrun, give --workers" in said
+
+
+def test_processes_on_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    batches, whole = MCNConfig(attention="gated", batch_size=4), MCNConfig(attention="gated")
+    assert _engine.processes_on("ray", 3, None, batches) == 3
+    assert _engine.processes_on("ray", 1, "auto", whole) == 1  # one has nothing to share, and needs not
+    assert _engine.processes_on("local", 2, None, whole) == 1
+    monkeypatch.setenv("LOCAL_WORLD_SIZE", "2")
+    assert _engine.processes_on("local", 5, None, batches) == 2
+
+
+@pytest.mark.parametrize("begun", [False, True])
+def test_a_lost_cluster_says_how_to_go_on_with_a_run_that_was_begun(
+    begun: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lost(*_: object, **__: object) -> None:
+        raise ClusterError("workers were lost")
+
+    monkeypatch.setattr("mcn.train.on_ray.train_on_ray", lost)
+    monkeypatch.setattr("sys.argv", ["mcn", "train", "--engine", "ray"])
+    if begun:
+        (tmp_path / "config.yaml").touch()
+    given = ([tmp_path], [0], None, MCNConfig(), {}, None, False)
+    with pytest.raises(ClusterError) as error:
+        _engine.train_with({"workers": 2, "address": None}, tmp_path, *given)  # type: ignore[arg-type]
+    after = f"; go on with: mcn train --engine ray --out {tmp_path} --resume" if begun else ""
+    assert str(error.value) == f"workers were lost{after}"
