@@ -74,6 +74,7 @@ def epochs(folder: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("connected")
 def test_two_workers_are_one_process_with_twice_the_batch(tmp_path: Path) -> None:
     two, one = tmp_path / "two", tmp_path / "one"
@@ -88,6 +89,7 @@ def test_two_workers_are_one_process_with_twice_the_batch(tmp_path: Path) -> Non
     assert run.config.seed == 7
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("connected")
 def test_more_workers_than_the_cluster_has_cpus(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"--workers 3: the cluster has 2 CPUs, and each worker takes one"):
