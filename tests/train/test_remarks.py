@@ -49,8 +49,8 @@ def summary(data: Data, p: np.ndarray, epochs: int = 10) -> dict[str, Any]:
     return {"scores": {name: all_scores(p[mask], y[mask]) for name, mask in parts.items()}, "epochs": epochs}
 
 
-def said(data: Data, p: np.ndarray, beside: Alone, epochs: int = 10) -> str:
-    return "\n".join(result_remarks(data, p.argmax(1), summary(data, p, epochs), beside, 100))
+def said(data: Data, p: np.ndarray, beside: Alone, epochs: int = 10, **more: Any) -> str:
+    return "\n".join(result_remarks(data, p.argmax(1), summary(data, p, epochs) | more, beside, 100))
 
 
 NOTHING = Alone("accuracy", 0.2, None, None)
@@ -94,6 +94,13 @@ def test_the_limit_of_epochs_and_nothing_else() -> None:
     right = np.eye(2)[data.y.numpy()]
     assert said(data, right, NOTHING) == ""
     assert said(data, right, NOTHING, epochs=100).startswith("stopped at the limit of 100 epochs")
+    runs = [{"candidate": "mlp", "epochs": 60, "cut": True}, {"candidate": "gcn", "epochs": 70, "cut": False}]
+    assert said(data, right, NOTHING, epochs=130, candidate_runs=runs[1:]) == ""  # each has 100 to itself
+    found = said(data, right, NOTHING, epochs=260, candidate_runs=[*runs, *runs])
+    assert found == "the budget of time ended the training of mlp early; more minutes may help"
+    runs[0]["epochs"] = 100
+    found = said(data, right, NOTHING, epochs=170, candidate_runs=runs)
+    assert found.startswith("stopped at the limit of 100")
 
 
 def test_the_graph_or_the_features_add_nothing() -> None:

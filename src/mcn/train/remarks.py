@@ -221,9 +221,12 @@ def result_remarks(
             f"far better on training nodes ({train['accuracy']:.1%}) than on validation nodes "
             f"({val['accuracy']:.1%}): more dropout, L2 or labels may help"
         )
-    if max_epochs is not None and summary["epochs"] >= max_epochs:
+    runs = summary.get("candidate_runs")
+    # The epochs of candidates are counted through in the summary; each has the limit to itself.
+    longest = summary["epochs"] if runs is None else max(int(run["epochs"]) for run in runs)
+    if max_epochs is not None and longest >= max_epochs:
         said.append(f"stopped at the limit of {max_epochs} epochs, not because nothing improved any more")
-    cut = [run["candidate"] for run in summary.get("candidate_runs", ()) if run["cut"]]
+    cut = list(dict.fromkeys(run["candidate"] for run in runs or () if run["cut"]))
     if cut:
         said.append(f"the budget of time ended the training of {', '.join(cut)} early; more minutes may help")
     simpler = (
