@@ -100,7 +100,7 @@ def test_bad_npz(tmp_path: Path) -> None:
     np.savez(path, edge=np.array([[0, 2**31]]))
     refused("2147483649 nodes; at most")
     np.savez(path, other=np.arange(3))
-    refused("has other; expected 'edge'")
+    refused("has 'other'; expected 'edge'")
     np.savez(path, edge=np.array([[0, 1]]))
     path.write_bytes(path.read_bytes()[:-40])
     refused("not a readable .npz file")

@@ -174,12 +174,26 @@ def test_one_very_long_id_among_many(tmp_path: Path) -> None:
     assert found.ids[found.ends[1, -1]] == long
 
 
-def test_an_over_long_quoted_field_names_its_line(tmp_path: Path) -> None:
-    path = _write(tmp_path, '1,2\n"' + "x" * 200_000 + '",3\n')
-    with pytest.raises(
-        ValueError, match=r"e\.txt, line 2: not readable as quoted fields \(field larger than"
-    ):
+@pytest.mark.parametrize("above", [0, 1, 2])
+def test_an_over_long_quoted_field_names_its_line(above: int, tmp_path: Path) -> None:
+    path = _write(tmp_path, "1,2\n" * above + '"' + "x" * 200_000 + '",3\n')
+    where = rf"e\.txt, line {above + 1}: not readable as quoted fields \(field larger than"
+    with pytest.raises(ValueError, match=where):
         read_edge_text(path)
+
+
+@pytest.mark.parametrize("more", [0, 200_000], ids=["careful", "compiled"])
+def test_a_header_that_may_be_an_edge_is_told(more: int, tmp_path: Path) -> None:
+    path = _write(tmp_path, "a,b\nb,c\n" + "".join(f"x{i},c\n" for i in range(more)))
+    (note,) = [note for note in read_edge_text(path).notes if "header" in note]
+    assert note == (
+        "the first line ('a', 'b') is read as a header, but 'b' is a node as well; "
+        "header=False reads it as an edge"
+    )
+    assert _named(path, header=False)[0] == ("a", "b")
+    assert not any("header" in note for note in read_edge_text(path, header=True).notes)
+    other = _write(tmp_path, path.read_text().replace("b,c", "d,c", 1))
+    assert not any("header" in note for note in read_edge_text(other).notes)
 
 
 def test_a_file_of_line_ends(tmp_path: Path) -> None:

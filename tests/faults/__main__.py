@@ -19,7 +19,7 @@ from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-from tests.faults.harness import prepare, try_faults
+from tests.faults.harness import prepare, try_faults, warm_up
 from tests.faults.interpose import KINDS
 from tests.faults.scenarios import SCENARIOS
 
@@ -39,6 +39,7 @@ def main() -> int:
     print(f"{'command':<20}{'points':>8}{'faults':>8}{'wrong':>8}{'seconds':>9}")
     try:
         needs = prepare(folder)
+        warm_up(options.only, folder, needs)
         for name in options.only:
             began = time.monotonic()
             tally = try_faults(name, folder, needs, options.every, tuple(options.kinds))

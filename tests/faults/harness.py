@@ -6,7 +6,9 @@ import os
 import re
 import shutil
 import sys
+import threading
 import traceback
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -42,6 +44,22 @@ def prepare(base: Path) -> Path:
     if code:
         raise RuntimeError(f"the command without a fault failed: {told}")
     return needs
+
+
+def warm_up(names: list[str], base: Path, needs: Path) -> None:
+    """Run each command once in this process: its forks then find everything imported and compiled."""
+    from mcn.cli.main import main
+
+    for name in names:
+        out = base / "warm"
+        out.mkdir()
+        with Path(os.devnull).open("w") as sink, redirect_stdout(sink), redirect_stderr(sink):
+            code = main(SCENARIOS[name].words(out, needs))
+        shutil.rmtree(out)
+        if code:
+            raise RuntimeError(f"{name} without a fault ended with {code}")
+    if threading.active_count() > 1:
+        raise RuntimeError(f"threads before a fork: {threading.enumerate()}")
 
 
 def try_faults(name: str, base: Path, needs: Path, every: int = 1, kinds: tuple[str, ...] = KINDS) -> Tally:

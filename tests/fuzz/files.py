@@ -125,7 +125,12 @@ def _counts(content: bytes, folder: Path) -> None:
         counts = mcn.MotifCounts.load(path)
         assert (counts.per_edge >= 0).all(), "a negative count per edge"
         assert len(counts.totals()) == 13
-        assert counts.per_node.shape == (counts.num_nodes, 15)
+        try:
+            per_node = counts.per_node
+        except ValueError as error:  # which knows of no file
+            raise ValueError(f"{path}: {error}") from None
+        assert per_node.shape == (counts.num_nodes, 15)
+        assert (per_node >= 0).all(), "a negative count per node"
         counts.adjacency("4-path")
     finally:
         path.unlink()

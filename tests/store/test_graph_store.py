@@ -209,6 +209,15 @@ def test_a_one_way_edge_is_noticed(tmp_path: Path) -> None:
         GraphStore.open(store.path, verify=True)
 
 
+@pytest.mark.parametrize(("place", "value"), [(1, 2), (2, 1)], ids=["too many", "too few"])
+def test_one_way_edges_are_not_counted(place: int, value: int, tmp_path: Path) -> None:
+    """Of the edges 0-1 and 2-3, node 1 has the neighbour 2 instead of 0, or node 2 has 1 instead of 3."""
+    store = GraphStore.write(tmp_path / "two", [[[0, 2], [1, 3]]])
+    altered(store, "indices", place, value)
+    with pytest.raises(ValueError, match=r"indices\.npy: not every edge stands in the rows of both"):
+        mcn.count_motifs(GraphStore.open(store.path))
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [

@@ -98,11 +98,11 @@ def test_weights_of_another_architecture(tmp_path: Path) -> None:
     narrow, wide, deep = MCN(5, 4, 2, heads=2), MCN(5, 8, 2, heads=2), MCN(5, 4, 2, 3, heads=2)
     with pytest.raises(ValueError, match="weights of another architecture") as caught:
         load_weights(narrow, dict(wide.state_dict()), path)
-    assert "convs.0.att_dst has shape (2, 8) in the file and (2, 4) in the network" in str(caught.value)
-    with pytest.raises(ValueError, match=r"convs\.1\.att_dst has shape \(2, 4\) in the file and \(1, 2\)"):
+    assert "'convs.0.att_dst' has shape (2, 8) in the file and (2, 4) in the network" in str(caught.value)
+    with pytest.raises(ValueError, match=r"'convs\.1\.att_dst' has shape \(2, 4\) in the file and \(1, 2\)"):
         load_weights(narrow, dict(deep.state_dict()), path)
     chooses = MCN(5, 4, 2, heads=2, motifs=2)
-    with pytest.raises(ValueError, match=r"selector\.motif_bias has shape \(2,\) in the file and None"):
+    with pytest.raises(ValueError, match=r"selector\.motif_bias' has shape \(2,\) in the file and None"):
         load_weights(narrow, dict(chooses.state_dict()), path)
     other = MCN(5, 4, 2, heads=2)
     load_weights(narrow, dict(other.state_dict()), path)

@@ -11,7 +11,7 @@ from torch_geometric.data import Data
 
 from mcn.data.border import brief
 from mcn.data.simple import simple_graph
-from mcn.data.sparse import check_csr
+from mcn.data.sparse import check_csr, csr_parts
 
 _CLASSES = 2**16  # numbers that classes may have even if there are fewer nodes
 _MASKS = ("train_mask", "val_mask", "test_mask")
@@ -59,7 +59,7 @@ def _check_features(x: Any, n: int) -> None:
     if x.dim() != 2 or x.shape[0] != n:
         raise ValueError(f"data.x has shape {list(x.shape)}; expected [{n}, F], a row per node")
     if x.layout == torch.sparse_csr:
-        check_csr(x.crow_indices(), x.col_indices(), x.shape, "data.x", values=x.values())
+        check_csr(*csr_parts(x, "data.x"), x.shape, "data.x", values=x.values())
     values = x.values() if x.layout == torch.sparse_csr else x
     bad = (~torch.isfinite(values)).nonzero()
     if len(bad) == 0:

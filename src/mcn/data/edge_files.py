@@ -71,8 +71,8 @@ def _read_npz(path: Path) -> EdgeList:
             return _from_entries(sparse_entries(archive, path), path, first=0)
         name = next((name for name in ("edge", "edge_index") if name in archive.names), None)
         if name is None:
-            there = ", ".join(archive.names[:10]) or "nothing"
-            raise ValueError(f"{path}: has {there[:200]}; expected 'edge' [M, 2] or 'edge_index' [2, M]")
+            there = ", ".join(map(shown, archive.names[:10])) or "nothing"
+            raise ValueError(f"{path}: has {there}; expected 'edge' [M, 2] or 'edge_index' [2, M]")
         ends = archive[name].T if name == "edge" else archive[name]
         given = archive["n"] if "n" in archive.names else None
     if ends.ndim != 2 or ends.shape[0] != 2 or ends.dtype.kind not in "iu":

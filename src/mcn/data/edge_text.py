@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mcn._jit import kernel
 from mcn._names import did_you_mean
@@ -69,9 +70,21 @@ def _layout(
     return delimiter, int(header)
 
 
+def _doubts(names: list[str], ids: NDArray[Any]) -> list[str]:
+    """Say so where a header was recognised by its names and one of them is a node's name as well."""
+    both = [name for name in names if ids.dtype == object and name in ids[np.searchsorted(ids, name) :][:1]]
+    if not both:
+        return []
+    return [
+        f"the first line ({', '.join(map(shown, names))}) is read as a header, but {shown(both[0])} is a node"
+        " as well; header=False reads it as an edge"
+    ]
+
+
 def _read_careful(path: Path, delimiter: str | None, header: bool | None, as_text: bool) -> EdgeList:
     text = read_text(path)
-    delimiter, skip = _layout(path, list(islice(data_lines(text), 2)), delimiter, header)
+    head = list(islice(data_lines(text), 2))
+    delimiter, skip = _layout(path, head, delimiter, header)
     width, top_line = 0, 0
     index: dict[str, int] = {}
     ends = array("q")
@@ -104,6 +117,8 @@ def _read_careful(path: Path, delimiter: str | None, header: bool | None, as_tex
     ids, order = sorted_ids(names, as_text=as_text)
     position = np.empty(len(ids), np.int64)
     position[order] = np.arange(len(ids))
+    if skip and header is None:
+        notes += _doubts(split_line(head[0][1], delimiter, path, head[0][0])[:2], ids)
     return EdgeList(position[np.frombuffer(ends, np.int64).reshape(-1, 2).T], ids, notes)
 
 
@@ -142,6 +157,8 @@ def _read_fast(path: Path, delimiter: str | None, header: bool | None, as_text: 
         in_order = (found.ids[at] for at in found.first)
         odd = next(name for name in in_order if not is_integer(name))
         notes.append(f"node ids are read as text (for instance {shown(odd)})")
+    if skip and header is None:
+        notes += _doubts(split_line(head[0][1], mark, path, 1)[:2], found.ids)
     return EdgeList(found.ends, found.ids, notes)
 
 
@@ -150,14 +167,17 @@ def find_layout(
 ) -> tuple[str | None, int, list[tuple[int, str]]]:
     """Separator, number of header lines, and the first two lines with data with where they start."""
     head: list[tuple[int, str]] = []
-    start = 0
+    numbered: list[tuple[int, str]] = []
+    start, number = 0, 1
     while start < len(content) and len(head) < 2:
         stop = content.find(b"\n", start)
         stop = len(content) if stop < 0 else stop
         line = content[start:stop].decode("utf-8", "replace")
-        head += [(start, text) for _, text in data_lines(line)]
-        start = stop + 1
-    return *_layout(path, head, delimiter, header), head
+        found = [text for _, text in data_lines(line)]
+        head += [(start, text) for text in found]
+        numbered += [(number, text) for text in found]
+        start, number = stop + 1, number + 1
+    return *_layout(path, numbered, delimiter, header), head
 
 
 def _weighted(

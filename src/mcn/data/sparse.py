@@ -101,7 +101,11 @@ def checked_csr(matrix: Any, name: str) -> sparse.csr_array[Any]:
 def _scipy_csr(matrix: Any, name: str) -> sparse.csr_array[Any]:
     """Do so for a matrix of SciPy."""
     _check_real(matrix, name)
-    csr: sparse.csr_array[Any] = sparse.csr_array(check_structure(matrix, name))
+    whole = check_structure(matrix, name)
+    if whole.format == "csr" and whole.indices.dtype.kind + whole.indptr.dtype.kind != "ii":
+        parts = (whole.data, whole.indices.astype(np.int64), whole.indptr.astype(np.int64))
+        return sparse.csr_array(parts, shape=whole.shape)  # SciPy warns of unsigned ids
+    csr: sparse.csr_array[Any] = sparse.csr_array(whole)
     return csr
 
 
@@ -190,6 +194,18 @@ def feature_tensor(matrix: Any, *, dense: bool = False) -> Tensor:
         )
 
 
+def csr_parts(x: Tensor, name: str) -> tuple[Tensor, Tensor]:
+    """Return where the rows of a CSR tensor begin, and its columns.
+
+    Raises:
+        ValueError: these are no dense tensors themselves, which torch lets pass but cannot hand out.
+    """
+    try:
+        return x.crow_indices(), x.col_indices()
+    except RuntimeError as error:
+        raise ValueError(f"{name}: row pointers or columns are no plain tensors ({brief(error)})") from None
+
+
 def feature_csr(x: Tensor, name: str = "x") -> sparse.csr_array[Any]:
     """Return any 2-D torch tensor, dense or CSR, as a SciPy CSR array: the inverse of `feature_tensor`."""
     import torch
@@ -200,9 +216,10 @@ def feature_csr(x: Tensor, name: str = "x") -> sparse.csr_array[Any]:
         raise ValueError(
             f"{name} has shape {list(x.shape)} with {x.values().dim()}-D values; expected [N, F]"
         )
-    check_csr(x.crow_indices(), x.col_indices(), x.shape, name, values=x.values())
+    starts, columns = csr_parts(x, name)
+    check_csr(starts, columns, x.shape, name, values=x.values())
     values = as_array(x.values(), name, "[entries]")
     if values.dtype.kind not in "biuf":
         raise ValueError(f"{name} holds {values.dtype}; expected real numbers")
-    parts = (values, x.col_indices().cpu().numpy(), x.crow_indices().cpu().numpy())
+    parts = (values, columns.cpu().numpy(), starts.cpu().numpy())
     return sparse.csr_array(parts, shape=(x.shape[0], x.shape[1]))

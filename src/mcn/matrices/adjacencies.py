@@ -184,9 +184,11 @@ def check_magnitude(adj: Adjacencies, psi: str, steps: int, *, single: bool = Tr
                 sums = np.asarray(matrix @ sums)
             top = float(sums.max(initial=0.0))
             if not top <= most / 2:
+                better = "smaller weights" if k == 1 else "fewer steps"
+                other = "'unweighted'" if kind is np.float64 else "'transition' or 'unweighted'"
                 raise ValueError(
                     f"psi={psi!r}: weights of motif {motif!r} at step {k} reach up to {top:.3g}, more than "
-                    f"{most:.3g} allows. Use fewer steps, or psi='transition' or 'unweighted'."
+                    f"{most:.3g} allows. Use {better}, or psi={other}."
                 )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mcn._names import did_you_mean
+from mcn.data.border import told
 
 Edges = tuple[tuple[int, int], ...]
 
@@ -89,7 +90,7 @@ def graphlet_of(motif: str) -> Graphlet:
         if motif == g.name or any(motif == orbit for orbit, _ in g.edge_orbits):
             return g
     hint = did_you_mean(motif, MOTIFS, most=3) or ";"
-    raise ValueError(f"unknown motif {motif!r}{hint} known motifs: {', '.join(MOTIFS)}")
+    raise ValueError(f"unknown motif {told(motif)}{hint} known motifs: {', '.join(MOTIFS)}")
 
 
 def orbit_weights(motif: str) -> NDArray[np.int64]:

@@ -180,6 +180,11 @@ def graph_of_store(store: GraphStore, num_nodes: int | None = None) -> SimpleGra
     _same_nodes(store, num_nodes)
     store.check()
     indptr, indices = upper_rows(np.asarray(store.indptr), np.asarray(store.indices))
+    if int(indptr[-1]) != len(indices):
+        raise ValueError(
+            f"{store.path}/indices.npy: not every edge stands in the rows of both its nodes; the file was "
+            "altered: pack again"
+        )
     return SimpleGraph(store.num_nodes, indptr, indices)
 
 
@@ -196,8 +201,9 @@ def upper_rows(indptr: Any, indices: Any) -> Any:
     end = 0
     for u in range(n):
         for e in range(indptr[u], indptr[u + 1]):
-            if indices[e] > u and end < len(out):
-                out[end] = indices[e]
+            if indices[e] > u:
+                if end < len(out):  # beyond it in a file that was altered
+                    out[end] = indices[e]
                 end += 1
         upper[u + 1] = end
     return upper, out

@@ -127,6 +127,11 @@ class MotifCounts:
 
     def _refuse_hub(self, node: int) -> None:
         degree = int(self._inputs[2][node])
+        if comb(degree, 3) < 2**63:  # whatever it is the center of, fits
+            raise ValueError(
+                f"the numbers of the edges at node {node} contradict each other; if these counts are from a "
+                "file, it was altered: count again"
+            )
         raise ValueError(
             f"the count of '3-star-center' at node {node}, which has {degree:,} neighbours, does not fit "
             "into 64 bits; per_edge, column, adjacency and totals are exact: use those, or leave this "

@@ -188,7 +188,8 @@ def node_orbits(
 ) -> Any:
     """The induced node orbits, int64 [N, 15], in the usual order, from sums over each node's edges.
 
-    Also the first node whose 3-stars (as their center) do not fit into int64, or -1.
+    Also the first node whose 3-stars (as their center) do not fit into int64, or one of whose counts is
+    negative, as the numbers of its edges contradict each other; or -1.
     """
     n = len(indptr) - 1
     s = np.zeros((n, 13), np.int64)
@@ -228,6 +229,9 @@ def node_orbits(
         r[u, 7] = np.int64(centers)
         # Modulo 2⁶⁴ on both sides; the difference itself is at most M² and therefore exact.
         r[u, 6] = np.int64(stars[u] - np.uint64(3) * centers)
+        for j in range(15):
+            if r[u, j] < 0 and too_large < 0:
+                too_large = u
     return r, too_large
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from mcn.data.sparse import check_csr
+from mcn.data.sparse import check_csr, csr_parts
 from mcn.matrices.rows import Rows, Transposed, gather_rows, transpose
 
 _KEPT_SUBSETS = 4
@@ -70,8 +70,9 @@ class SparseFeatures:
 
 def _compressed(x: torch.Tensor) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[Any]]:
     if x.layout == torch.sparse_csr:
-        check_csr(x.crow_indices(), x.col_indices(), x.shape, "x", values=x.values())
-        parts = (x.crow_indices(), x.col_indices(), x.values())
+        starts, columns = csr_parts(x, "x")
+        check_csr(starts, columns, x.shape, "x", values=x.values())
+        parts = (starts, columns, x.values())
     else:
         _check_coordinates(x)
         coo = x.to_sparse_coo().coalesce()  # type: ignore[no-untyped-call]

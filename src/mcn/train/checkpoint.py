@@ -12,7 +12,7 @@ import torch
 from safetensors.torch import load, save
 
 from mcn._files import atomic_write
-from mcn.data.border import brief, read_bytes
+from mcn.data.border import brief, read_bytes, told
 
 _FORMAT = "mcn-checkpoint-1"
 
@@ -65,7 +65,7 @@ def load_weights(model: torch.nn.Module, tensors: dict[str, torch.Tensor], path:
     check_weights(model, tensors, path)
     for name, value in tensors.items():
         if not torch.isfinite(value).all():
-            raise ValueError(f"{path}: {name} holds numbers that are not finite")
+            raise ValueError(f"{path}: {told(name)} holds numbers that are not finite")
     model.load_state_dict(tensors)
 
 
@@ -77,11 +77,11 @@ def check_weights(model: torch.nn.Module, tensors: dict[str, torch.Tensor], path
         (here, kind), (there, other) = own.get(name, (None, None)), given.get(name, (None, None))
         if here != there:
             raise ValueError(
-                f"{path}: weights of another architecture; {name} has shape {there} in the file "
+                f"{path}: weights of another architecture; {told(name)} has shape {there} in the file "
                 f"and {here} in the network"
             )
         if kind != other:
-            raise ValueError(f"{path}: {name} holds {other}; expected {kind}")
+            raise ValueError(f"{path}: {told(name)} holds {other}; expected {kind}")
 
 
 def _digest(tensors: dict[str, torch.Tensor], text: str) -> str:

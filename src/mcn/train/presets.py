@@ -14,6 +14,7 @@ from functools import cache
 from typing import Any
 
 from mcn._named import find, names
+from mcn.data.border import told
 from mcn.train.recipes import RECIPES, all_settings, find_recipe
 from mcn.train.settings import Settings
 
@@ -90,7 +91,7 @@ def _parse(name: str, where: str, values: Any) -> Preset:
         }
     unknown = [key for key in values if key not in _FIELDS]
     if unknown:
-        raise ValueError(f"preset {where}: unknown entry {unknown[0]!r}; expected {', '.join(_FIELDS)}")
+        raise ValueError(f"preset {where}: unknown entry {told(unknown[0])}; expected {', '.join(_FIELDS)}")
     settings, dataset, default = values["settings"] or {}, values.get("dataset"), values.get("default", False)
     if not isinstance(settings, dict):
         raise ValueError(f"preset {where}: settings must be a mapping, got {type(settings).__name__}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mcn._names import did_you_mean, one_of
+from mcn.data.border import told
 from mcn.train import auto, mcn, paper, views
 from mcn.train.recipe import Recipe, Work, load_work
 from mcn.train.settings import Setting, Settings, declared
@@ -49,7 +50,7 @@ def check_settings(recipe: Recipe, given: dict[str, object]) -> None:
     everywhere = all_settings()
     for name in given:
         if name not in everywhere:
-            raise ValueError(f"unknown setting {name!r}{did_you_mean(name, everywhere)}")
+            raise ValueError(f"unknown setting {told(name)}{did_you_mean(name, everywhere)}")
         having = [each.name for each, _ in everywhere[name]]
         if recipe.name not in having:
             raise ValueError(

@@ -317,7 +317,7 @@ class Settings:
         former = {one.former: one.name for one in known.values() if one.former is not None}
         for name in settings:
             if name not in known and name not in former:
-                raise ValueError(f"unknown setting {name!r}{did_you_mean(name, known)}")
+                raise ValueError(f"unknown setting {told(name)}{did_you_mean(name, known)}")
             if former.get(name) in settings:
                 raise ValueError(f"{name} and {former[name]} are the same setting; give one of them")
         return {former.get(name, name): value for name, value in settings.items()}

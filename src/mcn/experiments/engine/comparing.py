@@ -9,6 +9,7 @@ from torch_geometric.data import Data
 
 from mcn._names import did_you_mean
 from mcn.baselines.registry import TrainedMethod, check_methods, find_method
+from mcn.data.border import told
 from mcn.data.weights import given_weights
 from mcn.experiments.engine.cells import result_row
 from mcn.experiments.engine.ledger import Ledger
@@ -82,7 +83,7 @@ def known_settings(method: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     everywhere = all_settings()
     for name in settings:
         if name not in everywhere:
-            raise ValueError(f"unknown setting {name!r}{did_you_mean(name, everywhere)}")
+            raise ValueError(f"unknown setting {told(name)}{did_you_mean(name, everywhere)}")
     found = find_method(method)
     own = declared(RECIPES[found.recipe].config) if isinstance(found, TrainedMethod) else {}
     return {name: value for name, value in settings.items() if name in own}

@@ -95,7 +95,7 @@ def _parse(name: str, where: str, given: Any) -> Space:
     values = _mapping(where, "the file", given)
     unknown = [key for key in values if key not in _FIELDS]
     if unknown:
-        raise ValueError(f"space {where}: unknown entry {unknown[0]!r}; expected {', '.join(_FIELDS)}")
+        raise ValueError(f"space {where}: unknown entry {told(unknown[0])}; expected {', '.join(_FIELDS)}")
     recipe = values.get("recipe", "mcn")
     find_recipe(recipe, f"space {where}: recipe")
     settings = _mapping(where, "settings", values.get("settings"))
