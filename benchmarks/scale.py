@@ -4,9 +4,10 @@
 
 Every stage runs in a process of its own (one in two, by torchrun), whose peak memory is what the operating
 system says of it: the resident set, mapped pages of files included; of two processes the sum, so that pages
-which they share count twice. Graphs are drawn piece by piece; repeats and self-loops are dropped, so
-a graph has somewhat fewer edges than were drawn. `rmat` has edges alone, `rmat-64` also 64 columns of noise
-and five classes, `blocks` planted classes. Ratios are of stages of the same run. With two sizes or more, the
+which they share count twice. "CPU s" is the processor time of the (first) process for the stage, preparation
+included, which on a busy machine says more than the seconds. Graphs are drawn piece by piece; repeats and
+self-loops are dropped, so a graph has somewhat fewer edges than were drawn. `rmat` has edges alone, `rmat-64`
+also 64 columns of noise and five classes, `blocks` planted classes. With two sizes or more, the
 slopes are printed, and the peak that a straight line through the peaks gives at a hundred million edges.
 """
 
@@ -161,9 +162,10 @@ def one_stage(name: str, path: Path, kind: str, edges: int, memory: int) -> None
                 stage.run(path, kind, edges, memory)
         print("{}")
         return
+    began = time.process_time()
     row = STAGES[name].run(path, kind, edges, memory)
     if row.pop("speaks", True):
-        print(json.dumps({"peak": peak_bytes()} | row))
+        print(json.dumps({"peak": peak_bytes(), "cpu": time.process_time() - began} | row))
 
 
 def measure(
@@ -183,7 +185,7 @@ def measure(
         first = row["seconds"] if first is None else first
         extra = f"{row['disk'] / row['edges']:8.1f}" if "disk" in row else f"{'–':>8s}"
         print(
-            f"{kind:8s}{row['edges']:>13,}  {stage.title:26s}{row['seconds']:10.1f}"
+            f"{kind:8s}{row['edges']:>13,}  {stage.title:26s}{row['seconds']:10.1f}{row['cpu']:8.1f}"
             f"{1e6 * row['seconds'] / row['edges']:9.2f}{extra}{row['peak'] / 1e9:9.2f}"
             f"{row['seconds'] / first:9.2f}×",
             flush=True,
@@ -274,8 +276,8 @@ def main() -> None:
     )
     if options.kept is None:
         print(
-            f"{'graph':8s}{'edges':>13s}  {'stage':26s}{'seconds':>10s}{'µs/edge':>9s}{'B/edge':>8s}"
-            f"{'peak GB':>9s}{'× first':>10s}"
+            f"{'graph':8s}{'edges':>13s}  {'stage':26s}{'seconds':>10s}{'CPU s':>8s}"
+            f"{'µs/edge':>9s}{'B/edge':>8s}{'peak GB':>9s}{'× first':>10s}"
         )
         with tempfile.TemporaryDirectory(dir=options.folder) as own:
             folder = options.folder or Path(own)
