@@ -21,7 +21,8 @@ SETTINGS: dict[str, Any] = {"attention": "gated", "motifs": MOTIFS, "consistency
 
 
 def settings(batch: int | None) -> MCNConfig:
-    return MCNConfig(**SETTINGS, **({} if batch is None else {"batch_size": batch, "neighbours": NEIGHBOURS}))
+    batched: dict[str, Any] = {} if batch is None else {"batch_size": batch, "neighbours": NEIGHBOURS}
+    return MCNConfig(**SETTINGS, **batched)
 
 
 def one_epoch(graph: Any, config: MCNConfig, counts: Any = None) -> dict[str, Any]:
