@@ -37,7 +37,7 @@ function byPart(tables, label, draw) {
 
 /** How often predictions of a given confidence are right; on the dashed line where they are as sure as they are right. */
 function calibrationChart(curve) {
-  const w = 250, h = 220, left = 42, right = 10, top = 10, bottom = 34;
+  const w = 380, h = 190, left = 42, right = 20, top = 10, bottom = 34;
   const x = (value) => left + value * (w - left - right), y = (value) => top + (1 - value) * (h - top - bottom);
   const told = curve.confidence.map((sure, i) => `${percent(sure, 0)} sure: ${percent(curve.accuracy[i], 0)} right (${whole(curve.count[i])} nodes)`);
   const chart = svg("svg", { class: "chart calibration", viewBox: `0 0 ${w} ${h}`, role: "img", "aria-label": `Calibration. ${told.join("; ")}` });
