@@ -106,3 +106,34 @@ def test_lists_of_columns_and_values_of_different_lengths(values: list[float]) -
     matrix.rows[1], matrix.data[1] = [7], [1.0]
     with pytest.raises(ValueError, match=r"^x: entry 2 \(in row 1\) is in column 7"):
         checked_csr(matrix, "x")
+
+
+@pytest.mark.parametrize("kind", [np.uint64, np.uint32, np.int64])
+def test_unsigned_structures_are_read(kind: type[np.integer[Any]]) -> None:
+    """SciPy warns of them, and warnings are errors here."""
+    matrix = sparse.csr_array(np.eye(3))
+    matrix.indptr, matrix.indices = matrix.indptr.astype(kind), matrix.indices.astype(kind)
+    assert checked_csr(matrix, "x").toarray().tolist() == np.eye(3).tolist()
+
+
+@pytest.mark.filterwarnings("ignore:Sparse CSR tensor support is in beta")
+def test_a_tensor_whose_row_pointers_are_sparse_themselves() -> None:
+    starts = torch.tensor([[0, 1]]).to_sparse_csr()
+    try:
+        tensor = torch.sparse_csr_tensor(
+            starts, torch.tensor([0]), torch.ones(1), size=(1, 3), check_invariants=False
+        )
+    except RuntimeError:
+        pytest.skip("this torch does not make one")
+    with pytest.raises(ValueError, match=r"^x: row pointers or columns are no plain tensors"):
+        feature_csr(tensor)
+
+
+def test_diagonals_at_no_integers() -> None:
+    matrix = sparse.dia_array((3, 3))
+    matrix.offsets, matrix.data = np.array([np.nan]), np.ones((1, 3))
+    with pytest.raises(ValueError, match=r"^x: offsets has shape \[1\], dtype float64; expected integers"):
+        checked_csr(matrix, "x")
+    matrix.offsets = np.array([0, 1])
+    with pytest.raises(ValueError, match=r"^x: number of diagonals \(1\) does not match"):
+        checked_csr(matrix, "x")

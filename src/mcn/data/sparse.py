@@ -134,7 +134,11 @@ def check_structure(matrix: Any, name: str) -> Any:
     elif form == "coo":
         _check_coordinates(matrix.coords, matrix.shape, matrix.data, name)
     elif form == "dia":
-        matrix = sparse.dia_array((matrix.data, matrix.offsets), shape=matrix.shape)  # which SciPy checks
+        offsets = _integers(matrix.offsets, f"{name}: offsets")
+        try:
+            matrix = sparse.dia_array((matrix.data, offsets), shape=matrix.shape)  # which SciPy checks
+        except ValueError as error:
+            raise ValueError(f"{name}: {brief(error)}") from None
     return matrix
 
 
