@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,7 @@ def numbered(path: Path) -> Any:
 def measure(reader: str, path: Path) -> dict[str, float]:
     """Read a file in this process, after everything is imported and compiled."""
     small = path.with_name("small.csv")
+    read: Callable[[Path], Any]
     if reader == "mcn":
         from mcn.data.edge_files import read_edges
         from mcn.data.edge_names import named_edges
