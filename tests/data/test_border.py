@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import mcn
-from mcn.data.border import brief, check_nodes, max_bytes, read_bytes, reading, shown
+from mcn.data.border import brief, check_nodes, max_bytes, read_bytes, reading, shown, told
 
 
 @pytest.fixture
@@ -114,3 +114,9 @@ def test_a_long_line_is_not_repeated_in_full(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"e\.csv, line 2: 1 fields, expected 2 as in line 1") as caught:
         mcn.load_graph(tmp_path / "e.csv")
     assert len(str(caught.value)) < 1000
+
+
+def test_values_in_messages_take_one_line() -> None:
+    assert told("a  b\n") == r"'a  b\n'"
+    assert told(np.array([[1, 2], [3, 4]])) == "array([[1, 2], [3, 4]])"
+    assert told("x" * 100) == "'" + "x" * 78 + "…"

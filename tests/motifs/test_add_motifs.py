@@ -73,6 +73,14 @@ def test_errors() -> None:
         mcn.AddMotifs()(Data(edge_index=torch.tensor([[0], [-1]]), num_nodes=2))
 
 
+@pytest.mark.filterwarnings("ignore:Sparse CSR tensor support is in beta")
+@pytest.mark.filterwarnings("ignore:Unable to accurately infer 'num_nodes'")
+def test_nodes_that_cannot_be_told() -> None:
+    data = Data(edge_index=torch.tensor([[0], [1]]).to_sparse_csr())
+    with pytest.raises(ValueError, match=r"^data\.num_nodes is not given and cannot be told"):
+        mcn.AddMotifs()(data)
+
+
 @pytest.mark.parametrize("dtype", [torch.uint8, torch.int8, torch.int16, torch.int32])
 def test_ids_of_few_bits_find_their_edges(dtype: torch.dtype) -> None:
     edge_index = torch.stack([torch.arange(100), torch.arange(1, 101)])

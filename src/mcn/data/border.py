@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -103,8 +104,9 @@ def brief(error: BaseException) -> str:
 
 
 def told(value: object) -> str:
-    """Return a value for a message as Python would write it, shortened to 80 characters."""
-    return shown(repr(value))[1:-1] if len(repr(value)) > 80 else repr(value)
+    """Return a value for a message as Python would write it, in one line of at most 80 characters."""
+    line = re.sub(r"\n\s*", " ", repr(value))  # arrays have several
+    return line if len(line) <= 80 else line[:79] + "…"
 
 
 def shown(text: str, most: int = 80) -> str:

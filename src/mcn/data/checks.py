@@ -17,6 +17,18 @@ _CLASSES = 2**16  # numbers that classes may have even if there are fewer nodes
 _MASKS = ("train_mask", "val_mask", "test_mask")
 
 
+def told_nodes(data: Data) -> int | None:
+    """Return the number of nodes that a `Data` states, or that PyG tells by what it holds.
+
+    Raises:
+        ValueError: PyG asks the shape of something that has none.
+    """
+    try:
+        return data.num_nodes
+    except (IndexError, TypeError, ValueError, RuntimeError) as error:
+        raise ValueError(f"data.num_nodes is not given and cannot be told ({brief(error)})") from error
+
+
 def check_data(data: Data) -> None:
     """Check a `Data` before training: edges, features, labels and masks.
 
@@ -25,10 +37,7 @@ def check_data(data: Data) -> None:
     Raises:
         ValueError: names the attribute, shows the value, says what was expected.
     """
-    try:
-        n = data.num_nodes
-    except (IndexError, TypeError, ValueError, RuntimeError) as error:  # PyG asks the shape of what there is
-        raise ValueError(f"data.num_nodes is not given and cannot be told ({brief(error)})") from error
+    n = told_nodes(data)
     if n is None or data.edge_index is None:
         raise ValueError("data has no edge_index or no num_nodes; expected both")
     simple_graph(data.edge_index, n)
