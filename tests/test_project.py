@@ -98,3 +98,15 @@ def test_bounds_are_checked_in_every_kernel(repository: Path) -> None:
         first, *inside = path.relative_to(source).parts
         tests = f"tests/{first}" if inside else f"tests/test{path.stem}.py"
         assert tests in recipe[0], f"{path} has kernels, and {tests} is not among the tests of `make bounds`"
+
+
+def test_bounds_checks_reach_every_package_with_kernels(repository: Path) -> None:
+    source = repository / "src" / "mcn"
+    kernels = [path for path in source.rglob("*.py") if "from mcn._jit import" in path.read_text()]
+    listed = set(re.findall(r"tests/[\w/.]+", (repository / "Makefile").read_text().split("\nbounds:")[1]))
+    own = {"_sort.py": "tests/test_sort.py", "viz/_forces.py": "tests/viz/test_force_layout.py"}
+    wanted = {
+        name: f"tests/{name.split('/')[0]}" for path in kernels for name in [str(path.relative_to(source))]
+    }
+    assert len(wanted) > 40
+    assert set((wanted | own).values()) <= listed
