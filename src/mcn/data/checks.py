@@ -24,9 +24,10 @@ def told_nodes(data: Data) -> int | None:
         ValueError: PyG asks the shape of something that has none.
     """
     try:
-        return data.num_nodes
+        count: int | None = data.num_nodes
     except (IndexError, TypeError, ValueError, RuntimeError) as error:
         raise ValueError(f"data.num_nodes is not given and cannot be told ({brief(error)})") from error
+    return count
 
 
 def check_data(data: Data) -> None:
