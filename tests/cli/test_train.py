@@ -179,7 +179,7 @@ def test_json_of_several_seeds_beside_another_method(mcn: Run, tmp_path: Path) -
     content = json.loads(done.out)
     assert list(content) == [
         *("dataset", "protocol", "recipe", "rows", "motif_share", "scores", "alone", "remarks"),
-        *("candidates", "config", "out", "memory"),
+        *("candidates", "choosing", "config", "out", "memory"),
     ]
     assert [row["method"] for row in content["rows"]] == ["mcn", "gcn"]
     assert all(row["seeds"] == [5, 6] and len(row["test"]) == 2 for row in content["rows"])

@@ -282,7 +282,7 @@ def _tu_zip_seeds() -> list[bytes]:
     def write(out: Any) -> None:
         with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
             for name in DD_WHOLE_FILES:
-                archive.writestr(f"DD/{name}", b"1\n2\n")
+                archive.writestr(zipfile.ZipInfo(f"DD/{name}"), b"1\n2\n")  # without the time of day
 
     return [_bytes(write)]
 

@@ -22,6 +22,7 @@ import numpy as np
 import mcn
 from mcn.motifs import on_disk
 from mcn.store.pack import pack_graph
+from mcn.store.write import SCRATCH
 
 MEGA = 2**20
 
@@ -118,7 +119,7 @@ def main(what: str, folder: Path, moments: int) -> dict[str, Any]:
         try:
             done = work.finished(out)
             unfinished += not done
-            if not done:
+            if not done or (out / SCRATCH).is_dir():  # or killed while it was being removed
                 work(out, True)
             found = contents(out)
         except (ValueError, OSError, KeyError, IndexError) as error:

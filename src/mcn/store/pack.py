@@ -98,6 +98,9 @@ def pack_graph(
             )
         elif id or label or request.columns or split_by or features:
             raise ValueError(f"{path}: columns were named, but there is no node table; give one with nodes=")
+        if resume and is_store(target) and (target / SCRATCH).is_dir():
+            shutil.rmtree(target / SCRATCH)  # killed when all was packed, while this was being removed
+            return GraphStore(target)
         scratch = _folder(target, _key(path, table_path, delimiter, header), resume)
         work = _Reading(path, table, scratch, memory, (delimiter, header), progress)
         arrays, degree = work.arrays(target)

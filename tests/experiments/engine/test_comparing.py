@@ -19,7 +19,7 @@ from tests.baselines.graphs import blocks
 from tests.train.graphs import SMALL, predicted, small_graph, trained
 
 FIGURES = ["method", "test_mean", "test_std", "val_mean", "test", "seeds", "seconds_per_run"]
-KEYS = [*FIGURES, "difference", "difference_error", "metrics"]
+KEYS = [*FIGURES, "difference", "difference_error", "metrics", "choosing"]
 SHORT: dict[str, Any] = {**SMALL, "max_epochs": 4}
 TRAINED = ["mcn", "gat", "gcn", "mlp"]
 

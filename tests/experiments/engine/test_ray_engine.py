@@ -61,6 +61,7 @@ def test_a_cluster_of_its_own_leaves_nothing_behind(
     """The first of these tests: the others make this process a driver of their cluster."""
     mark = f"MCN_TEST_MARK={uuid.uuid4()}"
     monkeypatch.setenv(*mark.split("=", 1))
+    monkeypatch.setenv("RAY_worker_niceness", "0")  # else they wait for every other test
     rows = run_units([quick()], engine="ray", jobs=1)
     assert timeless(rows) == timeless([run_unit(quick())])
     assert capfd.readouterr() == ("", "")
