@@ -33,7 +33,7 @@ def auto_table(rows: Sequence[Mapping[str, Any]]) -> str:
                 name,
                 str(len(own[AUTO])),
                 *(f"{means[row]:.1f}" if row in means else DASH for row in own),
-                f"{gap(own[AUTO], own[best])} ({best})",
+                f"{gap(own[AUTO], own[best])} ({best})" if best in means else DASH,
                 f"{min(clock):.0f}–{max(clock):.0f}",
             ]
         )

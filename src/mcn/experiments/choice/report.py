@@ -23,7 +23,7 @@ _PAIRS = (("rule", "pick"), ("rule", "gat"), ("rule", "graph"), ("control", "pic
 _ROOM = {
     "gain": "worth (held-out)",
     "apparent_room": "apparent room",
-    "chance_room": "of it by chance",
+    "chance_room": "with drawn labels",
     "bound": "bound",
 }
 
