@@ -101,7 +101,7 @@ def test_what_choosing_is_said_to_be_worth_is_found_on_other_nodes() -> None:
         if share in (0.0, 1.0):
             assert choosing["low"] < 0.01
             assert choosing["bound"] < 0.02
-        else:
+        elif share > 0.25:  # with a quarter, one graph has nothing to gain on its test nodes, and is told so
             assert choosing["low"] > 0.02
     assert inside >= 9
 
