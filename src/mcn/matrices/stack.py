@@ -228,18 +228,18 @@ class MotifStack(RowSource):
                 choices pinned, at the cost of one motif.
         """
         layers = list(choice) if isinstance(choice, list | tuple) else [choice]
-        different = [layers[0]]
-        for each in layers[1:]:
-            if not any(np.array_equal(each, other) for other in different):
-                different.append(each)
+        different: list[Any] = []
+        pins = []
+        for each in layers:
+            same = [number for number, other in enumerate(different) if np.array_equal(each, other)]
+            pins += same or [len(different)]
+            different += [] if same else [each]
         parts = [self._fixed_rows(each) for each in different]
         found = copy.copy(self)
         found.motifs = tuple(name for name, _ in parts)
         if len(parts) > 1:  # names of motifs differ
             found.motifs = tuple(f"{name}, {number}" for number, name in enumerate(found.motifs, 1))
-            found.pins = tuple(
-                next(i for i, other in enumerate(different) if np.array_equal(each, other)) for each in layers
-            )
+            found.pins = tuple(pins)
         found.steps = 1
         rows = parts[0][1] if len(parts) == 1 else _below_each_other([rows for _, rows in parts])
         pattern = rows.indices.view(np.uint32)

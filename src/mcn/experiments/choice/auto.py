@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mcn.experiments.choice.figures import by_row, gap
+from mcn.experiments.choice.figures import by_row, gap, said
 from mcn.experiments.choice.others import AUTO
 from mcn.experiments.paper.document import Grid
 from mcn.experiments.paper.report import DASH
@@ -27,19 +27,14 @@ def auto_table(rows: Sequence[Mapping[str, Any]]) -> str:
         }
         means = {row: float(np.mean(list(values.values()))) for row, values in own.items() if values}
         best = max(_THREE, key=lambda row: means.get(row, 0.0))
-        clock = [value for row in rows if row["set"] == name and row["row"] == AUTO for value in _clock(row)]
+        clock = said(rows, name, "clock", AUTO)  # which the budget is about
         lines.append(
             [
                 name,
                 str(len(own[AUTO])),
                 *(f"{means[row]:.1f}" if row in means else DASH for row in own),
                 f"{gap(own[AUTO], own[best])} ({best})" if best in means else DASH,
-                f"{min(clock):.0f}–{max(clock):.0f}",
+                f"{min(clock):.0f}–{max(clock):.0f}" if clock else DASH,
             ]
         )
     return markdown([Grid(["set", "splits", *_THREE, AUTO, "auto − best of the three", "seconds"], lines)])
-
-
-def _clock(row: Mapping[str, Any]) -> list[float]:
-    """Return the time by the clock, which the budget is about, from a row's note."""
-    return [float(part.partition("=")[2]) for part in str(row["note"]).split() if part.startswith("clock=")]

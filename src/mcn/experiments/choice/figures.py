@@ -30,15 +30,17 @@ def gap(first: Mapping[int, float], second: Mapping[int, float]) -> str:
     return f"{found.mean:+.1f}" + ("" if found.error is None else f" ± {found.error:.1f}")
 
 
-def said(rows: Sequence[Mapping[str, Any]], name: str, key: str) -> list[float]:
-    """Return what the rule said of a set on held-out nodes, one figure per split that has it.
+def said(rows: Sequence[Mapping[str, Any]], name: str, key: str, row: str = "nodes") -> list[float]:
+    """Return a figure from the notes of a set's rows, one per split that has it.
+
+    The notes of `nodes` hold what the rule said of the set on held-out nodes.
 
     >>> said([{"set": "mine", "row": "nodes", "note": "gain=0.0100 high=0.02"}], "mine", "gain")
     [0.01]
     """
     found = []
-    for row in rows:
-        if row["set"] == name and row["row"] == "nodes":
-            parts = (part.partition("=") for part in str(row["note"]).split())
+    for each in rows:
+        if each["set"] == name and each["row"] == row:
+            parts = (part.partition("=") for part in str(each["note"]).split())
             found += [float(value) for word, _, value in parts if word == key]
     return found

@@ -118,8 +118,8 @@ def _options(model: Chosen, inputs: ProbesInputs) -> Iterator[Option]:
         # Of motif views the first one is shown.
         first = next(work_of(probe.config).explain(net, inputs.of(probe)).options)
         probabilities = _probabilities(model, number, _predict(model, inputs, number))
-        coefficients = [first.coefficients[0], first.coefficients[-1]] if _layers(model) > 1 else None
-        yield Option(probe.name, 1, first.rows, coefficients or first.coefficients, probabilities)
+        coefficients = [first.coefficients[0], first.coefficients[-1]][: _layers(model)]
+        yield Option(probe.name, 1, first.rows, coefficients, probabilities)
 
 
 def _numbers(model: Chosen, choice: NDArray[np.int64]) -> NDArray[np.int64]:
