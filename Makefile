@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 JOBS   ?= 2
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test test-all bench docs lint types wheel fuzz faults bounds clean
+.PHONY: demo test test-all bench docs lint types warm wheel fuzz faults bounds clean
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed; set PYTHON=..."; exit 1; }
@@ -33,9 +33,14 @@ lint: $(VENV)/.dev
 types: $(VENV)/.dev
 	$(BIN)/mypy
 
+# Kernels are compiled once, beside the types, and not by every process of the tests.
+warm: $(VENV)/.dev
+	$(BIN)/mcn warm
+
 # Without coverage, which makes the tests take half as long again; `make test-all` measures it.
-test: lint types
-	$(BIN)/pytest -n $(JOBS)
+test: $(VENV)/.dev
+	$(MAKE) --jobs=2 lint types warm
+	$(BIN)/pytest -n $(JOBS) --dist worksteal
 
 test-all: lint types
 	$(BIN)/pytest -m '' -n $(JOBS) --cov --cov-report=term

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+import torch
 
 from mcn.experiments.choice import study
 from mcn.experiments.choice.auto import auto_table
@@ -46,6 +47,21 @@ def test_a_study_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.Monkey
     assert asked == [0, 1]
     assert [row["row"] for row in again][: len(first)] == [row["row"] for row in first]
     assert tables(again).count("| texas |") == 2
+
+
+def test_splits_drawn_anew(data_root: Path) -> None:
+    given, drawn, other = (
+        study.load_split(name, split, data_root)
+        for name, split in (("texas", 0), ("texas-drawn", 0), ("texas-drawn", 1))
+    )
+    masks = ("train_mask", "val_mask", "test_mask")
+    assert torch.equal(given.y, drawn.y)
+    assert drawn.report[1] == "split: 48/32/20, stratified by class, drawn with seed 0"
+    assert sum(drawn[mask].int() for mask in masks).tolist() == [1] * 183
+    for mask in masks:
+        assert abs(int(given[mask].sum()) - int(drawn[mask].sum())) <= 2
+        assert not torch.equal(drawn[mask], given[mask])
+        assert not torch.equal(drawn[mask], other[mask])
 
 
 @pytest.mark.parametrize("row", ["link", "paper", "gated"])

@@ -15,6 +15,7 @@ import mcn
 from mcn.data import strong_ties
 from mcn.train import MCNConfig, fit, load_run, prepare, train_run
 from mcn.train.probes.choose import tempered
+from mcn.train.probes.jury import Jury
 from mcn.train.probes.network import BLEND, GRAPH, NODES, REFIT
 from mcn.train.probes.trainer import ProbesTrainer
 from mcn.train.recipes import work_of
@@ -137,7 +138,7 @@ def test_resumed_while_the_chosen_rows_are_trained(chose: ProbesTrainer) -> None
 @pytest.mark.parametrize("mode", [GRAPH, NODES, REFIT])
 def test_a_run_on_disk_in_every_mode(mode: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = two_kinds()
-    monkeypatch.setattr(ProbesTrainer, "_mode", lambda self, verdict: mode)
+    monkeypatch.setattr(Jury, "mode", lambda self, verdict, held: mode)
     config = MCNConfig(**{**QUICK, "max_epochs": 20, "lr": 0.02})
     run = train_run(tmp_path / "run", data, config, {"dataset": None})
     again = load_run(tmp_path / "run")
@@ -160,8 +161,8 @@ def test_a_run_on_disk_in_every_mode(mode: str, tmp_path: Path, monkeypatch: pyt
 def test_choices_may_differ_by_layer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In the first layer every node takes the rows it chose, in the last all take those of one candidate."""
     data = two_kinds()
-    monkeypatch.setattr(ProbesTrainer, "_mode", lambda self, verdict: REFIT)
-    monkeypatch.setattr(ProbesTrainer, "_best_refit", lambda self: "refit-first")
+    monkeypatch.setattr(Jury, "mode", lambda self, verdict, held: REFIT)
+    monkeypatch.setattr(Jury, "best_refit", lambda self, held: "refit-first")
     config = MCNConfig(**{**QUICK, "max_epochs": 20, "lr": 0.02})
     run = train_run(tmp_path / "run", data, config, {"dataset": None})
     assert "on the rows they chose in the first layer predicts" in " ".join(run.summary["remarks"])
@@ -193,14 +194,12 @@ def held(right: list[bool]) -> torch.Tensor:
 )
 def test_one_layers_choices_are_kept_only_if_they_are_clearly_better(lost: int, kept: str) -> None:
     """Ten nodes are gained and some lost: 2 ± 4.3 points of 100, or 6 ± 3.7."""
-    trainer = object.__new__(ProbesTrainer)
-    trainer._labels, trainer.config = np.zeros(100, np.int64), MCNConfig()
+    jury = Jury(np.zeros(100, np.int64), "accuracy", seed=0)
     some = [number < 50 for number in range(100)]
     more = [lost <= number < 60 for number in range(100)]
-    trainer._held = {"refit": held(some), "refit-first": held(some), "refit-last": held(more)}
-    assert trainer._best_refit() == kept
-    trainer._held = {"mlp": held(more)}
-    assert trainer._best_refit() is None
+    found = {"refit": held(some), "refit-first": held(some), "refit-last": held(more)}
+    assert jury.best_refit(found) == kept
+    assert jury.best_refit({"mlp": held(more)}) is None
 
 
 def test_a_metric_that_is_no_mean_over_nodes_is_chosen_for_the_graph() -> None:

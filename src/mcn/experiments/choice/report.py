@@ -17,8 +17,7 @@ from mcn.experiments.paper.report_markdown import markdown
 
 _FIXED = ("mlp", "counts", "gcn", "sage", "gat", "triangle-sum", "triangle")
 _CHOSEN = ("pick", "graph", "nodes", "mixture", "control", "rule")
-_PAIRS = (("rule", "pick"), ("rule", "gat"), ("rule", "graph"), ("control", "pick"))
-
+_PAIRS = (("rule", "pick"), ("rule", "gat"), ("rule", "graph"), ("nodes", "pick"), ("control", "pick"))
 
 _ROOM = {
     "gain": "worth (held-out)",

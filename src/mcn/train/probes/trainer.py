@@ -5,42 +5,23 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from mcn.train.held_out import folds_of
 from mcn.train.loop import Epoch, FitResult, Scores, Trainer, below
-from mcn.train.metrics import merit
-from mcn.train.probes.choose import (
-    CAUTION,
-    FEWEST,
-    NOTHING,
-    Chooser,
-    Evidence,
-    Float,
-    assess,
-    best_temperature,
-    blend,
-    blend_gain,
-    calibrated,
-    fit_chooser,
-    held_out_blend,
-    rewards,
-)
-from mcn.train.probes.network import BLEND, GRAPH, NODES, REFIT, Chosen, Decision
+from mcn.train.probes.choose import best_temperature
+from mcn.train.probes.jury import CHOOSABLE, Jury, Verdict, wide
+from mcn.train.probes.network import BLEND, NODES, REFIT, Chosen, Decision
 from mcn.train.probes.plan import REFITS, Plan, Probe, options_of
-from mcn.train.probes.room import Room, reachable
 from mcn.train.probes.words import choosing_sentence
 from mcn.train.problem import Problem
 from mcn.train.processes import team
 from mcn.train.recipes import work_of
 
-CHOOSABLE = ("accuracy", "balanced-accuracy")
-"""Metrics that are a mean over nodes, so that a node's own reward says something of them."""
 _CLEARLY = 2.0  # standard errors
 
 
@@ -77,9 +58,10 @@ class ProbesTrainer(Trainer):
         self._kept: dict[str, dict[str, torch.Tensor]] = {}
         self._held: dict[str, torch.Tensor] = {}
         self._queue = [(probe.name, i) for i in range(self.plan.repeats) for probe in self.plan.probes]
-        self._labels = self.problem.val_labels.numpy()
+        self._jury = Jury(self.problem.val_labels.numpy(), self.config.metric, self.config.seed)
+        self._refits: dict[str, Probe] = {}
         self._current: Trainer | None = None
-        self._verdict: _Verdict | None = None
+        self._verdict: Verdict | None = None
         self._best_score, self._risen = -math.inf, 0
         self._begin()
 
@@ -109,28 +91,21 @@ class ProbesTrainer(Trainer):
         self._current = None
         if self._verdict is None:
             self._verdict = self._decide()
-            if self._verdict.evidence[0].used and self._verdict.refits:
-                self._queue += [(name, 0) for name in self._verdict.refits]
+            if self._verdict.evidence[0].used and self._refits:
+                self._queue += [(name, 0) for name in self._refits]
                 self._begin()
                 return
         self.stopped = True
 
     def _probe(self, name: str) -> Probe:
-        if name in REFITS:
-            assert self._verdict is not None
-            return self._verdict.refits[name]
-        return self.plan.probe(name)
+        return self._refits[name] if name in REFITS else self.plan.probe(name)
 
     def _candidate(self) -> Trainer:
         """Make a fresh training run of the candidate whose turn it is."""
         self._best_score, self._risen = -math.inf, 0
         probe = _seeded(self._probe(self._name), self.config.seed * 1000 + self._repeat)
         inputs = self.problem.inputs
-        if self._name in REFITS:
-            assert self._verdict is not None
-            own = inputs.chosen(probe, self._verdict.options(inputs.node_state))
-        else:
-            own = inputs.of(probe)
+        own = inputs.chosen(probe, self._options()) if self._name in REFITS else inputs.of(probe)
         found = work_of(probe.config).trainer(Problem(own, self.problem.known), probe.config)
         found.hold_out(self.config.seed)
         return found
@@ -161,14 +136,14 @@ class ProbesTrainer(Trainer):
         if current.epoch - self._risen < current.config.patience:
             return False
         leader = max((float(run["score"]) for run in self.runs), default=0.0)
-        error = math.sqrt(max(leader * (1 - leader), 0.0) / len(self._labels))
+        error = math.sqrt(max(leader * (1 - leader), 0.0) / len(self._jury.labels))
         return leader - self._best_score > _CLEARLY * error
 
     def _end(self, current: Trainer) -> None:
         result, held = current.finish(), current.held_out
         assert held is not None
         others = [run["held_out"] for run in self.runs if run["candidate"] == self._name]
-        own = self._score(held.logits)
+        own = self._jury.merit(held.logits.softmax(1).numpy())
         self.runs.append(
             {
                 "candidate": self._name,
@@ -189,60 +164,26 @@ class ProbesTrainer(Trainer):
             self._held[self._name] = held.logits.clone()
         self._begin()
 
-    def _score(self, logits: torch.Tensor) -> float:
-        """The metric on held-out predictions."""
-        return self._merit(logits.softmax(1).numpy(), self._labels)
-
-    def _merit(self, probabilities: NDArray[Any], labels: NDArray[np.int64]) -> float:
-        """The metric, more being better; accuracy where it is not defined."""
-        found = merit(self.config.metric, probabilities, labels)
-        return float((probabilities.argmax(1) == labels).mean()) if found is None else found
-
-    def _decide(self) -> _Verdict:
+    def _decide(self) -> Verdict:
         """Find the winner for the whole graph, and whether nodes choose for themselves.
 
         The matrices are small: more threads of BLAS would cost more than they do, and change the last bits.
         """
-        with threadpool_limits(1, "blas"):
-            return self._judge_all()
-
-    def _judge_all(self) -> _Verdict:
         names = [probe.name for probe in self.plan.probes if probe.name in self._kept]
-        table, fold = self.table(), folds_of(self._labels, self.config.seed)
-        logits = [self._held[name].numpy().astype(np.float64) for name in names]
-        probabilities = [calibrated(each, self._labels, fold) for each in logits]
-        reward, right = self._rewards(probabilities)
-        state = np.asarray(self.problem.inputs.node_state[self.problem.val])
-        evidence, chooser, room = (NOTHING, NOTHING), None, Room(0.0, 0.0, 0.0)
-        refits: dict[str, Probe] = {}
-        if self.config.metric in CHOOSABLE and len(names) > 1:
-            evidence = assess(state, reward, right, self.config.seed)
-            chooser = fit_chooser(state, reward, self.config.seed)
-            refits = self._refits(names, table)
-            room = reachable(np.stack(probabilities), state, self._labels, self.config.seed)
-        blended = self._blend(names, np.stack(probabilities), fold)
-        return _Verdict(names, table[0]["candidate"], evidence, chooser, refits, room, blended, self.plan)
+        table, state = self.table(), np.asarray(self.problem.inputs.node_state[self.problem.val])
+        self._refits = self._refits_of(names, table)
+        with threadpool_limits(1, "blas"):
+            return self._jury.decide(names, self._held, table[0]["candidate"], state)
 
-    def _blend(self, names: list[str], probabilities: Float, fold: NDArray[np.int64]) -> _Blend | None:
-        """Return the blend of the candidates; None where the best of them is better, or nodes are too few."""
-        if len(names) < 2 or len(self._labels) < FEWEST:
-            return None
-        shares = blend(probabilities, self._labels)
-        if shares.max() == 1.0 or blend_gain(probabilities, self._labels, self._merit, self.config.seed) < 0:
-            return None
-        return _Blend(shares, held_out_blend(probabilities, self._labels, fold))
+    def _options(self) -> NDArray[np.int64]:
+        """Return the option in the shared stack that every node takes."""
+        verdict = self._verdict
+        assert verdict is not None
+        assert verdict.chooser is not None
+        table = options_of([self.plan.probe(name) for name in verdict.names], self._refits[REFITS[0]])
+        return np.asarray(table[verdict.chooser.choose(self.problem.inputs.node_state)])
 
-    def _rewards(self, probabilities: list[Float]) -> tuple[Float, Float]:
-        """Rewards and rightness; for balanced accuracy a node weighs by how rare its class is."""
-        reward = rewards(probabilities, self._labels)
-        right = np.stack([p.argmax(1) == self._labels for p in probabilities], 1).astype(np.float64)
-        if self.config.metric == "balanced-accuracy":
-            counts = np.bincount(self._labels)
-            weight = (len(self._labels) / ((counts > 0).sum() * np.maximum(counts, 1)))[self._labels]
-            reward, right = reward * weight[:, None], right * weight[:, None]
-        return reward, right
-
-    def _refits(self, names: list[str], table: list[dict[str, Any]]) -> dict[str, Probe]:
+    def _refits_of(self, names: list[str], table: list[dict[str, Any]]) -> dict[str, Probe]:
         """Networks on chosen rows, with the settings of the best candidate that hears neighbours."""
         for row in table:
             probe = self.plan.probe(row["candidate"])
@@ -256,26 +197,12 @@ class ProbesTrainer(Trainer):
                 return {name: Probe(name, probe.config, probe.option) for name in tried}
         return {}
 
-    def _best_refit(self) -> str | None:
-        """Return the refitted network that is kept; None if none was trained.
-
-        Choices in all layers, unless those in one layer are better by more than `CAUTION` standard errors.
-        """
-        trained = [name for name in REFITS if name in self._held]
-        if not trained:
-            return None
-        _, right = self._rewards([self._held[name].numpy().astype(np.float64) for name in trained])
-        best = int(right.mean(0).argmax())
-        gap = right[:, best] - right[:, 0]
-        clear = gap.mean() > CAUTION * gap.std(ddof=1) / math.sqrt(len(gap))
-        return trained[best if clear else 0]
-
     def finish(self) -> FitResult:
         """Take what was decided; the model then holds every candidate."""
         verdict, problem = self._verdict, self.problem
         assert verdict is not None
-        mode = self._mode(verdict)
-        refit = self._best_refit() if mode == REFIT else None
+        mode = self._jury.mode(verdict, self._held)
+        refit = self._jury.best_refit(self._held) if mode == REFIT else None
         kept = [*verdict.names, *([] if refit is None else [refit])]
         probes = {name: _seeded(self._probe(name), self._best(name)["seed"]) for name in kept}
         networks, temperatures = [], []
@@ -285,8 +212,7 @@ class ProbesTrainer(Trainer):
             net = work_of(own).network(width.in_channels, problem.num_classes, own)
             net.load_state_dict(self._kept[name])
             networks.append(net)
-            held = self._held[name].numpy().astype(np.float64)
-            temperatures.append(best_temperature(held, self._labels))
+            temperatures.append(best_temperature(wide(self._held[name]), self._jury.labels))
         state_width = problem.inputs.node_state.shape[1]
         decision = Decision(mode, verdict.winner, None if refit is None else probes[refit])
         self.model = Chosen([probes[name] for name in verdict.names], networks, decision, state_width)
@@ -306,32 +232,12 @@ class ProbesTrainer(Trainer):
             accuracy = score_ = verdict.evidence[1].value
         if mode == BLEND:  # likewise, by shares that were not fitted on them
             assert verdict.blend is not None
-            held = verdict.blend.held_out
-            own_class = np.clip(held[np.arange(len(held)), self._labels], 1e-12, None)
-            accuracy, loss = float((held.argmax(1) == self._labels).mean()), float(-np.log(own_class).mean())
-            score_ = self._merit(held, self._labels)
+            accuracy, score_, loss = self._jury.scores(verdict.blend.held_out)
         return FitResult(self.epoch, self.best_epoch, accuracy, loss, score_, self.seconds)
 
     def _best(self, name: str) -> dict[str, Any]:
         own = [run for run in self.runs if run["candidate"] == name]
         return max(own, key=lambda run: float(run["held_out"]))
-
-    def _mode(self, verdict: _Verdict) -> str:
-        """The same for all, by one candidate or a blend; or each node's own, by whatever is best held out."""
-        if not verdict.evidence[0].used:
-            return GRAPH if verdict.blend is None else BLEND
-        values = {NODES: verdict.evidence[1].value}
-        refit = self._best_refit()
-        if refit is not None:
-            values[REFIT] = self._right(self._held[refit].numpy().astype(np.float64))
-        if verdict.blend is not None:
-            values[BLEND] = self._right(verdict.blend.held_out)
-        return max((REFIT, NODES, BLEND), key=lambda mode: values.get(mode, -math.inf))
-
-    def _right(self, scores: Float) -> float:
-        """Return the share of held-out nodes that are right, weighted as the metric asks."""
-        _, right = self._rewards([scores])
-        return float(right.mean())
 
     def table(self) -> list[dict[str, Any]]:
         """Return the candidates, the winner first: mean score, and the paired difference to the winner."""
@@ -364,8 +270,8 @@ class ProbesTrainer(Trainer):
         """Return the table, all runs of the candidates, and the evidence for choosing per node."""
         found: dict[str, Any] = {"candidates": self.table(), "candidate_runs": self.runs}
         if self._verdict is not None and self._verdict.chooser is not None:
-            mode = self._mode(self._verdict)
-            listens = self._best_refit() if mode == REFIT else None
+            mode = self._jury.mode(self._verdict, self._held)
+            listens = self._jury.best_refit(self._held) if mode == REFIT else None
             found["choosing"] = self._verdict.to_dict() | {"mode": mode, "refit": listens}
         return found
 
@@ -431,53 +337,3 @@ class ProbesTrainer(Trainer):
 
 def _seeded(probe: Probe, seed: int) -> Probe:
     return dataclasses.replace(probe, config=probe.config.replace(seed=seed))
-
-
-class _Blend(NamedTuple):
-    """The share of every candidate, and the probabilities on held-out nodes."""
-
-    shares: Float
-    held_out: Float
-
-    def to_dict(self, names: list[str]) -> dict[str, float]:
-        return {name: float(share) for name, share in zip(names, self.shares, strict=True) if share > 0}
-
-
-@dataclass(frozen=True)
-class _Verdict:
-    """What the held-out nodes said: the winner, and what choosing per node is worth."""
-
-    names: list[str]
-    winner: str
-    evidence: tuple[Evidence, Evidence]
-    chooser: Chooser | None
-    refits: dict[str, Probe]
-    room: Room
-    blend: _Blend | None
-    plan: Plan
-
-    def options(self, state: Float) -> NDArray[np.int64]:
-        """Return the option in the shared stack that every node takes."""
-        assert self.chooser is not None
-        probes = [self.plan.probe(name) for name in self.names]
-        table = options_of(probes, self.refits[REFITS[0]])
-        return np.asarray(table[self.chooser.choose(state)])
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values for the summary of a run."""
-        reward, right = self.evidence
-        finite = math.isfinite(right.error)
-        return {
-            "winner": self.winner,
-            "used": right.used,
-            "gain": right.gain,
-            "gain_error": right.error if finite else None,
-            "low": right.low if finite else 0.0,
-            "high": right.high if finite else None,
-            "reward_gain": reward.gain,
-            "reward_gain_error": reward.error if finite else None,
-            "apparent_room": self.room.apparent,
-            "chance_room": self.room.chance,
-            "bound": self.room.bound,
-            "blend": None if self.blend is None else self.blend.to_dict(self.names),
-        }
