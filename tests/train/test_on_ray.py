@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -24,7 +25,9 @@ from mcn.motifs import count_motifs
 from mcn.train import MCNConfig
 from mcn.train.checkpoint import load_tensors
 from mcn.train.on_ray import SCRATCH, _raise_noted, _words, train_on_ray
+from mcn.train.run import train_run
 from mcn.train.seeds import train_seeds
+from tests.train.test_run import Stop, stop_after
 
 pytest.importorskip("ray", reason="Ray is not installed (pip install 'mcn[cluster]')", exc_type=ImportError)
 pytest.importorskip("pandas", reason="Ray Train is not installed (pip install 'mcn[cluster]')")
@@ -100,13 +103,14 @@ def test_more_workers_than_the_cluster_has_cpus(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.usefixtures("connected")
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs Linux's /proc")
-def test_a_killed_worker_is_replaced_and_the_run_goes_on(tmp_path: Path) -> None:
-    folder, killed = tmp_path / "run", threading.Event()
+def test_a_killed_worker_is_replaced_and_one_process_can_go_on_as_well(tmp_path: Path) -> None:
+    folder, copied, killed = tmp_path / "run", tmp_path / "copied", threading.Event()
 
     def kill_one() -> None:
         end = time.monotonic() + 300
         while time.monotonic() < end:
             if (folder / "last.safetensors").exists():
+                shutil.copytree(folder, copied, ignore=shutil.ignore_patterns(SCRATCH, ".*"))
                 os.kill(_workers()[0], signal.SIGKILL)
                 killed.set()
                 return
@@ -126,6 +130,27 @@ def test_a_killed_worker_is_replaced_and_the_run_goes_on(tmp_path: Path) -> None
         "predictions.csv",
         "summary.json",
     ]
+    begun = len(epochs(copied))
+    assert 0 < begun < 1500
+    config = settings(max_epochs=1500, patience=1500)
+    (again,) = train_seeds([copied], [7], mcn.load_dataset("karate"), config, SOURCE, resume=True)
+    assert [each["epoch"] for each in epochs(copied)] == list(range(1, 1501))
+    assert again.summary["epochs"] == 1500
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("connected")
+def test_workers_go_on_where_one_process_was_ended(tmp_path: Path) -> None:
+    folder, data = tmp_path / "run", mcn.load_dataset("karate")
+    stop = stop_after(5)
+    stop.folder = folder
+    with pytest.raises(Stop):
+        train_run(folder, data, settings(max_epochs=12, seed=7), SOURCE, callbacks=(stop,))
+    before = epochs(folder)[:5]
+    run = on_ray(folder, settings(max_epochs=12))[0]
+    assert epochs(folder)[:5] == before
+    assert [each["epoch"] for each in epochs(folder)] == list(range(1, 13))
+    assert run.summary["epochs"] == 12
 
 
 @pytest.mark.slow

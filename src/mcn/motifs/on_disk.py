@@ -16,8 +16,9 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +28,7 @@ from mcn._jit import kernel
 from mcn._threads import run_chunks
 from mcn.motifs.kernels import closed_triples
 from mcn.motifs.orient import rank_by_degree, sort_range
-from mcn.store.arrays import ArrayWriter, Entry, need_room
+from mcn.store.arrays import ArrayWriter, Entry, naming_file, need_room
 from mcn.store.graph_store import GraphStore
 
 SCRATCH = ".counting"
@@ -127,7 +128,7 @@ class _Work:
             return
         indptr, indices = self._csr
         rows = _even(indptr, 64 * self._threads)
-        with self._file("lists").open("wb") as file:
+        with _opened(self._file("lists"), "wb") as file:
             for low, high in self._ranges():
                 base = int(self._ptr[low])
                 lists = np.empty(int(self._ptr[high]) - base, np.uint32)
@@ -141,7 +142,7 @@ class _Work:
 
                 run_chunks(scatter, rows, self._threads)
                 run_chunks(order, _even(self._ptr, 16 * self._threads, low, high), self._threads)
-                lists.tofile(file)
+                file.write(lists.data)
             file.flush()
             os.fsync(file.fileno())
         self._save(built=True)
@@ -231,9 +232,9 @@ class _Work:
                 pieces = self._in_rows(low, high, lists, t, partial)
                 if block < self._blocks - 1:
                     partial = self._file(f"partial-{block % 2}")
-                    with partial.open("wb") as file:
+                    with _opened(partial, "wb") as file:
                         for _, _, piece in pieces:
-                            piece.tofile(file)
+                            file.write(piece.data)
                 else:
                     entries[motif] = self._finish(name, motif, induced, pieces)
         return entries
@@ -303,14 +304,21 @@ def _even(ptr: NDArray[Any], parts: int, start: int = 0, stop: int | None = None
     return np.unique(np.concatenate([[start], inner, [stop]]).astype(np.int64))
 
 
+@contextmanager
+def _opened(path: Path, mode: str) -> Iterator[IO[bytes]]:
+    """Open a scratch file for writing, so that an error of the disk names it."""
+    with naming_file(path), path.open(mode) as file:
+        yield cast("IO[bytes]", file)
+
+
 def _write_at(path: Path, at: int, values: NDArray[np.uint32]) -> None:
-    with path.open("r+b") as file:
+    with _opened(path, "r+b") as file:
         file.seek(_WORD * at)
         file.write(values.data)
 
 
 def _sync(path: Path) -> None:
-    with path.open("r+b") as file:
+    with _opened(path, "r+b") as file:
         os.fsync(file.fileno())
 
 

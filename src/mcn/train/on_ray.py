@@ -102,7 +102,7 @@ def train_on_ray(
         }
         shutil.rmtree(scratch, ignore_errors=True)
         scratch.mkdir(parents=True)
-        _fit(train, scratch, given, workers, config.device)
+        _fit(ray, train, scratch, given, workers, config.device)
         _raise_noted(scratch / _ERROR)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
@@ -126,7 +126,7 @@ def _check_room(ray: Any, workers: int, gpus: bool) -> None:
             )
 
 
-def _fit(train: Any, scratch: Path, given: dict[str, Any], workers: int, device: str) -> None:
+def _fit(ray: Any, train: Any, scratch: Path, given: dict[str, Any], workers: int, device: str) -> None:
     trainer = train.torch.TorchTrainer(
         work,
         train_loop_config=given,
@@ -143,7 +143,10 @@ def _fit(train: Any, scratch: Path, given: dict[str, Any], workers: int, device:
             trainer.fit()
     except SystemExit:  # what Ray Train makes of Ctrl-C
         raise KeyboardInterrupt from None
-    except train.TrainingFailedError as error:
+    except (
+        train.TrainingFailedError,
+        ray.exceptions.RayError,
+    ) as error:  # of a worker or their leader
         _raise_noted(scratch / _ERROR)
         raise ClusterError(_words(error)) from None
 
