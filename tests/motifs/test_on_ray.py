@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import threading
 import time
 from itertools import pairwise
@@ -19,6 +16,7 @@ from mcn.data import generators, simple_graph
 from mcn.motifs import kernels, on_ray
 from mcn.motifs.enumerate import enumerate_edges, in_pair_order, plan_work
 from mcn.motifs.orient import orient
+from tests.clusters import said_without_the_package
 
 NAMES = ("t", "s1", "s2", "k", "c")
 
@@ -96,31 +94,8 @@ def test_a_worker_without_the_store_says_so_in_one_line(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_worker_without_the_package_is_one_line(tmp_path: Path) -> None:
     pytest.importorskip("ray")
-    (tmp_path / "elsewhere" / "mcn").mkdir(parents=True)
-    missing = "raise ModuleNotFoundError(\"No module named 'mcn'\", name='mcn')\n"
-    (tmp_path / "elsewhere" / "mcn" / "__init__.py").write_text(missing)
-    script = tmp_path / "driver.py"
-    script.write_text(
-        "import sys\n"
-        "from mcn._ray import import_ray\n"
-        "from mcn.cli.main import main\n"
-        "path = ':'.join([sys.argv[1], *sys.path])\n"
-        "import_ray().init(address='local', num_cpus=1, include_dashboard=False, log_to_driver=False,\n"
-        "                  logging_level='ERROR', runtime_env={'env_vars': {'PYTHONPATH': path}})\n"
-        "raise SystemExit(main(['motifs', '--dataset', 'karate', '--engine', 'ray']))\n"
-    )
-    done = subprocess.run(
-        [sys.executable, str(script), str(tmp_path / "elsewhere")],
-        capture_output=True,
-        text=True,
-        timeout=500,
-        check=False,
-        env={**os.environ, "RAY_worker_niceness": "0", "RAY_AUTH_MODE": "disabled"},
-    )
-    assert done.returncode == 1
-    said = [line for line in done.stderr.splitlines() if line.startswith("mcn: ") and "so far" not in line]
-    assert len(said) == 1
-    assert "every machine needs mcn installed" in said[0]
+    (said,) = said_without_the_package(tmp_path, "motifs", "--dataset", "karate", "--engine", "ray")
+    assert "every machine needs mcn installed" in said
 
 
 def test_wrong_engines() -> None:

@@ -6,8 +6,6 @@ import json
 import os
 import shutil
 import signal
-import subprocess
-import sys
 import threading
 import time
 import uuid
@@ -27,6 +25,7 @@ from mcn.train.checkpoint import load_tensors
 from mcn.train.on_ray import SCRATCH, _raise_noted, _words, train_on_ray
 from mcn.train.run import train_run
 from mcn.train.seeds import train_seeds
+from tests.clusters import said_without_the_package
 from tests.train.test_run import Stop, stop_after
 
 pytest.importorskip("ray", reason="Ray is not installed (pip install 'mcn[cluster]')", exc_type=ImportError)
@@ -164,32 +163,11 @@ def test_what_training_raises_is_raised_here_and_not_tried_again(tmp_path: Path)
 
 @pytest.mark.slow
 def test_a_worker_without_the_package_is_one_line(tmp_path: Path) -> None:
-    (tmp_path / "elsewhere" / "mcn").mkdir(parents=True)
-    missing = "raise ModuleNotFoundError(\"No module named 'mcn'\", name='mcn')\n"
-    (tmp_path / "elsewhere" / "mcn" / "__init__.py").write_text(missing)
-    script = tmp_path / "driver.py"
-    script.write_text(
-        "import sys\n"
-        "from mcn._ray import import_ray\n"
-        "from mcn.cli.main import main\n"
-        "path = ':'.join([sys.argv[1], *sys.path])\n"
-        "import_ray().init(address='local', num_cpus=2, include_dashboard=False, log_to_driver=False,\n"
-        "                  logging_level='ERROR', runtime_env={'env_vars': {'PYTHONPATH': path}})\n"
-        "raise SystemExit(main(sys.argv[2:]))\n"
-    )
     words = ["train", "--dataset", "karate", "--recipe", "mcn", "--attention", "gated", "--engine", "ray"]
     words += ["--batch-size", "2", "--no-report", "--beside", "none", "--out", str(tmp_path / "run")]
-    done = subprocess.run(
-        [sys.executable, str(script), str(tmp_path / "elsewhere"), *words],
-        capture_output=True,
-        text=True,
-        timeout=500,
-        check=False,
-        env={**os.environ, "RAY_worker_niceness": "0", "RAY_AUTH_MODE": "disabled"},
-    )
-    assert done.returncode == 1
-    said = [line for line in done.stderr.splitlines() if line.startswith("mcn: ") and "so far" not in line]
-    assert said == ["mcn: a worker of the cluster has no mcn: every machine needs mcn installed"]
+    assert said_without_the_package(tmp_path, *words) == [
+        "mcn: a worker of the cluster has no mcn: every machine needs mcn installed"
+    ]
 
 
 def test_what_ray_train_gives_up_for_is_said_in_one_line(tmp_path: Path) -> None:

@@ -1,0 +1,42 @@
+"""Clusters of one machine on which something is missing."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+_DRIVER = """
+import sys
+from mcn._ray import import_ray
+from mcn.cli.main import main
+path = ":".join([sys.argv[1], *sys.path])
+import_ray().init(address="local", num_cpus=2, include_dashboard=False, log_to_driver=False,
+                  logging_level="ERROR", runtime_env={"env_vars": {"PYTHONPATH": path}})
+raise SystemExit(main(sys.argv[2:]))
+"""
+
+
+def said_without_the_package(folder: Path, *words: str) -> list[str]:
+    """Run a command of `mcn` on a cluster whose workers do not have it; return its messages.
+
+    Args:
+        folder: an empty one.
+        words: the command.
+    """
+    elsewhere, script = folder / "elsewhere", folder / "driver.py"
+    (elsewhere / "mcn").mkdir(parents=True)
+    missing = "raise ModuleNotFoundError(\"No module named 'mcn'\", name='mcn')\n"
+    (elsewhere / "mcn" / "__init__.py").write_text(missing)
+    script.write_text(_DRIVER)
+    done = subprocess.run(
+        [sys.executable, str(script), str(elsewhere), *words],
+        capture_output=True,
+        text=True,
+        timeout=500,
+        check=False,
+        env={**os.environ, "RAY_worker_niceness": "0", "RAY_AUTH_MODE": "disabled"},
+    )
+    assert done.returncode == 1
+    return [line for line in done.stderr.splitlines() if line.startswith("mcn: ") and "so far" not in line]
