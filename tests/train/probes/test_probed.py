@@ -17,6 +17,7 @@ from mcn.train import MCNConfig, fit, load_run, prepare, train_run
 from mcn.train.probes.choose import tempered
 from mcn.train.probes.jury import Jury
 from mcn.train.probes.network import BLEND, GRAPH, NODES, REFIT
+from mcn.train.probes.plan import REFITS
 from mcn.train.probes.trainer import ProbesTrainer
 from mcn.train.recipes import work_of
 from tests.train.graphs import predicted, same_tensors, small_graph, trained
@@ -128,11 +129,20 @@ def test_resumed_while_the_chosen_rows_are_trained(chose: ProbesTrainer) -> None
     for _ in range(3):
         first.run_epoch()
     assert first.state()["now"][0] == "refit"
-    assert [name for name, _ in first.state()["queue"]] == ["refit-first", "refit-last"]
     second = work_of(config).trainer(prepare(data, config), config)
     second.load({k: v.clone() for k, v in first.tensors().items()}, first.state())
     fit(second)
     assert same_tensors(dict(second.model.state_dict()), dict(chose.model.state_dict()))
+
+
+@pytest.mark.parametrize(("mode", "trained"), [(NODES, 1), (REFIT, 3)])
+def test_single_layers_are_tried_where_a_refit_pays(
+    mode: str, trained: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Jury, "mode", lambda self, verdict, held: mode)
+    names = [run["candidate"] for run in ran(two_kinds(), max_epochs=20, lr=0.02).runs]
+    assert names[-trained:] == list(REFITS)[:trained]
+    assert len(names) == len(set(names))
 
 
 @pytest.mark.parametrize("mode", [GRAPH, NODES, REFIT])

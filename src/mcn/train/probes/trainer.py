@@ -44,10 +44,10 @@ class ProbesTrainer(Trainer):
     better when both are found on other nodes than they are judged on (`blend_gain`).
 
     Then every kept candidate's rewards on the held-out nodes decide whether nodes choose for themselves (see
-    `mcn.train.probes.choose`). If they do, networks with the winner's settings are trained on the rows that
-    nodes chose: in all layers, in the first only, in the last only (`mcn.train.probes.plan.REFITS`). The
-    first is kept unless another is better by more than a standard error; it predicts if it is better on
-    held-out nodes than the candidates' own predictions.
+    `mcn.train.probes.choose`). If they do, a network with the winner's settings is trained on the rows that
+    nodes chose. It predicts if it is better on held-out nodes than the candidates' own predictions; then such
+    networks are trained with the chosen rows in the first layer only and in the last only as well
+    (`mcn.train.probes.plan.REFITS`), and take its place if they are better by more than a standard error.
     """
 
     config: Any
@@ -89,13 +89,20 @@ class ProbesTrainer(Trainer):
                 self._current = self._candidate()
                 return
         self._current = None
+        if further := self._further():
+            self._queue = [(name, 0) for name in further]
+            self._begin()
+        else:
+            self.stopped = True
+
+    def _further(self) -> list[str]:
+        """Return what comes after the candidates: a refit on the chosen rows; where it pays, the others."""
         if self._verdict is None:
             self._verdict = self._decide()
-            if self._verdict.evidence[0].used and self._refits:
-                self._queue += [(name, 0) for name in self._refits]
-                self._begin()
-                return
-        self.stopped = True
+            return list(self._refits)[:1] if self._verdict.evidence[0].used else []
+        first, *others = REFITS
+        paid = first in self._held and self._jury.mode(self._verdict, self._held) == REFIT
+        return [name for name in others if name in self._refits] if self._name == first and paid else []
 
     def _probe(self, name: str) -> Probe:
         return self._refits[name] if name in REFITS else self.plan.probe(name)
