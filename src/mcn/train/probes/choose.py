@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 Float = NDArray[np.float64]
 PENALTIES = (np.inf, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01)
 TEMPERATURES = np.geomspace(0.01, 5.0, 40)
-CAUTION = 1.0  # standard errors by which choosing per node must be better
+CAUTION = 2.0  # standard errors from which on a difference counts as clear
 _REPEATS, _OUTER, _INNER = 3, 10, 5
 _MEMBERS = 20  # of a blend
 FEWEST = 30  # held-out nodes; with fewer, nothing can be said of single nodes

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from mcn.train.loop import Epoch, FitResult, Scores, Trainer, below
-from mcn.train.probes.choose import best_temperature
+from mcn.train.probes.choose import CAUTION, best_temperature
 from mcn.train.probes.jury import CHOOSABLE, Jury, Verdict, wide
 from mcn.train.probes.network import BLEND, NODES, REFIT, Chosen, Decision
 from mcn.train.probes.plan import REFITS, Plan, Probe, options_of
@@ -21,8 +21,6 @@ from mcn.train.probes.words import choosing_sentence
 from mcn.train.problem import Problem
 from mcn.train.processes import team
 from mcn.train.recipes import work_of
-
-_CLEARLY = 2.0  # standard errors
 
 
 @dataclass
@@ -47,7 +45,7 @@ class ProbesTrainer(Trainer):
     `mcn.train.probes.choose`). If they do, a network with the winner's settings is trained on the rows that
     nodes chose. It predicts if it is better on held-out nodes than the candidates' own predictions; then such
     networks are trained with the chosen rows in the first layer only and in the last only as well
-    (`mcn.train.probes.plan.REFITS`), and take its place if they are better by more than a standard error.
+    (`mcn.train.probes.plan.REFITS`), and take its place if they are clearly better.
     """
 
     config: Any
@@ -144,7 +142,7 @@ class ProbesTrainer(Trainer):
             return False
         leader = max((float(run["score"]) for run in self.runs), default=0.0)
         error = math.sqrt(max(leader * (1 - leader), 0.0) / len(self._jury.labels))
-        return leader - self._best_score > _CLEARLY * error
+        return leader - self._best_score > CAUTION * error
 
     def _end(self, current: Trainer) -> None:
         result, held = current.finish(), current.held_out
