@@ -67,6 +67,7 @@ def test_sparse_features(name: str, stack: MotifStack) -> None:
         [[1.0] * 4] * 3,
         torch.ones(3, 5),
         torch.ones(2, 4),
+        torch.ones(3, 4, device="meta"),
     ],
 )
 def test_dense_features(x: Any, stack: MotifStack) -> None:

@@ -178,12 +178,17 @@ def is_sparse(x: object) -> TypeGuard[torch.Tensor | SparseFeatures]:
 
 
 def check_kind(x: Any, weight: torch.Tensor) -> None:
-    """Refuse dense features that are no tensor, or whose numbers do not go with the weights of a layer."""
+    """Refuse dense features that are no tensor, or do not go with the weights of a layer."""
     if is_sparse(x):
         return
     whole = x.whole if isinstance(x, DenseRows) else x
     if not isinstance(whole, torch.Tensor):
         raise ValueError(f"x is a {type(x).__name__}; expected a tensor, such as torch.from_numpy(x)")
+    if whole.device != weight.device:
+        raise ValueError(
+            f"x is on the device {whole.device}, but the layer's weights are on {weight.device}; expected the "
+            f"same: x.to({str(weight.device)!r})"
+        )
     if whole.dtype != weight.dtype and not (whole.dtype in _KERNELS and weight.dtype in _KERNELS):
         raise ValueError(
             f"x holds {whole.dtype}, but the layer's weights are {weight.dtype}; expected the same: "
