@@ -52,7 +52,8 @@ def sound(data: Any) -> None:
     n = data.num_nodes
     assert len(data.node_ids) == n, "ids and nodes differ in number"
     assert len(set(data.node_ids.tolist())) == n, "two nodes have one id"
-    assert data.x.shape[0] == n, "features and nodes differ in number"
+    if data.x is not None:  # a packed graph may have none
+        assert data.x.shape[0] == n, "features and nodes differ in number"
     if data.edge_index.numel():
         assert int(data.edge_index.min()) >= 0, "an edge to a negative node"
         assert int(data.edge_index.max()) < n, "an edge to a node that is not there"

@@ -186,8 +186,8 @@ def check_kind(x: Any, weight: torch.Tensor) -> None:
         raise ValueError(f"x is a {type(x).__name__}; expected a tensor, such as torch.from_numpy(x)")
     if whole.device != weight.device:
         raise ValueError(
-            f"x is on the device {whole.device}, but the layer's weights are on {weight.device}; expected the "
-            f"same: x.to({str(weight.device)!r})"
+            f"x is on the device {whole.device}, but the layer's weights are on {weight.device}; expected "
+            f"the same: x.to({str(weight.device)!r})"
         )
     if whole.dtype != weight.dtype and not (whole.dtype in _KERNELS and weight.dtype in _KERNELS):
         raise ValueError(

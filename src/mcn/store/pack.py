@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 LEAST_MEMORY = 2**20
 _STATE = "state.json"
 _PRESENT = "present.npy"
+_PLACE = 64  # bytes, generously: of the marks, pointers and numbers of a node
 _GAPS = 4  # numbers per node up to which gaps are closed after sorting, not before
 
 
@@ -276,7 +277,7 @@ class _Reading:
         size = max(1, self._path.stat().st_size)
         for block in text.blocks(start, line):
             if names is None:
-                if block.ids is None or self._too_wide(block):
+                if block.ids is None or self._too_wide(block, min(1.0, block.end / size)):
                     return False
                 ends, most = block.ids, MAX_NODES
                 present = _marked(present, ends)
@@ -293,10 +294,14 @@ class _Reading:
         self._present = present if names is None else None
         return True
 
-    def _too_wide(self, block: Block) -> bool:
-        """Whether numbers are so large, or so far apart, that marks for all of them take too much memory."""
-        largest, seen = int(block.ids.max(initial=-1)), self.runs.taken + block.num_edges  # type: ignore[union-attr]
-        return largest >= MAX_NODES or largest > max(_GAPS * 2 * seen + 1024, self._memory // 8)
+    def _too_wide(self, block: Block, share: float) -> bool:
+        """Whether numbers are so large, or so far apart, that a place for each of them takes too much memory.
+
+        `share` is how much of the file has been read: the rest is expected to hold as many edges per byte.
+        """
+        largest = int(block.ids.max(initial=-1))  # type: ignore[union-attr]
+        edges = (self.runs.taken + block.num_edges) / share
+        return largest >= MAX_NODES or largest > max(_GAPS * 2 * edges + 1024, self._memory // _PLACE)
 
     def _checkpoint(self, start: int, line: int, width: int, present: NDArray[np.bool_] | None) -> None:
         if present is not None:
