@@ -89,9 +89,9 @@ def test_a_sparse_matrix_that_points_outside(name: str, matrix: Any, tmp_path: P
         mcn.load_graph(tmp_path / "a.npz")
 
 
-def _header(shape: str, dtype: str = "<i8") -> bytes:
+def _header(shape: str, dtype: str = "<i8", room: int = 118) -> bytes:
     text = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}"
-    text += " " * (118 - len(text) - 1) + "\n"
+    text += " " * (room - len(text) - 1) + "\n"
     return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text.encode()
 
 
@@ -104,6 +104,7 @@ def _header(shape: str, dtype: str = "<i8") -> bytes:
         _header("(1, 2)", "<U0"),
         _header("(1, 2)", "|O"),
         _header("(1, 2"),
+        _header("(" * 900, room=4096),
         _header("(1e3, 2)"),
         b"\x93NUMPY\x09\x00" + _header("(1, 2)")[8:],
         b"PUMPY",

@@ -74,7 +74,10 @@ def _array(content: bytes, name: str) -> NDArray[Any]:
     version = npy.read_magic(stream)
     if version not in _HEADERS:
         raise ValueError(f"{name!r} has version {version} of the format; expected 1.0 or 2.0")
-    shape, fortran, dtype = _HEADERS[version](stream)
+    try:
+        shape, fortran, dtype = _HEADERS[version](stream)
+    except MemoryError:  # what Python's parser says of too many brackets in a few kB
+        raise ValueError(f"{name!r} has a header with brackets inside brackets") from None
     if dtype.hasobject or dtype.itemsize == 0:
         raise ValueError(f"{name!r} holds Python objects; expected numbers without pickles")
     held = len(content) - stream.tell()

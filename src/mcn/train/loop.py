@@ -213,7 +213,8 @@ class Trainer(ABC):
         for name, value in below("adam.", tensors).items():
             index, _, slot = name.partition(".")
             moments.setdefault(int(index), {})[slot] = value.clone()
-        self._check_kept(self.best)
+        if self.best or state["rule"] != self.rule.state_dict():  # before the first epoch nothing is kept
+            self._check_kept(self.best)
         self._check_moments(moments)
         self.optimizer.load_state_dict(self.optimizer.state_dict() | {"state": moments})
         self.rule.load_state_dict(state["rule"])

@@ -135,6 +135,20 @@ def test_resumed_while_the_chosen_rows_are_trained(chose: ProbesTrainer) -> None
     assert same_tensors(dict(second.model.state_dict()), dict(chose.model.state_dict()))
 
 
+def test_resumed_between_two_candidates(chose: ProbesTrainer) -> None:
+    """A checkpoint may be made when one has ended and the next has not had an epoch yet."""
+    data, config = two_kinds(), chose.config
+    problem = prepare(data, config)
+    first = work_of(config).trainer(problem, config)
+    while not first.runs:
+        first.run_epoch()
+    assert first.state()["current"]["epoch"] == 0
+    second = work_of(config).trainer(prepare(data, config), config)
+    second.load({k: v.clone() for k, v in first.tensors().items()}, first.state())
+    fit(second)
+    assert same_tensors(dict(second.model.state_dict()), dict(chose.model.state_dict()))
+
+
 @pytest.mark.parametrize(("mode", "trained"), [(NODES, 1), (REFIT, 3)])
 def test_single_layers_are_tried_where_a_refit_pays(
     mode: str, trained: int, monkeypatch: pytest.MonkeyPatch
