@@ -69,6 +69,6 @@ def test_counting_loads_nothing_heavy(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", COUNT, path], capture_output=True, text=True, check=True, timeout=120
     )
-    assert done.stderr == "[]\n"
+    assert done.stderr.splitlines()[-1] == "[]"  # after lines of progress, on a slow machine
     first, _, second = done.stdout.partition("}\n{")
     assert (json.loads(first + "}")["edges"], json.loads("{" + second)["edges"]) == (78, 4)
