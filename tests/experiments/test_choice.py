@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
-from mcn.experiments.choice import study
+from mcn.experiments.choice import others, study
 from mcn.experiments.choice.auto import auto_table
 from mcn.experiments.choice.beside import beside
 from mcn.experiments.choice.others import COMPETITORS, run_other
@@ -73,6 +74,26 @@ def test_a_row_beside_the_rule(row: str) -> None:
     assert 0 <= found["held_out"] <= 1
     assert found["seconds"] > 0
     assert found["epochs"] == (None if row == "link" else 5)
+
+
+def test_competitors_may_divide_words_as_their_authors_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    data, tried = small_graph(), []
+    run = others._run
+
+    def noted(*given: Any) -> Any:
+        tried.append(given[1])
+        return run(*given)
+
+    monkeypatch.setattr(others, "_run", noted)
+    data.scaling = "unit"
+    found = run_other(data, "mine", "graphsage", 0)
+    assert tried == ["rows", "unit"]
+    assert data.scaling == "unit"
+    data.scaling = "rows"
+    alone = run_other(data, "mine", "graphsage", 0)
+    run_other(data, "mine", "gated", 0, max_epochs=2)
+    assert tried[2:] == ["rows", "rows"]
+    assert found["held_out"] >= alone["held_out"]
 
 
 def test_other_rows_are_run_separately(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
