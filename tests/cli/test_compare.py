@@ -169,6 +169,7 @@ def test_the_paper_s_rule(mcn: Run) -> None:
     assert (named["test"], named["val_mean"]) == (asked["test"], asked["val_mean"])
 
 
+@pytest.mark.slow
 def test_workers_and_a_ledger(mcn: Run, tmp_path: Path) -> None:
     """In two processes and from the ledger: the same rows; the second time nothing is run."""
     file = tmp_path / "runs.sqlite"

@@ -71,6 +71,7 @@ def test_a_cluster_of_its_own_leaves_nothing_behind(
     assert left == []
 
 
+@pytest.mark.slow
 def test_the_same_rows_from_shipped_data(address: str, tmp_path: Path) -> None:
     source = write_graph(tmp_path)
     units = [Unit(source, "paper", QUICK, seed) for seed in range(3)]

@@ -75,7 +75,8 @@ def test_plain_values(found: tuple[SearchResult, Ledger]) -> None:
     assert len(plain["trials"]) == 8
 
 
-@pytest.mark.parametrize("number", [pytest.param(1, marks=pytest.mark.slow), 9])
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [1, 9])
 def test_killed_and_resumed(tmp_path: Path, found: tuple[SearchResult, Ledger], number: int) -> None:
     path = str(tmp_path / "ledger.sqlite")
     command = [sys.executable, "-m", "tests.experiments.search.searcher", path, "tpe"]
@@ -150,7 +151,7 @@ def test_rungs(tmp_path: Path) -> None:
     assert result.importances is not None
 
 
-@pytest.mark.parametrize("metric", ["roc-auc", "log-loss"])
+@pytest.mark.parametrize("metric", [pytest.param("roc-auc", marks=pytest.mark.slow), "log-loss"])
 def test_another_metric_decides(metric: str, tmp_path: Path) -> None:
     """The runs are those of any other search; the metric is read from their rows."""
     path = tmp_path / "ledger.sqlite"
