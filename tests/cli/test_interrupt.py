@@ -44,7 +44,7 @@ class Whole(NamedTuple):
 
 
 # Long enough for a checkpoint, which is made after a second, and to be ended twice soon after it.
-EPOCHS = {"mcn": 600, "views": 300, "auto": 1500}
+EPOCHS = {"mcn": 800, "views": 300, "auto": 1500}
 CANDIDATES = ["mlp", "gcn", "triangle"]
 
 
