@@ -81,7 +81,7 @@ def test_competitors_may_divide_words_as_their_authors_do(monkeypatch: pytest.Mo
     run = others._run
 
     def noted(*given: Any) -> Any:
-        tried.append(given[1])
+        tried.append(given[0].scaling)
         return run(*given)
 
     monkeypatch.setattr(others, "_run", noted)

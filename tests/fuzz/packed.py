@@ -109,7 +109,7 @@ def _store(content: bytes, folder: Path) -> None:
             raise ValueError("input: not a list of files")
         for name, file in zip(listed, files, strict=True):
             (own / Path(str(name)).name).write_bytes(file)
-        sound(read_graph(own))
+        sound(read_graph(own), features=False)
         store = mcn.GraphStore.open(own)
         counts = store.counts
         assert all(len(values) == 2 * store.num_edges for values in counts.values())

@@ -21,7 +21,7 @@ REGRESSIONS = sorted((Path(__file__).parent / "regressions").glob("*--*"))
 
 def test_a_short_run_finds_nothing(repository: Path, tmp_path: Path) -> None:
     """In a process of its own: it forks, and the one that tests run in has threads."""
-    words = ["--inputs", "16", "--seed", "0", "--found", tmp_path / "found"]
+    words = ["--inputs", "40", "--seed", "0", "--found", tmp_path / "found"]
     done = subprocess.run(
         [sys.executable, "-m", "tests.fuzz", *map(str, words)],
         cwd=repository,
@@ -32,7 +32,7 @@ def test_a_short_run_finds_nothing(repository: Path, tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     for name in TARGETS:
-        assert re.search(rf"^{re.escape(name)} +16 ", done.stdout, re.MULTILINE)
+        assert re.search(rf"^{re.escape(name)} +40 ", done.stdout, re.MULTILINE)
     assert not (tmp_path / "found").exists()
 
 

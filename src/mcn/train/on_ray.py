@@ -143,10 +143,7 @@ def _fit(ray: Any, train: Any, scratch: Path, given: dict[str, Any], workers: in
             trainer.fit()
     except SystemExit:  # what Ray Train makes of Ctrl-C
         raise KeyboardInterrupt from None
-    except (
-        train.TrainingFailedError,
-        ray.exceptions.RayError,
-    ) as error:  # of a worker or their leader
+    except (train.TrainingFailedError, ray.exceptions.RayError) as error:  # of workers, or of their leader
         _raise_noted(scratch / _ERROR)
         raise ClusterError(_words(error)) from None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import time
 from typing import Any
 
@@ -28,21 +29,21 @@ def run_other(data: Data, name: str, row: str, seed: int, **changes: Any) -> dic
     which its budget is about. Competitors divide counts of words by their sum, as their authors do; where the
     rule divides them by their length they are run with either, and validation nodes decide.
     """
-    given = data.get("scaling")
-    scalings = ("rows", "unit") if row in COMPETITORS and given == "unit" else (given,)
-    runs = [_run(data, scaling, name, row, seed, changes) for scaling in scalings]
+    either = [data]
+    if row in COMPETITORS and data.get("scaling") == "unit":
+        either.insert(0, copy.copy(data).update({"scaling": "rows"}))
+    runs = [_run(each, name, row, seed, changes) for each in either]
     found, labels = max(runs, key=lambda run: run[0]["held_out"] or 0.0)
     return found | {"test": accuracy_on_test(data, labels)}
 
 
 def _run(
-    data: Data, scaling: str | None, name: str, row: str, seed: int, changes: dict[str, Any]
+    data: Data, name: str, row: str, seed: int, changes: dict[str, Any]
 ) -> tuple[dict[str, Any], NDArray[Any]]:
-    own = data.clone() if scaling is None else data.clone().update({"scaling": scaling})
     rule = row in FORMER_RULES
     method = find_method("mcn" if rule else row)
     config = method.configure(None, {"attention": row, **changes} if rule else changes, {})
-    prepared = method.prepare(own, name, config, None)
+    prepared = method.prepare(data, name, config, None)
     began, clock = time.process_time(), time.perf_counter()
     outcome = method.run(prepared, config, seed)
     found = {
