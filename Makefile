@@ -37,10 +37,11 @@ types: $(VENV)/.dev
 warm: $(VENV)/.dev
 	$(BIN)/mcn warm
 
-# Without coverage, which makes the tests take half as long again; `make test-all` measures it.
+# Without coverage, which makes the tests take half as long again; `make test-all` measures it. Many tests start
+# the program: it need not be compiled each time, whatever the environment says.
 test: $(VENV)/.dev
 	$(MAKE) --jobs=2 lint types warm
-	$(BIN)/pytest -n $(JOBS) --dist worksteal
+	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n $(JOBS) --dist worksteal
 
 test-all: lint types
 	$(BIN)/pytest -m '' -n $(JOBS) --cov --cov-report=term

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from pathlib import Path
 
 import hypothesis
 import pytest
+
+# Before torch is imported: processes of pytest-xdist that all use all cores wait for one another.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # A kernel that is compiled, or a machine that is busy, is no failure.
 hypothesis.settings.register_profile("mcn", deadline=None)

@@ -17,6 +17,8 @@ from mcn.train.stopping import stopping_rule
 LR, DECAY, DROPOUT, HIDDEN = 0.01, 5e-4, 0.5, 16
 """GCN's reference: Adam, L2 on the first layer alone, dropout before each layer, hidden width."""
 
+MAX_EPOCHS, PATIENCE = 400, 100
+
 
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
@@ -26,12 +28,14 @@ def seeded(seed: int) -> Iterator[None]:
         yield
 
 
-def gcn_optimizer(network: torch.nn.Module, first: torch.nn.Module) -> torch.optim.Optimizer:
+def gcn_optimizer(
+    network: torch.nn.Module, first: torch.nn.Module, decay: float = DECAY
+) -> torch.optim.Optimizer:
     """Adam as in GCN's reference: L2 on the parameters of the `first` layer only."""
     inside = {id(p) for p in first.parameters()}
     rest = [p for p in network.parameters() if id(p) not in inside]
     groups: list[dict[str, Any]] = [
-        {"params": list(first.parameters()), "weight_decay": DECAY},
+        {"params": list(first.parameters()), "weight_decay": decay},
         {"params": rest},
     ]
     return torch.optim.Adam(groups, lr=LR, fused=True)
@@ -60,8 +64,8 @@ def fit_scores(
     optimizer: torch.optim.Optimizer,
     *,
     penalty: Callable[[], torch.Tensor] | None = None,
-    max_epochs: int = 400,
-    patience: int = 100,
+    max_epochs: int = MAX_EPOCHS,
+    patience: int = PATIENCE,
     stopping: str = "gat",
 ) -> NDArray[np.float32]:
     """Train on the training nodes; class probabilities of all nodes at the epoch that validation chose.

@@ -10,7 +10,16 @@ import torch
 from numpy.typing import NDArray
 
 from mcn.baselines._arrays import symmetric
-from mcn.baselines._fit import DROPOUT, HIDDEN, fit_scores, gcn_optimizer, seeded
+from mcn.baselines._fit import (
+    DECAY,
+    DROPOUT,
+    HIDDEN,
+    MAX_EPOCHS,
+    PATIENCE,
+    fit_scores,
+    gcn_optimizer,
+    seeded,
+)
 from mcn.baselines._layers import FixedProduct, InputLinear, dropout, reaching
 from mcn.baselines.registry import register
 from mcn.baselines.task import Task
@@ -19,6 +28,8 @@ from mcn.motifs import count_motifs
 
 USUAL: dict[str, Any] = {"motifs": ["edge", "triangle"], "steps": 1}
 """Motifs and steps, where the paper's best MCN has no other ones on the data set."""
+PLAIN: dict[str, Any] = {"hidden": HIDDEN, "dropout": DROPOUT, "decay": DECAY}
+"""Width of each GCN, dropout and L2, on data sets for which no others were found on validation nodes."""
 _FIVE = ["edge", "2-star", "triangle", "3-star", "4-clique"]
 LARGER: dict[str, tuple[list[str], int]] = {
     "gcn-ensemble-6": (["edge", "triangle"], 3),
@@ -29,13 +40,13 @@ LARGER: dict[str, tuple[list[str], int]] = {
 
 
 class _Network(torch.nn.Module):
-    def __init__(self, task: Task, products: list[FixedProduct]) -> None:
+    def __init__(self, task: Task, products: list[FixedProduct], hidden: int, dropout: float) -> None:
         super().__init__()
-        self._products = products
-        self.first = InputLinear(task.x, HIDDEN * len(products), DROPOUT)  # every GCN's own W, side by side
-        self.second = torch.nn.ModuleList(torch.nn.Linear(HIDDEN, HIDDEN) for _ in products)
-        self.bias = torch.nn.Parameter(torch.zeros(HIDDEN * len(products)))
-        self.classify = torch.nn.Linear(HIDDEN * len(products), task.num_classes)
+        self._products, self._dropout = products, dropout
+        self.first = InputLinear(task.x, hidden * len(products), dropout)  # every GCN's own W, side by side
+        self.second = torch.nn.ModuleList(torch.nn.Linear(hidden, hidden) for _ in products)
+        self.bias = torch.nn.Parameter(torch.zeros(hidden * len(products)))
+        self.classify = torch.nn.Linear(hidden * len(products), task.num_classes)
 
     def at(self, nodes: NDArray[np.int64] | None) -> Callable[[], torch.Tensor]:
         """Return a function that gives the logits of these nodes."""
@@ -48,9 +59,10 @@ class _Network(torch.nn.Module):
             inputs, biases = (part.chunk(len(outer), dim=-1) for part in (self.first(x), self.bias))
             layers = zip(inner, outer, inputs, biases, self.second, strict=True)
             for before, after, z, bias, second in layers:
-                hidden = dropout(torch.relu(before(z.contiguous()) + bias), DROPOUT, self.training)
+                hidden = dropout(torch.relu(before(z.contiguous()) + bias), self._dropout, self.training)
                 outputs.append(after(second(hidden)))
-            out: torch.Tensor = self.classify(torch.cat(outputs, dim=1))
+            joined = dropout(torch.cat(outputs, dim=1), self._dropout, self.training)
+            out: torch.Tensor = self.classify(joined)
             return out
 
         return logits
@@ -59,23 +71,34 @@ class _Network(torch.nn.Module):
 @register("gcn-ensemble")
 def gcn_ensemble(task: Task, seed: int) -> NDArray[np.float32]:
     """K·T independent two-layer GCNs, one per motif and step size, their outputs concatenated."""
-    chosen = USUAL | task.published("gcn-ensemble")
-    return _ensemble(task, seed, chosen["motifs"], chosen["steps"])
+    return ensemble_scores(task, seed, **(USUAL | PLAIN | task.published("gcn-ensemble")))
 
 
-def _ensemble(task: Task, seed: int, motifs: list[str], steps: int) -> NDArray[np.float32]:
+def ensemble_scores(
+    task: Task,
+    seed: int,
+    motifs: list[str],
+    steps: int,
+    hidden: int,
+    dropout: float,
+    decay: float,
+    max_epochs: int = MAX_EPOCHS,
+    patience: int = PATIENCE,
+) -> NDArray[np.float32]:
+    """Train the ensemble of these motifs and steps, with these settings of every GCN in it."""
     stack = MotifStack.from_counts(count_motifs(task.edge_index, task.num_nodes), motifs, steps, "unweighted")
     products = [
         FixedProduct(symmetric(stack.matrix(motif, k))) for motif in motifs for k in range(1, steps + 1)
     ]
     with seeded(seed):
-        network = _Network(task, products)
-        return fit_scores(network, task, gcn_optimizer(network, network.first))
+        network = _Network(task, products, hidden, dropout)
+        optimizer = gcn_optimizer(network, network.first, decay)
+        return fit_scores(network, task, optimizer, max_epochs=max_epochs, patience=patience)
 
 
 def _register_larger(name: str, motifs: list[str], steps: int) -> None:
     def larger(task: Task, seed: int) -> NDArray[np.float32]:
-        return _ensemble(task, seed, motifs, steps)
+        return ensemble_scores(task, seed, motifs, steps, **(PLAIN | task.published(name)))
 
     larger.__doc__ = f"As gcn-ensemble, with {', '.join(motifs)} and up to {steps} steps."
     register(name)(larger)

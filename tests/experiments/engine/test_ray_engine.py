@@ -54,6 +54,7 @@ def connected(address: str) -> Iterator[None]:
             ray.shutdown()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs Linux's /proc")
 def test_a_cluster_of_its_own_leaves_nothing_behind(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
