@@ -2,8 +2,8 @@
 
 Training asks for the metric up to six times in every epoch (all validation nodes, and five times all but a
 fold), and scikit-learn's functions, which check and sort out their input first, together take longer than an
-epoch on a small graph. These have arrays that are known to be right, and agree with scikit-learn's to the last
-digits, ties included: a test compares them.
+epoch on a small graph. These have arrays that are known to be right, and agree with scikit-learn's to the
+last digits, ties included: a test compares them.
 """
 
 from __future__ import annotations
