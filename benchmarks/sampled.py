@@ -32,7 +32,7 @@ from mcn.train.recipes import work_of
 
 USUAL: dict[str, Any] = {"attention": "gated", "consistency": 0.0, "motifs": ("edge", "triangle")}
 SIZES = {"cora": 64, "pubmed": 32, "planted": 512}
-PLANTED: dict[str, Any] = {"lr": 0.01, "dropout": 0.2, "weight_decay": 0.0, "patience": 10, "max_epochs": 200}
+PLANTED: dict[str, Any] = {"dropout": 0.2, "weight_decay": 0.0, "patience": 10, "max_epochs": 200}
 ALONE: dict[str, Any] = {"motifs": ("self",), "motif_attention": False, "attention": "paper"}
 
 
@@ -47,8 +47,8 @@ def planted(nodes: int, labelled: float, signal: float) -> Data:
     return Data(x=x, y=torch.from_numpy(graph.y), edge_index=both, num_nodes=nodes, **masks)
 
 
-def settings(name: str, how: str, seed: int) -> MCNConfig:
-    own = {**USUAL, **(PLANTED if name == "planted" else {}), "seed": seed}
+def settings(name: str, how: str, seed: int, lr: float) -> MCNConfig:
+    own = {**USUAL, **(PLANTED | {"lr": lr} if name == "planted" else {}), "seed": seed}
     if how == "sampled":
         own |= {"batch_size": SIZES[name], "neighbours": (10, 10)}
     return MCNConfig(**{**own, **(ALONE if how == "alone" else {})})
@@ -76,13 +76,13 @@ def kept_rows(path: Path | None) -> list[dict[str, Any]]:
 def runs(name: str, options: argparse.Namespace) -> list[dict[str, Any]]:
     """All runs of a graph; those that are kept already are not made again."""
     kind = (
-        {"graph": name, "nodes": options.nodes, "signal": options.signal}
+        {"graph": name, "nodes": options.nodes, "signal": options.signal, "lr": options.lr}
         if name == "planted"
         else {"graph": name}
     )
     rows = [row for row in kept_rows(options.json) if kind.items() <= row.items()]
     done = {(row["how"], row["seed"]) for row in rows}
-    ways = ("full", "sampled", "alone") if name == "planted" else ("full", "sampled")
+    ways = options.only or (("full", "sampled", "alone") if name == "planted" else ("full", "sampled"))
     missing = [(how, seed) for seed in range(options.seeds) for how in ways if (how, seed) not in done]
     if not missing:
         return rows
@@ -92,7 +92,7 @@ def runs(name: str, options: argparse.Namespace) -> list[dict[str, Any]]:
         data = mcn.load_dataset(name, root=options.data_root)
     counts = mcn.count_motifs(data.edge_index, data.num_nodes)
     for how, seed in missing:
-        row = {**kind, "how": how, "seed": seed, **train(data, counts, settings(name, how, seed))}
+        row = {**kind, "how": how, "seed": seed, **train(data, counts, settings(name, how, seed, options.lr))}
         rows.append(row)
         if options.json is not None:
             with options.json.open("a", encoding="utf-8") as file:
@@ -127,13 +127,19 @@ def main() -> None:
     parser.add_argument("--nodes", type=int, default=50_000, help="of the planted graph")
     parser.add_argument("--labelled", type=float, default=0.02, help="share to train on, and to validate on")
     parser.add_argument("--signal", type=float, default=1.0, help="how much a node's own features say")
+    parser.add_argument("--lr", type=float, default=0.01, help="learning rate on the planted graph")
+    parser.add_argument(
+        "--only", nargs="+", choices=["full", "sampled", "alone"], help="make these runs, no table"
+    )
     parser.add_argument("--data-root", type=Path)
     parser.add_argument("--json", type=Path, help="append the runs to this file, and read it first")
     options = parser.parse_args()
     heads = ("full", "sampled", "difference", "no graph")
     print(f"{'graph':9s}{'seeds':>6s}{''.join(f'{head:>16s}' for head in heads)}{'epochs':>10s}")
     for name in options.graphs.split(","):
-        report(name, runs(name, options), options.seeds)
+        rows = runs(name, options)
+        if not options.only:
+            report(name, rows, options.seeds)
 
 
 if __name__ == "__main__":
