@@ -61,8 +61,7 @@ class _Network(torch.nn.Module):
             for before, after, z, bias, second in layers:
                 hidden = dropout(torch.relu(before(z.contiguous()) + bias), self._dropout, self.training)
                 outputs.append(after(second(hidden)))
-            joined = dropout(torch.cat(outputs, dim=1), self._dropout, self.training)
-            out: torch.Tensor = self.classify(joined)
+            out: torch.Tensor = self.classify(torch.cat(outputs, dim=1))
             return out
 
         return logits
