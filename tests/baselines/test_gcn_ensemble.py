@@ -16,7 +16,7 @@ def test_with_the_edge_motif_alone_it_is_a_gcn() -> None:
     task = block_task(sparse=False)
     counts = count_motifs(task.edge_index, task.num_nodes)
     matrix = MotifStack.from_counts(counts, ["edge"], 1, "unweighted").matrix("edge", 1)
-    network = _Network(task, [FixedProduct(symmetric(matrix))]).eval()
+    network = _Network(task, [FixedProduct(symmetric(matrix))], 16, 0.5).eval()
     first, second = GCNConv(30, 16), GCNConv(16, 16, bias=False)
     first.lin.weight.data = network.first.weight.data.T
     second.lin.weight.data = network.second[0].weight.data
@@ -30,4 +30,4 @@ def test_with_the_edge_motif_alone_it_is_a_gcn() -> None:
 def test_one_network_per_motif_and_step() -> None:
     task = block_task()
     products = [FixedProduct(np.eye(150))] * 4
-    assert _Network(task, products).classify.in_features == 4 * 16
+    assert _Network(task, products, 24, 0.5).classify.in_features == 4 * 24

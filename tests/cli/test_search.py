@@ -133,6 +133,7 @@ def test_going_on(mcn: Run, space: Path, tmp_path: Path) -> None:
     assert Ledger(out / "ledger.sqlite").rows() == before
 
 
+@pytest.mark.slow
 def test_interrupted(space: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     words = [str(word) for word in options(space, out)]

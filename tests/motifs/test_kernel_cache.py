@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import mcn
 
 COUNT = """
@@ -18,6 +20,7 @@ print(*(counts.column(name).tolist() for name in ("triangle", "chordal-cycle")),
 """
 
 
+@pytest.mark.slow
 def test_a_read_only_install_counts(tmp_path: Path) -> None:
     source = Path(mcn.__file__).parent
     package = tmp_path / "mcn"

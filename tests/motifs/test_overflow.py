@@ -69,7 +69,6 @@ def test_the_formulas_equal_brute_force(name: str) -> None:
     "family",
     [
         *(pytest.param(make, id=name) for name, make in SMALL.items()),
-        pytest.param(lambda: star(3_810_779), id="the last star that fits"),
         pytest.param(lambda: complete(400), id="complete 400"),
         pytest.param(lambda: bipartite(500, 500), id="bipartite 500 500"),
         pytest.param(lambda: windmill(60, 40), id="windmill 60 40"),
@@ -92,6 +91,7 @@ def test_counts_equal_the_formulas(family: object) -> None:
         pytest.param(lambda: star(2_200_000), id="star 2,200,000"),
         pytest.param(lambda: windmill(3, 1_000_000), id="windmill 3 1,000,000"),
         pytest.param(lambda: bipartite(2, 1_000_000), id="bipartite 2 1,000,000"),
+        pytest.param(lambda: star(3_810_779), id="the last star that fits"),
         pytest.param(lambda: star(2_097_153), id="star 2,097,153"),
         pytest.param(lambda: star(3_000_000), id="star 3,000,000"),
         pytest.param(lambda: complete(1000), id="complete 1000"),
@@ -142,6 +142,7 @@ def test_where_only_all_subgraphs_exceed_64_bits() -> None:
         _ = mcn.count_motifs(edges, induced=False).per_node
 
 
+@pytest.mark.slow
 def test_all_subgraphs_of_a_large_star() -> None:
     counts = mcn.count_motifs(star(2_200_000).edges, induced=False)
     assert counts.per_node[0, 7] == comb(2_200_000, 3)

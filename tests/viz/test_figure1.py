@@ -93,6 +93,7 @@ def test_components_stand_apart(tmp_path: Path) -> None:
     assert max(distance[0, 1], distance[1, 2], distance[3, 4]) < distance[:3, 3:].min()
 
 
+@pytest.mark.slow
 def test_larger_graphs_are_laid_out_by_springs(tmp_path: Path) -> None:
     nodes = torch.arange(600)
     index = torch.stack([nodes, (nodes + 1) % 600])

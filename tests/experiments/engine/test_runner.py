@@ -195,12 +195,22 @@ def test_a_dead_worker_is_replaced() -> None:
             finished = workers.wait(1.0)
         assert finished[0][0] == "k"
         assert timeless([finished[0][1]]) == timeless([run_unit(unit)])
-        workers._workers[0].process.kill()  # while idle
-        workers.submit("l", unit)
-        finished = []
-        while not finished:
-            finished = workers.wait(1.0)
-        assert timeless([finished[0][1]]) == timeless([run_unit(unit)])
+    finally:
+        workers.close()
+
+
+@pytest.mark.slow
+def test_a_worker_that_dies_while_idle_is_replaced() -> None:
+    workers = LocalWorkers(1)
+    unit = quick(max_epochs=EPOCHS)
+    try:
+        for name in ("k", "l"):
+            workers.submit(name, unit)
+            finished: list[tuple[str, Any]] = []
+            while not finished:
+                finished = workers.wait(1.0)
+            assert timeless([finished[0][1]]) == timeless([run_unit(unit)])
+            workers._workers[0].process.kill()
     finally:
         workers.close()
 
