@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from mcn.experiments.paper.evidence import path_of, read_kept
@@ -52,3 +55,18 @@ def test_parts_that_are_not_known(tmp_path: Path) -> None:
         with pytest.raises(ValueError, match=f"results {name}: expected table2, table3, beyond"):
             filled(page, tmp_path)
     assert filled("# A page\n", tmp_path) == "# A page\n"
+
+
+def test_the_pattern_of_figure_4_is_that_of_its_runs() -> None:
+    kept = json.loads((RESULTS / "figure4.json").read_text())
+    page = (REPOSITORY / "docs" / "reproduction.md").read_text()
+    for motif in kept["correlation"]:
+        cells = []
+        for place in ("degree", "clustering", "distance"):
+            runs = np.array([run["correlation"][motif][place] for run in kept["runs"]], dtype=float)
+            runs = runs[np.isfinite(runs)]
+            cells.append(f"{runs.mean():+.2f} ± {runs.std(ddof=1) / np.sqrt(len(runs)):.2f}")
+        assert re.search(rf"^\| {motif}[^|]* \| {re.escape(' | '.join(cells))} \|$", page, re.MULTILINE)
+    first = Counter(max(run["share"], key=run["share"].get) for run in kept["runs"])
+    said = f"4-path in {first['4-path']} runs, the edge in {first['edge']} and the triangle in {first['triangle']}"
+    assert said in page
