@@ -31,7 +31,7 @@ def faults(repository: Path, *words: str) -> str:
 
 
 def test_some_faults(repository: Path) -> None:
-    assert "\npredict " in faults(repository, "--only", "predict", "--every", "10")
+    assert "\npredict " in faults(repository, "--only", "predict", "--every", "5")
 
 
 @pytest.mark.slow

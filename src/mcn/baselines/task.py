@@ -58,7 +58,7 @@ class Task:
 
     def published(self, method: str) -> dict[str, Any]:
         """Return what the paper behind a method sets for this data set; nothing elsewhere."""
-        found: dict[str, Any] = _published().get(method, {}).get(self.dataset or "", {})
+        found: dict[str, Any] = _published()[method].get(self.dataset or "", {})
         return found
 
     def val_accuracy(self, scores: NDArray[np.floating]) -> float:
