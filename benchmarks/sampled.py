@@ -47,10 +47,10 @@ def planted(nodes: int, labelled: float, signal: float) -> Data:
     return Data(x=x, y=torch.from_numpy(graph.y), edge_index=both, num_nodes=nodes, **masks)
 
 
-def settings(name: str, how: str, seed: int, lr: float) -> MCNConfig:
+def settings(name: str, how: str, seed: int, lr: float, neighbours: int) -> MCNConfig:
     own = {**USUAL, **(PLANTED | {"lr": lr} if name == "planted" else {}), "seed": seed}
     if how == "sampled":
-        own |= {"batch_size": SIZES[name], "neighbours": (10, 10)}
+        own |= {"batch_size": SIZES[name], "neighbours": (neighbours, neighbours)}
     return MCNConfig(**{**own, **(ALONE if how == "alone" else {})})
 
 
@@ -75,12 +75,14 @@ def kept_rows(path: Path | None) -> list[dict[str, Any]]:
 
 def runs(name: str, options: argparse.Namespace) -> list[dict[str, Any]]:
     """All runs of a graph; those that are kept already are not made again."""
-    kind = (
-        {"graph": name, "nodes": options.nodes, "signal": options.signal, "lr": options.lr}
-        if name == "planted"
-        else {"graph": name}
-    )
-    rows = [row for row in kept_rows(options.json) if kind.items() <= row.items()]
+    rates = {"full": options.lr, "sampled": options.lr_sampled or options.lr, "alone": options.lr}
+
+    def kind(how: str) -> dict[str, Any]:
+        own = {"nodes": options.nodes, "signal": options.signal, "lr": rates[how]}
+        more = {"neighbours": options.neighbours} if how == "sampled" else {}
+        return {"graph": name, **(own if name == "planted" else {}), **more, "how": how}
+
+    rows = [row for row in kept_rows(options.json) if kind(row["how"]).items() <= row.items()]
     done = {(row["how"], row["seed"]) for row in rows}
     ways = options.only or (("full", "sampled", "alone") if name == "planted" else ("full", "sampled"))
     missing = [(how, seed) for seed in range(options.seeds) for how in ways if (how, seed) not in done]
@@ -92,7 +94,8 @@ def runs(name: str, options: argparse.Namespace) -> list[dict[str, Any]]:
         data = mcn.load_dataset(name, root=options.data_root)
     counts = mcn.count_motifs(data.edge_index, data.num_nodes)
     for how, seed in missing:
-        row = {**kind, "how": how, "seed": seed, **train(data, counts, settings(name, how, seed, options.lr))}
+        made = train(data, counts, settings(name, how, seed, rates[how], options.neighbours))
+        row = {**kind(how), "seed": seed, **made}
         rows.append(row)
         if options.json is not None:
             with options.json.open("a", encoding="utf-8") as file:
@@ -128,6 +131,8 @@ def main() -> None:
     parser.add_argument("--labelled", type=float, default=0.02, help="share to train on, and to validate on")
     parser.add_argument("--signal", type=float, default=1.0, help="how much a node's own features say")
     parser.add_argument("--lr", type=float, default=0.01, help="learning rate on the planted graph")
+    parser.add_argument("--neighbours", type=int, default=10, help="that a node draws in each layer")
+    parser.add_argument("--lr-sampled", type=float, help="another one for mini-batches")
     parser.add_argument(
         "--only", nargs="+", choices=["full", "sampled", "alone"], help="make these runs, no table"
     )

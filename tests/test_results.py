@@ -16,7 +16,7 @@ from mcn.experiments.paper.plan import TABLES
 from tests.conftest import REPOSITORY
 
 RESULTS = REPOSITORY / "docs" / "results"
-PAGES = ("README.md", "docs/reproduction.md", "docs/beyond.md")
+PAGES = ("README.md", "docs/reproduction.md", "docs/beyond.md", "docs/search.md")
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -61,7 +61,8 @@ class _Network(torch.nn.Module):
             for before, after, z, bias, second in layers:
                 hidden = dropout(torch.relu(before(z.contiguous()) + bias), self._dropout, self.training)
                 outputs.append(after(second(hidden)))
-            out: torch.Tensor = self.classify(torch.cat(outputs, dim=1))
+            joined = dropout(torch.cat(outputs, dim=1), self._dropout, self.training)
+            out: torch.Tensor = self.classify(joined)
             return out
 
         return logits

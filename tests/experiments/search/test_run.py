@@ -145,7 +145,9 @@ def test_rungs(tmp_path: Path) -> None:
     assert result.ranking[:2] == sorted(by_rung[2], key=lambda t: (-t.val_accuracy, t.val_loss))  # type: ignore[operator]
     assert len(result.ranking) == 12
     assert result.config.max_epochs == 20
-    assert told[-1][:2] == (18 + 5 + 2 * 2 + 2,) * 2
+    # In epochs: 18 settings for 3, 5 for 8, 2 with two seeds and the winner with two to the end, for 4 x 8.
+    assert told[-1][:2] == (18 * 3 + 5 * 8 + (2 * 2 + 2) * 32,) * 2
+    assert 18 * 3 in [done for done, *_ in told]
     said = "each with seed 0 for 3 epochs, the best 5 for 8, the best 2 to the end, each the mean of seeds"
     assert f"{said} 0 to 1" in result.protocol
     assert result.importances is not None

@@ -58,6 +58,39 @@ def test_resumed_bit_by_bit_and_with_any_number_of_workers(kind: str) -> None:
         assert same_tensors(run(resumed, 2), undisturbed)
 
 
+@pytest.mark.parametrize("batch_size", [4, 7])
+def test_the_mean_of_the_second_half_of_the_steps_is_validated_and_kept(batch_size: int) -> None:
+    data, config = small_graph(), small_config(batch_size=batch_size, neighbours=(2,), **KINDS["paper"])
+    trainer = new_trainer(data, config)
+    seen: list[dict[str, torch.Tensor]] = []
+
+    def look(*_: Any) -> None:
+        seen.append({name: value.detach().clone() for name, value in trainer.model.named_parameters()})
+
+    trainer.optimizer.register_step_post_hook(look)
+    epoch = trainer.run_epoch()
+    steps = -(-len(trainer.problem.train) // batch_size)
+    assert len(seen) == steps > 2
+    half = seen[steps // 2 :]
+    for name, value in trainer.model.named_parameters():
+        assert torch.equal(value, seen[-1][name])
+        expected = torch.stack([each[name] for each in half]).mean(0)
+        torch.testing.assert_close(trainer.best[name], expected, rtol=1e-5, atol=1e-7)
+    trainer.model.load_state_dict(trainer.best)
+    with torch.no_grad():
+        assert trainer.final_scores().loss == pytest.approx(epoch.val_loss, rel=1e-6)
+
+
+def test_mean_weights_of_another_network_are_refused() -> None:
+    data, config = small_graph(), small_config(batch_size=7, neighbours=(2,), **KINDS["gat"])
+    trainer = new_trainer(data, config)
+    tensors = dict(run(trainer, 1))
+    name = next(each for each in tensors if each.startswith("mean."))
+    tensors[name] = torch.zeros(3, 1)
+    with pytest.raises(ValueError, match="the mean weights are not those of this network"):
+        new_trainer(data, config).load(tensors, trainer.state())
+
+
 @pytest.mark.parametrize("kind", ["mcn", "gcn"])
 def test_validation_and_prediction_are_those_of_full_passes(kind: str) -> None:
     data, config = small_graph(), small_config(batch_size=5, neighbours=(2,), max_epochs=3, **KINDS[kind])

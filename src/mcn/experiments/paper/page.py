@@ -1,7 +1,7 @@
 """The part of a documentation page that is made from kept runs, so that no number stands there without one.
 
 A page has two lines, ``<!-- results NAME -->`` and ``<!-- end of results NAME -->``; what is between them is
-written by `filled`. NAME is that of a table, or of a table and a part of it: `table2 paired`.
+written by `filled`. NAME is that of a table, or of a table and a part of it: `table2 paired`; or `search`.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
+from pathlib import Path
 
 from mcn.experiments.engine.cells import paired
 from mcn.experiments.paper.compared import Cells, lines
@@ -18,6 +19,7 @@ from mcn.experiments.paper.plan import TABLES, Entry, Table, plan
 from mcn.experiments.paper.report import DASH, dataset_grid, paired_section, show_difference, summary_grid
 from mcn.experiments.paper.report_markdown import markdown
 from mcn.experiments.paper.report_words import what_was_run
+from mcn.experiments.search.kept import FILE, read_searches, search_blocks
 
 _PART = re.compile(r"(?ms)^<!-- results ([a-z0-9 ]+) -->\n.*?^<!-- end of results \1 -->$")
 _HEADLINE = (("mcn", "gat"), ("mcn", "gat-consistency"), ("mcn-paper", "gat"))
@@ -39,9 +41,12 @@ def filled(page: str, folder: str | os.PathLike[str]) -> str:
 
 
 def _part(name: str, folder: str | os.PathLike[str]) -> str:
+    if name == "search":
+        return markdown(search_blocks(read_searches(Path(folder) / FILE))).strip() + "\n"
     table_name, _, what = name.partition(" ")
     if table_name not in TABLES or what not in ("", "paired"):
-        raise ValueError(f"results {name}: expected {', '.join(TABLES)}, or one of them and 'paired'")
+        known = f"{', '.join(TABLES)}, or one of them and 'paired', or search"
+        raise ValueError(f"results {name}: expected {known}")
     table, runs = TABLES[table_name], read_kept(path_of(folder, table_name))
     seeds = range(table.first_seed, table.first_seed + table.seeds)
     entries, cells = kept_cells(plan(table, seeds, methods=table.methods), runs)

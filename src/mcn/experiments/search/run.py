@@ -135,7 +135,8 @@ def search(
         batch: trials that are proposed at once.
         metric: what decides, one of `mcn.train.metrics.METRICS`; the runs are the same whatever it is.
         rungs: epochs at most, ascending; none to run every trial to the end.
-        progress: told of every finished run.
+        progress: called after every run with what is done, what is planned (runs, or epochs with `rungs`)
+            and the best trial so far.
 
     Raises:
         ValueError: the settings cannot be searched, an extra is not installed, or every trial failed.
@@ -158,22 +159,28 @@ def search(
     planned = trials if sampler == "tpe" or space.size is None else min(trials, space.size)
     caps: list[int | None] = [*rungs, None]
     spans = [range(seed, seed + (seeds if cap is None else 1)) for cap in caps]
-    total = sum(n * len(span) for n, span in zip(_sizes(planned, caps), spans, strict=True)) + final_seeds
+    # Progress is counted in epochs where rungs say how many: a run to the end is taken for one more rung.
+    efforts = [*rungs, KEPT * rungs[-1] if rungs else 1]
+    total = sum(
+        effort * n * len(span) for effort, n, span in zip(efforts, _sizes(planned, caps), spans, strict=True)
+    )
+    total += efforts[-1] * final_seeds
     done: list[Trial] = []
     ran = 0
     base = space.base(source.dataset)
     with open_engine(engine, jobs, address) as opened:
 
-        def run(units: Sequence[Unit], keep: bool) -> list[dict[str, Any]]:
+        def run(units: Sequence[Unit], keep: bool, rung: int) -> list[dict[str, Any]]:
             nonlocal ran
+            planned_effort = efforts[rung] * len(units)
 
             def report(finished: int, of: int) -> None:
                 if progress is not None:  # equal units run once: scale to what was planned
                     share = finished / of if of else 1.0
-                    progress(ran + round(share * len(units)), total, _best(done, metric))
+                    progress(ran + round(share * planned_effort), total, _best(done, metric))
 
             rows = run_units(units, ledger, engine=opened, progress=report, keep_failures=keep)
-            ran += len(units)
+            ran += planned_effort
             return rows
 
         def tried(numbered: list[tuple[int, dict[str, Any]]], rung: int) -> list[Trial]:
@@ -183,7 +190,7 @@ def search(
                 for _, settings in numbered
                 for number in spans[rung]
             ]
-            rows, each = run(units, True), len(spans[rung])
+            rows, each = run(units, True, rung), len(spans[rung])
             return [
                 _trial(number, settings, rows[i * each : (i + 1) * each], metric, rung)
                 for i, (number, settings) in enumerate(numbered)
@@ -204,7 +211,7 @@ def search(
             raise ValueError(f"all {len(failed)} trials failed; the first: {failed[0].error}")
         fresh = range(seed + seeds, seed + seeds + final_seeds)
         units = [Unit(source, space.recipe, {**base, **best.settings}, number, test=True) for number in fresh]
-        final = run(units, False)
+        final = run(units, False, len(rungs))
     config = units[0].config()
     assert config is not None
     shares, note = _importances(space, done, metric)

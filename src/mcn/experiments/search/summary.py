@@ -113,7 +113,7 @@ def _row(trial: Trial) -> tuple[str, ...]:
         str(trial.number),
         _points(trial.val_score),
         str(trial.rung),
-        *(_value(value) for value in trial.settings.values()),
+        *(value_text(value) for value in trial.settings.values()),
     )
 
 
@@ -131,7 +131,8 @@ def _points(score: float, error: float | None = None) -> str:
     return f"{100 * score:.1f}" if error is None else f"{100 * score:.1f} ± {100 * error:.1f}"
 
 
-def _value(value: Any) -> str:
+def value_text(value: Any) -> str:
+    """Return a setting as it stands in a table."""
     if isinstance(value, list | tuple):
         return ", ".join(map(str, value))
     return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +20,7 @@ from mcn.nn.graph_rows import GraphRows, StackRows
 from mcn.nn.layerwise import Inferred, infer
 from mcn.nn.sampling import Batch, MotifLoader, MotifSampler, SampledBlock, Shuffled, sampled_pass
 from mcn.train.devices import host
-from mcn.train.loop import Scores
+from mcn.train.loop import Scores, below
 from mcn.train.losses import attention_loss, classification_loss, correctness
 from mcn.train.mcn.advantage import RunningMean
 from mcn.train.mcn.on_disk import rows_of
@@ -34,6 +35,10 @@ class BatchTrainer(MCNTrainer):
     Nodes draw their neighbours from the rows that they choose (`mcn.nn.sampling.MotifSampler`). Their choices
     are those of the exact pass at the end of the epoch before, except for ε; the selectors learn from them as
     in full batches. Validation is exact, layer by layer (`mcn.nn.layerwise.infer`).
+
+    Steps of a constant length on few nodes leave the weights in motion around where they should be. What is
+    validated, kept, and asked for choices is therefore their mean over the second half of the epoch's steps;
+    training goes on from the weights as they are. With one batch an epoch the two are the same.
     """
 
     def __post_init__(self) -> None:
@@ -44,6 +49,7 @@ class BatchTrainer(MCNTrainer):
         self._class_weights = None if weights is None else weights.to(self.device)
         self._choosing = c.chooses and c.policy_weight > 0
         self._table: NDArray[np.int16] | None = None
+        self._mean: dict[str, torch.Tensor] = {}
         self._team = team()
         if isinstance(self.objective.advantage, RunningMean):
             self.objective.advantage.mean_of = self._team.mean
@@ -84,28 +90,57 @@ class BatchTrainer(MCNTrainer):
         )
 
     def _choices(self) -> NDArray[np.int16]:
-        """What every node chooses in every layer, by the weights as they are."""
+        """What every node chooses in every layer, by the weights that were validated."""
         if self._table is None:
-            self._table = self._team.from_first(
-                lambda: _table(infer(self.model, self.features, self.graph, self.problem.train))
-            )
+            with self._averaged():
+                self._table = self._team.from_first(
+                    lambda: _table(infer(self.model, self.features, self.graph, self.problem.train))
+                )
         return self._table
 
     def _learn(self) -> tuple[float, float]:
         logged: list[torch.Tensor] = []
-        for place, batch in enumerate(self._loader()):
+        loader, first = self._loader(), len(self._batches) // 2
+        for place, batch in enumerate(loader):
             self.optimizer.zero_grad(set_to_none=True)
             loss, found = self._loss(batch)
             # Gradients are averaged over the processes, and each has its part of the sum.
             whole = self._batches.size(self.epoch * len(self._batches) + place) / self._team.size
             (loss / whole).backward()
             self.optimizer.step()
+            self._average(place - first)
             logged.append(found)
         total, right = self._team.sum(
             *(math.fsum(each) for each in zip(*host(torch.stack(logged)), strict=True))
         )
         self._check(total)
         return total / len(self.problem.train), right / len(self.problem.train)
+
+    @torch.no_grad()
+    def _average(self, before: int) -> None:
+        """Take the weights into the mean of this epoch, in which `before` steps are so far."""
+        if before < 0 or len(self._batches) == 1:
+            return
+        if not before:
+            self._mean = {name: value.clone() for name, value in self.model.named_parameters()}
+        for name, value in self.model.named_parameters():
+            self._mean[name].lerp_(value, 1 / (before + 1))
+
+    @contextmanager
+    def _averaged(self) -> Iterator[None]:
+        """Let the model have the mean weights for as long as this lasts."""
+        own = {name: value.detach().clone() for name, value in self.model.named_parameters()}
+        try:
+            self._assign(self._mean)
+            yield
+        finally:
+            self._assign(own)
+
+    @torch.no_grad()
+    def _assign(self, weights: dict[str, torch.Tensor]) -> None:
+        parameters = dict(self.model.named_parameters())
+        for name, value in weights.items():
+            parameters[name].copy_(value)
 
     def step(self, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
         """The summed loss of a batch; and the classifier's part of it with the number of right answers."""
@@ -141,7 +176,12 @@ class BatchTrainer(MCNTrainer):
     @torch.no_grad()
     def _validate(self) -> Scores:
         self._table = None
-        return super()._validate()
+        with self._averaged():
+            return super()._validate()
+
+    def _snapshot(self) -> dict[str, torch.Tensor]:
+        with self._averaged():
+            return super()._snapshot()
 
     def _scores(self, choice: int | None) -> Scores:
         val, train = self.problem.val, self.problem.train
@@ -157,9 +197,17 @@ class BatchTrainer(MCNTrainer):
         found = infer(self.model, self.features, self.graph, rows, choice=choice)
         return found.logits.cpu(), _table(found)
 
+    def tensors(self) -> dict[str, torch.Tensor]:
+        """All tensors of the run, the mean weights among them."""
+        return super().tensors() | {f"mean.{name}": value for name, value in self._mean.items()}
+
     def load(self, tensors: dict[str, torch.Tensor], state: dict[str, Any]) -> None:
         """Go on from what `tensors` and `state` gave."""
         super().load(tensors, state)
+        own = {name: (value.shape, value.dtype) for name, value in self.model.named_parameters()}
+        self._mean = {name: value.clone() for name, value in below("mean.", tensors).items()}
+        if self._mean and own != {name: (v.shape, v.dtype) for name, v in self._mean.items()}:
+            raise ValueError("the mean weights are not those of this network")
         self._table = None
 
 
