@@ -78,7 +78,12 @@ def runs(name: str, options: argparse.Namespace) -> list[dict[str, Any]]:
     rates = {"full": options.lr, "sampled": options.lr_sampled or options.lr, "alone": options.lr}
 
     def kind(how: str) -> dict[str, Any]:
-        own = {"nodes": options.nodes, "signal": options.signal, "lr": rates[how]}
+        own = {
+            "nodes": options.nodes,
+            "labelled": options.labelled,
+            "signal": options.signal,
+            "lr": rates[how],
+        }
         more = {"neighbours": options.neighbours} if how == "sampled" else {}
         return {"graph": name, **(own if name == "planted" else {}), **more, "how": how}
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import random
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
+
+import numpy as np
 
 from mcn._names import one_of
 from mcn.experiments.search.space import Range, Space
 
 SAMPLERS = ("tpe", "grid")
 _MOST = 1_000_000
+_FEW = 8  # values that a setting may have whatever the number of trials
 
 
 class Proposals(Protocol):
@@ -127,7 +130,10 @@ def _suggested(trial: Any, name: str, domain: tuple[Any, ...] | Range) -> Any:
 def importances(
     space: Space, tried: Sequence[tuple[Mapping[str, Any], float]], seed: int = 0
 ) -> dict[str, float]:
-    """The share of the variation among trials that each setting explains (fANOVA), largest first.
+    """The share of the variation among trials that each setting explains by itself (fANOVA), largest first.
+
+    Where every combination was tried, that is the variance of the means by value over the variance of all:
+    nothing has to be modelled. Otherwise a random forest fills in what was not tried.
 
     Args:
         space: what was searched.
@@ -135,9 +141,9 @@ def importances(
         seed: of the forest that fANOVA grows.
 
     Raises:
-        ValueError: Optuna or scikit-learn is not installed, or the trials do not differ.
+        ValueError: Optuna or scikit-learn is not installed, the trials do not differ, or they are too few
+            for a setting with as many values.
     """
-    optuna = import_optuna("the importance of settings")
     distinct = {label(dict(settings)): (settings, value) for settings, value in tried}
     if len({value for _, value in distinct.values()}) < 2:
         raise ValueError("the trials do not differ in validation accuracy, so no setting can matter")
@@ -146,6 +152,14 @@ def importances(
         for name, domain in space.settings.items()
         if isinstance(domain, Range) or len(domain) > 1
     }
+    if len(distinct) == space.size:
+        return _main_effects(names, list(distinct.values()))
+    for name, domain in names.items():
+        if isinstance(domain, tuple) and len(domain) > max(_FEW, len(distinct) // 4):
+            raise ValueError(
+                f"{name} has {len(domain)} values, too many for {len(distinct)} trials to say what mattered"
+            )
+    optuna = import_optuna("the importance of settings")
     distributions = {name: _distribution(optuna, domain) for name, domain in names.items()}
     study = optuna.create_study(direction="maximize")
     for settings, value in distinct.values():
@@ -157,13 +171,26 @@ def importances(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # experimental in some releases of Optuna
         try:
-            evaluator = optuna.importance.FanovaImportanceEvaluator(seed=seed)
+            # A tree's cost grows with the square of its leaves: 64 trees of 465 trials took minutes.
+            trees = min(64, max(8, 4000 // len(distinct)))
+            evaluator = optuna.importance.FanovaImportanceEvaluator(n_trees=trees, seed=seed)
         except ImportError:
             raise ValueError(
                 "the importance of settings needs scikit-learn: pip install 'mcn[search]'"
             ) from None
-        found = optuna.importance.get_param_importances(study, evaluator=evaluator)
+        found = optuna.importance.get_param_importances(study, evaluator=evaluator, normalize=False)
     return {name: float(share) for name, share in found.items()}
+
+
+def _main_effects(names: Iterable[str], tried: Sequence[tuple[Mapping[str, Any], float]]) -> dict[str, float]:
+    scores = np.array([value for _, value in tried])
+    found = {}
+    for name in names:
+        groups: dict[str, list[float]] = {}
+        for settings, value in tried:
+            groups.setdefault(label(settings[name]), []).append(value)
+        found[name] = float(np.var([np.mean(group) for group in groups.values()]) / np.var(scores))
+    return dict(sorted(found.items(), key=lambda item: -item[1]))
 
 
 def _distribution(optuna: Any, domain: tuple[Any, ...] | Range) -> Any:
