@@ -75,14 +75,13 @@ def kept_rows(path: Path | None) -> list[dict[str, Any]]:
 
 def runs(name: str, options: argparse.Namespace) -> list[dict[str, Any]]:
     """All runs of a graph; those that are kept already are not made again."""
-    rates = {"full": options.lr, "sampled": options.lr_sampled or options.lr, "alone": options.lr}
 
     def kind(how: str) -> dict[str, Any]:
         own = {
             "nodes": options.nodes,
             "labelled": options.labelled,
             "signal": options.signal,
-            "lr": rates[how],
+            "lr": options.lr,
         }
         more = {"neighbours": options.neighbours} if how == "sampled" else {}
         return {"graph": name, **(own if name == "planted" else {}), **more, "how": how}
@@ -99,7 +98,7 @@ def runs(name: str, options: argparse.Namespace) -> list[dict[str, Any]]:
         data = mcn.load_dataset(name, root=options.data_root)
     counts = mcn.count_motifs(data.edge_index, data.num_nodes)
     for how, seed in missing:
-        made = train(data, counts, settings(name, how, seed, rates[how], options.neighbours))
+        made = train(data, counts, settings(name, how, seed, options.lr, options.neighbours))
         row = {**kind(how), "seed": seed, **made}
         rows.append(row)
         if options.json is not None:
@@ -137,7 +136,6 @@ def main() -> None:
     parser.add_argument("--signal", type=float, default=1.0, help="how much a node's own features say")
     parser.add_argument("--lr", type=float, default=0.01, help="learning rate on the planted graph")
     parser.add_argument("--neighbours", type=int, default=10, help="that a node draws in each layer")
-    parser.add_argument("--lr-sampled", type=float, help="another one for mini-batches")
     parser.add_argument(
         "--only", nargs="+", choices=["full", "sampled", "alone"], help="make these runs, no table"
     )

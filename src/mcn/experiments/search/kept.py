@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from mcn.experiments.paper.document import Block, Grid, Text
+from mcn.experiments.paper.report import DASH
 from mcn.experiments.paper.reported import TABLE2, TABLE3, PaperTable
 from mcn.experiments.search.run import Trial
-from mcn.experiments.search.summary import effects, value_text
+from mcn.experiments.search.summary import effects, points, value_text
 
 FILE = "search.jsonl"
 """One search a line: data set, space, protocol, importances, version, trials and the winner's runs."""
@@ -28,7 +29,7 @@ _ANSWERS: dict[str, tuple[PaperTable, str]] = {
 
 
 def compact(found: dict[str, Any]) -> dict[str, Any]:
-    """Return what is kept of a `search.json`: no configurations, and accuracies to a tenth of a point."""
+    """Return what is kept of a `search.json`: no configurations, accuracies to a thousandth of a point."""
     return {
         **{name: found[name] for name in ("dataset", "space", "protocol", "importances")},
         "version": found["final"][0]["version"],
@@ -108,14 +109,14 @@ def _winner(each: dict[str, Any]) -> tuple[str, ...]:
         str(len(first)),
         str(sum(trial[2] is None for trial in first)),
         "; ".join(f"{name} {value_text(value)}" for name, value in settings.items()),
-        f"{100 * score:.1f}",
+        points(score),
         f"{np.mean(test):.1f} ± {np.std(test, ddof=1):.1f} ({len(test)})",
-        f"{paper:.1f}" if paper is not None else "–",
+        f"{paper:.1f}" if paper is not None else DASH,
     )
 
 
 def _share(importances: dict[str, float], name: str) -> str:
-    return f"{importances[name]:.0%}" if name in importances else "–"
+    return f"{importances[name]:.0%}" if name in importances else DASH
 
 
 def _values(space: str, searches: Sequence[dict[str, Any]]) -> Grid:
@@ -133,8 +134,7 @@ def _values(space: str, searches: Sequence[dict[str, Any]]) -> Grid:
         cells = [f"{key[0]}: {key[1]}"]
         for own in columns.values():
             one = own.get(key)
-            error = f" ± {100 * one.error:.1f}" if one is not None and one.error is not None else ""
-            cells.append("–" if one is None else f"{100 * one.mean:.1f}{error} ({one.trials})")
+            cells.append(DASH if one is None else f"{points(one.mean, one.error)} ({one.trials})")
         rows.append(cells)
     caption = "Mean validation accuracy ± standard error (trials) on the first rung."
     return Grid((space, *columns), rows, caption)

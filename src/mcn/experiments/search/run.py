@@ -89,7 +89,7 @@ class SearchResult:
 
 
 Progress = Callable[[int, int, Trial | None], Any]
-"""Told: runs done, runs in all, the best trial so far."""
+"""Told: what is done, what is planned (runs, or epochs with rungs), the best trial so far."""
 
 
 def search(

@@ -82,8 +82,8 @@ def summary(result: SearchResult, best: int = 10) -> str:
     rows = [
         (
             f"{each.setting}: {each.value}",
-            _points(each.mean, each.error),
-            _points(each.best),
+            points(each.mean, each.error),
+            points(each.best),
             str(each.trials),
         )
         for each in effects(result.trials)
@@ -111,7 +111,7 @@ def _row(trial: Trial) -> tuple[str, ...]:
     assert trial.val_score is not None
     return (
         str(trial.number),
-        _points(trial.val_score),
+        points(trial.val_score),
         str(trial.rung),
         *(value_text(value) for value in trial.settings.values()),
     )
@@ -127,7 +127,8 @@ def _winner(result: SearchResult) -> str:
     )
 
 
-def _points(score: float, error: float | None = None) -> str:
+def points(score: float, error: float | None = None) -> str:
+    """Return a share in points, with its error if there is one."""
     return f"{100 * score:.1f}" if error is None else f"{100 * score:.1f} ± {100 * error:.1f}"
 
 
