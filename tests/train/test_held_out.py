@@ -45,8 +45,8 @@ def test_a_folds_own_labels_decide_nothing_of_its_predictions() -> None:
     own = first.fold == 2
     changed = labels.clone()
     changed[own] = (changed[own] + 1) % 3
-    second = HeldOut(changed, "gat", "accuracy", seed=0)
-    second.fold = first.fold
+    second = HeldOut(labels, "gat", "accuracy", seed=0)  # folds depend on the labels: the same ones
+    second._labels = changed
     for logits in scores(labels, 30):
         first.update(logits)
         second.update(logits)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from mcn.data.arrays import as_array
 from mcn.matrices import MotifStack, Rows, RowSource
+from mcn.nn.sparse_linear import symmetric_normalised
 
 _KEPT = 4
 
@@ -37,6 +39,12 @@ class PinnedBlock(RowSource):
         # No `base`: its rows may reach further than the chosen ones, and pinned choices need no state.
         self.num_dst, self.src, self.node_counts = len(targets), block.src[reached], block.node_counts
         self._rows = Rows(rows.indptr, place[rows.indices], rows.values)
+
+    @cached_property
+    def normalised(self) -> Rows:
+        """The rows of D^-1/2 Â D^-1/2 (eq:gcn), the same in every pass; needs `degrees`."""
+        assert self.degrees is not None
+        return symmetric_normalised(self._rows, self.degrees)
 
     def select(self, choice: NDArray[np.int64] | None = None) -> Rows:
         """Return the pinned rows; refuse any other choice."""

@@ -14,6 +14,7 @@ from mcn.nn import attend as _attend
 from mcn.nn import linear as _linear
 from mcn.nn import plain
 from mcn.nn import sparse_linear as _sparse_linear
+from mcn.nn._blocks import PinnedBlock
 from mcn.nn.attend import Attention
 from mcn.nn.features import DenseRows, SparseFeatures
 from mcn.nn.on_device import Entries, as_entries, chosen_entries, resident
@@ -100,6 +101,8 @@ def normalised(stack: RowSource, rows: Rows | Entries, degrees: Any, like: torch
     """
     found = source_degrees(stack, degrees)
     if isinstance(rows, Rows) and fused(like):
+        if isinstance(stack, PinnedBlock) and found is not None and found is stack.degrees:
+            return stack.normalised
         return _sparse_linear.symmetric_normalised(rows, rows.sums() if found is None else found)
     own = as_entries(rows, like)
     return own.scaled(own.sums() if found is None else resident(found, like.device, like.dtype))

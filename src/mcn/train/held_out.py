@@ -44,29 +44,34 @@ class HeldOut:
         self._labels, self._metric = labels, metric
         self.fold = folds_of(labels.numpy(), seed)
         self.logits = torch.empty(0)
-        self._rules = [stopping_rule(stopping, 1) for _ in range(int(self.fold.max(initial=-1)) + 1)]
+        self._sizes = np.bincount(self.fold)
+        self._own = [torch.from_numpy(self.fold == number) for number in range(len(self._sizes))]
+        self._rules = [stopping_rule(stopping, 1) for _ in self._own]
 
     def update(self, logits: torch.Tensor) -> None:
         """Take the scores of the validation nodes after an epoch."""
         if not len(self.logits):
             self.logits = logits.detach().clone()
-        losses = torch.nn.functional.cross_entropy(logits, self._labels, reduction="none").numpy()
-        right = (logits.argmax(1) == self._labels).numpy()
-        for number, rule in enumerate(self._rules):
-            others = self.fold != number
-            if not others.any():
-                continue
-            if rule.update(self._score(logits, right, others), float(losses[others].mean())).keep:
-                own = torch.from_numpy(~others)
+        losses = torch.nn.functional.cross_entropy(logits, self._labels, reduction="none")
+        right = logits.argmax(1) == self._labels
+        others = zip(self._rules, self._own, self._of_others(right), self._of_others(losses), strict=True)
+        for rule, own, accuracy, loss in others:
+            if not own.all() and rule.update(self._score(logits, own, accuracy), loss).keep:
                 self.logits[own] = logits[own]
 
-    def _score(self, logits: torch.Tensor, right: NDArray[Any], others: NDArray[Any]) -> float:
+    def _of_others(self, values: torch.Tensor) -> list[float]:
+        """Return the mean of the nodes that are not in a fold, for every fold."""
+        sums = np.bincount(self.fold, values.numpy().astype(np.float64))
+        sizes = len(self.fold) - self._sizes
+        # Not the sum of all less the fold's own: that would let rounding tell of it.
+        return [float(np.delete(sums, i).sum()) / max(int(size), 1) for i, size in enumerate(sizes)]
+
+    def _score(self, logits: torch.Tensor, own: torch.Tensor, accuracy: float) -> float:
+        """Return the metric on the nodes outside a fold, on which the accuracy is known."""
         if self._metric == "accuracy":
-            return float(right[others].mean())
-        chosen = torch.from_numpy(others)
-        found = merit(self._metric, logits[chosen].softmax(1).numpy(), self._labels[chosen].numpy())
-        # None: a class that the other folds lack.
-        return float(right[others].mean()) if found is None else found
+            return accuracy
+        found = merit(self._metric, logits[~own].softmax(1).numpy(), self._labels[~own].numpy())
+        return accuracy if found is None else found  # None: a class that the other folds lack
 
     def state(self) -> list[dict[str, Any]]:
         """All plain values; `logits` is the only tensor."""

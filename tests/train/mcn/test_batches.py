@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from mcn.train import MCNConfig, fit, prepare
-from mcn.train.loop import Trainer
-from mcn.train.mcn.batches import BatchTrainer
+from mcn.train.loop import Trainer, below
+from mcn.train.mcn.batches import BatchTrainer, mean_share
 from mcn.train.recipes import find_recipe, work_of
 from tests.train.graphs import new_trainer, same_tensors, small_config, small_graph
 
@@ -59,7 +59,7 @@ def test_resumed_bit_by_bit_and_with_any_number_of_workers(kind: str) -> None:
 
 
 @pytest.mark.parametrize("batch_size", [4, 7])
-def test_the_mean_of_the_second_half_of_the_steps_is_validated_and_kept(batch_size: int) -> None:
+def test_the_running_mean_of_the_weights_is_validated_and_kept(batch_size: int) -> None:
     data, config = small_graph(), small_config(batch_size=batch_size, neighbours=(2,), **KINDS["paper"])
     trainer = new_trainer(data, config)
     seen: list[dict[str, torch.Tensor]] = []
@@ -68,17 +68,39 @@ def test_the_mean_of_the_second_half_of_the_steps_is_validated_and_kept(batch_si
         seen.append({name: value.detach().clone() for name, value in trainer.model.named_parameters()})
 
     trainer.optimizer.register_step_post_hook(look)
+    trainer.run_epoch()
     epoch = trainer.run_epoch()
     steps = -(-len(trainer.problem.train) // batch_size)
-    assert len(seen) == steps > 2
-    half = seen[steps // 2 :]
+    assert len(seen) == 2 * steps
+    assert steps > 2
+    kept = trainer.best if trainer.best_epoch == 2 else below("mean.", trainer.tensors())
+    weights = torch.arange(1.0, len(seen) + 1)  # the n-th step weighs n
     for name, value in trainer.model.named_parameters():
         assert torch.equal(value, seen[-1][name])
-        expected = torch.stack([each[name] for each in half]).mean(0)
-        torch.testing.assert_close(trainer.best[name], expected, rtol=1e-5, atol=1e-7)
-    trainer.model.load_state_dict(trainer.best)
+        each = torch.stack([one[name] for one in seen])
+        expected = torch.tensordot(weights / weights.sum(), each, 1)
+        torch.testing.assert_close(kept[name], expected, rtol=1e-5, atol=1e-7)
+    trainer.model.load_state_dict(kept)
     with torch.no_grad():
         assert trainer.final_scores().loss == pytest.approx(epoch.val_loss, rel=1e-6)
+
+
+def test_later_the_mean_remembers_a_hundred_steps_or_an_epoch() -> None:
+    assert mean_share(197, 10) == pytest.approx(2 / 199)
+    assert mean_share(198, 10) == mean_share(10_000, 10) == 1 / 100
+    assert mean_share(10_000, 400) == 1 / 400
+    assert mean_share(0, 1) == mean_share(77, 1) == 1.0
+
+
+def test_a_run_with_one_batch_an_epoch_goes_on_with_several() -> None:
+    """As with other processes, whose batches together are smaller."""
+    data, config = small_graph(), small_config(batch_size=1000, neighbours=(2,), **KINDS["gat"])
+    trainer = new_trainer(data, config)
+    tensors = run(trainer, 2)
+    further = new_trainer(data, config.replace(batch_size=7))
+    further.load(tensors, trainer.state())
+    mean = below("mean.", further.tensors())
+    assert same_tensors(mean, below("model.", tensors))
 
 
 def test_mean_weights_of_another_network_are_refused() -> None:

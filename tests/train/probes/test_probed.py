@@ -80,7 +80,7 @@ def test_a_blend_is_the_weighted_mean_of_calibrated_candidates() -> None:
     assert choosing["mode"] == BLEND
     assert sum(choosing["blend"].values()) == pytest.approx(1.0)
     inputs, expected = trainer.problem.inputs, np.zeros(())
-    for number, (probe, net) in enumerate(zip(model.probes, model.networks, strict=True)):
+    for number, (probe, (net,)) in enumerate(zip(model.probes, model.networks, strict=True)):
         raw = work_of(probe.config).predict(net, inputs.of(probe)).probabilities.astype(np.float64)
         powered = raw ** (1 / float(model.temperatures[number]))
         share = choosing["blend"].get(probe.name, 0.0)
@@ -95,7 +95,9 @@ def test_the_candidates_are_the_special_cases(chose: ProbesTrainer) -> None:
         own = next(probe.config for probe in chose.model.probes if probe.name == name)
         alone = trained(data, own)
         number = [probe.name for probe in chose.model.probes].index(name)
-        assert same_tensors(dict(alone.model.state_dict()), dict(chose.model.networks[number].state_dict()))
+        assert same_tensors(
+            dict(alone.model.state_dict()), dict(chose.model.networks[number][0].state_dict())
+        )
 
 
 def test_test_labels_change_nothing(chose: ProbesTrainer) -> None:
@@ -199,7 +201,7 @@ def test_choices_may_differ_by_layer(tmp_path: Path, monkeypatch: pytest.MonkeyP
     numbers = first * own.steps + own.step[:, 0] - 1
     option = model.decision.refit.option
     whole = work_of(config).inputs(data, config).whole  # the same network, told what to listen to
-    logits = model.networks[-1](whole.x, whole.stack, choice=[numbers, option])
+    logits = model.networks[-1][0](whole.x, whole.stack, choice=[numbers, option])
     expected = tempered(logits.detach().numpy().astype(np.float64), float(model.temperatures[-1]))
     np.testing.assert_allclose(own.probabilities, expected, atol=1e-5)
     explained = run.explain(data)

@@ -109,5 +109,5 @@ def test_what_choosing_is_said_to_be_worth_is_found_on_other_nodes() -> None:
 def _right(trainer: Any, number: int, y: np.ndarray) -> np.ndarray:
     model = trainer.model
     probe = model.probes[number]
-    found = work_of(probe.config).predict(model.networks[number], trainer.problem.inputs.of(probe))
+    found = work_of(probe.config).predict(model.networks[number][0], trainer.problem.inputs.of(probe))
     return np.asarray(found.labels == y)

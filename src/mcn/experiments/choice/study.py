@@ -87,8 +87,8 @@ def run_split(data: Data, seed: int, **changes: Any) -> list[dict[str, Any]]:
     model, inputs = trainer.model, problem.inputs
     by_name = {row["candidate"]: row for row in trainer.runs}
     each = {
-        probe.name: work_of(probe.config).predict(net, inputs.of(probe)).probabilities
-        for probe, net in zip(model.probes, model.networks, strict=False)
+        probe.name: work_of(probe.config).predict(only, inputs.of(probe)).probabilities
+        for probe, (only,) in zip(model.probes, model.networks, strict=False)
     }
     for probe in model.probes:  # what others are compared with is trained to its own end
         if probe.name in _ALONE and by_name[probe.name]["outrun"]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +24,11 @@ from mcn.train.losses import attention_loss, classification_loss, correctness
 from mcn.train.mcn.advantage import RunningMean
 from mcn.train.mcn.on_disk import rows_of
 from mcn.train.mcn.trainer import MCNTrainer
+from mcn.train.mean_weights import MeanWeights
 from mcn.train.processes import team
+
+MEMORY = 100
+"""Steps that the running mean of the weights remembers at least."""
 
 
 @dataclass
@@ -37,8 +40,8 @@ class BatchTrainer(MCNTrainer):
     in full batches. Validation is exact, layer by layer (`mcn.nn.layerwise.infer`).
 
     Steps of a constant length on few nodes leave the weights in motion around where they should be. What is
-    validated, kept, and asked for choices is therefore their mean over the second half of the epoch's steps;
-    training goes on from the weights as they are. With one batch an epoch the two are the same.
+    validated, kept, and asked for choices is therefore their running mean (`mean_share`); training goes on
+    from the weights as they are. With one batch an epoch the two are the same.
     """
 
     def __post_init__(self) -> None:
@@ -49,7 +52,7 @@ class BatchTrainer(MCNTrainer):
         self._class_weights = None if weights is None else weights.to(self.device)
         self._choosing = c.chooses and c.policy_weight > 0
         self._table: NDArray[np.int16] | None = None
-        self._mean: dict[str, torch.Tensor] = {}
+        self._mean = MeanWeights(self.model)
         self._team = team()
         if isinstance(self.objective.advantage, RunningMean):
             self.objective.advantage.mean_of = self._team.mean
@@ -92,7 +95,7 @@ class BatchTrainer(MCNTrainer):
     def _choices(self) -> NDArray[np.int16]:
         """What every node chooses in every layer, by the weights that were validated."""
         if self._table is None:
-            with self._averaged():
+            with self._mean.in_place():
                 self._table = self._team.from_first(
                     lambda: _table(infer(self.model, self.features, self.graph, self.problem.train))
                 )
@@ -100,47 +103,21 @@ class BatchTrainer(MCNTrainer):
 
     def _learn(self) -> tuple[float, float]:
         logged: list[torch.Tensor] = []
-        loader, first = self._loader(), len(self._batches) // 2
-        for place, batch in enumerate(loader):
+        count = len(self._batches)
+        for number, batch in enumerate(self._loader(), self.epoch * count):
             self.optimizer.zero_grad(set_to_none=True)
             loss, found = self._loss(batch)
             # Gradients are averaged over the processes, and each has its part of the sum.
-            whole = self._batches.size(self.epoch * len(self._batches) + place) / self._team.size
+            whole = self._batches.size(number) / self._team.size
             (loss / whole).backward()
             self.optimizer.step()
-            self._average(place - first)
+            self._mean.update(mean_share(number, count))
             logged.append(found)
         total, right = self._team.sum(
             *(math.fsum(each) for each in zip(*host(torch.stack(logged)), strict=True))
         )
         self._check(total)
         return total / len(self.problem.train), right / len(self.problem.train)
-
-    @torch.no_grad()
-    def _average(self, before: int) -> None:
-        """Take the weights into the mean of this epoch, in which `before` steps are so far."""
-        if before < 0 or len(self._batches) == 1:
-            return
-        if not before:
-            self._mean = {name: value.clone() for name, value in self.model.named_parameters()}
-        for name, value in self.model.named_parameters():
-            self._mean[name].lerp_(value, 1 / (before + 1))
-
-    @contextmanager
-    def _averaged(self) -> Iterator[None]:
-        """Let the model have the mean weights for as long as this lasts."""
-        own = {name: value.detach().clone() for name, value in self.model.named_parameters()}
-        try:
-            self._assign(self._mean)
-            yield
-        finally:
-            self._assign(own)
-
-    @torch.no_grad()
-    def _assign(self, weights: dict[str, torch.Tensor]) -> None:
-        parameters = dict(self.model.named_parameters())
-        for name, value in weights.items():
-            parameters[name].copy_(value)
 
     def step(self, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
         """The summed loss of a batch; and the classifier's part of it with the number of right answers."""
@@ -176,11 +153,11 @@ class BatchTrainer(MCNTrainer):
     @torch.no_grad()
     def _validate(self) -> Scores:
         self._table = None
-        with self._averaged():
+        with self._mean.in_place():
             return super()._validate()
 
     def _snapshot(self) -> dict[str, torch.Tensor]:
-        with self._averaged():
+        with self._mean.in_place():
             return super()._snapshot()
 
     def _scores(self, choice: int | None) -> Scores:
@@ -199,16 +176,32 @@ class BatchTrainer(MCNTrainer):
 
     def tensors(self) -> dict[str, torch.Tensor]:
         """All tensors of the run, the mean weights among them."""
-        return super().tensors() | {f"mean.{name}": value for name, value in self._mean.items()}
+        return super().tensors() | (self._mean.tensors() if len(self._batches) > 1 else {})
 
     def load(self, tensors: dict[str, torch.Tensor], state: dict[str, Any]) -> None:
         """Go on from what `tensors` and `state` gave."""
         super().load(tensors, state)
-        own = {name: (value.shape, value.dtype) for name, value in self.model.named_parameters()}
-        self._mean = {name: value.clone() for name, value in below("mean.", tensors).items()}
-        if self._mean and own != {name: (v.shape, v.dtype) for name, v in self._mean.items()}:
-            raise ValueError("the mean weights are not those of this network")
+        if len(self._batches) > 1 and below("mean.", tensors):
+            self._mean.load(tensors)
+        else:  # one batch an epoch, now or, with other processes, when this was saved
+            self._mean.update(1.0)
         self._table = None
+
+
+def mean_share(number: int, per_epoch: int) -> float:
+    """Return the share of a step's weights in their running mean.
+
+    The mean forgets with a memory of a hundred steps, or of an epoch's if these are more. Before it is that
+    old, later steps weigh more, in proportion to their number: the first weights are soon forgotten.
+
+    Args:
+        number: of the step, counted through all epochs from 0.
+        per_epoch: steps of an epoch; with one, the mean is the weights themselves.
+
+    >>> [mean_share(number, 10) for number in (0, 1, 2, 3, 999)]
+    [1.0, 0.6666666666666666, 0.5, 0.4, 0.01]
+    """
+    return 1.0 if per_epoch == 1 else max(1 / max(MEMORY, per_epoch), 2 / (number + 2))
 
 
 class _Loss(torch.nn.Module):

@@ -12,10 +12,14 @@ from mcn._names import one_of
 from mcn.train.probes.choose import Chooser, Float
 from mcn.train.probes.plan import REFITS, Probe
 from mcn.train.recipes import find_recipe, work_of
+from mcn.train.settings import at_least
 
 GRAPH, BLEND, NODES, REFIT = "graph", "blend", "nodes", "refit"
 """What predicts: one candidate for all nodes, the same blend of candidates for all, each node's own
 candidate, or one network on the rows that nodes chose, in some layer or in all."""
+
+MOST_RUNS = 1000
+"""Runs of a candidate that are kept at most."""
 
 
 class Decision(NamedTuple):
@@ -33,9 +37,12 @@ class Decision(NamedTuple):
 class Chosen(torch.nn.Module):
     """The networks of all candidates, temperature and share of each, and the chooser of the nodes.
 
+    A candidate has a network for each of its runs. They predict together, by the mean of their probabilities
+    (`mcn.train.probes.work`), which is steadier than any one of them.
+
     Args:
-        probes: the candidates, in order; the seed of each is that of its network.
-        networks: their networks, then the refitted one if there is one.
+        probes: the candidates, in order; the seed of each is that of its first run.
+        networks: those of each candidate, then the refitted one if there is one.
         decision: what predicts.
         state_width: number of figures in a node's state.
     """
@@ -48,11 +55,11 @@ class Chosen(torch.nn.Module):
     shares: torch.Tensor
 
     def __init__(
-        self, probes: list[Probe], networks: list[torch.nn.Module], decision: Decision, state_width: int
+        self, probes: list[Probe], networks: list[list[torch.nn.Module]], decision: Decision, state_width: int
     ) -> None:
         super().__init__()
         self.probes, self.decision = probes, decision
-        self.networks = torch.nn.ModuleList(networks)
+        self.networks = torch.nn.ModuleList([torch.nn.ModuleList(runs) for runs in networks])
         count, wide = len(probes), torch.float64
         self.register_buffer("temperatures", torch.ones(len(networks), dtype=wide))
         self.register_buffer("shares", torch.zeros(count, dtype=wide))
@@ -85,10 +92,14 @@ class Chosen(torch.nn.Module):
     def to_dict(self) -> dict[str, Any]:
         """Return plain values that `empty` makes the same networks from."""
         mode, winner, refit = self.decision
+        several: Any = self.networks
         return {
             "mode": mode,
             "winner": winner,
-            "candidates": [_plain(each) for each in self.probes],
+            "candidates": [
+                _plain(each) | {"runs": len(runs)}
+                for each, runs in zip(self.probes, several, strict=False)  # the refitted one is not of them
+            ],
             "refit": None if refit is None else _plain(refit),
             "state_width": len(self.mean),
         }
@@ -110,9 +121,10 @@ def _empty(stored: Any, in_channels: Any, num_classes: int) -> Chosen:
     probes = [_probe(each) for each in stored["candidates"]]
     refit = None if stored["refit"] is None else _probe(stored["refit"])
     all_ = [*probes, *([] if refit is None else [refit])]
+    runs = [at_least(1, MOST_RUNS)("runs", each["runs"]) for each in stored["candidates"]]
     networks = [
-        work_of(each.config).network(width, num_classes, each.config)
-        for each, width in zip(all_, in_channels, strict=True)
+        [work_of(each.config).network(width, num_classes, each.config) for _ in range(count)]
+        for each, width, count in zip(all_, in_channels, [*runs, 1][: len(all_)], strict=True)
     ]
     one_of("mode", stored["mode"], (GRAPH, BLEND, NODES, REFIT))
     one_of("winner", stored["winner"], [each.name for each in probes])

@@ -32,11 +32,11 @@ class ProbesTrainer(Trainer):
     the budget. A run that is still going when its time is over ends there with the best weights it had.
 
     A candidate that is clearly behind another ends when its score has not risen for its patience, whatever
-    its loss does.
+    its loss does; and it has no further runs.
 
     The winner for the whole graph is the candidate with the best mean held-out score (`mcn.train.held_out`)
-    over the seeds that it shares with all others; of equals the earlier, cheaper one. Of each candidate the
-    run with the best held-out score is kept.
+    over its runs; of equals the earlier, cheaper one. All runs of a candidate are kept, and predict together
+    by the mean of their probabilities.
 
     Instead of the winner a blend of candidates predicts, the same for all nodes, unless the best candidate is
     better when both are found on other nodes than they are judged on (`blend_gain`).
@@ -53,8 +53,8 @@ class ProbesTrainer(Trainer):
 
     def __post_init__(self) -> None:
         self.plan: Plan = self.config.plan()
-        self._kept: dict[str, dict[str, torch.Tensor]] = {}
-        self._held: dict[str, torch.Tensor] = {}
+        self._kept: dict[str, list[dict[str, torch.Tensor]]] = {}
+        self._logits: dict[str, list[torch.Tensor]] = {}
         self._queue = [(probe.name, i) for i in range(self.plan.repeats) for probe in self.plan.probes]
         self._jury = Jury(self.problem.val_labels.numpy(), self.config.metric, self.config.seed)
         self._refits: dict[str, Probe] = {}
@@ -78,6 +78,8 @@ class ProbesTrainer(Trainer):
         """Start the next run that the time allows; after the last candidate decide; after that stop."""
         while self._queue:
             self._name, self._repeat = self._queue.pop(0)
+            if self._repeat and self._is_behind(self._name):
+                continue
             before = [run["seconds"] for run in self.runs if run["candidate"] == self._name]
             expected = float(np.mean(before)) if before else 0.0
             left = math.inf if self.plan.minutes is None else 60 * self.plan.minutes - self.seconds
@@ -99,7 +101,8 @@ class ProbesTrainer(Trainer):
             self._verdict = self._decide()
             return list(self._refits)[:1] if self._verdict.evidence[0].used else []
         first, *others = REFITS
-        paid = first in self._held and self._jury.mode(self._verdict, self._held) == REFIT
+        held = self._held
+        paid = first in held and self._jury.mode(self._verdict, held) == REFIT
         return [name for name in others if name in self._refits] if self._name == first and paid else []
 
     def _probe(self, name: str) -> Probe:
@@ -140,20 +143,33 @@ class ProbesTrainer(Trainer):
             return False
         if current.epoch - self._risen < current.config.patience:
             return False
-        leader = max((float(run["score"]) for run in self.runs), default=0.0)
+        return self._clear(max((float(run["score"]) for run in self.runs), default=0.0), self._best_score)
+
+    def _is_behind(self, name: str) -> bool:
+        """Whether a candidate's runs so far are clearly behind those of another."""
+        if self.config.metric not in CHOOSABLE or not self._runs(name):
+            return False
+        means = {row["candidate"]: row["score"] for row in self.table()}
+        return self._clear(max(means.values()), means[name])
+
+    def _clear(self, leader: float, other: float) -> bool:
+        """Whether one share of right nodes is above another by `CAUTION` standard errors."""
         error = math.sqrt(max(leader * (1 - leader), 0.0) / len(self._jury.labels))
-        return leader - self._best_score > CAUTION * error
+        return leader - other > CAUTION * error
+
+    @property
+    def _held(self) -> dict[str, torch.Tensor]:
+        """What the runs of every candidate say together of the held-out nodes."""
+        return {name: _together(logits) for name, logits in self._logits.items()}
 
     def _end(self, current: Trainer) -> None:
         result, held = current.finish(), current.held_out
         assert held is not None
-        others = [run["held_out"] for run in self.runs if run["candidate"] == self._name]
-        own = self._jury.merit(held.logits.softmax(1).numpy())
         self.runs.append(
             {
                 "candidate": self._name,
                 "seed": current.config.seed,
-                "held_out": own,
+                "held_out": self._jury.merit(held.logits.softmax(1).numpy()),
                 "score": result.val_score,
                 "accuracy": result.val_accuracy,
                 "loss": result.val_loss,
@@ -164,9 +180,9 @@ class ProbesTrainer(Trainer):
                 "outrun": not current.stopped and self.seconds < self._until,
             }
         )
-        if not others or own > max(others):
-            self._kept[self._name] = {k: v.detach().clone() for k, v in current.model.state_dict().items()}
-            self._held[self._name] = held.logits.clone()
+        weights = {k: v.detach().clone() for k, v in current.model.state_dict().items()}
+        self._kept.setdefault(self._name, []).append(weights)
+        self._logits.setdefault(self._name, []).append(held.logits.clone())
         self._begin()
 
     def _decide(self) -> Verdict:
@@ -204,20 +220,14 @@ class ProbesTrainer(Trainer):
 
     def finish(self) -> FitResult:
         """Take what was decided; the model then holds every candidate."""
-        verdict, problem = self._verdict, self.problem
+        verdict, problem, held = self._verdict, self.problem, self._held
         assert verdict is not None
-        mode = self._jury.mode(verdict, self._held)
-        refit = self._jury.best_refit(self._held) if mode == REFIT else None
+        mode = self._jury.mode(verdict, held)
+        refit = self._jury.best_refit(held) if mode == REFIT else None
         kept = [*verdict.names, *([] if refit is None else [refit])]
-        probes = {name: _seeded(self._probe(name), self._best(name)["seed"]) for name in kept}
-        networks, temperatures = [], []
-        for name in kept:
-            own = probes[name].config
-            width = problem.inputs.whole if name in REFITS else problem.inputs.of(probes[name])
-            net = work_of(own).network(width.in_channels, problem.num_classes, own)
-            net.load_state_dict(self._kept[name])
-            networks.append(net)
-            temperatures.append(best_temperature(wide(self._held[name]), self._jury.labels))
+        probes = {name: _seeded(self._probe(name), self._runs(name)[0]["seed"]) for name in kept}
+        networks = [self._networks(probes[name]) for name in kept]
+        temperatures = [best_temperature(wide(held[name]), self._jury.labels) for name in kept]
         state_width = problem.inputs.node_state.shape[1]
         decision = Decision(mode, verdict.winner, None if refit is None else probes[refit])
         self.model = Chosen([probes[name] for name in verdict.names], networks, decision, state_width)
@@ -228,11 +238,14 @@ class ProbesTrainer(Trainer):
             self.model.set_chooser(verdict.chooser)
         self.model.eval()
         problem.inputs.model = self.model
-        best = self._best(verdict.winner if refit is None else refit)
+        predicting = verdict.winner if refit is None else refit
+        best = max(self._runs(predicting), key=lambda run: float(run["held_out"]))
         # Epochs are counted through all runs, as they stand in the log.
         before = sum(run["epochs"] for run in self.runs[: self.runs.index(best)])
         self.best_epoch = before + best["best_epoch"]
         accuracy, score_, loss = best["accuracy"], best["score"], best["loss"]
+        if len(self._kept[predicting]) > 1:  # what its runs say together of nodes that chose no epoch
+            accuracy, score_, loss = self._jury.scores(wide(held[predicting].softmax(1)))
         if mode == NODES:  # what the choices earn on nodes that they were not fitted on
             accuracy = score_ = verdict.evidence[1].value
         if mode == BLEND:  # likewise, by shares that were not fitted on them
@@ -240,31 +253,43 @@ class ProbesTrainer(Trainer):
             accuracy, score_, loss = self._jury.scores(verdict.blend.held_out)
         return FitResult(self.epoch, self.best_epoch, accuracy, loss, score_, self.seconds)
 
-    def _best(self, name: str) -> dict[str, Any]:
-        own = [run for run in self.runs if run["candidate"] == name]
-        return max(own, key=lambda run: float(run["held_out"]))
+    def _runs(self, name: str) -> list[dict[str, Any]]:
+        return [run for run in self.runs if run["candidate"] == name]
+
+    def _networks(self, probe: Probe) -> list[torch.nn.Module]:
+        """Return a candidate's network of every run, with its weights."""
+        inputs, found = self.problem.inputs, []
+        channels = (inputs.whole if probe.name in REFITS else inputs.of(probe)).in_channels
+        for weights in self._kept[probe.name]:
+            net = work_of(probe.config).network(channels, self.problem.num_classes, probe.config)
+            net.load_state_dict(weights)
+            found.append(net)
+        return found
 
     def table(self) -> list[dict[str, Any]]:
-        """Return the candidates, the winner first: mean score, and the paired difference to the winner."""
+        """Return the candidates, the winner first: mean score, and how far it is behind the winner.
+
+        The error of that is of the differences in pairs, over the seeds that both have.
+        """
         by_name: dict[str, list[float]] = {}
         for run in self.runs:
             if run["candidate"] not in REFITS:
                 by_name.setdefault(run["candidate"], []).append(float(run["held_out"]))
-        shared = min(len(scores) for scores in by_name.values())
-        means = {name: float(np.mean(scores[:shared])) for name, scores in by_name.items()}
+        means = {name: float(np.mean(scores)) for name, scores in by_name.items()}
         places = [probe.name for probe in self.plan.probes]
         order = sorted(means, key=lambda name: (-means[name], places.index(name)))
         rows = []
         for name in order:
+            shared = min(len(by_name[order[0]]), len(by_name[name]))
             gaps = np.subtract(by_name[order[0]][:shared], by_name[name][:shared])
             error = float(gaps.std(ddof=1) / math.sqrt(shared)) if shared > 1 and name != order[0] else None
-            seconds = [run["seconds"] for run in self.runs if run["candidate"] == name]
+            seconds = [run["seconds"] for run in self._runs(name)]
             rows.append(
                 {
                     "candidate": name,
                     "runs": len(by_name[name]),
                     "score": means[name],
-                    "behind": float(gaps.mean()),
+                    "behind": means[order[0]] - means[name],
                     "behind_error": error,
                     "seconds_per_run": float(np.mean(seconds)),
                 }
@@ -275,8 +300,9 @@ class ProbesTrainer(Trainer):
         """Return the table, all runs of the candidates, and the evidence for choosing per node."""
         found: dict[str, Any] = {"candidates": self.table(), "candidate_runs": self.runs}
         if self._verdict is not None and self._verdict.chooser is not None:
-            mode = self._jury.mode(self._verdict, self._held)
-            listens = self._jury.best_refit(self._held) if mode == REFIT else None
+            held = self._held
+            mode = self._jury.mode(self._verdict, held)
+            listens = self._jury.best_refit(held) if mode == REFIT else None
             found["choosing"] = self._verdict.to_dict() | {"mode": mode, "refit": listens}
         return found
 
@@ -287,8 +313,17 @@ class ProbesTrainer(Trainer):
 
     def tensors(self) -> dict[str, torch.Tensor]:
         """All tensors: what is kept of each candidate, and the run under way."""
-        kept = {f"kept.{name}.{k}": v for name, own in self._kept.items() for k, v in own.items()}
-        held = {f"held.{name}": value for name, value in self._held.items()}
+        kept = {
+            f"kept.{name}.{number}.{k}": v
+            for name, runs in self._kept.items()
+            for number, own in enumerate(runs)
+            for k, v in own.items()
+        }
+        held = {
+            f"held.{name}.{number}": value
+            for name, runs in self._logits.items()
+            for number, value in enumerate(runs)
+        }
         current = {} if self._current is None else self._current.tensors()
         return kept | held | {f"current.{name}": value for name, value in current.items()}
 
@@ -310,11 +345,13 @@ class ProbesTrainer(Trainer):
         """Go on from what `tensors` and `state` gave; what was decided is decided again, by the same."""
         self.epoch, self.stopped, self.seconds = state["epoch"], state["stopped"], state["seconds"]
         self.runs = state["runs"]
-        self._kept = {}
-        for name, value in below("kept.", tensors).items():
-            candidate, _, rest = name.partition(".")
-            self._kept.setdefault(candidate, {})[rest] = value.clone()
-        self._held = {name: value.clone() for name, value in below("held.", tensors).items()}
+        kept, held = below("kept.", tensors), below("held.", tensors)
+        self._kept, self._logits = {}, {}
+        for run in self.runs:
+            name = run["candidate"]
+            own = self._kept.setdefault(name, [])
+            self._logits.setdefault(name, []).append(held[f"{name}.{len(own)}"].clone())
+            own.append({k: v.clone() for k, v in below(f"{name}.{len(own)}.", kept).items()})
         self._queue = [(name, repeat) for name, repeat in state["queue"]]
         self._name, self._repeat, until = state["now"]
         self._until = math.inf if until is None else until
@@ -338,6 +375,13 @@ class ProbesTrainer(Trainer):
     def final_scores(self) -> Scores:
         """Score the winner."""
         raise AssertionError("`finish` knows the winner's scores")
+
+
+def _together(logits: list[torch.Tensor]) -> torch.Tensor:
+    """Return scores whose softmax is the mean of what several runs say."""
+    if len(logits) == 1:
+        return logits[0]
+    return torch.stack([each.softmax(1) for each in logits]).mean(0).clamp_min(1e-30).log()
 
 
 def _seeded(probe: Probe, seed: int) -> Probe:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from torch_geometric.data import Data
 
@@ -85,7 +87,8 @@ def explain(model: Chosen, inputs: ProbesInputs) -> Explained:
     """Say what each node chose, and what it would have been predicted as by every other candidate."""
     winner = model.probes[model.winner]
     if model.decision.mode == GRAPH and winner.option is None:
-        return work_of(winner.config).explain(model.networks[model.winner], inputs.of(winner))
+        shown = work_of(winner.config).explain(_first(model, model.winner), inputs.of(winner))
+        return dataclasses.replace(shown, predictions=predict(model, inputs))
     own = predict(model, inputs)
     layers = own.motif.shape[1]
     sure: NDArray[np.float32] | None = None
@@ -94,7 +97,7 @@ def explain(model: Chosen, inputs: ProbesInputs) -> Explained:
     elif model.decision.mode != GRAPH:
         sure = _sureness(model, inputs.node_state)
     if model.decision.mode == REFIT:
-        refit: Any = model.networks[-1]
+        refit = _first(model, -1)
         whole = inputs.whole
         numbers = _numbers(model, model.choices(inputs.node_state))
         listened = _by_layer(model, numbers)
@@ -114,9 +117,8 @@ def explain(model: Chosen, inputs: ProbesInputs) -> Explained:
 def _options(model: Chosen, inputs: ProbesInputs) -> Iterator[Option]:
     """Yield every candidate as an option: its rows, its coefficients, its own predictions."""
     for number, probe in enumerate(model.probes):
-        net: Any = model.networks[number]
-        # Of motif views the first one is shown.
-        first = next(work_of(probe.config).explain(net, inputs.of(probe)).options)
+        # Of several runs, and of motif views, the first one is shown.
+        first = next(work_of(probe.config).explain(_first(model, number), inputs.of(probe)).options)
         probabilities = _probabilities(model, number, _predict(model, inputs, number))
         coefficients = [first.coefficients[0], first.coefficients[-1]][: _layers(model)]
         yield Option(probe.name, 1, first.rows, coefficients, probabilities)
@@ -135,18 +137,29 @@ def _by_layer(model: Chosen, numbers: NDArray[np.int64]) -> list[Any]:
 
 
 def _layers(model: Chosen) -> int:
-    return next((net.num_layers for net in model.networks if isinstance(net, MCN)), 0)
+    firsts = (_first(model, number) for number in range(len(model.networks)))
+    return next((net.num_layers for net in firsts if isinstance(net, MCN)), 0)
+
+
+def _first(model: Chosen, number: int) -> Any:
+    """Return the network of a candidate's first run."""
+    runs: Any = model.networks[number]
+    return runs[0]
 
 
 def _predict(model: Chosen, inputs: ProbesInputs, number: int) -> Predictions:
-    probe = model.probes[number]
-    return work_of(probe.config).predict(model.networks[number], inputs.of(probe))
+    """Predict by a candidate: by the mean probabilities of its runs."""
+    probe, runs = model.probes[number], model.networks[number]
+    assert isinstance(runs, torch.nn.ModuleList)
+    each = [work_of(probe.config).predict(net, inputs.of(probe)) for net in runs]
+    mean = np.mean([own.probabilities for own in each], axis=0, dtype=np.float64)
+    return dataclasses.replace(each[0], probabilities=np.asarray(mean, np.float32))
 
 
 def _refitted(model: Chosen, inputs: ProbesInputs, options: NDArray[np.int64]) -> Predictions:
     refit = model.decision.refit
     assert refit is not None
-    return work_of(refit.config).predict(model.networks[-1], inputs.chosen(refit, options))
+    return work_of(refit.config).predict(_first(model, -1), inputs.chosen(refit, options))
 
 
 def _probabilities(model: Chosen, number: int, own: Predictions) -> NDArray[np.float32]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,8 +14,9 @@ from mcn.nn import MotifViews, exact_features, mix_features, ops
 from mcn.nn._rng import derive
 from mcn.nn.features import SparseFeatures
 from mcn.train.devices import host
-from mcn.train.loop import Scores, Trainer, below
+from mcn.train.loop import Scores, Trainer
 from mcn.train.losses import agreement_loss
+from mcn.train.mean_weights import MeanWeights
 from mcn.train.views.config import ViewsConfig
 
 _ROWS = 1024  # nodes whose mixed features are held at a time when all are predicted
@@ -36,13 +35,12 @@ class ViewsTrainer(Trainer):
 
     model: MotifViews
     config: ViewsConfig
-    mean: dict[str, torch.Tensor] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self.x: SparseFeatures = self.problem.inputs.x
         self.rows: PageRankRows = self.problem.inputs.rows
-        self.mean = _copy(self.model)
+        self._mean = MeanWeights(self.model)
         weights = self.problem.class_weights(self.config.class_weight)
         self._class_weights = None if weights is None else weights.to(self.device)
         self._others = np.setdiff1d(np.arange(self.rows.num_nodes), self.problem.train)
@@ -81,7 +79,7 @@ class ViewsTrainer(Trainer):
         if c.clip_gradient:
             torch.nn.utils.clip_grad_norm_(self.model.parameters(), c.clip_gradient)
         self.optimizer.step()
-        self._remember()
+        self._mean.update(1.0 - self.config.ema_decay)
         return torch.stack([value, (known[0].detach().argmax(1) == target).to(value.dtype).mean()])
 
     def _some_nodes(self, number: int) -> tuple[NDArray[np.int64], torch.Tensor, torch.Tensor]:
@@ -122,17 +120,9 @@ class ViewsTrainer(Trainer):
         logits, train = torch.stack(passes), self.problem.train
         return train, logits[:, train], logits[:, self._others]
 
-    def _remember(self) -> None:
-        """Move the running mean of the weights towards what they are now."""
-        for name, value in self.model.state_dict().items():
-            if self.config.ema_decay and value.is_floating_point():
-                self.mean[name].lerp_(value, 1.0 - self.config.ema_decay)
-            else:
-                self.mean[name].copy_(value)
-
     @torch.no_grad()
     def _validate(self) -> Scores:
-        with using(self.model, self.mean):
+        with self._mean.in_place():
             return self.final_scores()
 
     @torch.no_grad()
@@ -143,17 +133,17 @@ class ViewsTrainer(Trainer):
         return self._judge(exact_logits(self.model, self.x, self.rows)[self.problem.val])
 
     def _snapshot(self) -> dict[str, torch.Tensor]:
-        return {name: value.clone() for name, value in self.mean.items()}
+        with self._mean.in_place():
+            return super()._snapshot()
 
     def tensors(self) -> dict[str, torch.Tensor]:
         """All tensors of the run, the running mean of the weights among them."""
-        return super().tensors() | {f"mean.{name}": value for name, value in self.mean.items()}
+        return super().tensors() | self._mean.tensors()
 
     def load(self, tensors: dict[str, torch.Tensor], state: dict[str, Any]) -> None:
         """Go on from what `tensors` and `state` gave."""
         super().load(tensors, state)
-        self.mean = {name: value.clone() for name, value in below("mean.", tensors).items()}
-        self._check_kept(self.mean)
+        self._mean.load(tensors)
 
 
 def exact_logits(model: MotifViews, x: SparseFeatures, rows: PageRankRows) -> torch.Tensor:
@@ -169,21 +159,6 @@ def exact_logits(model: MotifViews, x: SparseFeatures, rows: PageRankRows) -> to
     return ops.propagate(logits.softmax(1), rows.mean).clamp_min(1e-12).log()
 
 
-@contextmanager
-def using(model: torch.nn.Module, tensors: dict[str, torch.Tensor]) -> Iterator[None]:
-    """The model with other tensors in the place of its own."""
-    own = _copy(model)
-    model.load_state_dict(tensors)
-    try:
-        yield
-    finally:
-        model.load_state_dict(own)
-
-
 def _some(draw: np.random.Generator, nodes: NDArray[np.int64], count: int) -> NDArray[np.int64]:
     """`count` different nodes at random; all of them if there are no more."""
     return draw.choice(nodes, count, replace=False) if count < len(nodes) else nodes
-
-
-def _copy(model: torch.nn.Module) -> dict[str, torch.Tensor]:
-    return {name: value.detach().clone() for name, value in model.state_dict().items()}
