@@ -63,6 +63,12 @@ def test_splits_drawn_anew(data_root: Path) -> None:
         assert abs(int(given[mask].sum()) - int(drawn[mask].sum())) <= 2
         assert not torch.equal(drawn[mask], given[mask])
         assert not torch.equal(drawn[mask], other[mask])
+    public, new = (load_split(name, 0, data_root) for name in ("citeseer", "citeseer-drawn"))
+    assert [int(new[mask].sum()) for mask in masks] == [120, 500, 1000]
+    assert [int(public[mask].sum()) for mask in masks] == [120, 500, 1000]
+    assert torch.bincount(new.y[new.train_mask]).tolist() == [20] * 6
+    assert not torch.equal(new.train_mask, public.train_mask)
+    assert new.report[1] == "split: 20 per class, 500 for validation, 1000 for testing, drawn with seed 0"
 
 
 @pytest.mark.parametrize("row", ["link", "paper", "gated"])

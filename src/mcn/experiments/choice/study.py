@@ -17,7 +17,7 @@ from torch_geometric.data import Data
 from mcn import __version__
 from mcn._files import write_text
 from mcn.data import load_dataset
-from mcn.data.splits import share_split
+from mcn.data.splits import random_split, share_split
 from mcn.experiments.choice.others import AUTO, OTHERS, run_other
 from mcn.train import MCNConfig, fit, prepare
 from mcn.train.predictions import accuracy_on_test
@@ -29,12 +29,14 @@ from mcn.train.recipes import work_of
 
 SETS = (
     *("strong-ties", "texas", "texas-drawn", "wisconsin", "wisconsin-drawn", "chameleon-filtered", "actor"),
-    *("minesweeper", "amazon-photo", "airports-usa", "cora", "citeseer", "pubmed", "dd7"),
+    *("minesweeper", "amazon-photo", "airports-usa", "cora", "cora-drawn", "citeseer", "citeseer-drawn"),
+    *("pubmed", "pubmed-drawn", "dd7"),
 )
 """The sets of the study. Settings are the defaults of `mcn.MCNConfig` on all of them."""
-DRAWN = {"texas-drawn": "texas", "wisconsin-drawn": "wisconsin"}
-"""Sets with splits that are drawn anew, beside the ten given ones that everybody has looked at."""
+DRAWN = {f"{name}-drawn": name for name in ("texas", "wisconsin", "cora", "citeseer", "pubmed")}
+"""Sets with splits that are drawn anew, beside the given ones that everybody has looked at."""
 DRAWN_SHARES = (48, 32, 20)  # of the given splits
+DRAWN_COUNTS = {"train_per_class": 20, "val": 500, "test": 1000}  # of the public splits of the citation sets
 FIRST = {"airports-usa": 10, "amazon-photo": 10, "strong-ties": 10, "dd7": 300}
 """The first split, for strong-ties the first graph, for dd7 the first draw; those before it were looked at in
 development."""
@@ -51,18 +53,23 @@ _ONE = ("cora", "citeseer", "pubmed")
 def load_split(name: str, split: int, root: str | os.PathLike[str] | None = None) -> Data:
     """Return a set with one of its splits; the citation sets have one, and the seed of training varies."""
     if name in DRAWN:
-        return _drawn(load_dataset(DRAWN[name], root), split)  # type: ignore[arg-type]
+        return _drawn(DRAWN[name], split, root)
     if name in _SEEDED:
         return load_dataset(name, root, seed=split)  # type: ignore[arg-type]
     return load_dataset(name, root, split=0 if name in _ONE else split)  # type: ignore[arg-type]
 
 
-def _drawn(data: Data, seed: int) -> Data:
-    parts = share_split(data.y.numpy(), DRAWN_SHARES, seed=seed)
-    for number, mask in enumerate(("train_mask", "val_mask", "test_mask")):
-        data[mask] = torch.from_numpy(parts == number)
-    shares = "/".join(map(str, DRAWN_SHARES))
-    data.report = [data.report[0], f"split: {shares}, stratified by class, drawn with seed {seed}"]
+def _drawn(name: str, seed: int, root: str | os.PathLike[str] | None) -> Data:
+    data = load_dataset(name, root)  # type: ignore[arg-type]
+    if name in _ONE:
+        masks = random_split(data.y, seed=seed, **DRAWN_COUNTS)
+        said = "20 per class, 500 for validation, 1000 for testing"
+    else:
+        parts = torch.from_numpy(share_split(data.y.numpy(), DRAWN_SHARES, seed=seed))
+        masks = parts == 0, parts == 1, parts == 2
+        said = f"{'/'.join(map(str, DRAWN_SHARES))}, stratified by class"
+    data.train_mask, data.val_mask, data.test_mask = masks
+    data.report = [data.report[0], f"split: {said}, drawn with seed {seed}"]
     return data
 
 
