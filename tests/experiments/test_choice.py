@@ -63,7 +63,7 @@ def test_splits_drawn_anew(data_root: Path) -> None:
         assert abs(int(given[mask].sum()) - int(drawn[mask].sum())) <= 2
         assert not torch.equal(drawn[mask], given[mask])
         assert not torch.equal(drawn[mask], other[mask])
-    public, new = (load_split(name, 0, data_root) for name in ("citeseer", "citeseer-drawn"))
+    public, new = (study.load_split(name, 0, data_root) for name in ("citeseer", "citeseer-drawn"))
     assert [int(new[mask].sum()) for mask in masks] == [120, 500, 1000]
     assert [int(public[mask].sum()) for mask in masks] == [120, 500, 1000]
     assert torch.bincount(new.y[new.train_mask]).tolist() == [20] * 6
