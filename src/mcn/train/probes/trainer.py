@@ -153,9 +153,13 @@ class ProbesTrainer(Trainer):
         return self._clear(max(means.values()), means[name])
 
     def _clear(self, leader: float, other: float) -> bool:
-        """Whether one share of right nodes is above another by `CAUTION` standard errors."""
-        error = math.sqrt(max(leader * (1 - leader), 0.0) / len(self._jury.labels))
-        return leader - other > CAUTION * error
+        """Whether one share of right nodes is above another by `CAUTION` standard errors.
+
+        Two more nodes, one right and one wrong, keep the error of a perfect leader from being zero.
+        """
+        count = len(self._jury.labels)
+        share = (leader * count + 1) / (count + 2)
+        return leader - other > CAUTION * math.sqrt(share * (1 - share) / count)
 
     @property
     def _held(self) -> dict[str, torch.Tensor]:
