@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from mcn.train.metrics import shown
+
 
 def print_methods(title: str, rows: list[dict[str, Any]], metric: str | None = None) -> None:
     """One line per method: test accuracy as mean ± standard deviation over the seeds, and so for `metric`."""
@@ -74,8 +76,8 @@ def print_scores(result: dict[str, Any]) -> None:
     scores, metric = result["scores"], result["config"]["metric"]
     for part in ("val", "test"):
         if scores[part] is not None:
-            shown = ", ".join(f"{name} {figure(name, value)}" for name, value in scores[part].items())
-            print(f"{'validation' if part == 'val' else part}: {shown}")
+            listed = ", ".join(f"{name} {shown(name, value)}" for name, value in scores[part].items())
+            print(f"{'validation' if part == 'val' else part}: {listed}")
     print(f"beside it ({metric} on validation nodes): {simpler(result['alone'], metric)}")
     for remark in result["remarks"]:
         print(f"remark: {remark}")
@@ -92,18 +94,11 @@ def print_candidates(result: dict[str, Any]) -> None:
             digits = 3 if metric == "log-loss" else 1
             error = "" if row["behind_error"] is None else f" ± {scale * row['behind_error']:.{digits}f}"
             behind = f", {scale * row['behind']:.{digits}f}{error}{unit} behind"
-        score = figure(metric, abs(row["score"]))
+        score = shown(metric, abs(row["score"]))
         print(f"candidate {row['candidate']}: {metric} {score} on validation nodes, {runs}{behind}")
 
 
 def simpler(alone: dict[str, float | None], metric: str) -> str:
     """What the largest class, the features and the graph reach by themselves."""
     words = {"guess": "the largest class", "features": "features alone", "graph": "the graph alone"}
-    return ", ".join(f"{words[key]} {figure(metric, value)}" for key, value in alone.items())
-
-
-def figure(metric: str, value: float | None) -> str:
-    """The value of a metric as it is printed."""
-    if value is None:
-        return "–"
-    return f"{value:.3f}" if metric == "log-loss" else f"{value:.1%}"
+    return ", ".join(f"{words[key]} {shown(metric, value)}" for key, value in alone.items())

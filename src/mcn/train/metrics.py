@@ -97,7 +97,7 @@ def _log_loss(probabilities: NDArray[Any], labels: NDArray[Any]) -> float | None
         return None
     p = p / p.sum(1, keepdims=True)
     own = np.clip(p[np.arange(len(labels)), labels], np.finfo(np.float64).eps, None)
-    return float(-np.log(own).mean())
+    return float(0.0 - np.log(own).mean())  # not -0.0 where everything is certain
 
 
 def all_scores(probabilities: NDArray[Any], labels: NDArray[Any]) -> dict[str, float | None]:
@@ -108,6 +108,17 @@ def all_scores(probabilities: NDArray[Any], labels: NDArray[Any]) -> dict[str, f
 def better(metric: str, first: float, second: float) -> bool:
     """Whether the first value of a metric is better than the second."""
     return first < second if metric in LESS_IS_BETTER else first > second
+
+
+def shown(metric: str, value: float | None) -> str:
+    """Return the value of a metric as it is printed.
+
+    >>> shown("roc-auc", 0.5), shown("log-loss", 0.5), shown("roc-auc", None)
+    ('50.0%', '0.500', '–')
+    """
+    if value is None:
+        return "–"
+    return f"{value:.3f}" if metric in LESS_IS_BETTER else f"{value:.1%}"
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from torch_geometric.data import Data
 from mcn.data.sparse import feature_csr
 from mcn.data.weights import given_weights
 from mcn.train.features import features
-from mcn.train.metrics import score
+from mcn.train.metrics import score, shown
 from mcn.train.problem import Known, class_names, known_labels
 
 _FEW_TRAIN, _FEW_VAL = 5, 5
@@ -209,8 +209,8 @@ def result_remarks(
         )
     elif beside.guess is not None and _above(metric, val[metric], beside.guess) <= error:
         said.append(
-            f"no better than guessing: {metric} {_shown(metric, val[metric])} on validation nodes, always "
-            f"the most frequent class {_shown(metric, beside.guess)}"
+            f"no better than guessing: {metric} {shown(metric, val[metric])} on validation nodes, always "
+            f"the most frequent class {shown(metric, beside.guess)}"
         )
     trained_on = np.unique(data.y.numpy()[data.train_mask.numpy()])
     never = np.setdiff1d(trained_on, classes).tolist()
@@ -236,15 +236,11 @@ def result_remarks(
     for other, what, simple in simpler:
         if other is not None and val[metric] is not None and _above(metric, val[metric], other) <= error:
             said.append(
-                f"{what}: {metric} on validation nodes is {_shown(metric, val[metric])}, by {simple} "
-                f"{_shown(metric, other)}"
+                f"{what}: {metric} on validation nodes is {shown(metric, val[metric])}, by {simple} "
+                f"{shown(metric, other)}"
             )
     return said
 
 
 def _above(metric: str, own: float, other: float) -> float:
     return other - own if metric == "log-loss" else own - other
-
-
-def _shown(metric: str, value: float) -> str:
-    return f"{value:.3f}" if metric == "log-loss" else f"{value:.1%}"
