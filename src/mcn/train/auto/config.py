@@ -92,10 +92,14 @@ class AutoConfig(BatchedSettings):
     @property
     def protocol(self) -> str:
         """Say how the winner is chosen."""
-        runs = "one run" if self.repeats == 1 else f"up to {self.repeats} runs"
+        runs = (
+            "one run each"
+            if self.repeats == 1
+            else f"up to {self.repeats} runs each, which predict together,"
+        )
         return (
             f"the best of {', '.join(self.candidates)} by mean {self.metric} on held-out validation nodes, "
-            f"{runs} each within {self.minutes:g} minutes of training"
+            f"{runs} within {self.minutes:g} minutes of training"
         )
 
     def shared(self) -> MCNConfig:
