@@ -56,6 +56,7 @@ def load_drawn(
     )
     part = torch.from_numpy(share_split(y, seed=split))
     data.train_mask, data.val_mask, data.test_mask = part == 0, part == 1, part == 2
+    data.split_at_random = True
     data.report = [graph.describe(), f"split: 60/20/20, stratified by class, drawn with seed {split}"]
     return data
 

@@ -269,6 +269,7 @@ def add_nodes(
     parts, origin = None, ""
     if table is not None and table.y is not None:
         parts, origin = find_parts(request, table.raw, table.y, table.splits)
+        data.split_at_random = request.at_random(table.splits)
     if not _add_table_features(data, table, wanted, parts, report):
         data.scaling = "raw" if wanted.scaling == "raw" else "rows"
         data.x = feature_tensor(degree_columns(degree) if wl is None else wl(), dense=wanted.dense)

@@ -54,5 +54,6 @@ def load_heterophilous(
     data.train_mask, data.val_mask, data.test_mask = (
         torch.from_numpy(arrays[mask][split].copy()) for mask in _MASKS
     )
+    data.split_at_random = True
     data.report = [graph.describe(), f"split: number {split} of the {splits} given ones (0 to {splits - 1})"]
     return data

@@ -70,6 +70,7 @@ def load_karate(*, dense: bool = False, seed: int = 0) -> Data:
         num_nodes=34,
     )
     data.train_mask, data.val_mask, data.test_mask = random_split(y, train_per_class=2, seed=seed)
+    data.split_at_random = True
     data.classes = ["Mr. Hi", "Officer"]
     data.report = [graph.describe()]
     return data

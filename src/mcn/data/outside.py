@@ -192,4 +192,5 @@ def _add_split(data: Data, given: Data, name: str, split: int) -> str:
         raise ValueError(f"{name}: splits are drawn with the seeds 0, 1, 2, …; got split {split}")
     part = torch.from_numpy(share_split(np.asarray(data.y), seed=split))
     data.train_mask, data.val_mask, data.test_mask = part == 0, part == 1, part == 2
+    data.split_at_random = True
     return f"split: 60/20/20, stratified by class, drawn with seed {split} (the set has none)"

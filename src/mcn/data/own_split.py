@@ -78,6 +78,11 @@ class SplitRequest:
             return None
         return [self.split] if isinstance(self.split, str) else list(self.split)
 
+    def at_random(self, given: Sequence[tuple[str, Parts]]) -> bool:
+        """Whether chance decides, and not a column of the table."""
+        asked = self.folds is not None or self.per_class is not None or self.shares is not None
+        return self.split_by is None and (asked or not given)
+
     @property
     def drawn(self) -> int:
         """The seed of a drawn split."""

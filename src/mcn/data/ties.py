@@ -92,6 +92,7 @@ def strong_ties(
     data.train_mask, data.val_mask, data.test_mask = random_split(
         y, train_per_class=train_per_class, val=val, test=test, seed=seed
     )
+    data.split_at_random = True
     data.strong = torch.from_numpy(strong)
     data.report = [graph.describe()]
     return data

@@ -25,13 +25,25 @@ class Known(NamedTuple):
     """What training may know of the classes.
 
     labels: int64 [N], -1 wherever a node is in neither the training nor the validation part, so that nothing
-    downstream can look at a test label. train, val: node ids. num_classes: their number.
+    downstream can look at a test label. train, val: node ids. num_classes: their number. at_random: whether
+    chance alone decided which nodes are in which of the two parts, and not a time, a group or a person.
     """
 
     labels: torch.Tensor
     train: NDArray[np.int64]
     val: NDArray[np.int64]
     num_classes: int
+    at_random: bool = False
+
+    def dealt_anew(self, seed: int) -> Known:
+        """Deal out both parts anew: of every class as many nodes for training as before."""
+        draw, classes = np.random.default_rng([seed, 6]), self.labels.numpy()
+        both = draw.permutation(np.concatenate([self.train, self.val]))
+        both = both[np.argsort(classes[both], kind="stable")]
+        wanted = np.bincount(classes[self.train], minlength=self.num_classes)
+        first = np.searchsorted(classes[both], np.arange(self.num_classes))  # of each class
+        training = np.arange(len(both)) - first[classes[both]] < wanted[classes[both]]
+        return self._replace(train=np.sort(both[training]), val=np.sort(both[~training]))
 
 
 class Memory(NamedTuple):
@@ -202,6 +214,7 @@ def known_labels(data: Data | GraphStore) -> Known:
         data.train_mask.nonzero().squeeze(1).numpy(),
         data.val_mask.nonzero().squeeze(1).numpy(),
         _num_classes(data),
+        bool(data.get("split_at_random", False)),
     )
 
 

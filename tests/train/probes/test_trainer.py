@@ -13,6 +13,8 @@ from torch_geometric.data import Data
 from mcn.data import strong_ties
 from mcn.train import fit, load_run, prepare, train_run
 from mcn.train.auto.config import AutoConfig
+from mcn.train.probes.jury import Heard, Jury
+from mcn.train.probes.rounds import DEALS
 from mcn.train.probes.trainer import ProbesTrainer
 from mcn.train.recipes import work_of
 from tests.train.graphs import predicted, same_tensors, small_graph, trained
@@ -29,6 +31,12 @@ def ran(data: Data, **changes: Any) -> ProbesTrainer:
     return trainer
 
 
+def as_given(data: Data) -> Data:
+    """The same graph with a split that somebody decided on, whose parts must not be mixed."""
+    data.split_at_random = False
+    return data
+
+
 def neighbours_say_all() -> Data:
     """A graph whose words say little of a node's class."""
     sizes = {"num_nodes": 400, "num_classes": 3, "val": 150, "test": 150}
@@ -36,7 +44,7 @@ def neighbours_say_all() -> Data:
 
 
 def test_every_candidate_has_its_runs_and_the_best_mean_wins() -> None:
-    trainer = ran(small_graph(), metric="log-loss")  # by which nobody is clearly behind
+    trainer = ran(as_given(small_graph()), metric="log-loss")  # by which nobody is clearly behind
     assert [run["candidate"] for run in trainer.runs] == ["mlp", "gcn", "triangle"] * 2
     means = {
         name: np.mean([run["held_out"] for run in trainer.runs if run["candidate"] == name])
@@ -60,13 +68,51 @@ def test_a_candidate_is_the_network_it_would_be_alone() -> None:
     assert same_tensors(dict(trainer.model.networks[0][0].state_dict()), dict(alone.model.state_dict()))
 
 
-def test_the_runs_of_a_candidate_predict_together() -> None:
+def test_parts_that_are_dealt_out_anew_count_towards_the_winner() -> None:
+    trainer = ran(small_graph(), metric="log-loss", candidates=("gcn", "triangle"))
+    assert [run["candidate"] for run in trainer.runs] == ["gcn", "triangle"] * (2 + DEALS)
+    for row in trainer.table():
+        own = [run["held_out"] for run in trainer.runs if run["candidate"] == row["candidate"]]
+        assert row["runs"] == 2 + DEALS
+        assert row["score"] == pytest.approx(np.mean([(own[0] + own[-1]) / 2, *own[1:-1]]))
+    assert trainer.table()[1]["behind_error"] > 0
+
+
+def test_a_blend_is_found_on_all_parts_and_judged_on_the_given_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    heard: list[Heard] = []
+
+    def decide(self: Jury, *args: Any) -> Any:
+        heard.append(args[-1])
+        return real(self, *args)
+
+    real = Jury.decide
+    monkeypatch.setattr(Jury, "decide", decide)
+    data = neighbours_say_all()
+    trainer = trained(
+        data, AutoConfig(candidates=("mlp", "gcn", "gat"), repeats=2, max_epochs=100, patience=20)
+    )
+    (found,) = heard
+    val = trainer.problem.val
+    assert set(found.logits) == {"gcn", "gat"}  # mlp is clearly behind, and has no further runs
+    assert np.array_equal(found.nodes[: len(val)], val)
+    assert len(found.nodes) == (1 + DEALS) * len(val)
+    assert np.array_equal(found.labels, data.y.numpy()[found.nodes])
+    assert not data.test_mask[torch.from_numpy(found.nodes)].any()
+    assert {each.shape for each in found.logits.values()} == {(len(found.nodes), 3)}
+    rest = found.nodes[len(val) :].reshape(DEALS, -1)
+    for number in range(DEALS):
+        assert np.array_equal(rest[number], trainer.problem.known.dealt_anew(number + 1).val)
+
+
+@pytest.mark.parametrize("dealt", [False, True])
+def test_the_runs_of_a_candidate_predict_together(dealt: bool) -> None:
     """By the mean of their probabilities, then calibrated on what they say together of held-out nodes."""
-    data = small_graph()
+    data = small_graph() if dealt else as_given(small_graph())
     trainer = ran(data, candidates=("gcn",), repeats=3)
-    assert [run["seed"] for run in trainer.runs] == [0, 1, 2]
+    given = [0, DEALS + 1, DEALS + 2] if dealt else [0, 1, 2]  # those between are on other parts
+    assert [run["seed"] for run in trainer.runs] == list(range(given[-1] + 1))
     each = []
-    for seed in range(3):
+    for seed in given:
         alone = trained(data, trainer.plan.probe("gcn").config.replace(seed=seed))
         each.append(predicted(alone).probabilities.astype(np.float64))
     powered = np.mean(each, axis=0) ** (1 / float(trainer.model.temperatures[0]))
@@ -75,7 +121,7 @@ def test_the_runs_of_a_candidate_predict_together() -> None:
 
 
 def test_one_that_is_clearly_behind_has_no_further_runs() -> None:
-    data = neighbours_say_all()
+    data = as_given(neighbours_say_all())
     trainer = trained(data, AutoConfig(candidates=("mlp", "gcn"), repeats=3, patience=5, max_epochs=60))
     assert [run["candidate"] for run in trainer.runs] == ["mlp", "gcn", "gcn", "gcn"]
     first, second = trainer.table()
@@ -151,7 +197,7 @@ def test_a_run_on_disk(tmp_path: Path) -> None:
     assert {row["candidate"]: row["runs"] for row in run.summary["candidates"]} == {
         name: ran_.count(name) for name in QUICK["candidates"]
     }
-    assert 2 in [ran_.count(name) for name in QUICK["candidates"]]
+    assert max(ran_.count(name) for name in QUICK["candidates"]) == 2 + DEALS
     again = load_run(tmp_path / "run")
     np.testing.assert_array_equal(again.predict(data).probabilities, run.predict(data).probabilities)
     assert again.is_about(data)

@@ -69,6 +69,7 @@ def _drawn(name: str, seed: int, root: str | os.PathLike[str] | None) -> Data:
         masks = parts == 0, parts == 1, parts == 2
         said = f"{'/'.join(map(str, DRAWN_SHARES))}, stratified by class"
     data.train_mask, data.val_mask, data.test_mask = masks
+    data.split_at_random = True
     data.report = [data.report[0], f"split: {said}, drawn with seed {seed}"]
     return data
 

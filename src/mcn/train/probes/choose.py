@@ -97,6 +97,7 @@ def blend_gain(
     labels: NDArray[np.int64],
     merit: Callable[[Float, NDArray[np.int64]], float],
     seed: int,
+    nodes: NDArray[np.int64] | None = None,
 ) -> float:
     """Return by how much a blend is better than the best candidate, both found on other nodes.
 
@@ -108,11 +109,14 @@ def blend_gain(
         labels: [n].
         merit: how good probabilities are for labels, more being better.
         seed: decides the folds.
+        nodes: the node of every row, where there are several of a node: they stay together.
     """
     draw, gains = np.random.default_rng([seed, 5]), []
+    of = np.arange(len(labels)) if nodes is None else np.unique(nodes, return_inverse=True)[1]
     for _ in range(_REPEATS):
         best, blended = np.empty((2, *probabilities.shape[1:]))
-        for inside, outside in _split(len(labels), _OUTER, draw):
+        for inside_nodes, outside_nodes in _split(int(of.max()) + 1, _OUTER, draw):
+            inside, outside = inside_nodes[of], outside_nodes[of]
             merits = [merit(each[inside], labels[inside]) for each in probabilities]
             best[outside] = probabilities[int(np.argmax(merits)), outside]
             shares = blend(probabilities[:, inside], labels[inside])

@@ -44,6 +44,18 @@ def wide(logits: torch.Tensor) -> Float:
     return np.asarray(logits.numpy().astype(np.float64))
 
 
+class Heard(NamedTuple):
+    """What some candidates said of labelled nodes that had no part in it; of some nodes more than once.
+
+    nodes: int64 [n], the held-out nodes of the jury first, in their order. labels: their classes. logits: by
+    candidate, [n, classes].
+    """
+
+    nodes: NDArray[np.int64]
+    labels: NDArray[np.int64]
+    logits: dict[str, Float]
+
+
 class Blend(NamedTuple):
     """The share of every candidate, and the probabilities on held-out nodes."""
 
@@ -109,7 +121,7 @@ class Jury:
         accuracy = float((probabilities.argmax(1) == self.labels).mean())
         return accuracy, self.merit(probabilities), float(-np.log(own_class).mean())
 
-    def decide(self, names: list[str], held: Held, winner: str, state: Float) -> Verdict:
+    def decide(self, names: list[str], held: Held, winner: str, state: Float, heard: Heard) -> Verdict:
         """Find out whether a blend is better than the winner, and whether nodes choose for themselves.
 
         Args:
@@ -117,6 +129,7 @@ class Jury:
             held: what they predicted.
             winner: the best of them for the whole graph.
             state: of the held-out nodes, from which a choice can be made, [n, state].
+            heard: what the candidates that a blend may be made of said of these nodes and others.
         """
         fold = folds_of(self.labels, self.seed)
         probabilities = [calibrated(wide(held[name]), self.labels, fold) for name in names]
@@ -126,7 +139,7 @@ class Jury:
             evidence = assess(state, reward, right, self.seed)
             chooser = fit_chooser(state, reward, self.seed)
             room = reachable(np.stack(probabilities), state, self.labels, self.seed)
-        return Verdict(names, winner, evidence, chooser, room, self._blend(np.stack(probabilities), fold))
+        return Verdict(names, winner, evidence, chooser, room, self._blend(names, heard))
 
     def mode(self, verdict: Verdict, held: Held) -> str:
         """The same for all, by one candidate or a blend; or each node's own, by whatever is best held out."""
@@ -154,14 +167,20 @@ class Jury:
         clear = gap.mean() > CAUTION * gap.std(ddof=1) / math.sqrt(len(gap))
         return trained[best if clear else 0]
 
-    def _blend(self, probabilities: Float, fold: NDArray[np.int64]) -> Blend | None:
+    def _blend(self, names: list[str], heard: Heard) -> Blend | None:
         """Return the blend of the candidates; None where the best of them is better, or nodes are too few."""
-        if len(probabilities) < 2 or len(self.labels) < FEWEST:
+        if len(heard.logits) < 2 or len(self.labels) < FEWEST:
             return None
-        shares = blend(probabilities, self.labels)
-        if shares.max() == 1.0 or blend_gain(probabilities, self.labels, self.merit, self.seed) < 0:
+        _, first, of = np.unique(heard.nodes, return_index=True, return_inverse=True)
+        fold = folds_of(heard.labels[first], self.seed)[of]
+        each = np.stack([calibrated(logits, heard.labels, fold) for logits in heard.logits.values()])
+        found = blend(each, heard.labels)
+        if found.max() == 1.0 or blend_gain(each, heard.labels, self.merit, self.seed, heard.nodes) < 0:
             return None
-        return Blend(shares, held_out_blend(probabilities, self.labels, fold))
+        shares = np.zeros(len(names))
+        shares[[names.index(name) for name in heard.logits]] = found
+        held_out = held_out_blend(each, heard.labels, fold)
+        return Blend(shares, held_out[: len(self.labels)])
 
     def _rewards(self, probabilities: list[Float]) -> tuple[Float, Float]:
         """Rewards and rightness; for balanced accuracy a node weighs by how rare its class is."""

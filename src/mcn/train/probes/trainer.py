@@ -14,9 +14,10 @@ from threadpoolctl import threadpool_limits
 
 from mcn.train.loop import Epoch, FitResult, Scores, Trainer, below
 from mcn.train.probes.choose import CAUTION, best_temperature
-from mcn.train.probes.jury import CHOOSABLE, Jury, Verdict, wide
+from mcn.train.probes.jury import CHOOSABLE, Heard, Jury, Verdict, wide
 from mcn.train.probes.network import BLEND, NODES, REFIT, Chosen, Decision
 from mcn.train.probes.plan import REFITS, Plan, Probe, options_of
+from mcn.train.probes.rounds import Rounds
 from mcn.train.probes.words import choosing_sentence
 from mcn.train.problem import Problem
 from mcn.train.processes import team
@@ -38,6 +39,9 @@ class ProbesTrainer(Trainer):
     over its runs; of equals the earlier, cheaper one. All runs of a candidate are kept, and predict together
     by the mean of their probabilities.
 
+    Some of the runs have training and validation nodes that are dealt out anew (`mcn.train.probes.rounds`):
+    they are not kept, but their scores are of other nodes and count as much.
+
     Instead of the winner a blend of candidates predicts, the same for all nodes, unless the best candidate is
     better when both are found on other nodes than they are judged on (`blend_gain`).
 
@@ -55,7 +59,9 @@ class ProbesTrainer(Trainer):
         self.plan: Plan = self.config.plan()
         self._kept: dict[str, list[dict[str, torch.Tensor]]] = {}
         self._logits: dict[str, list[torch.Tensor]] = {}
-        self._queue = [(probe.name, i) for i in range(self.plan.repeats) for probe in self.plan.probes]
+        self._dealt: dict[str, dict[int, torch.Tensor]] = {}
+        self._rounds = Rounds.of(self.problem.known, self.plan.repeats)
+        self._queue = [(probe.name, i) for i in range(self._rounds.total) for probe in self.plan.probes]
         self._jury = Jury(self.problem.val_labels.numpy(), self.config.metric, self.config.seed)
         self._refits: dict[str, Probe] = {}
         self._current: Trainer | None = None
@@ -114,7 +120,8 @@ class ProbesTrainer(Trainer):
         probe = _seeded(self._probe(self._name), self.config.seed * 1000 + self._repeat)
         inputs = self.problem.inputs
         own = inputs.chosen(probe, self._options()) if self._name in REFITS else inputs.of(probe)
-        found = work_of(probe.config).trainer(Problem(own, self.problem.known), probe.config)
+        known = self._rounds.known(self.problem.known, self._repeat, self.config.seed)
+        found = work_of(probe.config).trainer(Problem(own, known), probe.config)
         found.hold_out(self.config.seed)
         return found
 
@@ -143,21 +150,24 @@ class ProbesTrainer(Trainer):
             return False
         if current.epoch - self._risen < current.config.patience:
             return False
-        return self._clear(max((float(run["score"]) for run in self.runs), default=0.0), self._best_score)
+        same = [float(run["score"]) for run in self.runs if run["round"] == self._repeat]
+        return self._clear(max(same, default=0.0), self._best_score)
 
     def _is_behind(self, name: str) -> bool:
         """Whether a candidate's runs so far are clearly behind those of another."""
         if self.config.metric not in CHOOSABLE or not self._runs(name):
             return False
         means = {row["candidate"]: row["score"] for row in self.table()}
-        return self._clear(max(means.values()), means[name])
+        parts = len(self._rounds.scores(self.runs)[name]) if self._rounds.deals else 1
+        return self._clear(max(means.values()), means[name], parts)
 
-    def _clear(self, leader: float, other: float) -> bool:
+    def _clear(self, leader: float, other: float, parts: int = 1) -> bool:
         """Whether one share of right nodes is above another by `CAUTION` standard errors.
 
-        Two more nodes, one right and one wrong, keep the error of a perfect leader from being zero.
+        Two more nodes, one right and one wrong, keep the error of a perfect leader from being zero. `parts`
+        is on how many sets of validation nodes the shares rest.
         """
-        count = len(self._jury.labels)
+        count = len(self._jury.labels) * parts
         share = (leader * count + 1) / (count + 2)
         return leader - other > CAUTION * math.sqrt(share * (1 - share) / count)
 
@@ -169,11 +179,13 @@ class ProbesTrainer(Trainer):
     def _end(self, current: Trainer) -> None:
         result, held = current.finish(), current.held_out
         assert held is not None
+        labels = current.problem.val_labels.numpy()
         self.runs.append(
             {
                 "candidate": self._name,
                 "seed": current.config.seed,
-                "held_out": self._jury.merit(held.logits.softmax(1).numpy()),
+                "round": self._repeat,
+                "held_out": self._jury.merit(held.logits.softmax(1).numpy(), labels),
                 "score": result.val_score,
                 "accuracy": result.val_accuracy,
                 "loss": result.val_loss,
@@ -184,9 +196,12 @@ class ProbesTrainer(Trainer):
                 "outrun": not current.stopped and self.seconds < self._until,
             }
         )
-        weights = {k: v.detach().clone() for k, v in current.model.state_dict().items()}
-        self._kept.setdefault(self._name, []).append(weights)
-        self._logits.setdefault(self._name, []).append(held.logits.clone())
+        if self._rounds.deals_out(self._repeat):
+            self._dealt.setdefault(self._name, {})[self._repeat] = held.logits.clone()
+        else:
+            weights = {k: v.detach().clone() for k, v in current.model.state_dict().items()}
+            self._kept.setdefault(self._name, []).append(weights)
+            self._logits.setdefault(self._name, []).append(held.logits.clone())
         self._begin()
 
     def _decide(self) -> Verdict:
@@ -198,7 +213,19 @@ class ProbesTrainer(Trainer):
         table, state = self.table(), np.asarray(self.problem.inputs.node_state[self.problem.val])
         self._refits = self._refits_of(names, table)
         with threadpool_limits(1, "blas"):
-            return self._jury.decide(names, self._held, table[0]["candidate"], state)
+            return self._jury.decide(names, self._held, table[0]["candidate"], state, self._heard(table))
+
+    def _heard(self, table: list[dict[str, Any]]) -> Heard:
+        """Collect what candidates said of nodes in every round that the winner had; of those that had all."""
+        held, deals = self._held, sorted(self._dealt.get(table[0]["candidate"], {}))
+        parts = [self._rounds.known(self.problem.known, i, self.config.seed).val for i in deals]
+        nodes = np.concatenate([self.problem.val, *parts])
+        logits = {
+            probe.name: wide(torch.cat([held[probe.name], *(self._dealt[probe.name][i] for i in deals)]))
+            for probe in self.plan.probes
+            if probe.name in held and set(deals) <= set(self._dealt.get(probe.name, {}))
+        }
+        return Heard(nodes, self.problem.labels.numpy()[nodes], logits)
 
     def _options(self) -> NDArray[np.int64]:
         """Return the option in the shared stack that every node takes."""
@@ -243,7 +270,8 @@ class ProbesTrainer(Trainer):
         self.model.eval()
         problem.inputs.model = self.model
         predicting = verdict.winner if refit is None else refit
-        best = max(self._runs(predicting), key=lambda run: float(run["held_out"]))
+        given = [run for run in self._runs(predicting) if not self._rounds.deals_out(run["round"])]
+        best = max(given, key=lambda run: float(run["held_out"]))
         # Epochs are counted through all runs, as they stand in the log.
         before = sum(run["epochs"] for run in self.runs[: self.runs.index(best)])
         self.best_epoch = before + best["best_epoch"]
@@ -273,25 +301,24 @@ class ProbesTrainer(Trainer):
     def table(self) -> list[dict[str, Any]]:
         """Return the candidates, the winner first: mean score, and how far it is behind the winner.
 
-        The error of that is of the differences in pairs, over the seeds that both have.
+        The error of that is of the differences in pairs, over the seeds, or the parts, that both have.
         """
-        by_name: dict[str, list[float]] = {}
-        for run in self.runs:
-            if run["candidate"] not in REFITS:
-                by_name.setdefault(run["candidate"], []).append(float(run["held_out"]))
-        means = {name: float(np.mean(scores)) for name, scores in by_name.items()}
+        tried = [run for run in self.runs if run["candidate"] not in REFITS]
+        by_name = self._rounds.scores(tried)
+        means = {name: float(np.mean(list(scores.values()))) for name, scores in by_name.items()}
         places = [probe.name for probe in self.plan.probes]
         order = sorted(means, key=lambda name: (-means[name], places.index(name)))
         rows = []
         for name in order:
-            shared = min(len(by_name[order[0]]), len(by_name[name]))
-            gaps = np.subtract(by_name[order[0]][:shared], by_name[name][:shared])
-            error = float(gaps.std(ddof=1) / math.sqrt(shared)) if shared > 1 and name != order[0] else None
+            own, best = by_name[name], by_name[order[0]]
+            gaps = np.array([best[unit] - own[unit] for unit in own if unit in best])
+            several = len(gaps) > 1 and name != order[0]
+            error = float(gaps.std(ddof=1) / math.sqrt(len(gaps))) if several else None
             seconds = [run["seconds"] for run in self._runs(name)]
             rows.append(
                 {
                     "candidate": name,
-                    "runs": len(by_name[name]),
+                    "runs": len(self._runs(name)),
                     "score": means[name],
                     "behind": means[order[0]] - means[name],
                     "behind_error": error,
@@ -328,8 +355,9 @@ class ProbesTrainer(Trainer):
             for name, runs in self._logits.items()
             for number, value in enumerate(runs)
         }
+        dealt = {f"dealt.{name}.{i}": value for name, own in self._dealt.items() for i, value in own.items()}
         current = {} if self._current is None else self._current.tensors()
-        return kept | held | {f"current.{name}": value for name, value in current.items()}
+        return kept | held | dealt | {f"current.{name}": value for name, value in current.items()}
 
     def state(self) -> dict[str, Any]:
         """All plain values."""
@@ -349,10 +377,13 @@ class ProbesTrainer(Trainer):
         """Go on from what `tensors` and `state` gave; what was decided is decided again, by the same."""
         self.epoch, self.stopped, self.seconds = state["epoch"], state["stopped"], state["seconds"]
         self.runs = state["runs"]
-        kept, held = below("kept.", tensors), below("held.", tensors)
-        self._kept, self._logits = {}, {}
+        kept, held, dealt = (below(f"{what}.", tensors) for what in ("kept", "held", "dealt"))
+        self._kept, self._logits, self._dealt = {}, {}, {}
         for run in self.runs:
-            name = run["candidate"]
+            name, number = run["candidate"], run["round"]
+            if self._rounds.deals_out(number):
+                self._dealt.setdefault(name, {})[number] = dealt[f"{name}.{number}"].clone()
+                continue
             own = self._kept.setdefault(name, [])
             self._logits.setdefault(name, []).append(held[f"{name}.{len(own)}"].clone())
             own.append({k: v.clone() for k, v in below(f"{name}.{len(own)}.", kept).items()})
