@@ -46,6 +46,19 @@ def test_few_labels_keep_twenty_per_class(tmp_path: Path) -> None:
     assert "per class for training" in _load(tmp_path, "label", rare).report[-1]
 
 
+def test_whether_chance_decided_is_known(tmp_path: Path) -> None:
+    """Parts that somebody decided on, or that a time or a group tells apart, must not be mixed later."""
+    parts = [f"{label},{['train', 'train', 'val', 'test'][place % 4]}" for place, label in enumerate(ROWS)]
+    years = [f"{label},{2000 + place}" for place, label in enumerate(ROWS)]
+    assert _load(tmp_path, "label", ROWS).split_at_random
+    assert _load(tmp_path, "label", ROWS, folds=4).split_at_random
+    assert _load(tmp_path, "label,split", parts, split="20-per-class").split_at_random
+    assert _load(tmp_path, "label,split", parts, split="60/20/20").split_at_random
+    assert not _load(tmp_path, "label,split", parts).split_at_random
+    assert not _load(tmp_path, "label,mine", parts, split="mine").split_at_random
+    assert not _load(tmp_path, "label,year", years, split_by="year").split_at_random
+
+
 def test_large_graphs_are_capped() -> None:
     raw = RawTable("n.csv", ["id"], [], [])
     y = np.arange(100_000) % 4

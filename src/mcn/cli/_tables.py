@@ -96,6 +96,9 @@ def print_candidates(result: dict[str, Any]) -> None:
             behind = f", {scale * row['behind']:.{digits}f}{error}{unit} behind"
         score = shown(metric, abs(row["score"]))
         print(f"candidate {row['candidate']}: {metric} {score} on validation nodes, {runs}{behind}")
+    if deals := result.get("deals"):
+        times = "once" if deals == 1 else f"{deals} times"
+        print(f"candidates were also judged with training and validation nodes dealt out anew, {times}")
 
 
 def simpler(alone: dict[str, float | None], metric: str) -> str:

@@ -245,7 +245,7 @@ def _result(
         "scores": own[0]["scores"],
         "alone": own[0]["alone"],
         "remarks": own[0]["remarks"],
-        **{key: own[0][key] for key in ("candidates", "choosing") if key in own[0]},
+        **{key: own[0][key] for key in ("candidates", "choosing", "deals") if key in own[0]},
         "config": config.to_dict(),
         "out": str(folder),
     }

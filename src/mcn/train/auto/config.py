@@ -74,7 +74,7 @@ class AutoConfig(BatchedSettings):
         3,
         "Runs of each candidate, with seeds of their own, as far as the time allows; they predict together. "
         "Where chance drew the split, further ones on parts that are dealt out anew help to choose. "
-        "A candidate that is clearly behind after a run has no further ones.",
+        "A candidate that is clearly behind sits out.",
         at_least(1, 1000),
         since="0.2.0",
     )

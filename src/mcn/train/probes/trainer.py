@@ -33,7 +33,7 @@ class ProbesTrainer(Trainer):
     the budget. A run that is still going when its time is over ends there with the best weights it had.
 
     A candidate that is clearly behind another ends when its score has not risen for its patience, whatever
-    its loss does; and it has no further runs.
+    its loss does; and it sits out further rounds, until the others turn out to be no better.
 
     The winner for the whole graph is the candidate with the best mean held-out score (`mcn.train.held_out`)
     over its runs; of equals the earlier, cheaper one. All runs of a candidate are kept, and predict together
@@ -329,7 +329,10 @@ class ProbesTrainer(Trainer):
 
     def notes(self) -> dict[str, Any]:
         """Return the table, all runs of the candidates, and the evidence for choosing per node."""
+        deals = {run["round"] for run in self.runs if self._rounds.deals_out(run["round"])}
         found: dict[str, Any] = {"candidates": self.table(), "candidate_runs": self.runs}
+        if deals:
+            found["deals"] = len(deals)
         if self._verdict is not None and self._verdict.chooser is not None:
             held = self._held
             mode = self._jury.mode(self._verdict, held)

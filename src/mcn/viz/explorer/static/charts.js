@@ -121,24 +121,12 @@ function lineChart(title, epochs, lines, kept, asPercent) {
   return el("div", {}, key, chart);
 }
 
-/** Where on the curves the weights were kept; with candidates, whose runs follow each other there, among all epochs. */
-function keptEpoch(summary) {
-  const runs = summary.candidate_runs || [];
-  if (!runs.length || !summary.candidates || !summary.candidates.length) return summary.best_epoch;
-  let before = 0, best = null;
-  for (const run of runs) {
-    if (run.candidate === summary.candidates[0].candidate && (best === null || run.score > best.score)) best = { score: run.score, epoch: before + run.best_epoch };
-    before += run.epochs;
-  }
-  return best === null ? summary.best_epoch : best.epoch;
-}
-
 /** Title and chart of accuracy and loss. */
 function trainingCurves(meta) {
   const { curves, summary } = meta;
   const pair = (name) => [
     { name: "training", values: curves[`train_${name}`], colour: look(1).colour, dash: "5 3" },
     { name: "validation", values: curves[`val_${name}`], colour: look(0).colour, dash: null }];
-  return [["Accuracy while training", lineChart("accuracy", curves.epoch, pair("accuracy"), keptEpoch(summary), true)],
-    ["Loss while training", lineChart("loss", curves.epoch, pair("loss"), keptEpoch(summary), false)]];
+  return [["Accuracy while training", lineChart("accuracy", curves.epoch, pair("accuracy"), summary.best_epoch, true)],
+    ["Loss while training", lineChart("loss", curves.epoch, pair("loss"), summary.best_epoch, false)]];
 }
