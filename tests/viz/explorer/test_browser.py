@@ -14,8 +14,8 @@ import pytest
 from mcn.data import load_dataset
 from mcn.train import load_run, train_run
 from mcn.train.auto.config import AutoConfig
-from mcn.train.probes.rounds import DEALS
 from mcn.train.metrics import METRICS
+from mcn.train.probes.rounds import DEALS
 from mcn.viz import Explanation, explain, write_explorer, write_report
 from mcn.viz.statistics import calibrations
 from tests.train.test_stored import STORED
