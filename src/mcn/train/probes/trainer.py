@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from mcn.train.loop import Epoch, FitResult, Scores, Trainer, below
-from mcn.train.probes.choose import CAUTION, best_temperature
+from mcn.train.probes.choose import best_temperature
 from mcn.train.probes.jury import CHOOSABLE, Heard, Jury, Verdict, wide
 from mcn.train.probes.network import BLEND, NODES, REFIT, Chosen, Decision
 from mcn.train.probes.plan import REFITS, Plan, Probe, options_of
 from mcn.train.probes.rounds import Rounds
+from mcn.train.probes.standings import clearly_above, standings
 from mcn.train.probes.words import choosing_sentence
 from mcn.train.problem import Problem
 from mcn.train.processes import team
@@ -151,7 +152,7 @@ class ProbesTrainer(Trainer):
         if current.epoch - self._risen < current.config.patience:
             return False
         same = [float(run["score"]) for run in self.runs if run["round"] == self._repeat]
-        return self._clear(max(same, default=0.0), self._best_score)
+        return clearly_above(max(same, default=0.0), self._best_score, len(self._jury.labels))
 
     def _is_behind(self, name: str) -> bool:
         """Whether a candidate's runs so far are clearly behind those of another."""
@@ -159,17 +160,7 @@ class ProbesTrainer(Trainer):
             return False
         means = {row["candidate"]: row["score"] for row in self.table()}
         parts = len(self._rounds.scores(self.runs)[name]) if self._rounds.deals else 1
-        return self._clear(max(means.values()), means[name], parts)
-
-    def _clear(self, leader: float, other: float, parts: int = 1) -> bool:
-        """Whether one share of right nodes is above another by `CAUTION` standard errors.
-
-        Two more nodes, one right and one wrong, keep the error of a perfect leader from being zero. `parts`
-        is on how many sets of validation nodes the shares rest.
-        """
-        count = len(self._jury.labels) * parts
-        share = (leader * count + 1) / (count + 2)
-        return leader - other > CAUTION * math.sqrt(share * (1 - share) / count)
+        return clearly_above(max(means.values()), means[name], parts * len(self._jury.labels))
 
     @property
     def _held(self) -> dict[str, torch.Tensor]:
@@ -299,33 +290,9 @@ class ProbesTrainer(Trainer):
         return found
 
     def table(self) -> list[dict[str, Any]]:
-        """Return the candidates, the winner first: mean score, and how far it is behind the winner.
-
-        The error of that is of the differences in pairs, over the seeds, or the parts, that both have.
-        """
+        """Return how the candidates stand, the best first (`mcn.train.probes.standings`)."""
         tried = [run for run in self.runs if run["candidate"] not in REFITS]
-        by_name = self._rounds.scores(tried)
-        means = {name: float(np.mean(list(scores.values()))) for name, scores in by_name.items()}
-        places = [probe.name for probe in self.plan.probes]
-        order = sorted(means, key=lambda name: (-means[name], places.index(name)))
-        rows = []
-        for name in order:
-            own, best = by_name[name], by_name[order[0]]
-            gaps = np.array([best[unit] - own[unit] for unit in own if unit in best])
-            several = len(gaps) > 1 and name != order[0]
-            error = float(gaps.std(ddof=1) / math.sqrt(len(gaps))) if several else None
-            seconds = [run["seconds"] for run in self._runs(name)]
-            rows.append(
-                {
-                    "candidate": name,
-                    "runs": len(self._runs(name)),
-                    "score": means[name],
-                    "behind": means[order[0]] - means[name],
-                    "behind_error": error,
-                    "seconds_per_run": float(np.mean(seconds)),
-                }
-            )
-        return rows
+        return standings(tried, self._rounds, [probe.name for probe in self.plan.probes])
 
     def notes(self) -> dict[str, Any]:
         """Return the table, all runs of the candidates, and the evidence for choosing per node."""
