@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 
+import mcn
 from mcn.nn import MCN
 from mcn.nn.feature_rows import FeatureRows
 from mcn.nn.graph_rows import StackRows
@@ -55,6 +56,38 @@ def test_the_same_bits_as_the_full_pass(changes: dict[str, Any]) -> None:
     torch.testing.assert_close(in_sevens.logits, full)
     some = np.array([8, 3, 41])
     assert torch.equal(infer(model, FeatureRows(x), StackRows(stack), some, chunk=chunk).logits, full[some])
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{}, {"num_layers": 3}, {"motif_attention": False, "self_attention": False}, {"self_attention": False}],
+)
+@pytest.mark.parametrize("choice", [None, 2])
+def test_only_what_some_nodes_hear_is_computed(changes: dict[str, Any], choice: int | None) -> None:
+    """On a graph of which they hear a small part: a ring, and two nodes with all motifs between them."""
+    size = 1500
+    ring = np.stack([np.arange(size), (np.arange(size) + 1) % size])
+    chords = np.stack([np.arange(0, size, 5), (np.arange(0, size, 5) + 2) % size])
+    counts = mcn.count_motifs(np.concatenate([ring, chords], axis=1), size)
+    stack = mcn.MotifStack.from_counts(counts, motifs=["edge", "triangle"], steps=2, psi="symmetric")
+    x, some = torch.randn(size, 9), np.array([700, 3, 1201])
+    model = network(9, motifs=2, **changes)
+    asked: list[int] = []
+
+    def features(nodes: Any) -> Any:
+        asked.extend(nodes.tolist())
+        return FeatureRows(x)(nodes)
+
+    found = infer(model, features, StackRows(stack), some, choice=choice, chunk=64)
+    full, choices = model(x, stack, choice=choice, return_choices=True)
+    assert torch.equal(found.logits, full[some])
+    hears_all = changes == {"self_attention": False} and choice is None  # choices change others' degrees
+    assert len(asked) == size if hears_all else len(asked) <= 192
+    for own, chosen in zip(found.choices, choices, strict=True):
+        known = own >= 0
+        assert known.sum() >= 3
+        if choice is None:
+            assert (own == (chosen.motif * 2 + chosen.step - 1).numpy())[known].all()
 
 
 @pytest.mark.parametrize("self_attention", [True, False])

@@ -1,8 +1,8 @@
-"""Exact inference for all nodes, one layer after the other and a chunk of rows at a time."""
+"""Exact inference, one layer after the other and a chunk of rows at a time."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,13 +17,13 @@ from mcn.nn.model import MCN
 from mcn.nn.selector import greedy
 
 _ROWS = 16384  # nodes whose rows are in memory at a time
+_ROUND = 64  # nodes of an earlier layer come in multiples of this
 
 
 class Inferred(NamedTuple):
     """What a network says of some nodes.
 
-    logits: [n, C]. choices: int64 [layers, N], ``t·K + (k-1)``; in the last layer -1 for nodes that were not
-    asked for.
+    logits: [n, C]. choices: int64 [layers, N], ``t·K + (k-1)``; -1 for nodes that no node asked for hears.
     """
 
     logits: torch.Tensor
@@ -45,8 +45,9 @@ def infer(
     On the CPU the bits are the same if `chunk` is a multiple of 64 and torch has one thread: torch's ELU
     rounds the last few numbers of a tensor differently.
 
-    Every layer is computed for all nodes before the next one, a chunk of rows of Â at a time. Memory holds
-    H W of one layer and of the next, N × (heads × hidden) numbers, and the rows of one chunk.
+    Every layer is computed for all nodes that the next one may need (`_reached`) before that one, a chunk of
+    rows of Â at a time. Memory holds H W of one layer and of the next, (heads × hidden) numbers for each of
+    these nodes, and the rows of one chunk.
 
     Args:
         model: the network; its mode does not matter.
@@ -60,18 +61,82 @@ def infer(
     wanted = np.arange(count) if rows is None else rows
     choices = np.full((model.num_layers, count), -1, np.int64)
     convs: list[Any] = list(model.convs)
-    z = _filled(
-        count, ((nodes, _transform(convs[0], features(nodes))) for nodes in _chunks(np.arange(count), chunk))
-    )
+    sources = _sources(convs, graph, wanted, choice, chunk)
+    own = sources[0]
+    z = _filled(len(own), (_transform(convs[0], features(nodes)) for nodes in _chunks(own, chunk)))
     for layer, conv in enumerate(convs):
         last = layer + 1 == len(convs)
-        parts = _layer(conv, z, graph, wanted if last else np.arange(count), choice, choices[layer], chunk)
+        targets = wanted if last else sources[layer + 1]
+        parts = _layer(
+            conv, _Heard.of(z, sources[layer], count), graph, targets, choice, choices[layer], chunk
+        )
         if last:
-            logits = torch.cat([out for _, out in parts])
-            return Inferred(logits + model.offset, choices)
+            return Inferred(torch.cat(list(parts)) + model.offset, choices)
         after = convs[layer + 1]
-        z = _filled(count, ((nodes, _transform(after, torch.nn.functional.elu(out))) for nodes, out in parts))
+        z = _filled(len(targets), (_transform(after, torch.nn.functional.elu(out)) for out in parts))
     raise AssertionError("a network has at least one layer")
+
+
+class _Heard(NamedTuple):
+    """H W of the nodes that a layer hears, and the place of each node among them; None if these are all."""
+
+    z: torch.Tensor
+    place: NDArray[np.int32] | None
+
+    @classmethod
+    def of(cls, z: torch.Tensor, nodes: NDArray[np.int64], count: int) -> _Heard:
+        if len(nodes) == count:
+            return cls(z, None)
+        place = np.full(count, -1, np.int32)
+        place[nodes] = np.arange(len(nodes), dtype=np.int32)
+        return cls(z, place)
+
+    def rows(self, rows: Rows) -> Rows:
+        """Return rows with places for node ids."""
+        return rows if self.place is None else Rows(rows.indptr, self.place[rows.indices], rows.values)
+
+    def places(self, nodes: NDArray[np.int64]) -> torch.Tensor:
+        own = nodes if self.place is None else self.place[nodes].astype(np.int64)
+        return torch.from_numpy(own).to(self.z.device)
+
+
+def _sources(
+    convs: list[Any], graph: GraphRows, wanted: NDArray[np.int64], choice: int | None, chunk: int
+) -> list[NDArray[np.int64]]:
+    """Return the nodes that each layer hears, the input layer first."""
+    found = [wanted]
+    for conv in reversed(convs):
+        chooses = choice is None and conv.selector is not None
+        # Without self-attention a choice also changes the degrees that others see.
+        known = conv.self_attention or not chooses
+        options = range(graph.options) if chooses else [choice or 0]
+        everyone = len(found[0]) == graph.num_nodes or not known
+        found.insert(
+            0,
+            np.arange(graph.num_nodes) if everyone else _reached(graph, found[0], options, chooses, chunk),
+        )
+    return found[:-1]
+
+
+def _reached(
+    graph: GraphRows, nodes: NDArray[np.int64], options: Iterable[int], base: bool, chunk: int
+) -> NDArray[np.int64]:
+    """Return the nodes in the rows of `nodes`, in ascending order; all if these are half of the graph.
+
+    Where only some are asked for, as in validation, this is what makes it cheap. Their number is filled up to
+    a multiple of `_ROUND`, so that the last of them go through the same instructions as the others.
+    """
+    seen = np.zeros(graph.num_nodes, bool)
+    seen[nodes] = True
+    for part in _chunks(nodes, chunk):
+        for option in options:
+            seen[graph.exact(part, np.full(len(part), option, np.int64)).indices] = True
+        if base:
+            seen[graph.exact_base(part).indices] = True
+        if 2 * seen.sum() > len(seen):
+            return np.arange(len(seen))
+    seen[np.flatnonzero(~seen)[: -int(seen.sum()) % _ROUND]] = True
+    return np.flatnonzero(seen)
 
 
 def _chunks(nodes: NDArray[np.int64], size: int) -> Iterator[NDArray[np.int64]]:
@@ -79,14 +144,15 @@ def _chunks(nodes: NDArray[np.int64], size: int) -> Iterator[NDArray[np.int64]]:
         yield nodes[start : start + size]
 
 
-def _filled(count: int, parts: Iterator[tuple[NDArray[np.int64], torch.Tensor]]) -> torch.Tensor:
-    """Put the parts of all nodes, which come in order, into one tensor."""
+def _filled(count: int, parts: Iterator[torch.Tensor]) -> torch.Tensor:
+    """Put parts, which come in order, into one tensor."""
     whole: torch.Tensor | None = None
-    for nodes, part in parts:
+    at = 0
+    for part in parts:
         if whole is None:
             whole = part.new_empty(count, part.shape[1])
-        if len(nodes):
-            whole[int(nodes[0]) : int(nodes[-1]) + 1] = part
+        whole[at : at + len(part)] = part
+        at += len(part)
     assert whole is not None
     return whole
 
@@ -99,14 +165,15 @@ def _transform(conv: Any, x: Any) -> torch.Tensor:
 
 def _layer(
     conv: Any,
-    z: torch.Tensor,
+    heard: _Heard,
     graph: GraphRows,
     targets: NDArray[np.int64],
     pin: int | None,
     choices: NDArray[np.int64],
     chunk: int,
-) -> Iterator[tuple[NDArray[np.int64], torch.Tensor]]:
+) -> Iterator[torch.Tensor]:
     """Yield what a layer computes for its targets, a chunk at a time; note their choices."""
+    z = heard.z
     chooses = pin is None and conv.selector is not None
     if not chooses:
         choices[targets] = pin or 0
@@ -117,7 +184,7 @@ def _layer(
         choices[everyone] = pin or 0
         if chooses:
             for nodes in _chunks(everyone, chunk):
-                choices[nodes] = _choose(conv, z, graph, nodes)
+                choices[nodes] = _choose(conv, heard, graph, nodes)
         degrees = np.empty(graph.num_nodes)
         for option in np.unique(choices):
             own = choices == option
@@ -126,18 +193,18 @@ def _layer(
     logits = ops.head_logits(heads, conv.att_src, conv.att_dst, len(z)) if conv.self_attention else None
     for nodes in _chunks(targets, chunk):
         if chooses and conv.self_attention:
-            choices[nodes] = _choose(conv, z, graph, nodes)
+            choices[nodes] = _choose(conv, heard, graph, nodes)
         weights = graph.exact(nodes, choices[nodes])
         if logits is None:
             assert degrees is not None
-            weights = _normalised(weights, nodes, 1.0 / np.sqrt(degrees))
+            weights = heard.rows(_normalised(weights, nodes, 1.0 / np.sqrt(degrees)))
             out = ops.propagate(z, weights).view(len(nodes), conv.heads, -1)
         else:
             s_src, s_dst = logits
             how = Attention(conv.prior, conv.negative_slope)
-            out = ops.attend(heads, s_dst[torch.from_numpy(nodes).to(z.device)], s_src, weights, how)
+            out = ops.attend(heads, s_dst[heard.places(nodes)], s_src, heard.rows(weights), how)
         out = out.flatten(1) if conv.concat or conv.heads == 1 else out.mean(1)
-        yield nodes, out if conv.bias is None else ops.add_bias(out, conv.bias)
+        yield out if conv.bias is None else ops.add_bias(out, conv.bias)
 
 
 def _normalised(rows: Rows, nodes: NDArray[np.int64], root: NDArray[np.float64]) -> Rows:
@@ -147,10 +214,11 @@ def _normalised(rows: Rows, nodes: NDArray[np.int64], root: NDArray[np.float64])
     return Rows(rows.indptr, rows.indices, values.astype(rows.values.dtype))
 
 
-def _choose(conv: Any, z: torch.Tensor, graph: GraphRows, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
+def _choose(conv: Any, heard: _Heard, graph: GraphRows, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the most probable choices of some nodes."""
+    z = heard.z
     counts = torch.from_numpy(graph.counts(nodes)).to(z.device, z.dtype)
-    state = torch.cat([ops.propagate(z, graph.exact_base(nodes)), counts], 1)
+    state = torch.cat([ops.propagate(z, heard.rows(graph.exact_base(nodes))), counts], 1)
     motif, step = greedy(*conv.selector(state))
     found: NDArray[np.int64] = (motif * graph.steps + step).cpu().numpy()
     return found
