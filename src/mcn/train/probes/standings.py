@@ -34,6 +34,7 @@ def standings(runs: list[dict[str, Any]], rounds: Rounds, order: list[str]) -> l
             {
                 "candidate": name,
                 "runs": len(seconds),
+                "pairs": len(gaps),
                 "score": means[name],
                 "behind": means[ranked[0]] - means[name],
                 "behind_error": float(gaps.std(ddof=1) / math.sqrt(len(gaps))) if several else None,
@@ -41,6 +42,14 @@ def standings(runs: list[dict[str, Any]], rounds: Rounds, order: list[str]) -> l
             }
         )
     return rows
+
+
+def several_behind(row: dict[str, Any]) -> bool:
+    """Whether a candidate is behind the best by `CAUTION` standard errors, by three pairs of runs at least.
+
+    For metrics that are no share of right nodes, whose error a single run does not tell.
+    """
+    return bool(row["pairs"] >= 3 and row["behind"] > CAUTION * (row["behind_error"] or 0.0))
 
 
 def clearly_above(leader: float, other: float, count: int) -> bool:

@@ -18,7 +18,7 @@ from mcn.train.probes.jury import CHOOSABLE, Heard, Jury, Verdict, wide
 from mcn.train.probes.network import BLEND, NODES, REFIT, Chosen, Decision
 from mcn.train.probes.plan import REFITS, Plan, Probe, options_of
 from mcn.train.probes.rounds import Rounds
-from mcn.train.probes.standings import clearly_above, standings
+from mcn.train.probes.standings import clearly_above, several_behind, standings
 from mcn.train.probes.words import choosing_sentence
 from mcn.train.problem import Problem
 from mcn.train.processes import team
@@ -156,11 +156,14 @@ class ProbesTrainer(Trainer):
 
     def _is_behind(self, name: str) -> bool:
         """Whether a candidate's runs so far are clearly behind those of another."""
-        if self.config.metric not in CHOOSABLE or not self._runs(name):
+        rows = self.table()
+        own = next((row for row in rows if row["candidate"] == name), None)
+        if own is None:
             return False
-        means = {row["candidate"]: row["score"] for row in self.table()}
+        if self.config.metric not in CHOOSABLE:
+            return several_behind(own)
         parts = len(self._rounds.scores(self.runs)[name]) if self._rounds.deals else 1
-        return clearly_above(max(means.values()), means[name], parts * len(self._jury.labels))
+        return clearly_above(rows[0]["score"], own["score"], parts * len(self._jury.labels))
 
     @property
     def _held(self) -> dict[str, torch.Tensor]:
