@@ -28,20 +28,9 @@ from mcn.train.problem import Problem
 from mcn.train.recipes import work_of
 
 SETS = (
-    *("strong-ties", "texas", "texas-drawn", "wisconsin", "wisconsin-drawn"),
-    *(
-        "chameleon-filtered",
-        "chameleon-filtered-drawn",
-        "actor",
-        "minesweeper",
-        "amazon-photo",
-        "airports-usa",
-        "cora",
-        "cora-drawn",
-        "citeseer",
-        "citeseer-drawn",
-    ),
-    *("pubmed", "pubmed-drawn", "dd7"),
+    *("strong-ties", "texas", "texas-drawn", "wisconsin", "wisconsin-drawn", "chameleon-filtered"),
+    *("chameleon-filtered-drawn", "actor", "minesweeper", "amazon-photo", "airports-usa", "cora"),
+    *("cora-drawn", "citeseer", "citeseer-drawn", "pubmed", "pubmed-drawn", "dd7"),
 )
 """The sets of the study. Settings are the defaults of `mcn.MCNConfig` on all of them."""
 DRAWN = {
