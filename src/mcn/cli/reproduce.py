@@ -82,7 +82,7 @@ def run(
     strong ties do not. figure3: who heard whom in a trained network, and by which choice. figure4: the motif
     each node of Cora chose, and with --seeds where in the graph those nodes stand, over several runs.
     beyond: motif views beside the paper's networks, with and without motifs (docs/beyond.md). choice: what
-    choosing per node is worth, one setting on twelve sets (docs/choice.md); --seeds is the number of splits,
+    choosing per node is worth, one setting for all sets (docs/choice.md); --seeds is the number of splits,
     and --methods auto asks for the recipe auto, which takes minutes on each.
 
     Tables come with a report (report.md, report.html): the paper's values, ours, ranks, whether a
