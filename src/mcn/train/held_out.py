@@ -44,8 +44,9 @@ class HeldOut:
         self._labels, self._metric = labels, metric
         self.fold = folds_of(labels.numpy(), seed)
         self.logits = torch.empty(0)
-        self._sizes = np.bincount(self.fold)
-        self._own = [torch.from_numpy(self.fold == number) for number in range(len(self._sizes))]
+        sizes = np.bincount(self.fold)
+        self._own = [torch.from_numpy(self.fold == number) for number in range(len(sizes))]
+        self._itself, self._others = np.eye(len(sizes), dtype=bool), np.maximum(len(labels) - sizes, 1)
         self._rules = [stopping_rule(stopping, 1) for _ in self._own]
 
     def update(self, logits: torch.Tensor) -> None:
@@ -62,9 +63,9 @@ class HeldOut:
     def _of_others(self, values: torch.Tensor) -> list[float]:
         """Return the mean of the nodes that are not in a fold, for every fold."""
         sums = np.bincount(self.fold, values.numpy().astype(np.float64))
-        sizes = len(self.fold) - self._sizes
         # Not the sum of all less the fold's own: that would let rounding tell of it.
-        return [float(np.delete(sums, i).sum()) / max(int(size), 1) for i, size in enumerate(sizes)]
+        means: list[float] = (np.where(self._itself, 0.0, sums).sum(1) / self._others).tolist()
+        return means
 
     def _score(self, logits: torch.Tensor, own: torch.Tensor, accuracy: float) -> float:
         """Return the metric on the nodes outside a fold, on which the accuracy is known."""
