@@ -85,9 +85,10 @@ def test_the_running_mean_of_the_weights_is_validated_and_kept(batch_size: int) 
         assert trainer.final_scores().loss == pytest.approx(epoch.val_loss, rel=1e-6)
 
 
-def test_later_the_mean_remembers_a_hundred_steps_or_an_epoch() -> None:
-    assert mean_share(197, 10) == pytest.approx(2 / 199)
-    assert mean_share(198, 10) == mean_share(10_000, 10) == 1 / 100
+def test_later_the_mean_remembers_three_epochs_or_a_hundred_steps_or_an_epoch() -> None:
+    assert mean_share(57, 10) == pytest.approx(2 / 59)
+    assert mean_share(58, 10) == mean_share(10_000, 10) == 1 / 30
+    assert mean_share(10_000, 60) == 1 / 100
     assert mean_share(10_000, 400) == 1 / 400
     assert mean_share(0, 1) == mean_share(77, 1) == 1.0
 

@@ -28,7 +28,7 @@ from mcn.train.mean_weights import MeanWeights
 from mcn.train.processes import team
 
 MEMORY = 100
-"""Steps that the running mean of the weights remembers at least."""
+"""Steps that the running mean of the weights remembers at most, unless an epoch has more."""
 
 
 @dataclass
@@ -191,17 +191,21 @@ class BatchTrainer(MCNTrainer):
 def mean_share(number: int, per_epoch: int) -> float:
     """Return the share of a step's weights in their running mean.
 
-    The mean forgets with a memory of a hundred steps, or of an epoch's if these are more. Before it is that
-    old, later steps weigh more, in proportion to their number: the first weights are soon forgotten.
+    The mean forgets with a memory of three epochs, but of a hundred steps at most, or an epoch's if these are
+    more. Before it is that old, later steps weigh more, in proportion to their number: the first weights are
+    soon forgotten.
 
     Args:
         number: of the step, counted through all epochs from 0.
         per_epoch: steps of an epoch; with one, the mean is the weights themselves.
 
     >>> [mean_share(number, 10) for number in (0, 1, 2, 3, 999)]
-    [1.0, 0.6666666666666666, 0.5, 0.4, 0.01]
+    [1.0, 0.6666666666666666, 0.5, 0.4, 0.03333333333333333]
     """
-    return 1.0 if per_epoch == 1 else max(1 / max(MEMORY, per_epoch), 2 / (number + 2))
+    if per_epoch == 1:
+        return 1.0
+    memory = max(min(MEMORY, 3 * per_epoch), per_epoch)
+    return max(1 / memory, 2 / (number + 2))
 
 
 class _Loss(torch.nn.Module):
