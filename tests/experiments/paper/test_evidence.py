@@ -45,6 +45,28 @@ def test_what_a_ledger_has_is_written_and_read(tmp_path: Path) -> None:
     assert [one.same for one in check(entries, [wrong], 5, jobs=1)] == [False]
 
 
+def test_what_the_file_has_stays_beside_what_another_ledger_adds(tmp_path: Path) -> None:
+    entries = [entry("majority", 2), entry("lp", 1)]
+    first, second = Ledger(tmp_path / "one.sqlite"), Ledger(tmp_path / "two.sqlite")
+    first.add(run_unit(entries[0].units[0]))
+    first.add(run_unit(entries[1].units[0]))
+    second.add(run_unit(entries[0].units[1]))
+    path = write_kept(tmp_path, "table2", entries, first)
+    before = read_kept(path)
+    write_kept(tmp_path, "table2", entries, second)
+    found = read_kept(path)
+    assert [(run.method, run.seed) for run in found] == [("majority", 0), ("majority", 1), ("lp", 0)]
+    assert [found[0], found[2]] == before
+    with path.open("a") as file:
+        file.write("cora,gat,200,0.5,0.5,7,0.1,0.2.0,ffffffffffffffff\n")
+    write_kept(tmp_path, "table2", entries, second)
+    assert read_kept(path) == [replace(kept("gat", 200, 0.5, "cora"), epochs=7, key="f" * 16), *found]
+    stale = path.read_text().replace(before[0].key, "0" * 16)  # as of other settings
+    path.write_text(stale)
+    write_kept(tmp_path, "table2", entries, second)
+    assert [(run.method, run.seed) for run in read_kept(path)] == [("majority", 1), ("lp", 0)]
+
+
 def test_cells_say_what_is_missing() -> None:
     runs = [kept("majority", 0, 0.25), kept("majority", 1, 0.75), kept("lp", 1, 0.5)]
     entries, cells = kept_cells([entry("majority", 2), entry("lp", 2), entry("ica", 2)], runs)

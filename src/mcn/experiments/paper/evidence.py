@@ -66,14 +66,23 @@ def path_of(folder: str | os.PathLike[str], table: str) -> Path:
 
 
 def write_kept(folder: str | os.PathLike[str], table: str, entries: Iterable[Entry], ledger: Ledger) -> Path:
-    """Write the runs of a table that a ledger has, in the order of the table."""
-    found = []
-    for entry in entries:
+    """Write the runs of a table that a ledger has, and those that the file has already, in the table's order.
+
+    A run in the file whose key is not one of the table's any more (other settings, other data) is dropped;
+    runs on data sets that `entries` leaves out stay as they are, before the others.
+    """
+    path, planned = path_of(folder, table), list(entries)
+    before = {run.key: run for run in read_kept(path)} if path.exists() else {}
+    datasets = {entry.dataset for entry in planned}
+    found = [run for run in before.values() if run.dataset not in datasets]
+    for entry in planned:
         for unit in entry.units:
-            row = ledger.get(unit.key())
+            key = unit.key()
+            row = ledger.get(key)
             if row is not None and row["error"] is None:
                 found.append(_kept(entry, row))
-    path = path_of(folder, table)
+            elif key[:_KEY] in before:
+                found.append(before[key[:_KEY]])
     path.parent.mkdir(parents=True, exist_ok=True)
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
