@@ -64,7 +64,7 @@ def test_what_the_file_has_stays_beside_what_another_ledger_adds(tmp_path: Path)
     stale = path.read_text().replace(before[0].key, "0" * 16)  # as of other settings
     path.write_text(stale)
     write_kept(tmp_path, "table2", entries, second)
-    assert [(run.method, run.seed) for run in read_kept(path)] == [("majority", 1), ("lp", 0)]
+    assert [(run.method, run.seed) for run in read_kept(path)] == [("gat", 200), ("majority", 1), ("lp", 0)]
 
 
 def test_cells_say_what_is_missing() -> None:
