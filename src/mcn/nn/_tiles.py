@@ -2,7 +2,7 @@
 
 A BLAS chooses its own threads, and how it cuts a sum depends on their number; neither NumPy nor torch can
 hold a single call to one thread without changing the setting of the whole process. The inner tile of a
-product is small, so it is written here: six rows by two vectors that stay in registers. Every entry of a
+product is small, so it is written here: a few rows by one or two vectors that stay in registers. Every entry of a
 result is one chain of multiply-adds per block, and the borders of blocks depend on the shapes alone.
 """
 
@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
+from llvmlite.binding import get_host_cpu_features
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
@@ -21,8 +22,11 @@ from mcn._jit import kernel
 from mcn.nn._rng import hash32, threshold
 from mcn.nn._work import spread
 
-_HEIGHT = 6  # rows of a tile: 6 × 2 vectors of sums, 2 of the panel and 1 of the rows are 15 of 16 registers
-_LINE = 64  # bytes in the width of a tile and of a panel: two vectors of 32 bytes, one line of the cache
+_LINE = 64  # bytes in the width of a tile and of a panel: one line of the cache
+# Vectors in the width of a tile, and its rows: 6 × 2 vectors of sums, 2 of the panel and 1 of the rows are 15
+# of 16 registers; where the processor has vectors of 64 bytes, 12 × 1 of these. Every entry is summed by
+# itself, so that its bits do not depend on the tile.
+_PARTS, _HEIGHT = (1, 12) if get_host_cpu_features().get("avx512f", False) else (2, 6)
 _DEPTH = 256  # terms of a sum before it is added to the result; a panel of them fits in the first cache
 _GROUP = 96  # rows that are copied together: 96 KB, in the second cache
 _COLUMNS = 112  # columns that are copied together; an odd number of lines, which spreads them over the cache
@@ -55,7 +59,7 @@ def _tile(
         kinds = signature.args
         number = context.get_data_type(kinds[0].dtype)
         size = context.get_abi_sizeof(number)
-        lanes = _LINE // 2 // size
+        lanes = _LINE // _PARTS // size
         vector = ir.VectorType(number, lanes)
         a, b, out = (context.make_array(kinds[i])(context, builder, arguments[i]).data for i in (0, 4, 8))
         a_at, a_row, a_step, b_at, b_step, depth, at, row = (arguments[i] for i in (1, 2, 3, 5, 6, 7, 9, 10))
@@ -73,13 +77,13 @@ def _tile(
             position = builder.add(position, integer(offset))
             return builder.bitcast(builder.gep(array, [position]), vector.as_pointer())
 
-        sums = [[cgutils.alloca_once(builder, vector) for _ in range(2)] for _ in range(_HEIGHT)]
+        sums = [[cgutils.alloca_once(builder, vector) for _ in range(_PARTS)] for _ in range(_HEIGHT)]
         for slot in (slot for pair in sums for slot in pair):
             builder.store(ir.Constant(vector, [0.0] * lanes), slot)
         starts = [builder.add(a_at, builder.mul(a_row, integer(i))) for i in range(_HEIGHT)]
         with cgutils.for_range(builder, depth) as loop:
             line = builder.add(b_at, builder.mul(loop.index, b_step))
-            panel = [builder.load(place(b, line, j * lanes), align=size) for j in range(2)]
+            panel = [builder.load(place(b, line, j * lanes), align=size) for j in range(_PARTS)]
             step = builder.mul(loop.index, a_step)
             for start, pair in zip(starts, sums, strict=True):
                 one = builder.load(builder.gep(a, [builder.add(start, step)]))
