@@ -2,8 +2,9 @@
 
 A BLAS chooses its own threads, and how it cuts a sum depends on their number; neither NumPy nor torch can
 hold a single call to one thread without changing the setting of the whole process. The inner tile of a
-product is small, so it is written here: a few rows by one or two vectors that stay in registers. Every entry of a
-result is one chain of multiply-adds per block, and the borders of blocks depend on the shapes alone.
+product is small, so it is written here: a few rows by one or two vectors that stay in registers. Every
+entry of a result is one chain of multiply-adds per block, and the borders of blocks depend on the shapes
+alone.
 """
 
 from __future__ import annotations

@@ -13,9 +13,10 @@ from mcn.nn._work import run
 from mcn.nn.linear import dropped
 
 # Columns of X from which `_tiles` is used. For 20,000 × 768 × 64, forward and backward on one thread, it took
-# 1.08 times as long as torch.mm (1.37 times on a processor with vectors of 64 bytes) and 0.24 times as long as
-# `mcn.nn.linear`; with dropout 0.6, 0.2 to 0.3 times as long as torch's dropout and torch.mm. Narrower matrices stay with the older kernels, so that trained
-# networks, whose hidden layers mostly have 64 columns, keep their bits.
+# 1.08 times as long as torch.mm, 1.37 times on a processor with vectors of 64 bytes, and 0.24 times as long
+# as `mcn.nn.linear`; with dropout 0.6, 0.2 to 0.3 times as long as torch's dropout and torch.mm. Narrower
+# matrices stay with the older kernels, so that trained networks, whose hidden layers mostly have 64 columns,
+# keep their bits.
 _WIDE = 256
 
 
