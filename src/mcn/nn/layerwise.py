@@ -131,7 +131,7 @@ def _reached(
     for part in _chunks(nodes, chunk):
         for option in options:
             seen[graph.exact(part, np.full(len(part), option, np.int64)).indices] = True
-        if base:
+        if base and graph.base_option is None:  # else they are among the options'
             seen[graph.exact_base(part).indices] = True
         if 2 * seen.sum() > len(seen):
             return np.arange(len(seen))

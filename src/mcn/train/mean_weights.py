@@ -19,11 +19,11 @@ class MeanWeights:
 
     def __init__(self, model: torch.nn.Module) -> None:
         self._model = model
-        self._mean = self.copy_of_model()
+        self._mean = _copy(model.state_dict())
 
-    def copy_of_model(self) -> dict[str, torch.Tensor]:
-        """Return a copy of the tensors that the network has now."""
-        return {name: value.detach().clone() for name, value in self._model.state_dict().items()}
+    def copy(self) -> dict[str, torch.Tensor]:
+        """Return a copy of the mean."""
+        return _copy(self._mean)
 
     def update(self, share: float) -> None:
         """Move the mean towards the tensors of the network; with share 1 it becomes them."""
@@ -36,7 +36,7 @@ class MeanWeights:
     @contextmanager
     def in_place(self) -> Iterator[None]:
         """Let the network have the mean for as long as this lasts."""
-        own = self.copy_of_model()
+        own = _copy(self._model.state_dict())
         self._model.load_state_dict(self._mean)
         try:
             yield
@@ -57,4 +57,8 @@ class MeanWeights:
         own = {name: (value.shape, value.dtype) for name, value in self._mean.items()}
         if own != {name: (value.shape, value.dtype) for name, value in found.items()}:
             raise ValueError("the mean weights are not those of this network")
-        self._mean = {name: value.clone() for name, value in found.items()}
+        self._mean = _copy(found)
+
+
+def _copy(tensors: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    return {name: value.detach().clone() for name, value in tensors.items()}

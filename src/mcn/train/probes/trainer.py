@@ -87,7 +87,7 @@ class ProbesTrainer(Trainer):
             self._name, self._repeat = self._queue.pop(0)
             if self._repeat and self._is_behind(self._name):
                 continue
-            before = [run["seconds"] for run in self.runs if run["candidate"] == self._name]
+            before = [run["seconds"] for run in self._runs(self._name)]
             expected = float(np.mean(before)) if before else 0.0
             left = math.inf if self.plan.minutes is None else 60 * self.plan.minutes - self.seconds
             untried = sum(repeat == 0 for _, repeat in self._queue) + 1

@@ -133,8 +133,7 @@ class ViewsTrainer(Trainer):
         return self._judge(exact_logits(self.model, self.x, self.rows)[self.problem.val])
 
     def _snapshot(self) -> dict[str, torch.Tensor]:
-        with self._mean.in_place():
-            return super()._snapshot()
+        return self._mean.copy()
 
     def tensors(self) -> dict[str, torch.Tensor]:
         """All tensors of the run, the running mean of the weights among them."""
