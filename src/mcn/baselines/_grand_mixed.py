@@ -18,46 +18,37 @@ from mcn.baselines._random_propagation import Propagation
 from mcn.baselines.task import Task
 from mcn.data import feature_csr
 from mcn.nn._rng import derive, hash32, threshold
+from mcn.nn._vectors import ROWS, add_rows
 from mcn.nn._work import spread
 
 _TILE = 64  # nodes that are filled together: wide enough for vectors, and a tile of P stays near a core
-_U = np.uint64  # an unsigned index cannot be negative, so that nothing has to be checked for that
-_1, _2, _3, _4, _T = _U(1), _U(2), _U(3), _U(4), _U(_TILE)
 
 
 @kernel
 def _mix(indptr: Any, rows: Any, values: Any, tiles: Any, limit: int, scale: Any, key: Any, out: Any) -> None:
-    """``dropout(X^T P)`` [F, N] for X^T by its rows and P [N / 64, N, 64]; four words of a node at a time."""
+    """``dropout(X^T P)`` [F, N] for X^T by its rows and P [N / 64, N, 64]."""
     total = np.empty(_TILE, np.float32)
     columns, nodes = out.shape
-    for t in range(_U(tiles.shape[0])):
-        tile, first = tiles[t], t * _T
-        width = min(_T, _U(nodes) - first)
-        for f in range(_U(columns)):
-            e, last = _U(indptr[f]), _U(indptr[f + _1])
-            for c in range(_T):
+    for t in range(tiles.shape[0]):
+        tile, first = tiles[t], t * _TILE
+        width = min(_TILE, nodes - first)
+        for f in range(columns):
+            for c in range(_TILE):
                 total[c] = np.float32(0.0)
-            while e + _4 <= last:
-                v0, v1, v2, v3 = values[e], values[e + _1], values[e + _2], values[e + _3]
-                i0, i1, i2, i3 = _U(rows[e]), _U(rows[e + _1]), _U(rows[e + _2]), _U(rows[e + _3])
-                for c in range(_T):
-                    total[c] += (v0 * tile[i0, c] + v1 * tile[i1, c]) + (v2 * tile[i2, c] + v3 * tile[i3, c])
-                e += _4
-            while e < last:
-                v0, i0 = values[e], _U(rows[e])
-                for c in range(_T):
-                    total[c] += v0 * tile[i0, c]
-                e += _1
-            at = f * _U(nodes) + first
-            for c in range(width):
-                out[f, first + c] = total[c] * scale if hash32(at + c, key) >= limit else np.float32(0.0)
+            for c in range(0, _TILE, ROWS):
+                add_rows(values, rows, indptr[f], indptr[f + 1], tile, c, _TILE, total, c)
+            # Unsigned and of the hash's own size: LLVM makes no vectors of this otherwise.
+            at = np.uint32(f * nodes + first)
+            for c in range(np.uint32(width)):
+                kept = hash32(at + np.uint32(c), key) >= np.uint32(limit)
+                out[f, np.uint64(first) + np.uint64(c)] = total[c] * scale if kept else np.float32(0.0)
 
 
 class _Product(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, weight: torch.Tensor, mixed: torch.Tensor) -> torch.Tensor:
-        ctx.mixed = mixed
-        return torch.stack([view.T @ weight for view in mixed])
+        ctx.mixed, turned = mixed, weight.T.contiguous()
+        return torch.stack([(turned @ view).T for view in mixed])
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:

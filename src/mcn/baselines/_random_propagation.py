@@ -13,6 +13,7 @@ from mcn._jit import kernel
 from mcn.baselines._arrays import adjacency, symmetric
 from mcn.baselines.task import Task
 from mcn.nn._rng import hash32, threshold
+from mcn.nn._vectors import ROWS, add_rows
 
 
 @kernel
@@ -22,16 +23,20 @@ def _mean_of_powers(indptr: Any, indices: Any, values: Any, order: int, x: Any, 
     for i in range(x.shape[0]):
         for c in range(x.shape[1]):
             x[i, c] *= share
-    of, to = x, odd
+    of, to, width = x, odd, x.shape[1]
+    whole = width - width % ROWS
     for hop in range(order):
         for i in range(x.shape[0]):
             row, own = to[i], x[i]
-            for c in range(own.shape[0]):
+            for c in range(width):
                 row[c] = own[c]
-            for e in range(indptr[i], indptr[i + 1]):
-                v, there = values[e], of[indices[e]]
-                for c in range(there.shape[0]):
-                    row[c] += v * there[c]
+            for c in range(0, whole, ROWS):
+                add_rows(values, indices, indptr[i], indptr[i + 1], of, c, width, row, c)
+            if whole < width:
+                for e in range(indptr[i], indptr[i + 1]):
+                    v, there = values[e], of[indices[e]]
+                    for c in range(whole, width):
+                        row[c] += v * there[c]
         of, to = (odd, even) if hop % 2 == 0 else (even, odd)
     return of
 
@@ -76,7 +81,7 @@ class _Views(torch.autograd.Function):
         ctx.kept, ctx.propagation = kept, propagation
         samples, nodes = kept.shape
         x = kept.T[:, :, None] * z.detach().numpy()[:, None, :]
-        out = propagation(x.reshape(nodes, -1)).reshape(nodes, samples, -1)
+        out = propagation(np.ascontiguousarray(x.reshape(nodes, -1))).reshape(nodes, samples, -1)
         return torch.from_numpy(np.ascontiguousarray(out.transpose(1, 0, 2)))
 
     @staticmethod

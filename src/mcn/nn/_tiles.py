@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from mcn._jit import kernel
 from mcn.nn._rng import hash32, threshold
+from mcn.nn._vectors import Vectors
 from mcn.nn._work import spread
 
 _LINE = 64  # bytes in the width of a tile and of a panel: one line of the cache
@@ -61,43 +62,30 @@ def _tile(
         number = context.get_data_type(kinds[0].dtype)
         size = context.get_abi_sizeof(number)
         lanes = _LINE // _PARTS // size
-        vector = ir.VectorType(number, lanes)
+        vectors = Vectors(builder, number, size, lanes)
         a, b, out = (context.make_array(kinds[i])(context, builder, arguments[i]).data for i in (0, 4, 8))
         a_at, a_row, a_step, b_at, b_step, depth, at, row = (arguments[i] for i in (1, 2, 3, 5, 6, 7, 9, 10))
-        # One rounding where the processor has it, two elsewhere; never a choice of the optimiser.
-        multiply_add = cgutils.get_or_insert_function(
-            builder.module, ir.FunctionType(vector, [vector] * 3), f"llvm.fmuladd.v{lanes}f{8 * size}"
-        )
-        nothing, first = ir.Constant(vector, ir.Undefined), ir.Constant(ir.IntType(32), 0)
-        everywhere = ir.Constant(ir.VectorType(ir.IntType(32), lanes), [0] * lanes)
 
         def integer(value: int) -> Any:
             return ir.Constant(b_at.type, value)
 
-        def place(array: Any, position: Any, offset: int) -> Any:
-            position = builder.add(position, integer(offset))
-            return builder.bitcast(builder.gep(array, [position]), vector.as_pointer())
-
-        sums = [[cgutils.alloca_once(builder, vector) for _ in range(_PARTS)] for _ in range(_HEIGHT)]
+        sums = [[vectors.slot() for _ in range(_PARTS)] for _ in range(_HEIGHT)]
         for slot in (slot for pair in sums for slot in pair):
-            builder.store(ir.Constant(vector, [0.0] * lanes), slot)
+            builder.store(vectors.zero(), slot)
         starts = [builder.add(a_at, builder.mul(a_row, integer(i))) for i in range(_HEIGHT)]
         with cgutils.for_range(builder, depth) as loop:
             line = builder.add(b_at, builder.mul(loop.index, b_step))
-            panel = [builder.load(place(b, line, j * lanes), align=size) for j in range(_PARTS)]
+            panel = [vectors.load(vectors.place(b, line, j * lanes)) for j in range(_PARTS)]
             step = builder.mul(loop.index, a_step)
             for start, pair in zip(starts, sums, strict=True):
-                one = builder.load(builder.gep(a, [builder.add(start, step)]))
-                one = builder.insert_element(nothing, one, first)
-                one = builder.shuffle_vector(one, nothing, everywhere)
+                one = vectors.repeated(a, builder.add(start, step))
                 for part, slot in zip(panel, pair, strict=True):
-                    builder.store(builder.call(multiply_add, [one, part, builder.load(slot)]), slot)
+                    vectors.add_product(one, part, slot)
         for i, pair in enumerate(sums):
             line = builder.add(at, builder.mul(row, integer(i)))
             for j, slot in enumerate(pair):
-                target = place(out, line, j * lanes)
-                total = builder.fadd(builder.load(target, align=size), builder.load(slot))
-                builder.store(total, target, align=size)
+                target = vectors.place(out, line, j * lanes)
+                vectors.store(builder.fadd(vectors.load(target), builder.load(slot)), target)
         return context.get_dummy_value()
 
     return signature, generate
