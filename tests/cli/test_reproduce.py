@@ -110,18 +110,18 @@ def test_figure4(mcn: Run, data_root: Path, tmp_path: Path) -> None:
     [
         (
             ["table4"],
-            "figure1, figure2, figure3, figure4, beyond, choice, got 'table4'; did you mean",
+            "figure1, figure2, figure3, figure4, beyond, choice, controls, got 'table4'; did you mean",
         ),
         (["table2", "--methods", "mnc"], "got 'mnc'; did you mean 'mcn'?"),
         (["table2", "--methods", ","], "--methods names nothing, got ','"),
         (["table2", "--datasets", "dd6"], "datasets: expected some of cora, citeseer, pubmed, got 'dd6'"),
         (["table3", "--seeds", "0"], "--seeds"),
-        (["figure1", "--methods", "mcn"], "--methods is for table2, table3, beyond; figure1 has none"),
+        (["figure1", "--methods", "mcn"], "--methods is for table2, table3, beyond, controls; figure1 has none"),
         (["figure4", "--datasets", "karate"], "figure4 is about cora, got 'karate'"),
         (["figure1", "--datasets", "karate,cora"], "figure1 shows one graph, got karate, cora"),
         (["table1", "--datasets", "korate"], "unknown data set 'korate'; did you mean 'karate'"),
         (["table2", "--metric", "f1"], "--metric must be one of accuracy, "),
-        (["figure1", "--metric", "macro-f1"], "--metric is for table2, table3, beyond; figure1 has none"),
+        (["figure1", "--metric", "macro-f1"], "--metric is for table2, table3, beyond, controls; figure1 has none"),
         (["table2", "--metric", "macro-f1", "--from", "x"], "the files of --from hold accuracies only"),
         (["table2", "--sedes", "2"], "no option '--sedes'; did you mean '--seeds'?"),
     ],
@@ -186,7 +186,7 @@ def test_wrong_use_of_kept_runs(mcn: Run, tmp_path: Path) -> None:
         "--check needs --from: the folder of the runs to repeat"
     )
     message = refused(mcn("reproduce", "figure1", "--from", tmp_path))
-    assert message == "--from is for table2, table3, beyond; figure1 has none"
+    assert message == "--from is for table2, table3, beyond, controls; figure1 has none"
     message = refused(mcn("reproduce", "table2", "--from", tmp_path, "--out", tmp_path / "out"))
     assert str(tmp_path / "table2.csv") in message
 

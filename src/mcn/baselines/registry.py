@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from torch_geometric.data import Data
 
 from mcn._names import one_of
-from mcn.baselines.task import Scorer, Task, task_from_data
+from mcn.baselines.task import Scorer, Task, published, task_from_data
 from mcn.data.weights import given_weights
 from mcn.motifs import MotifCounts
 from mcn.train.loop import fit
@@ -77,6 +77,10 @@ class Method(ABC):
     def ledger_name(self) -> str:
         """What the keys of a ledger call it."""
         return self.name
+
+    def published(self, dataset: str | None) -> Mapping[str, Any]:
+        """Return what is set for a data set by name and cannot be changed; it decides a run as well."""
+        return {}
 
     @abstractmethod
     def configure(
@@ -179,6 +183,10 @@ class ScoredMethod(Method):
     def can(self) -> tuple[str, ...]:
         """Give probabilities, or nothing."""
         return ABILITIES[:1] if self.probabilities else ()
+
+    def published(self, dataset: str | None) -> Mapping[str, Any]:
+        """Return what the paper behind it, or a search on validation nodes, found for the data set."""
+        return published(self.name, dataset)
 
     def configure(
         self, dataset: str | None, settings: Mapping[str, Any], last: Mapping[str, Any]

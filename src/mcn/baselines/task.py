@@ -58,12 +58,17 @@ class Task:
 
     def published(self, method: str) -> dict[str, Any]:
         """Return what the paper behind a method sets for this data set; nothing elsewhere."""
-        found: dict[str, Any] = _published()[method].get(self.dataset or "", {})
-        return found
+        return published(method, self.dataset)
 
     def val_accuracy(self, scores: NDArray[np.floating]) -> float:
         """Share of the validation nodes whose class has the largest score."""
         return float((scores[self.val].argmax(1) == self.val_labels).mean())
+
+
+def published(method: str, dataset: str | None) -> dict[str, Any]:
+    """Return what `published.yaml` has for a method on a data set; nothing for most."""
+    found: dict[str, Any] = _published().get(method, {}).get(dataset or "", {})
+    return found
 
 
 @cache

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from mcn.experiments.engine.cells import Cell
     from mcn.experiments.paper.plan import Entry
 
-TABLES = ("table2", "table3", "beyond")
-WHAT = ("table1", "table2", "table3", *FIGURES, "beyond", "choice")
+TABLES = ("table2", "table3", "beyond", "controls")
+WHAT = ("table1", "table2", "table3", *FIGURES, "beyond", "choice", "controls")
 
 
 def run(
@@ -58,7 +58,11 @@ def run(
     out: Annotated[Path | None, out_option("Folder for the results; reproduce/WHAT if not given.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the results in --out.")] = False,
     results: Annotated[
-        Path | None, typer.Option("--results", help="Folder to write every run of the table to, as WHAT.csv.")
+        Path | None,
+        typer.Option(
+            "--results",
+            help="Folder to write every run of the table to, as WHAT.csv; what it has is not run again.",
+        ),
     ] = None,
     kept: Annotated[
         Path | None, typer.Option("--from", help="Folder of --results: report on its runs, run nothing.")
@@ -83,7 +87,8 @@ def run(
     each node of Cora chose, and with --seeds where in the graph those nodes stand, over several runs.
     beyond: motif views beside the paper's networks, with and without motifs (docs/beyond.md). choice: what
     choosing per node is worth, one setting for all sets (docs/choice.md); --seeds is the number of splits,
-    and --methods auto asks for the recipe auto, which takes minutes on each.
+    and --methods auto asks for the recipe auto, which takes minutes on each. controls: one GCN per motif
+    matrix, which the paper calls too costly, and the paper's rule with each advantage.
 
     Tables come with a report (report.md, report.html): the paper's values, ours, ranks, whether a
     difference is noise, the protocol; and with a plot (comparison.png). Every run is kept in ledger.sqlite

@@ -116,6 +116,19 @@ def test_every_thing_that_decides_the_result_is_in_the_key(tmp_path: Path) -> No
     assert len({unit.key() for unit in units}) == len(units)
 
 
+def test_settings_that_stand_in_a_file_are_in_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    unit = Unit(Source("karate"), "chebyshev")
+    plain = unit.key()
+    file: dict[str, dict[str, object]] = {}
+    monkeypatch.setattr("mcn.baselines.task._published", lambda: {"chebyshev": file})
+    assert unit.key() == plain
+    keys = set()
+    for order in (2, 3):
+        file["karate"] = {"order": order}
+        keys.add(unit.key())
+    assert len(keys | {plain}) == 3
+
+
 def test_the_same_settings_have_one_key(monkeypatch: pytest.MonkeyPatch) -> None:
     unit = quick()
     assert unit.key() == quick(lr=0.005).key()  # a default, said

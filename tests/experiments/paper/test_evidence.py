@@ -67,6 +67,24 @@ def test_what_the_file_has_stays_beside_what_another_ledger_adds(tmp_path: Path)
     assert [(run.method, run.seed) for run in read_kept(path)] == [("gat", 200), ("majority", 1), ("lp", 0)]
 
 
+def test_what_a_folder_has_is_not_run_again_in_any_table(data_root: Path, tmp_path: Path) -> None:
+    options = {"datasets": ["cora"], "data_root": data_root, "jobs": 1, "keep": tmp_path / "kept"}
+    reproduce_table("table2", tmp_path / "a", seeds=[0], methods=["gcn-ensemble", "lp"], **options)
+    path = tmp_path / "kept" / "table2.csv"
+    gcn = next(run for run in read_kept(path) if run.method == "gcn-ensemble")
+    # A figure that no run would give shows whose it is.
+    path.write_text(path.read_text().replace(f",{gcn.test_accuracy},", ",0.125,"))
+    found = reproduce_table("controls", tmp_path / "b", seeds=[0], methods=["gcn-ensemble"], **options)
+    assert [(row["method"], row["mean"]) for row in found["rows"]] == [("gcn-ensemble", 12.5)]
+    assert found["taken"] == 1
+    assert len(Ledger(tmp_path / "b" / "ledger.sqlite")) == 0
+    assert "One run was kept from before and not made again." in (tmp_path / "b" / "report.md").read_text()
+    assert read_kept(tmp_path / "kept" / "controls.csv") == [replace(gcn, test_accuracy=0.125)]
+    options["keep"] = tmp_path / "empty"
+    again = reproduce_table("controls", tmp_path / "c", seeds=[0], methods=["gcn-ensemble"], **options)
+    assert (again["taken"], again["rows"][0]["mean"]) == (0, pytest.approx(100 * gcn.test_accuracy))
+
+
 def test_cells_say_what_is_missing() -> None:
     runs = [kept("majority", 0, 0.25), kept("majority", 1, 0.75), kept("lp", 1, 0.5)]
     entries, cells = kept_cells([entry("majority", 2), entry("lp", 2), entry("ica", 2)], runs)

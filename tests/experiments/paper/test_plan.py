@@ -65,6 +65,16 @@ def test_rows_of_views_differ_in_what_they_draw_from() -> None:
     assert TABLES["beyond"].first_seed >= 200  # seeds below were looked at while settings were chosen
 
 
+@pytest.mark.parametrize("dataset", TABLES["controls"].paper.datasets)
+def test_controls_are_the_paper_s_rule_with_another_advantage(dataset: str) -> None:
+    paper = dataset_config("paper", dataset).to_dict()
+    assert paper["advantage"] == "none"
+    for method, advantage in (("mcn-paper-mean", "mean"), ("mcn-paper-learned", "learned")):
+        config = unit_for(Source(dataset), method, 3).config()
+        assert config is not None
+        assert config.to_dict() == paper | {"advantage": advantage, "seed": 3}
+
+
 def test_gcn_and_gat_are_the_usual_ones_elsewhere() -> None:
     for method in ("gcn", "gat", "mlp"):
         config = unit_for(Source("citeseer"), method, 2).config()

@@ -16,7 +16,7 @@ from mcn.experiments.engine.cells import Cell, cell
 from mcn.experiments.engine.ledger import Ledger
 from mcn.experiments.engine.runner import run_units
 from mcn.experiments.engine.unit import Unit
-from mcn.experiments.paper.plan import Entry
+from mcn.experiments.paper.plan import TABLES, Entry
 
 COLUMNS = (
     "dataset",
@@ -66,23 +66,25 @@ def path_of(folder: str | os.PathLike[str], table: str) -> Path:
 
 
 def write_kept(folder: str | os.PathLike[str], table: str, entries: Iterable[Entry], ledger: Ledger) -> Path:
-    """Write the runs of a table that a ledger has, and those that the file has already, in the table's order.
+    """Write the runs of a table that a ledger has, and those that the folder has already, in order.
 
     A run in the file whose key is not one of the table's any more (other settings, other data) is dropped;
-    runs on data sets that `entries` leaves out stay as they are, before the others.
+    runs on data sets that `entries` leaves out stay as they are, before the others. A run that stands in the
+    file of another table is the same run here.
     """
     path, planned = path_of(folder, table), list(entries)
-    before = {run.key: run for run in read_kept(path)} if path.exists() else {}
+    before = known_runs(folder)
     datasets = {entry.dataset for entry in planned}
-    found = [run for run in before.values() if run.dataset not in datasets]
+    there = read_kept(path) if path.exists() else []
+    found = [run for run in there if run.dataset not in datasets]
     for entry in planned:
         for unit in entry.units:
             key = unit.key()
             row = ledger.get(key)
             if row is not None and row["error"] is None:
                 found.append(_kept(entry, row))
-            elif key[:_KEY] in before:
-                found.append(before[key[:_KEY]])
+            elif (run := before.get(short(key))) is not None:
+                found.append(replace(run, method=entry.method))
     path.parent.mkdir(parents=True, exist_ok=True)
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -104,8 +106,23 @@ def _kept(entry: Entry, row: Mapping[str, Any]) -> Kept:
         row["epochs"],
         round(float(row["seconds"]), 2),
         row["version"],
-        row["key"][:_KEY],
+        short(row["key"]),
     )
+
+
+def short(key: str) -> str:
+    """Return a key as it is kept."""
+    return key[:_KEY]
+
+
+def known_runs(folder: str | os.PathLike[str]) -> dict[str, Kept]:
+    """Return the runs of all tables that a folder keeps, by key.
+
+    Raises:
+        ValueError: a table's file is not one of runs.
+    """
+    files = (path_of(folder, table) for table in TABLES)
+    return {run.key: run for path in files if path.exists() for run in read_kept(path)}
 
 
 def read_kept(path: str | os.PathLike[str]) -> list[Kept]:

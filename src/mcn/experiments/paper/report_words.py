@@ -25,6 +25,7 @@ class Circumstances:
     cores: int | None = 1
     wall_seconds: float | None = 0.0
     metric: str = "accuracy"
+    taken: int = 0  # runs that were kept before, and not made again
 
 
 def opening(table: Table, how: Circumstances) -> str:
@@ -186,6 +187,9 @@ def repeat(cells: Cells, how: Circumstances) -> list[Block]:
         else f"{duration(how.wall_seconds)} for this call, on a machine with {how.cores} "
         f"core{'s' if how.cores != 1 else ''}"
     )
+    if how.taken:
+        number = "One run was" if how.taken == 1 else f"{how.taken} runs were"
+        items.append(f"{number} kept from before and not made again.")
     items += [
         f"Time: {duration(total)} in all runs together; {this_call}.",
         "Versions: " + ", ".join(f"{name} {version}" for name, version in how.versions.items()) + ".",

@@ -82,6 +82,14 @@ BEYOND = PaperTable(
 )
 """No table of the paper: what its networks are compared with in docs/beyond.md."""
 
+CONTROLS = PaperTable(
+    "controls",
+    "Controls: one GCN per motif matrix, and the paper's rule with each advantage",
+    "test accuracy",
+    ("cora", "citeseer", "pubmed"),
+)
+"""No table of the paper: what its remarks on cost and on the advantage come to."""
+
 SAME_AS = {"gcn-paper": "gcn", "gat-paper": "gat", "mcn-paper": "mcn"}
 """Rows of ours that answer to a row of the paper under another name."""
 

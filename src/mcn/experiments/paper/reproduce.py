@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,16 @@ from mcn.experiments.engine.runner import run_units
 from mcn.experiments.engine.source import load
 from mcn.experiments.paper.compared import Cells, Line, average_ranks, lines, pairs, ranked_means
 from mcn.experiments.paper.document import Block
-from mcn.experiments.paper.evidence import Checked, check, kept_cells, path_of, read_kept, write_kept
+from mcn.experiments.paper.evidence import (
+    Checked,
+    check,
+    kept_cells,
+    known_runs,
+    path_of,
+    read_kept,
+    short,
+    write_kept,
+)
 from mcn.experiments.paper.plan import TABLES, Entry, Table, by_metric, plan
 from mcn.experiments.paper.report import table_report
 from mcn.experiments.paper.report_html import html
@@ -47,7 +56,7 @@ def reproduce_table(
     progress: Callable[[float], Any] | None = None,
     finished: Callable[[Entry, Cell], Any] | None = None,
 ) -> dict[str, Any]:
-    """Fill table 2 (tab:acc), 3 (tab:DD) or that of docs/beyond.md.
+    """Fill table 2 (tab:acc), 3 (tab:DD), that of docs/beyond.md or that of the controls.
 
     Writes report.md, report.html and results.json to `out`.
 
@@ -55,10 +64,10 @@ def reproduce_table(
     is missing, also for further seeds, methods or data sets.
 
     Args:
-        name: "table2", "table3" or "beyond".
+        name: "table2", "table3", "beyond" or "controls".
         out: folder for the ledger and the report; one that holds a ledger is refused unless `resume`.
         seeds: one run per method and data set for each; by default those of `TABLES`: 0 … 14 for
-            table 2, 0 … 9 for table 3, 200 … 229 for "beyond".
+            table 2 and the controls, 0 … 9 for table 3, 200 … 229 for "beyond".
         methods, datasets: those to run; all by default.
         quick: few seeds, and the slow methods fewer or none; the report says which.
         metric: the figure to show, one of `mcn.train.metrics.METRICS`. The runs are the same for all of them:
@@ -66,7 +75,8 @@ def reproduce_table(
         jobs: runs at a time; as many as there are cores by default.
         data_root: folder to look for data sets in first.
         command: what the report says to repeat it with.
-        keep: folder for a file of every run of the table that the ledger has; see `write_kept`.
+        keep: folder for a file of every run of the table; see `write_kept`. Runs that its files have already,
+            whatever the table, are not run again (they have accuracies only: with another metric they are).
         progress: told how far it is, between 0 and 1.
         finished: told of every cell that is filled.
 
@@ -87,7 +97,14 @@ def reproduce_table(
     check_out(folder, resume)
     protocols = {entry.dataset: _sizes(entry) for entry in entries if entry.units}
     ledger = Ledger(folder / LEDGER)
-    cells = _run(entries, ledger, metric, jobs, progress, finished)
+    known = known_runs(keep) if keep is not None and metric == "accuracy" else {}
+    done = {
+        key: vars(known[short(key)]) | {"key": key}
+        for entry in entries
+        for key in (unit.key() for unit in entry.units)
+        if short(key) in known
+    }
+    cells = _run(entries, done, ledger, metric, jobs, progress, finished)
     entries = [
         replace(entry, note=f"some of its runs have no {metric}")
         if entry.units and cells[entry.dataset, entry.method] is None
@@ -95,9 +112,11 @@ def reproduce_table(
         for entry in entries
     ]
     if keep is not None:
-        write_kept(keep, name, _everything(table, ledger, _text(data_root)), ledger)
+        own = {entry.dataset for entry in entries} | {row["dataset"] for row in ledger.rows(test=True)}
+        write_kept(keep, name, _everything(table, own, _text(data_root)), ledger)
     how = Circumstances(
-        command, chosen, protocols, versions(), available_threads(), time.perf_counter() - began, metric
+        *(command, chosen, protocols, versions(), available_threads(), time.perf_counter() - began, metric),
+        taken=len(done),
     )
     return _report(folder, shown, entries, cells, how)
 
@@ -146,9 +165,8 @@ def check_table(
     return check(entries, read_kept(path_of(kept, name)), number, jobs=jobs, progress=progress)
 
 
-def _everything(table: Table, ledger: Ledger, data_root: str | None) -> list[Entry]:
-    """The plan of all methods and seeds of a table, for the data sets that a ledger has runs of."""
-    known = {row["dataset"] for row in ledger.rows(test=True)}
+def _everything(table: Table, known: set[str], data_root: str | None) -> list[Entry]:
+    """The plan of all methods and seeds of a table, for some data sets."""
     datasets = [name for name in table.paper.datasets if name in known]
     seeds = range(table.first_seed, table.first_seed + table.seeds)
     return plan(table, seeds, methods=table.methods, datasets=datasets, data_root=data_root)
@@ -179,6 +197,7 @@ def write_report(folder: Path, blocks: list[Block]) -> None:
 
 def _run(
     entries: list[Entry],
+    done: Mapping[str, Mapping[str, Any]],
     ledger: Ledger,
     metric: str,
     jobs: int | None,
@@ -189,9 +208,9 @@ def _run(
     total = sum(costs.values()) or 1.0
     open_ = {(e.dataset, e.method): (e, [unit.key() for unit in e.units]) for e in entries if e.units}
 
-    known: dict[str, dict[str, Any]] = {}
+    known: dict[str, Mapping[str, Any]] = {}
 
-    def look(row: dict[str, Any]) -> None:
+    def look(row: Mapping[str, Any]) -> None:
         known[row["key"]] = row
         for place, (entry, keys) in list(open_.items()):
             if all(key in known for key in keys):
@@ -202,12 +221,11 @@ def _run(
         if progress is not None:
             progress(sum(costs[key] for key in known) / total)
 
-    rows = run_units([unit for e in entries for unit in e.units], ledger, jobs=jobs, finished=look)
-    found, place = {}, 0
-    for entry in entries:
-        found[entry.dataset, entry.method] = cell(rows[place : place + len(entry.units)], metric)
-        place += len(entry.units)
-    return found
+    for row in done.values():
+        look(row)
+    missing = [unit for e in entries for unit in e.units if unit.key() not in done]
+    run_units(missing, ledger, jobs=jobs, finished=look)
+    return {(e.dataset, e.method): cell([known[unit.key()] for unit in e.units], metric) for e in entries}
 
 
 def _sizes(entry: Entry) -> str:
@@ -241,6 +259,7 @@ def results(table: Table, entries: Sequence[Entry], cells: Cells, how: Circumsta
         ],
         "protocols": dict(how.protocols),
         "versions": dict(how.versions),
+        "taken": how.taken,
         "cores": how.cores,
         "wall_seconds": how.wall_seconds,
     }
