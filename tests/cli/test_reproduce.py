@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import signal
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import COMMAND, Run, refused
+from tests.conftest import REPOSITORY
 
 LITTLE = ["--datasets", "cora", "--methods", "majority,lp", "--seeds", "2", "--jobs", "1"]
 
@@ -116,12 +118,18 @@ def test_figure4(mcn: Run, data_root: Path, tmp_path: Path) -> None:
         (["table2", "--methods", ","], "--methods names nothing, got ','"),
         (["table2", "--datasets", "dd6"], "datasets: expected some of cora, citeseer, pubmed, got 'dd6'"),
         (["table3", "--seeds", "0"], "--seeds"),
-        (["figure1", "--methods", "mcn"], "--methods is for table2, table3, beyond, controls; figure1 has none"),
+        (
+            ["figure1", "--methods", "mcn"],
+            "--methods is for table2, table3, beyond, controls; figure1 has none",
+        ),
         (["figure4", "--datasets", "karate"], "figure4 is about cora, got 'karate'"),
         (["figure1", "--datasets", "karate,cora"], "figure1 shows one graph, got karate, cora"),
         (["table1", "--datasets", "korate"], "unknown data set 'korate'; did you mean 'karate'"),
         (["table2", "--metric", "f1"], "--metric must be one of accuracy, "),
-        (["figure1", "--metric", "macro-f1"], "--metric is for table2, table3, beyond, controls; figure1 has none"),
+        (
+            ["figure1", "--metric", "macro-f1"],
+            "--metric is for table2, table3, beyond, controls; figure1 has none",
+        ),
         (["table2", "--metric", "macro-f1", "--from", "x"], "the files of --from hold accuracies only"),
         (["table2", "--sedes", "2"], "no option '--sedes'; did you mean '--seeds'?"),
     ],
@@ -158,6 +166,14 @@ def test_help(shell: Run) -> None:
     done = shell("reproduce", "--help")
     assert done.code == 0
     assert "Example: mcn reproduce table2 --quick" in done.out
+
+
+def test_a_table_that_the_paper_does_not_have(mcn: Run, tmp_path: Path) -> None:
+    kept = REPOSITORY / "docs" / "results"
+    done = mcn("reproduce", "controls", "--from", kept, "--out", tmp_path / "a")
+    assert "accuracy, %" in done.out
+    assert "82.1 ± 0.6" in done.out
+    assert not re.search("paper *┃|within noise|rank", done.out)
 
 
 def test_runs_are_kept_rendered_and_checked(mcn: Run, data_root: Path, tmp_path: Path) -> None:

@@ -14,7 +14,8 @@ def print_reproduced(result: dict[str, Any]) -> None:
     from rich.text import Text
 
     header, lines = _special(result) if result["table"] == "table1" else _measured(result)
-    table = Table(title=Text(f"{result['table']} ({result['label']})"), title_justify="left")
+    name, label = result["table"], result["label"]
+    table = Table(title=Text(name if name == label else f"{name} ({label})"), title_justify="left")
     for place, name in enumerate(header):
         table.add_column(name, justify="left" if place < 2 else "right")
     last = lines[0][0] if lines else ""
@@ -44,8 +45,8 @@ def _special(result: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
 
 
 def _measured(result: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
-    if result["metric"] != "accuracy":
-        return _other_metric(result)
+    if all(row["paper"] is None for row in result["rows"]):
+        return _without_paper(result)
     header = ["data set", "method", "paper", "ours", "runs", "rank", "difference", "within noise"]
     lines = [
         [
@@ -63,8 +64,8 @@ def _measured(result: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
     return header, lines
 
 
-def _other_metric(result: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
-    """Another figure of the same runs; the paper has none."""
+def _without_paper(result: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """A table, or a figure of its runs, that the paper does not have."""
     metric = result["metric"]
     header = ["data set", "method", f"{metric} × 100" if metric in LESS_IS_BETTER else f"{metric}, %", "runs"]
     lines = [
