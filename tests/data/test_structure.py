@@ -4,10 +4,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from torch_geometric.data import Data
 
-from mcn.data import SimpleGraph, degree_features, load_dataset, simple_graph, wl_features
+import mcn
+from mcn.data import SimpleGraph, check_data, degree_features, load_dataset, simple_graph, wl_features
 from mcn.data.structure import wl_colours
 
 
@@ -71,6 +74,17 @@ def test_degree_columns_are_powers_of_two() -> None:
     columns = degree_features(star).toarray().argmax(axis=1)
     assert columns.tolist() == [3, 1, 1, 1, 1, 1, 0]  # 4 ≤ 5 < 8; 1; isolated
     assert degree_features(star).shape == (7, 32)
+
+
+def test_a_graph_of_pyg_will_do() -> None:
+    data = Data(edge_index=torch.tensor([[0, 0, 0, 1], [1, 2, 1, 2]]), num_nodes=4)
+    with pytest.raises(ValueError, match=r"data.x = (.*)") as refused:
+        check_data(data)
+    line = str(refused.value).split("data.x = ")[1]
+    x = eval(line, {"mcn": mcn, "data": data})
+    assert x.to_dense().argmax(1).tolist() == [2, 2, 2, 0]  # a triangle, its double edge counted once
+    graph = simple_graph(data.edge_index, 4)
+    assert (wl_features(data) != wl_features(graph)).nnz == 0
 
 
 def test_wrong_settings_are_refused() -> None:

@@ -51,7 +51,8 @@ def check_data(data: Data) -> None:
 def _check_features(x: Any, n: int) -> None:
     if x is None:
         raise ValueError(
-            "data.x is missing; expected features [num_nodes, F], for instance mcn.data.degree_features"
+            "data.x is missing; expected features [num_nodes, F]. Without any of your own: "
+            "data.x = mcn.data.feature_tensor(mcn.data.degree_features(data))"
         )
     if not isinstance(x, Tensor):
         raise ValueError(

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from mcn.data.simple import SimpleGraph
+from mcn.data.simple import SimpleGraph, simple_graph
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
 
 DEGREE_COLUMNS = 32
 
 
-def wl_features(graph: SimpleGraph, iterations: int = 3, keep: str = "all") -> sparse.csr_array[Any]:
+def wl_features(graph: SimpleGraph | Data, iterations: int = 3, keep: str = "all") -> sparse.csr_array[Any]:
     """One-hot Weisfeiler–Lehman colours, float32 [N, colours].
 
     Every node starts with the same colour; an iteration gives two nodes the same new colour exactly
@@ -22,7 +25,7 @@ def wl_features(graph: SimpleGraph, iterations: int = 3, keep: str = "all") -> s
     isomorphic graphs get equal columns.
 
     Args:
-        graph: the graph.
+        graph: the graph; of PyG's `Data` the edges count.
         iterations: number of refinements, at least 1. The first tells degrees apart.
         keep: "all" puts the one-hot colours of iterations 1..n side by side, "last" keeps the n-th.
     """
@@ -30,7 +33,7 @@ def wl_features(graph: SimpleGraph, iterations: int = 3, keep: str = "all") -> s
         raise ValueError(f"iterations must be at least 1, got {iterations}")
     if keep not in ("all", "last"):
         raise ValueError(f'keep must be "all" or "last", got {keep!r}')
-    rounds = wl_colours(graph, iterations)
+    rounds = wl_colours(_simple(graph), iterations)
     blocks = [_one_hot(colours) for colours in (rounds if keep == "all" else rounds[-1:])]
     return sparse.csr_array(sparse.hstack(blocks, format="csr", dtype=np.float32))
 
@@ -66,12 +69,20 @@ def _refine(
     return refined
 
 
-def degree_features(graph: SimpleGraph) -> sparse.csr_array[Any]:
+def _simple(graph: SimpleGraph | Data) -> SimpleGraph:
+    return graph if isinstance(graph, SimpleGraph) else simple_graph(graph.edge_index, graph.num_nodes)
+
+
+def degree_features(graph: SimpleGraph | Data) -> sparse.csr_array[Any]:
     """One-hot size of the degree, float32 [N, 32]: column 0 for degree 0, column c for 2^(c-1) ≤ d < 2^c.
 
     The columns mean the same on every graph, so a model trained on one graph can be used on another.
+
+    Args:
+        graph: the graph; of PyG's `Data` the edges count. `feature_tensor` makes `data.x` of the result.
     """
-    return degree_columns(np.bincount(graph.pairs.reshape(-1), minlength=graph.num_nodes))
+    own = _simple(graph)
+    return degree_columns(np.bincount(own.pairs.reshape(-1), minlength=own.num_nodes))
 
 
 def degree_columns(degree: NDArray[np.int64]) -> sparse.csr_array[Any]:
