@@ -1,6 +1,7 @@
 """The alternative that the paper dismisses: one GCN per motif matrix. Its settings, and what an epoch costs.
 
     python benchmarks/ensemble.py --data-root DATA [--datasets cora,…] [--seeds 3] [--stages tune,cost]
+        [--sizes gcn-ensemble,gcn-ensemble-6,…]
 
 `tune` tries every setting of a small grid on every size of the ensemble (K·T = 2, 6, 10, 15) and prints the
 one with the highest mean accuracy on validation nodes, as lines for `published.yaml`; test labels are not
@@ -21,7 +22,7 @@ import numpy as np
 import torch
 
 import mcn
-from mcn.baselines.gcn_ensemble import LARGER, PLAIN, USUAL, ensemble_scores
+from mcn.baselines.gcn_ensemble import LARGER, PLAIN, USUAL, ensemble_scores, motif_products, trained_scores
 from mcn.baselines.task import Task, task_from_data
 from mcn.train import prepare
 from mcn.train.loop import one_torch_thread
@@ -32,21 +33,23 @@ GRID: dict[str, tuple[Any, ...]] = {"hidden": (16, 64), "dropout": (0.5, 0.8), "
 EPOCHS, TURNS = 20, 5
 
 
-def sizes(task: Task) -> dict[str, dict[str, Any]]:
-    """Motifs and steps of every ensemble; of the smallest, those of the paper's best network."""
+def sizes(task: Task, chosen: list[str]) -> dict[str, dict[str, Any]]:
+    """Motifs and steps of these ensembles; of the smallest, those of the paper's best network."""
     smallest = USUAL | {k: v for k, v in task.published("gcn-ensemble").items() if k in USUAL}
-    return {"gcn-ensemble": smallest} | {
+    every = {"gcn-ensemble": smallest} | {
         name: {"motifs": motifs, "steps": steps} for name, (motifs, steps) in LARGER.items()
     }
+    return {name: every[name] for name in chosen}
 
 
-def tune(task: Task, dataset: str, seeds: int) -> None:
+def tune(task: Task, dataset: str, seeds: int, chosen: list[str]) -> None:
     """Print the best setting of each size by validation accuracy, and how much settings matter."""
-    for name, what in sizes(task).items():
+    for name, what in sizes(task, chosen).items():
         found = []
+        products = motif_products(task, **what)
         for values in itertools.product(*GRID.values()):
             setting = dict(zip(GRID, values, strict=True))
-            runs = [task.val_accuracy(ensemble_scores(task, s, **what, **setting)) for s in range(seeds)]
+            runs = [task.val_accuracy(trained_scores(task, s, products, **setting)) for s in range(seeds)]
             found.append((float(np.mean(runs)), setting))
         best, setting = max(found, key=lambda pair: pair[0])
         usual = next(mean for mean, each in found if each == PLAIN)
@@ -57,9 +60,9 @@ def tune(task: Task, dataset: str, seeds: int) -> None:
         )
 
 
-def cost(task: Task, data: Any, dataset: str) -> None:
+def cost(task: Task, data: Any, dataset: str, chosen: list[str]) -> None:
     """Print milliseconds of an epoch of the ensemble and of the paper's network, and their ratio."""
-    for name, what in sizes(task).items():
+    for name, what in sizes(task, chosen).items():
         setting = {**PLAIN, **task.published(name)} | what
         config = dataset_config("paper", dataset).replace(
             motifs=tuple(what["motifs"]), steps=what["steps"], max_epochs=10**6, patience=10**6
@@ -101,15 +104,17 @@ def main() -> None:
     parser.add_argument("--datasets", default="cora,citeseer,pubmed")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--stages", default="tune,cost")
+    parser.add_argument("--sizes", default=",".join(("gcn-ensemble", *LARGER)))
     options = parser.parse_args()
     torch.set_num_threads(1)
+    chosen = options.sizes.split(",")
     for dataset in options.datasets.split(","):
         data = mcn.data.load_dataset(dataset, root=options.data_root)
         task = task_from_data(data, dataset)
         if "tune" in options.stages:
-            tune(task, dataset, options.seeds)
+            tune(task, dataset, options.seeds, chosen)
         if "cost" in options.stages:
-            cost(task, data, dataset)
+            cost(task, data, dataset, chosen)
 
 
 if __name__ == "__main__":

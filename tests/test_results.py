@@ -13,10 +13,15 @@ import pytest
 from mcn.experiments.paper.evidence import path_of, read_kept
 from mcn.experiments.paper.page import filled
 from mcn.experiments.paper.plan import TABLES
+from mcn.experiments.quoted import with_figures, without_source
 from tests.conftest import REPOSITORY
 
 RESULTS = REPOSITORY / "docs" / "results"
 PAGES = ("README.md", "docs/reproduction.md", "docs/beyond.md", "docs/search.md")
+QUOTING = (*PAGES, "docs/index.md", "docs/baselines.md", "docs/choice.md")
+NOT_KEPT = "docs/attention.md", *(f"docs/guide/{name}.md" for name in ("choosing", "large-graphs", "training"))
+NOT_KEPT += ("docs/guide/your-own-graph.md",)
+"""Pages with measurements whose runs were not kept: they say so."""
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -36,6 +41,22 @@ def test_a_number_that_no_run_gave_is_noticed(name: str) -> None:
     assert number
     changed = inside[0].replace(number[0], number[0].replace(re.findall(r"\d", number[0])[0], "x"), 1)
     assert filled(text.replace(inside[0], changed), RESULTS) == text
+
+
+@pytest.mark.parametrize("name", QUOTING)
+def test_figures_of_the_sentences_are_those_of_the_runs(name: str) -> None:
+    """After new runs: python docs/make_results.py, and then read the sentences again."""
+    text = (REPOSITORY / name).read_text(encoding="utf-8")
+    assert with_figures(text, RESULTS) == text
+    assert without_source(text) == []
+
+
+def test_other_pages_with_measurements_say_that_their_runs_were_not_kept() -> None:
+    for page in sorted((REPOSITORY / "docs").rglob("*.md")):
+        name, text = page.relative_to(REPOSITORY).as_posix(), page.read_text(encoding="utf-8")
+        if name not in QUOTING and without_source(text):
+            assert name in NOT_KEPT, name
+            assert "not kept" in text, name
 
 
 @pytest.mark.parametrize("table", TABLES)

@@ -86,10 +86,29 @@ def ensemble_scores(
     patience: int = PATIENCE,
 ) -> NDArray[np.float32]:
     """Train the ensemble of these motifs and steps, with these settings of every GCN in it."""
+    products = motif_products(task, motifs, steps)
+    return trained_scores(
+        task, seed, products, hidden, dropout, decay, max_epochs=max_epochs, patience=patience
+    )
+
+
+def motif_products(task: Task, motifs: list[str], steps: int) -> list[FixedProduct]:
+    """Return one GCN's matrix for every motif and step size; for all runs on a task the same."""
     stack = MotifStack.from_counts(count_motifs(task.edge_index, task.num_nodes), motifs, steps, "unweighted")
-    products = [
-        FixedProduct(symmetric(stack.matrix(motif, k))) for motif in motifs for k in range(1, steps + 1)
-    ]
+    return [FixedProduct(symmetric(stack.matrix(motif, k))) for motif in motifs for k in range(1, steps + 1)]
+
+
+def trained_scores(
+    task: Task,
+    seed: int,
+    products: list[FixedProduct],
+    hidden: int,
+    dropout: float,
+    decay: float,
+    max_epochs: int = MAX_EPOCHS,
+    patience: int = PATIENCE,
+) -> NDArray[np.float32]:
+    """Train one GCN for each of these matrices, and what classifies their outputs."""
     with seeded(seed):
         network = _Network(task, products, hidden, dropout)
         optimizer = gcn_optimizer(network, network.first, decay)
