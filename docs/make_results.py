@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "docs" / "results"
 PAGES = ("README.md", "docs/reproduction.md", "docs/beyond.md", "docs/search.md")
 CHOICE, CHOICE_PAGES = RESULTS / "choice.csv", ("docs/choice.md", "docs/baselines.md")
-ALL_PAGES = (*PAGES, *CHOICE_PAGES, "docs/index.md")
+ALL_PAGES = (*PAGES, *CHOICE_PAGES, "docs/index.md", "docs/guide/training.md")
 
 
 def main(more: list[str]) -> None:

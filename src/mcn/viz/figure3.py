@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _FEWEST, _HEAVIEST = 3, 4  # a node is worth drawing if it hears so many, and so many lines to it are drawn
 _TINT = 0.85
+_BESIDE = (((-8, 0), "right", "center"), ((0, 8), "center", "bottom"), ((8, 0), "left", "center"))
+"""Where a node's name stands in each column, in points: away from the lines that begin or end there."""
 
 
 @dataclass(frozen=True)
@@ -177,20 +179,21 @@ def _words(
     for x, title in zip((0.0, 1.0, 2.0), titles, strict=True):
         ax.text(x, 1.05, title, ha="center", va="bottom", fontsize=9)
     ids = found.ids
-    for x, own, y in zip((0.0, 1.0, 2.0), columns, height, strict=True):
+    for column, (own, y) in enumerate(zip(columns, height, strict=True)):
         for node, h in zip(own, y, strict=True):
             name = str(node) if ids is None else ids[node][:12]
-            if x:
-                layer = 0 if x == 1.0 else -1
+            if column:
+                layer = 0 if column == 1 else -1
                 option = found.motif[node, layer] * found.steps + found.step[node, layer] - 1
                 name = f"{name}: {option_name(found, option)}"
-            right = x > 0
-            ax.text(
-                x + (0.04 if right else -0.04),
-                h,
+            offset, ha, va = _BESIDE[column]
+            ax.annotate(
                 name,
-                ha="left" if right else "right",
-                va="center",
+                (float(column), h),
+                xytext=offset,
+                textcoords="offset points",
+                ha=ha,
+                va=va,
                 fontsize=6.5,
                 zorder=4,
                 bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6, "alpha": 0.8},
