@@ -77,7 +77,13 @@ def test_parts_that_are_not_known(tmp_path: Path) -> None:
     assert filled("# A page\n", tmp_path) == "# A page\n"
 
 
-@pytest.mark.parametrize(("name", "words"), [("figure4", "The favourite of the 333 nodes in layer 1 is")])
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("figure4", "The favourite of the 333 nodes in layer 1 is"),
+        ("figure4-pairs", "The favourite of these nodes is"),
+    ],
+)
 def test_the_favourites_of_figure_4_are_those_of_its_runs(name: str, words: str) -> None:
     """The correlations are figures of sentences."""
     kept = json.loads((RESULTS / f"{name}.json").read_text())

@@ -53,6 +53,7 @@ def folder(tmp_path: Path) -> Path:
         ("+9.99 ± 9.99<!-- beyond cora mcn − gat -->", "−1.25 ± 0.25"),
         ("9.99 ± 9.99<!-- beyond cora gat − mcn -->", "1.25 ± 0.25"),
         ("-0.0<!-- beyond cora gat − mcn -->", "+1.2"),
+        ("−9.9<!-- beyond cora gat − gat -->", "+0.0"),
         ("0.0 ± 0.0<!-- search cora citation-screen -->", "84.0 ± 1.4"),
         ("+0.0 ± 0.0<!-- choice texas rule − pick -->", "+5.0 ± 5.0"),
         ("0.0 ± 0.0<!-- choice texas rule -->", "85.0 ± 7.1"),

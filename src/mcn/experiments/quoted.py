@@ -78,9 +78,12 @@ def _written(found: re.Match[str], sources: _Sources) -> str:
     if source.startswith(_ELSEWHERE):
         return found[0]
     figure = sources.figure(source)
-    text = f"{figure.mean:+.{_digits(found['value'])}f}".replace("-", "−")
+    digits = _digits(found["value"])
+    # Rounded first, and without the sign that a rounded zero may have.
+    mean = round(figure.mean, digits) + 0.0
+    text = f"{mean:+.{digits}f}".replace("-", "−")
     if not found["sign"]:
-        if figure.mean < 0 and text.strip("−0."):
+        if mean < 0:
             raise ValueError(f"{found[0]}: it is {text}; give it a sign, or turn the difference round")
         text = text[1:]
     if found["spread"]:
