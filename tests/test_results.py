@@ -69,6 +69,13 @@ def test_every_run_is_one_of_the_table(table: str) -> None:
         assert 0 <= run.seed - own.first_seed < own.seeds
 
 
+@pytest.mark.parametrize("table", ["table2", "table3", "beyond"])
+def test_every_cell_has_all_its_runs(table: str) -> None:
+    runs, own = read_kept(path_of(RESULTS, table)), TABLES[table]
+    found = Counter((run.dataset, run.method) for run in runs)
+    assert found == {(dataset, method): own.seeds for dataset in own.paper.datasets for method in own.methods}
+
+
 def test_parts_that_are_not_known(tmp_path: Path) -> None:
     for name in ("table9", "table2 twice"):
         page = f"<!-- results {name} -->\nold\n<!-- end of results {name} -->"
