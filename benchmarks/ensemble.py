@@ -22,7 +22,7 @@ import numpy as np
 import torch
 
 import mcn
-from mcn.baselines.gcn_ensemble import LARGER, PLAIN, USUAL, ensemble_scores, motif_products, trained_scores
+from mcn.baselines.gcn_ensemble import LARGER, PLAIN, USUAL, ensemble_scores, motif_products
 from mcn.baselines.task import Task, task_from_data
 from mcn.train import prepare
 from mcn.train.loop import one_torch_thread
@@ -49,7 +49,7 @@ def tune(task: Task, dataset: str, seeds: int, chosen: list[str]) -> None:
         products = motif_products(task, **what)
         for values in itertools.product(*GRID.values()):
             setting = dict(zip(GRID, values, strict=True))
-            runs = [task.val_accuracy(trained_scores(task, s, products, **setting)) for s in range(seeds)]
+            runs = [task.val_accuracy(ensemble_scores(task, s, products, **setting)) for s in range(seeds)]
             found.append((float(np.mean(runs)), setting))
         best, setting = max(found, key=lambda pair: pair[0])
         usual = next(mean for mean, each in found if each == PLAIN)
@@ -63,7 +63,8 @@ def tune(task: Task, dataset: str, seeds: int, chosen: list[str]) -> None:
 def cost(task: Task, data: Any, dataset: str, chosen: list[str]) -> None:
     """Print milliseconds of an epoch of the ensemble and of the paper's network, and their ratio."""
     for name, what in sizes(task, chosen).items():
-        setting = {**PLAIN, **task.published(name)} | what
+        setting = {key: value for key, value in (PLAIN | task.published(name)).items() if key not in what}
+        products = motif_products(task, **what)
         config = dataset_config("paper", dataset).replace(
             motifs=tuple(what["motifs"]), steps=what["steps"], max_epochs=10**6, patience=10**6
         )
@@ -77,7 +78,7 @@ def cost(task: Task, data: Any, dataset: str, chosen: list[str]) -> None:
                 for _ in range(EPOCHS):
                     trainer.run_epoch()
                 ours.append((time.process_time() - began) / EPOCHS)
-                theirs.append(_epoch_of_ensemble(task, setting))
+                theirs.append(_epoch_of_ensemble(task, products, setting))
         mine, other = (1000 * statistics.median(times) for times in (ours, theirs))
         number = len(what["motifs"]) * what["steps"]
         print(
@@ -87,12 +88,12 @@ def cost(task: Task, data: Any, dataset: str, chosen: list[str]) -> None:
         )
 
 
-def _epoch_of_ensemble(task: Task, setting: dict[str, Any]) -> float:
+def _epoch_of_ensemble(task: Task, products: list[Any], setting: dict[str, Any]) -> float:
     """Seconds of one epoch: of a run with more epochs less one with few, so that preparing cancels."""
     spent = []
     for epochs in (2, 2 + EPOCHS):
         began = time.process_time()
-        ensemble_scores(task, 0, **setting, max_epochs=epochs, patience=10**6)
+        ensemble_scores(task, 0, products, **setting, max_epochs=epochs, patience=10**6)
         spent.append(time.process_time() - began)
     return (spent[1] - spent[0]) / EPOCHS
 

@@ -71,25 +71,9 @@ class _Network(torch.nn.Module):
 @register("gcn-ensemble")
 def gcn_ensemble(task: Task, seed: int) -> NDArray[np.float32]:
     """K·T independent two-layer GCNs, one per motif and step size, their outputs concatenated."""
-    return ensemble_scores(task, seed, **(USUAL | PLAIN | task.published("gcn-ensemble")))
-
-
-def ensemble_scores(
-    task: Task,
-    seed: int,
-    motifs: list[str],
-    steps: int,
-    hidden: int,
-    dropout: float,
-    decay: float,
-    max_epochs: int = MAX_EPOCHS,
-    patience: int = PATIENCE,
-) -> NDArray[np.float32]:
-    """Train the ensemble of these motifs and steps, with these settings of every GCN in it."""
-    products = motif_products(task, motifs, steps)
-    return trained_scores(
-        task, seed, products, hidden, dropout, decay, max_epochs=max_epochs, patience=patience
-    )
+    setting = USUAL | PLAIN | task.published("gcn-ensemble")
+    products = motif_products(task, setting.pop("motifs"), setting.pop("steps"))
+    return ensemble_scores(task, seed, products, **setting)
 
 
 def motif_products(task: Task, motifs: list[str], steps: int) -> list[FixedProduct]:
@@ -98,7 +82,7 @@ def motif_products(task: Task, motifs: list[str], steps: int) -> list[FixedProdu
     return [FixedProduct(symmetric(stack.matrix(motif, k))) for motif in motifs for k in range(1, steps + 1)]
 
 
-def trained_scores(
+def ensemble_scores(
     task: Task,
     seed: int,
     products: list[FixedProduct],
@@ -117,7 +101,9 @@ def trained_scores(
 
 def _register_larger(name: str, motifs: list[str], steps: int) -> None:
     def larger(task: Task, seed: int) -> NDArray[np.float32]:
-        return ensemble_scores(task, seed, motifs, steps, **(PLAIN | task.published(name)))
+        return ensemble_scores(
+            task, seed, motif_products(task, motifs, steps), **(PLAIN | task.published(name))
+        )
 
     larger.__doc__ = f"As gcn-ensemble, with {', '.join(motifs)} and up to {steps} steps."
     register(name)(larger)
