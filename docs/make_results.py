@@ -23,7 +23,6 @@ ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "docs" / "results"
 PAGES = ("README.md", "docs/reproduction.md", "docs/beyond.md", "docs/search.md")
 CHOICE, CHOICE_PAGES = RESULTS / "choice.csv", ("docs/choice.md", "docs/baselines.md")
-ALL_PAGES = (*PAGES, *CHOICE_PAGES, "docs/index.md", "docs/guide/training.md")
 
 
 def main(more: list[str]) -> None:
@@ -40,8 +39,7 @@ def main(more: list[str]) -> None:
     for name in PAGES:
         page = ROOT / name
         page.write_text(filled(page.read_text(encoding="utf-8"), RESULTS), encoding="utf-8")
-    for name in ALL_PAGES:
-        page = ROOT / name
+    for page in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md")):
         page.write_text(with_figures(page.read_text(encoding="utf-8"), RESULTS), encoding="utf-8")
 
 

@@ -80,6 +80,9 @@ def test_what_is_from_elsewhere_stays(folder: Path) -> None:
         ("0.1<!-- search dd7 dd-gcn -->", "there are no such runs"),
         ("0.1<!-- table9 cora gat -->", "expected table2"),
         ("0.1 ± 0.1<!-- beyond pubmed gat -->", "one run has no spread"),
+        ("0.1<!-- beyond cora gat, se -->", "'beyond cora gat, se': it has no figure of this form"),
+        ("0.1<!-- beyond cora gat − mcn, s.e. -->", "no figure of this form"),
+        ("0.1<!-- choice texas rule, validation -->", "no figure of this form"),
     ],
 )
 def test_a_source_that_cannot_be_right_is_refused(folder: Path, text: str, said: str) -> None:

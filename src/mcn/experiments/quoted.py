@@ -21,7 +21,7 @@ import json
 import math
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -41,6 +41,7 @@ _MADE = re.compile(r"(?ms)^<!-- (results [a-z0-9 ]+|choice|published|auto) -->\n
 _CODE = re.compile(r"(?ms)^```.*?^```$|`[^`\n]*`")
 _SPREAD = re.compile(r"[+−-]?\d+(?:\.\d+)? ± \d+(?:\.\d+)?(?!\.?\d|<!-- )")
 _ELSEWHERE = "from "
+_PATTERNS = ("figure4", "figure4-pairs")
 
 
 @dataclass(frozen=True)
@@ -114,15 +115,17 @@ class _Sources:
             ValueError: there are no such runs.
         """
         kind, _, what = source.partition(" ")
-        readers: dict[str, Callable[[str], Figure]] = dict.fromkeys(TABLES, lambda w: self._row(kind, w))
-        readers |= {"choice": lambda w: self._row(kind, w), "search": self._search}
-        readers |= dict.fromkeys(("figure4", "figure4-pairs"), lambda w: self._figure4(kind, w))
-        if kind not in readers:
-            raise ValueError(f"source {source!r}: expected {', '.join(readers)} or from …")
         try:
-            return readers[kind](what)
+            if kind == "choice" or kind in TABLES:
+                return self._row(kind, what)
+            if kind == "search":
+                return self._search(what)
+            if kind in _PATTERNS:
+                return self._figure4(kind, what)
         except (KeyError, StopIteration):
             raise ValueError(f"source {source!r}: there are no such runs") from None
+        known = ", ".join((*TABLES, "choice", "search", *_PATTERNS))
+        raise ValueError(f"source {source!r}: expected {known} or from …")
 
     def _read_table(self, name: str, validation: bool) -> dict[tuple[str, str], dict[int, float]]:
         found: dict[tuple[str, str], dict[int, float]] = {}
@@ -140,6 +143,10 @@ class _Sources:
         what, _, form = what.partition(", ")
         dataset, _, rows = what.partition(" ")
         first, _, second = rows.partition(" − ")
+        # A form that means nothing here would leave another figure standing under its name.
+        known = ("", *(() if second else ("s.e.",)), *(() if kind == "choice" else ("validation",)))
+        if form not in known:
+            raise ValueError(f"source '{kind} {what}, {form}': it has no figure of this form")
         runs = self._runs(kind, dataset, first, form == "validation")
         if not second:
             return _mean(list(runs.values()), error=form == "s.e.")
