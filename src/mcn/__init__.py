@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from mcn._lazy import lazy
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 _HOME = {
     "load_dataset": "mcn.data",
@@ -26,6 +26,7 @@ _HOME = {
     "MCNConv": "mcn.nn",
     "MCN": "mcn.nn",
     "MCNClassifier": "mcn.train",
+    "AutoClassifier": "mcn.train",
     "ViewsClassifier": "mcn.train",
 }
 

@@ -11,12 +11,11 @@ from mcn._lazy import lazy
 
 if TYPE_CHECKING:
     from mcn.train.callbacks import TensorBoard as TensorBoard
+    from mcn.train.estimator import AutoClassifier as AutoClassifier
     from mcn.train.estimator import MCNClassifier as MCNClassifier
     from mcn.train.estimator import ViewsClassifier as ViewsClassifier
     from mcn.train.loop import Epoch as Epoch
     from mcn.train.loop import fit as fit
-    from mcn.train.mcn.config import MCNConfig as MCNConfig
-    from mcn.train.paper import PaperConfig as PaperConfig
     from mcn.train.predictions import Predictions as Predictions
     from mcn.train.predictions import accuracy_on_test as accuracy_on_test
     from mcn.train.presets import load_preset as load_preset
@@ -26,28 +25,25 @@ if TYPE_CHECKING:
     from mcn.train.recipes import RECIPES as RECIPES
     from mcn.train.run import Run as Run
     from mcn.train.run import load_run as load_run
-    from mcn.train.run import train_run as train_run
-    from mcn.train.views.config import ViewsConfig as ViewsConfig
+    from mcn.train.run import train as train
 
 _HOME = {
     "RECIPES": ".recipes",
+    "AutoClassifier": ".estimator",
     "Epoch": ".loop",
     "MCNClassifier": ".estimator",
-    "MCNConfig": ".mcn.config",
-    "PaperConfig": ".paper",
     "Predictions": ".predictions",
     "Problem": ".problem",
     "Recipe": ".recipe",
     "Run": ".run",
     "TensorBoard": ".callbacks",
     "ViewsClassifier": ".estimator",
-    "ViewsConfig": ".views.config",
     "accuracy_on_test": ".predictions",
     "fit": ".loop",
     "load_preset": ".presets",
     "load_run": ".run",
     "prepare": ".problem",
-    "train_run": ".run",
+    "train": ".run",
 }
 
 __all__ = list(_HOME)

@@ -12,7 +12,7 @@ from typing import Any
 from mcn._files import atomic_write, naming
 from mcn.data.border import read_bytes, reading
 from mcn.train.checkpoint import save_tensors
-from mcn.train.loop import Epoch, Trainer
+from mcn.train.loop import Epoch, Training
 
 
 class JSONLines:
@@ -38,10 +38,11 @@ class JSONLines:
         with reading(self._path, "not a log of epochs"):
             return read_bytes(self._path).decode().splitlines()
 
-    def __call__(self, trainer: Trainer, epoch: Epoch) -> None:
+    def __call__(self, trainer: Training, epoch: Epoch) -> None:
         """Write the line."""
         with naming(self._path), self._path.open("a") as file:
-            file.write(json.dumps(epoch._asdict()) + "\n")
+            line = {name: value for name, value in epoch._asdict().items() if value is not None}
+            file.write(json.dumps(line) + "\n")
 
 
 class Checkpoints:
@@ -50,7 +51,7 @@ class Checkpoints:
     def __init__(self, path: str | os.PathLike[str], every: float = 1.0) -> None:
         self._path, self._every, self._last = Path(path), every, time.monotonic()
 
-    def __call__(self, trainer: Trainer, epoch: Epoch) -> None:
+    def __call__(self, trainer: Training, epoch: Epoch) -> None:
         """Save if it is time."""
         if trainer.stopped or time.monotonic() - self._last >= self._every:
             save_tensors(self._path, trainer.tensors(), trainer.state())
@@ -63,7 +64,7 @@ class Fraction:
     def __init__(self, report: Callable[[float], Any]) -> None:
         self._report = report
 
-    def __call__(self, trainer: Trainer, epoch: Epoch) -> None:
+    def __call__(self, trainer: Training, epoch: Epoch) -> None:
         """Report."""
         self._report(trainer.progress)
 
@@ -78,7 +79,7 @@ class TensorBoard:
             raise ValueError("TensorBoard is not installed: pip install tensorboard") from None
         self._writer: Any = SummaryWriter(str(folder))  # type: ignore[no-untyped-call, unused-ignore]
 
-    def __call__(self, trainer: Trainer, epoch: Epoch) -> None:
+    def __call__(self, trainer: Training, epoch: Epoch) -> None:
         """Write the scalars."""
         for name in ("train_loss", "train_accuracy", "val_loss", "val_accuracy"):
             self._writer.add_scalar(name, getattr(epoch, name), epoch.epoch)

@@ -1,4 +1,4 @@
-"""The recipes in the manner of scikit-learn: `MCNClassifier` and `ViewsClassifier`."""
+"""The recipes in the manner of scikit-learn: `MCNClassifier`, `AutoClassifier` and `ViewsClassifier`."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from torch_geometric.data import Data
 from mcn._names import did_you_mean, one_of
 from mcn.store import GraphStore
 from mcn.store.reading import as_data
-from mcn.train.loop import Epoch, fit
+from mcn.train.loop import Epoch
 from mcn.train.metrics import METRICS
 from mcn.train.predictions import Predictions, in_classes, report_on_test, score_on_test
-from mcn.train.problem import Problem, class_names, prepare
+from mcn.train.problem import class_names
 from mcn.train.recipe import Recipe
 from mcn.train.recipes import RECIPES, work_of
+from mcn.train.run import Run, train
 from mcn.train.settings import Setting, Settings, declared
 
 
@@ -76,20 +77,19 @@ class NodeClassifier:
         params = self.get_params()
         config = self.recipe.config(seed=params.pop("random_state"), **params)
         data = _readable(data, config)
-        problem = prepare(data, config)
-        trainer = work_of(config).trainer(problem, config)
         history: list[Epoch] = []
-        result = fit(trainer, [lambda _trainer, epoch: history.append(epoch)])
-        self.config_, self.model_ = config, trainer.model
-        self.history_, self.best_epoch_, self.val_accuracy_ = history, result.best_epoch, result.val_accuracy
+        run = train(data, config, callbacks=[lambda _training, epoch: history.append(epoch)])
+        assert run.result is not None
+        self.config_, self.model_, self.history_ = config, run.model, history
+        self.best_epoch_, self.val_accuracy_ = run.result.best_epoch, run.result.val_accuracy
         names = class_names(data)
-        self.classes_ = np.arange(problem.num_classes) if names is None else np.asarray(names)
-        self._memory = problem.memory(data)
+        self.classes_ = np.arange(len(run.classes)) if names is None else np.asarray(names)
+        self._memory = run.memory
         self.n_features_in_, self.feature_names_, _ = self._memory
-        self._keep(problem)
+        self._keep(run, data)
         return self
 
-    def _keep(self, problem: Problem) -> None:
+    def _keep(self, run: Run, data: Data | GraphStore) -> None:
         """Keep what a recipe has to say of itself after training."""
 
     def predictions(self, data: Data | GraphStore) -> Predictions:
@@ -204,11 +204,36 @@ class MCNClassifier(NodeClassifier, recipe="mcn"):
     (1.0, 0.87)
     """
 
-    def _keep(self, problem: Problem) -> None:
-        own = work_of(self.config_).predict(self.model_, problem.inputs)
-        self.stack_ = getattr(problem.inputs, "stack", None)  # a graph on disk has none
-        self.motif_choice_: NDArray[Any] = np.asarray(own.motifs)[own.motif]
-        self.step_choice_ = own.step
+    def _keep(self, run: Run, data: Data | GraphStore) -> None:
+        predictions = run.predict(data)
+        self.stack_ = getattr(run.inputs(data), "stack", None)  # a graph on disk has none
+        self.motif_choice_: NDArray[Any] = np.asarray(predictions.motifs)[predictions.motif]
+        self.step_choice_ = predictions.step
+
+
+class AutoClassifier(NodeClassifier, recipe="auto"):
+    """Node classification by the best of several networks: what `mcn train` does on a graph of one's own.
+
+    Attributes after `fit`:
+        candidates_: how the candidates did on held-out validation nodes, the best first: one dict each.
+        winner_: the name of the best one for the whole graph.
+        remarks_: what predicts (one candidate, a blend, or a candidate per node), in sentences.
+        classes_: the class numbers, or `data.classes` where the data names them.
+        model_: the trained candidates.
+        history_, best_epoch_, val_accuracy_, n_features_in_, feature_names_: as of `MCNClassifier`.
+
+    >>> import mcn
+    >>> data = mcn.load_dataset("karate")
+    >>> clf = mcn.AutoClassifier(candidates=("mlp", "gcn"), repeats=1, max_epochs=20, random_state=0).fit(data)
+    >>> clf.winner_, clf.predict(data).shape
+    ('gcn', (34,))
+    """
+
+    def _keep(self, run: Run, data: Data | GraphStore) -> None:
+        assert run.result is not None
+        self.candidates_: list[dict[str, Any]] = run.notes["candidates"]
+        self.winner_ = str(run.notes["choosing"]["winner"])
+        self.remarks_ = run.remarks
 
 
 class ViewsClassifier(NodeClassifier, recipe="views"):

@@ -12,7 +12,7 @@ from torch_geometric.data import Data
 
 from mcn._names import one_of
 from mcn.data.sparse import feature_csr, feature_tensor
-from mcn.data.treatment import SCALINGS, STRUCTURE, like_words, moments, row_scaling
+from mcn.data.treatment import SCALINGS, like_words, moments, row_scaling
 from mcn.matrices.state import NUM_COUNTS, check_scale, count_scale, standardise_counts
 from mcn.motifs import MotifCounts, count_motifs
 from mcn.nn.feature_rows import row_size
@@ -53,66 +53,55 @@ def features(x: torch.Tensor, scaling: str) -> torch.Tensor:
 
 
 def node_features(
-    data: Data, normalize: bool, counts: MotifCounts | None = None, memory: Memory | None = None
+    data: Data, wanted: str = "given", counts: MotifCounts | None = None, memory: Memory | None = None
 ) -> Ready:
-    """Return the features of a graph, made ready as `data.scaling` and `data.structure` say.
+    """Return the features of a graph, made ready as `data.scaling` says.
 
     `scaling` is auto (also if it is missing), raw, rows, unit or standard. "auto" divides each row by its sum
     or length (see `row_scaling`) if the features look like counts of words or are mostly zero, and
-    standardises columns otherwise. Features of
-    files were treated column by column when they were read, and say so. With `structure` "add", 15 columns
-    follow: the logarithm of the node's degree and motif counts, standardised.
+    standardises columns otherwise. Features of files were treated column by column when they were read, and
+    say so.
 
     Args:
         data: the graph; what is fitted is fitted on its training nodes.
-        normalize: False leaves the given features as they are.
+        wanted: "given" for the graph's own features, "motifs" for 15 columns (the logarithm of the node's
+            degree and motif counts, standardised), "both" for the given ones and these beside them.
         counts: its motif counts, if they are known already.
         memory: of a trained network, which then decides what is done, by what it was trained on.
     """
     before = {} if memory is None else memory.state
-    scaling = before.get("scaling") or scaling_of(data, normalize, fitting=memory is None)
-    state: dict[str, Any] = {"scaling": scaling}
+    counted = None
+    state: dict[str, Any] = {}
+    if wanted != "given":
+        counted, state["structure_scale"] = _counted(data, counts, before.get("structure_scale"))
+        if wanted == "motifs":
+            return Ready(torch.from_numpy(counted), state)
+    scaling = before.get("scaling") or scaling_of(data)
+    state["scaling"] = scaling
     if scaling == "standard":
         scale = before.get("feature_scale") or fitted_scale(data)
         state["feature_scale"] = scale
         x = _standardised(data.x, np.asarray(scale))
     else:
         x = features(data.x, scaling)
-    if "structure_scale" in before or (memory is None and structure(data) == "add"):
-        if counts is None:
-            counts = count_motifs(data.edge_index, data.num_nodes)
-        per_node = counts.per_node
-        if memory is None:
-            train = per_node[data.train_mask.numpy()]
-            state["structure_scale"] = count_scale(train, len(train)).tolist()
-        else:
-            state["structure_scale"] = before["structure_scale"]
-        x = _beside(x, standardise_counts(per_node, data.num_nodes, np.asarray(state["structure_scale"])))
-    return Ready(x, state)
+    return Ready(x if counted is None else _beside(x, counted), state)
 
 
-def structure(data: Data) -> str:
-    """Return whether structural features are to be added to the given ones: "none" or "add"."""
-    wanted = str(getattr(data, "structure", None) or "none")
-    one_of("data.structure", wanted, STRUCTURE)
-    return wanted
+def _counted(
+    data: Data, counts: MotifCounts | None, scale: Any
+) -> tuple[NDArray[np.float32], list[list[float]]]:
+    """Return the motif counts of every node in logarithms, standardised; and the scale they are measured by."""
+    per_node = (count_motifs(data.edge_index, data.num_nodes) if counts is None else counts).per_node
+    if scale is None:
+        scale = count_scale(per_node, data.num_nodes).tolist()
+    return standardise_counts(per_node, data.num_nodes, np.asarray(scale)), scale
 
 
-def scaling_of(data: Data, normalize: bool = True, fitting: bool = True) -> str:
-    """Return what is to be done to the given features: rows, unit, raw or standard.
-
-    Args:
-        data: the graph.
-        normalize: False for raw.
-        fitting: whether the features may be looked at; otherwise rows, unless the graph says raw.
-    """
+def scaling_of(data: Data) -> str:
+    """Return what is to be done to the given features: rows, unit, raw or standard."""
     asked = getattr(data, "scaling", None)
     if asked is not None:
         one_of("data.scaling", asked, SCALINGS)
-    if not normalize:
-        return "raw"
-    if not fitting:  # a run of an earlier version, which stored nothing
-        return "raw" if asked == "raw" else "rows"
     return _fitting(data) if asked in (None, "auto") else str(asked)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -21,7 +22,8 @@ CONFIG, METRICS, MODEL, LAST = "config.yaml", "metrics.jsonl", "model.safetensor
 PREDICTIONS, SUMMARY = "predictions.csv", "summary.json"
 FILES = (CONFIG, METRICS, MODEL, LAST, PREDICTIONS, SUMMARY)
 _LOCK = ".lock"
-_WORDS = ("dataset", "graph", "nodes", "label", "id", "split", "split_by", "scaling", "weights", "structure")
+_WORDS = ("dataset", "graph", "nodes", "label", "id", "split", "split_by", "scaling", "weights")
+_OLD = re.compile(r"0\.[0-2](\.|$)")
 _SOURCE = dict.fromkeys(_WORDS, str) | {
     "split_index": int,
     "folds": int,
@@ -86,7 +88,8 @@ def read_settings(folder: Path) -> tuple[dict[str, Any], Settings]:
     settings = read_yaml(path, str(path))
     try:
         _check_types(settings)
-        return settings, _stored_config(settings)
+        _check_version(settings)
+        return settings, find_recipe(settings["recipe"]).config.from_dict(settings["config"])
     except (TypeError, ValueError) as error:
         raise ValueError(f"{path}: not the settings of a run ({brief(error)})") from None
 
@@ -141,14 +144,21 @@ def _check_types(settings: Any) -> None:
         own = settings.get(part)
         if not isinstance(own, dict):
             raise ValueError(f"{part} must be a mapping of names to values, got {type(own).__name__}")
-    if not isinstance(settings.get("recipe", "mcn"), str):
-        raise ValueError(f"recipe must be a name, got {settings['recipe']!r}")
+    if not isinstance(settings.get("recipe"), str):
+        raise ValueError(f"recipe must be a name, got {settings.get('recipe')!r}")
     if not isinstance(settings.get("data"), str | None):
         raise ValueError(f"data must be a fingerprint, got {settings['data']!r}")
     for name, kind in _SOURCE.items():
         value = settings["source"].get(name)
         if value is not None and type(value) is not kind:
             raise ValueError(f"source.{name} must be a {kind.__name__}, got {value!r}")
+
+
+def _check_version(settings: dict[str, Any]) -> None:
+    """Refuse a run of an earlier version, whose settings meant other networks."""
+    version = str(settings.get("mcn"))
+    if _OLD.match(version):
+        raise ValueError(f"it is a run of mcn {version}: read it with that version, or train anew")
 
 
 def _check_names(value: Any) -> None:
@@ -160,21 +170,6 @@ def _check_names(value: Any) -> None:
         value = list(value.values())
     for each in value if isinstance(value, list | tuple) else ():
         _check_names(each)
-
-
-def _stored_config(settings: dict[str, Any]) -> Settings:
-    """Return the configuration of a stored run.
-
-    In 0.1.0 the recipe paper was a rule of attention, which may stand beside settings that the recipe does
-    not admit any more; such a run is one of the recipe mcn.
-    """
-    recipe, values = settings.get("recipe", "mcn"), settings["config"]
-    try:
-        return find_recipe(recipe).config.from_dict(values)
-    except ValueError:
-        if recipe != "paper":
-            raise
-        return find_recipe("mcn").config.from_dict(values)
 
 
 def _hint(folder: Path, name: str) -> str:

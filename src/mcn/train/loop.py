@@ -1,4 +1,4 @@
-"""The training loop."""
+"""The training loop: one for every network, and for the selection among several."""
 
 from __future__ import annotations
 
@@ -13,16 +13,19 @@ from typing import Any, NamedTuple, Protocol
 import torch
 
 from mcn._threads import kernel_threads
-from mcn.train.devices import torch_device
 from mcn.train.held_out import HeldOut
 from mcn.train.metrics import merit
 from mcn.train.problem import Problem
+from mcn.train.processes import torch_device
 from mcn.train.settings import Settings
 from mcn.train.stopping import stopping_rule
 
 
 class Epoch(NamedTuple):
-    """The scores of one epoch; accuracies between 0 and 1."""
+    """The scores of one epoch; accuracies between 0 and 1.
+
+    candidate, run: in a model selection, the candidate that was trained, and which of its runs it was.
+    """
 
     epoch: int
     train_loss: float
@@ -31,6 +34,8 @@ class Epoch(NamedTuple):
     val_accuracy: float
     kept: bool
     val_score: float
+    candidate: str | None = None
+    run: int | None = None
 
 
 class Scores(NamedTuple):
@@ -59,18 +64,62 @@ class FitResult:
 class Callback(Protocol):
     """Something that is told of every epoch."""
 
-    def __call__(self, trainer: Trainer, epoch: Epoch) -> None:
+    def __call__(self, trainer: Training, epoch: Epoch) -> None:
         """Take the scores of the epoch that has just ended."""
         ...
 
 
-@dataclass
-class Trainer(ABC):
-    """A training run as it stands; each recipe has its own.
+class Training(ABC):
+    """A training run as it stands: of one network, or of several to select among.
 
     `tensors` and `state` hold all of it, `load` goes on from them: a run that is stopped and resumed ends
     with the same weights, bit for bit, as one that was left alone.
     """
+
+    model: Any
+    problem: Problem
+    config: Any
+    epoch: int
+    stopped: bool
+    seconds: float
+
+    @property
+    @abstractmethod
+    def progress(self) -> float:
+        """How far the run is, from 0 to 1."""
+
+    @abstractmethod
+    def run_epoch(self) -> Epoch:
+        """Train for an epoch, then look at the validation nodes once."""
+
+    @abstractmethod
+    def finish(self) -> FitResult:
+        """Give the model the weights that were kept, and score them."""
+
+    @abstractmethod
+    def tensors(self) -> dict[str, torch.Tensor]:
+        """All tensors of the run."""
+
+    @abstractmethod
+    def state(self) -> dict[str, Any]:
+        """All plain values of the run."""
+
+    @abstractmethod
+    def load(self, tensors: dict[str, torch.Tensor], state: dict[str, Any]) -> None:
+        """Go on from what `tensors` and `state` gave."""
+
+    def notes(self) -> dict[str, Any]:
+        """Return plain values that a recipe adds to the summary of a run."""
+        return {}
+
+    def remarks(self) -> list[str]:
+        """Return sentences that a recipe adds to the remarks on a run."""
+        return []
+
+
+@dataclass
+class Trainer(Training):
+    """The training of one network; each kind of network has its own subclass."""
 
     model: Any
     problem: Problem
@@ -100,8 +149,8 @@ class Trainer(ABC):
         self.model.train()
         train_loss, train_accuracy = self._learn()
         self.model.eval()
-        found = self._validate()
-        verdict = self.rule.update(found.score, found.loss)
+        scores = self._validate()
+        verdict = self.rule.update(scores.score, scores.loss)
         if self.held_out is not None:
             self.held_out.update(self._val_logits)
         self.epoch += 1
@@ -109,7 +158,7 @@ class Trainer(ABC):
             self.best, self.best_epoch = self._snapshot(), self.epoch
         self.stopped = verdict.stop or self.epoch >= self.config.max_epochs
         self.seconds += time.perf_counter() - began
-        return Epoch(self.epoch, train_loss, train_accuracy, *found[:2], verdict.keep, found.score)
+        return Epoch(self.epoch, train_loss, train_accuracy, *scores[:2], verdict.keep, scores.score)
 
     @abstractmethod
     def _make_optimizer(self) -> torch.optim.Optimizer:
@@ -175,14 +224,6 @@ class Trainer(ABC):
         self.model.to("cpu")
         return FitResult(self.epoch, self.best_epoch, found.accuracy, found.loss, found.score, self.seconds)
 
-    def notes(self) -> dict[str, Any]:
-        """Return plain values that a recipe adds to the summary of a run."""
-        return {}
-
-    def remarks(self) -> list[str]:
-        """Return sentences that a recipe adds to the remarks on a run."""
-        return []
-
     def tensors(self) -> dict[str, torch.Tensor]:
         """All tensors of the run: weights now and at their best, and Adam's moments."""
         moments = self.optimizer.state_dict()["state"]
@@ -239,7 +280,7 @@ class Trainer(ABC):
                 raise ValueError(f"the moments of parameter {place} are not those of this network")
 
 
-def fit(trainer: Trainer, callbacks: Sequence[Callback] = ()) -> FitResult:
+def fit(trainer: Training, callbacks: Sequence[Callback] = ()) -> FitResult:
     """Train until the stopping rule says so; the model then has the weights that were kept."""
     with one_torch_thread():
         while not trainer.stopped:

@@ -1,14 +1,16 @@
-"""The two losses of the paper: L_C for the classifier, L_A for the motif attention."""
+"""The two losses of the paper, L_C for the classifier and L_A for the motif attention; and mean weights."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 import torch
 
 from mcn.nn import Choices
 from mcn.nn.on_device import Entries
+from mcn.train.loop import below
 
 
 def classification_loss(
@@ -70,3 +72,57 @@ def agreement_loss(
     counted = (mean.max(1).values > min_confidence / mean.shape[1]).to(mean.dtype)
     distance = torch.stack([((p - target) ** 2).sum(1) for p in probabilities]).mean(0)
     return (distance * counted).sum() / counted.sum().clamp_min(1.0)
+
+
+class MeanWeights:
+    """The running mean of a network's weights; steps on few nodes leave the weights themselves in motion.
+
+    Args:
+        model: the network; integers, such as counters, are copied and not averaged.
+    """
+
+    def __init__(self, model: torch.nn.Module) -> None:
+        self._model = model
+        self._mean = _copy(model.state_dict())
+
+    def copy(self) -> dict[str, torch.Tensor]:
+        """Return a copy of the mean."""
+        return _copy(self._mean)
+
+    def update(self, share: float) -> None:
+        """Move the mean towards the tensors of the network; with share 1 it becomes them."""
+        for name, value in self._model.state_dict().items():
+            if share < 1 and value.is_floating_point():
+                self._mean[name].lerp_(value, share)
+            else:
+                self._mean[name].copy_(value)
+
+    @contextmanager
+    def in_place(self) -> Iterator[None]:
+        """Put the mean into the network, and its own weights back at the end."""
+        own = _copy(self._model.state_dict())
+        self._model.load_state_dict(self._mean)
+        try:
+            yield
+        finally:
+            self._model.load_state_dict(own)
+
+    def tensors(self) -> dict[str, torch.Tensor]:
+        """Return what `load` goes on from."""
+        return {f"mean.{name}": value for name, value in self._mean.items()}
+
+    def load(self, tensors: dict[str, torch.Tensor]) -> None:
+        """Go on from what `tensors` gave.
+
+        Raises:
+            ValueError: these are of another network.
+        """
+        found = below("mean.", tensors)
+        own = {name: (value.shape, value.dtype) for name, value in self._mean.items()}
+        if own != {name: (value.shape, value.dtype) for name, value in found.items()}:
+            raise ValueError("the mean weights are not those of this network")
+        self._mean = _copy(found)
+
+
+def _copy(tensors: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    return {name: value.detach().clone() for name, value in tensors.items()}

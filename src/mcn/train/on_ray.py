@@ -1,6 +1,6 @@
 """Training on a Ray cluster by Ray Train: what ``torchrun`` does, with workers that are replaced.
 
-Every worker calls `mcn.train.seeds.train_seeds`, as every process of ``torchrun`` does. The first one writes
+Every worker calls `mcn.train.train`, as every process of ``torchrun`` does. The first one writes
 into the folder of the run, checkpoints included; when a worker dies, Ray Train starts all of them again, and
 they go on from the last checkpoint. Folders, and a graph that stays on disk, must be under the same path on
 every machine; a graph in memory is shipped to them.
@@ -14,7 +14,7 @@ import logging
 import re
 import shutil
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -26,8 +26,8 @@ from mcn._ray import RETRIES, ClusterError, connect, import_ray
 from mcn.motifs import MotifCounts
 from mcn.store import GraphStore
 from mcn.train.processes import backend, is_lost
-from mcn.train.run import Run, load_run
-from mcn.train.seeds import train_seeds
+from mcn.train.problem import prepare
+from mcn.train.run import Run, load_run, train
 from mcn.train.settings import Settings
 
 SCRATCH = ".ray"
@@ -53,13 +53,11 @@ def import_ray_train() -> Any:
 
 
 def train_on_ray(
-    folder: Path,
-    folders: Sequence[Path],
-    seeds: Sequence[int],
     data: Data | GraphStore,
     config: Settings,
-    source: dict[str, Any],
+    folders: Mapping[int, Path],
     *,
+    source: dict[str, Any],
     workers: int,
     counts: MotifCounts | None = None,
     address: str | None = None,
@@ -69,11 +67,9 @@ def train_on_ray(
     A run in `folders` that was begun is gone on with: see to it before that this is meant.
 
     Args:
-        folder: around the folders of the runs, or the only one of them.
-        folders: of the runs.
-        seeds: theirs.
         data: the graph.
         config: the settings, but for the seed.
+        folders: of the runs, by seed.
         source: where the graph came from.
         workers: how many; each takes a CPU, and a GPU where `config` says so.
         counts: the motif counts, if they are known already.
@@ -88,12 +84,11 @@ def train_on_ray(
     started = not ray.is_initialized()
     if started:
         connect(ray, workers, address)
-    scratch = folder.absolute() / SCRATCH
+    scratch = next(iter(folders.values())).absolute() / SCRATCH
     try:
         _check_room(ray, workers, config.device == "cuda")
         given = {
-            "folders": [str(each.absolute()) for each in folders],
-            "seeds": list(seeds),
+            "folders": {seed: str(folder.absolute()) for seed, folder in folders.items()},
             "config": config,
             "source": source,
             "error": str(scratch / _ERROR),
@@ -109,10 +104,10 @@ def train_on_ray(
         if started:
             ray.shutdown()
     try:
-        return [load_run(each) for each in folders]
+        return [load_run(folder) for folder in folders.values()]
     except ValueError as error:
         raise ClusterError(
-            f"the workers are done, but {error}; every machine must see {folder} under the same path"
+            f"the workers are done, but {error}; every machine must see the folder under the same path"
         ) from None
 
 
@@ -182,9 +177,17 @@ def work(given: dict[str, Any]) -> None:
             # A copy: what comes from the object store cannot be written to, and compiled kernels would tell.
             shared, counts = ray.get(given["graph"][0])
             data, counts = shared.clone(), copy.deepcopy(counts)
-        folders = [Path(each) for each in given["folders"]]
-        seeds, config, source = given["seeds"], given["config"], given["source"]
-        train_seeds(folders, seeds, data, config, source, counts=counts, resume=True)
+        config = given["config"]
+        problem = prepare(data, config, counts)
+        for seed, folder in given["folders"].items():
+            train(
+                data,
+                config.replace(seed=seed),
+                folder,
+                source=given["source"],
+                problem=problem,
+                resume=True,
+            )
     except Exception as error:
         if not is_lost(error):
             kind = next((k for k in _KINDS if isinstance(error, _KINDS[k])), "other")

@@ -1,4 +1,4 @@
-"""Predictions: what a network says of every node, their table, and the one place that reads test labels."""
+"""Predictions of every node, what they rest on, their table, and the one place that reads test labels."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from torch_geometric.data import Data
 from mcn._csv import plain_cell, safe_cell
 from mcn._files import atomic_write
 from mcn.data.border import read_bytes, reading
+from mcn.matrices import Rows
 from mcn.train.metrics import all_scores, score
 from mcn.train.problem import class_names
 
@@ -30,7 +31,8 @@ class Predictions:
     """What a network says of every node, and which motif and step each layer chose for it.
 
     probabilities: float32 [N, C]. motif: int64 [N, L], 0-based. step: int64 [N, L], 1-based; L is 0 where
-    nodes choose nothing. motifs: names of the motifs. steps: K.
+    nodes choose nothing. motifs: names of the motifs. steps: K. candidate: int64 [N], of a model selection:
+    which of the `candidates` predicts each node; None elsewhere.
     """
 
     probabilities: NDArray[np.float32]
@@ -38,11 +40,20 @@ class Predictions:
     step: NDArray[np.int64]
     motifs: tuple[str, ...] = ()
     steps: int = 1
+    candidate: NDArray[np.int64] | None = None
+    candidates: tuple[str, ...] = ()
 
     @property
     def labels(self) -> NDArray[np.int64]:
         """The most probable class of every node."""
         return np.asarray(self.probabilities.argmax(1), np.int64)
+
+    def candidate_shares(self) -> dict[str, float]:
+        """Return the share of the nodes that each candidate predicts; nothing without a selection."""
+        if self.candidate is None:
+            return {}
+        count = np.bincount(self.candidate, minlength=len(self.candidates)) / max(1, len(self.candidate))
+        return {name: float(share) for name, share in zip(self.candidates, count, strict=True) if share > 0}
 
     def shares(self) -> list[dict[str, float]]:
         """Return, per layer, the share of the nodes that chose each motif and step."""
@@ -54,6 +65,44 @@ class Predictions:
             }
             for t, k in zip(self.motif.T, self.step.T, strict=True)
         ]
+
+
+@dataclass(frozen=True)
+class Option:
+    """A neighbourhood that every node could listen to.
+
+    motif, step: which one. rows: its matrix. coefficients: one array per shown layer (the first and the last,
+    or the only one): what the layer would multiply each entry of `rows` by, mean over heads.
+    alternative: [N, C], the prediction for a node that alone listens to this one in the last layer; where
+        options are candidates, what this candidate predicts.
+    """
+
+    motif: str
+    step: int
+    rows: Rows
+    coefficients: list[NDArray[np.float32]]
+    alternative: NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Explained:
+    """A network's predictions and what they rest on.
+
+    kind: "choices" where nodes choose among the options of one network, "candidates" where every option is a
+        network of its own, "views" where all options are averaged.
+    predictions: of all nodes, with their choices.
+    steps: K. self_attention: whether coefficients are learned.
+    motif_probs [L, N, T], step_probs [L, N, K]: the selectors f and f' (eq:state); None in a layer without.
+    options: in the order t·K + (k-1), made one at a time, because together they may be large.
+    """
+
+    kind: str
+    predictions: Predictions
+    steps: int
+    self_attention: bool
+    motif_probs: list[NDArray[np.float32] | None]
+    step_probs: list[NDArray[np.float32] | None]
+    options: Iterator[Option]
 
 
 def accuracy_on_test(data: Data, labels: NDArray[np.int64]) -> float | None:
@@ -130,6 +179,7 @@ def _test_labels(data: Data) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 def prediction_rows(data: Data, own: Predictions) -> Iterator[dict[str, Any]]:
     """Yield one row per node: node, split, true, predicted, probability, motif and step of each layer.
 
+    After a model selection there is also the candidate that predicts the node, or "blend".
     `split` and `true` are empty where the data does not say.
     """
     ids, names = getattr(data, "node_ids", None), class_names(data)
@@ -151,6 +201,8 @@ def prediction_rows(data: Data, own: Predictions) -> Iterator[dict[str, Any]]:
             "predicted": name(label),
             "probability": round(float(own.probabilities[i, label]), 4),
         }
+        if own.candidate is not None:
+            row["candidate"] = own.candidates[own.candidate[i]]
         for layer, (t, k) in enumerate(zip(own.motif[i], own.step[i], strict=True), 1):
             row |= {f"motif_{layer}": own.motifs[t], f"step_{layer}": int(k)}
         yield row
@@ -171,6 +223,7 @@ def write_predictions(path: str | os.PathLike[str], data: Data, own: Predictions
 def _csv_pieces(data: Data, own: Predictions) -> Iterator[str]:
     layers = range(1, own.motif.shape[1] + 1)
     columns = ["node", "split", "true", "predicted", "probability"]
+    columns += [] if own.candidate is None else ["candidate"]
     columns += [name for layer in layers for name in (f"motif_{layer}", f"step_{layer}")]
     text = io.StringIO()
     table = csv.DictWriter(text, columns, lineterminator="\n")

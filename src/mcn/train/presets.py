@@ -1,8 +1,8 @@
 """Presets: named settings for a data set, one YAML file each, and files of the same form by path.
 
 They are the only place with settings per data set. A file holds `description`, `dataset`, `recipe`,
-`settings` and `default`. The settings are fields of the recipe's configuration that differ from its defaults,
-in the names of this version or of 0.1.0. Without `recipe` it is mcn. `default: true` makes its recipe the one
+`settings` and `default`. The settings are fields of the recipe's configuration that differ from its defaults.
+Without `recipe` it is mcn. `default: true` makes its recipe the one
 that the data set is trained with unless told otherwise. A bare mapping of settings is a preset as well.
 """
 
@@ -79,7 +79,7 @@ def default_recipe(dataset: str | None) -> str:
 def dataset_config(recipe: str, dataset: str | None, **changes: Any) -> Settings:
     """Return the configuration of a recipe for a data set: its preset if there is one, with changes."""
     config, own = find_recipe(recipe).config, preset_of(recipe, dataset)
-    return (config() if own is None else own.config).replace(**config.current_names(changes))
+    return (config() if own is None else own.config).replace(**changes)
 
 
 def _parse(name: str, where: str, values: Any) -> Preset:
@@ -106,13 +106,13 @@ def _parse(name: str, where: str, values: Any) -> Preset:
     return Preset(name, str(values.get("description") or ""), dataset, config, settings, default)
 
 
-def _config(recipe: Any, settings: dict[str, Any]) -> Settings:
+def _config(recipe_name: Any, settings: dict[str, Any]) -> Settings:
     """Build the configuration of a recipe (None: not told, which is mcn)."""
-    if recipe is not None:
-        return find_recipe(recipe).config.from_dict(settings)
+    if recipe_name is not None:
+        return find_recipe(recipe_name).config.from_dict(settings)
     everywhere = [pair for pairs in all_settings().values() for pair in pairs]
     for name in settings:
-        having = [each.name for each, one in everywhere if name in (one.name, one.former)]
+        having = [recipe.name for recipe, one in everywhere if name == one.name]
         if having and _USUAL not in having:
             raise ValueError(f"{name!r} is a setting of the recipe {having[0]}; add `recipe: {having[0]}`")
     return RECIPES[_USUAL].config.from_dict(settings)

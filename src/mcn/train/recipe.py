@@ -12,9 +12,8 @@ if TYPE_CHECKING:
 
     from mcn.motifs import MotifCounts
     from mcn.store import GraphStore
-    from mcn.train.explained import Explained
-    from mcn.train.loop import Trainer
-    from mcn.train.predictions import Predictions
+    from mcn.train.loop import Training
+    from mcn.train.predictions import Explained, Predictions
     from mcn.train.problem import Inputs, Memory, Problem
     from mcn.train.settings import Settings
 
@@ -50,7 +49,7 @@ class Work(Protocol):
         """
         ...
 
-    def trainer(self, problem: Problem, config: Any) -> Trainer:
+    def trainer(self, problem: Problem, config: Any) -> Training:
         """Start a training run."""
         ...
 
@@ -82,9 +81,4 @@ class Recipe:
     @property
     def work(self) -> Work:
         """The functions of the recipe."""
-        return load_work(self.home)
-
-
-def load_work(home: str) -> Work:
-    """Return the module of this name, which has the functions of `Work`."""
-    return cast(Work, importlib.import_module(home))
+        return cast(Work, importlib.import_module(self.home))

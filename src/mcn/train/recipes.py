@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from mcn._names import did_you_mean, one_of
 from mcn.data.border import told
-from mcn.train import auto, mcn, paper, views
-from mcn.train.recipe import Recipe, Work, load_work
+from mcn.train import mcn, select, views
+from mcn.train.recipe import Recipe, Work
 from mcn.train.settings import Setting, Settings, declared
 
-RECIPES: dict[str, Recipe] = {each.RECIPE.name: each.RECIPE for each in (mcn, paper, views, auto)}
+RECIPES: dict[str, Recipe] = {
+    recipe.name: recipe for recipe in (mcn.RECIPE, mcn.PAPER, views.RECIPE, select.RECIPE)
+}
 """Every recipe by its name; the first one is the default."""
 
 
@@ -22,23 +24,18 @@ def find_recipe(name: str, what: str = "recipe") -> Recipe:
     return RECIPES[name]
 
 
-def recipe_of(config: Settings) -> Recipe:
-    """Return the recipe that a configuration belongs to."""
-    return RECIPES[config.recipe]
-
-
 def work_of(config: Settings) -> Work:
     """Return the functions of the recipe that a configuration belongs to."""
-    return recipe_of(config).work if config.home is None else load_work(config.home)
+    return RECIPES[config.recipe].work
 
 
 def all_settings() -> dict[str, list[tuple[Recipe, Setting]]]:
     """Return the settings of all recipes by name, each with the recipes that have it."""
-    found: dict[str, list[tuple[Recipe, Setting]]] = {}
-    for each in RECIPES.values():
-        for name, one in declared(each.config).items():
-            found.setdefault(name, []).append((each, one))
-    return found
+    settings: dict[str, list[tuple[Recipe, Setting]]] = {}
+    for recipe in RECIPES.values():
+        for name, setting in declared(recipe.config).items():
+            settings.setdefault(name, []).append((recipe, setting))
+    return settings
 
 
 def check_settings(recipe: Recipe, given: dict[str, object]) -> None:
@@ -51,7 +48,7 @@ def check_settings(recipe: Recipe, given: dict[str, object]) -> None:
     for name in given:
         if name not in everywhere:
             raise ValueError(f"unknown setting {told(name)}{did_you_mean(name, everywhere)}")
-        having = [each.name for each, _ in everywhere[name]]
+        having = [owner.name for owner, _ in everywhere[name]]
         if recipe.name not in having:
             raise ValueError(
                 f"{name} is a setting of the recipe{'s' if len(having) > 1 else ''} {' and '.join(having)}; "

@@ -26,8 +26,8 @@ _MOST = 20_000
 
 
 @dataclass(frozen=True)
-class Alone:
-    """What simpler things reach on the validation nodes by a metric.
+class SimpleScores:
+    """What simple methods reach on the validation nodes by a metric.
 
     guess: always the most frequent training class. features: logistic regression on a node's own features.
     graph: labels of training nodes spread along edges, no features. None where a metric is not defined, and
@@ -40,7 +40,7 @@ class Alone:
     graph: float | None
 
 
-def alone(data: Data, metric: str = "accuracy", known: Known | None = None) -> Alone:
+def simple_scores(data: Data, metric: str = "accuracy", known: Known | None = None) -> SimpleScores:
     """Measure what the largest class, the features alone and the graph alone give, in seconds.
 
     Test labels are out of reach: everything is fitted on training nodes and scored on validation nodes.
@@ -55,8 +55,8 @@ def alone(data: Data, metric: str = "accuracy", known: Known | None = None) -> A
 
     guess = judged(np.tile(shares, (len(truth), 1)))
     if data.edge_index is None:
-        return Alone(metric, guess, None, None)
-    return Alone(
+        return SimpleScores(metric, guess, None, None)
+    return SimpleScores(
         metric,
         guess,
         judged(_by_features(data, known, y)),
@@ -186,7 +186,7 @@ def _row(x: Any, i: int) -> tuple[bytes, bytes]:
 
 
 def result_remarks(
-    data: Data, predicted: NDArray[np.int64], summary: dict[str, Any], beside: Alone, max_epochs: int | None
+    data: Data, predicted: NDArray[np.int64], summary: dict[str, Any], simple: SimpleScores, max_epochs: int | None
 ) -> list[str]:
     """Say what is off with a result.
 
@@ -194,11 +194,11 @@ def result_remarks(
         data: the graph.
         predicted: the class of every node.
         summary: of the run: scores of training, validation and test nodes, epochs, metric.
-        beside: what simpler things reach on the validation nodes.
+        simple: what simple methods reach on the validation nodes.
         max_epochs: the limit of the run, if it has one.
     """
     said: list[str] = []
-    metric = beside.metric
+    metric = simple.metric
     val, train = summary["scores"]["val"], summary["scores"]["train"]
     error = math.sqrt(max(val["accuracy"] * (1 - val["accuracy"]), 1e-4) / int(data.val_mask.sum()))
     classes = np.unique(predicted)
@@ -207,10 +207,10 @@ def result_remarks(
             f"every node is predicted as {_name(data, int(classes[0]))}: the network has learned nothing but "
             "the largest class; try class weights (balanced), another metric, or other features"
         )
-    elif beside.guess is not None and _above(metric, val[metric], beside.guess) <= error:
+    elif simple.guess is not None and _above(metric, val[metric], simple.guess) <= error:
         said.append(
             f"no better than guessing: {metric} {shown(metric, val[metric])} on validation nodes, always "
-            f"the most frequent class {shown(metric, beside.guess)}"
+            f"the most frequent class {shown(metric, simple.guess)}"
         )
     trained_on = np.unique(data.y.numpy()[data.train_mask.numpy()])
     never = np.setdiff1d(trained_on, classes).tolist()
@@ -229,15 +229,23 @@ def result_remarks(
     cut = list(dict.fromkeys(run["candidate"] for run in runs or () if run["cut"]))
     if cut:
         said.append(f"the budget of time ended the training of {', '.join(cut)} early; more minutes may help")
-    simpler = (
-        (beside.features, "the graph adds nothing to the features", "logistic regression"),
-        (beside.graph, "the features add nothing to the graph", "labels spread along edges"),
-    )
-    for other, what, simple in simpler:
-        if other is not None and val[metric] is not None and _above(metric, val[metric], other) <= error:
+    if val[metric] is not None:
+        said += _no_better_than_half(metric, val[metric], simple, error)
+    return said
+
+
+def _no_better_than_half(metric: str, value: float, simple: SimpleScores, error: float) -> list[str]:
+    """Say where the features alone, or the graph alone, do as well within the error."""
+    said = []
+    for half, other, how, score_of_half in (
+        ("features", "graph", "logistic regression on the features", simple.features),
+        ("graph", "features", "spreading labels along edges", simple.graph),
+    ):
+        if score_of_half is not None and _above(metric, value, score_of_half) <= error:
             said.append(
-                f"{what}: {metric} on validation nodes is {shown(metric, val[metric])}, by {simple} "
-                f"{shown(metric, other)}"
+                f"the {other} adds nothing measurable to the {half}: {metric} on validation nodes is "
+                f"{shown(metric, value)}, and {how} alone reaches {shown(metric, score_of_half)} "
+                f"(standard error {100 * error:.1f} points)"
             )
     return said
 

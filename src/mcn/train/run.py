@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,8 +23,7 @@ from mcn.motifs import MotifCounts
 from mcn.store import GraphStore
 from mcn.store.to_data import node_data
 from mcn.train.callbacks import Checkpoints, Fraction, JSONLines
-from mcn.train.checkpoint import load_tensors, load_weights, save_tensors
-from mcn.train.explained import Explained
+from mcn.train.checkpoint import load_tensors, load_weights, save_tensors, stored_network
 from mcn.train.folder import (
     CONFIG,
     LAST,
@@ -41,15 +41,14 @@ from mcn.train.folder import (
     tidy,
     write_settings,
 )
-from mcn.train.loop import Callback, FitResult, Trainer, below, fit
+from mcn.train.loop import Callback, FitResult, Training, below, fit
 from mcn.train.metrics import all_scores
-from mcn.train.predictions import Predictions, scores_on_test, write_predictions
+from mcn.train.predictions import Explained, Predictions, scores_on_test, write_predictions
 from mcn.train.problem import Inputs, Memory, Problem, class_names, known_labels, prepare
 from mcn.train.processes import team
 from mcn.train.recipes import work_of
-from mcn.train.remarks import alone, graph_remarks, result_remarks
+from mcn.train.remarks import graph_remarks, result_remarks, simple_scores
 from mcn.train.settings import Settings
-from mcn.train.stored import stored_network
 
 
 @dataclass
@@ -57,16 +56,18 @@ class Run:
     """A finished run. It keeps what it prepared of the last graph it saw, so that nothing is made twice.
 
     Attributes:
-        folder: where it is.
+        folder: where it is; None for one that was not written.
         config, source: its settings, and where its graph came from.
         fingerprint: of the graph it was trained on, see `Problem.fingerprint`.
         model: the trained network.
-        summary: the content of summary.json.
+        summary: the content of summary.json; empty for a run that was not written.
         classes: names of the classes.
         memory: what the network remembers of its graph.
+        result, notes, remarks: how training went, and what the recipe says of it; of a run that was just
+            trained, for others see `summary`.
     """
 
-    folder: Path
+    folder: Path | None
     config: Settings
     source: dict[str, Any]
     fingerprint: str | None
@@ -74,6 +75,9 @@ class Run:
     summary: dict[str, Any]
     classes: list[str]
     memory: Memory
+    result: FitResult | None = None
+    notes: dict[str, Any] = field(default_factory=dict)
+    remarks: list[str] = field(default_factory=list)
     _prepared: tuple[Data | GraphStore, Inputs] | None = field(default=None, repr=False)
 
     def inputs(self, data: Data | GraphStore) -> Inputs:
@@ -107,27 +111,28 @@ class Run:
         return Problem(self.inputs(data), known_labels(data)).fingerprint() == self.fingerprint
 
 
-def train_run(
-    folder: str | os.PathLike[str],
+def train(
     data: Data | GraphStore,
     config: Settings,
-    source: dict[str, Any],
+    out: str | os.PathLike[str] | None = None,
     *,
-    counts: MotifCounts | None = None,
+    source: dict[str, Any] | None = None,
     problem: Problem | None = None,
     resume: bool = False,
     progress: Callable[[float], Any] | None = None,
-    callbacks: tuple[Callback, ...] = (),
+    callbacks: Sequence[Callback] = (),
 ) -> Run:
-    """Train into `folder`.
+    """Train as a configuration says; every way to train in this package is a call of this function.
 
-    Nothing is written before the graph and the settings have passed every check.
+    With `out` the run leaves a folder. Nothing is written before the graph and the settings have passed every
+    check. Of several processes that train together (see `mcn.train.processes`) each calls this function; the
+    first one writes.
 
     Args:
-        folder: made if it is not there; a folder with a run in it is refused unless `resume`.
         data: the graph; one on disk is trained on in mini-batches.
+        config: the settings of a recipe.
+        out: folder of the run, made if it is not there; one with a run in it is refused unless `resume`.
         source: where the data came from (plain values), to find it again.
-        counts: the motif counts of `data`, if they are known already.
         problem: `data` prepared for `config`, if that was done already; the seed does not matter to it.
         resume: go on from the last checkpoint; a finished run is returned as it is.
         progress: told how far the run is, between 0 and 1.
@@ -136,100 +141,123 @@ def train_run(
     Raises:
         ValueError: the graph cannot be trained on, the folder holds another run, or a file is damaged.
     """
-    folder = Path(folder)
-    check_free(folder, resume)
-    if problem is None:
-        problem = prepare(data, config, counts)
-    settings = {
+    folder = None if out is None else Path(out)
+    writes = folder is not None and team().leads
+    if folder is not None and writes:
+        check_free(folder, resume)
+    problem = prepare(data, config) if problem is None else problem
+    told = [*callbacks, *([Fraction(progress)] if progress else [])]
+    if folder is None:
+        trainer = work_of(config).trainer(problem, config)
+        return _trained(None, data, trainer, fit(trainer, told), source or {}, None)
+    settings: dict[str, Any] = {
         "mcn": __version__,
         "recipe": config.recipe,
-        "source": source,
+        "source": source or {},
         "data": problem.fingerprint(),
         "config": config.to_dict(),
     }
     if team().from_first((folder / SUMMARY).exists):
-        check_same(folder, settings)
-        tidy(folder)
-    else:
-        trainer = work_of(config).trainer(problem, config)
-        with alone_in(folder, resume):
-            _train(folder, data, trainer, settings, progress, callbacks)
-    run = load_run(folder)
-    run._prepared = (data, problem.inputs)
+        if writes:
+            check_same(folder, settings)
+            tidy(folder)
+        return load_run(folder)
+    trainer = work_of(config).trainer(problem, config)
+    with alone_in(folder, resume) if writes else nullcontext():
+        if writes and (folder / CONFIG).exists():
+            check_same(folder, settings)
+            if (folder / SUMMARY).exists():  # it was finished while this process prepared
+                return load_run(folder)
+        if writes:
+            write_settings(folder, settings)
+        _go_on(trainer, folder / LAST)
+        if writes:
+            told = [JSONLines(folder / METRICS, trainer.epoch), Checkpoints(folder / LAST), *told]
+        result = fit(trainer, told)
+        run = _trained(folder, data, trainer, result, settings["source"], settings["data"])
+        if writes:
+            _write_results(run, folder, data, problem, settings)
     return run
 
 
-def _train(
-    folder: Path,
+def _trained(
+    folder: Path | None,
     data: Data | GraphStore,
-    trainer: Trainer,
-    settings: dict[str, Any],
-    progress: Callable[[float], Any] | None,
-    callbacks: tuple[Callback, ...],
+    trainer: Training,
+    result: FitResult,
+    source: dict[str, Any],
+    fingerprint: str | None,
+) -> Run:
+    """Make the run of a trainer that has finished."""
+    problem = trainer.problem
+    classes = class_names(data) or [str(number) for number in range(problem.num_classes)]
+    return Run(
+        folder,
+        trainer.config,
+        source,
+        fingerprint,
+        trainer.model,
+        {},
+        classes,
+        problem.memory(data),
+        result,
+        trainer.notes(),
+        trainer.remarks(),
+        (data, problem.inputs),
+    )
+
+
+def _write_results(
+    run: Run, folder: Path, data: Data | GraphStore, problem: Problem, settings: dict[str, Any]
 ) -> None:
-    """Train in a folder that is ours; go on where an earlier process was ended."""
-    if (folder / CONFIG).exists():
-        check_same(folder, settings)
-        if (folder / SUMMARY).exists():  # it was finished while this process prepared
-            return
-    write_settings(folder, settings)
-    _go_on(trainer, folder / LAST)
-    notes: list[Callback] = [
-        JSONLines(folder / METRICS, trainer.epoch),
-        Checkpoints(folder / LAST),
-        *callbacks,
-    ]
-    result = fit(trainer, [*notes, Fraction(progress)] if progress else notes)
-    _finish(folder, data, trainer, result)
-
-
-def _finish(folder: Path, data: Data | GraphStore, trainer: Trainer, result: FitResult) -> None:
     """Write what a finished run leaves; the summary last, as its presence says that the run is finished."""
-    config, problem = trainer.config, trainer.problem
-    own = work_of(config).predict(trainer.model, problem.inputs)
-    memory = problem.memory(data)
+    config, result = run.config, run.result
+    assert result is not None
+    predictions = run.predict(data)
     if isinstance(data, GraphStore):
         data = node_data(data)
     state = {
-        "in_channels": memory.in_channels,
-        "classes": class_names(data) or [str(number) for number in range(problem.num_classes)],
-        "feature_names": memory.feature_names,
-        "settings": settings_digest(read_settings(folder)[0]),
-        **memory.state,
+        "in_channels": run.memory.in_channels,
+        "classes": run.classes,
+        "feature_names": run.memory.feature_names,
+        "settings": settings_digest(settings),
+        **run.memory.state,
     }
-    save_tensors(folder / MODEL, dict(trainer.model.state_dict()), state)
-    write_predictions(folder / PREDICTIONS, data, own)
-    test = scores_on_test(data, own.probabilities)
+    save_tensors(folder / MODEL, dict(run.model.state_dict()), state)
+    write_predictions(folder / PREDICTIONS, data, predictions)
+    test = scores_on_test(data, predictions.probabilities)
     summary: dict[str, Any] = {
         "val_accuracy": result.val_accuracy,
         "test_accuracy": None if test is None else test["accuracy"],
         "metric": config.metric,
         "scores": {
-            "train": all_scores(own.probabilities[problem.train], problem.train_labels.numpy()),
-            "val": all_scores(own.probabilities[problem.val], problem.val_labels.numpy()),
+            "train": all_scores(predictions.probabilities[problem.train], problem.train_labels.numpy()),
+            "val": all_scores(predictions.probabilities[problem.val], problem.val_labels.numpy()),
             "test": test,
         },
         "epochs": result.epochs,
         "best_epoch": result.best_epoch,
         "seconds": result.seconds,
         "protocol": protocol(data, config),
-        "motif_share": own.shares(),
+        "motif_share": predictions.shares(),
+        "candidate_share": predictions.candidate_shares(),
         "versions": versions(),
-        **trainer.notes(),
+        **run.notes,
     }
-    beside = alone(data, config.metric, problem.known)
-    summary["alone"] = {"guess": beside.guess, "features": beside.features, "graph": beside.graph}
+    simple = simple_scores(data, config.metric, problem.known)
+    summary["alone"] = {"guess": simple.guess, "features": simple.features, "graph": simple.graph}
     summary["remarks"] = [
-        *trainer.remarks(),
-        *result_remarks(data, own.labels, summary, beside, config.max_epochs),
+        *run.remarks,
+        *result_remarks(data, predictions.labels, summary, simple, config.max_epochs),
         *graph_remarks(data, problem.known),
     ]
     write_text(folder / SUMMARY, json.dumps(summary, indent=2, ensure_ascii=False) + "\n")
     (folder / LAST).unlink(missing_ok=True)
+    run.summary = summary
 
 
 def load_run(folder: str | os.PathLike[str]) -> Run:
-    """Read a finished run, of this version or of 0.1.0.
+    """Read a finished run.
 
     Raises:
         ValueError: there is no run, it is not finished, or its files do not fit together.
@@ -239,7 +267,7 @@ def load_run(folder: str | os.PathLike[str]) -> Run:
     settings, config = read_settings(folder)
     path = folder / MODEL
     tensors, state = load_tensors(path)
-    if state.pop("settings", None) not in (None, settings_digest(settings)):  # 0.1.0 did not state it
+    if state.pop("settings", None) != settings_digest(settings):
         raise ValueError(
             f"{folder / CONFIG}: not the settings that {MODEL} was trained with; the file was changed "
             "or belongs to another run"
@@ -259,7 +287,7 @@ def protocol(data: Data, config: Settings) -> str:
 
 
 def versions() -> dict[str, str]:
-    """What made the numbers."""
+    """Return the versions of the packages that decide the numbers of a run."""
     import numba
     import torch_geometric
 
@@ -273,22 +301,14 @@ def versions() -> dict[str, str]:
     }
 
 
-def follow_run(config: Settings, problem: Problem) -> None:
-    """Train along with the first of several processes, which calls `train_run`; nothing is written here."""
-    if not team().from_first(bool):
-        trainer = work_of(config).trainer(problem, config)
-        _go_on(trainer, Path(LAST))
-        fit(trainer)
-
-
-def _go_on(trainer: Trainer, path: Path) -> None:
+def _go_on(trainer: Training, path: Path) -> None:
     """Go on from a checkpoint, if the first process has one."""
     stored = team().from_first(lambda: load_tensors(path) if path.exists() else None)
     if stored is not None:
         _load_into(trainer, path, *stored)
 
 
-def _load_into(trainer: Trainer, path: Path, tensors: dict[str, torch.Tensor], state: dict[str, Any]) -> None:
+def _load_into(trainer: Training, path: Path, tensors: dict[str, torch.Tensor], state: dict[str, Any]) -> None:
     with reading(path, "not a checkpoint of this run"):
         if trainer.model is not None:  # the recipe auto has none before it is done
             load_weights(trainer.model, below("model.", tensors), path)

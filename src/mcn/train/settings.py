@@ -8,16 +8,21 @@ from __future__ import annotations
 
 import dataclasses
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, ClassVar, Self, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, ClassVar, Self, Union, get_args, get_origin, get_type_hints
 
 from mcn._names import did_you_mean, one_of
 from mcn.data.arrays import is_finite
 from mcn.data.border import told
 from mcn.train.metrics import METRICS
 
+if TYPE_CHECKING:
+    from mcn.motifs import MotifCounts
+
+BATCH_SIZE = 1024
+"""Nodes per step where the full batch does not fit and no batch size was given."""
 Check = Callable[[str, Any], Any]
 """Takes a setting's name and a value; returns the plain value, or raises a ValueError."""
 
@@ -34,8 +39,6 @@ class Setting:
         check: makes sure of a value.
         option: its flag on the command line without the dashes; None if it is set by ``--set name=value``.
         group: the heading it stands under in the docs.
-        former: its name in version 0.1.0, where that was another one.
-        since: the version that brought it; a setting of 0.1.0 has none.
     """
 
     name: str
@@ -46,8 +49,6 @@ class Setting:
     check: Check
     option: str | None
     group: str
-    former: str | None
-    since: str | None
 
     @property
     def _nothing(self) -> str:
@@ -92,12 +93,10 @@ def setting(
     *,
     option: str | None = None,
     group: str = "training",
-    former: str | None = None,
-    since: str | None = None,
 ) -> Any:
     """Declare a setting as a field of a `Settings` class; see `Setting` for the arguments."""
     about = {"sentence": sentence, "check": check, "option": option, "group": group}
-    return dataclasses.field(default=default, metadata=about | {"former": former, "since": since})
+    return dataclasses.field(default=default, metadata=about)
 
 
 def at_least(least: int, most: int = 2**31 - 1) -> Check:
@@ -159,7 +158,7 @@ def choice_of(*allowed: str) -> Check:
 
 
 def text(name: str, value: Any) -> str:
-    """Check for a text; what it may say is known to those who use it."""
+    """Check for a text; the code that uses it knows which texts it may be."""
     if not isinstance(value, str):
         raise ValueError(f"{name} must be a name, got {told(value)}")
     return value
@@ -209,12 +208,12 @@ class Settings:
         choice_of("edges", "pairs"),
         group="graph",
     )
-    normalize: bool = setting(
-        True,
-        "Make features ready (rows of counts sum to one, numbers are standardised), or leave them as they "
-        "are.",
-        flag,
-        option="normalize/raw",
+    features: str = setting(
+        "given",
+        "Input of the first layer: given (the graph's own features), motifs (15 motif counts per node, log, "
+        "standardised) or both.",
+        choice_of("given", "motifs", "both"),
+        option="features",
         group="graph",
     )
     hidden: int = setting(8, "Hidden units (per head).", at_least(1), option="hidden", group="network")
@@ -228,7 +227,7 @@ class Settings:
         0.0, "Weight of the agreement between several passes over the same nodes.", not_negative
     )
     consistency_ramp: int = setting(
-        100, "Epochs (steps, with views) until consistency has its full weight.", at_least(0), former="ramp"
+        100, "Epochs (steps, with views) until consistency has its full weight.", at_least(0)
     )
     temperature: float = setting(
         0.5, "Sharpness of what the passes are to agree on; smaller is sharper.", positive
@@ -252,21 +251,18 @@ class Settings:
         f"Validation score to stop and to choose by: {', '.join(METRICS)}.",
         choice_of(*METRICS),
         option="metric",
-        since="0.2.0",
     )
     class_weight: str = setting(
         "none",
         "Weight of a training node in the loss: none, or balanced (every class weighs the same in all).",
         choice_of("none", "balanced"),
         option="class-weight",
-        since="0.2.0",
     )
     device: str = setting(
         "cpu",
         "Where the network is trained: cpu, cuda or mps. Predictions are made on the CPU.",
         choice_of("cpu", "cuda", "mps"),
         option="device",
-        since="0.2.0",
     )
     seed: int = setting(0, "Seed that decides everything random.", at_least(0, 2**63 - 1))
 
@@ -299,54 +295,86 @@ class Settings:
 
     @classmethod
     def from_dict(cls, settings: dict[str, Any]) -> Self:
-        """Build from plain values, as read from YAML, in the names of this version or of 0.1.0.
+        """Build from plain values, as read from YAML.
 
         Raises:
             ValueError: a name is not known, or a value is not allowed.
         """
-        return cls(**cls.current_names(settings))
+        cls._check_names(settings)
+        return cls(**settings)
 
     @classmethod
-    def current_names(cls, settings: dict[str, Any]) -> dict[str, Any]:
-        """Return plain values under the names of this version.
-
-        Raises:
-            ValueError: a name is not known, or a setting is given under both its names.
-        """
+    def _check_names(cls, settings: dict[str, Any]) -> None:
         known = declared(cls)
-        former = {one.former: one.name for one in known.values() if one.former is not None}
         for name in settings:
-            if name not in known and name not in former:
+            if name not in known:
                 raise ValueError(f"unknown setting {told(name)}{did_you_mean(name, known)}")
-            if former.get(name) in settings:
-                raise ValueError(f"{name} and {former[name]} are the same setting; give one of them")
-        return {former.get(name, name): value for name, value in settings.items()}
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, for YAML and JSON."""
         values = dataclasses.asdict(self)
         return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
-    @property
-    def home(self) -> str | None:
-        """The module that does the work of these settings, if that is not the recipe's."""
-        return None
-
     def identity(self) -> dict[str, Any]:
-        """Return what identifies these settings in a ledger: the same for the same computation in 0.1.0.
+        """Return what identifies these settings in a ledger: those that are not at their defaults.
 
-        Settings stand under their names of 0.1.0; later ones are left out while they have their default.
+        A setting that a later version adds leaves the identity of earlier runs as it was.
         """
         plain = self.to_dict()
         return {
-            one.former or one.name: plain[one.name]
+            one.name: plain[one.name]
             for one in declared(type(self)).values()
-            if one.since is None or getattr(self, one.name) != one.default
+            if getattr(self, one.name) != one.default
         }
 
+    def full_batch_bytes(self, counts: MotifCounts) -> int | None:
+        """Estimate the memory that training on the whole graph takes; None where there is no other way."""
+        return None
+
+    def for_disk(self, given: Collection[str]) -> Settings:
+        """Return settings like these that a graph on disk can be trained with.
+
+        Args:
+            given: names of the settings that the user gave, "recipe" among them if it was.
+
+        Raises:
+            ValueError: the recipe needs the graph in memory.
+        """
+        raise ValueError(
+            f"the recipe {self.recipe} needs the graph in memory, where it does not fit; leave the recipe "
+            "out, or give --recipe mcn"
+        )
+
     def replace(self, **changes: Any) -> Self:
-        """Return the same settings with some changed."""
+        """Return the same settings with some changed.
+
+        Raises:
+            ValueError: a name is not known, or a value is not allowed.
+        """
+        self._check_names(changes)
         return dataclasses.replace(self, **changes)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchedSettings(Settings):
+    """Settings of a recipe whose network can be trained in mini-batches."""
+
+    batch_size: int | None = setting(
+        None,
+        "Training nodes per step, with neighbours drawn at random; all of them at once if not given.",
+        at_least(1),
+        option="batch-size",
+    )
+    neighbours: tuple[int, ...] = setting(
+        (10,),
+        "Neighbours that a node draws in a batch: one number, or one per layer from the last to the first, "
+        "separated by commas; -1 for all of them.",
+        fan_outs,
+        option="neighbours",
+    )
+    loader_workers: int = setting(
+        0, "Processes that draw batches ahead of training; 0 for none.", at_least(0)
+    )
 
 
 _declared: dict[type[Settings], dict[str, Setting]] = {}

@@ -18,14 +18,12 @@ from mcn.nn.feature_rows import FeatureRows
 from mcn.nn.graph_rows import GraphRows, StackRows
 from mcn.nn.layerwise import Inferred, infer
 from mcn.nn.sampling import Batch, MotifLoader, MotifSampler, SampledBlock, Shuffled, sampled_pass
-from mcn.train.devices import host
 from mcn.train.loop import Scores, below
-from mcn.train.losses import attention_loss, classification_loss, correctness
-from mcn.train.mcn.advantage import RunningMean
+from mcn.train.losses import MeanWeights, attention_loss, classification_loss, correctness
+from mcn.train.mcn.objective import RunningMean
 from mcn.train.mcn.on_disk import rows_of
 from mcn.train.mcn.trainer import MCNTrainer
-from mcn.train.mean_weights import MeanWeights
-from mcn.train.processes import team
+from mcn.train.processes import host, team
 
 MEMORY = 100
 """Steps that the running mean of the weights remembers at most, unless an epoch has more."""

@@ -1,12 +1,14 @@
-"""The settings of a network whose nodes choose."""
+"""The settings of a network whose nodes choose, and its special cases as changes to them (tab:gen)."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from mcn.train.batched import BatchedSettings
 from mcn.train.settings import (
+    BATCH_SIZE,
+    BatchedSettings,
     at_least,
     choice_of,
     flag,
@@ -18,11 +20,10 @@ from mcn.train.settings import (
 )
 
 if TYPE_CHECKING:
-    from mcn.train.probes.plan import Plan
+    from mcn.motifs import MotifCounts
 
 ATTENTION: dict[str, dict[str, Any]] = {
     "paper": {"epsilon": 0.1, "advantage": "none", "gate": False, "consistency": 0.0},
-    "probed": {"epsilon": 0.0, "advantage": "none", "gate": False, "consistency": 0.0},
     "gated": {"epsilon": 0.3, "advantage": "mean", "gate": True, "consistency": 0.0},
 }
 """The rules by which motif attention is trained: what each one sets unless told otherwise."""
@@ -58,13 +59,6 @@ class MCNConfig(BatchedSettings):
         flag,
         group="graph",
     )
-    features: str = setting(
-        "given",
-        "Input of the first layer: given (the graph's own features) or motifs (15 motif counts per node, "
-        "log, standardised).",
-        choice_of("given", "motifs"),
-        group="graph",
-    )
     heads: int = setting(
         8, "Attention heads of the hidden layers.", at_least(1), option="heads", group="network"
     )
@@ -82,17 +76,15 @@ class MCNConfig(BatchedSettings):
         "Give a node's own features weights of their own in every layer, beside those of what it hears.",
         flag,
         group="network",
-        since="0.2.0",
     )
     norm: bool = setting(
-        False, "Normalise what hidden layers give on (layer norm).", flag, group="network", since="0.2.0"
+        False, "Normalise what hidden layers give on (layer norm).", flag, group="network"
     )
     residual: bool = setting(
         False,
         "Add the input of a hidden layer to what it gives on, where both are equally wide.",
         flag,
         group="network",
-        since="0.2.0",
     )
     psi_prior: str = setting(
         "softmax",
@@ -100,12 +92,10 @@ class MCNConfig(BatchedSettings):
         "multiplies the coefficients).",
         choice_of("softmax", "product"),
         group="network",
-        former="prior",
     )
     attention: str = setting(
-        "probed",
-        "Rule by which motif attention is trained: probed (a network per neighbourhood; nodes choose by what "
-        "each earns on held-out nodes, where that pays), gated (rewards less their running mean; choices are "
+        "gated",
+        "Rule by which motif attention is trained: gated (rewards less their running mean; choices are "
         "followed while validation nodes prefer them to none) or paper (eq:att_loss to the letter).",
         choice_of(*ATTENTION),
         option="attention",
@@ -149,7 +139,6 @@ class MCNConfig(BatchedSettings):
         "Correction of the predicted probabilities: none, or validation (multiply by how frequent each class "
         "is among validation nodes, divide by how frequent it is among training nodes).",
         choice_of("none", "validation"),
-        former="priors",
     )
 
     def _agree(self) -> None:
@@ -184,33 +173,98 @@ class MCNConfig(BatchedSettings):
         """Whether there is anything to choose."""
         return self.motif_attention and len(self.motifs) * self.steps > 1
 
-    @property
-    def home(self) -> str | None:
-        """Where the work is done, if not where the recipe says."""
-        return "mcn.train.probes.work" if self.attention == "probed" and self.motif_attention else None
+    def full_batch_bytes(self, counts: MotifCounts) -> int | None:
+        """Estimate the memory that training on the whole graph takes beside the graph itself.
 
-    @property
-    def protocol(self) -> str:
-        """Say by what the weights are kept, and where there are candidates, by what one is chosen."""
-        kept = super().protocol
-        if self.home is None:
-            return kept
-        return f"{kept}; candidates compared on validation nodes that did not stop them"
+        The matrices Ψ(A_t^k) and what they are made of; per layer and head two numbers for every entry of the
+        chosen rows, and six for every node and hidden unit (values, gradients and their copies).
+        """
+        from mcn.matrices import stack_size
 
-    def plan(self) -> Plan:
-        """Return the candidates of the rule `probed`: one neighbourhood for all nodes each."""
-        from mcn.train.probes.plan import Plan, probes_of
+        if self.batch_size is not None:
+            return None
+        size = stack_size(counts, self.motifs, self.steps, scope=self.scope, exact=False)
+        stored = size.total_bytes if self.materialize else 0
+        one_step = int(size.entries[:, 0].sum())
+        matrices = stored + 12 * one_step + 8 * (2 * len(counts.pairs) + counts.num_nodes)
+        chosen = int(size.entries.max(initial=0))
+        heads = self.heads * (self.num_layers - 1) + self.output_heads
+        width = self.heads * self.hidden * self.num_layers
+        passes = 2 if self.consistency or self.gate else 1
+        return matrices + passes * 4 * (2 * heads * chosen + 6 * width * counts.num_nodes)
 
-        shared = self.shared()
-        return Plan(probes_of(shared), shared.motifs, shared.steps, repeats=1, minutes=None)
-
-    def shared(self) -> MCNConfig:
-        """Return the settings of the stack that the candidates share: the node alone is its first motif."""
-        motifs = ("self", *(name for name in self.motifs if name != "self"))
-        return self.replace(motifs=motifs)
+    def for_disk(self, given: Collection[str]) -> MCNConfig:
+        """Return these settings with a batch size: a graph on disk is trained on in mini-batches."""
+        return self if self.batch_size is not None else self.replace(batch_size=BATCH_SIZE)
 
     def replace(self, **changes: Any) -> Self:
         """Return the same settings with some changed; another rule of attention brings its own along."""
         if changes.get("attention", self.attention) != self.attention:
             changes = dict.fromkeys(ATTENTION[self.attention]) | changes
         return super().replace(**changes)
+
+
+PAPER_SETTINGS: dict[str, Any] = {
+    "features": "given",
+    "class_priors": "none",
+    "attention": "paper",
+    **ATTENTION["paper"],
+}
+"""What the recipe paper fixes: the rule of attention, and that motif counts are no input features, that class
+priors are not corrected and that two passes need not agree."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PaperConfig(MCNConfig):
+    """Settings of a network trained as the paper says; those that the paper fixes cannot be changed.
+
+    The presets that end in -paper hold the paper's best setting of each data set.
+    """
+
+    recipe: ClassVar[str] = "paper"
+
+    attention: str = "paper"
+
+    def _agree(self) -> None:
+        super()._agree()
+        for name, value in PAPER_SETTINGS.items():
+            if getattr(self, name) != value:
+                raise ValueError(
+                    f"{name} is {value} in the recipe paper, got {getattr(self, name)}; the recipe mcn can "
+                    "change it"
+                )
+
+
+_ONE_MOTIF: dict[str, Any] = {
+    "steps": 1,
+    "psi": "unweighted",
+    "scope": "edges",
+    "add_edges": False,
+    "motif_attention": False,
+}
+_ALONE = {"attention": "gated", "gate": False, "init_bias": 0.0}
+_PLAIN = {**_ALONE, "consistency": 0.0}
+_GCN = {"self_attention": False, "heads": 1, "output_heads": 1, "dropout": 0.5, "lr": 0.01}
+
+CHANGES: dict[str, dict[str, Any]] = {
+    "gat": {"motifs": ("edge",), "self_attention": True, **_ONE_MOTIF, **_PLAIN},
+    "gcn": {"motifs": ("edge",), "hidden": 16, **_GCN, **_ONE_MOTIF, **_PLAIN},
+    "mlp": {"motifs": ("self",), "hidden": 64, **_GCN, **_ONE_MOTIF, **_PLAIN},
+    "gat-consistency": {"motifs": ("edge",), "self_attention": True, **_ONE_MOTIF, **_ALONE},
+    "gcn-consistency": {"motifs": ("edge",), "hidden": 16, **_GCN, **_ONE_MOTIF, **_ALONE},
+}
+"""Each keeps the protocol of the data set's preset. GAT also keeps its architecture; GCN has the width,
+dropout and learning rate of its reference; an MLP is a network whose nodes have no neighbours. Those with
+consistency keep the data set's setting of it, so that what is left between them and MCN is the choice."""
+PAPER_CHANGES: dict[str, dict[str, Any]] = {
+    "gat-paper": {"motifs": ("edge",), "self_attention": True, **_ONE_MOTIF},
+    "gcn-paper": {"motifs": ("edge",), "self_attention": False, "heads": 1, "output_heads": 1, **_ONE_MOTIF},
+}
+"""The same networks with the paper's settings: width, dropout, learning rate and L2 are those of its MCN."""
+TITLES = {
+    "gat": "graph attention network (Veličković et al. 2018): the edge motif, one step, self-attention",
+    "gcn": "graph convolutional network (Kipf and Welling 2017): the edge motif, one step, no attention",
+    "mlp": "two layers on the node's own features",
+    "gat-consistency": "GAT with two passes that have to agree, where MCN's preset for the data set has that",
+    "gcn-consistency": "GCN with two passes that have to agree, where MCN's preset for the data set has that",
+}

@@ -69,7 +69,7 @@ def store_inputs(store: GraphStore, config: MCNConfig, memory: Memory | None = N
                 "on in mini-batches (batch_size) with one step and its own features, or load it by to_data()"
             )
     before = {} if memory is None else memory.state
-    scaled = dict(before) if "scaling" in before else _fitted(store, config.normalize)
+    scaled = dict(before) if "scaling" in before else _fitted(store)
     scale = np.asarray(scaled["feature_scale"]) if scaled["scaling"] == "standard" else None
     features = store_features(store, "raw" if scale is not None else scaled["scaling"], scale)
     if memory is not None and features.shape[1] != memory.in_channels:
@@ -82,10 +82,8 @@ def store_inputs(store: GraphStore, config: MCNConfig, memory: Memory | None = N
     return StoreInputs(store, StoreRows(store, config.motifs, config.psi, counts), features, kept)
 
 
-def _fitted(store: GraphStore, normalize: bool) -> dict[str, Any]:
+def _fitted(store: GraphStore) -> dict[str, Any]:
     """Say what is to be done to the features, as `node_features` does, by those of the training nodes."""
-    if not normalize:
-        return {"scaling": "raw"}
     assert store.train_mask is not None
     asked, train = store.about.get("scaling"), np.flatnonzero(store.train_mask)
     if store.x is None:
@@ -97,7 +95,7 @@ def _fitted(store: GraphStore, normalize: bool) -> dict[str, Any]:
     seen = torch.from_numpy(np.array(store.x[train]))
     data = Data(x=seen, train_mask=torch.ones(len(seen), dtype=torch.bool), num_nodes=len(seen))
     data.scaling = asked
-    scaling = scaling_of(data, normalize)
+    scaling = scaling_of(data)
     if asked in (None, "auto") and scaling == "unit":  # which is about all nodes, not these
         scaling = row_scaling(seen.numpy(), store.num_nodes)
     return {"scaling": scaling} | ({"feature_scale": fitted_scale(data)} if scaling == "standard" else {})

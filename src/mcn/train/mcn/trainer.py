@@ -8,10 +8,10 @@ from typing import Any
 import torch
 
 from mcn.nn import MCN
-from mcn.train.devices import torch_device
 from mcn.train.loop import Scores, Trainer, below
 from mcn.train.mcn.config import MCNConfig
 from mcn.train.mcn.objective import Objective
+from mcn.train.processes import torch_device
 
 _MEMORY = 0.9  # of the gate: about ten epochs
 
@@ -56,9 +56,13 @@ class MCNTrainer(Trainer):
         learned = self._scores(None)
         if not (self.config.gate and self.config.chooses):
             return learned
+        logits = self._val_logits
         without = self._scores(0)
         self.lead = _MEMORY * self.lead + (1 - _MEMORY) * (learned.score - without.score)
-        return without if self.plain else learned
+        if self.plain:
+            return without
+        self._val_logits = logits  # of the choices that were judged, for those who hold nodes out
+        return learned
 
     def _scores(self, choice: int | None) -> Scores:
         return self._judge(

@@ -1,4 +1,4 @@
-"""The recipes `mcn` and `paper` at work: inputs, network, trainer, predictions, explanation."""
+"""What the recipes `mcn` and `paper` do: inputs, network, trainer, predictions, explanation."""
 
 from __future__ import annotations
 
@@ -15,13 +15,12 @@ from mcn.matrices.state import check_scale
 from mcn.motifs import MotifCounts, count_motifs
 from mcn.nn import MCN, Choices
 from mcn.store import GraphStore
-from mcn.train.explained import Explained, Option
-from mcn.train.features import check_features, node_features, structure
+from mcn.train.features import check_features, node_features
 from mcn.train.mcn.batches import BatchTrainer, infer_all
 from mcn.train.mcn.config import MCNConfig
 from mcn.train.mcn.on_disk import StoreInputs, store_inputs
 from mcn.train.mcn.trainer import MCNTrainer
-from mcn.train.predictions import Predictions
+from mcn.train.predictions import Explained, Option, Predictions
 from mcn.train.problem import Known, Memory, Problem, fingerprint, input_weights
 
 
@@ -61,14 +60,7 @@ def inputs(
     """Make the motif stack and the features that a configuration asks for; of a store, open them."""
     if isinstance(data, GraphStore):
         return store_inputs(data, config, memory)
-    return stack_inputs(data, config, counts, memory)
-
-
-def stack_inputs(
-    data: Data, config: MCNConfig, counts: MotifCounts | None = None, memory: Memory | None = None
-) -> StackInputs:
-    """Make the motif stack and the features of a graph in memory."""
-    if memory is not None and config.features == "given":
+    if memory is not None and config.features != "motifs":
         check_features(data, memory)
     if counts is None:
         counts = count_motifs(data.edge_index, data.num_nodes)
@@ -85,11 +77,7 @@ def stack_inputs(
         count_scale=None if memory is None else memory.state.get("count_scale"),
         weights=weights,
     )
-    if config.features == "motifs":
-        if structure(data) == "add":
-            raise ValueError('features="motifs" are what structure="add" would add; give one of them')
-        return StackInputs(torch.from_numpy(stack.node_counts), stack, weights=weights)
-    x, scaled = node_features(data, config.normalize, counts, memory)
+    x, scaled = node_features(data, config.features, counts, memory)
     return StackInputs(x, stack, scaled, weights)
 
 
@@ -181,15 +169,6 @@ def _seen(model: MCN, inputs: StackInputs) -> tuple[torch.Tensor, list[Any], lis
             hook.remove()
     layers = list(zip(model.convs, seen, choices, strict=True))
     return logits, choices, layers if len(layers) == 1 else [layers[0], layers[-1]]
-
-
-def refit_options(model: MCN, inputs: StackInputs, choice: list[Any]) -> Iterator[Option]:
-    """Yield every option of a stack, for a network that was trained on the rows of fixed choices.
-
-    `choice` are those of each layer: one for all nodes, or of every node its own.
-    """
-    _, _, shown = _seen(model, StackInputs(inputs.x, inputs.stack.fixed(choice)))
-    return _options(model, shown, inputs.stack)
 
 
 def explain(model: MCN, inputs: StackInputs) -> Explained:

@@ -42,17 +42,15 @@ class ViewsConfig(Settings):
         "The longest walk along which features are mixed.",
         at_least(0, 1000),
         group="graph",
-        former="order",
     )
     stop_probability: float | None = setting(
         None,
         "The chance that a walk stops after each step; walks of all lengths count alike if not given.",
         _stop,
         group="graph",
-        former="alpha",
     )
     max_neighbours: int = setting(
-        64, "Neighbours kept per node and view, the heaviest ones.", at_least(1), group="graph", former="top"
+        64, "Neighbours kept per node and view, the heaviest ones.", at_least(1), group="graph"
     )
     tolerance: float = setting(
         1e-4, "Walks less likely than this are not followed.", not_negative, group="graph"
@@ -63,7 +61,6 @@ class ViewsConfig(Settings):
         "Share of its neighbours that a node does not hear in a view.",
         below_one,
         group="graph",
-        former="lost",
     )
     input_dropout: float = setting(0.5, "Dropout of the mixed features.", below_one, group="network")
     batch_norm: bool = setting(False, "Batch normalisation before each layer.", flag, group="network")
@@ -73,37 +70,33 @@ class ViewsConfig(Settings):
         "Average the predictions of a node's neighbourhood, in validation and after training.",
         flag,
         group="network",
-        former="smooth",
     )
     full_batch: bool = setting(
         False,
         "Look at all nodes in every step, and drop a neighbour for everyone who hears it; the first layer "
         "then comes before the mixing.",
         flag,
-        former="whole",
     )
-    labelled_batch: int = setting(50, "Training nodes per step.", at_least(1), former="batch")
-    unlabelled_batch: int = setting(100, "Other nodes per step.", at_least(1), former="unlabelled")
+    labelled_batch: int = setting(50, "Training nodes per step.", at_least(1))
+    unlabelled_batch: int = setting(100, "Other nodes per step.", at_least(1))
     passes: int = setting(2, "Views drawn of each node in a step.", at_least(1))
     min_confidence: float = setting(
         0.0,
         "Nodes have to agree only if their likeliest class has more than this many times the chance level "
         "1/C; 0 for all nodes.",
         not_negative,
-        former="sure",
     )
     clip_gradient: float = setting(
-        0.0, "Longest gradient; longer ones are shortened, 0 for no limit.", not_negative, former="clip"
+        0.0, "Longest gradient; longer ones are shortened, 0 for no limit.", not_negative
     )
     ema_decay: float = setting(
         0.99,
         "Memory of the running mean of the weights, which is what is validated and kept; 0 keeps the weights "
         "themselves.",
         below_one,
-        former="average",
     )
     steps_per_epoch: int = setting(
-        10, "Steps per epoch; an epoch ends with a look at the validation nodes.", at_least(1), former="every"
+        10, "Steps per epoch; an epoch ends with a look at the validation nodes.", at_least(1)
     )
 
     def _agree(self) -> None:

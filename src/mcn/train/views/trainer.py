@@ -13,10 +13,9 @@ from mcn.matrices import PageRankRows
 from mcn.nn import MotifViews, exact_features, mix_features, ops
 from mcn.nn._rng import derive
 from mcn.nn.features import SparseFeatures
-from mcn.train.devices import host
 from mcn.train.loop import Scores, Trainer
-from mcn.train.losses import agreement_loss
-from mcn.train.mean_weights import MeanWeights
+from mcn.train.losses import MeanWeights, agreement_loss
+from mcn.train.processes import host
 from mcn.train.views.config import ViewsConfig
 
 _ROWS = 1024  # nodes whose mixed features are held at a time when all are predicted

@@ -1,4 +1,4 @@
-"""The recipe `views` at work: inputs, network, trainer, predictions, explanation."""
+"""What the recipe `views` does: inputs, network, trainer, predictions, explanation."""
 
 from __future__ import annotations
 
@@ -16,9 +16,8 @@ from mcn.matrices import PageRankRows, Rows, view_rows
 from mcn.motifs import MotifCounts, count_motifs
 from mcn.nn import MotifViews
 from mcn.nn.features import SparseFeatures, sparse_features
-from mcn.train.explained import Explained, Option
 from mcn.train.features import check_features, node_features
-from mcn.train.predictions import Predictions
+from mcn.train.predictions import Explained, Option, Predictions
 from mcn.train.problem import Known, Memory, Problem, fingerprint, input_weights
 from mcn.train.views.config import ViewsConfig
 from mcn.train.views.trainer import ViewsTrainer, exact_logits
@@ -59,11 +58,11 @@ def inputs(
     data: Data, config: ViewsConfig, counts: MotifCounts | None = None, memory: Memory | None = None
 ) -> ViewsInputs:
     """Compute the PageRank rows of every view, once, on all cores."""
-    if memory is not None:
+    if memory is not None and config.features != "motifs":
         check_features(data, memory)
     if counts is None:
         counts = count_motifs(data.edge_index, data.num_nodes)
-    x, scaled = node_features(data, config.normalize, counts, memory)
+    x, scaled = node_features(data, config.features, counts, memory)
     edges, weights = counts.adjacency("edge"), input_weights(data, memory)
     rows = view_rows(
         counts,

@@ -9,48 +9,17 @@ cross-validation, and nodes choose for themselves only if that gain is clear.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-Float = NDArray[np.float64]
+from mcn.train.select.blend import OUTER_FOLDS, REPEATS, Float, split_nodes
+
 PENALTIES = (np.inf, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01)
-TEMPERATURES = np.geomspace(0.01, 5.0, 40)
 CAUTION = 2.0  # standard errors from which on a difference counts as clear
-_REPEATS, _OUTER, _INNER = 3, 10, 5
-_MEMBERS = 20  # of a blend
 FEWEST = 30  # held-out nodes; with fewer, nothing can be said of single nodes
-
-
-def tempered(logits: Float, temperature: float) -> Float:
-    """Return the class probabilities of scores divided by a temperature."""
-    scaled = logits / temperature
-    scaled = np.exp(scaled - scaled.max(1, keepdims=True))
-    return np.asarray(scaled / scaled.sum(1, keepdims=True))
-
-
-def as_logits(probabilities: NDArray[Any]) -> Float:
-    """Return class scores whose softmax is these probabilities."""
-    return np.asarray(np.log(np.clip(probabilities.astype(np.float64), 1e-30, None)))
-
-
-def best_temperature(logits: Float, labels: NDArray[np.int64]) -> float:
-    """Return the temperature of a wide grid with the least log-loss."""
-    own = np.arange(len(labels)), labels
-    losses = [-np.log(np.clip(tempered(logits, t)[own], 1e-12, None)).mean() for t in TEMPERATURES]
-    return float(TEMPERATURES[int(np.argmin(losses))])
-
-
-def calibrated(logits: Float, labels: NDArray[np.int64], fold: NDArray[np.int64]) -> Float:
-    """Return held-out probabilities: every fold with the temperature that suits the other folds."""
-    found = np.empty_like(logits)
-    for number in np.unique(fold):
-        own = fold == number
-        others = ~own if not own.all() else own
-        found[own] = tempered(logits[own], best_temperature(logits[others], labels[others]))
-    return found
+_INNER = 5
 
 
 def rewards(probabilities: list[Float], labels: NDArray[np.int64]) -> Float:
@@ -64,67 +33,6 @@ def rewards(probabilities: list[Float], labels: NDArray[np.int64]) -> Float:
     return np.stack([((p.argmax(1) == labels) + p[own]) / 2 for p in probabilities], 1)
 
 
-def blend(probabilities: Float, labels: NDArray[np.int64]) -> Float:
-    """Return the shares [candidates] of a blend: members are taken in one by one, the best for the log-loss.
-
-    A member may be taken in more than once; the shares are how often each was.
-
-    >>> sure, unsure = np.array([[0.9, 0.1], [0.1, 0.9]]), np.array([[0.6, 0.4], [0.4, 0.6]])
-    >>> blend(np.stack([unsure, sure]), np.array([0, 1])).tolist()
-    [0.0, 1.0]
-    """
-    hit = probabilities[:, np.arange(len(labels)), labels]
-    taken, sum_ = np.zeros(len(hit)), np.zeros(len(labels))
-    for number in range(1, _MEMBERS + 1):
-        best = int(np.log(np.clip((sum_ + hit) / number, 1e-12, None)).mean(1).argmax())
-        taken[best] += 1
-        sum_ = sum_ + hit[best]
-    return np.asarray(taken / _MEMBERS)
-
-
-def held_out_blend(probabilities: Float, labels: NDArray[np.int64], fold: NDArray[np.int64]) -> Float:
-    """Return the probabilities of a blend, [n, classes]: every fold by the shares that suit the others."""
-    found: Float = np.empty(probabilities.shape[1:])
-    for number in np.unique(fold):
-        own = fold == number
-        others = ~own if not own.all() else own
-        found[own] = np.tensordot(blend(probabilities[:, others], labels[others]), probabilities[:, own], 1)
-    return found
-
-
-def blend_gain(
-    probabilities: Float,
-    labels: NDArray[np.int64],
-    merit: Callable[[Float, NDArray[np.int64]], float],
-    seed: int,
-    nodes: NDArray[np.int64] | None = None,
-) -> float:
-    """Return by how much a blend is better than the best candidate, both found on other nodes.
-
-    The best of several on some nodes looks better on these very nodes than it is; a blend is less flattered.
-    So both are found on nine of ten folds and predict the tenth; three times, in other folds.
-
-    Args:
-        probabilities: of every candidate, [candidates, n, classes].
-        labels: [n].
-        merit: how good probabilities are for labels, more being better.
-        seed: decides the folds.
-        nodes: the node of every row, where there are several of a node: they stay together.
-    """
-    draw, gains = np.random.default_rng([seed, 5]), []
-    of = np.arange(len(labels)) if nodes is None else np.unique(nodes, return_inverse=True)[1]
-    for _ in range(_REPEATS):
-        best, blended = np.empty((2, *probabilities.shape[1:]))
-        for inside_nodes, outside_nodes in _split(int(of.max()) + 1, _OUTER, draw):
-            inside, outside = inside_nodes[of], outside_nodes[of]
-            merits = [merit(each[inside], labels[inside]) for each in probabilities]
-            best[outside] = probabilities[int(np.argmax(merits)), outside]
-            shares = blend(probabilities[:, inside], labels[inside])
-            blended[outside] = np.tensordot(shares, probabilities[:, outside], 1)
-        gains.append(merit(blended, labels) - merit(best, labels))
-    return float(np.mean(gains))
-
-
 class Evidence(NamedTuple):
     """What choosing per node is worth on held-out nodes, beyond one candidate for all.
 
@@ -136,16 +44,6 @@ class Evidence(NamedTuple):
     error: float
     used: bool
     value: float
-
-    @property
-    def low(self) -> float:
-        """Lower end of the 95 % interval; a chooser can always take one candidate for all, so 0 at least."""
-        return max(0.0, self.gain - 1.96 * self.error)
-
-    @property
-    def high(self) -> float:
-        """Upper end of the 95 % interval."""
-        return max(0.0, self.gain + 1.96 * self.error)
 
 
 NOTHING = Evidence(0.0, float("inf"), False, 0.0)
@@ -190,7 +88,7 @@ class Ridge:
 def pick_penalty(state: Float, reward: Float, draw: np.random.Generator) -> float:
     """Return the penalty with the best reward under cross-validation; of equals the greater one."""
     value = np.zeros(len(PENALTIES))
-    for inside, outside in _split(len(reward), _INNER, draw):
+    for inside, outside in split_nodes(len(reward), _INNER, draw):
         ridge, others, theirs = Ridge(state[inside], reward[inside]), state[outside], reward[outside]
         for i, penalty in enumerate(PENALTIES):
             taken = ridge.chooser(penalty).choose(others)
@@ -223,14 +121,14 @@ def assess(state: Float, reward: Float, right: Float, seed: int) -> tuple[Eviden
         return (NOTHING,) * 2
     draw = np.random.default_rng([seed, 2])
     gain, value = np.zeros((2, count)), np.zeros((2, count))
-    for _ in range(_REPEATS):
-        for inside, outside in _split(count, _OUTER, draw):
+    for _ in range(REPEATS):
+        for inside, outside in split_nodes(count, OUTER_FOLDS, draw):
             penalty = pick_penalty(state[inside], reward[inside], draw)
             taken = Ridge(state[inside], reward[inside]).chooser(penalty).choose(state[outside])
             fixed = int(right[inside].mean(0).argmax())
             for i, figure in enumerate((reward, right)):
-                value[i, outside] += figure[outside, taken] / _REPEATS
-                gain[i, outside] += (figure[outside, taken] - figure[outside, fixed]) / _REPEATS
+                value[i, outside] += figure[outside, taken] / REPEATS
+                gain[i, outside] += (figure[outside, taken] - figure[outside, fixed]) / REPEATS
     mean, error = gain.mean(1), gain.std(1, ddof=1) / np.sqrt(count)
     used = bool(mean[0] > CAUTION * error[0] and mean[1] > 0)
     in_reward, in_right = (
@@ -239,14 +137,7 @@ def assess(state: Float, reward: Float, right: Float, seed: int) -> tuple[Eviden
     return in_reward, in_right
 
 
-def _split(
-    count: int, folds: int, draw: np.random.Generator
-) -> list[tuple[NDArray[np.bool_], NDArray[np.bool_]]]:
-    fold = draw.permutation(count) % folds
-    return [(fold != number, fold == number) for number in range(folds) if (fold == number).any()]
-
-
-def structure(per_node: NDArray[Any]) -> Float:
+def node_state(per_node: NDArray[Any]) -> Float:
     """Return what a node's state says of its place: the logarithms of its motif counts, and two flags."""
     counts = np.asarray(per_node, np.float64)
     degree, triangles = counts[:, 0], counts[:, 3]

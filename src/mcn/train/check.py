@@ -11,23 +11,22 @@ from torch_geometric.data import Data
 from mcn.data.sparse import feature_csr
 from mcn.matrices import stack_size
 from mcn.motifs import MotifCounts, count_motifs
-from mcn.train.fits import decide
-from mcn.train.mcn.config import MCNConfig
+from mcn.train.memory import fit_into_memory
 from mcn.train.problem import class_names, known_labels, prepare
-from mcn.train.recipes import work_of
-from mcn.train.remarks import alone, graph_remarks, homophily
+from mcn.train.recipes import RECIPES, work_of
+from mcn.train.remarks import graph_remarks, homophily, simple_scores
 
 _MOTIFS = ("edge", "triangle", "4-cycle", "4-clique")
 _USUAL = ("edge", "triangle")
 
 
-def look(data: Data, counts: MotifCounts | None = None) -> dict[str, Any]:
+def check_graph(data: Data, counts: MotifCounts | None = None) -> dict[str, Any]:
     """Return what a careful colleague would look at, as plain values; no test label is read.
 
     `counts` are the motif counts of the graph, if they are known already.
 
     >>> import mcn
-    >>> found = look(mcn.load_dataset("karate"))
+    >>> found = check_graph(mcn.load_dataset("karate"))
     >>> found["nodes"], found["edges"], found["degrees"]["max"]
     (34, 78, 17)
     """
@@ -40,13 +39,13 @@ def look(data: Data, counts: MotifCounts | None = None) -> dict[str, Any]:
     sizes = np.bincount(labels[labels >= 0], minlength=known.num_classes)
     order = np.argsort(-sizes, kind="stable").tolist()
     masks = [int(data[f"{name}_mask"].sum()) for name in ("train", "val", "test")]
-    beside = alone(data, known=known)
+    simple = simple_scores(data, known=known)
     by_motif = {}
     for motif in _MOTIFS:
         matrix = counts.adjacency(motif).tocoo()
-        found = homophily(np.stack(matrix.coords).astype(np.int64), labels) if matrix.nnz else None
-        if found is not None:
-            by_motif[motif] = found
+        share = homophily(np.stack(matrix.coords).astype(np.int64), labels) if matrix.nnz else None
+        if share is not None:
+            by_motif[motif] = share
     return {
         "nodes": int(data.num_nodes),
         "edges": len(counts.pairs),
@@ -60,7 +59,7 @@ def look(data: Data, counts: MotifCounts | None = None) -> dict[str, Any]:
         "features": _features(data),
         "split": f"{masks[0]:,} training, {masks[1]:,} validation, {masks[2]:,} test nodes",
         "homophily": by_motif,
-        "alone": {"guess": beside.guess, "features": beside.features, "graph": beside.graph},
+        "alone": {"guess": simple.guess, "features": simple.features, "graph": simple.graph},
         "memory": int(stack_size(counts, _USUAL, 1).bytes.sum()),
         "remarks": graph_remarks(data, known),
     }
@@ -74,7 +73,7 @@ def epoch_seconds(data: Data, counts: MotifCounts) -> float:
     Raises:
         ValueError: says what of `data` cannot be trained on.
     """
-    config = decide(MCNConfig(motifs=_USUAL, attention="gated", max_epochs=2), counts).config
+    config, _ = fit_into_memory(RECIPES["mcn"].config.from_dict({"motifs": _USUAL, "max_epochs": 2}), counts)
     trainer = work_of(config).trainer(prepare(data, config, counts), config)
     trainer.run_epoch()
     before = trainer.seconds

@@ -13,30 +13,17 @@ from numpy.typing import NDArray
 
 from mcn.train.held_out import folds_of
 from mcn.train.metrics import merit
-from mcn.train.probes.choose import (
-    CAUTION,
-    FEWEST,
-    NOTHING,
-    Chooser,
-    Evidence,
-    Float,
-    assess,
-    blend,
-    blend_gain,
-    calibrated,
-    fit_chooser,
-    held_out_blend,
-    rewards,
-)
-from mcn.train.probes.network import BLEND, GRAPH, NODES, REFIT
-from mcn.train.probes.plan import REFITS
-from mcn.train.probes.room import Room, reachable
+from mcn.train.select.blend import Float, blend, blend_gain, calibrated, held_out_blend
+from mcn.train.select.choose import FEWEST, NOTHING, Chooser, Evidence, assess, fit_chooser, rewards
 
+ONE, BLEND, NODES = "one", "blend", "nodes"
+"""What predicts: one candidate for all nodes, the same blend of candidates for all, or each node's own
+candidate."""
 CHOOSABLE = ("accuracy", "balanced-accuracy")
 """Metrics that are a mean over nodes, so that a node's own reward says something of them."""
 
 Held = Mapping[str, torch.Tensor]
-"""The scores of every class, for held-out nodes, by name of the candidate or refitted network."""
+"""The scores of every class, for held-out nodes, by name of the candidate."""
 
 
 def wide(logits: torch.Tensor) -> Float:
@@ -44,10 +31,10 @@ def wide(logits: torch.Tensor) -> Float:
     return np.asarray(logits.numpy().astype(np.float64))
 
 
-class Heard(NamedTuple):
+class HeldOutScores(NamedTuple):
     """What some candidates said of labelled nodes that had no part in it; of some nodes more than once.
 
-    nodes: int64 [n], the held-out nodes of the jury first, in their order. labels: their classes. logits: by
+    nodes: int64 [n], the held-out nodes of the judge first, in their order. labels: their classes. logits: by
     candidate, [n, classes].
     """
 
@@ -68,14 +55,18 @@ class Blend(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """What the held-out nodes said: the winner, and what choosing per node is worth."""
+class Decision:
+    """What the held-out nodes said: the best candidate, what choosing per node is worth, what predicts.
+
+    mode: ONE, BLEND or NODES. winner: the best candidate for the whole graph. evidence: for choosing per
+    node, in rewards and in the share of right nodes. chooser, blend: where there are any.
+    """
 
     names: list[str]
     winner: str
+    mode: str
     evidence: tuple[Evidence, Evidence]
     chooser: Chooser | None
-    room: Room
     blend: Blend | None
 
     def to_dict(self) -> dict[str, Any]:
@@ -84,22 +75,33 @@ class Verdict:
         finite = math.isfinite(right.error)
         return {
             "winner": self.winner,
-            "used": right.used,
+            "mode": self.mode,
             "gain": right.gain,
             "gain_error": right.error if finite else None,
-            "low": right.low if finite else 0.0,
-            "high": right.high if finite else None,
             "reward_gain": reward.gain,
             "reward_gain_error": reward.error if finite else None,
-            "apparent_room": self.room.apparent,
-            "chance_room": self.room.chance,
-            "bound": self.room.bound,
             "blend": None if self.blend is None else self.blend.to_dict(self.names),
         }
 
+    def sentences(self) -> list[str]:
+        """Say what predicts, and what choosing per node is worth."""
+        said = []
+        if self.mode == BLEND:
+            assert self.blend is not None
+            parts = sorted(self.blend.to_dict(self.names).items(), key=lambda part: -part[1])
+            shares = ", ".join(f"{name} {100 * share:.0f} %" for name, share in parts)
+            said.append(f"a blend of candidates predicts: {shares}")
+        right = self.evidence[1]
+        if self.mode == NODES:
+            gain = f"{100 * right.gain:+.1f} ± {100 * right.error:.1f} points"
+            said.append(f"choosing per node is worth {gain} here: each node has a candidate of its own")
+        elif self.chooser is not None:
+            said.append("choosing a candidate per node is worth nothing measurable here")
+        return said
+
 
 @dataclass(frozen=True)
-class Jury:
+class Judge:
     """The held-out nodes' labels, and the metric by which predictions for them are judged.
 
     `seed` decides the folds.
@@ -112,8 +114,8 @@ class Jury:
     def merit(self, probabilities: NDArray[Any], labels: NDArray[np.int64] | None = None) -> float:
         """Return the metric, more being better; accuracy where it is not defined."""
         own = self.labels if labels is None else labels
-        found = merit(self.metric, probabilities, own)
-        return float((probabilities.argmax(1) == own).mean()) if found is None else found
+        value = merit(self.metric, probabilities, own)
+        return float((probabilities.argmax(1) == own).mean()) if value is None else value
 
     def scores(self, probabilities: Float) -> tuple[float, float, float]:
         """Return accuracy, metric and log-loss."""
@@ -121,66 +123,45 @@ class Jury:
         accuracy = float((probabilities.argmax(1) == self.labels).mean())
         return accuracy, self.merit(probabilities), float(-np.log(own_class).mean())
 
-    def decide(self, names: list[str], held: Held, winner: str, state: Float, heard: Heard) -> Verdict:
-        """Find out whether a blend is better than the winner, and whether nodes choose for themselves.
+    def decide(
+        self, names: list[str], held: Held, winner: str, state: Float, held_out: HeldOutScores
+    ) -> Decision:
+        """Decide whether one candidate predicts, a blend, or for every node a candidate of its own.
 
         Args:
             names: the candidates.
             held: what they predicted.
             winner: the best of them for the whole graph.
             state: of the held-out nodes, from which a choice can be made, [n, state].
-            heard: what the candidates that a blend may be made of said of these nodes and others.
+            held_out: what the candidates that a blend may be made of said of these nodes and others.
         """
-        fold = folds_of(self.labels, self.seed)
-        probabilities = [calibrated(wide(held[name]), self.labels, fold) for name in names]
-        reward, right = self._rewards(probabilities)
-        evidence, chooser, room = (NOTHING, NOTHING), None, Room(0.0, 0.0, 0.0)
+        evidence, chooser = (NOTHING, NOTHING), None
         if self.metric in CHOOSABLE and len(names) > 1:
+            fold = folds_of(self.labels, self.seed)
+            probabilities = [calibrated(wide(held[name]), self.labels, fold) for name in names]
+            reward, right = self._rewards(probabilities)
             evidence = assess(state, reward, right, self.seed)
             chooser = fit_chooser(state, reward, self.seed)
-            room = reachable(np.stack(probabilities), state, self.labels, self.seed)
-        return Verdict(names, winner, evidence, chooser, room, self._blend(names, heard))
+        mixed = self._blend(names, held_out)
+        mode = ONE if mixed is None else BLEND
+        if evidence[0].used and (mixed is None or evidence[1].value >= self._right(mixed.held_out)):
+            mode = NODES
+        return Decision(names, winner, mode, evidence, chooser, mixed)
 
-    def mode(self, verdict: Verdict, held: Held) -> str:
-        """The same for all, by one candidate or a blend; or each node's own, by whatever is best held out."""
-        if not verdict.evidence[0].used:
-            return GRAPH if verdict.blend is None else BLEND
-        values = {NODES: verdict.evidence[1].value}
-        refit = self.best_refit(held)
-        if refit is not None:
-            values[REFIT] = self._right(wide(held[refit]))
-        if verdict.blend is not None:
-            values[BLEND] = self._right(verdict.blend.held_out)
-        return max((REFIT, NODES, BLEND), key=lambda mode: values.get(mode, -math.inf))
-
-    def best_refit(self, held: Held) -> str | None:
-        """Return the refitted network that is kept; None if none was trained.
-
-        Choices in all layers, unless those in one layer are better by more than `CAUTION` standard errors.
-        """
-        trained = [name for name in REFITS if name in held]
-        if not trained:
-            return None
-        _, right = self._rewards([wide(held[name]) for name in trained])
-        best = int(right.mean(0).argmax())
-        gap = right[:, best] - right[:, 0]
-        clear = gap.mean() > CAUTION * gap.std(ddof=1) / math.sqrt(len(gap))
-        return trained[best if clear else 0]
-
-    def _blend(self, names: list[str], heard: Heard) -> Blend | None:
+    def _blend(self, names: list[str], held_out: HeldOutScores) -> Blend | None:
         """Return the blend of the candidates; None where the best of them is better, or nodes are too few."""
-        if len(heard.logits) < 2 or len(self.labels) < FEWEST:
+        if len(held_out.logits) < 2 or len(self.labels) < FEWEST:
             return None
-        _, first, of = np.unique(heard.nodes, return_index=True, return_inverse=True)
-        fold = folds_of(heard.labels[first], self.seed)[of]
-        each = np.stack([calibrated(logits, heard.labels, fold) for logits in heard.logits.values()])
-        found = blend(each, heard.labels)
-        if found.max() == 1.0 or blend_gain(each, heard.labels, self.merit, self.seed, heard.nodes) < 0:
+        _, first, of = np.unique(held_out.nodes, return_index=True, return_inverse=True)
+        fold = folds_of(held_out.labels[first], self.seed)[of]
+        each = np.stack([calibrated(logits, held_out.labels, fold) for logits in held_out.logits.values()])
+        taken = blend(each, held_out.labels)
+        if taken.max() == 1.0 or blend_gain(each, held_out.labels, self.merit, self.seed, held_out.nodes) < 0:
             return None
         shares = np.zeros(len(names))
-        shares[[names.index(name) for name in heard.logits]] = found
-        held_out = held_out_blend(each, heard.labels, fold)
-        return Blend(shares, held_out[: len(self.labels)])
+        shares[[names.index(name) for name in held_out.logits]] = taken
+        mixed = held_out_blend(each, held_out.labels, fold)
+        return Blend(shares, mixed[: len(self.labels)])
 
     def _rewards(self, probabilities: list[Float]) -> tuple[Float, Float]:
         """Rewards and rightness; for balanced accuracy a node weighs by how rare its class is."""

@@ -1,0 +1,136 @@
+"""The settings of a model selection."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from mcn.train.settings import BATCH_SIZE, BatchedSettings, Settings, at_least, names, positive, setting
+
+if TYPE_CHECKING:
+    from mcn.motifs import MotifCounts
+
+CANDIDATES = ("mlp", "counts", "gcn", "sage", "gat", "triangle-sum", "triangle", "mcn", "views")
+"""What is tried unless told otherwise, cheap ones first."""
+NETWORKS = ("mlp", "counts", "gcn", "sage", "gat", "mcn", "views")
+"""Candidates that are not named after the motif whose neighbourhood they use."""
+
+
+def _candidates(name: str, value: Any) -> tuple[str, ...]:
+    from mcn.motifs.catalogue import MOTIFS  # here, because options are listed without it
+
+    wanted = names(name, value)
+    for candidate in wanted:
+        is_motif = candidate != "edge" and candidate.removesuffix("-sum") in MOTIFS
+        if candidate not in NETWORKS and not is_motif:
+            known = ", ".join(sorted(NETWORKS))
+            raise ValueError(
+                f"{name} must be some of {known}, a motif or a motif with -sum, got {candidate!r}"
+            )
+    if len(set(wanted)) < len(wanted):
+        raise ValueError(f"{name} must differ, got {', '.join(wanted)}")
+    return wanted
+
+
+@dataclass(frozen=True, kw_only=True)
+class AutoConfig(BatchedSettings):
+    """Settings of a selection among candidates.
+
+    A setting of the networks that is None is left to each candidate; one that is given goes to all candidates
+    that have it.
+    """
+
+    recipe: ClassVar[str] = "auto"
+
+    motifs: tuple[str, ...] | None = None  # type: ignore[assignment]
+    scope: str | None = None  # type: ignore[assignment]
+    hidden: int | None = None  # type: ignore[assignment]
+    num_layers: int | None = None  # type: ignore[assignment]
+    dropout: float | None = None  # type: ignore[assignment]
+    lr: float | None = None  # type: ignore[assignment]
+    weight_decay: float | None = None  # type: ignore[assignment]
+    consistency: float | None = None
+    consistency_ramp: int | None = None  # type: ignore[assignment]
+    temperature: float | None = None  # type: ignore[assignment]
+    max_epochs: int | None = None  # type: ignore[assignment]
+    patience: int | None = None  # type: ignore[assignment]
+    stopping: str | None = None  # type: ignore[assignment]
+    neighbours: tuple[int, ...] | None = None  # type: ignore[assignment]
+    candidates: tuple[str, ...] = setting(
+        CANDIDATES,
+        "What is tried, separated by commas: mlp (features alone), counts (motif counts alone), gcn, sage, "
+        "gat, mcn, views, and attention over a motif (triangle) or its sum (triangle-sum).",
+        _candidates,
+        option="candidates",
+    )
+    minutes: float = setting(
+        5.0, "Budget of training time for all candidates together.", positive, option="minutes"
+    )
+    repeats: int = setting(
+        3,
+        "Runs of each candidate, with seeds of their own, as far as the time allows; they predict together. "
+        "Where chance drew the split, further ones on parts that are dealt out anew help to choose. "
+        "A candidate that is clearly behind sits out.",
+        at_least(1, 1000),
+    )
+
+    def _agree(self) -> None:
+        if self.batch_size is not None:
+            if self.candidates == CANDIDATES:
+                usual = tuple(name for name in CANDIDATES if name != "sage")
+                object.__setattr__(self, "candidates", usual)
+            if "sage" in self.candidates:
+                raise ValueError("batch_size needs candidates without sage: mini-batches do not have it yet")
+            self.given_to("mcn")
+
+    @property
+    def protocol(self) -> str:
+        """Say how it is decided what predicts."""
+        runs = (
+            "one run each"
+            if self.repeats == 1
+            else f"up to {self.repeats} runs each, which predict together,"
+        )
+        return (
+            f"the best of {', '.join(self.candidates)} by mean {self.metric} on held-out validation nodes, "
+            f"{runs} within {self.minutes:g} minutes of training"
+        )
+
+    def given_to(self, recipe: str) -> Settings:
+        """Return the configuration of a recipe with the settings that were given here and that it has."""
+        from mcn.train.recipes import find_recipe
+        from mcn.train.select.candidates import USUAL
+
+        return find_recipe(recipe).config.from_dict(USUAL[recipe] | self.given(recipe))
+
+    def given(self, recipe: str) -> dict[str, Any]:
+        """Return the settings that were given and that a recipe has, but for the seed."""
+        from mcn.train.recipes import find_recipe
+        from mcn.train.settings import declared
+
+        known = declared(find_recipe(recipe).config)
+        return {
+            one.name: getattr(self, one.name)
+            for one in declared(BatchedSettings).values()
+            if one.name in known and one.name != "seed" and getattr(self, one.name) is not None
+        }
+
+    def full_batch_bytes(self, counts: MotifCounts) -> int | None:
+        """Estimate the memory of the largest candidate, which is MCN; None if batches were asked for."""
+        return None if self.batch_size is not None else self.given_to("mcn").full_batch_bytes(counts)
+
+    def for_disk(self, given: Collection[str]) -> Settings:
+        """Return the settings of MCN alone: a selection needs the graph in memory.
+
+        Raises:
+            ValueError: the user asked for the selection by name, or for a setting that MCN lacks.
+        """
+        if "recipe" in given:
+            return super().for_disk(given)
+        from mcn.train.recipes import check_settings, find_recipe
+
+        chosen = {name: getattr(self, name) for name in given}
+        recipe = find_recipe("mcn")
+        check_settings(recipe, chosen)
+        return recipe.config.from_dict({"batch_size": BATCH_SIZE, "seed": self.seed} | chosen)

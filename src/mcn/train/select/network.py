@@ -1,0 +1,144 @@
+"""The trained candidates and what was decided between them, as one network."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from mcn._names import one_of
+from mcn.train.features import check_stored
+from mcn.train.problem import Memory
+from mcn.train.recipes import work_of
+from mcn.train.select.blend import Float
+from mcn.train.select.candidates import Candidate
+from mcn.train.select.choose import Chooser
+from mcn.train.select.judge import BLEND, NODES, ONE
+from mcn.train.settings import at_least
+
+MOST_RUNS = 1000
+"""Runs of a candidate that are kept at most."""
+
+
+class Selected(torch.nn.Module):
+    """The networks of all candidates, temperature and share of each, and the chooser of the nodes.
+
+    A candidate has a network for each of its runs. They predict together, by the mean of their probabilities
+    (`mcn.train.select.work`), which is steadier than any one of them.
+
+    Args:
+        candidates: in order; the seed of each is that of its first run.
+        networks: those of each candidate.
+        mode: what predicts, see `mcn.train.select.judge`.
+        winner: the best candidate for the whole graph.
+        state_width: number of figures in a node's state.
+    """
+
+    mean: torch.Tensor
+    scale: torch.Tensor
+    slopes: torch.Tensor
+    intercept: torch.Tensor
+    temperatures: torch.Tensor
+    shares: torch.Tensor
+
+    def __init__(
+        self,
+        candidates: list[Candidate],
+        networks: list[list[torch.nn.Module]],
+        mode: str,
+        winner: str,
+        state_width: int,
+    ) -> None:
+        super().__init__()
+        self.candidates, self.mode, self.winner = candidates, mode, winner
+        self.networks = torch.nn.ModuleList([torch.nn.ModuleList(runs) for runs in networks])
+        count, wide = len(candidates), torch.float64
+        self.register_buffer("temperatures", torch.ones(count, dtype=wide))
+        self.register_buffer("shares", torch.zeros(count, dtype=wide))
+        self.register_buffer("mean", torch.zeros(state_width, dtype=wide))
+        self.register_buffer("scale", torch.ones(state_width, dtype=wide))
+        self.register_buffer("slopes", torch.zeros(state_width, count, dtype=wide))
+        self.register_buffer("intercept", torch.zeros(count, dtype=wide))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the candidates."""
+        return tuple(candidate.name for candidate in self.candidates)
+
+    def runs_of(self, number: int) -> list[Any]:
+        """Return the networks of a candidate, one for each of its runs."""
+        runs = self.networks[number]
+        assert isinstance(runs, torch.nn.ModuleList)
+        return list(runs)
+
+    @property
+    def chooser(self) -> Chooser:
+        """What nodes choose by."""
+        return Chooser(*(getattr(self, name).numpy() for name in Chooser._fields))
+
+    def set_chooser(self, chooser: Chooser) -> None:
+        """Let nodes choose by this."""
+        for name, value in zip(Chooser._fields, chooser, strict=True):
+            getattr(self, name).copy_(torch.from_numpy(np.asarray(value)))
+
+    def choices(self, state: Float) -> NDArray[np.int64]:
+        """Return the number of the candidate that predicts each node, where it is one candidate."""
+        if self.mode == NODES:
+            return self.chooser.choose(state)
+        return np.full(len(state), self.names.index(self.winner))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values that `empty_selected` makes the same networks from."""
+        return {
+            "mode": self.mode,
+            "winner": self.winner,
+            "candidates": [
+                candidate.to_dict() | {"runs": len(self.runs_of(number))}
+                for number, candidate in enumerate(self.candidates)
+            ],
+            "state_width": len(self.mean),
+        }
+
+
+def memory_of(name: str, stored: Any, feature_names: list[str] | None = None) -> Memory:
+    """Return what a candidate remembers of its graph, from what a run stored for each of them.
+
+    Raises:
+        ValueError: it cannot be.
+    """
+    own = stored[name]
+    memory = Memory(at_least(0)("in_channels", own["in_channels"]), feature_names, dict(own["state"]))
+    check_stored(memory)
+    return memory
+
+
+def empty_selected(stored: Any, inputs: Any, num_classes: int) -> Selected:
+    """Make the untrained networks of stored plain values.
+
+    Args:
+        stored: see `Selected.to_dict`.
+        inputs: what the inputs of each candidate remember, by name.
+        num_classes: number of classes.
+
+    Raises:
+        ValueError: the values, which may come from a file, are not those of a finished run.
+    """
+    try:
+        candidates = [Candidate.from_dict(values) for values in stored["candidates"]]
+        runs = [at_least(1, MOST_RUNS)("runs", values["runs"]) for values in stored["candidates"]]
+        one_of("mode", stored["mode"], (ONE, BLEND, NODES))
+        one_of("winner", stored["winner"], [candidate.name for candidate in candidates])
+        networks = [
+            [
+                work_of(candidate.config).network(memory.in_channels, num_classes, candidate.config, memory)
+                for _ in range(count)
+            ]
+            for candidate, count in zip(candidates, runs, strict=True)
+            for memory in [memory_of(candidate.name, inputs)]
+        ]
+        width = at_least(1, 10_000)("state_width", stored["state_width"])
+    except (KeyError, TypeError, AttributeError, OverflowError) as error:
+        raise ValueError(f"not the candidates of a finished run ({type(error).__name__}: {error})") from None
+    return Selected(candidates, networks, stored["mode"], stored["winner"], width)

@@ -1,0 +1,117 @@
+"""Which runs a candidate has, and how candidates stand after some of them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mcn.train.problem import Known
+from mcn.train.select.choose import CAUTION
+
+DEALS, ENOUGH = 4, 2000
+"""How often training and validation nodes are dealt out anew at most; and how many validation nodes in all
+tell candidates apart well enough (by two points, if one is right on half of them)."""
+
+
+class Rounds(NamedTuple):
+    """The runs of a candidate by number: one on the given parts, then `deals` on others, then the rest.
+
+    With few validation nodes the best of several candidates is partly the luckiest. Where chance alone
+    decided which nodes are for training and which for validation, both can be dealt out anew, and a candidate
+    be judged by other nodes. The networks of such runs are not kept, so that none that predicts has learned
+    from a validation node. Where somebody decided (by time, by group), parts stay as they are.
+
+    repeats: runs on the given parts. deals: runs on others.
+    """
+
+    repeats: int
+    deals: int
+
+    @classmethod
+    def of(cls, known: Known, repeats: int) -> Rounds:
+        """Return the runs for a split: nothing is dealt out where one run will do, or nodes are many."""
+        wanted = min(DEALS, -(-ENOUGH // max(1, len(known.val))) - 1)
+        return cls(repeats, wanted if known.at_random and repeats > 1 else 0)
+
+    @property
+    def total(self) -> int:
+        """Number of runs."""
+        return self.repeats + self.deals
+
+    def deals_out(self, number: int) -> bool:
+        """Whether a run has other parts than the given ones."""
+        return 0 < number <= self.deals
+
+    def known(self, known: Known, number: int, seed: int) -> Known:
+        """Return the parts of a run, the same for all candidates."""
+        return known.dealt_anew(seed * 1000 + number) if self.deals_out(number) else known
+
+    def unit(self, number: int) -> int:
+        """Return which runs count as one: all on the given parts, if there are others to compare with."""
+        return number if not self.deals or self.deals_out(number) else 0
+
+    def scores(self, runs: list[dict[str, Any]]) -> dict[str, dict[int, float]]:
+        """Return the mean held-out score of every candidate's runs, by unit."""
+        values: dict[str, dict[int, list[float]]] = {}
+        for run in runs:
+            by_unit = values.setdefault(run["candidate"], {})
+            by_unit.setdefault(self.unit(run["round"]), []).append(float(run["held_out"]))
+        return {
+            name: {unit: float(np.mean(scores)) for unit, scores in by_unit.items()}
+            for name, by_unit in values.items()
+        }
+
+
+def standings(runs: list[dict[str, Any]], rounds: Rounds, order: list[str]) -> list[dict[str, Any]]:
+    """Return the candidates, the best first: mean held-out score, and how far each is behind the best.
+
+    The error of that is of the differences in pairs, over the seeds, or the parts, that both have.
+
+    Args:
+        runs: of all candidates.
+        rounds: which of them are on parts of their own.
+        order: the names of the candidates, cheapest first; of equals the earlier is the better.
+    """
+    scores = rounds.scores(runs)
+    means = {name: float(np.mean(list(own.values()))) for name, own in scores.items()}
+    ranked = sorted(means, key=lambda name: (-means[name], order.index(name)))
+    rows = []
+    for name in ranked:
+        own, best = scores[name], scores[ranked[0]]
+        gaps = np.array([best[unit] - score for unit, score in own.items() if unit in best])
+        several = len(gaps) > 1 and name != ranked[0]
+        seconds = [run["seconds"] for run in runs if run["candidate"] == name]
+        rows.append(
+            {
+                "candidate": name,
+                "runs": len(seconds),
+                "pairs": len(gaps),
+                "score": means[name],
+                "behind": means[ranked[0]] - means[name],
+                "behind_error": float(gaps.std(ddof=1) / math.sqrt(len(gaps))) if several else None,
+                "seconds_per_run": float(np.mean(seconds)),
+            }
+        )
+    return rows
+
+
+def several_behind(row: dict[str, Any]) -> bool:
+    """Whether a candidate is behind the best by `CAUTION` standard errors, by three pairs of runs at least.
+
+    For metrics that are no share of right nodes, whose error a single run does not tell.
+    """
+    return bool(row["pairs"] >= 3 and row["behind"] > CAUTION * (row["behind_error"] or 0.0))
+
+
+def clearly_above(leader: float, other: float, count: int) -> bool:
+    """Whether one share of `count` nodes is above another by `CAUTION` standard errors.
+
+    Two more nodes, one right and one wrong, keep the error of a perfect leader from being zero.
+
+    >>> clearly_above(1.0, 0.97, 30), clearly_above(1.0, 0.9, 30), clearly_above(1.0, 0.97, 300)
+    (False, True, True)
+    """
+    share = (leader * count + 1) / (count + 2)
+    return leader - other > CAUTION * math.sqrt(share * (1 - share) / count)

@@ -1,0 +1,182 @@
+"""What the recipe `auto` does: inputs of every candidate, selection, predictions, explanation."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from torch_geometric.data import Data
+
+from mcn.motifs import MotifCounts, count_motifs
+from mcn.train.predictions import Explained, Option, Predictions
+from mcn.train.problem import Known, Memory, Problem
+from mcn.train.recipes import work_of
+from mcn.train.select.blend import Float, as_logits, tempered
+from mcn.train.select.candidates import Candidate, candidates_of
+from mcn.train.select.choose import node_state
+from mcn.train.select.config import AutoConfig
+from mcn.train.select.judge import BLEND, NODES
+from mcn.train.select.network import Selected, empty_selected, memory_of
+from mcn.train.select.selection import Selection
+
+_INPUT_SETTINGS = ("motifs", "steps", "psi", "scope", "add_edges", "features", "materialize", "batch_size")
+"""Settings of MCN that decide its inputs: candidates that agree on them share the inputs."""
+
+
+@dataclass(eq=False)
+class SelectionInputs:
+    """A graph, from which the inputs of each candidate are made when they are first needed.
+
+    model: the trained candidates, once there are any; `state` is what they remember of the graph.
+    """
+
+    data: Data
+    counts: MotifCounts
+    first: Candidate
+    memory: Memory | None = None
+    model: Selected | None = None
+    _made: dict[Any, Any] = field(default_factory=dict)
+
+    @property
+    def in_channels(self) -> int:
+        """Number of input features of the first candidate."""
+        return int(self.of(self.first).in_channels)
+
+    @cached_property
+    def node_state(self) -> Float:
+        """The state that nodes choose by, [N, state]."""
+        return node_state(self.counts.per_node)
+
+    def of(self, candidate: Candidate) -> Any:
+        """Return the inputs of a candidate: the same for all its seeds, and for candidates that agree."""
+        settings = candidate.config.to_dict()
+        decisive = [(name, str(settings[name])) for name in _INPUT_SETTINGS if name in settings]
+        key = (candidate.config.recipe, candidate.name if self.memory else "", *decisive)
+        if key not in self._made:
+            memory = self.memory
+            if memory is not None:
+                memory = memory_of(candidate.name, memory.state["inputs"], memory.feature_names)
+            work = work_of(candidate.config)
+            self._made[key] = work.inputs(self.data, candidate.config, self.counts, memory)
+        return self._made[key]
+
+    def state(self) -> dict[str, Any]:
+        """Return the decision, the candidates with their settings, and what their inputs remember."""
+        assert self.model is not None
+        remembered = {
+            candidate.name: {"in_channels": own.in_channels, "state": own.state()}
+            for candidate in self.model.candidates
+            for own in [self.of(candidate)]
+        }
+        return {"selected": self.model.to_dict(), "inputs": remembered}
+
+    def fingerprint(self, known: Known) -> str:
+        """Return the SHA-256 of edges, features and what is known of the classes."""
+        return str(self.of(self.first).fingerprint(known))
+
+
+def inputs(
+    data: Data, config: AutoConfig, counts: MotifCounts | None = None, memory: Memory | None = None
+) -> SelectionInputs:
+    """Hold the graph; what the candidates take of it is made when they need it.
+
+    Raises:
+        ValueError: the graph lies on disk, or its features are not those of `memory`.
+    """
+    if not isinstance(data, Data):
+        raise ValueError(
+            "the recipe auto needs the graph in memory; for one on disk choose the recipe mcn or paper, or "
+            "load it with to_data()"
+        )
+    if counts is None:
+        counts = count_motifs(data.edge_index, data.num_nodes)
+    made = SelectionInputs(data, counts, candidates_of(config)[0], memory)
+    if memory is not None:
+        made.of(made.first)  # checks the features against those of the graph trained on
+    return made
+
+
+def network(in_channels: int, num_classes: int, config: AutoConfig, memory: Memory | None = None) -> Selected:
+    """Make the networks of a finished run, to load their weights."""
+    assert memory is not None
+    return empty_selected(memory.state.get("selected"), memory.state.get("inputs"), num_classes)
+
+
+def trainer(problem: Problem, config: AutoConfig) -> Selection:
+    """Start with the first candidate."""
+    return Selection(problem, config)
+
+
+def predict(model: Selected, inputs: SelectionInputs) -> Predictions:
+    """Predict all nodes by what the run decided, with calibrated probabilities."""
+    nodes = len(inputs.node_state)
+    if model.mode == BLEND:
+        blended = sum(
+            share * _predicted(model, inputs, number).probabilities
+            for number, share in enumerate(model.shares.tolist())
+            if share
+        )
+        return _without_choices(np.asarray(blended, np.float32), np.zeros(nodes, np.int64), ("blend",))
+    choice = model.choices(inputs.node_state)
+    used = np.unique(choice).tolist()
+    if model.mode != NODES:
+        return dataclasses.replace(
+            _predicted(model, inputs, used[0]), candidate=choice, candidates=model.names
+        )
+    parts = {number: _predicted(model, inputs, number).probabilities for number in used}
+    probabilities = np.empty_like(parts[used[0]])
+    for number, theirs in parts.items():
+        probabilities[choice == number] = theirs[choice == number]
+    return _without_choices(probabilities, choice, model.names)
+
+
+def _without_choices(
+    probabilities: NDArray[np.float32], candidate: NDArray[np.int64], names: tuple[str, ...]
+) -> Predictions:
+    none: NDArray[np.int64] = np.empty((len(probabilities), 0), np.int64)
+    return Predictions(probabilities, none, none, candidate=candidate, candidates=names)
+
+
+def _predicted(model: Selected, inputs: SelectionInputs, number: int) -> Predictions:
+    """Predict by a candidate: by the mean probabilities of its runs, calibrated."""
+    candidate, temperature = model.candidates[number], float(model.temperatures[number])
+    runs = [work_of(candidate.config).predict(net, inputs.of(candidate)) for net in model.runs_of(number)]
+    mean: Any = np.mean([run.probabilities for run in runs], axis=0, dtype=np.float64).astype(np.float32)
+    return dataclasses.replace(
+        runs[0], probabilities=tempered(as_logits(mean), temperature).astype(np.float32)
+    )
+
+
+def explain(model: Selected, inputs: SelectionInputs) -> Explained:
+    """Say what predicts each node, and what it would have been predicted as by every other candidate.
+
+    Where one network predicts all nodes, its own explanation is the answer.
+    """
+    predictions = predict(model, inputs)
+    if model.mode != BLEND and model.mode != NODES:
+        number = model.names.index(model.winner)
+        candidate = model.candidates[number]
+        shown = work_of(candidate.config).explain(model.runs_of(number)[0], inputs.of(candidate))
+        return dataclasses.replace(shown, predictions=predictions)
+    if model.mode == BLEND:
+        shares = model.shares.numpy().astype(np.float32)
+        sure = np.broadcast_to(shares, (len(predictions.labels), len(model.candidates)))
+    else:
+        # How the predicted rewards of a node compare: their softmax in units of a tenth.
+        sure = tempered(model.chooser.predicted(inputs.node_state), 0.1).astype(np.float32)
+    return Explained("candidates", predictions, 1, False, [sure], [None], _options(model, inputs))
+
+
+def _options(model: Selected, inputs: SelectionInputs) -> Iterator[Option]:
+    """Yield every candidate as an option: its rows, its coefficients, its own predictions."""
+    for number, candidate in enumerate(model.candidates):
+        # Of several runs, and of several neighbourhoods, the first one is shown.
+        network = model.runs_of(number)[0]
+        first = next(work_of(candidate.config).explain(network, inputs.of(candidate)).options)
+        probabilities = _predicted(model, inputs, number).probabilities
+        yield Option(candidate.name, 1, first.rows, first.coefficients[-1:], probabilities)
