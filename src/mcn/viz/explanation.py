@@ -12,8 +12,7 @@ from torch_geometric.data import Data
 
 from mcn.data import simple_graph
 from mcn.matrices import Rows
-from mcn.train.explained import Explained, Option
-from mcn.train.predictions import in_classes
+from mcn.train.predictions import Option, Predictions, in_classes
 from mcn.train.run import Run
 
 PARTS = ("none", "train", "val", "test")
@@ -26,7 +25,7 @@ _NETWORKS = {"choices": "MCN", "views": "MotifViews"}
 class Predictor:
     """The network, or the networks, that predict.
 
-    mode: "network" where only one was trained. Where candidates were: "graph" if one of them predicts all
+    mode: "network" where only one was trained. Where candidates were: "one" if one of them predicts all
     nodes, "blend" if all nodes have the same blend of several, "nodes" if every node has a candidate.
     shares: the networks by name, the largest share first: of the blend, or of the nodes; 1 for a single one.
     """
@@ -150,29 +149,34 @@ def explain(run: Run, data: Data, keep: int = _KEPT) -> Explanation:
         raise ValueError(f"keep must be at least 1, got {keep}")
     edges = np.asarray(simple_graph(data.edge_index, data.num_nodes).pairs, np.int64)
     explained = run.explain(data)
-    predictor = _predictor(explained, run.summary)
+    predictions, ids = explained.predictions, getattr(data, "node_ids", None)
+    predictor = _predictor(explained.kind, predictions, run.summary)
     options, alternatives = [], []
     for option in explained.options:  # one at a time: together they may be large
         options.append(_neighbourhood(option, edges).keep(keep))
         alternatives.append(option.alternative)
-    predictions, ids = explained.predictions, getattr(data, "node_ids", None)
-    choices = predictions.motif.shape[1]
-    if explained.kind == "candidates":  # a node has one candidate, and all or none of its layers
+    names, motif, step = predictions.motifs, predictions.motif, predictions.step
+    if explained.kind == "candidates":
+        names = tuple(option.motif for option in options)
         choices = 1 if predictor.mode == "nodes" else 0
+        assert predictions.candidate is not None
+        motif = np.repeat(predictions.candidate[:, None], choices, axis=1)
+        step = np.ones_like(motif)
+    choices = motif.shape[1]
     return Explanation(
         kind=explained.kind,
         predictor=predictor,
         ids=None if ids is None else [str(node) for node in ids],
         classes=list(run.classes),
-        motifs=predictions.motifs,
+        motifs=names,
         steps=explained.steps,
         self_attention=explained.self_attention,
         edges=edges,
         truth=_truth(data, run.classes),
         split=_split(data),
         probabilities=predictions.probabilities,
-        motif=predictions.motif[:, :choices],
-        step=predictions.step[:, :choices],
+        motif=motif,
+        step=step,
         motif_probs=explained.motif_probs[:choices],
         step_probs=explained.step_probs[:choices],
         options=options,
@@ -180,21 +184,13 @@ def explain(run: Run, data: Data, keep: int = _KEPT) -> Explanation:
     )
 
 
-def _predictor(explained: Explained, summary: Mapping[str, Any]) -> Predictor:
+def _predictor(kind: str, predictions: Predictions, summary: Mapping[str, Any]) -> Predictor:
     """Say which network predicts, from a run's summary and, where nodes choose it, from their choices."""
     if "candidates" not in summary:
-        return Predictor("network", {_NETWORKS[explained.kind]: 1.0})
-    best = summary["candidates"][0]["candidate"]
-    choosing = summary.get("choosing") or {"mode": "graph", "winner": best}
-    shares = {choosing["winner"]: 1.0}
-    if choosing["mode"] == "blend":
-        shares = choosing["blend"]
-    elif choosing["mode"] == "nodes":
-        names, candidate = explained.predictions.motifs, explained.predictions.motif[:, 0]
-        counts = np.bincount(candidate, minlength=len(names))
-        shares = {name: int(count) / len(candidate) for name, count in zip(names, counts, strict=True)}
-    largest_first = sorted(shares.items(), key=lambda part: -part[1])
-    return Predictor(choosing["mode"], {name: share for name, share in largest_first if share > 0})
+        return Predictor("network", {_NETWORKS[kind]: 1.0})
+    choosing = summary["choosing"]
+    shares = choosing["blend"] if choosing["mode"] == "blend" else predictions.candidate_shares()
+    return Predictor(choosing["mode"], dict(sorted(shares.items(), key=lambda part: -part[1])))
 
 
 def _neighbourhood(option: Option, edges: NDArray[np.int64]) -> Neighbourhood:
