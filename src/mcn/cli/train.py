@@ -227,7 +227,9 @@ def _print(result: dict[str, Any], verbose: bool) -> None:
         print_methods(result["dataset"], result["rows"], None if metric == "accuracy" else metric)
         for layer, shares in enumerate(result["motif_share"], 1):
             largest = sorted(shares.items(), key=lambda share: -share[1])
-            print(f"layer {layer} listens to: {', '.join(f'{share:.0%} {choice}' for choice, share in largest)}")
+            print(
+                f"layer {layer} listens to: {', '.join(f'{share:.0%} {choice}' for choice, share in largest)}"
+            )
     remarks = result["remarks"]
     print_notes(remarks if verbose else remarks[:_MOST_REMARKS], "remark")
     if verbose:
@@ -245,7 +247,9 @@ def _print_selection(result: dict[str, Any]) -> None:
     by = {"one": choosing["winner"], "blend": "a blend of candidates", "nodes": "a candidate for every node"}
     scores = row["metrics"][metric]
     spread = "" if scores["test_std"] is None else f" ± {100 * scores['test_std']:.1f}"
-    tested = "no test nodes" if scores["test_mean"] is None else f"{shown(metric, scores['test_mean'])}{spread}"
+    tested = (
+        "no test nodes" if scores["test_mean"] is None else f"{shown(metric, scores['test_mean'])}{spread}"
+    )
     guess = shown(metric, result["alone"]["guess"])
     print(f"{result['dataset']}: test {metric} {tested} by {by[choosing['mode']]} (largest class: {guess})")
     unit = 1 if metric in LESS_IS_BETTER else 100

@@ -14,7 +14,7 @@ from mcn.store import GraphStore
 from mcn.store.reading import as_data
 from mcn.train.loop import Epoch
 from mcn.train.metrics import METRICS
-from mcn.train.predictions import Predictions, in_classes, report_on_test, score_on_test
+from mcn.train.predictions import Predictions, in_classes, score_on_test
 from mcn.train.problem import class_names
 from mcn.train.recipe import Recipe
 from mcn.train.recipes import RECIPES, work_of
@@ -121,17 +121,6 @@ class NodeClassifier:
         one_of("metric", metric, METRICS)
         known = self._labelled(data)
         return score_on_test(known, self.predict_proba(data), metric)
-
-    def classification_report(self, data: Data | GraphStore, *, output_dict: bool = False) -> Any:
-        """Return scikit-learn's report on the nodes of `data.test_mask`: precision, recall, F1 of each class.
-
-        Args:
-            data: the graph trained on, or another one.
-            output_dict: as in `sklearn.metrics.classification_report`; otherwise it is a text.
-        """
-        known = self._labelled(data)
-        names = [str(name) for name in self.classes_]
-        return report_on_test(known, self.predict(data), names, output_dict)
 
     def _labelled(self, data: Data | GraphStore) -> Data:
         """Return `data` with its labels numbered as the classes of this estimator."""
