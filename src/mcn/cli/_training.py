@@ -1,4 +1,4 @@
-"""What `mcn train` decides before it trains: on which processes, on a graph in memory or on disk, beside what."""
+"""What `mcn train` decides before it trains: the processes, graph in memory or on disk, methods beside."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def settings_beside(methods: Sequence[str], config: Settings, given: dict[str, A
 
 
 def run_folders(folder: Path, seeds: Sequence[int], resume: bool) -> dict[int, Path]:
-    """Return the folder of each run by its seed; none may hold another run, nor may the folder around them."""
+    """Return the folder of each run by its seed; none of them, nor the one around them, may hold a run."""
     from mcn.train.folder import check_free
 
     if len(seeds) == 1:

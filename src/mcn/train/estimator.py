@@ -213,7 +213,7 @@ class AutoClassifier(NodeClassifier, recipe="auto"):
 
     >>> import mcn
     >>> data = mcn.load_dataset("karate")
-    >>> clf = mcn.AutoClassifier(candidates=("mlp", "gcn"), repeats=1, max_epochs=20, random_state=0).fit(data)
+    >>> clf = mcn.AutoClassifier(candidates=("mlp", "gcn"), repeats=1, max_epochs=20).fit(data)
     >>> clf.winner_, clf.predict(data).shape
     ('gcn', (34,))
     """
