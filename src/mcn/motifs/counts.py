@@ -22,20 +22,23 @@ from mcn.data.simple import SimpleGraph
 from mcn.motifs import derive
 from mcn.motifs.catalogue import (
     CATALOGUE,
+    CYCLES,
     EDGE_ORBITS,
     GRAPHLETS,
     MOTIFS,
     NODE_ORBITS,
+    ORBIT_STAGES,
+    TRIANGLES,
     edge_copies,
     graphlet_copies,
     graphlet_of,
     node_copies,
     orbit_weights,
+    stage_of,
 )
-from mcn.motifs.enumerate import CYCLES, TRIANGLES, Enumerated, as_counted, worth_threads
+from mcn.motifs.enumerate import Enumerated, as_counted, worth_threads
 from mcn.motifs.orient import cut_rows
 from mcn.motifs.pairs import NonAdjacent
-from mcn.motifs.stages import ORBIT_STAGES, stage_of
 
 _FORMATS = {1: "mcn-motif-counts-1-triangles", 2: "mcn-motif-counts-1-cliques", 3: "mcn-motif-counts-1"}
 """By the stage of the enumeration, which decides what arrays there are."""
