@@ -5,6 +5,7 @@ Also what has to be enumerated for each, and its little picture for docs, notebo
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -152,8 +153,8 @@ def edge_copies() -> NDArray[np.int64]:
             marked = next(e for e in g.edges if _edge_degrees(g.edges, e) == ends)
             for part in _spanning(g):
                 if marked in part:
-                    inner = _classify(part)
-                    orbit = {d: n for n, d in inner.edge_orbits}[_edge_degrees(part, marked)]
+                    orbits = {degrees: orbit for orbit, degrees in _classify(part).edge_orbits}
+                    orbit = orbits[_edge_degrees(part, marked)]
                     table[EDGE_ORBITS.index(orbit), EDGE_ORBITS.index(name)] += 1
     return table
 
@@ -166,9 +167,8 @@ def node_copies() -> NDArray[np.int64]:
         for name, degree in g.node_orbits:
             marked = next(u for u in range(g.size) if _degrees(g.edges)[u] == degree)
             for part in _spanning(g):
-                inner = _classify(part)
-                orbit = {d: n for n, d in inner.node_orbits}[_degrees(part)[marked]]
-                table[NODE_ORBITS.index(orbit), NODE_ORBITS.index(name)] += 1
+                orbits = {degree: orbit for orbit, degree in _classify(part).node_orbits}
+                table[NODE_ORBITS.index(orbits[_degrees(part)[marked]]), NODE_ORBITS.index(name)] += 1
     return table
 
 
@@ -199,12 +199,8 @@ def _connected(edges: Edges) -> bool:
     return len(seen) == len(_degrees(edges))
 
 
-def _degrees(edges: Edges) -> dict[int, int]:
-    degrees: dict[int, int] = {}
-    for e in edges:
-        for u in e:
-            degrees[u] = degrees.get(u, 0) + 1
-    return degrees
+def _degrees(edges: Edges) -> Counter[int]:
+    return Counter(node for edge in edges for node in edge)
 
 
 def _edge_degrees(edges: Edges, edge: tuple[int, int]) -> tuple[int, int]:
