@@ -229,18 +229,6 @@ def cycles(
 
 
 @kernel
-def skip_leaves(degree: Any, in_ptr: Any, in_node: Any) -> Any:
-    """Where each in-list's first neighbour of two or more edges stands: a leaf is on no cycle."""
-    start = np.empty(len(degree), np.uint64)
-    for v in range(len(degree)):
-        p = in_ptr[v]
-        while p < in_ptr[v + 1] and degree[in_node[p]] < 2:
-            p += _ONE
-        start[v] = p
-    return start
-
-
-@kernel
 def triangle_work(start: Any, stop: Any, out_ptr: Any, out: Any, work: Any) -> Any:
     """Steps that `triangles` and `cliques` take for each node; returns room for the triangles of one node."""
     room: Any = 0

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from torch_geometric.data import Data
 
 from mcn._names import did_you_mean, one_of
-from mcn.store import GraphStore
-from mcn.store.reading import as_data
+from mcn.store import GraphStore, as_data
 from mcn.train.loop import Epoch
 from mcn.train.metrics import METRICS
 from mcn.train.predictions import Predictions, in_classes, score_on_test

@@ -19,8 +19,7 @@ from mcn import __version__
 from mcn._files import write_text
 from mcn.data.border import reading
 from mcn.data.treatment import Treatment
-from mcn.store import GraphStore
-from mcn.store.to_data import node_data
+from mcn.store import GraphStore, node_data
 from mcn.train.callbacks import Checkpoints, Fraction, JSONLines
 from mcn.train.checkpoint import load_tensors, load_weights, save_tensors, stored_network
 from mcn.train.folder import (
