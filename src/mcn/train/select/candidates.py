@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from mcn.train.select.config import AutoConfig
 
 USUAL: dict[str, dict[str, Any]] = {
-    "mcn": {"lr": 0.01, "max_epochs": 1000},
+    "mcn": {"max_epochs": 1000},
     "views": {"max_epochs": 100, "patience": 30},
 }
 """Settings of each recipe's candidates, before those that the user gave."""
@@ -76,7 +76,7 @@ def _config_of(name: str, config: AutoConfig) -> Settings:
         return config.given_to(name)
     given = config.given("mcn")
     given.pop("motifs", None)
-    base = find_recipe("mcn").config.from_dict(USUAL["mcn"] | {"patience": _PATIENCE} | given)
+    base = find_recipe("mcn").config.from_dict(USUAL["mcn"] | _FIXED | given)
     changes = _SPECIAL.get(name)
     if changes is None:
         motif = name.removesuffix("-sum")
