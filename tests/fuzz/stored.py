@@ -166,8 +166,8 @@ def _curves(content: bytes, folder: Path) -> None:
     path = folder / METRICS
     path.write_bytes(content)
     try:
-        curves = training_curves(path, Predictor("network", {"MCN": 1.0})) or {}
-        assert len({len(values) for name, values in curves.items() if name != "network"}) <= 1
+        curves = training_curves(path, Predictor("network", {"MCN": 1.0}), {"best_epoch": 1}) or {}
+        assert len({len(values) for values in curves.values() if isinstance(values, list)}) <= 1
         json.dumps(curves, allow_nan=False)
     finally:
         path.unlink()

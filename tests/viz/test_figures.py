@@ -14,7 +14,7 @@ import mcn
 from mcn.viz import draw_figure1, draw_figure2, draw_figure3, draw_figure4, explain
 from mcn.viz.drawing import COLOURS
 from mcn.viz.figure2 import misled_node, votes
-from mcn.viz.figure3 import flow_into, option_name, telling_nodes
+from mcn.viz.figure3 import lines_into, option_name, telling_nodes
 from mcn.viz.figure4 import class_component
 from tests.viz.conftest import Trained, train
 
@@ -170,17 +170,17 @@ def test_on_the_embedded_graph_strong_ties_are_right() -> None:
 
 
 def test_what_flows_is_what_the_network_multiplied_by(karate: Trained) -> None:
-    found = explain(karate.run, karate.data)
+    found, stack = explain(karate.run, karate.data), karate.run.inputs(karate.data).stack
     for layer in (0, -1):
-        flow = flow_into(found, np.arange(34), layer)
+        lines = lines_into(found, range(34), layer)
         # Coefficients of a node sum to one, and every node hears itself.
-        np.testing.assert_allclose(np.bincount(flow.to, flow.weight), np.ones(34), rtol=1e-4)
-        assert set(flow.to[flow.to == flow.of]) == set(range(34))
-        np.testing.assert_array_equal(flow.option, found.chosen[flow.to, layer])
-        stack = karate.run.inputs(karate.data).stack
+        sums = np.bincount([line.to for line in lines], [line.weight for line in lines])
+        np.testing.assert_allclose(sums, np.ones(34), rtol=1e-4)
+        assert {line.to for line in lines if line.to == line.of} == set(range(34))
+        assert all(line.option == found.chosen[line.to, layer] for line in lines)
         for node in (0, 16, 33):
             motif, step = found.motifs[found.motif[node, layer]], int(found.step[node, layer])
-            heard = set(flow.of[flow.to == node].tolist())
+            heard = {line.of for line in lines if line.to == node}
             assert heard == set(stack.matrix(motif, step)[[node]].indices.tolist())
 
 
@@ -200,11 +200,10 @@ def test_the_picture_of_figure_3(karate: Trained, tmp_path: Path) -> None:
     words = {text.get_text() for text in ax.texts}
     assert {"layer 1", "layer 2"} <= words
     found = explain(karate.run, karate.data, keep=4)
-    last = flow_into(found, np.array([16]), -1)
-    first = flow_into(found, np.unique(last.of), 0)
-    assert len(ax.lines) == len(last.of) + len(first.of)
-    own = option_name(found, int(last.option[0]))
-    assert f"16: {own}" in words
+    last = lines_into(found, [16], -1)
+    first = lines_into(found, {line.of for line in last}, 0)
+    assert len(ax.lines) == len(last) + len(first)
+    assert f"16: {option_name(found, last[0].option)}" in words
     assert path.read_bytes().startswith(b"\x89PNG")
 
 

@@ -15,7 +15,6 @@ from mcn.viz.page_data import (
     choices_by_class,
     choices_by_degree,
     confusion,
-    kept_epoch,
     training_curves,
     trimmed,
 )
@@ -76,17 +75,17 @@ def test_choices_by_degree(found: Explanation) -> None:
 
 def test_the_curves_of_a_single_network(karate: Trained, tmp_path: Path) -> None:
     path = karate.folder / "metrics.jsonl"
-    curves = training_curves(path, MCN)
+    curves = training_curves(path, MCN, karate.run.summary)
     assert curves is not None
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     assert (curves["network"], curves["epoch"]) == ("MCN", [line["epoch"] for line in lines])
     assert curves["epoch"] == list(range(1, 9))
     assert curves["val_loss"] == pytest.approx([line["val_loss"] for line in lines], abs=1e-5)
-    assert kept_epoch("MCN", karate.run.summary) == karate.run.summary["best_epoch"]
-    assert training_curves(tmp_path / "metrics.jsonl", MCN) is None
-    assert training_curves(path, Predictor("graph", {"gcn": 1.0})) is None  # it has no candidate's epochs
+    assert curves["kept"] == karate.run.summary["best_epoch"]
+    assert training_curves(tmp_path / "metrics.jsonl", MCN, {}) is None
+    assert training_curves(path, Predictor("graph", {"gcn": 1.0}), {}) is None  # it has no candidate's epochs
     (tmp_path / "metrics.jsonl").write_text(path.read_text().replace(str(lines[0]["val_loss"]), "Infinity"))
-    curves = training_curves(tmp_path / "metrics.jsonl", MCN)
+    curves = training_curves(tmp_path / "metrics.jsonl", MCN, karate.run.summary)
     assert curves is not None
     assert curves["val_loss"][0] is None
 
@@ -105,12 +104,10 @@ def test_the_curves_of_the_candidate_that_predicts(
 ) -> None:
     """Those of its first run; every run of `candidate_run` has losses of its own."""
     run = candidate_run(karate, tmp_path / "run", predictor.mode)
-    curves = training_curves(run.folder / "metrics.jsonl", predictor)
+    curves = training_curves(run.folder / "metrics.jsonl", predictor, run.summary)
     assert curves is not None
-    assert (curves["network"], curves["epoch"]) == (network, [1, 2, 3])
+    assert (curves["network"], curves["kept"], curves["epoch"]) == (network, 2, [1, 2, 3])
     assert curves["val_loss"] == [number, number + 0.1, number + 0.2]
-    assert kept_epoch(network, run.summary) == 2
-    assert kept_epoch("trees", run.summary) is None
 
 
 @pytest.mark.parametrize(
@@ -126,7 +123,7 @@ def test_the_curves_of_the_candidate_that_predicts(
 def test_a_log_of_something_else(content: bytes, message: str, tmp_path: Path) -> None:
     (tmp_path / "metrics.jsonl").write_bytes(content)
     with pytest.raises(ValueError, match=rf"metrics\.jsonl.*{message}"):
-        training_curves(tmp_path / "metrics.jsonl", MCN)
+        training_curves(tmp_path / "metrics.jsonl", MCN, {})
 
 
 @pytest.mark.parametrize(

@@ -2,21 +2,18 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 import typer
 
 from mcn.cli import _settings, train
-from mcn.data import load_dataset
 from mcn.train import MCNConfig, PaperConfig, ViewsConfig, load_preset
 from mcn.train.presets import dataset_config, default_recipe
 from mcn.train.recipes import all_settings
 from mcn.train.settings import Settings
 from mcn.viz.train_command import train_command
-from tests.viz import conftest
-from tests.viz.conftest import Trained
+from tests.viz.conftest import QUICK, Trained
 
 DATASETS = ["cora", "citeseer", "pubmed", "dd6", "dd7", "strong-ties", "karate", None]
 
@@ -101,14 +98,13 @@ def test_the_command_gives_the_same_settings(karate: Trained) -> None:
         assert given["--lr" if name == "lr" else "--raw"] == (["0.02"] if name == "lr" else [])
 
 
-def test_the_data_sets_own_settings_are_no_surprise(tmp_path: Path) -> None:
+def test_the_data_sets_own_settings_are_no_surprise(karate: Trained) -> None:
     """Pubmed's eight output heads come with `--dataset pubmed`; for one's own graph they are said."""
-    quick = {"output_heads": 8, "policy_lr": None}
-    own = conftest.train(tmp_path / "a", load_dataset("karate"), {"dataset": "pubmed"}, **quick)
-    assert "output_heads" not in train_command(own.run)
-    other = conftest.train(tmp_path / "b", load_dataset("karate"), {"graph": "edges.csv"}, **quick)
-    assert options(train_command(other.run))["--set"] == ["output_heads=8"]
-    assert " --graph edges.csv " in train_command(other.run)
+    run = replace(karate.run, config=MCNConfig(**QUICK | {"output_heads": 8, "policy_lr": None}))
+    assert "output_heads" not in train_command(replace(run, source={"dataset": "pubmed"}))
+    text = train_command(replace(run, source={"graph": "edges.csv"}))
+    assert options(text)["--set"] == ["output_heads=8"]
+    assert " --graph edges.csv " in text
 
 
 def test_the_recipe_is_named_where_it_matters(karate: Trained, views: Trained) -> None:

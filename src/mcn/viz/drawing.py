@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+Places = NDArray[np.float64]
+Pairs = NDArray[np.int64]
 # Colours that people with any of the usual colour deficiencies tell apart (Okabe and Ito), ordered so that
 # the first three are the paper's blue, red and green; markers keep them apart in grey.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
@@ -78,7 +80,7 @@ def save_figure(figure: Figure, path: Path) -> None:
         figure.savefig(file, format=suffix[1:], dpi=300, metadata=_UNDATED.get(suffix))
 
 
-def places(adjacency: sp.csr_array[Any], seed: int = 0) -> NDArray[np.float64]:
+def places(adjacency: sp.csr_array[Any], seed: int = 0) -> Places:
     """A place in the plane for every node, float64 [N, 2]; the same for the same graph and seed."""
     try:
         import networkx as nx
@@ -106,7 +108,7 @@ def _distances(adjacency: sp.csr_array[Any]) -> dict[int, dict[int, float]]:
     return {i: dict(enumerate(row.tolist())) for i, row in enumerate(wanted)}
 
 
-def _lying(place: NDArray[np.float64]) -> NDArray[np.float64]:
+def _lying(place: Places) -> Places:
     """The same picture, turned so that it is widest from left to right."""
     centred = place - place.mean(axis=0)
     axes = np.linalg.svd(centred, full_matrices=False)[2]
@@ -114,9 +116,7 @@ def _lying(place: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(centred @ axes.T, np.float64)
 
 
-def draw_edges(
-    ax: Axes, place: NDArray[np.float64], pairs: NDArray[np.int64], weight: NDArray[np.float64] | None = None
-) -> None:
+def draw_edges(ax: Axes, place: Places, pairs: Pairs, weight: NDArray[np.float64] | None = None) -> None:
     """Lines between pairs of nodes; with weights (0 … 1), width and darkness follow them."""
     from matplotlib.collections import LineCollection
 
@@ -128,31 +128,14 @@ def draw_edges(
     ax.autoscale_view()
 
 
-def draw_nodes(
-    ax: Axes,
-    place: NDArray[np.float64],
-    area: float | NDArray[np.float64],
-    colour: str,
-    *,
-    marker: str = "o",
-    ring: str = "white",
-    width: float = 0.5,
-    zorder: int = 3,
-    label: str | None = None,
-) -> None:
-    """Marks at places, of an area in square points, with a ring around each."""
-    style: dict[str, Any] = {"facecolors": colour, "edgecolors": ring, "linewidths": width, "label": label}
-    ax.scatter(place[:, 0], place[:, 1], s=area, marker=marker, zorder=zorder, **style)
+def draw_nodes(ax: Axes, place: Places, area: Any, colour: str, ring: str = "white", **style: Any) -> None:
+    """Marks at places, each of an area in square points and with a ring; `style` is matplotlib's."""
+    style = {"facecolors": colour, "edgecolors": ring, "linewidths": 0.5, "zorder": 3, **style}
+    ax.scatter(place[:, 0], place[:, 1], s=area, **style)
 
 
 def draw_weights(
-    ax: Axes,
-    place: NDArray[np.float64],
-    pairs: NDArray[np.int64],
-    matrix: sp.csr_array[Any],
-    *,
-    largest: float,
-    colour: str,
+    ax: Axes, place: Places, pairs: Pairs, matrix: sp.csr_array[Any], *, largest: float, colour: str
 ) -> None:
     """A weighted graph: node areas proportional to weighted degree, edge widths by weight.
 

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from torch_geometric.data import Data
 
 from mcn.data import simple_graph
-from mcn.matrices import Rows
 from mcn.train.predictions import Option, Predictions, in_classes
 from mcn.train.run import Run
 
@@ -199,6 +198,8 @@ def _neighbourhood(option: Option, edges: NDArray[np.int64]) -> Neighbourhood:
     lengths = np.diff(rows.indptr)
     target = np.repeat(np.arange(len(lengths)), lengths)
     order = np.lexsort((rows.indices, -option.coefficients[-1], rows.indices != target, target))
+    keys = target * len(lengths) + rows.indices  # one per entry, ascending; those of the edges are looked up
+    wanted = edges * len(lengths) + edges[:, ::-1]
     return Neighbourhood(
         option.motif,
         option.step,
@@ -207,16 +208,8 @@ def _neighbourhood(option: Option, edges: NDArray[np.int64]) -> Neighbourhood:
         rows.values[order],
         [values[order] for values in option.coefficients],
         lengths,
-        _members(target, rows, edges),
+        keys[np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)] == wanted,
     )
-
-
-def _members(target: NDArray[np.int64], rows: Rows, edges: NDArray[np.int64]) -> NDArray[np.bool_]:
-    size = len(rows.indptr) - 1
-    keys = target * size + rows.indices  # ascending, as the rows and their indices are
-    wanted = np.stack([edges[:, 0] * size + edges[:, 1], edges[:, 1] * size + edges[:, 0]], 1)
-    place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    return np.asarray(keys[place] == wanted, np.bool_)
 
 
 def _truth(data: Data, classes: list[str]) -> NDArray[np.int64]:

@@ -78,12 +78,11 @@ def _write(kind: str, run: Run, data: Data | GraphStore, out: Path, other_graph:
     if not too_large:
         places = _layout(explanation.edges.tobytes(), explanation.num_nodes)
         arrays = page_data.graph_arrays(explanation, places) | page_data.option_arrays(options)
-    curves = page_data.training_curves(run.folder / METRICS, explanation.predictor)
     values = page_data.plain_values(explanation, kept) | {
         "not_drawn": too_large,
         "summary": run.summary,
         "other_graph": not trained_on,
-        "curves": curves and curves | {"kept": page_data.kept_epoch(curves["network"], run.summary)},
+        "curves": page_data.training_curves(run.folder / METRICS, explanation.predictor, run.summary),
         "repeat": {
             "command": train_command(run),
             "config": run.config.to_dict(),

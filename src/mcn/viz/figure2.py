@@ -120,4 +120,4 @@ def _draw_classes(
         colour, marker = drawing.look(label)
         drawing.draw_nodes(ax, place[(labels == label) & heard], 60, colour, marker=marker)
         drawing.draw_nodes(ax, place[(labels == label) & ~heard], 60, drawing.FAINT, marker=marker)
-    drawing.draw_nodes(ax, place[:1], 190, "none", ring=drawing.INK, width=1.2, zorder=4)
+    drawing.draw_nodes(ax, place[:1], 190, "none", ring=drawing.INK, linewidths=1.2, zorder=4)

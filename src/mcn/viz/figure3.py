@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from torch_geometric.data import Data
 
 from mcn.train.run import Run, load_run
@@ -19,8 +17,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Heights = dict[int, float]
-"""Where the nodes of a column stand."""
 _FEWEST, _HEAVIEST = 3, 4  # a node is worth drawing if it hears so many, and so many lines to it are drawn
 _COLUMNS = (
     ("features of the nodes", (-8, 0), "right", "center"),
@@ -30,29 +26,25 @@ _COLUMNS = (
 """Titles of the columns, and where a node's name stands: away from the lines that begin or end there."""
 
 
-@dataclass(frozen=True)
-class Flow:
-    """What reaches a node: who hears whom in a layer, how strongly, and under which choice.
+class Line(NamedTuple):
+    """That a node hears another one in a layer: by which coefficient, and under which of its choices."""
 
-    to, of: node ids [E]. weight: coefficients [E]. option: number of the choice of the hearing node [E].
-    """
-
-    to: NDArray[np.int64]
-    of: NDArray[np.int64]
-    weight: NDArray[np.float32]
-    option: NDArray[np.int64]
+    to: int
+    of: int
+    weight: float
+    option: int
 
 
-def flow_into(explanation: Explanation, nodes: NDArray[np.int64], layer: int) -> Flow:
+def lines_into(explanation: Explanation, nodes: Iterable[int], layer: int) -> list[Line]:
     """What the given nodes heard in a layer (0: the first, -1: the last) of a network whose nodes choose."""
-    numbers = explanation.chosen[nodes, layer]
-    options = [explanation.options[number] for number in numbers]
-    rows = [option.row(int(node)) for option, node in zip(options, nodes, strict=True)]
-    heard = [option.indices[row] for option, row in zip(options, rows, strict=True)]
-    weights = [option.coefficients[layer][row] for option, row in zip(options, rows, strict=True)]
-    lengths = [len(neighbours) for neighbours in heard]
-    of = np.concatenate(heard).astype(np.int64)
-    return Flow(np.repeat(nodes, lengths), of, np.concatenate(weights), np.repeat(numbers, lengths))
+    lines = []
+    for node in nodes:
+        number = int(explanation.chosen[node, layer])
+        option = explanation.options[number]
+        row = option.row(node)
+        heard = zip(option.indices[row].tolist(), option.coefficients[layer][row].tolist(), strict=True)
+        lines += [Line(node, of, weight, number) for of, weight in heard]
+    return lines
 
 
 def telling_nodes(explanation: Explanation) -> list[int]:
@@ -64,12 +56,12 @@ def telling_nodes(explanation: Explanation) -> list[int]:
         ValueError: there is no such node.
     """
     best: dict[int, tuple[int, int]] = {}
-    for node in np.flatnonzero(explanation.predicted == explanation.truth):
-        last = flow_into(explanation, np.array([node]), -1)
-        lines = len(last.of) + len(flow_into(explanation, last.of, 0).of)
+    for node in np.flatnonzero(explanation.predicted == explanation.truth).tolist():
+        last = lines_into(explanation, [node], -1)
+        lines = len(last) + len(lines_into(explanation, [line.of for line in last], 0))
         motif = int(explanation.motif[node, -1])
-        if len(last.of) >= _FEWEST and (motif not in best or lines < best[motif][0]):
-            best[motif] = lines, int(node)
+        if len(last) >= _FEWEST and (motif not in best or lines < best[motif][0]):
+            best[motif] = lines, node
     if not best:
         raise ValueError(f"no rightly predicted node hears {_FEWEST} nodes or more; give the nodes to draw")
     return [node for _, (_, node) in sorted(best.items())]
@@ -104,34 +96,30 @@ def draw_figure3(
     explanation = explain(run, data, keep=_HEAVIEST)
     if explanation.kind != "choices" or explanation.motif.shape[1] != 2:
         raise ValueError(f"{run.folder}: figure 3 shows two layers of nodes that choose; this run has others")
-    right = np.array(telling_nodes(explanation) if nodes is None else nodes, np.int64)
-    last = flow_into(explanation, right, -1)
+    right = telling_nodes(explanation) if nodes is None else list(nodes)
+    last = lines_into(explanation, right, -1)
     middle = _by_centre(last, right)
-    first = flow_into(explanation, middle, 0)
+    first = lines_into(explanation, middle, 0)
     left = _by_centre(first, middle)
     figure, (ax,) = new_figure(7.0, 0.8 + 0.2 * max(len(left), len(middle)), 1)
     ax.set(aspect="auto", xlim=(-0.15, 2.75), ylim=(-0.02, 1.1))
     heights = [
-        dict(zip(column.tolist(), np.linspace(1, 0, len(column) + 2)[1:-1].tolist(), strict=True))
+        dict(zip(column, np.linspace(1, 0, len(column) + 2)[1:-1].tolist(), strict=True))
         for column in (left, middle, right)
     ]
-    for layer, flow in enumerate((first, last)):
-        _draw_flow(ax, flow, (layer, heights[layer]), (layer + 1, heights[layer + 1]))
+    for x, lines in enumerate((first, last)):
+        for line in lines:
+            ends = [heights[x][line.of], heights[x + 1][line.to]]
+            colour, width = look(line.option)[0], 0.4 + 4.0 * line.weight
+            ax.plot([x, x + 1], ends, c=colour, lw=width, alpha=0.85, solid_capstyle="round", zorder=1)
     for x, column in enumerate(heights):
         _draw_column(ax, explanation, x, column)
-    _draw_legend(figure, explanation, np.union1d(first.option, last.option))
+    _draw_legend(figure, explanation, sorted({line.option for line in first + last}))
     save_figure(figure, path)
     return figure
 
 
-def _draw_flow(ax: Axes, flow: Flow, source: tuple[int, Heights], target: tuple[int, Heights]) -> None:
-    for to, of, weight, option in zip(flow.to, flow.of, flow.weight, flow.option, strict=True):
-        ends = [source[1][int(of)], target[1][int(to)]]
-        style = {"color": look(option)[0], "linewidth": 0.4 + 4.0 * weight, "alpha": 0.85}
-        ax.plot([source[0], target[0]], ends, solid_capstyle="round", zorder=1, **style)
-
-
-def _draw_column(ax: Axes, explanation: Explanation, x: int, column: Heights) -> None:
+def _draw_column(ax: Axes, explanation: Explanation, x: int, column: dict[int, float]) -> None:
     title, offset, ha, va = _COLUMNS[x]
     ax.text(x, 1.05, title, ha="center", va="bottom", fontsize=9)
     box = {"facecolor": "white", "edgecolor": "none", "pad": 0.6, "alpha": 0.8}
@@ -139,14 +127,14 @@ def _draw_column(ax: Axes, explanation: Explanation, x: int, column: Heights) ->
     for node, y in column.items():
         label = int(explanation.truth[node])
         fill, (_, marker) = "white" if label >= 0 else FAINT, look(label)
-        draw_nodes(ax, np.array([[x, y]]), 70, fill, marker=marker, ring=INK, width=1.0)
+        draw_nodes(ax, np.array([[x, y]]), 70, fill, marker=marker, ring=INK, linewidths=1.0)
         name = str(node) if explanation.ids is None else explanation.ids[node][:12]
         if x:
             name = f"{name}: {option_name(explanation, explanation.chosen[node, x - 1])}"
         ax.annotate(name, (x, y), xytext=offset, ha=ha, va=va, **style)
 
 
-def _draw_legend(figure: Figure, explanation: Explanation, options: NDArray[np.int64]) -> None:
+def _draw_legend(figure: Figure, explanation: Explanation, options: list[int]) -> None:
     from matplotlib.lines import Line2D
 
     handles = [
@@ -162,9 +150,9 @@ def option_name(explanation: Explanation, option: int) -> str:
     return f"{explanation.motifs[motif]}, {step + 1} step{'s' if step else ''}"
 
 
-def _by_centre(flow: Flow, hearing: NDArray[np.int64]) -> NDArray[np.int64]:
+def _by_centre(lines: list[Line], hearing: list[int]) -> list[int]:
     """The nodes that are heard, ordered by where those that hear them stand: fewer lines cross."""
-    place = {int(node): at for at, node in enumerate(hearing)}
-    nodes = np.unique(flow.of)
-    centre = [np.mean([place[int(to)] for to in flow.to[flow.of == node]]) for node in nodes]
-    return np.asarray(nodes[np.argsort(centre, kind="stable")], np.int64)
+    hearers: dict[int, list[int]] = {}
+    for line in lines:
+        hearers.setdefault(line.of, []).append(hearing.index(line.to))
+    return sorted(sorted(hearers), key=lambda node: float(np.mean(hearers[node])))

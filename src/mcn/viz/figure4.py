@@ -80,7 +80,7 @@ def draw_figure4(
         mine = chosen[members, layer - 1] == t
         (colour, marker), area = drawing.look(t), _AREAS[t % len(_AREAS)]
         share = f"{motif}: {int(mine.sum())} ({mine.mean():.0%})"
-        drawing.draw_nodes(axes[0], place[mine], area, colour, marker=marker, width=0.3, label=share)
+        drawing.draw_nodes(axes[0], place[mine], area, colour, marker=marker, linewidths=0.3, label=share)
     names = class_names(data)
     title = f"motif chosen in layer {layer}, class {label if names is None else names[label]}"
     axes[0].set_title(title if weights is None else f"(a) {title}", fontsize=9)

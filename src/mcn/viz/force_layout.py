@@ -41,17 +41,15 @@ def layout(edges: NDArray[np.int64], num_nodes: int, seed: int = 0) -> Places:
     ones = np.ones(len(edges))
     graph = sp.csr_array((ones, (edges[:, 0], edges[:, 1])), shape=(num_nodes, num_nodes))
     count, label = csgraph.connected_components(graph, directed=False)
-    order = np.argsort(label, kind="stable")
-    bounds = np.searchsorted(label[order], np.arange(count + 1))
+    sizes, edge_counts = np.bincount(label), np.bincount(label[edges[:, 0]], minlength=count)
+    order = np.argsort(label, kind="stable")  # component after component
     position = np.empty(num_nodes, np.int64)
-    position[order] = np.arange(num_nodes) - bounds[label[order]]
-    by_label = np.argsort(label[edges[:, 0]], kind="stable")
-    edge_bounds = np.searchsorted(label[edges[by_label, 0]], np.arange(count + 1))
+    position[order] = np.arange(num_nodes) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    by_component = position[edges[np.argsort(label[edges[:, 0]], kind="stable")]]
     generator = np.random.default_rng(seed)
     parts, laid_out = [], dict[bytes, Places]()
-    for c in range(count):
-        inside = position[edges[by_label[edge_bounds[c] : edge_bounds[c + 1]]]]
-        size = int(bounds[c + 1] - bounds[c])
+    for c, inside in enumerate(np.split(by_component, np.cumsum(edge_counts)[:-1])):
+        size = int(sizes[c])
         # Thousands of equal pairs and triangles need one layout.
         key = inside.tobytes() if size < 8 else f"component {c}".encode()
         if key not in laid_out:

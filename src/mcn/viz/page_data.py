@@ -149,47 +149,49 @@ def choices_by_degree(explanation: Explanation) -> tuple[list[str], list[list[li
     return [names[b] for b in used], [[table[b] for b in used] for table in tables]
 
 
-def training_curves(path: Path, predictor: Predictor) -> dict[str, Any] | None:
-    """Scores by epoch of the network that predicts, from a run's log of epochs (metrics.jsonl).
+def training_curves(path: Path, predictor: Predictor, summary: dict[str, Any]) -> dict[str, Any] | None:
+    """Scores by epoch of the network that predicts, from a run's log of epochs (metrics.jsonl) and summary.
 
     Of several networks that predict it is the one with the largest share that has epochs; of several runs of
     a candidate the first.
 
     Returns:
-        network: whose curves they are. epoch: from 1. train_loss, val_loss, train_accuracy, val_accuracy:
-        None where a value is not finite. Or None altogether where nothing was logged of what predicts.
+        network: whose curves they are. kept: the epoch whose weights it has, None if that is not known.
+        epoch: from 1. train_loss, val_loss, train_accuracy, val_accuracy: None where a value is not finite.
+        Or None altogether where nothing was logged of what predicts.
 
     Raises:
         ValueError: a line is not JSON, or lacks a score.
     """
+    logs = _read_log(path)
+    for network in predictor.shares:
+        candidate = None if predictor.mode == "network" else network
+        numbers = [number for name, number in logs if name == candidate]
+        if numbers:
+            epochs, *columns = zip(*logs[candidate, min(numbers)], strict=True)
+            runs = summary.get("candidate_runs", [summary])
+            kept = [run["best_epoch"] for run in runs if run.get("candidate") == candidate]
+            curves = {
+                name: [value if math.isfinite(value) else None for value in column]
+                for name, column in zip(_SCORES, columns, strict=True)
+            }
+            since_one = [epoch - epochs[0] + 1 for epoch in epochs]
+            return {"network": network, "kept": kept[0] if kept else None, "epoch": since_one, **curves}
+    return None
+
+
+def _read_log(path: Path) -> dict[tuple[str | None, int], list[list[float]]]:
+    """The epoch and scores of every line, by candidate (None for a single network) and number of its run."""
     with reading(path, "not a log of epochs"):
         lines = read_bytes(path).decode().splitlines() if path.is_file() else []
-    logs: dict[tuple[str | None, int], list[list[float]]] = {}  # by candidate and run
+    logs: dict[tuple[str | None, int], list[list[float]]] = {}
     for number, line in enumerate(lines, 1):
         with reading(f"{path}, line {number}", "not the scores of an epoch"):
             row: dict[str, Any] = json.loads(line)
             scores = [int(float(row["epoch"])), *(round(float(row[name]), 5) for name in _SCORES)]
             key = None if row.get("candidate") is None else str(row["candidate"]), int(row.get("run", 0))
         logs.setdefault(key, []).append(scores)
-    for network in predictor.shares:
-        candidate = None if predictor.mode == "network" else network
-        runs = sorted(run for name, run in logs if name == candidate)
-        if runs:
-            epochs, *columns = zip(*logs[candidate, runs[0]], strict=True)
-            named = {
-                name: [value if math.isfinite(value) else None for value in column]
-                for name, column in zip(_SCORES, columns, strict=True)
-            }
-            return {"network": network, "epoch": [epoch - epochs[0] + 1 for epoch in epochs], **named}
-    return None
-
-
-def kept_epoch(network: str, summary: dict[str, Any]) -> int | None:
-    """The epoch whose weights a network kept, of a candidate in its first run; None if that is not known."""
-    if "candidates" not in summary:
-        return int(summary["best_epoch"])
-    runs = (run for run in summary.get("candidate_runs", []) if run["candidate"] == network)
-    return next((int(run["best_epoch"]) for run in runs), None)
+    return logs
 
 
 def _crossed(row: NDArray[np.int64], column: NDArray[np.int64], rows: int, columns: int) -> list[list[int]]:

@@ -59,16 +59,9 @@ def test_nothing_is_to_be_loaded() -> None:
 
 def test_the_script_builds_no_html_from_text() -> None:
     text = render("explorer", "a title", {}, {})
-    for word in (
-        "innerHTML",
-        "outerHTML",
-        "insertAdjacentHTML",
-        "document.write",
-        "eval(",
-        "new Function",
-        "DOMParser",
-    ):
+    for word in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "DOMParser", "eval("):
         assert word not in text
+    assert "new Function" not in text
 
 
 def test_pack() -> None:
@@ -80,12 +73,8 @@ def test_pack() -> None:
     }
     directory, text = pack(arrays)
     raw = zlib.decompress(base64.b64decode(text))
-    assert directory == [
-        ["a", "uint8", 0, 3],
-        ["b", "float32", 8, 2],
-        ["none", "int32", 16, 0],
-        ["big", "uint16", 16, 2],
-    ]
+    kinds = [("a", "uint8", 0, 3), ("b", "float32", 8, 2), ("none", "int32", 16, 0), ("big", "uint16", 16, 2)]
+    assert directory == [list(kind) for kind in kinds]
     assert raw[:3] == b"\0\1\2"
     assert np.frombuffer(raw, "<f4", 2, 8).tolist() == [1.5, -2]
     assert np.frombuffer(raw, "<u2", 2, 16).tolist() == [1, 65535]
