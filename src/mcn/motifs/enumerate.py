@@ -144,14 +144,13 @@ def range_counter(
         whole: Any = (g.out_ptr, g.out, zero, own, zero, np.uint64(n), g.out, zero, own)
         return lambda start, stop: kernels.closed_triples(start, stop, mark, *whole)
     if what == "triangles":
-        return lambda start, stop: kernels.triangles(start, stop, mark, g.degree, g.out_ptr, g.out, *counters)
+        return lambda start, stop: kernels.triangles(start, stop, mark, g, *counters)
     if what == "cliques":
         size = int(np.diff(g.out_ptr).max(initial=0))
         bits = np.empty(size * (size // 64 + 1) + 1, np.uint64)
         scratch = (mark, bits, np.empty((room + 1, 3), np.uint32), np.empty(size + 1, np.uint64))
-        return lambda start, stop: kernels.cliques(start, stop, *scratch, g.out_ptr, g.out, t, *counters)
-    lists = (g.in_start, g.out_ptr, g.out, g.in_ptr, g.in_node, g.in_edge)
-    return lambda start, stop: kernels.cycles(start, stop, mark, *lists, *counters)
+        return lambda start, stop: kernels.cliques(start, stop, *scratch, g, t, *counters)
+    return lambda start, stop: kernels.cycles(start, stop, mark, g, *counters)
 
 
 def _num_counters(what: str) -> int:
@@ -215,10 +214,10 @@ def plan_work(g: Oriented, stage: int, parts: int, threads: int = 1) -> Plan:
     cuts = [nodes * i // (4 * threads) for i in range(4 * threads + 1)] if threads > 1 else [0, nodes]
 
     def look_at_triangles(_worker: int, start: int, stop: int) -> None:
-        rooms.append(int(kernels.triangle_work(start, stop, g.out_ptr, g.out, work)))
+        rooms.append(int(kernels.triangle_work(start, stop, g, work)))
 
     def look_at_cycles(_worker: int, start: int, stop: int) -> None:
-        kernels.cycle_work(start, stop, g.in_start, g.out_ptr, g.in_ptr, g.in_node, g.in_edge, work)
+        kernels.cycle_work(start, stop, g, work)
 
     run_chunks(look_at_triangles, cuts, threads)
     triangles, triangle_steps = _bounds(work, parts)

@@ -141,14 +141,7 @@ def _starts(counts: Any) -> Any:
 
 @kernel
 def _scatter(
-    start: Any,
-    stop: Any,
-    indptr: Any,
-    indices: Any,
-    rank: Any,
-    offset: Any,
-    out_ptr: Any,
-    keys: Any,
+    start: Any, stop: Any, indptr: Any, indices: Any, rank: Any, offset: Any, out_ptr: Any, keys: Any
 ) -> Any:
     """Put each edge into its lower end's list, as one number: higher end and place among the pairs."""
     for u in range(start, stop):
@@ -189,14 +182,7 @@ def _sort_lists(start: Any, stop: Any, out_ptr: Any, keys: Any, out: Any, pair: 
 
 @kernel
 def _in_lists(
-    start: Any,
-    stop: Any,
-    out_ptr: Any,
-    out: Any,
-    offset: Any,
-    in_ptr: Any,
-    in_node: Any,
-    in_edge: Any,
+    start: Any, stop: Any, out_ptr: Any, out: Any, offset: Any, in_ptr: Any, in_node: Any, in_edge: Any
 ) -> Any:
     for u in range(start, stop):
         for e in range(out_ptr[u], out_ptr[u + 1]):
