@@ -52,7 +52,7 @@ function calibrationChart(curve) {
   const most = Math.max(...curve.count);
   curve.confidence.forEach((sure, i) => chart.append(svg("circle", { cx: x(sure), cy: y(curve.accuracy[i]), r: 2 + 5 * Math.sqrt(curve.count[i] / most), fill: look(0).colour },
     svg("title", {}, told[i]))));
-  return el("div", {}, el("p", { class: "note" }, `Share that is right, by how sure the network is. Larger dots are more nodes. Mean distance to the line: ${(100 * curve.error).toFixed(1)} points.`), chart);
+  return el("div", {}, el("p", { class: "note" }, `Share that is right, by how sure the prediction is. Larger dots are more nodes. Mean distance to the line: ${(100 * curve.error).toFixed(1)} points.`), chart);
 }
 
 /** Stacked bars: of each row of counts, which share chose which motif and step. */

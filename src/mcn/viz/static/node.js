@@ -148,7 +148,7 @@ class NodePanel {
       el("td", { class: "number" }, compact(entry.weight)),
       both ? bar(entry.first, "first") : null, bar(entry.last, "last")));
     this.table.replaceChildren(
-      el("h3", {}, `Weights and ${word}: ${optionName(data, option)}`),
+      el("h3", {}, `Weights and ${word === "coefficient" ? "coefficients" : word}: ${optionName(data, option)}`),
       el("div", { class: "scroll" }, el("table", {},
         el("thead", {}, el("tr", {}, el("th", {}, "node"), el("th", {}, el("span", { class: "unseen" }, mode.name)),
           el("th", { class: "number" }, "weight"),
