@@ -24,8 +24,9 @@ from numpy.typing import NDArray
 
 from mcn.data import generators
 from mcn.data.simple import simple_graph
-from mcn.motifs import count_motifs, kernels
-from mcn.motifs.enumerate import enumerate_edges
+from mcn.motifs import count_motifs
+from mcn.motifs.catalogue import CYCLES
+from mcn.motifs.enumerate import enumerate_edges, plan_work
 from mcn.motifs.orient import orient
 
 Edges = NDArray[np.int64]
@@ -151,11 +152,7 @@ def measure(name: str, n: int, edges: Edges, limit: float) -> dict[str, Any]:
     one, _ = best(lambda: enumerate_edges(graph, 1), limit / 5)
     wall_one, _ = best(lambda: enumerate_edges(graph, 1), limit / 5, time.perf_counter)
     wall_two, _ = best(lambda: enumerate_edges(graph, 2), limit / 5, time.perf_counter)
-    g = orient(graph)
-    start = kernels.skip_leaves(g.degree, g.in_ptr, g.in_node)
-    work = np.empty(n, np.int64)
-    kernels.cycle_work(0, n, start, g.out_ptr, g.in_ptr, g.in_node, g.in_edge, work)
-    wedges = int(work.sum())
+    wedges = plan_work(orient(graph), CYCLES, 1).steps[1] // 2
     row: dict[str, Any] = {"name": name, "edges": m, "call": call, "one": one, "wedges": wedges}
     row |= {"wall_one": wall_one, "two": wall_two}
     row["bytes"] = memory(n, edges, 2) if m >= 40_000 else float("nan")
