@@ -70,7 +70,7 @@ def read_text(path: Path, kind: str, edges: int, memory: int) -> dict[str, Any]:
     import pyarrow as pa
     from pyarrow import csv
 
-    from mcn.store.pack import pack_graph
+    from mcn.store import pack_graph
 
     text = path.with_name(f"{path.name}.csv")
     with text.open("wb") as file:
@@ -260,7 +260,7 @@ def main() -> None:
     )
     parser.add_argument("--stage", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    from mcn.store.size import as_bytes
+    from mcn.store import as_bytes
 
     if options.stage:
         one_stage(

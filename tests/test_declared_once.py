@@ -19,7 +19,7 @@ from mcn.train import RECIPES, Recipe, ViewsConfig, load_preset, load_run, train
 from mcn.train.estimator import NodeClassifier
 from mcn.train.settings import at_least, probability, setting
 from mcn.train.settings_page import settings_table
-from mcn.viz.explorer.repeat import command
+from mcn.viz.train_command import train_command
 from tests.train.graphs import small_graph
 
 QUICK: dict[str, Any] = {"walk_length": 2, "max_neighbours": 4, "hidden": 4, "max_epochs": 2}
@@ -130,7 +130,7 @@ def test_a_run_stores_it_and_says_how_to_repeat_it(tmp_path: Path) -> None:
     assert stored["recipe"] == "new"
     assert (stored["config"]["new_thing"], stored["config"]["other_thing"]) == (0.75, 7)
     assert load_run(tmp_path / "run").config == config
-    words = shlex.split(command(run))
+    words = shlex.split(train_command(run))
     assert words[:2] == ["mcn", "train"]
     assert words[words.index("--new-thing") + 1] == "0.75"
     assert words[words.index("other_thing=7") - 1] == "--set"

@@ -32,7 +32,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 @pytest.fixture(scope="module")
 def packed(files: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from mcn.store.pack import pack_graph
+    from mcn.store import pack_graph
 
     return pack_graph(*files, out=tmp_path_factory.mktemp("packed") / "graph").path
 
@@ -87,10 +87,10 @@ def test_a_disk_that_takes_no_more_is_one_line(files: tuple[Path, Path], tmp_pat
     assert done.returncode == 2, done.stderr
     said = [line for line in done.stderr.splitlines() if not line.endswith(" so far")]  # a busy machine
     assert len(said) == 2
-    assert "run-00000.part: File too large" in said[0]
+    assert "run-00000.keys: File too large" in said[0]
     assert re.search(r"graph-more/\S+: File too large", said[1])
     assert not (tmp_path / "graph" / "manifest.json").exists()
-    assert not (tmp_path / "graph-more" / "counts.json").exists()
+    assert not (tmp_path / "graph-more" / "manifest.json").exists()
 
 
 def test_motifs_of_a_packed_graph(mcn: Run, files: tuple[Path, Path], packed: Path, tmp_path: Path) -> None:
@@ -119,7 +119,7 @@ def test_motifs_of_a_packed_graph(mcn: Run, files: tuple[Path, Path], packed: Pa
             name: expected[name] for name in ("per_edge", "edges", "nodes")
         }
     assert sorted(file.name for file in out.iterdir()) == [
-        "count.4-cycle.npy", "count.triangle.npy", "counts.json"
+        "count.4-cycle.npy", "count.triangle.npy", "manifest.json"
     ]  # fmt: skip
     code, text, _ = mcn(*given[:-4], "--out", packed, "--resume")
     assert code == 0
@@ -155,7 +155,7 @@ def test_train_and_predict(mcn: Run, files: tuple[Path, Path], packed: Path, tmp
     assert own.code == 0
     assert own.out == mcn("predict", tmp_path / "one", "--graph", packed).out
     assert own.out == mcn("predict", tmp_path / "two").out
-    from mcn.store.pack import pack_graph
+    from mcn.store import pack_graph
 
     raw = pack_graph(*files, out=tmp_path / "raw", scaling="raw").path
     said = refused(mcn("predict", tmp_path / "one", "--graph", raw))

@@ -11,7 +11,7 @@ import pytest
 
 import mcn as package
 from mcn.data import generators
-from mcn.store.pack import pack_graph
+from mcn.store import pack_graph
 from mcn.train import load_run
 from mcn.train.auto.config import CANDIDATES, AutoConfig
 from tests.cli.conftest import Run, refused

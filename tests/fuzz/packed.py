@@ -18,8 +18,8 @@ from scipy import sparse
 
 import mcn
 from mcn.data import arrow
-from mcn.store.pack import pack_graph
-from mcn.store.reading import read_graph
+from mcn.store import pack_graph
+from mcn.store import read_graph
 from tests.fuzz import mutate
 from tests.fuzz.files import choice, load, sound, text_seeds
 from tests.fuzz.mutate import MARK

@@ -213,12 +213,7 @@ def barbell(n: int) -> Family:
                 "tailed-triangle-center": n - 2,
                 "4-clique": comb(n - 2, 2),
             },
-            (1, 2): {
-                "edge": 1,
-                "triangle": n - 2,
-                "tailed-triangle-edge": 1,
-                "4-clique": comb(n - 2, 2),
-            },
+            (1, 2): {"edge": 1, "triangle": n - 2, "tailed-triangle-edge": 1, "4-clique": comb(n - 2, 2)},
         },
         {
             0: {

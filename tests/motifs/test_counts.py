@@ -169,7 +169,7 @@ def test_numbers_of_other_types_are_the_same_counts(counts: mcn.MotifCounts, tmp
         found = mcn.MotifCounts.load(path)
         assert np.array_equal(found.per_edge, counts.per_edge)
         assert np.array_equal(found.per_node, counts.per_node)
-        t, s1, s2, k, _ = found._inputs[-5:]
+        t, s1, s2, k, _ = found._numbers[-5:]
         assert t.dtype == s1.dtype == np.uint32
         assert s2.dtype == k.dtype
     for name in ("t", "s1"):

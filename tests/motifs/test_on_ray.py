@@ -13,8 +13,8 @@ import pytest
 import mcn
 from mcn._ray import ClusterError
 from mcn.data import generators, simple_graph
-from mcn.motifs import kernels, on_ray
-from mcn.motifs.enumerate import enumerate_edges, in_pair_order, plan_work
+from mcn.motifs import kernels
+from mcn.motifs.enumerate import count_range, enumerate_edges, enumerate_on_ray, in_pair_order, plan_work
 from mcn.motifs.orient import orient
 from tests.clusters import said_without_the_package
 
@@ -32,14 +32,14 @@ def test_ranges_add_up_to_the_whole(tmp_path: Path) -> None:
 
     def added(what: str, bounds, kind, t=None) -> list[np.ndarray]:
         ranges = list(pairwise(bounds))[::-1]  # any order will do
-        given = (np.dtype(kind).str, plan.room, t, 3)
-        parts = [on_ray.count_range(what, source, int(a), int(b), *given) for a, b in ranges]
+        given = (np.dtype(kind).str, plan.room, t)
+        parts = [count_range(what, source, True, int(a), int(b), *given) for a, b in ranges]
         return [sum(each) for each in zip(*parts, strict=True)]
 
-    t, s1 = added("t s1", plan.triangles, np.uint32)
-    assert np.array_equal(added("t", plan.triangles, np.uint32)[0], t)
-    s2, k = added("s2 k", plan.triangles, plan.clique_kind(t), t)
-    c, c_in = added("c", plan.cycles, plan.cycle_kind)
+    t, s1 = added("triangles", plan.triangles, np.uint32)
+    assert np.array_equal(added("triangles alone", plan.triangles, np.uint32)[0], t)
+    s2, k = added("cliques", plan.triangles, np.uint32, t)
+    c, c_in = added("cycles", plan.cycles, np.uint32)
     kernels.fold(c_in, g.in_edge, c)
     expected = enumerate_edges(graph, 1)
     for name, found in zip(NAMES, (t, s1, s2, k, c), strict=True):
@@ -87,7 +87,7 @@ def test_a_worker_without_the_store_says_so_in_one_line(tmp_path: Path) -> None:
     graph = mcn.motifs.count.graph_of_store(store)
     (tmp_path / "graph").rename(tmp_path / "elsewhere")
     with pytest.raises(ClusterError, match=r"no such folder.*every machine needs mcn installed") as error:
-        on_ray.enumerate_on_ray(graph, 1, store=store, jobs=1)
+        enumerate_on_ray(graph, 1, store=store, jobs=1)
     assert "\n" not in str(error.value)
 
 

@@ -10,17 +10,7 @@ import pytest
 import mcn
 from mcn.motifs import derive
 from tests.motifs.brute_force import count
-from tests.motifs.families import (
-    SMALL,
-    Family,
-    Orbits,
-    barbell,
-    bipartite,
-    book,
-    complete,
-    star,
-    windmill,
-)
+from tests.motifs.families import SMALL, Family, Orbits, barbell, bipartite, book, complete, star, windmill
 
 
 def _row(names: tuple[str, ...], orbits: Orbits) -> list[int]:

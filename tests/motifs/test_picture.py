@@ -7,7 +7,7 @@ import pytest
 
 import mcn
 from mcn.motifs import MOTIFS, graphlet_of, picture
-from mcn.motifs.picture import ACCENT, INK, orbit_edges, places
+from mcn.motifs.catalogue import ACCENT, INK, orbit_edges, places
 
 SVG = "{http://www.w3.org/2000/svg}"
 

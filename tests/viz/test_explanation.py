@@ -15,7 +15,7 @@ from mcn.train.features import features
 from mcn.train.mcn import work
 from mcn.train.views.work import predict
 from mcn.viz import Explanation, explain
-from tests.viz.conftest import Trained, train
+from tests.viz.conftest import BLEND, CHOSEN, Trained, candidate_run, train
 
 
 @pytest.fixture(scope="module")
@@ -156,6 +156,42 @@ def test_only_the_heaviest_are_kept(karate: Trained, found: Explanation) -> None
             np.testing.assert_array_equal(some.indices[some.row(node)], all_of.indices[all_of.row(node)][:3])
     with pytest.raises(ValueError, match="keep must be at least 1, got 0"):
         explain(karate.run, karate.data, keep=0)
+
+
+def test_what_predicts(karate: Trained, views: Trained, found: Explanation) -> None:
+    assert (found.kind, found.predictor.mode, found.predictor.shares) == ("choices", "network", {"MCN": 1.0})
+    assert found.predictor.sentence == "MCN predicts all nodes."
+    assert explain(views.run, views.data).predictor.shares == {"MotifViews": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("mode", "shares", "sentence"),
+    [
+        ("graph", {"gcn": 1.0}, "gcn predicts all nodes."),
+        ("blend", BLEND, "A blend of candidates predicts: 75 % triangle, 25 % mlp."),
+        (
+            "nodes",
+            {"gcn": 24 / 34, "triangle": 10 / 34},
+            "Every node has a candidate that predicts it: gcn for 71 %, triangle for 29 % of the nodes.",
+        ),
+    ],
+)
+def test_which_candidates_predict(
+    karate: Trained, tmp_path: Path, mode: str, shares: dict[str, float], sentence: str
+) -> None:
+    found = explain(candidate_run(karate, tmp_path / "run", mode), karate.data)
+    assert (found.predictor.mode, found.predictor.shares) == (mode, shares)
+    assert list(found.predictor.shares.values()) == sorted(shares.values(), reverse=True)
+    assert found.predictor.sentence == sentence
+    # A node has at most one candidate, however many layers that has.
+    assert found.chosen.tolist() == (CHOSEN[:, None].tolist() if mode == "nodes" else [[]] * 34)
+    assert len(found.motif_probs) == len(found.step_probs) == int(mode == "nodes")
+    assert "MCN" not in found.predictor.sentence
+
+
+def test_the_best_candidate_where_nothing_was_chosen(karate: Trained, tmp_path: Path) -> None:
+    found = explain(candidate_run(karate, tmp_path / "run", "graph", choosing=None), karate.data)
+    assert found.predictor.shares == {"gcn": 1.0}
 
 
 def test_another_graphs_features(karate: Trained) -> None:

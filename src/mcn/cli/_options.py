@@ -165,7 +165,7 @@ def check_input(dataset: str | None, graph: Path | None, nodes: Path | None) -> 
     if nodes is not None and graph is None:
         raise ValueError("--nodes describes the nodes of --graph; give that too")
     if graph is not None and graph.expanduser().is_dir():
-        from mcn.store.manifest import read_manifest
+        from mcn.store import read_manifest
 
         read_manifest(graph.expanduser())
     elif graph is not None and not graph.expanduser().is_file():
@@ -204,7 +204,7 @@ def read_input(
     """
     check_input(dataset, graph, nodes)
     if graph is not None:
-        from mcn.store.reading import read_graph
+        from mcn.store import read_graph
 
         if isinstance(own.get("split"), str) and "," in own["split"]:
             own["split"] = [name.strip() for name in own["split"].split(",")]

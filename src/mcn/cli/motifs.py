@@ -59,8 +59,7 @@ def run(
     Example: mcn motifs --graph edges.csv --out counts.npz
     """
     from mcn.motifs.count import ENGINES
-    from mcn.store.manifest import is_store
-    from mcn.store.size import as_bytes
+    from mcn.store import as_bytes, is_store
 
     one_of("--engine", engine, ENGINES)
     packed = graph is not None and is_store(graph.expanduser())
@@ -125,7 +124,7 @@ def _read(
 
     name = ("karate" if dataset is None else dataset) if graph is None else str(graph)
     bare = bare_dataset(name, data_root) if graph is None else bare_graph(graph)
-    return bare.graph.pairs.T, bare.graph.num_nodes, bare.report, name
+    return bare.graph, None, bare.report, name
 
 
 def _on_disk(store: Any, folder: Path, resume: bool, given: dict[str, Any]) -> list[dict[str, Any]]:
@@ -133,13 +132,12 @@ def _on_disk(store: Any, folder: Path, resume: bool, given: dict[str, Any]) -> l
     import shutil
 
     from mcn.motifs import count_motifs
-    from mcn.motifs.on_disk import SCRATCH
-    from mcn.motifs.to_store import summed
+    from mcn.motifs.on_disk import SCRATCH, totals_of
 
     if not resume:
         shutil.rmtree(folder / SCRATCH, ignore_errors=True)
     counts = count_motifs(store, out=folder, **given)
-    return [{"graphlet": name, **summed(store, values)} for name, values in counts.items()]
+    return [{"graphlet": name, **totals_of(store, values)} for name, values in counts.items()]
 
 
 def _names(motifs: str | None) -> list[str] | None:

@@ -50,7 +50,7 @@ def run(
 
     Example: mcn pack edges.csv --nodes nodes.csv --out graph/
     """
-    from mcn.store.size import as_bytes
+    from mcn.store import as_bytes
 
     buffer = as_bytes(memory, "--memory")
     if check:
@@ -63,7 +63,7 @@ def run(
         how["split"] = [name.strip() for name in how["split"].split(",")]
     began = time.perf_counter()
     with plain_warnings(), compile_notice(), resumable(out), progress_bar("packing") as report:
-        from mcn.store.pack import pack_graph
+        from mcn.store import pack_graph
 
         store = pack_graph(edges, nodes, out=out, memory=buffer, resume=resume, progress=report, **how)
     seconds = time.perf_counter() - began

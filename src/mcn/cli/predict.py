@@ -46,8 +46,7 @@ def run(
     check_writable(out, ".csv")
     check_input(None, graph, nodes)
     from mcn.data.treatment import unusual_cells
-    from mcn.store import GraphStore
-    from mcn.store.to_data import node_data
+    from mcn.store import GraphStore, node_data
     from mcn.train.fits import too_large
     from mcn.train.predictions import in_classes, prediction_rows, predictions_csv, write_predictions
     from mcn.train.run import load_run

@@ -90,7 +90,7 @@ def node_features(
 def _counted(
     data: Data, counts: MotifCounts | None, scale: Any
 ) -> tuple[NDArray[np.float32], list[list[float]]]:
-    """Return the motif counts of every node in logarithms, standardised; and the scale they are measured by."""
+    """Return the logarithms of each node's motif counts, standardised; and the scale they are measured by."""
     per_node = (count_motifs(data.edge_index, data.num_nodes) if counts is None else counts).per_node
     if scale is None:
         scale = count_scale(per_node, data.num_nodes).tolist()

@@ -135,29 +135,6 @@ def score_on_test(data: Data, probabilities: NDArray[Any], metric: str) -> float
     return value
 
 
-def report_on_test(data: Data, labels: NDArray[np.int64], names: list[str], as_dict: bool) -> Any:
-    """Return scikit-learn's `classification_report` of the test nodes: precision, recall, F1 of each class.
-
-    Raises:
-        ValueError: there are no test nodes.
-    """
-    from sklearn.metrics import classification_report
-
-    nodes, truth = _test_labels(data)
-    if not len(nodes):
-        raise ValueError("data.test_mask is empty: there is nothing to report")
-    unknown = (truth < 0) | (truth >= len(names))
-    titles = [*names, "another class"] if unknown.any() else names
-    return classification_report(
-        np.where(unknown, len(names), truth),
-        labels[nodes],
-        labels=np.arange(len(titles)),
-        target_names=titles,
-        output_dict=as_dict,
-        zero_division=0.0,
-    )
-
-
 def _on_test(data: Data, probabilities: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """The probabilities of the test nodes, with zeros for classes that the network does not know; labels."""
     nodes, truth = _test_labels(data)

@@ -15,8 +15,7 @@ from mcn.data import check_data
 from mcn.data.sparse import feature_csr
 from mcn.data.weights import weight_matrix
 from mcn.motifs import MotifCounts
-from mcn.store import GraphStore
-from mcn.store.to_data import node_data
+from mcn.store import GraphStore, node_data
 from mcn.train.recipes import work_of
 from mcn.train.settings import Settings
 

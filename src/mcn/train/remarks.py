@@ -186,7 +186,11 @@ def _row(x: Any, i: int) -> tuple[bytes, bytes]:
 
 
 def result_remarks(
-    data: Data, predicted: NDArray[np.int64], summary: dict[str, Any], simple: SimpleScores, max_epochs: int | None
+    data: Data,
+    predicted: NDArray[np.int64],
+    summary: dict[str, Any],
+    simple: SimpleScores,
+    max_epochs: int | None,
 ) -> list[str]:
     """Say what is off with a result.
 

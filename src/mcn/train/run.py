@@ -19,9 +19,7 @@ from mcn import __version__
 from mcn._files import write_text
 from mcn.data.border import reading
 from mcn.data.treatment import Treatment
-from mcn.motifs import MotifCounts
-from mcn.store import GraphStore
-from mcn.store.to_data import node_data
+from mcn.store import GraphStore, node_data
 from mcn.train.callbacks import Checkpoints, Fraction, JSONLines
 from mcn.train.checkpoint import load_tensors, load_weights, save_tensors, stored_network
 from mcn.train.folder import (
@@ -308,7 +306,9 @@ def _go_on(trainer: Training, path: Path) -> None:
         _load_into(trainer, path, *stored)
 
 
-def _load_into(trainer: Training, path: Path, tensors: dict[str, torch.Tensor], state: dict[str, Any]) -> None:
+def _load_into(
+    trainer: Training, path: Path, tensors: dict[str, torch.Tensor], state: dict[str, Any]
+) -> None:
     with reading(path, "not a checkpoint of this run"):
         if trainer.model is not None:  # the recipe auto has none before it is done
             load_weights(trainer.model, below("model.", tensors), path)

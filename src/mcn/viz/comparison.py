@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from mcn.experiments.paper.reported import BEYOND, TABLE2, TABLE3
 from mcn.train.metrics import LESS_IS_BETTER
-from mcn.viz._drawing import COLOURS, FAINT, INK, STYLE, check_path, new_figure, save_figure
 from mcn.viz._scores import Score, caption, lowest, row_labels, scores
+from mcn.viz.drawing import COLOURS, FAINT, INK, STYLE, check_path, new_figure, save_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

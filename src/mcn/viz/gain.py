@@ -10,7 +10,7 @@ import numpy as np
 
 from mcn.experiments.choice.figures import by_row, said
 from mcn.experiments.engine.cells import paired
-from mcn.viz._drawing import COLOURS, FAINT, INK, MARKERS, STYLE, check_path, new_figure, save_figure
+from mcn.viz.drawing import COLOURS, FAINT, INK, MARKERS, STYLE, check_path, new_figure, save_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

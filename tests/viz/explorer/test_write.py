@@ -5,9 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mcn.viz import explain, write_explorer, write_report
-from mcn.viz.explorer import write
-from mcn.viz.explorer.repeat import command
+from mcn.viz import explain, explorer, write_explorer, write_report
+from mcn.viz.train_command import train_command
 from tests.viz.conftest import HOSTILE, Trained
 from tests.viz.explorer.reading import addresses, read_page
 
@@ -55,7 +54,7 @@ def test_the_report(karate: Trained) -> None:
     text = path.read_text(encoding="utf-8")
     assert '<body class="report">' in text
     meta, _ = read_page(path)
-    assert meta["repeat"]["command"] == command(karate.run)
+    assert meta["repeat"]["command"] == train_command(karate.run)
     assert meta["repeat"]["config"] == karate.run.config.to_dict()
     assert len(meta["repeat"]["fingerprint"]) == 64
     assert list(meta["repeat"]) == ["command", "config", "source", "fingerprint"]
@@ -82,7 +81,7 @@ def test_another_graph(karate: Trained, tmp_path: Path) -> None:
 
 
 def test_a_graph_too_large_to_draw(karate: Trained, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(write, "MOST_NODES", 33)
+    monkeypatch.setattr(explorer, "MOST_NODES", 33)
     with pytest.raises(ValueError, match="34 nodes and 78 edges are too many to draw"):
         write_explorer(karate.folder, karate.data, tmp_path / "page.html")
     meta, arrays = read_page(write_report(karate.folder, karate.data))

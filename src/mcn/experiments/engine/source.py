@@ -13,7 +13,7 @@ from torch_geometric.data import Data
 
 from mcn.data import load_dataset
 from mcn.motifs import MotifCounts, count_motifs
-from mcn.store.reading import as_data, read_graph
+from mcn.store import as_data, read_graph
 from mcn.train.features import scaling_of
 from mcn.train.mcn.config import MCNConfig
 from mcn.train.problem import prepare

@@ -77,12 +77,16 @@ function shareBars(data, names, counts) {
   return el("div", { class: "bars" }, rows);
 }
 
-function shares(data, names, byLayer) {
-  const key = el("div", { class: "key" }, Array.from({ length: optionCount(data) }, (_, o) => el("span", {}, patch(look(o).colour, o % 2), optionName(data, o))),
+/** What the colours of stacked bars mean. */
+function optionKey(data) {
+  return el("div", { class: "key" }, Array.from({ length: optionCount(data) }, (_, o) => el("span", {}, patch(look(o).colour, o % 2), optionName(data, o))),
     optionCount(data) === 2 ? el("span", {}, `at the right: share of ${optionName(data, 0)}`) : el("span", {}, "at the right: nodes"));
+}
+
+function shares(data, names, byLayer) {
   const last = byLayer.length - 1, body = el("div", {}, shareBars(data, names, byLayer[last]));
   const buttons = byLayer.length > 1 ? switcher("Layer", byLayer.map((_, l) => `layer ${l + 1}`), last, (l) => body.replaceChildren(shareBars(data, names, byLayer[l]))) : null;
-  return el("div", {}, buttons, key, body);
+  return el("div", {}, buttons, optionKey(data), body);
 }
 
 function patch(colour, striped) {
@@ -121,12 +125,13 @@ function lineChart(title, epochs, lines, kept, asPercent) {
   return el("div", {}, key, chart);
 }
 
-/** Title and chart of accuracy and loss. */
+/** Title and chart of accuracy and loss of the network that predicts; of several, with the share of the one shown. */
 function trainingCurves(meta) {
-  const { curves, summary } = meta;
+  const { curves } = meta, share = shareOf(meta, curves.network);
+  const part = share < 1 ? ` (${percent(share, 0)} of the ${meta.predictor.mode})` : "";
   const pair = (name) => [
     { name: "training", values: curves[`train_${name}`], colour: look(1).colour, dash: "5 3" },
     { name: "validation", values: curves[`val_${name}`], colour: look(0).colour, dash: null }];
-  return [["Accuracy while training", lineChart("accuracy", curves.epoch, pair("accuracy"), summary.best_epoch, true)],
-    ["Loss while training", lineChart("loss", curves.epoch, pair("loss"), summary.best_epoch, false)]];
+  return [["Accuracy", "accuracy"], ["Loss", "loss"]].map(([title, name]) =>
+    [`${title} while training: ${curves.network}${part}`, lineChart(name, curves.epoch, pair(name), curves.kept, name === "accuracy")]);
 }

@@ -1,4 +1,4 @@
-"""How to get a run again: the command that trains the same network."""
+"""The command that trains a run again."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from mcn.train.run import Run
 from mcn.train.settings import Setting, Settings, declared
 
 
-def command(run: Run) -> str:
-    """Return the command, with every setting that differs from what it would use by itself."""
+def train_command(run: Run) -> str:
+    """Return the `mcn train …` of a run, with every setting that differs from what it would use by itself."""
     words, dataset = ["mcn", "train"], run.source.get("dataset")
     for name in ("dataset", "graph", "nodes"):
         if run.source.get(name) is not None:
@@ -23,9 +23,9 @@ def command(run: Run) -> str:
     if run.config.motifs is not None:
         words += ["--motifs", ",".join(run.config.motifs)]
     usual = dataset_config(recipe, dataset).replace(motifs=run.config.motifs, seed=run.config.seed)
-    known = declared(type(run.config))
+    settings = declared(type(run.config))
     for name, value in _changes(usual, run.config).items():
-        words += _option(known[name], value)
+        words += _option(settings[name], value)
     return shlex.join([*words, "--seed", str(run.config.seed)])
 
 
@@ -33,8 +33,8 @@ def _changes(usual: Settings, config: Settings) -> dict[str, object]:
     """Return the changes that make `config` of `usual`, none of which can be left out."""
     changes: dict[str, object] = {}
     while (so_far := usual.replace(**changes)) != config:  # a rule of attention brings other settings along
-        own = {name: getattr(config, name) for name in declared(type(config))}
-        changes |= {name: value for name, value in own.items() if value != getattr(so_far, name)}
+        wanted = {name: getattr(config, name) for name in declared(type(config))}
+        changes |= {name: value for name, value in wanted.items() if value != getattr(so_far, name)}
     for name in reversed(list(changes)):
         fewer = {other: value for other, value in changes.items() if other != name}
         changes = fewer if _gives(usual, fewer, config) else changes
@@ -48,11 +48,11 @@ def _gives(usual: Settings, changes: dict[str, object], config: Settings) -> boo
         return False
 
 
-def _option(one: Setting, value: object) -> list[str]:
+def _option(setting: Setting, value: object) -> list[str]:
     """Return the words that set a setting on the command line."""
-    if one.option is None:
-        return ["--set", f"{one.name}={one.show(value)}"]
-    if one.kind is bool:
-        yes, no = one.option.split("/")
+    if setting.option is None:
+        return ["--set", f"{setting.name}={setting.show(value)}"]
+    if setting.kind is bool:
+        yes, no = setting.option.split("/")
         return [f"--{yes if value else no}"]
-    return [f"--{one.option}", one.show(value)]
+    return [f"--{setting.option}", setting.show(value)]

@@ -1,4 +1,4 @@
-"""What the printed figures share: places for the nodes, colours, and files that are the same every time."""
+"""Drawing a graph for print: places for the nodes, colours, and files that are the same every time."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+Places = NDArray[np.float64]
+Pairs = NDArray[np.int64]
 # Colours that people with any of the usual colour deficiencies tell apart (Okabe and Ito), ordered so that
 # the first three are the paper's blue, red and green; markers keep them apart in grey.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
@@ -28,6 +30,11 @@ _FORMATS = (".pdf", ".png", ".svg")
 # Identifiers in SVG files are random without a salt, and files carry their date unless told not to.
 STYLE = {"svg.hashsalt": "mcn", "pdf.fonttype": 42, "font.family": "DejaVu Sans", "font.size": 8}
 _UNDATED: dict[str, dict[str, None]] = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}}
+
+
+def look(number: int) -> tuple[str, str]:
+    """The colour and the marker of a category; after eight they come again."""
+    return COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
 
 
 def check_path(path: str | os.PathLike[str]) -> Path:
@@ -73,7 +80,7 @@ def save_figure(figure: Figure, path: Path) -> None:
         figure.savefig(file, format=suffix[1:], dpi=300, metadata=_UNDATED.get(suffix))
 
 
-def places(adjacency: sp.csr_array[Any], seed: int = 0) -> NDArray[np.float64]:
+def places(adjacency: sp.csr_array[Any], seed: int = 0) -> Places:
     """A place in the plane for every node, float64 [N, 2]; the same for the same graph and seed."""
     try:
         import networkx as nx
@@ -81,11 +88,10 @@ def places(adjacency: sp.csr_array[Any], seed: int = 0) -> NDArray[np.float64]:
         raise ValueError("figures need networkx: pip install 'mcn[viz]'") from None
     graph = nx.from_scipy_sparse_array(adjacency)
     if len(graph) > _STRESS:
-        found = nx.spring_layout(graph, seed=seed, iterations=200)
+        place = nx.spring_layout(graph, seed=seed, iterations=200)
     else:
-        found = nx.kamada_kawai_layout(graph, dist=_distances(adjacency), weight=None)
-    place = np.array([found[node] for node in range(len(graph))], np.float64).reshape(-1, 2)
-    return _lying(place)
+        place = nx.kamada_kawai_layout(graph, dist=_distances(adjacency), weight=None)
+    return _lying(np.array([place[node] for node in range(len(graph))], np.float64).reshape(-1, 2))
 
 
 def _distances(adjacency: sp.csr_array[Any]) -> dict[int, dict[int, float]]:
@@ -102,7 +108,7 @@ def _distances(adjacency: sp.csr_array[Any]) -> dict[int, dict[int, float]]:
     return {i: dict(enumerate(row.tolist())) for i, row in enumerate(wanted)}
 
 
-def _lying(place: NDArray[np.float64]) -> NDArray[np.float64]:
+def _lying(place: Places) -> Places:
     """The same picture, turned so that it is widest from left to right."""
     centred = place - place.mean(axis=0)
     axes = np.linalg.svd(centred, full_matrices=False)[2]
@@ -110,35 +116,26 @@ def _lying(place: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(centred @ axes.T, np.float64)
 
 
-def draw_edges(
-    ax: Axes, place: NDArray[np.float64], pairs: NDArray[np.int64], weight: NDArray[np.float64] | None = None
-) -> Any:
+def draw_edges(ax: Axes, place: Places, pairs: Pairs, weight: NDArray[np.float64] | None = None) -> None:
     """Lines between pairs of nodes; with weights (0 … 1), width and darkness follow them."""
     from matplotlib.collections import LineCollection
 
-    strength = np.zeros(len(pairs)) if weight is None else weight
-    lines = LineCollection(
-        list(place[pairs]),
-        linewidths=0.5 + 2.6 * strength,
-        colors=FAINT if weight is None else INK,
-        alpha=None if weight is None else 0.25 + 0.6 * strength,
-        linestyles=(0, (1, 1.6)) if weight is None else "-",
-        zorder=1 if weight is None else 2,
-        capstyle="butt" if weight is None else "round",
-    )
-    ax.add_collection(lines)
+    style: dict[str, Any] = {"colors": FAINT, "linewidths": 0.5, "linestyles": (0, (1, 1.6)), "zorder": 1}
+    if weight is not None:
+        style = {"colors": INK, "linewidths": 0.5 + 2.6 * weight, "alpha": 0.25 + 0.6 * weight, "zorder": 2}
+        style["capstyle"] = "round"
+    ax.add_collection(LineCollection(list(place[pairs]), **style))
     ax.autoscale_view()
-    return lines
+
+
+def draw_nodes(ax: Axes, place: Places, area: Any, colour: str, ring: str = "white", **style: Any) -> None:
+    """Marks at places, each of an area in square points and with a ring; `style` is matplotlib's."""
+    style = {"facecolors": colour, "edgecolors": ring, "linewidths": 0.5, "zorder": 3, **style}
+    ax.scatter(place[:, 0], place[:, 1], s=area, **style)
 
 
 def draw_weights(
-    ax: Axes,
-    place: NDArray[np.float64],
-    pairs: NDArray[np.int64],
-    matrix: sp.csr_array[Any],
-    *,
-    largest: float,
-    colour: str,
+    ax: Axes, place: Places, pairs: Pairs, matrix: sp.csr_array[Any], *, largest: float, colour: str
 ) -> None:
     """A weighted graph: node areas proportional to weighted degree, edge widths by weight.
 
@@ -152,16 +149,5 @@ def draw_weights(
     # Weights that are all the same say nothing: such edges are all thin.
     same = edge[kept].min(initial=edge.max(initial=1.0)) == edge.max(initial=1.0)
     draw_edges(ax, place, pairs[kept], edge[kept] / edge.max(initial=1.0) * (0.2 if same else 1.0))
-    ax.scatter(
-        place[~inside, 0],
-        place[~inside, 1],
-        s=5,
-        facecolors="white",
-        edgecolors=INK,
-        linewidths=0.5,
-        zorder=3,
-    )
-    area = largest * node[inside] / node.max(initial=1.0)
-    ax.scatter(
-        place[inside, 0], place[inside, 1], s=area, c=colour, edgecolors="white", linewidths=0.5, zorder=4
-    )
+    draw_nodes(ax, place[~inside], 5, "white", ring=INK)
+    draw_nodes(ax, place[inside], largest * node[inside] / node.max(initial=1.0), colour, zorder=4)

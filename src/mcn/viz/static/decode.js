@@ -42,6 +42,21 @@ function adjacency(edges, count) {
 
 const nodeName = (data, i) => (data.meta.ids ? data.meta.ids[i] : String(i));
 
+/** What predicts, in a few words. */
+function predictorName({ predictor, kind, motifs, steps }) {
+  const names = Object.keys(predictor.shares);
+  if (predictor.mode === "blend") return `a blend of ${names.join(", ")}`;
+  if (predictor.mode === "nodes") return `a candidate per node: ${names.join(", ")}`;
+  if (kind === "candidates") return names[0];
+  return `${names[0]} on the ${kind === "views" ? "views" : "motifs"} ${motifs.join(", ")}${steps > 1 ? `, up to ${steps} steps` : ""}`;
+}
+
+/** The share of a network in the predictions; 0 if it has none. */
+const shareOf = ({ predictor }, name) => (Object.hasOwn(predictor.shares, name) ? predictor.shares[name] : 0);
+
+/** What a node chose: a motif in a layer, or its candidate. */
+const choiceName = ({ kind }, layer) => (kind === "candidates" ? "candidate" : `layer ${layer + 1}`);
+
 /** The entries of a node's row under a motif and step: node, weight, coefficients of the two layers. */
 function rowOf(data, option, i) {
   const from = data[`pointers_${option}`][i], to = data[`pointers_${option}`][i + 1];

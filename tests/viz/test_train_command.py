@@ -2,21 +2,18 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 import typer
 
 from mcn.cli import _settings, train
-from mcn.data import load_dataset
 from mcn.train import MCNConfig, PaperConfig, ViewsConfig, load_preset
 from mcn.train.presets import dataset_config, default_recipe
 from mcn.train.recipes import all_settings
 from mcn.train.settings import Settings
-from mcn.viz.explorer.repeat import command
-from tests.viz import conftest
-from tests.viz.conftest import Trained
+from mcn.viz.train_command import train_command
+from tests.viz.conftest import QUICK, Trained
 
 DATASETS = ["cora", "citeseer", "pubmed", "dd6", "dd7", "strong-ties", "karate", None]
 
@@ -71,7 +68,7 @@ def test_the_command_leads_to_the_configuration(
 ) -> None:
     """Typed again, it has every setting of the run, whatever the data set's own settings are."""
     source = {"dataset": dataset, "graph": None if dataset else "my edges.csv", "nodes": None}
-    text = command(replace(karate.run, config=wanted, source=source))
+    text = train_command(replace(karate.run, config=wanted, source=source))
     config, others = asked(text)
     assert (type(config), config) == (type(wanted), wanted)
     assert (others["dataset"], str(others["graph"])) == (dataset, str(source["graph"]))
@@ -82,13 +79,13 @@ def test_only_what_differs_is_said(karate: Trained) -> None:
     for recipe in ("mcn", "paper", "views"):
         for dataset in DATASETS[:-1]:
             run = replace(karate.run, config=dataset_config(recipe, dataset), source={"dataset": dataset})
-            assert options(command(run)).keys() - {"--recipe"} == {"--dataset", "--motifs", "--seed"}
+            assert options(train_command(run)).keys() - {"--recipe"} == {"--dataset", "--motifs", "--seed"}
     run = replace(karate.run, config=MCNConfig(attention="paper"), source={"dataset": "karate"})
-    assert options(command(run)).keys() == {"--dataset", "--motifs", "--attention", "--seed"}
+    assert options(train_command(run)).keys() == {"--dataset", "--motifs", "--attention", "--seed"}
 
 
 def test_the_command_gives_the_same_settings(karate: Trained) -> None:
-    config, given = karate.run.config, options(command(karate.run))
+    config, given = karate.run.config, options(train_command(karate.run))
     assert given["--hidden"] == [str(config.hidden)] == ["4"]
     assert given["--steps"] == [str(config.steps)] == ["2"]
     assert given["--motifs"] == ["edge,triangle"]
@@ -97,36 +94,35 @@ def test_the_command_gives_the_same_settings(karate: Trained) -> None:
     assert given["--set"] == ["policy_lr=0.2"]
     assert given["--dataset"] == ["karate"]
     for name, value in (("lr", 0.02), ("normalize", False)):
-        given = options(command(replace(karate.run, config=config.replace(**{name: value}))))
+        given = options(train_command(replace(karate.run, config=config.replace(**{name: value}))))
         assert given["--lr" if name == "lr" else "--raw"] == (["0.02"] if name == "lr" else [])
 
 
-def test_the_data_sets_own_settings_are_no_surprise(tmp_path: Path) -> None:
+def test_the_data_sets_own_settings_are_no_surprise(karate: Trained) -> None:
     """Pubmed's eight output heads come with `--dataset pubmed`; for one's own graph they are said."""
-    quick = {"output_heads": 8, "policy_lr": None}
-    own = conftest.train(tmp_path / "a", load_dataset("karate"), {"dataset": "pubmed"}, **quick)
-    assert "output_heads" not in command(own.run)
-    other = conftest.train(tmp_path / "b", load_dataset("karate"), {"graph": "edges.csv"}, **quick)
-    assert options(command(other.run))["--set"] == ["output_heads=8"]
-    assert " --graph edges.csv " in command(other.run)
+    run = replace(karate.run, config=MCNConfig(**QUICK | {"output_heads": 8, "policy_lr": None}))
+    assert "output_heads" not in train_command(replace(run, source={"dataset": "pubmed"}))
+    text = train_command(replace(run, source={"graph": "edges.csv"}))
+    assert options(text)["--set"] == ["output_heads=8"]
+    assert " --graph edges.csv " in text
 
 
 def test_the_recipe_is_named_where_it_matters(karate: Trained, views: Trained) -> None:
-    words = shlex.split(command(views.run))
+    words = shlex.split(train_command(views.run))
     assert words[:6] == ["mcn", "train", "--dataset", "karate", "--recipe", "views"]
     assert words[6:] == [
         *("--motifs", "edge,triangle", "--hidden", "8", "--max-epochs", "3", "--set", "max_neighbours=6"),
         *("--set", "labelled_batch=4", "--set", "unlabelled_batch=10", "--seed", "0"),
     ]
-    assert "--recipe" not in command(karate.run)
+    assert "--recipe" not in train_command(karate.run)
     of_cora = replace(karate.run, source={"dataset": "cora"})
-    assert "--recipe mcn" in command(of_cora)
-    assert "--attention paper" in command(of_cora)
-    assert "--recipe paper" in command(replace(of_cora, config=PaperConfig()))
-    assert "--recipe" not in command(replace(views.run, source={"dataset": "cora"}))
+    assert "--recipe mcn" in train_command(of_cora)
+    assert "--attention paper" in train_command(of_cora)
+    assert "--recipe paper" in train_command(replace(of_cora, config=PaperConfig()))
+    assert "--recipe" not in train_command(replace(views.run, source={"dataset": "cora"}))
 
 
 def test_words_that_a_shell_would_split(karate: Trained) -> None:
     source = {"dataset": None, "graph": "my edges & more.csv", "nodes": "it's.csv"}
-    given = options(command(replace(karate.run, source=source)))
+    given = options(train_command(replace(karate.run, source=source)))
     assert (given["--graph"], given["--nodes"]) == (["my edges & more.csv"], ["it's.csv"])

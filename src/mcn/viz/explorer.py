@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import os
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,13 +12,13 @@ from torch_geometric.data import Data
 
 from mcn._files import atomic_write
 from mcn.store import GraphStore
+from mcn.train.folder import METRICS
 from mcn.train.run import Run, load_run
+from mcn.viz import page_data
 from mcn.viz.explanation import Explanation, explain
-from mcn.viz.explorer.page import render
-from mcn.viz.explorer.payload import graph_arrays, meta, option_arrays, pack, trimmed
-from mcn.viz.explorer.repeat import command
 from mcn.viz.force_layout import layout
-from mcn.viz.statistics import curves
+from mcn.viz.html_page import render
+from mcn.viz.train_command import train_command
 
 EXPLORER, REPORT = "explorer.html", "report.html"
 MOST_NODES, MOST_EDGES = 150_000, 600_000
@@ -65,45 +63,46 @@ def _write(kind: str, run: Run, data: Data | GraphStore, out: Path, other_graph:
             f"{run.folder}: its graph stays on disk ({data.path}), and a page shows a graph in memory; the "
             "predictions are in predictions.csv"
         )
-    own = run.is_about(data)
-    if not own and not other_graph:
+    trained_on = run.is_about(data)
+    if not trained_on and not other_graph:
         raise ValueError(
             f"{run.folder}: the graph is no longer the one the run was trained on (edges, features, labels "
             "or split differ); name the right files, or train anew"
         )
-    found = explain(run, data)
-    too_large = _too_large(found)
+    explanation = explain(run, data)
+    too_large = _too_large(explanation)
     if too_large and kind == "explorer":
         raise ValueError(f"{run.folder}: {too_large}")
-    kept, options = trimmed(found.options)
-    packed = {} if too_large else graph_arrays(found, _places(found)) | option_arrays(options)
-    directory, arrays = pack(packed)
-    content = meta(found, kept) | {
-        "arrays": directory,
+    kept, options = page_data.trimmed(explanation.options)
+    arrays: dict[str, NDArray[np.generic]] = {}
+    if not too_large:
+        places = _layout(explanation.edges.tobytes(), explanation.num_nodes)
+        arrays = page_data.graph_arrays(explanation, places) | page_data.option_arrays(options)
+    values = page_data.plain_values(explanation, kept) | {
         "not_drawn": too_large,
         "summary": run.summary,
-        "other_graph": not own,
-        "curves": _finite(curves(run.folder)),
-        "repeat": _repeat(run),
+        "other_graph": not trained_on,
+        "curves": page_data.training_curves(run.folder / METRICS, explanation.predictor, run.summary),
+        "repeat": {
+            "command": train_command(run),
+            "config": run.config.to_dict(),
+            "source": run.source,
+            "fingerprint": run.fingerprint,
+        },
     }
-    page = render(kind, f"{_name(run)}: {kind}", content, arrays)
     with atomic_write(out) as file:
-        file.write(page.encode())
+        file.write(render(kind, f"{_graph_name(run)}: {kind}", values, arrays).encode())
     return out
 
 
-def _too_large(found: Explanation) -> str:
+def _too_large(explanation: Explanation) -> str:
     """Why a graph is not drawn; empty if it is."""
-    if found.num_nodes <= MOST_NODES and len(found.edges) <= MOST_EDGES:
+    if explanation.num_nodes <= MOST_NODES and len(explanation.edges) <= MOST_EDGES:
         return ""
     return (
-        f"{found.num_nodes:,} nodes and {len(found.edges):,} edges are too many to draw in a page; at most "
-        f"{MOST_NODES:,} nodes and {MOST_EDGES:,} edges are"
+        f"{explanation.num_nodes:,} nodes and {len(explanation.edges):,} edges are too many to draw in a "
+        f"page; at most {MOST_NODES:,} nodes and {MOST_EDGES:,} edges are"
     )
-
-
-def _places(found: Explanation) -> NDArray[np.float64]:
-    return _layout(found.edges.tobytes(), found.num_nodes)
 
 
 @lru_cache(maxsize=1)
@@ -112,19 +111,6 @@ def _layout(edges: bytes, num_nodes: int) -> NDArray[np.float64]:
     return layout(np.frombuffer(edges, np.int64).reshape(-1, 2), num_nodes)
 
 
-def _repeat(run: Run) -> dict[str, Any]:
-    return {
-        "command": command(run),
-        "config": run.config.to_dict(),
-        "source": run.source,
-        "fingerprint": run.fingerprint,
-    }
-
-
-def _name(run: Run) -> str:
+def _graph_name(run: Run) -> str:
     graph = run.source.get("graph")
     return str(run.source.get("dataset") or (Path(graph).name if graph else "a graph"))
-
-
-def _finite(columns: dict[str, list[float]]) -> dict[str, list[float | None]]:
-    return {name: [v if math.isfinite(v) else None for v in values] for name, values in columns.items()}

@@ -57,8 +57,8 @@ function colourModes(data) {
       values: Int32Array.from(split, (part) => part - 1) },
   ];
   for (let layer = 0; layer < meta.layers; layer++) {
-    modes.push({ key: `motif_${layer}`, name: `motif chosen in layer ${layer + 1}`, values: data[`motif_${layer}`],
-      names: meta.motifs });
+    modes.push({ key: `motif_${layer}`, values: data[`motif_${layer}`], names: meta.motifs,
+      name: meta.kind === "candidates" ? "candidate that predicts" : `motif chosen in layer ${layer + 1}` });
     if (meta.steps > 1) {
       modes.push({ key: `step_${layer}`, name: `steps chosen in layer ${layer + 1}`,
         names: Array.from({ length: meta.steps }, (_, k) => `${k + 1} step${k ? "s" : ""}`),

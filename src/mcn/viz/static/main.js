@@ -12,7 +12,7 @@ function tipOf(data, i) {
     `predicted: ${shorten(meta.classes[data.predicted[i]], 60)}, ${percent(data.probabilities[i * meta.classes.length + data.predicted[i]] / 65535, 0)}`,
     `${["not in the split", "training", "validation", "test"][data.split[i]]}, degree ${whole(data.adjacency.degree(i))}`,
   ];
-  for (let layer = 0; layer < meta.layers; layer++) if (meta.chooses[layer]) lines.push(`layer ${layer + 1}: ${optionName(data, chosen(data, layer, i))}`);
+  for (let layer = 0; layer < meta.layers; layer++) if (meta.chooses[layer]) lines.push(`${choiceName(meta, layer)}: ${optionName(data, chosen(data, layer, i))}`);
   return [el("strong", {}, shorten(nodeName(data, i), 80)), ...lines.filter(Boolean).map((text) => el("span", {}, text))];
 }
 
@@ -20,9 +20,8 @@ class App {
   constructor(data) {
     this.data = data;
     const { meta } = data;
-    byId("headline").textContent = [`${whole(meta.nodes)} nodes, ${whole(meta.edges)} edges`,
-      `${meta.kind === "views" ? "views" : "motifs"} ${meta.motifs.join(", ")}${meta.steps > 1 ? `, up to ${meta.steps} steps` : ""}`,
-      meta.summary.test_accuracy === null || meta.summary.test_accuracy === undefined ? null : `test accuracy ${percent(meta.summary.test_accuracy)}`].filter(Boolean).join(" · ");
+    byId("headline").textContent = [`${whole(meta.nodes)} nodes, ${whole(meta.edges)} edges`, predictorName(meta),
+      isNone(scoreOn("test", meta.summary)) ? null : `test ${meta.summary.metric} ${shownScore("test", meta.summary)}`].filter(Boolean).join(" · ");
     this.report = document.body.classList.contains("report");
     this.buttons();
     this.charts();

@@ -2,7 +2,7 @@
 
 class NodePanel {
   constructor(data, events) {
-    Object.assign(this, { data, events });
+    Object.assign(this, { data, events, words: OPTION_WORDS[data.meta.kind] });
     this.root = byId("node");
     this.clear();
   }
@@ -19,11 +19,18 @@ class NodePanel {
     this.root.replaceChildren(
       this.heading(i), this.chips(i),
       el("h3", {}, "Prediction"), this.probabilities(i),
-      ...(data.meta.layers ? [el("h3", {}, "What it chose"), this.choices(i)] : []),
-      el("h3", {}, data.meta.layers ? "Its neighbourhood under every choice" : "What it hears in every view"), this.cards(i, mode, around),
+      ...(data.meta.layers ? [el("h3", {}, this.words.chose), this.choices(i)] : []),
+      el("h3", {}, this.words.options), this.cards(i, mode, around),
       this.table = el("div", {}));
     this.root.scrollTop = 0;
-    this.neighbours(i, mode, data.meta.layers ? chosen(data, data.meta.layers - 1, i) : 0);
+    this.neighbours(i, mode, this.first(i));
+  }
+
+  /** The option whose rows are shown at first: what the node chose, or what has the largest share. */
+  first(i) {
+    const { data } = this, { meta } = data;
+    if (meta.layers) return chosen(data, meta.layers - 1, i);
+    return Math.max(0, meta.motifs.indexOf(Object.keys(meta.predictor.shares)[0]));
   }
 
   heading(i) {
@@ -60,7 +67,7 @@ class NodePanel {
     const { data } = this, { meta } = data;
     const blocks = [];
     for (let layer = 0; layer < meta.layers; layer++) {
-      const content = [el("h4", {}, `Layer ${layer + 1}`)];
+      const content = meta.kind === "candidates" ? [] : [el("h4", {}, `Layer ${layer + 1}`)];
       if (meta.chooses[layer]) {
         if (meta.motifs.length > 1) content.push(this.selector(`f_${layer}`, i, meta.motifs, data[`motif_${layer}`][i]));
         if (meta.steps > 1) {
@@ -70,6 +77,7 @@ class NodePanel {
       } else content.push(el("p", { class: "note" }, `no choice: ${optionName(data, chosen(data, layer, i))}`));
       blocks.push(el("div", {}, content));
     }
+    if (meta.kind === "candidates") return el("div", {}, blocks, el("p", { class: "note" }, "How what is expected of the candidates at this node compares."));
     return el("div", { class: "layers" }, blocks);
   }
 
@@ -85,8 +93,6 @@ class NodePanel {
       el("span", {}, counted(around.near.length, "neighbour")),
       around.near.length > around.inner.length ? el("span", {}, `${around.inner.length} of them drawn`) : null));
     for (let option = 0; option < optionCount(data); option++) {
-      const layers = [];
-      for (let layer = 0; layer < meta.layers; layer++) if (chosen(data, layer, i) === option) layers.push(layer + 1);
       const at = option * meta.nodes + i;
       const predicted = data.alternative_class[at], differs = predicted !== data.predicted[i];
       const button = el("button", { type: "button", "aria-pressed": "false", "data-option": option,
@@ -96,16 +102,22 @@ class NodePanel {
         el("span", {}, counted(others(around.rows[option], i), "neighbour")),
         el("span", { class: differs ? "differs" : "" },
           `→ ${shorten(meta.classes[predicted], 40)} ${percent(data.alternative_probability[at] / 65535, 0)}`),
-        el("span", {}, layers.length ? `● chosen, layer ${layers.join(", ")}` : differs ? "would change it" : "same prediction"));
+        el("span", {}, this.part(i, option) || (differs ? this.words.differs : "same prediction")));
       grid.append(button);
     }
-    const meaning = meta.kind === "candidates" ? "→ the prediction by the network that has this neighbourhood for all nodes." :
-      meta.layers ? "→ the prediction if this node alone made this choice in the last layer." :
-      "→ the prediction by this view alone; the network averages what is heard in all of them.";
-    return el("div", {}, grid, this.rightUnder(i), el("p", { class: "note" }, `${meaning} Lines are as wide as the weights; hollow dots are graph neighbours left out.`));
+    return el("div", {}, grid, this.rightUnder(i), el("p", { class: "note" }, `${this.words.meaning} Lines are as wide as the weights; hollow dots are graph neighbours left out.`));
   }
 
-  /** Which choices would have been right, where the true class is known. */
+  /** The part that an option has in the prediction of a node, in words; empty if it has none. */
+  part(i, option) {
+    const { data } = this, { meta } = data, share = shareOf(meta, meta.motifs[option]);
+    if (meta.kind === "candidates" && !meta.layers) return !share ? "" : share < 1 ? `● ${percent(share, 0)} of the blend` : "● predicts";
+    const layers = Array.from({ length: meta.layers }, (_, layer) => layer).filter((layer) => chosen(data, layer, i) === option);
+    if (!layers.length) return "";
+    return meta.kind === "candidates" ? "● predicts this node" : `● chosen, layer ${layers.map((layer) => layer + 1).join(", ")}`;
+  }
+
+  /** Which options are right, where the true class is known. */
   rightUnder(i) {
     const { data } = this;
     if (data.truth[i] < 0) return null;
@@ -113,9 +125,8 @@ class NodePanel {
     for (let option = 0; option < optionCount(data); option++) {
       if (data.alternative_class[option * data.meta.nodes + i] === data.truth[i]) names.push(optionName(data, option));
     }
-    const all = names.length === optionCount(data);
-    return el("p", { id: "right-under" }, all ? "Would have been right under every choice." :
-      names.length ? `Would have been right under: ${names.join("; ")}.` : "Would have been wrong under every choice.");
+    const [every, some, none] = this.words.right;
+    return el("p", { id: "right-under" }, names.length === optionCount(data) ? every : names.length ? `${some}: ${names.join("; ")}.` : none);
   }
 
   neighbours(i, mode, option) {
@@ -124,8 +135,8 @@ class NodePanel {
       button.setAttribute("aria-pressed", String(Number(button.dataset.option) === option));
     }
     const { entries, total } = this.around.rows[option];
-    const both = meta.layers > 1;
-    const word = meta.kind === "views" ? "share" : meta.self_attention ? "attention" : "coefficient";
+    const both = meta.shown_layers > 1;
+    const word = meta.kind === "views" ? "share" : meta.kind === "choices" && meta.self_attention ? "attention" : "coefficient";
     const most = (place) => Math.max(1e-9, ...entries.map((entry) => entry[place]));
     const scale = { first: both ? most("first") : 1, last: most("last") };
     const bar = (value, place) => el("td", { class: "meter" },
@@ -141,13 +152,27 @@ class NodePanel {
       el("div", { class: "scroll" }, el("table", {},
         el("thead", {}, el("tr", {}, el("th", {}, "node"), el("th", {}, el("span", { class: "unseen" }, mode.name)),
           el("th", { class: "number" }, "weight"),
-          both ? el("th", {}, `${word}, layer 1`) : null, el("th", {}, meta.layers ? `${word}, layer ${meta.layers}` : word))),
+          both ? el("th", {}, `${word}, first layer`) : null, el("th", {}, both ? `${word}, last layer` : word))),
         el("tbody", {}, rows))),
       el("p", { class: "note" }, total > entries.length ? `and ${whole(total - entries.length)} more: at most ${meta.kept} per row are kept in this page, those that weigh most. ` : "",
-        meta.kind === "views" ? "The share of a node's features in what is heard." : meta.self_attention ? "Mean over the heads." :
-          "This network has no self-attention: the coefficients are those of D^-½ Â D^-½."));
+        this.words.weights || (meta.self_attention ? "Mean over the heads." : "This network has no self-attention: the coefficients are those of D^-½ Â D^-½.")));
   }
 }
+
+/** How the options are spoken of: choices of a node, candidates, or views. */
+const OPTION_WORDS = {
+  choices: { chose: "What it chose", options: "Its neighbourhood under every choice", differs: "would change it",
+    meaning: "→ the prediction if this node alone made this choice in the last layer.",
+    right: ["Would have been right under every choice.", "Would have been right under", "Would have been wrong under every choice."] },
+  candidates: { chose: "Which candidate predicts it", options: "What every candidate predicts", differs: "another prediction",
+    meaning: "→ the prediction by this candidate, with the neighbourhood that it hears.",
+    weights: "What the candidate, in its first run, multiplies a neighbour by.",
+    right: ["Every candidate is right.", "Candidates that are right", "No candidate is right."] },
+  views: { options: "What it hears in every view", differs: "another prediction",
+    meaning: "→ the prediction by this view alone; the network averages what is heard in all of them.",
+    weights: "The share of a node's features in what is heard.",
+    right: ["Every view alone is right.", "Views that are right alone", "No view alone is right."] },
+};
 
 const counted = (count, word) => `${whole(count)} ${word}${count === 1 ? "" : "s"}`;
 /** How many are in a row beside the node itself, which comes first if it is there. */
