@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mcn._names import one_of
-from mcn.cli._interrupt import go_on
-from mcn.cli._progress import progress_bar
-from mcn.cli.main import started_together
+from mcn.cli._terminal import progress_bar
+from mcn.cli.main import go_on, started_together
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mcn.cli._progress import progress_bar
+from mcn.cli._terminal import progress_bar
 
 if TYPE_CHECKING:
     from mcn.motifs import MotifCounts

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mcn.cli._compiling import compile_notice
 from mcn.cli._engine import Address, Engine, Workers, processes_on, train_with
-from mcn.cli._interrupt import resumable, together
 from mcn.cli._memory import Stays, begun, decided, for_store, none_beside
 from mcn.cli._options import (
     DataRoot,
@@ -18,23 +16,21 @@ from mcn.cli._options import (
     Graph,
     Json,
     Nodes,
-    data_given,
-    free_folder,
-    out_option,
-    read_input,
-    with_data_options,
-)
-from mcn.cli._progress import progress_bar
-from mcn.cli._settings import (
     Preset,
     Recipe,
     Seed,
     configured,
+    data_given,
+    free_folder,
+    out_option,
+    read_input,
     read_preset,
     settings_given,
+    with_data_options,
     with_settings,
 )
-from mcn.cli._warnings import plain_warnings
+from mcn.cli._terminal import compile_notice, plain_warnings, progress_bar
+from mcn.cli.main import resumable, together
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
@@ -261,7 +257,7 @@ def _notes(data: Any) -> list[str]:
 
 def _print(result: dict[str, Any], notes: list[str], chosen: bool) -> None:
     """Print the result; where the recipe was `chosen` for the user, also how to ask for another."""
-    from mcn.cli._tables import print_candidates, print_methods, print_scores
+    from mcn.cli._terminal import print_candidates, print_methods, print_scores
     from mcn.train.recipes import RECIPES
 
     for note in notes:
