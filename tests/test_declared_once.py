@@ -13,8 +13,8 @@ import typer
 import yaml
 from typer.testing import CliRunner
 
-from mcn.cli import _settings
-from mcn.cli._settings import configured, settings_given, with_settings
+from mcn.cli import _options
+from mcn.cli._options import configured, settings_given, with_settings
 from mcn.train import RECIPES, Recipe, ViewsConfig, load_preset, load_run, train_run
 from mcn.train.estimator import NodeClassifier
 from mcn.train.settings import at_least, probability, setting
@@ -48,8 +48,8 @@ def verb() -> tuple[typer.Typer, list[NewConfig]]:
 
     def run(
         dataset: str | None = None,
-        recipe: _settings.Recipe = None,
-        seed: _settings.Seed = 0,
+        recipe: _options.Recipe = None,
+        seed: _options.Seed = 0,
         **options: Any,
     ) -> None:
         asked.append(configured(recipe, dataset, None, settings_given(options)).replace(seed=seed))

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-_OTHERWISE = {"scaling": "features"}  # where the option is not called as the argument of `mcn.load_graph`
-
 
 def data_flag(name: str) -> str:
     """Return the option for an argument of `mcn.load_graph`.
 
-    >>> data_flag("split_by"), data_flag("scaling")
-    ('--split-by', '--features')
+    >>> data_flag("split_by")
+    '--split-by'
     """
-    return f"--{_OTHERWISE.get(name, name).replace('_', '-')}"
+    return f"--{name.replace('_', '-')}"
 
 
 def data_words(options: Mapping[str, Any]) -> list[str]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import resource
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -78,8 +76,6 @@ def test_a_disk_that_takes_no_more_is_one_line(files: tuple[Path, Path], tmp_pat
         "packed = m.main(['pack', sys.argv[1], '--out', graph])\n"
         "sys.exit(packed + m.main([*count, graph + '-more']))\n"
     )
-    assert signal.SIGXFSZ
-    assert resource.RLIMIT_FSIZE is not None
     done = subprocess.run(
         [sys.executable, "-B", "-c", code, str(files[0]), str(tmp_path / "graph")],
         capture_output=True, text=True, check=False,
@@ -98,20 +94,11 @@ def test_motifs_of_a_packed_graph(mcn: Run, files: tuple[Path, Path], packed: Pa
     by_orbit = {line["orbit"]: line for line in whole["orbits"]}
     found = json.loads(mcn("motifs", "--graph", packed, "--json").out)
     assert found["orbits"] == whole["orbits"]
-    some = json.loads(mcn("motifs", "--graph", packed, "--motifs", "triangle", "--json").out)
-    assert some["orbits"] == [by_orbit["triangle"]]
+    one = json.loads(mcn("motifs", "--graph", packed, "--motifs", "triangle", "--json").out)
+    assert one["orbits"] == [by_orbit["triangle"]]
     out = tmp_path / "counts"
-    given = (
-        "motifs",
-        "--graph",
-        packed,
-        "--motifs",
-        "edge,triangle,4-cycle",
-        "--out",
-        out,
-        "--memory",
-        "1MB",
-    )
+    some = ("motifs", "--graph", packed, "--motifs", "edge,triangle,4-cycle")
+    given = (*some, "--out", out, "--memory", "1MB")
     lines = json.loads(mcn(*given, "--json").out)["orbits"]
     for line in lines:
         expected = by_orbit[line["graphlet"]]
@@ -121,7 +108,7 @@ def test_motifs_of_a_packed_graph(mcn: Run, files: tuple[Path, Path], packed: Pa
     assert sorted(file.name for file in out.iterdir()) == [
         "count.4-cycle.npy", "count.triangle.npy", "manifest.json"
     ]  # fmt: skip
-    code, text, _ = mcn(*given[:-4], "--out", packed, "--resume")
+    code, text, _ = mcn(*some, "--out", packed, "--resume")
     assert code == 0
     assert "triangle" in text
     assert np.array_equal(
@@ -141,7 +128,6 @@ def test_estimates(mcn: Run, files: tuple[Path, Path], packed: Path, tmp_path: P
     assert "19 times out of 20" in out
     said = refused(mcn("motifs", "--graph", packed, "--approximate", "0.1", "--out", tmp_path / "c.npz"))
     assert "--approximate gives totals alone" in said
-    assert "--engine must be one of local, ray" in refused(mcn("motifs", "--engine", "spark"))
 
 
 def test_train_and_predict(mcn: Run, files: tuple[Path, Path], packed: Path, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import pytest
 import yaml
 
-from mcn.cli._settings import configured
+from mcn.cli._options import configured
 from mcn.data import load_dataset
 from mcn.matrices import MotifStack
 from mcn.train import MCNConfig, PaperConfig, load_run

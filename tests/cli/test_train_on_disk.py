@@ -88,7 +88,6 @@ def test_what_needs_the_graph_in_memory(mcn: Run, packed: Path, tmp_path: Path) 
     assert "give --attention gated or paper" in said
     assert "candidates is a setting of the recipe auto" in refused(mcn(*given, "--candidates", "mlp,gat"))
     assert "needs the graph in memory, and it stays on disk" in refused(mcn(*given, "--beside", "gcn"))
-    assert "structure = add needs the graph in memory" in refused(mcn(*given, "--structure", "add"))
     assert "steps = 2 needs the whole graph in memory" in refused(
         mcn(*given, "--recipe", "mcn", "--steps", "2")
     )

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import typer
 
-from mcn.cli import _settings, train
+from mcn.cli import _options, train
 from mcn.train import MCNConfig, PaperConfig, ViewsConfig, load_preset
 from mcn.train.presets import dataset_config, default_recipe
 from mcn.train.recipes import all_settings
@@ -38,7 +38,7 @@ def asked(text: str) -> tuple[Settings, dict[str, Any]]:
     known = {
         name: params.pop(name) for name in [*all_settings(), "sets"] if name in params and name != "seed"
     }
-    config = _settings.configured(params["recipe"], params["dataset"], None, _settings.settings_given(known))
+    config = _options.configured(params["recipe"], params["dataset"], None, _options.settings_given(known))
     return config.replace(seed=params["seed"]), params
 
 

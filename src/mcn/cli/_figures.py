@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from mcn.cli._progress import progress_bar
+from mcn.cli._terminal import progress_bar
 
 FIGURES = {"figure1": "karate", "figure2": "strong-ties", "figure3": "strong-ties", "figure4": "cora"}
 """Each with the data set that it shows unless told otherwise."""

@@ -11,7 +11,6 @@ from typing import Annotated, Any
 
 import typer
 
-from mcn.cli._compiling import compile_notice
 from mcn.cli._options import (
     DataRoot,
     Dataset,
@@ -19,14 +18,15 @@ from mcn.cli._options import (
     Jobs,
     Json,
     Nodes,
+    Seed,
     data_given,
     read_input,
+    settings_given,
     source_options,
     with_data_options,
+    with_settings,
 )
-from mcn.cli._progress import progress_bar
-from mcn.cli._settings import Seed, settings_given, with_settings
-from mcn.cli._warnings import plain_warnings
+from mcn.cli._terminal import compile_notice, plain_warnings, progress_bar
 from mcn.cli.main import EXIT_INTERRUPTED
 
 
@@ -85,7 +85,7 @@ def run(
     if as_json:
         print(json.dumps({"dataset": title, "protocol": said, "rows": rows}, indent=2))
         return
-    from mcn.cli._tables import print_choosing, print_methods
+    from mcn.cli._terminal import print_choosing, print_methods
 
     for note in [*(getattr(data, "report", None) or []), *_notes(names, given)]:
         print(f"note: {note}")

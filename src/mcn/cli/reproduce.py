@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mcn._names import one_of
-from mcn.cli._compiling import compile_notice
 from mcn.cli._figures import FIGURES, figure, print_pattern
-from mcn.cli._interrupt import resumable
 from mcn.cli._options import DataRoot, Jobs, Json, out_option
-from mcn.cli._progress import progress_bar
-from mcn.cli._warnings import plain_warnings
+from mcn.cli._terminal import compile_notice, plain_warnings, progress_bar
+from mcn.cli.main import resumable
 
 if TYPE_CHECKING:
     from mcn.experiments.engine.cells import Cell

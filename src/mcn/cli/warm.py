@@ -6,17 +6,15 @@ import json
 import tempfile
 from pathlib import Path
 
-from mcn.cli._compiling import compile_notice
-from mcn.cli._options import Json
-from mcn.cli._progress import duration
-from mcn.cli._warnings import plain_warnings
+from mcn.cli import _options as options
+from mcn.cli._terminal import compile_notice, plain_warnings, rough_time
 
 NODES = 300
 EDGES = "source,target\n0,1\n1,2\n2,0\n2,3\n"
 MATRIX = "%%MatrixMarket matrix coordinate pattern general\n4 4 2\n1 2\n3 4\n"
 
 
-def run(as_json: Json = False) -> None:
+def run(as_json: options.Json = False) -> None:
     """Compile the kernels now, so that no later command has to wait for it.
 
     Counts the motifs of small graphs and trains each recipe for two epochs; what is compiled is kept on disk.
@@ -36,7 +34,7 @@ def run(as_json: Json = False) -> None:
         print(f"nothing to compile: all kernels are in {place}")
         return
     where = f"kept in {place}" if place else "kept nowhere: no folder can be written; set NUMBA_CACHE_DIR"
-    print(f"compiled {compiled.kernels} kernels in {duration(compiled.taken)}; {where}")
+    print(f"compiled {compiled.kernels} kernels in {rough_time(compiled.taken)}; {where}")
 
 
 def _count(folder: Path) -> None:

@@ -1,17 +1,20 @@
+"""How far the work is, and what is compiled: a bar or a notice on a terminal, lines in a log."""
+
 from __future__ import annotations
 
 import sys
 import threading
 
+import numba
 import pytest
 
-from mcn.cli import _progress
-from mcn.cli._progress import Intervals, LogLines, progress_bar
+from mcn.cli import _terminal
+from mcn.cli._terminal import Intervals, LogLines, compile_notice, progress_bar
 
 
 def _run(terminal: bool, patience: float, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
-    monkeypatch.setattr(_progress, "PATIENCE", patience)
+    monkeypatch.setattr(_terminal, "PATIENCE", patience)
     monkeypatch.setenv("TERM", "xterm")
     with progress_bar("counting") as report:
         for step in range(5):
@@ -39,7 +42,7 @@ def test_the_bar_goes_away_when_the_work_fails(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    monkeypatch.setattr(_progress, "PATIENCE", 0.0)
+    monkeypatch.setattr(_terminal, "PATIENCE", 0.0)
     monkeypatch.setenv("TERM", "xterm")
 
     def fail() -> None:
@@ -115,8 +118,8 @@ def test_what_was_done_before_is_no_measure_of_speed() -> None:
 
 def test_a_log_of_silent_work(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """The lines come while the work reports nothing; they are plain text, and end with the work."""
-    monkeypatch.setattr(_progress, "FIRST", 0.001)
-    monkeypatch.setattr(_progress, "LONGEST", 0.001)
+    monkeypatch.setattr(_terminal, "FIRST", 0.001)
+    monkeypatch.setattr(_terminal, "LONGEST", 0.001)
     said = threading.Event()
     write = sys.stderr.write
 
@@ -145,3 +148,37 @@ def test_work_that_is_done_is_finishing() -> None:
     lines.report(1.0)
     clock.now += 4
     assert lines.line() == "mcn: training: 100% after 12 s, finishing"
+
+
+@pytest.mark.parametrize(("terminal", "expected"), [(True, 1), (False, 0)])
+def test_said_once_and_only_on_a_terminal(
+    terminal: bool, expected: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
+    double, triple = numba.njit(lambda x: 2 * x), numba.njit(lambda x: 3 * x)
+    with compile_notice(clock=lambda: 0.0):
+        assert (double(2), double(4), triple(2)) == (4, 8, 6)
+    assert capsys.readouterr().err.count("mcn: compiling kernels, once") == expected
+
+
+def test_the_time_so_far(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every look at this clock is 4 s after the one before; a compilation within another counts once."""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: False)
+    monkeypatch.setattr("mcn.cli._terminal.FIRST", 10.0)
+    times = iter(range(0, 1000, 4))
+    inner = numba.njit(lambda x: x + 1)
+    kernels = [numba.njit(lambda x: x + 2), numba.njit(lambda x: inner(x) + 3)]
+    with compile_notice(clock=lambda: float(next(times))):
+        assert [kernel(1) for kernel in kernels] == [3, 5]
+    # From 0 to 4; from 8 to 16 with the inner one ending at 12: 4, then 8, then 12 s in all.
+    assert capsys.readouterr().err == "mcn: compiling kernels, once: 12 s so far\n"
+
+
+def test_compiled_already(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    double = numba.njit(lambda x: 2 * x)
+    double(1)
+    with compile_notice():
+        double(3)
+    numba.njit(lambda x: x + 1)(1)  # after it
+    assert capsys.readouterr().err == ""

@@ -1,6 +1,9 @@
+"""`mcn datasets` and `mcn methods`: what there is."""
+
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -9,10 +12,54 @@ from mcn.experiments import Source, Unit
 from mcn.train import RECIPES
 from tests.cli.conftest import Run, refused
 
+NAMES = [
+    "strong-ties", "karate", "cora", "citeseer", "pubmed", "dd6", "dd7", "texas", "wisconsin",
+    "chameleon-filtered", "actor", "minesweeper", "amazon-photo", "airports-usa",
+]  # fmt: skip
+
+
+def test_the_data_sets(mcn: Run, cache: Path) -> None:
+    code, out, err = mcn("datasets")
+    lines = out.splitlines()
+    assert (code, err) == (0, "")
+    assert lines[0].split() == ["name", "nodes", "edges", "classes", "where"]
+    assert [line.split()[0] for line in lines[1:-1]] == NAMES
+    assert lines[2].split() == ["karate", "34", "78", "2", "built", "in"]
+    assert lines[3].split()[:4] == ["cora", "2,708", "5,278", "7"]
+    assert lines[3].endswith("not here; downloaded when first loaded")
+    assert lines[-1] == f"looked in: {cache}"
+    assert not cache.exists()
+
+
+def test_the_data_sets_as_json(mcn: Run, cache: Path) -> None:
+    code, out, err = mcn("datasets", "--json")
+    assert (code, err) == (0, "")
+    content = json.loads(out)
+    assert set(content) == {"datasets", "places"}
+    assert content["places"] == [str(cache)]
+    assert [row["name"] for row in content["datasets"]] == NAMES
+    for row in content["datasets"]:
+        assert set(row) == {"name", "nodes", "edges", "classes", "source", "embedded", "found"}
+        assert row["found"] is None
+        assert row["embedded"] == (row["name"] in ("strong-ties", "karate"))
+
+
+def test_where_files_are_found(
+    mcn: Run, cache: Path, data_root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = str(data_root / "Planetoid" / "Cora" / "raw")
+    by_option = json.loads(mcn("datasets", "--json", "--data-root", data_root).out)
+    assert by_option["places"] == [str(data_root), str(cache)]
+    assert by_option["datasets"][2]["found"] == folder
+    assert folder in mcn("datasets", "--data-root", data_root).out
+    monkeypatch.setenv("MCN_DATA", str(data_root))
+    assert json.loads(mcn("datasets", "--json").out)["datasets"][2]["found"] == folder
+
+
 CONTROLS = ("gat-consistency", "gcn-consistency")
 
 
-def test_json(mcn: Run) -> None:
+def test_the_methods_as_json(mcn: Run) -> None:
     code, out, err = mcn("methods", "--json")
     assert (code, err) == (0, "")
     content = json.loads(out)
@@ -37,7 +84,7 @@ def test_a_trained_method_has_settings_and_no_other_has(mcn: Run) -> None:
         assert (Unit(Source("karate"), row["name"]).config() is not None) == row["trained"]
 
 
-def test_listing(mcn: Run) -> None:
+def test_the_methods(mcn: Run) -> None:
     code, out, err = mcn("methods")
     assert (code, err) == (0, "")
     lines = [line.split(maxsplit=2) for line in out.splitlines()]
