@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 
 from mcn._jit import kernel
 from mcn.matrices import Rows
-from mcn.matrices.rows import transpose
 from mcn.nn import _attend_kernels as kernels
+from mcn.nn._parallel import run, spread
 from mcn.nn._rng import threshold
-from mcn.nn._work import run, spread
 from mcn.nn.linear import dropped
 
 PRIORS = ("softmax", "product")
@@ -93,7 +92,7 @@ class _Attend(torch.autograd.Function):
                 cost,
                 job.indptr,
             )
-        turned = transpose(job.indptr, job.indices, len(d_z))
+        turned = Rows(job.indptr, job.indices, job.prior).transpose(len(d_z))
         rest = (*turned, job, g, d_logit, d_src, d_z)
         spread(lambda a, b: kernels.backward_sources(a, b, *rest), len(d_z), cost, turned.indptr)
         d_z = dropped(d_z, ctx.how.feature_dropout, ctx.how.feature_key)

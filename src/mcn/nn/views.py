@@ -13,8 +13,8 @@ from mcn._jit import kernel
 from mcn.data.arrays import as_array
 from mcn.matrices import PageRankRows, Rows
 from mcn.nn import ops
+from mcn.nn._parallel import spread
 from mcn.nn._rng import derive, hash32, threshold
-from mcn.nn._work import spread
 from mcn.nn.features import SparseFeatures, sparse_features
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
 
+from mcn import _memory
+from mcn._memory import human_bytes
 from mcn.matrices import stack_size
-from mcn.matrices.size import default_memory_limit, human_bytes
 from mcn.motifs import MotifCounts
 from mcn.store import GraphStore
 from mcn.train.auto.config import AutoConfig
@@ -51,11 +50,7 @@ def free_bytes(device: str = "cpu") -> float:
     """Memory that is free on this machine, as far as it tells; else what stored matrices may take."""
     if device == "cuda":
         return float(torch.cuda.mem_get_info()[0])
-    try:
-        found = re.search(r"MemAvailable:\s+(\d+) kB", Path("/proc/meminfo").read_text())
-    except OSError:
-        found = None
-    return float(found[1]) * 1024 if found else default_memory_limit()
+    return _memory.free_bytes()
 
 
 def decide(config: Settings, counts: MotifCounts, free: float | None = None) -> Decision:

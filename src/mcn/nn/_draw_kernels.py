@@ -345,24 +345,16 @@ def row_tops(start: int, stop: int, step: int, csr: Any, tops: Any, scratch: Any
 
 
 @kernel
-def local_rows(
-    starts: Any, lengths: Any, columns: Any, values: Any, position: Any, src: Any, known: int, out: Any
-) -> int:
-    """Close up drawn rows and number their columns by position among the sources, new ones at the end.
+def local_rows(rows: Any, position: Any, src: Any, known: int, out: Any) -> int:
+    """Number the columns of drawn rows by position among the sources, new ones at the end.
 
     Returns the number of sources, of which there were `known` before.
     """
-    indptr, indices, weights = out
-    indptr[0] = 0
-    for r in range(lengths.size):
-        at = indptr[r]
-        for p in range(lengths[r]):
-            j = columns[starts[r] + p]
-            if position[j] < 0:
-                position[j] = known
-                src[known] = j
-                known += 1
-            indices[at + p] = position[j]
-            weights[at + p] = values[starts[r] + p]
-        indptr[r + 1] = at + lengths[r]
+    for p in range(rows.indices.size):
+        j = rows.indices[p]
+        if position[j] < 0:
+            position[j] = known
+            src[known] = j
+            known += 1
+        out[p] = position[j]
     return known
