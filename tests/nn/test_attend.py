@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from mcn._jit import kernel
 from mcn.matrices import Rows
 from mcn.nn import plain
-from mcn.nn._attend_kernels import exp
-from mcn.nn.attend import Attention, attend, head_logits
+from mcn.nn.attend import Attention, attend, exp, head_logits
 from tests.nn.graphs import dense_rows, grads, random_rows, threads
 
 

@@ -18,7 +18,7 @@ from mcn.nn.attend import PRIORS, Attention
 from mcn.nn.features import DenseRows, SparseFeatures, check_kind, is_sparse, sparse_features
 from mcn.nn.linear import first_numbers
 from mcn.nn.plain import Entries
-from mcn.nn.selector import Choices, Selector, epsilon_greedy, greedy, hashed_greedy, sample
+from mcn.nn.selector import Choices, Selector, epsilon_greedy, greedy, sample
 
 _INPUT, _COEFFICIENT, _FEATURE, _EXPLORE = range(4)  # what the keys below a layer's key are for
 
@@ -292,12 +292,10 @@ class MCNConv(torch.nn.Module):
         if key is None or (self.explore == "epsilon" and rate == 0.0):
             return greedy
         explore_key = derive(key, _EXPLORE)
-        generator = torch.Generator().manual_seed(explore_key >> 1)
         if self.explore == "sample":
+            generator = torch.Generator().manual_seed(explore_key >> 1)
             return lambda motif, step: sample(motif, step, generator)
-        if self.weight.device.type != "cpu":
-            return lambda motif, step: hashed_greedy(motif, step, rate, explore_key)
-        return lambda motif, step: epsilon_greedy(motif, step, rate, generator)
+        return lambda motif, step: epsilon_greedy(motif, step, rate, explore_key)
 
     def _aggregate(
         self,

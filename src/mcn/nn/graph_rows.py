@@ -83,12 +83,12 @@ class GraphRows(ABC):
             slots = np.flatnonzero(choice == option)
             where = (nodes[slots], slots, self.matrices[t])
             if further == 0:
-                kernels.draw_rows(code, fan, *where, self._roots(t), word, *out)
+                kernels.draw_rows(code, fan, *where, self._roots(t), word, out)
             else:
                 walks = self._walks[t]
                 tops = walks.tops[further] if len(walks.tops) else np.empty(0)
                 kernels.draw_walks(
-                    code, fan, further + 1, *where, walks.reach, tops, word, *out, self._walk_scratch
+                    code, fan, further + 1, *where, walks.reach, tops, word, out, self._walk_scratch
                 )
         return _closed_up(*out)
 
@@ -96,7 +96,7 @@ class GraphRows(ABC):
         """Draw at most `fan` neighbours of each node from its row of Ψ(A)."""
         out = _room_for(np.minimum(self.base.indptr[nodes + 1] - self.base.indptr[nodes], fan) + 1)
         where, word = (nodes, np.arange(len(nodes)), self.base), np.uint64(derive(key, 0))
-        kernels.draw_rows(self.base_psi, fan, *where, self._base_roots, word, *out)
+        kernels.draw_rows(self.base_psi, fan, *where, self._base_roots, word, out)
         return _closed_up(*out)
 
     def row_sums(self, option: int) -> NDArray[np.float64]:

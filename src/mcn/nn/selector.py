@@ -90,26 +90,12 @@ def greedy(motif: torch.Tensor, step: torch.Tensor) -> tuple[torch.Tensor, torch
 
 
 def epsilon_greedy(
-    motif: torch.Tensor, step: torch.Tensor, epsilon: float, generator: torch.Generator
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """Take the most probable motif and step, or with probability ε random ones, all equally likely."""
-    best_motif, best_step = greedy(motif, step)
-    n = len(motif)
-    explore = torch.rand(n, generator=generator) < epsilon
-    any_motif = torch.randint(motif.shape[1], (n,), generator=generator)
-    any_step = torch.randint(step.shape[1], (n,), generator=generator)
-    device = motif.device
-    explore = explore.to(device)
-    return (
-        torch.where(explore, any_motif.to(device), best_motif),
-        torch.where(explore, any_step.to(device), best_step),
-    )
-
-
-def hashed_greedy(
     motif: torch.Tensor, step: torch.Tensor, epsilon: float, key: int
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Do the same by hashes of (key, node), which a device makes for itself."""
+    """Take the most probable motif and step, or with probability ε random ones, all equally likely.
+
+    Hashes of (key, node) decide, which any device makes for itself.
+    """
     best_motif, best_step = greedy(motif, step)
     draws = [hash32_torch(len(motif), derive(key, number), motif.device) for number in range(3)]
     explore = draws[0] < threshold(epsilon)
