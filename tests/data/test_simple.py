@@ -206,7 +206,7 @@ def test_num_nodes_that_cannot_fit() -> None:
 
 
 def test_more_nodes_than_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(simple, "_memory", lambda: 10**6)
+    monkeypatch.setattr(simple, "total_bytes", lambda: 10**6)
     assert simple_graph([[0], [40_000]]).num_nodes == 40_001
     with pytest.raises(ValueError, match=r"^50,001 nodes take more memory than this machine has; compact"):
         simple_graph([[0], [50_000]])

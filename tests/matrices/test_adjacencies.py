@@ -7,46 +7,42 @@ import pytest
 import scipy.sparse as sp
 
 import mcn
-from mcn.matrices import MotifStack
-from mcn.matrices.adjacencies import adjacencies_from_counts, adjacencies_from_mapping
+from mcn.matrices import MotifStack, stack_size
 from tests.matrices.dense import edge_index, random_adjacency, triangles
 
 A = random_adjacency(20, 0.3, seed=3)
 
 
-def test_matrices_lie_below_each_other():
-    adj = adjacencies_from_mapping({"edge": A, "triangle": sp.csr_matrix(triangles(A))})
-    assert adj.motifs == ("edge", "triangle")
-    assert adj.indptr.size == 41
-    assert np.array_equal(adj.of(0).toarray(), A)
-    assert np.array_equal(adj.of(1).toarray(), triangles(A))
-    assert (adj.values > 0).all()
+def plain(stack: MotifStack, motif: str) -> np.ndarray:
+    """A_t of a stack whose Ψ adds the greatest entry of each row to the diagonal."""
+    dense = stack.matrix(motif).toarray()
+    np.fill_diagonal(dense, 0)
+    return dense
 
 
-def test_motifs_pick_and_order():
-    adj = adjacencies_from_mapping({"edge": A, "triangle": triangles(A)}, ["triangle"])
-    assert adj.motifs == ("triangle",)
-    assert np.array_equal(adj.of(0).toarray(), triangles(A))
-
-
-def test_counts_give_the_same_matrices():
+def test_counts_and_matrices_give_the_same_stack_in_the_order_asked_for():
     counts = mcn.count_motifs(edge_index(A), 20)
-    adj = adjacencies_from_counts(counts, ["triangle", "edge"])
-    assert np.array_equal(adj.of(0).toarray(), triangles(A))
-    assert np.array_equal(adj.of(1).toarray(), A)
+    own = {"triangle": sp.csr_matrix(triangles(A)), "edge": A}
+    for stack in (
+        MotifStack.from_counts(counts, ["triangle", "edge"], psi="row-max"),
+        MotifStack.from_adjacencies(own, psi="row-max"),
+    ):
+        assert stack.motifs == ("triangle", "edge")
+        assert np.array_equal(plain(stack, "triangle"), triangles(A))
+        assert np.array_equal(plain(stack, "edge"), A)
 
 
 def test_add_edges_reweights_every_motif_but_the_edge():
     counts = mcn.count_motifs(edge_index(A), 20)
-    adj = adjacencies_from_counts(counts, ["edge", "triangle"], add_edges=True)
-    assert np.array_equal(adj.of(0).toarray(), A)
-    assert np.array_equal(adj.of(1).toarray(), A + triangles(A))
+    stack = MotifStack.from_counts(counts, ["edge", "triangle"], psi="row-max", add_edges=True)
+    assert np.array_equal(plain(stack, "edge"), A)
+    assert np.array_equal(plain(stack, "triangle"), A + triangles(A))
 
 
 def test_scope_pairs_reaches_beyond_the_edges():
     path = np.array([[0, 1], [1, 2]])
-    adj = adjacencies_from_counts(mcn.count_motifs(path, 3), ["2-star"], scope="pairs")
-    assert adj.of(0).toarray().tolist() == [[0, 1, 1], [1, 0, 1], [1, 1, 0]]
+    stack = MotifStack.from_counts(mcn.count_motifs(path, 3), ["2-star"], psi="row-max", scope="pairs")
+    assert plain(stack, "2-star").tolist() == [[0, 1, 1], [1, 0, 1], [1, 1, 0]]
 
 
 @pytest.mark.parametrize(
@@ -73,7 +69,7 @@ def test_scope_pairs_reaches_beyond_the_edges():
 )
 def test_what_is_refused(matrices, motifs, text):
     with pytest.raises(ValueError, match=text):
-        adjacencies_from_mapping(matrices, motifs)
+        stack_size(matrices, motifs)
 
 
 HEAVY = np.array([[0, 1e15], [1e15, 0]])

@@ -11,8 +11,7 @@ from scipy import sparse
 
 from mcn.data import feature_tensor
 from mcn.data.sparse import checked_csr
-from mcn.matrices import PSI_NAMES, MotifStack, PageRankRows, apply_psi
-from mcn.matrices.pagerank import pagerank_rows, walk_weights
+from mcn.matrices import PSI_NAMES, MotifStack, PageRankRows, apply_psi, pagerank_rows, walk_weights
 from mcn.matrices.state import check_scale
 from tests.odd_tensors import csr_tensor
 

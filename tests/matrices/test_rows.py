@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcn.matrices import Rows
-from mcn.matrices.rows import gather_rows, rename_columns, transpose
 
 
 def as_rows(matrix: sp.csr_array) -> Rows:
@@ -27,7 +26,7 @@ def test_gathered_rows_are_the_rows(threads, times):
     numbers = rng.integers(
         0, 1000, 1000 * times
     )  # 12 times: more than 2 million entries, so threads are used
-    rows, expected = gather_rows(as_rows(matrix), numbers, threads), matrix[numbers]
+    rows, expected = as_rows(matrix).take(numbers, threads), matrix[numbers]
     assert np.array_equal(rows.indptr, expected.indptr)
     assert np.array_equal(rows.indices, expected.indices)
     assert np.array_equal(rows.values, expected.data)
@@ -39,17 +38,12 @@ def test_sums_are_one_per_row_and_zero_for_an_empty_one():
     assert rows.sums().dtype == np.float64
 
 
-def test_renamed_columns_ascend_targets_first():
-    # Sources of a block with the targets 5, 1, 3: these, then 0, 2, 4.
-    position = np.array([3, 1, 4, 2, 5, 0], np.int32)
-    rows = Rows(
-        np.array([0, 4, 4, 6]),
-        np.array([1, 2, 4, 5, 0, 3], np.int32),
-        np.array([10, 20, 40, 50, 0.5, 30], np.float32),
-    )
-    renamed = rename_columns(rows, position, 3)
-    assert renamed.indices.tolist() == [0, 1, 4, 5, 2, 3]
-    assert renamed.values.tolist() == [50, 10, 20, 40, 30, 0.5]
+def test_normalised_by_hand():
+    rows = Rows(np.array([0, 2, 3]), np.array([0, 2, 1], np.int32), np.array([6, 2, 5], np.float32))
+    scaled = rows.normalised(np.array([1.0, 25, 16]), np.array([9.0, 25]))
+    np.testing.assert_allclose(scaled.values, [6 / 3, 2 / (3 * 4), 5 / 25])
+    with pytest.raises(ValueError, match=r"positive, got 0\.0 at source 1"):
+        rows.normalised(np.array([1.0, 0, 16]), np.array([9.0, 25]))
 
 
 @given(st.integers(0, 8), st.integers(1, 8), st.integers(0, 1000))
@@ -57,10 +51,10 @@ def test_entries_land_in_their_column_in_row_order(rows: int, columns: int, seed
     dense = np.random.default_rng(seed).random((rows, columns)) < 0.4
     r, c = np.nonzero(dense)
     indptr = np.concatenate([[0], np.cumsum(dense.sum(1))]).astype(np.int64)
-    turned = transpose(indptr, c.astype(np.int32), columns)
+    turned = Rows(indptr, c.astype(np.int32), np.ones(len(c))).transpose(columns)
     assert turned.indptr.tolist() == np.concatenate([[0], np.cumsum(dense.sum(0))]).tolist()
     for column in range(columns):
         part = slice(turned.indptr[column], turned.indptr[column + 1])
-        assert turned.rows[part].tolist() == np.flatnonzero(dense[:, column]).tolist()
-        assert (c[turned.entries[part]] == column).all()
-        assert r[turned.entries[part]].tolist() == turned.rows[part].tolist()
+        assert turned.indices[part].tolist() == np.flatnonzero(dense[:, column]).tolist()
+        assert (c[turned.values[part]] == column).all()
+        assert r[turned.values[part]].tolist() == turned.indices[part].tolist()

@@ -53,6 +53,19 @@ def test_every_motif_of_the_catalogue_equals_the_dense_formula(psi):
             np.testing.assert_allclose(stack.matrix(name, k).toarray(), expected, rtol=1e-10)
 
 
+def test_powers_of_long_rows_equal_the_dense_power():
+    """Rows of a few columns among many and of most of them: columns are put in order in two ways."""
+    graph = random_adjacency(700, 0.004, seed=1)
+    stack = MotifStack.from_adjacencies({"edge": graph}, steps=5, psi="laplacian", materialize=False)
+    lengths = set()
+    for step in range(1, 6):
+        matrix = stack.matrix("edge", step)
+        expected = dense_psi(dense_power(graph, step), "laplacian")
+        np.testing.assert_allclose(matrix.toarray(), expected, rtol=1e-12)
+        lengths |= set(np.diff(matrix.indptr).tolist())
+    assert min(lengths) * 8 < 700 / 64 < max(lengths) * 8
+
+
 @pytest.mark.parametrize("scope", ["edges", "pairs"])
 def test_scope_and_added_edges_reach_the_matrices(scope):
     counts = mcn.count_motifs(edge_index(A), 30)

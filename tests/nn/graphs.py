@@ -50,8 +50,11 @@ def random_rows(num_dst: int, num_src: int, seed: int, empty: bool = True) -> Ro
 
 
 def dense_rows(rows: Rows, num_src: int) -> np.ndarray[Any, Any]:
-    shape = (len(rows.indptr) - 1, num_src)
-    return sp.csr_array((rows.values, rows.indices, rows.indptr), shape=shape).toarray()
+    return rows.matrix(num_src).toarray()
+
+
+def dense_features(x: SparseFeatures) -> torch.Tensor:
+    return torch.from_numpy(x.rows.matrix(x.shape[1]).toarray())
 
 
 def random_features(n: int, columns: int, seed: int, dtype: Any = np.float32) -> SparseFeatures:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mcn._jit import kernel
 from mcn.matrices import Rows
 from mcn.nn import plain
-from mcn.nn.attend import Attention, attend, head_logits
+from mcn.nn.attend import Attention, attend, exp, head_logits
 from tests.nn.graphs import dense_rows, grads, random_rows, threads
 
 
@@ -123,3 +126,31 @@ def test_bits_of_the_logits_do_not_depend_on_threads() -> None:
             src, dst = head_logits(z, a, b, 15_000)
             results.append([src, dst, *grads(torch.cat([src, dst]), z, a, b)])
     assert all(torch.equal(x, y) for x, y in zip(*results, strict=True))
+
+
+@kernel
+def _all(x: Any, out: Any) -> None:
+    for n in range(x.shape[0]):
+        out[n] = exp(x[n])
+
+
+def test_the_exponential_of_float32_to_the_last_bits() -> None:
+    x = np.concatenate([-np.logspace(-8, np.log10(86.9), 5000), [0.0]]).astype(np.float32)
+    out = np.empty_like(x)
+    _all(x, out)
+    assert np.abs(out / np.exp(x.astype(np.float64)) - 1).max() < 2.5e-7
+
+
+def test_the_exponential_far_below() -> None:
+    x = np.array([-88, -1000, -np.inf], np.float32)
+    out = np.empty_like(x)
+    _all(x, out)
+    assert out.tolist() == [0, 0, 0]
+
+
+def test_the_exponential_of_float64_is_the_librarys() -> None:
+    x = -np.abs(np.random.default_rng(0).standard_normal(100))
+    out = np.empty_like(x)
+    _all(x, out)
+    assert np.abs(out - np.exp(x)).max() < 1e-15
+    assert exp(np.float64(-1.0)) == np.exp(-1.0)

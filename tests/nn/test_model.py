@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import pickle
 from itertools import pairwise
 from typing import Any
 
@@ -14,6 +15,7 @@ from torch_geometric.nn import GATConv
 
 from mcn.nn import MCN, MCNConv, ops
 from mcn.nn.features import SparseFeatures
+from mcn.nn.model import ReceptiveFields, node_ids
 from tests.nn.graphs import edge_index, grads, random_features, random_stack, threads
 
 ROWS = np.array([17, 3, 44, 59])
@@ -231,3 +233,33 @@ def test_bits_on_wide_dense_features_do_not_depend_on_threads() -> None:
         with threads(count):
             results.append(_passes(model, x, stack, np.arange(0, 900, 2)))
     assert all(torch.equal(a, b) for a, b in zip(*results, strict=True))
+
+
+def test_receptive_fields_are_remembered() -> None:
+    stack, cache = random_stack(motifs=2), ReceptiveFields()
+    first = cache.blocks(stack, np.array([1, 2]), (None, None))
+    assert cache.blocks(stack, np.array([1, 2]), (None, None)) is first
+    assert cache.blocks(stack, np.array([1, 2]), (0, 0)) is not first
+    assert cache.blocks(random_stack(motifs=2), np.array([1, 2]), (None, None)) is not first
+    for node in range(5):
+        cache.blocks(stack, np.array([node]), (None, None))
+    assert cache.blocks(stack, np.array([1, 2]), (None, None)) is not first
+    assert not copy.deepcopy(cache)._entries
+    assert not pickle.loads(pickle.dumps(cache))._entries
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [[1, 3], np.array([1, 3], np.int32), torch.tensor([1, 3]), np.array([0, 1, 0, 1], bool),
+     torch.tensor([False, True, False, True])],
+)  # fmt: skip
+def test_forms_of_node_ids(rows: Any) -> None:
+    ids = node_ids(rows)
+    assert ids.dtype == np.int64
+    assert ids.tolist() == [1, 3]
+
+
+@pytest.mark.parametrize("rows", [[], [0.5], [[1]], np.zeros(4, bool)])
+def test_what_node_ids_are_refused(rows: Any) -> None:
+    with pytest.raises(ValueError, match="rows: expected"):
+        node_ids(rows)

@@ -13,8 +13,8 @@ from mcn._jit import kernel
 from mcn.baselines._random_propagation import Propagation, fill_keep, propagate_views
 from mcn.baselines.task import Task
 from mcn.data import feature_csr, feature_tensor
+from mcn.nn._parallel import spread
 from mcn.nn._rng import derive
-from mcn.nn._work import spread
 from mcn.nn.features import sparse_features
 from mcn.nn.sparse_linear import sparse_linear
 

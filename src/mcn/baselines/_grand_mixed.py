@@ -14,12 +14,12 @@ import torch
 from numpy.typing import NDArray
 
 from mcn._jit import kernel
+from mcn.baselines._add_rows import ROWS, add_rows
 from mcn.baselines._random_propagation import Propagation
 from mcn.baselines.task import Task
 from mcn.data import feature_csr
+from mcn.nn._parallel import spread
 from mcn.nn._rng import derive, hash32, threshold
-from mcn.nn._vectors import ROWS, add_rows
-from mcn.nn._work import spread
 
 _TILE = 64  # nodes that are filled together: wide enough for vectors, and a tile of P stays near a core
 

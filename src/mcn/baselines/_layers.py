@@ -10,7 +10,6 @@ import scipy.sparse as sp
 import torch
 from numpy.typing import NDArray
 
-from mcn.matrices.rows import Rows, gather_rows
 from mcn.nn import linear
 from mcn.nn._rng import torch_key
 from mcn.nn.features import SparseFeatures, is_sparse, sparse_features
@@ -34,8 +33,8 @@ class InputLinear(torch.nn.Module):
             return whole
         if isinstance(self._x, torch.Tensor):
             return self._x[torch.from_numpy(nodes)]
-        x = self._x
-        return SparseFeatures(*gather_rows(Rows(x.indptr, x.indices, x.values), nodes, 1), x.shape[1])
+        indptr, indices, values = self._x.rows.take(nodes)
+        return SparseFeatures(indptr, indices, values, self._x.shape[1])
 
     def forward(self, x: torch.Tensor | SparseFeatures | None = None) -> torch.Tensor:
         """All rows, or those that `rows` gave."""

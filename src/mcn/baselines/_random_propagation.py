@@ -10,10 +10,10 @@ import torch
 from numpy.typing import NDArray
 
 from mcn._jit import kernel
+from mcn.baselines._add_rows import ROWS, add_rows
 from mcn.baselines._arrays import adjacency, symmetric
 from mcn.baselines.task import Task
 from mcn.nn._rng import hash32, threshold
-from mcn.nn._vectors import ROWS, add_rows
 
 
 @kernel

@@ -15,7 +15,7 @@ from mcn.baselines._fit import DROPOUT, HIDDEN, fit_scores, gcn_optimizer, seede
 from mcn.baselines._layers import InputLinear, dropout
 from mcn.baselines.registry import register
 from mcn.baselines.task import Task
-from mcn.nn._work import run
+from mcn.nn._parallel import run
 
 KERNELS = 3
 

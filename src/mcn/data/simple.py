@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mcn._jit import kernel
+from mcn._memory import total_bytes
 from mcn.data.arrays import as_array, as_integer
 from mcn.data.border import MAX_NODES, NO_MEMORY
 from mcn.data.sparse import check_csr
@@ -151,17 +151,9 @@ def _num_nodes(source: NDArray[Any], target: NDArray[Any], num_nodes: int | None
         )
     if n > MAX_NODES:
         raise ValueError(f"{n:,} nodes: at most 2**31 = {MAX_NODES:,} are supported; compact the ids first")
-    if n * _NODE_BYTES > _memory():
+    if n * _NODE_BYTES > total_bytes():
         raise ValueError(f"{n:,} nodes take more memory than this machine has; compact the ids first")
     return n
-
-
-def _memory() -> int:
-    """Bytes of memory that this machine has; without limit where it does not say."""
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):  # pragma: no cover - not on this platform
-        return 2**63
 
 
 def _where(source: NDArray[Any], target: NDArray[Any], value: int) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from mcn.nn import Choices
-from mcn.nn.on_device import Entries
+from mcn.nn.plain import Entries
 from mcn.train.loop import below, shapes
 
 

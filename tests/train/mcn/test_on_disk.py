@@ -11,7 +11,7 @@ import torch
 
 import mcn
 from mcn.matrices import PSI_NAMES
-from mcn.nn.store_rows import StoreRows, store_features
+from mcn.nn.graph_rows import StoreRows, store_features
 from mcn.train import MCNConfig, fit, prepare
 from mcn.train.recipes import work_of
 from tests.train.graphs import small_graph

@@ -124,6 +124,33 @@ def test_bad_depth_and_bad_choice():
         stack.block([4, 5]).select(np.zeros(30, int))
 
 
+def test_a_block_of_long_rows_ascends_by_position():
+    """Rows of more than 32 entries are sorted in another way than short ones."""
+    A = random_adjacency(120, 0.6, seed=3)
+    stack = MotifStack.from_adjacencies({"edge": A}, psi="row-max")
+    targets = np.array([90, 5, 33])
+    block = stack.block(targets)
+    dense = rows_to_dense(block.select(None), block.num_src)
+    assert np.array_equal(dense, stack.matrix("edge").toarray()[targets][:, block.src].astype(np.float32))
+
+
+def test_a_pinned_block_holds_just_what_its_rows_reach():
+    stack = make(random_adjacency(60, 0.1, seed=2), "row-max")
+    targets = np.array([4, 50, 59])
+    for choice in range(4):
+        block = stack.pinned_block(targets, choice)
+        full = rows_to_dense(stack.select(np.full(60, choice)), 60)
+        assert block.src[:3].tolist() == targets.tolist()
+        assert set(block.src) == set(np.flatnonzero(full[targets].any(0))) | set(targets)
+        assert np.array_equal(rows_to_dense(block.select(), block.num_src), full[targets][:, block.src])
+        degrees = full.astype(float).sum(1)
+        np.testing.assert_allclose(block.degrees, degrees[block.src], rtol=1e-6)
+        scaled = (full / np.sqrt(np.outer(degrees, degrees)))[targets][:, block.src]
+        np.testing.assert_allclose(rows_to_dense(block.normalised, block.num_src), scaled, rtol=1e-6)
+    with pytest.raises(ValueError, match="pinned to 3, got"):
+        block.select(np.zeros(3, np.int64))
+
+
 @pytest.fixture
 def sources() -> list[RowSource]:
     A = random_adjacency(25, 0.2, seed=8)

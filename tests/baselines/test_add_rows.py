@@ -9,7 +9,7 @@ import pytest
 from numba.core.errors import TypingError
 
 from mcn._jit import kernel
-from mcn.nn._vectors import ROWS, add_rows
+from mcn.baselines._add_rows import ROWS, add_rows
 
 
 @kernel

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from mcn._threads import num_kernel_threads, run_chunks
+from mcn._threads import kernel_threads, num_kernel_threads, run_chunks
 
 # Multiply-adds below which starting threads costs more than they save (about a millisecond of work).
 _SHARE = 4_000_000
@@ -47,6 +48,21 @@ def spread(
         bounds[0], bounds[-1] = 0, size
         bounds = np.maximum.accumulate(np.minimum(bounds, size))
     run_chunks(lambda _worker, start, stop: work(start, stop), [int(b) for b in bounds], threads)
+
+
+@contextmanager
+def one_torch_thread() -> Iterator[None]:
+    """Keep torch's own sums in one order whatever the machine; our kernels keep its threads."""
+    threads = torch.get_num_threads()
+    if threads == 1:
+        yield
+        return
+    torch.set_num_threads(1)
+    try:
+        with kernel_threads(num_kernel_threads(threads)):
+            yield
+    finally:
+        torch.set_num_threads(threads)
 
 
 class _Forgetful:

@@ -1,4 +1,4 @@
-"""What kernels write by hand in the compiler's own language: vectors of numbers that stay in registers."""
+"""`add_rows`, a sum of rows that stays in registers, written in the compiler's own language."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ROWS = 2 * _WIDE
 """Width of what `add_rows` adds."""
 
 
-class Vectors:
+class _Vectors:
     """Loads, stores and multiply-adds of vectors of one kind, at one place of the code."""
 
     def __init__(self, builder: Any, number: Any, size: int, lanes: int) -> None:
@@ -29,10 +29,6 @@ class Vectors:
     def slot(self) -> Any:
         """Return a place for a sum; the compiler makes a register of it."""
         return cgutils.alloca_once(self._builder, self.kind)
-
-    def zero(self) -> Any:
-        """Return the vector of zeros."""
-        return ir.Constant(self.kind, [0.0] * self._lanes)
 
     def place(self, array: Any, position: Any, offset: int) -> Any:
         """Return the address of entries ``position + offset …`` of a flat array."""
@@ -86,7 +82,7 @@ def add_rows(
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         kinds = signature.args
         number = context.get_data_type(kinds[0].dtype)
-        vectors = Vectors(builder, number, context.get_abi_sizeof(number), _WIDE)
+        vectors = _Vectors(builder, number, context.get_abi_sizeof(number), _WIDE)
         values, rows, table, out = (
             context.make_array(kinds[i])(context, builder, arguments[i]).data for i in (0, 1, 4, 7)
         )

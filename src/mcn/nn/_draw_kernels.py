@@ -109,19 +109,7 @@ def _put_loop(i: int, weight: float, at: int, used: int, to_columns: Any, to_val
 
 
 @kernel
-def draw_rows(
-    psi: int,
-    fan: int,
-    nodes: Any,
-    slots: Any,
-    csr: Any,
-    roots: Any,
-    key: Any,
-    starts: Any,
-    to_columns: Any,
-    to_values: Any,
-    lengths: Any,
-) -> None:
+def draw_rows(psi: int, fan: int, nodes: Any, slots: Any, csr: Any, roots: Any, key: Any, out: Any) -> None:
     """Draw at most `fan` neighbours of each node from its row of Ψ(A): all of them if there are no more.
 
     Neighbours are drawn without replacement, each with a probability proportional to its weight (to 1 if Ψ is
@@ -133,8 +121,10 @@ def draw_rows(
         csr: indptr, indices and values of A, columns ascending; entries of value 0 are no neighbours. Without
             values, all are 1.
         roots: √D_jj of eq:k5 for every node, read by ``symmetric`` alone.
+        out: where each row starts, columns, values, and the lengths of the rows.
     """
     indptr, indices, values = csr
+    starts, to_columns, to_values, lengths = out
     weighted = values.size > 0
     for r in range(nodes.size):
         i, slot = nodes[r], slots[r]
@@ -255,10 +245,7 @@ def draw_walks(
     reach: Any,
     tops: Any,
     key: Any,
-    starts: Any,
-    to_columns: Any,
-    to_values: Any,
-    lengths: Any,
+    out: Any,
     scratch: Any,
 ) -> None:
     """Draw entries of each node's row of Ψ(A^k), k = `step`, as the ends of `fan` weighted walks of k steps.
@@ -273,6 +260,7 @@ def draw_walks(
     The other arguments are those of `draw_rows`; a row needs room for ``fan + 1`` entries.
     """
     indptr, indices, values = csr
+    starts, to_columns, to_values, lengths = out
     weighted = values.size > 0 and psi != UNWEIGHTED
     ways, other, touched = scratch
     for r in range(nodes.size):
@@ -345,24 +333,16 @@ def row_tops(start: int, stop: int, step: int, csr: Any, tops: Any, scratch: Any
 
 
 @kernel
-def local_rows(
-    starts: Any, lengths: Any, columns: Any, values: Any, position: Any, src: Any, known: int, out: Any
-) -> int:
-    """Close up drawn rows and number their columns by position among the sources, new ones at the end.
+def local_rows(rows: Any, position: Any, src: Any, known: int, out: Any) -> int:
+    """Number the columns of drawn rows by position among the sources, new ones at the end.
 
     Returns the number of sources, of which there were `known` before.
     """
-    indptr, indices, weights = out
-    indptr[0] = 0
-    for r in range(lengths.size):
-        at = indptr[r]
-        for p in range(lengths[r]):
-            j = columns[starts[r] + p]
-            if position[j] < 0:
-                position[j] = known
-                src[known] = j
-                known += 1
-            indices[at + p] = position[j]
-            weights[at + p] = values[starts[r] + p]
-        indptr[r + 1] = at + lengths[r]
+    for p in range(rows.indices.size):
+        j = rows.indices[p]
+        if position[j] < 0:
+            position[j] = known
+            src[known] = j
+            known += 1
+        out[p] = position[j]
     return known
