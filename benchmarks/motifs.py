@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mcn.data import generators
-from mcn.data.simple import simple_graph
+from mcn.data.csr_graph import simple_graph
 from mcn.motifs import count_motifs, kernels
 from mcn.motifs.enumerate import enumerate_edges
 from mcn.motifs.orient import orient

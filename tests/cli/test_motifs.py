@@ -17,7 +17,7 @@ import pytest
 
 import mcn as package
 from mcn.cli.main import main
-from mcn.data.layout import PLANETOID_SUMS, planetoid_folders
+from mcn.data.datasets import PLANETOID_SUMS, planetoid_folders
 from tests.cli.conftest import Run, refused
 
 

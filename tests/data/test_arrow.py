@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mcn.data.arrow import read_arrow
+from mcn.data.tables import read_arrow
 
 pa = pytest.importorskip("pyarrow")
 feather, parquet = pytest.importorskip("pyarrow.feather"), pytest.importorskip("pyarrow.parquet")

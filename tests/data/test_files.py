@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from mcn.data.files import check_sum, locate, not_found, places, read_checked, store
+from mcn.data.datasets import check_sum, locate, not_found, places, read_checked, store
 
 
 def test_places_are_root_then_environment_then_cache(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:

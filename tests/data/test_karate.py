@@ -3,7 +3,7 @@ from __future__ import annotations
 import networkx
 import torch
 
-from mcn.data.karate import load_karate
+from mcn.data.datasets.karate import load_karate
 
 
 def test_equal_to_networkx() -> None:

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mcn.data.cells import RawTable, number_cells
-from mcn.data.node_table import NodeTable, node_table, read_table
+from mcn.data.node_table import NodeTable, RawTable, node_table, number_cells, read_table
 
 
 def _read(tmp_path: Path, text: str, **options: object) -> NodeTable:
@@ -131,6 +130,6 @@ def test_plain_numbers_are_the_careful_ones(cells: list[str]) -> None:
 
     quick = read()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("mcn.data.cells.plain_numbers", lambda _: None)
+        patch.setattr("mcn.data.node_table.plain_numbers", lambda _: None)
         careful = read()
     assert repr(quick) == repr(careful)  # NaN, too

@@ -14,7 +14,7 @@ from scipy import sparse
 from torch_geometric.data import Data
 
 import mcn
-from mcn.data.arrow import cell_text
+from mcn.data.tables import cell_text
 
 COLUMNS = {"source": ["ann", "bob", "bob"], "target": ["bob", "eve", "ann"], "w": [1.5, 2.0, 0.5]}
 NODES = {"id": ["eve", "bob", "ann"], "label": ["x", None, "y"], "age": [1.0, float("nan"), 3.0]}
@@ -145,50 +145,7 @@ def test_arrow_files_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
             mcn.load_graph(tmp_path / file)
 
 
-def test_formats_of_pyarrow_need_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mcn.data.arrow.arrow", lambda name="pyarrow": None)
-    (tmp_path / "e.parquet").write_bytes(b"")
-    with pytest.raises(
-        ValueError, match=r"e\.parquet: reading this format needs pyarrow; pip install 'mcn\[fast\]'"
-    ):
-        mcn.load_graph(tmp_path / "e.parquet")
-    (tmp_path / "e.csv").write_text("".join(f"user{i},user{i + 1}\n" for i in range(60_000)))
-    assert mcn.load_graph(tmp_path / "e.csv").num_nodes == 60_001
-
-
-def test_large_text_reads_alike_and_names_lines(tmp_path: Path) -> None:
-    pytest.importorskip("pyarrow")
-    lines = [f"user {i},user {(7 * i) % 60_000},{1 + i % 3}" for i in range(60_000)]
-    path = tmp_path / "e.csv"
-    path.write_text("\n".join(["source,target,w", *lines]))
-    data = mcn.load_graph(path, weights="w")
-    assert data.num_nodes == 60_000
-    assert data.node_ids.tolist() == sorted(data.node_ids.tolist())
-    first = data.edge_weight[(data.node_ids[data.edge_index[0]] == "user 1")]
-    assert 2 in first.tolist()  # line 3: user 1 to user 7, weight 2
-    for wrong, message in {
-        "x": "line 50002: 1 fields, expected 3 as in line 2: 'x'",
-        "a,,1": "line 50002: an empty node id",
-        "a,b,0": "line 50002: '0' in weight column 'w'; expected a positive finite number",
-        "a,b,inf": "line 50002: 'inf' in weight column 'w'",
-        "a,b,1_0": "line 50002: '1_0' in weight column 'w'",
-    }.items():
-        path.write_text("\n".join(["source,target,w", *lines[:50_000], wrong, *lines[50_000:]]))
-        with pytest.raises(ValueError, match=rf"e\.csv, {message}"):
-            mcn.load_graph(path, weights="w")
-
-
-def test_weights_of_text_files(tmp_path: Path) -> None:
-    path = tmp_path / "e.csv"
-    path.write_text("# c\nsource,target,kind,w\n1,2,x,0.5\n2,1,x,1\n2,3,y,4\n3,3,y,9\n")
-    data = mcn.load_graph(path, weights="w")
-    assert _weights(data) == {(1, 2): 1.5, (2, 1): 1.5, (2, 3): 4, (3, 2): 4}
-    assert "1 further column (weights) accepted, not used: the graph is unweighted" in data.report
-    with pytest.raises(ValueError, match=r"e\.csv: no weight column 'v' after the two ids"):
-        mcn.load_graph(path, weights="v")
-    path.write_text("1,2,0.5\n")
-    with pytest.raises(ValueError, match="no weight column 'w' after the two ids; the first line must name"):
-        mcn.load_graph(path, weights="w")
+def test_weights_of_other_files(tmp_path: Path) -> None:
     np.savez(tmp_path / "e.npz", edge=np.array([[0, 1]]))
     with pytest.raises(ValueError, match=r"a \.npz file has no columns to take weights from"):
         mcn.load_graph(tmp_path / "e.npz", weights="w")

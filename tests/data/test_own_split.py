@@ -9,8 +9,8 @@ import torch
 from torch_geometric.data import Data
 
 import mcn
-from mcn.data.cells import RawTable
-from mcn.data.own_split import SplitRequest, find_parts
+from mcn.data.node_table import RawTable
+from mcn.data.splits import SplitRequest, find_parts
 
 
 def _load(tmp_path: Path, header: str, rows: list[str], **options: Any) -> Data:

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
-from mcn.data.pickles import read_pickle
+from mcn.data.datasets.planetoid import read_pickle
 
 
 class Call:

@@ -9,8 +9,9 @@ import torch
 from torch_geometric.datasets import Planetoid
 
 from mcn.data import DatasetNotFound, feature_csr
-from mcn.data.layout import PLANETOID_SUMS, planetoid_folders
-from mcn.data.planetoid import load_planetoid
+from mcn.data.datasets.planetoid import SUMS as PLANETOID_SUMS
+from mcn.data.datasets.planetoid import folders as planetoid_folders
+from mcn.data.datasets.planetoid import load as load_planetoid
 
 from .serving import serve, unreachable
 

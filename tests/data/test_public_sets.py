@@ -16,9 +16,11 @@ from torch_geometric.utils import remove_self_loops, to_undirected
 
 import mcn
 from mcn.data import DatasetNotFound, check_data
-from mcn.data.drawn import load_drawn
-from mcn.data.heterophilous import load_heterophilous
-from mcn.data.layout import DRAWN_FOLDERS, DRAWN_SUMS, HETEROPHILOUS_SUMS
+from mcn.data.datasets.amazon_airports import FOLDERS as DRAWN_FOLDERS
+from mcn.data.datasets.amazon_airports import SUMS as DRAWN_SUMS
+from mcn.data.datasets.amazon_airports import load as load_drawn
+from mcn.data.datasets.heterophilous import SUMS as HETEROPHILOUS_SUMS
+from mcn.data.datasets.heterophilous import load as load_heterophilous
 
 from .serving import serve, unreachable
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import mcn
-from mcn.data import datasets
+from mcn.data import list_datasets
 
 NAMES = [
     "strong-ties", "karate", "cora", "citeseer", "pubmed", "dd6", "dd7", "texas", "wisconsin",
@@ -17,7 +17,7 @@ NAMES = [
 
 
 def test_listing_facts_are_those_of_the_loaded_sets(shared: Path, cache: Path) -> None:
-    listed = datasets(shared)
+    listed = list_datasets(shared)
     assert [info.name for info in listed] == NAMES
     for info in listed:
         data = mcn.load_dataset(info.name, shared)
@@ -31,10 +31,10 @@ def test_listing_facts_are_those_of_the_loaded_sets(shared: Path, cache: Path) -
 
 
 def test_listing_says_where_they_are(shared: Path, cache: Path) -> None:
-    here = {info.name: info.where for info in datasets(shared)}
+    here = {info.name: info.where for info in list_datasets(shared)}
     assert here["karate"] == "built in"
     assert here["cora"] == str(shared / "Planetoid" / "Cora" / "raw")
-    nowhere = {info.name: info.found for info in datasets()}
+    nowhere = {info.name: info.found for info in list_datasets()}
     assert nowhere["pubmed"] is None
     assert nowhere["dd6"] is None
 
@@ -63,7 +63,7 @@ def test_unknown_name_suggests_near_ones() -> None:
 
 def test_a_listing_does_not_import_torch() -> None:
     program = (
-        "import sys, mcn.data; mcn.data.datasets(); mcn.data.simple_graph; print('torch' in sys.modules)"
+        "import sys, mcn.data; mcn.data.list_datasets(); mcn.data.simple_graph; print('torch' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from mcn.data import SimpleGraph, simple, simple_graph
+from mcn.data import SimpleGraph, csr_graph, simple_graph
 
 EDGES = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=40)
 
@@ -206,7 +206,7 @@ def test_num_nodes_that_cannot_fit() -> None:
 
 
 def test_more_nodes_than_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(simple, "_memory", lambda: 10**6)
+    monkeypatch.setattr(csr_graph, "_memory", lambda: 10**6)
     assert simple_graph([[0], [40_000]]).num_nodes == 40_001
     with pytest.raises(ValueError, match=r"^50,001 nodes take more memory than this machine has; compact"):
         simple_graph([[0], [50_000]])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mcn.data import PlantedGraph, rmat_stream, simple_graph
-from mcn.data import streams as module
+from mcn.data import generators as module
 from mcn.motifs import count_motifs
 
 

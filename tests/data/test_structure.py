@@ -11,7 +11,7 @@ from torch_geometric.data import Data
 
 import mcn
 from mcn.data import SimpleGraph, check_data, degree_features, load_dataset, simple_graph, wl_features
-from mcn.data.structure import wl_colours
+from mcn.data.csr_graph import wl_colours
 
 
 @st.composite

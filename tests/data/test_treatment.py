@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import mcn
-from mcn.data.cells import RawTable
+from mcn.data.node_table import RawTable
 from mcn.data.treatment import Treatment, describe, fit_treatment
 
 CELLS = st.sampled_from(["", "NA", "?", "1", "0", "2.5", "-3e2", "7"])

@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from mcn.data import DatasetNotFound, load_dataset
-from mcn.data.layout import DD_FOLDERS
-from mcn.data.tu import load_dd
+from mcn.data.datasets.tu import DD_FOLDERS
+from mcn.data.datasets.tu import load as load_dd
 
 from .serving import serve, unreachable
 

@@ -8,7 +8,7 @@ import torch
 from torch_geometric.data import Data
 
 from mcn.data import simple_graph
-from mcn.data.weights import given_weights, weight_matrix
+from mcn.data.checks import given_weights, weight_matrix
 
 
 def weighted(edges: list[tuple[int, int]], weights: Any, name: str = "edge_weight", nodes: int = 4) -> Data:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mcn._flags import data_words
+from mcn._names import data_words
 from mcn.cli._compiling import compile_notice
 from mcn.cli._interrupt import resumable
 from mcn.cli._options import (

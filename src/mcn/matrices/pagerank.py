@@ -17,7 +17,7 @@ from scipy.sparse import csr_array, diags_array, eye_array, vstack
 from mcn._jit import kernel
 from mcn._threads import available_threads, run_chunks
 from mcn.data.arrays import as_array, as_integer, limit_threads
-from mcn.data.border import told
+from mcn.data.limits import told
 from mcn.matrices.adjacencies import check_edge_weights, check_matrix, check_motifs, weigh_edges
 from mcn.matrices.rows import Rows, gather_rows
 from mcn.matrices.size import MAX_STEPS

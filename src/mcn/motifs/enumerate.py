@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from mcn._jit import kernel
 from mcn._threads import available_threads, run_chunks
-from mcn.data.simple import SimpleGraph
+from mcn.data.csr_graph import SimpleGraph
 from mcn.motifs import kernels
 from mcn.motifs.orient import Oriented, orient
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mcn._ray import RETRIES, ClusterError, connect, import_ray
-from mcn.data.simple import SimpleGraph
+from mcn.data.csr_graph import SimpleGraph
 from mcn.motifs import kernels
 from mcn.motifs.enumerate import (
     CYCLES,

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mcn._files import atomic_write
-from mcn.data.border import reading
+from mcn.data.limits import reading
 from mcn.store.arrays import Entry, check_sum, open_array
 
 FILE = "counts.json"

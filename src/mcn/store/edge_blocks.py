@@ -16,8 +16,8 @@ from typing import IO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mcn.data.border import check_size, shown
 from mcn.data.edge_text import find_layout, parse_integers
+from mcn.data.limits import check_size, shown
 from mcn.data.text import data_lines, split_line
 
 _BOM = b"\xef\xbb\xbf"

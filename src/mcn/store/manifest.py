@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mcn._files import atomic_write
-from mcn.data.border import MAX_NODES, reading
+from mcn.data.limits import MAX_NODES, reading
 from mcn.store.arrays import Entry
 
 FILE = "manifest.json"

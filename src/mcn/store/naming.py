@@ -8,8 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from mcn.data.edge_list import id_array
-from mcn.data.edge_text import bad_number
+from mcn.data.edge_list import bad_number, id_array
 from mcn.data.text import is_integer
 from mcn.store.edge_blocks import Block
 

@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 
 from mcn._files import atomic_write
 from mcn.data.arrays import as_integer
-from mcn.data.bare import existing, isolated_note
-from mcn.data.border import MAX_NODES, reading, shown
-from mcn.data.edge_files import NETWORKX, TEXT, edge_format, read_edges, read_networkx
+from mcn.data.csr_graph import isolated_note
+from mcn.data.edge_files import TEXT, edge_format, read_edges
 from mcn.data.edge_list import further_note
 from mcn.data.graph import FeatureRequest, add_nodes, table_positions
+from mcn.data.limits import MAX_NODES, existing_file, reading, shown
 from mcn.data.node_table import NodeTable, node_table, read_table
-from mcn.data.own_split import SplitRequest
+from mcn.data.splits import SplitRequest
 from mcn.store.edge_blocks import Block, TextEdges
 from mcn.store.graph_store import GraphStore
 from mcn.store.manifest import FILE, Manifest, is_store
@@ -87,8 +87,8 @@ def pack_graph(
     """
     if as_integer(memory, "memory") < LEAST_MEMORY:
         raise ValueError(f"memory must be at least {LEAST_MEMORY:,} bytes, got {memory}")
-    path, target = existing(edges), Path(out).expanduser()
-    table_path = None if nodes is None else existing(nodes)
+    path, target = existing_file(edges), Path(out).expanduser()
+    table_path = None if nodes is None else existing_file(nodes)
     request = SplitRequest(split, split_by, folds, split_index, seed)
     table = None
     with reading(path, "not a readable graph", table_path or "nodes", target):
@@ -227,11 +227,8 @@ class _Reading:
     def _read_whole(self) -> int:
         """Formats that are read into memory; `MCN_MAX_BYTES` bounds them."""
         delimiter, header = self._layout
-        if edge_format(self._path) in NETWORKX:
-            found, _ = read_networkx(self._path)
-        else:
-            as_text = self._table is not None and self._table.ids.dtype == object
-            found = read_edges(self._path, delimiter=delimiter, header=header, as_text=as_text)
+        as_text = self._table is not None and self._table.ids.dtype == object
+        found = read_edges(self._path, delimiter=delimiter, header=header, as_text=as_text)
         self.notes, ends = found.notes, found.ends
         if self._table is None:
             self.ids = found.ids

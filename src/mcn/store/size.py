@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from mcn.data.border import shown
+from mcn.data.limits import shown
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _SIZE = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,6})?)\s*([KMGT]?)(i?)B?", re.IGNORECASE)

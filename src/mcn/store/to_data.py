@@ -9,7 +9,7 @@ import torch
 from scipy import sparse
 from torch_geometric.data import Data
 
-from mcn.data.border import NO_MEMORY
+from mcn.data.limits import NO_MEMORY
 from mcn.data.sparse import feature_tensor
 from mcn.data.treatment import Treatment
 from mcn.store.ids import TextIds

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from mcn.data.arrays import as_array, as_integer
-from mcn.data.border import MAX_NODES
-from mcn.data.simple import endpoints, made_simple
+from mcn.data.csr_graph import endpoints, made_simple
+from mcn.data.limits import MAX_NODES
 from mcn.data.sparse import check_csr
 from mcn.store.arrays import ArrayWriter, Entry, write_array
 from mcn.store.manifest import FILE, Manifest, is_store

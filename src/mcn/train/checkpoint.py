@@ -12,7 +12,7 @@ import torch
 from safetensors.torch import load, save
 
 from mcn._files import atomic_write
-from mcn.data.border import brief, read_bytes, told
+from mcn.data.limits import brief, read_bytes, told
 
 _FORMAT = "mcn-checkpoint-1"
 

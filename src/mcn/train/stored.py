@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from mcn.data.border import reading
+from mcn.data.limits import reading
 from mcn.data.treatment import Treatment
 from mcn.train.checkpoint import check_weights, load_weights
 from mcn.train.features import check_stored
