@@ -8,13 +8,14 @@ from typing import Any
 
 import networkx
 import numpy as np
+import pyarrow as pa
 import pytest
 import torch
+from pyarrow import feather, parquet
 from scipy import sparse
 from torch_geometric.data import Data
 
 import mcn
-from mcn.data.tables import cell_text
 
 COLUMNS = {"source": ["ann", "bob", "bob"], "target": ["bob", "eve", "ann"], "w": [1.5, 2.0, 0.5]}
 NODES = {"id": ["eve", "bob", "ann"], "label": ["x", None, "y"], "age": [1.0, float("nan"), 3.0]}
@@ -108,9 +109,6 @@ def test_what_is_no_graph(thing: object) -> None:
 
 @pytest.mark.parametrize("suffix", ["parquet", "feather", "arrow"])
 def test_arrow_files(suffix: str, tmp_path: Path) -> None:
-    pa = pytest.importorskip("pyarrow")
-    from pyarrow import feather, parquet
-
     def write(columns: dict[str, list[Any]], path: Path) -> Path:
         (parquet.write_table if suffix == "parquet" else feather.write_feather)(pa.table(columns), str(path))
         return path
@@ -131,20 +129,6 @@ def test_arrow_files(suffix: str, tmp_path: Path) -> None:
         mcn.load_graph(edges)
 
 
-def test_arrow_files_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pa = pytest.importorskip("pyarrow")
-    from pyarrow import feather, parquet
-
-    table = pa.table({"a": np.zeros(100_000, np.int64), "b": np.zeros(100_000, np.int64)})
-    parquet.write_table(table, str(tmp_path / "e.parquet"))
-    feather.write_feather(table, str(tmp_path / "e.feather"), compression="lz4")
-    monkeypatch.setenv("MCN_MAX_BYTES", "400000")
-    for file in ("e.parquet", "e.feather"):
-        assert (tmp_path / file).stat().st_size < 400_000
-        with pytest.raises(ValueError, match=rf"{file}: .* more than 400,000 bytes"):
-            mcn.load_graph(tmp_path / file)
-
-
 def test_weights_of_other_files(tmp_path: Path) -> None:
     np.savez(tmp_path / "e.npz", edge=np.array([[0, 1]]))
     with pytest.raises(ValueError, match=r"a \.npz file has no columns to take weights from"):
@@ -156,19 +140,75 @@ def test_weights_of_other_files(tmp_path: Path) -> None:
 
 
 def test_cells() -> None:
-    day = datetime.date(2024, 1, 31)
-    cells = [
-        None,
-        float("nan"),
-        True,
-        np.bool_(False),
-        3,
-        3.0,
-        0.1,
-        " x ",
-        day,
-        datetime.datetime(2024, 1, 31, 5),
-    ]
-    assert [cell_text(cell) for cell in cells] == [
+    """Values of a frame are read as the text that a CSV file would have."""
+    day, hour = datetime.date(2024, 1, 31), datetime.datetime(2024, 1, 31, 5)
+    cells = [None, float("nan"), True, np.bool_(False), 3, 3.0, 0.1, " x ", day, hour]
+    pandas = pytest.importorskip("pandas")
+    nodes = pandas.DataFrame({"id": range(len(cells)), "label": pandas.Series(cells, dtype=object)})
+    data = mcn.load_graph(networkx.path_graph(2), nodes, label="label", features=[])
+    assert [data.classes[y] if y >= 0 else "" for y in data.y] == [
         "", "", "true", "false", "3", "3", "0.1", "x", "2024-01-31", "2024-01-31T05:00:00",
     ]  # fmt: skip
+
+
+def _write(path: Path, table: Any, packing: str) -> Path:
+    if path.suffix == ".parquet":
+        parquet.write_table(table, path, compression=packing)
+    else:
+        feather.write_feather(table, path, compression="uncompressed" if packing == "none" else packing)
+    return path
+
+
+@pytest.mark.parametrize("packing", ["none", "lz4", "zstd"])
+@pytest.mark.parametrize("suffix", [".parquet", ".feather"])
+def test_every_packing_is_read(suffix: str, packing: str, tmp_path: Path) -> None:
+    named = pa.array(["x", "y", "x"]).dictionary_encode()
+    table = pa.table({"a": ["p", "q", "p"], "b": named, "c": [[1, 2], [], None], "d": [{"e": 1}] * 3})
+    data = mcn.load_graph(_write(tmp_path / f"t{suffix}", table, packing))
+    assert data.node_ids.tolist() == ["p", "q", "x", "y"]
+    assert data.edge_index.tolist() == [[0, 1, 2, 3], [2, 3, 0, 1]]
+
+
+ZEROS = pa.array(np.zeros(2**20, np.int64))
+LONG_TEXT = pa.DictionaryArray.from_arrays(pa.array(np.zeros(2000, np.int32)), pa.array(["x" * 10_000]))
+LISTS = pa.FixedSizeListArray.from_arrays(pa.nulls(10**8), 10**8)
+
+
+@pytest.mark.parametrize(
+    "column, name, packing, message",
+    [
+        (ZEROS, "t.parquet", "zstd", "holds rows that take"),
+        (ZEROS, "t.feather", "zstd", "unpacks to"),
+        (LONG_TEXT, "t.parquet", "zstd", "has values in column 'a' that take"),
+        (LONG_TEXT, "t.feather", "zstd", "has values in column 'a' that take"),
+        (LISTS, "t.feather", "none", "has values in column 'a' that take"),
+        (pa.nulls(10**6), "t.feather", "none", "holds rows that take"),
+    ],
+)
+def test_a_small_file_that_is_huge_in_memory_is_refused(
+    column: Any, name: str, packing: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MCN_MAX_BYTES", "1000000")
+    path = _write(tmp_path / name, pa.table({"a": column}), packing)
+    assert path.stat().st_size < 50_000
+    with pytest.raises(ValueError, match=rf"{name}: {message} more than 1,000,000 bytes; raise the limit"):
+        mcn.load_graph(path)
+
+
+def test_offsets_that_point_outside_are_refused(tmp_path: Path) -> None:
+    """pyarrow reads such a file without a word, and follows the offset when the text is asked for."""
+    texts = ["only", "a", "few", "words"]
+    path = _write(tmp_path / "t.feather", pa.table({"a": texts}), "none")
+    offsets = np.cumsum([0, *map(len, texts)]).astype("<i4").tobytes()
+    content = path.read_bytes()
+    assert content.count(offsets) == 1
+    path.write_bytes(content.replace(offsets, np.array([0, 4, 5, 8, 2**30], "<i4").tobytes()))
+    with pytest.raises(ValueError, match=r"t\.feather: not a readable \.feather file \(.*offset"):
+        mcn.load_graph(path)
+
+
+@pytest.mark.parametrize("content", [b"", b"ARROW1", b"FEA1" + bytes(20), b"1,2\n"])
+def test_other_files(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "t.feather").write_bytes(content)
+    with pytest.raises(ValueError, match=r"t\.feather: .* \(not a Feather file of version 2, or truncated"):
+        mcn.load_graph(tmp_path / "t.feather")
