@@ -32,9 +32,9 @@ from mcn.train.loop import Trainer, one_torch_thread
 from mcn.train.recipes import work_of
 
 COUNT = (
-    "mcn.data.simple.endpoints",
-    "mcn.data.simple._num_nodes",
-    "mcn.data.simple.SimpleGraph.__post_init__",
+    "mcn.data.csr_graph.endpoints",
+    "mcn.data.csr_graph._num_nodes",
+    "mcn.data.csr_graph.SimpleGraph.__post_init__",
     "mcn.motifs.counts.MotifCounts.__post_init__",
     "mcn.motifs.count._threads",
 )

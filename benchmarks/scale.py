@@ -28,7 +28,7 @@ from epoch import peak_bytes
 from training_stages import batches, full_batch, gat, predict
 
 import mcn
-from mcn.data.streams import PIECE, PlantedGraph, rmat_stream
+from mcn.data.generators import PIECE, PlantedGraph, rmat_stream
 
 DEGREE = 12  # edges per node that are drawn
 IN_MEMORY = 20_000_000  # edges up to which counting and training in memory are measured as well

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import mcn as package
-from mcn.data.layout import PLANETOID_SUMS, planetoid_folders
+from mcn.data.datasets import PLANETOID_SUMS, planetoid_folders
 from tests.cli.conftest import Run, refused
 
 

@@ -18,7 +18,7 @@ from scipy import sparse
 
 import mcn
 from mcn import GraphStore
-from mcn.data.simple import simple_graph
+from mcn.data.csr_graph import simple_graph
 
 EDGES = np.array([[0, 0, 1, 2, 2, 3, 1, 0], [1, 2, 2, 3, 3, 2, 1, 1]])
 

@@ -15,7 +15,7 @@ from torch_geometric.data import Data
 
 from mcn._names import one_of
 from mcn.baselines.task import Scorer, Task, published, task_from_data
-from mcn.data.weights import given_weights
+from mcn.data.checks import given_weights
 from mcn.motifs import MotifCounts
 from mcn.train.loop import fit
 from mcn.train.presets import dataset_config

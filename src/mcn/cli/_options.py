@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mcn._flags import data_flag
-from mcn._names import did_you_mean
+from mcn._names import data_flag, did_you_mean
 
 if TYPE_CHECKING:
     from mcn.store import GraphStore

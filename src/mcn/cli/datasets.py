@@ -16,10 +16,9 @@ def run(data_root: DataRoot = None, as_json: Json = False) -> None:
 
     Example: mcn datasets --data-root ~/graphs
     """
-    from mcn.data.files import places
-    from mcn.data.registry import datasets
+    from mcn.data.datasets import list_datasets, places
 
-    known = datasets(data_root)
+    known = list_datasets(data_root)
     folders = [str(place) for place in places(data_root)]
     if as_json:
         plain = ("name", "nodes", "edges", "classes", "source", "embedded")

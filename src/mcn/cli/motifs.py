@@ -115,11 +115,11 @@ def _read(
 
         store = GraphStore.open(str(graph))
         return store, None, [str(line) for line in store.about.get("report", [])], str(graph)
-    from mcn.data.bare import bare_dataset, bare_graph
+    from mcn.data import load_dataset_edges, load_edges
 
     name = ("karate" if dataset is None else dataset) if graph is None else str(graph)
-    bare = bare_dataset(name, data_root) if graph is None else bare_graph(graph)
-    return bare.graph, None, bare.report, name
+    edges = load_dataset_edges(name, data_root) if graph is None else load_edges(graph)
+    return edges.graph, None, edges.report, name
 
 
 def _on_disk(store: Any, folder: Path, resume: bool, given: dict[str, Any]) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mcn._flags import data_words
+from mcn._names import data_words
 from mcn.cli import _options as options
 from mcn.cli._terminal import (
     compile_notice,

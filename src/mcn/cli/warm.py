@@ -39,13 +39,13 @@ def run(as_json: options.Json = False) -> None:
 
 def _count(folder: Path) -> None:
     """Use what reading and counting need, on one thread and on two."""
-    from mcn.data.bare import bare_dataset, bare_graph
+    from mcn.data import load_dataset_edges, load_edges
     from mcn.motifs import count_motifs
 
     for name, text in (("edges.csv", EDGES), ("matrix.mtx", MATRIX)):
         (folder / name).write_text(text)
-        bare_graph(folder / name)
-    karate = bare_dataset("karate").graph
+        load_edges(folder / name)
+    karate = load_dataset_edges("karate").graph
     for threads in (1, 2):
         counts = count_motifs(karate.edge_index, karate.num_nodes, threads=threads)
         counts.totals()
@@ -70,9 +70,9 @@ def _train(folder: Path) -> None:
 
 def _place() -> Path | None:
     """Where compiled kernels are kept; None if they cannot be."""
-    from mcn.data import simple
+    from mcn.data import csr_graph
 
-    path = simple._build.stats.cache_path  # type: ignore[attr-defined]
+    path = csr_graph._build.stats.cache_path  # type: ignore[attr-defined]
     if path is None:
         return None
     folder = Path(path).parent  # each file of the package has a folder of its own in a cache

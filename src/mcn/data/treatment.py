@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from mcn._names import did_you_mean
 from mcn.data.arrays import is_finite
-from mcn.data.border import check_size, shown, told
-from mcn.data.cells import (
+from mcn.data.limits import check_size, shown, told
+from mcn.data.node_table import (
     BOOLEANS,
     EXPECTED,
     RawTable,

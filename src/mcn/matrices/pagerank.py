@@ -17,7 +17,7 @@ from scipy.sparse import csr_array, diags_array, eye_array, hstack, vstack
 from mcn._jit import kernel
 from mcn._threads import available_threads, run_chunks
 from mcn.data.arrays import as_array, as_integer, limit_threads
-from mcn.data.border import told
+from mcn.data.limits import told
 from mcn.matrices.adjacencies import (
     adjacency_of,
     check_edge_weights,

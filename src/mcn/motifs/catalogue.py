@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mcn._names import did_you_mean
-from mcn.data.border import told
+from mcn.data.limits import told
 
 Edges = tuple[tuple[int, int], ...]
 

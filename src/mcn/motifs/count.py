@@ -14,7 +14,7 @@ from mcn._jit import kernel
 from mcn._names import one_of
 from mcn._threads import available_threads
 from mcn.data.arrays import as_integer, limit_threads
-from mcn.data.simple import SimpleGraph, simple_graph
+from mcn.data.csr_graph import SimpleGraph, simple_graph
 from mcn.motifs.catalogue import stage_of_all
 from mcn.motifs.counts import MotifCounts
 from mcn.motifs.enumerate import enumerate_edges, enumerate_on_ray

@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 
 from mcn._files import atomic_write
 from mcn._threads import run_chunks
-from mcn.data.border import reading
-from mcn.data.npz import Archive
-from mcn.data.simple import SimpleGraph
+from mcn.data.csr_graph import SimpleGraph
+from mcn.data.limits import Archive, reading
 from mcn.motifs import derive
 from mcn.motifs.catalogue import (
     CATALOGUE,

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from mcn._jit import kernel
 from mcn._ray import RETRIES, ClusterError, connect, import_ray
 from mcn._threads import available_threads, run_chunks
-from mcn.data.simple import SimpleGraph
+from mcn.data.csr_graph import SimpleGraph
 from mcn.motifs import kernels
 from mcn.motifs.catalogue import CLIQUES, CYCLES, TRIANGLES
 from mcn.motifs.orient import Oriented, orient

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from mcn._jit import kernel
 from mcn._sort import sort_part
 from mcn._threads import run_chunks
-from mcn.data.simple import SimpleGraph
+from mcn.data.csr_graph import SimpleGraph
 
 
 class Oriented(NamedTuple):

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from mcn._jit import kernel
 from mcn.data.arrays import as_integer
-from mcn.data.border import MAX_NODES, NO_MEMORY, reading
-from mcn.data.simple import endpoints
+from mcn.data.csr_graph import endpoints
+from mcn.data.limits import MAX_NODES, NO_MEMORY, reading
 from mcn.store.manifest import Manifest, StoredArray, check_sum, is_store, open_array, read_manifest
 from mcn.store.write import EdgeSorter, Progress, finish_store, new_folder, write_rows
 

@@ -19,7 +19,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from mcn._files import atomic_write
-from mcn.data.border import MAX_NODES, reading, shown
+from mcn.data.limits import MAX_NODES, reading, shown
 
 FILE = "manifest.json"
 FORMAT, VERSION = "mcn-graph-store", 1

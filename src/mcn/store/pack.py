@@ -21,15 +21,15 @@ from torch_geometric.data import Data
 
 from mcn._files import write_text
 from mcn.data.arrays import as_integer
-from mcn.data.bare import existing, isolated_note
-from mcn.data.border import MAX_NODES, check_size, max_bytes, reading, shown
+from mcn.data.csr_graph import isolated_note
 from mcn.data.edge_files import TEXT, edge_format
-from mcn.data.edge_list import further_note, id_array
-from mcn.data.edge_text import bad_number, find_layout, parse_integers
+from mcn.data.edge_list import bad_number, further_note, id_array
+from mcn.data.edge_text import find_layout, parse_integers
 from mcn.data.graph import FeatureRequest, add_nodes, load_graph
+from mcn.data.limits import MAX_NODES, check_size, existing_file, max_bytes, reading, shown
 from mcn.data.node_table import NodeTable, node_table, read_table
-from mcn.data.own_split import SplitRequest
 from mcn.data.sparse import feature_csr
+from mcn.data.splits import SplitRequest
 from mcn.data.text import data_lines, is_integer, split_line
 from mcn.store.graph_store import GraphStore
 from mcn.store.manifest import FILE, StoredArray, is_store
@@ -84,8 +84,8 @@ def pack_graph(
     """
     if as_integer(memory, "memory") < LEAST_MEMORY:
         raise ValueError(f"memory must be at least {LEAST_MEMORY:,} bytes, got {memory}")
-    path, target = existing(edges), Path(out).expanduser()
-    table_path = None if nodes is None else existing(nodes)
+    path, target = existing_file(edges), Path(out).expanduser()
+    table_path = None if nodes is None else existing_file(nodes)
     options: dict[str, Any] = {
         **{"id": id, "label": label, "split": split, "split_index": split_index, "split_by": split_by},
         **{"folds": folds, "features": features, "scaling": scaling, "seed": seed},

@@ -21,7 +21,7 @@ from scipy import sparse
 from mcn._files import atomic_write
 from mcn._jit import kernel
 from mcn.data.arrays import as_array
-from mcn.data.simple import made_simple
+from mcn.data.csr_graph import made_simple
 from mcn.data.sparse import check_csr
 from mcn.store.manifest import FILE, Manifest, StoredArray, is_store, write_array
 

@@ -18,7 +18,7 @@ from torch_geometric.data import Data
 
 from mcn._csv import plain_cell, safe_cell
 from mcn._files import atomic_write
-from mcn.data.border import read_bytes, reading
+from mcn.data.limits import read_bytes, reading
 from mcn.matrices import Rows
 from mcn.train.metrics import all_scores, score
 from mcn.train.problem import class_names

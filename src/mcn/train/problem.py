@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from torch_geometric.data import Data
 
 from mcn.data import check_data
+from mcn.data.checks import weight_matrix
 from mcn.data.sparse import feature_csr
-from mcn.data.weights import weight_matrix
 from mcn.motifs import MotifCounts
 from mcn.store import GraphStore, node_data
 from mcn.train.recipes import work_of

@@ -17,7 +17,7 @@ from torch_geometric.data import Data
 
 from mcn import __version__
 from mcn._files import write_text
-from mcn.data.border import reading
+from mcn.data.limits import reading
 from mcn.data.treatment import Treatment
 from mcn.store import GraphStore, node_data
 from mcn.train.callbacks import Checkpoints, Fraction, JSONLines

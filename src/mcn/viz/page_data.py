@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mcn.data.border import read_bytes, reading
+from mcn.data.limits import read_bytes, reading
 from mcn.train.metrics import calibration
 from mcn.viz.explanation import PARTS, Explanation, Neighbourhood, Predictor
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 
-from mcn._flags import data_words
+from mcn._names import data_words
 from mcn.train.presets import dataset_config, default_recipe
 from mcn.train.run import Run
 from mcn.train.settings import Setting, Settings, declared

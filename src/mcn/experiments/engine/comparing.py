@@ -9,8 +9,8 @@ from torch_geometric.data import Data
 
 from mcn._names import did_you_mean
 from mcn.baselines.registry import TrainedMethod, check_methods, find_method
-from mcn.data.border import told
-from mcn.data.weights import given_weights
+from mcn.data.checks import given_weights
+from mcn.data.limits import told
 from mcn.experiments.engine.cells import result_row
 from mcn.experiments.engine.ledger import Ledger
 from mcn.experiments.engine.runner import run_units

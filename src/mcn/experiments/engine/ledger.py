@@ -15,7 +15,7 @@ from typing import Any
 
 from mcn._csv import safe_cell
 from mcn._files import Claim, atomic_write, try_claim
-from mcn.data.border import shown
+from mcn.data.limits import shown
 
 _APPLICATION = 0x6D636E31  # "mcn1", in the header of the file
 _COLUMNS = {

@@ -4,35 +4,60 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch_geometric.data import Data
 
-from mcn.data.border import read_bytes, reading
-from mcn.data.files import cache_folder, check_sum, fetch, locate, not_found, read_checked, store
-from mcn.data.layout import DD_FOLDERS, DD_SUMS, DD_WHOLE_FILES, DD_WHOLE_FOLDERS
-from mcn.data.simple import simple_graph
-from mcn.data.sparse import feature_tensor
+from mcn.data.csr_graph import simple_graph, wl_features
+from mcn.data.datasets import (
+    cache_folder,
+    check_sum,
+    fetch,
+    locate,
+    make_data,
+    not_found,
+    read_checked,
+    store,
+)
+from mcn.data.limits import read_bytes, reading
 from mcn.data.splits import random_split
-from mcn.data.structure import wl_features
 
-DD_HOME = "https://www.chrsmrrs.com/graphkerneldatasets/DD.zip"
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
+
+HOME = "https://www.chrsmrrs.com/graphkerneldatasets/DD.zip"
+# Graphs 6 and 7 of the TU set DD, cut out and numbered from 1, edges sorted by (second, first) end.
+DD_SUMS: dict[str, str] = {
+    "DD67_A.txt": "09678a4373ba42460eaa7bad74b5e2fe9381ce02375b1deaff09028d3fb0ff18",
+    "DD67_graph_indicator.txt": "f4759c83d7f50a3c80f0fc24f8dd79441a6bb762a2d12c2749020c7f7b2b9b63",
+    "DD67_graph_labels.txt": "ad0fadf63cc7cd779ce475e345bf4063565b63a3c2efef1eebc89790aaa6acba",
+    "DD67_node_labels.txt": "c8f45d5f1e7c9c96300a17db4965599c4e0e11dd215e0d38348acb1ce2a3c29d",
+}
+
+DD_FOLDERS = ("DD/DD67/raw", "DD67/raw")
+# The whole set, of which the two graphs can be cut out.
+DD_WHOLE_FOLDERS = ("DD/raw", "DD/DD/raw")
+DD_WHOLE_FILES = ("DD_A.txt", "DD_graph_indicator.txt", "DD_graph_labels.txt", "DD_node_labels.txt")
 _GRAPHS = {"dd6": 6, "dd7": 7}
 _LARGEST = 512 * 1024 * 1024
 
 
-def load_dd(
+def files_of(name: str) -> list[tuple[Sequence[str], Sequence[str]]]:
+    """Folders and the files that one of them must hold: those of the two graphs, or the whole set."""
+    return [(DD_FOLDERS, sorted(DD_SUMS)), (DD_WHOLE_FOLDERS, DD_WHOLE_FILES)]
+
+
+def load(
     name: str,
     root: str | Path | None = None,
     *,
     dense: bool = False,
     seed: int = 0,
     download: bool = True,
-    home: str = DD_HOME,
+    home: str = HOME,
 ) -> Data:
     """DD-6 or DD-7 as the paper uses them: 20 classes, features from 3 Weisfeiler–Lehman iterations.
 
@@ -40,17 +65,10 @@ def load_dd(
     """
     labels, edges = _parse(_files(root, download, home), _GRAPHS[name])
     y = np.unique(labels, return_inverse=True)[1].astype(np.int64)
-    graph = simple_graph(edges, len(y))
-    data = Data(
-        x=feature_tensor(wl_features(graph, iterations=3), dense=dense),
-        y=torch.from_numpy(y),
-        edge_index=torch.from_numpy(graph.edge_index),
-        num_nodes=len(y),
-    )
-    data.train_mask, data.val_mask, data.test_mask = random_split(y, train_per_class=15, seed=seed)
-    data.split_at_random = True
-    data.report = [graph.describe(), "features: one-hot colours of 3 Weisfeiler–Lehman iterations"]
-    return data
+    x = wl_features(simple_graph(edges, len(y)), iterations=3)
+    masks = random_split(y, train_per_class=15, seed=seed)
+    note = "features: one-hot colours of 3 Weisfeiler–Lehman iterations"
+    return make_data(x, y, edges, masks, dense=dense, notes=[note])
 
 
 def _files(root: str | Path | None, download: bool, home: str) -> dict[str, bytes]:

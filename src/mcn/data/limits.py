@@ -1,24 +1,30 @@
-"""The border for files: their size is bounded before memory is taken, and errors name the file.
+"""Limits for files from strangers: their size is bounded before memory is taken, and errors name the file.
 
-A file from a stranger may be damaged, or small on disk and huge in memory. The environment variable
-`MCN_MAX_BYTES` is the most that one file may take, unpacked (2 GiB if it is not set); raise it for graphs
-that are meant to be larger. Whatever a parser raises, `ValueError` or `OSError` comes out.
+Such a file may be damaged, or small on disk and huge in memory. The environment variable `MCN_MAX_BYTES` is
+the most that one file may take, unpacked (2 GiB if it is not set); raise it for graphs that are meant to be
+larger. Whatever a parser raises, `ValueError` or `OSError` comes out.
 """
 
 from __future__ import annotations
 
 import gzip
+import io
 import os
 import re
+import zipfile
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 _DEFAULT_BYTES = 2**31
 _CHUNK = 2**22
 _NODE_BYTES = 32  # what a node without edges takes at least: its id, its row pointers, its features
+_PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # what NumPy writes
 MAX_NODES = 2**31
 TOO_LARGE = "raise the limit with the environment variable MCN_MAX_BYTES if this is meant"
 NO_MEMORY = "does not fit into memory"
@@ -55,6 +61,25 @@ def check_nodes(path: object, count: int) -> None:
         )
 
 
+def existing_file(path: Any) -> Path:
+    """Return a path to a file that is there.
+
+    Raises:
+        ValueError: it is not a path.
+        FileNotFoundError: there is no such file.
+    """
+    if not isinstance(path, str | os.PathLike):
+        raise ValueError(
+            f"got a {type(path).__name__}; expected a path, a pandas or polars frame, a NetworkX or igraph "
+            "graph, or a SciPy sparse matrix"
+        )
+    with suppress(RuntimeError):  # a home folder of nobody: the name is taken as it is
+        path = Path(path).expanduser()
+    if not Path(path).is_file():
+        raise FileNotFoundError(f"{path}: no such file")
+    return Path(path)
+
+
 def read_bytes(path: Path) -> bytes:
     """Return a file's content, unpacked if its name ends in `.gz` or `.GZ`; at most `max_bytes` of it."""
     if path.suffix.lower() != ".gz":
@@ -77,6 +102,52 @@ def _bounded(stream: IO[bytes] | gzip.GzipFile, path: Path, does: str, expected:
         size += len(part)
         check_size(path, size, does)
     return b"".join(parts)
+
+
+class Archive:
+    """An `.npz` file whose arrays are read by NumPy when asked for, never unpickled, never beyond the limit.
+
+    Args:
+        path: the file, or what it is called in messages if its `content` is given.
+        content: its bytes, if they were read before.
+
+    Raises:
+        ValueError: damaged, packed in a way that NumPy does not use, or too large. The message is meant to be
+            put behind the file's name, as `reading` does.
+    """
+
+    def __init__(self, path: Path, content: bytes | None = None) -> None:
+        self._path = path
+        self._zip = zipfile.ZipFile(io.BytesIO(read_bytes(path) if content is None else content))
+        self._unpacked = 0
+        self.names = [name.removesuffix(".npy") for name in self._zip.namelist()]
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        member = self._zip.getinfo(f"{name}.npy")
+        if member.compress_type not in _PACKINGS or member.flag_bits & 1:
+            raise ValueError(f"{name!r} is packed or encrypted in a way that NumPy does not use")
+        self._unpacked += member.file_size
+        check_size(self._path, self._unpacked, "unpacks to")
+        with self._zip.open(member) as stream:  # asked for as many bytes as are announced, it unpacks no more
+            content = io.BytesIO(stream.read(member.file_size))
+        try:
+            array: NDArray[Any] = np.lib.format.read_array(content, allow_pickle=False)
+        except MemoryError:  # a shape of terabytes, or brackets inside brackets in the header
+            raise ValueError(f"{name!r} declares more than it holds") from None
+        if array.dtype.itemsize == 0 or content.read(1):
+            raise ValueError(f"{name!r} declares shape {list(array.shape)} of {array.dtype}, but holds more")
+        return array
+
+    def read(self, names: Collection[str]) -> dict[str, NDArray[Any]]:
+        """Read the arrays of these names.
+
+        Raises:
+            ValueError: one of them is not there.
+        """
+        missing = [name for name in names if name not in self.names]
+        if missing:
+            raise ValueError(f"there is no {', '.join(map(repr, missing))} in it")
+        return {name: self[name] for name in names}
 
 
 @contextmanager

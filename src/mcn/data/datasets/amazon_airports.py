@@ -1,32 +1,51 @@
-"""Public sets without a split of their own: Amazon Photo and the airports of the USA; theirs are drawn."""
+"""Amazon Photo (Shchur et al. 2018) and the airports of the USA (Ribeiro et al. 2017), as PyG reads them.
+
+They come without a split: it is drawn.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from scipy import sparse
-from torch_geometric.data import Data
 
-from mcn.data.border import reading
-from mcn.data.files import obtain
-from mcn.data.layout import DRAWN_FOLDERS, DRAWN_SUMS
-from mcn.data.npz import Archive
-from mcn.data.simple import simple_graph
-from mcn.data.sparse import check_csr, feature_tensor
+from mcn.data.datasets import make_data, obtain
+from mcn.data.limits import Archive, reading
+from mcn.data.sparse import check_csr
 from mcn.data.splits import share_split
 
-DRAWN_HOMES = {
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
+
+HOMES = {
     "amazon-photo": "https://raw.githubusercontent.com/shchur/gnn-benchmark/master/data/npz",
     "airports-usa": "https://raw.githubusercontent.com/leoribeiro/struc2vec/master/graph",
 }
+SUMS: dict[str, dict[str, str]] = {
+    "amazon-photo": {
+        "amazon_electronics_photo.npz": "4f552b0f6631b465c417b05db89d9d280fa7d01061b89fcc4602d88dd82ed22d"
+    },
+    "airports-usa": {
+        "labels-usa-airports.txt": "d4062ff3b3a67c3ae72b581bb68228433223e35d6f0b2d41844d197ad3772195",
+        "usa-airports.edgelist": "c73fec3eef27ed6d6ef4d8dfa7fd1604b959601a38d399eeaa1f87e8d8d58fc0",
+    },
+}
+FOLDERS: dict[str, tuple[str, ...]] = {
+    "amazon-photo": ("Amazon/Photo/raw", "Photo/raw"),
+    "airports-usa": ("Airports/usa/raw", "usa/raw"),
+}
 
 
-def load_drawn(
+def files_of(name: str) -> list[tuple[Sequence[str], Sequence[str]]]:
+    """Folders and the files that one of them must hold."""
+    return [(FOLDERS[name], sorted(SUMS[name]))]
+
+
+def load(
     name: str,
     root: str | Path | None = None,
     *,
@@ -35,7 +54,7 @@ def load_drawn(
     download: bool = True,
     home: str | None = None,
 ) -> Data:
-    """Amazon Photo or the airports of the USA, as in PyG; 60/20/20, stratified, drawn with seed `split`.
+    """Amazon Photo or the airports of the USA; 60/20/20, stratified by class, drawn with seed `split`.
 
     Raises:
         ValueError: `split` is negative, or a file is not what it should be.
@@ -43,22 +62,12 @@ def load_drawn(
     """
     if split < 0:
         raise ValueError(f"{name}: splits are drawn with the seeds 0, 1, 2, …; got split {split}")
-    sums = DRAWN_SUMS[name]
-    files = obtain(name, DRAWN_FOLDERS[name], sums, root, download, home or DRAWN_HOMES[name])
-    with reading(" and ".join(sums), f"not the files of {name}"):
+    files = obtain(name, FOLDERS[name], SUMS[name], root, download, home or HOMES[name])
+    with reading(" and ".join(files), f"not the files of {name}"):
         x, y, edges = _photo(files) if name == "amazon-photo" else _airports(files)
-        graph = simple_graph(edges, len(y))
-    data = Data(
-        x=feature_tensor(x, dense=dense),
-        y=torch.from_numpy(y),
-        edge_index=torch.from_numpy(graph.edge_index),
-        num_nodes=len(y),
-    )
-    part = torch.from_numpy(share_split(y, seed=split))
-    data.train_mask, data.val_mask, data.test_mask = part == 0, part == 1, part == 2
-    data.split_at_random = True
-    data.report = [graph.describe(), f"split: 60/20/20, stratified by class, drawn with seed {split}"]
-    return data
+    parts = share_split(y, seed=split)
+    note = f"split: 60/20/20, stratified by class, drawn with seed {split}"
+    return make_data(x, y, edges, [parts == part for part in range(3)], dense=dense, notes=[note])
 
 
 def _photo(files: Mapping[str, bytes]) -> tuple[Any, NDArray[np.int64], NDArray[np.int64]]:

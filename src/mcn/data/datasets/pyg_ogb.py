@@ -14,19 +14,17 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from mcn._names import did_you_mean
-from mcn.data.border import brief, check_size, shown
-from mcn.data.files import DatasetNotFound, cache_folder, places
-from mcn.data.simple import simple_graph
+from mcn.data.csr_graph import degree_features, simple_graph
+from mcn.data.datasets import DatasetNotFound, cache_folder, places
+from mcn.data.limits import brief, check_size, shown
 from mcn.data.sparse import feature_csr, feature_tensor
 from mcn.data.splits import share_split
-from mcn.data.structure import degree_features
 
-PREFIXES = ("pyg:", "ogb:")
 _MASKS = ("train_mask", "val_mask", "test_mask")
 _SPARSE_BELOW = 0.1
 
 
-def load_outside(
+def load_pyg_ogb(
     name: str, root: str | Path | None = None, *, split: int = 0, dense: bool = False, trust: bool = False
 ) -> Data:
     """A set that PyG or OGB reads, with simple edges and one split.

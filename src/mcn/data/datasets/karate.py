@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mcn.data.simple import SimpleGraph, simple_graph
+import numpy as np
+from scipy import sparse
+
+from mcn.data.csr_graph import SimpleGraph, simple_graph
+from mcn.data.datasets import make_data
+from mcn.data.splits import random_split
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
@@ -54,23 +59,8 @@ def load_karate(*, dense: bool = False, seed: int = 0) -> Data:
     A member's features are its identity (one-hot). Two members of each faction are drawn for training,
     the others are halved into validation and test.
     """
-    import torch
-    from scipy import sparse
-    from torch_geometric.data import Data
-
-    from mcn.data.sparse import feature_tensor
-    from mcn.data.splits import random_split
-
-    graph = karate_graph()
-    y = torch.tensor([0 if member in _MR_HI else 1 for member in range(34)])
-    data = Data(
-        x=feature_tensor(sparse.identity(34, format="csr"), dense=dense),
-        y=y,
-        edge_index=torch.from_numpy(graph.edge_index),
-        num_nodes=34,
-    )
-    data.train_mask, data.val_mask, data.test_mask = random_split(y, train_per_class=2, seed=seed)
-    data.split_at_random = True
+    y = np.array([0 if member in _MR_HI else 1 for member in range(34)])
+    masks = random_split(y, train_per_class=2, seed=seed)
+    data = make_data(sparse.identity(34, format="csr"), y, karate_graph().edge_index, masks, dense=dense)
     data.classes = ["Mr. Hi", "Officer"]
-    data.report = [graph.describe()]
     return data

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import mcn
-from mcn.data.border import brief, check_nodes, max_bytes, read_bytes, reading, shown, told
+from mcn.data.limits import brief, check_nodes, max_bytes, read_bytes, reading, shown, told
 
 
 @pytest.fixture

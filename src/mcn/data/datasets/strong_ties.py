@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from scipy import sparse
-from torch_geometric.data import Data
 
-from mcn.data.simple import simple_graph
-from mcn.data.sparse import feature_tensor
+from mcn.data.datasets import make_data
 from mcn.data.splits import random_split
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
 
 Adjacency = list[set[int]]
 _TRIES = 10_000
@@ -63,6 +65,8 @@ def strong_ties(
         test: test nodes.
         dense: features as a dense tensor.
     """
+    import torch
+
     _check(num_nodes, num_classes, strong_share, clique_size, num_words, words_per_node)
     rng = np.random.default_rng(seed)
     y = rng.permutation(np.arange(num_nodes) % num_classes)
@@ -81,20 +85,11 @@ def strong_ties(
     _add_open_ties(around, rng, y, outsiders, round(len(outsiders) * open_ties / 2), open_inside)
 
     pairs = [(u, v) for u, row in enumerate(around) for v in row if u < v]
-    graph = simple_graph(np.array(pairs, np.int64).reshape(-1, 2).T, num_nodes)
+    edges = np.array(pairs, np.int64).reshape(-1, 2).T
     words = _draw_words(rng, y, num_classes, num_words, words_per_node, own_words)
-    data = Data(
-        x=feature_tensor(words, dense=dense),
-        y=torch.from_numpy(y),
-        edge_index=torch.from_numpy(graph.edge_index),
-        num_nodes=num_nodes,
-    )
-    data.train_mask, data.val_mask, data.test_mask = random_split(
-        y, train_per_class=train_per_class, val=val, test=test, seed=seed
-    )
-    data.split_at_random = True
+    masks = random_split(y, train_per_class=train_per_class, val=val, test=test, seed=seed)
+    data = make_data(words, y, edges, masks, dense=dense)
     data.strong = torch.from_numpy(strong)
-    data.report = [graph.describe()]
     return data
 
 

@@ -8,13 +8,14 @@ from typing import Any
 
 import networkx
 import numpy as np
+import pyarrow as pa
 import pytest
 import torch
+from pyarrow import feather, parquet
 from scipy import sparse
 from torch_geometric.data import Data
 
 import mcn
-from mcn.data.arrow import cell_text
 
 COLUMNS = {"source": ["ann", "bob", "bob"], "target": ["bob", "eve", "ann"], "w": [1.5, 2.0, 0.5]}
 NODES = {"id": ["eve", "bob", "ann"], "label": ["x", None, "y"], "age": [1.0, float("nan"), 3.0]}
@@ -108,9 +109,6 @@ def test_what_is_no_graph(thing: object) -> None:
 
 @pytest.mark.parametrize("suffix", ["parquet", "feather", "arrow"])
 def test_arrow_files(suffix: str, tmp_path: Path) -> None:
-    pa = pytest.importorskip("pyarrow")
-    from pyarrow import feather, parquet
-
     def write(columns: dict[str, list[Any]], path: Path) -> Path:
         (parquet.write_table if suffix == "parquet" else feather.write_feather)(pa.table(columns), str(path))
         return path
@@ -131,64 +129,7 @@ def test_arrow_files(suffix: str, tmp_path: Path) -> None:
         mcn.load_graph(edges)
 
 
-def test_arrow_files_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pa = pytest.importorskip("pyarrow")
-    from pyarrow import feather, parquet
-
-    table = pa.table({"a": np.zeros(100_000, np.int64), "b": np.zeros(100_000, np.int64)})
-    parquet.write_table(table, str(tmp_path / "e.parquet"))
-    feather.write_feather(table, str(tmp_path / "e.feather"), compression="lz4")
-    monkeypatch.setenv("MCN_MAX_BYTES", "400000")
-    for file in ("e.parquet", "e.feather"):
-        assert (tmp_path / file).stat().st_size < 400_000
-        with pytest.raises(ValueError, match=rf"{file}: .* more than 400,000 bytes"):
-            mcn.load_graph(tmp_path / file)
-
-
-def test_formats_of_pyarrow_need_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mcn.data.arrow.arrow", lambda name="pyarrow": None)
-    (tmp_path / "e.parquet").write_bytes(b"")
-    with pytest.raises(
-        ValueError, match=r"e\.parquet: reading this format needs pyarrow; pip install 'mcn\[fast\]'"
-    ):
-        mcn.load_graph(tmp_path / "e.parquet")
-    (tmp_path / "e.csv").write_text("".join(f"user{i},user{i + 1}\n" for i in range(60_000)))
-    assert mcn.load_graph(tmp_path / "e.csv").num_nodes == 60_001
-
-
-def test_large_text_reads_alike_and_names_lines(tmp_path: Path) -> None:
-    pytest.importorskip("pyarrow")
-    lines = [f"user {i},user {(7 * i) % 60_000},{1 + i % 3}" for i in range(60_000)]
-    path = tmp_path / "e.csv"
-    path.write_text("\n".join(["source,target,w", *lines]))
-    data = mcn.load_graph(path, weights="w")
-    assert data.num_nodes == 60_000
-    assert data.node_ids.tolist() == sorted(data.node_ids.tolist())
-    first = data.edge_weight[(data.node_ids[data.edge_index[0]] == "user 1")]
-    assert 2 in first.tolist()  # line 3: user 1 to user 7, weight 2
-    for wrong, message in {
-        "x": "line 50002: 1 fields, expected 3 as in line 2: 'x'",
-        "a,,1": "line 50002: an empty node id",
-        "a,b,0": "line 50002: '0' in weight column 'w'; expected a positive finite number",
-        "a,b,inf": "line 50002: 'inf' in weight column 'w'",
-        "a,b,1_0": "line 50002: '1_0' in weight column 'w'",
-    }.items():
-        path.write_text("\n".join(["source,target,w", *lines[:50_000], wrong, *lines[50_000:]]))
-        with pytest.raises(ValueError, match=rf"e\.csv, {message}"):
-            mcn.load_graph(path, weights="w")
-
-
-def test_weights_of_text_files(tmp_path: Path) -> None:
-    path = tmp_path / "e.csv"
-    path.write_text("# c\nsource,target,kind,w\n1,2,x,0.5\n2,1,x,1\n2,3,y,4\n3,3,y,9\n")
-    data = mcn.load_graph(path, weights="w")
-    assert _weights(data) == {(1, 2): 1.5, (2, 1): 1.5, (2, 3): 4, (3, 2): 4}
-    assert "1 further column (weights) accepted, not used: the graph is unweighted" in data.report
-    with pytest.raises(ValueError, match=r"e\.csv: no weight column 'v' after the two ids"):
-        mcn.load_graph(path, weights="v")
-    path.write_text("1,2,0.5\n")
-    with pytest.raises(ValueError, match="no weight column 'w' after the two ids; the first line must name"):
-        mcn.load_graph(path, weights="w")
+def test_weights_of_other_files(tmp_path: Path) -> None:
     np.savez(tmp_path / "e.npz", edge=np.array([[0, 1]]))
     with pytest.raises(ValueError, match=r"a \.npz file has no columns to take weights from"):
         mcn.load_graph(tmp_path / "e.npz", weights="w")
@@ -199,19 +140,75 @@ def test_weights_of_text_files(tmp_path: Path) -> None:
 
 
 def test_cells() -> None:
-    day = datetime.date(2024, 1, 31)
-    cells = [
-        None,
-        float("nan"),
-        True,
-        np.bool_(False),
-        3,
-        3.0,
-        0.1,
-        " x ",
-        day,
-        datetime.datetime(2024, 1, 31, 5),
-    ]
-    assert [cell_text(cell) for cell in cells] == [
+    """Values of a frame are read as the text that a CSV file would have."""
+    day, hour = datetime.date(2024, 1, 31), datetime.datetime(2024, 1, 31, 5)
+    cells = [None, float("nan"), True, np.bool_(False), 3, 3.0, 0.1, " x ", day, hour]
+    pandas = pytest.importorskip("pandas")
+    nodes = pandas.DataFrame({"id": range(len(cells)), "label": pandas.Series(cells, dtype=object)})
+    data = mcn.load_graph(networkx.path_graph(2), nodes, label="label", features=[])
+    assert [data.classes[y] if y >= 0 else "" for y in data.y] == [
         "", "", "true", "false", "3", "3", "0.1", "x", "2024-01-31", "2024-01-31T05:00:00",
     ]  # fmt: skip
+
+
+def _write(path: Path, table: Any, packing: str) -> Path:
+    if path.suffix == ".parquet":
+        parquet.write_table(table, path, compression=packing)
+    else:
+        feather.write_feather(table, path, compression="uncompressed" if packing == "none" else packing)
+    return path
+
+
+@pytest.mark.parametrize("packing", ["none", "lz4", "zstd"])
+@pytest.mark.parametrize("suffix", [".parquet", ".feather"])
+def test_every_packing_is_read(suffix: str, packing: str, tmp_path: Path) -> None:
+    named = pa.array(["x", "y", "x"]).dictionary_encode()
+    table = pa.table({"a": ["p", "q", "p"], "b": named, "c": [[1, 2], [], None], "d": [{"e": 1}] * 3})
+    data = mcn.load_graph(_write(tmp_path / f"t{suffix}", table, packing))
+    assert data.node_ids.tolist() == ["p", "q", "x", "y"]
+    assert data.edge_index.tolist() == [[0, 1, 2, 3], [2, 3, 0, 1]]
+
+
+ZEROS = pa.array(np.zeros(2**20, np.int64))
+LONG_TEXT = pa.DictionaryArray.from_arrays(pa.array(np.zeros(2000, np.int32)), pa.array(["x" * 10_000]))
+LISTS = pa.FixedSizeListArray.from_arrays(pa.nulls(10**8), 10**8)
+
+
+@pytest.mark.parametrize(
+    "column, name, packing, message",
+    [
+        (ZEROS, "t.parquet", "zstd", "holds rows that take"),
+        (ZEROS, "t.feather", "zstd", "unpacks to"),
+        (LONG_TEXT, "t.parquet", "zstd", "has values in column 'a' that take"),
+        (LONG_TEXT, "t.feather", "zstd", "has values in column 'a' that take"),
+        (LISTS, "t.feather", "none", "has values in column 'a' that take"),
+        (pa.nulls(10**6), "t.feather", "none", "holds rows that take"),
+    ],
+)
+def test_a_small_file_that_is_huge_in_memory_is_refused(
+    column: Any, name: str, packing: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MCN_MAX_BYTES", "1000000")
+    path = _write(tmp_path / name, pa.table({"a": column}), packing)
+    assert path.stat().st_size < 50_000
+    with pytest.raises(ValueError, match=rf"{name}: {message} more than 1,000,000 bytes; raise the limit"):
+        mcn.load_graph(path)
+
+
+def test_offsets_that_point_outside_are_refused(tmp_path: Path) -> None:
+    """pyarrow reads such a file without a word, and follows the offset when the text is asked for."""
+    texts = ["only", "a", "few", "words"]
+    path = _write(tmp_path / "t.feather", pa.table({"a": texts}), "none")
+    offsets = np.cumsum([0, *map(len, texts)]).astype("<i4").tobytes()
+    content = path.read_bytes()
+    assert content.count(offsets) == 1
+    path.write_bytes(content.replace(offsets, np.array([0, 4, 5, 8, 2**30], "<i4").tobytes()))
+    with pytest.raises(ValueError, match=r"t\.feather: not a readable \.feather file \(.*offset"):
+        mcn.load_graph(path)
+
+
+@pytest.mark.parametrize("content", [b"", b"ARROW1", b"FEA1" + bytes(20), b"1,2\n"])
+def test_other_files(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "t.feather").write_bytes(content)
+    with pytest.raises(ValueError, match=r"t\.feather: .* \(not a Feather file of version 2, or truncated"):
+        mcn.load_graph(tmp_path / "t.feather")
