@@ -127,11 +127,7 @@ def _labelled_parts(explanation: Explanation) -> Iterator[tuple[str, NDArray[np.
 
 def choices_by_class(explanation: Explanation) -> list[list[list[int]]]:
     """Per choice of a node and true class: how many nodes took each option."""
-    known, size = explanation.truth >= 0, len(explanation.classes)
-    return [
-        _crossed(explanation.truth[known], option[known], size, len(explanation.options))
-        for option in explanation.chosen.T
-    ]
+    return _choices_by(explanation, explanation.truth, len(explanation.classes))
 
 
 def choices_by_degree(explanation: Explanation) -> tuple[list[str], list[list[list[int]]]]:
@@ -142,11 +138,14 @@ def choices_by_degree(explanation: Explanation) -> tuple[list[str], list[list[li
         bounds.append(bounds[-1] * 2)
     bins = np.searchsorted(bounds, degree)
     names = ["0", "1", "2", *(f"{low + 1}–{high}" for low, high in pairwise(bounds[2:]))]
-    used = np.unique(bins).tolist()
-    tables = [
-        _crossed(bins, option, len(bounds), len(explanation.options)) for option in explanation.chosen.T
-    ]
-    return [names[b] for b in used], [[table[b] for b in used] for table in tables]
+    used, bins = np.unique(bins, return_inverse=True)
+    return [names[b] for b in used], _choices_by(explanation, bins, len(used))
+
+
+def _choices_by(explanation: Explanation, group: NDArray[np.int64], groups: int) -> list[list[list[int]]]:
+    """Count the options, per choice of a node, in every group of nodes; a node in group -1 does not count."""
+    inside, options = group >= 0, len(explanation.options)
+    return [_crossed(group[inside], option[inside], groups, options) for option in explanation.chosen.T]
 
 
 def training_curves(path: Path, predictor: Predictor, summary: dict[str, Any]) -> dict[str, Any] | None:
