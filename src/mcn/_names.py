@@ -6,7 +6,6 @@ import difflib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-_OTHERWISE = {"scaling": "features"}  # where the option is not called as the argument of `mcn.load_graph`
 
 
 def did_you_mean(name: object, known: Iterable[str], most: int = 1) -> str:
@@ -41,10 +40,10 @@ def one_of(what: str, value: object, allowed: Iterable[str]) -> None:
 def data_flag(name: str) -> str:
     """Return the option for an argument of `mcn.load_graph`.
 
-    >>> data_flag("split_by"), data_flag("scaling")
-    ('--split-by', '--features')
+    >>> data_flag("split_by")
+    '--split-by'
     """
-    return f"--{_OTHERWISE.get(name, name).replace('_', '-')}"
+    return f"--{name.replace('_', '-')}"
 
 
 def data_words(options: Mapping[str, Any]) -> list[str]:

@@ -319,7 +319,7 @@ def read_for_run(
 
     The folder may come from a stranger: that its graph needs trust does not make it trusted.
     """
-    from mcn.train.fits import too_large
+    from mcn.train.memory import too_large
 
     source: dict[str, Any] = run.source
     how: dict[str, Any] = {"trust": trust}

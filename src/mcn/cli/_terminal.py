@@ -288,20 +288,6 @@ def print_methods(title: str, rows: list[dict[str, Any]], metric: str | None = N
     print_table(title, columns, [list(cells(row)) for row in rows], left=("method",))
 
 
-def print_choosing(rows: list[dict[str, Any]]) -> None:
-    """Print what choosing per node is worth by the methods that looked into it, mean over the seeds."""
-    from mcn.train.probes.words import room_words
-
-    for row in rows:
-        found = row["choosing"]
-        if found is not None:
-            print(
-                f"{row['method']}: choosing per node is worth {100 * found['gain']:+.1f} ± "
-                f"{100 * found['gain_error']:.1f} points on held-out nodes, and was used in "
-                f"{100 * found['used']:.0f} % of the runs ({room_words(found)})"
-            )
-
-
 def mean_and_spread(metric: str, scores: dict[str, float | None]) -> str:
     """The mean of a metric over the seeds ± its standard deviation."""
     mean, deviation = scores["test_mean"], scores["test_std"]
@@ -310,38 +296,3 @@ def mean_and_spread(metric: str, scores: dict[str, float | None]) -> str:
     scale, digits, unit = (1, 3, "") if metric == "log-loss" else (100, 1, " %")
     spread = "" if deviation is None else f" ± {scale * deviation:.{digits}f}"
     return f"{scale * mean:.{digits}f}{spread}{unit}"
-
-
-def print_scores(result: dict[str, Any]) -> None:
-    """Print every metric, what simpler things reach, and the remarks; of the first seed."""
-    from mcn.train.metrics import shown
-
-    scores, metric = result["scores"], result["config"]["metric"]
-    for part in ("val", "test"):
-        if scores[part] is not None:
-            listed = ", ".join(f"{name} {shown(name, value)}" for name, value in scores[part].items())
-            print(f"{'validation' if part == 'val' else part}: {listed}")
-    words = {"guess": "the largest class", "features": "features alone", "graph": "the graph alone"}
-    simpler = ", ".join(f"{words[key]} {shown(metric, value)}" for key, value in result["alone"].items())
-    print(f"beside it ({metric} on validation nodes): {simpler}")
-    print_notes(result["remarks"], "remark")
-
-
-def print_candidates(result: dict[str, Any]) -> None:
-    """Print what each candidate of the recipe auto reached on validation nodes, the winner first."""
-    from mcn.train.metrics import shown
-
-    metric, rows = result["config"]["metric"], result["candidates"]
-    for row in rows:
-        runs = f"{row['runs']} run{'s' if row['runs'] > 1 else ''}"
-        behind = ""
-        if row is not rows[0]:
-            scale, unit = (1, "") if metric == "log-loss" else (100, " points")
-            digits = 3 if metric == "log-loss" else 1
-            error = "" if row["behind_error"] is None else f" ± {scale * row['behind_error']:.{digits}f}"
-            behind = f", {scale * row['behind']:.{digits}f}{error}{unit} behind"
-        score = shown(metric, abs(row["score"]))
-        print(f"candidate {row['candidate']}: {metric} {score} on validation nodes, {runs}{behind}")
-    if deals := result.get("deals"):
-        times = "once" if deals == 1 else f"{deals} times"
-        print(f"candidates were also judged with training and validation nodes dealt out anew, {times}")

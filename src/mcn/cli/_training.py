@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from mcn._names import one_of
-from mcn.cli._terminal import progress_bar
+from mcn.cli._terminal import Report, progress_bar
 from mcn.cli.main import go_on, started_together
 
 if TYPE_CHECKING:
@@ -187,10 +188,14 @@ def train_seeds(
                     source=source,
                     problem=problem,
                     resume=resume,
-                    progress=lambda fraction, done=done: report((done + fraction) / len(folders)),
+                    progress=partial(_report_run, report, done, len(folders)),
                 )
             )
     return runs
+
+
+def _report_run(report: Report, done: int, of: int, fraction: float) -> None:
+    report((done + fraction) / of)
 
 
 def train_on_cluster(

@@ -31,12 +31,12 @@ def run(
     with plain_warnings(), compile_notice():
         data, name = options.read_input(dataset, graph, nodes, data_root, default="strong-ties", **how)
         from mcn.motifs import count_motifs
-        from mcn.train.look import epoch_seconds, look
+        from mcn.train.check import check_graph, epoch_seconds
         from mcn.train.problem import known_labels
 
         known_labels(data)  # what cannot be trained on is said before anything is counted
         counts = count_motifs(data.edge_index, data.num_nodes)
-        seen = look(data, counts) | {"epoch_seconds": epoch_seconds(data, counts)}
+        seen = check_graph(data, counts) | {"epoch_seconds": epoch_seconds(data, counts)}
     notes = list(getattr(data, "report", None) or [])
     if as_json:
         print(json.dumps({"graph": name, "notes": notes, **seen}, indent=2))

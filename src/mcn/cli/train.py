@@ -162,8 +162,9 @@ def run(
                 from mcn.experiments import compare
 
                 with progress_bar(" and ".join(methods)) as bar:
-                    how_compared = {"dataset": named, "settings": shared, "counts": counts, "progress": bar}
-                    rows = compare(data, methods, numbers, **how_compared)
+                    rows = compare(
+                        data, methods, numbers, dataset=named, settings=shared, counts=counts, progress=bar
+                    )
 
     result = _result(name, runs, rows, numbers, folder, config, _notes(data), memory)
     if as_json:
@@ -253,7 +254,7 @@ def _print_selection(result: dict[str, Any]) -> None:
     guess = shown(metric, result["alone"]["guess"])
     print(f"{result['dataset']}: test {metric} {tested} by {by[choosing['mode']]} (largest class: {guess})")
     unit = 1 if metric in LESS_IS_BETTER else 100
-    cells = []
+    cells: list[tuple[str, ...]] = []
     for candidate in result["candidates"]:
         error = candidate["behind_error"]
         error_text = "" if error is None else f" ± {unit * error:.1f}"

@@ -55,7 +55,7 @@ def _train(folder: Path) -> None:
     """Use what the recipes need, their special cases, and the page on a run."""
     from mcn.data import strong_ties
     from mcn.experiments import compare
-    from mcn.train import RECIPES, train_run
+    from mcn.train import RECIPES, train
     from mcn.viz import write_report
 
     data = strong_ties(num_nodes=NODES, val=NODES // 4, test=NODES // 4)
@@ -63,7 +63,7 @@ def _train(folder: Path) -> None:
         if name == "auto":  # it trains the others
             continue
         config = recipe.config(max_epochs=2)
-        run = train_run(folder / name, data, config, {"dataset": None, "graph": None, "nodes": None})
+        run = train(data, config, folder / name)
         write_report(run, data)
     compare(data, ("gat", "gcn"), (0,), settings={"max_epochs": 2})
 

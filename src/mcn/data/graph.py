@@ -23,7 +23,7 @@ from mcn.data.limits import check_size, existing_file, reading, shown
 from mcn.data.node_table import NodeTable, RawTable, frame_table, node_table, read_table
 from mcn.data.sparse import feature_tensor
 from mcn.data.splits import Parts, SplitRequest, find_parts
-from mcn.data.treatment import SCALINGS, STRUCTURE, Treatment, describe, fit_treatment
+from mcn.data.treatment import SCALINGS, Treatment, describe, fit_treatment
 
 _STRUCTURAL = ("degree", "wl")
 _SPARSE_BELOW = 0.1
@@ -42,7 +42,6 @@ def load_graph(
     features: Sequence[str] | str | None = None,
     scaling: str = "auto",
     treatment: Treatment | None = None,
-    structure: str = "none",
     weights: str | None = None,
     seed: int = 0,
     delimiter: str | None = None,
@@ -84,9 +83,6 @@ def load_graph(
             words (ten or more, none negative, whole or mostly zero) "rows" or, where many nodes can be
             learned from, "unit"; else "standard".
         treatment: what was done to the columns of another table (its `data.treatment`), to be done to this.
-        structure: "add" lets training add to the features what the graph says of a node: 15 columns, the
-            logarithm of its degree and of its motif counts, standardised on the training nodes. Kept as
-            `data.structure`.
         weights: a column of the edge list (an attribute of the edges, for graphs; any name for the values of
             a SciPy matrix) with positive numbers, kept as `data.edge_weight`, float32, in the order of
             `data.edge_index`. Repeated edges are summed; both directions of an edge too, unless all edges are
@@ -107,7 +103,6 @@ def load_graph(
     if delimiter is not None and delimiter in '"\r\n':
         raise ValueError(f"delimiter must be neither a quote nor a line end, got {delimiter!r}")
     one_of("scaling", scaling, SCALINGS)
-    one_of("structure", structure, STRUCTURE)
     if treatment is not None and features is not None:
         raise ValueError("give features or treatment, not both: a treatment names its columns")
     request = SplitRequest(split, split_by, folds, split_index, seed)
@@ -155,21 +150,7 @@ def load_graph(
         if found.weights is not None:
             data.edge_weight, note = edge_weights(graph, ends, found.weights)
             data.report.insert(1, f"edge weights from {shown(str(weights))}{note}")
-        add_structure(data, structure)
         return data
-
-
-def add_structure(data: Data, structure: str) -> None:
-    """Let training add structural features, and say so in the report, if `structure` is "add".
-
-    Raises:
-        ValueError: it is neither "add" nor "none".
-    """
-    one_of("structure", structure, STRUCTURE)
-    if structure == "add":
-        data.structure = structure
-        note = "features: training adds 15 columns, the degree and the motif counts of each node"
-        data.report = [*(getattr(data, "report", None) or []), note]
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,6 @@ from mcn.data.node_table import (
 _FEW_SHARE, _FEW = 0.1, 1000  # training nodes
 _MANY_WORDS = 40  # in a row
 SCALINGS = ("auto", "raw", "rows", "unit", "standard")
-STRUCTURE = ("none", "add")
 _CATEGORIES = 50
 _WORD_COLUMNS = 10
 _ZEROS = 0.8

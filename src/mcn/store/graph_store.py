@@ -340,12 +340,12 @@ def read_graph(
     Raises:
         ValueError: an option that a packed graph does not take, or a treatment other than its own.
     """
-    from mcn.data.graph import add_structure, load_graph
+    from mcn.data.graph import load_graph
     from mcn.data.treatment import Treatment
 
     if not is_store(Path(path).expanduser()):
         return load_graph(path, nodes=nodes, **options)
-    structure, treatment = options.pop("structure", "none"), options.pop("treatment", None)
+    treatment = options.pop("treatment", None)
     given = [name for name, value in {"nodes": nodes, **options}.items() if value not in _NOT_GIVEN]
     if given:
         raise ValueError(
@@ -358,15 +358,7 @@ def read_graph(
             f"{path}: its features were treated in another way than those trained on (scaled by its own "
             "training nodes, say); give the files it was packed from"
         )
-    if on_disk is not None and on_disk(store):
-        if structure not in _NOT_GIVEN:
-            raise ValueError(
-                f"{path}: structure = {structure} needs the graph in memory, and it does not fit"
-            )
-        return store
-    data = store.to_data()
-    add_structure(data, structure)
-    return data
+    return store if on_disk is not None and on_disk(store) else store.to_data()
 
 
 @kernel

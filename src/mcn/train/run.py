@@ -78,6 +78,16 @@ class Run:
     remarks: list[str] = field(default_factory=list)
     _prepared: tuple[Data | GraphStore, Inputs] | None = field(default=None, repr=False)
 
+    def path(self, name: str) -> Path:
+        """Return the path of a file of the run.
+
+        Raises:
+            ValueError: the run was not written.
+        """
+        if self.folder is None:
+            raise ValueError("this run was trained without a folder; give `train` one to keep its files")
+        return self.folder / name
+
     def inputs(self, data: Data | GraphStore) -> Inputs:
         """Return what the network takes from a graph.
 

@@ -42,7 +42,7 @@ def write_explorer(
         ValueError: there is no finished run, or the graph is not (no longer) the run's.
     """
     run = run if isinstance(run, Run) else load_run(run)
-    return _write("explorer", run, data, Path(out) if out else run.folder / EXPLORER, other_graph)
+    return _write("explorer", run, data, Path(out) if out else run.path(EXPLORER), other_graph)
 
 
 def write_report(run: Run | str | os.PathLike[str], data: Data | GraphStore) -> Path:
@@ -54,7 +54,7 @@ def write_report(run: Run | str | os.PathLike[str], data: Data | GraphStore) -> 
         data: the run's graph.
     """
     run = run if isinstance(run, Run) else load_run(run)
-    return _write("report", run, data, run.folder / REPORT, False)
+    return _write("report", run, data, run.path(REPORT), False)
 
 
 def _write(kind: str, run: Run, data: Data | GraphStore, out: Path, other_graph: bool) -> Path:
@@ -82,7 +82,7 @@ def _write(kind: str, run: Run, data: Data | GraphStore, out: Path, other_graph:
         "not_drawn": too_large,
         "summary": run.summary,
         "other_graph": not trained_on,
-        "curves": page_data.training_curves(run.folder / METRICS, explanation.predictor, run.summary),
+        "curves": page_data.training_curves(run.path(METRICS), explanation.predictor, run.summary),
         "repeat": {
             "command": train_command(run),
             "config": run.config.to_dict(),

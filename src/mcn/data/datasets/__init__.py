@@ -91,7 +91,6 @@ def load_dataset(
     download: bool = True,
     split: int = 0,
     trust: bool = False,
-    structure: str = "none",
 ) -> Data:
     """A data set by name, as a PyG `Data` with `x`, `y`, `edge_index`, the three masks and `name`.
 
@@ -110,7 +109,6 @@ def load_dataset(
             this number as its seed. The others have one split, number 0.
         trust: let PyG or OGB unpickle files, which can run code. No other set needs it: their files are
             compared with known check sums, and nothing in them is unpickled.
-        structure: "add" lets training add degree and motif counts to the features; see `mcn.load_graph`.
 
     Raises:
         ValueError: unknown name, a split that is not there, or a file that is not what it should be.
@@ -134,10 +132,6 @@ def load_dataset(
             from mcn.data.treatment import row_scaling
 
             data.scaling = row_scaling(feature_csr(data.x)[data.train_mask.numpy()], int(data.num_nodes))
-    if structure != "none":
-        from mcn.data.graph import add_structure
-
-        add_structure(data, structure)
     data.name = name
     return data
 

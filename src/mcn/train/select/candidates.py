@@ -18,9 +18,8 @@ USUAL: dict[str, dict[str, Any]] = {
     "views": {"max_epochs": 100, "patience": 30},
 }
 """Settings of each recipe's candidates, before those that the user gave."""
-_PATIENCE = (
-    50  # of networks with one neighbourhood for all nodes; where nodes learn to choose it takes longer
-)
+_FIXED: dict[str, Any] = {"lr": 0.01, "patience": 50}
+"""Of networks with one neighbourhood for all nodes; learning to choose takes smaller steps and longer."""
 _OWN = ("hidden", "num_layers", "dropout", "lr", "weight_decay")
 """Settings that a special case has values of its own for; given ones go before those."""
 _SUM: dict[str, Any] = {**CHANGES["gcn"], "hidden": 64}
