@@ -218,7 +218,7 @@ def _print(result: SearchResult, source: Source, folder: Path, ledger: Path, how
     )
     if test and result.metric != "accuracy":
         from mcn.cli._tables import mean_and_spread
-        from mcn.experiments.engine.cells import metric_figures
+        from mcn.experiments import metric_figures
 
         own = mean_and_spread(result.metric, metric_figures(result.metric, result.final))
         print(f"test {result.metric} of the winner: {own}")

@@ -199,7 +199,7 @@ def _methods(beside: str | None, default: tuple[str, ...]) -> tuple[str, ...]:
     names = [n.strip() for n in beside.split(",") if n.strip() and n.strip() != "none"]
     if not names:
         return ()
-    from mcn.baselines.registry import check_methods
+    from mcn.baselines import check_methods
 
     return tuple(check_methods(names, "--beside"))
 
@@ -213,8 +213,8 @@ def _check_beside(
     """
     if not methods:
         return ()
-    from mcn.baselines.registry import METHODS, find_method
-    from mcn.experiments.engine.comparing import known_settings
+    from mcn.baselines import METHODS, find_method
+    from mcn.experiments import known_settings
 
     names = tuple(f"{name}-{recipe}" if f"{name}-{recipe}" in METHODS else name for name in methods)
     for name in names:
@@ -233,7 +233,7 @@ def _result(
     folder: Path,
     config: Settings,
 ) -> dict[str, Any]:
-    from mcn.experiments.engine.cells import result_row
+    from mcn.experiments import result_row
 
     own = [run.summary | {"seed": seed} for run, seed in zip(runs, seeds, strict=True)]
     return {
