@@ -22,8 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mcn.data import generators
-from mcn.data import simple_graph
+from mcn.data import generators, simple_graph
 from mcn.motifs import count_motifs
 from mcn.motifs.catalogue import CYCLES
 from mcn.motifs.enumerate import enumerate_edges, plan_work

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 
-
 def did_you_mean(name: object, known: Iterable[str], most: int = 1) -> str:
     """Return ``; did you mean 'x'?`` with the nearest of the known names, or nothing if none is near.
 

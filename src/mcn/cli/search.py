@@ -168,7 +168,7 @@ def _write(folder: Path, result: SearchResult, source: Source) -> None:
 
 def _print(result: SearchResult, verbose: bool) -> None:
     """Print the best settings and what the winner reaches on test nodes; if `verbose`, also how."""
-    from mcn.experiments.engine.cells import metric_figures
+    from mcn.experiments import metric_figures
 
     names = list(result.trials[0].settings)
     validation = "validation" if result.metric == "accuracy" else f"validation {result.metric}"
