@@ -85,11 +85,11 @@ class Method(ABC):
     @abstractmethod
     def prepare(
         self, data: Data, dataset: str | None, config: Settings | None, counts: MotifCounts | None
-    ) -> Any:
+    ) -> Problem:
         """Make a graph ready; the same for every seed."""
 
     @abstractmethod
-    def run(self, prepared: Any, config: Settings | None, seed: int) -> Outcome:
+    def run(self, problem: Problem, config: Settings | None, seed: int) -> Outcome:
         """Run it once; test labels are out of its reach."""
 
     def check_weights(self) -> None:  # noqa: B027 (most methods have nothing to refuse)
@@ -132,17 +132,16 @@ class TrainedMethod(Method):
 
     def prepare(
         self, data: Data, dataset: str | None, config: Settings | None, counts: MotifCounts | None
-    ) -> tuple[Data, Problem]:
+    ) -> Problem:
         """Make the recipe's inputs."""
         assert config is not None
-        return data, prepare(data, config, counts)
+        return prepare(data, config, counts)
 
-    def run(self, prepared: tuple[Data, Problem], config: Settings | None, seed: int) -> Outcome:
+    def run(self, problem: Problem, config: Settings | None, seed: int) -> Outcome:
         """Train, and predict all nodes."""
         assert config is not None
-        data, problem = prepared
-        trained = train(data, config.replace(seed=seed), problem=problem)
-        scores, result = trained.predict(data).probabilities, trained.result
+        trained = train(None, config.replace(seed=seed), problem=problem)
+        scores, result = trained.predict(None).probabilities, trained.result
         assert result is not None
         return Outcome(scores, result.val_accuracy, result.val_loss, result.epochs, result.seconds)
 
@@ -186,7 +185,7 @@ class ScoredMethod(Method):
                 "--weights), or compare mcn, gat, gcn, mlp and views"
             )
 
-    def run(self, prepared: Problem, config: Settings | None, seed: int) -> Outcome:
+    def run(self, problem: Problem, config: Settings | None, seed: int) -> Outcome:
         """Score all nodes.
 
         Raises:
@@ -194,14 +193,14 @@ class ScoredMethod(Method):
         """
         assert self.function is not None
         began = time.perf_counter()
-        scores = np.asarray(self.function(prepared, seed))
+        scores = np.asarray(self.function(problem, seed))
         seconds = time.perf_counter() - began
-        expected = (prepared.inputs.num_nodes, prepared.num_classes)
+        expected = (problem.inputs.num_nodes, problem.num_classes)
         if scores.shape != expected:
             raise ValueError(f"{self.name!r} returned scores of shape {scores.shape}; expected {expected}")
         if not np.isfinite(scores).all():
             raise ValueError(f"{self.name!r} returned scores that are not finite; expected numbers")
-        return Outcome(scores, val_accuracy(prepared, scores), None, None, seconds)
+        return Outcome(scores, val_accuracy(problem, scores), None, None, seconds)
 
 
 METHODS: dict[str, Method] = {}

@@ -128,8 +128,8 @@ class Problem:
         own: str = self.inputs.fingerprint(self.known)
         return own
 
-    def memory(self, data: Data | GraphStore) -> Memory:
-        """Return what a network trained on this remembers of its graph."""
+    def memory(self, data: Data | GraphStore | None) -> Memory:
+        """Return what a network trained on this remembers of its graph, and `data` of its columns."""
         if isinstance(data, GraphStore):
             data = node_data(data)
         feature_names = getattr(data, "feature_names", None)
@@ -231,7 +231,7 @@ def _labels_of(store: GraphStore) -> Data:
     return data
 
 
-def class_names(data: Data | GraphStore) -> list[str] | None:
+def class_names(data: Data | GraphStore | None) -> list[str] | None:
     """Return the names of the classes in the order of their numbers, where the data has names."""
     names = getattr(data, "classes", None)
     return None if names is None or not len(names) else [str(name) for name in names]
