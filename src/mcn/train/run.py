@@ -107,7 +107,7 @@ class Run:
         return None if stored is None else Treatment.from_dict(stored)
 
     def predict(self, data: Data | GraphStore | None) -> Predictions:
-        """Predict the nodes of a graph with the same features as the one trained on; for None see `inputs`."""
+        """Predict the nodes of a graph with the features of the one trained on; for None see `inputs`."""
         return work_of(self.config).predict(self.model, self.inputs(data))
 
     def explain(self, data: Data) -> Explained:
