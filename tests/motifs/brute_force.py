@@ -13,48 +13,22 @@ from hypothesis import strategies as st
 
 # Named by hand, independently of the catalogue: graphlet by sorted degrees, orbits by degrees.
 GRAPHLET = {
-    (1, 1): "edge",
-    (1, 1, 2): "2-star",
-    (2, 2, 2): "triangle",
-    (1, 1, 2, 2): "4-path",
-    (1, 1, 1, 3): "3-star",
-    (2, 2, 2, 2): "4-cycle",
-    (1, 2, 2, 3): "tailed-triangle",
-    (2, 2, 3, 3): "chordal-cycle",
-    (3, 3, 3, 3): "4-clique",
-}
+    (1, 1): "edge", (1, 1, 2): "2-star", (2, 2, 2): "triangle",
+    (1, 1, 2, 2): "4-path", (1, 1, 1, 3): "3-star", (2, 2, 2, 2): "4-cycle",
+    (1, 2, 2, 3): "tailed-triangle", (2, 2, 3, 3): "chordal-cycle", (3, 3, 3, 3): "4-clique",
+}  # fmt: skip
 EDGE = [
-    ("edge", (1, 1)),
-    ("2-star", (1, 2)),
-    ("triangle", (2, 2)),
-    ("4-path", (1, 2)),
-    ("4-path", (2, 2)),
-    ("3-star", (1, 3)),
-    ("4-cycle", (2, 2)),
-    ("tailed-triangle", (1, 3)),
-    ("tailed-triangle", (2, 3)),
-    ("tailed-triangle", (2, 2)),
-    ("chordal-cycle", (2, 3)),
-    ("chordal-cycle", (3, 3)),
-    ("4-clique", (3, 3)),
-]
+    ("edge", (1, 1)), ("2-star", (1, 2)), ("triangle", (2, 2)),
+    ("4-path", (1, 2)), ("4-path", (2, 2)), ("3-star", (1, 3)), ("4-cycle", (2, 2)),
+    ("tailed-triangle", (1, 3)), ("tailed-triangle", (2, 3)), ("tailed-triangle", (2, 2)),
+    ("chordal-cycle", (2, 3)), ("chordal-cycle", (3, 3)), ("4-clique", (3, 3)),
+]  # fmt: skip
 NODE = [
-    ("edge", 1),
-    ("2-star", 1),
-    ("2-star", 2),
-    ("triangle", 2),
-    ("4-path", 1),
-    ("4-path", 2),
-    ("3-star", 1),
-    ("3-star", 3),
-    ("4-cycle", 2),
-    ("tailed-triangle", 1),
-    ("tailed-triangle", 2),
-    ("tailed-triangle", 3),
-    ("chordal-cycle", 2),
-    ("chordal-cycle", 3),
-    ("4-clique", 3),
-]
+    ("edge", 1), ("2-star", 1), ("2-star", 2), ("triangle", 2),
+    ("4-path", 1), ("4-path", 2), ("3-star", 1), ("3-star", 3), ("4-cycle", 2),
+    ("tailed-triangle", 1), ("tailed-triangle", 2), ("tailed-triangle", 3),
+    ("chordal-cycle", 2), ("chordal-cycle", 3), ("4-clique", 3),
+]  # fmt: skip
 
 
 def instances(graph: nx.Graph, induced: bool):

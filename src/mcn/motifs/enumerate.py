@@ -140,8 +140,8 @@ def range_counter(
     """
     n, mark = len(g.degree), np.zeros(len(g.degree), np.uint32)
     if what == "triangles alone":
-        zero, (own,) = np.uint64(0), counters
-        whole: Any = (g.out_ptr, g.out, zero, own, zero, np.uint64(n), g.out, zero, own)
+        zero, (only,) = np.uint64(0), counters
+        whole: Any = (g.out_ptr, g.out, zero, only, zero, np.uint64(n), g.out, zero, only)
         return lambda start, stop: kernels.closed_triples(start, stop, mark, *whole)
     if what == "triangles":
         return lambda start, stop: kernels.triangles(start, stop, mark, g, *counters)
@@ -255,7 +255,8 @@ class _Progress:
         """Report that so many further ranges are done."""
         self._finished += ranges
         if self._callback is not None:
-            self._callback(min(1.0, sum(self._shares[: self._finished])))
+            whole = self._finished == len(self._shares)
+            self._callback(1.0 if whole else sum(self._shares[: self._finished]))
 
 
 @kernel
@@ -378,8 +379,8 @@ def count_range(
     """The task itself, in a worker process: what the ranks in [start, stop) bring to every edge in a pass."""
     g = _graph_of_worker(source, both)
     counters = [np.zeros(len(g.out), np.dtype(kind)) for _ in range(_num_counters(what))]
-    own = None if t is None else np.array(t)  # a copy: what comes from the object store cannot be written to
-    range_counter(what, g, room, own, counters)(start, stop)
+    t = None if t is None else np.array(t)  # a copy: what comes from the object store cannot be written to
+    range_counter(what, g, room, t, counters)(start, stop)
     return counters
 
 

@@ -105,19 +105,19 @@ def closed_triples(
                 continue
             if v >= high:
                 break
-            found = _ZERO
+            closed = _ZERO
             for q in range(out_ptr[v] - lists_at, out_ptr[v + _ONE] - lists_at):
                 r = np.uint64(mark[lists[q]])
                 if r > first:
                     t_lists[q] += np.uint32(1)
                     t_rows[r - _ONE - rows_at] += np.uint32(1)
-                    found += _ONE
-            t_rows[p - rows_at] += found
+                    closed += _ONE
+            t_rows[p - rows_at] += closed
 
 
 @kernel
 def cliques(
-    start: Any, stop: Any, mark: Any, bits: Any, found: Any, share: Any, g: Any, t: Any, s2: Any, k: Any
+    start: Any, stop: Any, mark: Any, bits: Any, corners: Any, share: Any, g: Any, t: Any, s2: Any, k: Any
 ) -> Any:
     """Add to `s2` and `k` what the triangles whose lowest node is in [start, stop) bring.
 
@@ -153,7 +153,7 @@ def cliques(
                     j = r - first
                     bits[i * words + (j >> _SIX)] |= _ONE << (j & _LOW6)
                     bits[j * words + (i >> _SIX)] |= _ONE << (i & _LOW6)
-                    found[count, 0], found[count, 1], found[count, 2] = i, j, q
+                    corners[count, 0], corners[count, 1], corners[count, 2] = i, j, q
                     count += _ONE
             s2[p] += sp
         if count < np.uint64(3):
@@ -161,11 +161,11 @@ def cliques(
         for i in range(size):
             share[i] = _ZERO
         for c in range(count):
-            a, b = np.uint64(found[c, 0]), np.uint64(found[c, 1])
+            a, b = np.uint64(corners[c, 0]), np.uint64(corners[c, 1])
             both = _ZERO
             for x in range(words):
                 both += _popcount(bits[a * words + x] & bits[b * words + x])
-            k[found[c, 2]] += both
+            k[corners[c, 2]] += both
             share[a] += both
             share[b] += both
         for i in range(size):

@@ -193,9 +193,9 @@ class _TriangleCount:
     def _count_block(self, block: int, low: int, high: int) -> None:
         base, end = int(self._ptr[low]), int(self._ptr[high])
         lists = self._read("lists", base, end)
-        found = [np.zeros(end - base, np.uint32) for _ in range(self._threads)]
+        counters = [np.zeros(end - base, np.uint32) for _ in range(self._threads)]
         if self._state["done"]:
-            found[0] += self._read(f"middle-{block}-{self._state['done']}", 0, end - base)
+            counters[0] += self._read(f"middle-{block}-{self._state['done']}", 0, end - base)
         marks = [np.zeros(self._store.num_nodes, np.uint32) for _ in range(self._threads)]
         units = cut_rows(self._ptr, max(1, -(-end // self._unit)), 0, high)
         before = None if block == 0 else f"lowest-{(block - 1) % 2}"
@@ -209,7 +209,7 @@ class _TriangleCount:
             t = np.zeros(to - at, np.uint32) if before is None else self._read(before, at, to)
             closed_triples(
                 start, stop, marks[worker], self._ptr, rows, np.uint64(at), t,
-                np.uint64(low), np.uint64(high), lists, np.uint64(base), found[worker],
+                np.uint64(low), np.uint64(high), lists, np.uint64(base), counters[worker],
             )  # fmt: skip
             _write_at(mine, at, t)
 
@@ -219,21 +219,21 @@ class _TriangleCount:
             done = min(first + step, len(units) - 1)
             self._report(block, done / (len(units) - 1))
             if time.monotonic() - last > CHECKPOINT:
-                self._sum(found)
-                self._keep(f"middle-{block}-{done}", found[0])
+                self._sum(counters)
+                self._keep(f"middle-{block}-{done}", counters[0])
                 _sync(mine)
                 before_that = self._file(f"middle-{block}-{self._state['done']}")
                 self._save(done=done)
                 before_that.unlink(missing_ok=True)
                 last = time.monotonic()
-        self._sum(found)
-        self._keep(f"middle-{block}", found[0])
+        self._sum(counters)
+        self._keep(f"middle-{block}", counters[0])
         _sync(mine)
         self._save(block=block + 1, done=0)
 
-    def _sum(self, found: list[NDArray[np.uint32]]) -> None:
-        for other in found[1:]:
-            found[0] += other
+    def _sum(self, counters: list[NDArray[np.uint32]]) -> None:
+        for other in counters[1:]:
+            counters[0] += other
             other.fill(0)
 
     def _keep(self, name: str, values: NDArray[np.uint32]) -> None:

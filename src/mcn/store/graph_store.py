@@ -194,12 +194,12 @@ class GraphStore:
 
     def _counted(self, folder: Path) -> Manifest:
         """The manifest of a folder of counts of this graph; one without any if nothing is there yet."""
-        own = self.entries["indices"].sha256
+        graph = self.entries["indices"].sha256
         if not is_store(folder):
-            return Manifest(self.num_nodes, self.num_edges, counts_of=own)
+            return Manifest(self.num_nodes, self.num_edges, counts_of=graph)
         manifest = read_manifest(folder)
         indices = manifest.arrays.get("indices")
-        if (manifest.counts_of if indices is None else indices.sha256) != own:
+        if (manifest.counts_of if indices is None else indices.sha256) != graph:
             raise ValueError(f"{folder}: these counts are of another graph; choose another folder")
         return manifest
 

@@ -99,10 +99,10 @@ def pack_graph(
         if edge_format(path) in TEXT:
             table, wanted, request = _read_nodes(path, table_path, delimiter, options)
             scratch = _scratch_folder(target, files, layout, resume)
-            found = _EdgeReader(path, table, scratch, memory, layout, progress)
-            arrays, degree = found.write_rows(target)
-            data, ids = Data(num_nodes=len(degree)), found.ids
-            report = [found.sorter.describe(degree), *found.notes]
+            reader = _EdgeReader(path, table, scratch, memory, layout, progress)
+            arrays, degree = reader.write_rows(target)
+            data, ids = Data(num_nodes=len(degree)), reader.ids
+            report = [reader.sorter.describe(degree), *reader.notes]
             report += isolated_note(len(degree) - int(np.count_nonzero(degree)))
             add_nodes(data, table, wanted, request, report, degree)
         else:
@@ -220,7 +220,7 @@ class _EdgeReader:
         self.notes = [*further_note(text.width - 2), *self.notes]
 
     def _take(self, text: _TextEdges, known: _KnownIds | None) -> bool:
-        """Sort all edges into runs; False if integers were expected (`known` is None) and not found."""
+        """Sort all edges into runs; False if integers were expected (`known` is None) and not reader."""
         state, start, line = _load(self._scratch), 0, 0
         if state.get("named") == (known is not None):
             self.sorter = EdgeSorter(self._scratch, self._memory, state["runs"])
