@@ -211,26 +211,14 @@ def test_the_installed_command(shell: Run, tmp_path: Path) -> None:
     path = write(tmp_path, "e.csv", b"0,1\n1,2\n2,0\n2,3\n")
     code, text, err = shell("motifs", "--graph", path, "--json")
     assert (code, err) == (0, "")
-    assert [line["per_edge"] for line in json.loads(text)["orbits"]] == [
-        4,
-        4,
-        3,
-        0,
-        0,
-        0,
-        0,
-        1,
-        2,
-        1,
-        0,
-        0,
-        0,
-    ]
+    per_edge = [line["per_edge"] for line in json.loads(text)["orbits"]]
+    assert per_edge == [4, 4, 3, 0, 0, 0, 0, 1, 2, 1, 0, 0, 0]
 
 
 COUNT_SLOWLY = """
 import sys
 import mcn
+from mcn.cli.main import main
 mcn.count_motifs([[0, 1], [1, 2]], threads=2)
 print("ready", flush=True)
 sys.exit(main(["motifs", "--graph", sys.argv[1], "--out", sys.argv[2]]))
