@@ -44,8 +44,8 @@ EPOCH = (
     "mcn.nn.features.check_csr",
     "mcn.nn.features._check_coordinates",
     "mcn.nn.views._ids",
-    "mcn.nn._blocks.node_ids",
-    "mcn.matrices.source.RowSource._check_choice",
+    "mcn.nn.model.node_ids",
+    "mcn.matrices.rows.RowSource._check_choice",
     "mcn.matrices.stack.MotifStack._check_targets",
     "mcn.matrices.pagerank.PageRankRows.__post_init__",
 )

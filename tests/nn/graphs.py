@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -86,3 +86,14 @@ def threads(count: int) -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
+
+
+def assert_same_bits(run: Callable[[], list[torch.Tensor]], counts: tuple[int, ...] = (1, 2, 3)) -> None:
+    """Check that `run` gives the same tensors on any of these numbers of threads, and leaves the number."""
+    results = []
+    for count in counts:
+        with threads(count):
+            results.append(run())
+            assert torch.get_num_threads() == count
+    for other in results[1:]:
+        assert all(torch.equal(a, b) for a, b in zip(results[0], other, strict=True))

@@ -14,7 +14,7 @@ from mcn._jit import kernel
 from mcn.matrices import Rows
 from mcn.nn import plain
 from mcn.nn.attend import Attention, attend, exp, head_logits
-from tests.nn.graphs import dense_rows, grads, random_rows, threads
+from tests.nn.graphs import assert_same_bits, dense_rows, grads, random_rows
 
 
 def _inputs(
@@ -100,13 +100,12 @@ def test_bits_do_not_depend_on_threads() -> None:
     rows = random_rows(700, 900, 5)
     inputs = _inputs(700, 900, 8, 8, torch.float32)
     how = Attention("softmax", 0.2, 0.6, 0.6, 1, 2)
-    results = []
-    for count in (1, 2, 3):
-        with threads(count):
-            out = attend(*inputs, rows, how)
-            results.append([out, *grads(out, *inputs)])
-    for other in results[1:]:
-        assert all(torch.equal(x, y) for x, y in zip(results[0], other, strict=True))
+
+    def run() -> list[torch.Tensor]:
+        out = attend(*inputs, rows, how)
+        return [out, *grads(out, *inputs)]
+
+    assert_same_bits(run)
 
 
 def test_logits_equal_torch_and_gradcheck() -> None:
@@ -120,12 +119,12 @@ def test_logits_equal_torch_and_gradcheck() -> None:
 def test_bits_of_the_logits_do_not_depend_on_threads() -> None:
     z = torch.randn(20_000, 8, 32, requires_grad=True)
     a, b = (torch.randn(8, 32, requires_grad=True) for _ in range(2))
-    results = []
-    for count in (1, 2):
-        with threads(count):
-            src, dst = head_logits(z, a, b, 15_000)
-            results.append([src, dst, *grads(torch.cat([src, dst]), z, a, b)])
-    assert all(torch.equal(x, y) for x, y in zip(*results, strict=True))
+
+    def run() -> list[torch.Tensor]:
+        src, dst = head_logits(z, a, b, 15_000)
+        return [src, dst, *grads(torch.cat([src, dst]), z, a, b)]
+
+    assert_same_bits(run)
 
 
 @kernel

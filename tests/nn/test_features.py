@@ -91,10 +91,10 @@ def test_mostly_zero_features_are_turned_once() -> None:
     assert torch.equal(dense_features(changed), x)
     x += 1.0
     assert input_features(x) is x
-    number = len(features._looked_at)
+    number = len(features._known)
     del x
     gc.collect()
-    assert len(features._looked_at) < number
+    assert len(features._known) < number
 
 
 def test_other_features_stay_as_they_are() -> None:

@@ -10,7 +10,7 @@ from mcn.nn import plain
 from mcn.nn import sparse_linear as sparse
 from mcn.nn._rng import hash32, threshold
 from mcn.nn.sparse_linear import propagate, sparse_linear
-from tests.nn.graphs import dense_features, dense_rows, grads, random_features, random_rows, threads
+from tests.nn.graphs import assert_same_bits, dense_features, dense_rows, grads, random_features, random_rows
 
 
 @pytest.mark.parametrize("p", [0.0, 0.6])
@@ -58,13 +58,12 @@ def test_propagate_is_a_matrix_product() -> None:
 def test_bits_do_not_depend_on_threads() -> None:
     x, rows = random_features(4000, 300, 5), random_rows(600, 700, 4)
     w, z = torch.randn(300, 32, requires_grad=True), torch.randn(700, 64, requires_grad=True)
-    results = []
-    for count in (1, 2, 3):
-        with threads(count):
-            product, total = sparse_linear(x, w, 0.6, 5), propagate(z, rows, 0.5, 1)
-            results.append([product, *grads(product, w), total, *grads(total, z)])
-    for other in results[1:]:
-        assert all(torch.equal(a, b) for a, b in zip(results[0], other, strict=True))
+
+    def run() -> list[torch.Tensor]:
+        product, total = sparse_linear(x, w, 0.6, 5), propagate(z, rows, 0.5, 1)
+        return [product, *grads(product, w), total, *grads(total, z)]
+
+    assert_same_bits(run)
 
 
 @pytest.mark.parametrize("p", [0.0, 0.6])

@@ -185,8 +185,8 @@ class RowSource(ABC):
         src: global ids of the source nodes, [num_src]; the first `num_dst` are the targets, in order.
         node_counts: C of eq:state for the targets, [num_dst, number of node orbits].
         base: the target rows of Ψ(A), A the plain adjacency, for the state of eq:state.
-        by_node: whether what a layer drops out is decided by the ids of nodes instead of their positions, so
-            that it does not depend on which other nodes are computed along with them.
+        dropout_by_node: whether ids of nodes decide what a layer drops out, instead of their positions: it
+            then does not depend on which other nodes are computed along with them.
         pins: the choice of all nodes in each layer of a network, where it is known (`MotifStack.fixed`).
     """
 
@@ -197,7 +197,7 @@ class RowSource(ABC):
     src: NDArray[np.int64]
     node_counts: NDArray[np.float32]
     base: Rows
-    by_node: bool = False
+    dropout_by_node: bool = False
     pins: tuple[int, ...] | None = None
 
     @property

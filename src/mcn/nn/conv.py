@@ -236,7 +236,7 @@ class MCNConv(torch.nn.Module):
             )
         features: Any = sparse_features(x) if is_sparse(x) else x
         dropout = self._drop(self.input_dropout, key, _INPUT)
-        z = ops.transform(features, self.joint_weight, *dropout, stack.src if stack.by_node else None)
+        z = ops.transform(features, self.joint_weight, *dropout, stack.src if stack.dropout_by_node else None)
         if self.self_weight is None:
             return z, None
         width = self.weight.shape[1]
@@ -314,7 +314,7 @@ class MCNConv(torch.nn.Module):
         p, p_key = self._drop(self.dropout, key, _COEFFICIENT)
         feature = self._drop(self.feature_dropout, key, _FEATURE)
         shape, coefficients = (-1, self.heads, self.out_channels), None
-        nodes = stack.src if stack.by_node else None
+        nodes = stack.src if stack.dropout_by_node else None
         if self.att_src is None or self.att_dst is None:
             z = ops.dropout(z, *feature, nodes)
             out = ops.propagate(z, weights, p, p_key).view(shape)

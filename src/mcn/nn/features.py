@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any, NamedTuple, TypeGuard
 
@@ -61,7 +62,8 @@ class SparseFeatures:
         return self
 
 
-def _compressed(x: torch.Tensor) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[Any]]:
+def _compressed(x: torch.Tensor) -> SparseFeatures:
+    """Check the structure of a tensor, where it comes in, and hold it as CSR."""
     if x.layout == torch.sparse_csr:
         starts, columns = csr_parts(x, "x")
         check_csr(starts, columns, x.shape, "x", values=x.values())
@@ -75,7 +77,7 @@ def _compressed(x: torch.Tensor) -> tuple[NDArray[np.int64], NDArray[np.int32], 
     if x.shape[1] > _MOST_COLUMNS:
         raise ValueError(f"x has {x.shape[1]} columns; at most {_MOST_COLUMNS} are supported")
     indptr, indices, values = (part.detach().cpu().contiguous().numpy() for part in parts)
-    return indptr.astype(np.int64), indices.astype(np.int32), values
+    return SparseFeatures(indptr.astype(np.int64), indices.astype(np.int32), values, int(x.shape[1]))
 
 
 def _check_coordinates(x: torch.Tensor) -> None:
@@ -92,27 +94,35 @@ def _check_coordinates(x: torch.Tensor) -> None:
             raise ValueError(f"x: entries from {ids} on an axis of {x.shape[axis]}")
 
 
-# One holder per tensor, so that the cuts and the transpose survive from one epoch to the next.
-_known: dict[int, tuple[weakref.ref[torch.Tensor], SparseFeatures]] = {}
+# What was found of each tensor, by its version: writing into a tensor makes it another matrix. One holder per
+# tensor, so that the cuts and the transpose survive from one epoch to the next.
+_known: dict[int, tuple[weakref.ref[torch.Tensor], int, SparseFeatures | None]] = {}
+
+
+def _remembered(
+    x: torch.Tensor, make: Callable[[torch.Tensor], SparseFeatures | None]
+) -> SparseFeatures | None:
+    """Return what `make` gives for a tensor; it is called once, as long as the tensor lives unchanged."""
+    key, version = id(x), 0 if x.is_inference() else x._version
+    known = _known.get(key)
+    if known is None or known[0]() is not x or known[1] != version:
+        known = (weakref.ref(x, lambda _: _known.pop(key, None)), version, make(x))
+        _known[key] = known
+    return known[2]
 
 
 def sparse_features(x: torch.Tensor | SparseFeatures) -> SparseFeatures:
     """Return the `SparseFeatures` of a sparse tensor (CSR; COO is converted), with constant values."""
     if isinstance(x, SparseFeatures):
         return x
-    found = _known.get(id(x))
-    if found is not None and found[0]() is x:
-        return found[1]
     if x.requires_grad:
         raise ValueError("x: sparse features with requires_grad=True are not differentiated; pass a dense x")
     if x.dtype not in _KERNELS or x.dim() != 2 or x.dense_dim():
         raise ValueError(
             f"x: expected a sparse matrix of float32 or float64, got {x.dtype} of shape {list(x.shape)}"
         )
-    indptr, indices, values = _compressed(x)
-    holder = SparseFeatures(indptr, indices, values, int(x.shape[1]))
-    key = id(x)
-    _known[key] = (weakref.ref(x, lambda _: _known.pop(key, None)), holder)
+    holder = _remembered(x, _compressed)
+    assert holder is not None
     return holder
 
 
@@ -137,10 +147,6 @@ def mostly_zero(x: torch.Tensor) -> bool:
     return x.numel() > 0 and int(torch.count_nonzero(x)) <= _MOSTLY_ZERO * x.numel()
 
 
-# What was found of each dense tensor, by its version: writing into a tensor makes it another matrix.
-_looked_at: dict[int, tuple[weakref.ref[torch.Tensor], int, SparseFeatures | None]] = {}
-
-
 def input_features(x: torch.Tensor | SparseFeatures) -> torch.Tensor | SparseFeatures:
     """Return features in the form that is quickest for an input layer: sparse, or dense as they are.
 
@@ -151,16 +157,11 @@ def input_features(x: torch.Tensor | SparseFeatures) -> torch.Tensor | SparseFea
     if is_sparse(x):
         return sparse_features(x)
     assert isinstance(x, torch.Tensor)
-    known_kind = x.dtype in (torch.float32, torch.float64) and x.device.type == "cpu" and x.dim() == 2
+    known_kind = x.dtype in _KERNELS and x.device.type == "cpu" and x.dim() == 2
     if not known_kind or x.requires_grad or x.is_inference():
         return x
-    found = _looked_at.get(id(x))
-    if found is None or found[0]() is not x or found[1] != x._version:
-        holder = SparseFeatures(*_compressed(x), int(x.shape[1])) if mostly_zero(x) else None
-        key = id(x)
-        found = (weakref.ref(x, lambda _: _looked_at.pop(key, None)), x._version, holder)
-        _looked_at[key] = found
-    return x if found[2] is None else found[2]
+    holder = _remembered(x, lambda dense: _compressed(dense) if mostly_zero(dense) else None)
+    return x if holder is None else holder
 
 
 def is_sparse(x: object) -> TypeGuard[torch.Tensor | SparseFeatures]:

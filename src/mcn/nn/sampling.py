@@ -30,7 +30,7 @@ class SampledBlock(RowSource):
         base: drawn rows of Ψ(A), or None where no selector will ask for the state.
     """
 
-    by_node = True
+    dropout_by_node = True
 
     def __init__(
         self,
