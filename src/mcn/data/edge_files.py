@@ -168,7 +168,12 @@ def _read_mtx(path: Path) -> EdgeList:
     """Read a Matrix Market file of any kind: entry (i, j) is an edge, ids are 1..n as in the file."""
     problem = "not a readable Matrix Market file"
     with reading(path, problem):
-        content = read_bytes(path).rstrip() + b"\n"  # SciPy's reader does not survive a blank at the end
+        # A blank after the last number, or a NUL anywhere, takes SciPy's reader past the end of the file.
+        content = read_bytes(path).rstrip() + b"\n"
+        nul = content.find(b"\0")
+        if nul >= 0:
+            line = content.count(b"\n", 0, nul) + 1
+            raise ValueError(f"{path}: {problem} (line {line} holds a NUL)")
         try:
             rows, columns, declared, form, *_ = scipy_io.mminfo(io.BytesIO(content))
             if rows != columns:
@@ -180,11 +185,12 @@ def _read_mtx(path: Path) -> EdgeList:
                 raise ValueError(f"{declared:,} entries are declared, in a file of {len(content):,} bytes")
             matrix: Any = scipy_io.mmread(io.BytesIO(content))
         except (ValueError, OverflowError) as error:
-            line = re.match(r"Line (\d+): (.*)", str(error))
-            if line is None:
+            said = re.match(r"Line (\d+): (.*)", str(error))
+            if said is None:
                 raise
-            text = content.split(b"\n", int(line[1]))[int(line[1]) - 1][:100].decode("latin-1")
-            raise ValueError(f"{path}: {problem} (line {line[1]} is {shown(text)}: {line[2]})") from error
+            line = int(said[1])
+            text = content.split(b"\n", line)[line - 1][:100].decode("latin-1")
+            raise ValueError(f"{path}: {problem} (line {line} is {shown(text)}: {said[2][:200]})") from error
         return matrix_edges(sparse.coo_array(matrix), str(path), first=1)
 
 
