@@ -40,12 +40,11 @@ COUNT = (
 )
 EPOCH = (
     "mcn.nn.conv.check_kind",
-    "mcn.nn.conv.pinned",
     "mcn.nn.features.check_csr",
     "mcn.nn.features._check_coordinates",
     "mcn.nn.views._ids",
     "mcn.nn.model.node_ids",
-    "mcn.matrices.rows.RowSource._check_choice",
+    "mcn.matrices.rows.RowSource.check_choice",
     "mcn.matrices.stack.MotifStack._check_targets",
     "mcn.matrices.pagerank.PageRankRows.__post_init__",
 )

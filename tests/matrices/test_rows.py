@@ -121,7 +121,7 @@ def test_bad_depth_and_bad_choice():
     stack = make(random_adjacency(30, 0.2, seed=1))
     with pytest.raises(ValueError, match="depth=0; expected an integer of at least 1"):
         stack.blocks([0], 0)
-    with pytest.raises(ValueError, match="expected 2 integers, one per target"):
+    with pytest.raises(ValueError, match="expected an int, or 2 integers, one per target"):
         stack.block([4, 5]).select(np.zeros(30, int))
 
 

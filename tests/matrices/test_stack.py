@@ -199,9 +199,9 @@ def test_four_steps_where_the_powers_would_not_fit():
 @pytest.mark.parametrize(
     ("choice", "text"),
     [
-        (None, "choice is None but there are 2 motifs × 2 steps"),
+        (None, r"choice is None, but there is something to choose \(2 motifs × 2 steps"),
         (np.zeros(29, int), r"choice has shape \(29,\)"),
-        (np.zeros(30), "type float64; expected 30 integers"),
+        (np.zeros(30), "type float64; expected an int, or 30 integers"),
         (np.full(30, 4), r"choice\[0\] = 4 is outside 0 … 3"),
         (np.full(30, -1), r"choice\[0\] = -1 is outside"),
     ],

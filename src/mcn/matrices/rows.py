@@ -228,28 +228,30 @@ class RowSource(ABC):
             choice: [num_dst], ``choice[i] = t * K + (k - 1)``; None if there is nothing to choose (T·K = 1).
         """
 
-    def _check_choice(self, choice: Any) -> NDArray[np.int64]:
-        options = self.num_options
+    def check_choice(self, choice: Any) -> NDArray[np.int64]:
+        """Return choices given by a caller as an array [num_dst]: an int stands for all targets.
+
+        Raises:
+            ValueError: it is None where there is something to choose, or not one number in 0 … T·K - 1 each.
+        """
+        what = f"{self.num_motifs} motifs × {self.steps} steps; choice = t * {self.steps} + (k - 1)"
         if choice is None:
-            if options > 1:
-                raise ValueError(
-                    f"choice is None but there are {self.num_motifs} motifs × {self.steps} steps to choose "
-                    f"from; pass one number in 0 … {options - 1} per target."
-                )
+            if self.num_options > 1:
+                raise ValueError(f"choice is None, but there is something to choose ({what}).")
             return np.zeros(self.num_dst, np.int64)
-        choice = np.ascontiguousarray(as_array(choice, "choice", f"[{self.num_dst}]"))
-        if choice.shape != (self.num_dst,) or choice.dtype.kind not in "iu":
+        given = as_array(choice, "choice", f"[] or [{self.num_dst}]")
+        if given.shape not in ((), (self.num_dst,)) or given.dtype.kind not in "iu":
             raise ValueError(
-                f"choice has shape {choice.shape} and type {choice.dtype}; "
-                f"expected {self.num_dst} integers, one per target."
+                f"choice has shape {given.shape} and type {given.dtype}; expected an int, or {self.num_dst} "
+                "integers, one per target."
             )
-        if choice.size and (choice.min() < 0 or choice.max() >= options):
-            i = int(np.flatnonzero((choice < 0) | (choice >= options))[0])
+        bad = np.flatnonzero((given < 0) | (given >= self.num_options))
+        if bad.size:
+            place = f"[{bad[0]}]" if given.ndim else ""
             raise ValueError(
-                f"choice[{i}] = {choice[i]} is outside 0 … {options - 1} "
-                f"({self.num_motifs} motifs × {self.steps} steps; choice = t * {self.steps} + (k - 1))."
+                f"choice{place} = {given.flat[bad[0]]} is outside 0 … {self.num_options - 1} ({what})."
             )
-        return np.asarray(choice, np.int64)
+        return np.array(np.broadcast_to(given, self.num_dst), np.int64)
 
 
 class StackBlock(RowSource):
@@ -276,7 +278,7 @@ class StackBlock(RowSource):
 
     def select(self, choice: NDArray[np.int64] | None = None) -> Rows:
         """Return the rows of Â of the targets; see `RowSource.select`."""
-        rows = self._global_rows(self.targets, self._check_choice(choice))
+        rows = self._global_rows(self.targets, self.check_choice(choice))
         return rename_columns(rows, self._position)
 
     def __repr__(self) -> str:

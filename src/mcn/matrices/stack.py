@@ -201,7 +201,7 @@ class MotifStack(RowSource):
         """Return the rows of Â for all nodes, see `RowSource.select`; callers must not change them."""
         if choice is None and self._stored is not None and self.num_options == 1:
             return self._stored
-        return self.rows_of(self.src, self._check_choice(choice))
+        return self.rows_of(self.src, self.check_choice(choice))
 
     def rows_of(self, nodes: NDArray[np.int64], choice: NDArray[np.int64]) -> Rows:
         """Return the rows of Â of some nodes with these choices; columns are node ids."""
@@ -242,9 +242,8 @@ class MotifStack(RowSource):
 
     def _fixed_rows(self, choice: Any) -> Rows:
         """Return the rows of Â for the choices of one layer."""
-        one = np.ndim(choice) == 0
-        numbers = self._check_choice(np.full(self.num_nodes, choice) if one else choice)
-        if one and self._stored is not None:
+        numbers = self.check_choice(choice)
+        if np.ndim(choice) == 0 and self._stored is not None:
             return self._stored.part(int(choice) * self.num_nodes, (int(choice) + 1) * self.num_nodes)
         return self.rows_of(self.src, numbers)
 

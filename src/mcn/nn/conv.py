@@ -10,7 +10,6 @@ import torch
 from numpy.typing import NDArray
 
 from mcn._names import one_of
-from mcn.data.arrays import as_array
 from mcn.matrices import MotifStack, Rows, RowSource
 from mcn.nn import ops
 from mcn.nn._rng import derive, torch_key
@@ -270,7 +269,8 @@ class MCNConv(torch.nn.Module):
             log_probs = self.selector(state)
         number: Any
         if choice is not None:
-            number = pinned(choice, stack.num_dst, count)
+            checked = stack.check_choice(choice)
+            number = checked if count > 1 else None
             if isinstance(choice, int) and isinstance(stack, MotifStack) and count > 1 and not ops.fused(z):
                 # The rows of every option are on the device already.
                 number = torch.full((stack.num_dst,), choice, device=z.device)
@@ -378,18 +378,3 @@ def _with_one_changed(rows: Rows, degrees: NDArray[np.float64]) -> Rows:
 
 def _numpy(number: NDArray[np.int64] | torch.Tensor | None) -> NDArray[np.int64] | None:
     return number.cpu().numpy() if isinstance(number, torch.Tensor) else number
-
-
-def pinned(choice: Any, num_dst: int, count: int) -> NDArray[np.int64] | None:
-    """Check choices given as an int, an array or a tensor, and make an array of them; None if T·K = 1."""
-    given = as_array(choice, "choice", f"[] or [{num_dst}]")
-    if given.dtype.kind not in "iu" or given.shape not in ((), (num_dst,)):
-        raise ValueError(
-            f"choice: expected an int or {num_dst} integers t·K + (k-1), got "
-            f"shape {given.shape} of {given.dtype}"
-        )
-    if given.size and not 0 <= given.min() <= given.max() < count:
-        raise ValueError(f"choice: values must lie in 0 … {count - 1}, got {given.min()} … {given.max()}")
-    if count == 1:
-        return None
-    return np.array(np.broadcast_to(given, num_dst), np.int64)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from mcn.data.arrays import as_array
 from mcn.matrices import MotifStack, PinnedBlock, RowSource
 from mcn.nn._rng import Stream, derive
-from mcn.nn.conv import MCNConv, pinned
+from mcn.nn.conv import MCNConv
 from mcn.nn.features import DenseRows, SparseFeatures, check_kind, input_features
 from mcn.nn.plain import resident
 from mcn.nn.selector import Choices
@@ -187,7 +187,7 @@ class MCN(torch.nn.Module):
         """Return the choice that all nodes of a layer make, if it is known before the pass, else None."""
         first = self.convs[0]
         if isinstance(pin, int | np.integer):
-            pinned(pin, 1, stack.num_options)
+            stack.check_choice(pin)
             return int(pin)
         known = stack.num_options == 1 or not first.motif_attention
         return 0 if known and pin is None else None
@@ -231,8 +231,7 @@ class MCN(torch.nn.Module):
             return None
         if isinstance(part, PinnedBlock):
             return part.degrees
-        choice = pinned(self._fixed(stack, pin), stack.num_dst, stack.num_options)
-        return stack.select(choice).sums()[part.src]
+        return stack.select(stack.check_choice(self._fixed(stack, pin))).sums()[part.src]
 
 
 class ReceptiveFields:
