@@ -25,8 +25,10 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)
     import torch_geometric.data
 
+from random_graphs import powerlaw_cluster
+
 import mcn
-from mcn.data import feature_tensor, powerlaw_cluster
+from mcn.data import feature_tensor
 from mcn.train import MCNConfig, ViewsConfig, prepare
 from mcn.train.loop import Trainer, one_torch_thread
 from mcn.train.recipes import work_of

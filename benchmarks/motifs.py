@@ -20,9 +20,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import random_graphs
 from numpy.typing import NDArray
 
-from mcn.data import generators, simple_graph
+from mcn.data import simple_graph
 from mcn.motifs import count_motifs
 from mcn.motifs.catalogue import CYCLES
 from mcn.motifs.enumerate import enumerate_edges, plan_work
@@ -39,12 +40,12 @@ def graphs(folder: Path | None, largest: int) -> Iterator[tuple[str, int, Edges]
     for path in sorted(folder.glob("*.npz")) if folder else []:
         with np.load(path, allow_pickle=False) as file:
             yield path.stem, int(file["n"]), file["edge"].astype(np.int64).T.copy()
-    yield "Barabási–Albert 500 k", 100_000, generators.barabasi_albert(100_000, 5, seed=1)
-    yield "power-law cluster 500 k", 100_000, generators.powerlaw_cluster(100_000, 5, 0.5, seed=1)
-    yield "Erdős–Rényi 1 M", 200_000, generators.erdos_renyi(200_000, 1_000_000, seed=1)
+    yield "Barabási–Albert 500 k", 100_000, random_graphs.barabasi_albert(100_000, 5, seed=1)
+    yield "power-law cluster 500 k", 100_000, random_graphs.powerlaw_cluster(100_000, 5, 0.5, seed=1)
+    yield "Erdős–Rényi 1 M", 200_000, random_graphs.erdos_renyi(200_000, 1_000_000, seed=1)
     for scale, edges in ((15, 249_000), (17, 1_000_000), (19, 4_000_000), (20, 10_000_000)):
         if edges <= largest:
-            yield f"R-MAT {scale}", 2**scale, generators.rmat(scale, edges, seed=1)
+            yield f"R-MAT {scale}", 2**scale, random_graphs.rmat(scale, edges, seed=1)
 
 
 def best(

@@ -22,10 +22,10 @@ from typing import Any
 
 import numpy as np
 import torch
+from random_graphs import PlantedGraph
 from torch_geometric.data import Data
 
 import mcn
-from mcn.data.generators import PlantedGraph
 from mcn.train import MCNConfig, fit, prepare
 from mcn.train.predictions import accuracy_on_test
 from mcn.train.recipes import work_of

@@ -25,10 +25,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from epoch import peak_bytes
+from random_graphs import PIECE, PlantedGraph, rmat_stream
 from training_stages import batches, full_batch, gat, predict
 
 import mcn
-from mcn.data.generators import PIECE, PlantedGraph, rmat_stream
 
 DEGREE = 12  # edges per node that are drawn
 IN_MEMORY = 20_000_000  # edges up to which counting and training in memory are measured as well

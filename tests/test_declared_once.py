@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import pytest
 import typer
 import yaml
+from mcn.train.settings_page import settings_table
 from typer.testing import CliRunner
 
 from mcn.cli import _options
@@ -18,7 +19,6 @@ from mcn.cli._options import configured, settings_given, with_settings
 from mcn.train import RECIPES, Recipe, ViewsConfig, load_preset, load_run, train_run
 from mcn.train.estimator import NodeClassifier
 from mcn.train.settings import at_least, probability, setting
-from mcn.train.settings_page import settings_table
 from mcn.viz.train_command import train_command
 from tests.train.graphs import small_graph
 

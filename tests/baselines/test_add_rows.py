@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from mcn.baselines._add_rows import ROWS, add_rows
 from numba.core.errors import TypingError
 
 from mcn._jit import kernel
-from mcn.baselines._add_rows import ROWS, add_rows
 
 
 @kernel

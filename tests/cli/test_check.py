@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 import torch
+from mcn.train.look import look
 
 from mcn.data import load_dataset
-from mcn.train.look import look
 from tests.cli.conftest import Run, refused
 from tests.cli.test_train import write_graph
 

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from mcn.train.auto.config import AutoConfig
 
 from mcn.cli.main import go_on
 from mcn.data import load_dataset
 from mcn.train import MCNConfig, ViewsConfig, train_run
-from mcn.train.auto.config import AutoConfig
 from tests.cli.conftest import COMMAND, Run
 from tests.cli.test_train import FILES
 

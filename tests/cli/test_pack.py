@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 
 import mcn as package
-from mcn.data import generators
+from benchmarks import random_graphs
 from tests.cli.conftest import Run, refused
 
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     folder = tmp_path_factory.mktemp("files")
-    edges = generators.powerlaw_cluster(60, 4, 0.6, seed=1)
+    edges = random_graphs.powerlaw_cluster(60, 4, 0.6, seed=1)
     rng = np.random.default_rng(0)
     y = np.arange(60) % 2
     rows = [f"{i},{'ab'[c]},{rng.normal() + 2 * c:.3f}" for i, c in enumerate(y)]

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mcn
+from benchmarks.random_graphs import powerlaw_cluster
 from mcn.data.csr_graph import simple_graph
-from mcn.data.generators import powerlaw_cluster
 from mcn.motifs import enumerate as enumeration
 from mcn.motifs.orient import orient
 from tests.motifs.brute_force import GRAPHLET, count, small_graphs

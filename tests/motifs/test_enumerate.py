@@ -14,8 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mcn
+from benchmarks.random_graphs import barabasi_albert, powerlaw_cluster, rmat
 from mcn._ray import ClusterError
-from mcn.data import barabasi_albert, powerlaw_cluster, rmat, simple_graph
+from mcn.data import simple_graph
 from mcn.motifs import kernels
 from mcn.motifs.enumerate import count_range, enumerate_edges, enumerate_on_ray, in_pair_order, plan_work
 from mcn.motifs.orient import orient

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 import mcn
-from mcn.data import generators, simple_graph
+from benchmarks import random_graphs
+from mcn.data import simple_graph
 from mcn.motifs import on_disk
 from mcn.motifs.catalogue import stage_of
 
-EDGES = generators.powerlaw_cluster(400, 6, 0.6, seed=2)
+EDGES = random_graphs.powerlaw_cluster(400, 6, 0.6, seed=2)
 N = 403  # three nodes without edges
 
 

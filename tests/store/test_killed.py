@@ -23,6 +23,7 @@ import numpy as np
 import pytest
 
 import mcn
+from benchmarks import random_graphs
 from mcn.motifs import on_disk
 from mcn.store import pack_graph
 from mcn.store.write import SCRATCH
@@ -55,7 +56,7 @@ class Counting:
     """Triangles and 2-stars of a packed graph, counted into a folder, with a checkpoint at every turn."""
 
     def __init__(self, folder: Path) -> None:
-        edges = mcn.data.powerlaw_cluster(120, 4, 0.5, seed=2)
+        edges = random_graphs.powerlaw_cluster(120, 4, 0.5, seed=2)
         self._store = mcn.GraphStore.write(folder / "graph", [edges], 120)
         on_disk._LEAST, on_disk._UNIT, on_disk.CHECKPOINT = 100, 20, -1.0  # type: ignore[attr-defined]
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 import torch
+from mcn.train.devices import torch_device
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from mcn.nn import ops
 from mcn.train import MCNConfig, ViewsConfig, prepare
-from mcn.train.devices import torch_device
 from mcn.train.loop import Scores, Trainer
 from mcn.train.recipes import work_of
 from mcn.train.settings import Settings

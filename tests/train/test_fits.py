@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from mcn.train.fits import decide, full_batch_bytes
 
 import mcn
 from mcn.train import MCNConfig, ViewsConfig
-from mcn.train.fits import decide, full_batch_bytes
 from tests.train.graphs import small_graph
 
 

@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 import torch
 import yaml
+from mcn.train.auto.config import AutoConfig
 from torch_geometric.data import Data
 
 from mcn.data import load_dataset
 from mcn.train import load_run, train_run
-from mcn.train.auto.config import AutoConfig
 from mcn.train.checkpoint import load_tensors, save_tensors
 from mcn.train.folder import alone_in, check_free
 from tests.train.graphs import small_config, small_graph

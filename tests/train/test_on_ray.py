@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 import torch
+from mcn.train.seeds import train_seeds
 
 import mcn
 from mcn._ray import ClusterError
@@ -24,7 +25,6 @@ from mcn.train import MCNConfig
 from mcn.train.checkpoint import load_tensors
 from mcn.train.on_ray import SCRATCH, _raise_noted, _words, train_on_ray
 from mcn.train.run import train_run
-from mcn.train.seeds import train_seeds
 from tests.clusters import said_without_the_package
 from tests.train.test_run import Stop, stop_after
 

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 import pytest
+from mcn.train.auto.config import AutoConfig
 
 from mcn.train import MCNConfig, PaperConfig, ViewsConfig
-from mcn.train.auto.config import AutoConfig
 from mcn.train.recipes import RECIPES, all_settings, check_settings, find_recipe, recipe_of, work_of
 
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from mcn.train.look import look
 from torch_geometric.data import Data
 
 from mcn.data import load_dataset, simple_graph
-from mcn.train.look import look
 from mcn.train.metrics import all_scores
 from mcn.train.remarks import Alone, alone, graph_remarks, homophily, result_remarks
 

@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from mcn.baselines.task import task_from_data
+from mcn.train.auto.config import AutoConfig
 from scipy import sparse
 from torch_geometric.data import Data
 
-from mcn.baselines.task import task_from_data
 from mcn.data.sparse import feature_csr, feature_tensor
 from mcn.experiments import compare
 from mcn.experiments.engine.source import in_memory
 from mcn.motifs import NODE_ORBITS
 from mcn.train import MCNClassifier, MCNConfig, ViewsClassifier, load_run, train_run
-from mcn.train.auto.config import AutoConfig
 from mcn.train.features import features, node_features, scaling_of
 from tests.train.graphs import same_tensors, small_graph
 

@@ -10,8 +10,7 @@ from torch_geometric.data import Data
 
 from mcn.data import load_dataset, strong_ties
 from mcn.train import MCNConfig, Predictions, accuracy_on_test
-from mcn.train.mcn.config import ATTENTION
-from mcn.train.mcn.config import CHANGES
+from mcn.train.mcn.config import ATTENTION, CHANGES
 from tests.train.graphs import predicted, trained
 
 SEEDS = (0, 1)

@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from mcn.train.explained import Explained, Option
 from torch_geometric.data import Data
 
 from mcn.data import load_dataset, load_graph
 from mcn.matrices import Rows
 from mcn.train import MCNConfig, Run, ViewsConfig, load_run, train_run
-from mcn.train.explained import Explained, Option
 from mcn.train.predictions import Predictions
 
 QUICK = {"hidden": 4, "heads": 3, "max_epochs": 8, "attention": "paper", "policy_lr": 0.2}

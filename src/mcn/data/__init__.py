@@ -1,4 +1,4 @@
-"""Reading graphs: data sets by name, files of one's own, generated graphs; checking and splitting them.
+"""Reading graphs: data sets by name, files of one's own, objects; checking and splitting them.
 
 Each name is loaded when it is first used: the motif engine needs `simple_graph`, but not torch.
 """
@@ -25,12 +25,6 @@ if TYPE_CHECKING:
     from mcn.data.datasets import load_dataset_edges as load_dataset_edges
     from mcn.data.datasets.strong_ties import strong_ties as strong_ties
     from mcn.data.edge_files import load_edges as load_edges
-    from mcn.data.generators import PlantedGraph as PlantedGraph
-    from mcn.data.generators import barabasi_albert as barabasi_albert
-    from mcn.data.generators import erdos_renyi as erdos_renyi
-    from mcn.data.generators import powerlaw_cluster as powerlaw_cluster
-    from mcn.data.generators import rmat as rmat
-    from mcn.data.generators import rmat_stream as rmat_stream
     from mcn.data.graph import load_graph as load_graph
     from mcn.data.sparse import feature_csr as feature_csr
     from mcn.data.sparse import feature_tensor as feature_tensor
@@ -41,13 +35,10 @@ _HOME = {
     "DatasetInfo": ".datasets",
     "DatasetNotFound": ".datasets",
     "GraphEdges": ".csr_graph",
-    "PlantedGraph": ".generators",
     "SimpleGraph": ".csr_graph",
     "Treatment": ".treatment",
-    "barabasi_albert": ".generators",
     "check_data": ".checks",
     "degree_features": ".csr_graph",
-    "erdos_renyi": ".generators",
     "feature_csr": ".sparse",
     "feature_tensor": ".sparse",
     "given_weights": ".checks",
@@ -56,10 +47,7 @@ _HOME = {
     "load_dataset_edges": ".datasets",
     "load_edges": ".edge_files",
     "load_graph": ".graph",
-    "powerlaw_cluster": ".generators",
     "random_split": ".splits",
-    "rmat": ".generators",
-    "rmat_stream": ".generators",
     "simple_graph": ".csr_graph",
     "strong_ties": ".datasets.strong_ties",
     "weight_matrix": ".checks",

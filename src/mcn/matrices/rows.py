@@ -187,7 +187,6 @@ class RowSource(ABC):
         base: the target rows of Ψ(A), A the plain adjacency, for the state of eq:state.
         dropout_by_node: whether ids of nodes decide what a layer drops out, instead of their positions: it
             then does not depend on which other nodes are computed along with them.
-        pins: the choice of all nodes in each layer of a network, where it is known (`MotifStack.fixed`).
     """
 
     motifs: tuple[str, ...]
@@ -198,7 +197,6 @@ class RowSource(ABC):
     node_counts: NDArray[np.float32]
     base: Rows
     dropout_by_node: bool = False
-    pins: tuple[int, ...] | None = None
 
     @property
     def num_motifs(self) -> int:

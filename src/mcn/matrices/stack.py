@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +25,7 @@ from mcn.matrices.adjacencies import (
 )
 from mcn.matrices.powers import Powers
 from mcn.matrices.psi import psi_code, psi_rows
-from mcn.matrices.rows import PinnedBlock, Rows, RowSource, StackBlock, below_each_other
+from mcn.matrices.rows import PinnedBlock, Rows, RowSource, StackBlock
 from mcn.matrices.size import StackSize, check_steps, default_memory_limit, lengths_within, reach, size_of
 from mcn.matrices.state import check_scale, count_scale, standardise_counts
 
@@ -213,39 +212,6 @@ class MotifStack(RowSource):
     def adjacency(self, t: int) -> Rows:
         """Return the rows of A_t."""
         return self._adjacencies.of(t)
-
-    def fixed(self, choice: Any) -> MotifStack:
-        """Return the stack in which nothing is left to choose: its only matrix is Â of these choices.
-
-        Args:
-            choice: the ``t·K + (k-1)`` of every node, [N], or one number for all; or a list of those, one for
-                each layer of a network: the result then holds a matrix per layer (one for equal layers), and
-                `pins` says which. A network on the result computes what one on this stack computes with the
-                choices pinned, at the cost of one motif.
-        """
-        different: list[Any] = []
-        pins = []
-        for layer in list(choice) if isinstance(choice, list | tuple) else [choice]:
-            same = [number for number, other in enumerate(different) if np.array_equal(layer, other)]
-            pins += same or [len(different)]
-            different += [] if same else [layer]
-        rows = below_each_other([self._fixed_rows(layer) for layer in different])
-        names = [self.motifs[int(c) // self.steps] if np.ndim(c) == 0 else "chosen" for c in different]
-        stack = copy.copy(self)
-        stack.motifs, stack.steps, stack._stored, stack._powers = tuple(names), 1, rows, None
-        if len(names) > 1:  # names of motifs differ
-            stack.motifs = tuple(f"{name}, {number}" for number, name in enumerate(names, 1))
-            stack.pins = tuple(pins)
-        pattern = rows._replace(indices=rows.indices.view(np.uint32))
-        stack._adjacencies = Adjacencies(stack.motifs, self.num_nodes, pattern)
-        return stack
-
-    def _fixed_rows(self, choice: Any) -> Rows:
-        """Return the rows of Â for the choices of one layer."""
-        numbers = self.check_choice(choice)
-        if np.ndim(choice) == 0 and self._stored is not None:
-            return self._stored.part(int(choice) * self.num_nodes, (int(choice) + 1) * self.num_nodes)
-        return self.rows_of(self.src, numbers)
 
     def matrix(self, motif: str, step: int = 1) -> csr_array:
         """Compute Ψ(A_t^k) in float64, [N, N]."""

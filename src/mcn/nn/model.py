@@ -121,8 +121,7 @@ class MCN(torch.nn.Module):
             rows: node ids or a boolean mask; only their receptive field is computed. The last few
                 receptive fields are remembered, so asking for the same nodes every epoch is cheap.
             blocks: the receptive field, prepared by ``stack.blocks(rows, num_layers)``.
-            choice: pin the choices: None (those of the stack, where it has `pins`), an int for all layers, or
-                a list with None, an int or an array per layer.
+            choice: pin the choices: an int for all layers, or a list with None, an int or an array per layer.
             epsilon: overrides the layers' ε for this pass.
             key: the key of this pass; by default the next one of `model.rng` (in training).
             return_choices: also return the `Choices` of every layer, input layer first.
@@ -133,7 +132,7 @@ class MCN(torch.nn.Module):
             `return_choices` or `return_coefficients` the pair (scores, list of `Choices`).
         """
         report = return_choices or return_coefficients
-        pins = self._pins(stack.pins if choice is None else choice)
+        pins = self._pins(choice)
         parts, ids = self._parts(stack, rows, blocks, pins, report)
         if self.training and key is None:
             key = self.rng.next_key()

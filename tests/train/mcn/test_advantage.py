@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import pytest
 import torch
-
 from mcn.train.mcn.advantage import LearnedValue, RunningMean, advantage
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from mcn.train.probes.choose import (
     PENALTIES,
     Ridge,

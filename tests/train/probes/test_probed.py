@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from torch_geometric.data import Data
-
-import mcn
-from mcn.data import strong_ties
-from mcn.train import MCNConfig, fit, load_run, prepare, train_run
 from mcn.train.probes.choose import tempered
 from mcn.train.probes.jury import Jury
 from mcn.train.probes.network import BLEND, GRAPH, NODES, REFIT
 from mcn.train.probes.plan import REFITS
 from mcn.train.probes.trainer import ProbesTrainer
+from torch_geometric.data import Data
+
+import mcn
+from mcn.data import strong_ties
+from mcn.train import MCNConfig, fit, load_run, prepare, train_run
 from mcn.train.recipes import work_of
 from tests.train.graphs import predicted, same_tensors, small_graph, trained
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from mcn.train.probes.room import Room, posterior, reachable
 
 from mcn.data import strong_ties
 from mcn.train import MCNConfig
-from mcn.train.probes.room import Room, posterior, reachable
 from mcn.train.recipes import work_of
 from tests.train.graphs import trained
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-
 from mcn.train.probes.rounds import DEALS, Rounds
+
 from mcn.train.problem import Known
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-
 from mcn.train.probes.rounds import Rounds
 from mcn.train.probes.standings import clearly_above, several_behind, standings
 

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from torch_geometric.data import Data
-
-from mcn.data import strong_ties
-from mcn.train import fit, load_run, prepare, train_run
 from mcn.train.auto.config import AutoConfig
 from mcn.train.probes.jury import Heard, Jury
 from mcn.train.probes.rounds import DEALS
 from mcn.train.probes.trainer import ProbesTrainer
+from torch_geometric.data import Data
+
+from mcn.data import strong_ties
+from mcn.train import fit, load_run, prepare, train_run
 from mcn.train.recipes import work_of
 from tests.train.graphs import predicted, same_tensors, small_graph, trained
 from tests.train.test_remarks import workers

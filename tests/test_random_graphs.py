@@ -7,15 +7,15 @@ import networkx
 import numpy as np
 import pytest
 
-from mcn.data import (
+from benchmarks.random_graphs import (
     PlantedGraph,
     barabasi_albert,
     erdos_renyi,
     powerlaw_cluster,
     rmat,
     rmat_stream,
-    simple_graph,
 )
+from mcn.data import simple_graph
 from mcn.motifs import count_motifs
 
 MODELS: list[tuple[Callable[..., Any], tuple[Any, ...], int]] = [
