@@ -30,7 +30,7 @@ from random_graphs import powerlaw_cluster
 import mcn
 from mcn.data import feature_tensor
 from mcn.train import MCNConfig, ViewsConfig, prepare
-from mcn.train.loop import Trainer, one_torch_thread
+from mcn.train.loop import Training, one_torch_thread
 from mcn.train.recipes import work_of
 
 COUNT = (
@@ -110,7 +110,7 @@ def graph(nodes: int, degree: int) -> torch_geometric.data.Data:
     return data
 
 
-def epochs(trainer: Trainer, number: int) -> None:
+def epochs(trainer: Training, number: int) -> None:
     """Train for some epochs."""
     for _ in range(number):
         trainer.run_epoch()

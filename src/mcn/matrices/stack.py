@@ -239,7 +239,7 @@ class MotifStack(RowSource):
         """Cut out the part for the target nodes `rows` where every node chooses ``t·K + (k-1)``."""
 
         def all_degrees() -> NDArray[np.float64]:
-            return self._fixed_rows(choice).sums()
+            return self.select(np.full(self.num_nodes, choice, np.int64)).sums()
 
         return PinnedBlock(self.block(rows), choice, all_degrees)
 
