@@ -24,7 +24,7 @@ from mcn.data.datasets.planetoid import read_pickle
 from mcn.data.datasets.tu import DD_SUMS, DD_WHOLE_FILES
 from tests.fuzz import mutate
 from tests.fuzz.mutate import MARK
-from tests.fuzz.target import Target, register
+from tests.fuzz.target import Target, reading, register, written
 
 PLANETOID_PARTS = ("allx", "ally", "graph", "test.index", "tx", "ty", "x", "y")
 EDGES = np.array([[0, 1], [1, 2], [2, 3], [0, 2], [3, 3], [1, 0]])
@@ -60,81 +60,52 @@ def sound(data: Any, features: bool = True) -> None:
     assert all(isinstance(line, str) for line in data.report)
 
 
-def load(suffix: str) -> Callable[[bytes, Path], None]:
-    """Read the content as a graph in a file of this kind."""
-
-    def run(content: bytes, folder: Path) -> None:
-        path = folder / f"input{suffix}"
-        path.write_bytes(content)
-        try:
-            sound(mcn.load_graph(path))
-        finally:
-            path.unlink()
-
-    return run
+def load(path: Path) -> None:
+    """Read a file as a graph."""
+    sound(mcn.load_graph(path))
 
 
 def _text(content: bytes, folder: Path) -> None:
-    path = folder / f"input{choice(content, '.csv', '.tsv', '.txt', '.edges')}"
-    path.write_bytes(content)
     delimiter = choice(content[1:], None, None, None, None, ",", " ", "\t", "|")
     header = choice(content[2:], None, None, None, True, False)
-    try:
+    with written(folder, f"input{choice(content, '.csv', '.tsv', '.txt', '.edges')}", content) as path:
         sound(mcn.load_graph(path, delimiter=delimiter, header=header))
-    finally:
-        path.unlink()
 
 
 def _table(content: bytes, folder: Path) -> None:
-    edges, nodes = folder / "edges.csv", folder / "input.csv"
+    edges = folder / "edges.csv"
     edges.write_text(choice(content, "1,2\n2,3\n", "a,b\nb,c\n", "1,2\n"))
-    nodes.write_bytes(content)
     options = choice(
         content[1:], {}, {}, {}, {"label": "label"}, {"features": ["f"]}, {"features": "wl"}, {"id": "f"}
     )
-    try:
+    with written(folder, "input.csv", content) as nodes:
         data = mcn.load_graph(edges, nodes, **options)
         sound(data)
         if data.y is not None:
             assert int(data.y.max()) < len(data.classes)
-    finally:
-        nodes.unlink()
 
 
-def _with_attributes(suffix: str) -> Callable[[bytes, Path], None]:
-    def run(content: bytes, folder: Path) -> None:
-        path = folder / f"input{suffix}"
-        path.write_bytes(content)
-        options = choice(content, {}, {"label": "team"}, {"label": "team", "features": ["size"]})
-        try:
-            sound(mcn.load_graph(path, **options))
-        finally:
-            path.unlink()
-
-    return run
+def _attributes(path: Path) -> None:
+    options = choice(path.read_bytes(), {}, {"label": "team"}, {"label": "team", "features": ["size"]})
+    sound(mcn.load_graph(path, **options))
 
 
 def _gz(content: bytes, folder: Path) -> None:
     suffix = choice(content, ".csv", ".mtx", ".npz", ".graphml", ".gexf", ".gml")
-    load(f"{suffix}{choice(content[1:], '.gz', '.GZ')}")(content, folder)
+    reading(f"input{suffix}{choice(content[1:], '.gz', '.GZ')}", load)(content, folder)
 
 
-def _counts(content: bytes, folder: Path) -> None:
-    path = folder / "input.npz"
-    path.write_bytes(content)
+def _counts(path: Path) -> None:
+    counts = mcn.MotifCounts.load(path)
+    assert (counts.per_edge >= 0).all(), "a negative count per edge"
+    assert len(counts.totals()) == 13
     try:
-        counts = mcn.MotifCounts.load(path)
-        assert (counts.per_edge >= 0).all(), "a negative count per edge"
-        assert len(counts.totals()) == 13
-        try:
-            per_node = counts.per_node
-        except ValueError as error:  # which knows of no file
-            raise ValueError(f"{path}: {error}") from None
-        assert per_node.shape == (counts.num_nodes, 15)
-        assert (per_node >= 0).all(), "a negative count per node"
-        counts.adjacency("4-path")
-    finally:
-        path.unlink()
+        per_node = counts.per_node
+    except ValueError as error:  # which knows of no file
+        raise ValueError(f"{path}: {error}") from None
+    assert per_node.shape == (counts.num_nodes, 15)
+    assert (per_node >= 0).all(), "a negative count per node"
+    counts.adjacency("4-path")
 
 
 def _pickle(content: bytes, folder: Path) -> None:
@@ -229,20 +200,11 @@ def _counts_seeds() -> list[bytes]:
         ([[], []], True),
     ):
         counts = mcn.count_motifs(edges, induced=induced)
-        buffer = {name: getattr(counts.enumerated, name) for name in ("t", "s1", "s2", "k", "c")}
-        graph = counts.graph
-        numbers = {
-            name: np.array(getattr(graph, name))
-            for name in ("num_nodes", "self_loops", "duplicates", "one_way")
-        }
-        made.append(
-            _bytes(
-                lambda out, b=buffer, g=graph, n=numbers, i=induced: np.savez(
-                    out, format=np.array("mcn-motif-counts-1"), indptr=g.indptr, indices=g.indices,
-                    induced=np.array(int(i)), **n, **b,
-                )
-            )
-        )  # fmt: skip
+        arrays = {name: getattr(counts.enumerated, name) for name in ("t", "s1", "s2", "k", "c")}
+        for name in ("indptr", "indices", "num_nodes", "self_loops", "duplicates", "one_way"):
+            arrays[name] = np.array(getattr(counts.graph, name))
+        arrays |= {"format": np.array("mcn-motif-counts-1"), "induced": np.array(int(induced))}
+        made.append(_bytes(lambda out, arrays=arrays: np.savez(out, **arrays)))
     return made
 
 
@@ -303,15 +265,15 @@ def _gz_seeds() -> list[bytes]:
 
 
 text, xml = mutate.anything(mutate.TEXT), mutate.anything(mutate.XML)
+mtx, gml = mutate.anything(mutate.MTX), mutate.anything(mutate.GML)
 register(Target("edge-text", text_seeds, text, _text, "input"))
 register(Target("node-table", _table_seeds, text, _table, "input"))
-register(Target("mtx", _mtx_seeds, mutate.anything(mutate.MTX), load(".mtx"), "input.mtx"))
-register(Target("npz", _npz_seeds, mutate.archive, load(".npz"), "input.npz"))
-register(Target("graphml", _xml_seeds("graphml"), xml, _with_attributes(".graphml"), "input.graphml"))
-register(Target("gexf", _xml_seeds("gexf"), xml, _with_attributes(".gexf"), "input.gexf"))
-register(Target("gml", _xml_seeds("gml"), mutate.anything(mutate.GML), _with_attributes(".gml"), "input.gml"))
+register(Target("mtx", _mtx_seeds, mtx, reading("input.mtx", load), "input.mtx"))
+register(Target("npz", _npz_seeds, mutate.archive, reading("input.npz", load), "input.npz"))
+for kind, change in (("graphml", xml), ("gexf", xml), ("gml", gml)):
+    register(Target(kind, _xml_seeds(kind), change, reading(f"input.{kind}", _attributes), f"input.{kind}"))
 register(Target("gz", _gz_seeds, mutate.packed(text), _gz, "input"))
-register(Target("motif-counts", _counts_seeds, mutate.archive, _counts, "input.npz"))
+register(Target("motif-counts", _counts_seeds, mutate.archive, reading("input.npz", _counts), "input.npz"))
 register(Target("pickle", _pickle_seeds, mutate.anything(mutate.PICKLE), _pickle, "input.pickle"))
 register(Target("planetoid", _planetoid_seeds, mutate.parts(mutate.anything()), _planetoid, "ind.cora"))
 register(Target("tu", _tu_seeds, mutate.parts(mutate.anything()), _tu, "DD67"))

@@ -7,9 +7,10 @@ import json
 import random
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pyarrow as pa
@@ -23,7 +24,7 @@ from tests.fuzz import mutate
 from tests.fuzz.files import choice, load, sound, text_seeds
 from tests.fuzz.mutate import MARK
 from tests.fuzz.stored import JSON
-from tests.fuzz.target import Target, register
+from tests.fuzz.target import Target, reading, register, written
 
 
 def _tables() -> list[Any]:
@@ -33,24 +34,17 @@ def _tables() -> list[Any]:
     return [pa.table(plain), packed.set_column(0, "a", packed["a"].dictionary_encode())]
 
 
-def _parquet_seeds() -> list[bytes]:
-    made = []
-    for table in _tables():
-        for packing in ("none", "snappy"):
-            out = io.BytesIO()
-            parquet.write_table(table, out, compression=packing)
-            made.append(out.getvalue())
-    return made
+def _seeds(write: Callable[..., object], packings: Sequence[str]) -> Callable[[], list[bytes]]:
+    def seeds() -> list[bytes]:
+        made = []
+        for table in _tables():
+            for packing in packings:
+                out = io.BytesIO()
+                write(table, out, compression=packing)
+                made.append(out.getvalue())
+        return made
 
-
-def _feather_seeds() -> list[bytes]:
-    made = []
-    for table in _tables():
-        for packing in ("uncompressed", "lz4"):
-            out = io.BytesIO()
-            feather.write_feather(table, out, compression=packing)
-            made.append(out.getvalue())
-    return made
+    return seeds
 
 
 def _store_seeds() -> list[bytes]:
@@ -122,30 +116,22 @@ def _store(content: bytes, folder: Path) -> None:
 
 def _pack(content: bytes, folder: Path) -> None:
     """Packing a file gives the graph that reading it gives, or refuses it as reading does."""
-    path, out = folder / f"input{choice(content, '.csv', '.tsv', '.txt', '.edges')}", folder / "out"
-    path.write_bytes(content)
+    out = folder / "out"
     try:
-        packed = pack_graph(path, out=out).to_data()
-        plain = mcn.load_graph(path)
+        with written(folder, f"input{choice(content, '.csv', '.tsv', '.txt', '.edges')}", content) as path:
+            packed = pack_graph(path, out=out).to_data()
+            plain = mcn.load_graph(path)
         assert packed.node_ids.tolist() == plain.node_ids.tolist(), "other ids than load_graph has"
         assert packed.edge_index.equal(plain.edge_index), "other edges than load_graph has"
     finally:
-        path.unlink()
         shutil.rmtree(out, ignore_errors=True)
 
 
-def _arrow_text(content: bytes, folder: Path) -> None:
+def _arrow_text(path: Path) -> None:
     """Text through pyarrow, as a large file would be: the weights that the careful reader finds, or none."""
-    path = folder / "input.csv"
-    path.write_bytes(content)
-    before, edge_text._LARGE = edge_text._LARGE, 0
-    try:
+    with mock.patch.object(edge_text, "_LARGE", 0):
         fast = mcn.load_graph(path, weights="weight")
-        edge_text._LARGE = 10**9
-        assert fast.edge_weight.equal(mcn.load_graph(path, weights="weight").edge_weight), "other weights"
-    finally:
-        edge_text._LARGE = before
-        path.unlink()
+    assert fast.edge_weight.equal(mcn.load_graph(path, weights="weight").edge_weight), "other weights"
 
 
 def _weighted_seeds() -> list[bytes]:
@@ -157,11 +143,13 @@ def _weighted_seeds() -> list[bytes]:
 
 
 _text = mutate.anything(mutate.TEXT)
+_parquet_seeds = _seeds(parquet.write_table, ("none", "snappy"))
+_feather_seeds = _seeds(feather.write_feather, ("uncompressed", "lz4"))
 for _target in (
-    Target("parquet", _parquet_seeds, _any, load(".parquet"), "input.parquet"),
-    Target("feather", _feather_seeds, _any, load(".feather"), "input.feather"),
+    Target("parquet", _parquet_seeds, _any, reading("input.parquet", load), "input.parquet"),
+    Target("feather", _feather_seeds, _any, reading("input.feather", load), "input.feather"),
     Target("store", _store_seeds, _change_store, _store, "input"),
     Target("pack", text_seeds, _text, _pack, "input"),
-    Target("arrow-text", _weighted_seeds, _text, _arrow_text, "input.csv"),
+    Target("arrow-text", _weighted_seeds, _text, reading("input.csv", _arrow_text), "input.csv"),
 ):
     register(_target)

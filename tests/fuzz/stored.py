@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 import mcn
-from mcn.data.treatment import Treatment
+from mcn.data import Treatment
 from mcn.experiments import Ledger
 from mcn.experiments.search import load_space
 from mcn.train import MCNConfig, ViewsConfig, load_preset, load_run, prepare
@@ -27,9 +27,10 @@ from mcn.viz.explanation import Predictor
 from mcn.viz.page_data import training_curves
 from tests.fuzz import mutate
 from tests.fuzz.mutate import MARK
-from tests.fuzz.target import Target, register
+from tests.fuzz.target import Target, reading, register, written
 
 SOURCE = Path(mcn.__file__).parent
+SPACES = "experiments/search/spaces"
 STORED = Path(__file__).parents[1] / "train" / "stored" / "0.1.0"
 LEDGER = Path(__file__).parents[1] / "experiments" / "engine" / "stored" / "ledger-0.1.0.sqlite"
 CONFIGS = {
@@ -48,18 +49,6 @@ JSON = [
     b"[]", b"1e999", b"-1", b'"number"', b'"category"', b'"count_scale"', b'"classes"',
     b'"in_channels"', b'"columns"', b'"F32"', b'"I64"', b"[" * 30,
 ]  # fmt: skip
-
-
-def _file(suffix: str, read: Callable[[Path], object]) -> Callable[[bytes, Path], None]:
-    def run(content: bytes, folder: Path) -> None:
-        path = folder / f"input{suffix}"
-        path.write_bytes(content)
-        try:
-            read(path)
-        finally:
-            path.unlink()
-
-    return run
 
 
 def _run_folder(folder: Path, kind: str) -> Path:
@@ -162,15 +151,10 @@ def _checkpoint(content: bytes, folder: Path) -> None:
         path.unlink()
 
 
-def _curves(content: bytes, folder: Path) -> None:
-    path = folder / METRICS
-    path.write_bytes(content)
-    try:
-        curves = training_curves(path, Predictor("network", {"MCN": 1.0}), {"best_epoch": 1}) or {}
-        assert len({len(values) for values in curves.values() if isinstance(values, list)}) <= 1
-        json.dumps(curves, allow_nan=False)
-    finally:
-        path.unlink()
+def _curves(path: Path) -> None:
+    curves = training_curves(path, Predictor("network", {"MCN": 1.0}), {"best_epoch": 1}) or {}
+    assert len({len(values) for values in curves.values() if isinstance(values, list)}) <= 1
+    json.dumps(curves, allow_nan=False)
 
 
 def _ledger(path: Path) -> None:
@@ -186,24 +170,22 @@ def _ledger_seeds() -> list[bytes]:
 def _treatment(content: bytes, folder: Path) -> None:
     """A treatment, as a model's file states it, and a table of nodes that it is applied to."""
     stated, _, table = content.partition(MARK)
-    edges, nodes = folder / "edges.csv", folder / "input.csv"
+    edges = folder / "edges.csv"
     edges.write_text("1,2\n2,3\n")
-    nodes.write_bytes(table)
     try:
         given = json.loads(stated)
     except (ValueError, RecursionError):
         raise ValueError("input: the treatment is not JSON") from None
     try:
-        data = mcn.load_graph(edges, nodes, treatment=Treatment.from_dict(given))
-        values = data.x.values() if data.x.layout == torch.sparse_csr else data.x
-        assert torch.isfinite(values).all(), "features that are not finite"
-        assert data.x.shape[0] == data.num_nodes
+        with written(folder, "input.csv", table) as nodes:
+            data = mcn.load_graph(edges, nodes, treatment=Treatment.from_dict(given))
     except ValueError as error:
         if "a feature treatment" in str(error):  # which has no file of its own
             raise ValueError(f"input: {error}") from None
         raise
-    finally:
-        nodes.unlink()
+    values = data.x.values() if data.x.layout == torch.sparse_csr else data.x
+    assert torch.isfinite(values).all(), "features that are not finite"
+    assert data.x.shape[0] == data.num_nodes
 
 
 def _treatment_seeds() -> list[bytes]:
@@ -227,18 +209,24 @@ def _of_run(name: str, kinds: tuple[str, ...] = ("views",)) -> Callable[[], list
 
 _YAML, _JSON, _TEXT = mutate.anything(YAML), mutate.anything(JSON), mutate.anything(mutate.TEXT)
 for _target in (
-    Target("preset", _packaged("train/presets"), _YAML, _file(".yaml", load_preset), "input"),
-    Target("space", _packaged("experiments/search/spaces"), _YAML, _file(".yaml", load_space), "input"),
+    Target("preset", _packaged("train/presets"), _YAML, reading("input.yaml", load_preset), "input"),
+    Target(
+        "space", _packaged("experiments/search/spaces"), _YAML, reading("input.yaml", load_space), "input"
+    ),
     Target("run-settings", _of_run(CONFIG, ("views", "mcn")), _YAML, _in_run(CONFIG), "input"),
     Target("run-summary", _of_run(SUMMARY), _JSON, _in_run(SUMMARY), "input"),
     Target("run-model", _of_run(MODEL), _JSON, _in_run(MODEL), "input"),
     Target("signed-model", _model_seeds, _JSON, _signed_model, "input"),
     Target("checkpoint", _checkpoint_seeds, _JSON, _checkpoint, ""),
-    Target("metrics", _of_run(METRICS, ("views", "mcn")), _JSON, _curves, METRICS),
+    Target("metrics", _of_run(METRICS, ("views", "mcn")), _JSON, reading(METRICS, _curves), METRICS),
     Target(
-        "predictions", _of_run(PREDICTIONS, ("views", "mcn")), _TEXT, _file(".csv", read_predictions), "input"
+        "predictions",
+        _of_run(PREDICTIONS, ("views", "mcn")),
+        _TEXT,
+        reading("input.csv", read_predictions),
+        "input",
     ),
-    Target("ledger", _ledger_seeds, mutate.anything(), _file(".sqlite", _ledger), "input"),
+    Target("ledger", _ledger_seeds, mutate.anything(), reading("input.sqlite", _ledger), "input"),
     Target("treatment", _treatment_seeds, mutate.parts(_JSON), _treatment, "input"),
 ):
     register(_target)

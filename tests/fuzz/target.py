@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,3 +57,24 @@ def register(target: Target) -> None:
     if target.name in TARGETS:
         raise ValueError(f"two targets are called {target.name!r}")
     TARGETS[target.name] = target
+
+
+@contextmanager
+def written(folder: Path, name: str, content: bytes) -> Iterator[Path]:
+    """A file with this content, for as long as it is read."""
+    path = folder / name
+    path.write_bytes(content)
+    try:
+        yield path
+    finally:
+        path.unlink()
+
+
+def reading(name: str, read: Callable[[Path], object]) -> Callable[[bytes, Path], None]:
+    """A call that puts an input into a file of this name and reads it."""
+
+    def run(content: bytes, folder: Path) -> None:
+        with written(folder, name, content) as path:
+            read(path)
+
+    return run

@@ -159,7 +159,7 @@ class _EdgeText:
         if not as_text:
             if all(map(is_number, found.ids)):  # integers, or a mistake that has a line
                 return None
-            notes += text_note(found.ids[found.first])
+            notes += text_note(found.ids[at] for at in found.first)
         return EdgeList(found.ends, found.ids, notes + self._doubts(found.ids))
 
     def anything(self, as_text: bool) -> EdgeList:

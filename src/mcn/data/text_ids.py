@@ -23,8 +23,7 @@ _MOST = 8  # each further part has most of the ids once more, which are joined o
 _BLOCK = 2048  # ids that are looked up in one go, so that the waits for memory overlap
 _PIECE = 1 << 14  # bytes whose separators are found in one go, which vectors do
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
-_ZERO, _ONE, _THREE, _EIGHT, _SIXTEEN = (np.uint64(number) for number in (0, 1, 3, 8, 16))
-_HALF, _LOW, _FULL = np.uint64(32), np.uint64(0xFFFFFFFF), np.uint64(0xFFFFFFFFFFFFFFFF)
+_ZERO, _ONE, _SIXTEEN, _HALF, _LOW = (np.uint64(number) for number in (0, 1, 16, 32, 0xFFFFFFFF))
 
 
 class NamedEdges(NamedTuple):
@@ -51,36 +50,37 @@ def named_edges(content: bytes, start: int, mark: str | None, parts: int | None 
     """
     if parts is None:
         parts = max(1, min(_MOST, available_threads(), (len(content) - start) // _PART))
-    content = content.ljust(
-        9, b"\n"
-    )  # a view of one word or none would be of another type, to be compiled for
     text = np.frombuffer(content, np.uint8)
-    words: NDArray[np.uint64] = np.ndarray(len(content) - 7, np.uint64, content, strides=(1,))
     bounds = _line_bounds(content, start, parts)
     read: dict[int, Any] = {}
 
     def read_one(_worker: int, first: int, last: int) -> None:
-        read[first] = read_part(text, words, first, last, ord(mark) if mark else 32)
+        read[first] = _read_part(text, first, last, ord(mark) if mark else 32)
 
     run_chunks(read_one, bounds, parts)
-    found = [read[first] for first in bounds[:-1]]
-    widths = {width for *_, width, _ in found} - {0}
+    pieces = [read[first] for first in bounds[:-1]]
+    widths = {width for *_, width, _ in pieces} - {0}
     if len(widths) != 1 or widths == {-1}:
         return None
-    starts, sizes, places = _joined_parts(text, words, found)
-    codes, plain = [part[0] for part in found], all(part[-1] for part in found)
-    found.clear()  # their tables, before more is made
-    read.clear()
-    names = _names(content, joined(text, starts, sizes).tobytes(), plain)
+    _, starts, sizes, table, _, _ = pieces[0]
+    numbers = [np.arange(len(starts), dtype=np.int32)]  # of the ids of each part among all
+    for _, new_starts, new_sizes, *_ in pieces[1:]:
+        table, starts, sizes, more = _add_names(text, table, starts, sizes, new_starts, new_sizes)
+        numbers.append(more)
+    lines = _joined(text, starts, sizes).tobytes()
+    names = _names(content, lines, plain=all(part[-1] for part in pieces))
     if names is None:
         return None
     order = _order(text, starts, sizes, names)
-    place = np.empty(len(names), np.int32)
-    place[order] = np.arange(len(names), dtype=np.int32)
+    position = np.empty(len(names), np.int32)
+    position[order] = np.arange(len(names), dtype=np.int32)
+    bounds = np.cumsum([0, *(len(codes) for codes, *_ in pieces)]).tolist()
+    ends = np.empty((2, bounds[-1]), np.int64)
+    for (codes, *_), new, first, last in zip(pieces, numbers, bounds, bounds[1:], strict=False):
+        ends[:, first:last] = position[new][codes.T]
     ids = np.empty(len(names), object)
     ids[:] = names
-    ends = _all_ends(codes, [place[numbers] for numbers in places], parts)
-    return NamedEdges(ends, ids[order], widths.pop(), place)
+    return NamedEdges(ends, ids[order], widths.pop(), position)
 
 
 def _line_bounds(content: bytes, start: int, parts: int) -> list[int]:
@@ -91,16 +91,6 @@ def _line_bounds(content: bytes, start: int, parts: int) -> list[int]:
         if bounds[-1] < at < len(content):
             bounds.append(at)
     return [*bounds, len(content)]
-
-
-def _joined_parts(text: Any, words: Any, found: list[Any]) -> tuple[Any, Any, list[NDArray[np.int32]]]:
-    """Where each distinct id first stands, how long it is, and the numbers of the ids of every part."""
-    _, starts, sizes, table, _, _ = found[0]
-    places = [np.arange(len(starts), dtype=np.int32)]
-    for _, new_starts, new_sizes, *_ in found[1:]:
-        table, starts, sizes, numbers = add_names(text, words, table, starts, sizes, new_starts, new_sizes)
-        places.append(numbers)
-    return starts, sizes, places
 
 
 def _names(content: bytes, lines: bytes, plain: bool) -> list[str] | None:
@@ -114,23 +104,9 @@ def _names(content: bytes, lines: bytes, plain: bool) -> list[str] | None:
     return names if plain or all(name == name.strip() for name in names) else None
 
 
-def _all_ends(
-    codes: list[NDArray[np.int32]], places: list[NDArray[np.int32]], threads: int
-) -> NDArray[np.int64]:
-    """The ends of the edges of all parts, by the position of their ids."""
-    bounds = np.cumsum([0, *(len(part) for part in codes)])
-    ends = np.empty((2, int(bounds[-1])), np.int64)
-
-    def write(_worker: int, part: int, _next: int) -> None:
-        set_ends(codes[part], places[part], ends, bounds[part])
-
-    run_chunks(write, range(len(codes) + 1), threads)
-    return ends
-
-
 def _order(text: Any, starts: Any, sizes: Any, names: list[str]) -> NDArray[np.int64]:
     """Return the order of the ids by their bytes, which is that of their characters."""
-    first, second = prefixes(text, starts, sizes)
+    first, second = _prefixes(text, starts, sizes)
     order = np.lexsort((second, first))
     same = (first[order][1:] == first[order][:-1]) & (second[order][1:] == second[order][:-1])
     if same.any():  # ids that begin with the same 16 bytes
@@ -240,48 +216,32 @@ def _separators(text: Any, start: int, stop: int, mark: int, out: Any) -> int:
 
 
 @kernel
-def _late_word(text: Any, at: Any) -> Any:
-    """The eight bytes from here on as one number; past the end of the text they are zeros."""
-    found = _ZERO
-    rest: Any = min(8, len(text) - np.int64(at))
-    for p in range(rest):
-        found |= np.uint64(text[np.int64(at) + p]) << np.uint64(8 * p)
-    return found
-
-
-@kernel
-def _bytes(count: Any) -> Any:
-    """A mask for the first bytes of a word."""
-    return _FULL if count >= _EIGHT else (_ONE << (count << _THREE)) - _ONE
-
-
-@kernel
-def _key(text: Any, words: Any, begin: Any, size: Any) -> Any:
-    """Two words that stand for an id: its bytes if they are 16 at most, else a hash of them."""
-    inside = begin + size + _EIGHT < np.uint64(len(words))
-    if size <= _SIXTEEN:
-        rest = _bytes(size - _EIGHT) if size > _EIGHT else _ZERO
-        if inside:
-            return words[begin] & _bytes(size), words[begin + _EIGHT] & rest
-        return _late_word(text, begin) & _bytes(size), _late_word(text, begin + _EIGHT) & rest
-    first = second = size
-    at = _ZERO
-    while at < size:
-        word = words[begin + at] if inside else _late_word(text, begin + at)
-        word &= _bytes(size - at)
-        first = (first ^ word) * _FACTOR
-        second = (second ^ (first >> _HALF)) * _FACTOR + word
-        at += _EIGHT
+def _prefix(text: Any, begin: Any, size: Any) -> Any:
+    """The first 16 bytes of an id as two numbers that sort as the bytes do."""
+    first = second = _ZERO
+    for p in range(min(size, 8)):
+        first |= np.uint64(text[begin + p]) << np.uint64(56 - 8 * p)
+    for p in range(8, min(size, 16)):
+        second |= np.uint64(text[begin + p]) << np.uint64(120 - 8 * p)
     return first, second
 
 
 @kernel
-def read_part(text: Any, words: Any, start: int, stop: int, mark: int) -> Any:
+def _key(text: Any, begin: Any, size: Any) -> Any:
+    """Two words that stand for an id: its bytes if they are 16 at most, else a hash of them."""
+    first, second = _prefix(text, begin, size)
+    for p in range(16, size):
+        first = (first ^ np.uint64(text[begin + p])) * _FACTOR
+        second += first >> _HALF
+    return first, second
+
+
+@kernel
+def _read_part(text: Any, start: int, stop: int, mark: int) -> Any:
     """Number the first two fields of every line; width -1 if there is anything out of the ordinary.
 
     Args:
         text: the file. There is no quote in it, and no carriage return but before a line end.
-        words: the eight bytes from each byte on, as a number.
         start, stop: the part, which begins with a line and ends with one.
         mark: the separator, 32 for any run of blanks.
 
@@ -328,7 +288,8 @@ def read_part(text: Any, words: Any, start: int, stop: int, mark: int) -> Any:
                 if fields < 2:
                     if empty:
                         return refused
-                    block[held, 0], block[held, 1] = _key(text, words, first, end - first)
+                    size = np.int64(end - first)
+                    block[held, 0], block[held, 1] = _key(text, np.int64(first), size)
                     block[held, 2], place[held] = end - first, np.int64(first)
                     held += 1
                 fields += 1
@@ -347,9 +308,7 @@ def read_part(text: Any, words: Any, start: int, stop: int, mark: int) -> Any:
 
 
 @kernel
-def add_names(
-    text: Any, words: Any, table: Any, starts: Any, sizes: Any, new_starts: Any, new_sizes: Any
-) -> Any:
+def _add_names(text: Any, table: Any, starts: Any, sizes: Any, new_starts: Any, new_sizes: Any) -> Any:
     """Number the ids of a further part behind those of the parts before it.
 
     Returns the table, starts and sizes of all of them, and the number of each id of the further part.
@@ -360,37 +319,23 @@ def add_names(
     for first in range(0, len(out), _BLOCK):
         last = min(len(out), first + _BLOCK)
         for at in range(first, last):
-            size = np.uint64(new_sizes[at])
-            block[at - first, 0], block[at - first, 1] = _key(text, words, np.uint64(new_starts[at]), size)
-            block[at - first, 2] = size
+            block[at - first, 0], block[at - first, 1] = _key(text, new_starts[at], new_sizes[at])
+            block[at - first, 2] = np.uint64(new_sizes[at])
         table, starts, sizes = _with_room(table, starts, sizes, used + last - first)
         used = _number(text, table, block, new_starts[first:last], used, starts, sizes, out[first:last])
     return table, starts[:used], sizes[:used], out
 
 
 @kernel
-def set_ends(codes: Any, place: Any, ends: Any, first: int) -> None:
-    """Write the positions of the numbered ids to `ends` [2, E], from column `first` on."""
-    for e in range(len(codes)):
-        ends[0, first + e], ends[1, first + e] = place[codes[e, 0]], place[codes[e, 1]]
-
-
-@kernel
-def prefixes(text: Any, starts: Any, sizes: Any) -> Any:
-    """The first 16 bytes of every id as two numbers that sort as the bytes do."""
-    first, second = np.zeros(len(starts), np.uint64), np.zeros(len(starts), np.uint64)
+def _prefixes(text: Any, starts: Any, sizes: Any) -> Any:
+    first, second = np.empty(len(starts), np.uint64), np.empty(len(starts), np.uint64)
     for i in range(len(starts)):
-        for p in range(16):
-            byte = np.uint64(text[starts[i] + p]) if p < sizes[i] else _ZERO
-            if p < 8:
-                first[i] = (first[i] << _EIGHT) | byte
-            else:
-                second[i] = (second[i] << _EIGHT) | byte
+        first[i], second[i] = _prefix(text, starts[i], sizes[i])
     return first, second
 
 
 @kernel
-def joined(text: Any, starts: Any, sizes: Any) -> Any:
+def _joined(text: Any, starts: Any, sizes: Any) -> Any:
     """The ids, a line end after each."""
     out = np.empty(sizes.sum() + len(sizes), np.uint8)
     at = 0
