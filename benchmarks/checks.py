@@ -29,9 +29,12 @@ from random_graphs import powerlaw_cluster
 
 import mcn
 from mcn.data import feature_tensor
-from mcn.train import MCNConfig, ViewsConfig, prepare
+from mcn.train import RECIPES, prepare
 from mcn.train.loop import Training, one_torch_thread
 from mcn.train.recipes import work_of
+
+MCNConfig = RECIPES["mcn"].config
+ViewsConfig = RECIPES["views"].config
 
 COUNT = (
     "mcn.data.csr_graph.endpoints",

@@ -42,9 +42,11 @@ from random_graphs import powerlaw_cluster
 import mcn
 from mcn.data import feature_csr, feature_tensor
 from mcn.nn.ops import transform
-from mcn.train import MCNConfig, prepare
+from mcn.train import RECIPES, prepare
 from mcn.train.loop import one_torch_thread
 from mcn.train.recipes import work_of
+
+MCNConfig = RECIPES["mcn"].config
 
 FIVE = ("edge", "2-star", "triangle", "3-star", "4-clique")
 PYG = "PyG GAT"
@@ -149,7 +151,6 @@ def mcn_epoch(data: Data, output_heads: int, name: str) -> Callable[[], float]:
         steps=steps,
         output_heads=output_heads,
         materialize=stored,
-        normalize=False,
         motif_attention=rule is not None,
         attention=rule or "paper",
     )

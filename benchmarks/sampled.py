@@ -26,9 +26,11 @@ from random_graphs import PlantedGraph
 from torch_geometric.data import Data
 
 import mcn
-from mcn.train import MCNConfig, fit, prepare
+from mcn.train import RECIPES, fit, prepare
 from mcn.train.predictions import accuracy_on_test
 from mcn.train.recipes import work_of
+
+MCNConfig = RECIPES["mcn"].config
 
 USUAL: dict[str, Any] = {"attention": "gated", "consistency": 0.0, "motifs": ("edge", "triangle")}
 SIZES = {"cora": 64, "pubmed": 32, "planted": 512}
@@ -47,14 +49,14 @@ def planted(nodes: int, labelled: float, signal: float) -> Data:
     return Data(x=x, y=torch.from_numpy(graph.y), edge_index=both, num_nodes=nodes, **masks)
 
 
-def settings(name: str, how: str, seed: int, lr: float, neighbours: int) -> MCNConfig:
+def settings(name: str, how: str, seed: int, lr: float, neighbours: int) -> Any:
     own = {**USUAL, **(PLANTED | {"lr": lr} if name == "planted" else {}), "seed": seed}
     if how == "sampled":
         own |= {"batch_size": SIZES[name], "neighbours": (neighbours, neighbours)}
     return MCNConfig(**{**own, **(ALONE if how == "alone" else {})})
 
 
-def train(data: Data, counts: mcn.MotifCounts, config: MCNConfig) -> dict[str, Any]:
+def train(data: Data, counts: mcn.MotifCounts, config: Any) -> dict[str, Any]:
     problem = prepare(data, config, counts)
     trainer = work_of(config).trainer(problem, config)
     result = fit(trainer)

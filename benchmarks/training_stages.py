@@ -10,22 +10,24 @@ import torch
 from epoch import peak_bytes, pyg_epoch
 
 import mcn
-from mcn.train import MCNConfig, prepare
+from mcn.train import RECIPES, prepare
 from mcn.train.loop import one_torch_thread
 from mcn.train.processes import joined
 from mcn.train.recipes import work_of
+
+MCNConfig = RECIPES["mcn"].config
 
 MOTIFS = ("edge", "triangle")
 BATCH, NEIGHBOURS = 1024, (10, 10)
 SETTINGS: dict[str, Any] = {"attention": "gated", "motifs": MOTIFS, "consistency": 0.0, "lr": 0.01}
 
 
-def settings(batch: int | None) -> MCNConfig:
+def settings(batch: int | None) -> Any:
     batched: dict[str, Any] = {} if batch is None else {"batch_size": batch, "neighbours": NEIGHBOURS}
     return MCNConfig(**SETTINGS, **batched)
 
 
-def one_epoch(graph: Any, config: MCNConfig, counts: Any = None) -> dict[str, Any]:
+def one_epoch(graph: Any, config: Any, counts: Any = None) -> dict[str, Any]:
     """Prepare, then train for an epoch and validate; the first step is of the same kind as all others."""
     began = time.perf_counter()
     problem = prepare(graph, config, counts)

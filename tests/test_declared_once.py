@@ -16,10 +16,11 @@ from typer.testing import CliRunner
 
 from mcn.cli import _options
 from mcn.cli._options import configured, settings_given, with_settings
-from mcn.train import RECIPES, Recipe, ViewsConfig, load_preset, load_run, train_run
+from mcn.train import RECIPES, Recipe, load_preset, load_run, train_run
 from mcn.train.estimator import NodeClassifier
 from mcn.train.settings import at_least, probability, setting
 from mcn.viz.train_command import train_command
+from tests.configs import ViewsConfig
 from tests.train.graphs import small_graph
 
 QUICK: dict[str, Any] = {"walk_length": 2, "max_neighbours": 4, "hidden": 4, "max_epochs": 2}

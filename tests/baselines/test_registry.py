@@ -8,8 +8,9 @@ import pytest
 from mcn.baselines import METHODS, check_methods, find_method, register
 from mcn.baselines.inputs import Scorer
 from mcn.baselines.registry import Outcome, ScoredMethod, TrainedMethod
-from mcn.train import RECIPES, MCNConfig, ViewsConfig, fit
+from mcn.train import RECIPES, fit
 from tests.baselines.graphs import baseline, block_problem, blocks
+from tests.configs import MCNConfig, ViewsConfig
 from tests.train.graphs import SMALL, new_trainer, predicted, small_config, small_graph
 
 

@@ -15,11 +15,12 @@ from mcn.baselines import METHODS, find_method
 from mcn.baselines.registry import TrainedMethod
 from mcn.data import load_dataset
 from mcn.nn import MCN, MCNConv
-from mcn.train import MCNConfig, prepare
+from mcn.train import prepare
 from mcn.train.mcn import work
 from mcn.train.mcn.config import CHANGES, PAPER_CHANGES
 from mcn.train.mcn.work import StackInputs
 from mcn.train.presets import dataset_config
+from tests.configs import MCNConfig
 from tests.train.graphs import small_graph
 
 BASE: dict[str, Any] = {

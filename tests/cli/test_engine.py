@@ -8,8 +8,8 @@ import pytest
 
 from mcn._ray import ClusterError
 from mcn.cli import _engine
-from mcn.train import MCNConfig
 from tests.cli.conftest import Run, refused
+from tests.configs import MCNConfig
 
 TRAIN = ("train", "--dataset", "karate", "--recipe", "mcn", "--attention", "gated", "--beside", "none")
 

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from mcn.train.auto.config import AutoConfig
 
 from mcn.cli.main import go_on
 from mcn.data import load_dataset
-from mcn.train import MCNConfig, ViewsConfig, train_run
+from mcn.train import train_run
 from tests.cli.conftest import COMMAND, Run
 from tests.cli.test_train import FILES
+from tests.configs import AutoConfig, MCNConfig, ViewsConfig
 
 
 @pytest.mark.parametrize(

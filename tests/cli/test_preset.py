@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from mcn.train import MCNConfig, PaperConfig, ViewsConfig, load_preset, load_run
+from mcn.train import load_preset, load_run
 from tests.cli.conftest import Run, refused
 from tests.cli.test_train import write_graph
+from tests.configs import MCNConfig, PaperConfig, ViewsConfig
 
 
 def test_a_preset_by_name_brings_its_data_set(mcn: Run, data_root: Path, tmp_path: Path) -> None:

@@ -14,11 +14,12 @@ from mcn.train.auto.config import CANDIDATES
 from mcn.cli._options import configured
 from mcn.data import load_dataset
 from mcn.matrices import MotifStack
-from mcn.train import MCNConfig, PaperConfig, load_run
+from mcn.train import load_run
 from mcn.train.metrics import METRICS
 from mcn.train.presets import preset_of, presets
 from mcn.train.run import PREDICTIONS
 from tests.cli.conftest import Run, refused
+from tests.configs import MCNConfig, PaperConfig
 from tests.viz.explorer.reading import read_page
 
 QUICK = ["--max-epochs", "3", "--hidden", "4", "--heads", "2"]

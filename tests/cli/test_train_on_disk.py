@@ -8,13 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from mcn.train.auto.config import CANDIDATES, AutoConfig
+from mcn.train.auto.config import CANDIDATES
 
 import mcn as package
 from benchmarks import random_graphs
 from mcn.store import pack_graph
 from mcn.train import load_run
 from tests.cli.conftest import Run, refused
+from tests.configs import AutoConfig
 
 QUICK = ("--max-epochs", "2", "--hidden", "4", "--json")
 

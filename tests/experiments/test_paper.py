@@ -34,8 +34,9 @@ from mcn.experiments.paper.reproduce import read_runs, write_runs
 from mcn.experiments.paper.special_cases import special_report
 from mcn.experiments.paper.tables import LARGEST_CLASS, plan, unit_for
 from mcn.nn import MCNConv
-from mcn.train import MCNConfig, load_preset
+from mcn.train import load_preset
 from mcn.train.presets import dataset_config
+from tests.configs import MCNConfig
 
 TABLE2, TABLE3 = TABLES["table2"], TABLES["table3"]
 QUICK: dict[str, Any] = {"methods": ["lp", "majority"], "datasets": ["cora"], "jobs": 1}

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 import mcn
-from mcn.train import MCNConfig, ViewsConfig
+from tests.configs import MCNConfig, ViewsConfig
 from tests.fuzz import mutate
 from tests.fuzz.arrays import SCALARS, Choices, array, scipy_matrix, seeds
 from tests.fuzz.files import sound

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import shutil
+import tempfile
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -13,9 +15,9 @@ import torch
 
 import mcn
 from mcn.data import Treatment
-from mcn.experiments import Ledger
+from mcn.experiments import Ledger, compare, in_memory
 from mcn.experiments.search import load_space
-from mcn.train import MCNConfig, ViewsConfig, load_preset, load_run, prepare
+from mcn.train import RECIPES, load_preset, load_run, prepare, train
 from mcn.train.checkpoint import load_tensors, save_tensors
 from mcn.train.folder import CONFIG, LAST, METRICS, MODEL, PREDICTIONS, SUMMARY
 from mcn.train.loop import one_torch_thread
@@ -31,11 +33,12 @@ from tests.fuzz.target import Target, reading, register, written
 
 SOURCE = Path(mcn.__file__).parent
 SPACES = "experiments/search/spaces"
-STORED = Path(__file__).parents[1] / "train" / "stored" / "0.1.0"
-LEDGER = Path(__file__).parents[1] / "experiments" / "engine" / "stored" / "ledger-0.1.0.sqlite"
+_SMALL = {"hidden": 2, "heads": 2, "max_epochs": 12}
 CONFIGS = {
-    "mcn": MCNConfig(attention="gated", hidden=2, heads=2, max_epochs=12),
-    "views": ViewsConfig(max_epochs=4, steps_per_epoch=2),
+    "mcn": RECIPES["mcn"].config.from_dict(_SMALL),
+    "paper": RECIPES["paper"].config.from_dict(_SMALL),
+    "views": RECIPES["views"].config.from_dict({"max_epochs": 4, "steps_per_epoch": 2}),
+    "auto": RECIPES["auto"].config.from_dict({"candidates": ["mlp", "gat"], "repeats": 2, "max_epochs": 6}),
 }
 YAML = [
     b"&a ", b"*a", b"<<: ", b"- ", b"? ", b": ", b"!!", b"!!python/name:os.system", b"!!binary x",
@@ -51,11 +54,22 @@ JSON = [
 ]  # fmt: skip
 
 
+@cache
+def _stored() -> Path:
+    """A folder with a small run of every recipe, made once in a process; the same bytes in each."""
+    folder = Path(tempfile.mkdtemp(prefix="mcn-fuzz-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    data = mcn.load_dataset("karate")
+    for kind, config in CONFIGS.items():
+        train(data, config, folder / kind)
+    return folder
+
+
 def _run_folder(folder: Path, kind: str) -> Path:
     """A stored run in the child's folder, made once."""
     own = folder / f"input-{kind}"
     if not own.exists():
-        shutil.copytree(STORED / kind, own)
+        shutil.copytree(_stored() / kind, own)
     return own
 
 
@@ -64,7 +78,7 @@ def _in_run(name: str) -> Callable[[bytes, Path], None]:
 
     def run(content: bytes, folder: Path) -> None:
         own = _run_folder(folder, "views")
-        before = (STORED / "views" / name).read_bytes()
+        before = (_stored() / "views" / name).read_bytes()
         (own / name).write_bytes(content)
         try:
             found = load_run(own)
@@ -97,7 +111,7 @@ def _planned(content: bytes) -> tuple[str, dict[str, torch.Tensor], dict[str, An
         raise ValueError("input: no plan of a model")
     tensors = {name: _tensor(value) for name, value in list(plan["tensors"].items())[:200]}
     state = plan.get("state")
-    kind = plan["kind"] if plan.get("kind") in ("mcn", "views", "paper") else "mcn"
+    kind = plan["kind"] if plan.get("kind") in tuple(CONFIGS) else "mcn"
     return kind, tensors, state if isinstance(state, dict) else {}
 
 
@@ -124,11 +138,19 @@ def _plan(kind: str, path: Path) -> bytes:
 
 
 def _model_seeds() -> list[bytes]:
-    return [_plan(kind, STORED / kind / MODEL) for kind in ("mcn", "views", "paper")]
+    return [_plan(kind, _stored() / kind / MODEL) for kind in CONFIGS]
 
 
 def _checkpoint_seeds() -> list[bytes]:
-    return [_plan(kind, STORED / "interrupted" / kind / LAST) for kind in CONFIGS]
+    plans = []
+    for kind, config in CONFIGS.items():
+        trainer = work_of(config).trainer(_problem(kind), config)
+        with one_torch_thread():
+            for _ in range(3):
+                trainer.run_epoch()
+        save_tensors(_stored() / LAST, trainer.tensors(), trainer.state())
+        plans.append(_plan(kind, _stored() / LAST))
+    return plans
 
 
 @cache
@@ -139,7 +161,6 @@ def _problem(kind: str) -> Problem:
 def _checkpoint(content: bytes, folder: Path) -> None:
     """A checkpoint whose checksum fits: one that is loaded lets training go on, or says why not."""
     kind, tensors, state = _planned(content)
-    kind = kind if kind in CONFIGS else "mcn"
     path = folder / "input.safetensors"
     save_tensors(path, tensors, state)
     try:
@@ -164,7 +185,10 @@ def _ledger(path: Path) -> None:
 
 
 def _ledger_seeds() -> list[bytes]:
-    return [LEDGER.read_bytes(), b""]
+    path = _stored() / "ledger.sqlite"
+    if not path.exists():
+        compare(in_memory(mcn.load_dataset("karate"), None), ("majority", "lp"), ledger=Ledger(path))
+    return [path.read_bytes(), b""]
 
 
 def _treatment(content: bytes, folder: Path) -> None:
@@ -204,15 +228,13 @@ def _packaged(folder: str) -> Callable[[], list[bytes]]:
 
 
 def _of_run(name: str, kinds: tuple[str, ...] = ("views",)) -> Callable[[], list[bytes]]:
-    return lambda: [(STORED / kind / name).read_bytes() for kind in kinds]
+    return lambda: [(_stored() / kind / name).read_bytes() for kind in kinds]
 
 
 _YAML, _JSON, _TEXT = mutate.anything(YAML), mutate.anything(JSON), mutate.anything(mutate.TEXT)
 for _target in (
     Target("preset", _packaged("train/presets"), _YAML, reading("input.yaml", load_preset), "input"),
-    Target(
-        "space", _packaged("experiments/search/spaces"), _YAML, reading("input.yaml", load_space), "input"
-    ),
+    Target("space", _packaged(SPACES), _YAML, reading("input.yaml", load_space), "input"),
     Target("run-settings", _of_run(CONFIG, ("views", "mcn")), _YAML, _in_run(CONFIG), "input"),
     Target("run-summary", _of_run(SUMMARY), _JSON, _in_run(SUMMARY), "input"),
     Target("run-model", _of_run(MODEL), _JSON, _in_run(MODEL), "input"),

@@ -16,8 +16,9 @@ from torch_geometric.data import Data
 
 from mcn.data import load_dataset, load_graph
 from mcn.matrices import Rows
-from mcn.train import MCNConfig, Run, ViewsConfig, load_run, train_run
+from mcn.train import Run, load_run, train_run
 from mcn.train.predictions import Predictions
+from tests.configs import MCNConfig, ViewsConfig
 
 QUICK = {"hidden": 4, "heads": 3, "max_epochs": 8, "attention": "paper", "policy_lr": 0.2}
 

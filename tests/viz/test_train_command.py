@@ -8,11 +8,12 @@ import pytest
 import typer
 
 from mcn.cli import _options, train
-from mcn.train import MCNConfig, PaperConfig, ViewsConfig, load_preset
+from mcn.train import load_preset
 from mcn.train.presets import dataset_config, default_recipe
 from mcn.train.recipes import all_settings
 from mcn.train.settings import Settings
 from mcn.viz.train_command import train_command
+from tests.configs import MCNConfig, PaperConfig, ViewsConfig
 from tests.viz.conftest import QUICK, Trained
 
 DATASETS = ["cora", "citeseer", "pubmed", "dd6", "dd7", "strong-ties", "karate", None]

@@ -10,9 +10,10 @@ import mcn
 from mcn.baselines import METHODS, register
 from mcn.experiments import Source, Unit, compare, run_unit
 from mcn.experiments.engine.source import load
-from mcn.train import MCNConfig, accuracy_on_test, train_run
+from mcn.train import accuracy_on_test, train_run
 from mcn.train.metrics import METRICS
 from mcn.train.presets import Preset
+from tests.configs import MCNConfig
 from tests.experiments.engine.units import KARATE, QUICK, quick, timeless, write_graph
 
 

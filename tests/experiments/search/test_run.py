@@ -12,7 +12,7 @@ import pytest
 
 from mcn.experiments import Ledger, Unit, run_unit
 from mcn.experiments.search import SearchResult, Space, Trial, search
-from mcn.train import ViewsConfig
+from tests.configs import ViewsConfig
 from tests.conftest import REPOSITORY
 from tests.experiments.engine.units import KARATE, timeless
 from tests.experiments.search.searcher import SPACE, small_search

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from mcn.experiments.search import SearchResult, Space, Trial, effects, importances, summary
-from mcn.train import MCNConfig
+from tests.configs import MCNConfig
 
 MOTIFS = [["edge"], ["edge", "triangle"], ["edge", "4-clique"], ["edge", "triangle", "4-clique"]]
 SPACE = Space("planted", "", {"motifs": tuple(MOTIFS), "steps": (1, 2, 3), "lr": (0.05, 0.005)}, {}, {})
