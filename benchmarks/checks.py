@@ -25,27 +25,28 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)
     import torch_geometric.data
 
+from random_graphs import powerlaw_cluster
+
 import mcn
-from mcn.data import feature_tensor, powerlaw_cluster
+from mcn.data import feature_tensor
 from mcn.train import MCNConfig, ViewsConfig, prepare
-from mcn.train.loop import Trainer, one_torch_thread
+from mcn.train.loop import Training, one_torch_thread
 from mcn.train.recipes import work_of
 
 COUNT = (
-    "mcn.data.simple.endpoints",
-    "mcn.data.simple._num_nodes",
-    "mcn.data.simple.SimpleGraph.__post_init__",
+    "mcn.data.csr_graph.endpoints",
+    "mcn.data.csr_graph._num_nodes",
+    "mcn.data.csr_graph.SimpleGraph.__post_init__",
     "mcn.motifs.counts.MotifCounts.__post_init__",
     "mcn.motifs.count._threads",
 )
 EPOCH = (
     "mcn.nn.conv.check_kind",
-    "mcn.nn.conv.pinned",
     "mcn.nn.features.check_csr",
     "mcn.nn.features._check_coordinates",
     "mcn.nn.views._ids",
-    "mcn.nn._blocks.node_ids",
-    "mcn.matrices.source.RowSource._check_choice",
+    "mcn.nn.model.node_ids",
+    "mcn.matrices.rows.RowSource.check_choice",
     "mcn.matrices.stack.MotifStack._check_targets",
     "mcn.matrices.pagerank.PageRankRows.__post_init__",
 )
@@ -109,7 +110,7 @@ def graph(nodes: int, degree: int) -> torch_geometric.data.Data:
     return data
 
 
-def epochs(trainer: Trainer, number: int) -> None:
+def epochs(trainer: Training, number: int) -> None:
     """Train for some epochs."""
     for _ in range(number):
         trainer.run_epoch()

@@ -37,8 +37,10 @@ with warnings.catch_warnings():
     from torch_geometric.data import Data
     from torch_geometric.nn import GATConv
 
+from random_graphs import powerlaw_cluster
+
 import mcn
-from mcn.data import feature_csr, feature_tensor, powerlaw_cluster
+from mcn.data import feature_csr, feature_tensor
 from mcn.nn.ops import transform
 from mcn.train import MCNConfig, prepare
 from mcn.train.loop import one_torch_thread

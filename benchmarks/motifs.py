@@ -20,12 +20,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import random_graphs
 from numpy.typing import NDArray
 
-from mcn.data import generators
-from mcn.data.simple import simple_graph
-from mcn.motifs import count_motifs, kernels
-from mcn.motifs.enumerate import enumerate_edges
+from mcn.data import simple_graph
+from mcn.motifs import count_motifs
+from mcn.motifs.catalogue import CYCLES
+from mcn.motifs.enumerate import enumerate_edges, plan_work
 from mcn.motifs.orient import orient
 
 Edges = NDArray[np.int64]
@@ -39,12 +40,12 @@ def graphs(folder: Path | None, largest: int) -> Iterator[tuple[str, int, Edges]
     for path in sorted(folder.glob("*.npz")) if folder else []:
         with np.load(path, allow_pickle=False) as file:
             yield path.stem, int(file["n"]), file["edge"].astype(np.int64).T.copy()
-    yield "Barabási–Albert 500 k", 100_000, generators.barabasi_albert(100_000, 5, seed=1)
-    yield "power-law cluster 500 k", 100_000, generators.powerlaw_cluster(100_000, 5, 0.5, seed=1)
-    yield "Erdős–Rényi 1 M", 200_000, generators.erdos_renyi(200_000, 1_000_000, seed=1)
+    yield "Barabási–Albert 500 k", 100_000, random_graphs.barabasi_albert(100_000, 5, seed=1)
+    yield "power-law cluster 500 k", 100_000, random_graphs.powerlaw_cluster(100_000, 5, 0.5, seed=1)
+    yield "Erdős–Rényi 1 M", 200_000, random_graphs.erdos_renyi(200_000, 1_000_000, seed=1)
     for scale, edges in ((15, 249_000), (17, 1_000_000), (19, 4_000_000), (20, 10_000_000)):
         if edges <= largest:
-            yield f"R-MAT {scale}", 2**scale, generators.rmat(scale, edges, seed=1)
+            yield f"R-MAT {scale}", 2**scale, random_graphs.rmat(scale, edges, seed=1)
 
 
 def best(
@@ -151,11 +152,7 @@ def measure(name: str, n: int, edges: Edges, limit: float) -> dict[str, Any]:
     one, _ = best(lambda: enumerate_edges(graph, 1), limit / 5)
     wall_one, _ = best(lambda: enumerate_edges(graph, 1), limit / 5, time.perf_counter)
     wall_two, _ = best(lambda: enumerate_edges(graph, 2), limit / 5, time.perf_counter)
-    g = orient(graph)
-    start = kernels.skip_leaves(g.degree, g.in_ptr, g.in_node)
-    work = np.empty(n, np.int64)
-    kernels.cycle_work(0, n, start, g.out_ptr, g.in_ptr, g.in_node, g.in_edge, work)
-    wedges = int(work.sum())
+    wedges = plan_work(orient(graph), CYCLES, 1).steps[1] // 2
     row: dict[str, Any] = {"name": name, "edges": m, "call": call, "one": one, "wedges": wedges}
     row |= {"wall_one": wall_one, "two": wall_two}
     row["bytes"] = memory(n, edges, 2) if m >= 40_000 else float("nan")

@@ -50,7 +50,7 @@ def measure(reader: str, path: Path) -> dict[str, float]:
     read: Callable[[Path], Any]
     if reader == "mcn":
         from mcn.data.edge_files import read_edges
-        from mcn.data.edge_names import named_edges
+        from mcn.data.text_ids import named_edges
 
         small.write_text("source,target\n1,2\n3,4\n")
         read_edges(small)

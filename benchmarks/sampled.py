@@ -3,7 +3,7 @@
     python benchmarks/sampled.py [--graphs cora,pubmed,planted] [--seeds 5] [--nodes 50000] [--json ROWS]
 
 The same network (edge and triangle, the rule `gated`) is trained in full batches and in mini-batches from the
-same seeds; the test nodes are read once per run. `planted` is the block model of `mcn.data.streams` with
+same seeds; the test nodes are read once per run. `planted` is the block model of `mcn.data.generators` with
 weak features, so that a node's own ones are not enough: beside the two stands the same network without the
 graph (every node's only neighbour is itself), trained once per seed, which says what the neighbourhood is
 worth. Rows in --json are not made again.
@@ -22,10 +22,10 @@ from typing import Any
 
 import numpy as np
 import torch
+from random_graphs import PlantedGraph
 from torch_geometric.data import Data
 
 import mcn
-from mcn.data.streams import PlantedGraph
 from mcn.train import MCNConfig, fit, prepare
 from mcn.train.predictions import accuracy_on_test
 from mcn.train.recipes import work_of

@@ -25,10 +25,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from epoch import peak_bytes
+from random_graphs import PIECE, PlantedGraph, rmat_stream
 from training_stages import batches, full_batch, gat, predict
 
 import mcn
-from mcn.data.streams import PIECE, PlantedGraph, rmat_stream
 
 DEGREE = 12  # edges per node that are drawn
 IN_MEMORY = 20_000_000  # edges up to which counting and training in memory are measured as well
@@ -70,7 +70,7 @@ def read_text(path: Path, kind: str, edges: int, memory: int) -> dict[str, Any]:
     import pyarrow as pa
     from pyarrow import csv
 
-    from mcn.store.pack import pack_graph
+    from mcn.store import pack_graph
 
     text = path.with_name(f"{path.name}.csv")
     with text.open("wb") as file:
@@ -260,7 +260,7 @@ def main() -> None:
     )
     parser.add_argument("--stage", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    from mcn.store.size import as_bytes
+    from mcn.store import as_bytes
 
     if options.stage:
         one_stage(

@@ -25,7 +25,8 @@ sys.path.insert(0, sys.argv[1])
 import torch
 torch.set_num_threads(1)
 import epoch
-from mcn.data import generators, simple_graph
+import random_graphs
+from mcn.data import simple_graph
 from mcn.motifs import count_motifs
 from mcn.motifs.enumerate import enumerate_edges
 
@@ -44,8 +45,8 @@ for name in ("mcn edge (GAT)", "mcn edge+triangle, paper's rule", "mcn edge+tria
     call()
     rows["Cora, an epoch: " + name] = best(call, 20)
 graphs = {
-    "power-law cluster, 100 k edges": (20_000, generators.powerlaw_cluster(20_000, 5, 0.5, seed=1)),
-    "R-MAT, 249 k edges": (2**15, generators.rmat(15, 249_000, seed=1)),
+    "power-law cluster, 100 k edges": (20_000, random_graphs.powerlaw_cluster(20_000, 5, 0.5, seed=1)),
+    "R-MAT, 249 k edges": (2**15, random_graphs.rmat(15, 249_000, seed=1)),
 }
 for name, (n, edges) in graphs.items():
     graph = simple_graph(edges, n)

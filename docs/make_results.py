@@ -1,47 +1,71 @@
-"""Write tables and figures of the pages from the runs in `docs/results`: `python docs/make_results.py`.
+"""Write the results of the pages from the runs in `docs/results`: `python docs/make_results.py`.
 
-After new runs: `mcn reproduce table2 --out FOLDER --resume --results docs/results`, then this. Rows of
-`mcn reproduce choice --out FOLDER` are merged by set, split and row, new ones taking the place of old ones:
-`python docs/make_results.py FOLDER/rows.csv`. The `search.json` of `mcn search --out FOLDER` is added in the
-same way, in place of an earlier search of the same space and data set.
+After new runs (`mcn reproduce table2 --out FOLDER`), copy FOLDER/table2.csv to docs/results, then this. A
+page has lines ``<!-- results NAME -->`` and ``<!-- end of results NAME -->``; what is between them is made here.
 """
 
 from __future__ import annotations
 
-import json
+import re
 import sys
 from pathlib import Path
+from typing import Any
 
-from mcn.experiments.choice.report import filled_page
-from mcn.experiments.choice.study import merged, read_rows, write_rows
-from mcn.experiments.paper.page import filled
-from mcn.experiments.quoted import with_figures
-from mcn.experiments.search.kept import FILE, compact, read_searches, write_searches
-from mcn.viz import draw_gain
+from mcn.experiments.paper import TABLES, read_table, summary_table
+from mcn.experiments.paper.report import table_report
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "docs" / "results"
-PAGES = ("README.md", "docs/reproduction.md", "docs/beyond.md", "docs/search.md")
-CHOICE, CHOICE_PAGES = RESULTS / "choice.csv", ("docs/choice.md", "docs/baselines.md")
+PAGES = ("README.md", "docs/reproduction.md")
+HEADLINE = ("gcn", "gat", "gat-consistency", "mcn-paper", "mcn")
+"""The rows of table 2 that the first page shows."""
+_PART = re.compile(r"(?ms)^<!-- results ([a-z0-9 ]+) -->\n.*?^<!-- end of results \1 -->$")
 
 
-def main(more: list[str]) -> None:
-    """Every part and figure of every page, after what further files have was added: rows and searches."""
-    found = [compact(json.loads(Path(file).read_text("utf-8"))) for file in more if file.endswith(".json")]
-    write_searches(RESULTS / FILE, [*read_searches(RESULTS / FILE), *found])
-    tables = [Path(file) for file in more if not file.endswith(".json")]
-    rows = merged(*(read_rows(file) for file in (CHOICE, *tables)))
-    write_rows(CHOICE, rows)
-    for name in CHOICE_PAGES:
-        page = ROOT / name
-        page.write_text(filled_page(page.read_text(encoding="utf-8"), rows), encoding="utf-8")
-    draw_gain(rows, ROOT / "docs" / "img" / "choice.png")
-    for name in PAGES:
-        page = ROOT / name
-        page.write_text(filled(page.read_text(encoding="utf-8"), RESULTS), encoding="utf-8")
-    for page in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md")):
-        page.write_text(with_figures(page.read_text(encoding="utf-8"), RESULTS), encoding="utf-8")
+def filled(page: str, folder: Path = RESULTS) -> str:
+    """Return a page with its parts made anew from the runs of a folder."""
+
+    def part(found: re.Match[str]) -> str:
+        return (
+            f"<!-- results {found[1]} -->\n\n{_made(found[1], folder)}\n\n<!-- end of results {found[1]} -->"
+        )
+
+    return _PART.sub(part, page)
+
+
+def _made(name: str, folder: Path) -> str:
+    if name == "headline":
+        results = read_table("table2", folder)
+        rows = [row for row in results["rows"] if row["method"] in HEADLINE]
+        return _table_only(results | {"rows": rows})
+    if name not in TABLES:
+        raise ValueError(f"results {name}: expected headline, {' or '.join(TABLES)}")
+    report = table_report(read_table(name, folder), "")
+    body = report[report.index("\n\n") : report.index("\n\n## How to read this")].strip()
+    return re.sub(r"(?m)^## ", "### ", body)
+
+
+def _table_only(results: dict[str, Any]) -> str:
+    """The summary without ranks, which are among all methods."""
+    text = summary_table(results | {"rows": [row | {"rank": None} for row in results["rows"]]})
+    return "\n".join("|".join(line.split("|")[:-3]) + "|" for line in text.splitlines())
+
+
+def draw(folder: Path = RESULTS) -> None:
+    """Draw the pictures of the tables."""
+    sys.path.insert(0, str(ROOT))
+    from studies.pictures import draw_runs
+    from studies.rows import read_runs
+
+    for name, table in TABLES.items():
+        paper = {
+            (dataset, row): table.value(dataset, row) for dataset in table.datasets for row in table.rows
+        }
+        draw_runs(read_runs(folder / f"{name}.csv"), ROOT / "docs" / "img" / f"{name}.png", paper)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    for name in PAGES:
+        page = ROOT / name
+        page.write_text(filled(page.read_text(encoding="utf-8")), encoding="utf-8")
+    draw()

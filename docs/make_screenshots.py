@@ -18,7 +18,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
 from mcn.data import load_dataset
-from mcn.train import train_run
+from mcn.train import train
 from mcn.train.presets import dataset_config
 from mcn.viz import write_explorer, write_report
 
@@ -52,7 +52,7 @@ def take(
     driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     driver.get(page.as_uri())
     ready = "return document.documentElement.dataset.ready || null"
-    WebDriverWait(driver, 30).until(lambda each: each.execute_script(ready))
+    WebDriverWait(driver, 30).until(lambda page: page.execute_script(ready))
     if mode:
         driver.find_elements("css selector", "#mode option")[mode].click()
         driver.execute_script("document.activeElement.blur()")
@@ -69,10 +69,10 @@ def main() -> None:
     driver = browser()
     with tempfile.TemporaryDirectory() as folder:
         run, data = Path(folder) / "cora", load_dataset("cora")
-        train_run(run, data, dataset_config("views", "cora"), {"dataset": "cora"})
+        train(data, dataset_config("views", "cora"), run, source={"dataset": "cora"})
         take(driver, write_explorer(run, data), "explorer")
         run, data = Path(folder) / "ties", load_dataset("strong-ties")
-        train_run(run, data, dataset_config("mcn", "strong-ties"), {"dataset": "strong-ties"})
+        train(data, dataset_config("mcn", "strong-ties"), run, source={"dataset": "strong-ties"})
         page = write_explorer(run, data)
         take(driver, page, "explorer-node", node="117")
         take(driver, page, "explorer-choices", mode=4, dark=True)

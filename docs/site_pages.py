@@ -3,33 +3,67 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import re
 import sys
-from typing import Any
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mcn.train.settings import Setting, Settings
 
 _PLACE = re.compile(r"^<!-- (settings|methods|api)(?: ([\w.]+))? -->$", re.MULTILINE)
+_STUDY = re.compile(r"\[([^\]]+)\]\((?:\.\./)+(studies[\w/.-]*)\)")
+_GROUPS = {
+    "graph": "The graph",
+    "network": "The network",
+    "attention": "How nodes learn to choose",
+    "training": "Training",
+}
 
 
 def on_page_markdown(markdown: str, **_context: Any) -> str:
-    """Fill the places that a page leaves open."""
+    """Fill the places that a page leaves open; studies, which are outside the site, become a path."""
     make = {"settings": _settings, "methods": _methods, "api": _api}
-    return _PLACE.sub(lambda found: make[found[1]](found[2]), markdown)
+    markdown = _STUDY.sub(r"\1 (`\2`)", markdown)
+    return _PLACE.sub(lambda place: make[place[1]](place[2]), markdown)
 
 
 def _settings(recipe: str) -> str:
-    from mcn.train.recipes import RECIPES
-    from mcn.train.settings_page import settings_table
+    from mcn.train import RECIPES
 
     return settings_table(RECIPES[recipe].config)
+
+
+def settings_table(config: type[Settings]) -> str:
+    """Return the settings of a configuration as Markdown, a table per group."""
+    from mcn.train.settings import declared
+
+    order = list(_GROUPS)
+    settings = sorted(declared(config).values(), key=lambda one: order.index(one.group))
+    parts = []
+    for group, members in groupby(settings, key=lambda one: one.group):
+        rows = "\n".join(_settings_row(one) for one in members)
+        head = "| setting | default | option | what it does |\n|---|---|---|---|"
+        parts.append(f"**{_GROUPS[group]}**\n\n{head}\n{rows}")
+    return "\n\n".join(parts) + "\n"
+
+
+def _settings_row(one: Setting) -> str:
+    flags = "`--set`" if one.option is None else ", ".join(f"`--{flag}`" for flag in one.option.split("/"))
+    if one.name == "seed":
+        flags = "`--seed`"
+    sentence = one.sentence.replace("|", "\\|")
+    return f"| `{one.name}` | `{one.show(one.default)}` | {flags} | {sentence} |"
 
 
 def _methods(_nothing: None) -> str:
     from mcn.baselines import METHODS
 
     rows = []
-    for each in METHODS.values():
-        cells = (f"`{each.name}`", each.title, ", ".join(each.can) or "–", ", ".join(each.needs) or "–")
-        rows.append(f"| {' | '.join(cells)} |")
+    for method in METHODS.values():
+        needs = ", ".join(method.needs) or "–"
+        rows.append(f"| `{method.name}` | {method.title} | {', '.join(method.can) or '–'} | {needs} |")
     head = "| method | what it is | also gives | needs |\n|---|---|---|---|\n"
     return head + "\n".join(rows) + "\n"
 
@@ -47,11 +81,9 @@ def _home(package: str, name: str) -> str:
     if isinstance(home, str) and home.startswith("mcn.") and hasattr(sys.modules.get(home), name):
         return home
     inside = [module for module in sorted(sys.modules) if module.startswith(f"{package}.")]
-    own = [module for module in inside if vars(sys.modules[module]).get(name) is value]
-    return max(own, key=lambda module: (_assigns(module, name), -len(module)))
+    holding = [module for module in inside if vars(sys.modules[module]).get(name) is value]
+    return max(holding, key=lambda module: (_assigns(module, name), -len(module)))
 
 
 def _assigns(module: str, name: str) -> bool:
-    import inspect
-
     return re.search(rf"^{name}\b[^=\n]*=", inspect.getsource(sys.modules[module]), re.MULTILINE) is not None

@@ -16,7 +16,7 @@ parser.add_argument("--epochs", type=int, default=300)
 options = parser.parse_args()
 
 data = mcn.load_dataset("strong-ties")
-clf = mcn.MCNClassifier(attention="gated", lr=0.01, max_epochs=options.epochs, random_state=0)
+clf = mcn.MCNClassifier(lr=0.01, max_epochs=options.epochs, random_state=0)
 clf.fit(data)
 print(f"validation {clf.val_accuracy_:.1%} after {len(clf.history_)} epochs")
 

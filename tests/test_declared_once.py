@@ -11,15 +11,15 @@ from typing import Any, ClassVar
 import pytest
 import typer
 import yaml
+from mcn.train.settings_page import settings_table
 from typer.testing import CliRunner
 
-from mcn.cli import _settings
-from mcn.cli._settings import configured, settings_given, with_settings
+from mcn.cli import _options
+from mcn.cli._options import configured, settings_given, with_settings
 from mcn.train import RECIPES, Recipe, ViewsConfig, load_preset, load_run, train_run
 from mcn.train.estimator import NodeClassifier
 from mcn.train.settings import at_least, probability, setting
-from mcn.train.settings_page import settings_table
-from mcn.viz.explorer.repeat import command
+from mcn.viz.train_command import train_command
 from tests.train.graphs import small_graph
 
 QUICK: dict[str, Any] = {"walk_length": 2, "max_neighbours": 4, "hidden": 4, "max_epochs": 2}
@@ -48,8 +48,8 @@ def verb() -> tuple[typer.Typer, list[NewConfig]]:
 
     def run(
         dataset: str | None = None,
-        recipe: _settings.Recipe = None,
-        seed: _settings.Seed = 0,
+        recipe: _options.Recipe = None,
+        seed: _options.Seed = 0,
         **options: Any,
     ) -> None:
         asked.append(configured(recipe, dataset, None, settings_given(options)).replace(seed=seed))
@@ -130,7 +130,7 @@ def test_a_run_stores_it_and_says_how_to_repeat_it(tmp_path: Path) -> None:
     assert stored["recipe"] == "new"
     assert (stored["config"]["new_thing"], stored["config"]["other_thing"]) == (0.75, 7)
     assert load_run(tmp_path / "run").config == config
-    words = shlex.split(command(run))
+    words = shlex.split(train_command(run))
     assert words[:2] == ["mcn", "train"]
     assert words[words.index("--new-thing") + 1] == "0.75"
     assert words[words.index("other_thing=7") - 1] == "--set"

@@ -61,7 +61,7 @@ def test_every_package_is_in_the_flow() -> None:
         ("data", "from ..motifs import picture", True),
         ("data", "from .. import motifs", True),
         ("data", "from mcn import count_motifs", True),
-        ("motifs", "from mcn.data.simple import simple_graph", False),
+        ("motifs", "from mcn.data.csr_graph import simple_graph", False),
         ("motifs", "from .catalogue import MOTIFS", False),
         ("motifs", "from mcn import load_graph, __version__", False),
         ("cli", "from mcn.nn import MCN", False),

@@ -96,7 +96,7 @@ def test_bounds_are_checked_in_every_kernel(repository: Path) -> None:
     imported = {path for path, text in texts.items() if "from mcn._jit import" in text}
     assert len(compiled) > 30
     assert len(imported) > 40
-    own = {Path("viz/_forces.py"): "tests/viz/test_force_layout.py"}
+    own = {Path("viz/force_layout.py"): "tests/viz/test_force_layout.py"}
     for path in compiled | imported:
         first, *inside = path.parts
         tests = own.get(path, f"tests/{first}" if inside else f"tests/test{path.stem}.py")

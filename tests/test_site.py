@@ -63,7 +63,7 @@ def test_every_page_is_in_the_navigation(repository: Path) -> None:
 
 
 PACKAGES = ["mcn"] + [
-    f"mcn.{name}" for name in ("data", "motifs", "matrices", "nn", "train", "baselines", "viz")
+    f"mcn.{name}" for name in ("data", "store", "motifs", "matrices", "nn", "train", "baselines", "viz")
 ]
 PACKAGES += ["mcn.experiments", "mcn.experiments.search", "mcn.experiments.paper"]
 
@@ -71,7 +71,7 @@ PACKAGES += ["mcn.experiments", "mcn.experiments.search", "mcn.experiments.paper
 @pytest.mark.parametrize("package", PACKAGES)
 def test_every_public_name_is_in_the_reference(site: Path, package: str) -> None:
     pages = [page.read_text(encoding="utf-8") for page in (site / "api").glob("*.html")]
-    headings = {found[1] for page in pages for found in re.finditer(r'<h2 id="(mcn\.[\w.]+)"', page)}
+    headings = {match[1] for page in pages for match in re.finditer(r'<h2 id="(mcn\.[\w.]+)"', page)}
     documented = {heading.rpartition(".")[2] for heading in headings}
     names = set(importlib.import_module(package).__all__) - {"__version__"}
     assert names <= documented
@@ -104,6 +104,13 @@ def test_formulas_are_drawn(site: Path) -> None:
     assert 'aria-label="\\sqrt{2M}"' in page
     words = re.sub(r"<(pre|code|script|svg).*?</\1>|<[^>]+>", "", page, flags=re.DOTALL)
     assert "$" not in words
+
+
+def test_studies_are_named_and_not_linked(site: Path) -> None:
+    """They are outside the site; in a clone the same words are a link."""
+    page = (site / "views.html").read_text(encoding="utf-8")
+    assert "The study (<code>studies/beyond</code>)" in page
+    assert 'href="../studies' not in page
 
 
 @pytest.fixture(scope="module")

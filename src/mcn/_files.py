@@ -5,8 +5,8 @@ from __future__ import annotations
 import errno
 import os
 import re
+import secrets
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ _NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
 
 @contextmanager
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Open a private temporary file beside `path` for writing; rename it to `path` on success.
+    """Open a temporary file beside `path` for writing; rename it to `path` on success.
 
     On an error nothing is left behind and an earlier file of that name stays as it was. What a process that
     was killed left behind is removed by the next one that writes to `path`.
@@ -30,24 +30,23 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     target = Path(path)
     _sweep(target)
     with naming(target):
-        handle, temporary = _locked_temporary(target)
+        claim = _temporary(target)
         # The lock lasts until both are closed; Windows has no lock, and renames only files that are closed.
-        held = [] if sys.platform == "win32" else [os.dup(handle)]
+        writing = claim.handle if sys.platform == "win32" else os.dup(claim.handle)
     try:
         with naming(target):
-            with os.fdopen(handle, "wb") as file:
+            with os.fdopen(writing, "wb") as file:
                 yield file
                 file.flush()
-                os.fsync(handle)
-            temporary.chmod(0o666 & ~_umask())
-            temporary.replace(target)
+                os.fsync(writing)
+            claim.path.replace(target)
     except BaseException:
         with suppress(OSError):  # the first error is the one to tell
-            temporary.unlink(missing_ok=True)
+            claim.path.unlink(missing_ok=True)
         raise
     finally:
-        for each in held:
-            os.close(each)
+        if writing != claim.handle:
+            os.close(claim.handle)
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
@@ -70,37 +69,27 @@ def naming(path: str | os.PathLike[str]) -> Iterator[None]:
         raise OSError(error.errno, error.strerror, os.fspath(path)) from error
 
 
-def _locked_temporary(target: Path) -> tuple[int, Path]:
-    """A temporary file that `_sweep` of another process leaves alone."""
+def _temporary(target: Path) -> Claim:
+    """A new file that `_sweep` of another process leaves alone."""
     while True:
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=_PART)
-        temporary = Path(name)
-        try:
-            if lock(handle) and _same_file(handle, temporary):
-                return handle, temporary
-        except BaseException:
-            os.close(handle)
-            temporary.unlink(missing_ok=True)
-            raise
-        os.close(handle)  # another process took it for a leftover, between our making and locking it
+        claim = try_claim(target.with_name(f".{target.name}.{secrets.token_hex(4)}{_PART}"), mode=0o666)
+        if claim is not None:
+            return claim
 
 
 def _sweep(target: Path) -> None:
     """Remove the temporary files of processes that were killed while they wrote to `target`."""
     if sys.platform == "win32":  # without locks nobody knows who is still writing
         return
-    own = re.compile(rf"\.{re.escape(target.name)}\.\w{{8}}{re.escape(_PART)}")
+    ours = re.compile(rf"\.{re.escape(target.name)}\.\w{{8}}{re.escape(_PART)}")
     leftovers: list[str] = []
-    with suppress(OSError), os.scandir(target.parent) as found:
-        leftovers += [each.path for each in found if own.fullmatch(each.name)]
+    with suppress(OSError), os.scandir(target.parent) as entries:
+        leftovers += [entry.path for entry in entries if ours.fullmatch(entry.name)]
     for path in leftovers:
         with suppress(OSError):  # gone, or not ours to remove
-            handle = os.open(path, os.O_RDWR)
-            try:
-                if lock(handle):
-                    Path(path).unlink()
-            finally:
-                os.close(handle)
+            claim = try_claim(Path(path), create=False)
+            if claim is not None:
+                claim.release()
 
 
 @dataclass
@@ -117,16 +106,21 @@ class Claim:
         os.close(self.handle)
 
 
-def try_claim(path: Path) -> Claim | None:
+def try_claim(path: Path, *, create: bool = True, mode: int = 0o600) -> Claim | None:
     """Lock the file `path`, made if it is not there, or return None while another process has it.
 
     What a dead process left is no hindrance: the lock is the operating system's, not the file.
+
+    Args:
+        path: the file.
+        create: whether it is made.
+        mode: its permissions if it is made.
     """
     while True:
-        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        handle = os.open(path, os.O_RDWR | (os.O_CREAT if create else 0), mode)
         try:
             with naming(path):
-                locked = lock(handle)
+                locked = _lock(handle)
                 if locked and _same_file(handle, path):
                     return Claim(path, handle)
         except BaseException:
@@ -137,7 +131,7 @@ def try_claim(path: Path) -> Claim | None:
             return None  # else the last holder removed it between our opening and locking: once more
 
 
-def lock(handle: int) -> bool:
+def _lock(handle: int) -> bool:
     """Lock an open file for this process; False while another has it.
 
     Where there are no such locks (Windows, some network file systems) every lock is granted.
@@ -161,9 +155,3 @@ def _same_file(handle: int, path: Path) -> bool:
         return os.path.samestat(os.fstat(handle), path.stat())
     except FileNotFoundError:
         return False
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

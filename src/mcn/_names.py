@@ -1,9 +1,10 @@
-"""Names that a user may mistype: the sentence that says which one was probably meant."""
+"""Names that a user types: which one was probably meant, and what an option is called on the command line."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 
 def did_you_mean(name: object, known: Iterable[str], most: int = 1) -> str:
@@ -33,3 +34,25 @@ def one_of(what: str, value: object, allowed: Iterable[str]) -> None:
     if value not in names:
         hint = did_you_mean(value, names)
         raise ValueError(f"{what} must be one of {', '.join(names)}, got {repr(value)[:100]}{hint}")
+
+
+def data_flag(name: str) -> str:
+    """Return the option for an argument of `mcn.load_graph`.
+
+    >>> data_flag("split_by")
+    '--split-by'
+    """
+    return f"--{name.replace('_', '-')}"
+
+
+def data_words(options: Mapping[str, Any]) -> list[str]:
+    """Return the words that give such options again.
+
+    >>> data_words({"split": ["a", "b"], "trust": True, "split_index": 1})
+    ['--split', 'a,b', '--trust', '--split-index', '1']
+    """
+    words = []
+    for name, value in options.items():
+        listed = ",".join(value) if isinstance(value, list | tuple) else str(value)
+        words += [data_flag(name)] if value is True else [data_flag(name), listed]
+    return words

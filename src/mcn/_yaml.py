@@ -1,17 +1,59 @@
-"""YAML from a file that anyone may have written: small, not deep, and no bomb."""
+"""YAML files of settings: those that come with the package, called by name, and any that somebody wrote.
+
+A file from a stranger must be small, not deep, and no bomb.
+"""
 
 from __future__ import annotations
 
 import os
+from importlib import resources
+from importlib.resources.abc import Traversable
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
+
+from mcn._names import did_you_mean
 
 MAX_BYTES = 2**16
 _MAX_NODES = 100_000  # aliases written out
 _MAX_DEPTH = 50
+
+
+class Named(NamedTuple):
+    """What a file holds: the name to call it by, what the user called it, its content."""
+
+    name: str
+    where: str
+    content: Any
+
+
+def names(package: str, folder: str) -> list[str]:
+    """Return the names of the files in a folder of a package."""
+    files = _files(package, folder).iterdir()
+    return sorted(Path(file.name).stem for file in files if file.name.endswith(".yaml"))
+
+
+def find(kind: str, package: str, folder: str, name_or_path: str | os.PathLike[str]) -> Named:
+    """Read a file by its name in the folder of the package, or by its path.
+
+    Raises:
+        ValueError: there is none (says which was probably meant), or it is not YAML.
+    """
+    name, known = os.fspath(name_or_path), names(package, folder)
+    path = Path(name).expanduser()
+    if name in known:
+        content = (_files(package, folder) / f"{name}.yaml").read_bytes()
+        return Named(name, name, parse_yaml(content, f"{kind} {name}"))
+    if path.suffix in (".yaml", ".yml") or path.is_file():
+        return Named(path.stem, name, read_yaml(path, f"{kind} {name}"))
+    hint = did_you_mean(name, known)
+    raise ValueError(f"unknown {kind} {name!r}{hint} (there are {', '.join(known)}, or a .yaml file)")
+
+
+def _files(package: str, folder: str) -> Traversable:
+    return resources.files(package) / folder
 
 
 def read_yaml(path: str | os.PathLike[str], what: str) -> Any:
@@ -54,7 +96,7 @@ def parse_yaml(content: bytes, what: str) -> Any:
 
 def _brackets(content: bytes) -> int:
     """Return how deeply brackets are nested, whatever they are part of."""
-    steps = (1 if each in b"[{" else -1 for each in content if each in b"[]{}")
+    steps = (1 if byte in b"[{" else -1 for byte in content if byte in b"[]{}")
     return max(accumulate(steps), default=0)
 
 
@@ -67,7 +109,7 @@ def _weigh(node: yaml.Node, known: dict[int, int], depth: int) -> int:
         if isinstance(node, yaml.SequenceNode):
             children = node.value
         elif isinstance(node, yaml.MappingNode):
-            children = [each for pair in node.value for each in pair]
+            children = [child for pair in node.value for child in pair]
         known[id(node)] = 1 + sum(_weigh(child, known, depth + 1) for child in children)
         if known[id(node)] > _MAX_NODES:
             raise ValueError(f"more than {_MAX_NODES:,} values, with aliases written out")

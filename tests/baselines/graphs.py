@@ -6,10 +6,12 @@ import numpy as np
 import torch
 from torch_geometric.data import Data
 
-from mcn.baselines import METHODS, Task, task_from_data
+from mcn.baselines import METHODS, GraphInputs, graph_problem
+from mcn.baselines.inputs import Scorer
 from mcn.baselines.registry import ScoredMethod
-from mcn.baselines.task import Scorer
 from mcn.data import feature_tensor
+from mcn.train import Problem
+from mcn.train.problem import Known
 
 
 def blocks(seed: int = 3, sparse: bool = True) -> Data:
@@ -37,15 +39,21 @@ def blocks(seed: int = 3, sparse: bool = True) -> Data:
     )
 
 
-def block_task(sparse: bool = True) -> Task:
-    return task_from_data(blocks(sparse=sparse))
+def block_problem(sparse: bool = True, dataset: str | None = None) -> Problem:
+    return graph_problem(blocks(sparse=sparse), dataset)
 
 
-def path_task() -> Task:
+def path_problem() -> Problem:
     """0 - 1 - 2 - 3 and 4 alone; node 0 is of class 0, node 3 of class 1, node 1 and 4 are for validation."""
     edges = np.array([[0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2]])
-    labels = torch.tensor([0, 0, -1, 1, 0])
-    return Task(torch.eye(5), edges, labels, np.array([0, 3]), np.array([1, 4]), 2)
+    return made_problem(torch.eye(5), edges, torch.tensor([0, 0, -1, 1, 0]), [0, 3], [1, 4], 2)
+
+
+def made_problem(
+    x: torch.Tensor, edges: np.ndarray, labels: torch.Tensor, train: object, val: object, classes: int
+) -> Problem:
+    known = Known(labels, np.asarray(train), np.asarray(val), classes)
+    return Problem(GraphInputs(x, edges), known)
 
 
 def baseline(name: str) -> Scorer:

@@ -17,7 +17,7 @@ from mcn.data import load_dataset
 from mcn.nn import MCN, MCNConv
 from mcn.train import MCNConfig, prepare
 from mcn.train.mcn import work
-from mcn.train.mcn.special import CHANGES, PAPER_CHANGES
+from mcn.train.mcn.config import CHANGES, PAPER_CHANGES
 from mcn.train.mcn.work import StackInputs
 from mcn.train.presets import dataset_config
 from tests.train.graphs import small_graph

@@ -27,7 +27,7 @@ Run = Callable[..., Outcome]
 @pytest.fixture(autouse=True)
 def no_lines_about_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a slow machine a short command could take long enough to get one."""
-    monkeypatch.setattr("mcn.cli._progress.FIRST", 1e6)
+    monkeypatch.setattr("mcn.cli._terminal.FIRST", 1e6)
 
 
 @pytest.fixture

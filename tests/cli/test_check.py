@@ -8,43 +8,60 @@ from pathlib import Path
 
 import pytest
 import torch
+from mcn.train.look import look
 
 from mcn.data import load_dataset
-from mcn.train.look import look
 from tests.cli.conftest import Run, refused
 from tests.cli.test_train import write_graph
 
 KEYS = [
-    *("graph", "nodes", "edges", "degrees", "components", "classes", "features", "split", "homophily"),
-    *("alone", "memory", "remarks", "epoch_seconds"),
+    *("graph", "notes", "nodes", "edges", "degrees", "components", "classes", "features", "split"),
+    *("homophily", "alone", "memory", "remarks", "epoch_seconds"),
 ]
+
+
+def facts(lines: list[str]) -> dict[str, str]:
+    """The names and values of the lines of a table."""
+    return dict(re.split(r"  +", line.strip(), maxsplit=1) for line in lines if line.startswith("  "))
 
 
 def test_text(mcn: Run) -> None:
     done = mcn("check", "--dataset", "karate")
     assert (done.code, done.err) == (0, "")
-    lines = done.out.splitlines()
-    assert lines[0] == "karate"
-    assert "degrees: 3 in the middle, 17 at most, 0 nodes without edges" in lines
-    assert "components: 1, the largest with 100% of the nodes" in lines
-    assert "split: 4 training, 15 validation, 15 test nodes" in lines
-    assert any(
-        re.match(r"time: an epoch with edge and triangle takes [0-9.e-]+ s here, ", line) for line in lines
-    )
-    found = look(load_dataset("karate"))
-    for motif, (share, adjusted) in found["homophily"].items():
-        line = f"neighbours of the same class by {motif}: {share:.1%}, adjusted for chance {adjusted:.2f}"
-        assert line in lines
-    alone = found["alone"]
-    assert (
-        f"accuracy on validation nodes: the largest class {alone['guess']:.1%}, features alone "
-        f"{alone['features']:.1%}, the graph alone {alone['graph']:.1%}"
-    ) in lines
-    assert f"features: {found['features']}" in lines
-    assert [line for line in lines if line.startswith("remark: ")] == [
-        f"remark: {remark}" for remark in found["remarks"]
-    ]
-    assert found["remarks"]  # two training nodes of each class
+    first, *lines = done.out.splitlines()
+    assert first == "karate: 34 nodes, 78 edges, 2 classes"
+    seen = look(load_dataset("karate"))
+    shown = facts(lines)
+    assert re.fullmatch(r"[0-9.e-]+ s", shown.pop("an epoch of MCN with edge and triangle"))
+    assert shown == {
+        "feature columns": "34",
+        "training nodes": "4",
+        "validation nodes": "15",
+        "test nodes": "15",
+        "validation accuracy by the largest class": f"{100 * seen['alone']['guess']:.1f} %",
+        "validation accuracy by features alone": f"{100 * seen['alone']['features']:.1f} %",
+        "validation accuracy by the graph alone": f"{100 * seen['alone']['graph']:.1f} %",
+        "neighbours of the same class by edge": f"{100 * seen['homophily']['edge'][0]:.1f} %",
+        "neighbours of the same class by triangle": f"{100 * seen['homophily']['triangle'][0]:.1f} %",
+    }
+    assert lines[10:] == [f"remark: {remark}" for remark in seen["remarks"]]
+    assert seen["remarks"]  # two training nodes of each class
+    assert len(lines) < 15
+
+
+def test_verbose(mcn: Run) -> None:
+    done = mcn("check", "--dataset", "karate", "--verbose")
+    assert (done.code, done.err) == (0, "")
+    seen, shown = look(load_dataset("karate")), facts(done.out.splitlines())
+    assert (shown["median degree"], shown["largest degree"], shown["nodes without edges"]) == ("3", "17", "0")
+    assert (shown["components"], shown["nodes in the largest component"]) == ("1", "100.0 %")
+    for motif, (share, adjusted) in seen["homophily"].items():
+        assert shown[f"neighbours of the same class by {motif}"] == f"{100 * share:.1f} %"
+        assert shown[f"the same by {motif}, adjusted for chance"] == f"{adjusted:.2f}"
+    assert len(seen["homophily"]) == 4
+    for label, share in seen["classes"].items():
+        assert shown[f"class {label}"] == f"{100 * share:.1f} %"
+    assert f"note: values: {seen['features']}" in done.out
 
 
 def test_json(mcn: Run) -> None:
@@ -54,13 +71,16 @@ def test_json(mcn: Run) -> None:
     assert list(content) == KEYS
     assert (content["graph"], content["nodes"], content["edges"]) == ("karate", 34, 78)
     assert content.pop("epoch_seconds") > 0
+    assert content.pop("notes") == load_dataset("karate").report
     assert content == {"graph": "karate", **json.loads(json.dumps(look(load_dataset("karate"))))}
     assert sum(content["classes"].values()) == pytest.approx(1)
     assert content["degrees"] == {"median": 3.0, "max": 17, "isolated": 0}
 
 
 def test_the_embedded_graph_without_arguments(mcn: Run) -> None:
-    assert mcn("check").out.splitlines()[0] == "strong-ties"
+    lines = mcn("check").out.splitlines()
+    assert lines[0] == "strong-ties: 2,000 nodes, 9,048 edges, 5 classes"
+    assert len(lines) <= 15
 
 
 def test_a_graph_of_ones_own(mcn: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,10 +89,11 @@ def test_a_graph_of_ones_own(mcn: Run, tmp_path: Path, monkeypatch: pytest.Monke
     done = mcn("check", "--graph", edges, "--nodes", nodes)
     assert (done.code, done.err) == (0, "")
     lines = done.out.splitlines()
-    assert lines[0] == str(edges)
-    assert "note: 24 nodes, 45 undirected edges" in lines
-    assert "classes (training and validation nodes): blue 50.0%, red 50.0%" in lines
-    assert "split: 8 training, 8 validation, 8 test nodes" in lines
+    assert lines[0] == f"{edges}: 24 nodes, 45 edges, 2 classes"
+    assert [facts(lines)[f"{part} nodes"] for part in ("training", "validation", "test")] == ["8", "8", "8"]
+    assert not any(line.startswith("note: labels") for line in lines)
+    assert any(line.startswith("note: features: 2 columns of the node table") for line in lines)
+    assert len(lines) <= 15
     content = json.loads(mcn("check", "--graph", edges, "--nodes", nodes, "--json").out)
     assert list(content) == KEYS
     assert content["classes"] == {"blue": 0.5, "red": 0.5}
@@ -91,7 +112,7 @@ def test_test_labels_are_never_read(mcn: Run, tmp_path: Path) -> None:
         for words in ([], ["--json"]):
             done = mcn("check", "--graph", edges, "--nodes", nodes, *words)
             assert done.code == 0, done.err
-            said.add(re.sub(r'takes \S+ s here|"epoch_seconds": \S+', "", done.out))  # measured anew
+            said.add(re.sub(r'an epoch of MCN.*|"epoch_seconds": \S+| +', "", done.out))  # measured anew
     assert len(said) == 2
 
 

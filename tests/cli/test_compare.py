@@ -10,7 +10,7 @@ import pytest
 from mcn.data import load_dataset
 from mcn.experiments import Ledger, Source, Unit, compare, run_units
 from mcn.train import MCNConfig
-from mcn.train.mcn.special import CHANGES
+from mcn.train.mcn.config import CHANGES
 from mcn.train.metrics import METRICS
 from tests.cli.conftest import Run, refused
 from tests.cli.test_train import write_graph

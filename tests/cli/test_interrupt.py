@@ -12,27 +12,26 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from mcn.train.auto.config import AutoConfig
 
-from mcn.cli import _interrupt
+from mcn.cli.main import go_on
 from mcn.data import load_dataset
 from mcn.train import MCNConfig, ViewsConfig, train_run
-from mcn.train.auto.config import AutoConfig
 from tests.cli.conftest import COMMAND, Run
 from tests.cli.test_train import FILES
 
 
-def test_the_command_to_go_on() -> None:
-    again = _interrupt._again
-    assert again(["train", "--lr", "1"], Path("runs/a")) == [
-        "train",
-        "--lr",
-        "1",
-        "--out",
-        "runs/a",
-        "--resume",
-    ]
-    assert again(["train", "--out", "x", "--resume"], Path("x")) == ["train", "--out", "x", "--resume"]
-    assert again(["train", "--out=x"], Path("x")) == ["train", "--out=x", "--resume"]
+@pytest.mark.parametrize(
+    ("words", "again"),
+    [
+        ("train --lr 1", "mcn train --lr 1 --out runs/a --resume"),
+        ("train --out x --resume", "mcn train --out x --resume"),
+        ("train --out=x", "mcn train --out=x --resume"),
+    ],
+)
+def test_the_command_to_go_on(words: str, again: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.argv", ["mcn", *words.split()])
+    assert go_on(Path("runs/a")) == again
 
 
 class Whole(NamedTuple):

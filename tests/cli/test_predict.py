@@ -43,7 +43,7 @@ def test_its_own_graph(mcn: Run, run_folder: Path) -> None:
 
 def test_into_a_file(mcn: Run, run_folder: Path, tmp_path: Path) -> None:
     done = mcn("predict", run_folder, "--out", tmp_path / "own.csv")
-    assert done == (0, f"24 nodes predicted; written to {tmp_path / 'own.csv'}\n", "")
+    assert done == (0, f"the classes of 24 nodes are in {tmp_path / 'own.csv'}\n", "")
     assert (tmp_path / "own.csv").read_text() == (run_folder / "predictions.csv").read_text()
     told = mcn("predict", run_folder, "--out", tmp_path / "own.csv", "--json")
     assert json.loads(told.out) == {"run": str(run_folder), "nodes": 24, "out": str(tmp_path / "own.csv")}
@@ -76,25 +76,14 @@ def test_a_grown_graph_whose_table_lacks_a_class(mcn: Run, run_folder: Path, tmp
     assert rows["a5"]["true"] == ""  # violet is none of the classes trained on
 
 
-@pytest.mark.parametrize("recipe", ["mcn", "views", "auto"])
-def test_structure_is_added_again(mcn: Run, tmp_path: Path, recipe: str) -> None:
-    """New files get the same structural columns by the same scale; the option is kept in the run."""
+def test_motif_features_are_made_again(mcn: Run, tmp_path: Path) -> None:
+    """New files get the motif counts of their nodes by the same scale; the setting is kept in the run."""
     edges, nodes = write_graph(tmp_path, split=True)
-    words = ["--graph", edges, "--nodes", nodes, "--recipe", recipe, "--max-epochs", 2, "--structure", "add"]
-    words += ["--candidates", "gcn"] if recipe == "auto" else []
-    done = mcn("train", *words, "--out", tmp_path / "run")
-    assert done.code == 0, done
-    assert (
-        "note: features: training adds 15 columns, the degree and the motif counts of each node" in done.out
-    )
+    words = ["--graph", edges, "--nodes", nodes, "--recipe", "mcn", *QUICK, "--set", "features=motifs"]
+    assert mcn("train", *words, "--no-report", "--out", tmp_path / "run").code == 0
     own = mcn("predict", tmp_path / "run").out
     assert own == (tmp_path / "run" / "predictions.csv").read_text()
     assert mcn("predict", tmp_path / "run", "--graph", edges, "--nodes", nodes).out == own
-    from mcn.train import load_run
-
-    assert load_run(tmp_path / "run").memory.in_channels == 2 + 15
-    report = (tmp_path / "run" / "report.html").read_text()
-    assert "--structure add" in report
 
 
 def test_weights_are_read_again(mcn: Run, tmp_path: Path) -> None:
@@ -151,9 +140,10 @@ def test_other_features(mcn: Run, run_folder: Path, tmp_path: Path) -> None:
     nodes.write_text(nodes.read_text().replace("size,age", "size,weight"))
     message = refused(mcn("predict", run_folder, "--graph", edges, "--nodes", nodes))
     assert message == f"{nodes}: no feature column 'age', which training had; expected the same columns"
-    message = refused(mcn("predict", run_folder, "--graph", edges))
-    assert message.startswith(f"{edges}: ")
-    assert "there is no node table; give one" in message
+    assert refused(mcn("predict", run_folder, "--graph", edges)) == (
+        f"{edges}: the network was trained on columns of a node table (size, age), but there is no node "
+        "table; give one (nodes=, on the command line --nodes)"
+    )
 
 
 def test_a_named_data_set(mcn: Run, tmp_path: Path) -> None:
@@ -177,14 +167,11 @@ def test_wrong_use(mcn: Run, run_folder: Path, tmp_path: Path) -> None:
     assert "summary.json is missing (interrupted? resume it)" in refused(mcn("predict", run_folder))
 
 
-def test_a_run_that_does_not_say_where_its_graph_was(mcn: Run, run_folder: Path) -> None:
-    without_checksum(run_folder, {"dataset": None})
-    assert "does not say where its graph came from; give --graph" in refused(mcn("predict", run_folder))
-
-
 def test_the_graph_is_gone(mcn: Run, run_folder: Path, tmp_path: Path) -> None:
     (tmp_path / "edges.csv").unlink()
     assert "edges.csv: no such file" in refused(mcn("predict", run_folder))
+    without_checksum(run_folder, {"dataset": None})
+    assert "does not say where its graph came from; give --graph" in refused(mcn("predict", run_folder))
 
 
 def without_checksum(folder: Path, source: dict[str, Any]) -> None:
@@ -201,11 +188,3 @@ def test_trust_is_asked_for_again(mcn: Run, run_folder: Path) -> None:
     without_checksum(run_folder, {"dataset": "pyg:Planetoid/Cora", "trust": True})
     for verb in ("predict", "view"):
         assert "give --trust to allow that here too" in refused(mcn(verb, run_folder))
-
-
-def test_a_new_graph_without_its_node_table(mcn: Run, run_folder: Path, tmp_path: Path) -> None:
-    message = refused(mcn("predict", run_folder, "--graph", tmp_path / "edges.csv"))
-    assert message == (
-        f"{tmp_path / 'edges.csv'}: the network was trained on columns of a node table (size, age), but "
-        "there is no node table; give one (nodes=, on the command line --nodes)"
-    )

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 import pytest
 import yaml
+from mcn.train.auto.config import CANDIDATES
 
-from mcn.cli._settings import configured
+from mcn.cli._options import configured
 from mcn.data import load_dataset
 from mcn.matrices import MotifStack
 from mcn.train import MCNConfig, PaperConfig, load_run
-from mcn.train.auto.config import CANDIDATES
 from mcn.train.metrics import METRICS
 from mcn.train.presets import preset_of, presets
 from mcn.train.run import PREDICTIONS

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from mcn.train.auto.config import CANDIDATES, AutoConfig
 
 import mcn as package
-from mcn.data import generators
-from mcn.store.pack import pack_graph
+from benchmarks import random_graphs
+from mcn.store import pack_graph
 from mcn.train import load_run
-from mcn.train.auto.config import CANDIDATES, AutoConfig
 from tests.cli.conftest import Run, refused
 
 QUICK = ("--max-epochs", "2", "--hidden", "4", "--json")
@@ -21,7 +21,7 @@ QUICK = ("--max-epochs", "2", "--hidden", "4", "--json")
 
 @pytest.fixture
 def packed(tmp_path: Path) -> Path:
-    edges = generators.powerlaw_cluster(60, 4, 0.6, seed=1)
+    edges = random_graphs.powerlaw_cluster(60, 4, 0.6, seed=1)
     rng = np.random.default_rng(0)
     rows = [f"n{i},{'ab'[i % 2]},{rng.normal() + 2 * (i % 2):.3f}" for i in range(60)]
     (tmp_path / "edges.csv").write_text("".join(f"n{u},n{v}\n" for u, v in edges.T))
@@ -88,7 +88,6 @@ def test_what_needs_the_graph_in_memory(mcn: Run, packed: Path, tmp_path: Path) 
     assert "give --attention gated or paper" in said
     assert "candidates is a setting of the recipe auto" in refused(mcn(*given, "--candidates", "mlp,gat"))
     assert "needs the graph in memory, and it stays on disk" in refused(mcn(*given, "--beside", "gcn"))
-    assert "structure = add needs the graph in memory" in refused(mcn(*given, "--structure", "add"))
     assert "steps = 2 needs the whole graph in memory" in refused(
         mcn(*given, "--recipe", "mcn", "--steps", "2")
     )

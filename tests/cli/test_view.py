@@ -29,7 +29,7 @@ def no_screen(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_page_of_a_run(mcn: Run, run_folder: Path) -> None:
     done = mcn("view", run_folder)
     page = run_folder / "explorer.html"
-    assert done == (0, f"{page} written; open it in a browser\n", "")
+    assert done == (0, f"{page} is written; open it in a browser\n", "")
     meta, _ = read_page(page)
     assert meta["ids"][:2] == ["a0", "a1"]
     assert meta["classes"] == ["blue", "red"]
@@ -39,12 +39,8 @@ def test_the_page_of_a_run(mcn: Run, run_folder: Path) -> None:
 def test_into_a_file(mcn: Run, run_folder: Path, tmp_path: Path) -> None:
     told = mcn("view", run_folder, "--out", tmp_path / "own.html", "--no-open", "--json")
     size = (tmp_path / "own.html").stat().st_size
-    assert json.loads(told.out) == {
-        "run": str(run_folder),
-        "out": str(tmp_path / "own.html"),
-        "bytes": size,
-        "opened": False,
-    }
+    page = str(tmp_path / "own.html")
+    assert json.loads(told.out) == {"run": str(run_folder), "out": page, "bytes": size, "opened": False}
     assert not (run_folder / "explorer.html").exists()
 
 
@@ -59,10 +55,10 @@ def test_it_opens_the_browser_where_there_is_a_screen(
     monkeypatch.setattr("webbrowser._tryorder", None)
     monkeypatch.setenv("BROWSER", f"{browser} %s")
     page = run_folder / "explorer.html"
-    assert mcn("view", run_folder).out == f"{page} written and opened\n"
+    assert mcn("view", run_folder).out == f"{page} is written and opened\n"
     assert (tmp_path / "asked").read_text().strip() == page.as_uri()
     (tmp_path / "asked").unlink()
-    assert mcn("view", run_folder, "--no-open").out == f"{page} written; open it in a browser\n"
+    assert mcn("view", run_folder, "--no-open").out == f"{page} is written; open it in a browser\n"
     assert not (tmp_path / "asked").exists()
 
 
@@ -106,19 +102,8 @@ def test_train_writes_a_report(mcn: Run, tmp_path: Path) -> None:
 
 
 def test_the_command_of_a_report_gives_the_same_run(mcn: Run, tmp_path: Path) -> None:
-    mcn(
-        "train",
-        "--dataset",
-        "karate",
-        *QUICK,
-        "--seed",
-        "3",
-        "--steps",
-        "2",
-        "--raw",
-        "--out",
-        tmp_path / "a",
-    )
+    given = ["--dataset", "karate", *QUICK, "--seed", "3", "--steps", "2"]
+    mcn("train", *given, "--out", tmp_path / "a")
     words = read_page(tmp_path / "a" / "report.html")[0]["repeat"]["command"].split()
     assert words[:2] == ["mcn", "train"]
     assert mcn(*words[1:], "--out", tmp_path / "b").code == 0

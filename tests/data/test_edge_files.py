@@ -1,7 +1,16 @@
+"""Edges from files other than text: Matrix Market, NumPy, GraphML, GEXF and GML; damaged ones as well."""
+
 from __future__ import annotations
 
 import gzip
+import io
+import itertools
+import json
+import subprocess
+import sys
+import zipfile
 from pathlib import Path
+from typing import Any
 
 import networkx
 import numpy as np
@@ -9,7 +18,8 @@ import pytest
 from scipy import io as scipy_io
 from scipy import sparse
 
-from mcn.data import load_graph
+import mcn
+from mcn.data import load_dataset, load_dataset_edges, load_edges, load_graph
 
 PATH = [[0, 1], [1, 2], [2, 3]]  # a path of four nodes
 
@@ -47,24 +57,115 @@ def test_matrix_market_pattern_weights_and_zeros(tmp_path: Path) -> None:
     assert any("weights" in line for line in data.report)
 
 
+VALUES = {
+    "real": ["1", "0", "1.0", "2.5", "-1", "1e0", "10e-1", ".5", "0.0e5", "1.00000000000000000000", "nan"],
+    "double": ["1", "0", "-inf"],
+    "integer": ["1", "0", "-3"],
+    "unsigned-integer": ["1", "0", "7"],
+    "complex": ["1 0", "0 0", "1.0 -2", "0 1"],
+    "pattern": [""],
+}
+
+
+def _file(form: str, field: str, symmetry: str, rng: np.random.Generator) -> str:
+    n = 4
+    values = VALUES[field]
+    if form == "array":
+        count = {"general": n * n, "skew-symmetric": n * (n - 1) // 2}.get(symmetry, n * (n + 1) // 2)
+        lines = [str(rng.choice(values)) for _ in range(count)]
+        size = f"{n} {n}"
+    else:
+        places = [
+            (i, j)
+            for i, j in itertools.product(range(1, n + 1), repeat=2)
+            if symmetry == "general" or i > j or (i == j and symmetry != "skew-symmetric")
+        ]
+        chosen = rng.permutation(places)[:5].tolist()
+        lines = [f"{i} {j} {rng.choice(values)}".strip() for i, j in chosen]
+        size = f"{n} {n} {len(chosen)}"
+    return "\n".join([f"%%MatrixMarket matrix {form} {field} {symmetry}", "% a comment", size, *lines, ""])
+
+
+KINDS = [
+    (form, field, symmetry)
+    for form, field, symmetry in itertools.product(
+        ("coordinate", "array"), VALUES, ("general", "symmetric", "skew-symmetric", "hermitian")
+    )
+    if (form, field) != ("array", "pattern") and (field, symmetry) != ("unsigned-integer", "skew-symmetric")
+]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=" ".join)
+def test_every_kind_of_matrix_market(kind: tuple[str, str, str], tmp_path: Path) -> None:
+    """Whatever blanks and line ends there are, the edges are the entries that are not zero."""
+    for seed, change in enumerate([("", ""), ("\n", "\r\n"), (" ", "\t  "), ("\n", "\n\n"), ("\n", "  \n")]):
+        text = _file(*kind, np.random.default_rng(seed))
+        dense = sparse.coo_array(scipy_io.mmread(io.BytesIO(text.encode()))).toarray()
+        first, rest = text.split("\n", 1)
+        path = tmp_path / "a.mtx"
+        path.write_text(first + "\n" + rest.replace(*change) if change[0] else text, newline="")
+        data = load_graph(path)
+        entries = (dense != 0) | (dense.T != 0)
+        np.fill_diagonal(entries, False)
+        assert data.edge_index.tolist() == np.stack(entries.nonzero()).tolist()
+        assert data.num_nodes == 4
+        weighted = bool((dense[dense != 0] != 1).any())
+        assert any("values (weights) accepted" in line for line in data.report) == weighted
+
+
+def test_a_blank_at_the_end_without_a_line_end(tmp_path: Path) -> None:
+    """SciPy's reader alone ends the process on this file."""
+    (tmp_path / "a.mtx").write_bytes(b"%%MatrixMarket matrix coordinate pattern general\n3 3 2\n1 2\n2 3 ")
+    data = load_graph(tmp_path / "a.mtx")
+    assert data.node_ids.tolist() == [1, 2, 3]
+    assert data.edge_index.tolist() == [[0, 1, 1, 2], [1, 0, 2, 1]]
+
+
+def test_a_small_file_that_declares_a_huge_matrix(tmp_path: Path) -> None:
+    text = "%%MatrixMarket matrix coordinate pattern general\n2147483647 2147483647 1\n1 2\n"
+    assert len(text) == 77
+    (tmp_path / "a.mtx").write_text(text)
+    with pytest.raises(ValueError, match=r"a\.mtx: 2,147,483,647 nodes take more than .* MCN_MAX_BYTES"):
+        load_graph(tmp_path / "a.mtx")
+
+
+GENERAL = "%%MatrixMarket matrix coordinate real general\n"
+
+
 @pytest.mark.parametrize(
     "text, message",
     [
-        ("", "not a readable Matrix Market file"),
-        (
-            "%%MatrixMarket matrix coordinate pattern general\n2 3 1\n1 2\n",
-            r"shape \[2, 3\]; expected a square",
-        ),
-        (
-            "%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 9\n",
-            "not a readable Matrix Market file",
-        ),
-        ("%%MatrixMarket matrix coordinate pattern general\n2 2 1\n", "not a readable Matrix Market file"),
+        ("", "line 1 is ''"),
+        ("%%MatrixMarket matrix coordinate real\n", "line 1 is '%%MatrixMarket matrix coordinate real'"),
+        ("%%MatrixMarket matrix coordinate rael general\n", "line 1 is '.* rael general'"),
+        ("%%MatrixMarket matrix array pattern general\n2 2\n", "Array matrices may not be pattern"),
+        (GENERAL, "line 2 is ''"),
+        (GENERAL + "% c\n2 2\n", "Invalid integer value"),
+        (GENERAL + "2 2 -1\n", "line 2 is '2 2 -1'"),
+        (GENERAL + "2 2 1\n1 1\n", "line 3 is '1 1': Invalid floating-point value"),
+        (GENERAL + "2 2 1\n1 1 x\n", "line 3 is '1 1 x'"),
+        (GENERAL + "2 2 1\n\n0 1 1\n", "line 4 is '0 1 1': Row index out of bounds"),
+        (GENERAL + "2 2 1\n1 9 1\n", "line 3 is '1 9 1': Column index out of bounds"),
+        (GENERAL + "2 2 1\n1 99999999999999999999 1\n", "line 3 is .*: Integer out of range"),
+        (GENERAL + "2 2 1\n1 1 1\n1 2 1\n", "line 4 is '1 2 1': Too many lines"),
+        (GENERAL + "2 2 3\n1 1 1\n1 2 1\n", "Truncated file. Expected another 1 lines"),
+        (GENERAL + "2 2 99999999999\n1 1 1\n", "99,999,999,999 entries are declared, in a file of 68 bytes"),
+        ("%%MatrixMarket matrix array integer general\n2 2\n1\n1.5\n", "Truncated file"),
     ],
 )
-def test_bad_matrix_market(text: str, message: str, tmp_path: Path) -> None:
+def test_matrix_market_errors_name_the_line(text: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "a.mtx").write_text(text)
-    with pytest.raises(ValueError, match=rf"a\.mtx: .*{message}"):
+    with pytest.raises(ValueError, match=rf"a\.mtx: not a readable Matrix Market file \(.*{message}"):
+        load_graph(tmp_path / "a.mtx")
+
+
+def test_matrices_that_are_too_large_or_not_square(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.mtx").write_text("%%MatrixMarket matrix coordinate pattern general\n2 3 1\n1 2\n")
+    with pytest.raises(ValueError, match=r"a\.mtx: a matrix of shape \[2, 3\]; expected a square"):
+        load_graph(tmp_path / "a.mtx")
+    monkeypatch.setenv("MCN_MAX_BYTES", "1000000")
+    (tmp_path / "a.mtx").write_text("%%MatrixMarket matrix array real general\n3000 3000\n1\n")
+    with pytest.raises(ValueError, match=r"a\.mtx: declares a matrix of more than 1,000,000 bytes"):
         load_graph(tmp_path / "a.mtx")
 
 
@@ -106,6 +207,127 @@ def test_bad_npz(tmp_path: Path) -> None:
     refused("not a readable .npz file")
     path.write_bytes(b"")
     refused("not a readable .npz file")
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "bsr", "dia"])
+@pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csr_matrix])
+def test_every_form_of_a_sparse_matrix(kind: Any, form: str, matrix: Any, tmp_path: Path) -> None:
+    sparse.save_npz(tmp_path / "a.npz", kind(matrix).asformat(form))
+    data = load_graph(tmp_path / "a.npz")
+    assert _pairs(tmp_path / "a.npz") == PATH
+    assert data.num_nodes == 5
+    assert not any("weights" in line or "zeros" in line for line in data.report)
+
+
+def test_blocks_and_diagonals_that_are_not_symmetric(tmp_path: Path) -> None:
+    blocks = sparse.bsr_array(np.kron([[0, 1], [0, 0]], np.array([[1, 2], [0, 1]])), blocksize=(2, 2))
+    sparse.save_npz(tmp_path / "a.npz", blocks)
+    assert _pairs(tmp_path / "a.npz") == [[0, 2], [0, 3], [1, 3]]
+    assert (
+        "values (weights) accepted, not used: the graph is unweighted"
+        in load_graph(tmp_path / "a.npz").report
+    )
+    assert "1 stored zeros are no edges" in load_graph(tmp_path / "a.npz").report
+    diagonals = sparse.dia_array((np.ones((3, 4)), [2, -3, 9]), shape=(4, 4))
+    sparse.save_npz(tmp_path / "a.npz", diagonals)
+    assert _pairs(tmp_path / "a.npz") == [[0, 2], [0, 3], [1, 3]]
+
+
+OUTSIDE: dict[str, tuple[dict[str, Any], str]] = {
+    "row pointers past the end": (
+        {"indptr": [0, 1, 3, 5, 6, 600]},
+        "row pointers from 0 to 600; expected 0 to 6",
+    ),
+    "row pointers far outside": ({"indptr": [0, 10**9, 3, 5, 6, 6]}, "row 1 runs from entry 1000000000 to 3"),
+    "row pointers that start late": ({"indptr": [1, 1, 3, 5, 6, 6]}, "row pointers from 1 to 6"),
+    "negative row pointers": ({"indptr": [0, -5, 3, 5, 6, 6]}, "row 0 runs from entry 0 to -5"),
+    "too few row pointers": ({"indptr": [0, 6]}, "2 row pointers for a matrix of shape"),
+    "a column outside": ({"indices": [1, 0, 2, 1, 3, 5]}, r"entry 5 \(in row 3\) is in column 5"),
+    "a column far outside": ({"indices": [1, 0, 2, 1, 3, 2**40]}, "is in column 1099511627776"),
+    "a negative column": ({"indices": [-1, 0, 2, 1, 3, 2]}, r"entry 0 \(in row 0\) is in column -1"),
+    "columns that are no integers": ({"indices": [1.0, 0, 2, 1, 3, 2]}, "'indices' holds float64"),
+    "too few values": ({"data": [1.0, 1]}, "2 values for 6 columns"),
+    "values that are text": ({"data": ["a"] * 6}, "'data' holds <U1"),
+    "values in a matrix": ({"data": [[1.0]] * 6}, "'data' has shape"),
+    "a shape that is not square": ({"shape": [5, 6]}, r"a matrix of shape \[5, 6\]; expected a square"),
+    "a negative shape": ({"shape": [-4, -4]}, r"a matrix of shape \[-4, -4\]"),
+    "a huge shape": ({"shape": [2**31 - 1] * 2}, "2,147,483,647 nodes take more than"),
+    "another format": ({"format": "lil"}, "its format is 'lil'; expected one of csr"),
+    "a format that is a number": ({"format": 3}, "its format is an array of int64"),
+    "a part missing": ({"indptr": None}, "there is no 'indptr' in it"),
+}
+
+
+@pytest.mark.parametrize("name", OUTSIDE)
+def test_a_sparse_matrix_that_points_outside(name: str, matrix: Any, tmp_path: Path) -> None:
+    """SciPy's `load_npz` does not look: the process then reads and writes elsewhere."""
+    changes, message = OUTSIDE[name]
+    sparse.save_npz(tmp_path / "a.npz", matrix)
+    with np.load(tmp_path / "a.npz") as archive:
+        content = dict(archive) | changes
+    np.savez(tmp_path / "a.npz", **{key: value for key, value in content.items() if value is not None})
+    with pytest.raises(ValueError, match=rf"a\.npz: .*{message}"):
+        load_graph(tmp_path / "a.npz")
+
+
+def _header(shape: str, dtype: str = "<i8", room: int = 118) -> bytes:
+    text = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}"
+    text += " " * (room - len(text) - 1) + "\n"
+    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text.encode()
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        _header("(10000000000000, 2)"),
+        _header("(-1, 2)"),
+        _header("(3, 2)"),
+        _header("(1, 2)", "<U0"),
+        _header("(1, 2)", "|O"),
+        _header("(1, 2"),
+        _header("(" * 900, room=4096),
+        _header("(1e3, 2)"),
+        b"\x93NUMPY\x09\x00" + _header("(1, 2)")[8:],
+        b"PUMPY",
+        b"",
+    ],
+)
+def test_headers_that_lie(header: bytes, tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
+        archive.writestr("edge.npy", header + bytes(16))
+    for load in (load_graph, mcn.MotifCounts.load):
+        with pytest.raises(ValueError, match=r"a\.npz: not a "):
+            load(tmp_path / "a.npz")
+
+
+def test_damage_anywhere_is_a_value_error_or_harmless(tmp_path: Path) -> None:
+    """zlib.error, NotImplementedError, AttributeError and others used to come out."""
+    whole = io.BytesIO()
+    np.savez_compressed(whole, edge=np.array(PATH))
+    path = tmp_path / "a.npz"
+    for place in range(len(whole.getvalue())):
+        for value in (0x00, 0xFF, 0x63):
+            changed = bytearray(whole.getvalue())
+            changed[place] = value
+            path.write_bytes(changed)
+            said = ""
+            try:
+                assert _pairs(path) == PATH
+            except ValueError as error:
+                said = str(error)
+            assert not said or said.startswith(str(path))
+
+
+def test_unsigned_ids_past_63_bits(tmp_path: Path) -> None:
+    np.savez(tmp_path / "a.npz", edge=np.array([[0, 2**64 - 1]], np.uint64))
+    with pytest.raises(ValueError, match=r"a\.npz: 18446744073709551616 nodes; at most 2\*\*31"):
+        load_graph(tmp_path / "a.npz")
+
+
+def test_one_edge_between_far_ids(tmp_path: Path) -> None:
+    np.savez(tmp_path / "a.npz", edge=np.array([[0, 2**31 - 2]]))
+    with pytest.raises(ValueError, match=r"a\.npz: 2,147,483,647 nodes take more than"):
+        load_graph(tmp_path / "a.npz")
 
 
 def test_npz_with_a_pickle_is_refused(tmp_path: Path) -> None:
@@ -214,3 +436,64 @@ def test_attributes_that_make_a_huge_table(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setenv("MCN_MAX_BYTES", "600000")
     with pytest.raises(ValueError, match=r"a\.graphml: has node attributes that make a table of more than"):
         load_graph(tmp_path / "a.graphml", label="k1")
+
+
+PAIRS = "source,target,weight\n7,3,1\n3,7,1\n3,12,2\n12,7,1\n5,5,1\n"
+MATRIX = "%%MatrixMarket matrix coordinate pattern general\n6 6 4\n1 2\n2 1\n3 3\n2 4\n"
+GML = "graph [ node [ id 1 ] node [ id 2 ] node [ id 9 ] edge [ source 1 target 2 ] ]"
+
+
+def written(folder: Path, name: str) -> Path:
+    path = folder / name
+    if name.endswith(".npz"):
+        np.savez(path, edge=np.array([[0, 1], [1, 2], [2, 0], [2, 5]]), n=8)
+    else:
+        path.write_text({".csv": PAIRS, ".mtx": MATRIX, ".gml": GML}[path.suffix])
+    return path
+
+
+@pytest.mark.parametrize("name", ["edges.csv", "matrix.mtx", "arrays.npz", "graph.gml"])
+def test_the_edges_and_notes_of_the_whole_graph(name: str, tmp_path: Path) -> None:
+    path = written(tmp_path, name)
+    bare, whole = load_edges(path), load_graph(path)
+    assert bare.graph.num_nodes == whole.num_nodes
+    np.testing.assert_array_equal(bare.graph.edge_index, whole.edge_index.numpy())
+    assert bare.report == [line for line in whole.report if not line.startswith(("features:", "no labels"))]
+
+
+@pytest.mark.parametrize("name", ["karate", "strong-ties"])
+def test_data_sets(name: str) -> None:
+    bare, whole = load_dataset_edges(name), load_dataset(name)
+    np.testing.assert_array_equal(bare.graph.edge_index, whole.edge_index.numpy())
+    assert (bare.graph.num_nodes, bare.report) == (whole.num_nodes, whole.report)
+
+
+def test_errors_are_those_of_the_whole_graph(tmp_path: Path) -> None:
+    bad = tmp_path / "edges.csv"
+    bad.write_text("1,2\n3,4.5\n")
+    for read in (load_edges, load_graph):
+        with pytest.raises(ValueError, match=r"edges\.csv, line 2: node id '4.5'"):
+            read(bad)
+        with pytest.raises(FileNotFoundError, match=r"nowhere\.csv: no such file"):
+            read(tmp_path / "nowhere.csv")
+
+
+COUNT = """
+import sys
+from mcn.cli.main import main
+for words in (["--dataset", "karate"], ["--graph", sys.argv[1]]):
+    assert main(["motifs", "--json", *words]) == 0
+heavy = {"torch", "torch_geometric", "sklearn", "pandas", "pyarrow", "networkx", "matplotlib"}
+print(sorted(heavy & sys.modules.keys()), file=sys.stderr)
+"""
+
+
+def test_counting_loads_nothing_heavy(tmp_path: Path) -> None:
+    path = tmp_path / "edges.csv"
+    path.write_text("0,1\n1,2\n2,0\n2,3\n")
+    done = subprocess.run(
+        [sys.executable, "-c", COUNT, path], capture_output=True, text=True, check=True, timeout=120
+    )
+    assert done.stderr.splitlines()[-1] == "[]"  # after lines of progress, on a slow machine
+    first, _, second = done.stdout.partition("}\n{")
+    assert (json.loads(first + "}")["edges"], json.loads("{" + second)["edges"]) == (78, 4)

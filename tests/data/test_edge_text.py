@@ -1,26 +1,49 @@
+"""Edge lists in text: what they say, what errors say, and three readers that say the same.
+
+Plain integers, and text in files of at least 1 MiB, are read by compiled code. A comment with a quote in it
+leaves a file to the careful reader (`CAREFUL`); a long comment makes it a large one (`LARGE`).
+"""
+
 from __future__ import annotations
 
+import gzip
 import tempfile
 from pathlib import Path
-from unittest import mock
+from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mcn.data.edge_text import _read_careful, _read_fast, line_of_edge, read_edge_text
+from mcn.data import load_graph
+from mcn.data.text_ids import named_edges
+
+CAREFUL = b'\n# "'
+LARGE = b"\n# " + b"x" * 2**20
 
 
-def _write(tmp_path: Path, text: str, name: str = "e.txt") -> Path:
-    (tmp_path / name).write_text(text, newline="")
+def _write(tmp_path: Path, text: str | bytes, name: str = "e.txt") -> Path:
+    (tmp_path / name).write_bytes(text.encode() if isinstance(text, str) else text)
     return tmp_path / name
 
 
-def _named(path: Path, **options: object) -> list[tuple[object, object]]:
-    found = read_edge_text(path, **options)  # type: ignore[arg-type]
-    ids = found.ids.tolist()
-    return [(ids[u], ids[v]) for u, v in found.ends.T]
+def _edges(path: Path, **options: Any) -> list[tuple[Any, Any]]:
+    """The edges by the ids of their ends, each once."""
+    data = load_graph(path, **options)
+    ids = data.node_ids.tolist()
+    return [(ids[u], ids[v]) for u, v in data.edge_index.T.tolist() if u < v]
+
+
+def _outcome(content: bytes, **options: Any) -> Any:
+    """All that a reader finds in a file, or its complaint."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = _write(Path(folder), content)
+        try:
+            data = load_graph(path, **options)
+        except ValueError as error:
+            return str(error).replace(folder, "")
+        return data.node_ids.tolist(), data.edge_index.tolist(), data.report
 
 
 @pytest.mark.parametrize(
@@ -40,45 +63,43 @@ def _named(path: Path, **options: object) -> list[tuple[object, object]]:
         "Source Target weight\n1 2 0.5\n3 10 1e-3",
         "who whom\n1 2\n3 10",
         '"1","2"\n"3","10"',
+        '"source","target"\n1,2\n3,10',
         "1 2 0.5\n3 10 -1",
         "1,2,x\n3,10,y",
+        "\ufeff1 2\n3 10",
     ],
 )
 def test_the_same_two_edges(text: str, tmp_path: Path) -> None:
-    path = _write(tmp_path, text)
-    assert _named(path) == [(1, 2), (3, 10)]
-    assert read_edge_text(path).ids.tolist() == [1, 2, 3, 10]
+    for end in (b"", CAREFUL, LARGE):
+        path = _write(tmp_path, text.encode() + end)
+        assert _edges(path) == [(1, 2), (3, 10)]
+        assert load_graph(path).node_ids.dtype == np.int64
+
+
+def test_packed_text(tmp_path: Path) -> None:
+    path = _write(tmp_path, gzip.compress("é,ü\n".encode()), "e.csv.gz")
+    assert _edges(path) == [("é", "ü")]
 
 
 def test_text_ids(tmp_path: Path) -> None:
     path = _write(tmp_path, 'bob,ann\nann,"O\'Hara, X"\n007,7')
-    assert _named(path) == [("bob", "ann"), ("ann", "O'Hara, X"), ("007", "7")]
-    assert read_edge_text(path).ids.tolist() == ["007", "7", "O'Hara, X", "ann", "bob"]
-    assert any("read as text (for instance 'bob')" in note for note in read_edge_text(path).notes)
+    assert _edges(path) == [("007", "7"), ("O'Hara, X", "ann"), ("ann", "bob")]
+    assert "node ids are read as text (for instance 'bob')" in load_graph(path).report
 
 
-def test_ids_as_text_keep_their_spelling(tmp_path: Path) -> None:
-    assert _named(_write(tmp_path, "1 02\n"), as_text=True) == [("1", "02")]
-
-
-def test_a_header_can_be_stated(tmp_path: Path) -> None:
+def test_a_header_and_a_delimiter_can_be_stated(tmp_path: Path) -> None:
     path = _write(tmp_path, "ann bob\nbob eve\n")
-    assert len(_named(path)) == 2
-    assert _named(path, header=True) == [("bob", "eve")]
-    named = _write(tmp_path, "source target\n")
-    assert _named(named, header=False) == [("source", "target")]
-
-
-def test_a_stated_delimiter(tmp_path: Path) -> None:
-    assert _named(_write(tmp_path, "1|2\n3|4"), delimiter="|") == [(1, 2), (3, 4)]
-    assert _named(_write(tmp_path, "a,b c\n"), delimiter=" ") == [("a,b", "c")]
+    assert len(_edges(path)) == 2
+    assert _edges(path, header=True) == [("bob", "eve")]
+    assert _edges(_write(tmp_path, "source target\n"), header=False) == [("source", "target")]
+    assert _edges(_write(tmp_path, "1|2\n3|4"), delimiter="|") == [(1, 2), (3, 4)]
+    assert _edges(_write(tmp_path, "a,b c\n"), delimiter=" ") == [("a,b", "c")]
 
 
 def test_further_columns_are_reported(tmp_path: Path) -> None:
-    assert read_edge_text(_write(tmp_path, "1 2 0.5\n")).notes == [
-        "1 further column (weights) accepted, not used: the graph is unweighted"
-    ]
-    assert "2 further columns" in read_edge_text(_write(tmp_path, "1 2 3 4\n")).notes[0]
+    note = "1 further column (weights) accepted, not used: the graph is unweighted"
+    assert note in load_graph(_write(tmp_path, "1 2 0.5\n")).report
+    assert any("2 further columns" in line for line in load_graph(_write(tmp_path, "1 2 3 4\n")).report)
 
 
 @pytest.mark.parametrize(
@@ -86,6 +107,7 @@ def test_further_columns_are_reported(tmp_path: Path) -> None:
     [
         ("", "no edges; expected lines of two node ids"),
         ("# only comments\n", "no edges"),
+        ("\r\n" * 100_000, "no edges"),
         ("source,target\n", "a header .'source,target'. but no edges"),
         ("1 2\n# c\n3 4 5\n", "line 3: 3 fields, expected 2 as in line 1: '3 4 5'"),
         ("1,2,1\n3,4\n", "line 2: 2 fields, expected 3 as in line 1"),
@@ -96,17 +118,21 @@ def test_further_columns_are_reported(tmp_path: Path) -> None:
         ("1 2\n\nnan 4\n", "line 3: node id 'nan'"),
         ("1 2\n3 -4\n", "line 2: node id '-4'"),
         ('1,2\n"3,4\n', "line 2: a quote is not closed"),
+        (b"1 2\n3 \xff4\n", r"line 2: not UTF-8 text \(byte 0xff\)"),
+        ('"' + "x" * 200_000 + '",3\n', r"line 1: not readable as quoted fields \(field larger than"),
+        ('1,2\n1,2\n"' + "x" * 200_000 + '",3\n', r"line 3: not readable as quoted fields"),
     ],
 )
-def test_errors_name_file_line_and_value(text: str, message: str, tmp_path: Path) -> None:
-    path = _write(tmp_path, text)
+def test_errors_name_file_line_and_value(text: str | bytes, message: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=f"e\\.txt(, |: ){message}"):
-        read_edge_text(path)
+        load_graph(_write(tmp_path, text))
 
 
-def test_line_of_edge(tmp_path: Path) -> None:
-    path = _write(tmp_path, "# c\nu v\n1 2\n\n3 4\n")
-    assert [line_of_edge(path, edge, None, None) for edge in (0, 1)] == [3, 5]
+def test_unreadable_gzip(tmp_path: Path) -> None:
+    whole = gzip.compress(b"1 2\n" * 100)
+    for content in (whole[:-10], b"no gzip", whole[:15] + b"\xff\xff\xff" + whole[18:]):
+        with pytest.raises(ValueError, match=r"a\.txt\.gz: not a readable gzip file"):
+            load_graph(_write(tmp_path, content, "a.txt.gz"))
 
 
 LINES = st.lists(
@@ -120,82 +146,168 @@ LINES = st.lists(
         st.tuples(
             st.text("ab é\x1c0", max_size=3), st.sampled_from([" ", ",", "\t"]), st.text("ab1", max_size=2)
         ).map("".join),
+        st.sampled_from(
+            ["ann,bob", "bob , eve", "a-name-of-seventeen,ann", "# a, comment", "%,,", "eve,é\r"]
+        ),
+        st.sampled_from(["ann", "ann,bob,eve", ",bob", "ann,", "ann,\x0bbob", "ann\x00,bob", "\u3000c,d"]),
     ),
     max_size=6,
 )
 
 
-@pytest.mark.parametrize("large", [2**20, 0])  # 0: small files of text take the compiled reader too
 @given(
     lines=LINES,
     header=st.sampled_from([None, True, False]),
     delimiter=st.sampled_from([None, ",", "\t", " "]),
-    as_text=st.booleans(),
+    bad=st.sampled_from([b"", b"", b"", b"\ncaf\xe9,x"]),
 )
-def test_whatever_the_fast_readers_take_the_careful_one_reads_alike(
-    large: int, lines: list[str], header: bool | None, delimiter: str | None, as_text: bool
+@settings(max_examples=300)
+def test_three_readers_say_the_same(
+    lines: list[str], header: bool | None, delimiter: str | None, bad: bytes
 ) -> None:
-    with tempfile.TemporaryDirectory() as folder, mock.patch("mcn.data.edge_text.LARGE", large):
-        path = _write(Path(folder), "\n".join(lines))
-        try:
-            fast = _read_fast(path, delimiter, header, as_text)
-        except ValueError:
-            with pytest.raises(ValueError, match=r"e\.txt"):
-                _read_careful(path, delimiter, header, as_text)
-            return
-        if fast is None:
-            return
-        careful = _read_careful(path, delimiter, header, as_text)
-        assert careful.ids.tolist() == fast.ids.tolist()
-        assert careful.ids.dtype == fast.ids.dtype
-        np.testing.assert_array_equal(careful.ends, fast.ends)
-        assert careful.notes == fast.notes
+    content = "\n".join(lines).encode() + bad
+    options = {"header": header, "delimiter": delimiter}
+    careful, *compiled = (_outcome(content + end, **options) for end in (CAREFUL, b"", LARGE))
+    assert compiled == [careful] * 2
+
+
+def _names(rng: np.random.Generator, kind: str) -> list[str]:
+    """Ids of all lengths around the borders of words, with common beginnings; of other alphabets."""
+    letters = {"ascii": "ab z", "unicode": "aéß漢😀 ", "digits": "01 9x"}[kind]
+    drawn = ["".join(rng.choice(list(letters), rng.integers(1, 40))).strip() for _ in range(60)]
+    stems = ["x" * size for size in (1, 7, 8, 9, 15, 16, 17, 18, 24, 25)]
+    return [*(name for name in drawn if name), *stems, *(stem + "y" for stem in stems)]
+
+
+@pytest.mark.parametrize("kind", ["ascii", "unicode", "digits"])
+@pytest.mark.parametrize("mark", [",", "\t", ";", "  "])
+@pytest.mark.parametrize("seed", range(3))
+def test_large_files_of_names(kind: str, mark: str, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    ids = [name.replace(" ", "_") for name in _names(rng, kind)] if mark == "  " else _names(rng, kind)
+    lines = ["source" + mark + "target" + mark + "more"] if seed else []
+    for _ in range(400):
+        pads = rng.choice(["", "", "", " ", "  "], 3)
+        fields = zip(pads, rng.choice(ids, 3), strict=True)
+        lines.append(mark.join(pad + str(name) + pads[2] for pad, name in fields))
+        odd = str(rng.choice(["", "   ", "# not, an, edge", "% é", " # neither"]))
+        lines += [odd] * (rng.random() < 0.05)
+    content = ["\n", "\r\n"][seed % 2].join(lines).encode()
+    found, careful = (_outcome(content + end) for end in (LARGE, CAREFUL))
+    assert not isinstance(careful, str)
+    assert found == careful
+
+
+def test_many_ids_and_long_ones(tmp_path: Path) -> None:
+    """Large enough for parts on several threads; tables grow; ids of equal beginnings stay apart."""
+    rng = np.random.default_rng(0)
+    ids = [f"{'n' * (number % 30)}{number}" for number in range(50_000)]
+    ends = rng.integers(0, len(ids), (400_000, 2))
+    lines = [f"{ids[u]},{ids[v]}\n" for u, v in ends.tolist()]
+    data = load_graph(_write(tmp_path, "".join(lines)))
+    assert data.node_ids.tolist() == sorted({ids[at] for at in ends.ravel()})
+    names = data.node_ids[data.edge_index.numpy()]
+    expected = {(ids[u], ids[v]) for u, v in ends.tolist() if u != v}
+    assert set(zip(*names.tolist(), strict=True)) == expected | {(v, u) for u, v in expected}
+    for bad, message in (
+        ("ann", "1 fields"),
+        (",bob", "an empty node id"),
+        ('7.5,"x', "a quote is not closed"),
+    ):
+        path = _write(tmp_path, "".join([*lines[:300_000], f"{bad}\n", *lines[300_000:]]))
+        with pytest.raises(ValueError, match=rf"e\.txt, line 300001: {message}"):
+            load_graph(path)
+
+
+@given(
+    lines=st.lists(
+        st.sampled_from(
+            ["ann,bob", "bob , eve", "a-name-of-seventeen,é", "", "  ", "# a, comment", "eve,é\r"]
+        ),
+        min_size=1,
+        max_size=30,
+    ),
+    bad=st.sampled_from([None, None, "ann", "ann,bob,eve", ",bob", "ann,\x0bbob", "ann\x00,bob"]),
+    parts=st.integers(2, 9),
+)
+def test_the_number_of_parts_changes_nothing(lines: list[str], bad: str | None, parts: int) -> None:
+    """Files cut into parts give the ids, their order and the edges of the whole; what is odd is refused."""
+    edges = [line for line in lines if "," in line and "#" not in line]
+    content = "\n".join([*lines, *([bad] if bad else []), *lines]).encode()
+    whole, cut = (named_edges(content, 0, ",", count) for count in (1, parts))
+    if whole is None or cut is None:
+        assert whole is cut is None
+        assert bad or not edges
+        return
+    assert bad == "ann,bob,eve" or not bad
+    assert cut.ends.tolist() == whole.ends.tolist()
+    assert cut.ids.tolist() == whole.ids.tolist()
+    assert (cut.width, cut.first.tolist()) == (whole.width, whole.first.tolist())
+    appeared = [name.strip() for line in (edges or [str(bad)]) for name in line.split(",")[:2]]
+    assert whole.ids[whole.first].tolist() == list(dict.fromkeys(appeared))
 
 
 @given(st.lists(st.tuples(st.integers(0, 10**12), st.integers(0, 50)), min_size=1, max_size=30))
 def test_integers_round_trip(pairs: list[tuple[int, int]]) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        path = _write(Path(folder), "".join(f"{u},{v}\n" for u, v in pairs))
-        assert _named(path) == pairs
+    ids, edges, _ = _outcome("".join(f"{u},{v}\n" for u, v in pairs).encode())
+    assert ids == sorted({end for pair in pairs for end in pair})
+    both = {pair for u, v in pairs if u != v for pair in ((u, v), (v, u))}
+    assert {(ids[u], ids[v]) for u, v in zip(*edges, strict=True)} == both
 
 
 def test_ids_that_differ_by_trailing_nulls_are_different_nodes(tmp_path: Path) -> None:
     path = _write(tmp_path, "p,b\np\0,b\np\0\0,c\n")
-    assert _named(path) == [("p", "b"), ("p\0", "b"), ("p\0\0", "c")]
-    assert len(read_edge_text(path).ids) == 5
+    assert _edges(path) == [("b", "p"), ("b", "p\0"), ("c", "p\0\0")]
 
 
 def test_one_very_long_id_among_many(tmp_path: Path) -> None:
     """As strings of equal width these would take 149 GiB."""
     long = "x" * 1_000_000
     path = _write(tmp_path, "".join(f"n{i},n{i + 1}\n" for i in range(39_999)) + f"n0,{long}\n")
-    found = read_edge_text(path)
-    assert len(found.ids) == 40_001
-    assert found.ids[found.ends[1, -1]] == long
+    assert ("n0", long) in _edges(path)
+    assert load_graph(path).num_nodes == 40_001
 
 
-@pytest.mark.parametrize("above", [0, 1, 2])
-def test_an_over_long_quoted_field_names_its_line(above: int, tmp_path: Path) -> None:
-    path = _write(tmp_path, "1,2\n" * above + '"' + "x" * 200_000 + '",3\n')
-    where = rf"e\.txt, line {above + 1}: not readable as quoted fields \(field larger than"
-    with pytest.raises(ValueError, match=where):
-        read_edge_text(path)
-
-
-@pytest.mark.parametrize("more", [0, 200_000], ids=["careful", "compiled"])
-def test_a_header_that_may_be_an_edge_is_told(more: int, tmp_path: Path) -> None:
-    path = _write(tmp_path, "a,b\nb,c\n" + "".join(f"x{i},c\n" for i in range(more)))
-    (note,) = [note for note in read_edge_text(path).notes if "header" in note]
+@pytest.mark.parametrize("end", [CAREFUL, LARGE])
+def test_a_header_that_may_be_an_edge_is_told(end: bytes, tmp_path: Path) -> None:
+    path = _write(tmp_path, b"a,b\nb,c" + end)
+    (note,) = [note for note in load_graph(path).report if "header" in note]
     assert note == (
         "the first line ('a', 'b') is read as a header, but 'b' is a node as well; "
         "header=False reads it as an edge"
     )
-    assert _named(path, header=False)[0] == ("a", "b")
-    assert not any("header" in note for note in read_edge_text(path, header=True).notes)
-    other = _write(tmp_path, path.read_text().replace("b,c", "d,c", 1))
-    assert not any("header" in note for note in read_edge_text(other).notes)
+    assert _edges(path, header=False)[0] == ("a", "b")
+    assert not any("header" in note for note in load_graph(path, header=True).report)
+    other = _write(tmp_path, b"a,b\nd,c" + end)
+    assert not any("header" in note for note in load_graph(other).report)
 
 
-def test_a_file_of_line_ends(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"e\.txt: no edges"):
-        read_edge_text(_write(tmp_path, "\r\n" * 100_000), as_text=True)
+def test_weights(tmp_path: Path) -> None:
+    path = _write(tmp_path, "# c\nsource,target,kind,w\n1,2,x,0.5\n2,1,x,1\n2,3,y,4\n3,3,y,9\n")
+    data = load_graph(path, weights="w")
+    assert data.edge_index.tolist() == [[0, 1, 1, 2], [1, 0, 2, 1]]
+    assert data.edge_weight.tolist() == [1.5, 1.5, 4, 4]
+    assert "1 further column (weights) accepted, not used: the graph is unweighted" in data.report
+    with pytest.raises(ValueError, match=r"e\.txt: no weight column 'v' after the two ids"):
+        load_graph(path, weights="v")
+    with pytest.raises(ValueError, match="no weight column 'w' after the two ids; the first line must name"):
+        load_graph(_write(tmp_path, "1,2,0.5\n"), weights="w")
+
+
+@pytest.mark.parametrize("mark", [",", " "])
+def test_weights_of_large_files_and_their_errors(mark: str, tmp_path: Path) -> None:
+    rows = [f"u{i},u{(7 * i) % 60_000},{1 + i % 3}".replace(",", mark) for i in range(60_000)]
+    top = "source,target,w".replace(",", mark)
+    data = load_graph(_write(tmp_path, "\n".join([top, *rows])), weights="w")
+    source, target = data.node_ids[data.edge_index.numpy()]
+    at = (source == "u1") & (target == "u7")
+    assert data.edge_weight[np.flatnonzero(at)].tolist() == [2]  # line 3
+    for wrong, message in {
+        "x": "line 50002: 1 fields, expected 3 as in line 2: 'x'",
+        "a,b,0": "line 50002: '0' in weight column 'w'; expected a positive finite number",
+        "a,b,inf": "line 50002: 'inf' in weight column 'w'",
+        "a,b,1_0": "line 50002: '1_0' in weight column 'w'",
+    }.items():
+        path = _write(tmp_path, "\n".join([top, *rows[:50_000], wrong.replace(",", mark), *rows[50_000:]]))
+        with pytest.raises(ValueError, match=rf"e\.txt, {message}"):
+            load_graph(path, weights="w")

@@ -1,10 +1,17 @@
+"""Graphs from files of one's own: edges with and without a node table."""
+
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch_geometric.data import Data
 
 import mcn
 from mcn.data import check_data, feature_csr, simple_graph, wl_features
@@ -79,6 +86,98 @@ def test_an_end_that_is_not_in_the_table(edges: str, nodes: str, message: str, t
         mcn.load_graph(*_files(tmp_path, edges, nodes))
 
 
+def _table(tmp_path: Path, text: str, **options: Any) -> Data:
+    """A graph of this node table; it has no edges but a self-loop of the node `1`."""
+    return mcn.load_graph(*_files(tmp_path, "1,1\n", text), **options)
+
+
+def test_columns_are_found_by_name(tmp_path: Path) -> None:
+    data = _table(
+        tmp_path,
+        "# who\nage,Label,id,note,Split,score\n30,b,1,hello,train,0.5\n"
+        "40,a,y,,val,-1\n50,,z,,,1e2\n60,a,w,,TEST,0\n",
+    )
+    assert data.node_ids.tolist() == ["1", "y", "z", "w"]
+    assert data.classes == ["a", "b"]
+    assert data.y.tolist() == [1, 0, -1, 0]
+    masks = (data.train_mask, data.val_mask, data.test_mask)
+    assert [mask.nonzero().flatten().tolist() for mask in masks] == [[0], [1], [3]]
+    assert [column.name for column in data.treatment.columns] == ["age", "note", "score"]
+
+
+def test_columns_can_be_named(tmp_path: Path) -> None:
+    data = _table(tmp_path, "k\tg\tf\n1\t10\t1\n6\t9\t2\n", id="k", label="g", features=["f"])
+    assert data.node_ids.tolist() == [1, 6]
+    assert data.classes == ["9", "10"]
+    assert data.y.tolist() == [1, 0]
+    assert data.feature_names == ["f"]
+
+
+def test_missing_labels_and_negative_classes(tmp_path: Path) -> None:
+    data = _table(tmp_path, "id,y\n1,-1\n2,1\n3,NA\n4,?\n5,nan\n")
+    assert data.classes == ["-1", "1"]
+    assert data.y.tolist() == [0, 1, -1, -1, -1]
+
+
+@pytest.mark.parametrize(
+    "text, options, message",
+    [
+        ("", {}, ": empty; expected a header line"),
+        ("id,label\n", {}, ": a header but no nodes"),
+        ("1,0,0.5\n2,1,0.5\n", {}, ", line 1: expected a header naming the columns, found '1,0,0.5'"),
+        ("id,x,x\n1,2,3\n", {}, ", line 1: column 'x' occurs twice"),
+        ("id,x\n1,2\n\n3\n", {}, ", line 4: 1 fields, expected 2 as in the header: '3'"),
+        ("id,x\na,1\nb,2\na,3\n", {}, ", line 4: node id 'a' again; first in .*line 2"),
+        ("id,x\n,1\n", {}, ", line 2: an empty node id in column 'id'"),
+        ("id,split\n1,train\n2,trian\n", {}, ", line 3: split 'trian' in column 'split'; expected train"),
+        ("id,group\n1,x\n", {"label": "grup"}, ": no label column 'grup'; did you mean 'group'\\?$"),
+        ("id,group\n1,x\n", {"label": "team"}, ": no label column 'team'; there is 'id', 'group'$"),
+    ],
+)
+def test_errors_in_the_table_name_file_line_and_value(
+    text: str, options: dict[str, object], message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ValueError, match=rf"n\.csv{message}"):
+        _table(tmp_path, text, **options)
+
+
+def test_a_table_of_very_many_columns(tmp_path: Path) -> None:
+    """Its header was compared name by name: 20 s for this table."""
+    names = [f"c{c}" for c in range(20_000)]
+    text = ",".join(["id", *names]) + "\n" + ",".join(["1", *(["0.5"] * 10_000), *(["x"] * 10_000)]) + "\n"
+    assert [column.name for column in _table(tmp_path, text).treatment.columns] == names
+    chosen = _table(tmp_path, text, features=names[5_000:10_000][::-1])
+    assert chosen.feature_names == names[5_000:10_000][::-1]
+    with pytest.raises(ValueError, match=r"n\.csv, line 1: column 'c7' occurs twice"):
+        _table(tmp_path, text.replace("c19999", "c7"))
+
+
+CELLS = ["1", "-2.5", "", "x", "NA", " 3", "1e5", "1e999", "é", '"q"', "#c", "1_0", "nan", "+.5", "."]
+
+
+@given(
+    rows=st.lists(st.lists(st.sampled_from(CELLS), min_size=1, max_size=3), max_size=6),
+    mark=st.sampled_from([",", "\t", ";"]),
+    tidy=st.booleans(),
+)
+@settings(max_examples=300)
+def test_the_quick_way_reads_what_the_careful_one_reads(rows: list[list[str]], mark: str, tidy: bool) -> None:
+    """A comment leaves a table to the careful reader; `tidy` rows have the width of the header."""
+    cells = [[str(at), *([*row, "", ""][:3] if tidy else row)] for at, row in enumerate(rows, 1)]
+    text = "\n".join(mark.join(row) for row in [list("iabc"), *cells])
+    found: list[Any] = []
+    with tempfile.TemporaryDirectory() as folder:
+        for end in ("", "\n# careful"):
+            try:
+                data = _table(Path(folder), text + end, dense=True, scaling="raw")
+                found.append(
+                    (data.node_ids.tolist(), data.x.tolist(), data.get("feature_names"), data.report)
+                )
+            except ValueError as error:
+                found.append(str(error))
+    assert repr(found[0]) == repr(found[1])  # NaN, too
+
+
 def test_a_missing_split_is_drawn_and_stated(tmp_path: Path) -> None:
     nodes = "id,label\n" + "".join(f"{i},{'ab'[i % 2]}\n" for i in range(100))
     files = _files(tmp_path, "0,1\n", nodes)
@@ -131,8 +230,9 @@ def test_shared_graphs(shared: Path) -> None:
 
 
 def test_an_edge_to_an_id_with_a_trailing_null_goes_to_that_node(tmp_path: Path) -> None:
-    data = mcn.load_graph(*_files(tmp_path, "a\0,b\n", "id\na\na\0\nb\n"))
-    assert data.node_ids.tolist() == ["a", "a\0", "b"]
+    long = "x" * 100_000
+    data = mcn.load_graph(*_files(tmp_path, "a\0,b\n", f"id\na\na\0\nb\n{long}\n"))
+    assert data.node_ids.tolist() == ["a", "a\0", "b", long]
     assert data.edge_index.tolist() == [[1, 2], [2, 1]]
 
 

@@ -1,4 +1,4 @@
-"""Sets with ten splits, sets whose split is drawn, and sets that others' readers read."""
+"""DD-6 and DD-7, sets with ten splits, sets whose split is drawn, and sets that others' readers read."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import shutil
 import sys
 import types
 import warnings
+import zipfile
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from torch_geometric.data import Data
@@ -15,17 +17,10 @@ from torch_geometric.datasets import Airports, Amazon, HeterophilousGraphDataset
 from torch_geometric.utils import remove_self_loops, to_undirected
 
 import mcn
-from mcn.data import DatasetNotFound, check_data
-from mcn.data.drawn import load_drawn
-from mcn.data.heterophilous import load_heterophilous
-from mcn.data.layout import DRAWN_FOLDERS, DRAWN_SUMS, HETEROPHILOUS_SUMS
+from mcn.data import DatasetNotFound, check_data, load_dataset
+from mcn.data.datasets import amazon_airports, heterophilous, tu
 
 from .serving import serve, unreachable
-
-
-@pytest.fixture(autouse=True)
-def _direct(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
 
 
 def _copied(shared: Path, folder: str, to: Path) -> Path:
@@ -35,7 +30,7 @@ def _copied(shared: Path, folder: str, to: Path) -> Path:
     return to
 
 
-@pytest.mark.parametrize("name", HETEROPHILOUS_SUMS)
+@pytest.mark.parametrize("name", heterophilous.SUMS)
 def test_ten_splits(name: str, shared: Path, cache: Path) -> None:
     first, last = (mcn.load_dataset(name, shared, split=split) for split in (0, 9))
     with warnings.catch_warnings():
@@ -93,18 +88,18 @@ def test_drawn_splits_are_stratified_and_seeded(shared: Path, cache: Path) -> No
 
 def test_downloads_are_kept_and_checked(shared: Path, cache: Path, tmp_path: Path) -> None:
     with serve(shared / "heterophilous") as home:
-        load_heterophilous("texas", home=home)
+        heterophilous.load("texas", home=home)
     assert (cache / "heterophilous" / "texas.npz").is_file()
-    assert load_heterophilous("texas", home=unreachable()).num_nodes == 183
+    assert heterophilous.load("texas", home=unreachable()).num_nodes == 183
     with serve(shared / "Airports" / "usa" / "raw") as home:
-        load_drawn("airports-usa", home=home)
-    for file in DRAWN_SUMS["airports-usa"]:
-        assert (cache / DRAWN_FOLDERS["airports-usa"][0] / file).is_file()
+        amazon_airports.load("airports-usa", home=home)
+    for file in amazon_airports.SUMS["airports-usa"]:
+        assert (cache / amazon_airports.FOLDERS["airports-usa"][0] / file).is_file()
     (tmp_path / "wisconsin.npz").write_bytes(b"other")
     with serve(tmp_path) as home, pytest.raises(ValueError, match=r"wisconsin\.npz: SHA-256 is"):
-        load_heterophilous("wisconsin", home=home)
+        heterophilous.load("wisconsin", home=home)
     with pytest.raises(DatasetNotFound, match=r"actor: the files actor\.npz are in none of"):
-        load_heterophilous("actor", home=unreachable())
+        heterophilous.load("actor", home=unreachable())
 
 
 def test_sets_with_one_split(cache: Path) -> None:
@@ -216,3 +211,103 @@ def test_ogb_where_it_is_installed(cache: Path, monkeypatch: pytest.MonkeyPatch)
         mcn.load_dataset("ogb:ogbn-tiy", trust=True)
     with pytest.raises(DatasetNotFound, match=r"no network.*put the folder ogbn_offline into"):
         mcn.load_dataset("ogb:ogbn-offline", trust=True)
+
+
+def _whole_set(shared: Path) -> dict[str, str]:
+    """A stand-in for the whole set: graphs 1-5 and 8 are triangles, 6 and 7 the real ones, edges shuffled."""
+    raw = shared / tu.DD_FOLDERS[0]
+    read = {kind: (raw / f"DD67_{kind}.txt").read_text().split("\n")[:-1] for kind in ("A", "node_labels")}
+    edges = np.array([line.split(", ") for line in read["A"]], np.int64)
+    triangle = np.array([(1, 2), (2, 1), (2, 3), (3, 2), (1, 3), (3, 1)])
+    blocks = [triangle + 3 * graph for graph in range(5)]
+    blocks += [edges + 15, triangle + 15 + 5548]
+    shuffled = np.random.default_rng(0).permutation(np.concatenate(blocks))
+    sizes = [3, 3, 3, 3, 3, 4152, 1396, 3]
+    return {
+        "DD_A.txt": "".join(f"{u}, {v}\n" for u, v in shuffled),
+        "DD_graph_indicator.txt": "".join(f"{graph}\n" * size for graph, size in enumerate(sizes, 1)),
+        "DD_graph_labels.txt": "2\n2\n2\n2\n2\n1\n1\n2\n",
+        "DD_node_labels.txt": "".join(f"{label}\n" for label in ["7"] * 15 + read["node_labels"] + ["7"] * 3),
+    }
+
+
+def _zip(folder: Path, files: dict[str, str]) -> None:
+    with zipfile.ZipFile(folder / "DD.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(f"DD/{name}", content)
+
+
+@pytest.mark.parametrize("name, nodes, smallest", [("dd6", 4152, 24), ("dd7", 1396, 16)])
+def test_graphs_equal_the_plain_edge_lists(
+    name: str, nodes: int, smallest: int, shared: Path, cache: Path
+) -> None:
+    data = load_dataset(name, shared)
+    plain = np.loadtxt(shared / "DD" / f"{name.upper()}.edges", dtype=np.int64)
+    both = {(int(u), int(v)) for u, v in plain} | {(int(v), int(u)) for u, v in plain}
+    assert {(int(u), int(v)) for u, v in data.edge_index.T} == both
+    labels = np.loadtxt(shared / "DD" / f"{name.upper()}.node_labels", dtype=np.int64)
+    np.testing.assert_array_equal(data.y.numpy(), labels[:, 1] - 1)
+    assert data.num_nodes == nodes
+    counts = torch.bincount(data.y)
+    assert len(counts) == 20
+    assert int(counts.min()) == smallest
+
+
+def test_the_split_has_15_per_class_and_halves_the_rest(shared: Path, cache: Path) -> None:
+    data = load_dataset("dd6", shared, seed=3)
+    assert torch.bincount(data.y[data.train_mask]).tolist() == [15] * 20
+    assert int(data.val_mask.sum()) == int(data.test_mask.sum()) == (4152 - 300) // 2
+    assert bool((data.train_mask ^ data.val_mask ^ data.test_mask).all())
+    assert torch.equal(load_dataset("dd6", shared, seed=3).train_mask, data.train_mask)
+    assert not torch.equal(load_dataset("dd6", shared, seed=4).train_mask, data.train_mask)
+
+
+def test_the_most_frequent_class_scores_as_noted(shared: Path, cache: Path) -> None:
+    for name, share in (("dd6", 0.108), ("dd7", 0.114)):
+        data = load_dataset(name, shared)
+        y = data.y[~data.train_mask]
+        assert float(torch.bincount(y).max() / len(y)) == pytest.approx(share, abs=0.001)
+
+
+def test_features_are_the_colours_of_three_iterations(shared: Path, cache: Path) -> None:
+    data = load_dataset("dd6", shared, dense=True)
+    assert torch.equal(data.x.sum(dim=1), torch.full((4152,), 3.0))
+
+
+def test_the_whole_set_gives_the_same_graphs(shared: Path, cache: Path, tmp_path: Path) -> None:
+    raw = tmp_path / "DD" / "raw"
+    raw.mkdir(parents=True)
+    for name, content in _whole_set(shared).items():
+        (raw / name).write_text(content)
+    for name in ("dd6", "dd7"):
+        ours, theirs = load_dataset(name, tmp_path), load_dataset(name, shared)
+        assert torch.equal(ours.edge_index, theirs.edge_index)
+        assert torch.equal(ours.y, theirs.y)
+
+
+def test_download_is_cut_to_the_very_files(shared: Path, cache: Path, tmp_path: Path) -> None:
+    _zip(tmp_path, _whole_set(shared))
+    with serve(tmp_path) as home:
+        data = tu.load("dd7", home=f"{home}/DD.zip")
+    for file in (shared / tu.DD_FOLDERS[0]).iterdir():
+        assert (cache / tu.DD_FOLDERS[0] / file.name).read_bytes() == file.read_bytes()
+    assert torch.equal(tu.load("dd7", home=unreachable()).edge_index, data.edge_index)
+
+
+def test_a_tampered_download_is_refused(shared: Path, cache: Path, tmp_path: Path) -> None:
+    files = _whole_set(shared)
+    files["DD_A.txt"] += "16, 20\n"
+    _zip(tmp_path, files)
+    with serve(tmp_path) as home, pytest.raises(ValueError, match=r"graphs 6 and 7.*SHA-256"):
+        tu.load("dd6", home=f"{home}/DD.zip")
+    (tmp_path / "DD.zip").write_bytes(b"no archive")
+    with serve(tmp_path) as home, pytest.raises(ValueError, match=r"DD\.zip: not the archive"):
+        tu.load("dd6", home=f"{home}/DD.zip")
+    assert not cache.exists()
+
+
+def test_no_network_and_no_download(cache: Path) -> None:
+    with pytest.raises(DatasetNotFound, match="could not be read"):
+        tu.load("dd6", home=unreachable())
+    with pytest.raises(DatasetNotFound, match="DD67_A"):
+        load_dataset("dd6", download=False)

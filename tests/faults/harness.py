@@ -99,13 +99,14 @@ def _one(
     words = scenario.words(out, needs)
     code, told = _fork(words, out, (at, kind))
     return (
-        _wrong_end(code, told, kind, out)
-        or _half_written(scenario, out, expected)
+        wrong_end(code, told, kind, out)
+        or half_written(scenario, out, expected)
         or _not_resumed(scenario, words, out, expected)
     )
 
 
-def _wrong_end(code: int, told: str, kind: str, out: Path) -> str | None:
+def wrong_end(code: int, told: str, kind: str, out: Path) -> str | None:
+    """Return what is wrong with how a command ended after a fault: one line that names a file is right."""
     if kind == "kill":
         return None if code == -9 else f"ended with {code} instead of being killed"
     if code == 0:  # an error that does not matter, such as that of removing a leftover
@@ -116,7 +117,8 @@ def _wrong_end(code: int, told: str, kind: str, out: Path) -> str | None:
     return None if str(out) in lines[0] else f"names no file: {lines[0]!r}"
 
 
-def _half_written(scenario: Scenario, out: Path, expected: dict[str, Any]) -> str | None:
+def half_written(scenario: Scenario, out: Path, expected: dict[str, Any]) -> str | None:
+    """Return which file of those that a fault left is not whole, or should not be there."""
     for path in _files(out):
         if path in scenario.logs:
             if not expected[path].startswith(_lines((out / path).read_bytes())):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.harness import _half_written, _wrong_end
+from tests.faults.harness import half_written, wrong_end
 from tests.faults.interpose import KINDS
 from tests.faults.scenarios import SCENARIOS
 
@@ -55,18 +55,18 @@ def test_every_fault(repository: Path) -> None:
 )
 def test_how_a_command_may_end(code: int, told: str, kind: str, problem: str | None) -> None:
     assert kind in KINDS
-    found = _wrong_end(code, told, kind, Path("/out"))
+    found = wrong_end(code, told, kind, Path("/out"))
     assert found is None if problem is None else problem in str(found)
 
 
 def test_what_may_be_left(tmp_path: Path) -> None:
     expected = {"p.csv": b"node\n1\n"}
-    assert _half_written(ANY, tmp_path, expected) is None
+    assert half_written(ANY, tmp_path, expected) is None
     (tmp_path / ".p.csv.abcdefgh.part").write_bytes(b"no")
     (tmp_path / "p.csv").write_bytes(b"node\n1\n")
-    assert _half_written(ANY, tmp_path, expected) is None
+    assert half_written(ANY, tmp_path, expected) is None
     (tmp_path / "p.csv").write_bytes(b"node\n")
-    assert _half_written(ANY, tmp_path, expected) == "p.csv is there but not whole"
+    assert half_written(ANY, tmp_path, expected) == "p.csv is there but not whole"
     (tmp_path / "p.csv").unlink()
     (tmp_path / "other").touch()
-    assert _half_written(ANY, tmp_path, expected) == "other is there and should not be"
+    assert half_written(ANY, tmp_path, expected) == "other is there and should not be"

@@ -19,9 +19,9 @@ from scipy import io as scipy_io
 from scipy import sparse
 
 import mcn
-from mcn.data import planetoid, tu
-from mcn.data.layout import DD_SUMS, DD_WHOLE_FILES
-from mcn.data.pickles import read_pickle
+from mcn.data.datasets import planetoid, tu
+from mcn.data.datasets.planetoid import read_pickle
+from mcn.data.datasets.tu import DD_SUMS, DD_WHOLE_FILES
 from tests.fuzz import mutate
 from tests.fuzz.mutate import MARK
 from tests.fuzz.target import Target, register

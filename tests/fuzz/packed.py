@@ -17,9 +17,8 @@ from pyarrow import feather, parquet
 from scipy import sparse
 
 import mcn
-from mcn.data import arrow
-from mcn.store.pack import pack_graph
-from mcn.store.reading import read_graph
+from mcn.data import edge_text
+from mcn.store import pack_graph, read_graph
 from tests.fuzz import mutate
 from tests.fuzz.files import choice, load, sound, text_seeds
 from tests.fuzz.mutate import MARK
@@ -139,13 +138,13 @@ def _arrow_text(content: bytes, folder: Path) -> None:
     """Text through pyarrow, as a large file would be: the weights that the careful reader finds, or none."""
     path = folder / "input.csv"
     path.write_bytes(content)
-    before, arrow.LARGE = arrow.LARGE, 0
+    before, edge_text._LARGE = edge_text._LARGE, 0
     try:
         fast = mcn.load_graph(path, weights="weight")
-        arrow.LARGE = 10**9
+        edge_text._LARGE = 10**9
         assert fast.edge_weight.equal(mcn.load_graph(path, weights="weight").edge_weight), "other weights"
     finally:
-        arrow.LARGE = before
+        edge_text._LARGE = before
         path.unlink()
 
 

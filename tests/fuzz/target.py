@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from mcn.data.border import NO_MEMORY
+from mcn.data.limits import NO_MEMORY
 
 Mutator = Callable[[random.Random, bytes, Sequence[bytes]], bytes]
 

@@ -11,9 +11,9 @@ from scipy import sparse
 
 from mcn.data import feature_tensor
 from mcn.data.sparse import checked_csr
-from mcn.matrices import PSI_NAMES, MotifStack, PageRankRows, apply_psi
-from mcn.matrices.pagerank import pagerank_rows, walk_weights
+from mcn.matrices import PSI_NAMES, MotifStack, PageRankRows, apply_psi, pagerank_rows, walk_weights
 from mcn.matrices.state import check_scale
+from tests.matrices.dense import dense_psi
 from tests.odd_tensors import csr_tensor
 
 GOOD = np.array([[0.0, 1, 2], [1, 0, 0], [2, 0, 0]])
@@ -120,31 +120,18 @@ def test_what_is_no_matrix_of_weights(matrix: Any) -> None:
         MotifStack.from_adjacencies({"edge": matrix})
 
 
-def by_hand(matrix: Any, psi: str) -> Any:
-    """Ψ of a matrix, in arithmetic that does not overflow."""
-    A = np.asarray(matrix, np.longdouble)
-    top, total = A.max(1), A.sum(1)
-    with_top = A + np.diag(top)
-    degree = total + top
-    return {
-        "row-max": with_top,
-        "laplacian": A + np.diag(total),
-        "transition": with_top / degree[:, None],
-        "symmetric": with_top / np.sqrt(degree[:, None]) / np.sqrt(degree[None, :]),
-        "unweighted": ((A > 0) | np.eye(len(A), dtype=bool)).astype(np.longdouble),
-    }[psi]
-
-
 @pytest.mark.parametrize("psi", PSI_NAMES)
 @pytest.mark.parametrize("size", [1e-310, 1e-300, 1e-160, 1.0, 1e150, 1e307, 4e307, 9e307, 1.7e308])
 def test_entries_of_any_size_give_the_right_row_or_a_reason(psi: str, size: float) -> None:
-    matrix = np.array([[0, 1, 1], [1, 0, 1], [1, 1, 0]]) * size
+    ones = np.ones((3, 3)) - np.eye(3)
+    matrix = ones * size
     if size > 4e307 and psi != "unweighted":  # twice the sum of a row is beyond float64
         with pytest.raises(ValueError, match=r"weights of motif 'A' at step 1 reach up to .* more than"):
             apply_psi(matrix, psi)
         return
     found = apply_psi(matrix, psi).toarray()
-    assert np.allclose(found, by_hand(matrix, psi).astype(np.float64), rtol=1e-9, atol=0)
+    expected = dense_psi(ones, psi) * (size if psi in ("row-max", "laplacian") else 1.0)
+    assert np.allclose(found, expected, rtol=1e-9, atol=0)
 
 
 def test_a_base_beyond_float32_is_refused() -> None:

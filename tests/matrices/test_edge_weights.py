@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mcn.data import erdos_renyi
+from benchmarks.random_graphs import erdos_renyi
 from mcn.matrices import PSI_NAMES, MotifStack, view_rows
 from mcn.motifs import MotifCounts, count_motifs
+from tests.matrices.dense import dense_psi, rows_to_dense
 
 MOTIFS = ("edge", "triangle", "4-cycle", "self")
 
@@ -22,23 +23,6 @@ def graph(seed: int, nodes: int = 14) -> tuple[MotifCounts, NDArray[np.float64]]
     w = rng.choice([0.25, 1.0, 3.0, 7.5], size=(nodes, nodes))
     w = np.triu(w, 1) + np.triu(w, 1).T
     return counts, w * (counts.adjacency("edge").toarray() > 0)
-
-
-def dense_psi(a: NDArray[np.float64], psi: str) -> NDArray[np.float64]:
-    """Ψ by its definition, on a dense matrix."""
-    n = len(a)
-    loops = np.diag(a.max(1))
-    total = (a + loops).sum(1)
-    total[a.sum(1) == 0] = 1.0
-    found = {
-        "row-max": lambda: a + loops,
-        "transition": lambda: (a + loops) / total[:, None],
-        "laplacian": lambda: a + np.diag(a.sum(1)),
-        "symmetric": lambda: (a + loops) / np.sqrt(np.outer(total, total)),
-    }[psi]()
-    alone = a.sum(1) == 0
-    found[alone] = np.eye(n)[alone]
-    return found
 
 
 @pytest.mark.parametrize("psi", PSI_NAMES)
@@ -64,10 +48,7 @@ def test_the_entries_are_multiplied_before_powers_and_psi(psi: str, add_edges: b
             choice = np.full(counts.num_nodes, MOTIFS.index(motif) * steps + step - 1)
             for one, other in zip(stack.select(choice), lazy.select(choice), strict=True):
                 np.testing.assert_array_equal(one, other)
-    base = np.zeros_like(edge)
-    for i in range(counts.num_nodes):
-        part = slice(stack.base.indptr[i], stack.base.indptr[i + 1])
-        base[i, stack.base.indices[part]] = stack.base.values[part]
+    base = rows_to_dense(stack.base, counts.num_nodes)
     np.testing.assert_allclose(base, dense_psi(w, "row-max" if psi == "unweighted" else psi), rtol=1e-6)
 
 

@@ -8,7 +8,6 @@ from scipy.sparse import csr_array
 
 from mcn.data import load_dataset
 from mcn.matrices import pagerank_rows, view_rows, walk_weights
-from mcn.matrices.pagerank import with_loops
 from mcn.motifs import MotifCounts, count_motifs
 
 
@@ -53,8 +52,8 @@ def test_weights_of_walks() -> None:
 
 
 def test_a_node_without_neighbours_stays_where_it_is() -> None:
-    walk = with_loops(np.array([[0.0, 3.0, 0.0], [3.0, 0.0, 0.0], [0.0, 0.0, 0.0]])).toarray()
-    np.testing.assert_allclose(walk, [[0.25, 0.75, 0], [0.75, 0.25, 0], [0, 0, 1]])
+    one_step = pagerank_rows([[[0, 3, 0], [3, 0, 0], [0, 0, 0]]], np.array([0.0, 1.0]), 3)
+    np.testing.assert_allclose(one_step.matrix(0).toarray(), [[0.25, 0.75, 0], [0.75, 0.25, 0], [0, 0, 1]])
 
 
 def test_tolerance_loses_little_and_threads_change_nothing() -> None:

@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mcn
+from mcn._memory import free_bytes, human_bytes, total_bytes
 from mcn.matrices import MotifStack, StackTooLarge, stack_size
-from mcn.matrices.size import default_memory_limit, human_bytes
+from mcn.matrices.size import default_memory_limit
 from tests.matrices.dense import adjacencies, edge_index, random_adjacency, triangles
 
 A = random_adjacency(40, 0.15, seed=5)
@@ -54,9 +55,8 @@ def test_the_table_and_the_repr():
     assert str(size).splitlines()[1].split() == ["edge", "1", "4", "48", "B"]
     assert str(size).splitlines()[2].split() == ["edge", "2", "2", "32", "B"]
     assert str(size).splitlines()[3].split() == ["total", "6", "80", "B"]
-    assert repr(size) == "StackSize(1 motifs × 2 steps: 6 entries, 80 B)"
+    assert repr(size) == str(size)
     assert str(stack_size(OWN, exact=False)).endswith("(upper bounds)")
-    assert "at most" in repr(stack_size(OWN, exact=False))
 
 
 def test_too_large_names_motif_step_size_and_ways_out():
@@ -110,13 +110,23 @@ def test_bad_steps(steps):
         stack_size(OWN, steps=steps)
 
 
+def test_the_default_limit_is_at_most_half_of_the_memory():
+    assert 0 < default_memory_limit() <= min(8 * 2**30, total_bytes() / 2)
+    assert 0 < free_bytes() <= total_bytes()
+
+
 def test_numbers_of_bytes_read_well():
-    assert [human_bytes(b) for b in (12, 2048, 5 * 2**20, 3 * 2**30, 2**41)] == [
-        "12 B",
-        "2 KiB",
-        "5 MiB",
-        "3 GiB",
-        "2 TiB",
-    ]
-    assert 0 < default_memory_limit() <= 8 * 2**30
-    assert np.isfinite(default_memory_limit())
+    sizes = ("12 B", "2 KiB", "5 MiB", "3 GiB", "2 TiB")
+    assert tuple(map(human_bytes, (12, 2048, 5 * 2**20, 3 * 2**30, 2**41))) == sizes
+
+
+def test_a_stack_may_be_stored_after_a_look_at_its_size():
+    lazy = MotifStack.from_adjacencies(OWN, steps=2, psi="symmetric", materialize=False)
+    with pytest.raises(StackTooLarge):
+        lazy.store(memory_limit=100)
+    stored = MotifStack.from_adjacencies(OWN, steps=2, psi="symmetric")
+    assert lazy.store() is lazy
+    assert lazy.materialized
+    choice = np.arange(40) % 4
+    for one, other in zip(lazy.select(choice), stored.select(choice), strict=True):
+        assert np.array_equal(one, other)

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mcn
-from mcn.matrices import PSI_NAMES, MotifStack, StackTooLarge, apply_psi, stack
+from mcn.matrices import PSI_NAMES, MotifStack, StackTooLarge, apply_psi, stack, stack_size
+from mcn.matrices.state import standardise_counts
 from tests.matrices.dense import (
     adjacencies,
     dense_power,
@@ -51,6 +52,19 @@ def test_every_motif_of_the_catalogue_equals_the_dense_formula(psi):
         for k in range(1, 5):
             expected = dense_psi(dense_power(dense, k), psi)
             np.testing.assert_allclose(stack.matrix(name, k).toarray(), expected, rtol=1e-10)
+
+
+def test_powers_of_long_rows_equal_the_dense_power():
+    """Rows of a few columns among many and of most of them: columns are put in order in two ways."""
+    graph = random_adjacency(700, 0.004, seed=1)
+    stack = MotifStack.from_adjacencies({"edge": graph}, steps=5, psi="laplacian", materialize=False)
+    lengths = set()
+    for step in range(1, 6):
+        matrix = stack.matrix("edge", step)
+        expected = dense_psi(dense_power(graph, step), "laplacian")
+        np.testing.assert_allclose(matrix.toarray(), expected, rtol=1e-12)
+        lengths |= set(np.diff(matrix.indptr).tolist())
+    assert min(lengths) * 8 < 700 / 64 < max(lengths) * 8
 
 
 @pytest.mark.parametrize("scope", ["edges", "pairs"])
@@ -185,9 +199,9 @@ def test_four_steps_where_the_powers_would_not_fit():
 @pytest.mark.parametrize(
     ("choice", "text"),
     [
-        (None, "choice is None but there are 2 motifs × 2 steps"),
+        (None, r"choice is None, but there is something to choose \(2 motifs × 2 steps"),
         (np.zeros(29, int), r"choice has shape \(29,\)"),
-        (np.zeros(30), "type float64; expected 30 integers"),
+        (np.zeros(30), "type float64; expected an int, or 30 integers"),
         (np.full(30, 4), r"choice\[0\] = 4 is outside 0 … 3"),
         (np.full(30, -1), r"choice\[0\] = -1 is outside"),
     ],
@@ -218,6 +232,120 @@ def test_bad_arguments():
         s.matrix("edges", 1)
     with pytest.raises(ValueError, match="step=3; this stack has the steps 1 … 2"):
         s.matrix("edge", 3)
+
+
+def plain(stack: MotifStack, motif: str) -> np.ndarray:
+    """A_t of a stack whose Ψ adds the greatest entry of each row to the diagonal."""
+    dense = stack.matrix(motif).toarray()
+    np.fill_diagonal(dense, 0)
+    return dense
+
+
+def test_counts_and_matrices_give_the_same_stack_in_the_order_asked_for():
+    counts = mcn.count_motifs(edge_index(A), 30)
+    own = {"triangle": sp.csr_matrix(triangles(A)), "edge": A}
+    for made in (
+        MotifStack.from_counts(counts, ["triangle", "edge"], psi="row-max"),
+        MotifStack.from_adjacencies(own, psi="row-max"),
+    ):
+        assert made.motifs == ("triangle", "edge")
+        assert np.array_equal(plain(made, "triangle"), triangles(A))
+        assert np.array_equal(plain(made, "edge"), A)
+
+
+def test_add_edges_reweights_every_motif_but_the_edge():
+    counts = mcn.count_motifs(edge_index(A), 30)
+    stack = MotifStack.from_counts(counts, ["edge", "triangle"], psi="row-max", add_edges=True)
+    assert np.array_equal(plain(stack, "edge"), A)
+    assert np.array_equal(plain(stack, "triangle"), A + triangles(A))
+
+
+def test_scope_pairs_reaches_beyond_the_edges():
+    path = np.array([[0, 1], [1, 2]])
+    stack = MotifStack.from_counts(mcn.count_motifs(path, 3), ["2-star"], psi="row-max", scope="pairs")
+    assert plain(stack, "2-star").tolist() == [[0, 1, 1], [1, 0, 1], [1, 1, 0]]
+
+
+@pytest.mark.parametrize(
+    ("matrices", "motifs", "text"),
+    [
+        (
+            {"edge": A, "triangle": A},
+            ["triangel"],
+            "motif 'triangel' is not among 'edge', 'triangle'; did you mean 'triangle'",
+        ),
+        ({"edge": A}, [], "motifs is empty"),
+        ({}, None, "motifs is empty"),
+        (
+            {"edge": A},
+            "edge",
+            r"motifs='edge' is one string; expected a sequence of names such as \('edge',\)",
+        ),
+        ({"edge": A}, ["edge", "edge"], "names 'edge' more than once"),
+        ({"edge": A, "b": np.zeros((3, 3))}, None, "adjacency 'b' has 3 nodes but the first has 30"),
+        ({"edge": np.ones((2, 3))}, None, r"adjacency 'edge' has shape \(2, 3\)"),
+        ({"edge": [[0, 5], [3, 0]]}, None, r"not symmetric: entry \(0, 1\) is 5.0 but \(1, 0\) is 3.0"),
+        ({"edge": [[0, 1e-12], [0, 1]]}, None, r"not symmetric: entry \(0, 1\) is 1e-12 but \(1, 0\) is 0.0"),
+    ],
+)
+def test_what_is_refused(matrices, motifs, text):
+    with pytest.raises(ValueError, match=text):
+        stack_size(matrices, motifs)
+
+
+HEAVY = np.array([[0, 1e15], [1e15, 0]])
+
+
+@pytest.mark.parametrize("psi", ["row-max", "laplacian"])
+def test_what_float32_cannot_hold(psi):
+    MotifStack.from_adjacencies({"edge": HEAVY}, steps=2, psi=psi)
+    with pytest.raises(
+        ValueError, match=rf"psi='{psi}': weights of motif 'edge' at step 3 reach up to 1e\+45"
+    ):
+        MotifStack.from_adjacencies({"edge": HEAVY}, steps=3, psi=psi)
+
+
+@pytest.mark.parametrize("psi", ["unweighted", "transition", "symmetric"])
+def test_relative_weights_are_fine(psi):
+    stack = MotifStack.from_adjacencies({"edge": HEAVY}, steps=4, psi=psi)
+    assert np.isfinite(stack.select(np.array([3, 3])).values).all()
+
+
+def test_what_float64_cannot_hold():
+    with pytest.raises(ValueError, match="step 21 reach up to inf"):
+        MotifStack.from_adjacencies({"edge": HEAVY}, steps=30, psi="transition", materialize=False)
+
+
+def test_columns_are_standardised_logs():
+    counts = np.zeros((3, 15), np.int64)
+    counts[:, 0] = [0, 1, 3]  # log1p: 0, log 2, 2 log 2; mean log 2, deviation log 2 · √(2/3)
+    counts[:, 1] = 7
+    C = standardise_counts(counts, 3)
+    assert C.dtype == np.float32
+    np.testing.assert_allclose(C[:, 0], [-np.sqrt(1.5), 0, np.sqrt(1.5)], atol=1e-6)
+    assert not C[:, 1:].any()
+
+
+def test_large_counts_have_mean_0_and_deviation_1():
+    counts = np.random.default_rng(0).integers(0, 10**12, (500, 15))
+    C = standardise_counts(counts, 500)
+    np.testing.assert_allclose(C.mean(axis=0), 0, atol=1e-5)
+    np.testing.assert_allclose(C.std(axis=0), 1, atol=1e-5)
+
+
+def test_no_counts_and_no_nodes_are_zeros():
+    assert standardise_counts(None, 4).shape == (4, 15)
+    assert not standardise_counts(None, 4).any()
+    assert standardise_counts(np.zeros((0, 15)), 0).shape == (0, 15)
+
+
+def test_bad_counts_are_named():
+    with pytest.raises(ValueError, match=r"node_counts has shape \(4, 3\); expected \(4, 15\)"):
+        standardise_counts(np.zeros((4, 3)), 4)
+    counts = np.zeros((4, 15))
+    counts[2, 5] = -1
+    with pytest.raises(ValueError, match=r"node_counts\[2, 5\] = -1.0"):
+        standardise_counts(counts, 4)
 
 
 def test_the_example_in_the_docstring():

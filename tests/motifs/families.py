@@ -1,263 +1,92 @@
-"""Families of graphs whose motif counts are known as formulas, in Python integers of any size.
+"""Families of graphs whose motif counts are known exactly at any size, in Python integers.
 
-Each gives its edges, and its counts by kind of edge and kind of node: one line per kind with an example
-of it and the induced orbit counts that are not zero.
+How often an edge or a node of some kind is in a motif is a polynomial in the sizes of its family: it counts
+the choices of at most four nodes among groups whose sizes are polynomials. Brute force on the small members
+of a family fixes the polynomials; Lagrange's formula, in fractions, gives their values at any other sizes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import combinations
-from math import comb
-from typing import Any
+from fractions import Fraction
+from functools import cache
+from itertools import combinations, product
+from math import prod
 
 import numpy as np
 
-Orbits = dict[str, int]
+from tests.motifs.brute_force import count
 
 
 @dataclass(frozen=True)
 class Family:
-    edges: Any  # [2, M]
-    per_edge: dict[tuple[int, int], Orbits]  # by an edge of each kind
-    per_node: dict[int, Orbits]  # by a node of each kind
-    totals: Orbits  # instances of the graphlets
+    edges: Callable[..., np.ndarray]  # [2, M]
+    kinds: Callable[..., tuple[list[tuple[int, int]], list[int]]]  # an edge and a node of every kind
+    small: tuple[range, ...]  # sizes that fix the polynomials: their degree is below the number of sizes
+
+    def by_brute_force(self, *sizes: int) -> np.ndarray:
+        """Counts of an edge of every kind, of a node of every kind, and of all edges together, in one row."""
+        edges = self.edges(*sizes)
+        per_edge, per_node, _ = count(int(edges.max()) + 1, edges.T.tolist(), induced=True)
+        of_pair = {pair: row for row, pair in enumerate(sorted(map(tuple, np.sort(edges.T).tolist())))}
+        some_edges, some_nodes = self.kinds(*sizes)
+        rows = [per_edge[[of_pair[edge] for edge in some_edges]], per_node[some_nodes], per_edge.sum(axis=0)]
+        return np.concatenate([np.ravel(row) for row in rows]).astype(object)
+
+    def expected(self, *sizes: int) -> list[int]:
+        """The same at any sizes."""
+        total = 0
+        for at, row in _small_members(self).items():
+            total = total + row * prod(
+                Fraction(size - other, here - other)
+                for size, here, known in zip(sizes, at, self.small, strict=True)
+                for other in known
+                if other != here
+            )
+        assert all(value.denominator == 1 for value in total)
+        return [int(value) for value in total]
 
 
-def star(n: int) -> Family:
-    """Node 0 joined to n leaves."""
-    return Family(
-        np.stack([np.zeros(n, np.int64), np.arange(1, n + 1)]),
-        {(0, n): {"edge": 1, "2-star": n - 1, "3-star": comb(n - 1, 2)}},
-        {
-            0: {"edge": n, "2-star-center": comb(n, 2), "3-star-center": comb(n, 3)},
-            n: {"edge": 1, "2-star-end": n - 1, "3-star-leaf": comb(n - 1, 2)},
-        },
-        {"edge": n, "2-star": comb(n, 2), "3-star": comb(n, 3)},
-    )
+@cache
+def _small_members(family: Family) -> dict[tuple[int, ...], np.ndarray]:
+    return {sizes: family.by_brute_force(*sizes) for sizes in product(*family.small)}
 
 
-def complete(n: int) -> Family:
-    """Every pair of n nodes is joined."""
-    return Family(
-        np.stack(np.triu_indices(n, 1)),
-        {(0, 1): {"edge": 1, "triangle": n - 2, "4-clique": comb(n - 2, 2)}},
-        {0: {"edge": n - 1, "triangle": comb(n - 1, 2), "4-clique": comb(n - 1, 3)}},
-        {"edge": comb(n, 2), "triangle": comb(n, 3), "4-clique": comb(n, 4)},
-    )
+def _spokes(n: int, hub: int = 0, first: int = 1) -> np.ndarray:
+    return np.stack([np.full(n, hub), np.arange(first, first + n)])
 
 
-def bipartite(a: int, b: int) -> Family:
-    """Nodes 0..a-1, each joined to each of the nodes a..a+b-1."""
-
-    def side(own: int, other: int) -> Orbits:
-        return {
-            "edge": other,
-            "2-star-end": other * (own - 1),
-            "2-star-center": comb(other, 2),
-            "3-star-leaf": other * comb(own - 1, 2),
-            "3-star-center": comb(other, 3),
-            "4-cycle": (own - 1) * comb(other, 2),
-        }
-
-    return Family(
-        np.stack([np.repeat(np.arange(a), b), np.tile(np.arange(a, a + b), a)]),
-        {
-            (0, a): {
-                "edge": 1,
-                "2-star": a + b - 2,
-                "3-star": comb(a - 1, 2) + comb(b - 1, 2),
-                "4-cycle": (a - 1) * (b - 1),
-            }
-        },
-        {0: side(a, b), a + b - 1: side(b, a)},
-        {
-            "edge": a * b,
-            "2-star": a * comb(b, 2) + b * comb(a, 2),
-            "3-star": a * comb(b, 3) + b * comb(a, 3),
-            "4-cycle": comb(a, 2) * comb(b, 2),
-        },
-    )
+def _windmill(k: int, m: int) -> np.ndarray:
+    blades = np.arange(m) * (k - 1)
+    inside = [np.stack([blades + i, blades + j]) for i, j in combinations(range(1, k), 2)]
+    return np.concatenate([_spokes(m * (k - 1)), *inside], axis=1)
 
 
-def windmill(k: int, m: int) -> Family:
-    """M cliques of k nodes (k ≥ 3) that share node 0."""
-    own, others = k - 1, (m - 1) * (k - 1)  # nodes of one blade, and of all the others
-    edges = np.concatenate(
-        [
-            np.stack([np.zeros(m * own, np.int64), np.arange(1, m * own + 1)]),
-            *(
-                np.stack([np.arange(m) * own + i + 1, np.arange(m) * own + j + 1])
-                for i, j in combinations(range(own), 2)
-            ),
-        ],
-        axis=1,
-    )
-    pairs = comb(m, 2) * own**2  # of nodes of two blades
-    triples = comb(m, 3) * own**3
-    mixed = m * comb(own, 2) * others  # an edge of one blade and a node of another
-    return Family(
-        edges,
-        {
-            (0, 1): {  # at the hub
-                "edge": 1,
-                "2-star": others,
-                "triangle": own - 1,
-                "3-star": comb(m - 1, 2) * own**2,
-                "tailed-triangle-tail": (m - 1) * comb(own, 2),
-                "tailed-triangle-center": (own - 1) * others,
-                "4-clique": comb(own - 1, 2),
-            },
-            (1, 2): {
-                "edge": 1,
-                "triangle": own - 1,
-                "tailed-triangle-edge": others,
-                "4-clique": comb(own - 1, 2),
-            },
-        },
-        {
-            0: {
-                "edge": m * own,
-                "2-star-center": pairs,
-                "triangle": m * comb(own, 2),
-                "3-star-center": triples,
-                "tailed-triangle-center": mixed,
-                "4-clique": m * comb(own, 3),
-            },
-            1: {
-                "edge": own,
-                "2-star-end": others,
-                "triangle": comb(own, 2),
-                "3-star-leaf": comb(m - 1, 2) * own**2,
-                "tailed-triangle-tail": (m - 1) * comb(own, 2),
-                "tailed-triangle-edge": (own - 1) * others,
-                "4-clique": comb(own, 3),
-            },
-        },
-        {
-            "edge": m * comb(k, 2),
-            "2-star": pairs,
-            "triangle": m * comb(k, 3),
-            "3-star": triples,
-            "tailed-triangle": mixed,
-            "4-clique": m * comb(k, 4),
-        },
-    )
-
-
-def book(n: int) -> Family:
-    """Nodes 0 and 1 joined, and n further nodes joined to both: n triangles on one edge."""
-    pages = np.arange(2, n + 2)
-    spine = np.array([[0], [1]])
-    edges = np.concatenate(
-        [spine, np.stack([np.zeros_like(pages), pages]), np.stack([np.ones_like(pages), pages])], axis=1
-    )
-    return Family(
-        edges,
-        {
-            (0, 1): {"edge": 1, "triangle": n, "chordal-cycle-center": comb(n, 2)},
-            (0, 2): {
-                "edge": 1,
-                "2-star": n - 1,
-                "triangle": 1,
-                "3-star": comb(n - 1, 2),
-                "chordal-cycle-edge": n - 1,
-            },
-        },
-        {
-            0: {
-                "edge": n + 1,
-                "2-star-center": comb(n, 2),
-                "triangle": n,
-                "3-star-center": comb(n, 3),
-                "chordal-cycle-center": comb(n, 2),
-            },
-            2: {
-                "edge": 2,
-                "2-star-end": 2 * (n - 1),
-                "triangle": 1,
-                "3-star-leaf": 2 * comb(n - 1, 2),
-                "chordal-cycle-rim": n - 1,
-            },
-        },
-        {
-            "edge": 2 * n + 1,
-            "2-star": 2 * comb(n, 2),
-            "triangle": n,
-            "3-star": 2 * comb(n, 3),
-            "chordal-cycle": comb(n, 2),
-        },
-    )
-
-
-def barbell(n: int) -> Family:
-    """Two cliques of n nodes (n ≥ 3), and an edge between node 0 of the one and node n of the other."""
+def _barbell(n: int) -> np.ndarray:
     clique = np.stack(np.triu_indices(n, 1))
-    edges = np.concatenate([clique, clique + n, [[0], [n]]], axis=1)
-    inner = n - 1
-    return Family(
-        edges,
-        {
-            (0, n): {
-                "edge": 1,
-                "2-star": 2 * inner,
-                "4-path-center": inner**2,
-                "tailed-triangle-tail": 2 * comb(inner, 2),
-            },
-            (0, 1): {
-                "edge": 1,
-                "2-star": 1,
-                "triangle": n - 2,
-                "4-path-edge": inner,
-                "tailed-triangle-center": n - 2,
-                "4-clique": comb(n - 2, 2),
-            },
-            (1, 2): {
-                "edge": 1,
-                "triangle": n - 2,
-                "tailed-triangle-edge": 1,
-                "4-clique": comb(n - 2, 2),
-            },
-        },
-        {
-            0: {
-                "edge": n,
-                "2-star-end": inner,
-                "2-star-center": inner,
-                "triangle": comb(inner, 2),
-                "4-path-inner": inner**2,
-                "tailed-triangle-tail": comb(inner, 2),
-                "tailed-triangle-center": comb(inner, 2),
-                "4-clique": comb(inner, 3),
-            },
-            1: {
-                "edge": inner,
-                "2-star-end": 1,
-                "triangle": comb(inner, 2),
-                "4-path-end": inner,
-                "tailed-triangle-edge": n - 2,
-                "4-clique": comb(inner, 3),
-            },
-        },
-        {
-            "edge": 2 * comb(n, 2) + 1,
-            "2-star": 2 * inner,
-            "triangle": 2 * comb(n, 3),
-            "4-path": inner**2,
-            "tailed-triangle": 2 * comb(inner, 2),
-            "4-clique": 2 * comb(n, 4),
-        },
-    )
+    return np.concatenate([clique, clique + n, [[0], [n]]], axis=1)
 
 
-SMALL: dict[str, Callable[[], Family]] = {
-    "star 7": lambda: star(7),
-    "complete 8": lambda: complete(8),
-    "bipartite 3 5": lambda: bipartite(3, 5),
-    "windmill 3 4": lambda: windmill(3, 4),
-    "windmill 5 3": lambda: windmill(5, 3),
-    "book 6": lambda: book(6),
-    "barbell 5": lambda: barbell(5),
+FAMILIES = {
+    # Node 0 joined to n leaves.
+    "star": Family(_spokes, lambda n: ([(0, n)], [0, n]), (range(1, 6),)),
+    # Every pair of n nodes is joined.
+    "complete": Family(lambda n: np.stack(np.triu_indices(n, 1)), lambda n: ([(0, 1)], [0]), (range(2, 7),)),
+    # Nodes 0..a-1, each joined to each of the nodes a..a+b-1.
+    "bipartite": Family(
+        lambda a, b: np.stack([np.repeat(np.arange(a), b), np.tile(np.arange(a, a + b), a)]),
+        lambda a, b: ([(0, a)], [0, a + b - 1]),
+        (range(1, 5), range(1, 5)),
+    ),
+    # m cliques of k nodes (k ≥ 3) that share node 0.
+    "windmill": Family(_windmill, lambda k, m: ([(0, 1), (1, 2)], [0, 1]), (range(3, 8), range(1, 5))),
+    # Nodes 0 and 1 joined, and n further nodes joined to both: n triangles on one edge.
+    "book": Family(
+        lambda n: np.concatenate([[[0], [1]], _spokes(n, 0, 2), _spokes(n, 1, 2)], axis=1),
+        lambda n: ([(0, 1), (0, 2)], [0, 2]),
+        (range(1, 6),),
+    ),
+    # Two cliques of n nodes (n ≥ 3), and an edge between node 0 of the one and node n of the other.
+    "barbell": Family(_barbell, lambda n: ([(0, n), (0, 1), (1, 2)], [0, 1]), (range(3, 8),)),
 }
-"""Small enough to be counted by looking at every set of nodes."""

@@ -8,12 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mcn
-from mcn.data.generators import powerlaw_cluster
-from mcn.data.simple import simple_graph
+from benchmarks.random_graphs import powerlaw_cluster
+from mcn.data.csr_graph import simple_graph
 from mcn.motifs import enumerate as enumeration
 from mcn.motifs.orient import orient
-from tests.motifs.brute_force import GRAPHLET, count
-from tests.motifs.graphs import small_graphs
+from tests.motifs.brute_force import GRAPHLET, count, small_graphs
 
 
 def edge_array(edges):
@@ -86,7 +85,7 @@ def larger():
 
 def test_threads_do_not_matter(larger):
     first = mcn.count_motifs(larger, threads=1)
-    for threads in (2, 3, None):
+    for threads in (2, 3, 1024, None):
         other = mcn.count_motifs(larger, threads=threads)
         np.testing.assert_array_equal(first.per_edge, other.per_edge)
     triangles = nx.triangles(nx.Graph(larger.T.tolist()))
@@ -112,13 +111,6 @@ def test_wide_counters(monkeypatch):
     np.testing.assert_array_equal(narrow.per_edge, wide.per_edge)
 
 
-def test_counts_beyond_32_bits():
-    """A star with 3,000 leaves: each edge is in C(2999, 2) 3-stars, the hub in C(3000, 3)."""
-    counts = mcn.count_motifs(np.stack([np.zeros(3000, np.int64), np.arange(1, 3001)]))
-    assert set(counts.column("3-star").tolist()) == {2999 * 2998 // 2}
-    assert counts.per_node[0, 7] == 3000 * 2999 * 2998 // 6 > 2**32
-
-
 def test_input_forms_agree():
     rows = [[0, 1, 1, 2, 2, 0, 3, 3], [1, 0, 2, 0, 0, 1, 3, 1]]  # loops, repeats, both directions
     expected = mcn.count_motifs([[0, 0, 1, 1], [1, 2, 2, 3]]).per_edge
@@ -130,11 +122,6 @@ def test_input_forms_agree():
         torch.tensor(rows),
     ):
         np.testing.assert_array_equal(mcn.count_motifs(form).per_edge, expected)
-
-
-def test_more_threads_than_cores_are_no_trouble(larger):
-    counts = mcn.count_motifs(larger, threads=1024)
-    np.testing.assert_array_equal(counts.per_edge, mcn.count_motifs(larger, threads=1).per_edge)
 
 
 def test_empty_graphs():

@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 import mcn
 from mcn.motifs.catalogue import CATALOGUE
 from mcn.motifs.enumerate import Enumerated
-from tests.motifs.brute_force import GRAPHLET, instances
-from tests.motifs.graphs import small_graphs
+from tests.motifs.brute_force import GRAPHLET, instances, small_graphs
 
 EDGES = [[0, 0, 1, 2, 3, 0], [1, 2, 2, 3, 4, 4]]  # a triangle and a 4-cycle that share the edge 0-2
 
@@ -25,6 +24,13 @@ EDGES = [[0, 0, 1, 2, 3, 0], [1, 2, 2, 3, 4, 4]]  # a triangle and a 4-cycle tha
 @pytest.fixture
 def counts() -> mcn.MotifCounts:
     return mcn.count_motifs(EDGES, 6)
+
+
+def saved(counts: mcn.MotifCounts, folder: Path) -> tuple[Path, dict[str, Any]]:
+    """A file of counts, and the arrays in it."""
+    counts.save(folder / "counts.npz")
+    with np.load(folder / "counts.npz") as file:
+        return folder / "counts.npz", dict(file)
 
 
 @settings(max_examples=40, deadline=None)
@@ -47,19 +53,6 @@ def test_columns_and_adjacencies_follow_per_edge(graph: Any, induced: bool) -> N
         dense = np.zeros((n, n), np.int64)
         dense[tuple(counts.pairs.T)] = expected
         np.testing.assert_array_equal(matrix.toarray(), dense + dense.T)
-
-
-def test_the_edge_motif_gives_the_adjacency_itself(counts: mcn.MotifCounts) -> None:
-    dense = counts.adjacency("edge").toarray()
-    assert dense.sum() == 12
-    assert all(dense[u, v] == dense[v, u] == 1 for u, v in zip(*EDGES, strict=True))
-
-
-def test_pairs_adjacency_is_symmetric_with_zero_diagonal(counts: mcn.MotifCounts) -> None:
-    for name in mcn.GRAPHLETS:
-        dense = counts.adjacency(name, scope="pairs").toarray()
-        np.testing.assert_array_equal(dense, dense.T)
-        assert not dense.diagonal().any()
 
 
 def test_pairs_adjacency_by_hand(counts: mcn.MotifCounts) -> None:
@@ -118,10 +111,13 @@ def test_repr_and_summary(counts: mcn.MotifCounts) -> None:
     assert all(line == line.rstrip() for line in lines)
 
 
+MESSY = [[*EDGES[0], 3, 2], [*EDGES[1], 3, 0]]  # with a self-loop and a repeat
+
+
 @pytest.mark.parametrize("induced", [True, False])
-def test_save_and_load(tmp_path: Path, induced: bool) -> None:
-    messy = [[*EDGES[0], 3, 2], [*EDGES[1], 3, 0]]  # with a self-loop and a repeat
-    counts = mcn.count_motifs(messy, 9, induced=induced)
+@pytest.mark.parametrize("edges", [MESSY, [[], []]])
+def test_save_and_load(tmp_path: Path, induced: bool, edges: list[list[int]]) -> None:
+    counts = mcn.count_motifs(edges, 9, induced=induced)
     counts.save(tmp_path / "counts.npz")
     assert [file.name for file in tmp_path.iterdir()] == ["counts.npz"]
     loaded = mcn.MotifCounts.load(str(tmp_path / "counts.npz"))
@@ -135,41 +131,27 @@ def test_save_and_load(tmp_path: Path, induced: bool) -> None:
     assert (loaded.adjacency("4-path", scope="pairs") != counts.adjacency("4-path", scope="pairs")).nnz == 0
 
 
-def test_an_empty_graph_is_saved_and_loaded(tmp_path: Path) -> None:
-    mcn.count_motifs([[], []]).save(tmp_path / "c.npz")
-    assert mcn.MotifCounts.load(tmp_path / "c.npz").per_edge.shape == (0, 13)
-
-
-def test_saving_over_an_earlier_file_replaces_it_whole(counts: mcn.MotifCounts, tmp_path: Path) -> None:
-    path = tmp_path / "c.npz"
-    path.write_bytes(b"something else, and longer than nothing")
-    counts.save(path)
-    assert mcn.MotifCounts.load(path).num_edges == 6
-    assert len(list(tmp_path.iterdir())) == 1
-
-
-def test_a_failed_save_leaves_the_earlier_file(counts: mcn.MotifCounts, tmp_path: Path) -> None:
-    path = tmp_path / "folder"
-    path.mkdir()
+def test_saving_replaces_an_earlier_file_whole_or_leaves_it(counts: mcn.MotifCounts, tmp_path: Path) -> None:
+    (tmp_path / "c.npz").write_bytes(b"something else, and longer than nothing")
+    counts.save(tmp_path / "c.npz")
+    assert mcn.MotifCounts.load(tmp_path / "c.npz").num_edges == 6
+    (tmp_path / "folder").mkdir()
     with pytest.raises(OSError, match="folder"):
-        counts.save(path)
+        counts.save(tmp_path / "folder")
     with pytest.raises(FileNotFoundError):
         counts.save(tmp_path / "absent" / "c.npz")
-    assert [file.name for file in tmp_path.iterdir()] == ["folder"]
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["c.npz", "folder"]
 
 
 def test_numbers_of_other_types_are_the_same_counts(counts: mcn.MotifCounts, tmp_path: Path) -> None:
     """A kernel is compiled for every mixture of types that it meets: a file decides over none of them."""
-    path = tmp_path / "counts.npz"
-    counts.save(path)
-    with np.load(path) as file:
-        content = dict(file)
+    path, content = saved(counts, tmp_path)
     for wide in (["t"], ["s1", "k"], ["s2"], ["t", "s1", "s2", "k", "c"]):
         np.savez(path, **(content | {name: content[name].astype(np.uint64) for name in wide}))
         found = mcn.MotifCounts.load(path)
         assert np.array_equal(found.per_edge, counts.per_edge)
         assert np.array_equal(found.per_node, counts.per_node)
-        t, s1, s2, k, _ = found._inputs[-5:]
+        t, s1, s2, k, _ = found._numbers[-5:]
         assert t.dtype == s1.dtype == np.uint32
         assert s2.dtype == k.dtype
     for name in ("t", "s1"):
@@ -202,8 +184,6 @@ ALTERED: dict[str, dict[str, Any]] = {
     "signed counts": {"k": np.full(6, -1)},
     "an array missing": {"s2": None},
     "a number missing": {"induced": None},
-}
-ALTERED_UNNOTICED: dict[str, dict[str, Any]] = {
     "neighbours out of order": {"indices": np.array([2, 1, 4, 2, 3, 4], np.uint32)},
     "an edge twice": {"indices": np.array([1, 1, 4, 2, 3, 4], np.uint32)},
     "neighbours without a length": {"indices": np.array(3, np.uint32)},
@@ -216,18 +196,9 @@ ALTERED_UNNOTICED: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        *(pytest.param(value, id=name) for name, value in ALTERED.items()),
-        *(pytest.param(value, id=name) for name, value in ALTERED_UNNOTICED.items()),
-    ],
-)
+@pytest.mark.parametrize("changes", ALTERED.values(), ids=ALTERED)
 def test_an_altered_file_is_refused(counts: mcn.MotifCounts, tmp_path: Path, changes: dict[str, Any]) -> None:
-    path = tmp_path / "counts.npz"
-    counts.save(path)
-    with np.load(path) as file:
-        content = dict(file)
+    path, content = saved(counts, tmp_path)
     np.savez(path, **content)
     assert mcn.MotifCounts.load(path).num_edges == 6
     content |= changes
@@ -268,6 +239,9 @@ def test_foreign_files_are_refused(tmp_path: Path) -> None:
     np.savez(path, edge=np.zeros((3, 2)))
     with pytest.raises(ValueError, match="not a file of motif counts"):
         mcn.MotifCounts.load(path)
+    np.save(tmp_path / "a.npy", np.arange(3))
+    with pytest.raises(ValueError, match="not a file of motif counts"):
+        mcn.MotifCounts.load(tmp_path / "a.npy")
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("readme.txt", "hello")
     with pytest.raises(ValueError, match="not a file of motif counts"):
@@ -278,12 +252,6 @@ def test_foreign_files_are_refused(tmp_path: Path) -> None:
             mcn.MotifCounts.load(path)
     with pytest.raises(FileNotFoundError):
         mcn.MotifCounts.load(tmp_path / "absent.npz")
-
-
-def test_a_single_array_is_refused(tmp_path: Path) -> None:
-    np.save(tmp_path / "a.npy", np.arange(3))
-    with pytest.raises(ValueError, match="not a file of motif counts"):
-        mcn.MotifCounts.load(tmp_path / "a.npy")
 
 
 class Touch:
@@ -297,10 +265,7 @@ class Touch:
 
 
 def test_a_pickle_in_the_archive_is_refused_and_not_run(counts: mcn.MotifCounts, tmp_path: Path) -> None:
-    path, marker = tmp_path / "counts.npz", tmp_path / "ran"
-    counts.save(path)
-    with np.load(path) as file:
-        content = dict(file)
+    (path, content), marker = saved(counts, tmp_path), tmp_path / "ran"
     for name in content:
         np.savez(path, **(content | {name: np.array([Touch(marker)], dtype=object)}))
         with pytest.raises(ValueError, match="not a file of motif counts, or damaged"):
@@ -336,10 +301,7 @@ IMPOSSIBLE = {
 def test_a_file_with_counts_that_no_graph_has_is_refused(
     name: str, counts: mcn.MotifCounts, tmp_path: Path
 ) -> None:
-    path = tmp_path / "counts.npz"
-    counts.save(path)
-    with np.load(path) as file:
-        content = dict(file)
+    path, content = saved(counts, tmp_path)
     ((array, value),) = IMPOSSIBLE[name].items()
     content[array] = content[array].astype(np.uint64)
     np.savez(path, **content)

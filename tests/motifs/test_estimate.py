@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import mcn
-from mcn.data import generators
+from benchmarks import random_graphs
 from mcn.motifs import estimate
 
-EDGES = generators.powerlaw_cluster(200, 6, 0.7, seed=5)
+EDGES = random_graphs.powerlaw_cluster(200, 6, 0.7, seed=5)
 SEEDS = 200
 
 

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 import mcn
-from mcn.data import generators, simple_graph
+from benchmarks import random_graphs
+from mcn.data import simple_graph
 from mcn.motifs import on_disk
-from mcn.motifs.stages import stage_of
+from mcn.motifs.catalogue import stage_of
 
-EDGES = generators.powerlaw_cluster(400, 6, 0.6, seed=2)
+EDGES = random_graphs.powerlaw_cluster(400, 6, 0.6, seed=2)
 N = 403  # three nodes without edges
 
 
@@ -50,7 +51,7 @@ def test_triangles_and_stars_within_any_buffer(
     for motif, values in found.items():
         assert np.array_equal(values, per_neighbour(expected, motif)), motif
     assert sorted(file.name for file in tmp_path.iterdir()) == [
-        "count.2-star.npy", "count.triangle.npy", "counts.json"
+        "count.2-star.npy", "count.triangle.npy", "manifest.json"
     ]  # fmt: skip
 
 
@@ -101,10 +102,10 @@ def test_an_interrupted_count_goes_on(
         with pytest.raises(Stop):
             run(stop_after)
         whole += stop_after - 1  # the stretch that was under way is done again
-        assert not (tmp_path / "counts.json").exists()
+        assert not (tmp_path / "manifest.json").exists()
     assert np.array_equal(run(0), expected)
     resumed = len(done)
-    (tmp_path / "counts.json").unlink()
+    (tmp_path / "manifest.json").unlink()
     run(0)
     assert resumed == len(done) - whole
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -50,8 +50,11 @@ def random_rows(num_dst: int, num_src: int, seed: int, empty: bool = True) -> Ro
 
 
 def dense_rows(rows: Rows, num_src: int) -> np.ndarray[Any, Any]:
-    shape = (len(rows.indptr) - 1, num_src)
-    return sp.csr_array((rows.values, rows.indices, rows.indptr), shape=shape).toarray()
+    return rows.matrix(num_src).toarray()
+
+
+def dense_features(x: SparseFeatures) -> torch.Tensor:
+    return torch.from_numpy(x.rows.matrix(x.shape[1]).toarray())
 
 
 def random_features(n: int, columns: int, seed: int, dtype: Any = np.float32) -> SparseFeatures:
@@ -83,3 +86,14 @@ def threads(count: int) -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
+
+
+def assert_same_bits(run: Callable[[], list[torch.Tensor]], counts: tuple[int, ...] = (1, 2, 3)) -> None:
+    """Check that `run` gives the same tensors on any of these numbers of threads, and leaves the number."""
+    results = []
+    for count in counts:
+        with threads(count):
+            results.append(run())
+            assert torch.get_num_threads() == count
+    for other in results[1:]:
+        assert all(torch.equal(a, b) for a, b in zip(results[0], other, strict=True))

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mcn._jit import kernel
 from mcn.matrices import Rows
 from mcn.nn import plain
-from mcn.nn.attend import Attention, attend, head_logits
-from tests.nn.graphs import dense_rows, grads, random_rows, threads
+from mcn.nn.attend import Attention, attend, exp, head_logits
+from tests.nn.graphs import assert_same_bits, dense_rows, grads, random_rows
 
 
 def _inputs(
@@ -97,13 +100,12 @@ def test_bits_do_not_depend_on_threads() -> None:
     rows = random_rows(700, 900, 5)
     inputs = _inputs(700, 900, 8, 8, torch.float32)
     how = Attention("softmax", 0.2, 0.6, 0.6, 1, 2)
-    results = []
-    for count in (1, 2, 3):
-        with threads(count):
-            out = attend(*inputs, rows, how)
-            results.append([out, *grads(out, *inputs)])
-    for other in results[1:]:
-        assert all(torch.equal(x, y) for x, y in zip(results[0], other, strict=True))
+
+    def run() -> list[torch.Tensor]:
+        out = attend(*inputs, rows, how)
+        return [out, *grads(out, *inputs)]
+
+    assert_same_bits(run)
 
 
 def test_logits_equal_torch_and_gradcheck() -> None:
@@ -117,9 +119,37 @@ def test_logits_equal_torch_and_gradcheck() -> None:
 def test_bits_of_the_logits_do_not_depend_on_threads() -> None:
     z = torch.randn(20_000, 8, 32, requires_grad=True)
     a, b = (torch.randn(8, 32, requires_grad=True) for _ in range(2))
-    results = []
-    for count in (1, 2):
-        with threads(count):
-            src, dst = head_logits(z, a, b, 15_000)
-            results.append([src, dst, *grads(torch.cat([src, dst]), z, a, b)])
-    assert all(torch.equal(x, y) for x, y in zip(*results, strict=True))
+
+    def run() -> list[torch.Tensor]:
+        src, dst = head_logits(z, a, b, 15_000)
+        return [src, dst, *grads(torch.cat([src, dst]), z, a, b)]
+
+    assert_same_bits(run)
+
+
+@kernel
+def _all(x: Any, out: Any) -> None:
+    for n in range(x.shape[0]):
+        out[n] = exp(x[n])
+
+
+def test_the_exponential_of_float32_to_the_last_bits() -> None:
+    x = np.concatenate([-np.logspace(-8, np.log10(86.9), 5000), [0.0]]).astype(np.float32)
+    out = np.empty_like(x)
+    _all(x, out)
+    assert np.abs(out / np.exp(x.astype(np.float64)) - 1).max() < 2.5e-7
+
+
+def test_the_exponential_far_below() -> None:
+    x = np.array([-88, -1000, -np.inf], np.float32)
+    out = np.empty_like(x)
+    _all(x, out)
+    assert out.tolist() == [0, 0, 0]
+
+
+def test_the_exponential_of_float64_is_the_librarys() -> None:
+    x = -np.abs(np.random.default_rng(0).standard_normal(100))
+    out = np.empty_like(x)
+    _all(x, out)
+    assert np.abs(out - np.exp(x)).max() < 1e-15
+    assert exp(np.float64(-1.0)) == np.exp(-1.0)

@@ -12,11 +12,7 @@ import torch
 
 from mcn.nn import features
 from mcn.nn.features import DenseRows, SparseFeatures, input_features, is_sparse, mostly_zero, sparse_features
-from tests.nn.graphs import random_features
-
-
-def _dense(x: SparseFeatures) -> torch.Tensor:
-    return x.to_torch(torch.device("cpu")).to_dense()
+from tests.nn.graphs import dense_features, random_features
 
 
 def _csr(n: int = 6) -> torch.Tensor:
@@ -31,8 +27,8 @@ def test_one_holder_per_tensor_while_it_lives() -> None:
     holder = sparse_features(x)
     assert sparse_features(x) is holder
     assert sparse_features(holder) is holder
-    assert torch.equal(_dense(holder), x.to_dense())
-    assert torch.equal(_dense(sparse_features(x.to_dense().to_sparse_coo())), x.to_dense())
+    assert torch.equal(dense_features(holder), x.to_dense())
+    assert torch.equal(dense_features(sparse_features(x.to_dense().to_sparse_coo())), x.to_dense())
     number = len(features._known)
     del x
     gc.collect()
@@ -47,7 +43,7 @@ def test_take_cuts_rows_and_remembers(dtype: Any) -> None:
     rows = np.array([5, 0, 19, 3])
     cut = x.take(rows)
     assert cut.values.dtype == dtype
-    assert torch.equal(_dense(cut), _dense(x)[rows])
+    assert torch.equal(dense_features(cut), dense_features(x)[rows])
     assert x.take(rows.copy()) is cut
     for first in range(10):
         x.take(np.array([first]))
@@ -85,20 +81,20 @@ def test_mostly_zero_features_are_turned_once() -> None:
     holder = input_features(x)
     assert isinstance(holder, SparseFeatures)
     assert len(holder.values) == 30  # no stored zero
-    assert torch.equal(_dense(holder), x)
+    assert torch.equal(dense_features(holder), x)
     assert input_features(x) is holder
     assert input_features(holder) is holder
     x[0, 0] = 7.0
     changed = input_features(x)
     assert changed is not holder
     assert isinstance(changed, SparseFeatures)
-    assert torch.equal(_dense(changed), x)
+    assert torch.equal(dense_features(changed), x)
     x += 1.0
     assert input_features(x) is x
-    number = len(features._looked_at)
+    number = len(features._known)
     del x
     gc.collect()
-    assert len(features._looked_at) < number
+    assert len(features._known) < number
 
 
 def test_other_features_stay_as_they_are() -> None:

@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from mcn.matrices import PSI_NAMES, MotifStack
-from mcn.nn.graph_rows import Drawn, StackRows
-from tests.nn.graphs import random_stack
+from mcn.nn.graph_rows import StackRows
+from tests.nn.graphs import dense_rows, random_stack
 
 N, STEPS = 16, 3
 
 
-def dense(drawn: Drawn, columns: int = N) -> NDArray[Any]:
-    rows = np.repeat(np.arange(len(drawn.lengths)), drawn.lengths)
-    places = np.concatenate([np.arange(s, s + n) for s, n in zip(drawn.starts, drawn.lengths, strict=True)])
-    shape = (len(drawn.lengths), columns)
-    return sp.coo_array((drawn.values[places], (rows, drawn.columns[places])), shape=shape).toarray()
-
-
 def draws(graph: StackRows, option: int, fan: int, times: int) -> NDArray[Any]:
     nodes, choice = np.arange(N), np.full(N, option, np.int64)
-    return np.stack([dense(graph.drawn(nodes, choice, fan, 7 * s + 1)) for s in range(times)])
+    return np.stack([dense_rows(graph.draw(nodes, choice, fan, 7 * s + 1), N) for s in range(times)])
 
 
 @pytest.mark.parametrize("psi", PSI_NAMES)
@@ -53,10 +46,10 @@ def test_at_most_so_many_neighbours_and_none_twice() -> None:
     graph = StackRows(random_stack(N, seed=3, motifs=3, steps=2, psi="transition"))
     for option in range(6):
         for fan in (1, 2, 5):
-            drawn = graph.drawn(np.arange(N), np.full(N, option, np.int64), fan, 5)
+            drawn = graph.draw(np.arange(N), np.full(N, option, np.int64), fan, 5)
             assert drawn.lengths.max() <= fan + 1
-            for start, length in zip(drawn.starts, drawn.lengths, strict=True):
-                assert (np.diff(drawn.columns[start : start + length]) > 0).all()
+            for start, stop in pairwise(drawn.indptr):
+                assert (np.diff(drawn.indices[start:stop]) > 0).all()
 
 
 def test_heavy_neighbours_are_drawn_surely() -> None:
@@ -65,7 +58,7 @@ def test_heavy_neighbours_are_drawn_surely() -> None:
     a[0, 1:] = a[1:, 0] = [100, 50, 1, 1, 1]
     graph = StackRows(MotifStack.from_adjacencies({"edge": a}, psi="row-max"))
     found = np.stack(
-        [dense(graph.drawn(np.array([0]), np.zeros(1, np.int64), 3, s), 6)[0] for s in range(99)]
+        [dense_rows(graph.draw(np.array([0]), np.zeros(1, np.int64), 3, s), 6)[0] for s in range(99)]
     )
     assert (found[:, :3] == [100, 100, 50]).all()
     assert ((found[:, 3:] > 0).sum(1) == 1).all()
@@ -75,16 +68,16 @@ def test_heavy_neighbours_are_drawn_surely() -> None:
 def test_a_node_draws_alike_in_any_company() -> None:
     graph = StackRows(random_stack(N, seed=4, motifs=2, steps=2))
     choice = np.arange(N) % 4
-    together = dense(graph.drawn(np.arange(N), choice, 2, 11))
+    together = dense_rows(graph.draw(np.arange(N), choice, 2, 11), N)
     some = np.array([9, 3, 12])
-    np.testing.assert_array_equal(dense(graph.drawn(some, choice[some], 2, 11)), together[some])
-    assert not np.array_equal(dense(graph.drawn(np.arange(N), choice, 2, 12)), together)
+    np.testing.assert_array_equal(dense_rows(graph.draw(some, choice[some], 2, 11), N), together[some])
+    assert not np.array_equal(dense_rows(graph.draw(np.arange(N), choice, 2, 12), N), together)
 
 
 def test_arrays_on_disk_are_drawn_from_alike(tmp_path: Any) -> None:
     graph = StackRows(random_stack(N, seed=5, motifs=2, steps=2, psi="transition"))
     choice = np.arange(N) % 4
-    expected = dense(graph.drawn(np.arange(N), choice, 2, 3))
+    expected = dense_rows(graph.draw(np.arange(N), choice, 2, 3), N)
     mapped = []
     for t, matrix in enumerate(graph.matrices):
         for name, values in matrix._asdict().items():
@@ -93,7 +86,7 @@ def test_arrays_on_disk_are_drawn_from_alike(tmp_path: Any) -> None:
             type(matrix)(*(np.load(tmp_path / f"{name}{t}.npy", mmap_mode="r") for name in matrix._fields))
         )
     graph.matrices = tuple(mapped)
-    np.testing.assert_array_equal(dense(graph.drawn(np.arange(N), choice, 2, 3)), expected)
+    np.testing.assert_array_equal(dense_rows(graph.draw(np.arange(N), choice, 2, 3), N), expected)
 
 
 def test_row_sums_are_those_of_the_matrices() -> None:

@@ -11,7 +11,7 @@ import torch
 
 import mcn
 from mcn.nn import MCN
-from mcn.nn.feature_rows import FeatureRows
+from mcn.nn.features import FeatureRows
 from mcn.nn.graph_rows import StackRows
 from mcn.nn.layerwise import infer
 from tests.nn.graphs import random_features, random_stack, threads

@@ -1,48 +1,136 @@
-"""Dense products with a fixed order of summation."""
+"""Dense products, dropout and bias: the numbers, and the same bits at any thread count."""
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 import pytest
 import torch
+from numpy.typing import NDArray
 
-from mcn.nn import linear, plain
-from tests.nn.graphs import grads, threads
+from mcn.nn import plain
+from mcn.nn._parallel import one_torch_thread, spread
+from mcn.nn._rng import keep_mask
+from mcn.nn.linear import add_bias, dropout, linear
+from tests.nn.graphs import assert_same_bits, grads, threads
 
 
-@pytest.mark.parametrize(("n", "f", "c"), [(1, 1, 1), (70, 9, 2), (130, 64, 7), (33, 19, 40), (0, 5, 3)])
+def _kept(x: torch.Tensor, p: float, key: int) -> NDArray[Any]:
+    """The dropped matrix in float64."""
+    x = x.detach()
+    return (x if p == 0.0 else x * keep_mask(tuple(x.shape), p, key, x)).double().numpy()
+
+
+# Sizes at and around what rows and columns are filled up to (64, 16) and the borders of blocks (1024).
+@pytest.mark.parametrize("n", [0, 1, 64, 95, 1024, 1500])
+@pytest.mark.parametrize(("f", "c"), [(1, 1), (9, 2), (256, 16), (257, 7), (300, 33)])
 @pytest.mark.parametrize("p", [0.0, 0.6])
-def test_equals_torch(n: int, f: int, c: int, p: float) -> None:
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_equals_the_exact_product(n: int, f: int, c: int, p: float, dtype: torch.dtype) -> None:
     torch.manual_seed(n)
-    x = torch.randn(n, f, requires_grad=True)
-    w = torch.randn(f, c, requires_grad=True)
-    fused, reference = linear.linear(x, w, p, 99), plain.linear(x, w, p, 99)
-    assert torch.allclose(fused, reference, atol=1e-5)
-    for mine, theirs in zip(grads(fused, x, w), grads(reference, x, w), strict=True):
-        assert torch.allclose(mine, theirs, atol=1e-4)
+    x = torch.randn(n, f, dtype=dtype, requires_grad=True)
+    w = torch.randn(f, c, dtype=dtype, requires_grad=True)
+    out, g = linear(x, w, p, 99), torch.randn(n, c, dtype=dtype)
+    grad_x, grad_w = torch.autograd.grad(out, (x, w), g)
+    exact, mask = _kept(x, p, 99), _kept(torch.ones(n, f, dtype=dtype), p, 99)
+    tolerance = 1e-3 if dtype == torch.float32 else 1e-11
+    weight = w.detach().double().numpy()
+    assert out.dtype == grad_x.dtype == grad_w.dtype == dtype
+    np.testing.assert_allclose(out.detach().numpy(), exact @ weight, atol=tolerance)
+    np.testing.assert_allclose(grad_w.numpy(), exact.T @ g.double().numpy(), atol=tolerance)
+    np.testing.assert_allclose(grad_x.numpy(), mask * (g.double().numpy() @ weight.T), atol=tolerance)
+
+
+@pytest.mark.parametrize("p", [0.0, 0.5])
+@pytest.mark.parametrize("count", [0, 1, 100, 1700])
+def test_rows_are_those_of_a_copy(count: int, p: float) -> None:
+    rows = np.random.default_rng(count).integers(0, 300, count)
+    x, w = torch.randn(300, 270), torch.randn(270, 20, requires_grad=True)
+    taken, copied = linear(x, w, p, 4, rows), linear(x[rows], w, p, 4)
+    assert torch.equal(taken, copied)
+    assert torch.equal(grads(taken, w)[0], grads(copied, w)[0])
+
+
+@pytest.mark.parametrize(("f", "c"), [(517, 40), (517, 3), (100, 24), (79, 2)])
+@pytest.mark.parametrize("p", [0.0, 0.5])
+def test_bits_do_not_depend_on_threads(f: int, c: int, p: float) -> None:
+    torch.manual_seed(0)
+    x, w = torch.randn(30_001, f, requires_grad=True), torch.randn(f, c, requires_grad=True)
+    rows = np.random.default_rng(0).permutation(30_001)[:2900]
+
+    def run() -> list[torch.Tensor]:
+        out, part = linear(x, w, p, 8), linear(x, w, p, 8, rows)
+        return [out, part, *grads(out, x, w), *grads(part, w)]
+
+    assert_same_bits(run, (1, 2, 3, 7))
+
+
+@pytest.mark.parametrize("c", [1, 7, 10, 64])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_a_row_does_not_depend_on_the_others(c: int, dtype: torch.dtype) -> None:
+    x, w = torch.randn(1500, 400, dtype=dtype), torch.randn(400, c, dtype=dtype)
+    whole = linear(x, w)
+    for first in (1, 5, 97, 1030, 1499):
+        assert torch.equal(linear(x[first:], w), whole[first:])
+
+
+def test_values_that_are_not_finite_stay_where_they_are() -> None:
+    x, w = torch.randn(50, 256), torch.randn(256, 5)
+    x[49, 3] = torch.nan
+    assert linear(x, w).isnan().any(1).tolist() == [False] * 49 + [True]
+    assert torch.isfinite(linear(x[:49], w)).all()
+
+
+def test_any_strides_and_other_types() -> None:
+    x, w = torch.randn(300, 50).t(), torch.randn(9, 300).t()
+    assert torch.equal(linear(x, w), linear(x.contiguous(), w.contiguous()))
+    double = x.double().requires_grad_()
+    assert torch.equal(linear(double, w), linear(x, w))
+    assert grads(linear(double, w), double)[0].dtype == torch.float64
 
 
 def test_gradcheck() -> None:
     x = torch.randn(11, 9, dtype=torch.float64, requires_grad=True)
     w = torch.randn(9, 3, dtype=torch.float64, requires_grad=True)
-    assert torch.autograd.gradcheck(lambda x, w: linear.linear(x, w, 0.5, 4), (x, w))
+    assert torch.autograd.gradcheck(lambda x, w: linear(x, w, 0.5, 4), (x, w))
     b = torch.randn(9, dtype=torch.float64, requires_grad=True)
-    assert torch.autograd.gradcheck(linear.add_bias, (x, b))
-    assert torch.autograd.gradcheck(lambda x: linear.dropout(x, 0.4, 5), (x,))
+    assert torch.autograd.gradcheck(add_bias, (x, b))
+    assert torch.autograd.gradcheck(lambda x: dropout(x, 0.4, 5), (x,))
 
 
-def test_dropout_masks_match_the_plain_path() -> None:
-    x = torch.randn(13, 7)
-    assert torch.equal(linear.dropout(x, 0.6, 123), plain.dropout(x, 0.6, 123))
-    assert linear.dropout(x, 0.0, 123) is x
+def test_masks_match_the_plain_path() -> None:
+    x, w = torch.randn(40, 300), torch.eye(300)
+    assert torch.equal(linear(x, w, 0.6, 123), plain.linear(x, w, 0.6, 123))
+    assert torch.equal(dropout(x, 0.6, 123), plain.dropout(x, 0.6, 123))
+    nodes = np.arange(1000, 1040)
+    assert torch.equal(dropout(x, 0.6, 123, nodes), plain.dropout(x, 0.6, 123, nodes))
+    assert dropout(x, 0.0, 123) is x
 
 
-def test_bits_do_not_depend_on_threads() -> None:
-    torch.manual_seed(0)
-    x, w = torch.randn(3000, 100, requires_grad=True), torch.randn(100, 24, requires_grad=True)
-    results = []
-    for count in (1, 2, 3):
-        with threads(count):
-            out = linear.linear(x, w, 0.5, 8)
-            results.append([out, *grads(out, x, w)])
-    for other in results[1:]:
-        assert all(torch.equal(a, b) for a, b in zip(results[0], other, strict=True))
+def test_same_numbers_with_and_without_gradients() -> None:
+    x, w = torch.randn(6, 4), torch.randn(4, 3, requires_grad=True)
+    tracked = linear(x, w)
+    with torch.no_grad():
+        untracked = linear(x, w)
+    assert tracked.requires_grad
+    assert not untracked.requires_grad
+    assert torch.equal(tracked, untracked)
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+@pytest.mark.parametrize("size", [0, 1, 7, 1000])
+@pytest.mark.parametrize("balanced", [False, True])
+def test_shared_work_visits_every_position_once(count: int, size: int, balanced: bool) -> None:
+    seen = np.zeros(size, np.int64)
+    indptr = np.concatenate([[0], np.cumsum(np.arange(size) % 5)]) if balanced else None
+
+    def work(start: int, stop: int) -> None:
+        seen[start:stop] += 1
+
+    with threads(count):
+        spread(work, size, 10**9, indptr)
+    with threads(count), one_torch_thread():
+        assert torch.get_num_threads() == 1
+        spread(work, size, 10**9, indptr)
+    assert (seen == 2).all()

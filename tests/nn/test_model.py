@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import pickle
 from itertools import pairwise
 from typing import Any
 
@@ -10,11 +11,12 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import torch
-from torch_geometric.nn import GATConv
+from torch_geometric.nn import GATConv, GCNConv
 
 from mcn.nn import MCN, MCNConv, ops
 from mcn.nn.features import SparseFeatures
-from tests.nn.graphs import edge_index, grads, random_features, random_stack, threads
+from mcn.nn.model import ReceptiveFields, node_ids
+from tests.nn.graphs import assert_same_bits, edge_index, grads, random_features, random_stack
 
 ROWS = np.array([17, 3, 44, 59])
 
@@ -145,24 +147,27 @@ def test_training_is_a_function_of_the_seed() -> None:
     assert evaluated.rng.state_dict() == {"seed": 3, "step": 0}
 
 
-def test_training_bits_do_not_depend_on_threads() -> None:
+EVERYTHING: dict[str, Any] = {"self_weights": True, "norm": True, "residual": True, "num_layers": 3}
+
+
+@pytest.mark.parametrize("extra", [{}, EVERYTHING])
+def test_training_bits_do_not_depend_on_threads(extra: dict[str, Any]) -> None:
     stack, x = random_stack(n=1200, motifs=2, psi="row-max"), random_features(1200, 300, 0)
     labels = torch.randint(3, (1200,), generator=torch.Generator().manual_seed(0))
-    results = []
-    for count in (1, 2):
-        with threads(count):
-            torch.manual_seed(0)
-            model = MCN(300, 8, 3, motifs=2, seed=1)
-            optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
-            for _ in range(3):
-                optimizer.zero_grad()
-                scores, choices = model(x, stack, return_choices=True)
-                loss = torch.nn.functional.cross_entropy(scores, labels)
-                loss = loss - sum(c.log_motif.mean() for c in choices)
-                loss.backward()
-                optimizer.step()
-            results.append([p.detach() for p in model.parameters()])
-    assert all(torch.equal(a, b) for a, b in zip(*results, strict=True))
+
+    def train() -> list[torch.Tensor]:
+        torch.manual_seed(0)
+        model = MCN(300, 8, 3, motifs=2, seed=1, **extra)
+        optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+        for _ in range(3):
+            optimizer.zero_grad()
+            scores, choices = model(x, stack, return_choices=True)
+            loss = torch.nn.functional.cross_entropy(scores, labels)
+            (loss - sum(c.log_motif.mean() for c in choices)).backward()
+            optimizer.step()
+        return [p.detach() for p in model.parameters()]
+
+    assert_same_bits(train)
 
 
 def test_copies_and_state() -> None:
@@ -186,7 +191,7 @@ def test_bad_inputs() -> None:
         model(x[:59], stack)
     with pytest.raises(ValueError, match=r"one entry per layer \(2\), got \[1\]"):
         model(x, stack, choice=[1])
-    with pytest.raises(ValueError, match="0 … 1, got 7 … 7"):
+    with pytest.raises(ValueError, match=r"choice = 7 is outside 0 … 1"):
         model(x, stack, ROWS, choice=7)
 
 
@@ -226,8 +231,69 @@ def test_bits_on_wide_dense_features_do_not_depend_on_threads() -> None:
     torch.manual_seed(0)
     stack, x = random_stack(n=900), torch.randn(900, 768)
     model = MCN(768, 8, 5, motifs=2, dropout=0.6)
-    results = []
-    for count in (1, 2):
-        with threads(count):
-            results.append(_passes(model, x, stack, np.arange(0, 900, 2)))
-    assert all(torch.equal(a, b) for a, b in zip(*results, strict=True))
+    assert_same_bits(lambda: _passes(model, x, stack, np.arange(0, 900, 2)))
+
+
+def test_receptive_fields_are_remembered() -> None:
+    stack, cache = random_stack(motifs=2), ReceptiveFields()
+    first = cache.blocks(stack, np.array([1, 2]), (None, None))
+    assert cache.blocks(stack, np.array([1, 2]), (None, None)) is first
+    assert cache.blocks(stack, np.array([1, 2]), (0, 0)) is not first
+    assert cache.blocks(random_stack(motifs=2), np.array([1, 2]), (None, None)) is not first
+    for node in range(5):
+        cache.blocks(stack, np.array([node]), (None, None))
+    assert cache.blocks(stack, np.array([1, 2]), (None, None)) is not first
+    assert not copy.deepcopy(cache)._entries
+    assert not pickle.loads(pickle.dumps(cache))._entries
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [[1, 3], np.array([1, 3], np.int32), torch.tensor([1, 3]), np.array([0, 1, 0, 1], bool),
+     torch.tensor([False, True, False, True])],
+)  # fmt: skip
+def test_forms_of_node_ids(rows: Any) -> None:
+    ids = node_ids(rows)
+    assert ids.dtype == np.int64
+    assert ids.tolist() == [1, 3]
+
+
+@pytest.mark.parametrize("rows", [[], [0.5], [[1]], np.zeros(4, bool)])
+def test_what_node_ids_are_refused(rows: Any) -> None:
+    with pytest.raises(ValueError, match="rows: expected"):
+        node_ids(rows)
+
+
+@pytest.mark.parametrize("attention", [True, False])
+def test_self_weights_are_a_linear_map_beside_the_convolution(attention: bool) -> None:
+    torch.manual_seed(0)
+    stack, x = random_stack(motifs=1), torch.randn(24, 6)
+    other = (GATConv(6, 5, heads=2) if attention else GCNConv(6, 10)).eval()
+    layer = MCNConv(
+        6, 5 if attention else 10, heads=2 if attention else 1, self_attention=attention, self_weights=True
+    )
+    plain = MCNConv.from_pyg(other)
+    layer.load_state_dict(plain.state_dict() | {"self_weight": layer.self_weight.detach()})  # type: ignore[union-attr]
+    layer.eval()
+    expected = other(x, edge_index(stack)) + x @ layer.self_weight  # type: ignore[operator]
+    assert torch.allclose(layer(x, stack), expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("options", [{}, {"self_attention": False}, {"motifs": 2}])
+def test_rows_of_a_network_with_everything_equal_those_of_the_whole(options: dict[str, Any]) -> None:
+    torch.manual_seed(1)
+    model = MCN(9, 4, 3, heads=2, **EVERYTHING, **options).eval()
+    stack, x = random_stack(60, motifs=options.get("motifs", 1)), random_features(60, 9, 0)
+    rows = np.array([17, 3, 44, 59])
+    whole = model(x, stack)
+    assert torch.allclose(model(x, stack, rows), whole[torch.from_numpy(rows)], atol=1e-5)
+
+
+def test_residual_and_norm_by_hand() -> None:
+    torch.manual_seed(2)
+    model = MCN(6, 4, 3, num_layers=3, heads=2, norm=True, residual=True).eval()
+    stack, x = random_stack(motifs=1), torch.randn(24, 6)
+    first, second, last = model.convs
+    h = torch.nn.functional.elu(torch.nn.functional.layer_norm(first(x, stack), (8,)))
+    h = h + torch.nn.functional.elu(torch.nn.functional.layer_norm(second(h, stack), (8,)))
+    assert torch.allclose(model(x, stack), last(h, stack), atol=1e-5)

@@ -11,11 +11,11 @@ from torch_geometric.data import Data
 from torch_geometric.loader import NodeLoader
 from torch_geometric.nn import SAGEConv
 
-from mcn.nn import MCNConv, by_node
+from mcn.nn import MCNConv, ops
 from mcn.nn._rng import derive
 from mcn.nn.graph_rows import StackRows
 from mcn.nn.sampling import MotifLoader, MotifSampler, Shuffled
-from tests.nn.graphs import edge_index, random_features, random_stack
+from tests.nn.graphs import dense_features, edge_index, random_features, random_stack
 
 N = 20
 
@@ -76,27 +76,22 @@ def test_a_node_is_computed_alike_in_any_company() -> None:
 
 @pytest.mark.parametrize("sparse", [False, True])
 def test_features_are_dropped_by_node(sparse: bool) -> None:
-    rows = random_features(12, 30, 0)
-    x: Any = rows if sparse else torch.from_numpy(np.ones((12, 30), np.float32))
-    nodes = np.arange(100, 112)
-    dropped = by_node.dropout(x, nodes, 0.5, 3)
-    some = np.array([4, 9])
-    part = by_node.dropout(x.take(some) if sparse else x[some], nodes[some], 0.5, 3)
-    if sparse:
-        both = np.concatenate([dropped.values[rows.indptr[i] : rows.indptr[i + 1]] for i in some])
-        np.testing.assert_array_equal(part.values, both)
-        assert 0.3 < (dropped.values == 0).mean() < 0.7
-    else:
-        assert torch.equal(part, dropped[some])
-        assert set(dropped.unique().tolist()) == {0.0, 2.0}
-        assert 0.4 < float((dropped == 0).float().mean()) < 0.6
+    features, identity = random_features(12, 30, 0), torch.eye(30)
+    x: Any = features if sparse else torch.ones(12, 30)
+    nodes, some = np.arange(100, 112), np.array([4, 9])
+    dropped = ops.transform(x, identity, 0.5, 3, nodes)
+    part = ops.transform(x.take(some) if sparse else x[some], identity, 0.5, 3, nodes[some])
+    assert torch.equal(part, dropped[some])
+    given = dense_features(features) if sparse else x
+    assert torch.equal(dropped, torch.where(dropped == 0, 0.0, 2 * given))
+    assert 0.3 < float((dropped[given != 0] == 0).float().mean()) < 0.7
 
 
 def test_dropout_by_node_is_the_same_off_the_cpu_kernels_and_has_its_gradient() -> None:
     x = torch.randn(6, 7, requires_grad=True)
     nodes = np.array([5, 1, 2**31, 77, 0, 8])
-    fused = by_node.dropout(x, nodes, 0.4, 12345)
-    plain = by_node.dropout(x.detach().to(torch.bfloat16), nodes, 0.4, 12345)
+    fused = ops.dropout(x, 0.4, 12345, nodes)
+    plain = ops.dropout(x.detach().to(torch.bfloat16), 0.4, 12345, nodes)
     assert torch.equal(fused == 0, plain == 0)
     fused.sum().backward()  # type: ignore[no-untyped-call]
     torch.testing.assert_close(x.grad, (fused != 0) / 0.6)

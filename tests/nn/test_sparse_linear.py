@@ -9,8 +9,8 @@ import torch
 from mcn.nn import plain
 from mcn.nn import sparse_linear as sparse
 from mcn.nn._rng import hash32, threshold
-from mcn.nn.sparse_linear import propagate, sparse_linear, symmetric_normalised
-from tests.nn.graphs import dense_rows, grads, random_features, random_rows, threads
+from mcn.nn.sparse_linear import propagate, sparse_linear
+from tests.nn.graphs import assert_same_bits, dense_features, dense_rows, grads, random_features, random_rows
 
 
 @pytest.mark.parametrize("p", [0.0, 0.6])
@@ -30,7 +30,7 @@ def test_equals_the_plain_path(name: str, p: float) -> None:
 def test_without_dropout_it_is_the_dense_product() -> None:
     x = random_features(12, 20, 2)
     w = torch.randn(20, 5, requires_grad=True)
-    dense = x.to_torch(torch.device("cpu")).to_dense()
+    dense = dense_features(x)
     assert torch.allclose(sparse_linear(x, w), dense @ w, atol=1e-5)
     assert torch.allclose(grads(sparse_linear(x, w), w)[0], grads(dense @ w, w)[0], atol=1e-5)
 
@@ -55,39 +55,15 @@ def test_propagate_is_a_matrix_product() -> None:
     assert torch.autograd.gradcheck(lambda z: propagate(z, rows, 0.3, 2), (z,))
 
 
-def test_symmetric_normalisation_by_hand() -> None:
-    rows = random_rows(8, 8, 2, empty=False)
-    dense = dense_rows(rows, 8).astype(np.float64)
-    d = dense.sum(1)
-    assert np.allclose(rows.sums(), d)
-    expected = dense / np.sqrt(np.outer(d, d))
-    assert np.allclose(dense_rows(symmetric_normalised(rows, d), 8), expected, atol=1e-6)
-
-
-def test_an_empty_row_has_no_normalisation() -> None:
-    rows = random_rows(4, 4, 3)
-    with pytest.raises(ValueError, match=r"positive, got 0\.0 at source 1"):
-        symmetric_normalised(rows, rows.sums())
-
-
-def test_a_target_may_have_a_degree_of_its_own() -> None:
-    rows = random_rows(3, 5, 2, empty=False)
-    dense, degrees, own = dense_rows(rows, 5), np.array([1.0, 2, 3, 4, 5]), np.array([10.0, 20, 30])
-    expected = dense / np.sqrt(np.outer(own, degrees))
-    expected[range(3), range(3)] = dense[range(3), range(3)] / own
-    assert np.allclose(dense_rows(symmetric_normalised(rows, degrees, own), 5), expected, atol=1e-6)
-
-
 def test_bits_do_not_depend_on_threads() -> None:
     x, rows = random_features(4000, 300, 5), random_rows(600, 700, 4)
     w, z = torch.randn(300, 32, requires_grad=True), torch.randn(700, 64, requires_grad=True)
-    results = []
-    for count in (1, 2, 3):
-        with threads(count):
-            product, total = sparse_linear(x, w, 0.6, 5), propagate(z, rows, 0.5, 1)
-            results.append([product, *grads(product, w), total, *grads(total, z)])
-    for other in results[1:]:
-        assert all(torch.equal(a, b) for a, b in zip(results[0], other, strict=True))
+
+    def run() -> list[torch.Tensor]:
+        product, total = sparse_linear(x, w, 0.6, 5), propagate(z, rows, 0.5, 1)
+        return [product, *grads(product, w), total, *grads(total, z)]
+
+    assert_same_bits(run)
 
 
 @pytest.mark.parametrize("p", [0.0, 0.6])

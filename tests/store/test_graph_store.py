@@ -18,7 +18,7 @@ from scipy import sparse
 
 import mcn
 from mcn import GraphStore
-from mcn.data.simple import simple_graph
+from mcn.data.csr_graph import simple_graph
 
 EDGES = np.array([[0, 0, 1, 2, 2, 3, 1, 0], [1, 2, 2, 3, 3, 2, 1, 1]])
 
@@ -65,7 +65,7 @@ def test_two_nodes_of_one_id(ids: list, tmp_path: Path) -> None:
 
 
 def test_many_runs_are_merged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mcn.store.sorting.LEAST", 600)  # runs of 300 edges
+    monkeypatch.setattr("mcn.store.write.LEAST_KEYS", 600)  # runs of 300 edges
     edges = np.random.default_rng(0).integers(0, 60, (2, 3000))
     store = GraphStore.write(tmp_path / "graph", np.array_split(edges, 7, axis=1), memory=0)
     graph = simple_graph(edges)
@@ -91,8 +91,6 @@ def test_features_labels_split_and_ids(tmp_path: Path) -> None:
     )
     assert np.array_equal(store.x, x)
     assert list(store.ids) == ["a", "bé", "", "d\0"]
-    assert store.ids[-1] == "d\0"
-    assert store.ids[1:3] == ["bé", ""]
     data = store.to_data()
     assert torch.equal(data.x, torch.from_numpy(x))
     assert data.y.tolist() == [0, 1, -1, 1]
@@ -165,7 +163,7 @@ def test_a_truncated_file_is_noticed(tmp_path: Path) -> None:
     store = small(tmp_path)
     path = store.path / "indices.npy"
     path.write_bytes(path.read_bytes()[:-4])
-    with pytest.raises(ValueError, match=r"indices.npy: 156 bytes, expected 160: the file is truncated"):
+    with pytest.raises(ValueError, match=r"indices.npy: the file is truncated or another one"):
         GraphStore.open(store.path)
     path.unlink()
     with pytest.raises(FileNotFoundError, match="indices"):
@@ -176,7 +174,9 @@ def test_an_altered_header_is_noticed(tmp_path: Path) -> None:
     store = small(tmp_path)
     path = store.path / "indices.npy"
     path.write_bytes(path.read_bytes().replace(b"<i4", b"|O4"))
-    with pytest.raises(ValueError, match=r"indices.npy: its header does not say what the manifest says"):
+    with pytest.raises(
+        ValueError, match=r"indices.npy: the file is truncated or another one.*Python objects"
+    ):
         GraphStore.open(store.path)
 
 
@@ -225,13 +225,13 @@ def test_one_way_edges_are_not_counted(place: int, value: int, tmp_path: Path) -
         ({"version": 9}, "version 9; this mcn reads version 1"),
         ({"num_nodes": 5}, r"indptr is <i8 of shape \[5\]; expected <i8 of shape \[6\]"),
         ({"num_nodes": True}, "num_nodes is True"),
-        ({"num_nodes": 2**31 + 1}, "at most 2"),
+        ({"num_nodes": 2**31 + 1}, "at most 2,147,483,648"),
         ({"num_edges": -1}, "num_edges is -1"),
         ({"classes": [1]}, "classes must be a list of names"),
-        ({"arrays": {"../evil": {}}}, "an array '../evil'"),
-        ({"arrays": {"indptr": {"dtype": "|O8"}}}, "not the description of an array"),
-        ({"arrays": {}}, "indptr, indices belong together"),
-        ({"about": None}, "about and arrays must be named values"),
+        ({"arrays": {"../evil": {"dtype": "<i4", "shape": [8], "sha256": ""}}}, "an array '../evil'"),
+        ({"arrays": {"indptr": {"dtype": "|O8"}}}, "not a manifest"),
+        ({"arrays": {}}, "holds motif counts alone"),
+        ({"about": None}, "about must be named values"),
     ],
 )
 def test_an_altered_manifest_is_noticed(tmp_path: Path, change, said) -> None:

@@ -10,22 +10,17 @@ import pytest
 import torch
 
 import mcn
-from mcn.store import pack, sorting
-from mcn.store.pack import pack_graph
+from mcn.store import pack, pack_graph, write
 
-MEGA = 2**20
+NOTHING = 0  # bytes of memory: the least number of keys is sorted at a time
 
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks of 200 bytes and runs of 60 edges: small files then have many of each."""
-    plain = pack.TextEdges
-    monkeypatch.setattr(pack, "TextEdges", lambda *given, size: plain(*given, size=200))
-    monkeypatch.setattr(sorting, "LEAST", 120)
-    runs = sorting.Runs.__init__
-    monkeypatch.setattr(
-        sorting.Runs, "__init__", lambda self, folder, memory, lengths=None: runs(self, folder, 0, lengths)
-    )
+    monkeypatch.setattr(pack, "BLOCK_BYTES", 200)
+    monkeypatch.setattr(write, "LEAST_KEYS", 120)
+    monkeypatch.setattr(pack, "LEAST_MEMORY", 0)
 
 
 def random_edges(names: list[str], count: int = 400, seed: int = 0) -> list[tuple[str, str]]:
@@ -73,7 +68,7 @@ def test_edges_alone(tmp_path: Path, kind: str, packed: bool) -> None:
     if packed:
         path = tmp_path / "edges.csv.gz"
         path.write_bytes(gzip.compress((tmp_path / "edges.csv").read_bytes()))
-    store = pack_graph(path, out=tmp_path / "graph", memory=MEGA)
+    store = pack_graph(path, out=tmp_path / "graph", memory=NOTHING)
     same(store, mcn.load_graph(path))
     assert not (tmp_path / "graph" / ".packing").exists()
 
@@ -89,7 +84,7 @@ def test_with_a_table(tmp_path: Path, kind: str) -> None:
     ]
     table = tmp_path / "nodes.csv"
     table.write_text("\n".join(["id,label,size,kind", *rows]) + "\n")
-    store = pack_graph(path, table, out=tmp_path / "graph", memory=MEGA, split="50/25/25", seed=3)
+    store = pack_graph(path, table, out=tmp_path / "graph", memory=NOTHING, split="50/25/25", seed=3)
     same(store, mcn.load_graph(path, table, split="50/25/25", seed=3))
     assert store.classes == ["a", "b"]
     clf = mcn.MCNClassifier(max_epochs=2, hidden=4, heads=1)
@@ -114,7 +109,7 @@ def test_other_formats(tmp_path: Path, suffix: str) -> None:
     else:
         nx = pytest.importorskip("networkx")
         nx.write_graphml(nx.Graph(edges.tolist()), path)
-    same(pack_graph(path, out=tmp_path / "graph", memory=MEGA), mcn.load_graph(path))
+    same(pack_graph(path, out=tmp_path / "graph", memory=NOTHING), mcn.load_graph(path))
 
 
 class Stop(KeyboardInterrupt):
@@ -140,7 +135,7 @@ def test_an_interrupted_packing_goes_on(tmp_path: Path, kind: str, table: bool) 
             if share > stop_at:
                 raise Stop
 
-        return pack_graph(path, nodes, out=tmp_path / "graph", memory=MEGA, progress=progress, **given)
+        return pack_graph(path, nodes, out=tmp_path / "graph", memory=NOTHING, progress=progress, **given)
 
     with pytest.raises(Stop):
         run(0.2)
@@ -165,10 +160,10 @@ def test_other_files_are_not_gone_on_with(tmp_path: Path) -> None:
         raise Stop
 
     with pytest.raises(Stop):
-        pack_graph(path, out=tmp_path / "graph", memory=MEGA, progress=stop)
+        pack_graph(path, out=tmp_path / "graph", memory=NOTHING, progress=stop)
     written(path, random_edges(IDS["numbers"], 901))
     with pytest.raises(ValueError, match="was of other files, or they have changed"):
-        pack_graph(path, out=tmp_path / "graph", memory=MEGA, resume=True)
+        pack_graph(path, out=tmp_path / "graph", memory=NOTHING, resume=True)
 
 
 @pytest.mark.parametrize(
@@ -184,7 +179,7 @@ def test_a_bad_line_far_into_the_file_is_named(tmp_path: Path, line: str, said: 
     path = written(tmp_path / "edges.csv", [*random_edges(IDS["numbers"]), ("1", "2")])
     path.write_bytes(path.read_bytes() + line.encode("latin1") + b"\n3,4\n")
     with pytest.raises(ValueError, match=rf"edges.csv, {said}"):
-        pack_graph(path, out=tmp_path / "graph", memory=MEGA)
+        pack_graph(path, out=tmp_path / "graph", memory=NOTHING)
     with pytest.raises(ValueError, match=r"edges.csv, line 402"):
         mcn.load_graph(path)
 
@@ -195,13 +190,13 @@ def test_a_node_that_the_table_lacks_is_named(tmp_path: Path, kind: str) -> None
     table = tmp_path / "nodes.csv"
     table.write_text("\n".join(["id", *IDS[kind][:40]]))
     with pytest.raises(ValueError, match=rf"line 401: node id '{IDS[kind][45]}' is not in the node table"):
-        pack_graph(path, table, out=tmp_path / "graph", memory=MEGA)
+        pack_graph(path, table, out=tmp_path / "graph", memory=NOTHING)
 
 
 def test_refusals(tmp_path: Path) -> None:
     path = written(tmp_path / "edges.csv", random_edges(IDS["numbers"]))
-    with pytest.raises(ValueError, match="memory must be at least"):
-        pack_graph(path, out=tmp_path / "graph", memory=10)
+    with pytest.raises(ValueError, match="memory must be at least 0 bytes, got -10"):
+        pack_graph(path, out=tmp_path / "graph", memory=-10)
     with pytest.raises(ValueError, match="columns were named, but there is no node table"):
         pack_graph(path, out=tmp_path / "graph", label="y")
     with pytest.raises(FileNotFoundError, match="no such file"):

@@ -1,16 +1,23 @@
-"""Runs to look at: a real one with two motifs and two steps, and one whose names are hostile."""
+"""Runs to look at: with two motifs and two steps, with hostile names, with views, and with candidates."""
 
 from __future__ import annotations
 
 import csv
+import json
+import shutil
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
+from mcn.train.explained import Explained, Option
 from torch_geometric.data import Data
 
 from mcn.data import load_dataset, load_graph
+from mcn.matrices import Rows
 from mcn.train import MCNConfig, Run, ViewsConfig, load_run, train_run
+from mcn.train.predictions import Predictions
 
 QUICK = {"hidden": 4, "heads": 3, "max_epochs": 8, "attention": "paper", "policy_lr": 0.2}
 
@@ -76,3 +83,52 @@ def views(tmp_path_factory: pytest.TempPathFactory) -> Trained:
     )
     train_run(folder, data, config, {"dataset": "karate", "graph": None, "nodes": None})
     return Trained(folder, data, load_run(folder))
+
+
+CANDIDATES = ("mlp", "gcn", "triangle")
+BLEND = {"mlp": 0.25, "triangle": 0.75}
+CHOSEN = np.array([1] * 17 + [2] * 10 + [1] * 7)  # 24 of the club's 34 members take gcn, 10 the triangle
+
+
+class CandidateRun(Run):
+    """A run of candidates, each of which hears itself alone and has a class that it prefers."""
+
+    def explain(self, data: Data) -> Explained:
+        """Say what the candidates predict, and which of them each node takes."""
+        size = data.num_nodes
+        alone = Rows(np.arange(size + 1), np.arange(size, dtype=np.int32), np.ones(size, np.float32))
+        preferred = [np.tile(np.float32([p, 1 - p]), (size, 1)) for p in (0.9, 0.7, 0.2)]
+        options = [
+            Option(name, 1, alone, [alone.values] * 2, probabilities)
+            for name, probabilities in zip(CANDIDATES, preferred, strict=True)
+        ]
+        choice = np.broadcast_to(CHOSEN[:, None], (size, 2))
+        own = Predictions(np.stack(preferred)[CHOSEN, np.arange(size)], choice, choice * 0 + 1, CANDIDATES)
+        sure = np.eye(3, dtype=np.float32)[CHOSEN]
+        return Explained("candidates", own, 1, True, [sure] * 2, [None] * 2, iter(options))
+
+
+def candidate_run(karate: Trained, folder: Path, mode: str, **changes: Any) -> CandidateRun:
+    """A copy of a run that says of itself that candidates were tried; two runs each, of three epochs."""
+    shutil.copytree(karate.folder, folder)
+    rows = [
+        {"candidate": name, "runs": 2, "score": 0.9 - behind, "behind": behind, "behind_error": error}
+        for name, behind, error in (("gcn", 0.0, None), ("triangle", 0.1, 0.025), ("mlp", 0.2, None))
+    ]
+    tried = [{"candidate": name, "best_epoch": 2 + run} for run in (0, 1) for name in CANDIDATES]
+    summary = karate.run.summary | {
+        "candidates": [row | {"seconds_per_run": 1.0} for row in rows],
+        "candidate_runs": tried,
+        "choosing": {"mode": mode, "winner": "gcn", "blend": BLEND},
+        **changes,
+    }
+    epochs = [
+        {"candidate": run["candidate"], "run": number // 3, "epoch": 3 * number + epoch + 1}
+        | dict.fromkeys(("train_loss", "val_loss", "train_accuracy", "val_accuracy"), number + epoch / 10)
+        for number, run in enumerate(tried)
+        for epoch in range(3)
+    ]
+    (folder / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in epochs))
+    (folder / "summary.json").write_text(json.dumps(summary))
+    loaded = load_run(folder)
+    return CandidateRun(**{field.name: getattr(loaded, field.name) for field in fields(Run)})

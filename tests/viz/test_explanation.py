@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,13 +8,11 @@ import pytest
 import torch
 
 from mcn.data import load_dataset, strong_ties
-from mcn.nn import MotifViews, plain
+from mcn.nn import plain
 from mcn.nn.attend import Attention
 from mcn.train.features import features
-from mcn.train.mcn import work
-from mcn.train.views.work import predict
 from mcn.viz import Explanation, explain
-from tests.viz.conftest import Trained, train
+from tests.viz.conftest import BLEND, CHOSEN, Trained, candidate_run, train
 
 
 @pytest.fixture(scope="module")
@@ -24,38 +21,31 @@ def found(karate: Trained) -> Explanation:
 
 
 def inputs(trained: Trained) -> tuple[Any, Any]:
-    own = work.inputs(trained.data, trained.run.config, memory=trained.run.memory)
-    return own.x, own.stack
+    prepared = trained.run.inputs(trained.data)
+    return prepared.x, prepared.stack
 
 
 def test_it_says_what_the_run_predicts(karate: Trained, found: Explanation) -> None:
     own = karate.run.predict(karate.data)
-    np.testing.assert_array_equal(found.probabilities, own.probabilities)
+    for name in ("probabilities", "motif", "step"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(own, name))
     np.testing.assert_array_equal(found.predicted, own.labels)
-    np.testing.assert_array_equal(found.motif, own.motif)
-    np.testing.assert_array_equal(found.step, own.step)
     np.testing.assert_array_equal(found.truth, karate.data.y.numpy())
     assert found.classes == ["Mr. Hi", "Officer"]
     assert found.edges.shape == (78, 2)
     for number, part in enumerate(("train", "val", "test"), 1):
         np.testing.assert_array_equal(found.split == number, karate.data[f"{part}_mask"].numpy())
-    assert [(o.motif, o.step) for o in found.options] == [
-        ("edge", 1),
-        ("edge", 2),
-        ("triangle", 1),
-        ("triangle", 2),
-    ]
+    expected = [(motif, step) for motif in ("edge", "triangle") for step in (1, 2)]
+    assert [(option.motif, option.step) for option in found.options] == expected
 
 
 def test_the_selectors(found: Explanation) -> None:
-    for layer in range(2):
-        f, g = found.motif_probs[layer], found.step_probs[layer]
-        assert f is not None
-        assert g is not None
-        np.testing.assert_allclose(f.sum(1), 1, atol=1e-6)
-        np.testing.assert_allclose(g.sum(1), 1, atol=1e-6)
-        np.testing.assert_array_equal(f.argmax(1), found.motif[:, layer])
-        np.testing.assert_array_equal(g.argmax(1) + 1, found.step[:, layer])
+    for probabilities, chosen in ((found.motif_probs, found.motif), (found.step_probs, found.step - 1)):
+        for layer in range(2):
+            selector = probabilities[layer]
+            assert selector is not None
+            np.testing.assert_allclose(selector.sum(1), 1, atol=1e-6)
+            np.testing.assert_array_equal(selector.argmax(1), chosen[:, layer])
 
 
 def test_the_neighbourhoods_are_the_stacks_rows(karate: Trained, found: Explanation) -> None:
@@ -123,7 +113,7 @@ def test_one_node_choosing_otherwise(tmp_path: Path, settings: dict[str, Any]) -
     found = explain(trained.run, trained.data)
     x, stack = inputs(trained)
     layers = found.motif.shape[1]
-    chosen = (found.motif * found.steps + found.step - 1)[:, -1]
+    chosen = found.chosen[:, -1]
     np.testing.assert_allclose(
         found.alternatives[chosen, np.arange(34)], found.probabilities, atol=1e-5, rtol=1e-4
     )
@@ -156,6 +146,42 @@ def test_only_the_heaviest_are_kept(karate: Trained, found: Explanation) -> None
             np.testing.assert_array_equal(some.indices[some.row(node)], all_of.indices[all_of.row(node)][:3])
     with pytest.raises(ValueError, match="keep must be at least 1, got 0"):
         explain(karate.run, karate.data, keep=0)
+
+
+def test_what_predicts(karate: Trained, views: Trained, found: Explanation) -> None:
+    assert (found.kind, found.predictor.mode, found.predictor.shares) == ("choices", "network", {"MCN": 1.0})
+    assert found.predictor.sentence == "MCN predicts all nodes."
+    assert explain(views.run, views.data).predictor.shares == {"MotifViews": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("mode", "shares", "sentence"),
+    [
+        ("graph", {"gcn": 1.0}, "gcn predicts all nodes."),
+        ("blend", BLEND, "A blend of candidates predicts: 75 % triangle, 25 % mlp."),
+        (
+            "nodes",
+            {"gcn": 24 / 34, "triangle": 10 / 34},
+            "Every node has a candidate that predicts it: gcn for 71 %, triangle for 29 % of the nodes.",
+        ),
+    ],
+)
+def test_which_candidates_predict(
+    karate: Trained, tmp_path: Path, mode: str, shares: dict[str, float], sentence: str
+) -> None:
+    found = explain(candidate_run(karate, tmp_path / "run", mode), karate.data)
+    assert (found.predictor.mode, found.predictor.shares) == (mode, shares)
+    assert list(found.predictor.shares.values()) == sorted(shares.values(), reverse=True)
+    assert found.predictor.sentence == sentence
+    # A node has at most one candidate, however many layers that has.
+    assert found.chosen.tolist() == (CHOSEN[:, None].tolist() if mode == "nodes" else [[]] * 34)
+    assert len(found.motif_probs) == len(found.step_probs) == int(mode == "nodes")
+    assert "MCN" not in found.predictor.sentence
+
+
+def test_the_best_candidate_where_nothing_was_chosen(karate: Trained, tmp_path: Path) -> None:
+    found = explain(candidate_run(karate, tmp_path / "run", "graph", choosing=None), karate.data)
+    assert found.predictor.shares == {"gcn": 1.0}
 
 
 def test_another_graphs_features(karate: Trained) -> None:
@@ -205,20 +231,14 @@ def test_a_network_of_motif_views(views: Trained) -> None:
     np.testing.assert_allclose(found.probabilities, both, atol=1e-5)
 
 
-def test_a_single_view_is_the_whole_prediction_of_a_smooth_network(views: Trained) -> None:
-    model = views.run.model
-    assert isinstance(model, MotifViews)
+def test_a_single_view_of_a_smooth_network(views: Trained) -> None:
+    """It averages, over the neighbours in the view, what a rough network would predict of them."""
+    model: Any = views.run.model
+    rough = explain(views.run, views.data).alternatives[1]
+    shares = views.run.inputs(views.data).rows.matrix(1).toarray()
+    shares /= shares.sum(1, keepdims=True)
     model.smooth = True
     try:
-        own = views.run.inputs(views.data)
-        alone = explain(views.run, views.data).alternatives[1]
-        np.testing.assert_array_equal(
-            alone, predict(model, replace(own, rows=own.rows.only(1))).probabilities
-        )
-        shares = own.rows.matrix(1).toarray()
-        shares /= shares.sum(1, keepdims=True)
-        model.smooth = False
-        rough = explain(views.run, views.data).alternatives[1]
-        np.testing.assert_allclose(alone, shares @ rough, atol=1e-5)
+        np.testing.assert_allclose(explain(views.run, views.data).alternatives[1], shares @ rough, atol=1e-5)
     finally:
         model.smooth = False

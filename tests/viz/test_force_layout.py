@@ -7,7 +7,7 @@ import pytest
 
 from mcn.data import load_dataset, simple_graph
 from mcn.viz import layout
-from mcn.viz._forces import relax
+from mcn.viz.force_layout import relax
 
 
 def pairs(name: str) -> tuple[np.ndarray, int]:

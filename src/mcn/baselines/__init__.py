@@ -1,14 +1,17 @@
-"""Methods behind one interface: the recipes, their special cases, those of the paper's table 2, and more."""
+"""Methods behind one interface: recipes, their special cases, and the other methods of the paper's table 2.
+
+`register` adds a method of one's own; the layers and `train_scores` are what the networks here are made of.
+"""
 
 from __future__ import annotations
 
 import importlib
 
-from mcn.baselines.registry import METHODS, Method, find_method, register
-from mcn.baselines.task import Task, task_from_data
+from mcn.baselines.inputs import GraphInputs, adjacency, graph_problem, symmetric, val_accuracy
+from mcn.baselines.networks import FixedProduct, InputLinear, Network, train_scores
+from mcn.baselines.registry import METHODS, Method, check_methods, find_method, register
 
 for _name in (
-    "special",
     "majority",
     "deepwalk",
     "lp",
@@ -18,15 +21,22 @@ for _name in (
     "planetoid",
     "chebyshev",
     "monet",
-    "gcn_ensemble",
-    "grand",
-    "twins",
-    "graphsage",
-    "gpr_gnn",
-    "acm_gcn",
-    "linkx",
-    "link",
 ):  # importing a method's file registers it
     importlib.import_module(f"mcn.baselines.{_name}")
 
-__all__ = ["METHODS", "Method", "Task", "find_method", "register", "task_from_data"]
+__all__ = [
+    "METHODS",
+    "FixedProduct",
+    "GraphInputs",
+    "InputLinear",
+    "Method",
+    "Network",
+    "adjacency",
+    "check_methods",
+    "find_method",
+    "graph_problem",
+    "register",
+    "symmetric",
+    "train_scores",
+    "val_accuracy",
+]

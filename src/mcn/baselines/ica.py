@@ -9,27 +9,29 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from mcn._jit import kernel
-from mcn.baselines._arrays import adjacency, one_hot, unit_features
-from mcn.baselines._logistic import STRENGTHS, best_scores, logistic
+from mcn.baselines.inputs import adjacency, best_scores, one_hot, unit_features
+from mcn.baselines.logistic import STRENGTHS, logistic
 from mcn.baselines.registry import register
-from mcn.baselines.task import Task
+from mcn.train import Problem
 
 ITERATIONS = 10
 SCALES = (1.0, 3.0, 10.0)
 """Lengths of the feature vectors that are tried: how much they weigh beside the counts."""
 
 
-@register("ica", needs=("sklearn",), probabilities=False)
-def ica(task: Task, seed: int) -> NDArray[np.float32]:
+@register("ica", probabilities=False)
+def ica(problem: Problem, seed: int) -> NDArray[np.float32]:
     """Logistic regression on features and counts of the neighbours' classes, applied again and again.
 
     A first classifier, on features alone, guesses the classes of all unlabelled nodes; a second one is
     fitted to features and counts, and relabels the unlabelled nodes one by one, in an order drawn anew for
     each of 10 iterations. Regularisation chosen on validation.
     """
-    x, a = unit_features(task), adjacency(task)
-    candidates = (_classify(task, scale * x, a, seed, strength) for scale in SCALES for strength in STRENGTHS)
-    return best_scores(candidates, task)
+    x, a = unit_features(problem), adjacency(problem)
+    candidates = (
+        _classify(problem, scale * x, a, seed, strength) for scale in SCALES for strength in STRENGTHS
+    )
+    return best_scores(candidates, problem)
 
 
 def neighbour_counts(a: Any, labels: NDArray[np.int64], num_classes: int) -> NDArray[np.float64]:
@@ -38,16 +40,16 @@ def neighbour_counts(a: Any, labels: NDArray[np.int64], num_classes: int) -> NDA
     return counts
 
 
-def _classify(task: Task, x: Any, a: Any, seed: int, strength: float) -> NDArray[np.float64]:
+def _classify(problem: Problem, x: Any, a: Any, seed: int, strength: float) -> NDArray[np.float64]:
     rng = np.random.default_rng(seed)
-    weights, intercepts = logistic(x, task, strength)
+    weights, intercepts = logistic(x, problem, strength)
     labels = np.asarray((x @ weights + intercepts).argmax(1), np.int64)
-    labels[task.train] = task.train_labels
-    counts = neighbour_counts(a, labels, task.num_classes)
+    labels[problem.train] = problem.train_labels.numpy()
+    counts = neighbour_counts(a, labels, problem.num_classes)
     both = sp.csr_array(sp.hstack([x, sp.csr_array(counts)]))
-    weights, intercepts = logistic(both, task, strength)
+    weights, intercepts = logistic(both, problem, strength)
     own, relational = x @ weights[: x.shape[1]] + intercepts, weights[x.shape[1] :]
-    unlabelled = np.setdiff1d(np.arange(task.num_nodes), task.train)
+    unlabelled = np.setdiff1d(np.arange(problem.inputs.num_nodes), problem.train)
     for _ in range(ITERATIONS):
         relabel(rng.permutation(unlabelled), a.indptr, a.indices, own, relational, labels, counts)
     return np.asarray(own + counts @ relational)

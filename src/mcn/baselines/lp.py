@@ -6,32 +6,31 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from mcn.baselines._arrays import one_hot
-from mcn.baselines._logistic import best_scores
+from mcn.baselines.inputs import best_scores, one_hot
 from mcn.baselines.majority import class_shares
 from mcn.baselines.registry import register
-from mcn.baselines.task import Task
+from mcn.train import Problem
 
 ALPHAS = (0.5, 0.7, 0.9, 0.99)
 STEPS = (3, 10, 50)
 
 
 @register("lp", probabilities=False)
-def lp(task: Task, seed: int) -> NDArray[np.float32]:
+def lp(problem: Problem, seed: int) -> NDArray[np.float32]:
     """Labels of the training nodes spread over the graph; weight and steps chosen on validation."""
-    return best_scores((propagated(task, steps, alpha) for steps in STEPS for alpha in ALPHAS), task)
+    return best_scores((propagated(problem, steps, alpha) for steps in STEPS for alpha in ALPHAS), problem)
 
 
-def propagated(task: Task, steps: int, alpha: float) -> NDArray[np.float64]:
+def propagated(problem: Problem, steps: int, alpha: float) -> NDArray[np.float64]:
     """``F ← α D^-1/2 A D^-1/2 F + (1 - α) Y``, `steps` times, from Y, the training labels.
 
     A node that no label reaches gets the shares of the classes, as small as to decide nothing else.
     """
     from torch_geometric.nn import LabelPropagation
 
-    known = np.full(task.num_nodes, -1)
-    known[task.train] = task.train_labels
-    y = torch.from_numpy(one_hot(known, task.num_classes))
-    spread = LabelPropagation(steps, alpha)(y, torch.from_numpy(task.edge_index))
+    known = np.full(problem.inputs.num_nodes, -1)
+    known[problem.train] = problem.train_labels.numpy()
+    y = torch.from_numpy(one_hot(known, problem.num_classes))
+    spread = LabelPropagation(steps, alpha)(y, torch.from_numpy(problem.inputs.edge_index))
     scores: NDArray[np.float64] = spread.numpy()
-    return np.where(scores.sum(1, keepdims=True) > 0, scores, 1e-12 * class_shares(task))
+    return np.where(scores.sum(1, keepdims=True) > 0, scores, 1e-12 * class_shares(problem))

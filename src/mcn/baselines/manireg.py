@@ -9,27 +9,26 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, cg
 
-from mcn.baselines._arrays import adjacency, one_hot, symmetric, unit_features
-from mcn.baselines._logistic import best_scores
+from mcn.baselines.inputs import adjacency, best_scores, one_hot, symmetric, unit_features
 from mcn.baselines.registry import register
-from mcn.baselines.task import Task
+from mcn.train import Problem
 
 RIDGES = (0.01, 0.1, 1.0)
 SMOOTHS = (0.001, 0.01, 0.1, 1.0)
 
 
 @register("manireg", probabilities=False)
-def manireg(task: Task, seed: int) -> NDArray[np.float32]:
+def manireg(problem: Problem, seed: int) -> NDArray[np.float32]:
     """Linear least squares on the features, smooth along the edges; both weights chosen on validation."""
-    x = unit_features(task)
-    laplacian = sp.eye_array(task.num_nodes, format="csr") - symmetric(adjacency(task))
-    targets = one_hot(task.train_labels, task.num_classes) - 1 / task.num_classes
+    x = unit_features(problem)
+    laplacian = sp.eye_array(problem.inputs.num_nodes, format="csr") - symmetric(adjacency(problem))
+    targets = one_hot(problem.train_labels.numpy(), problem.num_classes) - 1 / problem.num_classes
     candidates = (
-        x @ laplacian_least_squares(x, laplacian, task.train, targets, ridge, smooth)
+        x @ laplacian_least_squares(x, laplacian, problem.train, targets, ridge, smooth)
         for ridge in RIDGES
         for smooth in SMOOTHS
     )
-    return best_scores(candidates, task)
+    return best_scores(candidates, problem)
 
 
 def laplacian_least_squares(

@@ -11,20 +11,20 @@ import torch
 from numpy.typing import NDArray
 
 from mcn._jit import kernel
-from mcn.baselines._fit import DROPOUT, HIDDEN, fit_scores, gcn_optimizer, seeded
-from mcn.baselines._layers import InputLinear, dropout
+from mcn.baselines.networks import DROPOUT, HIDDEN, InputLinear, Network, dropout, train_scores
 from mcn.baselines.registry import register
-from mcn.baselines.task import Task
-from mcn.nn._work import run
+from mcn.nn._parallel import run
+from mcn.train import Problem
 
 KERNELS = 3
 
 
-def pseudo_coordinates(task: Task) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+def pseudo_coordinates(problem: Problem) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     """Edges with self-loops [2, E], and for each ``(deg_i^-1/2, deg_j^-1/2)``, self-loops counted."""
-    loops = np.tile(np.arange(task.num_nodes), (2, 1))
-    edges = np.concatenate([task.edge_index, loops], axis=1)
-    root = 1 / np.sqrt(np.bincount(edges[0], minlength=task.num_nodes))
+    nodes = problem.inputs.num_nodes
+    loops = np.tile(np.arange(nodes), (2, 1))
+    edges = np.concatenate([problem.inputs.edge_index, loops], axis=1)
+    root = 1 / np.sqrt(np.bincount(edges[0], minlength=nodes))
     return edges, root[edges].T.astype(np.float32)
 
 
@@ -35,10 +35,10 @@ class Neighbourhoods:
     computed for these only.
     """
 
-    def __init__(self, task: Task) -> None:
-        edges, coordinates = pseudo_coordinates(task)
+    def __init__(self, problem: Problem) -> None:
+        edges, coordinates = pseudo_coordinates(problem)
         self.pairs, kind = np.unique(coordinates, axis=0, return_inverse=True)
-        size = (task.num_nodes, task.num_nodes)
+        size = (problem.inputs.num_nodes, problem.inputs.num_nodes)
         # Row i hears of column j. Kinds are counted from 1: a stored 0 could be lost.
         self._kinds = sp.csr_array((kind.reshape(-1) + 1, (edges[1], edges[0])), shape=size)
 
@@ -122,15 +122,17 @@ class Gaussians(torch.nn.Module):
         return mixed + self.bias
 
 
-class _Network(torch.nn.Module):
-    def __init__(self, task: Task) -> None:
+class MonetNetwork(Network):
+    """Two layers of `Gaussians`."""
+
+    def __init__(self, problem: Problem) -> None:
         super().__init__()
-        self._graph = Neighbourhoods(task)
-        self.first = InputLinear(task.x, HIDDEN * KERNELS, DROPOUT)
+        self._graph = Neighbourhoods(problem)
+        self.first = InputLinear(problem.inputs.x, HIDDEN * KERNELS, DROPOUT)
         self.mix = Gaussians(self._graph.pairs, HIDDEN)
-        self.second = torch.nn.Parameter(torch.empty(HIDDEN, task.num_classes * KERNELS))
+        self.second = torch.nn.Parameter(torch.empty(HIDDEN, problem.num_classes * KERNELS))
         torch.nn.init.xavier_uniform_(self.second)
-        self.last = Gaussians(self._graph.pairs, task.num_classes)
+        self.last = Gaussians(self._graph.pairs, problem.num_classes)
 
     def at(self, nodes: NDArray[np.int64] | None) -> Callable[[], torch.Tensor]:
         """Return a function that gives the logits of these nodes."""
@@ -147,8 +149,6 @@ class _Network(torch.nn.Module):
 
 
 @register("monet")
-def monet(task: Task, seed: int) -> NDArray[np.float32]:
+def monet(problem: Problem, seed: int) -> NDArray[np.float32]:
     """Two layers of 3 Gaussians over the degrees of both ends; width 16."""
-    with seeded(seed):
-        network = _Network(task)
-        return fit_scores(network, task, gcn_optimizer(network, network.first))
+    return train_scores(lambda: MonetNetwork(problem), problem, seed)

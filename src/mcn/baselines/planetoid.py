@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from mcn.baselines._fit import fit_scores, seeded
-from mcn.baselines._layers import InputLinear, dropout
-from mcn.baselines._logistic import best_scores
-from mcn.baselines._pair_losses import context_loss
-from mcn.baselines._skipgram import skip_gram
-from mcn.baselines._walks import Neighbours
+from mcn._jit import kernel
+from mcn.baselines.deepwalk import add, dot, skip_gram, step
+from mcn.baselines.inputs import adjacency, best_scores
+from mcn.baselines.networks import InputLinear, Network, dropout, train_scores
 from mcn.baselines.registry import register
-from mcn.baselines.task import Task
+from mcn.train import Problem
 
 DIMENSIONS, WINDOW, NEGATIVES = 50, 3, 5
 LR, DECAY, DROPOUT = 0.01, 5e-4, 0.5
@@ -27,6 +27,48 @@ STEPS_BEFORE = 100
 """Steps in which -I learns to predict contexts before it sees a label; -T starts from skip-gram vectors."""
 
 Vectors = tuple[NDArray[np.float32], NDArray[np.float32]]
+
+
+@register("planetoid-t")
+def planetoid_t(problem: Problem, seed: int) -> NDArray[np.float32]:
+    """Planetoid-T: every node has an embedding of its own."""
+    return _planetoid(problem, seed, _vectors(problem, seed), inductive=False)
+
+
+@register("planetoid-i")
+def planetoid_i(problem: Problem, seed: int) -> NDArray[np.float32]:
+    """Planetoid-I: the embedding is computed from the features."""
+    return _planetoid(problem, seed, _vectors(problem, seed), inductive=True)
+
+
+@register("planetoid")
+def planetoid(problem: Problem, seed: int) -> NDArray[np.float32]:
+    """Planetoid-T or -I, whichever is better on validation."""
+    vectors = _vectors(problem, seed)
+    variants = [_planetoid(problem, seed, vectors, inductive) for inductive in (False, True)]
+    return best_scores(variants, problem)
+
+
+def _vectors(problem: Problem, seed: int) -> Vectors:
+    return skip_gram(problem, seed, DIMENSIONS, WINDOW)
+
+
+def _planetoid(problem: Problem, seed: int, vectors: Vectors, inductive: bool) -> NDArray[np.float32]:
+    def make() -> PlanetoidNetwork:
+        network = PlanetoidNetwork(problem, vectors, inductive, np.random.default_rng(seed))
+        if inductive:
+            network.learn_contexts()
+        return network
+
+    def optimizer(network: PlanetoidNetwork) -> torch.optim.Optimizer:
+        rest = [*network.features.parameters(), *network.classify.parameters()]
+        groups = [
+            {"params": network.shared(), "lr": LR if inductive else LR_OF_VECTORS},
+            {"params": rest, "weight_decay": DECAY},
+        ]
+        return torch.optim.Adam(groups, lr=LR, fused=True)
+
+    return train_scores(make, problem, seed, optimizer=optimizer)
 
 
 class _Table(torch.nn.Module):
@@ -60,15 +102,21 @@ class _FromFeatures(InputLinear):
         return self.at(different)(), place
 
 
-class _Network(torch.nn.Module):
+class PlanetoidNetwork(Network):
     """Classes from the features and from an embedding, which predicts the contexts of a node as well."""
 
-    def __init__(self, task: Task, vectors: Vectors, inductive: bool) -> None:
+    def __init__(self, problem: Problem, vectors: Vectors, inductive: bool, rng: np.random.Generator) -> None:
         super().__init__()
-        self.features = InputLinear(task.x, DIMENSIONS, DROPOUT)
-        self.embedding = _FromFeatures(task.x, DIMENSIONS) if inductive else _Table(vectors[0])
+        self._problem, self._graph, self._rng = problem, adjacency(problem), rng
+        x = problem.inputs.x
+        self.features = InputLinear(x, DIMENSIONS, DROPOUT)
+        self.embedding = _FromFeatures(x, DIMENSIONS) if inductive else _Table(vectors[0])
         self.contexts = _Table(vectors[1])
-        self.classify = torch.nn.Linear(2 * DIMENSIONS, task.num_classes)
+        self.classify = torch.nn.Linear(2 * DIMENSIONS, problem.num_classes)
+
+    def shared(self) -> list[torch.nn.Parameter]:
+        """The parameters that predict contexts."""
+        return [*self.embedding.parameters(), *self.contexts.parameters()]
 
     def at(self, nodes: NDArray[np.int64] | None) -> Callable[[], torch.Tensor]:
         """Return a function that gives the logits of these nodes."""
@@ -81,9 +129,29 @@ class _Network(torch.nn.Module):
 
         return logits
 
+    def loss(self, logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+        """Add the loss of predicting contexts, drawn anew in every step."""
+        return super().loss(logits, labels) + self.loss_of_contexts()
 
-def contexts(
-    task: Task, graph: Neighbours, rng: np.random.Generator
+    def loss_of_contexts(self) -> torch.Tensor:
+        """Skip-gram's loss on contexts that are drawn now."""
+        node, near = draw_contexts(self._problem, self._graph, self._rng)
+        far = torch.randint(self._problem.inputs.num_nodes, (len(node), NEGATIVES))
+        embedded, place = self.embedding.indexed(node)
+        pairs = torch.from_numpy(place), torch.from_numpy(near)
+        return context_loss(embedded, self.contexts.weight, *pairs, far)
+
+    def learn_contexts(self) -> None:
+        """Learn to predict contexts, before any label is seen."""
+        before = torch.optim.Adam(self.shared(), lr=LR, fused=True)
+        for _ in range(STEPS_BEFORE):
+            before.zero_grad(set_to_none=True)
+            self.loss_of_contexts().backward()  # type: ignore[no-untyped-call]
+            before.step()
+
+
+def draw_contexts(
+    problem: Problem, graph: Any, rng: np.random.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Pairs (node, context): from every node a random walk of 1, 2 or 3 steps, and for every training
     node one of its class. Of a graph with more than `MOST_WALKS` nodes, so many are drawn in each step."""
@@ -91,61 +159,65 @@ def contexts(
     if len(node) > MOST_WALKS:
         node = np.sort(rng.choice(node, MOST_WALKS, replace=False))
     length, at = rng.integers(1, WINDOW + 1, len(node)), node
-    for step in range(WINDOW):
-        at = np.where(step < length, graph.step(at, rng), at)
-    one, other = (_by_class(task, nodes) for nodes in (task.train, rng.permutation(task.train)))
+    for number in range(WINDOW):
+        at = np.where(number < length, step(graph, at, rng), at)
+    one, other = (_by_class(problem, nodes) for nodes in (problem.train, rng.permutation(problem.train)))
     return np.append(node, one), np.append(at, other)
 
 
-def _by_class(task: Task, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
-    return nodes[np.argsort(task.labels.numpy()[nodes], kind="stable")]
+def _by_class(problem: Problem, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
+    return nodes[np.argsort(problem.labels.numpy()[nodes], kind="stable")]
 
 
-def _planetoid(task: Task, seed: int, vectors: Vectors, inductive: bool) -> NDArray[np.float32]:
-    rng, graph = np.random.default_rng(seed), Neighbours.of(task)
-    with seeded(seed):
-        network = _Network(task, vectors, inductive)
+def context_loss(
+    embedded: torch.Tensor, context: torch.Tensor, node: torch.Tensor, near: torch.Tensor, far: torch.Tensor
+) -> torch.Tensor:
+    """Skip-gram with negative sampling: ``-log σ(e·c)`` for near contexts, ``-log σ(-e·c)`` for far ones.
 
-        def penalty() -> torch.Tensor:
-            node, near = contexts(task, graph, rng)
-            far = torch.randint(task.num_nodes, (len(node), NEGATIVES))
-            embedded, place = network.embedding.indexed(node)
-            pairs = torch.from_numpy(place), torch.from_numpy(near)
-            return context_loss(embedded, network.contexts.weight, *pairs, far)
-
-        shared = [*network.embedding.parameters(), *network.contexts.parameters()]
-        before = torch.optim.Adam(shared, lr=LR, fused=True)
-        for _ in range(STEPS_BEFORE if inductive else 0):
-            before.zero_grad(set_to_none=True)
-            penalty().backward()  # type: ignore[no-untyped-call]
-            before.step()
-        rest = [*network.features.parameters(), *network.classify.parameters()]
-        groups = [
-            {"params": shared, "lr": LR if inductive else LR_OF_VECTORS},
-            {"params": rest, "weight_decay": DECAY},
-        ]
-        optimizer = torch.optim.Adam(groups, lr=LR, fused=True)
-        return fit_scores(network, task, optimizer, penalty=penalty)
+    Args:
+        embedded, context: float32 [M, D] and [N, D].
+        node: int64 [P], rows of `embedded`.
+        near, far: int64 [P] and [P, S], rows of `context`.
+    """
+    out: torch.Tensor = _ContextLoss.apply(embedded, context, node, near, far)  # type: ignore[no-untyped-call]
+    return out
 
 
-def _vectors(task: Task, seed: int) -> Vectors:
-    return skip_gram(task, seed, DIMENSIONS, WINDOW)
+class _ContextLoss(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any,
+        embedded: torch.Tensor,
+        context: torch.Tensor,
+        node: torch.Tensor,
+        near: torch.Tensor,
+        far: torch.Tensor,
+    ) -> torch.Tensor:
+        e, c = (t.detach().contiguous().numpy() for t in (embedded, context))
+        gradients = np.zeros_like(e), np.zeros_like(c)
+        value = _contexts(e, c, node.numpy(), near.numpy(), far.numpy(), *gradients)
+        ctx.gradients = [torch.from_numpy(gradient) for gradient in gradients]
+        return embedded.new_tensor(value)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        return ctx.gradients[0] * grads[0], ctx.gradients[1] * grads[0], None, None, None
 
 
-@register("planetoid-t")
-def planetoid_t(task: Task, seed: int) -> NDArray[np.float32]:
-    """Planetoid-T: every node has an embedding of its own."""
-    return _planetoid(task, seed, _vectors(task, seed), inductive=False)
-
-
-@register("planetoid-i")
-def planetoid_i(task: Task, seed: int) -> NDArray[np.float32]:
-    """Planetoid-I: the embedding is computed from the features."""
-    return _planetoid(task, seed, _vectors(task, seed), inductive=True)
-
-
-@register("planetoid")
-def planetoid(task: Task, seed: int) -> NDArray[np.float32]:
-    """Planetoid-T or -I, whichever is better on validation."""
-    vectors = _vectors(task, seed)
-    return best_scores([_planetoid(task, seed, vectors, inductive) for inductive in (False, True)], task)
+@kernel
+def _contexts(e: Any, c: Any, node: Any, near: Any, far: Any, grad_e: Any, grad_c: Any) -> float:
+    """Mean over the pairs of ``-log σ(e·c) - Σ log σ(-e·c')``; gradients are added up in the same pass."""
+    total, share = 0.0, np.float32(1.0 / node.shape[0])
+    for p in range(node.shape[0]):
+        i = node[p]
+        for s in range(far.shape[1] + 1):
+            j = near[p] if s == 0 else far[p, s - 1]
+            product = dot(e, i, c, j)
+            z = product if s == 0 else -product
+            small = math.exp(-abs(z))
+            total += float((max(-z, np.float32(0.0)) + math.log1p(small)) * share)
+            wrong = np.float32((small if z > 0 else 1.0) / (1.0 + small)) * share
+            slope = -wrong if s == 0 else wrong
+            add(grad_e, i, c, j, slope)
+            add(grad_c, j, e, i, slope)
+    return total

@@ -14,17 +14,13 @@ from numpy.typing import NDArray
 from torch_geometric.data import Data
 
 from mcn._names import one_of
-from mcn.baselines.task import Scorer, Task, published, task_from_data
-from mcn.data.weights import given_weights
+from mcn.baselines.inputs import Scorer, graph_problem, val_accuracy
+from mcn.data import given_weights
 from mcn.motifs import MotifCounts
-from mcn.train.loop import fit
+from mcn.train import RECIPES, Problem, prepare, train
+from mcn.train.mcn.config import CHANGES, PAPER_CHANGES, TITLES
 from mcn.train.presets import dataset_config
-from mcn.train.problem import Problem, prepare
-from mcn.train.recipes import RECIPES, work_of
 from mcn.train.settings import Settings
-
-_PACKAGES = {"sklearn": "scikit-learn"}  # by the name they are imported by, where that is another one
-
 
 ABILITIES = ("probabilities", "new nodes", "explain")
 """What a method may do: give probabilities, predict nodes of another graph, say what that rests on."""
@@ -34,8 +30,7 @@ class Outcome(NamedTuple):
     """What a run of a method gives.
 
     scores: a number per node and class, [N, C]. val_accuracy: a fraction. val_loss, epochs: None where a
-    method has none. seconds: the time it took. choosing: what a recipe found that choosing per node is worth
-    (`choosing` of a run's summary), where it looked.
+    method has none. seconds: the time it took.
     """
 
     scores: NDArray[np.floating[Any]]
@@ -43,7 +38,6 @@ class Outcome(NamedTuple):
     val_loss: float | None
     epochs: int | None
     seconds: float
-    choosing: Mapping[str, Any] | None = None
 
     @property
     def labels(self) -> NDArray[np.int64]:
@@ -73,25 +67,16 @@ class Method(ABC):
         """What it can do beyond classifying the nodes it is given: some of `ABILITIES`."""
         return ABILITIES
 
-    @property
-    def ledger_name(self) -> str:
-        """What the keys of a ledger call it."""
-        return self.name
-
-    def published(self, dataset: str | None) -> Mapping[str, Any]:
-        """Return what is set for a data set by name and cannot be changed; it decides a run as well."""
-        return {}
-
     @abstractmethod
     def configure(
-        self, dataset: str | None, settings: Mapping[str, Any], last: Mapping[str, Any]
+        self, dataset: str | None, settings: Mapping[str, Any], overrides: Mapping[str, Any]
     ) -> Settings | None:
         """Return the complete configuration; None for a method without settings.
 
         Args:
             dataset: a data set by name, whose preset the configuration starts from.
             settings: changes to the preset; the method's own changes come after them.
-            last: changes that have the last word.
+            overrides: changes that have the last word.
 
         Raises:
             ValueError: a setting is not known, or a value is not allowed.
@@ -100,11 +85,11 @@ class Method(ABC):
     @abstractmethod
     def prepare(
         self, data: Data, dataset: str | None, config: Settings | None, counts: MotifCounts | None
-    ) -> Any:
+    ) -> Problem:
         """Make a graph ready; the same for every seed."""
 
     @abstractmethod
-    def run(self, prepared: Any, config: Settings | None, seed: int) -> Outcome:
+    def run(self, problem: Problem, config: Settings | None, seed: int) -> Outcome:
         """Run it once; test labels are out of its reach."""
 
     def check_weights(self) -> None:  # noqa: B027 (most methods have nothing to refuse)
@@ -120,9 +105,9 @@ class Method(ABC):
         Raises:
             ValueError: names them, and how to install them.
         """
-        missing = [_PACKAGES.get(name, name) for name in self.needs if find_spec(name) is None]
+        missing = [name for name in self.needs if find_spec(name) is None]
         if missing:
-            raise ValueError(f"{self.name} needs {' and '.join(missing)}: pip install 'mcn[baselines]'")
+            raise ValueError(f"{self.name} needs {' and '.join(missing)}: pip install {' '.join(missing)}")
 
 
 @dataclass(frozen=True)
@@ -132,26 +117,18 @@ class TrainedMethod(Method):
     Attributes:
         recipe: its name.
         changes: what makes the special case.
-        former: what keys in a ledger call it, if not by its name.
     """
 
     recipe: str = "mcn"
     changes: Mapping[str, Any] = field(default_factory=dict)
-    former: str = ""
     trained: ClassVar[bool] = True
 
-    @property
-    def ledger_name(self) -> str:
-        """Its name, or the name it had in 0.1.0, where the recipe paper was mcn with another rule."""
-        return self.former or self.name
-
     def configure(
-        self, dataset: str | None, settings: Mapping[str, Any], last: Mapping[str, Any]
+        self, dataset: str | None, settings: Mapping[str, Any], overrides: Mapping[str, Any]
     ) -> Settings | None:
         """Start from the data set's preset of the recipe."""
-        current = RECIPES[self.recipe].config.current_names
-        base = dataset_config(self.recipe, dataset, **current(dict(settings)))
-        return base.replace(**self.changes).replace(**current(dict(last)))
+        base = dataset_config(self.recipe, dataset, **settings)
+        return base.replace(**self.changes).replace(**overrides)
 
     def prepare(
         self, data: Data, dataset: str | None, config: Settings | None, counts: MotifCounts | None
@@ -160,20 +137,18 @@ class TrainedMethod(Method):
         assert config is not None
         return prepare(data, config, counts)
 
-    def run(self, prepared: Problem, config: Settings | None, seed: int) -> Outcome:
+    def run(self, problem: Problem, config: Settings | None, seed: int) -> Outcome:
         """Train, and predict all nodes."""
         assert config is not None
-        own = config.replace(seed=seed)
-        trainer = work_of(own).trainer(prepared, own)
-        result = fit(trainer)
-        scores = work_of(own).predict(trainer.model, prepared.inputs).probabilities
-        found = (scores, result.val_accuracy, result.val_loss, result.epochs, result.seconds)
-        return Outcome(*found, trainer.notes().get("choosing"))
+        trained = train(None, config.replace(seed=seed), problem=problem)
+        scores, result = trained.predict(None).probabilities, trained.result
+        assert result is not None
+        return Outcome(scores, result.val_accuracy, result.val_loss, result.epochs, result.seconds)
 
 
 @dataclass(frozen=True)
 class ScoredMethod(Method):
-    """A baseline: a function from a task and a seed to scores; `graph` says whether it looks at the edges."""
+    """A baseline: a function from a problem and a seed to scores; `graph`: whether it looks at the edges."""
 
     function: Scorer | None = None
     probabilities: bool = True
@@ -184,25 +159,23 @@ class ScoredMethod(Method):
         """Give probabilities, or nothing."""
         return ABILITIES[:1] if self.probabilities else ()
 
-    def published(self, dataset: str | None) -> Mapping[str, Any]:
-        """Return what the paper behind it, or a search on validation nodes, found for the data set."""
-        return published(self.name, dataset)
-
     def configure(
-        self, dataset: str | None, settings: Mapping[str, Any], last: Mapping[str, Any]
+        self, dataset: str | None, settings: Mapping[str, Any], overrides: Mapping[str, Any]
     ) -> Settings | None:
         """Refuse any setting."""
-        if settings or last:
-            raise ValueError(f"the baseline {self.name!r} has no settings, got { ({**settings, **last}) }")
+        if settings or overrides:
+            raise ValueError(
+                f"the baseline {self.name!r} has no settings, got { ({**settings, **overrides}) }"
+            )
         return None
 
     def prepare(
         self, data: Data, dataset: str | None, config: Settings | None, counts: MotifCounts | None
-    ) -> Task:
-        """Make the task."""
+    ) -> Problem:
+        """Make the plain graph's problem, see `graph_problem`."""
         if given_weights(data) is not None:
             self.check_weights()
-        return task_from_data(data, dataset, counts)
+        return graph_problem(data, dataset, counts)
 
     def check_weights(self) -> None:
         """Refuse edge weights, which no baseline that looks at edges uses."""
@@ -212,7 +185,7 @@ class ScoredMethod(Method):
                 "--weights), or compare mcn, gat, gcn, mlp and views"
             )
 
-    def run(self, prepared: Task, config: Settings | None, seed: int) -> Outcome:
+    def run(self, problem: Problem, config: Settings | None, seed: int) -> Outcome:
         """Score all nodes.
 
         Raises:
@@ -220,20 +193,18 @@ class ScoredMethod(Method):
         """
         assert self.function is not None
         began = time.perf_counter()
-        scores = np.asarray(self.function(prepared, seed))
+        scores = np.asarray(self.function(problem, seed))
         seconds = time.perf_counter() - began
-        expected = (prepared.num_nodes, prepared.num_classes)
+        expected = (problem.inputs.num_nodes, problem.num_classes)
         if scores.shape != expected:
             raise ValueError(f"{self.name!r} returned scores of shape {scores.shape}; expected {expected}")
         if not np.isfinite(scores).all():
             raise ValueError(f"{self.name!r} returned scores that are not finite; expected numbers")
-        return Outcome(scores, prepared.val_accuracy(scores), None, None, seconds)
+        return Outcome(scores, val_accuracy(problem, scores), None, None, seconds)
 
 
 METHODS: dict[str, Method] = {}
 """Every method by its name; `register` adds to it."""
-FORMER = {"mcn-paper": "paper"}
-"""Names of 0.1.0 that are still understood."""
 
 
 def add(method: Method) -> None:
@@ -250,9 +221,10 @@ def add(method: Method) -> None:
 def register(
     name: str, *, needs: tuple[str, ...] = (), probabilities: bool = True, graph: bool = True
 ) -> Callable[[Scorer], Scorer]:
-    """Enter a method under a name: ``@register("mine")`` above a function ``(task, seed) -> scores``.
+    """Enter a method under a name: ``@register("mine")`` above a function ``(problem, seed) -> scores``.
 
-    Its title is the first line of the function's docstring.
+    `problem` is an `mcn.train.Problem` with `GraphInputs`: x, edge_index, the data set's name. The method's
+    title is the first line of the function's docstring.
 
     Args:
         needs: packages that a plain installation does not bring.
@@ -277,7 +249,6 @@ def find_method(name: str, what: str = "method") -> Method:
     Raises:
         ValueError: there is none; says which name was probably meant.
     """
-    name = FORMER.get(name, name)
     one_of(what, name, METHODS)
     return METHODS[name]
 
@@ -288,9 +259,18 @@ def check_methods(names: Iterable[str], what: str = "methods") -> list[str]:
     Raises:
         ValueError: none is given, one is not known, or its packages are not installed.
     """
-    found = list(dict.fromkeys(find_method(name, what).name for name in names))
-    if not found:
+    methods = list({name: find_method(name, what) for name in names}.values())
+    if not methods:
         raise ValueError(f"{what} names no method; there are {', '.join(METHODS)}")
-    for name in found:
-        METHODS[name].check_installed()
-    return found
+    for method in methods:
+        method.check_installed()
+    return [method.name for method in methods]
+
+
+for _name, _recipe in RECIPES.items():
+    add(TrainedMethod(_name, _recipe.title, (), _name))
+for _name, _changes in CHANGES.items():
+    add(TrainedMethod(_name, TITLES[_name], (), "mcn", _changes))
+for _name, _changes in PAPER_CHANGES.items():
+    _title = f"{TITLES[_name.removesuffix('-paper')]}; with the paper's settings for MCN"
+    add(TrainedMethod(_name, _title, (), "paper", _changes))

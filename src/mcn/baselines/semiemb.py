@@ -2,70 +2,129 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from mcn.baselines._fit import DROPOUT, fit_scores, gcn_optimizer, seeded
-from mcn.baselines._layers import InputLinear, dropout
-from mcn.baselines._pair_losses import pair_loss
+from mcn._jit import kernel, unordered_kernel
+from mcn.baselines.networks import DROPOUT, InputLinear, Network, dropout, train_scores
 from mcn.baselines.registry import register
-from mcn.baselines.task import Task
+from mcn.train import Problem
 
 HIDDEN, MARGIN, WEIGHT = 64, 1.0, 100.0
 
 
-class _Network(torch.nn.Module):
-    def __init__(self, task: Task) -> None:
+@register("semiemb")
+def semiemb(problem: Problem, seed: int) -> NDArray[np.float32]:
+    """A network on the features whose hidden layer also has to place neighbours close to each other.
+
+    In every step as many random pairs are drawn as there are edges, and held a margin apart.
+    """
+    return train_scores(lambda: EmbeddingNetwork(problem), problem, seed)
+
+
+class EmbeddingNetwork(Network):
+    """Two layers on the features; in training the hidden layer is computed of all nodes, for its loss."""
+
+    def __init__(self, problem: Problem) -> None:
         super().__init__()
-        self.first = InputLinear(task.x, HIDDEN, DROPOUT)
+        edges = problem.inputs.edge_index
+        self._edges = torch.from_numpy(edges[:, edges[0] < edges[1]])
+        self._num_nodes = problem.inputs.num_nodes
+        self.first = InputLinear(problem.inputs.x, HIDDEN, DROPOUT)
         self.bias = torch.nn.Parameter(torch.zeros(HIDDEN))
-        self.last = torch.nn.Linear(HIDDEN, task.num_classes)
+        self.last = torch.nn.Linear(HIDDEN, problem.num_classes)
         self.hidden = torch.empty(0)
 
     def at(self, nodes: NDArray[np.int64] | None) -> Callable[[], torch.Tensor]:
-        """Return a function that gives the logits of these nodes.
-
-        In training `hidden` is computed of all nodes: the embedding loss needs them.
-        """
+        """Return a function that gives the logits of these nodes."""
         x, rows = self.first.rows(nodes), None if nodes is None else torch.from_numpy(nodes)
 
         def logits() -> torch.Tensor:
             if self.training:
                 self.hidden = torch.relu(self.first() + self.bias)
-                own = self.hidden if rows is None else self.hidden[rows]
+                hidden = self.hidden if rows is None else self.hidden[rows]
             else:
-                own = torch.relu(self.first(x) + self.bias)
-            out: torch.Tensor = self.last(dropout(own, DROPOUT, self.training))
+                hidden = torch.relu(self.first(x) + self.bias)
+            out: torch.Tensor = self.last(dropout(hidden, DROPOUT, self.training))
             return out
 
         return logits
 
-
-@register("semiemb")
-def semiemb(task: Task, seed: int) -> NDArray[np.float32]:
-    """A network on the features whose hidden layer also has to place neighbours close to each other.
-
-    In every step as many random pairs are drawn as there are edges, and held a margin apart.
-    """
-    edges = torch.from_numpy(task.edge_index[:, task.edge_index[0] < task.edge_index[1]])
-    with seeded(seed):
-        network = _Network(task)
-
-        def penalty() -> torch.Tensor:
-            others = torch.randint(task.num_nodes, edges.shape)
-            return WEIGHT * embedding_loss(network.hidden, edges, others)
-
-        return fit_scores(network, task, gcn_optimizer(network, network.first), penalty=penalty)
+    def loss(self, logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+        """Add the loss of the embedding, over the edges and as many random pairs."""
+        strangers = torch.randint(self._num_nodes, self._edges.shape)
+        return super().loss(logits, labels) + WEIGHT * embedding_loss(self.hidden, self._edges, strangers)
 
 
-def embedding_loss(hidden: torch.Tensor, near: torch.Tensor, far: torch.Tensor) -> torch.Tensor:
+def embedding_loss(
+    hidden: torch.Tensor, near: torch.Tensor, far: torch.Tensor, margin: float = MARGIN
+) -> torch.Tensor:
     """Mean of ``‖h_i - h_j‖²`` over near pairs plus mean of ``max(0, margin - ‖h_i - h_j‖)²`` over far ones.
 
-    Pairs are the columns of [2, P] tensors.
+    Pairs are the columns of int64 [2, P] tensors; hidden is float32 [N, C]. The gradient is made in the same
+    pass: no rows are gathered, none scattered.
     """
     if not near.shape[1]:
         return hidden.new_zeros(())
-    return pair_loss(hidden, near, far, MARGIN)
+    out: torch.Tensor = _PairLoss.apply(hidden, near, far, margin)  # type: ignore[no-untyped-call]
+    return out
+
+
+class _PairLoss(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any, hidden: torch.Tensor, near: torch.Tensor, far: torch.Tensor, margin: float
+    ) -> torch.Tensor:
+        h = hidden.detach().contiguous().numpy()
+        grad = np.zeros_like(h)
+        value = _squares(h, near.numpy(), far.numpy(), margin, grad)
+        ctx.grad = torch.from_numpy(grad)
+        return hidden.new_tensor(value)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        return ctx.grad * grads[0], None, None, None
+
+
+@kernel
+def _squares(h: Any, near: Any, far: Any, margin: Any, grad: Any) -> float:
+    """Mean squared distance of near pairs plus mean squared lack of a margin of far ones."""
+    total, share = 0.0, np.float32(1.0 / near.shape[1])
+    for p in range(near.shape[1]):
+        i, j = near[0, p], near[1, p]
+        total += float(_squared_gap(h, i, j) * share)
+        _push(h, i, j, np.float32(2.0) * share, grad)
+    share = np.float32(1.0 / far.shape[1])
+    for p in range(far.shape[1]):
+        i, j = far[0, p], far[1, p]
+        # The root has no gradient at 0: two equal rows, a pair (i, i) for instance.
+        distance = np.float32(math.sqrt(_squared_gap(h, i, j) + np.float32(1e-12)))
+        lack = np.float32(margin) - distance
+        if lack > 0:
+            total += float(lack * lack * share)
+            _push(h, i, j, np.float32(-2.0) * share * lack / distance, grad)
+    return total
+
+
+@unordered_kernel
+def _squared_gap(a: Any, i: int, j: int) -> np.float32:
+    """``‖a[i] - a[j]‖²`` in float32."""
+    total = np.float32(0.0)
+    for c in range(a.shape[1]):
+        gap = a[i, c] - a[j, c]
+        total += gap * gap
+    return total
+
+
+@kernel
+def _push(h: Any, i: int, j: int, slope: Any, grad: Any) -> None:
+    """Add the gradient of ``slope / 2 · ‖h_i - h_j‖²``."""
+    for c in range(h.shape[1]):
+        part = slope * (h[i, c] - h[j, c])
+        grad[i, c] += part
+        grad[j, c] -= part

@@ -1,4 +1,4 @@
-"""Options that several verbs share, and what they do with them."""
+"""Options that several verbs share, the settings among them, and how a verb reads the graph they ask for."""
 
 from __future__ import annotations
 
@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mcn._flags import data_flag
+from mcn._names import data_flag, did_you_mean
 
 if TYPE_CHECKING:
     from mcn.store import GraphStore
+    from mcn.train.presets import Preset as NamedSettings
+    from mcn.train.run import Run
+    from mcn.train.settings import Settings
 
 Dataset = Annotated[
     str | None, typer.Option("--dataset", help="A data set by name; `mcn datasets` lists them.")
@@ -36,62 +39,43 @@ Trust = Annotated[
         "--trust", help="Let PyG or OGB unpickle the files of a data set, which can run code (pyg:…, ogb:…)."
     ),
 ]
-Label = Annotated[
-    str | None,
-    typer.Option(
-        "--label", help="For --graph: the column of classes; label, class, y or target if not given."
-    ),
-]
-Id = Annotated[
-    str | None,
-    typer.Option("--id", help="For --graph: the column of ids; id, node or node_id, else the first."),
-]
-SplitIndex = Annotated[
-    int,
-    typer.Option(
-        "--split-index", min=0, help="Which of several given splits, or the seed of one that is drawn."
-    ),
-]
-Split = Annotated[
-    str | None,
-    typer.Option(
-        "--split",
-        help="For --graph: a column of train, val and test (several: a,b,c), 60/20/20, or 20-per-class.",
-    ),
-]
-SplitBy = Annotated[
-    str | None,
-    typer.Option("--split-by", help="For --graph: a column of groups that stay together, or of times."),
-]
-Folds = Annotated[
-    int | None,
-    typer.Option("--folds", min=2, help="For --graph: test on one of so many folds, see --split-index."),
-]
-Scaling = Annotated[
-    str,
-    typer.Option(
-        "--features",
-        help="For --graph, what is done to numbers: auto, raw, rows, unit or standard (see the docs).",
-    ),
-]
-Weights = Annotated[
-    str | None, typer.Option("--weights", help="For --graph: a column of the edge list with edge weights.")
-]
-Structure = Annotated[
-    str,
-    typer.Option(
-        "--structure",
-        help="add: degree and motif counts of each node, beside the given features; none (default).",
-    ),
-]
 Threads = Annotated[
     int | None, typer.Option("--threads", min=1, help="Cores to use; chosen by size if not given.")
 ]
+Memory = Annotated[
+    str, typer.Option("--memory", help="For a graph on disk: the buffer to work in, such as 500MB or 4GB.")
+]
+Engine = Annotated[
+    str, typer.Option("--engine", help="What does the work: local (this machine's cores) or ray (a cluster).")
+]
+Address = Annotated[
+    str | None, typer.Option("--address", help="For --engine ray: a running cluster, such as auto.")
+]
+Resume = Annotated[bool, typer.Option("--resume", help="Go on with what was interrupted in --out.")]
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a finished run.")]
 Jobs = Annotated[
     int | None, typer.Option("--jobs", min=1, help="Runs at a time; as many as cores if not given.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON on standard output, nothing else.")]
+Verbose = Annotated[bool, typer.Option("--verbose", help="Print all there is to say.")]
+Preset = Annotated[
+    str | None,
+    typer.Option("--preset", help="Settings by name (cora, cora-paper, cora-views …), or a .yaml file."),
+]
+Recipe = Annotated[
+    str | None,
+    typer.Option(
+        "--recipe",
+        help="How to train: mcn (nodes choose motifs), paper (the same by the paper's rule and settings), "
+        "views (motif views) or auto (the best of several). If not given, the data set's default; auto for "
+        "a graph of your own.",
+    ),
+]
+Seed = Annotated[int, typer.Option("--seed", help="The first seed.", min=0)]
+Sets = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="Any other setting (docs/settings.md); repeatable."),
+]
 
 
 def out_option(help_text: str) -> Any:
@@ -105,19 +89,36 @@ def _given_path(text: str | Path) -> Path:
     return Path(text)
 
 
+def _data_option(name: str, kind: Any, sentence: str, **limits: Any) -> Any:
+    """Make the option for an argument of `mcn.load_graph`."""
+    return Annotated[kind, typer.Option(f"--{name.replace('_', '-')}", help=sentence, **limits)]
+
+
+_COLUMNS = {
+    "label": "the column of classes; label, class, y or target if not given",
+    "id": "the column of ids; id, node or node_id, else the first",
+    "split": "a column of train, val and test (several: a,b,c), 60/20/20, or 20-per-class",
+    "split_by": "a column of groups that stay together, or of times",
+    "weights": "a column of the edge list with edge weights",
+}
+_OTHERS: dict[str, tuple[Any, Any, str, dict[str, int]]] = {
+    "split_index": (int, 0, "Which of several given splits, or the seed of one that is drawn.", {"min": 0}),
+    "folds": (int | None, None, "For --graph: test on one of so many folds, see --split-index.", {"min": 2}),
+    "scaling": (str, "auto", "For --graph, what is done to numbers: auto, raw, rows, unit or standard.", {}),
+}
 DATA_OPTIONS: dict[str, tuple[Any, Any]] = {
-    "label": (Label, None),
-    "id": (Id, None),
-    "split": (Split, None),
-    "split_index": (SplitIndex, 0),
-    "split_by": (SplitBy, None),
-    "folds": (Folds, None),
-    "scaling": (Scaling, "auto"),
-    "structure": (Structure, "none"),
-    "weights": (Weights, None),
+    **{
+        name: (_data_option(name, str | None, f"For --graph: {what}."), None)
+        for name, what in _COLUMNS.items()
+    },
+    **{
+        name: (_data_option(name, kind, sentence, **limits), default)
+        for name, (kind, default, sentence, limits) in _OTHERS.items()
+    },
     "trust": (Trust, False),
 }
 """Options on how a graph is read, by the argument they are for: the option and its default."""
+Weights = DATA_OPTIONS["weights"][0]
 
 
 def with_data_options(function: Callable[..., None]) -> Callable[..., None]:
@@ -125,21 +126,43 @@ def with_data_options(function: Callable[..., None]) -> Callable[..., None]:
     return add_options(function, DATA_OPTIONS, before=("preset", "recipe", "methods", "space", "as_json"))
 
 
+def with_settings(function: Callable[..., None]) -> Callable[..., None]:
+    """Give a verb an option for every setting that declares one, and ``--set`` for all others.
+
+    The verb takes what was given as ``**options`` and turns it into settings with `settings_given`.
+    """
+    from mcn.train.recipes import RECIPES, all_settings
+
+    options: dict[str, tuple[Any, Any]] = {}
+    for name, having in all_settings().items():
+        setting = having[0][1]
+        if setting.option is None:
+            continue
+        kind: Any = str if setting.kind is tuple else setting.kind
+        flags = "/".join(f"--{flag}" for flag in setting.option.split("/"))
+        only = "" if len(having) == len(RECIPES) else f" (recipes {' and '.join(r.name for r, _ in having)})"
+        options[name] = Annotated[kind | None, typer.Option(flags, help=setting.sentence + only)], None
+    # The settings stand before the options of the verb itself that have to do with its results.
+    return add_options(function, options | {"sets": (Sets, None)}, before=("seed", "seeds"))
+
+
 def add_options(
-    function: Callable[..., None], made: Mapping[str, tuple[Any, Any]], before: Sequence[str]
+    function: Callable[..., None], options: Mapping[str, tuple[Any, Any]], before: Sequence[str]
 ) -> Callable[..., None]:
-    """Give a verb further options, in front of the first of its own that `before` names."""
+    """Give a verb further options, in front of the first of its own that `before` names.
+
+    typer reads the options of a verb from its signature: the new ones are put there.
+    """
     signature = inspect.signature(function, eval_str=True)
-    own = [each for each in signature.parameters.values() if each.kind is not each.VAR_KEYWORD]
-    kind = inspect.Parameter.KEYWORD_ONLY
-    new = [
-        inspect.Parameter(name, kind, default=default, annotation=option)
-        for name, (option, default) in made.items()
+    parameters = [one for one in signature.parameters.values() if one.kind is not one.VAR_KEYWORD]
+    place = next((i for i, one in enumerate(parameters) if one.name in before), len(parameters))
+    parameters[place:place] = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=option)
+        for name, (option, default) in options.items()
     ]
-    place = next((i for i, each in enumerate(own) if each.name in before), len(own))
-    both = [each.replace(kind=kind) for each in (*own[:place], *new, *own[place:])]
-    function.__signature__ = signature.replace(parameters=both)  # type: ignore[attr-defined]
-    function.__annotations__ = {each.name: each.annotation for each in both}
+    keywords = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in parameters]
+    function.__signature__ = signature.replace(parameters=keywords)  # type: ignore[attr-defined]
+    function.__annotations__ = {one.name: one.annotation for one in keywords}
     return function
 
 
@@ -149,13 +172,81 @@ def data_given(options: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in taken.items() if value != DATA_OPTIONS[name][1]}
 
 
-def source_options(how: dict[str, Any], own_graph: bool) -> tuple[tuple[str, Any], ...]:
+def settings_given(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings that the user's options ask for.
+
+    Raises:
+        ValueError: ``--set`` names no setting, or a value is not one of its kind.
+    """
+    from mcn.train.recipes import all_settings
+
+    known = all_settings()
+    given = {name: value for name, value in options.items() if value is not None and name != "sets"}
+    for word in options.get("sets") or []:
+        name, equals, value = word.partition("=")
+        name = name.strip().replace("-", "_")
+        if not equals:
+            raise ValueError(f"--set {word}: expected NAME=VALUE")
+        if name not in known:
+            raise ValueError(f"--set {word}: unknown setting {name!r}{did_you_mean(name, known)}")
+        if name == "seed":
+            raise ValueError(f"--set {word}: use --seed and --seeds")
+        if name in given:
+            raise ValueError(f"--set {word}: {name} is given twice")
+        given[name] = value
+    return {
+        name: known[name][0][1].parse(value) if isinstance(value, str) else value
+        for name, value in given.items()
+    }
+
+
+def read_preset(name: str, recipe: str | None) -> NamedSettings:
+    """Return the preset of --preset, which --recipe must not contradict."""
+    from mcn.train.presets import load_preset, preset_of
+    from mcn.train.recipes import find_recipe
+
+    preset = load_preset(name)
+    if recipe is not None and recipe != preset.recipe:
+        find_recipe(recipe, "--recipe")
+        other = preset_of(recipe, preset.dataset)
+        hint = "" if other is None else f", or use --preset {other.name}"
+        raise ValueError(
+            f"--preset {name} has the recipe {preset.recipe}, --recipe asks for {recipe}; leave out one of "
+            f"them{hint}"
+        )
+    return preset
+
+
+def configured(
+    recipe: str | None, dataset: str | None, preset: NamedSettings | None, given: dict[str, Any]
+) -> Settings:
+    """Return the configuration that the user's options ask for; options never change the recipe.
+
+    Without --recipe it is that of the preset, else the default of the data set (None: a graph of one's own).
+
+    Raises:
+        ValueError: there is no such recipe, or it lacks a setting; says which recipe has it.
+    """
+    from mcn.train.presets import dataset_config, default_recipe
+    from mcn.train.recipes import check_settings, find_recipe
+
+    name = recipe or (default_recipe(dataset) if preset is None else preset.recipe)
+    check_settings(find_recipe(name, "--recipe"), given)
+    return dataset_config(name, dataset, **given) if preset is None else preset.config.replace(**given)
+
+
+def loader_options(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options on how a graph is read as `mcn.load_graph` takes them: split columns as a tuple."""
+    split = given.get("split")
+    if not isinstance(split, str) or "," not in split:
+        return dict(given)
+    return {**given, "split": tuple(name.strip() for name in split.split(","))}
+
+
+def source_options(given: Mapping[str, Any], own_graph: bool) -> tuple[tuple[str, Any], ...]:
     """Return the options on how a graph is read as an `mcn.experiments.Source` takes them."""
-    names: dict[str, str] = {} if own_graph else {"split_index": "split"}  # as `load_dataset` calls it
-    split = how.get("split")
-    listed = {"split": tuple(name.strip() for name in split.split(","))} if split and "," in split else {}
-    given: dict[str, Any] = {**how, **listed}
-    return tuple(sorted((names.get(name, name), value) for name, value in given.items()))
+    names = {} if own_graph else {"split_index": "split"}  # as `load_dataset` calls it
+    return tuple(sorted((names.get(name, name), value) for name, value in loader_options(given).items()))
 
 
 def check_input(dataset: str | None, graph: Path | None, nodes: Path | None) -> None:
@@ -165,11 +256,20 @@ def check_input(dataset: str | None, graph: Path | None, nodes: Path | None) -> 
     if nodes is not None and graph is None:
         raise ValueError("--nodes describes the nodes of --graph; give that too")
     if graph is not None and graph.expanduser().is_dir():
-        from mcn.store.manifest import read_manifest
+        from mcn.store import read_manifest
 
         read_manifest(graph.expanduser())
     elif graph is not None and not graph.expanduser().is_file():
         raise FileNotFoundError(f"{graph}: no such file")
+
+
+def check_for_dataset(options: Mapping[str, Any]) -> None:
+    """Refuse options on how a graph is read that a data set by name does not have."""
+    others = options.keys() - {"split_index", "trust"}
+    given = sorted(name for name in others if options[name] not in (None, "auto"))
+    if given:
+        flags = ", ".join(map(data_flag, given))
+        raise ValueError(f"{flags}: for a graph of one's own; give --graph and --nodes")
 
 
 def read_input(
@@ -181,79 +281,63 @@ def read_input(
     *,
     trust: bool = False,
     split_index: int = 0,
-    structure: str = "none",
     on_disk: Callable[[GraphStore], bool] | None = None,
-    **own: Any,
+    **options: Any,
 ) -> tuple[Any, str]:
-    """The graph a user asked for, a `Data`, and what to call it.
+    """The graph that the options of these names ask for, a `Data`, and what to call it.
 
     Args:
-        dataset: a data set by name.
-        graph: a file with edges.
-        nodes: a table of its nodes.
-        data_root: folder to look for data sets in first.
         default: the data set if neither a name nor a file is given.
-        trust: let PyG or OGB unpickle files.
-        split_index: which of several splits.
-        structure: "add" for structural features beside the given ones.
         on_disk: asked whether a packed graph stays where it is; it then comes as a `GraphStore`.
-        own: further options of `mcn.load_graph`; None and "auto" mean that they were not given.
+        options: further options of `mcn.load_graph`; None and "auto" mean that they were not given.
 
     Raises:
         ValueError: options that do not fit together; what `load_graph` and `load_dataset` raise.
     """
     check_input(dataset, graph, nodes)
     if graph is not None:
-        from mcn.store.reading import read_graph
+        from mcn.store import read_graph
 
-        if isinstance(own.get("split"), str) and "," in own["split"]:
-            own["split"] = [name.strip() for name in own["split"].split(",")]
-        how = {"split_index": split_index, "structure": structure, **own}
-        data = read_graph(graph, nodes=nodes, on_disk=on_disk, **how)
-        return data, str(graph)
-    check_for_dataset(own)
+        how = {"split_index": split_index, **loader_options(options)}
+        return read_graph(graph, nodes=nodes, on_disk=on_disk, **how), str(graph)
+    check_for_dataset(options)
     from mcn.data import load_dataset  # without torch until the name is known to be right
 
     name = default if dataset is None else dataset
-    data = load_dataset(name, root=data_root, split=split_index, trust=trust, structure=structure)
-    return data, name
+    return load_dataset(name, root=data_root, split=split_index, trust=trust), name
 
 
-def check_for_dataset(options: Mapping[str, Any]) -> None:
-    """Refuse options on how a graph is read that a data set by name does not have."""
-    fixed = ("split_index", "structure", "trust")
-    given = sorted(
-        name for name, value in options.items() if value not in (None, "auto") and name not in fixed
-    )
-    if given:
-        raise ValueError(
-            f"{', '.join(map(data_flag, given))}: for a graph of one's own; give --graph and --nodes"
-        )
-
-
-def read_own(folder: Path, source: dict[str, Any], data_root: Path | None = None, trust: bool = False) -> Any:
-    """The graph that the run in `folder` was trained on, from where it came; on disk if it was left there.
+def read_for_run(
+    run: Run,
+    graph: Path | None,
+    nodes: Path | None,
+    data_root: Path | None,
+    trust: bool = False,
+    weights: str | None = None,
+) -> Any:
+    """The graph to apply a run to: another one from files, read like its own, or the one it was trained on.
 
     The folder may come from a stranger: that its graph needs trust does not make it trusted.
     """
-    graph, nodes = source.get("graph"), source.get("nodes")
-    how = {name: source[name] for name in DATA_OPTIONS if name in source} | {"trust": trust}
+    from mcn.train.memory import too_large
+
+    source: dict[str, Any] = run.source
+    how: dict[str, Any] = {"trust": trust}
+    if graph is not None:
+        how |= {"treatment": run.treatment, "id": source.get("id")}
+        how |= {"weights": weights or source.get("weights"), "on_disk": lambda store: bool(too_large(store))}
+        return read_input(None, graph, nodes, data_root, default="", **how)[0]
     if source.get("trust") and not trust:
         raise ValueError(
-            f"{folder}: to read its graph, PyG or OGB unpickles files, which can run code; give --trust to "
-            "allow that here too"
+            f"{run.folder}: to read its graph, PyG or OGB unpickles files, which can run code; give --trust "
+            "to allow that here too"
         )
+    graph, nodes = (None if source.get(name) is None else Path(source[name]) for name in ("graph", "nodes"))
     if graph is None and source.get("dataset") is None:
-        raise ValueError(f"{folder} does not say where its graph came from; give --graph and --nodes")
-    return read_input(
-        source.get("dataset"),
-        None if graph is None else Path(graph),
-        None if nodes is None else Path(nodes),
-        data_root,
-        default="",
-        on_disk=lambda _: bool(source.get("on_disk")),
-        **how,
-    )[0]
+        raise ValueError(f"{run.folder} does not say where its graph came from; give --graph and --nodes")
+    how = {name: source[name] for name in DATA_OPTIONS if name in source} | how
+    how["on_disk"] = lambda _: bool(source.get("on_disk"))
+    return read_input(source.get("dataset"), graph, nodes, data_root, default="", **how)[0]
 
 
 def free_folder(parent: Path, name: str) -> Path:

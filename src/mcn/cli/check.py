@@ -5,19 +5,19 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from mcn.cli._compiling import compile_notice
-from mcn.cli._options import DataRoot, Dataset, Graph, Json, Nodes, data_given, read_input, with_data_options
-from mcn.cli._warnings import plain_warnings
+from mcn.cli import _options as options
+from mcn.cli._terminal import compile_notice, notable, plain_warnings, print_facts, print_notes
 
 
-@with_data_options
+@options.with_data_options
 def run(
-    dataset: Dataset = None,
-    graph: Graph = None,
-    nodes: Nodes = None,
-    data_root: DataRoot = None,
-    as_json: Json = False,
-    **options: Any,
+    dataset: options.Dataset = None,
+    graph: options.Graph = None,
+    nodes: options.Nodes = None,
+    data_root: options.DataRoot = None,
+    as_json: options.Json = False,
+    verbose: options.Verbose = False,
+    **given: Any,
 ) -> None:
     """Look at a graph before training: sizes, classes, features, the split, and what is odd about them.
 
@@ -27,48 +27,47 @@ def run(
 
     Example: mcn check --graph edges.csv --nodes nodes.csv
     """
+    how = options.data_given(given)
     with plain_warnings(), compile_notice():
-        data, name = read_input(
-            dataset, graph, nodes, data_root, default="strong-ties", **data_given(options)
-        )
+        data, name = options.read_input(dataset, graph, nodes, data_root, default="strong-ties", **how)
         from mcn.motifs import count_motifs
-        from mcn.train.look import epoch_seconds, look
+        from mcn.train.check import check_graph, epoch_seconds
         from mcn.train.problem import known_labels
 
         known_labels(data)  # what cannot be trained on is said before anything is counted
         counts = count_motifs(data.edge_index, data.num_nodes)
-        found = look(data, counts) | {"epoch_seconds": epoch_seconds(data, counts)}
+        seen = check_graph(data, counts) | {"epoch_seconds": epoch_seconds(data, counts)}
+    notes = list(getattr(data, "report", None) or [])
     if as_json:
-        print(json.dumps({"graph": name, **found}, indent=2))
-    else:
-        _print(name, found, getattr(data, "report", None) or [])
+        print(json.dumps({"graph": name, "notes": notes, **seen}, indent=2))
+        return
+    title = f"{name}: {seen['nodes']:,} nodes, {seen['edges']:,} edges, {len(seen['classes']):,} classes"
+    print_facts(title, _facts(data, seen) | (_further_facts(seen) if verbose else {}))
+    print_notes([*notes, f"values: {seen['features']}"] if verbose else notable(notes))
+    print_notes(seen["remarks"], "remark")
 
 
-def _print(name: str, found: dict[str, Any], notes: list[str]) -> None:
-    from mcn.cli._tables import simpler
-    from mcn.train.auto.config import AutoConfig
+def _facts(data: Any, seen: dict[str, Any]) -> dict[str, str]:
+    """What says whether training is worth a try."""
+    parts = {"training": data.train_mask, "validation": data.val_mask, "test": data.test_mask}
+    simple = {"guess": "the largest class", "features": "features alone", "graph": "the graph alone"}
+    facts = {"feature columns": f"{data.num_features:,}"}
+    facts |= {f"{part} nodes": f"{int(mask.sum()):,}" for part, mask in parts.items()}
+    for way, score in seen["alone"].items():
+        facts[f"validation accuracy by {simple[way]}"] = "–" if score is None else f"{100 * score:.1f} %"
+    for motif, (share, _) in seen["homophily"].items():
+        if motif in ("edge", "triangle"):
+            facts[f"neighbours of the same class by {motif}"] = f"{100 * share:.1f} %"
+    return facts | {"an epoch of MCN with edge and triangle": f"{seen['epoch_seconds']:.2g} s"}
 
-    print(name)
-    for note in notes:
-        print(f"note: {note}")
-    degrees, parts = found["degrees"], found["components"]
-    print(
-        f"degrees: {degrees['median']:g} in the middle, {degrees['max']:,} at most, "
-        f"{degrees['isolated']:,} nodes without edges"
-    )
-    print(f"components: {parts['number']:,}, the largest with {parts['largest']:.0%} of the nodes")
-    shares = ", ".join(f"{label} {share:.1%}" for label, share in list(found["classes"].items())[:12])
-    more = f" and {len(found['classes']) - 12} more" if len(found["classes"]) > 12 else ""
-    print(f"classes (training and validation nodes): {shares}{more}")
-    print(f"features: {found['features']}")
-    print(f"split: {found['split']}")
-    for motif, (share, adjusted) in found["homophily"].items():
-        print(f"neighbours of the same class by {motif}: {share:.1%}, adjusted for chance {adjusted:.2f}")
-    print(f"accuracy on validation nodes: {simpler(found['alone'], 'accuracy')}")
-    print(f"motif matrices (edge and triangle, one step): {found['memory'] / 1e6:,.1f} MB")
-    print(
-        f"time: an epoch with edge and triangle takes {found['epoch_seconds']:.2g} s here, a run has some "
-        f"hundred; the recipe auto trains for {AutoConfig().minutes:g} minutes at most, or --minutes"
-    )
-    for remark in found["remarks"]:
-        print(f"remark: {remark}")
+
+def _further_facts(seen: dict[str, Any]) -> dict[str, str]:
+    degrees, parts = seen["degrees"], seen["components"]
+    facts = {"median degree": f"{degrees['median']:g}", "largest degree": f"{degrees['max']:,}"}
+    facts |= {"nodes without edges": f"{degrees['isolated']:,}", "components": f"{parts['number']:,}"}
+    facts |= {"nodes in the largest component": f"{100 * parts['largest']:.1f} %"}
+    facts |= {f"class {label}": f"{100 * share:.1f} %" for label, share in seen["classes"].items()}
+    for motif, (share, adjusted) in seen["homophily"].items():
+        facts[f"neighbours of the same class by {motif}"] = f"{100 * share:.1f} %"
+        facts[f"the same by {motif}, adjusted for chance"] = f"{adjusted:.2f}"
+    return facts | {"motif matrices of edge and triangle": f"{seen['memory'] / 1e6:,.1f} MB"}

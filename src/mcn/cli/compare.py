@@ -11,7 +11,6 @@ from typing import Annotated, Any
 
 import typer
 
-from mcn.cli._compiling import compile_notice
 from mcn.cli._options import (
     DataRoot,
     Dataset,
@@ -19,14 +18,15 @@ from mcn.cli._options import (
     Jobs,
     Json,
     Nodes,
+    Seed,
     data_given,
     read_input,
+    settings_given,
     source_options,
     with_data_options,
+    with_settings,
 )
-from mcn.cli._progress import progress_bar
-from mcn.cli._settings import Seed, settings_given, with_settings
-from mcn.cli._warnings import plain_warnings
+from mcn.cli._terminal import compile_notice, plain_warnings, progress_bar
 from mcn.cli.main import EXIT_INTERRUPTED
 
 
@@ -62,7 +62,7 @@ def run(
     how = data_given(options)
     given = settings_given(options)
     with plain_warnings(), compile_notice():
-        from mcn.baselines.registry import METHODS, check_methods
+        from mcn.baselines import METHODS, check_methods
 
         names = check_methods([n.strip() for n in methods.split(",") if n.strip()], "--methods")
         data, title = read_input(dataset, graph, nodes, data_root, default="strong-ties", **how)
@@ -85,27 +85,26 @@ def run(
     if as_json:
         print(json.dumps({"dataset": title, "protocol": said, "rows": rows}, indent=2))
         return
-    from mcn.cli._tables import print_choosing, print_methods
+    from mcn.cli._terminal import print_methods
 
     for note in [*(getattr(data, "report", None) or []), *_notes(names, given)]:
         print(f"note: {note}")
     print_methods(title, rows, given.get("metric"))
-    print_choosing(rows)
     draws = ", each with a split of its own" if source.draw(1) else ""
     print(f"protocol: {said}; mean ± standard deviation over {seeds} seeds{draws}")
 
 
 def _config(method: str, dataset: str | None, given: dict[str, Any]) -> Any:
     """Return the configuration of a method that is trained, with the given settings that it has."""
-    from mcn.baselines.registry import find_method
-    from mcn.experiments.engine.comparing import known_settings
+    from mcn.baselines import find_method
+    from mcn.experiments import known_settings
 
     return find_method(method).configure(dataset, known_settings(method, given), {})
 
 
 def _notes(methods: list[str], given: dict[str, Any]) -> list[str]:
     """Say which methods do not have which of the given settings."""
-    from mcn.experiments.engine.comparing import known_settings
+    from mcn.experiments import known_settings
 
     without: dict[str, list[str]] = {}
     for method in methods:

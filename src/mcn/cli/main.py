@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import importlib
 import os
+import shlex
+import signal
 import sys
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import typer
 from typer.core import TyperGroup
 
 from mcn._names import did_you_mean
+
+if TYPE_CHECKING:
+    from mcn.train.processes import Team
 
 VERBS = {
     "check": "Look at a graph before training, and say what is odd about it.",
@@ -130,11 +138,6 @@ def main(arguments: list[str] | None = None) -> int:
         return _say(f"{text} (an internal error; set MCN_TRACEBACK=1 to see where)", EXIT_FAILED)
 
 
-def started_together() -> bool:
-    """Whether ``torchrun`` started this process beside others."""
-    return int(os.environ.get("WORLD_SIZE", "1")) > 1
-
-
 def _explain(error: Any) -> str:
     """The message of a wrong use; a mistyped option gets the nearest one suggested."""
     if type(error).__name__ != "NoSuchOption":
@@ -156,3 +159,59 @@ def _say(message: str, code: int) -> int:
     line = " ".join(message.split())
     print(f"mcn: {line if len(line) <= _LONGEST else line[:_LONGEST] + '…'}", file=sys.stderr)
     return code
+
+
+def started_together() -> bool:
+    """Whether ``torchrun`` started this process beside others."""
+    return int(os.environ.get("WORLD_SIZE", "1")) > 1
+
+
+@contextmanager
+def resumable(folder: Path) -> Iterator[None]:
+    """On Ctrl-C, print the command that goes on with the run in `folder`, and end with exit code 130."""
+    try:
+        yield
+    except (KeyboardInterrupt, SystemError) as error:
+        # numba's kernels wrap an interrupt in a SystemError.
+        if not isinstance(error, KeyboardInterrupt) and not isinstance(error.__cause__, KeyboardInterrupt):
+            raise
+        print(f"mcn: interrupted; go on with: {go_on(folder)}", file=sys.stderr)
+        # typer would turn the interrupt into a bare exit code and the line above into two.
+        raise SystemExit(EXIT_INTERRUPTED) from None
+
+
+@contextmanager
+def together(folder: Path, team: Team) -> Iterator[None]:
+    """If another process of the run is lost, say in one line how to go on; exit code 1."""
+    if team.size == 1:
+        yield
+        return
+
+    def end(*_: object) -> None:
+        # torchrun ends the others when one is lost. The first process speaks; of two, whichever is left.
+        if team.leads or team.size == 2:
+            line = f"mcn: a process of the run was lost; go on with: {go_on(folder)}\n"
+            os.write(sys.stderr.fileno(), line.encode())
+        os._exit(EXIT_FAILED)  # the processes that are left must not wait for each other
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    except RuntimeError as error:
+        from mcn.train.processes import is_lost
+
+        if not is_lost(error):
+            raise
+        end()
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def go_on(folder: Path) -> str:
+    """Return the command that goes on with the run in `folder`."""
+    start = ["mcn"]
+    if "LOCAL_WORLD_SIZE" in os.environ:
+        start = ["torchrun", "--nproc-per-node", os.environ["LOCAL_WORLD_SIZE"], "-m", "mcn"]
+    words = [word for word in sys.argv[1:] if word != "--resume"]
+    named = any(word == "--out" or word.startswith("--out=") for word in words)
+    return shlex.join([*start, *words, *([] if named else ["--out", str(folder)]), "--resume"])

@@ -10,47 +10,42 @@ from typing import Annotated, Any
 import typer
 
 from mcn._names import one_of
-from mcn.cli._compiling import compile_notice
-from mcn.cli._interrupt import resumable
-from mcn.cli._options import DataRoot, Dataset, Graph, Json, Threads, check_input, check_writable, out_option
-from mcn.cli._progress import progress_bar
+from mcn.cli import _options as options
+from mcn.cli._terminal import compile_notice, notable, print_notes, print_table, progress_bar
+from mcn.cli.main import resumable
+
+_NOT_COUNTED = ("features:", "labels:", "split:", "no labels")  # notes on what plays no part in counting
 
 
 def run(
-    dataset: Dataset = None,
-    graph: Graph = None,
-    data_root: DataRoot = None,
+    dataset: options.Dataset = None,
+    graph: options.Graph = None,
+    data_root: options.DataRoot = None,
     motifs: Annotated[
         str | None,
         typer.Option("--motifs", help="Count only these, separated by commas; all if not given."),
     ] = None,
     out: Annotated[
         Path | None,
-        out_option("Save the counts to this .npz file; for a packed graph, to a folder (it may be its own)."),
+        options.out_option(
+            "Save the counts to this .npz file; for a packed graph, to a folder (it may be its own)."
+        ),
     ] = None,
     induced: Annotated[
         bool, typer.Option("--induced/--all-subgraphs", help="Count induced subgraphs only, or all.")
     ] = True,
-    threads: Threads = None,
-    engine: Annotated[
-        str, typer.Option("--engine", help="local: this machine's cores; ray: a Ray cluster.")
-    ] = "local",
-    address: Annotated[
-        str | None, typer.Option("--address", help="For --engine ray: a running cluster, such as auto.")
-    ] = None,
-    memory: Annotated[
-        str, typer.Option("--memory", help="With a folder as --out: the buffer, such as 500MB or 4GB.")
-    ] = "1GB",
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with an interrupted count into the folder --out.")
-    ] = False,
+    threads: options.Threads = None,
+    engine: options.Engine = "local",
+    address: options.Address = None,
+    memory: options.Memory = "1GB",
+    resume: options.Resume = False,
     approximate: Annotated[
         float | None,
         typer.Option(
             "--approximate", help="Estimate the totals by sampling, with intervals of this share: 0.01."
         ),
     ] = None,
-    as_json: Json = False,
+    as_json: options.Json = False,
 ) -> None:
     """Count the motifs of a graph: every connected graphlet on 2 to 4 nodes, exactly.
 
@@ -59,17 +54,18 @@ def run(
     Example: mcn motifs --graph edges.csv --out counts.npz
     """
     from mcn.motifs.count import ENGINES
-    from mcn.store.manifest import is_store
-    from mcn.store.size import as_bytes
+    from mcn.store import as_bytes, is_store
 
     one_of("--engine", engine, ENGINES)
     packed = graph is not None and is_store(graph.expanduser())
     on_disk = out is not None and packed and out.suffix != ".npz"
     if not on_disk:
-        check_writable(out, ".npz")
+        options.check_writable(out, ".npz")
     if approximate is not None and out is not None:
         raise ValueError("--approximate gives totals alone: there are no counts to save to --out")
-    names, shown, buffer = _names(motifs), _shown(motifs), as_bytes(memory, "--memory")
+    buffer = as_bytes(memory, "--memory")
+    names = None if motifs is None else [name.strip() for name in motifs.split(",") if name.strip()]
+    orbits = _orbits(names)
     how: dict[str, Any] = {"motifs": names, "induced": induced}
     exact: dict[str, Any] = {"threads": threads, "engine": engine, "address": address}
     with compile_notice():
@@ -78,23 +74,23 @@ def run(
         from mcn.motifs import count_motifs
 
         began = time.perf_counter()
-        content: dict[str, Any] = {"graph": name, "induced": induced, "notes": _notes(report)}
+        content: dict[str, Any] = {"graph": name, "induced": induced, "notes": notable(report, _NOT_COUNTED)}
         with progress_bar("counting motifs") as bar:
+            counts: Any = source
             if approximate is not None:
-                found = count_motifs(source, nodes, approximate=approximate, **how)
-                lines = [line._asdict() for line in found.totals()]
-                content |= {"nodes": found.num_nodes, "edges": found.num_edges, "samples": found.samples}
+                counts = count_motifs(source, nodes, approximate=approximate, **how)
+                lines = [line._asdict() for line in counts.totals()]
+                content["samples"] = counts.samples
             elif on_disk:
                 folder = Path(str(out)).expanduser()
                 with resumable(folder):
                     lines = _on_disk(
                         source, folder, resume, how | exact | {"memory": buffer, "progress": bar}
                     )
-                content |= {"nodes": source.num_nodes, "edges": source.num_edges}
             else:
                 counts = count_motifs(source, nodes, progress=bar, **how, **exact)
-                lines = [line._asdict() for line in counts.totals() if line.orbit in shown]
-                content |= {"nodes": counts.num_nodes, "edges": counts.num_edges}
+                lines = [line._asdict() for line in counts.totals() if line.orbit in orbits]
+        content |= {"nodes": counts.num_nodes, "edges": counts.num_edges}
         content |= {"seconds": time.perf_counter() - began, "orbits": lines}
     if out is not None and not on_disk:
         counts.save(out)
@@ -102,30 +98,28 @@ def run(
     if as_json:
         print(json.dumps(content, indent=2))
         return
-    _print_table(content)
-    for note in content["notes"]:
-        print(f"note: {note}")
+    _print_counts(content)
+    print_notes(content["notes"])
     if approximate is not None:
         print("estimates by sampling; low and high bound them 19 times out of 20")
-    saved = f"; saved to {out}" if out else ""
-    print(f"counted in {content['seconds']:.3g} s{saved}")
+    print(f"counted in {content['seconds']:.3g} s" + (f"; saved to {out}" if out else ""))
 
 
 def _read(
     dataset: str | None, graph: Path | None, data_root: Path | None, packed: bool
 ) -> tuple[Any, int | None, list[str], str]:
-    """What to count in, its number of nodes if that is not known, notes, and what to call it."""
-    check_input(dataset, graph, None)
+    """What to count in, its number of nodes if that is not known, what was done to it, what to call it."""
+    options.check_input(dataset, graph, None)
     if packed:
         from mcn.store import GraphStore
 
         store = GraphStore.open(str(graph))
         return store, None, [str(line) for line in store.about.get("report", [])], str(graph)
-    from mcn.data.bare import bare_dataset, bare_graph
+    from mcn.data import load_dataset_edges, load_edges
 
     name = ("karate" if dataset is None else dataset) if graph is None else str(graph)
-    bare = bare_dataset(name, data_root) if graph is None else bare_graph(graph)
-    return bare.graph.pairs.T, bare.graph.num_nodes, bare.report, name
+    edges = load_dataset_edges(name, data_root) if graph is None else load_edges(graph)
+    return edges.graph, None, edges.report, name
 
 
 def _on_disk(store: Any, folder: Path, resume: bool, given: dict[str, Any]) -> list[dict[str, Any]]:
@@ -133,38 +127,22 @@ def _on_disk(store: Any, folder: Path, resume: bool, given: dict[str, Any]) -> l
     import shutil
 
     from mcn.motifs import count_motifs
-    from mcn.motifs.on_disk import SCRATCH
-    from mcn.motifs.to_store import summed
+    from mcn.motifs.on_disk import SCRATCH, totals_of
 
     if not resume:
         shutil.rmtree(folder / SCRATCH, ignore_errors=True)
     counts = count_motifs(store, out=folder, **given)
-    return [{"graphlet": name, **summed(store, values)} for name, values in counts.items()]
+    return [{"graphlet": name, **totals_of(store, values)} for name, values in counts.items()]
 
 
-def _names(motifs: str | None) -> list[str] | None:
-    return None if motifs is None else [name.strip() for name in motifs.split(",") if name.strip()]
-
-
-def _shown(motifs: str | None) -> set[str]:
-    """The edge orbits that motif names stand for."""
+def _orbits(names: list[str] | None) -> set[str]:
+    """The edge orbits that motif names stand for; all without names."""
     from mcn.motifs.catalogue import EDGE_ORBITS, orbit_weights
 
-    names = _names(motifs)
     if names is None:
         return set(EDGE_ORBITS)
-    return {
-        orbit for name in names for orbit, part in zip(EDGE_ORBITS, orbit_weights(name), strict=True) if part
-    }
-
-
-def _notes(report: list[str]) -> list[str]:
-    """What a loader did to the edges; features, labels and splits play no part in counting."""
-    size, *others = report
-    made_simple = [size] if "(" in size else []
-    return made_simple + [
-        line for line in others if not line.startswith(("features:", "labels:", "split:", "no labels"))
-    ]
+    weights = {name: zip(EDGE_ORBITS, orbit_weights(name), strict=True) for name in names}
+    return {orbit for name in names for orbit, weight in weights[name] if weight}
 
 
 _COLUMNS = {
@@ -179,31 +157,16 @@ _COLUMNS = {
 }
 
 
-def _print_table(content: dict[str, Any]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
+def _print_counts(content: dict[str, Any]) -> None:
+    """Print a table of the counts; a motif of several edge orbits is named in the first of its rows."""
     kind = "induced" if content["induced"] else "all"
     title = f"{content['graph']}: {content['nodes']:,} nodes, {content['edges']:,} edges ({kind} subgraphs)"
-    table = Table(title=Text(title), title_justify="left")
     lines = content["orbits"]
     columns = [name for name in _COLUMNS if lines and name in lines[0]]
-    for name in columns:
-        table.add_column(_COLUMNS[name], justify="left" if name in ("graphlet", "orbit") else "right")
-    last = ""
+    rows, last = [], ""
     for line in lines:
-        repeated = line["graphlet"] == last
+        once = {"graphlet", "instances"} if line["graphlet"] == last else set()
         last = line["graphlet"]
-        cells = [
-            "" if repeated and name in ("graphlet", "instances") else _cell(line[name]) for name in columns
-        ]
-        table.add_row(*cells)
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=120)
-    console.print(table)
-
-
-def _cell(value: Any) -> str:
-    return value if isinstance(value, str) else f"{value:,.0f}"
+        cells = {name: value if isinstance(value, str) else f"{value:,.0f}" for name, value in line.items()}
+        rows.append(["" if name in once else cells[name] for name in columns])
+    print_table(title, [_COLUMNS[name] for name in columns], rows, left=("motif", "edge orbit"))

@@ -4,44 +4,34 @@ from __future__ import annotations
 
 import json
 import time
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from mcn.cli._compiling import compile_notice
-from mcn.cli._interrupt import resumable
-from mcn.cli._options import DATA_OPTIONS, Json, Nodes, add_options, data_given, out_option
-from mcn.cli._progress import progress_bar
-from mcn.cli._warnings import plain_warnings
+from mcn.cli import _options as options
+from mcn.cli._terminal import compile_notice, notable, plain_warnings, print_facts, print_notes, progress_bar
+from mcn.cli.main import resumable
 
-_OPTIONS = {
-    name: option for name, option in DATA_OPTIONS.items() if name not in ("trust", "structure", "weights")
-}
+_OPTIONS = {name: option for name, option in options.DATA_OPTIONS.items() if name not in ("trust", "weights")}
 
 
-def _with_options(function: Any) -> Any:
-    return add_options(function, _OPTIONS, before=("as_json",))
-
-
-@_with_options
+@partial(options.add_options, options=_OPTIONS, before=("as_json",))
 def run(
     edges: Annotated[
         Path, typer.Argument(metavar="EDGES", help="A file of edges; with --check, a packed graph.")
     ],
-    nodes: Nodes = None,
-    out: Annotated[Path | None, out_option("A new folder for the packed graph.")] = None,
-    memory: Annotated[
-        str, typer.Option("--memory", help="The buffer for sorting, such as 500MB or 4GB.")
-    ] = "1GB",
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the interrupted packing in --out.")
-    ] = False,
+    nodes: options.Nodes = None,
+    out: Annotated[Path | None, options.out_option("A new folder for the packed graph.")] = None,
+    memory: options.Memory = "1GB",
+    resume: options.Resume = False,
     check: Annotated[
         bool, typer.Option("--check", help="Read the packed graph EDGES and compare its check sums.")
     ] = False,
-    as_json: Json = False,
-    **options: Any,
+    as_json: options.Json = False,
+    verbose: options.Verbose = False,
+    **given: Any,
 ) -> None:
     """Pack a graph into a folder of memory-mapped arrays, for graphs past this machine's memory.
 
@@ -50,7 +40,7 @@ def run(
 
     Example: mcn pack edges.csv --nodes nodes.csv --out graph/
     """
-    from mcn.store.size import as_bytes
+    from mcn.store import as_bytes
 
     buffer = as_bytes(memory, "--memory")
     if check:
@@ -58,28 +48,23 @@ def run(
         return
     if out is None:
         raise ValueError("--out is missing: a new folder for the packed graph")
-    how = data_given(options)
-    if isinstance(how.get("split"), str) and "," in how["split"]:
-        how["split"] = [name.strip() for name in how["split"].split(",")]
+    how = options.loader_options(options.data_given(given))
     began = time.perf_counter()
     with plain_warnings(), compile_notice(), resumable(out), progress_bar("packing") as report:
-        from mcn.store.pack import pack_graph
+        from mcn.store import pack_graph
 
         store = pack_graph(edges, nodes, out=out, memory=buffer, resume=resume, progress=report, **how)
     seconds = time.perf_counter() - began
     size = sum(file.stat().st_size for file in store.path.iterdir())
+    sizes = {"nodes": store.num_nodes, "edges": store.num_edges, "features": store.num_features}
+    notes = store.about["report"]
     if as_json:
-        content: dict[str, Any] = {
-            "nodes": store.num_nodes,
-            "edges": store.num_edges,
-            "features": store.num_features,
-        }
-        content |= {"classes": store.classes, "notes": store.about["report"]}
-        print(json.dumps({**content, "bytes": size, "seconds": seconds, "out": str(out)}, indent=2))
+        content = {**sizes, "classes": store.classes, "notes": notes, "bytes": size, "seconds": seconds}
+        print(json.dumps({**content, "out": str(out)}, indent=2))
         return
-    for note in store.about["report"]:
-        print(f"note: {note}")
-    print(f"packed in {seconds:.3g} s: {out}, {size:,} bytes")
+    print_facts(str(out), {name: f"{number:,}" for name, number in {**sizes, "bytes": size}.items()})
+    print_notes(notes if verbose else notable(notes))
+    print(f"packed in {seconds:.3g} s")
 
 
 def _check(path: Path, as_json: bool) -> None:
@@ -89,4 +74,4 @@ def _check(path: Path, as_json: bool) -> None:
     if as_json:
         print(json.dumps({"nodes": store.num_nodes, "edges": store.num_edges, "sound": True}, indent=2))
     else:
-        print(f"{path}: {store.num_nodes:,} nodes, {store.num_edges:,} edges; every check sum is right")
+        print(f"{path}: every check sum is right")

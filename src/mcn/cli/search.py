@@ -9,27 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mcn._flags import data_words
-from mcn.cli._compiling import compile_notice
-from mcn.cli._interrupt import resumable
-from mcn.cli._options import (
-    DataRoot,
-    Dataset,
-    Graph,
-    Jobs,
-    Json,
-    Nodes,
-    check_for_dataset,
-    check_input,
-    data_given,
-    free_folder,
-    out_option,
-    source_options,
-    with_data_options,
+from mcn._names import data_words
+from mcn.cli import _options as options
+from mcn.cli._terminal import (
+    compile_notice,
+    mean_and_spread,
+    plain_warnings,
+    print_facts,
+    print_table,
+    progress_bar,
 )
-from mcn.cli._progress import progress_bar
-from mcn.cli._settings import Seed
-from mcn.cli._warnings import plain_warnings
+from mcn.cli.main import resumable
 
 if TYPE_CHECKING:
     from mcn.experiments import Source
@@ -39,12 +29,12 @@ EMBEDDED = "strong-ties"
 LEDGER, RESULT, BEST, SUMMARY = "ledger.sqlite", "search.json", "best.yaml", "summary.md"
 
 
-@with_data_options
+@options.with_data_options
 def run(
-    dataset: Dataset = None,
-    graph: Graph = None,
-    nodes: Nodes = None,
-    data_root: DataRoot = None,
+    dataset: options.Dataset = None,
+    graph: options.Graph = None,
+    nodes: options.Nodes = None,
+    data_root: options.DataRoot = None,
     space: Annotated[
         str,
         typer.Option(
@@ -69,26 +59,23 @@ def run(
     metric: Annotated[
         str, typer.Option("--metric", help="What decides on the validation nodes: accuracy, roc-auc …")
     ] = "accuracy",
-    seed: Seed = 0,
+    seed: options.Seed = 0,
     batch: Annotated[
         int, typer.Option("--batch", min=1, help="Trials proposed at once; more for a large cluster.")
     ] = 4,
-    engine: Annotated[
-        str, typer.Option("--engine", help="What runs them: local (the cores) or ray (a cluster).")
-    ] = "local",
-    address: Annotated[
-        str | None, typer.Option("--address", help="Of the Ray cluster; without it, one is started here.")
-    ] = None,
-    jobs: Jobs = None,
+    engine: options.Engine = "local",
+    address: options.Address = None,
+    jobs: options.Jobs = None,
     ledger: Annotated[
         Path | None, typer.Option("--ledger", help="File of all runs; ledger.sqlite in --out if not given.")
     ] = None,
-    out: Annotated[Path | None, out_option("Folder for the results; runs/search-NAME if not given.")] = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the search whose ledger is there.")
-    ] = False,
-    as_json: Json = False,
-    **options: Any,
+    out: Annotated[
+        Path | None, options.out_option("Folder for the results; runs/search-NAME if not given.")
+    ] = None,
+    resume: options.Resume = False,
+    as_json: options.Json = False,
+    verbose: options.Verbose = False,
+    **given: Any,
 ) -> None:
     """Search for the settings with the best validation accuracy or --metric, then test it on fresh seeds.
 
@@ -98,13 +85,11 @@ def run(
     """
     if resume and out is None and ledger is None:
         raise ValueError("--resume needs --out or --ledger: the search to go on with")
-    check_input(dataset, graph, nodes)
-    shorter = _epochs(rungs)
-    how = data_given(options)
-    name = EMBEDDED if dataset is None else dataset
-    if graph is not None:
-        name = graph.name.split(".")[0]
-    folder = out or free_folder(Path("runs"), f"search-{name}")
+    options.check_input(dataset, graph, nodes)
+    first_epochs = _epochs(rungs)
+    how = options.data_given(given)
+    name = graph.name.split(".")[0] if graph is not None else dataset or EMBEDDED
+    folder = out or options.free_folder(Path("runs"), f"search-{name}")
     path = ledger or folder / LEDGER
     if path.exists() and not resume:
         raise ValueError(f"{path} already holds runs; choose another --out, or go on with --resume")
@@ -112,23 +97,22 @@ def run(
         from mcn.experiments import Source
         from mcn.experiments.search import load_space, search
 
-        own = load_space(space)
+        searched = load_space(space)
+        asked = options.source_options(how, own_graph=graph is not None)
         if graph is None:
-            check_for_dataset(how)
-            asked = source_options(how, own_graph=False)
+            options.check_for_dataset(how)
             source = Source(name, data_root=None if data_root is None else str(data_root), options=asked)
         else:
-            asked = source_options(how, own_graph=True)
             source = Source(graph=str(graph), nodes=None if nodes is None else str(nodes), options=asked)
         with resumable(folder), progress_bar("searching") as report:
 
-            def told(done: int, total: int, best: Trial | None) -> None:
+            def tell(done: int, total: int, best: Trial | None) -> None:
                 so_far = "" if best is None else f", best {_validation(metric, best)}"
                 report(done / total, f"searching{so_far}")
 
             result = search(
                 source,
-                own,
+                searched,
                 sampler=sampler,
                 trials=trials,
                 seeds=seeds,
@@ -140,15 +124,17 @@ def run(
                 seed=seed,
                 batch=batch,
                 metric=metric,
-                rungs=shorter,
-                progress=told,
+                rungs=first_epochs,
+                progress=tell,
             )
         folder.mkdir(parents=True, exist_ok=True)
         _write(folder, result, source)
     if as_json:
         print(json.dumps(result.to_dict() | {"out": str(folder), "ledger": str(path)}, indent=2))
-    else:
-        _print(result, source, folder, path, how)
+        return
+    _print(result, verbose)
+    print(f"train it again: {_train_command(result, source, folder, how)}")
+    print(f"files: {folder}" + ("" if path.parent == folder else f", {path}"))
 
 
 def _epochs(rungs: str | None) -> tuple[int, ...]:
@@ -160,85 +146,71 @@ def _epochs(rungs: str | None) -> tuple[int, ...]:
         ) from None
 
 
-def _changed(result: SearchResult) -> dict[str, Any]:
-    """Return the winner's configuration, as far as it is not the recipe's default; what a preset holds."""
-    own, plain = result.config.to_dict(), type(result.config)().to_dict()
-    return {name: value for name, value in own.items() if value != plain[name] and name != "seed"}
-
-
 def _write(folder: Path, result: SearchResult, source: Source) -> None:
+    """Write the results; the winner as a preset, with the settings that are not the recipe's default."""
     import yaml
 
     from mcn._files import write_text
     from mcn.experiments.search import summary
 
+    settings, default = result.config.to_dict(), type(result.config)().to_dict()
+    changed = {name: value for name, value in settings.items() if value != default[name] and name != "seed"}
     preset = {
         "description": f"The winner of a search of {result.space} on {result.dataset}: {result.protocol}.",
         "dataset": source.dataset,
         "recipe": result.config.recipe,
-        "settings": _changed(result),
+        "settings": changed,
     }
     write_text(folder / BEST, yaml.safe_dump(preset, sort_keys=False, allow_unicode=True))
     write_text(folder / RESULT, json.dumps(result.to_dict(), indent=2, ensure_ascii=False) + "\n")
     write_text(folder / SUMMARY, summary(result))
 
 
-def _print(result: SearchResult, source: Source, folder: Path, ledger: Path, how: dict[str, Any]) -> None:
-    import numpy as np
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
+def _print(result: SearchResult, verbose: bool) -> None:
+    """Print the best settings and what the winner reaches on test nodes; if `verbose`, also how."""
+    from mcn.experiments import metric_figures
 
     names = list(result.trials[0].settings)
-    table = Table(
-        title=Text(f"{result.dataset}, space {result.space}: the best settings"), title_justify="left"
-    )
     validation = "validation" if result.metric == "accuracy" else f"validation {result.metric}"
-    for column in ("trial", validation, *names):
-        table.add_column(column, justify="right" if column in ("trial", validation) else "left")
-    for trial in result.ranking[:5]:
-        shown = [_shown(trial.settings[name]) for name in names]
-        table.add_row(str(trial.number), _validation(result.metric, trial), *map(Text, shown))
-    console = Console()
-    console.print(table) if console.is_terminal else Console(width=120).print(table)
+    print_table(
+        f"{result.dataset}, space {result.space}: the best settings",
+        ["trial", validation, *names],
+        [
+            [str(trial.number), _validation(result.metric, trial), *(_text(trial.settings[n]) for n in names)]
+            for trial in result.ranking[: len(result.ranking) if verbose else 5]
+        ],
+        left=names,
+    )
     if result.failed:
-        reasons = next(trial.error for trial in result.trials if trial.error is not None)
-        print(f"failed: {result.failed} of {len(result.trials)} trials; the first: {reasons}")
+        reason = next(trial.error for trial in result.trials if trial.error is not None)
+        print(f"failed: {result.failed} of {len(result.trials)} trials; the first: {reason}")
+    for metric in dict.fromkeys(("accuracy", result.metric)):
+        scores = mean_and_spread(metric, metric_figures(metric, result.final))
+        print(f"test {metric} of the winner: {scores}" if scores != "–" else "test: no test nodes")
+    print("the winner was chosen on validation nodes and tested once, with seeds that the search did not use")
+    if not verbose:
+        return
     if result.importances is None:
         print(f"importance: {result.note}")
     else:
-        shares = ", ".join(f"{name} {share:.0%}" for name, share in result.importances.items())
-        print(f"importance (share of the variation, fANOVA): {shares}")
-    test = [100 * row["test_accuracy"] for row in result.final if row["test_accuracy"] is not None]
-    deviation = f" ± {np.std(test, ddof=1):.1f}" if len(test) > 1 else ""
-    print(
-        "test: no test nodes"
-        if not test
-        else f"test accuracy of the winner: {np.mean(test):.1f}{deviation} %"
-    )
-    if test and result.metric != "accuracy":
-        from mcn.cli._tables import mean_and_spread
-        from mcn.experiments.engine.cells import metric_figures
-
-        own = mean_and_spread(result.metric, metric_figures(result.metric, result.final))
-        print(f"test {result.metric} of the winner: {own}")
+        shares = {name: f"{share:.0%}" for name, share in result.importances.items()}
+        print_facts("importance of a setting: its share of the variation (fANOVA)", shares)
     print(f"protocol: {result.protocol}")
-    where = ["--graph", source.graph] if source.graph else []
-    where += ["--nodes", source.nodes] if source.nodes else []
-    where += data_words(how)
-    again = ["mcn", "train", *where, "--preset", str(folder / BEST), "--seeds", str(len(result.final))]
-    again += ["--seed", str(result.final[0]["seed"])]
-    print(f"again: {shlex.join(again)}")
-    print(f"files: {folder}" + ("" if ledger.parent == folder else f", {ledger}"))
+
+
+def _train_command(result: SearchResult, source: Source, folder: Path, how: dict[str, Any]) -> str:
+    """Return the command that trains the winner again."""
+    words = ["mcn", "train", *(["--graph", source.graph] if source.graph else [])]
+    words += [*(["--nodes", source.nodes] if source.nodes else []), *data_words(how)]
+    words += ["--preset", str(folder / BEST), "--seeds", str(len(result.final))]
+    return shlex.join([*words, "--seed", str(result.final[0]["seed"])])
 
 
 def _validation(metric: str, trial: Trial) -> str:
-    from mcn.cli._tables import mean_and_spread
-
     return mean_and_spread(metric, {"test_mean": trial.val_score, "test_std": None})
 
 
-def _shown(value: Any) -> str:
+def _text(value: Any) -> str:
     if isinstance(value, list):
         return ",".join(map(str, value))
     return f"{value:.4g}" if isinstance(value, float) else str(value)

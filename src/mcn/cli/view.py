@@ -5,42 +5,30 @@ from __future__ import annotations
 import json
 import os
 import sys
+import webbrowser
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from mcn.cli._compiling import compile_notice
-from mcn.cli._options import (
-    DataRoot,
-    Graph,
-    Json,
-    Nodes,
-    RunFolder,
-    Trust,
-    check_input,
-    check_writable,
-    out_option,
-    read_input,
-    read_own,
-)
-from mcn.cli._warnings import plain_warnings
+from mcn.cli import _options as options
+from mcn.cli._terminal import compile_notice, plain_warnings
 
 
 def run(
-    folder: RunFolder,
-    graph: Graph = None,
-    nodes: Nodes = None,
-    data_root: DataRoot = None,
-    trust: Trust = False,
+    folder: options.RunFolder,
+    graph: options.Graph = None,
+    nodes: options.Nodes = None,
+    data_root: options.DataRoot = None,
+    trust: options.Trust = False,
     out: Annotated[
         Path | None,
-        out_option("Write the page here (.html); RUN/explorer.html if not given."),
+        options.out_option("Write the page here (.html); RUN/explorer.html if not given."),
     ] = None,
     opened: Annotated[
         bool, typer.Option("--open/--no-open", help="Open the page in the browser, or only write it.")
     ] = True,
-    as_json: Json = False,
+    as_json: options.Json = False,
 ) -> None:
     """Write the explorer of a run, one HTML file that works offline, and open it in the browser.
 
@@ -48,42 +36,24 @@ def run(
 
     Example: mcn view runs/mine --no-open --out mine.html
     """
-    check_writable(out, ".html")
-    check_input(None, graph, nodes)
+    options.check_writable(out, ".html")
+    options.check_input(None, graph, nodes)
     from mcn.train import load_run
-    from mcn.train.fits import too_large
     from mcn.viz import write_explorer
 
     with plain_warnings(), compile_notice():
         trained = load_run(folder)
-        if graph is None:
-            data = read_own(folder, trained.source, data_root, trust)
-        else:
-            data, _ = read_input(
-                None,
-                graph,
-                nodes,
-                data_root,
-                default="",
-                on_disk=lambda store: too_large(store) is not None,
-                treatment=trained.treatment,
-            )
+        data = options.read_for_run(trained, graph, nodes, data_root, trust)
         page = write_explorer(trained, data, out, other_graph=graph is not None)
-    shown = opened and _can_show() and _show(page)
+    shown = opened and _has_screen() and webbrowser.open(page.resolve().as_uri())
     if as_json:
         size = page.stat().st_size
         print(json.dumps({"run": str(folder), "out": str(page), "bytes": size, "opened": shown}, indent=2))
     else:
-        print(f"{page} written{' and opened' if shown else '; open it in a browser'}")
+        print(f"{page} is written{' and opened' if shown else '; open it in a browser'}")
 
 
-def _show(page: Path) -> bool:
-    import webbrowser
-
-    return webbrowser.open(page.resolve().as_uri())
-
-
-def _can_show() -> bool:
+def _has_screen() -> bool:
     """Whether there is a screen: without one a text browser might take over the terminal."""
     if sys.platform in ("win32", "darwin"):
         return True

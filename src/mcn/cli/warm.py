@@ -6,17 +6,15 @@ import json
 import tempfile
 from pathlib import Path
 
-from mcn.cli._compiling import compile_notice
-from mcn.cli._options import Json
-from mcn.cli._progress import duration
-from mcn.cli._warnings import plain_warnings
+from mcn.cli import _options as options
+from mcn.cli._terminal import compile_notice, plain_warnings, rough_time
 
 NODES = 300
 EDGES = "source,target\n0,1\n1,2\n2,0\n2,3\n"
 MATRIX = "%%MatrixMarket matrix coordinate pattern general\n4 4 2\n1 2\n3 4\n"
 
 
-def run(as_json: Json = False) -> None:
+def run(as_json: options.Json = False) -> None:
     """Compile the kernels now, so that no later command has to wait for it.
 
     Counts the motifs of small graphs and trains each recipe for two epochs; what is compiled is kept on disk.
@@ -36,18 +34,18 @@ def run(as_json: Json = False) -> None:
         print(f"nothing to compile: all kernels are in {place}")
         return
     where = f"kept in {place}" if place else "kept nowhere: no folder can be written; set NUMBA_CACHE_DIR"
-    print(f"compiled {compiled.kernels} kernels in {duration(compiled.taken)}; {where}")
+    print(f"compiled {compiled.kernels} kernels in {rough_time(compiled.taken)}; {where}")
 
 
 def _count(folder: Path) -> None:
     """Use what reading and counting need, on one thread and on two."""
-    from mcn.data.bare import bare_dataset, bare_graph
+    from mcn.data import load_dataset_edges, load_edges
     from mcn.motifs import count_motifs
 
     for name, text in (("edges.csv", EDGES), ("matrix.mtx", MATRIX)):
         (folder / name).write_text(text)
-        bare_graph(folder / name)
-    karate = bare_dataset("karate").graph
+        load_edges(folder / name)
+    karate = load_dataset_edges("karate").graph
     for threads in (1, 2):
         counts = count_motifs(karate.edge_index, karate.num_nodes, threads=threads)
         counts.totals()
@@ -57,7 +55,7 @@ def _train(folder: Path) -> None:
     """Use what the recipes need, their special cases, and the page on a run."""
     from mcn.data import strong_ties
     from mcn.experiments import compare
-    from mcn.train import RECIPES, train_run
+    from mcn.train import RECIPES, train
     from mcn.viz import write_report
 
     data = strong_ties(num_nodes=NODES, val=NODES // 4, test=NODES // 4)
@@ -65,16 +63,16 @@ def _train(folder: Path) -> None:
         if name == "auto":  # it trains the others
             continue
         config = recipe.config(max_epochs=2)
-        run = train_run(folder / name, data, config, {"dataset": None, "graph": None, "nodes": None})
+        run = train(data, config, folder / name)
         write_report(run, data)
     compare(data, ("gat", "gcn"), (0,), settings={"max_epochs": 2})
 
 
 def _place() -> Path | None:
     """Where compiled kernels are kept; None if they cannot be."""
-    from mcn.data import simple
+    from mcn.data import csr_graph
 
-    path = simple._build.stats.cache_path  # type: ignore[attr-defined]
+    path = csr_graph._build.stats.cache_path  # type: ignore[attr-defined]
     if path is None:
         return None
     folder = Path(path).parent  # each file of the package has a folder of its own in a cache

@@ -1,4 +1,4 @@
-"""Reading graphs: data sets by name, files of one's own, generated graphs; checking and splitting them.
+"""Reading graphs: data sets by name, files of one's own, objects; checking and splitting them.
 
 Each name is loaded when it is first used: the motif engine needs `simple_graph`, but not torch.
 """
@@ -11,49 +11,47 @@ from mcn._lazy import lazy
 
 if TYPE_CHECKING:
     from mcn.data.checks import check_data as check_data
-    from mcn.data.files import DatasetNotFound as DatasetNotFound
-    from mcn.data.generators import barabasi_albert as barabasi_albert
-    from mcn.data.generators import erdos_renyi as erdos_renyi
-    from mcn.data.generators import powerlaw_cluster as powerlaw_cluster
-    from mcn.data.generators import rmat as rmat
+    from mcn.data.checks import given_weights as given_weights
+    from mcn.data.checks import weight_matrix as weight_matrix
+    from mcn.data.csr_graph import GraphEdges as GraphEdges
+    from mcn.data.csr_graph import SimpleGraph as SimpleGraph
+    from mcn.data.csr_graph import degree_features as degree_features
+    from mcn.data.csr_graph import simple_graph as simple_graph
+    from mcn.data.csr_graph import wl_features as wl_features
+    from mcn.data.datasets import DatasetInfo as DatasetInfo
+    from mcn.data.datasets import DatasetNotFound as DatasetNotFound
+    from mcn.data.datasets import list_datasets as list_datasets
+    from mcn.data.datasets import load_dataset as load_dataset
+    from mcn.data.datasets import load_dataset_edges as load_dataset_edges
+    from mcn.data.datasets.strong_ties import strong_ties as strong_ties
+    from mcn.data.edge_files import load_edges as load_edges
     from mcn.data.graph import load_graph as load_graph
-    from mcn.data.registry import DatasetInfo as DatasetInfo
-    from mcn.data.registry import datasets as datasets
-    from mcn.data.registry import load_dataset as load_dataset
-    from mcn.data.simple import SimpleGraph as SimpleGraph
-    from mcn.data.simple import simple_graph as simple_graph
     from mcn.data.sparse import feature_csr as feature_csr
     from mcn.data.sparse import feature_tensor as feature_tensor
     from mcn.data.splits import random_split as random_split
-    from mcn.data.streams import PlantedGraph as PlantedGraph
-    from mcn.data.streams import rmat_stream as rmat_stream
-    from mcn.data.structure import degree_features as degree_features
-    from mcn.data.structure import wl_features as wl_features
-    from mcn.data.ties import strong_ties as strong_ties
     from mcn.data.treatment import Treatment as Treatment
 
 _HOME = {
-    "DatasetInfo": ".registry",
-    "DatasetNotFound": ".files",
-    "PlantedGraph": ".streams",
-    "SimpleGraph": ".simple",
+    "DatasetInfo": ".datasets",
+    "DatasetNotFound": ".datasets",
+    "GraphEdges": ".csr_graph",
+    "SimpleGraph": ".csr_graph",
     "Treatment": ".treatment",
-    "barabasi_albert": ".generators",
     "check_data": ".checks",
-    "datasets": ".registry",
-    "degree_features": ".structure",
-    "erdos_renyi": ".generators",
+    "degree_features": ".csr_graph",
     "feature_csr": ".sparse",
     "feature_tensor": ".sparse",
-    "load_dataset": ".registry",
+    "given_weights": ".checks",
+    "list_datasets": ".datasets",
+    "load_dataset": ".datasets",
+    "load_dataset_edges": ".datasets",
+    "load_edges": ".edge_files",
     "load_graph": ".graph",
-    "powerlaw_cluster": ".generators",
     "random_split": ".splits",
-    "rmat": ".generators",
-    "rmat_stream": ".streams",
-    "simple_graph": ".simple",
-    "strong_ties": ".ties",
-    "wl_features": ".structure",
+    "simple_graph": ".csr_graph",
+    "strong_ties": ".datasets.strong_ties",
+    "weight_matrix": ".checks",
+    "wl_features": ".csr_graph",
 }
 
 __all__ = list(_HOME)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mcn._threads import available_threads
-from mcn.data.border import brief, told
+from mcn.data.limits import brief, told
 
 MAX_THREADS = 1024
 """More are a mistake, not a machine."""

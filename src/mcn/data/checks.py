@@ -1,16 +1,20 @@
-"""What must hold before a graph is trained on."""
+"""What a `Data` must hold before it is trained on, and the edge weights that it carries."""
 
 from __future__ import annotations
 
 import warnings
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
 from torch import Tensor
 from torch_geometric.data import Data
 
-from mcn.data.border import brief
-from mcn.data.simple import simple_graph
+from mcn.data.csr_graph import SimpleGraph, simple_graph
+from mcn.data.edge_list import checked_weights
+from mcn.data.limits import brief
 from mcn.data.sparse import check_csr, csr_parts
 
 _CLASSES = 2**16  # numbers that classes may have even if there are fewer nodes
@@ -30,10 +34,13 @@ def told_nodes(data: Data) -> int | None:
     return count
 
 
-def check_data(data: Data) -> None:
+def check_data(data: Data) -> SimpleGraph:
     """Check a `Data` before training: edges, features, labels and masks.
 
     Warns of a class without a training node.
+
+    Returns:
+        The graph of its edges, for whoever counts, weighs or propagates next: it need not be made again.
 
     Raises:
         ValueError: names the attribute, shows the value, says what was expected.
@@ -41,11 +48,12 @@ def check_data(data: Data) -> None:
     n = told_nodes(data)
     if n is None or data.edge_index is None:
         raise ValueError("data has no edge_index or no num_nodes; expected both")
-    simple_graph(data.edge_index, n)
+    graph = simple_graph(data.edge_index, n)
     _check_features(data.x, n)
     masks = {name: _mask(data, name, n) for name in _MASKS}
     _check_overlap(masks)
     _check_labels(data.y, masks, n, getattr(data, "classes", None))
+    return graph
 
 
 def _check_features(x: Any, n: int) -> None:
@@ -157,3 +165,73 @@ def _check_labels(y: Any, masks: dict[str, Tensor], n: int, names: Any) -> None:
             f"no training node of class {', '.join(map(str, untrained))}: it can never be predicted",
             stacklevel=3,
         )
+
+
+def given_weights(data: Data) -> tuple[str, Tensor] | None:
+    """Return the name and the values of a graph's edge weights; None if it has none.
+
+    They are `data.edge_weight`, or `data.edge_attr` if that has one dimension; one of more holds features of
+    the edges, no weights.
+    """
+    weight, attribute = data.get("edge_weight"), data.get("edge_attr")
+    if weight is not None:
+        return "edge_weight", weight
+    return None if attribute is None or attribute.dim() != 1 else ("edge_attr", attribute)
+
+
+def weight_matrix(data: Data, graph: SimpleGraph | None = None) -> csr_array | None:
+    """Return W, float64 CSR [N, N], symmetric, with the weight of every edge; None for a graph without.
+
+    Repeated entries of `data.edge_index` are summed, and so are the two directions of an edge, unless all
+    edges are given in both with the same weight. Self-loops are left out, as they are of the graph.
+
+    Args:
+        data: the graph with its weights.
+        graph: the simple graph of its edges, if it is known (`check_data` returns it).
+
+    Raises:
+        ValueError: not one positive finite number per edge.
+    """
+    given = given_weights(data)
+    if given is None:
+        return None
+    name, values = given
+    edges = np.asarray(data.edge_index)
+    if list(values.shape) != [edges.shape[1]]:
+        raise ValueError(
+            f"data.{name} has shape {list(values.shape)}; expected [{edges.shape[1]}], one number per edge"
+        )
+    cells: Any = values.detach().double().numpy()
+    checked = checked_weights(cells, lambda at: f"data.{name}, edge {at}", name)
+    graph = simple_graph(edges, data.num_nodes) if graph is None else graph
+    symmetric, _ = edge_weights(graph, edges, checked)
+    shape = (graph.num_nodes, graph.num_nodes)
+    return csr_array((symmetric.numpy().astype(np.float64), tuple(graph.edge_index)), shape=shape)
+
+
+def edge_weights(
+    graph: SimpleGraph, ends: NDArray[np.int64], weights: NDArray[np.float64]
+) -> tuple[Tensor, str]:
+    """Return the weight of every entry of `graph.edge_index`, float32, and a note on what was summed.
+
+    Args:
+        graph: the graph that was made of `ends`.
+        ends: the edges as given, [2, E].
+        weights: the weight of each.
+    """
+    n, pairs = graph.num_nodes, graph.pairs
+    keys = pairs[:, 0] * n + pairs[:, 1]
+    kept = ends[0] != ends[1]
+    (low, high), given = np.sort(ends[:, kept], axis=0), weights[kept]
+    place = np.searchsorted(keys, low * n + high)
+    up = ends[0][kept] == low
+    forward, backward = (
+        np.bincount(place[side], weights=given[side], minlength=len(keys)) for side in (up, ~up)
+    )
+    both = len(keys) > 0 and np.array_equal(forward, backward)
+    total = forward if both else forward + backward
+    source, target = graph.edge_index
+    at = np.searchsorted(keys, np.minimum(source, target) * n + np.maximum(source, target))
+    repeated = not both and len(given) > len(keys)
+    note = "; those of repeated edges are summed" if repeated else ""
+    return torch.from_numpy(total[at].astype(np.float32)), note

@@ -3,26 +3,46 @@
 from __future__ import annotations
 
 import io
+import os
+import re
 import warnings
-from collections import Counter
 from pathlib import Path
 from typing import Any
 from xml.parsers import expat
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import io as scipy_io
+from scipy import sparse
 
-from mcn.data.arrow import TABLES, read_arrow
-from mcn.data.border import MAX_NODES, brief, check_nodes, read_bytes, reading, shown, told
-from mcn.data.edge_list import EdgeList, checked_weights, sorted_ids
+from mcn.data.csr_graph import GraphEdges, simple_graph
+from mcn.data.edge_list import SQUARE, EdgeList, frame_edges, matrix_edges, networkx_edges
 from mcn.data.edge_text import read_edge_text
-from mcn.data.mtx import Entries, read_mtx
-from mcn.data.npz import Archive, sparse_entries
-from mcn.data.objects import frame_columns, frame_edges
+from mcn.data.limits import (
+    MAX_NODES,
+    Archive,
+    brief,
+    check_nodes,
+    check_size,
+    existing_file,
+    read_bytes,
+    reading,
+    shown,
+    told,
+)
+from mcn.data.sparse import check_csr
+from mcn.data.tables import TABLES, frame_columns, read_arrow
 
 TEXT = (".csv", ".tsv", ".txt", ".edges", ".edgelist")
 NETWORKX = (".graphml", ".gexf", ".gml")
 FORMATS = (*TEXT, ".mtx", ".npz", *TABLES, *NETWORKX)
+_SPARSE_PARTS = {
+    "csr": ("data", "indices", "indptr"),
+    "csc": ("data", "indices", "indptr"),
+    "bsr": ("data", "indices", "indptr"),
+    "coo": ("data", "row", "col"),
+    "dia": ("data", "offsets"),
+}
 
 
 def edge_format(path: Path) -> str:
@@ -46,21 +66,33 @@ def read_edges(
     as_text: bool = False,
     weights: str | None = None,
 ) -> EdgeList:
-    """Read the edges of a text, Matrix Market, NumPy, Parquet or Feather file.
+    """Read the edges of a file.
 
-    The options are those of text files; `weights`, a column, is one of Parquet and Feather files too.
+    Args:
+        path: the file, in one of `FORMATS`.
+        delimiter, header, as_text: of text files, see `read_edge_text`.
+        weights: a column, or an attribute of the edges of a GraphML, GEXF or GML file.
     """
     kind = edge_format(path)
     if kind in TEXT:
         return read_edge_text(path, delimiter=delimiter, header=header, as_text=as_text, weights=weights)
     if kind in TABLES:
-        return frame_edges(frame_columns(read_arrow(path)), str(path), weights=weights, as_text=as_text)
+        columns = frame_columns(read_arrow(path), str(path))
+        return frame_edges(columns, str(path), weights=weights, as_text=as_text)
+    if kind in NETWORKX:
+        return _read_networkx(path, kind, weights)
     if weights is not None:
         raise ValueError(f"{path}: weights={weights!r}: a {kind} file has no columns to take weights from")
-    if kind == ".mtx":  # entry (i, j) is an edge; ids are 1..n as in the file
-        with reading(path, "not a readable Matrix Market file"):
-            return _from_entries(read_mtx(path), path, first=1)
-    return _read_npz(path)
+    return _read_mtx(path) if kind == ".mtx" else _read_npz(path)
+
+
+def load_edges(path: str | os.PathLike[str]) -> GraphEdges:
+    """Read the edges of a file alone, without torch; formats, notes and errors are those of `load_graph`."""
+    file = existing_file(path)
+    with reading(str(file), "not a readable graph"):
+        edges = read_edges(file)
+        graph = simple_graph(edges.ends, len(edges.ids))
+        return GraphEdges(graph, graph.report(edges.notes))
 
 
 def _read_npz(path: Path) -> EdgeList:
@@ -68,29 +100,30 @@ def _read_npz(path: Path) -> EdgeList:
     with reading(path, "not a readable .npz file without pickles"):
         archive = Archive(path)
         if {"format", "shape", "data"} <= set(archive.names):
-            return _from_entries(sparse_entries(archive, path), path, first=0)
+            return matrix_edges(_sparse_matrix(archive), str(path))
         name = next((name for name in ("edge", "edge_index") if name in archive.names), None)
         if name is None:
             there = ", ".join(map(shown, archive.names[:10])) or "nothing"
             raise ValueError(f"{path}: has {there}; expected 'edge' [M, 2] or 'edge_index' [2, M]")
         ends = archive[name].T if name == "edge" else archive[name]
-        given = archive["n"] if "n" in archive.names else None
+        stated = archive["n"] if "n" in archive.names else None
     if ends.ndim != 2 or ends.shape[0] != 2 or ends.dtype.kind not in "iu":
         raise ValueError(
             f"{path}: edges of shape {list(ends.T.shape)}, dtype {ends.dtype}; expected integer pairs [M, 2]"
         )
     if ends.size and int(ends.max()) > MAX_NODES:  # before an unsigned id can become a negative one
         check_nodes(path, int(ends.max()) + 1)
-    return _numbered(ends.astype(np.int64), given, path)
+    return _numbered_edges(ends.astype(np.int64), stated, path)
 
 
-def _numbered(ends: NDArray[np.int64], given: NDArray[Any] | None, path: Path) -> EdgeList:
+def _numbered_edges(ends: NDArray[np.int64], stated: NDArray[Any] | None, path: Path) -> EdgeList:
+    """Edges between nodes 0..n-1, of which `stated` says how many there are."""
     if ends.size and int(ends.min()) < 0:
         place = int(np.argmax((ends < 0).any(axis=0)))
         raise ValueError(f"{path}: negative node id in edge {place}: {ends[:, place].tolist()}")
-    if given is not None and (given.size != 1 or given.dtype.kind not in "iu"):
-        raise ValueError(f"{path}: n is {told(given)}; expected one integer, the number of nodes")
-    n = int(ends.max(initial=-1)) + 1 if given is None else int(given.reshape(-1)[0])
+    if stated is not None and (stated.size != 1 or stated.dtype.kind not in "iu"):
+        raise ValueError(f"{path}: n is {told(stated)}; expected one integer, the number of nodes")
+    n = int(ends.max(initial=-1)) + 1 if stated is None else int(stated.reshape(-1)[0])
     if ends.size and int(ends.max()) >= n:
         place = int(np.argmax((ends >= n).any(axis=0)))
         raise ValueError(
@@ -100,27 +133,73 @@ def _numbered(ends: NDArray[np.int64], given: NDArray[Any] | None, path: Path) -
     return EdgeList(ends, np.arange(n), [])
 
 
-def _from_entries(found: Entries, path: Path, first: int) -> EdgeList:
-    """The entries (i, j) of a matrix that are not zero, as edges; ids count from `first`."""
-    kept = found.nonzero
-    notes = [] if kept.all() else [f"{int((~kept).sum()):,} stored zeros are no edges"]
-    if found.weighted:
-        notes.append("values (weights) accepted, not used: the graph is unweighted")
-    ends = np.stack([found.rows, found.columns])[:, kept]
-    numbered = _numbered(ends, np.array(found.n), path)
-    return EdgeList(numbered.ends, numbered.ids + first, notes)
+def _sparse_matrix(archive: Archive) -> Any:
+    """A matrix as `scipy.sparse.save_npz` writes it; what its ids point to is checked by `matrix_edges`."""
+    kind = archive["format"]
+    if kind.shape != () or kind.dtype.kind not in "US":
+        raise ValueError(f"its format is an array of {kind.dtype}; expected a word")
+    form = kind.item().decode("ascii") if kind.dtype.kind == "S" else str(kind.item())
+    if form not in _SPARSE_PARTS:
+        raise ValueError(f"its format is {form[:20]!r}; expected one of {', '.join(_SPARSE_PARTS)}")
+    names = ("data", "coords") if form == "coo" and "coords" in archive.names else _SPARSE_PARTS[form]
+    arrays = archive.read(("shape", *names))
+    for name, array in arrays.items():
+        if array.dtype.kind not in ("biufc" if name == "data" else "iu"):
+            kinds = "numbers" if name == "data" else "integers"
+            raise ValueError(f"{name!r} holds {array.dtype}; expected {kinds}")
+    shape = tuple(arrays["shape"].reshape(-1).tolist())
+    if len(shape) != 2 or shape[0] != shape[1] or shape[0] < 0:
+        raise ValueError(f"a matrix of shape {list(shape)}; {SQUARE}")
+    check_nodes("the matrix", shape[0])  # before SciPy makes room for its rows
+    data, *places = (arrays[name] for name in names)
+    if form in ("csr", "csc"):
+        if data.ndim != 1:
+            raise ValueError(f"'data' has shape {list(data.shape)}; expected one dimension")
+        check_csr(arrays["indptr"], arrays["indices"], shape, "the matrix", values=data)
+    # SciPy warns of unsigned ids, and computes with them.
+    places = [part.astype(np.int64) for part in places]
+    parts: Any = (data, *places)
+    if form == "coo":
+        parts = (data, tuple(places[0] if "coords" in names else places))
+    return getattr(sparse, f"{form}_array")(parts, shape=shape)
 
 
-def read_networkx(path: Path, weights: str | None = None) -> tuple[EdgeList, list[dict[str, str]]]:
-    """Read a GraphML, GEXF or GML file: its edges, and the attributes of each node as text, by id.
+def _read_mtx(path: Path) -> EdgeList:
+    """Read a Matrix Market file of any kind: entry (i, j) is an edge, ids are 1..n as in the file."""
+    problem = "not a readable Matrix Market file"
+    with reading(path, problem):
+        # A blank after the last number, or a NUL anywhere, takes SciPy's reader past the end of the file.
+        content = read_bytes(path).rstrip() + b"\n"
+        nul = content.find(b"\0")
+        if nul >= 0:
+            line = content.count(b"\n", 0, nul) + 1
+            raise ValueError(f"{path}: {problem} (line {line} holds a NUL)")
+        try:
+            rows, columns, declared, form, *_ = scipy_io.mminfo(io.BytesIO(content))
+            if rows != columns:
+                raise ValueError(f"{path}: a matrix of shape {[rows, columns]}; {SQUARE}")
+            check_nodes(path, rows)
+            if form == "array":
+                check_size(path, 16 * rows * columns, "declares a matrix of")
+            elif declared > len(content) // 4:  # an entry takes two ids, a blank and a line end at least
+                raise ValueError(f"{declared:,} entries are declared, in a file of {len(content):,} bytes")
+            matrix: Any = scipy_io.mmread(io.BytesIO(content))
+        except (ValueError, OverflowError) as error:
+            said = re.match(r"Line (\d+): (.*)", str(error))
+            if said is None:
+                raise
+            line = int(said[1])
+            text = content.split(b"\n", line)[line - 1][:100].decode("latin-1")
+            raise ValueError(f"{path}: {problem} (line {line} is {shown(text)}: {said[2][:200]})") from error
+        return matrix_edges(sparse.coo_array(matrix), str(path), first=1)
 
-    `weights` names an attribute of the edges.
-    """
+
+def _read_networkx(path: Path, kind: str, weights: str | None) -> EdgeList:
+    """Read a GraphML, GEXF or GML file; the edges come with the attributes of the nodes."""
     try:
         import networkx
     except ImportError as error:
         raise ValueError(f"{path}: reading this format needs networkx; pip install 'mcn[viz]'") from error
-    kind = edge_format(path)
     with reading(path, f"not a readable {kind} file"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # networkx guesses at odd files, and says so
         content = read_bytes(path)
@@ -132,35 +211,7 @@ def read_networkx(path: Path, weights: str | None = None) -> tuple[EdgeList, lis
             graph = networkx.read_gexf(io.BytesIO(content))
         else:
             graph = networkx.parse_gml(content.decode("utf-8").splitlines(), label="id")
-        return _from_networkx(graph, path, weights)
-
-
-def _from_networkx(graph: Any, path: Path, weights: str | None) -> tuple[EdgeList, list[dict[str, str]]]:
-    names = [str(name) for name in graph.nodes]
-    if len(set(names)) < len(names):
-        twice = next(name for name, times in Counter(names).items() if times > 1)
-        raise ValueError(f"{path}: node id {shown(twice)} occurs twice, as text and as a number")
-    ids, order = sorted_ids(names)
-    place = {names[at]: position for position, at in enumerate(order)}
-    ends = np.array([(place[str(u)], place[str(v)]) for u, v in graph.edges()], np.int64).reshape(-1, 2).T
-    attributes = [{str(key): str(value) for key, value in row.items()} for _, row in graph.nodes(data=True)]
-    if weights is not None:
-        rows = list(graph.edges(data=True))
-        given = checked_weights(
-            [row.get(weights, "") for *_, row in rows], lambda at: f"{path}, edge {rows[at][:2]}", weights
-        )
-        return EdgeList(ends, ids, [], given), [attributes[at] for at in order]
-    weighted = any("weight" in row and not _is_one(row["weight"]) for *_, row in graph.edges(data=True))
-    notes = ["edge weights accepted, not used: the graph is unweighted"] if weighted else []
-    return EdgeList(ends, ids, notes), [attributes[at] for at in order]
-
-
-def _is_one(weight: Any) -> bool:
-    """Whether a weight of any type, as GML allows it, is the number 1."""
-    try:
-        return float(weight) == 1
-    except (TypeError, ValueError, OverflowError):
-        return False
+        return networkx_edges(graph, str(path), weights)
 
 
 def _refuse_doctype(content: bytes, path: Path) -> None:

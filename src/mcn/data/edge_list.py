@@ -1,22 +1,27 @@
-"""Edges as they are read from anywhere: positions, ids, weights."""
+"""Edges as they are read from anywhere, and from objects in memory.
+
+Objects are frames of pandas, polars and pyarrow, graphs of NetworkX and igraph, and SciPy matrices. None of
+these packages is imported: an object is known by what it can do.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
-from mcn.data.border import shown
+from mcn._names import did_you_mean
+from mcn.data.limits import check_nodes, shown
+from mcn.data.sparse import check_structure
+from mcn.data.tables import cell_text, frame_columns, is_arrow, values_of
 from mcn.data.text import is_integer, is_number
 
-if TYPE_CHECKING:
-    from torch import Tensor
-
-    from mcn.data.simple import SimpleGraph
-
+SQUARE = "expected a square adjacency matrix"
 _LARGEST = float(np.finfo(np.float32).max)
 
 
@@ -24,13 +29,15 @@ _LARGEST = float(np.finfo(np.float32).max)
 class EdgeList:
     """Edges as read: `ends` [2, E] are positions in `ids`, which are int64 or Python strings.
 
-    `weights` [E] are there if they were asked for.
+    `weights` [E] are there if they were asked for. `attributes` are those of the nodes as text, by position,
+    if the edges come from a graph that has some.
     """
 
     ends: NDArray[np.int64]
     ids: NDArray[Any]
     notes: list[str] = field(default_factory=list)
     weights: NDArray[np.float64] | None = None
+    attributes: list[dict[str, str]] | None = None
 
 
 def id_array(names: Sequence[str], *, as_text: bool = False) -> NDArray[Any]:
@@ -46,10 +53,12 @@ def id_array(names: Sequence[str], *, as_text: bool = False) -> NDArray[Any]:
 
 
 def sorted_ids(names: Sequence[str], *, as_text: bool = False) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Return the distinct ids in ascending order, and where each of them stands among `names`."""
+    """Return the distinct ids in ascending order, and the position of each of `names` among them."""
     ids = id_array(names, as_text=as_text)
     order = np.argsort(ids, kind="stable")
-    return ids[order], order
+    position = np.empty(len(ids), np.int64)
+    position[order] = np.arange(len(ids))
+    return ids[order], position
 
 
 def compact(ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -62,6 +71,28 @@ def compact(ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64
         return known, (np.cumsum(present) - 1)[ids]
     known, ends = np.unique(ids, return_inverse=True)
     return known, ends.reshape(ids.shape)
+
+
+def text_note(names: Iterable[str]) -> list[str]:
+    """Say that ids are read as text, with the first of `names` that is no integer, if there is one."""
+    odd = next((name for name in names if not is_integer(name)), None)
+    return [] if odd is None else [f"node ids are read as text (for instance {shown(odd)})"]
+
+
+def bad_number(names: Sequence[str]) -> int | None:
+    """The first id that is not of digits where all are numbers; among names, some may look like numbers."""
+    if not all(map(is_number, names)):
+        return None
+    return next((place for place, name in enumerate(names) if not name.isdigit()), None)
+
+
+def further_note(count: int) -> list[str]:
+    """Say that there are columns that are not used."""
+    if count <= 0:
+        return []
+    return [
+        f"{count} further column{'s' * (count > 1)} (weights) accepted, not used: the graph is unweighted"
+    ]
 
 
 def checked_weights(cells: Any, where: Callable[[int], str], name: str) -> NDArray[np.float64]:
@@ -99,40 +130,160 @@ def _number(cell: Any) -> float:
         return float("nan")
 
 
-def further_note(count: int) -> list[str]:
-    """Say that there are columns that are not used."""
-    if count <= 0:
-        return []
-    return [
-        f"{count} further column{'s' * (count > 1)} (weights) accepted, not used: the graph is unweighted"
-    ]
+def kind_of(thing: Any) -> str | None:
+    """What an object is: matrix, networkx, igraph or frame; None if it is none of them."""
+    if hasattr(thing, "tocoo") and hasattr(thing, "shape"):
+        return "matrix"
+    if hasattr(thing, "adjacency") and hasattr(thing, "nodes") and hasattr(thing, "edges"):
+        return "networkx"
+    if hasattr(thing, "get_edgelist") and hasattr(thing, "vs"):
+        return "igraph"
+    if is_arrow(thing) or all(hasattr(thing, name) for name in ("columns", "__getitem__", "shape")):
+        return "frame"
+    return None
 
 
-def edge_weights(
-    graph: SimpleGraph, ends: NDArray[np.int64], weights: NDArray[np.float64]
-) -> tuple[Tensor, str]:
-    """Return the weight of every entry of `graph.edge_index`, float32, and a note on what was summed.
+def object_edges(thing: Any, *, weights: str | None = None, as_text: bool = False) -> EdgeList:
+    """Return the edges of an object that `kind_of` knows.
+
+    Raises:
+        ValueError: it holds what is no edge.
+    """
+    kind = kind_of(thing)
+    if kind == "matrix":
+        return matrix_edges(thing, "edges", weights=weights)
+    if kind == "networkx":
+        return networkx_edges(thing, "edges: the NetworkX graph", weights)
+    if kind == "igraph":
+        names = thing.vs["name"] if "name" in thing.vs.attributes() else list(range(thing.vcount()))
+        attributes = [vertex.attributes() for vertex in thing.vs]
+        for row in attributes:
+            row.pop("name", None)
+        edges = [(names[edge.source], names[edge.target], edge.attributes()) for edge in thing.es]
+        return _graph_edges(names, attributes, edges, weights, "edges: the igraph graph")
+    return frame_edges(frame_columns(thing, "edges"), "edges", weights=weights, as_text=as_text)
+
+
+def networkx_edges(graph: Any, name: str, weights: str | None) -> EdgeList:
+    """Return the edges of a NetworkX graph; messages call it `name`."""
+    nodes = list(graph.nodes(data=True))
+    edges = list(graph.edges(data=True))
+    return _graph_edges([node for node, _ in nodes], [row for _, row in nodes], edges, weights, name)
+
+
+def _graph_edges(
+    names: Sequence[Any],
+    attributes: Sequence[dict[Any, Any]],
+    edges: Sequence[tuple[Any, Any, dict[Any, Any]]],
+    weights: str | None,
+    graph: str,
+) -> EdgeList:
+    texts = [str(name) for name in names]
+    if len(set(texts)) < len(texts):
+        twice = next(text for text, times in Counter(texts).items() if times > 1)
+        raise ValueError(f"{graph}: node id {shown(twice)} occurs twice, as text and as a number")
+    ids, position = sorted_ids(texts)
+    place = dict(zip(texts, position.tolist(), strict=True))
+    ends = np.array([(place[str(u)], place[str(v)]) for u, v, _ in edges], np.int64).reshape(-1, 2).T
+    rows = [{str(key): cell_text(value) for key, value in row.items()} for row in attributes]
+    in_order = [rows[at] for at in np.argsort(position)]
+    notes, values = text_note(texts), None
+    if weights is not None:
+        cells = [row.get(weights) for *_, row in edges]
+        values = checked_weights(cells, lambda at: f"{graph}, edge {edges[at][:2]}", weights)
+    elif any(not _is_one(row.get("weight", 1)) for *_, row in edges):
+        notes.append("edge weights accepted, not used: the graph is unweighted")
+    return EdgeList(ends, ids, notes, values, in_order)
+
+
+def _is_one(weight: Any) -> bool:
+    """Whether a weight of any type, as GML allows it, is the number 1."""
+    try:
+        return float(weight) == 1
+    except (TypeError, ValueError, OverflowError):
+        return False
+
+
+def matrix_edges(matrix: Any, name: str, *, first: int = 0, weights: str | None = None) -> EdgeList:
+    """Return the entries (i, j) of a square matrix that are not zero as edges.
 
     Args:
-        graph: the graph that was made of `ends`.
-        ends: the edges as given, [2, E].
-        weights: the weight of each.
-    """
-    import torch
+        matrix: of SciPy, or anything with `shape` and `tocoo`.
+        name: what it is called in messages.
+        first: the id of the first row; the others follow.
+        weights: any name, if the values are weights.
 
-    n, pairs = graph.num_nodes, graph.pairs
-    keys = pairs[:, 0] * n + pairs[:, 1]
-    kept = ends[0] != ends[1]
-    (low, high), given = np.sort(ends[:, kept], axis=0), weights[kept]
-    place = np.searchsorted(keys, low * n + high)
-    up = ends[0][kept] == low
-    forward, backward = (
-        np.bincount(place[side], weights=given[side], minlength=len(keys)) for side in (up, ~up)
-    )
-    both = len(keys) > 0 and np.array_equal(forward, backward)
-    total = forward if both else forward + backward
-    source, target = graph.edge_index
-    at = np.searchsorted(keys, np.minimum(source, target) * n + np.maximum(source, target))
-    repeated = not both and len(given) > len(keys)
-    note = "; those of repeated edges are summed" if repeated else ""
-    return torch.from_numpy(total[at].astype(np.float32)), note
+    Raises:
+        ValueError: it is not square, has too many rows, or entries outside its shape.
+    """
+    if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(f"{name}: a matrix of shape {list(matrix.shape)}; {SQUARE}")
+    n = int(matrix.shape[0])
+    check_nodes(name, n)
+    coo = (check_structure(matrix, name) if issparse(matrix) else matrix).tocoo()
+    kept = np.asarray(coo.data) != 0
+    ends, values = np.stack([coo.row, coo.col]).astype(np.int64)[:, kept], np.asarray(coo.data)[kept]
+    notes = [] if kept.all() else [f"{int((~kept).sum()):,} stored zeros are no edges"]
+    given = None
+    if weights is not None:
+        given = checked_weights(values, lambda at: f"{name}, entry {tuple(ends[:, at].tolist())}", weights)
+    elif (values != 1).any():
+        notes.append("values (weights) accepted, not used: the graph is unweighted")
+    return EdgeList(ends, np.arange(n) + first, notes, given)
+
+
+def frame_edges(
+    columns: dict[str, Any], name: str, *, weights: str | None = None, as_text: bool = False
+) -> EdgeList:
+    """Make edges of the first two columns of a frame; ids are integers if both columns are, else text.
+
+    Raises:
+        ValueError: fewer than two columns, no such weight column, an id that is missing: names the row.
+    """
+    if len(columns) < 2:
+        raise ValueError(f"{name}: {len(columns)} columns; expected two node ids per row")
+    titles = list(columns)
+    values = None
+    if weights is not None:
+        if weights not in titles[2:]:
+            near = did_you_mean(weights, titles[2:100])
+            raise ValueError(f"{name}: no weight column {shown(weights)} after the two ids{near}")
+        cells = values_of(columns[weights])
+        values = checked_weights(cells, lambda row: f"{name}, row {row + 1}", weights)
+    notes = further_note(len(columns) - (2 if weights is None else 3))
+    sides = [columns[title] for title in titles[:2]]
+    integers = [_integers(side) for side in sides]
+    if not as_text and all(side is not None for side in integers):
+        ids = np.stack([side for side in integers if side is not None]).astype(np.int64)
+        if ids.size and int(ids.min()) < 0:
+            row = int(np.argmax((ids < 0).any(axis=0)))
+            raise ValueError(f"{name}, row {row + 1}: negative node id in {ids[:, row].tolist()}")
+        known, ends = compact(ids)
+        return EdgeList(ends, known, notes, values)
+    index: dict[str, int] = {}
+    ends = np.empty((2, len(values_of(sides[0]))), np.int64)
+    for side, (title, column) in enumerate(zip(titles, sides, strict=False)):
+        for row, value in enumerate(values_of(column)):
+            text = cell_text(value)
+            if not text:
+                raise ValueError(f"{name}, row {row + 1}: an empty node id in column {shown(title)}")
+            ends[side, row] = index.setdefault(text, len(index))
+    names = list(index)
+    bad = None if as_text else bad_number(names)
+    if bad is not None:
+        row = int(np.argmax((ends == bad).any(axis=0)))
+        raise ValueError(
+            f"{name}, row {row + 1}: node id {shown(names[bad])}; expected a non-negative integer or a name"
+        )
+    known, position = sorted_ids(names, as_text=as_text)
+    notes += [] if as_text else text_note(names)
+    return EdgeList(position[ends] if ends.size else ends, known, notes, values)
+
+
+def _integers(column: Any) -> NDArray[Any] | None:
+    """A column of integers as an array; None if it holds anything else or something is missing."""
+    nulls = getattr(column, "null_count", 0)
+    if nulls() if callable(nulls) else nulls:
+        return None
+    array = np.asarray(column.to_numpy() if hasattr(column, "to_numpy") else column)
+    return array if array.dtype.kind in "iu" and array.ndim == 1 else None

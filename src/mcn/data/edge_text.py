@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -12,11 +14,22 @@ from numpy.typing import NDArray
 
 from mcn._jit import kernel
 from mcn._names import did_you_mean
-from mcn.data.arrow import LARGE, text_numbers
-from mcn.data.border import read_bytes, shown
-from mcn.data.edge_list import EdgeList, checked_weights, compact, further_note, sorted_ids
-from mcn.data.edge_names import named_edges
-from mcn.data.text import data_lines, find_delimiter, is_integer, is_number, read_text, split_line
+from mcn.data.edge_list import (
+    EdgeList,
+    bad_number,
+    checked_weights,
+    compact,
+    further_note,
+    sorted_ids,
+    text_note,
+)
+from mcn.data.limits import read_bytes, shown
+from mcn.data.text import data_lines, decoded, find_delimiter, is_integer, is_number, split_line
+from mcn.data.text_ids import named_edges
+
+_LARGE = 2**20  # bytes from which a compiled reader of text ids is worth being loaded
+_BLOCK = 2**24  # bytes that pyarrow reads at a time
+_ODD = bytes([0, 11, 12, 28, 29, 30, 31])  # what Python takes for white space, and NUL
 
 _HEADERS = {
     ("source", "target"), ("src", "dst"), ("from", "to"), ("u", "v"), ("i", "j"), ("a", "b"),
@@ -39,177 +52,201 @@ def read_edge_text(
     take a compiled path, and so do large plain files of text; everything else, and every error, the careful
     one.
     """
-    found = _read_fast(path, delimiter, header, as_text) or _read_careful(path, delimiter, header, as_text)
-    return found if weights is None else _weighted(found, path, delimiter, header, weights)
+    file = _EdgeText.open(path, delimiter, header)
+    edges = file.integers() if file.plain and not as_text else None
+    if edges is None and file.plain and len(file.content) >= _LARGE:
+        edges = file.names(as_text)
+    if edges is None:
+        edges = file.anything(as_text)
+    return edges if weights is None else file.weighted(edges, weights)
 
 
 def line_of_edge(path: Path, edge: int, header: bool | None, delimiter: str | None) -> int:
     """Find the line that an edge stands in, for error messages."""
-    text = read_text(path)
-    _, skip = _layout(path, list(islice(data_lines(text), 2)), delimiter, header)
-    return next(islice(data_lines(text), edge + skip, None))[0]
-
-
-def _layout(
-    path: Path, first: list[tuple[int, str]], delimiter: str | None, header: bool | None
-) -> tuple[str | None, int]:
-    """Separator and number of header lines, from the first two lines with data."""
-    if not first:
-        raise ValueError(f"{path}: no edges; expected lines of two node ids")
-    if delimiter is None:
-        delimiter = find_delimiter(first[0][1])
-    elif delimiter == " ":
-        delimiter = None
-    if header is None:
-        top, *below = [split_line(line, delimiter, path, number)[:2] for number, line in first]
-        named = tuple(name.lower() for name in top) in _HEADERS
-        above_numbers = bool(below) and all(map(is_integer, below[0])) and not any(map(is_number, top))
-        header = named or above_numbers
-    if header and len(first) == 1:
-        raise ValueError(f"{path}: a header ({shown(first[0][1].strip())}) but no edges")
-    return delimiter, int(header)
-
-
-def _doubts(names: list[str], ids: NDArray[Any]) -> list[str]:
-    """Say so where a header was recognised by its names and one of them is a node's name as well."""
-    both = [name for name in names if ids.dtype == object and name in ids[np.searchsorted(ids, name) :][:1]]
-    if not both:
-        return []
-    return [
-        f"the first line ({', '.join(map(shown, names))}) is read as a header, but {shown(both[0])} is a node"
-        " as well; header=False reads it as an edge"
-    ]
-
-
-def _read_careful(path: Path, delimiter: str | None, header: bool | None, as_text: bool) -> EdgeList:
-    text = read_text(path)
-    head = list(islice(data_lines(text), 2))
-    delimiter, skip = _layout(path, head, delimiter, header)
-    width, top_line = 0, 0
-    index: dict[str, int] = {}
-    ends = array("q")
-    for number, line in islice(data_lines(text), skip, None):
-        fields = split_line(line, delimiter, path, number)
-        if not top_line:
-            width, top_line = len(fields), number
-        if len(fields) != width or width < 2:
-            expected = f"{width} as in line {top_line}" if width > 1 else "two node ids"
-            raise ValueError(
-                f"{path}, line {number}: {len(fields)} fields, expected {expected}: {shown(line.strip())}"
-            )
-        for name in fields[:2]:
-            if not name:
-                raise ValueError(f"{path}, line {number}: an empty node id: {shown(line.strip())}")
-            ends.append(index.setdefault(name, len(index)))
-    names = list(index)
-    notes = further_note(width - 2)
-    if not as_text and not all(map(is_integer, names)):
-        bad = bad_number(names)
-        if bad is not None:
-            edge = ends.index(bad) // 2
-            line_number = next(islice(data_lines(text), edge + skip, None))[0]
-            raise ValueError(
-                f"{path}, line {line_number}: node id {shown(names[bad])}; expected a non-negative integer "
-                "or a name"
-            )
-        odd = next(name for name in names if not is_integer(name))
-        notes.append(f"node ids are read as text (for instance {shown(odd)})")
-    ids, order = sorted_ids(names, as_text=as_text)
-    position = np.empty(len(ids), np.int64)
-    position[order] = np.arange(len(ids))
-    if skip and header is None:
-        notes += _doubts(split_line(head[0][1], delimiter, path, head[0][0])[:2], ids)
-    return EdgeList(position[np.frombuffer(ends, np.int64).reshape(-1, 2).T], ids, notes)
-
-
-def bad_number(names: list[str]) -> int | None:
-    """The first id that is no integer where all are numbers; among names, some may look like numbers."""
-    bad = (place for place, name in enumerate(names) if is_number(name) and not name.isdigit())
-    return next(bad, None) if all(map(is_number, names)) else None
-
-
-def _read_fast(path: Path, delimiter: str | None, header: bool | None, as_text: bool) -> EdgeList | None:
-    """Read a plain file, or return None if anything in it needs the careful reader."""
-    content = read_bytes(path).removeprefix(b"\xef\xbb\xbf")
-    if b"\r" in content and content.count(b"\r") != content.count(b"\r\n"):
-        return None
-    quotes = content.count(b'"', 0, content.find(b"\n") + 1)
-    if quotes % 2 or content.find(b'"', content.find(b"\n") + 1) >= 0:
-        return None
-    mark, skip, head = find_layout(path, content, delimiter, header)
-    if mark is not None and (len(mark) != 1 or not mark.isascii()):
-        return None
-    start = head[skip][0]
-    if quotes and start == 0:  # the header may be quoted, but this is an edge
-        return None
-    if not as_text:
-        ids, width = parse_integers(np.frombuffer(content, np.uint8)[start:], ord(mark) if mark else 32)
-        if width >= 2:
-            known, ends = compact(ids.T)
-            return EdgeList(ends, known, further_note(width - 2))
-    found = named_edges(content, start, mark) if len(content) >= LARGE else None
-    if found is None:
-        return None
-    notes = further_note(found.width - 2)
-    if not as_text:
-        if all(map(is_number, found.ids)):  # integers, or a mistake that has a line
-            return None
-        in_order = (found.ids[at] for at in found.first)
-        odd = next(name for name in in_order if not is_integer(name))
-        notes.append(f"node ids are read as text (for instance {shown(odd)})")
-    if skip and header is None:
-        notes += _doubts(split_line(head[0][1], mark, path, 1)[:2], found.ids)
-    return EdgeList(found.ends, found.ids, notes)
+    return _EdgeText.open(path, delimiter, header).line_of(edge)
 
 
 def find_layout(
     path: Path, content: bytes, delimiter: str | None, header: bool | None
 ) -> tuple[str | None, int, list[tuple[int, str]]]:
-    """Separator, number of header lines, and the first two lines with data with where they start."""
+    """Decide how an edge list is to be read, from its first two lines with data.
+
+    Returns:
+        The separator (None for white space), the number of header lines (0 or 1), and the two lines with
+        where they start.
+    """
     head: list[tuple[int, str]] = []
-    numbered: list[tuple[int, str]] = []
+    numbers: list[int] = []
     start, number = 0, 1
     while start < len(content) and len(head) < 2:
         stop = content.find(b"\n", start)
         stop = len(content) if stop < 0 else stop
-        line = content[start:stop].decode("utf-8", "replace")
-        found = [text for _, text in data_lines(line)]
-        head += [(start, text) for text in found]
-        numbered += [(number, text) for text in found]
+        for _, line in data_lines(content[start:stop].decode("utf-8", "replace")):
+            head.append((start, line))
+            numbers.append(number)
         start, number = stop + 1, number + 1
-    return *_layout(path, numbered, delimiter, header), head
+    if not head:
+        raise ValueError(f"{path}: no edges; expected lines of two node ids")
+    if delimiter is None:
+        delimiter = find_delimiter(head[0][1])
+    elif delimiter == " ":
+        delimiter = None
+    if header is None:
+        top, *below = [
+            split_line(line, delimiter, path, number)[:2]
+            for number, (_, line) in zip(numbers, head, strict=True)
+        ]
+        named = tuple(name.lower() for name in top) in _HEADERS
+        above_numbers = bool(below) and all(map(is_integer, below[0])) and not any(map(is_number, top))
+        header = named or above_numbers
+    if header and len(head) == 1:
+        raise ValueError(f"{path}: a header ({shown(head[0][1].strip())}) but no edges")
+    return delimiter, int(header), head
 
 
-def _weighted(
-    found: EdgeList, path: Path, delimiter: str | None, header: bool | None, weights: str
-) -> EdgeList:
-    """The same edges with the column `weights`, which the header names."""
-    text = read_text(path)
-    top = list(islice(data_lines(text), 2))
-    mark, skip = _layout(path, top, delimiter, header)
-    names = split_line(top[0][1], mark, path, top[0][0]) if skip else []
-    if weights not in names[2:]:
-        near = did_you_mean(weights, names[2:100])
-        there = (
-            f"; there is {', '.join(map(shown, names[2:12]))}"
-            if names[2:]
-            else "; there is no further column"
-        )
-        hint = near or (there if skip else "; the first line must name the columns")
-        raise ValueError(f"{path}: no weight column {shown(weights)} after the two ids{hint}")
-    column = names.index(weights, 2)
-    notes = [note for note in found.notes if "further column" not in note] + further_note(len(names) - 3)
-    content = read_bytes(path).removeprefix(b"\xef\xbb\xbf")
-    start = find_layout(path, content, delimiter, header)[2][1][0]
-    cells: Any = text_numbers(content, start, mark, column)
-    if cells is None or len(cells) != found.ends.shape[1] or not (np.isfinite(cells) & (cells > 0)).all():
-        lines = islice(data_lines(text), skip, None)
-        cells = [split_line(line, mark, path, number)[column] for number, line in lines]
+@dataclass(frozen=True)
+class _EdgeText:
+    """An edge list that was read once: its bytes, and how they are to be understood."""
 
-    def where(edge: int) -> str:
-        return f"{path}, line {next(islice(data_lines(text), edge + skip, None))[0]}"
+    path: Path
+    content: bytes
+    mark: str | None  # the separator, None for white space
+    columns: list[str]  # the names in the header line, none if there is no such line
+    start: int  # where the first edge begins
+    guessed: bool  # whether nobody said if there is a header line
 
-    return EdgeList(found.ends, found.ids, notes, checked_weights(cells, where, weights))
+    @classmethod
+    def open(cls, path: Path, delimiter: str | None, header: bool | None) -> _EdgeText:
+        content = read_bytes(path).removeprefix(b"\xef\xbb\xbf")
+        if b"\r" in content and content.count(b"\r") != content.count(b"\r\n"):
+            content = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        mark, skip, head = find_layout(path, content, delimiter, header)
+        columns = []
+        if skip:
+            line = content.count(b"\n", 0, head[0][0]) + 1
+            columns = split_line(head[0][1], mark, path, line)
+        return cls(path, content, mark, columns, head[skip][0], header is None)
+
+    @property
+    def plain(self) -> bool:
+        """Whether fields are what stands between separators: there are no quotes below the header."""
+        ascii_mark = self.mark is None or (len(self.mark) == 1 and self.mark.isascii())
+        return ascii_mark and self.content.find(b'"', self.start) < 0
+
+    def lines(self) -> Iterator[tuple[int, str]]:
+        """Yield number and content of every line with an edge."""
+        return islice(data_lines(decoded(self.content, self.path)), int(bool(self.columns)), None)
+
+    def line_of(self, edge: int) -> int:
+        """The number of the line that an edge stands in."""
+        return next(islice(self.lines(), edge, None))[0]
+
+    def integers(self) -> EdgeList | None:
+        """Read integer ids, if there is nothing else."""
+        text = np.frombuffer(self.content, np.uint8)[self.start :]
+        ids, width = parse_integers(text, ord(self.mark) if self.mark else 32)
+        if width < 2:
+            return None
+        known, ends = compact(ids.T)
+        return EdgeList(ends, known, further_note(width - 2))
+
+    def names(self, as_text: bool) -> EdgeList | None:
+        """Read text ids by a compiled reader, if nothing needs care."""
+        found = named_edges(self.content, self.start, self.mark)
+        if found is None:
+            return None
+        notes = further_note(found.width - 2)
+        if not as_text:
+            if all(map(is_number, found.ids)):  # integers, or a mistake that has a line
+                return None
+            notes += text_note(found.ids[found.first])
+        return EdgeList(found.ends, found.ids, notes + self._doubts(found.ids))
+
+    def anything(self, as_text: bool) -> EdgeList:
+        """Read line by line, with care, and name the line of an error."""
+        width, top_line = 0, 0
+        index: dict[str, int] = {}
+        ends = array("q")
+        for number, line in self.lines():
+            fields = split_line(line, self.mark, self.path, number)
+            if not top_line:
+                width, top_line = len(fields), number
+            if len(fields) != width or width < 2:
+                expected = f"{width} as in line {top_line}" if width > 1 else "two node ids"
+                raise ValueError(
+                    f"{self.path}, line {number}: {len(fields)} fields, expected {expected}: "
+                    f"{shown(line.strip())}"
+                )
+            for name in fields[:2]:
+                if not name:
+                    raise ValueError(f"{self.path}, line {number}: an empty node id: {shown(line.strip())}")
+                ends.append(index.setdefault(name, len(index)))
+        names = list(index)
+        bad = None if as_text or all(map(is_integer, names)) else bad_number(names)
+        if bad is not None:
+            raise ValueError(
+                f"{self.path}, line {self.line_of(ends.index(bad) // 2)}: node id {shown(names[bad])}; "
+                "expected a non-negative integer or a name"
+            )
+        notes = further_note(width - 2) + ([] if as_text else text_note(names))
+        ids, position = sorted_ids(names, as_text=as_text)
+        pairs = np.frombuffer(ends, np.int64).reshape(-1, 2).T
+        return EdgeList(position[pairs], ids, notes + self._doubts(ids))
+
+    def _doubts(self, ids: NDArray[Any]) -> list[str]:
+        """Say so where a header was recognised by its names and one of them is a node's name as well."""
+        names = self.columns[:2] if self.guessed and ids.dtype == object else []
+        both = [name for name in names if name in ids[np.searchsorted(ids, name) :][:1]]
+        if not both:
+            return []
+        return [
+            f"the first line ({', '.join(map(shown, names))}) is read as a header, but {shown(both[0])} is "
+            "a node as well; header=False reads it as an edge"
+        ]
+
+    def weighted(self, edges: EdgeList, weights: str) -> EdgeList:
+        """The same edges with the column `weights`, which the header names."""
+        further = self.columns[2:]
+        if weights not in further:
+            there = f"there is {', '.join(map(shown, further[:10])) or 'no further column'}"
+            unnamed = there if self.columns else "the first line must name the columns"
+            hint = did_you_mean(weights, further[:98]) or f"; {unnamed}"
+            raise ValueError(f"{self.path}: no weight column {shown(weights)} after the two ids{hint}")
+        column = self.columns.index(weights, 2)
+        cells: Any = self._numbers(column)
+        if cells is None or len(cells) != edges.ends.shape[1] or not (np.isfinite(cells) & (cells > 0)).all():
+            cells = [split_line(line, self.mark, self.path, number)[column] for number, line in self.lines()]
+        values = checked_weights(cells, lambda edge: f"{self.path}, line {self.line_of(edge)}", weights)
+        notes = [note for note in edges.notes if "further column" not in note]
+        return replace(edges, notes=notes + further_note(len(further) - 1), weights=values)
+
+    def _numbers(self, column: int) -> NDArray[np.float64] | None:
+        """Read one column of a large plain file by pyarrow; None if the careful reader must."""
+        content, mark = self.content, self.mark
+        if len(content) < _LARGE or not self.plain:
+            return None
+        if mark is None:  # pyarrow takes one blank for one separator
+            blanks = (b"\t", b"  ", b" \n", b" \r", b"\n ")
+            odd = len(content.translate(None, _ODD)) < len(content)
+            if not content.isascii() or odd or any(blank in content for blank in blanks):
+                return None
+        import pyarrow as pa
+        from pyarrow import csv
+
+        name = f"f{column}"
+        try:
+            table = csv.read_csv(
+                pa.BufferReader(pa.py_buffer(content).slice(self.start)),
+                read_options=csv.ReadOptions(autogenerate_column_names=True, block_size=_BLOCK),
+                parse_options=csv.ParseOptions(delimiter=mark or " ", quote_char=False),
+                convert_options=csv.ConvertOptions(
+                    column_types={name: pa.float64()}, include_columns=[name], null_values=[]
+                ),
+            )
+        except (pa.ArrowException, KeyError, ValueError):
+            return None
+        values: NDArray[np.float64] = table.column(0).to_numpy()
+        return values
 
 
 @kernel

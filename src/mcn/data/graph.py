@@ -14,21 +14,16 @@ from scipy import sparse
 from torch_geometric.data import Data
 
 from mcn._names import one_of
-from mcn.data.arrow import raw_table
-from mcn.data.bare import edge_report, existing
-from mcn.data.border import check_size, reading, shown
-from mcn.data.cells import RawTable
-from mcn.data.edge_files import NETWORKX, TEXT, edge_format, read_edges, read_networkx
-from mcn.data.edge_list import EdgeList, edge_weights
+from mcn.data.checks import edge_weights
+from mcn.data.csr_graph import SimpleGraph, degree_columns, simple_graph, wl_features
+from mcn.data.edge_files import NETWORKX, TEXT, edge_format, read_edges
+from mcn.data.edge_list import EdgeList, kind_of, object_edges
 from mcn.data.edge_text import line_of_edge
-from mcn.data.node_table import NodeTable, node_table, read_table
-from mcn.data.objects import frame_columns, kind_of, object_edges, values_of
-from mcn.data.own_split import SplitRequest, find_parts
-from mcn.data.simple import SimpleGraph, simple_graph
+from mcn.data.limits import check_size, existing_file, reading, shown
+from mcn.data.node_table import NodeTable, RawTable, frame_table, node_table, read_table
 from mcn.data.sparse import feature_tensor
-from mcn.data.splits import Parts
-from mcn.data.structure import degree_columns, wl_features
-from mcn.data.treatment import SCALINGS, STRUCTURE, Treatment, describe, fit_treatment
+from mcn.data.splits import Parts, SplitRequest, find_parts
+from mcn.data.treatment import SCALINGS, Treatment, describe, fit_treatment
 
 _STRUCTURAL = ("degree", "wl")
 _SPARSE_BELOW = 0.1
@@ -47,7 +42,6 @@ def load_graph(
     features: Sequence[str] | str | None = None,
     scaling: str = "auto",
     treatment: Treatment | None = None,
-    structure: str = "none",
     weights: str | None = None,
     seed: int = 0,
     delimiter: str | None = None,
@@ -64,9 +58,9 @@ def load_graph(
     limit, in bytes.
 
     Args:
-        edges: a csv, tsv, txt, edges, edgelist, mtx, npz, graphml, gexf or gml file, also with `.gz`; with
-            pyarrow, parquet, feather or arrow; or a frame of pandas or polars, a graph of NetworkX or igraph,
-            a SciPy sparse matrix.
+        edges: a csv, tsv, txt, edges, edgelist, mtx, npz, graphml, gexf or gml file, also with `.gz`; a
+            parquet, feather or arrow file; or a frame of pandas or polars, a graph of NetworkX or igraph, a
+            SciPy sparse matrix.
         nodes: a csv or tsv file with a header, or a parquet or feather file, or a frame: one line per node.
         id: the table's id column; by default one named id, node, node_id or nodeid, else the first.
         label: its label column; by default one named label, class, y or target, if any. An empty cell, NA,
@@ -89,9 +83,6 @@ def load_graph(
             words (ten or more, none negative, whole or mostly zero) "rows" or, where many nodes can be
             learned from, "unit"; else "standard".
         treatment: what was done to the columns of another table (its `data.treatment`), to be done to this.
-        structure: "add" lets training add to the features what the graph says of a node: 15 columns, the
-            logarithm of its degree and of its motif counts, standardised on the training nodes. Kept as
-            `data.structure`.
         weights: a column of the edge list (an attribute of the edges, for graphs; any name for the values of
             a SciPy matrix) with positive numbers, kept as `data.edge_weight`, float32, in the order of
             `data.edge_index`. Repeated edges are summed; both directions of an edge too, unless all edges are
@@ -112,28 +103,30 @@ def load_graph(
     if delimiter is not None and delimiter in '"\r\n':
         raise ValueError(f"delimiter must be neither a quote nor a line end, got {delimiter!r}")
     one_of("scaling", scaling, SCALINGS)
-    one_of("structure", structure, STRUCTURE)
     if treatment is not None and features is not None:
         raise ValueError("give features or treatment, not both: a treatment names its columns")
     request = SplitRequest(split, split_by, folds, split_index, seed)
     columns = features if features is None else [] if isinstance(features, str) else list(features)
-    own = kind_of(edges)  # None: a file
-    path = existing(edges) if own is None else None
+    kind = kind_of(edges)  # None: a file
+    path = existing_file(edges) if kind is None else None
     source = "edges" if path is None else str(path)
-    table_path = None if nodes is None or kind_of(nodes) else existing(nodes)
+    table_path = None if nodes is None or kind_of(nodes) else existing_file(nodes)
+
+    def read(as_text: bool) -> EdgeList:
+        if path is None:
+            return object_edges(edges, weights=weights, as_text=as_text)
+        return read_edges(path, delimiter=delimiter, header=header, as_text=as_text, weights=weights)
+
     with reading(source, "not a readable graph", table_path or "nodes"):
         raw = None if table_path is None else read_table(table_path, delimiter)
         if nodes is not None and raw is None:
-            columns_of = frame_columns(nodes, "nodes")
-            raw = raw_table("nodes", {name: values_of(column) for name, column in columns_of.items()})
+            raw = frame_table(nodes, "nodes")
         named = bool(label or request.columns or split_by or columns or treatment)
-        whole = own in ("networkx", "igraph") or (path is not None and edge_format(path) in NETWORKX)
-        if whole:
-            found, attributes = (
-                object_edges(edges, weights=weights) if path is None else read_networkx(path, weights)
-            )
+        found = None
+        if kind in ("networkx", "igraph") or (path is not None and edge_format(path) in NETWORKX):
+            found = read(as_text=False)
             if raw is None and named:
-                raw = _attribute_table(source, found, attributes)
+                raw = _attribute_table(source, found)
                 id = raw.header[0]
         elif raw is None and (id or named):
             raise ValueError(
@@ -145,35 +138,19 @@ def load_graph(
             table = node_table(
                 raw, id=id, label=label, splits=request.columns, split_by=split_by, features=columns
             )
-        as_text = table is not None and table.ids.dtype == object
-        if path is None and not whole:
-            found, _ = object_edges(edges, weights=weights, as_text=as_text and own != "matrix")
-        elif path is not None and not whole:
-            found = read_edges(path, delimiter=delimiter, header=header, as_text=as_text, weights=weights)
+        if found is None:
+            found = read(as_text=table is not None and table.ids.dtype == object)
         ids, ends = found.ids, found.ends
-        if table is not None and raw is not None:
-            ids, ends = table.ids, table_positions(found, table.ids, source, raw.name, header, delimiter)
+        if table is not None:
+            ids = table.ids
+            ends = table_positions(found, ids, source, table.raw.name, header, delimiter)
         graph = simple_graph(ends, len(ids))
         wanted = FeatureRequest(features, scaling, treatment, dense)
         data = _assemble(graph, ids, table, wanted, request, found.notes)
         if found.weights is not None:
             data.edge_weight, note = edge_weights(graph, ends, found.weights)
             data.report.insert(1, f"edge weights from {shown(str(weights))}{note}")
-        add_structure(data, structure)
         return data
-
-
-def add_structure(data: Data, structure: str) -> None:
-    """Let training add structural features, and say so in the report, if `structure` is "add".
-
-    Raises:
-        ValueError: it is neither "add" nor "none".
-    """
-    one_of("structure", structure, STRUCTURE)
-    if structure == "add":
-        data.structure = structure
-        note = "features: training adds 15 columns, the degree and the motif counts of each node"
-        data.report = [*(getattr(data, "report", None) or []), note]
 
 
 @dataclass(frozen=True)
@@ -195,13 +172,15 @@ def _wanted_columns(treatment: Treatment | None) -> str:
     return f"the network was trained on columns of a node table ({', '.join(names[:5])}{more})"
 
 
-def _attribute_table(path: str, found: EdgeList, attributes: list[dict[str, str]]) -> RawTable:
+def _attribute_table(graph: str, edges: EdgeList) -> RawTable:
+    """The attributes of a graph's nodes as a node table."""
+    attributes = edges.attributes or []
     names = sorted({key for row in attributes for key in row})
-    check_size(path, 8 * len(names) * len(attributes), "has node attributes that make a table of")
-    own = [str(name) for name in found.ids]
-    columns = [own, *([row.get(name, "") for row in attributes] for name in names)]
+    check_size(graph, 8 * len(names) * len(attributes), "has node attributes that make a table of")
+    nodes = [str(name) for name in edges.ids]
+    columns = [nodes, *([row.get(name, "") for row in attributes] for name in names)]
     # A blank first name cannot collide with an attribute.
-    return RawTable(path, ["", *names], columns, [f"{path}, node {shown(node)}" for node in own])
+    return RawTable(graph, ["", *names], columns, [f"{graph}, node {shown(node)}" for node in nodes])
 
 
 def table_positions(
@@ -240,9 +219,8 @@ def _assemble(
 ) -> Data:
     data = Data(edge_index=torch.from_numpy(graph.edge_index), num_nodes=graph.num_nodes)
     data.node_ids = ids
-    degree = np.bincount(graph.pairs.reshape(-1), minlength=graph.num_nodes)
     wl = (lambda: wl_features(graph, iterations=3)) if wanted.names == "wl" else None
-    add_nodes(data, table, wanted, request, edge_report(graph, notes), degree, wl)
+    add_nodes(data, table, wanted, request, graph.report(notes), graph.degrees, wl)
     return data
 
 

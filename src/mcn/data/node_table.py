@@ -1,23 +1,23 @@
-"""The node table: ids, labels, split and feature columns."""
+"""The node table: cells of text and what they stand for; ids, labels, split and feature columns."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mcn._names import did_you_mean
-from mcn.data.arrow import TABLES, raw_table, read_arrow
-from mcn.data.border import shown
-from mcn.data.cells import Places, RawTable, is_missing
 from mcn.data.edge_list import id_array
-from mcn.data.objects import frame_columns, values_of
+from mcn.data.limits import shown
+from mcn.data.tables import TABLES, cell_text, frame_columns, read_arrow, values_of
 from mcn.data.text import (
     data_lines,
     find_delimiter,
@@ -32,6 +32,54 @@ _ID_NAMES = ("id", "node", "node_id", "nodeid")
 _LABEL_NAMES = ("label", "class", "y", "target")
 _SPLIT_NAMES = ("split",)
 _SPLITS = {"train": 0, "val": 1, "valid": 1, "validation": 1, "test": 2, "": -1, "none": -1}
+MISSING = ("", "na", "n/a", "nan", "?")
+BOOLEANS = {"true": 1.0, "yes": 1.0, "1": 1.0, "false": 0.0, "no": 0.0, "0": 0.0}
+EXPECTED = {"number": "expected a finite number", "boolean": "expected true or false, yes or no, 1 or 0"}
+_DATE = re.compile(
+    r"[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
+    r"([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.,][0-9]{1,9})?)?(Z|[+-][0-9]{2}:?[0-9]{2})?)?"
+)
+_LARGEST = float(np.finfo(np.float32).max)
+_DIGITS = str.maketrans("", "", "0123456789.+-eE\n")
+
+
+@dataclass(frozen=True)
+class Places(Sequence[str]):
+    """Where rows came from, in words that are made when they are asked for: most tables have no mistake."""
+
+    words: str
+    numbers: Sequence[int]
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    @overload
+    def __getitem__(self, at: int) -> str: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[str]: ...
+    def __getitem__(self, at: int | slice) -> str | Sequence[str]:
+        if isinstance(at, slice):
+            return Places(self.words, self.numbers[at])
+        return f"{self.words} {self.numbers[at]}"
+
+
+@dataclass(frozen=True)
+class RawTable:
+    """Named columns of text cells; `where` says for each row where it came from."""
+
+    name: str
+    header: list[str]
+    columns: list[list[str]]
+    where: Sequence[str]
+
+    @cached_property
+    def place(self) -> dict[str, int]:
+        """The number of each column, by its name."""
+        return {name: column for column, name in enumerate(self.header)}
+
+    def cells(self, name: str) -> list[str]:
+        """Return a column by its name."""
+        return self.columns[self.place[name]]
 
 
 @dataclass(frozen=True)
@@ -53,8 +101,7 @@ class NodeTable:
 def read_table(path: Path, delimiter: str | None = None) -> RawTable:
     """Read a csv or tsv file with a header line, or a Parquet or Feather file, as text."""
     if path.suffix.lower() in TABLES:
-        columns = frame_columns(read_arrow(path))
-        return raw_table(str(path), {name: values_of(column) for name, column in columns.items()})
+        return frame_table(read_arrow(path), str(path))
     text = read_text(path)
     number, top = next(data_lines(text), (0, ""))
     if not top:
@@ -68,11 +115,23 @@ def read_table(path: Path, delimiter: str | None = None) -> RawTable:
     twice = sorted(name for name, times in Counter(header).items() if times > 1)
     if twice:
         raise ValueError(f"{path}, line {number}: column {shown(twice[0])} occurs twice")
-    found = plain_columns(text, delimiter, len(header)) or _columns(path, text, delimiter, len(header))
-    numbers, cells = found
+    numbers, cells = plain_columns(text, delimiter, len(header)) or _columns(
+        path, text, delimiter, len(header)
+    )
     if not numbers:
         raise ValueError(f"{path}: a header but no nodes")
     return RawTable(str(path), header, cells, Places(f"{path}, line", numbers))
+
+
+def frame_table(frame: Any, name: str) -> RawTable:
+    """Make a node table of a frame or a pyarrow table, called `name` in messages; rows are counted from 1."""
+    columns = {title: values_of(column) for title, column in frame_columns(frame, name).items()}
+    if not columns or not len(next(iter(columns.values()))):
+        raise ValueError(f"{name}: no nodes; expected columns (id, label, …) and a row per node")
+    if "" in columns:
+        raise ValueError(f"{name}: a column without a name")
+    texts = [list(map(cell_text, values)) for values in columns.values()]
+    return RawTable(name, list(columns), texts, Places(f"{name}, row", range(1, len(texts[0]) + 1)))
 
 
 def _columns(path: Path, text: str, delimiter: str | None, width: int) -> tuple[list[int], list[list[str]]]:
@@ -178,3 +237,66 @@ def _splits(raw: RawTable, column: int) -> NDArray[np.int64]:
             )
         codes.append(code)
     return np.array(codes, np.int64)
+
+
+def is_missing(cell: str) -> bool:
+    """Whether a cell says that there is no value: empty, NA, N/A, nan or ?."""
+    return len(cell) < 4 and cell.lower() in MISSING
+
+
+def is_date(cell: str) -> bool:
+    """Whether a cell is a date as ISO 8601 has it, with or without a time."""
+    return _DATE.fullmatch(cell) is not None
+
+
+def plain_number(cell: str) -> bool:
+    """Whether a cell is a number of any kind that is not NaN."""
+    return is_number(cell) and cell.lower().lstrip("+-") != "nan"
+
+
+def number_cells(
+    raw: RawTable, name: str, cells: Sequence[str], rows: NDArray[np.int64] | None
+) -> NDArray[np.float64]:
+    """Return a column's numbers, NaN where a cell is missing; `rows` says which rows these cells are from.
+
+    Raises:
+        ValueError: a cell is not a finite float32: names file, line and value.
+    """
+    plain = plain_numbers(cells)
+    if plain is not None:
+        return plain
+    known: dict[str, float] = {}
+    values = np.empty(len(cells), np.float64)
+    for at, cell in enumerate(cells):
+        value = known.get(cell)
+        if value is None:
+            if is_missing(cell):
+                value = np.nan
+            elif is_number(cell) and abs(float(cell)) <= _LARGEST:
+                value = float(cell)
+            else:
+                bad_cell(raw, at if rows is None else int(rows[at]), name, EXPECTED["number"])
+            known[cell] = value
+        values[at] = value
+    return values
+
+
+def plain_numbers(cells: Sequence[str]) -> NDArray[np.float64] | None:
+    """Return numbers that are written with digits alone, NaN for empty cells; None if any cell is another.
+
+    It takes what `is_number` takes of these characters, and is quick; whatever it refuses is looked at cell
+    by cell.
+    """
+    if "\n".join(cells).translate(_DIGITS):
+        return None
+    try:
+        values = np.fromiter((float(cell) if cell else np.nan for cell in cells), np.float64, len(cells))
+    except ValueError:
+        return None
+    return None if (np.abs(values) > _LARGEST).any() else values
+
+
+def bad_cell(raw: RawTable, row: int, name: str, expected: str) -> NoReturn:
+    """Raise for a cell that is not what its column holds."""
+    cell = raw.cells(name)[row]
+    raise ValueError(f"{raw.where[row]}: {shown(cell)} in feature column {shown(name)}; {expected}")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from mcn.data.arrays import as_array
-from mcn.data.border import brief
+from mcn.data.limits import brief
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from mcn.data.border import brief, read_bytes, shown
+from mcn.data.limits import brief, read_bytes, shown
 
 _INTEGER = re.compile(r"0|[1-9][0-9]{0,17}")
 # No two parts of it can take the same digits, so that a long cell is refused in one pass.
@@ -18,7 +18,11 @@ _WHITE = " \t\x0b\x0c\x1c\x1d\x1e\x1f"  # ASCII that `str.strip` takes away, wit
 
 def read_text(path: Path) -> str:
     """Return a text file's content without its byte order mark, and with plain line ends."""
-    content = read_bytes(path)
+    return decoded(read_bytes(path), path)
+
+
+def decoded(content: bytes, path: Path) -> str:
+    """Return what `read_text` returns for a file whose content is known."""
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from mcn._names import did_you_mean
 from mcn.data.arrays import is_finite
-from mcn.data.border import check_size, shown, told
-from mcn.data.cells import (
+from mcn.data.limits import check_size, shown, told
+from mcn.data.node_table import (
     BOOLEANS,
     EXPECTED,
     RawTable,
@@ -27,7 +27,6 @@ from mcn.data.cells import (
 _FEW_SHARE, _FEW = 0.1, 1000  # training nodes
 _MANY_WORDS = 40  # in a row
 SCALINGS = ("auto", "raw", "rows", "unit", "standard")
-STRUCTURE = ("none", "add")
 _CATEGORIES = 50
 _WORD_COLUMNS = 10
 _ZEROS = 0.8

@@ -1,4 +1,7 @@
-"""Experiments: units of work and the ledger of their results; search and the paper build on them."""
+"""Experiments: units of work and the ledger of their results; search and the paper's tables build on them.
+
+Each name is loaded when it is first used: the ledger needs no torch.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +10,37 @@ from typing import TYPE_CHECKING
 from mcn._lazy import lazy
 
 if TYPE_CHECKING:
-    from mcn.experiments.engine import Ledger as Ledger
-    from mcn.experiments.engine import Source as Source
-    from mcn.experiments.engine import Unit as Unit
-    from mcn.experiments.engine import WorkerDied as WorkerDied
-    from mcn.experiments.engine import compare as compare
-    from mcn.experiments.engine import open_engine as open_engine
-    from mcn.experiments.engine import run_unit as run_unit
-    from mcn.experiments.engine import run_units as run_units
+    from mcn.experiments.engine.ledger import Ledger as Ledger
+    from mcn.experiments.engine.results import markdown_table as markdown_table
+    from mcn.experiments.engine.results import metric_figures as metric_figures
+    from mcn.experiments.engine.results import paired as paired
+    from mcn.experiments.engine.results import result_row as result_row
+    from mcn.experiments.engine.runner import compare as compare
+    from mcn.experiments.engine.runner import known_settings as known_settings
+    from mcn.experiments.engine.runner import run_units as run_units
+    from mcn.experiments.engine.source import Source as Source
+    from mcn.experiments.engine.source import in_memory as in_memory
+    from mcn.experiments.engine.unit import Unit as Unit
+    from mcn.experiments.engine.unit import run_unit as run_unit
+    from mcn.experiments.engine.workers import WorkerDied as WorkerDied
+    from mcn.experiments.engine.workers import open_engine as open_engine
 
-_NAMES = ("Ledger", "Source", "Unit", "WorkerDied", "compare", "open_engine", "run_unit", "run_units")
+_HOME = {
+    "Ledger": ".engine.ledger",
+    "Source": ".engine.source",
+    "Unit": ".engine.unit",
+    "WorkerDied": ".engine.workers",
+    "compare": ".engine.runner",
+    "in_memory": ".engine.source",
+    "known_settings": ".engine.runner",
+    "markdown_table": ".engine.results",
+    "metric_figures": ".engine.results",
+    "open_engine": ".engine.workers",
+    "paired": ".engine.results",
+    "result_row": ".engine.results",
+    "run_unit": ".engine.unit",
+    "run_units": ".engine.runner",
+}
 
-__all__ = list(_NAMES)
-__getattr__, __dir__ = lazy(__name__, dict.fromkeys(_NAMES, ".engine"))
+__all__ = list(_HOME)
+__getattr__, __dir__ = lazy(__name__, _HOME)

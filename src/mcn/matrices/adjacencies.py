@@ -6,37 +6,34 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from mcn._names import did_you_mean
 from mcn.data.sparse import checked_csr
+from mcn.matrices.rows import Rows, below_each_other
 
 if TYPE_CHECKING:
     from mcn.motifs import MotifCounts
 
 
 class Adjacencies(NamedTuple):
-    """T matrices of N × N in one CSR: row i of A_t is row t·N + i, columns ascending, all values > 0."""
+    """T matrices of N × N in one CSR: row i of A_t is row t·N + i, columns ascending, all values > 0.
+
+    Indices are unsigned (uint32): numba need not wrap them around; values are float64.
+    """
 
     motifs: tuple[str, ...]
     num_nodes: int
-    indptr: NDArray[np.int64]
-    indices: NDArray[np.uint32]  # unsigned: an index into an array that numba need not wrap around
-    values: NDArray[np.float64]
+    rows: Rows
 
-    @property
-    def arrays(self) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.float64]]:
-        """The three arrays of the CSR."""
-        return self.indptr, self.indices, self.values
+    def of(self, t: int) -> Rows:
+        """A_t alone, as rows that share their entries with the stack."""
+        return self.rows.part(t * self.num_nodes, (t + 1) * self.num_nodes)
 
-    def of(self, t: int) -> csr_array:
-        """A_t as a matrix of its own (its arrays shared with the stack where SciPy allows)."""
-        n = self.num_nodes
-        indptr = self.indptr[t * n : (t + 1) * n + 1]
-        part = slice(int(indptr[0]), int(indptr[-1]))
-        columns = self.indices[part].view(np.int32)
-        return csr_array((self.values[part], columns, indptr - indptr[0]), shape=(n, n))
+    def matrix(self, t: int) -> csr_array:
+        """A_t as a SciPy matrix."""
+        indptr, indices, values = self.of(t)
+        return Rows(indptr, indices.view(np.int32), values).matrix(self.num_nodes)
 
 
 def check_matrix(matrix: Any, name: str) -> csr_array:
@@ -55,6 +52,14 @@ def check_matrix(matrix: Any, name: str) -> csr_array:
         )
     result.eliminate_zeros()
     return result
+
+
+def adjacency_of(counts: MotifCounts, motif: str, scope: str = "edges") -> csr_array:
+    """Return A_t of a motif as float64 CSR without zeros; counts are ours and are not checked again."""
+    matrix: csr_array = counts.adjacency(motif, scope=scope).astype(np.float64)
+    matrix.sum_duplicates()
+    matrix.eliminate_zeros()
+    return matrix
 
 
 def check_symmetric(matrix: csr_array, name: str) -> csr_array:
@@ -87,12 +92,8 @@ def lay_below(matrices: Mapping[str, csr_array]) -> Adjacencies:
             raise ValueError(
                 f"adjacency {name!r} has {matrix.shape[0]} nodes but the first has {n}; all must be alike."
             )
-    lengths = np.concatenate([np.diff(m.indptr) for m in matrices.values()])
-    indptr = np.zeros(lengths.size + 1, np.int64)
-    np.cumsum(lengths, out=indptr[1:])
-    indices = np.concatenate([m.indices for m in matrices.values()]).astype(np.uint32)
-    values = np.concatenate([m.data for m in matrices.values()])
-    return Adjacencies(tuple(matrices), n, indptr, indices, values)
+    rows = below_each_other([Rows(m.indptr, m.indices, m.data) for m in matrices.values()])
+    return Adjacencies(tuple(matrices), n, rows._replace(indices=rows.indices.astype(np.uint32)))
 
 
 def adjacencies_from_counts(
@@ -110,13 +111,13 @@ def adjacencies_from_counts(
     set to 1 if `binary`.
     """
     names = check_motifs(motifs)
-    edge = check_matrix(counts.adjacency("edge"), "adjacency 'edge'") if add_edges else None
+    edge = adjacency_of(counts, "edge") if add_edges else None
     matrices = {}
     for name in names:
         if name == SELF:
             matrices[name] = csr_array((counts.num_nodes, counts.num_nodes), dtype=np.float64)
             continue
-        matrix = check_matrix(counts.adjacency(name, scope=scope), f"adjacency {name!r}")
+        matrix = adjacency_of(counts, name, scope)
         matrix = csr_array(matrix + edge) if edge is not None and name != "edge" else matrix
         matrices[name] = matrix if weights is None else weigh_edges(matrix, weights, binary)
     return lay_below(matrices)
@@ -134,8 +135,7 @@ def check_edge_weights(weights: Any, counts: MotifCounts, scope: str) -> csr_arr
             'scope="edges", or leave out the weights'
         )
     matrix = check_symmetric(check_matrix(weights, "edge weights"), "edge weights")
-    edge = counts.adjacency("edge")
-    edge.sort_indices()
+    edge = adjacency_of(counts, "edge")
     if not (np.array_equal(matrix.indptr, edge.indptr) and np.array_equal(matrix.indices, edge.indices)):
         raise ValueError(
             f"edge weights: {matrix.nnz // 2} edges have one, the graph has {edge.nnz // 2}; expected a "
@@ -149,9 +149,9 @@ def weigh_edges(matrix: csr_array, weights: csr_array, binary: bool = False) -> 
     if binary:
         ones = np.ones(len(matrix.data))
         matrix = csr_array((ones, matrix.indices, matrix.indptr), shape=matrix.shape)
-    found = csr_array(matrix.multiply(weights))
-    found.sort_indices()
-    return found
+    weighted = csr_array(matrix.multiply(weights))
+    weighted.sort_indices()
+    return weighted
 
 
 def adjacencies_from_mapping(matrices: Mapping[str, Any], motifs: Sequence[str] | None = None) -> Adjacencies:
@@ -178,7 +178,7 @@ def check_magnitude(adj: Adjacencies, psi: str, steps: int, *, single: bool = Tr
     kind = np.float32 if single and psi in ("row-max", "laplacian") else np.float64
     most = float(np.finfo(kind).max)
     for t, motif in enumerate(adj.motifs):
-        matrix, sums = adj.of(t), np.asarray(np.ones(adj.num_nodes))
+        matrix, sums = adj.matrix(t), np.ones(adj.num_nodes)
         for k in range(1, steps + 1):
             with np.errstate(over="ignore", invalid="ignore"):
                 sums = np.asarray(matrix @ sums)

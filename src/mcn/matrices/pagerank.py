@@ -7,19 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, diags_array, eye_array, vstack
+from scipy.sparse import csr_array, diags_array, eye_array, hstack, vstack
 
 from mcn._jit import kernel
 from mcn._threads import available_threads, run_chunks
 from mcn.data.arrays import as_array, as_integer, limit_threads
-from mcn.data.border import told
-from mcn.matrices.adjacencies import check_edge_weights, check_matrix, check_motifs, weigh_edges
-from mcn.matrices.rows import Rows, gather_rows
+from mcn.data.limits import told
+from mcn.matrices.adjacencies import (
+    adjacency_of,
+    check_edge_weights,
+    check_matrix,
+    check_motifs,
+    weigh_edges,
+)
+from mcn.matrices.rows import Rows
 from mcn.matrices.size import MAX_STEPS
 
 if TYPE_CHECKING:
@@ -78,10 +84,9 @@ class PageRankRows:
     @cached_property
     def _stored(self) -> Rows:
         """All T·N rows in one CSR, each made to sum to one."""
-        tall = vstack([self.matrix(t) for t in range(self.num_views)], format="csr")
-        tall.sort_indices()
-        shares = tall.data / np.repeat(np.asarray(tall.sum(1)).ravel(), np.diff(tall.indptr))
-        return Rows(tall.indptr.astype(np.int64), tall.indices.astype(np.int32), shares.astype(np.float32))
+        rows = _float32_rows(vstack([self.matrix(t) for t in range(self.num_views)], format="csr"))
+        shares = rows.values / np.repeat(rows.sums(), rows.lengths)
+        return rows._replace(values=shares.astype(np.float32))
 
     def select(self, views: NDArray[np.int64]) -> Rows:
         """Return row i of view ``views[i]`` for every node i, each row made to sum to one."""
@@ -91,22 +96,20 @@ class PageRankRows:
         if views.size and not (int(views.min()) >= 0 and int(views.max()) < self.num_views):
             raise ValueError(f"views: expected numbers in 0 … {self.num_views - 1}, got {views.max()}")
         numbers = views.astype(np.int64) * self.num_nodes + np.arange(self.num_nodes)
-        return gather_rows(self._stored, numbers, 1)
+        return self._stored.take(numbers)
 
     @cached_property
     def mean(self) -> Rows:
         """The mean of all views, after every row of every view was made to sum to one."""
-        n, stored = self.num_nodes, self._stored
-        tall = csr_array((stored.values, stored.indices, stored.indptr), shape=(self.num_views * n, n))
-        total = tall[:n]
-        for t in range(1, self.num_views):
-            total = total + tall[t * n : (t + 1) * n]
-        total.sort_indices()
-        return Rows(
-            total.indptr.astype(np.int64),
-            total.indices.astype(np.int32),
-            (total.data / self.num_views).astype(np.float32),
-        )
+        share = eye_array(self.num_nodes) / self.num_views
+        every_view = hstack([share] * self.num_views, format="csr")
+        return _float32_rows(csr_array(every_view @ self._stored.matrix(self.num_nodes)))
+
+
+def _float32_rows(matrix: csr_array) -> Rows:
+    matrix.sort_indices()
+    indptr, indices = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
+    return Rows(indptr, indices, matrix.data.astype(np.float32))
 
 
 def walk_weights(order: int, alpha: float | None) -> NDArray[np.float64]:
@@ -120,24 +123,6 @@ def walk_weights(order: int, alpha: float | None) -> NDArray[np.float64]:
     return np.asarray(alpha * (1.0 - alpha) ** np.arange(order + 1), np.float64)
 
 
-def _walk_weights(given: Any) -> NDArray[np.float64]:
-    """Return c_0 … c_order, checked: a kernel reads the first of them."""
-    c = as_array(given, "weights", "[order + 1]")
-    if c.ndim != 1 or not len(c) or c.dtype.kind not in "biuf" or not np.isfinite(c).all() or (c < 0).any():
-        raise ValueError(f"weights must be c_0 … c_order, finite and not negative, got {told(given)}")
-    return np.ascontiguousarray(c, np.float64)
-
-
-def with_loops(matrix: Any) -> csr_array:
-    """Return ``D^-1 (M + I)``, the steps of a random walk along the weights of M that may also stay."""
-    checked = check_matrix(matrix, "matrix")
-    looped = csr_array(checked + eye_array(checked.shape[0]))
-    with np.errstate(over="ignore"):
-        if not np.isfinite(looped.sum(1)).all():
-            raise ValueError("matrix: the sum of a row is beyond what float64 holds; scale its weights down")
-    return csr_array(diags_array(1.0 / np.asarray(looped.sum(1)).ravel()) @ looped)
-
-
 def pagerank_rows(
     matrices: Sequence[Any],
     weights: Sequence[NDArray[np.float64]] | NDArray[np.float64],
@@ -147,7 +132,7 @@ def pagerank_rows(
     tolerance: float = 1e-4,
     threads: int | None = None,
 ) -> PageRankRows:
-    """Find the `top` largest entries of every row of ``Σ_n c_n P^n``, with P = `with_loops` of each matrix.
+    """Find the `top` largest entries of every row of ``Σ_n c_n P^n``, for P = ``D^-1 (M + I)``.
 
     Args:
         matrices: T matrices [N, N] of weights, none negative.
@@ -162,62 +147,76 @@ def pagerank_rows(
         raise ValueError(f"top must be 1 or more, got {top!r}")
     if not tolerance >= 0:
         raise ValueError(f"tolerance must not be negative, got {tolerance!r}")
-    each = [weights] * len(matrices) if isinstance(weights, np.ndarray) else list(weights)
-    each = [_walk_weights(c) for c in each]
+    given = [weights] * len(matrices) if isinstance(weights, np.ndarray) else list(weights)
+    coefficients = [_check_walk_weights(c) for c in given]
     checked = [check_matrix(matrix, "matrix") for matrix in matrices]
-    if not checked or len({matrix.shape for matrix in checked}) > 1 or len(each) != len(checked):
+    if not checked or len({matrix.shape for matrix in checked}) > 1 or len(given) != len(checked):
         shapes = [matrix.shape for matrix in checked]
         raise ValueError(
-            f"matrices of shapes {shapes} with {len(each)} weights; expected at least one matrix, all of one "
-            "size, and as many weights"
+            f"matrices of shapes {shapes} with {len(given)} weights; expected at least one matrix, all of "
+            "one size, and as many weights"
         )
-    walks = [with_loops(matrix) for matrix in checked]
-    n = walks[0].shape[0]
+    return _rows_of(checked, coefficients, top, symmetric, float(tolerance), threads)
+
+
+def _check_walk_weights(given: Any) -> NDArray[np.float64]:
+    c = as_array(given, "weights", "[order + 1]")
+    if c.ndim != 1 or not len(c) or c.dtype.kind not in "biuf" or not np.isfinite(c).all() or (c < 0).any():
+        raise ValueError(f"weights must be c_0 … c_order, finite and not negative, got {told(given)}")
+    return np.ascontiguousarray(c, np.float64)
+
+
+def _rows_of(
+    matrices: list[csr_array],
+    weights: list[NDArray[np.float64]],
+    top: int,
+    symmetric: bool,
+    tolerance: float,
+    threads: int | None,
+) -> PageRankRows:
+    """Compute the rows of matrices and weights that can be trusted."""
+    n = matrices[0].shape[0]
+    shape = (len(matrices), n, min(top, n))
+    indices, values = np.zeros(shape, np.int32), np.zeros(shape, np.float32)
     workers = limit_threads(threads) or available_threads()
-    width = min(top, n)
-    indices = np.zeros((len(walks), n, width), np.int32)
-    values = np.zeros((len(walks), n, width), np.float32)
     bounds = np.linspace(0, n, max(2, n // 64 + 1)).astype(np.int64)
-    for t, (walk, c) in enumerate(zip(walks, each, strict=True)):
-        scale = 1.0 / np.sqrt(1.0 + np.asarray(checked[t].sum(1)).ravel()) if symmetric else np.ones(n)
-        _fill(walk, c, scale, tolerance, indices[t], values[t], bounds, workers)
+    for t, (matrix, c) in enumerate(zip(matrices, weights, strict=True)):
+        scale = 1.0 / np.sqrt(1.0 + np.asarray(matrix.sum(1)).ravel()) if symmetric else np.ones(n)
+        rest = np.concatenate([np.cumsum(c[::-1])[::-1][1:], [0.0]])
+        step = _with_loops(matrix)
+        walk = Rows(step.indptr.astype(np.int64), step.indices.astype(np.int32), step.data)
+
+        run_chunks(
+            partial(_walk_chunk, walk, c, rest, scale, tolerance, indices[t], values[t]), bounds, workers
+        )
     return PageRankRows(indices, values)
 
 
-def _fill(
-    walk: csr_array,
-    c: NDArray[np.float64],
-    scale: NDArray[np.float64],
-    tolerance: float,
-    indices: NDArray[np.int32],
-    weights: NDArray[np.float32],
-    bounds: NDArray[np.int64],
-    threads: int,
-) -> None:
-    """Compute the rows of one matrix into `indices` and `weights`."""
-    rest = np.concatenate([np.cumsum(c[::-1])[::-1][1:], [0.0]])  # what the steps after n can still add
-    indptr, columns = walk.indptr.astype(np.int64), walk.indices.astype(np.int32)
-
-    def work(worker: int, start: int, stop: int) -> None:
-        _rows(start, stop, indptr, columns, walk.data, c, rest, scale, float(tolerance), indices, weights)
-
-    run_chunks(work, bounds, threads)
+def _with_loops(matrix: csr_array) -> csr_array:
+    """Return ``D^-1 (M + I)``, the steps of a random walk along the weights of M that may also stay."""
+    looped = csr_array(matrix + eye_array(matrix.shape[0]))
+    with np.errstate(over="ignore"):
+        sums = np.asarray(looped.sum(1)).ravel()
+    if not np.isfinite(sums).all():
+        raise ValueError("matrix: the sum of a row is beyond what float64 holds; scale its weights down")
+    return csr_array(diags_array(1.0 / sums) @ looped)
 
 
 @kernel
-def _rows(
-    start: int,
-    stop: int,
-    indptr: Any,
-    columns: Any,
-    values: Any,
+def _walk_chunk(
+    walk: Any,
     c: Any,
     rest: Any,
     scale: Any,
     tolerance: float,
     out_indices: Any,
     out_weights: Any,
+    _worker: int,
+    start: int,
+    stop: int,
 ) -> None:
+    """Follow the walks from nodes start … stop − 1; `rest[n]` is what the steps after n can still add."""
+    indptr, columns, values = walk
     n = len(indptr) - 1
     total, now, then = np.zeros(n), np.zeros(n), np.zeros(n)
     seen = np.zeros(n, np.bool_)
@@ -308,7 +307,7 @@ def view_rows(
         edge_weights: W, by which the entries of every matrix are multiplied; see `MotifStack.from_counts`.
     """
     held = None if edge_weights is None else check_edge_weights(edge_weights, counts, scope)
-    edge = check_matrix(counts.adjacency("edge"), "adjacency 'edge'")
+    edge = adjacency_of(counts, "edge")
     matrices, weights = [], []
     for name in check_motifs(names):
         kind, _, value = name.partition("=")
@@ -328,7 +327,7 @@ def _matrix(counts: MotifCounts, edge: csr_array, kind: str, value: str, scope: 
         return edge
     if kind == "random":
         return csr_array(edge + _random_weights(counts, _whole(f"random={value}", value, 2**63 - 1)))
-    return csr_array(edge + check_matrix(counts.adjacency(kind, scope=scope), f"adjacency {kind!r}"))
+    return csr_array(edge + adjacency_of(counts, kind, scope))
 
 
 def _random_weights(counts: MotifCounts, seed: int) -> csr_array:

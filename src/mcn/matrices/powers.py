@@ -1,4 +1,4 @@
-"""Rows of A_t^k (eq:kstep2), one at a time: a sparse row times a sparse matrix, k − 1 times.
+"""Rows of Ψ(A_t^k) (eq:kstep1, eq:kstep2), one at a time: a sparse row times a sparse matrix, k − 1 times.
 
 A row is held as ascending `columns` with `values`; `total` is a dense accumulator and `bits` a set of
 columns met, both all zero between calls. The T adjacencies lie below each other in one CSR (the arrays
@@ -8,6 +8,8 @@ in whatever order, on whatever thread and for whatever purpose it is computed.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +17,101 @@ from numpy.typing import NDArray
 
 from mcn._jit import kernel
 from mcn._sort import sort_part
-from mcn.matrices.psi import degree_of_row, weigh_row
+from mcn._threads import run_chunks
+from mcn.matrices.adjacencies import Adjacencies
+from mcn.matrices.psi import SYMMETRIC, degree_of_row, weigh_row
+from mcn.matrices.rows import Rows, thread_count
+
+CHUNK = 512  # rows
+
+
+class Powers:
+    """The K·T matrices Ψ(A_t^k) of some adjacencies, from which any rows can be computed.
+
+    Args:
+        adjacencies: the A_t.
+        psi: the number of Ψ (`mcn.matrices.psi.psi_code`).
+        steps: K.
+        threads: at most so many; None for all cores. The bits do not depend on it.
+    """
+
+    def __init__(self, adjacencies: Adjacencies, psi: int, steps: int, threads: int | None) -> None:
+        self.adjacencies, self.psi, self.steps, self.threads = adjacencies, psi, steps, threads
+
+    @cached_property
+    def _roots(self) -> NDArray[np.float64]:
+        """√D_jj of eq:k5 for every power, [T·K, N]; other Ψ need none, [T·K, 0]."""
+        options, n = len(self.adjacencies.motifs) * self.steps, self.adjacencies.num_nodes
+        roots, source = np.empty((options, n if self.psi == SYMMETRIC else 0)), self.adjacencies.rows
+        if self.psi == SYMMETRIC:
+            self._for_all_rows(
+                lambda t, start, stop, scratch: _root_degrees(
+                    self.steps, n, source, t, start, stop, roots, scratch
+                )
+            )
+        return roots
+
+    def rows(
+        self, nodes: NDArray[np.int64], choice: NDArray[np.int64], dtype: type[np.floating[Any]] = np.float32
+    ) -> Rows:
+        """Compute row ``nodes[r]`` of matrix ``choice[r]``, t·K + (k − 1), for every r."""
+        n, size, roots = self.adjacencies.num_nodes, nodes.size, self._roots
+        workers = thread_count(self.threads, row_work(self.adjacencies, self.steps, size))
+        bounds = [*range(0, size, CHUNK), size] if workers > 1 else [0, size]
+        scratch = [_new_scratch(n) for _ in range(workers)]
+        lengths = np.empty(size, np.int64)
+        parts: dict[int, tuple[NDArray[np.int32], NDArray[Any]]] = {}
+
+        def work(worker: int, start: int, stop: int) -> None:
+            part = slice(start, stop)
+            chosen, source = (nodes[part], choice[part], lengths[part]), self.adjacencies.rows
+            nothing = (np.empty(0, np.int32), np.empty(0, dtype))
+            parts[start] = _chosen_rows(
+                self.psi, self.steps, n, source, roots, chosen, nothing, scratch[worker]
+            )
+
+        run_chunks(work, bounds, workers)
+        indptr = np.zeros(size + 1, np.int64)
+        np.cumsum(lengths, out=indptr[1:])
+        columns, values = zip(*(parts[start] for start in sorted(parts)), strict=True)
+        if len(parts) == 1:
+            return Rows(indptr, columns[0], values[0])
+        return Rows(indptr, np.concatenate(columns), np.concatenate(values))
+
+    def all_rows(self, lengths: NDArray[np.int32]) -> Rows:
+        """Compute all matrices into one CSR with row index (t·K + (k − 1))·N + i, given their row lengths."""
+        n, source, roots = self.adjacencies.num_nodes, self.adjacencies.rows, self._roots
+        indptr = np.zeros(lengths.size + 1, np.int64)
+        np.cumsum(lengths.reshape(-1), out=indptr[1:])
+        size = int(indptr[-1])
+        out = Rows(indptr, np.empty(size, np.int32), np.empty(size, np.float32))
+        self._for_all_rows(
+            lambda t, start, stop, scratch: _all_rows(
+                self.psi, self.steps, n, source, roots, t, start, stop, out, scratch
+            )
+        )
+        return out
+
+    def _for_all_rows(self, work: Callable[[int, int, int, _Scratch], None]) -> None:
+        """Call ``work(t, start, stop, scratch)`` over all rows of every motif t."""
+        n = self.adjacencies.num_nodes
+        work_of_all = row_work(self.adjacencies, self.steps, len(self.adjacencies.motifs) * n)
+        workers = thread_count(self.threads, work_of_all)
+        scratch = [_new_scratch(n) for _ in range(workers)]
+        for t in range(len(self.adjacencies.motifs)):
+
+            def chunk(worker: int, start: int, stop: int, t: int = t) -> None:
+                work(t, start, stop, scratch[worker])
+
+            run_chunks(chunk, [*range(0, n, CHUNK), n], workers)
+
+
+def row_work(adj: Adjacencies, steps: int, count: int) -> float:
+    """Estimate the entries touched for `count` rows: the mean degree per step, at most all entries."""
+    entries = len(adj.rows.indices)
+    mean = max(1.0, entries / max(1, len(adj.motifs) * adj.num_nodes))
+    return count * (min(mean**steps, float(steps * entries)) + 1.0)
+
 
 # Position of the lowest set bit of a 64-bit word by multiplication with a de Bruijn number.
 _DEBRUIJN = np.uint64(0x03F79D71B4CB0A89)
@@ -25,7 +121,7 @@ for _i in range(64):
 _ONE, _SIX, _LOW, _TOP, _ZERO = (np.uint64(v) for v in (1, 6, 63, 58, 0))
 
 
-class Scratch(NamedTuple):
+class _Scratch(NamedTuple):
     """Private memory of one worker, about 24 bytes per node."""
 
     columns: NDArray[np.uint32]
@@ -35,9 +131,9 @@ class Scratch(NamedTuple):
     bits: NDArray[np.uint64]
 
 
-def new_scratch(num_nodes: int) -> Scratch:
+def _new_scratch(num_nodes: int) -> _Scratch:
     """Scratch for rows of `num_nodes` columns."""
-    return Scratch(
+    return _Scratch(
         np.empty(num_nodes, np.uint32),
         np.empty(num_nodes, np.float64),
         np.empty(num_nodes, np.uint32),
@@ -47,7 +143,7 @@ def new_scratch(num_nodes: int) -> Scratch:
 
 
 @kernel
-def order_touched(touched: Any, found: Any, bits: Any) -> None:
+def _order_touched(touched: Any, found: Any, bits: Any) -> None:
     """Sort the `found` columns in `touched` and empty `bits`, by whichever way is cheaper."""
     if found * 8 < bits.size:
         for p in range(found):
@@ -66,7 +162,7 @@ def order_touched(touched: Any, found: Any, bits: Any) -> None:
 
 
 @kernel
-def first_step(source: Any, row: Any, scratch: Any) -> int:
+def _first_step(source: Any, row: Any, scratch: Any) -> int:
     """Load row `row` of the stacked adjacencies; returns its length."""
     indptr, indices, values = source
     start = indptr[row]
@@ -78,7 +174,7 @@ def first_step(source: Any, row: Any, scratch: Any) -> int:
 
 
 @kernel
-def next_step(source: Any, offset: Any, count: int, scratch: Any) -> int:
+def _next_step(source: Any, offset: Any, count: int, scratch: Any) -> int:
     """Multiply the loaded row by the adjacency whose rows start at `offset`; returns its new length."""
     indptr, indices, values = source
     columns, weights, touched, total, bits = scratch
@@ -94,7 +190,7 @@ def next_step(source: Any, offset: Any, count: int, scratch: Any) -> int:
                 bits[j >> _SIX] |= bit
                 touched[found] = j
                 found += 1
-    order_touched(touched, found, bits)
+    _order_touched(touched, found, bits)
     for p in range(found):
         j = np.uint64(touched[p])
         columns[p] = j
@@ -104,27 +200,22 @@ def next_step(source: Any, offset: Any, count: int, scratch: Any) -> int:
 
 
 @kernel
-def chosen_rows(
-    psi: int,
-    steps: int,
-    num_nodes: int,
-    source: Any,
-    roots: Any,
-    rows: Any,
-    choice: Any,
-    lengths: Any,
-    to_columns: Any,
-    to_values: Any,
-    scratch: Any,
+def _chosen_rows(
+    psi: int, steps: int, num_nodes: int, source: Any, roots: Any, chosen: Any, buffers: Any, scratch: Any
 ) -> Any:
-    """Compute rows of Ψ(A_t^k) for nodes `rows` with choice t·K + (k − 1), into growing buffers."""
+    """Compute rows of Ψ(A_t^k) for nodes with choices t·K + (k − 1), into buffers that grow.
+
+    `chosen` are the nodes, their choices, and where the lengths of the rows are written to.
+    """
+    nodes, choice, lengths = chosen
+    to_columns, to_values = buffers
     used = 0
-    for r in range(rows.size):
-        i = rows[r]
+    for r in range(nodes.size):
+        i = nodes[r]
         offset = (choice[r] // steps) * num_nodes
-        count = first_step(source, offset + i, scratch)
+        count = _first_step(source, offset + i, scratch)
         for _ in range(choice[r] % steps):
-            count = next_step(source, offset, count, scratch)
+            count = _next_step(source, offset, count, scratch)
         if used + count + 1 > to_columns.size:
             size = 2 * (used + count + 1)
             more_columns = np.empty(size, to_columns.dtype)
@@ -134,16 +225,15 @@ def chosen_rows(
                 more_values[p] = to_values[p]
             to_columns = more_columns
             to_values = more_values
-        end = weigh_row(
-            psi, i, scratch.columns, scratch.values, count, roots[choice[r]], to_columns, to_values, used
-        )
+        row = (scratch.columns, scratch.values, count)
+        end = weigh_row(psi, i, row, roots[choice[r]], to_columns, to_values, used)
         lengths[r] = end - used
         used = end
     return to_columns[:used], to_values[:used]
 
 
 @kernel
-def all_rows(
+def _all_rows(
     psi: int,
     steps: int,
     num_nodes: int,
@@ -152,39 +242,32 @@ def all_rows(
     motif: int,
     start: int,
     stop: int,
-    to_indptr: Any,
-    to_columns: Any,
-    to_values: Any,
+    out: Any,
     scratch: Any,
 ) -> None:
     """Compute rows start … stop − 1 of Ψ(A_t^k), one motif t and every k, each to its place in the stack."""
+    to_indptr, to_columns, to_values = out
     offset = motif * num_nodes
     for i in range(start, stop):
-        count = first_step(source, offset + i, scratch)
+        count = _first_step(source, offset + i, scratch)
         for k in range(steps):
             if k > 0:
-                count = next_step(source, offset, count, scratch)
+                count = _next_step(source, offset, count, scratch)
             c = motif * steps + k
             at = to_indptr[c * num_nodes + i]
-            weigh_row(psi, i, scratch.columns, scratch.values, count, roots[c], to_columns, to_values, at)
+            row = (scratch.columns, scratch.values, count)
+            weigh_row(psi, i, row, roots[c], to_columns, to_values, at)
 
 
 @kernel
-def root_degrees(
-    steps: int,
-    num_nodes: int,
-    source: Any,
-    motif: int,
-    start: int,
-    stop: int,
-    roots: Any,
-    scratch: Any,
+def _root_degrees(
+    steps: int, num_nodes: int, source: Any, motif: int, start: int, stop: int, roots: Any, scratch: Any
 ) -> None:
     """Compute √D_ii of eq:k5 for rows start … stop − 1 of A_t^k, one motif t and every k."""
     offset = motif * num_nodes
     for i in range(start, stop):
-        count = first_step(source, offset + i, scratch)
+        count = _first_step(source, offset + i, scratch)
         for k in range(steps):
             if k > 0:
-                count = next_step(source, offset, count, scratch)
+                count = _next_step(source, offset, count, scratch)
             roots[motif * steps + k, i] = np.sqrt(degree_of_row(scratch.values, count))

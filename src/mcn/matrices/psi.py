@@ -1,4 +1,4 @@
-"""The five Ψ of the paper, row by row: what turns a row of A into a row of Ã (eq:k1–eq:k5).
+"""The five Ψ of the paper, which turn A into Ã (eq:k1–eq:k5): on whole matrices, and row by row.
 
 Every Ψ adds something to the diagonal of A and scales the result, so one kernel over a finished row
 serves all of them, whether the row is a row of a motif adjacency or of one of its powers:
@@ -21,9 +21,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from mcn._jit import kernel
 from mcn._names import one_of
+from mcn.matrices.adjacencies import check_magnitude, check_matrix, lay_below
+from mcn.matrices.rows import Rows
 
 PSI_NAMES = ("unweighted", "row-max", "transition", "laplacian", "symmetric")
 
@@ -34,6 +38,64 @@ def psi_code(psi: str) -> int:
     """Position of `psi` in `PSI_NAMES`; a ValueError about any other name suggests the nearest."""
     one_of("psi", psi, PSI_NAMES)
     return PSI_NAMES.index(psi)
+
+
+def apply_psi(A: Any, psi: str) -> csr_array:
+    """Ã = Ψ(A), in float64.
+
+    Args:
+        A: square matrix [N, N] with finite values ≥ 0 (SciPy sparse or dense). Its diagonal is kept.
+        psi: ``unweighted`` (eq:k1), ``row-max`` (eq:k2), ``transition`` (eq:k3), ``laplacian`` (eq:k4) or
+            ``symmetric`` (eq:k5).
+
+    Raises:
+        ValueError: A is not such a matrix, or its row sums are beyond what float64 holds.
+
+    A row of A without entries becomes a self-loop of weight 1, whatever the Ψ.
+
+    >>> apply_psi([[0, 2, 1], [2, 0, 0], [1, 0, 0]], "transition").toarray().tolist()
+    [[0.4, 0.4, 0.2], [0.5, 0.5, 0.0], [0.5, 0.0, 0.5]]
+    """
+    code, matrix = psi_code(psi), check_matrix(A, "A")
+    check_magnitude(lay_below({"A": matrix}), psi, 1, single=False)
+    return psi_rows(matrix, code).matrix(matrix.shape[1])
+
+
+def psi_rows(matrix: csr_array, code: int) -> Rows:
+    """Compute the rows of Ψ(A) of a checked matrix, in float64."""
+    n, most = matrix.shape[0], matrix.nnz + matrix.shape[0]
+    roots = root_degrees(Rows(matrix.indptr, matrix.indices, matrix.data)) if code == SYMMETRIC else _NONE
+    out = Rows(np.zeros(n + 1, np.int64), np.empty(most, np.int32), np.empty(most))
+    _weigh_rows(code, matrix.indptr, matrix.indices, matrix.data, roots, out)
+    return out.part(0, n)
+
+
+def root_degrees(adjacency: Rows) -> NDArray[np.float64]:
+    """Compute √D_ii of eq:k5 for every row; entries without values count 1 each."""
+    roots = np.empty(len(adjacency.indptr) - 1)
+    _root_degrees(adjacency.indptr, adjacency.values, roots)
+    return roots
+
+
+_NONE = np.empty(0)  # the roots of every Ψ but ``symmetric``
+
+
+@kernel
+def _weigh_rows(psi: int, indptr: Any, indices: Any, values: Any, roots: Any, out: Any) -> None:
+    to_indptr, to_columns, to_values = out
+    for i in range(indptr.size - 1):
+        row = (indices[indptr[i] :], values[indptr[i] :], indptr[i + 1] - indptr[i])
+        to_indptr[i + 1] = weigh_row(psi, i, row, roots, to_columns, to_values, to_indptr[i])
+
+
+@kernel
+def _root_degrees(indptr: Any, values: Any, roots: Any) -> None:
+    for i in range(roots.size):
+        count = indptr[i + 1] - indptr[i]
+        if values.size > 0:
+            roots[i] = np.sqrt(degree_of_row(values[indptr[i] : indptr[i + 1]], count))
+        else:
+            roots[i] = np.sqrt(count + 1.0)
 
 
 @kernel
@@ -50,21 +112,13 @@ def degree_of_row(values: Any, count: int) -> float:
 
 
 @kernel
-def weigh_row(
-    psi: int,
-    i: Any,
-    columns: Any,
-    values: Any,
-    count: int,
-    roots: Any,
-    to_columns: Any,
-    to_values: Any,
-    at: int,
-) -> int:
+def weigh_row(psi: int, i: Any, row: Any, roots: Any, to_columns: Any, to_values: Any, at: int) -> int:
     """Write row `i` of Ã to position `at` and return where it ends, at most count + 1 further.
 
-    `columns` ascend; `roots` holds √D_jj of eq:k5 for every j and is read by ``symmetric`` only.
+    `row` is the row of A: its columns, which ascend, its values, and their number. `roots` holds √D_jj of
+    eq:k5 for every j and is read by ``symmetric`` only.
     """
+    columns, values, count = row
     if count == 0:
         to_columns[at] = i
         to_values[at] = 1.0

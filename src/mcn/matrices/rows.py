@@ -1,35 +1,114 @@
-"""Rows in one CSR, and what is done with them: copying some, renaming their columns, turning them round."""
+"""`Rows`, sparse rows in one CSR, and `RowSource`, what a layer takes its rows of Â from (eq:att_matrix)."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from mcn._jit import kernel
 from mcn._sort import sort_part
-from mcn._threads import run_chunks
-from mcn.matrices.compute import thread_count
+from mcn._threads import available_threads, run_chunks
+from mcn.data.arrays import as_array, limit_threads
 
+_PARALLEL = 2_000_000  # entries touched; with less, the work is over before a second thread has started
 _HALF, _LOW_HALF = np.uint64(32), np.uint64(2**32 - 1)
 
 
-class Rows(NamedTuple):
-    """The rows of Â (eq:att_matrix) of the target nodes, one CSR of C-contiguous arrays.
+def thread_count(threads: int | None, work: float) -> int:
+    """Decide how many threads, at most `threads`, are worth starting to touch about `work` entries."""
+    most = limit_threads(threads)
+    return 1 if work < _PARALLEL else most or available_threads()
 
-    `indices` are positions among the source nodes, ascending within a row; every row holds the node itself.
+
+class Rows(NamedTuple):
+    """Sparse rows in one CSR of C-contiguous arrays: the one type for them, whatever they are rows of.
+
+    The rows of Â that a layer works with have float32 values, and positions among the source nodes as
+    indices, ascending within a row; every row holds the node itself.
     """
 
-    indptr: NDArray[np.int64]
-    indices: NDArray[np.int32]
-    values: NDArray[np.float32]
+    indptr: NDArray[Any]
+    indices: NDArray[Any]
+    values: NDArray[Any]
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """Number of entries of every row."""
+        return np.diff(self.indptr)
 
     def sums(self) -> NDArray[np.float64]:
         """D_ii = Σ_j Â_ij, the sum of every row."""
         count = len(self.indptr) - 1
-        row = np.repeat(np.arange(count), np.diff(self.indptr))
+        row = np.repeat(np.arange(count), self.lengths)
         return np.bincount(row, self.values, minlength=count).astype(np.float64)
+
+    def matrix(self, columns: int) -> csr_array:
+        """Return the rows as a SciPy matrix that shares their arrays."""
+        return csr_array((self.values, self.indices, self.indptr), shape=(len(self.indptr) - 1, columns))
+
+    def part(self, start: int, stop: int) -> Rows:
+        """Return rows start … stop − 1, whose entries are not copied."""
+        indptr = self.indptr[start : stop + 1]
+        entries = slice(int(indptr[0]), int(indptr[-1]))
+        return Rows(indptr - indptr[0], self.indices[entries], self.values[entries])
+
+    def take(self, numbers: NDArray[np.int64], threads: int | None = 1) -> Rows:
+        """Copy the rows `numbers`, in this order, in O(entries of these rows)."""
+        indptr = np.empty(numbers.size + 1, np.int64)
+        _row_pointers(self.indptr, numbers, indptr)
+        entries = int(indptr[-1])
+        copy = Rows(indptr, np.empty(entries, np.int32), np.empty(entries, self.values.dtype))
+        workers = thread_count(threads, entries)
+        chunks = 4 * workers if workers > 1 else 1
+        run_chunks(
+            lambda _worker, start, stop: _copy_rows(self, numbers, start, stop, copy),
+            [numbers.size * chunk // chunks for chunk in range(chunks + 1)],
+            workers,
+        )
+        return copy
+
+    def transpose(self, columns: int) -> Rows:
+        """List the entries column by column, so that sums over a column have a fixed order.
+
+        Row c of the result has the rows of column c as indices, ascending, and the numbers of its entries as
+        values.
+        """
+        size = len(self.indices)
+        turned = Rows(np.zeros(columns + 1, np.int64), np.empty(size, np.int32), np.empty(size, np.int64))
+        _transpose(self.indptr, self.indices, *turned)
+        return turned
+
+    def normalised(self, sources: NDArray[np.float64], targets: NDArray[np.float64]) -> Rows:
+        """Scale the entries to D^-1/2 Â D^-1/2 (eq:gcn).
+
+        Args:
+            sources: the row sums of Â of every source.
+            targets: the row sum that each row uses for itself.
+        """
+        for degrees in (sources, targets):
+            if len(degrees) and not degrees.min() > 0:
+                place = degrees.argmin()
+                raise ValueError(f"row sums of Â must be positive, got {degrees[place]} at source {place}")
+        own = np.repeat(1.0 / np.sqrt(targets), self.lengths)
+        values = self.values * own * (1.0 / np.sqrt(sources))[self.indices]
+        return Rows(self.indptr, self.indices, values.astype(self.values.dtype))
+
+
+def below_each_other(parts: list[Rows]) -> Rows:
+    """Lay the rows of several `Rows` below each other."""
+    ends = np.cumsum([0, *(len(rows.indices) for rows in parts)])
+    indptr = [rows.indptr[1:] + end for rows, end in zip(parts, ends, strict=False)]
+    return Rows(
+        np.concatenate([[0], *indptr]),
+        np.concatenate([rows.indices for rows in parts]),
+        np.concatenate([rows.values for rows in parts]),
+    )
 
 
 @kernel
@@ -40,93 +119,12 @@ def _row_pointers(indptr: Any, numbers: Any, to_indptr: Any) -> None:
 
 
 @kernel
-def _copy_rows(
-    indptr: Any,
-    indices: Any,
-    values: Any,
-    numbers: Any,
-    start: int,
-    stop: int,
-    to_indptr: Any,
-    to_indices: Any,
-    to_values: Any,
-) -> None:
+def _copy_rows(rows: Any, numbers: Any, start: int, stop: int, copy: Any) -> None:
     for r in range(start, stop):
-        source = indptr[numbers[r]]
-        at = to_indptr[r]
-        for p in range(to_indptr[r + 1] - at):
-            to_indices[at + p] = indices[source + p]
-            to_values[at + p] = values[source + p]
-
-
-def gather_rows(stored: Rows, numbers: NDArray[np.int64], threads: int | None) -> Rows:
-    """Copy the rows `numbers` of a CSR to a CSR of their own, in O(entries of these rows)."""
-    indptr = np.empty(numbers.size + 1, np.int64)
-    _row_pointers(stored.indptr, numbers, indptr)
-    entries = int(indptr[-1])
-    result = Rows(indptr, np.empty(entries, np.int32), np.empty(entries, stored.values.dtype))
-    workers = thread_count(threads, entries)
-
-    def work(_worker: int, start: int, stop: int) -> None:
-        _copy_rows(*stored, numbers, start, stop, *result)
-
-    chunks = 4 * workers if workers > 1 else 1
-    run_chunks(work, [numbers.size * c // chunks for c in range(chunks + 1)], workers)
-    return result
-
-
-@kernel
-def _rename(indptr: Any, position: Any, num_dst: int, indices: Any, values: Any) -> None:
-    for r in range(indptr.size - 1):
-        start, stop = indptr[r], indptr[r + 1]
-        if stop - start <= 32:  # most rows: an insertion sort in place, without a copy
-            for p in range(start, stop):
-                new, value, q = position[indices[p]], values[p], p
-                while q > start and indices[q - 1] > new:
-                    indices[q], values[q] = indices[q - 1], values[q - 1]
-                    q -= 1
-                indices[q], values[q] = new, value
-            continue
-        row_indices = indices[start:stop].copy()
-        row_values = values[start:stop].copy()
-        # Targets come first among the sources, in any order; the other sources ascend with their ids.
-        keys = np.empty(stop - start, np.uint64)  # the new index, and where the value is
-        found = np.int64(0)
-        for p in range(stop - start):
-            new = position[row_indices[p]]
-            if new < num_dst:
-                keys[found] = (np.uint64(new) << _HALF) | np.uint64(p)
-                found += 1
-        sort_part(keys, np.int64(0), found)
-        for p in range(found):
-            indices[start + p] = np.int32(keys[p] >> _HALF)
-            values[start + p] = row_values[np.int64(keys[p] & _LOW_HALF)]
-        front = start + found
-        for p in range(stop - start):
-            if position[row_indices[p]] >= num_dst:
-                indices[front] = position[row_indices[p]]
-                values[front] = row_values[p]
-                front += 1
-
-
-def rename_columns(rows: Rows, position: NDArray[np.int32], num_dst: int) -> Rows:
-    """Replace global ids by positions among a block's sources, and sort every row by them.
-
-    The rows are changed in place: pass rows that nobody else holds.
-    """
-    _rename(rows.indptr, position, num_dst, rows.indices, rows.values)
-    return rows
-
-
-class Transposed(NamedTuple):
-    """A CSR pattern by columns: the places ``indptr[c] … indptr[c+1]`` belong to column c.
-
-    rows: the row of each place, ascending within a column. entries: its number in the CSR.
-    """
-
-    indptr: NDArray[np.int64]
-    rows: NDArray[np.int32]
-    entries: NDArray[np.int64]
+        source, at = rows.indptr[numbers[r]], copy.indptr[r]
+        for p in range(copy.indptr[r + 1] - at):
+            copy.indices[at + p] = rows.indices[source + p]
+            copy.values[at + p] = rows.values[source + p]
 
 
 @kernel
@@ -144,10 +142,191 @@ def _transpose(indptr: Any, indices: Any, out_indptr: Any, rows: Any, entries: A
             cursor[indices[e]] += 1
 
 
-def transpose(indptr: NDArray[np.int64], indices: NDArray[np.int32], columns: int) -> Transposed:
-    """List the entries of a CSR column by column, so that sums over a column have a fixed order."""
-    out = Transposed(
-        np.zeros(columns + 1, np.int64), np.empty(len(indices), np.int32), np.empty(len(indices), np.int64)
-    )
-    _transpose(indptr, indices, *out)
-    return out
+@kernel
+def _rename(indptr: Any, position: Any, indices: Any, values: Any) -> None:
+    for r in range(indptr.size - 1):
+        start, stop = indptr[r], indptr[r + 1]
+        if stop - start <= 32:  # most rows: an insertion sort in place, without a copy
+            for p in range(start, stop):
+                new, value, q = position[indices[p]], values[p], p
+                while q > start and indices[q - 1] > new:
+                    indices[q], values[q] = indices[q - 1], values[q - 1]
+                    q -= 1
+                indices[q], values[q] = new, value
+            continue
+        keys = np.empty(stop - start, np.uint64)  # the new index, and where the value is
+        for p in range(stop - start):
+            keys[p] = (np.uint64(position[indices[start + p]]) << _HALF) | np.uint64(p)
+        sort_part(keys, np.int64(0), np.int64(stop - start))
+        row_values = values[start:stop].copy()
+        for p in range(stop - start):
+            indices[start + p] = np.int32(keys[p] >> _HALF)
+            values[start + p] = row_values[np.int64(keys[p] & _LOW_HALF)]
+
+
+def rename_columns(rows: Rows, position: NDArray[np.int32]) -> Rows:
+    """Replace global ids by positions among a block's sources, and sort every row by them.
+
+    The rows are changed in place: pass rows that nobody else holds.
+    """
+    _rename(rows.indptr, position, rows.indices, rows.values)
+    return rows
+
+
+class RowSource(ABC):
+    """Gives the rows of Â that target nodes choose, over source nodes.
+
+    A whole `MotifStack` is one (all nodes are targets and sources), and so are the blocks of it.
+
+    Attributes:
+        motifs: names of the T motifs.
+        steps: K, the greatest step size.
+        psi: name of Ψ.
+        src: global ids of the source nodes, [num_src]; the first `num_dst` are the targets, in order.
+        node_counts: C of eq:state for the targets, [num_dst, number of node orbits].
+        base: the target rows of Ψ(A), A the plain adjacency, for the state of eq:state.
+        dropout_by_node: whether ids of nodes decide what a layer drops out, instead of their positions: it
+            then does not depend on which other nodes are computed along with them.
+    """
+
+    motifs: tuple[str, ...]
+    steps: int
+    psi: str
+    num_dst: int
+    src: NDArray[np.int64]
+    node_counts: NDArray[np.float32]
+    base: Rows
+    dropout_by_node: bool = False
+
+    @property
+    def num_motifs(self) -> int:
+        """T, the number of motifs."""
+        return len(self.motifs)
+
+    @property
+    def num_options(self) -> int:
+        """T·K, the number of matrices that a target chooses its row from."""
+        return len(self.motifs) * self.steps
+
+    @property
+    def num_src(self) -> int:
+        """Number of source nodes."""
+        return self.src.size
+
+    @property
+    def targets(self) -> NDArray[np.int64]:
+        """Global ids of the target nodes, [num_dst]."""
+        return self.src[: self.num_dst]
+
+    @abstractmethod
+    def select(self, choice: NDArray[np.int64] | None = None) -> Rows:
+        """Return the rows of Â (eq:att_matrix) when target i chooses motif t and step k.
+
+        Args:
+            choice: [num_dst], ``choice[i] = t * K + (k - 1)``; None if there is nothing to choose (T·K = 1).
+        """
+
+    def check_choice(self, choice: Any) -> NDArray[np.int64]:
+        """Return choices given by a caller as an array [num_dst]: an int stands for all targets.
+
+        Raises:
+            ValueError: it is None where there is something to choose, or not one number in 0 … T·K - 1 each.
+        """
+        what = f"{self.num_motifs} motifs × {self.steps} steps; choice = t * {self.steps} + (k - 1)"
+        if choice is None:
+            if self.num_options > 1:
+                raise ValueError(f"choice is None, but there is something to choose ({what}).")
+            return np.zeros(self.num_dst, np.int64)
+        given = as_array(choice, "choice", f"[] or [{self.num_dst}]")
+        if given.shape not in ((), (self.num_dst,)) or given.dtype.kind not in "iu":
+            raise ValueError(
+                f"choice has shape {given.shape} and type {given.dtype}; expected an int, or {self.num_dst} "
+                "integers, one per target."
+            )
+        bad = np.flatnonzero((given < 0) | (given >= self.num_options))
+        if bad.size:
+            place = f"[{bad[0]}]" if given.ndim else ""
+            raise ValueError(
+                f"choice{place} = {given.flat[bad[0]]} is outside 0 … {self.num_options - 1} ({what})."
+            )
+        return np.array(np.broadcast_to(given, self.num_dst), np.int64)
+
+
+class StackBlock(RowSource):
+    """The part of a stack that holds the rows of some target nodes, for training on a few nodes at a time.
+
+    Its sources are the targets, then every other node that any row of a target can reach. Its values are
+    those of the whole graph, not those of a subgraph. `MotifStack.block` makes it.
+    """
+
+    def __init__(
+        self,
+        stack: RowSource,
+        src: NDArray[np.int64],
+        num_dst: int,
+        global_rows: Callable[[NDArray[np.int64], NDArray[np.int64]], Rows],
+    ) -> None:
+        self.motifs, self.steps, self.psi = stack.motifs, stack.steps, stack.psi
+        self.src, self.num_dst = src, num_dst
+        self.node_counts = stack.node_counts[self.targets]
+        self._global_rows = global_rows
+        self._position = np.full(stack.num_src, -1, np.int32)
+        self._position[src] = np.arange(src.size, dtype=np.int32)
+        self.base = rename_columns(stack.base.take(self.targets, None), self._position)
+
+    def select(self, choice: NDArray[np.int64] | None = None) -> Rows:
+        """Return the rows of Â of the targets; see `RowSource.select`."""
+        rows = self._global_rows(self.targets, self.check_choice(choice))
+        return rename_columns(rows, self._position)
+
+    def __repr__(self) -> str:
+        return (
+            f"StackBlock({self.num_dst} targets, {self.num_src} sources, motifs={self.motifs}, "
+            f"steps={self.steps}, psi={self.psi!r})"
+        )
+
+
+class PinnedBlock(RowSource):
+    """A block in which every target makes the same known choice; `MotifStack.pinned_block` makes it.
+
+    Its sources are the nodes that the chosen rows reach. An ordinary block must hold every node that any
+    motif and step could reach, so that it grows with T and K; a pinned one does not. It has no `base`, whose
+    rows may reach further: a pinned choice needs no state.
+
+    Args:
+        block: the ordinary block of the targets.
+        choice: of every target, ``t·K + (k-1)``.
+        all_degrees: returns the row sums of Â for all nodes of the graph.
+    """
+
+    def __init__(
+        self, block: StackBlock, choice: int, all_degrees: Callable[[], NDArray[np.float64]]
+    ) -> None:
+        self.motifs, self.steps, self.psi = block.motifs, block.steps, block.psi
+        self.choice, self.num_dst, self.node_counts = choice, block.num_dst, block.node_counts
+        rows = block.select(np.full(block.num_dst, choice, np.int64))
+        reached = np.zeros(block.num_src, bool)
+        reached[rows.indices] = True
+        reached[: block.num_dst] = True
+        place = (np.cumsum(reached) - 1).astype(np.int32)
+        self.src = block.src[reached]
+        self._rows = Rows(rows.indptr, place[rows.indices], rows.values)
+        self._all_degrees = all_degrees
+
+    @cached_property
+    def degrees(self) -> NDArray[np.float64]:
+        """Row sums of Â for all sources."""
+        return self._all_degrees()[self.src]
+
+    @cached_property
+    def normalised(self) -> Rows:
+        """The rows of D^-1/2 Â D^-1/2 (eq:gcn), the same in every pass."""
+        return self._rows.normalised(self.degrees, self.degrees[: self.num_dst])
+
+    def select(self, choice: NDArray[np.int64] | None = None) -> Rows:
+        """Return the pinned rows; refuse any other choice."""
+        if choice is not None and (choice != self.choice).any():
+            raise ValueError(
+                f"choice: this block is pinned to {self.choice}, got {np.unique(choice).tolist()}"
+            )
+        return self._rows

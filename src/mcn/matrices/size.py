@@ -1,22 +1,28 @@
-"""The size of a stack, computed before any power is built."""
+"""The size of a stack, counted before any power is built, and which nodes its rows reach.
+
+Only the pattern of the powers is looked at, not their values. In a symmetric pattern a walk of k − 2 steps
+can go one edge to and fro, so the pattern of A^k contains that of A^(k−2). What is new in step k are the
+neighbours of what was new in step k − 1: a breadth-first search in which a node counts once per parity. It
+visits every edge at most twice per row, for any K.
+"""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
-from mcn.matrices.adjacencies import (
-    Adjacencies,
-    adjacencies_from_counts,
-    adjacencies_from_mapping,
-)
-from mcn.matrices.compute import compute_lengths
-from mcn.matrices.pattern import most_entries
+from mcn._jit import kernel
+from mcn._memory import human_bytes, total_bytes
+from mcn._threads import run_chunks
+from mcn.matrices.adjacencies import Adjacencies, adjacencies_from_counts, adjacencies_from_mapping
+from mcn.matrices.powers import CHUNK, row_work
+from mcn.matrices.rows import thread_count
 
 if TYPE_CHECKING:
     from mcn.motifs import MotifCounts
@@ -73,13 +79,7 @@ class StackSize:
         )
         return "\n".join(lines if self.exact else [*lines, "(upper bounds)"])
 
-    def __repr__(self) -> str:
-        most = "" if self.exact else "at most "
-        motifs, steps = self.entries.shape
-        return (
-            f"StackSize({motifs} motifs × {steps} steps: {most}{self.total_entries:,} entries, "
-            f"{human_bytes(self.total_bytes)})"
-        )
+    __repr__ = __str__
 
 
 def stack_size(
@@ -109,7 +109,7 @@ def stack_size(
     else:
         adj = adjacencies_from_counts(source, motifs or ("edge", "triangle"), scope, add_edges)
     check_steps(steps)
-    return exact_size(adj, steps, threads) if exact else bounded_size(adj, steps)
+    return size_of(adj, steps, exact, threads)
 
 
 def check_steps(steps: int) -> int:
@@ -121,20 +121,13 @@ def check_steps(steps: int) -> int:
     return int(steps)
 
 
-def exact_size(adj: Adjacencies, steps: int, threads: int | None) -> StackSize:
-    """Count the entries with `compute_lengths`."""
-    lengths, _ = compute_lengths(adj, steps, threads)
-    return StackSize(adj.motifs, adj.num_nodes, lengths.sum(axis=2, dtype=np.int64))
-
-
-def bounded_size(adj: Adjacencies, steps: int) -> StackSize:
-    """Bound the entries with `most_entries`; for K = 1 this is exact unless A has entries on its diagonal."""
-    n = adj.num_nodes
-    bounds = []
-    for t in range(len(adj.motifs)):
-        indptr = adj.indptr[t * n : (t + 1) * n + 1]
-        bounds.append(most_entries(indptr - indptr[0], adj.indices[indptr[0] : indptr[-1]], steps))
-    return StackSize(adj.motifs, n, np.array(bounds, np.int64), exact=False)
+def size_of(adj: Adjacencies, steps: int, exact: bool, threads: int | None) -> StackSize:
+    """Count the entries, or bound them; for K = 1 a bound is exact unless A has entries on its diagonal."""
+    if exact:
+        entries = row_lengths(adj, steps, threads)[0].sum(axis=2, dtype=np.int64)
+    else:
+        entries = np.stack([_most_entries(adj.matrix(t), steps) for t in range(len(adj.motifs))])
+    return StackSize(adj.motifs, adj.num_nodes, entries, exact)
 
 
 def lengths_within(
@@ -142,12 +135,12 @@ def lengths_within(
 ) -> NDArray[np.int32]:
     """Count the row lengths of all matrices; raise `StackTooLarge` as soon as they exceed the limit."""
     pointers = len(adj.motifs) * steps * adj.num_nodes * ROW_BYTES
-    lengths, complete = compute_lengths(adj, steps, threads, (memory_limit - pointers) / ENTRY_BYTES)
+    lengths, complete = row_lengths(adj, steps, threads, (memory_limit - pointers) / ENTRY_BYTES)
     if complete:
         return lengths
     counted = lengths.sum(axis=2, dtype=np.int64)
     t, k = map(int, np.unravel_index(counted.argmax(), counted.shape))
-    at_least, at_most = int(counted[t, k]), int(bounded_size(adj, steps).entries[t, k])
+    at_least, at_most = int(counted[t, k]), int(size_of(adj, steps, False, threads).entries[t, k])
     all_rows = bool((lengths[t, k] > 0).all())
     number = f"{at_least:,}" if all_rows else f"between {at_least:,} and {at_most:,}"
     memory = human_bytes(at_least * ENTRY_BYTES)
@@ -163,17 +156,127 @@ def lengths_within(
 
 def default_memory_limit() -> float:
     """8 GiB, or half of the machine's memory where that is less."""
-    try:
-        half = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2
-    except (AttributeError, ValueError, OSError):  # not a system that tells
-        half = np.inf
-    return float(min(8 * 2**30, half))
+    return min(8 * 2.0**30, total_bytes() / 2)
 
 
-def human_bytes(count: float) -> str:
-    """Write `count` bytes with three digits and a unit."""
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if count < 1000:
-            return f"{count:.3g} {unit}"
-        count /= 1024
-    return f"{count:,.3g} TiB"
+def row_lengths(
+    adj: Adjacencies, steps: int, threads: int | None, most: float = np.inf
+) -> tuple[NDArray[np.int32], bool]:
+    """Count the entries of every row of every Ψ(A_t^k), int32 [T, K, N], and say whether all were counted.
+
+    Counting stops when the sum exceeds `most`, which is checked after every 64th of a motif's rows. Rows that
+    were not counted stay 0.
+    """
+    n = adj.num_nodes
+    lengths = np.zeros((len(adj.motifs), steps, n), np.int32)
+    workers = thread_count(threads, row_work(adj, steps, len(adj.motifs) * n))
+    seen = [np.zeros(2 * n, np.uint8) for _ in range(workers)]
+    queues = [np.empty(2 * n, np.uint64) for _ in range(workers)]
+    batch = max(4 * CHUNK, -(-n // 64))  # by the graph alone: counting stops at the same row for any threads
+    total = 0
+    for t in range(len(adj.motifs)):
+
+        def work(worker: int, start: int, stop: int, t: int = t) -> None:
+            _row_lengths(steps, n, adj.rows, t, start, stop, lengths, seen[worker], queues[worker])
+
+        for first in range(0, n, batch):
+            last = min(first + batch, n)
+            run_chunks(work, [*range(first, last, CHUNK), last], workers)
+            total += int(lengths[t, :, first:last].sum(dtype=np.int64))
+            if total > most:
+                return lengths, False
+    return lengths, True
+
+
+_ONE = np.uint64(1)
+
+
+@kernel
+def _row_lengths(
+    steps: int,
+    num_nodes: int,
+    rows: Any,
+    motif: int,
+    start: int,
+    stop: int,
+    lengths: Any,
+    seen: Any,
+    queue: Any,
+) -> None:
+    """Count the entries of rows start … stop − 1 of Ψ(A_t^k) into ``lengths[motif, k − 1, i]``.
+
+    `seen` (uint8 [2·N], zero between calls) marks (parity, node); `queue` (uint64 [2·N]) lists them.
+    """
+    indptr, indices, _ = rows
+    n = np.uint64(num_nodes)
+    offset = np.uint64(motif) * n
+    sizes = np.zeros(2, np.int64)
+    for i in range(start, stop):
+        node = np.uint64(i)
+        queue[0] = node
+        seen[node] = 1
+        begin, end = 0, 1
+        sizes[0], sizes[1] = 1, 0
+        for k in range(1, steps + 1):
+            parity = k & 1
+            shift = n if parity else np.uint64(0)
+            last = end
+            for p in range(begin, end):
+                row = offset + (queue[p] if parity else queue[p] - n)
+                for q in range(np.uint64(indptr[row]), np.uint64(indptr[row + _ONE])):
+                    j = shift + np.uint64(indices[q])
+                    if seen[j] == 0:
+                        seen[j] = 1
+                        queue[last] = j
+                        last += 1
+            sizes[parity] += last - end
+            begin, end = end, last
+            missing = seen[shift + node] == 0  # every Ψ puts the node itself into its row
+            lengths[motif, k - 1, i] = sizes[parity] + (1 if missing else 0)
+        for p in range(end):
+            seen[queue[p]] = 0
+
+
+def _most_entries(matrix: csr_array, steps: int) -> NDArray[np.int64]:
+    """Bound the entries of Ψ(A^k) from above, k = 1 … `steps`, in O(steps · entries of A).
+
+    A row of A^k is no longer than the rows of A^(k−1) of its neighbours together, and than its component.
+    """
+    n = matrix.shape[0]
+    pattern = csr_array((np.ones(matrix.nnz), matrix.indices, matrix.indptr), shape=(n, n))
+    _, component = connected_components(pattern, directed=False)
+    ceiling = np.bincount(component, minlength=1)[component].astype(np.float64)
+    bounds = np.empty(steps, np.int64)
+    length = np.ones(n)
+    for k in range(steps):
+        length = np.minimum(np.asarray(pattern @ length), ceiling)
+        bounds[k] = int(np.minimum(length + 1, ceiling).sum())
+    return bounds
+
+
+@kernel
+def reach(rows: Any, depth: int, targets: Any, marked: Any) -> None:
+    """Set ``marked[j]`` for every node within `depth` steps of the targets, the targets included."""
+    indptr, indices, _ = rows
+    num_nodes = marked.size
+    seen = np.zeros(num_nodes, np.uint8)
+    queue = np.empty(num_nodes, np.int64)
+    end = 0
+    for t in targets:
+        seen[t] = 1
+        queue[end] = t
+        end += 1
+    begin = 0
+    for _ in range(depth):
+        last = end
+        for p in range(begin, end):
+            node = queue[p]
+            for q in range(indptr[node], indptr[node + 1]):
+                j = np.int64(indices[q])
+                if seen[j] == 0:
+                    seen[j] = 1
+                    queue[last] = j
+                    last += 1
+        begin, end = end, last
+    for p in range(end):
+        marked[queue[p]] = True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -10,11 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from mcn._memory import human_bytes
 from mcn.data.arrays import as_array
 from mcn.matrices.adjacencies import (
     Adjacencies,
     adjacencies_from_counts,
     adjacencies_from_mapping,
+    adjacency_of,
     check_edge_weights,
     check_magnitude,
     check_matrix,
@@ -22,21 +23,10 @@ from mcn.matrices.adjacencies import (
     lay_below,
     unknown_motif,
 )
-from mcn.matrices.compute import compute_roots, compute_rows, compute_stack
-from mcn.matrices.functions import apply_psi
-from mcn.matrices.pattern import reach
-from mcn.matrices.psi import psi_code
-from mcn.matrices.rows import Rows, gather_rows
-from mcn.matrices.size import (
-    StackSize,
-    bounded_size,
-    check_steps,
-    default_memory_limit,
-    exact_size,
-    human_bytes,
-    lengths_within,
-)
-from mcn.matrices.source import RowSource, StackBlock
+from mcn.matrices.powers import Powers
+from mcn.matrices.psi import psi_code, psi_rows
+from mcn.matrices.rows import PinnedBlock, Rows, RowSource, StackBlock
+from mcn.matrices.size import StackSize, check_steps, default_memory_limit, lengths_within, reach, size_of
 from mcn.matrices.state import check_scale, count_scale, standardise_counts
 
 if TYPE_CHECKING:
@@ -74,30 +64,23 @@ class MotifStack(RowSource):
     ) -> None:
         self.steps, self.psi, self.weighted = check_steps(steps), psi, weighted
         psi = _psi_with_weights(psi, self.steps) if weighted else psi
-        self._code, self._adj, self._threads = psi_code(psi), adjacencies, threads
-        self.motifs, self.num_dst = adjacencies.motifs, adjacencies.num_nodes
+        self.motifs, self.num_dst, self._adjacencies = adjacencies.motifs, adjacencies.num_nodes, adjacencies
         if edge.shape[0] != self.num_dst:
             raise ValueError(f"edge has {edge.shape[0]} nodes but the adjacencies have {self.num_dst}.")
+        self.code = psi_code(psi)  # of the Ψ that rows are made with
         check_magnitude(adjacencies, psi, self.steps)
+        check_magnitude(lay_below({"edge": edge}), psi, 1)
         self.src = np.arange(self.num_dst)
         self.count_scale = count_scale(node_counts, self.num_dst) if scale is None else check_scale(scale)
         self.node_counts = standardise_counts(node_counts, self.num_dst, self.count_scale)
-        check_magnitude(lay_below({"edge": edge}), psi, 1)
-        base = apply_psi(edge, psi)
-        self.base = Rows(
-            base.indptr.astype(np.int64), base.indices.astype(np.int32), base.data.astype(np.float32)
-        )
-        lengths = None
-        if materialize:
-            limit = default_memory_limit() if memory_limit is None else memory_limit
-            lengths = lengths_within(adjacencies, self.steps, limit, threads)
-        self._roots = compute_roots(adjacencies, self._code, self.steps, threads)
+        base = psi_rows(edge, self.code)
+        self.base = base._replace(values=base.values.astype(np.float32))
+        # No powers in a stack of fixed choices: its rows are stored and cannot be computed again.
+        self._powers: Powers | None = Powers(adjacencies, self.code, self.steps, threads)
         self._stored: Rows | None = None
-        self._fixed = False  # see `fixed`: the rows are stored, and cannot be computed again
-        if lengths is not None:
-            self._stored = Rows(
-                *compute_stack(adjacencies, self._code, self.steps, self._roots, lengths, threads)
-            )
+        self._threads = threads
+        if materialize:
+            self.store(memory_limit)
 
     @classmethod
     def from_counts(
@@ -138,7 +121,7 @@ class MotifStack(RowSource):
         """
         held = None if weights is None else check_edge_weights(weights, counts, scope)
         adj = adjacencies_from_counts(counts, motifs, scope, add_edges, held, binary=psi == "unweighted")
-        edge = check_matrix(counts.adjacency("edge"), "adjacency 'edge'") if held is None else held
+        edge = adjacency_of(counts, "edge") if held is None else held
         return cls(
             adj,
             edge,
@@ -194,70 +177,41 @@ class MotifStack(RowSource):
         return self.num_dst
 
     @property
-    def code(self) -> int:
-        """The number of the Ψ that rows are made with; ``unweighted`` with edge weights is ``row-max``."""
-        return self._code
-
-    @property
     def materialized(self) -> bool:
         """Whether the matrices are stored."""
         return self._stored is not None
 
+    def store(self, memory_limit: float | None = None) -> MotifStack:
+        """Compute and store all matrices, if they are not stored yet; return the stack.
+
+        ``MotifStack.from_counts(…, materialize=False)``, a look at its `size`, and `store` give what
+        ``materialize=True`` gives, and the adjacencies are made once.
+
+        Args:
+            memory_limit: as in `from_counts`.
+        """
+        if self._powers is not None and self._stored is None:
+            limit = default_memory_limit() if memory_limit is None else memory_limit
+            lengths = lengths_within(self._adjacencies, self.steps, limit, self._threads)
+            self._stored = self._powers.all_rows(lengths)
+        return self
+
     def select(self, choice: NDArray[np.int64] | None = None) -> Rows:
         """Return the rows of Â for all nodes, see `RowSource.select`; callers must not change them."""
-        if choice is None and self._stored is not None and self.num_motifs * self.steps == 1:
+        if choice is None and self._stored is not None and self.num_options == 1:
             return self._stored
-        return self._rows(self.src, self._check_choice(choice))
+        return self.rows_of(self.src, self.check_choice(choice))
 
     def rows_of(self, nodes: NDArray[np.int64], choice: NDArray[np.int64]) -> Rows:
         """Return the rows of Â of some nodes with these choices; columns are node ids."""
-        return self._rows(nodes, choice)
+        if self._stored is not None:
+            return self._stored.take(choice * self.num_nodes + nodes, self._threads)
+        assert self._powers is not None
+        return self._powers.rows(nodes, choice)
 
-    def adjacencies(self, t: int) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.float64]]:
-        """Return A_t as indptr, indices and values; indptr counts from the beginning of the whole stack."""
-        n = self.num_nodes
-        return self._adj.indptr[t * n : (t + 1) * n + 1], self._adj.indices, self._adj.values
-
-    def fixed(self, choice: Any) -> MotifStack:
-        """Return the stack in which nothing is left to choose: its only matrix is Â of these choices.
-
-        Args:
-            choice: the ``t·K + (k-1)`` of every node, [N], or one number for all; or a list of those, one for
-                each layer of a network: the result then holds a matrix per layer (one for equal layers), and
-                `pins` says which. A network on the result computes what one on this stack computes with the
-                choices pinned, at the cost of one motif.
-        """
-        layers = list(choice) if isinstance(choice, list | tuple) else [choice]
-        different: list[Any] = []
-        pins = []
-        for each in layers:
-            same = [number for number, other in enumerate(different) if np.array_equal(each, other)]
-            pins += same or [len(different)]
-            different += [] if same else [each]
-        parts = [self._fixed_rows(each) for each in different]
-        found = copy.copy(self)
-        found.motifs = tuple(name for name, _ in parts)
-        if len(parts) > 1:  # names of motifs differ
-            found.motifs = tuple(f"{name}, {number}" for number, name in enumerate(found.motifs, 1))
-            found.pins = tuple(pins)
-        found.steps = 1
-        rows = parts[0][1] if len(parts) == 1 else _below_each_other([rows for _, rows in parts])
-        pattern = rows.indices.view(np.uint32)
-        found._adj = Adjacencies(found.motifs, self.num_nodes, rows.indptr, pattern, rows.values)  # type: ignore[arg-type]
-        found._stored, found._fixed = rows, True
-        return found
-
-    def _fixed_rows(self, choice: Any) -> tuple[str, Rows]:
-        """Return the rows of one layer's choices, and a name for them."""
-        one = np.ndim(choice) == 0
-        number = self._check_choice(np.full(self.num_nodes, choice) if one else choice)
-        name = self.motifs[int(choice) // self.steps] if one else "chosen"
-        if not one or self._stored is None:
-            return name, self._rows(self.src, number)
-        start, n = int(choice) * self.num_nodes, self.num_nodes
-        indptr = self._stored.indptr[start : start + n + 1]
-        part = slice(int(indptr[0]), int(indptr[-1]))
-        return name, Rows(indptr - indptr[0], self._stored.indices[part], self._stored.values[part])
+    def adjacency(self, t: int) -> Rows:
+        """Return the rows of A_t."""
+        return self._adjacencies.of(t)
 
     def matrix(self, motif: str, step: int = 1) -> csr_array:
         """Compute Ψ(A_t^k) in float64, [N, N]."""
@@ -265,26 +219,29 @@ class MotifStack(RowSource):
             raise ValueError(unknown_motif(motif, self.motifs))
         if step not in range(1, self.steps + 1):
             raise ValueError(f"step={step!r}; this stack has the steps 1 … {self.steps}.")
-        n = self.num_nodes
-        if self._fixed:
-            indptr, columns, weights = self._rows(self.src, np.full(n, self.motifs.index(motif)))
-            return csr_array((weights.astype(np.float64), columns, indptr), shape=(n, n))
-        choice = np.full(n, self.motifs.index(motif) * self.steps + step - 1, np.int64)
-        indptr, indices, values = compute_rows(
-            self._adj, self._code, self.steps, self._roots, self.src, choice, np.float64, self._threads
-        )
-        return csr_array((values, indices, indptr), shape=(n, n))
+        choice = np.full(self.num_nodes, self.motifs.index(motif) * self.steps + step - 1, np.int64)
+        if self._powers is None:
+            return self.rows_of(self.src, choice).matrix(self.num_nodes).astype(np.float64)
+        return self._powers.rows(self.src, choice, np.float64).matrix(self.num_nodes)
 
     def block(self, rows: Any) -> StackBlock:
         """Cut out the part for the target nodes `rows` (global ids in any order, none twice)."""
         targets = self._check_targets(rows)
         marked = np.zeros(self.num_nodes, np.bool_)
         for t in range(self.num_motifs):
-            reach(self._adj.indptr, self._adj.indices, t * self.num_nodes, self.steps, targets, marked)
-        reach(self.base.indptr, self.base.indices.view(np.uint32), 0, 1, targets, marked)
+            reach(self.adjacency(t), self.steps, targets, marked)
+        reach(self.base, 1, targets, marked)
         marked[targets] = False
         src = np.concatenate([targets, np.flatnonzero(marked)])
-        return StackBlock(self, src, targets.size, self._rows)
+        return StackBlock(self, src, targets.size, self.rows_of)
+
+    def pinned_block(self, rows: Any, choice: int) -> PinnedBlock:
+        """Cut out the part for the target nodes `rows` where every node chooses ``t·K + (k-1)``."""
+
+        def all_degrees() -> NDArray[np.float64]:
+            return self.select(np.full(self.num_nodes, choice, np.int64)).sums()
+
+        return PinnedBlock(self.block(rows), choice, all_degrees)
 
     def blocks(self, rows: Any, depth: int) -> list[StackBlock]:
         """Make the blocks for a network of `depth` layers, from the input to the output layer.
@@ -293,10 +250,10 @@ class MotifStack(RowSource):
         """
         if isinstance(depth, bool) or not isinstance(depth, int) or depth < 1:
             raise ValueError(f"depth={depth!r}; expected an integer of at least 1 (one block per layer).")
-        found = [self.block(rows)]
-        while len(found) < depth:
-            found.append(self.block(found[-1].src))
-        return found[::-1]
+        blocks = [self.block(rows)]
+        while len(blocks) < depth:
+            blocks.insert(0, self.block(blocks[0].src))
+        return blocks
 
     def size(self, exact: bool = True) -> StackSize:
         """Count the entries and bytes of every Ψ(A_t^k), stored or not; see `stack_size`.
@@ -305,10 +262,8 @@ class MotifStack(RowSource):
             exact: False gives quick upper bounds when the matrices are not stored.
         """
         if self._stored is None:
-            if not exact:
-                return bounded_size(self._adj, self.steps)
-            return exact_size(self._adj, self.steps, self._threads)
-        starts = np.arange(self.num_motifs * self.steps + 1) * self.num_nodes
+            return size_of(self._adjacencies, self.steps, exact, self._threads)
+        starts = np.arange(self.num_options + 1) * self.num_nodes
         entries = np.diff(self._stored.indptr[starts]).reshape(self.num_motifs, self.steps)
         return StackSize(self.motifs, self.num_nodes, entries)
 
@@ -319,15 +274,6 @@ class MotifStack(RowSource):
         return (
             f"MotifStack(num_nodes={self.num_nodes}, motifs={self.motifs}, steps={self.steps}, "
             f"psi={self.psi!r}: {most}{size.total_entries:,} entries, {human_bytes(size.total_bytes)} {how})"
-        )
-
-    def _rows(self, rows: NDArray[np.int64], choice: NDArray[np.int64]) -> Rows:
-        if self._stored is not None:
-            return gather_rows(self._stored, choice * self.num_nodes + rows, self._threads)
-        return Rows(
-            *compute_rows(
-                self._adj, self._code, self.steps, self._roots, rows, choice, np.float32, self._threads
-            )
         )
 
     def _check_targets(self, rows: Any) -> NDArray[np.int64]:
@@ -345,16 +291,6 @@ class MotifStack(RowSource):
         if ids.size < targets.size:
             raise ValueError(f"rows names node {ids[times.argmax()]} more than once; name each target once.")
         return np.ascontiguousarray(targets, np.int64)
-
-
-def _below_each_other(parts: list[Rows]) -> Rows:
-    ends = np.cumsum([0, *(len(rows.indices) for rows in parts)])
-    indptr = [rows.indptr[1:] + end for rows, end in zip(parts, ends, strict=False)]
-    return Rows(
-        np.concatenate([[0], *indptr]),
-        np.concatenate([rows.indices for rows in parts]),
-        np.concatenate([rows.values for rows in parts]),
-    )
 
 
 def _psi_with_weights(psi: str, steps: int) -> str:

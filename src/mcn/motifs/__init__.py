@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from mcn.motifs.catalogue import EDGE_ORBITS, GRAPHLETS, MOTIFS, NODE_ORBITS, graphlet_of
+from mcn.motifs.catalogue import EDGE_ORBITS, GRAPHLETS, MOTIFS, NODE_ORBITS, graphlet_of, picture
 from mcn.motifs.count import count_motifs
 from mcn.motifs.counts import MotifCounts, MotifTotal
 from mcn.motifs.estimate import EstimatedTotal, MotifEstimates
-from mcn.motifs.picture import picture
 
 if TYPE_CHECKING:
     from mcn.motifs.add_motifs import AddMotifs

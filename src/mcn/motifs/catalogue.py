@@ -1,8 +1,12 @@
-"""The motifs: connected graphs on 2 to 4 nodes, and the places (orbits) an edge or a node can have in one."""
+"""The motifs: connected graphs on 2 to 4 nodes, and the places (orbits) an edge or a node can have in one.
+
+Also what has to be enumerated for each, and its little picture for docs, notebooks and plots.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
@@ -11,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mcn._names import did_you_mean
-from mcn.data.border import told
+from mcn.data.limits import told
 
 Edges = tuple[tuple[int, int], ...]
 
@@ -93,6 +97,41 @@ def graphlet_of(motif: str) -> Graphlet:
     raise ValueError(f"unknown motif {told(motif)}{hint} known motifs: {', '.join(MOTIFS)}")
 
 
+TRIANGLES, CLIQUES, CYCLES = 1, 2, 3
+"""Stages of the enumeration: triangles of every edge alone; what 4-cliques need too; 4-cycles as well."""
+_WITH_CYCLES = ("4-path-edge", "4-path-center", "4-cycle")
+ORBIT_STAGES = [
+    TRIANGLES if orbit in EDGE_ORBITS[:3] else CYCLES if orbit in _WITH_CYCLES else CLIQUES
+    for orbit in EDGE_ORBITS
+]
+"""The stage that each edge orbit needs (see `derive`): only paths and cycles on four nodes need them all."""
+
+
+def stage_of(motif: str, induced: bool = True) -> int:
+    """Return the stage of the enumeration that the counts of a motif need.
+
+    >>> stage_of("triangle"), stage_of("4-clique"), stage_of("4-cycle")
+    (1, 2, 3)
+    """
+    weights = orbit_weights(motif)
+    if not induced:
+        weights = weights @ edge_copies()
+    return max(stage for stage, part in zip(ORBIT_STAGES, weights, strict=True) if part)
+
+
+def stage_of_all(motifs: Sequence[str] | None, induced: bool = True) -> int:
+    """Return the stage that several motifs need; all stages if none are named.
+
+    Raises:
+        ValueError: a string instead of several names, or an unknown motif.
+    """
+    if motifs is None:
+        return CYCLES
+    if isinstance(motifs, str):
+        raise ValueError(f"motifs must be several names, got the string {motifs!r}; write [{motifs!r}]")
+    return max((stage_of(motif, induced) for motif in motifs), default=TRIANGLES)
+
+
 def orbit_weights(motif: str) -> NDArray[np.int64]:
     """Int64 [13]: which edge orbits a motif name sums over."""
     g = graphlet_of(motif)
@@ -114,8 +153,8 @@ def edge_copies() -> NDArray[np.int64]:
             marked = next(e for e in g.edges if _edge_degrees(g.edges, e) == ends)
             for part in _spanning(g):
                 if marked in part:
-                    inner = _classify(part)
-                    orbit = {d: n for n, d in inner.edge_orbits}[_edge_degrees(part, marked)]
+                    orbits = {degrees: orbit for orbit, degrees in _classify(part).edge_orbits}
+                    orbit = orbits[_edge_degrees(part, marked)]
                     table[EDGE_ORBITS.index(orbit), EDGE_ORBITS.index(name)] += 1
     return table
 
@@ -128,9 +167,8 @@ def node_copies() -> NDArray[np.int64]:
         for name, degree in g.node_orbits:
             marked = next(u for u in range(g.size) if _degrees(g.edges)[u] == degree)
             for part in _spanning(g):
-                inner = _classify(part)
-                orbit = {d: n for n, d in inner.node_orbits}[_degrees(part)[marked]]
-                table[NODE_ORBITS.index(orbit), NODE_ORBITS.index(name)] += 1
+                orbits = {degree: orbit for orbit, degree in _classify(part).node_orbits}
+                table[NODE_ORBITS.index(orbits[_degrees(part)[marked]]), NODE_ORBITS.index(name)] += 1
     return table
 
 
@@ -161,12 +199,8 @@ def _connected(edges: Edges) -> bool:
     return len(seen) == len(_degrees(edges))
 
 
-def _degrees(edges: Edges) -> dict[int, int]:
-    degrees: dict[int, int] = {}
-    for e in edges:
-        for u in e:
-            degrees[u] = degrees.get(u, 0) + 1
-    return degrees
+def _degrees(edges: Edges) -> Counter[int]:
+    return Counter(node for edge in edges for node in edge)
 
 
 def _edge_degrees(edges: Edges, edge: tuple[int, int]) -> tuple[int, int]:
@@ -181,3 +215,52 @@ def _by_degrees() -> dict[tuple[int, ...], Graphlet]:
 
 def _classify(edges: Edges) -> Graphlet:
     return _by_degrees()[tuple(sorted(_degrees(edges).values()))]
+
+
+_PLACES = {  # unit square, y downwards
+    2: ((0.0, 0.5), (1.0, 0.5)),
+    3: ((0.5, 0.0), (0.0, 1.0), (1.0, 1.0)),
+    4: ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)),
+}
+_PLACES_BY_NAME = {
+    "3-star": ((0.5, 0.55), (0.5, 0.0), (0.0, 1.0), (1.0, 1.0)),
+    "tailed-triangle": ((0.5, 0.4), (0.5, 0.0), (0.0, 1.0), (1.0, 1.0)),
+}
+INK, ACCENT = "#334155", "#d9480f"
+
+
+def places(motif: str) -> tuple[tuple[float, float], ...]:
+    """Where the nodes of a motif are drawn, in the unit square with y downwards."""
+    g = graphlet_of(motif)
+    return _PLACES_BY_NAME.get(g.name, _PLACES[g.size])
+
+
+def orbit_edges(motif: str) -> list[tuple[int, int]]:
+    """The edges of the graphlet that a motif name speaks of: one orbit's, or all."""
+    g = graphlet_of(motif)
+    ends = dict(g.edge_orbits).get(motif) if motif in EDGE_ORBITS else None
+    return [edge for edge in g.edges if ends is None or _edge_degrees(g.edges, edge) == ends]
+
+
+def picture(motif: str, size: int = 48) -> str:
+    """An SVG drawing of a motif; the edges of its orbit stand out.
+
+    >>> picture("triangle").count("<line")
+    3
+    """
+    g = graphlet_of(motif)
+    margin = 0.16 * size
+    span = size - 2 * margin
+    at = [(margin + x * span, margin + y * span) for x, y in places(motif)]
+    marked = set(orbit_edges(motif))
+    lines = "".join(
+        f'<line x1="{at[u][0]:.1f}" y1="{at[u][1]:.1f}" x2="{at[v][0]:.1f}" y2="{at[v][1]:.1f}" '
+        f'stroke="{ACCENT if (u, v) in marked else INK}" '
+        f'stroke-width="{size * (0.07 if (u, v) in marked else 0.035):.1f}"/>'
+        for u, v in g.edges
+    )
+    dots = "".join(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{size * 0.09:.1f}" fill="{INK}"/>' for x, y in at)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{size}" height="{size}" '
+        f'viewBox="0 0 {size} {size}" role="img"><title>{motif}</title>{lines}{dots}</svg>'
+    )

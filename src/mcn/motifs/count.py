@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,14 +14,12 @@ from mcn._jit import kernel
 from mcn._names import one_of
 from mcn._threads import available_threads
 from mcn.data.arrays import as_integer, limit_threads
-from mcn.data.simple import SimpleGraph, simple_graph
+from mcn.data.csr_graph import SimpleGraph, simple_graph
+from mcn.motifs.catalogue import stage_of_all
 from mcn.motifs.counts import MotifCounts
-from mcn.motifs.enumerate import enumerate_edges
-from mcn.motifs.stages import stage_of_all
+from mcn.motifs.enumerate import enumerate_edges, enumerate_on_ray
+from mcn.motifs.estimate import MotifEstimates, estimate_totals
 from mcn.store import GraphStore
-
-if TYPE_CHECKING:
-    from mcn.motifs.estimate import MotifEstimates
 
 ENGINES = ("local", "ray")
 MEMORY = 2**30
@@ -85,7 +83,7 @@ def count_motifs(
 
     Args:
         edge_index: integer node ids of shape [2, E] (NumPy, torch, lists); direction, self-loops and
-            repeats do not matter. Or an `mcn.GraphStore`.
+            repeats do not matter. Or an `mcn.data.SimpleGraph`, or an `mcn.GraphStore`.
         num_nodes: number of nodes; the largest id plus one if not given.
         motifs: names of edge orbits or graphlets that are needed; all if not given. Only their work is done:
             edge, 2-star and triangle need triangles alone; all others but 4-path and 4-cycle leave out the
@@ -100,7 +98,6 @@ def count_motifs(
             that was interrupted goes on where it was.
         memory: with `out`: bytes of the buffer for triangles; 40 bytes per node come on top. Motifs on
             four nodes are counted in memory, which takes about 80 bytes per edge.
-
         engine: "local" for threads of this process, or "ray": the same counts, bit for bit, by tasks on a
             cluster, of which those on workers that die are done again. `threads` is then the number of tasks
             at a time.
@@ -126,44 +123,54 @@ def count_motifs(
         raise ValueError(f"address {address!r} is of a Ray cluster; it needs engine='ray', got {engine!r}")
     store = edge_index if isinstance(edge_index, GraphStore) else None
     if approximate is not None:
-        return _estimated(edge_index, num_nodes, motifs, approximate, induced, seed)
+        if store is not None:
+            starts, neighbours = _rows_of_store(store, num_nodes)
+        else:
+            starts, neighbours = _all_rows(_graph(edge_index, num_nodes))
+        return estimate_totals(starts, neighbours, motifs, approximate, induced=induced, seed=seed)
     if out is not None:
-        from mcn.motifs.to_store import count_to_folder
+        from mcn.motifs.on_disk import count_to_folder
 
         if store is None:
             raise ValueError("out= is for counts of an mcn.GraphStore; save others with MotifCounts.save")
-        given: dict[str, Any] = {"engine": engine, "address": address, "memory": memory, "progress": progress}
-        return count_to_folder(store, motifs, Path(out), induced=induced, threads=count, **given)
-    graph = simple_graph(edge_index, num_nodes) if store is None else graph_of_store(store, num_nodes)
+        how: dict[str, Any] = {"induced": induced, "threads": count, "progress": progress}
+
+        def in_memory(names: list[str]) -> MotifCounts:
+            counts: MotifCounts = count_motifs(store, motifs=names, engine=engine, address=address, **how)
+            return counts
+
+        local = engine == "local"
+        return count_to_folder(store, motifs, Path(out), in_memory, memory=memory, local=local, **how)
+    graph = _graph(edge_index, num_nodes) if store is None else graph_of_store(store, num_nodes)
     if engine == "ray":
-        from mcn.motifs.on_ray import enumerate_on_ray
-
-        found = enumerate_on_ray(graph, stage, store=store, address=address, jobs=count, progress=progress)
+        numbers = enumerate_on_ray(graph, stage, store=store, address=address, jobs=count, progress=progress)
     else:
-        found = enumerate_edges(graph, count, progress, stage)
-    return MotifCounts(graph, found, induced, count)
+        numbers = enumerate_edges(graph, count, progress, stage)
+    return MotifCounts(graph, numbers, induced, count)
 
 
-def _estimated(
-    edge_index: Any,
-    num_nodes: int | None,
-    motifs: Sequence[str] | None,
-    error: float,
-    induced: bool,
-    seed: int,
-) -> MotifEstimates:
-    from mcn.motifs.estimate import estimate_totals
+def _graph(edge_index: Any, num_nodes: int | None) -> SimpleGraph:
+    """The simple graph of an edge list; one that is simple already was checked when it was made."""
+    if not isinstance(edge_index, SimpleGraph):
+        return simple_graph(edge_index, num_nodes)
+    if num_nodes is not None and as_integer(num_nodes, "num_nodes") != edge_index.num_nodes:
+        raise ValueError(f"num_nodes is {num_nodes}, but the graph has {edge_index.num_nodes} nodes")
+    return edge_index
 
-    if isinstance(edge_index, GraphStore):
-        _same_nodes(edge_index, num_nodes)
-        edge_index.check()
-        indptr, indices = np.asarray(edge_index.indptr), np.asarray(edge_index.indices)
-    else:
-        graph = simple_graph(edge_index, num_nodes)
-        source, indices = graph.edge_index
-        degree = np.bincount(source, minlength=graph.num_nodes)
-        indptr = np.concatenate([[0], np.cumsum(degree)]).astype(np.int64)
-    return estimate_totals(indptr, indices, motifs, error, induced=induced, seed=seed)
+
+def _all_rows(graph: SimpleGraph) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """All neighbours of every node, ascending, as a CSR."""
+    source, target = graph.edge_index
+    starts = np.zeros(graph.num_nodes + 1, np.int64)
+    np.cumsum(np.bincount(source, minlength=graph.num_nodes), out=starts[1:])
+    return starts, target
+
+
+def _rows_of_store(store: GraphStore, num_nodes: int | None) -> tuple[NDArray[Any], NDArray[Any]]:
+    if num_nodes is not None and as_integer(num_nodes, "num_nodes") != store.num_nodes:
+        raise ValueError(f"num_nodes is {num_nodes}, but {store.path} has {store.num_nodes} nodes")
+    store.check()
+    return np.asarray(store.indptr), np.asarray(store.indices)
 
 
 def _threads(wanted: Any) -> int | None:
@@ -177,9 +184,7 @@ def graph_of_store(store: GraphStore, num_nodes: int | None = None) -> SimpleGra
     Raises:
         ValueError: its rows were altered, or `num_nodes` is not its number of nodes.
     """
-    _same_nodes(store, num_nodes)
-    store.check()
-    indptr, indices = upper_rows(np.asarray(store.indptr), np.asarray(store.indices))
+    indptr, indices = _upper_rows(*_rows_of_store(store, num_nodes))
     if int(indptr[-1]) != len(indices):
         raise ValueError(
             f"{store.path}/indices.npy: not every edge stands in the rows of both its nodes; the file was "
@@ -188,13 +193,8 @@ def graph_of_store(store: GraphStore, num_nodes: int | None = None) -> SimpleGra
     return SimpleGraph(store.num_nodes, indptr, indices)
 
 
-def _same_nodes(store: GraphStore, num_nodes: int | None) -> None:
-    if num_nodes is not None and as_integer(num_nodes, "num_nodes") != store.num_nodes:
-        raise ValueError(f"num_nodes is {num_nodes}, but {store.path} has {store.num_nodes} nodes")
-
-
 @kernel
-def upper_rows(indptr: Any, indices: Any) -> Any:
+def _upper_rows(indptr: Any, indices: Any) -> Any:
     """The neighbours v > u of every node u, out of all."""
     n = len(indptr) - 1
     upper, out = np.zeros(n + 1, np.int64), np.empty(len(indices) // 2, np.uint32)

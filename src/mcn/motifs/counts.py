@@ -16,26 +16,28 @@ from numpy.typing import NDArray
 
 from mcn._files import atomic_write
 from mcn._threads import run_chunks
-from mcn.data.border import reading
-from mcn.data.npz import Archive
-from mcn.data.simple import SimpleGraph
+from mcn.data.csr_graph import SimpleGraph
+from mcn.data.limits import Archive, reading
 from mcn.motifs import derive
 from mcn.motifs.catalogue import (
     CATALOGUE,
+    CYCLES,
     EDGE_ORBITS,
     GRAPHLETS,
     MOTIFS,
-    NODE_ORBITS,
+    ORBIT_STAGES,
+    TRIANGLES,
     edge_copies,
     graphlet_copies,
     graphlet_of,
     node_copies,
     orbit_weights,
+    stage_of,
 )
-from mcn.motifs.enumerate import CYCLES, TRIANGLES, Enumerated, as_counted, worth_threads
+from mcn.motifs.derive import EdgeNumbers
+from mcn.motifs.enumerate import Enumerated, as_counted, worth_threads
 from mcn.motifs.orient import cut_rows
 from mcn.motifs.pairs import NonAdjacent
-from mcn.motifs.stages import ORBIT_STAGES, stage_of
 
 _FORMATS = {1: "mcn-motif-counts-1-triangles", 2: "mcn-motif-counts-1-cliques", 3: "mcn-motif-counts-1"}
 """By the stage of the enumeration, which decides what arrays there are."""
@@ -102,19 +104,18 @@ class MotifCounts:
     @property
     def per_edge(self) -> NDArray[np.int64]:
         """Int64 [M, 13]: counts of the edge orbits `mcn.EDGE_ORBITS`, computed at each access."""
-        inputs = self._all_inputs("per_edge")
+        numbers = self._all_numbers("per_edge")
         if not self.induced:
             return self._columns(np.eye(len(EDGE_ORBITS), dtype=np.int64), self.induced)
         rows = np.empty((self.num_edges, len(EDGE_ORBITS)), np.int64)
-        given = (*inputs, rows)
-        self._in_chunks(lambda start, stop: derive.orbit_rows(start, stop, *given))
+        self._in_chunks(lambda start, stop: derive.orbit_rows(start, stop, numbers, rows))
         return rows
 
     @property
     def per_node(self) -> NDArray[np.int64]:
         """Int64 [N, 15]: counts of the node orbits `mcn.NODE_ORBITS`, computed at each access."""
         counts: NDArray[np.int64]
-        counts, too_large = derive.node_orbits(*self._all_inputs("per_node"))
+        counts, too_large = derive.node_orbits(self._all_numbers("per_node"))
         if too_large < 0 and not self.induced:
             # Sums of counts ≥ 0; the only one that can exceed int64 is the center of all 3-stars.
             degree = counts[:, 0]
@@ -126,7 +127,7 @@ class MotifCounts:
         return counts if self.induced else counts @ node_copies().T
 
     def _refuse_hub(self, node: int) -> None:
-        degree = int(self._inputs[2][node])
+        degree = int(self._numbers.degree[node])
         if comb(degree, 3) < 2**63:  # whatever it is the center of, fits
             raise ValueError(
                 f"the numbers of the edges at node {node} contradict each other; if these counts are from a "
@@ -248,16 +249,16 @@ class MotifCounts:
         return [name for name in _ARRAYS[2:] if getattr(self.enumerated, name) is not None]
 
     @cached_property
-    def _inputs(self) -> tuple[NDArray[Any], ...]:
+    def _numbers(self) -> EdgeNumbers:
         g, x = self.graph, self.enumerated
-        given = [np.zeros_like(x.t) if each is None else each for each in (x.t, x.s1, x.s2, x.k, x.c)]
-        t, *others = as_counted(given)
-        return g.indptr, g.indices, *derive.node_sums(g.indptr, g.indices, t), t, *others
+        given = as_counted([np.zeros_like(x.t) if part is None else part for part in vars(x).values()])
+        degree, around, triangles = derive.node_sums(g.indptr, g.indices, given[0])
+        return EdgeNumbers(g.indptr, g.indices, degree, around, triangles, *given)
 
-    def _all_inputs(self, what: str) -> tuple[NDArray[Any], ...]:
+    def _all_numbers(self, what: str) -> EdgeNumbers:
         if self.enumerated.stage < CYCLES:
             raise ValueError(f"{what} needs all motifs, and only {', '.join(self.motifs)} were counted")
-        return self._inputs
+        return self._numbers
 
     @cached_property
     def _degree(self) -> NDArray[np.int64]:
@@ -283,7 +284,7 @@ class MotifCounts:
             )
             return small
         columns = np.empty((self.num_edges, len(weights)), np.int64)
-        given = (*self._inputs, np.ascontiguousarray(weights), columns)
+        given = (self._numbers, np.ascontiguousarray(weights), columns)
         self._in_chunks(lambda start, stop: derive.edge_columns(start, stop, *given))
         return columns
 
@@ -357,23 +358,9 @@ def _fits(n: int, content: dict[str, NDArray[Any]]) -> bool:
         numbers = list(as_counted([content[x] for x in there]))
     except ValueError:
         return False
-    if len(there) < len(_ARRAYS[2:]):
-        return _possible(indptr, indices, tails, *numbers)
-    sums = derive.node_sums(indptr, indices, np.minimum(numbers[0], m))  # not yet known to be in bounds
-    return int(derive.first_impossible(indptr, indices, *sums, *numbers)) < 0
-
-
-def _possible(
-    indptr: NDArray[Any], indices: NDArray[Any], tails: NDArray[Any], t: NDArray[Any], *others: NDArray[Any]
-) -> bool:
-    """Whether counts of some motifs are within the bounds that keep their columns in 64 bits."""
-    degree = derive.degrees(indptr, indices)
-    closed = t.astype(np.int64)
-    if len(t) and bool((closed > np.minimum(degree[tails], degree[indices]) - 1).any()):
-        return False
-    most = 2 * closed * closed.max(initial=0)
-    bounds = (2 * len(t), most, closed * closed // 2)
-    return all(bool((each <= bound).all()) for each, bound in zip(others, bounds, strict=False))
-
-
-__all__ = ["EDGE_ORBITS", "GRAPHLETS", "NODE_ORBITS", "MotifCounts", "MotifTotal"]
+    degree, around, triangles = derive.node_sums(
+        indptr, indices, np.minimum(numbers[0], m)
+    )  # yet to be checked
+    numbers += [np.zeros_like(numbers[0])] * (5 - len(there))
+    given = EdgeNumbers(indptr, indices, degree, around, triangles, *numbers)
+    return int(derive.first_impossible(given, len(there) == 5)) < 0

@@ -17,9 +17,10 @@ integers do not wrap, so arithmetic that may wrap has to be unsigned.)
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mcn._jit import kernel
 
@@ -39,15 +40,40 @@ def _triples(d: Any) -> Any:
     return pairs * (last // np.uint64(3))
 
 
+class EdgeNumbers(NamedTuple):
+    """What the orbits are derived from: the graph, three sums per node and five numbers per edge."""
+
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.uint32]
+    degree: NDArray[np.int64]  # d, per node
+    around: NDArray[np.int64]  # D: the degrees of its neighbours, summed
+    triangles: NDArray[np.int64]  # T: the triangles on it
+    t: NDArray[Any]  # per edge, see `kernels`
+    s1: NDArray[Any]
+    s2: NDArray[Any]
+    k: NDArray[Any]
+    c: NDArray[Any]
+
+
 @kernel
-def node_sums(indptr: Any, indices: Any, t: Any) -> Any:
-    """Per node: degree d, the degrees of its neighbours summed D, the triangles on it T."""
+def degrees(indptr: Any, indices: Any) -> Any:
+    """The degree of every node."""
     n = len(indptr) - 1
-    degree, around, triangles = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n, np.int64)
+    degree = np.zeros(n, np.int64)
     for u in range(n):
         degree[u] += indptr[u + 1] - indptr[u]
         for e in range(indptr[u], indptr[u + 1]):
             degree[indices[e]] += 1
+    return degree
+
+
+@kernel
+def node_sums(indptr: Any, indices: Any, t: Any) -> Any:
+    """Per node: its degree, the degrees of its neighbours summed, and the triangles on it."""
+    n = len(indptr) - 1
+    degree, around, triangles = degrees(indptr, indices), np.zeros(n, np.int64), np.zeros(n, np.int64)
+    for u in range(n):
+        for e in range(indptr[u], indptr[u + 1]):
             triangles[u] += np.int64(t[e])
             triangles[indices[e]] += np.int64(t[e])
     for u in range(n):
@@ -59,24 +85,12 @@ def node_sums(indptr: Any, indices: Any, t: Any) -> Any:
 
 
 @kernel
-def _orbits(
-    e: Any,
-    u: Any,
-    v: Any,
-    degree: Any,
-    around: Any,
-    triangles: Any,
-    t_: Any,
-    s1_: Any,
-    s2_: Any,
-    k_: Any,
-    c_: Any,
-    o: Any,
-) -> Any:
+def _orbits(e: Any, u: Any, v: Any, numbers: Any, o: Any) -> Any:
     """The 13 induced orbit counts of edge e = (u, v) into `o`."""
+    degree, around, triangles = numbers.degree, numbers.around, numbers.triangles
     du, dv = degree[u], degree[v]
-    t, s1, s2 = np.int64(t_[e]), np.int64(s1_[e]), np.int64(s2_[e])
-    k, c = np.int64(k_[e]), np.int64(c_[e])
+    t, s1, s2 = np.int64(numbers.t[e]), np.int64(numbers.s1[e]), np.int64(numbers.s2[e])
+    k, c = np.int64(numbers.k[e]), np.int64(numbers.c[e])
     a, b = du - 1 - t, dv - 1 - t
     ce = s2 - 2 * t - 4 * k
     cc = t * (t - 1) // 2 - k
@@ -98,49 +112,20 @@ def _orbits(
 
 
 @kernel
-def orbit_rows(
-    start: Any,
-    stop: Any,
-    indptr: Any,
-    indices: Any,
-    degree: Any,
-    around: Any,
-    triangles: Any,
-    t: Any,
-    s1: Any,
-    s2: Any,
-    k: Any,
-    c: Any,
-    rows: Any,
-) -> Any:
+def orbit_rows(start: Any, stop: Any, numbers: Any, rows: Any) -> Any:
     """The 13 orbit counts of the edges of nodes in [start, stop), into their rows."""
     for u in range(start, stop):
-        for e in range(indptr[u], indptr[u + 1]):
-            _orbits(e, u, indices[e], degree, around, triangles, t, s1, s2, k, c, rows[e])
+        for e in range(numbers.indptr[u], numbers.indptr[u + 1]):
+            _orbits(e, u, numbers.indices[e], numbers, rows[e])
 
 
 @kernel
-def edge_columns(
-    start: Any,
-    stop: Any,
-    indptr: Any,
-    indices: Any,
-    degree: Any,
-    around: Any,
-    triangles: Any,
-    t: Any,
-    s1: Any,
-    s2: Any,
-    k: Any,
-    c: Any,
-    weights: Any,
-    columns: Any,
-) -> Any:
+def edge_columns(start: Any, stop: Any, numbers: Any, weights: Any, columns: Any) -> Any:
     """Weighted sums of the 13 orbit counts of the edges of nodes in [start, stop), [M, rows of `weights`]."""
     o = np.empty(13, np.int64)
     for u in range(start, stop):
-        for e in range(indptr[u], indptr[u + 1]):
-            _orbits(e, u, indices[e], degree, around, triangles, t, s1, s2, k, c, o)
+        for e in range(numbers.indptr[u], numbers.indptr[u + 1]):
+            _orbits(e, u, numbers.indices[e], numbers, o)
             for i in range(len(weights)):
                 total = 0
                 for j in range(13):
@@ -162,35 +147,13 @@ def small_columns(indptr: Any, indices: Any, degree: Any, t: Any, weights: Any) 
 
 
 @kernel
-def degrees(indptr: Any, indices: Any) -> Any:
-    """The degree of every node."""
-    n = len(indptr) - 1
-    degree = np.zeros(n, np.int64)
-    for u in range(n):
-        degree[u] += indptr[u + 1] - indptr[u]
-        for e in range(indptr[u], indptr[u + 1]):
-            degree[indices[e]] += 1
-    return degree
-
-
-@kernel
-def node_orbits(
-    indptr: Any,
-    indices: Any,
-    degree: Any,
-    around: Any,
-    triangles: Any,
-    t: Any,
-    s1: Any,
-    s2: Any,
-    k: Any,
-    c: Any,
-) -> Any:
+def node_orbits(numbers: Any) -> Any:
     """The induced node orbits, int64 [N, 15], in the usual order, from sums over each node's edges.
 
     Also the first node whose 3-stars (as their center) do not fit into int64, or one of whose counts is
     negative, as the numbers of its edges contradict each other; or -1.
     """
+    indptr, indices, degree = numbers.indptr, numbers.indices, numbers.degree
     n = len(indptr) - 1
     s = np.zeros((n, 13), np.int64)
     stars = np.zeros(n, np.uint64)  # the sum of o[5], modulo 2⁶⁴
@@ -198,7 +161,7 @@ def node_orbits(
     for u in range(n):
         for e in range(indptr[u], indptr[u + 1]):
             v = indices[e]
-            _orbits(e, u, v, degree, around, triangles, t, s1, s2, k, c, o)
+            _orbits(e, u, v, numbers, o)
             stars[u] += np.uint64(o[5])
             stars[v] += np.uint64(o[5])
             o[5] = 0
@@ -236,23 +199,13 @@ def node_orbits(
 
 
 @kernel
-def first_impossible(
-    indptr: Any,
-    indices: Any,
-    degree: Any,
-    around: Any,
-    triangles: Any,
-    t: Any,
-    s1: Any,
-    s2: Any,
-    k: Any,
-    c: Any,
-) -> Any:
+def first_impossible(numbers: Any, complete: Any) -> Any:
     """The first edge whose five numbers no graph with these degrees can have, or -1.
 
-    Numbers within these bounds cannot overflow on their way to the orbits; a negative orbit is then a
-    contradiction between them.
+    Numbers within these bounds cannot overflow on their way to the orbits; if all five were counted
+    (`complete`), a negative orbit is a contradiction between them.
     """
+    indptr, indices, degree, _, _, t, s1, s2, k, c = numbers
     most = np.uint64(0)
     for e in range(len(t)):
         most = max(most, np.uint64(t[e]))
@@ -270,8 +223,8 @@ def first_impossible(
                 or np.uint64(c[e]) > a * b
             ):
                 return e
-            _orbits(e, u, v, degree, around, triangles, t, s1, s2, k, c, o)
+            _orbits(e, u, v, numbers, o)
             for j in range(13):
-                if o[j] < 0:
+                if o[j] < 0 and complete:
                     return e
     return -1

@@ -1,31 +1,40 @@
-"""Sharing the enumeration out between threads, within a small and known amount of memory."""
+"""The passes of the enumeration, shared out between threads or the machines of a Ray cluster.
+
+A pass counts what each node of a range of ranks brings to the edges. Every worker has counters of its own,
+which are summed at the end: integer sums do not depend on who counted what, so that the numbers are the same
+bits at any number of threads, and a task that is lost with its machine is done again and changes nothing.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mcn._jit import kernel
+from mcn._ray import RETRIES, ClusterError, connect, import_ray
 from mcn._threads import available_threads, run_chunks
-from mcn.data.simple import SimpleGraph
+from mcn.data.csr_graph import SimpleGraph
 from mcn.motifs import kernels
+from mcn.motifs.catalogue import CLIQUES, CYCLES, TRIANGLES
 from mcn.motifs.orient import Oriented, orient
+from mcn.store import GraphStore
 
 Counts = NDArray[Any]  # unsigned, 32 bits where the graph's degrees allow it
+RunPass = Callable[[str, NDArray[np.int64], Any, Counts | None], list[Counts]]
+"""Carries out a pass: its name, the ranges, the type of its counters, and t for the pass that needs it."""
 
 SMALL = 50_000
 """Edges below which a second thread costs more than it brings."""
+TASKS = 6
+"""Tasks per slot of a cluster and pass, so that a lost or a slow one costs little."""
 _CHUNKS = 48
-_LITTLE = 2_000_000  # edges times longest out-list below which that is true as well
+_LITTLE = 2_000_000  # edges times longest out-list below which a second thread does not pay either
 _WORD = 2**32
-
-
-TRIANGLES, CLIQUES, CYCLES = 1, 2, 3
-"""Stages of the enumeration: t alone; t, s1, s2 and k; all five numbers."""
 
 
 @dataclass(frozen=True)
@@ -56,12 +65,12 @@ def as_counted(numbers: Sequence[Counts]) -> list[Counts]:
         ValueError: t or s1 is more than any graph has.
     """
     small, pair = numbers[:2], numbers[2:4]
-    if any(int(each.max(initial=0)) >= _WORD for each in small):
+    if any(int(values.max(initial=0)) >= _WORD for values in small):
         raise ValueError("numbers of triangles beyond 32 bits, which no graph has")
     kind = np.result_type(*pair) if pair else np.uint32
     return [
-        *(each.astype(np.uint32, copy=False) for each in small),
-        *(each.astype(kind, copy=False) for each in pair),
+        *(values.astype(np.uint32, copy=False) for values in small),
+        *(values.astype(kind, copy=False) for values in pair),
         *numbers[4:],
     ]
 
@@ -77,211 +86,177 @@ def enumerate_edges(
     progress: Callable[[float], object] | None = None,
     stage: int = CYCLES,
 ) -> Enumerated:
-    """Count the five numbers per edge, or those of the stages up to `stage`.
+    """Count the five numbers per edge, or those of the stages up to `stage`, on threads of this process.
 
     The result does not depend on `threads`.
     """
     if graph.num_edges >= 2**31:
         raise ValueError(f"{graph.num_edges:,} edges: at most 2**31 are supported")
     threads = worth_threads(graph.num_edges, threads)
-    g = orient(graph, threads, both=stage > TRIANGLES)
-    report = _Progress(progress)
-    if stage == TRIANGLES:
-        return Enumerated(in_pair_order(_only_triangles(g, threads, report), g.pair))
-    in_start = kernels.skip_leaves(g.degree, g.in_ptr, g.in_node)
+    g = orient(graph, threads, both=stage == CYCLES)
     widest = int(np.diff(g.out_ptr).max(initial=0))
-    if graph.num_edges < SMALL or graph.num_edges * widest < _LITTLE:
-        # No phase takes more than twice that many steps: not worth planning, let alone sharing out.
-        threads, bounds, room = 1, np.array([0, graph.num_nodes]), widest * (widest - 1) // 2
-        cycle_bounds, work = bounds, [1, 1, 1]
+    little = graph.num_edges < SMALL or graph.num_edges * widest < _LITTLE
+    if little or (threads == 1 and stage == TRIANGLES):
+        # No pass takes more than twice that many steps: not worth planning, let alone sharing out.
+        threads, whole = 1, np.array([0, graph.num_nodes])
+        plan = Plan(whole, whole, widest * (widest - 1) // 2, (1, 1))
     else:
-        bounds, steps, room = _triangle_plan(g, threads)
-        cycle_bounds, cycle_steps = _cycle_plan(g, threads, in_start) if stage == CYCLES else (bounds, 0)
-        work = [steps, steps, 2 * cycle_steps]
-    report.plan(work[:stage], [len(bounds), len(bounds), len(cycle_bounds)][:stage])
+        plan = plan_work(g, stage, _CHUNKS, threads)
+    return _enumerate(
+        g, stage, plan, _ThreadPasses(g, plan, threads, _Progress(progress, plan, stage)), threads
+    )
 
-    spare = _Spare(len(g.degree), len(g.out))
-    found = _triangles(g, bounds, threads, report, spare)
-    found += _cliques(g, bounds, threads, report, room, found[0], spare)
+
+def _enumerate(g: Oriented, stage: int, plan: Plan, run: RunPass, threads: int = 1) -> Enumerated:
+    """Carry out the passes up to a stage, one after the other."""
+    if stage == TRIANGLES:
+        numbers = run("triangles alone", plan.triangles, np.uint32, None)
+    else:
+        numbers = run("triangles", plan.triangles, np.uint32, None)
+        t = numbers[0]
+        most = int(t.max(initial=0))
+        kind = np.uint32 if 2 * most * most < _WORD else np.uint64  # s2 ≤ 2·t·max t and k ≤ t²/2
+        numbers += run("cliques", plan.triangles, kind, t) if most else [np.zeros_like(t), np.zeros_like(t)]
     if stage == CYCLES:
-        found += [_cycles(g, cycle_bounds, threads, report, in_start, spare)]
+        kind = np.uint32 if _largest_product(g.degree, g.out_ptr, g.out) < _WORD else np.uint64
+        by_edge, by_place = run("cycles", plan.cycles, kind, None)
+        kernels.fold(by_place, g.in_edge, by_edge)
+        numbers.append(by_edge)
 
     def reorder(_worker: int, i: int, _stop: int) -> None:  # one each at a time: few are held twice
-        found[i] = in_pair_order(found[i], g.pair)
+        numbers[i] = in_pair_order(numbers[i], g.pair)
 
-    run_chunks(reorder, range(len(found) + 1), threads)
-    return Enumerated(*found)
+    run_chunks(reorder, range(len(numbers) + 1), threads)
+    return Enumerated(*numbers)
 
 
-class _Spare:
-    """The counters of the workers.
+def range_counter(
+    what: str, g: Oriented, room: int, t: Counts | None, counters: list[Counts]
+) -> Callable[[int, int], object]:
+    """Return what adds to `counters` whatever a range of ranks brings to every edge in a pass.
+
+    A pass over the triangles leaves t, or t and s1; "cliques" s2 and k; "cycles" c by edges and by places in
+    the in-lists. The ranges that one such function is called for must ascend.
+    """
+    n, mark = len(g.degree), np.zeros(len(g.degree), np.uint32)
+    if what == "triangles alone":
+        zero, (only,) = np.uint64(0), counters
+        whole: Any = (g.out_ptr, g.out, zero, only, zero, np.uint64(n), g.out, zero, only)
+        return lambda start, stop: kernels.closed_triples(start, stop, mark, *whole)
+    if what == "triangles":
+        return lambda start, stop: kernels.triangles(start, stop, mark, g, *counters)
+    if what == "cliques":
+        size = int(np.diff(g.out_ptr).max(initial=0))
+        bits = np.empty(size * (size // 64 + 1) + 1, np.uint64)
+        scratch = (mark, bits, np.empty((room + 1, 3), np.uint32), np.empty(size + 1, np.uint64))
+        return lambda start, stop: kernels.cliques(start, stop, *scratch, g, t, *counters)
+    return lambda start, stop: kernels.cycles(start, stop, mark, g, *counters)
+
+
+def _num_counters(what: str) -> int:
+    return 1 if what == "triangles alone" else 2
+
+
+class _ThreadPasses:
+    """Carries out passes on threads.
 
     The first worker's counters become the result, so they are new each time. The other workers use theirs
     again: fresh memory costs a page fault for every 4 KiB, which does not scale.
     """
 
-    def __init__(self, nodes: int, edges: int) -> None:
-        self._nodes, self._edges = nodes, edges
+    def __init__(self, g: Oriented, plan: Plan, threads: int, progress: _Progress) -> None:
+        self._g, self._plan, self._threads, self._progress = g, plan, threads, progress
         self._used: dict[int, list[Counts]] = {}
 
-    def per_node(self, threads: int) -> list[Counts]:
-        """Zeros for every node, per worker."""
-        return [np.zeros(self._nodes, np.uint32) for _ in range(threads)]
+    def __call__(self, what: str, bounds: NDArray[np.int64], kind: Any, t: Counts | None) -> list[Counts]:
+        counters = [self._counters(worker, _num_counters(what), kind) for worker in range(self._threads)]
+        workers = [range_counter(what, self._g, self._plan.room, t, private) for private in counters]
+        run_chunks(
+            lambda worker, start, stop: workers[worker](start, stop),
+            bounds,
+            self._threads,
+            lambda _chunk: self._progress.advance(),
+        )
+        for private in counters[1:]:
+            _add(counters[0], private)
+        return counters[0]
 
-    def per_edge(self, threads: int, kind: Any) -> list[list[Counts]]:
-        """Two arrays of zeros for every edge, per worker."""
-        return [self._pair(worker, kind) for worker in range(threads)]
-
-    def _pair(self, worker: int, kind: Any) -> list[Counts]:
-        if worker == 0 or kind != np.uint32:
-            return [np.zeros(self._edges, kind), np.zeros(self._edges, kind)]
-        if worker in self._used:
-            for array in self._used[worker]:
+    def _counters(self, worker: int, number: int, kind: Any) -> list[Counts]:
+        again = self._used.get(worker) if kind == np.uint32 else None
+        if again is not None:
+            for array in again:
                 array.fill(0)
-        else:
-            self._used[worker] = [np.zeros(self._edges, kind), np.zeros(self._edges, kind)]
-        return self._used[worker]
+            return again
+        fresh = [np.zeros(len(self._g.out), kind) for _ in range(number)]
+        if worker > 0 and kind == np.uint32:
+            self._used[worker] = fresh
+        return fresh
+
+
+def _add(total: list[Counts], further: list[Counts]) -> None:
+    for mine, theirs in zip(total, further, strict=True):
+        mine += theirs
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Ranges of equal work for tasks elsewhere, and the sizes of what they need."""
+    """Ranges of ranks of about equal work, for the passes over triangles and over cycles."""
 
     triangles: NDArray[np.int64]
     cycles: NDArray[np.int64]
     room: int  # for the triangles of one node
-    cycle_kind: Any  # of the numbers that count 4-cycles
-
-    @staticmethod
-    def clique_kind(t: Counts) -> Any:
-        """The type of numbers that s2 and k fit into: s2 ≤ 2·t·max t and k ≤ t²/2."""
-        most = int(t.max(initial=0))
-        return np.uint32 if 2 * most * most < _WORD else np.uint64
+    steps: tuple[int, int]  # of a pass over triangles, and of that over cycles
 
 
-def plan_work(g: Oriented, stage: int, parts: int) -> Plan:
-    """Cut the ranks into about `parts` ranges of equal work, for triangles and for cycles."""
-    triangles, _, room = _triangle_plan(g, 1, parts)
+def plan_work(g: Oriented, stage: int, parts: int, threads: int = 1) -> Plan:
+    """Cut the ranks into about `parts` ranges of equal work."""
+    work, rooms, nodes = np.empty(len(g.degree), np.int64), [0], len(g.degree)
+    cuts = [nodes * i // (4 * threads) for i in range(4 * threads + 1)] if threads > 1 else [0, nodes]
+
+    def look_at_triangles(_worker: int, start: int, stop: int) -> None:
+        rooms.append(int(kernels.triangle_work(start, stop, g, work)))
+
+    def look_at_cycles(_worker: int, start: int, stop: int) -> None:
+        kernels.cycle_work(start, stop, g, work)
+
+    run_chunks(look_at_triangles, cuts, threads)
+    triangles, triangle_steps = _bounds(work, parts)
     if stage < CYCLES:
-        return Plan(triangles, triangles[:1], room, np.uint32)
-    in_start = kernels.skip_leaves(g.degree, g.in_ptr, g.in_node)
-    return Plan(triangles, _cycle_plan(g, 1, in_start, parts)[0], room, _cycle_kind(g))
+        return Plan(triangles, triangles, max(rooms), (triangle_steps, 0))
+    run_chunks(look_at_cycles, cuts, threads)
+    cycles, cycle_steps = _bounds(work, parts)
+    return Plan(triangles, cycles, max(rooms), (triangle_steps, 2 * cycle_steps))
 
 
-def _triangle_plan(g: Oriented, threads: int, parts: int = _CHUNKS) -> tuple[NDArray[np.int64], int, int]:
-    """Ranges of equal work for the triangles, the whole of it, and room for one node's triangles."""
-    work = np.empty(len(g.degree), np.int64)
-    rooms = [0]
-
-    def plan(_worker: int, start: int, stop: int) -> None:
-        rooms.append(int(kernels.triangle_work(start, stop, g.out_ptr, g.out, work)))
-
-    run_chunks(plan, _even(len(work), threads), threads)
-    return *_bounds(work, parts), max(rooms)
+def _bounds(work: NDArray[np.int64], parts: int) -> tuple[NDArray[np.int64], int]:
+    """Cut the nodes into consecutive ranges of about equal work; also the whole of it."""
+    nodes = len(work)
+    ends = np.cumsum(work, out=work)
+    total = int(ends[-1]) if nodes else 0
+    cuts = np.searchsorted(ends, np.arange(1, parts) * (total / parts), side="left")
+    return np.unique(np.concatenate([[0], cuts, [nodes]])), total
 
 
-def _cycle_plan(
-    g: Oriented, threads: int, in_start: NDArray[np.uint64], parts: int = _CHUNKS
-) -> tuple[NDArray[np.int64], int]:
-    """Ranges of equal work for the cycles, and the whole of it."""
-    work = np.empty(len(g.degree), np.int64)
-    lists = (in_start, g.out_ptr, g.in_ptr, g.in_node, g.in_edge)
+class _Progress:
+    """Turns finished ranges of up to three passes into one fraction of the work."""
 
-    def plan(_worker: int, start: int, stop: int) -> None:
-        kernels.cycle_work(start, stop, *lists, work)
+    def __init__(self, callback: Callable[[float], object] | None, plan: Plan, stage: int) -> None:
+        self._callback, self._finished = callback, 0
+        over_triangles, over_cycles = (plan.triangles, plan.steps[0]), (plan.cycles, plan.steps[1])
+        passes = [over_triangles, over_triangles, over_cycles][:stage]
+        total = sum(steps for _, steps in passes) or 1
+        self._shares = [
+            share
+            for bounds, steps in passes
+            for share in [steps / total / (len(bounds) - 1)] * (len(bounds) - 1)
+        ]
 
-    run_chunks(plan, _even(len(work), threads), threads)
-    return _bounds(work, parts)
-
-
-def _even(count: int, threads: int) -> list[int]:
-    parts = 1 if threads == 1 else 4 * threads
-    return [count * i // parts for i in range(parts + 1)]
-
-
-def _only_triangles(g: Oriented, threads: int, report: _Progress) -> Counts:
-    if threads == 1 or len(g.out) < SMALL:
-        bounds, steps = np.array([0, len(g.degree)]), 1
-    else:
-        bounds, steps, _ = _triangle_plan(g, threads)
-    report.plan([steps], [len(bounds)])
-    nodes, zero, last = len(g.degree), np.uint64(0), np.uint64(len(g.degree))
-    marks = [np.zeros(nodes, np.uint32) for _ in range(threads)]
-    private = [np.zeros(len(g.out), np.uint32) for _ in range(threads)]
-
-    def work(worker: int, start: int, stop: int) -> None:
-        t = private[worker]
-        kernels.closed_triples(
-            start, stop, marks[worker], g.out_ptr, g.out, zero, t, zero, last, g.out, zero, t
-        )
-
-    run_chunks(work, bounds, threads, report.done)
-    return _sum([[t] for t in private])[0]
-
-
-def _triangles(
-    g: Oriented, bounds: NDArray[np.int64], threads: int, report: _Progress, spare: _Spare
-) -> list[Counts]:
-    marks, private = spare.per_node(threads), spare.per_edge(threads, np.uint32)
-
-    def work(worker: int, start: int, stop: int) -> None:
-        kernels.triangles(start, stop, marks[worker], g.degree, g.out_ptr, g.out, *private[worker])
-
-    run_chunks(work, bounds, threads, report.done)
-    return _sum(private)
-
-
-def _cliques(
-    g: Oriented,
-    bounds: NDArray[np.int64],
-    threads: int,
-    report: _Progress,
-    room: int,
-    t: Counts,
-    spare: _Spare,
-) -> list[Counts]:
-    if not t.any():
-        return [np.zeros_like(t), np.zeros_like(t)]
-    kind = Plan.clique_kind(t)
-    scratch = [(mark, *clique_scratch(g, room)) for mark in spare.per_node(threads)]
-    private = spare.per_edge(threads, kind)
-
-    def work(worker: int, start: int, stop: int) -> None:
-        kernels.cliques(start, stop, *scratch[worker], g.out_ptr, g.out, t, *private[worker])
-
-    run_chunks(work, bounds, threads, report.done)
-    return _sum(private)
-
-
-def clique_scratch(g: Oriented, room: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """What `kernels.cliques` works in: bitmaps, the triangles of one node, and a number per neighbour."""
-    size = int(np.diff(g.out_ptr).max(initial=0))
-    bits = np.empty(size * (size // 64 + 1) + 1, np.uint64)
-    return bits, np.empty((room + 1, 3), np.uint32), np.empty(size + 1, np.uint64)
-
-
-def _cycle_kind(g: Oriented) -> Any:
-    return np.uint32 if _largest_product(g.degree, g.out_ptr, g.out) < _WORD else np.uint64
-
-
-def _cycles(
-    g: Oriented,
-    bounds: NDArray[np.int64],
-    threads: int,
-    report: _Progress,
-    in_start: NDArray[np.uint64],
-    spare: _Spare,
-) -> Counts:
-    wedges, private = spare.per_node(threads), spare.per_edge(threads, _cycle_kind(g))
-    lists = (in_start, g.out_ptr, g.out, g.in_ptr, g.in_node, g.in_edge)
-
-    def work(worker: int, start: int, stop: int) -> None:
-        kernels.cycles(start, stop, wedges[worker], *lists, *private[worker])
-
-    run_chunks(work, bounds, threads, report.done)
-    c_out, c_in = _sum(private)
-    kernels.fold(c_in, g.in_edge, c_out)
-    return c_out
+    def advance(self, ranges: int = 1) -> None:
+        """Report that so many further ranges are done."""
+        self._finished += ranges
+        if self._callback is not None:
+            whole = self._finished == len(self._shares)
+            self._callback(1.0 if whole else sum(self._shares[: self._finished]))
 
 
 @kernel
@@ -295,24 +270,6 @@ def _largest_product(degree: Any, out_ptr: Any, out: Any) -> Any:
     return largest
 
 
-def _sum(private: list[list[Counts]]) -> list[Counts]:
-    """Add the workers' accumulators into the first worker's."""
-    total = private[0]
-    for other in private[1:]:
-        for mine, theirs in zip(total, other, strict=True):
-            mine += theirs
-    return total
-
-
-def _bounds(work: NDArray[np.int64], parts: int) -> tuple[NDArray[np.int64], int]:
-    """Cut the nodes into consecutive ranges of about equal work; also the whole of it."""
-    nodes = len(work)
-    ends = np.cumsum(work, out=work)
-    total = int(ends[-1]) if nodes else 0
-    cuts = np.searchsorted(ends, np.arange(1, parts) * (total / parts), side="left")
-    return np.unique(np.concatenate([[0], cuts, [nodes]])), total
-
-
 @kernel
 def in_pair_order(values: Any, pair: Any) -> Any:
     """The numbers of the edges in the order of the graph's sorted pairs."""
@@ -322,20 +279,126 @@ def in_pair_order(values: Any, pair: Any) -> Any:
     return ordered
 
 
-class _Progress:
-    """Turns finished chunks of the three phases into one fraction of the work."""
+def enumerate_on_ray(
+    graph: SimpleGraph,
+    stage: int,
+    *,
+    store: GraphStore | None = None,
+    address: str | None = None,
+    jobs: int | None = None,
+    progress: Callable[[float], object] | None = None,
+) -> Enumerated:
+    """Count the numbers of the stages up to `stage` on a cluster, bit for bit those of `enumerate_edges`.
 
-    def __init__(self, callback: Callable[[float], object] | None) -> None:
-        self._callback = callback
-        self._shares: list[float] = []
-        self._finished = 0
+    A worker reads the graph once: from the store's folder, which every machine must see under the same path,
+    or from what is shipped to its machine.
 
-    def plan(self, work: list[int], lengths: list[int]) -> None:
-        total = sum(work) or 1
-        for steps, length in zip(work, lengths, strict=True):
-            self._shares += [steps / total / max(1, length - 1)] * (length - 1)
+    Args:
+        graph: the graph.
+        stage: how far to go.
+        store: where the workers read it; shipped to them if not given.
+        address: of a running cluster; None starts one on this machine, which ends with the count.
+        jobs: tasks at a time; as many as the cluster has CPUs if not given.
+        progress: called with the finished fraction now and then.
 
-    def done(self, _chunk: int) -> None:
-        self._finished += 1
-        if self._callback is not None:
-            self._callback(min(1.0, sum(self._shares[: self._finished])))
+    Raises:
+        ValueError: Ray is not installed.
+        OSError: no cluster at this address.
+        ClusterError: a task failed for good; says why.
+    """
+    ray = import_ray()
+    started = not ray.is_initialized()
+    if started:
+        connect(ray, jobs, address)
+    try:
+        slots = jobs or max(1, int(ray.cluster_resources().get("CPU", 1)))
+        g = orient(graph, both=stage == CYCLES)
+        plan = plan_work(g, stage, TASKS * slots)
+        if store is not None:
+            source: Any = (store.entries["indices"].sha256, str(store.path.resolve()), None)
+        else:
+            key = f"{id(graph)}-{np.random.default_rng().integers(2**62)}"
+            source = (key, None, [ray.put((graph.num_nodes, graph.indptr, graph.indices))])
+        passes = _RayPasses(
+            ray, source, len(g.out), plan.room, slots, stage, _Progress(progress, plan, stage)
+        )
+        return _enumerate(g, stage, plan, passes)
+    finally:
+        if started:
+            ray.shutdown()
+
+
+class _RayPasses:
+    """Carries out passes as tasks of a cluster, a few more than slots at a time."""
+
+    def __init__(
+        self, ray: Any, source: Any, edges: int, room: int, slots: int, stage: int, progress: _Progress
+    ) -> None:
+        self._ray, self._source, self._edges, self._room = ray, source, edges, room
+        self._slots, self._both, self._progress = slots, stage == CYCLES, progress
+        self._task = ray.remote(num_cpus=1, max_retries=RETRIES)(count_range)
+
+    def __call__(self, what: str, bounds: NDArray[np.int64], kind: Any, t: Counts | None) -> list[Counts]:
+        total = [np.zeros(self._edges, kind) for _ in range(_num_counters(what))]
+        shipped = None if t is None else self._ray.put(t)
+        waiting = list(pairwise(bounds.tolist()))
+        running: list[Any] = []
+        while waiting or running:
+            while waiting and len(running) < self._slots + 2:
+                given = (what, self._source, self._both, *waiting.pop(0), np.dtype(kind).str, self._room)
+                running.append(self._task.remote(*given, shipped))
+            done, running = self._ray.wait(running)
+            for reference in done:
+                _add(total, self._outcome(reference))
+            self._progress.advance(len(done))
+        return total
+
+    def _outcome(self, reference: Any) -> list[Counts]:
+        try:
+            counters: list[Counts] = self._ray.get(reference)
+        except self._ray.exceptions.RayTaskError as error:
+            cause = repr(error.cause) if getattr(error, "cause", None) is not None else str(error)
+            raise ClusterError(
+                f"a counting task failed on the cluster ({cause.strip().splitlines()[0][:300]}); "
+                "every machine needs mcn installed, and sees a packed graph under the same path"
+            ) from None
+        except self._ray.exceptions.RayError as error:
+            raise ClusterError(
+                f"Ray gave up on a counting task after {RETRIES + 1} tries ({type(error).__name__}); "
+                "not enough memory? Try fewer jobs"
+            ) from None
+        return counters
+
+
+_graphs: dict[str, Oriented] = {}  # of a worker process: the graph it counts in
+
+
+def count_range(
+    what: str, source: Any, both: bool, start: int, stop: int, kind: str, room: int, t: Any
+) -> list[Counts]:
+    """The task itself, in a worker process: what the ranks in [start, stop) bring to every edge in a pass."""
+    g = _graph_of_worker(source, both)
+    counters = [np.zeros(len(g.out), np.dtype(kind)) for _ in range(_num_counters(what))]
+    t = None if t is None else np.array(t)  # a copy: what comes from the object store cannot be written to
+    range_counter(what, g, room, t, counters)(start, stop)
+    return counters
+
+
+def _graph_of_worker(source: Any, both: bool) -> Oriented:
+    key, path, shipped = source
+    if key not in _graphs:
+        _graphs.clear()
+        if path is not None:
+            from mcn.motifs.count import graph_of_store
+
+            store = GraphStore.open(path)
+            if store.entries["indices"].sha256 != key:
+                raise ValueError(f"{path}: another graph than the one to be counted")
+            graph = graph_of_store(store)
+        else:
+            import ray
+
+            n, indptr, indices = ray.get(shipped[0])
+            graph = SimpleGraph(n, np.array(indptr), np.array(indices))
+        _graphs[key] = orient(graph, both=both)
+    return _graphs[key]

@@ -96,13 +96,13 @@ def estimate_totals(
     four = _Draws(rng, indptr, indices, degree, induced, paths=True)
     samples, mean, variance = [], np.zeros(len(GRAPHLETS)), np.zeros(len(GRAPHLETS))
     for draws in (three, four):
-        own = wanted & draws.concerned
-        pilot, spread = draws.draw(_PILOT if own.any() else 0)
+        asked = wanted & draws.concerned
+        pilot, spread = draws.draw(_PILOT if asked.any() else 0)
         with np.errstate(divide="ignore", invalid="ignore"):
-            needed = np.where(own & (pilot > 0), (_Z / error) ** 2 * spread / pilot**2, 0)
-        count = int(np.clip(np.ceil(needed.max(initial=0)), _PILOT, _MOST)) if own.any() else 0
-        found, spread = draws.draw(count)
-        mean += found
+            needed = np.where(asked & (pilot > 0), (_Z / error) ** 2 * spread / pilot**2, 0)
+        count = int(np.clip(np.ceil(needed.max(initial=0)), _PILOT, _MOST)) if asked.any() else 0
+        estimate, spread = draws.draw(count)
+        mean += estimate
         variance += spread / max(count, 1)
         samples.append(count)
     width = _Z * np.sqrt(variance)
@@ -245,7 +245,7 @@ def _draw_paths(rng: Any, count: Any, cumulated: Any, indptr: Any, indices: Any,
 def _other(rng: Any, indptr: Any, indices: Any, u: Any, but: Any) -> Any:
     """A neighbour of u that is not `but`, which is one too: all others alike."""
     d = indptr[u + 1] - indptr[u]
-    found = indices[indptr[u] + rng.integers(0, d)]
-    while found == but:
-        found = indices[indptr[u] + rng.integers(0, d)]
-    return found
+    neighbour = indices[indptr[u] + rng.integers(0, d)]
+    while neighbour == but:
+        neighbour = indices[indptr[u] + rng.integers(0, d)]
+    return neighbour

@@ -7,7 +7,8 @@ three edges that close it to a 4-cycle, chords allowed.
 Indices are unsigned throughout: numba then leaves out its wrap-around test for negative ones, which is
 a third of the time. (uint64 mixed with int64 becomes float64 in numba, hence the typed constants.)
 All kernels work on a range of nodes and *add* to what they are given, so that ranges can be shared out
-between threads with accumulators of their own; integer sums do not depend on the order.
+between threads with accumulators of their own; integer sums do not depend on the order. `g` is the graph
+as `orient` makes it.
 """
 
 from __future__ import annotations
@@ -39,12 +40,13 @@ def _popcount(typing_context: Any, word: Any) -> Any:
 
 
 @kernel
-def triangles(start: Any, stop: Any, mark: Any, degree: Any, out_ptr: Any, out: Any, t: Any, s1: Any) -> Any:
+def triangles(start: Any, stop: Any, mark: Any, g: Any, t: Any, s1: Any) -> Any:
     """Add to `t` and `s1` the triangles whose lowest node is in [start, stop).
 
     `mark[w]` is one more than the edge (u, w) of the node under way. Marks of earlier nodes are smaller
     than any of this one's, so they need not be cleared as long as a thread goes upwards.
     """
+    degree, out_ptr, out = g.degree, g.out_ptr, g.out
     for u in range(np.uint64(start), np.uint64(stop)):
         first, last = out_ptr[u], out_ptr[u + _ONE]
         if last - first < np.uint64(2):
@@ -103,29 +105,19 @@ def closed_triples(
                 continue
             if v >= high:
                 break
-            found = _ZERO
+            closed = _ZERO
             for q in range(out_ptr[v] - lists_at, out_ptr[v + _ONE] - lists_at):
                 r = np.uint64(mark[lists[q]])
                 if r > first:
                     t_lists[q] += np.uint32(1)
                     t_rows[r - _ONE - rows_at] += np.uint32(1)
-                    found += _ONE
-            t_rows[p - rows_at] += found
+                    closed += _ONE
+            t_rows[p - rows_at] += closed
 
 
 @kernel
 def cliques(
-    start: Any,
-    stop: Any,
-    mark: Any,
-    bits: Any,
-    found: Any,
-    share: Any,
-    out_ptr: Any,
-    out: Any,
-    t: Any,
-    s2: Any,
-    k: Any,
+    start: Any, stop: Any, mark: Any, bits: Any, corners: Any, share: Any, g: Any, t: Any, s2: Any, k: Any
 ) -> Any:
     """Add to `s2` and `k` what the triangles whose lowest node is in [start, stop) bring.
 
@@ -133,6 +125,7 @@ def cliques(
     the 4-cliques on u and both. Each clique is so found once for each of the three edges away from u and
     twice for each of the edges at u.
     """
+    out_ptr, out = g.out_ptr, g.out
     for u in range(np.uint64(start), np.uint64(stop)):
         first, last = out_ptr[u], out_ptr[u + _ONE]
         size = last - first
@@ -160,7 +153,7 @@ def cliques(
                     j = r - first
                     bits[i * words + (j >> _SIX)] |= _ONE << (j & _LOW6)
                     bits[j * words + (i >> _SIX)] |= _ONE << (i & _LOW6)
-                    found[count, 0], found[count, 1], found[count, 2] = i, j, q
+                    corners[count, 0], corners[count, 1], corners[count, 2] = i, j, q
                     count += _ONE
             s2[p] += sp
         if count < np.uint64(3):
@@ -168,11 +161,11 @@ def cliques(
         for i in range(size):
             share[i] = _ZERO
         for c in range(count):
-            a, b = np.uint64(found[c, 0]), np.uint64(found[c, 1])
+            a, b = np.uint64(corners[c, 0]), np.uint64(corners[c, 1])
             both = _ZERO
             for x in range(words):
                 both += _popcount(bits[a * words + x] & bits[b * words + x])
-            k[found[c, 2]] += both
+            k[corners[c, 2]] += both
             share[a] += both
             share[b] += both
         for i in range(size):
@@ -180,19 +173,7 @@ def cliques(
 
 
 @kernel
-def cycles(
-    start: Any,
-    stop: Any,
-    wedges: Any,
-    in_start: Any,
-    out_ptr: Any,
-    out: Any,
-    in_ptr: Any,
-    in_node: Any,
-    in_edge: Any,
-    c_out: Any,
-    c_in: Any,
-) -> Any:
+def cycles(start: Any, stop: Any, wedges: Any, g: Any, c_out: Any, c_in: Any) -> Any:
     """Add to `c_out` and `c_in` the 4-cycles whose highest node is in [start, stop), chords allowed.
 
     For the highest node v, `wedges[w]` counts the paths v–u–w with u and w below v: each of them closes
@@ -200,6 +181,8 @@ def cycles(
     most its in-degree), so nothing is cleared in between. Edge (u, w) is accumulated where the scan of
     u's lists passes it: under `c_out` as edge number, under `c_in` as position in the in-lists.
     """
+    out_ptr, out, in_start, in_ptr = g.out_ptr, g.out, g.in_start, g.in_ptr
+    in_node, in_edge = g.in_node, g.in_edge
     for v in range(np.uint64(start), np.uint64(stop)):
         first, last = in_start[v], in_ptr[v + _ONE]
         if last - first < np.uint64(2):
@@ -229,20 +212,9 @@ def cycles(
 
 
 @kernel
-def skip_leaves(degree: Any, in_ptr: Any, in_node: Any) -> Any:
-    """Where each in-list's first neighbour of two or more edges stands: a leaf is on no cycle."""
-    start = np.empty(len(degree), np.uint64)
-    for v in range(len(degree)):
-        p = in_ptr[v]
-        while p < in_ptr[v + 1] and degree[in_node[p]] < 2:
-            p += _ONE
-        start[v] = p
-    return start
-
-
-@kernel
-def triangle_work(start: Any, stop: Any, out_ptr: Any, out: Any, work: Any) -> Any:
+def triangle_work(start: Any, stop: Any, g: Any, work: Any) -> Any:
     """Steps that `triangles` and `cliques` take for each node; returns room for the triangles of one node."""
+    out_ptr, out = g.out_ptr, g.out
     room: Any = 0
     for u in range(start, stop):
         first, last = out_ptr[u], out_ptr[u + 1]
@@ -257,17 +229,9 @@ def triangle_work(start: Any, stop: Any, out_ptr: Any, out: Any, work: Any) -> A
 
 
 @kernel
-def cycle_work(
-    start: Any,
-    stop: Any,
-    in_start: Any,
-    out_ptr: Any,
-    in_ptr: Any,
-    in_node: Any,
-    in_edge: Any,
-    work: Any,
-) -> None:
+def cycle_work(start: Any, stop: Any, g: Any, work: Any) -> None:
     """Wedges that `cycles` walks for each node."""
+    out_ptr, in_start, in_ptr, in_node, in_edge = g.out_ptr, g.in_start, g.in_ptr, g.in_node, g.in_edge
     for v in range(start, stop):
         steps: Any = 0
         for p in range(in_start[v], in_ptr[v + 1]):

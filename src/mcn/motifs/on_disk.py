@@ -15,66 +15,105 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mcn._files import atomic_write
+from mcn._files import atomic_write, naming, write_text
 from mcn._jit import kernel
-from mcn._threads import run_chunks
+from mcn._threads import available_threads, run_chunks
+from mcn.data.arrays import as_integer
+from mcn.motifs.catalogue import EDGE_ORBITS, TRIANGLES, graphlet_of, stage_of
+from mcn.motifs.counts import MotifCounts, exact_sum
 from mcn.motifs.kernels import closed_triples
-from mcn.motifs.orient import rank_by_degree, sort_range
-from mcn.store.arrays import ArrayWriter, Entry, naming_file, need_room
-from mcn.store.graph_store import GraphStore
+from mcn.motifs.orient import cut_rows, rank_by_degree, sort_range
+from mcn.store import GraphStore
+from mcn.store.manifest import StoredArray, write_array
 
 SCRATCH = ".counting"
 CHECKPOINT = 60.0
 """Seconds between two points that a killed count can go on from."""
+LEAST_MEMORY = 2**16
 _LEAST = 2**12  # edges of a block
 _UNIT = 2**19  # edges of the stretch that a thread takes at a time
 _WORD = 4
+_ROWS = 2**16
 
 Progress = Callable[[float], object]
 
 
-def count_on_disk(
+def count_to_folder(
     store: GraphStore,
-    motifs: Sequence[str],
+    motifs: Sequence[str] | None,
     folder: Path,
+    count: Callable[[list[str]], MotifCounts],
     *,
     induced: bool,
-    threads: int,
+    threads: int | None,
     memory: int,
-    progress: Progress | None = None,
-) -> dict[str, Entry]:
-    """Count triangles and write the counts of motifs on up to three nodes, an entry per neighbour.
+    local: bool,
+    progress: Progress | None,
+) -> Mapping[str, NDArray[Any]]:
+    """Count motifs of a store into a folder: an array per motif, aligned with the store's neighbours.
 
     Args:
         store: the graph.
-        motifs: among edge, 2-star and triangle.
-        folder: for the arrays; scratch files go into a folder inside it.
-        induced: whether 2-stars that are closed to a triangle are left out.
+        motifs: what to count; all edge orbits if not given.
+        folder: for the arrays; it may be the store's own.
+        count: counts motifs that need more than triangles, in memory.
+        induced: whether induced subgraphs are counted.
         threads: cores to use.
-        memory: bytes of the buffer.
+        memory: bytes of the buffer for triangles.
+        local: whether triangles are counted on disk; a cluster counts in its memory, whatever the motif.
         progress: called with the finished fraction now and then.
-
-    Returns:
-        What the list of counts says of each array.
     """
-    store.check()
-    work = _Work(store, folder, threads, memory, progress)
-    work.build()
-    work.count()
-    entries = work.write([motif for motif in motifs if motif != "edge"], induced)
-    shutil.rmtree(work.scratch)
-    return entries
+    if as_integer(memory, "memory") < LEAST_MEMORY:
+        raise ValueError(f"memory must be at least {LEAST_MEMORY:,} bytes, got {memory}")
+    names = list(dict.fromkeys(EDGE_ORBITS if motifs is None else motifs))
+    for name in names:
+        graphlet_of(name)
+    if not induced and folder.resolve() == store.path.resolve():
+        raise ValueError("a store's own counts are of induced subgraphs; give another folder as out=")
+    folder.mkdir(parents=True, exist_ok=True)
+    store.counts_in(folder)  # refuses those of another graph before any work
+    on_disk = [name for name in names if local and stage_of(name, induced) == TRIANGLES and name != "edge"]
+    in_memory = [name for name in names if name not in on_disk and name != "edge"]
+    written: dict[str, StoredArray] = {}
+    if on_disk:
+        store.check()
+        work = _TriangleCount(store, folder, threads or available_threads(), memory, progress)
+        written |= work.run(on_disk, induced)
+    counts = count(in_memory) if in_memory else None
+    for name in in_memory:
+        assert counts is not None
+        column = counts.column(name)
+        kind: Any = np.int32 if int(column.max(initial=0)) < 2**31 else np.int64
+        values = _in_rows(np.asarray(store.indptr), np.asarray(store.indices), column.astype(kind))
+        written[name] = write_array(folder, f"count.{name}", values, kind)
+    store.add_counts(folder, written)
+    return {name: values for name, values in store.counts_in(folder).items() if name in names}
 
 
-class _Work:
+def totals_of(store: GraphStore, values: NDArray[Any]) -> dict[str, int]:
+    """Sum the counts of a motif over the edges, and say how many edges and nodes have any."""
+    indptr = np.asarray(store.indptr)
+    total = edges = nodes = 0
+    for start in range(0, store.num_nodes, _ROWS):
+        stop = min(start + _ROWS, store.num_nodes)
+        piece = np.asarray(values[indptr[start] : indptr[stop]])
+        total += exact_sum(piece.astype(np.int64))
+        edges += int(np.count_nonzero(piece))
+        rows = np.repeat(np.arange(stop - start), np.diff(indptr[start : stop + 1]))
+        nodes += int(np.count_nonzero(np.bincount(rows[piece > 0], minlength=stop - start)))
+    return {"per_edge": total // 2, "edges": edges // 2, "nodes": nodes}
+
+
+class _TriangleCount:
+    """Triangles of a store, counted block by block."""
+
     def __init__(
         self, store: GraphStore, folder: Path, threads: int, memory: int, progress: Progress | None
     ) -> None:
@@ -88,27 +127,31 @@ class _Work:
         self._csr = np.asarray(store.indptr), np.asarray(store.indices)
         self._rank, self._ptr = _lists_of(*self._csr)
         self._cuts = _cuts(self._ptr, max(_LEAST, room))
-        self._state: dict[str, Any] = {"of": store.entries["indices"].sha256, "cuts": self._cuts.tolist()}
-        self._state |= {"unit": self._unit}
-        self._state |= {"built": False, "block": 0, "done": 0}
-        self._open()
+        self._state: dict[str, Any] = {"built": False, "block": 0, "done": 0}
+        self._state["of"] = [store.entries["indices"].sha256, self._cuts.tolist(), self._unit]
+        self._resume()
 
-    def _open(self) -> None:
+    def run(self, motifs: Sequence[str], induced: bool) -> dict[str, StoredArray]:
+        """Count, and write the counts of 2-star and triangle, an entry per neighbour."""
+        self._build()
+        for block, (low, high) in enumerate(self._ranges()):
+            if block >= self._state["block"]:
+                self._count_block(block, low, high)
+        written = {motif: self._write(motif, induced) for motif in motifs}
+        shutil.rmtree(self.scratch)
+        return written
+
+    def _resume(self) -> None:
         """Go on with what an interrupted count of the same graph and buffer has left, or begin."""
-        path = self.scratch / "state.json"
         try:
-            found = json.loads(path.read_bytes())
+            left = json.loads((self.scratch / "state.json").read_bytes())
         except (OSError, ValueError):
-            found = None
-        same = isinstance(found, dict) and all(
-            found.get(key) == self._state[key] for key in ("of", "cuts", "unit")
-        )
-        if same:
-            self._state = found
+            left = None
+        if isinstance(left, dict) and left.get("of") == self._state["of"]:
+            self._state = left
         else:
             shutil.rmtree(self.scratch, ignore_errors=True)
             self.scratch.mkdir(parents=True, mode=0o700)
-            need_room(self.scratch, 4 * _WORD * self._store.num_edges)
 
     @property
     def _blocks(self) -> int:
@@ -116,19 +159,18 @@ class _Work:
 
     def _save(self, **changes: Any) -> None:
         self._state |= changes
-        with atomic_write(self.scratch / "state.json") as file:
-            file.write(json.dumps(self._state).encode())
+        write_text(self.scratch / "state.json", json.dumps(self._state))
 
     def _file(self, name: str) -> Path:
         return self.scratch / f"{name}.u32"
 
-    def build(self) -> None:
+    def _build(self) -> None:
         """Write the out-lists of all ranks, block by block; each takes a pass over the store."""
         if self._state["built"]:
             return
         indptr, indices = self._csr
-        rows = _even(indptr, 64 * self._threads)
-        with _opened(self._file("lists"), "wb") as file:
+        rows = cut_rows(indptr, 64 * self._threads)
+        with atomic_write(self._file("lists")) as file:
             for low, high in self._ranges():
                 base = int(self._ptr[low])
                 lists = np.empty(int(self._ptr[high]) - base, np.uint32)
@@ -141,29 +183,21 @@ class _Work:
                     _order(start, stop, self._ptr, place[4], place[5])
 
                 run_chunks(scatter, rows, self._threads)
-                run_chunks(order, _even(self._ptr, 16 * self._threads, low, high), self._threads)
+                run_chunks(order, cut_rows(self._ptr, 16 * self._threads, low, high), self._threads)
                 file.write(lists.data)
-            file.flush()
-            os.fsync(file.fileno())
         self._save(built=True)
 
     def _ranges(self) -> Iterator[tuple[int, int]]:
         return zip(self._cuts[:-1].tolist(), self._cuts[1:].tolist(), strict=True)
 
-    def count(self) -> None:
-        """Find the triangles, block by block."""
-        for block, (low, high) in enumerate(self._ranges()):
-            if block >= self._state["block"]:
-                self._count_block(block, low, high)
-
     def _count_block(self, block: int, low: int, high: int) -> None:
         base, end = int(self._ptr[low]), int(self._ptr[high])
         lists = self._read("lists", base, end)
-        found = [np.zeros(end - base, np.uint32) for _ in range(self._threads)]
+        counters = [np.zeros(end - base, np.uint32) for _ in range(self._threads)]
         if self._state["done"]:
-            found[0] += self._read(f"middle-{block}-{self._state['done']}", 0, end - base)
+            counters[0] += self._read(f"middle-{block}-{self._state['done']}", 0, end - base)
         marks = [np.zeros(self._store.num_nodes, np.uint32) for _ in range(self._threads)]
-        units = _even(self._ptr, max(1, -(-end // self._unit)), 0, high)
+        units = cut_rows(self._ptr, max(1, -(-end // self._unit)), 0, high)
         before = None if block == 0 else f"lowest-{(block - 1) % 2}"
         mine = self._file(f"lowest-{block % 2}")
         mine.touch()
@@ -175,7 +209,7 @@ class _Work:
             t = np.zeros(to - at, np.uint32) if before is None else self._read(before, at, to)
             closed_triples(
                 start, stop, marks[worker], self._ptr, rows, np.uint64(at), t,
-                np.uint64(low), np.uint64(high), lists, np.uint64(base), found[worker],
+                np.uint64(low), np.uint64(high), lists, np.uint64(base), counters[worker],
             )  # fmt: skip
             _write_at(mine, at, t)
 
@@ -185,21 +219,21 @@ class _Work:
             done = min(first + step, len(units) - 1)
             self._report(block, done / (len(units) - 1))
             if time.monotonic() - last > CHECKPOINT:
-                self._sum(found)
-                self._keep(f"middle-{block}-{done}", found[0])
+                self._sum(counters)
+                self._keep(f"middle-{block}-{done}", counters[0])
                 _sync(mine)
                 before_that = self._file(f"middle-{block}-{self._state['done']}")
                 self._save(done=done)
                 before_that.unlink(missing_ok=True)
                 last = time.monotonic()
-        self._sum(found)
-        self._keep(f"middle-{block}", found[0])
+        self._sum(counters)
+        self._keep(f"middle-{block}", counters[0])
         _sync(mine)
         self._save(block=block + 1, done=0)
 
-    def _sum(self, found: list[NDArray[np.uint32]]) -> None:
-        for other in found[1:]:
-            found[0] += other
+    def _sum(self, counters: list[NDArray[np.uint32]]) -> None:
+        for other in counters[1:]:
+            counters[0] += other
             other.fill(0)
 
     def _keep(self, name: str, values: NDArray[np.uint32]) -> None:
@@ -218,26 +252,31 @@ class _Work:
             values = np.fromfile(file, np.uint32, stop - start)
         return values if len(values) == stop - start else np.pad(values, (0, stop - start - len(values)))
 
-    def write(self, motifs: Sequence[str], induced: bool) -> dict[str, Entry]:
+    def _write(self, motif: str, induced: bool) -> StoredArray:
         """Write the counts in the order of the store's neighbours; a pass over the store per block."""
-        entries = {}
-        for motif in motifs:
-            name = f"count.{motif}"
-            partial: Path | None = None
-            for block, (low, high) in enumerate(self._ranges()):
-                base, end = int(self._ptr[low]), int(self._ptr[high])
-                lists = self._read("lists", base, end)
-                t = self._read(f"lowest-{(self._blocks - 1) % 2}", base, end)
-                t += self._read(f"middle-{block}", 0, end - base)
-                pieces = self._in_rows(low, high, lists, t, partial)
-                if block < self._blocks - 1:
-                    partial = self._file(f"partial-{block % 2}")
-                    with _opened(partial, "wb") as file:
-                        for _, _, piece in pieces:
-                            file.write(piece.data)
-                else:
-                    entries[motif] = self._finish(name, motif, induced, pieces)
-        return entries
+        before: Path | None = None
+        for block, (low, high) in enumerate(self._ranges()):
+            base, end = int(self._ptr[low]), int(self._ptr[high])
+            lists = self._read("lists", base, end)
+            t = self._read(f"lowest-{(self._blocks - 1) % 2}", base, end)
+            t += self._read(f"middle-{block}", 0, end - base)
+            pieces = self._in_rows(low, high, lists, t, before)
+            if block < self._blocks - 1:
+                before = self._file(f"partial-{block % 2}")
+                with naming(before), before.open("wb") as file:
+                    for _, _, piece in pieces:
+                        file.write(piece.data)
+        closed = None if motif == "triangle" else 2 if induced else 0
+        return write_array(self._folder, f"count.{motif}", self._finished(pieces, closed), np.int32)
+
+    def _finished(
+        self, pieces: Iterator[tuple[int, int, NDArray[np.int32]]], closed: int | None
+    ) -> Iterator[NDArray[np.int32]]:
+        """The counts of triangles, or of the 2-stars that they leave open (`closed` is 2) or not (0)."""
+        for start, stop, values in pieces:
+            if closed is not None:
+                _two_stars(start, stop, *self._csr, closed, values)
+            yield values
 
     def _in_rows(
         self, low: int, high: int, lists: NDArray[Any], t: NDArray[Any], partial: Path | None
@@ -245,7 +284,7 @@ class _Work:
         """The counts of stretches of rows, as far as the blocks up to this one know them."""
         indptr, indices = self._csr
         base = np.uint64(self._ptr[low])
-        rows = _even(indptr, max(1, len(indices) // (4 * self._unit)))
+        rows = cut_rows(indptr, max(1, len(indices) // (4 * self._unit)))
         for start, stop in zip(rows[:-1].tolist(), rows[1:].tolist(), strict=True):
             at, to = int(indptr[start]), int(indptr[stop])
             values = np.zeros(to - at, np.int32)
@@ -256,23 +295,8 @@ class _Work:
             def look(_worker: int, first: int, last: int, given: Any = given) -> None:
                 _look_up(first, last, indptr, indices, *given)
 
-            run_chunks(look, _even(indptr, 4 * self._threads, start, stop), self._threads)
+            run_chunks(look, cut_rows(indptr, 4 * self._threads, start, stop), self._threads)
             yield start, stop, values
-
-    def _finish(
-        self, name: str, motif: str, induced: bool, pieces: Iterator[tuple[int, int, NDArray[np.int32]]]
-    ) -> Entry:
-        indptr, indices = self._csr
-        writer = ArrayWriter(self._folder, name, np.int32)
-        try:
-            for start, stop, values in pieces:
-                if motif == "2-star":
-                    _two_stars(start, stop, indptr, indices, 2 if induced else 0, values)
-                writer.append(values)
-            return writer.close()
-        except BaseException:
-            writer.abandon()
-            raise
 
 
 def _lists_of(
@@ -295,30 +319,14 @@ def _cuts(ptr: NDArray[np.uint64], most: int) -> NDArray[np.int64]:
     return np.array(cuts if nodes else [0, 0], np.int64)
 
 
-def _even(ptr: NDArray[Any], parts: int, start: int = 0, stop: int | None = None) -> NDArray[np.int64]:
-    """Cut the rows from `start` to `stop` into ranges of about equal numbers of entries."""
-    stop = len(ptr) - 1 if stop is None else stop
-    first, last = int(ptr[start]), int(ptr[stop])
-    at = np.array([first + (last - first) * part // parts for part in range(1, parts)], ptr.dtype)
-    inner = np.searchsorted(ptr[start : stop + 1], at) + start
-    return np.unique(np.concatenate([[start], inner, [stop]]).astype(np.int64))
-
-
-@contextmanager
-def _opened(path: Path, mode: str) -> Iterator[IO[bytes]]:
-    """Open a scratch file for writing, so that an error of the disk names it."""
-    with naming_file(path), path.open(mode) as file:
-        yield cast("IO[bytes]", file)
-
-
 def _write_at(path: Path, at: int, values: NDArray[np.uint32]) -> None:
-    with _opened(path, "r+b") as file:
+    with naming(path), path.open("r+b") as file:
         file.seek(_WORD * at)
         file.write(values.data)
 
 
 def _sync(path: Path) -> None:
-    with _opened(path, "r+b") as file:
+    with naming(path), path.open("r+b") as file:
         os.fsync(file.fileno())
 
 
@@ -408,3 +416,22 @@ def _two_stars(start: Any, stop: Any, indptr: Any, indices: Any, closed: Any, va
             v = indices[e]
             both = indptr[u + 1] - indptr[u] + indptr[v + 1] - indptr[v] - 2
             values[e - shift] = both - closed * values[e - shift]
+
+
+@kernel
+def _in_rows(indptr: Any, indices: Any, column: Any) -> Any:
+    """From a number per edge (u < v, sorted) to one per neighbour.
+
+    Rows are walked upwards: the neighbours below a node have met it, in order, before its own row comes.
+    """
+    values = np.empty(len(indices), column.dtype)
+    at = indptr[:-1].copy()
+    edge = 0
+    for u in range(len(at)):
+        for e in range(at[u], indptr[u + 1]):
+            v = indices[e]
+            values[e] = column[edge]
+            values[at[v]] = column[edge]
+            at[v] += 1
+            edge += 1
+    return values

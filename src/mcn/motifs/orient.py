@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from mcn._jit import kernel
 from mcn._sort import sort_part
 from mcn._threads import run_chunks
-from mcn.data.simple import SimpleGraph
+from mcn.data.csr_graph import SimpleGraph
 
 
 class Oriented(NamedTuple):
@@ -28,6 +28,9 @@ class Oriented(NamedTuple):
     in_ptr: NDArray[np.uint64]  # [N + 1]
     in_node: NDArray[np.uint32]  # [M]: lower end, ascending within a list
     in_edge: NDArray[np.uint32]  # [M]: number of that edge
+    in_start: NDArray[
+        np.uint64
+    ]  # [N]: where the first lower end with two or more edges stands in each in-list
 
 
 def orient(graph: SimpleGraph, threads: int = 1, *, both: bool = True) -> Oriented:
@@ -39,14 +42,15 @@ def orient(graph: SimpleGraph, threads: int = 1, *, both: bool = True) -> Orient
     rank, degree = rank_by_degree(_degrees(graph.indptr, graph.indices))
     out_ptr, out, pair, highs = _out_lists(graph, rank, threads)
     if not both:
-        return Oriented(degree, out_ptr, out, pair, out_ptr[:0], out[:0], out[:0])
+        return Oriented(degree, out_ptr, out, pair, out_ptr[:0], out[:0], out[:0], out_ptr[:0])
     in_ptr = _starts(highs)
     in_node, in_edge = np.empty_like(out), np.empty_like(out)
     cuts = cut_rows(out_ptr, threads)
     _on_each(
         lambda w: _in_lists(cuts[w], cuts[w + 1], out_ptr, out, highs[w], in_ptr, in_node, in_edge), threads
     )
-    return Oriented(degree, out_ptr, out, pair, in_ptr, in_node, in_edge)
+    in_start = _skip_leaves(degree, in_ptr, in_node)
+    return Oriented(degree, out_ptr, out, pair, in_ptr, in_node, in_edge, in_start)
 
 
 def _out_lists(graph: SimpleGraph, rank: NDArray[np.uint32], threads: int) -> tuple[NDArray[Any], ...]:
@@ -72,10 +76,13 @@ def _on_each(work: Callable[[int], object], threads: int) -> None:
     run_chunks(lambda _worker, start, _stop: work(start), range(threads + 1), threads)
 
 
-def cut_rows(ptr: NDArray[Any], threads: int) -> NDArray[np.int64]:
-    """Cut the rows of a CSR into `threads` ranges of about equal numbers of entries."""
-    inner = np.searchsorted(ptr, [int(ptr[-1]) * w // threads for w in range(1, threads)])
-    return np.concatenate([[0], inner, [len(ptr) - 1]])
+def cut_rows(ptr: NDArray[Any], parts: int, start: int = 0, stop: int | None = None) -> NDArray[np.int64]:
+    """Cut the rows of a CSR from `start` to `stop` into ranges of about equal numbers of entries."""
+    stop = len(ptr) - 1 if stop is None else stop
+    first, last = int(ptr[start]), int(ptr[stop])
+    at = np.array([first + (last - first) * part // parts for part in range(1, parts)], ptr.dtype)
+    inner = np.searchsorted(ptr[start : stop + 1], at) + start
+    return np.concatenate([[start], inner, [stop]]).astype(np.int64)
 
 
 @kernel
@@ -134,14 +141,7 @@ def _starts(counts: Any) -> Any:
 
 @kernel
 def _scatter(
-    start: Any,
-    stop: Any,
-    indptr: Any,
-    indices: Any,
-    rank: Any,
-    offset: Any,
-    out_ptr: Any,
-    keys: Any,
+    start: Any, stop: Any, indptr: Any, indices: Any, rank: Any, offset: Any, out_ptr: Any, keys: Any
 ) -> Any:
     """Put each edge into its lower end's list, as one number: higher end and place among the pairs."""
     for u in range(start, stop):
@@ -182,14 +182,7 @@ def _sort_lists(start: Any, stop: Any, out_ptr: Any, keys: Any, out: Any, pair: 
 
 @kernel
 def _in_lists(
-    start: Any,
-    stop: Any,
-    out_ptr: Any,
-    out: Any,
-    offset: Any,
-    in_ptr: Any,
-    in_node: Any,
-    in_edge: Any,
+    start: Any, stop: Any, out_ptr: Any, out: Any, offset: Any, in_ptr: Any, in_node: Any, in_edge: Any
 ) -> Any:
     for u in range(start, stop):
         for e in range(out_ptr[u], out_ptr[u + 1]):
@@ -197,3 +190,15 @@ def _in_lists(
             p = in_ptr[v] + np.uint64(offset[v])
             in_node[p], in_edge[p] = np.uint32(u), np.uint32(e)
             offset[v] += np.uint32(1)
+
+
+@kernel
+def _skip_leaves(degree: Any, in_ptr: Any, in_node: Any) -> Any:
+    """Where each in-list's first neighbour of two or more edges stands: a leaf is on no cycle."""
+    start = np.empty(len(degree), np.uint64)
+    for v in range(len(degree)):
+        p = in_ptr[v]
+        while p < in_ptr[v + 1] and degree[in_node[p]] < 2:
+            p += np.uint64(1)
+        start[v] = p
+    return start

@@ -10,15 +10,14 @@ import torch
 from numpy.typing import NDArray
 
 from mcn._names import one_of
-from mcn.data.arrays import as_array
 from mcn.matrices import MotifStack, Rows, RowSource
-from mcn.nn import by_node, ops
+from mcn.nn import ops
 from mcn.nn._rng import derive, torch_key
 from mcn.nn.attend import PRIORS, Attention
 from mcn.nn.features import DenseRows, SparseFeatures, check_kind, is_sparse, sparse_features
-from mcn.nn.on_device import Entries
-from mcn.nn.selector import Choices, Selector, epsilon_greedy, greedy, hashed_greedy, sample
-from mcn.nn.sparse_linear import symmetric_normalised
+from mcn.nn.linear import first_numbers
+from mcn.nn.plain import Entries
+from mcn.nn.selector import Choices, Selector, epsilon_greedy, greedy, sample
 
 _INPUT, _COEFFICIENT, _FEATURE, _EXPLORE = range(4)  # what the keys below a layer's key are for
 
@@ -120,9 +119,9 @@ class MCNConv(torch.nn.Module):
     def reset_parameters(self) -> None:
         """Draw W and a by Glorot's rule and set the bias to zero, as GAT does."""
         torch.nn.init.xavier_uniform_(self.weight)
-        for own in (self.att_src, self.att_dst, self.self_weight):
-            if own is not None:
-                torch.nn.init.xavier_uniform_(own)
+        for parameter in (self.att_src, self.att_dst, self.self_weight):
+            if parameter is not None:
+                torch.nn.init.xavier_uniform_(parameter)
         if self.bias is not None:
             torch.nn.init.zeros_(self.bias)
         if self.selector is not None:
@@ -171,14 +170,14 @@ class MCNConv(torch.nn.Module):
             key = torch_key()
         live = key if self.training else None
         report = return_choices or return_coefficients
-        z, own = self._transform(x, stack, live)
+        z, of_itself = self._transform(x, stack, live)
         chosen = self._choose(z, stack, choice, epsilon, live, report)
         # Coefficients are told of the chosen entries alone, so the host has to know which those are.
         number = _numpy(chosen.number) if return_coefficients else chosen.number
         rows = weights = ops.select(stack, number, z)
         if not self.self_attention:
             weights = ops.normalised(stack, rows, degrees, z)
-        out, coefficients = self._aggregate(z, own, stack, weights, live, return_coefficients)
+        out, coefficients = self._aggregate(z, of_itself, stack, weights, live, return_coefficients)
         return (out, chosen.report(stack, rows, coefficients)) if report else out
 
     def what_if(
@@ -205,16 +204,16 @@ class MCNConv(torch.nn.Module):
         Returns:
             The convolved features, and the `Choices` with their `coefficients`.
         """
-        z, own = self._transform(x, stack, None)
+        z, of_itself = self._transform(x, stack, None)
         chosen = self._choose(z, stack, choice, None, None, True)
         rows = weights = stack.select(_numpy(chosen.number))
         if not self.self_attention:
-            found = ops.source_degrees(stack, degrees)
-            if found is None:
+            others = ops.source_degrees(stack, degrees)
+            if others is None:
                 usual = self._choose(z, stack, None, None, None, False)
-                found = stack.select(_numpy(usual.number)).sums()
-            weights = symmetric_normalised(rows, found, rows.sums())
-        out, coefficients = self._aggregate(z, own, stack, weights, None, True)
+                others = stack.select(_numpy(usual.number)).sums()
+            weights = _with_one_changed(rows, others)
+        out, coefficients = self._aggregate(z, of_itself, stack, weights, None, True)
         return out, chosen.report(stack, rows, coefficients)
 
     def _transform(
@@ -235,10 +234,8 @@ class MCNConv(torch.nn.Module):
                 "one row per source of the stack, in_channels columns"
             )
         features: Any = sparse_features(x) if is_sparse(x) else x
-        p, own_key = self._drop(self.input_dropout, key, _INPUT)
-        if stack.by_node:
-            features, p = by_node.dropout(features, stack.src, p, own_key), 0.0
-        z = ops.transform(features, self.joint_weight, p, own_key)
+        dropout = self._drop(self.input_dropout, key, _INPUT)
+        z = ops.transform(features, self.joint_weight, *dropout, stack.src if stack.dropout_by_node else None)
         if self.self_weight is None:
             return z, None
         width = self.weight.shape[1]
@@ -264,7 +261,7 @@ class MCNConv(torch.nn.Module):
         wanted: bool,
     ) -> _Chosen:
         """Choose for every target: as pinned, the first motif where there is no selector, or by f and f'."""
-        count = stack.num_motifs * stack.steps
+        count = stack.num_options
         log_probs, state = (z.new_zeros(stack.num_dst, 1),) * 2, None
         if self.selector is not None and (wanted or choice is None):
             source = z if self.policy_grad else z.detach()
@@ -272,7 +269,8 @@ class MCNConv(torch.nn.Module):
             log_probs = self.selector(state)
         number: Any
         if choice is not None:
-            number = pinned(choice, stack.num_dst, count)
+            checked = stack.check_choice(choice)
+            number = checked if count > 1 else None
             if isinstance(choice, int) and isinstance(stack, MotifStack) and count > 1 and not ops.fused(z):
                 # The rows of every option are on the device already.
                 number = torch.full((stack.num_dst,), choice, device=z.device)
@@ -293,18 +291,16 @@ class MCNConv(torch.nn.Module):
         rate = self.epsilon if epsilon is None else epsilon
         if key is None or (self.explore == "epsilon" and rate == 0.0):
             return greedy
-        own = derive(key, _EXPLORE)
-        generator = torch.Generator().manual_seed(own >> 1)
+        explore_key = derive(key, _EXPLORE)
         if self.explore == "sample":
+            generator = torch.Generator().manual_seed(explore_key >> 1)
             return lambda motif, step: sample(motif, step, generator)
-        if self.weight.device.type != "cpu":
-            return lambda motif, step: hashed_greedy(motif, step, rate, own)
-        return lambda motif, step: epsilon_greedy(motif, step, rate, generator)
+        return lambda motif, step: epsilon_greedy(motif, step, rate, explore_key)
 
     def _aggregate(
         self,
         z: torch.Tensor,
-        own: torch.Tensor | None,
+        of_itself: torch.Tensor | None,
         stack: RowSource,
         weights: Any,
         key: int | None,
@@ -312,34 +308,33 @@ class MCNConv(torch.nn.Module):
     ) -> tuple[torch.Tensor, torch.Tensor | None]:
         """Return the convolved features, and the coefficients if they are wanted.
 
-        `weights` are the rows of Â, or without self-attention those of D^-1/2 Â D^-1/2.
+        `weights` are the rows of Â, or without self-attention those of D^-1/2 Â D^-1/2; `of_itself` is what
+        `self_weight` makes of each target.
         """
-        dropout, feature = (
-            self._drop(p, key, purpose)
-            for p, purpose in ((self.dropout, _COEFFICIENT), (self.feature_dropout, _FEATURE))
-        )
+        p, p_key = self._drop(self.dropout, key, _COEFFICIENT)
+        feature = self._drop(self.feature_dropout, key, _FEATURE)
         shape, coefficients = (-1, self.heads, self.out_channels), None
+        nodes = stack.src if stack.dropout_by_node else None
         if self.att_src is None or self.att_dst is None:
-            z = by_node.dropout(z, stack.src, *feature) if stack.by_node else ops.dropout(z, *feature)
-            out = ops.propagate(z, weights, *dropout).view(shape)
+            z = ops.dropout(z, *feature, nodes)
+            out = ops.propagate(z, weights, p, p_key).view(shape)
             if wanted:
                 coefficients = torch.as_tensor(weights.values).to(z.device, z.dtype)
         else:
-            z = z.view(shape)
-            s_src, s_dst = ops.head_logits(z, self.att_src, self.att_dst, stack.num_dst)
-            (p, p_key), (q, q_key) = dropout, feature
-            if stack.by_node:
-                z, q = by_node.dropout(z.flatten(1), stack.src, q, q_key).view(shape), 0.0
-            numbers = by_node.first_numbers(stack.targets) if stack.by_node else None
+            s_src, s_dst = ops.head_logits(z.view(shape), self.att_src, self.att_dst, stack.num_dst)
+            if nodes is not None:
+                z, feature = ops.dropout(z, *feature, nodes), (0.0, 0)
+            numbers = None if nodes is None else first_numbers(stack.targets)
+            (q, q_key), z = feature, z.view(shape)
             how = Attention(self.prior, self.negative_slope, p, q, p_key, q_key, numbers, wanted)
             out = ops.attend(z, s_dst, s_src, weights, how)
             if wanted:
                 out, coefficients = out
         if coefficients is not None:
-            coefficients = ops.dropout(coefficients, *dropout).view(len(coefficients), -1)
+            coefficients = ops.dropout(coefficients, p, p_key).view(len(coefficients), -1)
             coefficients = coefficients.expand(-1, self.heads)
         out = out.flatten(1) if self.concat or self.heads == 1 else out.mean(1)
-        out = out if own is None else out + own
+        out = out if of_itself is None else out + of_itself
         return out if self.bias is None else ops.add_bias(out, self.bias), coefficients
 
     def extra_repr(self) -> str:
@@ -370,20 +365,16 @@ class _Chosen(NamedTuple):
         return Choices(motif, step, *self.log_probs, rows, self.state, coefficients)
 
 
+def _with_one_changed(rows: Rows, degrees: NDArray[np.float64]) -> Rows:
+    """Scale rows to D^-1/2 Â D^-1/2 (eq:gcn) where each target alone has another row than before.
+
+    A target uses the sum of its new row for itself, and `degrees` for all others.
+    """
+    sums, target = rows.sums(), np.repeat(np.arange(len(rows.indptr) - 1), rows.lengths)
+    weights, loops = rows.normalised(degrees, sums), rows.indices == target
+    weights.values[loops] = rows.values[loops] / sums[target[loops]]
+    return weights
+
+
 def _numpy(number: NDArray[np.int64] | torch.Tensor | None) -> NDArray[np.int64] | None:
     return number.cpu().numpy() if isinstance(number, torch.Tensor) else number
-
-
-def pinned(choice: Any, num_dst: int, count: int) -> NDArray[np.int64] | None:
-    """Check choices given as an int, an array or a tensor, and make an array of them; None if T·K = 1."""
-    given = as_array(choice, "choice", f"[] or [{num_dst}]")
-    if given.dtype.kind not in "iu" or given.shape not in ((), (num_dst,)):
-        raise ValueError(
-            f"choice: expected an int or {num_dst} integers t·K + (k-1), got "
-            f"shape {given.shape} of {given.dtype}"
-        )
-    if given.size and not 0 <= given.min() <= given.max() < count:
-        raise ValueError(f"choice: values must lie in 0 … {count - 1}, got {given.min()} … {given.max()}")
-    if count == 1:
-        return None
-    return np.array(np.broadcast_to(given, num_dst), np.int64)

@@ -1,8 +1,9 @@
-"""Node features for the input layer: sparse ones, rows of dense ones, and which a matrix should be."""
+"""Node features for the input layer: sparse or dense, of all nodes or of some at a time."""
 
 from __future__ import annotations
 
 import weakref
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any, NamedTuple, TypeGuard
 
@@ -11,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 
 from mcn.data.sparse import check_csr, csr_parts
-from mcn.matrices.rows import Rows, Transposed, gather_rows, transpose
+from mcn.matrices import Rows
 
 _KEPT_SUBSETS = 4
 _KERNELS = (torch.float32, torch.float64)
@@ -28,47 +29,41 @@ _MOSTLY_ZERO = 0.2
 class SparseFeatures:
     """A CSR feature matrix for the input layer: constant, about 1 % dense, never made dense.
 
-    `take` cuts out rows (the receptive field of a batch) and remembers the last few cuts; `by_column`
-    is the transpose that the gradient of the weights needs.
+    `take` cuts out rows (the receptive field of a batch) and remembers the last few cuts.
     """
 
     def __init__(
         self, indptr: NDArray[np.int64], indices: NDArray[np.int32], values: NDArray[Any], columns: int
     ) -> None:
-        self.indptr = indptr
-        self.indices = indices
-        self.values = values
+        self.rows = Rows(indptr, indices, values)
+        self.indptr, self.indices, self.values = self.rows
         self.shape = (len(indptr) - 1, columns)
         self._subsets: list[tuple[NDArray[np.int64], SparseFeatures]] = []
 
     @cached_property
-    def by_column(self) -> Transposed:
-        """The transposed pattern."""
-        return transpose(self.indptr, self.indices, self.shape[1])
+    def _by_column(self) -> Rows:
+        return self.rows.transpose(self.shape[1])
 
-    def take(self, rows: NDArray[np.int64]) -> SparseFeatures:
-        """Cut out these rows, in this order."""
+    def transpose(self, columns: int) -> Rows:
+        """Return the entries column by column (`Rows.transpose`), which the gradient of the weights needs."""
+        assert columns == self.shape[1]
+        return self._by_column
+
+    def take(self, nodes: NDArray[np.int64]) -> SparseFeatures:
+        """Cut out the rows of these nodes, in this order."""
         for known, subset in self._subsets:
-            if known is rows or np.array_equal(known, rows):
+            if known is nodes or np.array_equal(known, nodes):
                 return subset
-        cut = gather_rows(Rows(self.indptr, self.indices, self.values), rows, 1)
-        subset = SparseFeatures(*cut, self.shape[1])
-        self._subsets = [(rows, subset), *self._subsets[: _KEPT_SUBSETS - 1]]
+        subset = SparseFeatures(*self.rows.take(nodes), self.shape[1])
+        self._subsets = [(nodes, subset), *self._subsets[: _KEPT_SUBSETS - 1]]
         return subset
-
-    def to_torch(self, device: torch.device) -> torch.Tensor:
-        """A COO tensor on `device`, for the plain path."""
-        row = np.repeat(np.arange(self.shape[0]), np.diff(self.indptr))
-        index = torch.from_numpy(np.stack([row, self.indices.astype(np.int64)]))
-        return torch.sparse_coo_tensor(
-            index, torch.from_numpy(self.values), self.shape, is_coalesced=True, check_invariants=False
-        ).to(device)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> SparseFeatures:
         return self
 
 
-def _compressed(x: torch.Tensor) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[Any]]:
+def _compressed(x: torch.Tensor) -> SparseFeatures:
+    """Check the structure of a tensor, where it comes in, and hold it as CSR."""
     if x.layout == torch.sparse_csr:
         starts, columns = csr_parts(x, "x")
         check_csr(starts, columns, x.shape, "x", values=x.values())
@@ -82,7 +77,7 @@ def _compressed(x: torch.Tensor) -> tuple[NDArray[np.int64], NDArray[np.int32], 
     if x.shape[1] > _MOST_COLUMNS:
         raise ValueError(f"x has {x.shape[1]} columns; at most {_MOST_COLUMNS} are supported")
     indptr, indices, values = (part.detach().cpu().contiguous().numpy() for part in parts)
-    return indptr.astype(np.int64), indices.astype(np.int32), values
+    return SparseFeatures(indptr.astype(np.int64), indices.astype(np.int32), values, int(x.shape[1]))
 
 
 def _check_coordinates(x: torch.Tensor) -> None:
@@ -99,27 +94,35 @@ def _check_coordinates(x: torch.Tensor) -> None:
             raise ValueError(f"x: entries from {ids} on an axis of {x.shape[axis]}")
 
 
-# One holder per tensor, so that the cuts and the transpose survive from one epoch to the next.
-_known: dict[int, tuple[weakref.ref[torch.Tensor], SparseFeatures]] = {}
+# What was found of each tensor, by its version: writing into a tensor makes it another matrix. One holder per
+# tensor, so that the cuts and the transpose survive from one epoch to the next.
+_known: dict[int, tuple[weakref.ref[torch.Tensor], int, SparseFeatures | None]] = {}
+
+
+def _remembered(
+    x: torch.Tensor, make: Callable[[torch.Tensor], SparseFeatures | None]
+) -> SparseFeatures | None:
+    """Return what `make` gives for a tensor; it is called once, as long as the tensor lives unchanged."""
+    key, version = id(x), 0 if x.is_inference() else x._version
+    known = _known.get(key)
+    if known is None or known[0]() is not x or known[1] != version:
+        known = (weakref.ref(x, lambda _: _known.pop(key, None)), version, make(x))
+        _known[key] = known
+    return known[2]
 
 
 def sparse_features(x: torch.Tensor | SparseFeatures) -> SparseFeatures:
     """Return the `SparseFeatures` of a sparse tensor (CSR; COO is converted), with constant values."""
     if isinstance(x, SparseFeatures):
         return x
-    found = _known.get(id(x))
-    if found is not None and found[0]() is x:
-        return found[1]
     if x.requires_grad:
         raise ValueError("x: sparse features with requires_grad=True are not differentiated; pass a dense x")
     if x.dtype not in _KERNELS or x.dim() != 2 or x.dense_dim():
         raise ValueError(
             f"x: expected a sparse matrix of float32 or float64, got {x.dtype} of shape {list(x.shape)}"
         )
-    indptr, indices, values = _compressed(x)
-    holder = SparseFeatures(indptr, indices, values, int(x.shape[1]))
-    key = id(x)
-    _known[key] = (weakref.ref(x, lambda _: _known.pop(key, None)), holder)
+    holder = _remembered(x, _compressed)
+    assert holder is not None
     return holder
 
 
@@ -136,18 +139,12 @@ class DenseRows(NamedTuple):
 
     def tensor(self) -> torch.Tensor:
         """Copy the rows."""
-        from mcn.nn.on_device import resident
-
-        return self.whole[resident(self.rows, self.whole.device, torch.int64)]
+        return self.whole[torch.from_numpy(self.rows).to(self.whole.device)]
 
 
 def mostly_zero(x: torch.Tensor) -> bool:
     """Whether a dense matrix is better kept as CSR."""
     return x.numel() > 0 and int(torch.count_nonzero(x)) <= _MOSTLY_ZERO * x.numel()
-
-
-# What was found of each dense tensor, by its version: writing into a tensor makes it another matrix.
-_looked_at: dict[int, tuple[weakref.ref[torch.Tensor], int, SparseFeatures | None]] = {}
 
 
 def input_features(x: torch.Tensor | SparseFeatures) -> torch.Tensor | SparseFeatures:
@@ -160,16 +157,11 @@ def input_features(x: torch.Tensor | SparseFeatures) -> torch.Tensor | SparseFea
     if is_sparse(x):
         return sparse_features(x)
     assert isinstance(x, torch.Tensor)
-    known_kind = x.dtype in (torch.float32, torch.float64) and x.device.type == "cpu" and x.dim() == 2
+    known_kind = x.dtype in _KERNELS and x.device.type == "cpu" and x.dim() == 2
     if not known_kind or x.requires_grad or x.is_inference():
         return x
-    found = _looked_at.get(id(x))
-    if found is None or found[0]() is not x or found[1] != x._version:
-        holder = SparseFeatures(*_compressed(x), int(x.shape[1])) if mostly_zero(x) else None
-        key = id(x)
-        found = (weakref.ref(x, lambda _: _looked_at.pop(key, None)), x._version, holder)
-        _looked_at[key] = found
-    return x if found[2] is None else found[2]
+    holder = _remembered(x, lambda dense: _compressed(dense) if mostly_zero(dense) else None)
+    return x if holder is None else holder
 
 
 def is_sparse(x: object) -> TypeGuard[torch.Tensor | SparseFeatures]:
@@ -194,3 +186,55 @@ def check_kind(x: Any, weight: torch.Tensor) -> None:
             f"x holds {whole.dtype}, but the layer's weights are {weight.dtype}; expected the same: "
             f"x.to({weight.dtype})"
         )
+
+
+class FeatureRows:
+    """A feature matrix that is asked for rows; nothing else of it need be in memory.
+
+    Args:
+        x: [N, F]: a tensor, a `SparseFeatures`, or an array, which may be memory-mapped.
+        scaling: "rows" divides each row by the sum of its absolute values when it is asked for, "unit" by its
+            length, "raw" by nothing.
+        scale: means and deviations of the columns, [2, F], to standardise dense rows by when asked for.
+    """
+
+    def __init__(self, x: Any, scaling: str = "raw", scale: NDArray[np.float64] | None = None) -> None:
+        self._x: Any = input_features(x) if isinstance(x, torch.Tensor) else x
+        self.shape = (int(x.shape[0]), int(x.shape[1]))
+        self._scaling, self._scale = scaling, None if scale is None else torch.from_numpy(scale)
+
+    def __call__(self, nodes: NDArray[np.int64]) -> torch.Tensor | SparseFeatures:
+        """Copy the rows of these nodes."""
+        if isinstance(self._x, SparseFeatures):
+            rows = self._x.rows.take(nodes)
+            values = scaled_values(rows.indptr, rows.values, self._scaling)
+            return SparseFeatures(rows.indptr, rows.indices, values, self.shape[1])
+        if isinstance(self._x, torch.Tensor):
+            taken = self._x[torch.from_numpy(nodes).to(self._x.device)]
+        else:
+            taken = torch.from_numpy(np.ascontiguousarray(self._x[nodes], np.float32))
+        if self._scale is not None:
+            return ((taken.to(torch.float64) - self._scale[0]) / self._scale[1]).to(torch.float32)
+        return scaled_rows(taken, self._scaling)
+
+
+def scaled_rows(dense: torch.Tensor, scaling: str) -> torch.Tensor:
+    """Divide each row by the sum of its absolute values ("rows"), its length ("unit") or nothing ("raw")."""
+    if scaling == "raw":
+        return dense
+    size = dense.norm(dim=1, keepdim=True) if scaling == "unit" else dense.abs().sum(1, keepdim=True)
+    return dense / size.clamp_min(1e-12)
+
+
+def scaled_values(indptr: NDArray[Any], values: NDArray[Any], scaling: str) -> NDArray[Any]:
+    """Do the same to the values of a CSR; they come back as float32, and a row of zeros as it is."""
+    if scaling == "raw":
+        return values
+    lengths = np.diff(indptr)
+    row = np.repeat(np.arange(len(lengths)), lengths)
+    exact = values.astype(np.float64)
+    total = np.bincount(row, exact**2 if scaling == "unit" else np.abs(exact), minlength=len(lengths))
+    size = np.sqrt(total) if scaling == "unit" else total.astype(np.float64)
+    scale = np.divide(1.0, size, out=np.zeros_like(size), where=size != 0)
+    scaled: NDArray[Any] = (exact * scale[row]).astype(np.float32)
+    return scaled

@@ -1,8 +1,9 @@
-"""The rows of Ψ(A_t^k) that batches are made of: exact ones for some nodes at a time, and drawn ones."""
+"""The rows of Ψ(A_t^k) that batches are made of, exact or drawn, of a graph in memory or on disk."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -12,30 +13,17 @@ from numpy.typing import NDArray
 
 from mcn._jit import kernel
 from mcn.matrices import MotifStack, Rows
-from mcn.matrices.psi import LAPLACIAN, SYMMETRIC, UNWEIGHTED, degree_of_row
-from mcn.matrices.rows import gather_rows
-from mcn.nn import _sample_kernels as kernels
+from mcn.matrices.psi import LAPLACIAN, SYMMETRIC, UNWEIGHTED, psi_code, root_degrees
+from mcn.matrices.state import standardise_counts
+from mcn.motifs import NODE_ORBITS
+from mcn.nn import _draw_kernels as kernels
+from mcn.nn._parallel import spread
 from mcn.nn._rng import derive
-from mcn.nn._work import spread
+from mcn.nn.features import FeatureRows, SparseFeatures
+from mcn.store import GraphStore
 
 _CHUNK = 8192  # rows that are made at a time where all are wanted
-
-
-class Csr(NamedTuple):
-    """A symmetric matrix: columns ascend, entries of value 0 are none; `values` is empty where all are 1."""
-
-    indptr: NDArray[np.int64]
-    indices: NDArray[Any]
-    values: NDArray[Any]
-
-
-class Drawn(NamedTuple):
-    """Drawn rows: row r is the first ``lengths[r]`` entries from ``starts[r]`` on, columns are node ids."""
-
-    starts: NDArray[np.int64]
-    lengths: NDArray[np.int64]
-    columns: NDArray[np.int64]
-    values: NDArray[np.float64]
+_ALL = 2**31 - 1  # more neighbours than any node has
 
 
 class GraphRows(ABC):
@@ -46,7 +34,7 @@ class GraphRows(ABC):
         steps: K.
         psi: name of Ψ. code: its number in the kernels.
         num_nodes: N.
-        matrices: the A_t.
+        matrices: the A_t: columns ascend, entries of value 0 are none; without values, all are 1.
         base: A, or Ψ(A) if `base_psi` says that it is finished, for the state (eq:state).
         base_option: the option t·K whose rows are those of `base`, if there is one.
     """
@@ -56,8 +44,8 @@ class GraphRows(ABC):
     psi: str
     code: int
     num_nodes: int
-    matrices: tuple[Csr, ...]
-    base: Csr
+    matrices: tuple[Rows, ...]
+    base: Rows
     base_psi: int
     base_option: int | None
 
@@ -78,48 +66,38 @@ class GraphRows(ABC):
     def counts(self, nodes: NDArray[np.int64]) -> NDArray[np.float32]:
         """Return C of eq:state for `nodes`, [n, number of node orbits]."""
 
-    def drawn(self, nodes: NDArray[np.int64], choice: NDArray[np.int64], fan: int, key: int) -> Drawn:
-        """Draw at most `fan` neighbours of each node from the row that it chose; see `draw_rows`."""
+    def draw(self, nodes: NDArray[np.int64], choice: NDArray[np.int64], fan: int, key: int) -> Rows:
+        """Draw at most `fan` neighbours of each node from the row that it chose; see `kernels.draw_rows`.
+
+        Columns are node ids, values float64. What a node draws depends on the key and the node alone.
+        """
         motif, step = np.divmod(choice, self.steps)
         room = np.empty(len(nodes), np.int64)
         for t, matrix in enumerate(self.matrices):
-            own = motif == t
-            room[own] = matrix.indptr[nodes[own] + 1] - matrix.indptr[nodes[own]]
-        room = np.where(step > 0, fan, np.minimum(room, fan)) + 1
-        out = _room_for(room)
+            choosers = motif == t
+            room[choosers] = matrix.indptr[nodes[choosers] + 1] - matrix.indptr[nodes[choosers]]
+        out = _room_for(np.where(step > 0, fan, np.minimum(room, fan)) + 1)
         word, code = np.uint64(derive(key, 0)), self.code
         for option in np.unique(choice):
             t, further = divmod(int(option), self.steps)
             slots = np.flatnonzero(choice == option)
             where = (nodes[slots], slots, self.matrices[t])
-            rest = (word, out.starts, out.columns, out.values, out.lengths)
             if further == 0:
-                kernels.draw_rows(code, fan, *where, self._roots(t), *rest)
+                kernels.draw_rows(code, fan, *where, self._roots(t), word, out)
             else:
                 walks = self._walks[t]
                 tops = walks.tops[further] if len(walks.tops) else np.empty(0)
                 kernels.draw_walks(
-                    code, fan, further + 1, *where, walks.reach, tops, *rest, self._walk_scratch
+                    code, fan, further + 1, *where, walks.reach, tops, word, out, self._walk_scratch
                 )
-        return out
+        return _closed_up(*out)
 
-    def drawn_base(self, nodes: NDArray[np.int64], fan: int, key: int) -> Drawn:
+    def draw_base(self, nodes: NDArray[np.int64], fan: int, key: int) -> Rows:
         """Draw at most `fan` neighbours of each node from its row of Ψ(A)."""
         out = _room_for(np.minimum(self.base.indptr[nodes + 1] - self.base.indptr[nodes], fan) + 1)
-        kernels.draw_rows(
-            self.base_psi,
-            fan,
-            nodes,
-            np.arange(len(nodes)),
-            self.base,
-            self._base_roots,
-            np.uint64(derive(key, 0)),
-            out.starts,
-            out.columns,
-            out.values,
-            out.lengths,
-        )
-        return out
+        where, word = (nodes, np.arange(len(nodes)), self.base), np.uint64(derive(key, 0))
+        kernels.draw_rows(self.base_psi, fan, *where, self._base_roots, word, out)
+        return _closed_up(*out)
 
     def row_sums(self, option: int) -> NDArray[np.float64]:
         """Return D_ii = Σ_j Ψ(A_t^k)_ij of every node, from exact rows that are made a few at a time."""
@@ -139,12 +117,12 @@ class GraphRows(ABC):
         if self.code != SYMMETRIC:
             return np.empty(0)
         if t not in self._known_roots:
-            self._known_roots[t] = _root_degrees(self.matrices[t], self.num_nodes)
+            self._known_roots[t] = root_degrees(self.matrices[t])
         return self._known_roots[t]
 
     @cached_property
     def _base_roots(self) -> NDArray[np.float64]:
-        return _root_degrees(self.base, self.num_nodes) if self.base_psi == SYMMETRIC else np.empty(0)
+        return root_degrees(self.base) if self.base_psi == SYMMETRIC else np.empty(0)
 
     @cached_property
     def _known_roots(self) -> dict[int, NDArray[np.float64]]:
@@ -170,8 +148,8 @@ class StackRows(GraphRows):
     def __init__(self, stack: MotifStack, edge_is_base: bool = False) -> None:
         self.motifs, self.steps, self.psi = stack.motifs, stack.steps, stack.psi
         self.code, self.num_nodes, self._stack = stack.code, stack.num_nodes, stack
-        self.matrices = tuple(_of_stack(stack, t) for t in range(stack.num_motifs))
-        self.base, self.base_psi = Csr(*stack.base), kernels.FINISHED
+        self.matrices = tuple(_without_ones(stack.adjacency(t)) for t in range(stack.num_motifs))
+        self.base, self.base_psi = stack.base, kernels.FINISHED
         known = edge_is_base and "edge" in stack.motifs
         self.base_option = stack.motifs.index("edge") * stack.steps if known else None
 
@@ -181,11 +159,122 @@ class StackRows(GraphRows):
 
     def exact_base(self, nodes: NDArray[np.int64]) -> Rows:
         """Copy rows of Ψ(A)."""
-        return gather_rows(self._stack.base, nodes, None)
+        return self._stack.base.take(nodes, None)
 
     def counts(self, nodes: NDArray[np.int64]) -> NDArray[np.float32]:
         """Return C of eq:state for `nodes`."""
         return self._stack.node_counts[nodes]
+
+
+class StoreRows(GraphRows):
+    """The rows Ψ(A_t) of a `mcn.GraphStore`, one step each.
+
+    Memory holds two numbers per node; everything else stays on disk until it is asked for.
+
+    Args:
+        store: with the counts of all `motifs` but the edge.
+        motifs: names; also "self".
+        psi: name of Ψ.
+        scale: the `count_scale` of the graph a network was trained on, to use it on this one.
+
+    Raises:
+        ValueError: the counts of a motif are not in the store.
+    """
+
+    def __init__(
+        self, store: GraphStore, motifs: Sequence[str], psi: str, scale: NDArray[np.float64] | None = None
+    ) -> None:
+        store.check()
+        self.motifs, self.steps, self.psi, self.code = tuple(motifs), 1, psi, psi_code(psi)
+        self.num_nodes = store.num_nodes
+        self.base = Rows(np.asarray(store.indptr), np.asarray(store.indices), np.empty(0))
+        self.base_psi = self.code
+        self.base_option = self.motifs.index("edge") if "edge" in self.motifs else None
+        self.matrices = tuple(self._matrix(store, motif) for motif in self.motifs)
+        self._known = {"edge": np.diff(self.base.indptr)}
+        if "triangle" in self.motifs:
+            triangles = self.matrices[self.motifs.index("triangle")]
+            self._known["triangle"] = np.empty(self.num_nodes, np.int64)
+            _half_sums(triangles.indptr, triangles.values, self._known["triangle"])
+        self.count_scale = self._scale() if scale is None else scale
+
+    def _matrix(self, store: GraphStore, motif: str) -> Rows:
+        if motif == "edge":
+            return self.base
+        if motif == "self":
+            return Rows(np.zeros(self.num_nodes + 1, np.int64), self.base.indices[:0], np.empty(0))
+        counts = store.counts
+        if motif not in counts:
+            raise ValueError(
+                f"{store.path}: {motif} is not counted yet; count it into the store first: "
+                f"mcn.count_motifs(store, motifs=({motif!r},))"
+            )
+        return Rows(self.base.indptr, self.base.indices, np.asarray(counts[motif]))
+
+    def exact(self, nodes: NDArray[np.int64], choice: NDArray[np.int64]) -> Rows:
+        """Compute the rows of Â; see `GraphRows.exact`."""
+        return _float32(self.draw(nodes, choice, _ALL, 0))
+
+    def exact_base(self, nodes: NDArray[np.int64]) -> Rows:
+        """Compute rows of Ψ(A)."""
+        return _float32(self.draw_base(nodes, _ALL, 0))
+
+    def counts(self, nodes: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Return C of eq:state for `nodes`: their degrees and triangles; the other columns are 0."""
+        per_node = np.zeros((len(nodes), len(NODE_ORBITS)))
+        for name, counted in self._known.items():
+            per_node[:, NODE_ORBITS.index(name)] = counted[nodes]
+        return standardise_counts(per_node, len(nodes), self.count_scale)
+
+    def _scale(self) -> NDArray[np.float64]:
+        """Means and deviations as `mcn.matrices.state.count_scale` has them, without a table of all nodes."""
+        scale = np.zeros((2, len(NODE_ORBITS)))
+        for name, counted in self._known.items():
+            logs = np.log1p(counted)
+            if len(logs):
+                deviation = 0.0 if logs.max() == logs.min() else logs.std()
+                scale[:, NODE_ORBITS.index(name)] = (logs.mean(), deviation)
+        return scale
+
+
+@kernel
+def _half_sums(indptr: Any, values: Any, out: Any) -> None:
+    for i in range(indptr.size - 1):
+        total = 0
+        for p in range(indptr[i], indptr[i + 1]):
+            total += values[p]
+        out[i] = total // 2  # a triangle at a node has two edges there
+
+
+def _float32(rows: Rows) -> Rows:
+    return rows._replace(values=rows.values.astype(np.float32))
+
+
+def store_features(
+    store: GraphStore, scaling: str = "raw", scale: NDArray[np.float64] | None = None
+) -> FeatureRows:
+    """Return the features of a store, read by node; see `FeatureRows`.
+
+    Raises:
+        ValueError: it has none, or sparse ones that would have to be standardised.
+    """
+    if store.x is not None:
+        return FeatureRows(store.x, scaling, scale)
+    if store.x_indptr is None or store.x_indices is None or store.x_values is None:
+        raise ValueError(f"{store.path}: the store has no features; pack it with --nodes")
+    if scale is not None:
+        raise ValueError(f"{store.path}: sparse features on disk are not standardised; pack dense ones")
+    sparse = SparseFeatures(
+        np.asarray(store.x_indptr),
+        np.asarray(store.x_indices),
+        np.asarray(store.x_values),
+        store.num_features,
+    )
+    return FeatureRows(sparse, scaling)
+
+
+def _without_ones(matrix: Rows) -> Rows:
+    return matrix._replace(values=matrix.values[:0]) if bool((matrix.values == 1.0).all()) else matrix
 
 
 class _Walks(NamedTuple):
@@ -195,7 +284,7 @@ class _Walks(NamedTuple):
     tops: NDArray[np.float64]
 
 
-def _walks(matrix: Csr, steps: int, psi: int, num_nodes: int) -> _Walks:
+def _walks(matrix: Rows, steps: int, psi: int, num_nodes: int) -> _Walks:
     reach = np.ones((steps + 1, num_nodes))
     weighted = matrix.values.size > 0 and psi != UNWEIGHTED
     cost = len(matrix.indices)
@@ -210,35 +299,27 @@ def _walks(matrix: Csr, steps: int, psi: int, num_nodes: int) -> _Walks:
     return _Walks(reach, tops)
 
 
-@kernel
-def _degrees(csr: Any, num_nodes: int, roots: Any) -> None:
-    indptr, _, values = csr
-    for i in range(num_nodes):
-        count = indptr[i + 1] - indptr[i]
-        if values.size > 0:
-            roots[i] = np.sqrt(degree_of_row(values[indptr[i] : indptr[i + 1]], count))
-        else:
-            roots[i] = np.sqrt(count + 1.0)
+_Room = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]
 
 
-def _root_degrees(csr: Csr, num_nodes: int) -> NDArray[np.float64]:
-    """√D_ii of eq:k5, D the row sums of A + M."""
-    roots = np.empty(num_nodes)
-    _degrees(csr, num_nodes, roots)
-    return roots
+def _room_for(room: NDArray[np.int64]) -> _Room:
+    """Make room for drawn rows: where each starts, columns, values, and how long each will be."""
+    starts = np.concatenate([[0], np.cumsum(room)]).astype(np.int64)
+    size = int(starts[-1])
+    return starts[:-1], np.empty(size, np.int64), np.empty(size), np.empty(len(room), np.int64)
 
 
-def _of_stack(stack: MotifStack, t: int) -> Csr:
-    indptr, indices, values = stack.adjacencies(t)
-    ones = bool((values[indptr[0] : indptr[-1]] == 1.0).all())
-    return Csr(indptr, indices, values[:0] if ones else values)
+def _closed_up(
+    starts: NDArray[np.int64],
+    columns: NDArray[np.int64],
+    values: NDArray[np.float64],
+    lengths: NDArray[np.int64],
+) -> Rows:
+    """Put drawn rows next to each other, without the room that they did not take."""
+    indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    places = np.repeat(starts - indptr[:-1], lengths) + np.arange(indptr[-1])
+    return Rows(indptr, columns[places].astype(np.int32), values[places])
 
 
 def _scratch(size: int) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
     return np.zeros(size), np.zeros(size), np.empty(size, np.int64)
-
-
-def _room_for(room: NDArray[np.int64]) -> Drawn:
-    starts = np.concatenate([[0], np.cumsum(room)]).astype(np.int64)
-    size = int(starts[-1])
-    return Drawn(starts[:-1], np.empty(len(room), np.int64), np.empty(size, np.int64), np.empty(size))

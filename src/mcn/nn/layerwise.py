@@ -62,8 +62,8 @@ def infer(
     choices = np.full((model.num_layers, count), -1, np.int64)
     convs: list[Any] = list(model.convs)
     sources = _sources(convs, graph, wanted, choice, chunk)
-    own = sources[0]
-    z = _filled(len(own), (_transform(convs[0], features(nodes)) for nodes in _chunks(own, chunk)))
+    inputs = (_transform(convs[0], features(nodes)) for nodes in _chunks(sources[0], chunk))
+    z = _filled(len(sources[0]), inputs)
     for layer, conv in enumerate(convs):
         last = layer + 1 == len(convs)
         targets = wanted if last else sources[layer + 1]
@@ -96,26 +96,24 @@ class _Heard(NamedTuple):
         return rows if self.place is None else Rows(rows.indptr, self.place[rows.indices], rows.values)
 
     def places(self, nodes: NDArray[np.int64]) -> torch.Tensor:
-        own = nodes if self.place is None else self.place[nodes].astype(np.int64)
-        return torch.from_numpy(own).to(self.z.device)
+        places = nodes if self.place is None else self.place[nodes].astype(np.int64)
+        return torch.from_numpy(places).to(self.z.device)
 
 
 def _sources(
     convs: list[Any], graph: GraphRows, wanted: NDArray[np.int64], choice: int | None, chunk: int
 ) -> list[NDArray[np.int64]]:
     """Return the nodes that each layer hears, the input layer first."""
-    found = [wanted]
+    sources = [wanted]
     for conv in reversed(convs):
-        chooses = choice is None and conv.selector is not None
+        targets, chooses = sources[0], choice is None and conv.selector is not None
         # Without self-attention a choice also changes the degrees that others see.
-        known = conv.self_attention or not chooses
-        options = range(graph.options) if chooses else [choice or 0]
-        everyone = len(found[0]) == graph.num_nodes or not known
-        found.insert(
-            0,
-            np.arange(graph.num_nodes) if everyone else _reached(graph, found[0], options, chooses, chunk),
-        )
-    return found[:-1]
+        if len(targets) == graph.num_nodes or (chooses and not conv.self_attention):
+            sources.insert(0, np.arange(graph.num_nodes))
+        else:
+            options = range(graph.options) if chooses else [choice or 0]
+            sources.insert(0, _reached(graph, targets, options, chooses, chunk))
+    return sources[:-1]
 
 
 def _reached(
@@ -187,8 +185,8 @@ def _layer(
                 choices[nodes] = _choose(conv, heard, graph, nodes)
         degrees = np.empty(graph.num_nodes)
         for option in np.unique(choices):
-            own = choices == option
-            degrees[own] = graph.row_sums(int(option))[own]
+            choosers = choices == option
+            degrees[choosers] = graph.row_sums(int(option))[choosers]
     heads = z.view(len(z), conv.heads, -1)
     logits = ops.head_logits(heads, conv.att_src, conv.att_dst, len(z)) if conv.self_attention else None
     for nodes in _chunks(targets, chunk):
@@ -197,7 +195,7 @@ def _layer(
         weights = graph.exact(nodes, choices[nodes])
         if logits is None:
             assert degrees is not None
-            weights = heard.rows(_normalised(weights, nodes, 1.0 / np.sqrt(degrees)))
+            weights = heard.rows(weights.normalised(degrees, degrees[nodes]))
             out = ops.propagate(z, weights).view(len(nodes), conv.heads, -1)
         else:
             s_src, s_dst = logits
@@ -207,18 +205,11 @@ def _layer(
         yield out if conv.bias is None else ops.add_bias(out, conv.bias)
 
 
-def _normalised(rows: Rows, nodes: NDArray[np.int64], root: NDArray[np.float64]) -> Rows:
-    """Scale rows over all nodes to D^-1/2 Â D^-1/2 (eq:gcn), as `symmetric_normalised` does for a block."""
-    target = np.repeat(root[nodes], np.diff(rows.indptr))
-    values = rows.values * target * root[rows.indices]
-    return Rows(rows.indptr, rows.indices, values.astype(rows.values.dtype))
-
-
 def _choose(conv: Any, heard: _Heard, graph: GraphRows, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the most probable choices of some nodes."""
     z = heard.z
     counts = torch.from_numpy(graph.counts(nodes)).to(z.device, z.dtype)
     state = torch.cat([ops.propagate(z, heard.rows(graph.exact_base(nodes))), counts], 1)
     motif, step = greedy(*conv.selector(state))
-    found: NDArray[np.int64] = (motif * graph.steps + step).cpu().numpy()
-    return found
+    choice: NDArray[np.int64] = (motif * graph.steps + step).cpu().numpy()
+    return choice

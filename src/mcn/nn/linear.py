@@ -1,7 +1,9 @@
 """X W for dense X, dropout and bias, with the same bits at any thread count.
 
-A BLAS splits its sums differently for every number of threads, and the choice of a motif is an argmax
-that may turn on the last bit. The products of a layer are small, so they are made here, in a fixed order.
+A BLAS splits its sums differently for every number of threads, and the choice of a motif is an argmax that
+may turn on the last bit. So torch makes products here in blocks of rows, each on one thread; the borders of
+the blocks depend on the shapes alone. Blocks are filled up with zeros to whole multiples of a few rows and
+columns: a row of a product has the same bits wherever it lies and whichever rows are computed with it.
 """
 
 from __future__ import annotations
@@ -10,151 +12,178 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from mcn._jit import kernel
+from mcn.nn._parallel import one_torch_thread, run, spread
 from mcn.nn._rng import hash32, threshold
-from mcn.nn._work import run, spread
 
-_TILE = 64  # rows that are turned round together when the result is narrow
-_NARROW = 16  # columns below which vectors run over rows instead of columns
-
-
-@kernel
-def _wide(start: int, stop: int, x: Any, w: Any, out: Any) -> None:
-    """Compute rows start … stop of ``x @ w``, eight columns of x at a time to pass over `out` less often."""
-    depth = x.shape[1]
-    for r in range(start, stop):
-        f = 0
-        while f + 8 <= depth:
-            a0, a1, a2, a3 = x[r, f], x[r, f + 1], x[r, f + 2], x[r, f + 3]
-            a4, a5, a6, a7 = x[r, f + 4], x[r, f + 5], x[r, f + 6], x[r, f + 7]
-            for k in range(w.shape[1]):
-                out[r, k] += ((a0 * w[f, k] + a1 * w[f + 1, k]) + (a2 * w[f + 2, k] + a3 * w[f + 3, k])) + (
-                    (a4 * w[f + 4, k] + a5 * w[f + 5, k]) + (a6 * w[f + 6, k] + a7 * w[f + 7, k])
-                )
-            f += 8
-        while f < depth:
-            a0 = x[r, f]
-            for k in range(w.shape[1]):
-                out[r, k] += a0 * w[f, k]
-            f += 1
+_BLOCK = 1024  # rows of a block
+_EVEN_ROWS, _EVEN_COLUMNS = 64, 16
+_MOST_PARTS = 16  # partial sums of a weight gradient, which threads share
+_STRIDE = 4099  # a prime: rows that are longer overlap with those of other nodes, but none is the same
 
 
 @kernel
-def _narrow(start: int, stop: int, x: Any, w: Any, out: Any) -> None:
-    """Compute the same for a `w` of few columns: transpose tiles of rows, and let vectors run along them."""
-    depth, width = w.shape
-    turned = np.zeros((depth, _TILE), x.dtype)
-    total = np.empty((width, _TILE), x.dtype)
-    for first in range(start, stop, _TILE):
-        rows = min(_TILE, stop - first)
-        for f in range(depth):
-            for j in range(rows):
-                turned[f, j] = x[first + j, f]
-        total[:] = 0
-        for k in range(width):
-            for f in range(depth):
-                v = w[f, k]
-                for j in range(_TILE):
-                    total[k, j] += v * turned[f, j]
-        for j in range(rows):
-            for k in range(width):
-                out[first + j, k] = total[k, j]
-
-
-@kernel
-def _weight_gradient(start: int, stop: int, x: Any, g: Any, out: Any) -> None:
-    """Compute columns start … stop of ``(x.T @ g).T``, summing rows in groups of eight."""
-    count = x.shape[0]
-    r = 0
-    while r + 8 <= count:
-        for k in range(g.shape[1]):
-            a0, a1, a2, a3 = g[r, k], g[r + 1, k], g[r + 2, k], g[r + 3, k]
-            a4, a5, a6, a7 = g[r + 4, k], g[r + 5, k], g[r + 6, k], g[r + 7, k]
-            for f in range(start, stop):
-                out[k, f] += ((a0 * x[r, f] + a1 * x[r + 1, f]) + (a2 * x[r + 2, f] + a3 * x[r + 3, f])) + (
-                    (a4 * x[r + 4, f] + a5 * x[r + 5, f]) + (a6 * x[r + 6, f] + a7 * x[r + 7, f])
-                )
-        r += 8
-    while r < count:
-        for k in range(g.shape[1]):
-            a0 = g[r, k]
-            for f in range(start, stop):
-                out[k, f] += a0 * x[r, f]
-        r += 1
-
-
-@kernel
-def drop(start: int, stop: int, x: Any, limit: int, scale: Any, key: Any, out: Any) -> None:
-    """Copy entries start … stop of the flat `x`, as zero where the hash of the position is below `limit`."""
-    zero = x.dtype.type(0)
+def _drop(start: int, stop: int, x: Any, number: int, limit: int, scale: Any, key: Any, out: Any) -> None:
+    """Copy entries start … stop of the flat `x`, as zero where the hash of their number is below `limit`."""
+    zero, first = x.dtype.type(0), np.uint64(number)
     # Unsigned counters: a signed index may be negative to numba, and LLVM then checks for overlap too widely.
     for n in range(np.uint64(start), np.uint64(stop)):
-        out[n] = x[n] * scale if hash32(n, key) >= limit else zero
+        out[n] = x[n] * scale if hash32(first + n, key) >= limit else zero
 
 
 @kernel
-def _column_sums(x: Any, out: Any) -> None:
-    for r in range(x.shape[0]):
-        for k in range(x.shape[1]):
-            out[k] += x[r, k]
+def _drop_rows(
+    start: int, stop: int, indptr: Any, values: Any, numbers: Any, limit: int, scale: Any, key: Any, out: Any
+) -> None:
+    """Do the same for rows start … stop of a CSR, the entries of row r being numbered from numbers[r] on."""
+    for r in range(start, stop):
+        first, last = indptr[r], indptr[r + 1]
+        _drop(0, last - first, values[first:last], numbers[r], limit, scale, key, out[first:last])
 
 
-def dropped(x: Any, p: float, key: int) -> Any:
+def _settings(p: float, key: int, dtype: Any) -> tuple[int, Any, np.uint64]:
+    return threshold(p), dtype.type(1.0 / (1.0 - p)), np.uint64(key)
+
+
+def dropped(x: NDArray[Any], p: float, key: int) -> NDArray[Any]:
     """Copy the array `x` with its entries dropped by (key, position); return `x` itself when p is 0."""
     if p == 0.0:
         return x
     out = np.empty_like(x)
-    source, target = x.reshape(-1), out.reshape(-1)
-    scale, limit = x.dtype.type(1.0 / (1.0 - p)), threshold(p)
+    source, target, settings = x.reshape(-1), out.reshape(-1), _settings(p, key, x.dtype)
+    spread(lambda a, b: _drop(a, b, source, 0, *settings, target), len(source), len(source))
+    return out
+
+
+def first_numbers(nodes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the number of the first entry of each node's row, where a node's id decides what is dropped.
+
+    A node is then treated alike in every batch: two processes that share a batch, or one that has it all,
+    drop the same entries of the same nodes.
+    """
+    return nodes * _STRIDE
+
+
+def dropped_rows(
+    indptr: NDArray[np.int64], values: NDArray[Any], nodes: NDArray[np.int64], p: float, key: int
+) -> NDArray[Any]:
+    """Copy the values of a CSR, dropped by (key, id of the row's node, place in the row)."""
+    out, numbers, settings = np.empty_like(values), first_numbers(nodes), _settings(p, key, values.dtype)
+    spread(
+        lambda a, b: _drop_rows(a, b, indptr, values, numbers, *settings, out),
+        len(nodes),
+        values.size,
+        indptr,
+    )
+    return out
+
+
+def _block(
+    x: torch.Tensor, rows: torch.Tensor | None, start: int, stop: int, p: float, key: int
+) -> torch.Tensor:
+    """Return rows start … stop of ``dropout(x[rows])``, filled up with rows of zeros."""
+    taken = x[start:stop] if rows is None else x.index_select(0, rows[start:stop])
+    more = (start - stop) % _EVEN_ROWS
+    if p == 0.0:
+        return torch.nn.functional.pad(taken, (0, 0, 0, more)) if more else taken
+    block = x.new_empty(stop - start + more, x.shape[1])
+    block[stop - start :] = 0
+    flat = taken.numpy().reshape(-1)
+    _drop(0, len(flat), flat, start * x.shape[1], *_settings(p, key, flat.dtype), block.numpy().reshape(-1))
+    return block
+
+
+def _product(
+    x: torch.Tensor, w: torch.Tensor, rows: torch.Tensor | None = None, p: float = 0.0, key: int = 0
+) -> torch.Tensor:
+    """Compute ``dropout(x[rows]) @ w``; the masks go by the position among the rows taken."""
+    count, width = len(x) if rows is None else len(rows), w.shape[1]
+    even = torch.nn.functional.pad(w, (0, -width % _EVEN_COLUMNS)) if width % _EVEN_COLUMNS else w
+    if count <= _BLOCK:
+        with one_torch_thread():
+            return torch.mm(_block(x, rows, 0, count, p, key), even)[:count, :width].contiguous()
+    out = w.new_empty(count, width)
 
     def work(start: int, stop: int) -> None:
-        drop(start, stop, source, limit, scale, np.uint64(key), target)
+        torch.set_num_threads(1)  # which every thread has to say for itself
+        for first in range(start * _BLOCK, min(count, stop * _BLOCK), _BLOCK):
+            last = min(count, first + _BLOCK)
+            out[first:last] = torch.mm(_block(x, rows, first, last, p, key), even)[: last - first, :width]
 
-    spread(work, len(source), len(source))
+    with one_torch_thread():
+        spread(work, -(-count // _BLOCK), count * w.numel())
     return out
 
 
-def _matmul(x: Any, w: Any) -> Any:
-    out = np.zeros((x.shape[0], w.shape[1]), w.dtype)
-    rows = _narrow if w.shape[1] < _NARROW else _wide
-    spread(lambda start, stop: rows(start, stop, x, w, out), x.shape[0], x.size * w.shape[1])
-    return out
+def _weight_gradient(
+    x: torch.Tensor, g: torch.Tensor, rows: torch.Tensor | None, p: float, key: int
+) -> torch.Tensor:
+    """Compute ``dropout(x[rows]).T @ g``: sums over blocks in their order, then over parts of the blocks.
+
+    It is made as ``(g.T @ dropout(x[rows])).T``, which is several times quicker where g has few columns.
+    """
+    count, blocks = len(g), -(-len(g) // _BLOCK)
+    if blocks <= 1:
+        with one_torch_thread():
+            return torch.mm(g.t(), _block(x, rows, 0, count, p, key)[:count]).t().contiguous()
+    share = -(-blocks // _MOST_PARTS)
+    parts = g.new_zeros(-(-blocks // share), g.shape[1], x.shape[1])
+
+    def work(start: int, stop: int) -> None:
+        torch.set_num_threads(1)
+        for number in range(start * share, min(blocks, stop * share)):
+            first, last = number * _BLOCK, min(count, (number + 1) * _BLOCK)
+            block = _block(x, rows, first, last, p, key)[: last - first]
+            parts[number // share].addmm_(g[first:last].t(), block)
+
+    with one_torch_thread():
+        spread(work, len(parts), g.numel() * x.shape[1])
+        total = parts[0]
+        for part in parts[1:]:
+            total += part
+        return total.t().contiguous()
 
 
 class _Linear(torch.autograd.Function):
+    """Neither the rows that are taken nor the dropped features are stored: backward makes them anew."""
+
     @staticmethod
-    def forward(ctx: Any, x: torch.Tensor, weight: torch.Tensor, p: float, key: int) -> torch.Tensor:
-        w = weight.detach().contiguous().numpy()
-        kept = dropped(x.detach().contiguous().numpy(), p, key)
-        ctx.save_for_backward(x if p == 0.0 else torch.from_numpy(kept), weight)
-        ctx.p, ctx.key = p, key
-        return torch.from_numpy(_matmul(kept, w))
+    def forward(
+        ctx: Any, x: torch.Tensor, weight: torch.Tensor, rows: torch.Tensor | None, p: float, key: int
+    ) -> torch.Tensor:
+        x, weight = x.detach().contiguous(), weight.detach().contiguous()
+        ctx.save_for_backward(x, weight)
+        ctx.rest = (rows, p, key)
+        return _product(x, weight, *ctx.rest)
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
-        g = grads[0].contiguous().numpy()
-        kept, weight = (t.detach().contiguous().numpy() for t in ctx.saved_tensors)
+        (x, weight), g, (rows, p, key) = ctx.saved_tensors, grads[0].contiguous(), ctx.rest
         grad_x = grad_w = None
         if ctx.needs_input_grad[0]:
-            grad = _matmul(g, np.ascontiguousarray(weight.T))
-            grad_x = torch.from_numpy(dropped(grad, ctx.p, ctx.key))
+            grad_x = torch.from_numpy(dropped(_product(g, weight.t().contiguous()).numpy(), p, key))
         if ctx.needs_input_grad[1]:
-            out = np.zeros(weight.shape[::-1], g.dtype)
-            spread(lambda a, b: _weight_gradient(a, b, kept, g, out), weight.shape[0], kept.size * g.shape[1])
-            grad_w = torch.from_numpy(np.ascontiguousarray(out.T))
-        return grad_x, grad_w, None, None
+            grad_w = _weight_gradient(x, g, rows, p, key)
+        return grad_x, grad_w, None, None, None
 
 
 class _Dropout(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, x: torch.Tensor, p: float, key: int) -> torch.Tensor:
-        ctx.p, ctx.key = p, key
-        return torch.from_numpy(dropped(x.detach().contiguous().numpy(), p, key))
+    def forward(
+        ctx: Any, x: torch.Tensor, p: float, key: int, nodes: NDArray[np.int64] | None
+    ) -> torch.Tensor:
+        ctx.rest = (p, key, nodes)
+        values = x.detach().contiguous().numpy()
+        if nodes is None:
+            return torch.from_numpy(dropped(values, p, key))
+        indptr = np.arange(len(values) + 1) * values[0].size if len(values) else np.zeros(1, np.int64)
+        return torch.from_numpy(dropped_rows(indptr, values.reshape(-1), nodes, p, key).reshape(values.shape))
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
-        return torch.from_numpy(dropped(grads[0].contiguous().numpy(), ctx.p, ctx.key)), None, None
+        return _Dropout.forward(ctx, grads[0], *ctx.rest), None, None, None
 
 
 class _AddBias(torch.autograd.Function):
@@ -164,27 +193,36 @@ class _AddBias(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
-        g = grads[0].contiguous()
-        out = np.zeros(g.shape[1], g.numpy().dtype)
-        _column_sums(g.numpy(), out)
-        return g, torch.from_numpy(out)
+        with one_torch_thread():
+            return grads[0], grads[0].sum(0)
 
 
-def linear(x: torch.Tensor, weight: torch.Tensor, p: float = 0.0, key: int = 0) -> torch.Tensor:
-    """``dropout(x) @ weight`` on the CPU; `weight` is [in, out]."""
-    out: torch.Tensor = run(_Linear, x, weight, p, key)
+def linear(
+    x: torch.Tensor,
+    weight: torch.Tensor,
+    p: float = 0.0,
+    key: int = 0,
+    rows: NDArray[np.int64] | None = None,
+) -> torch.Tensor:
+    """``dropout(x[rows]) @ weight`` on the CPU; `weight` is [in, out]. With `rows`, x is a constant."""
+    x = x.to(weight.dtype)
+    taken = None if rows is None else torch.from_numpy(rows)
+    out: torch.Tensor = run(_Linear, x if rows is None else x.detach(), weight, taken, p, key)
     return out
 
 
-def dropout(x: torch.Tensor, p: float, key: int) -> torch.Tensor:
-    """`x` with its entries dropped by (key, position), the kept ones scaled by 1/(1-p), on the CPU."""
+def dropout(x: torch.Tensor, p: float, key: int, nodes: NDArray[np.int64] | None = None) -> torch.Tensor:
+    """`x` with its entries dropped by (key, position), the kept ones scaled by 1/(1-p), on the CPU.
+
+    With `nodes`, the id of each row's node and the place in the row decide instead of the position.
+    """
     if p == 0.0:
         return x
-    out: torch.Tensor = run(_Dropout, x, p, key)
+    out: torch.Tensor = run(_Dropout, x, p, key, nodes)
     return out
 
 
 def add_bias(x: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
-    """``x + bias`` on the CPU, the bias's gradient summed in the order of the rows."""
+    """``x + bias`` on the CPU, the bias's gradient summed by one thread."""
     out: torch.Tensor = run(_AddBias, x, bias)
     return out

@@ -9,14 +9,15 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from mcn.matrices import MotifStack, RowSource
-from mcn.nn._blocks import BlockCache, PinnedBlock, node_ids
+from mcn.data.arrays import as_array
+from mcn.matrices import MotifStack, PinnedBlock, RowSource
 from mcn.nn._rng import Stream, derive
-from mcn.nn.conv import MCNConv, pinned
+from mcn.nn.conv import MCNConv
 from mcn.nn.features import DenseRows, SparseFeatures, check_kind, input_features
-from mcn.nn.on_device import resident
+from mcn.nn.plain import resident
 from mcn.nn.selector import Choices
-from mcn.nn.wide_linear import is_wide
+
+_KEPT = 4  # receptive fields that are remembered
 
 
 class MCN(torch.nn.Module):
@@ -92,7 +93,7 @@ class MCN(torch.nn.Module):
         self.offset: torch.Tensor
         self.register_buffer("offset", torch.zeros(out_channels))
         self.rng = Stream(seed)
-        self._cache = BlockCache()
+        self._cache = ReceptiveFields()
 
     def reset_parameters(self) -> None:
         """Draw new weights for every layer."""
@@ -120,8 +121,7 @@ class MCN(torch.nn.Module):
             rows: node ids or a boolean mask; only their receptive field is computed. The last few
                 receptive fields are remembered, so asking for the same nodes every epoch is cheap.
             blocks: the receptive field, prepared by ``stack.blocks(rows, num_layers)``.
-            choice: pin the choices: None (those of the stack, where it has `pins`), an int for all layers, or
-                a list with None, an int or an array per layer.
+            choice: pin the choices: an int for all layers, or a list with None, an int or an array per layer.
             epsilon: overrides the layers' ε for this pass.
             key: the key of this pass; by default the next one of `model.rng` (in training).
             return_choices: also return the `Choices` of every layer, input layer first.
@@ -132,7 +132,7 @@ class MCN(torch.nn.Module):
             `return_choices` or `return_coefficients` the pair (scores, list of `Choices`).
         """
         report = return_choices or return_coefficients
-        pins = self._pins(stack.pins if choice is None else choice)
+        pins = self._pins(choice)
         parts, ids = self._parts(stack, rows, blocks, pins, report)
         if self.training and key is None:
             key = self.rng.next_key()
@@ -186,9 +186,9 @@ class MCN(torch.nn.Module):
         """Return the choice that all nodes of a layer make, if it is known before the pass, else None."""
         first = self.convs[0]
         if isinstance(pin, int | np.integer):
-            pinned(pin, 1, stack.num_motifs * stack.steps)
+            stack.check_choice(pin)
             return int(pin)
-        known = stack.num_motifs * stack.steps == 1 or not first.motif_attention
+        known = stack.num_options == 1 or not first.motif_attention
         return 0 if known and pin is None else None
 
     def _parts(
@@ -221,18 +221,65 @@ class MCN(torch.nn.Module):
             return features
         if isinstance(features, SparseFeatures):
             return features.take(part.src)
-        first: Any = self.convs[0].joint_weight
         taken = DenseRows(features, part.src)
-        return taken if not features.requires_grad and is_wide(features, first) else taken.tensor()
+        return taken.tensor() if features.requires_grad else taken
 
     def _degrees(self, stack: MotifStack, part: RowSource, pin: Any) -> NDArray[np.float64] | None:
         """Row sums of Â for the sources of a block, needed without self-attention."""
         if self.convs[0].self_attention or part is stack:
             return None
-        if isinstance(part, PinnedBlock) and part.degrees is not None:
-            return part.degrees
-        choice = pinned(self._fixed(stack, pin), stack.num_dst, stack.num_motifs * stack.steps)
-        degrees = stack.select(choice).sums()[part.src]
         if isinstance(part, PinnedBlock):
-            part.degrees = degrees
-        return degrees
+            return part.degrees
+        return stack.select(stack.check_choice(self._fixed(stack, pin))).sums()[part.src]
+
+
+class ReceptiveFields:
+    """Remembers the last few receptive fields of a model, so that an epoch does not make them anew.
+
+    A receptive field is the part of the stack that each layer must compute for a given set of nodes.
+    """
+
+    def __init__(self) -> None:
+        self._entries: list[tuple[MotifStack, NDArray[np.int64], tuple[int | None, ...], Any]] = []
+
+    def blocks(
+        self, stack: MotifStack, rows: NDArray[np.int64], fixed: tuple[int | None, ...]
+    ) -> Sequence[RowSource]:
+        """Return the blocks for the nodes `rows`, input layer first.
+
+        Args:
+            stack: the whole graph.
+            rows: node ids.
+            fixed: per layer the choice of all nodes where it is known, else None.
+        """
+        for known_stack, known_rows, known_fixed, known_blocks in self._entries:
+            if known_stack is stack and known_fixed == fixed and np.array_equal(known_rows, rows):
+                return known_blocks  # type: ignore[no-any-return]
+        blocks: list[RowSource] = []
+        targets = rows
+        for choice in reversed(fixed):
+            pin = None if None in fixed else choice
+            block = stack.block(targets) if pin is None else stack.pinned_block(targets, pin)
+            blocks.insert(0, block)
+            targets = block.src
+        self._entries = [(stack, rows.copy(), fixed, blocks), *self._entries[: _KEPT - 1]]
+        return blocks
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> ReceptiveFields:
+        return ReceptiveFields()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_entries": []}
+
+
+def node_ids(rows: Any) -> NDArray[np.int64]:
+    """Read node ids from an array or tensor of ids, or from a boolean mask (in ascending order)."""
+    ids = as_array(rows, "rows", "[n]")
+    if ids.dtype == bool:
+        ids = np.flatnonzero(ids)
+    if ids.ndim != 1 or ids.dtype.kind not in "iu" or len(ids) == 0:
+        raise ValueError(
+            "rows: expected a non-empty array [n] of node ids, or a boolean mask with at least one "
+            f"node set; got shape {ids.shape} of {ids.dtype}"
+        )
+    return np.ascontiguousarray(ids, np.int64)

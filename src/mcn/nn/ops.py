@@ -9,16 +9,16 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from mcn.matrices import Rows, RowSource
+from mcn.matrices import PinnedBlock, Rows, RowSource
 from mcn.nn import attend as _attend
 from mcn.nn import linear as _linear
 from mcn.nn import plain
 from mcn.nn import sparse_linear as _sparse_linear
-from mcn.nn._blocks import PinnedBlock
 from mcn.nn.attend import Attention
 from mcn.nn.features import DenseRows, SparseFeatures
-from mcn.nn.on_device import Entries, as_entries, chosen_entries, resident
-from mcn.nn.wide_linear import is_wide, wide_linear
+from mcn.nn.plain import Entries, as_entries, chosen_entries, resident
+
+Nodes = NDArray[np.int64] | None
 
 
 def fused(x: torch.Tensor) -> bool:
@@ -26,29 +26,40 @@ def fused(x: torch.Tensor) -> bool:
     return x.device.type == "cpu" and x.dtype in (torch.float32, torch.float64)
 
 
-def _path(x: torch.Tensor, kernels: ModuleType) -> ModuleType:
+def _path(x: torch.Tensor, kernels: ModuleType) -> Any:
     return kernels if fused(x) else plain
 
 
 def transform(
-    x: torch.Tensor | SparseFeatures | DenseRows, weight: torch.Tensor, p: float, key: int
+    x: torch.Tensor | SparseFeatures | DenseRows,
+    weight: torch.Tensor,
+    p: float,
+    key: int,
+    nodes: Nodes = None,
 ) -> torch.Tensor:
-    """``dropout(H) @ W`` for dense or sparse H."""
+    """``dropout(H) @ W`` for dense or sparse H; see `dropout`."""
+    out: torch.Tensor
     if isinstance(x, SparseFeatures):
-        path = _path(weight, _sparse_linear)
-        out: torch.Tensor = path.sparse_linear(x, weight, p, key)
+        if nodes is not None and p > 0.0:
+            values = _linear.dropped_rows(x.indptr, x.values, nodes, p, key)
+            x, p = SparseFeatures(x.indptr, x.indices, values, x.shape[1]), 0.0
+        out = _path(weight, _sparse_linear).sparse_linear(x, weight, p, key)
         return out
+    if nodes is not None and p > 0.0:
+        x, p = dropout(x.tensor() if isinstance(x, DenseRows) else x, p, key, nodes), 0.0
     whole, rows = (x.whole, x.rows) if isinstance(x, DenseRows) else (x, None)
-    if fused(weight) and is_wide(whole, weight):
-        return wide_linear(whole, weight, p, key, rows)
-    taken = x.tensor() if isinstance(x, DenseRows) else x
-    out = _path(weight, _linear).linear(taken, weight, p, key)
-    return out
+    if fused(weight):
+        return _linear.linear(whole, weight, p, key, rows)
+    return plain.linear(x.tensor() if isinstance(x, DenseRows) else x, weight, p, key)
 
 
-def dropout(x: torch.Tensor, p: float, key: int) -> torch.Tensor:
-    """`x` with its entries dropped by (key, position)."""
-    out: torch.Tensor = _path(x, _linear).dropout(x, p, key)
+def dropout(x: torch.Tensor, p: float, key: int, nodes: Nodes = None) -> torch.Tensor:
+    """`x` with its entries dropped by (key, position), the others scaled.
+
+    With `nodes`, the ids of the rows' nodes, by (key, id, place in the row): a node is then treated alike in
+    every batch.
+    """
+    out: torch.Tensor = _path(x, _linear).dropout(x, p, key, nodes)
     return out
 
 
@@ -99,22 +110,23 @@ def normalised(stack: RowSource, rows: Rows | Entries, degrees: Any, like: torch
     Args:
         degrees: row sums of Â for all sources; those of `rows` if not given, which must cover all.
     """
-    found = source_degrees(stack, degrees)
+    given = source_degrees(stack, degrees)
     if isinstance(rows, Rows) and fused(like):
-        if isinstance(stack, PinnedBlock) and found is not None and found is stack.degrees:
+        if isinstance(stack, PinnedBlock) and given is not None and given is stack.degrees:
             return stack.normalised
-        return _sparse_linear.symmetric_normalised(rows, rows.sums() if found is None else found)
-    own = as_entries(rows, like)
-    return own.scaled(own.sums() if found is None else resident(found, like.device, like.dtype))
+        sums = rows.sums() if given is None else given
+        return rows.normalised(sums, sums[: stack.num_dst])
+    entries = as_entries(rows, like)
+    return entries.scaled(entries.sums() if given is None else resident(given, like.device, like.dtype))
 
 
 def source_degrees(stack: RowSource, degrees: Any) -> NDArray[np.float64] | None:
     """Check the row sums of Â for all sources; None, for those of the rows, will do if these cover all."""
     if degrees is not None:
-        found = np.asarray(degrees, np.float64)
-        if found.shape != (stack.num_src,):
-            raise ValueError(f"degrees: expected {stack.num_src} row sums, got shape {found.shape}")
-        return found
+        given = np.asarray(degrees, np.float64)
+        if given.shape != (stack.num_src,):
+            raise ValueError(f"degrees: expected {stack.num_src} row sums, got shape {given.shape}")
+        return given
     if stack.num_src != stack.num_dst:
         raise ValueError(
             f"without self-attention D^-1/2 Â D^-1/2 needs the row sums for all {stack.num_src} sources, "

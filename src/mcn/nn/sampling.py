@@ -12,9 +12,9 @@ from torch_geometric.loader import NodeLoader
 from torch_geometric.sampler import BaseSampler, NodeSamplerInput, SamplerOutput
 
 from mcn.matrices import Rows, RowSource
-from mcn.nn import _sample_kernels as kernels
+from mcn.nn import _draw_kernels as kernels
 from mcn.nn._rng import derive, torch_key
-from mcn.nn.graph_rows import Drawn, GraphRows
+from mcn.nn.graph_rows import GraphRows
 from mcn.nn.model import MCN
 from mcn.nn.selector import Choices
 
@@ -30,7 +30,7 @@ class SampledBlock(RowSource):
         base: drawn rows of Ψ(A), or None where no selector will ask for the state.
     """
 
-    by_node = True
+    dropout_by_node = True
 
     def __init__(
         self,
@@ -110,53 +110,43 @@ class MotifSampler(BaseSampler):
 
         What a node draws depends on the key, the layer and the node alone.
         """
-        found: list[SampledBlock] = []
+        blocks: list[SampledBlock] = []
         src = np.ascontiguousarray(nodes, np.int64)
         self._position[src] = np.arange(len(src), dtype=np.int32)
         try:
             for layer in range(len(self.neighbours) - 1, -1, -1):
                 block = self._block(layer, src, key)
-                found.insert(0, block)
+                blocks.insert(0, block)
                 src = block.src
         finally:
             self._position[src] = -1
-        return found
+        return blocks
 
     def _block(self, layer: int, targets: NDArray[np.int64], key: int) -> SampledBlock:
         fan = self.neighbours[len(self.neighbours) - 1 - layer]
         draw = derive(key, layer, _DRAW)
         choice = self.chosen(layer, targets, key)
-        parts = [self._drawn(targets, choice, fan, draw)]
+        exact = fan < 0
+        drawn = [self.graph.exact(targets, choice) if exact else self.graph.draw(targets, choice, fan, draw)]
         if self.with_base and not (choice == self.graph.base_option).all():
-            parts.append(self._drawn_base(targets, fan, draw))
-        most = len(targets) + sum(int(part.lengths.sum()) for part in parts)
-        src = np.empty(most, np.int64)
+            base = self.graph.exact_base(targets) if exact else self.graph.draw_base(targets, fan, draw)
+            drawn.append(base)
+        src = np.empty(len(targets) + sum(len(rows.indices) for rows in drawn), np.int64)
         src[: len(targets)] = targets
         known, local = len(targets), []
-        for part in parts:
-            rows = Rows(
-                np.empty(len(targets) + 1, np.int64),
-                np.empty(int(part.lengths.sum()), np.int32),
-                np.empty(int(part.lengths.sum()), np.float32),
-            )
-            known = kernels.local_rows(*part, self._position, src, known, tuple(rows))
-            local.append(rows)
+        for rows in drawn:
+            places = np.empty(len(rows.indices), np.int32)
+            known = kernels.local_rows(rows, self._position, src, known, places)
+            local.append(Rows(rows.indptr, places, rows.values.astype(np.float32)))
         src = src[:known].copy()
         degrees = self._degrees(layer, src, key) if self.with_degrees else None
-        base = local[-1] if self.with_base else None
-        return SampledBlock(self.graph, src, choice, local[0], base, degrees)
-
-    def _drawn(self, nodes: NDArray[np.int64], choice: NDArray[np.int64], fan: int, key: int) -> Drawn:
-        return _all(self.graph.exact(nodes, choice)) if fan < 0 else self.graph.drawn(nodes, choice, fan, key)
-
-    def _drawn_base(self, nodes: NDArray[np.int64], fan: int, key: int) -> Drawn:
-        return _all(self.graph.exact_base(nodes)) if fan < 0 else self.graph.drawn_base(nodes, fan, key)
+        return SampledBlock(self.graph, src, choice, local[0], local[-1] if self.with_base else None, degrees)
 
     def _degrees(self, layer: int, src: NDArray[np.int64], key: int) -> NDArray[np.float64]:
         choice, degrees = self.chosen(layer, src, key), np.empty(len(src))
         for option in np.unique(choice):
-            own = choice == option
-            degrees[own] = self.graph.row_sums(int(option))[src[own]]
+            choosers = choice == option
+            degrees[choosers] = self.graph.row_sums(int(option))[src[choosers]]
         return degrees
 
     def sample_from_nodes(
@@ -179,13 +169,6 @@ class MotifSampler(BaseSampler):
     def sample_from_edges(self, index: Any, neg_sampling: Any = None) -> Any:
         """Refuse: the network classifies nodes."""
         raise NotImplementedError("MotifSampler draws for nodes; there is nothing to draw for edges")
-
-
-def _all(rows: Rows) -> Drawn:
-    """Exact rows in the form of drawn ones."""
-    return Drawn(
-        rows.indptr[:-1], np.diff(rows.indptr), rows.indices.astype(np.int64), rows.values.astype(np.float64)
-    )
 
 
 def _edges(block: SampledBlock) -> tuple[torch.Tensor, torch.Tensor]:
@@ -275,7 +258,7 @@ class MotifLoader(NodeLoader):
         number = self.batches.number(index)
         inputs: NodeSamplerInput = self.input_data[index]
         key = derive(self.seed, number)
-        draws = [each.sample_from_nodes(inputs, key).metadata[2] for each in self.samplers]
+        draws = [sampler.sample_from_nodes(inputs, key).metadata[2] for sampler in self.samplers]
         xs = [self.features(blocks[0].src) for blocks in draws]
         return Batch(number, inputs.node.numpy(), draws, xs)
 

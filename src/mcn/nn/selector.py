@@ -12,7 +12,7 @@ from mcn.matrices import Rows
 from mcn.motifs import NODE_ORBITS
 from mcn.nn import ops
 from mcn.nn._rng import derive, hash32_torch, threshold
-from mcn.nn.on_device import Entries, resident
+from mcn.nn.plain import Entries, resident
 
 
 class Selector(torch.nn.Module):
@@ -90,28 +90,14 @@ def greedy(motif: torch.Tensor, step: torch.Tensor) -> tuple[torch.Tensor, torch
 
 
 def epsilon_greedy(
-    motif: torch.Tensor, step: torch.Tensor, epsilon: float, generator: torch.Generator
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """Take the most probable motif and step, or with probability ε random ones, all equally likely."""
-    best_motif, best_step = greedy(motif, step)
-    n = len(motif)
-    explore = torch.rand(n, generator=generator) < epsilon
-    any_motif = torch.randint(motif.shape[1], (n,), generator=generator)
-    any_step = torch.randint(step.shape[1], (n,), generator=generator)
-    device = motif.device
-    explore = explore.to(device)
-    return (
-        torch.where(explore, any_motif.to(device), best_motif),
-        torch.where(explore, any_step.to(device), best_step),
-    )
-
-
-def hashed_greedy(
     motif: torch.Tensor, step: torch.Tensor, epsilon: float, key: int
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Do the same by hashes of (key, node), which a device makes for itself."""
+    """Take the most probable motif and step, or with probability ε random ones, all equally likely.
+
+    Hashes of (key, node) decide, which any device makes for itself.
+    """
     best_motif, best_step = greedy(motif, step)
-    draws = [hash32_torch(len(motif), derive(key, each), motif.device) for each in range(3)]
+    draws = [hash32_torch(len(motif), derive(key, number), motif.device) for number in range(3)]
     explore = draws[0] < threshold(epsilon)
     return (
         torch.where(explore, draws[1] % motif.shape[1], best_motif),
@@ -142,7 +128,7 @@ class Choices:
         step: int64 [num_dst], 1-based k.
         motif_log_probs, step_log_probs: log-probabilities of f, [num_dst, T], and of f', [num_dst, K], with
             gradient in training; zeros where there is nothing to choose (T = 1, K = 1 or no motif attention).
-        rows: the chosen rows of Â, as `mcn.nn.on_device.Entries` where no kernels are used. Their indices are
+        rows: the chosen rows of Â, as `mcn.nn.plain.Entries` where no kernels are used. Their indices are
             positions among the layer's sources, which are the targets of the layer below in the same order.
         state: S_l of eq:state, or None where no selector was evaluated.
         coefficients: the factor that each head gave to each entry of `rows`, [entries, heads], without
@@ -180,25 +166,21 @@ class Choices:
     def take(self, ids: NDArray[np.int64]) -> Choices:
         """Cut out the choices of some targets; positions among the sources stay as they are."""
         index = resident(ids, self.motif.device, torch.int64)
+        coefficients = self.coefficients
+        rows: Rows | Entries
         if isinstance(self.rows, Entries):
-            return Choices(
-                self.motif[index],
-                self.step[index],
-                self.motif_log_probs[index],
-                self.step_log_probs[index],
-                self.rows.take(index),
-                None if self.state is None else self.state[index],
-            )
-        lengths = np.diff(self.rows.indptr)[ids]
-        indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        entries = np.repeat(self.rows.indptr[ids] - indptr[:-1], lengths) + np.arange(indptr[-1])
-        own = torch.from_numpy(entries).to(self.motif.device)
+            rows, coefficients = self.rows.take(index), None
+        else:
+            numbered = self.rows._replace(values=np.arange(len(self.rows.indices))).take(ids)
+            rows = numbered._replace(values=self.rows.values[numbered.values])
+            if coefficients is not None:
+                coefficients = coefficients[torch.from_numpy(numbered.values).to(coefficients.device)]
         return Choices(
             self.motif[index],
             self.step[index],
             self.motif_log_probs[index],
             self.step_log_probs[index],
-            Rows(indptr, self.rows.indices[entries], self.rows.values[entries]),
+            rows,
             None if self.state is None else self.state[index],
-            None if self.coefficients is None else self.coefficients[own],
+            coefficients,
         )

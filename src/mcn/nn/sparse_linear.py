@@ -9,13 +9,11 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from mcn._jit import kernel
 from mcn.matrices import Rows
-from mcn.matrices.rows import transpose
+from mcn.nn._parallel import run, spread, threads_for
 from mcn.nn._rng import hash32, threshold
-from mcn.nn._work import run, spread, threads_for
 from mcn.nn.features import SparseFeatures
 
 _CHUNK = 128  # entries whose fate is settled together, before the sums are made
@@ -142,11 +140,7 @@ class _Product(torch.autograd.Function):
         if threads_for(cost) == 1:
             _scatter(matrix.indptr, matrix.indices, *rest)
             return torch.from_numpy(out), None, None, None
-        turned = (
-            matrix.by_column
-            if isinstance(matrix, SparseFeatures)
-            else transpose(matrix.indptr, matrix.indices, ctx.size)
-        )
+        turned = matrix.transpose(ctx.size)
         spread(lambda a, b: _gather(a, b, *turned, *rest), ctx.size, cost, turned.indptr)
         return torch.from_numpy(out), None, None, None
 
@@ -161,25 +155,3 @@ def propagate(z: torch.Tensor, rows: Rows, p: float = 0.0, key: int = 0) -> torc
     """``Σ_j rows_ij z_j`` for z [num_src, C] on the CPU, entries of the rows dropped with probability p."""
     out: torch.Tensor = run(_Product, z, rows, p, key)
     return out
-
-
-def symmetric_normalised(
-    rows: Rows, degrees: NDArray[np.float64], own: NDArray[np.float64] | None = None
-) -> Rows:
-    """Scale the entries of the target rows to D^-1/2 Â D^-1/2 (eq:gcn).
-
-    Args:
-        rows: the rows of Â of the targets, which are the first of the sources.
-        degrees: row sums of Â for all sources.
-        own: row sums of the targets where they differ from `degrees`: the sum that target i uses for itself,
-            while every other target goes on using ``degrees[i]`` for it.
-    """
-    if len(degrees) and not degrees.min() > 0:
-        raise ValueError(f"row sums of Â must be positive, got {degrees.min()} at source {degrees.argmin()}")
-    root, lengths = 1.0 / np.sqrt(degrees), np.diff(rows.indptr)
-    target, source = np.repeat(root[: len(lengths)], lengths), root[rows.indices]
-    if own is not None:
-        target = np.repeat(1.0 / np.sqrt(own), lengths)
-        source = np.where(rows.indices == np.repeat(np.arange(len(lengths)), lengths), target, source)
-    values = rows.values * target * source
-    return Rows(rows.indptr, rows.indices, values.astype(rows.values.dtype))

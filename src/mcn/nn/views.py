@@ -13,27 +13,17 @@ from mcn._jit import kernel
 from mcn.data.arrays import as_array
 from mcn.matrices import PageRankRows, Rows
 from mcn.nn import ops
+from mcn.nn._parallel import spread
 from mcn.nn._rng import derive, hash32, threshold
-from mcn.nn._work import spread
 from mcn.nn.features import SparseFeatures, sparse_features
 
 
 @kernel
 def _mix(
-    start: int,
-    stop: int,
-    nodes: Any,
-    views: Any,
-    indices: Any,
-    weights: Any,
-    indptr: Any,
-    columns: Any,
-    values: Any,
-    limit: int,
-    key: Any,
-    out: Any,
+    start: int, stop: int, nodes: Any, views: Any, pages: Any, features: Any, limit: int, key: Any, out: Any
 ) -> None:
     """Write the weighted mean of the kept neighbours' features to row b, for start ≤ b < stop."""
+    (indices, weights), (indptr, columns, values) = pages, features
     top = indices.shape[2]
     for b in range(start, stop):
         row, weight = indices[views[b], nodes[b]], weights[views[b], nodes[b]]
@@ -95,24 +85,12 @@ def mix_features(
         raise ValueError(f"{len(nodes)} nodes and {len(views)} views; expected one view per node")
     out = np.zeros((len(nodes), x.shape[1]), np.float32)
     cost = len(nodes) * rows.indices.shape[2] * max(1, len(x.values) // max(1, x.shape[0]))
-    values = x.values.astype(np.float32, copy=False)
-    keys = [np.uint64(derive(key, purpose)) for purpose in (0, 1)]
+    pages = (rows.indices, rows.weights)
+    features = (x.indptr, x.indices, x.values.astype(np.float32, copy=False))
+    limit, keys = threshold(drop_neighbours), [np.uint64(derive(key, purpose)) for purpose in (0, 1)]
 
     def mix(start: int, stop: int) -> None:
-        _mix(
-            start,
-            stop,
-            nodes,
-            views,
-            rows.indices,
-            rows.weights,
-            x.indptr,
-            x.indices,
-            values,
-            threshold(drop_neighbours),
-            keys[0],
-            out,
-        )
+        _mix(start, stop, nodes, views, pages, features, limit, keys[0], out)
         if dropout > 0:
             _drop(start, stop, out, threshold(dropout), np.float32(1 / (1 - dropout)), keys[1])
 

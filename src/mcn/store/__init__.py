@@ -8,8 +8,24 @@ from mcn._lazy import lazy
 
 if TYPE_CHECKING:
     from mcn.store.graph_store import GraphStore as GraphStore
+    from mcn.store.graph_store import as_data as as_data
+    from mcn.store.graph_store import node_data as node_data
+    from mcn.store.graph_store import read_graph as read_graph
+    from mcn.store.manifest import as_bytes as as_bytes
+    from mcn.store.manifest import is_store as is_store
+    from mcn.store.manifest import read_manifest as read_manifest
+    from mcn.store.pack import pack_graph as pack_graph
 
-_HOME = {"GraphStore": ".graph_store"}
+_HOME = {
+    "GraphStore": ".graph_store",
+    "as_bytes": ".manifest",
+    "as_data": ".graph_store",
+    "is_store": ".manifest",
+    "node_data": ".graph_store",
+    "pack_graph": ".pack",
+    "read_graph": ".graph_store",
+    "read_manifest": ".manifest",
+}
 
 __all__ = list(_HOME)
 __getattr__, __dir__ = lazy(__name__, _HOME)

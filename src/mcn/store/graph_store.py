@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+import shutil
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,25 +13,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mcn._jit import kernel
-from mcn.store.arrays import Entry, check_sum, open_array
-from mcn.store.counted import read_counts
-from mcn.store.ids import TextIds
-from mcn.store.manifest import read_manifest
+from mcn.data.arrays import as_integer
+from mcn.data.csr_graph import endpoints
+from mcn.data.limits import MAX_NODES, NO_MEMORY, reading
+from mcn.store.manifest import Manifest, StoredArray, check_sum, is_store, open_array, read_manifest
+from mcn.store.write import EdgeSorter, Progress, finish_store, new_folder, write_rows
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
 
-    from mcn.store.write import Progress
-
-_ROWS = 2**20
+_NOT_GIVEN = (None, "auto", "none", 0)
 
 
 class GraphStore:
     """A graph in a folder: the rows of its adjacency, features, labels, split, ids and motif counts.
 
     Opening one reads the manifest and looks at sizes and row pointers; everything else is read from disk when
-    it is used, through pages that processes on one machine share. Arrays are read-only. Pickling a store
-    sends its path.
+    it is used, through pages that processes on one machine share. Arrays are read-only; those that were not
+    written are None. Pickling a store sends its path.
 
     Attributes:
         path: the folder.
@@ -38,6 +38,13 @@ class GraphStore:
         num_edges: M, undirected edges, each counted once.
         num_features: F.
         classes: names of the classes, in the order of their numbers.
+        about: what else is known: report, scaling, feature_names, treatment; plain values.
+        entries: type, shape and check sum of every array of the graph, by name.
+        indptr: int64 [N + 1], where the neighbours of each node begin in `indices`.
+        indices: int32 [2M], the neighbours of each node in ascending order, every edge in both directions.
+        x: float32 [N, F], dense features; sparse ones are the CSR `x_indptr`, `x_indices`, `x_values`.
+        y: int64 [N], class numbers, -1 where there is no label.
+        train_mask: bool [N], the training nodes; `val_mask` and `test_mask` likewise.
 
     >>> import tempfile
     >>> store = GraphStore.write(tempfile.mkdtemp() + "/graph", [[[0, 0, 1, 2], [1, 2, 2, 3]]])
@@ -49,19 +56,29 @@ class GraphStore:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path).expanduser()
-        self._manifest = read_manifest(self.path)
-        self.num_nodes = self._manifest.num_nodes
-        self.num_edges = self._manifest.num_edges
-        self.num_features = self._manifest.num_features
-        self.classes = self._manifest.classes
-        self._mapped = {
-            name: open_array(self.path, name, entry) for name, entry in self._manifest.arrays.items()
-        }
-        self._check_pointers("indptr", 2 * self.num_edges)
-        if "x_indptr" in self._mapped:
-            self._check_pointers("x_indptr", len(self._mapped["x_values"]))
-        if "ids_ptr" in self._mapped:
-            self._check_pointers("ids_ptr", len(self._mapped["ids_text"]))
+        manifest = read_manifest(self.path)
+        if "indices" not in manifest.arrays:
+            raise ValueError(f"{self.path}: holds motif counts alone; give the folder of the packed graph")
+        self.num_nodes, self.num_edges = manifest.num_nodes, manifest.num_edges
+        self.num_features, self.classes = manifest.num_features, manifest.classes
+        self.about: dict[str, Any] = manifest.about
+        self.entries: dict[str, StoredArray] = manifest.arrays
+        arrays = {name: open_array(self.path, name, stored) for name, stored in manifest.arrays.items()}
+        self.indptr: NDArray[np.int64] = arrays["indptr"]
+        self.indices: NDArray[np.int32] = arrays["indices"]
+        self.x: NDArray[np.float32] | None = arrays.get("x")
+        self.x_indptr: NDArray[np.int64] | None = arrays.get("x_indptr")
+        self.x_indices: NDArray[np.int32] | None = arrays.get("x_indices")
+        self.x_values: NDArray[np.float32] | None = arrays.get("x_values")
+        self.y: NDArray[np.int64] | None = arrays.get("y")
+        self.train_mask: NDArray[np.bool_] | None = arrays.get("train_mask")
+        self.val_mask: NDArray[np.bool_] | None = arrays.get("val_mask")
+        self.test_mask: NDArray[np.bool_] | None = arrays.get("test_mask")
+        self._ids = {name: arrays[name] for name in ("ids", "ids_text", "ids_ptr") if name in arrays}
+        self._rows_are_sound = False
+        for pointers, filled in (("indptr", "indices"), ("x_indptr", "x_indices"), ("ids_ptr", "ids_text")):
+            if pointers in arrays:
+                self._check_pointers(pointers, arrays[pointers], len(arrays[filled]))
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], *, verify: bool = False) -> GraphStore:
@@ -108,96 +125,83 @@ class GraphStore:
             train_mask: bool [N]; `val_mask` and `test_mask` likewise.
             ids: names of the nodes, integers or text; their numbers if not given.
             classes: names of the classes.
-            memory: bytes that sorting may take; 16 bytes per node come on top.
+            memory: bytes that sorting may take; 32 bytes per node come on top.
             progress: called with the finished fraction now and then.
 
         Raises:
             ValueError: says what does not fit.
             OSError: the folder holds a store already, or the disk is full.
         """
-        from mcn.store.write import write_store
-
-        masks = {"train_mask": train_mask, "val_mask": val_mask, "test_mask": test_mask}
-        write_store(
-            Path(path).expanduser(), edges, num_nodes, x=x, y=y, masks=masks, ids=ids, classes=classes,
-            memory=memory, progress=progress,
-        )  # fmt: skip
+        folder = Path(path).expanduser()
+        n = None if num_nodes is None else as_integer(num_nodes, "num_nodes")
+        if n is not None and not 0 <= n <= MAX_NODES:
+            raise ValueError(f"num_nodes must be 0 to 2**31, got {n}")
+        per_node = {"y": y, "train_mask": train_mask, "val_mask": val_mask, "test_mask": test_mask}
+        scratch = new_folder(folder)
+        try:
+            sorter, most = EdgeSorter(scratch, memory), MAX_NODES if n is None else n
+            for place, piece in enumerate(edges):
+                source, target = endpoints(piece)
+                bad = sorter.add(np.stack([source, target]), most)
+                if bad >= 0:
+                    raise ValueError(
+                        f"edges, piece {place}: column {bad} is ({source[bad]}, {target[bad]}); "
+                        f"expected node numbers in 0..{most - 1}"
+                    )
+            arrays, degree = write_rows(
+                folder, sorter, sorter.tally.largest + 1 if n is None else n, progress
+            )
+            about = {"report": [sorter.describe(degree)]}
+            finish_store(folder, arrays, degree, ids, x, per_node, classes or [], about)
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)  # it was empty, or not there
+            raise
+        shutil.rmtree(scratch)
         return GraphStore(path)
 
-    @property
-    def indptr(self) -> NDArray[np.int64]:
-        """Int64 [N + 1]: where the neighbours of each node begin in `indices`."""
-        return self._mapped["indptr"]
-
-    @property
-    def indices(self) -> NDArray[np.int32]:
-        """Int32 [2M]: the neighbours of each node in ascending order, every edge in both directions."""
-        return self._mapped["indices"]
-
-    @property
-    def x(self) -> NDArray[np.float32] | None:
-        """Float32 [N, F]: dense features; None if there are none, or sparse ones."""
-        return self._mapped.get("x")
-
-    @property
-    def x_indptr(self) -> NDArray[np.int64] | None:
-        """Int64 [N + 1]: row pointers of sparse features."""
-        return self._mapped.get("x_indptr")
-
-    @property
-    def x_indices(self) -> NDArray[np.int32] | None:
-        """Int32 [stored]: columns of sparse features."""
-        return self._mapped.get("x_indices")
-
-    @property
-    def x_values(self) -> NDArray[np.float32] | None:
-        """Float32 [stored]: values of sparse features."""
-        return self._mapped.get("x_values")
-
-    @property
-    def y(self) -> NDArray[np.int64] | None:
-        """Int64 [N]: class numbers, -1 where there is no label."""
-        return self._mapped.get("y")
-
-    @property
-    def train_mask(self) -> NDArray[np.bool_] | None:
-        """Bool [N]: the training nodes."""
-        return self._mapped.get("train_mask")
-
-    @property
-    def val_mask(self) -> NDArray[np.bool_] | None:
-        """Bool [N]: the validation nodes."""
-        return self._mapped.get("val_mask")
-
-    @property
-    def test_mask(self) -> NDArray[np.bool_] | None:
-        """Bool [N]: the test nodes."""
-        return self._mapped.get("test_mask")
-
     @cached_property
-    def ids(self) -> NDArray[np.int64] | TextIds:
-        """What the user calls the nodes, in their order: integers, or text that is decoded when asked for."""
-        if "ids_text" in self._mapped:
-            return TextIds(self._mapped["ids_text"], self._mapped["ids_ptr"])
-        return self._mapped["ids"] if "ids" in self._mapped else np.arange(self.num_nodes)
-
-    @property
-    def about(self) -> dict[str, Any]:
-        """What else is known: report, scaling, feature_names, treatment; plain values."""
-        return self._manifest.about
-
-    @property
-    def entries(self) -> dict[str, Entry]:
-        """Type, shape and check sum of every array, by name."""
-        return self._manifest.arrays
+    def ids(self) -> NDArray[Any]:
+        """What the user calls the nodes, in their order: int64, or Python strings that are decoded now."""
+        if "ids_ptr" not in self._ids:
+            return self._ids.get("ids", np.arange(self.num_nodes))
+        text, starts = self._ids["ids_text"].tobytes(), self._ids["ids_ptr"].tolist()
+        names = np.empty(self.num_nodes, object)
+        for node in range(self.num_nodes):
+            names[node] = text[starts[node] : starts[node + 1]].decode("utf-8", "replace")
+        return names
 
     @property
     def counts(self) -> Mapping[str, NDArray[Any]]:
         """Motif counts by motif, int32 or int64 [2M], an entry for each of `indices`; "edge" is always there.
 
-        Others are there once `count_motifs(store, motifs=…)` has counted them.
+        Others are there once `count_motifs(store, motifs=…, out=store.path)` has counted them.
         """
-        return read_counts(self.path, self.entries["indices"])
+        return self.counts_in(self.path)
+
+    def counts_in(self, folder: Path) -> dict[str, NDArray[Any]]:
+        """Map the counts of this graph in a folder by motif; "edge" is 1 everywhere and takes no room."""
+        counts: dict[str, NDArray[Any]] = {"edge": np.broadcast_to(np.int32(1), self.indices.shape)}
+        listed = self._counted(folder).counts
+        return counts | {
+            motif: open_array(folder, f"count.{motif}", stored) for motif, stored in listed.items()
+        }
+
+    def add_counts(self, folder: Path, counts: Mapping[str, StoredArray]) -> None:
+        """Make arrays `count.MOTIF` that are complete known as this graph's counts in a folder."""
+        manifest = self._counted(folder)
+        manifest.counts.update(counts)
+        manifest.write(folder)
+
+    def _counted(self, folder: Path) -> Manifest:
+        """The manifest of a folder of counts of this graph; one without any if nothing is there yet."""
+        graph = self.entries["indices"].sha256
+        if not is_store(folder):
+            return Manifest(self.num_nodes, self.num_edges, counts_of=graph)
+        manifest = read_manifest(folder)
+        indices = manifest.arrays.get("indices")
+        if (manifest.counts_of if indices is None else indices.sha256) != graph:
+            raise ValueError(f"{folder}: these counts are of another graph; choose another folder")
+        return manifest
 
     def check(self) -> None:
         """Look at every row once: neighbours in range and ascending, no self-loops.
@@ -208,24 +212,20 @@ class GraphStore:
         Raises:
             ValueError: names the row.
         """
-        _ = self._rows_are_sound
-
-    @cached_property
-    def _rows_are_sound(self) -> bool:
+        if self._rows_are_sound:
+            return
         row = int(_unsound_row(np.asarray(self.indptr), np.asarray(self.indices), self.num_nodes))
         if row >= 0:
             raise ValueError(
                 f"{self.path}/indices.npy: the neighbours of node {row} are not ascending node numbers other "
                 "than its own; the file was altered: pack again"
             )
-        if self.x_indices is not None and self.x_values is not None:
+        if self.x_indices is not None:
             from mcn.data.sparse import check_csr
 
             shape = (self.num_nodes, self.num_features)
-            check_csr(
-                self.x_indptr, self.x_indices, shape, f"{self.path}, the features", values=self.x_values
-            )
-        return True
+            check_csr(self.x_indptr, self.x_indices, shape, f"{self.path}, the features")
+        self._rows_are_sound = True
 
     def verify(self) -> None:
         """Read everything: check sums, every row, and that each edge stands in both of its rows.
@@ -233,29 +233,52 @@ class GraphStore:
         Raises:
             ValueError: names the file or the row.
         """
-        for name, entry in self.entries.items():
-            check_sum(self.path, name, entry)
+        for name, stored in self.entries.items():
+            check_sum(self.path, name, stored)
         self.check()
-        edge = _one_way_entry(np.asarray(self.indptr), np.asarray(self.indices))
-        if edge[0] >= 0:
+        node, neighbour = _one_way_entry(np.asarray(self.indptr), np.asarray(self.indices))
+        if node >= 0:
             raise ValueError(
-                f"{self.path}: node {edge[0]} has neighbour {edge[1]}, but not that one this; pack again"
+                f"{self.path}: node {node} has neighbour {neighbour}, but not that one this; pack again"
             )
-        read_counts(self.path, self.entries["indices"], verify=True)
+        for motif, stored in self._counted(self.path).counts.items():
+            check_sum(self.path, f"count.{motif}", stored)
 
     def to_data(self) -> Data:
-        """Return the whole graph as a PyG `Data` in memory, as `mcn.load_graph` would have made it."""
-        from mcn.store.to_data import to_data
+        """Return the whole graph as a PyG `Data` in memory, as `mcn.load_graph` would have made it.
 
-        return to_data(self)
+        Raises:
+            ValueError: its rows were altered, or it does not fit into memory.
+        """
+        import torch
+        from scipy import sparse
 
-    def _check_pointers(self, name: str, last: int) -> None:
-        pointers = self._mapped[name]
-        sound = int(pointers[0]) == 0 and int(pointers[-1]) == last
-        for start in range(0, len(pointers) - 1, _ROWS):
-            piece = pointers[start : start + _ROWS + 1]
-            sound = sound and bool((piece[1:] >= piece[:-1]).all())
-        if not sound:
+        from mcn.data.sparse import feature_tensor
+
+        self.check()
+        try:
+            data = node_data(self)
+            ends = np.empty((2, 2 * self.num_edges), np.int64)
+            ends[0] = np.repeat(np.arange(self.num_nodes), np.diff(self.indptr))
+            ends[1] = self.indices
+            data.edge_index = torch.from_numpy(ends)
+            data.node_ids = np.array(self.ids)
+            if len(set(data.node_ids.tolist())) < self.num_nodes:
+                raise ValueError(
+                    f"{self.path}: two nodes have one id; the file of ids was altered: pack again"
+                )
+            if self.x is not None:
+                data.x = torch.from_numpy(np.array(self.x))
+            elif self.x_values is not None:
+                parts = (np.array(self.x_values), np.array(self.x_indices), np.array(self.x_indptr))
+                shape = (self.num_nodes, self.num_features)
+                data.x = feature_tensor(sparse.csr_array(parts, shape=shape))
+            return data
+        except MemoryError as error:
+            raise ValueError(f"{self.path}: {NO_MEMORY}; use mini-batches (batch_size)") from error
+
+    def _check_pointers(self, name: str, pointers: NDArray[np.int64], last: int) -> None:
+        if pointers[0] != 0 or pointers[-1] != last or (pointers[1:] < pointers[:-1]).any():
             raise ValueError(
                 f"{self.path}/{name}.npy: row pointers must ascend from 0 to {last}; the file was altered: "
                 "pack again"
@@ -267,6 +290,75 @@ class GraphStore:
     def __repr__(self) -> str:
         features = f", {self.num_features:,} features" if self.num_features else ""
         return f"GraphStore({self.num_nodes:,} nodes, {self.num_edges:,} edges{features})"
+
+
+def node_data(store: GraphStore) -> Data:
+    """Return labels, split, ids and names of a store as a `Data` without edges and features."""
+    import torch
+    from torch_geometric.data import Data
+
+    from mcn.data.treatment import Treatment
+
+    data, about = Data(num_nodes=store.num_nodes), store.about
+    with reading(store.path, "its manifest was altered: pack again"):
+        data.node_ids = store.ids
+        for name in ("y", "train_mask", "val_mask", "test_mask"):
+            values = getattr(store, name)
+            if values is not None:
+                setattr(data, name, torch.from_numpy(np.array(values)))
+        if store.classes:
+            data.classes = list(store.classes)
+        data.report = [str(line) for line in about.get("report", [])]
+        if about.get("scaling") in ("rows", "unit", "raw"):
+            data.scaling = about["scaling"]
+        if about.get("treatment") is not None:
+            data.treatment = Treatment.from_dict(about["treatment"])
+        if about.get("feature_names") is not None:
+            data.feature_names = [str(name) for name in about["feature_names"]]
+    return data
+
+
+def as_data(graph: Any) -> Any:
+    """Return a store as a `Data` in memory, and anything else as it is."""
+    return graph.to_data() if isinstance(graph, GraphStore) else graph
+
+
+def read_graph(
+    path: str | os.PathLike[str],
+    nodes: Any = None,
+    on_disk: Callable[[GraphStore], bool] | None = None,
+    **options: Any,
+) -> Any:
+    """Read a packed graph, or whatever else `mcn.load_graph` reads: a `Data`.
+
+    Args:
+        path: a folder that `mcn pack` made, or a file of edges.
+        nodes: a table of the nodes; a packed graph has its own.
+        on_disk: asked whether a packed graph is to stay on disk; the `GraphStore` is then returned.
+        options: of `mcn.load_graph`; those on columns, split and features were decided when packing.
+
+    Raises:
+        ValueError: an option that a packed graph does not take, or a treatment other than its own.
+    """
+    from mcn.data.graph import load_graph
+    from mcn.data.treatment import Treatment
+
+    if not is_store(Path(path).expanduser()):
+        return load_graph(path, nodes=nodes, **options)
+    treatment = options.pop("treatment", None)
+    given = [name for name, value in {"nodes": nodes, **options}.items() if value not in _NOT_GIVEN]
+    if given:
+        raise ValueError(
+            f"{path}: {', '.join(given)} cannot be given for a packed graph; it was decided when packing"
+        )
+    store = GraphStore.open(path)
+    packed_with = store.about.get("treatment")
+    if treatment is not None and (packed_with is None or treatment != Treatment.from_dict(packed_with)):
+        raise ValueError(
+            f"{path}: its features were treated in another way than those trained on (scaled by its own "
+            "training nodes, say); give the files it was packed from"
+        )
+    return store if on_disk is not None and on_disk(store) else store.to_data()
 
 
 @kernel

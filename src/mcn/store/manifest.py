@@ -1,50 +1,64 @@
-"""The manifest of a graph on disk: what there is, written last, so that a folder with one is complete."""
+"""The format of a graph on disk: plain `.npy` arrays, and a manifest that is written last.
+
+A folder with a manifest is complete. The manifest says of every array what its file must hold; nothing is
+ever unpickled, and a file that is not the one written is refused in one line.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
 
 from mcn._files import atomic_write
-from mcn.data.border import MAX_NODES, reading
-from mcn.store.arrays import Entry
+from mcn.data.limits import MAX_NODES, reading, shown
 
 FILE = "manifest.json"
-FORMAT = "mcn-graph-store"
-VERSION = 1
-ARRAYS = (
-    "indptr", "indices", "x", "x_indptr", "x_indices", "x_values", "y",
-    "train_mask", "val_mask", "test_mask", "ids", "ids_text", "ids_ptr",
-)  # fmt: skip
+FORMAT, VERSION = "mcn-graph-store", 1
 _LARGEST = 2**28  # bytes of a manifest; a hundred thousand feature names take a few million
+_PIECE = 2**24  # bytes of an array that are written at a time
+_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+_SIZE = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,6})?)\s*([KMGT]?)(i?)B?", re.IGNORECASE)
+
+
+class StoredArray(NamedTuple):
+    """What the manifest says of an array: enough to notice a file that is not the one written."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    sha256: str  # of the numbers, without the header
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a store holds beside its arrays; `about` has what a `Data` carries along."""
+    """What a folder holds: the arrays of a graph, motif counts of its edges, or both.
+
+    `about` has what a `Data` carries along. `counts_of` is the SHA-256 of the `indices` that the counts
+    belong to, where the graph itself is in another folder.
+    """
 
     num_nodes: int
     num_edges: int
-    arrays: dict[str, Entry]
     num_features: int = 0
     classes: list[str] = field(default_factory=list)
     about: dict[str, Any] = field(default_factory=dict)
+    arrays: dict[str, StoredArray] = field(default_factory=dict)
+    counts: dict[str, StoredArray] = field(default_factory=dict)
+    counts_of: str = ""
 
     def write(self, folder: Path) -> None:
         """Write the manifest; it appears complete or not at all."""
-        content = {
-            "format": FORMAT,
-            "version": VERSION,
-            "num_nodes": self.num_nodes,
-            "num_edges": self.num_edges,
-            "num_features": self.num_features,
-            "classes": self.classes,
-            "about": self.about,
-            "arrays": {name: entry.plain() for name, entry in self.arrays.items()},
-        }
+        content = {"format": FORMAT, "version": VERSION, **vars(self)}
+        for name in ("arrays", "counts"):
+            content[name] = {key: stored._asdict() for key, stored in content[name].items()}
         with atomic_write(folder / FILE) as file:
             file.write(json.dumps(content, indent=1).encode())
 
@@ -55,7 +69,7 @@ def is_store(path: Path) -> bool:
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """Read and check the manifest of a store.
+    """Read and check the manifest of a store, or of a folder of counts.
 
     Raises:
         ValueError: the folder holds no store, a later version's, or one that does not fit together.
@@ -80,55 +94,149 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def _checked(content: Mapping[str, Any], path: Path) -> Manifest:
-    n, m, f = (_count(content, name, path) for name in ("num_nodes", "num_edges", "num_features"))
-    if n > MAX_NODES:
-        raise ValueError(f"{path}: {n:,} nodes; at most 2**31 are supported")
-    classes, about, listed = content.get("classes"), content.get("about"), content.get("arrays")
+    for name in ("num_nodes", "num_edges", "num_features"):
+        value, most = content.get(name), MAX_NODES if name == "num_nodes" else 2**40
+        if type(value) is not int or not 0 <= value <= most:
+            raise ValueError(f"{path}: {name} is {value!r}; expected a number, at most {most:,}")
+    classes, about = content.get("classes"), content.get("about")
     if not isinstance(classes, list) or not all(isinstance(name, str) for name in classes):
         raise ValueError(f"{path}: classes must be a list of names")
-    if not isinstance(about, dict) or not isinstance(listed, dict):
-        raise ValueError(f"{path}: about and arrays must be named values")
-    unknown = sorted(set(listed) - set(ARRAYS))
-    if unknown:
-        raise ValueError(f"{path}: an array {unknown[0]!r}; this mcn knows {', '.join(ARRAYS)}")
-    arrays = {name: Entry.from_plain(values, f"{path}, {name}") for name, values in listed.items()}
-    _check_shapes(arrays, n, m, f, path)
-    return Manifest(n, m, arrays, f, classes, about)
+    if not isinstance(about, dict):
+        raise ValueError(f"{path}: about must be named values")
+    arrays, counts = (
+        {
+            name: StoredArray(values["dtype"], tuple(values["shape"]), values["sha256"])
+            for name, values in listed.items()
+        }
+        for listed in (content["arrays"], content.get("counts", {}))
+    )
+    n, m, width = (content[name] for name in ("num_nodes", "num_edges", "num_features"))
+    manifest = Manifest(n, m, width, classes, about, arrays, counts, str(content.get("counts_of", "")))
+    _check_arrays(manifest, path)
+    return manifest
 
 
-def _count(content: Mapping[str, Any], name: str, path: Path) -> int:
-    value = content.get(name)
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**40:
-        raise ValueError(f"{path}: {name} is {value!r}; expected a number")
-    return value
-
-
-def _check_shapes(arrays: dict[str, Entry], n: int, m: int, f: int, path: Path) -> None:
+def _check_arrays(manifest: Manifest, path: Path) -> None:
     """Every array must have the shape and type that the numbers of nodes and edges ask for."""
-    stored = arrays.get("x_values")
-    text = arrays.get("ids_text")
+    n, m, arrays = manifest.num_nodes, manifest.num_edges, manifest.arrays
+    lengths = {name: arrays[name].shape[:1] if name in arrays else () for name in ("x_values", "ids_text")}
     expected: dict[str, tuple[str, tuple[int, ...]]] = {
         "indptr": ("<i8", (n + 1,)),
         "indices": ("<i4", (2 * m,)),
-        "x": ("<f4", (n, f)),
+        "x": ("<f4", (n, manifest.num_features)),
         "x_indptr": ("<i8", (n + 1,)),
-        "x_indices": ("<i4", () if stored is None else stored.shape),
-        "x_values": ("<f4", () if stored is None else stored.shape[:1]),
+        "x_indices": ("<i4", lengths["x_values"]),
+        "x_values": ("<f4", lengths["x_values"]),
         "y": ("<i8", (n,)),
         "ids": ("<i8", (n,)),
-        "ids_text": ("|u1", () if text is None else text.shape[:1]),
+        "ids_text": ("|u1", lengths["ids_text"]),
         "ids_ptr": ("<i8", (n + 1,)),
         **{f"{part}_mask": ("|b1", (n,)) for part in ("train", "val", "test")},
     }
-    for name, entry in arrays.items():
+    for name, stored in arrays.items():
+        if name not in expected:
+            raise ValueError(f"{path}: an array {shown(name)}; this mcn knows {', '.join(expected)}")
         dtype, shape = expected[name]
-        if (entry.dtype, entry.shape) != (dtype, shape):
+        if (stored.dtype, stored.shape) != (dtype, shape):
             raise ValueError(
-                f"{path}: {name} is {entry.dtype} of shape {list(entry.shape)}; expected {dtype} of shape "
+                f"{path}: {name} is {stored.dtype} of shape {list(stored.shape)}; expected {dtype} of shape "
                 f"{list(shape)}"
             )
-    together = [("indptr", "indices"), ("x_indptr", "x_indices", "x_values"), ("ids_text", "ids_ptr")]
-    for names in together:
-        there = [name for name in names if name in arrays]
-        if (there or names[0] == "indptr") and len(there) < len(names):
-            raise ValueError(f"{path}: {', '.join(names)} belong together, and some are missing")
+    for names in ({"indptr", "indices"}, {"x_indptr", "x_indices", "x_values"}, {"ids_text", "ids_ptr"}):
+        if names & arrays.keys() and not names <= arrays.keys():
+            raise ValueError(f"{path}: {', '.join(sorted(names))} belong together, and some are missing")
+    for motif, stored in manifest.counts.items():
+        named = motif.isascii() and motif.replace("-", "").isalnum()
+        if not named or stored.shape != (2 * m,) or stored.dtype not in ("<i4", "<i8"):
+            raise ValueError(f"{path}: the counts of {shown(motif)} do not fit this graph")
+
+
+def write_array(
+    folder: Path,
+    name: str,
+    values: NDArray[Any] | Iterable[NDArray[Any]],
+    dtype: Any,
+    columns: int | None = None,
+) -> StoredArray:
+    """Write an array, whole or in pieces of rows; the file appears under its name when it is complete.
+
+    Args:
+        folder: where to.
+        name: without `.npy`.
+        values: the array, which may be mapped into memory, or pieces of it one after the other.
+        dtype: of the numbers; they are written little-endian.
+        columns: of a matrix that comes in pieces; None for a vector.
+    """
+    kind, sha, rows = np.dtype(dtype).newbyteorder("<"), hashlib.sha256(), 0
+    if isinstance(values, np.ndarray):
+        columns = None if values.ndim == 1 else values.shape[1]
+        values = np.array_split(values, values.nbytes // _PIECE + 1)  # views
+    beside = () if columns is None else (columns,)
+    with atomic_write(folder / f"{name}.npy") as file:
+        header = {"descr": kind.str, "fortran_order": False}
+        npy.write_array_header_1_0(file, header | {"shape": (0, *beside)})  # with room for any number of rows
+        for rows_given in values:
+            piece = np.ascontiguousarray(rows_given, kind)
+            if piece.shape[1:] != beside:
+                raise ValueError(
+                    f"{name}.npy: rows of shape {list(piece.shape[1:])}; expected {columns} columns"
+                )
+            content = piece.reshape(-1).view(np.uint8).data
+            file.write(content)
+            sha.update(content)
+            rows += len(piece)
+        file.seek(0)
+        npy.write_array_header_1_0(file, header | {"shape": (rows, *beside)})
+    return StoredArray(kind.str, (rows, *beside), sha.hexdigest())
+
+
+def open_array(folder: Path, name: str, stored: StoredArray) -> NDArray[Any]:
+    """Map an array into memory, read-only, after a look at its header and size.
+
+    Raises:
+        ValueError: the file is not the one that the manifest describes.
+        OSError: it is not there or cannot be read.
+    """
+    path = folder / f"{name}.npy"
+    with reading(path, "the file is truncated or another one; pack again"):
+        array = npy.open_memmap(path, mode="r")
+        if (array.dtype.str, array.shape) != (stored.dtype, stored.shape) or not array.flags.c_contiguous:
+            raise ValueError(f"{path}: its header does not say what the manifest says; pack again")
+        if path.stat().st_size != array.offset + array.nbytes:
+            raise ValueError(f"{path}: longer than its header says; pack again")
+    return array
+
+
+def check_sum(folder: Path, name: str, stored: StoredArray) -> None:
+    """Read an array from end to end and compare it with its SHA-256.
+
+    Raises:
+        ValueError: it is another one.
+    """
+    flat = open_array(folder, name, stored).reshape(-1).view(np.uint8)
+    sha = hashlib.sha256()
+    for start in range(0, len(flat), _PIECE):
+        sha.update(flat[start : start + _PIECE].data)
+    if sha.hexdigest() != stored.sha256:
+        raise ValueError(
+            f"{folder / name}.npy: SHA-256 is {sha.hexdigest()}, expected {stored.sha256}: "
+            "the file is damaged or was altered; pack again"
+        )
+
+
+def as_bytes(size: Any, name: str) -> int:
+    """Return a size as people write it as a number of bytes; `name` is the option's, for the message.
+
+    Raises:
+        ValueError: it is no size.
+
+    >>> as_bytes("1.5GB", "memory"), as_bytes("2 MiB", "memory"), as_bytes(7, "memory")
+    (1500000000, 2097152, 7)
+    """
+    if isinstance(size, int) and not isinstance(size, bool) and size > 0:
+        return size
+    parts = _SIZE.fullmatch(size.strip()) if isinstance(size, str) else None
+    if parts is None or float(parts[1]) == 0:
+        raise ValueError(f"{name} must be a size such as 500MB or 1GB, got {shown(str(size))[1:-1]}")
+    unit = _UNITS[parts[2].upper()]
+    return int(float(parts[1]) * (1024 ** (len(str(unit)) // 3) if parts[3] else unit))

@@ -1,48 +1,45 @@
-"""`mcn pack`: an edge list and a node table become a graph on disk, within a bounded buffer."""
+"""`mcn pack`: an edge list and a node table become a graph on disk, within a bounded buffer.
+
+Text edge lists of any size are read block by block. Blocks of plain integers take the compiled path of
+`mcn.data.edge_text`; anything else the careful one, which knows the line of every error.
+"""
 
 from __future__ import annotations
 
+import gzip
 import json
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from torch_geometric.data import Data
 
-from mcn._files import atomic_write
+from mcn._files import write_text
 from mcn.data.arrays import as_integer
-from mcn.data.bare import existing, isolated_note
-from mcn.data.border import MAX_NODES, reading, shown
-from mcn.data.edge_files import NETWORKX, TEXT, edge_format, read_edges, read_networkx
-from mcn.data.edge_list import further_note
-from mcn.data.graph import FeatureRequest, add_nodes, table_positions
+from mcn.data.csr_graph import isolated_note
+from mcn.data.edge_files import TEXT, edge_format
+from mcn.data.edge_list import bad_number, further_note, id_array
+from mcn.data.edge_text import find_layout, parse_integers
+from mcn.data.graph import FeatureRequest, add_nodes, load_graph
+from mcn.data.limits import MAX_NODES, check_size, existing_file, max_bytes, reading, shown
 from mcn.data.node_table import NodeTable, node_table, read_table
-from mcn.data.own_split import SplitRequest
-from mcn.store.edge_blocks import Block, TextEdges
+from mcn.data.sparse import feature_csr
+from mcn.data.splits import SplitRequest
+from mcn.data.text import data_lines, is_integer, split_line
 from mcn.store.graph_store import GraphStore
-from mcn.store.manifest import FILE, Manifest, is_store
-from mcn.store.naming import Naming, collect, naming
-from mcn.store.sorting import Runs, Tally
-from mcn.store.write import (
-    SCRATCH,
-    describe,
-    new_folder,
-    write_features,
-    write_ids,
-    write_per_node,
-    write_rows,
-)
-
-if TYPE_CHECKING:
-    from torch_geometric.data import Data
+from mcn.store.manifest import FILE, StoredArray, is_store
+from mcn.store.write import SCRATCH, EdgeSorter, Tally, finish_store, new_folder, write_rows
 
 LEAST_MEMORY = 2**20
-_STATE = "state.json"
-_PRESENT = "present.npy"
-_PLACE = 64  # bytes, generously: of the marks, pointers and numbers of a node
+BLOCK_BYTES = 2**24
+"""The most of a text file that is read at a time."""
+_BOM = b"\xef\xbb\xbf"
+_NODE_BYTES = 64  # generously: of the marks, pointers and numbers of a node
 _GAPS = 4  # numbers per node up to which gaps are closed after sorting, not before
 
 
@@ -87,116 +84,97 @@ def pack_graph(
     """
     if as_integer(memory, "memory") < LEAST_MEMORY:
         raise ValueError(f"memory must be at least {LEAST_MEMORY:,} bytes, got {memory}")
-    path, target = existing(edges), Path(out).expanduser()
-    table_path = None if nodes is None else existing(nodes)
-    request = SplitRequest(split, split_by, folds, split_index, seed)
-    table = None
+    path, target = existing_file(edges), Path(out).expanduser()
+    table_path = None if nodes is None else existing_file(nodes)
+    options: dict[str, Any] = {
+        **{"id": id, "label": label, "split": split, "split_index": split_index, "split_by": split_by},
+        **{"folds": folds, "features": features, "scaling": scaling, "seed": seed},
+    }
     with reading(path, "not a readable graph", table_path or "nodes", target):
-        if table_path is not None:
-            raw = read_table(table_path, delimiter)
-            table = node_table(
-                raw, id=id, label=label, splits=request.columns, split_by=split_by, features=features
-            )
-        elif id or label or request.columns or split_by or features:
-            raise ValueError(f"{path}: columns were named, but there is no node table; give one with nodes=")
         if resume and is_store(target) and (target / SCRATCH).is_dir():
             shutil.rmtree(target / SCRATCH)  # killed when all was packed, while this was being removed
             return GraphStore(target)
-        scratch = _folder(target, _key(path, table_path, delimiter, header), resume)
-        work = _Reading(path, table, scratch, memory, (delimiter, header), progress)
-        arrays, degree = work.arrays(target)
-        arrays |= write_ids(target, work.ids, len(degree))
-        report = [describe(len(degree), int(degree.sum()) // 2, work.runs.tally), *work.notes]
-        report += isolated_note(len(degree) - int(np.count_nonzero(degree)))
-        data = _nodes(table, FeatureRequest(features, scaling, None, False), request, report, degree)
-        _finish(target, arrays, data, degree)
+        layout: dict[str, Any] = {"delimiter": delimiter, "header": header}
+        files = [file for file in (path, table_path) if file is not None]
+        if edge_format(path) in TEXT:
+            table, wanted, request = _read_nodes(path, table_path, delimiter, options)
+            scratch = _scratch_folder(target, files, layout, resume)
+            reader = _EdgeReader(path, table, scratch, memory, layout, progress)
+            arrays, degree = reader.write_rows(target)
+            data, ids = Data(num_nodes=len(degree)), reader.ids
+            report = [reader.sorter.describe(degree), *reader.notes]
+            report += isolated_note(len(degree) - int(np.count_nonzero(degree)))
+            add_nodes(data, table, wanted, request, report, degree)
+        else:
+            data = load_graph(path, table_path, **options, **layout)
+            scratch = _scratch_folder(target, files, layout, resume)
+            sorter, ids = EdgeSorter(scratch, memory), data.node_ids
+            sorter.add(data.edge_index.numpy(), data.num_nodes)
+            arrays, degree = write_rows(target, sorter, data.num_nodes, progress)
+        x = data.x.numpy() if str(data.x.layout) == "torch.strided" else feature_csr(data.x)
+        per_node = {name: data.get(name) for name in ("y", "train_mask", "val_mask", "test_mask")}
+        about = {name: data.get(name) for name in ("report", "scaling", "feature_names", "treatment")}
+        if about["treatment"] is not None:
+            about["treatment"] = about["treatment"].to_dict()
+        finish_store(target, arrays, degree, ids, x, per_node, data.get("classes") or [], about)
     shutil.rmtree(scratch)
     return GraphStore(target)
 
 
-def _nodes(
-    table: NodeTable | None,
-    wanted: FeatureRequest,
-    request: SplitRequest,
-    report: list[str],
-    degree: NDArray[np.int64],
-) -> Data:
-    from torch_geometric.data import Data
-
-    data = Data(num_nodes=len(degree))
-    add_nodes(data, table, wanted, request, report, degree)
-    return data
-
-
-def _finish(target: Path, arrays: dict[str, Any], data: Data, degree: NDArray[np.int64]) -> None:
-    """Write what belongs to the nodes, and the manifest."""
-    from mcn.data.sparse import feature_csr
-
-    x = data.x.numpy() if str(data.x.layout) == "torch.strided" else feature_csr(data.x)
-    made, width = write_features(target, x, len(degree))
-    arrays |= made
-    for name in ("y", "train_mask", "val_mask", "test_mask"):
-        if data.get(name) is not None:
-            kind = np.int64 if name == "y" else np.bool_
-            arrays[name] = write_per_node(target, name, data[name].numpy(), len(degree), kind)
-    treatment = data.get("treatment")
-    about = {
-        "report": data.report,
-        "scaling": data.scaling,
-        "treatment": None if treatment is None else treatment.to_dict(),
-        "feature_names": data.get("feature_names"),
-    }
-    classes = [str(name) for name in data.get("classes") or []]
-    Manifest(len(degree), int(degree.sum()) // 2, arrays, width, classes, about).write(target)
+def _read_nodes(
+    path: Path, table_path: Path | None, delimiter: str | None, options: dict[str, Any]
+) -> tuple[NodeTable | None, FeatureRequest, SplitRequest]:
+    """The node table, if there is one, and what is asked of features and split, as `load_graph` has it."""
+    request = SplitRequest(*(options[name] for name in ("split", "split_by", "folds", "split_index", "seed")))
+    wanted = FeatureRequest(options["features"], options["scaling"], None, False)
+    named = {name: options[name] for name in ("id", "label", "split_by", "features")}
+    if table_path is not None:
+        return node_table(read_table(table_path, delimiter), **named, splits=request.columns), wanted, request
+    if any(named.values()) or request.columns:
+        raise ValueError(f"{path}: columns were named, but there is no node table; give one with nodes=")
+    return None, wanted, request
 
 
-def _key(path: Path, table: Path | None, delimiter: str | None, header: bool | None) -> dict[str, Any]:
-    """What an interrupted reading must have in common with the one that goes on with it."""
-    files = [str(each.resolve()) for each in (path, table) if each is not None]
-    stats = [each.stat() for each in (path, table) if each is not None]
-    return {
-        "files": files,
-        "sizes": [each.st_size for each in stats],
-        "times": [each.st_mtime_ns for each in stats],
-        "text": [delimiter, header],
-    }
-
-
-def _folder(target: Path, key: dict[str, Any], resume: bool) -> Path:
-    """The scratch folder: a new one, or the one of an interrupted call."""
+def _scratch_folder(target: Path, files: list[Path], layout: dict[str, Any], resume: bool) -> Path:
+    """The scratch folder: a new one, or that of an interrupted call on the same files."""
+    key = [layout, *([str(file.resolve()), file.stat().st_size, file.stat().st_mtime_ns] for file in files)]
     scratch = target / SCRATCH
     if is_store(target) or not scratch.is_dir():
         if resume and is_store(target):
             raise FileExistsError(f"{target}: this graph is packed already ({FILE}); nothing to go on with")
         scratch = new_folder(target)
-        _save(scratch, {"key": key})
-        return scratch
-    if not resume:
+    elif not resume:
         raise FileExistsError(
             f"{target}: holds an interrupted packing; go on with --resume, or remove the folder"
         )
-    if _load(scratch).get("key") != key:
+    elif _load(scratch).get("key", key) != key:  # there is none yet if it was killed at once
         raise ValueError(
             f"{target}: the interrupted packing was of other files, or they have changed; remove the folder"
         )
+    _save(scratch, _load(scratch) | {"key": key})
     return scratch
 
 
 def _save(scratch: Path, state: dict[str, Any]) -> None:
-    with atomic_write(scratch / _STATE) as file:
-        file.write(json.dumps(state).encode())
+    write_text(scratch / "state.json", json.dumps(state))
 
 
 def _load(scratch: Path) -> dict[str, Any]:
     try:
-        state = json.loads((scratch / _STATE).read_bytes())
+        state = json.loads((scratch / "state.json").read_bytes())
     except (OSError, ValueError):
         return {}
     return state if isinstance(state, dict) else {}
 
 
-class _Reading:
-    """Reads the edges of a file into sorted runs, and knows the ids of their nodes."""
+class _EdgeReader:
+    """Sorts the edges of a file into runs, and finds out what its nodes are called.
+
+    Attributes:
+        sorter: has the edges as pairs of numbers.
+        ids: of the nodes, in the order of their numbers.
+        notes: lines for the report.
+    """
 
     def __init__(
         self,
@@ -204,150 +182,226 @@ class _Reading:
         table: NodeTable | None,
         scratch: Path,
         memory: int,
-        layout: tuple[str | None, bool | None],
+        layout: dict[str, Any],
         progress: Callable[[float], object] | None,
     ) -> None:
         self._path, self._table, self._scratch = path, table, scratch
         self._memory, self._layout, self._progress = memory, layout, progress
         self.notes: list[str] = []
-        self.ids: NDArray[Any] | None = None if table is None else table.ids
-        self._present: NDArray[np.bool_] | None = None
-        self.runs: Runs
+        self.ids: NDArray[Any] = np.empty(0, np.int64) if table is None else table.ids
+        self._present: NDArray[np.bool_] | None = None  # which of the numbers are nodes, if not all
+        self.sorter = EdgeSorter(scratch, memory)
+        self._read_text()
 
-    def arrays(self, target: Path) -> tuple[dict[str, Any], NDArray[np.int64]]:
-        """Sort the edges and write the rows; returns their entries and the degrees."""
-        n = self._read_text() if edge_format(self._path) in TEXT else self._read_whole()
-        self.runs.flush()
-        return write_rows(target, self.runs, n, lambda share: self._report(0.6 + 0.4 * share), self._present)
+    def write_rows(self, target: Path) -> tuple[dict[str, StoredArray], NDArray[np.int64]]:
+        """Write the rows of the adjacency; returns what they are and the degree of every node."""
+        count = len(self.ids if self._present is None else self._present)
+        return write_rows(
+            target, self.sorter, count, lambda share: self._tell(0.6 + 0.4 * share), self._present
+        )
 
-    def _report(self, share: float) -> None:
+    def _tell(self, share: float) -> None:
         if self._progress is not None:
             self._progress(share)
 
-    def _read_whole(self) -> int:
-        """Formats that are read into memory; `MCN_MAX_BYTES` bounds them."""
-        delimiter, header = self._layout
-        if edge_format(self._path) in NETWORKX:
-            found, _ = read_networkx(self._path)
-        else:
-            as_text = self._table is not None and self._table.ids.dtype == object
-            found = read_edges(self._path, delimiter=delimiter, header=header, as_text=as_text)
-        self.notes, ends = found.notes, found.ends
-        if self._table is None:
-            self.ids = found.ids
-        else:
-            ends = table_positions(
-                found, self._table.ids, str(self._path), self._table.raw.name, header, delimiter
-            )
-        self.runs = Runs(self._scratch, self._memory)
-        n = len(found.ids if self._table is None else self._table.ids)
-        self.runs.add(ends, n)
-        return n
-
-    def _read_text(self) -> int:
-        block = int(np.clip(self._memory // 32, 2**15, 2**24))
-        text = TextEdges(self._path, *self._layout, size=block)
+    def _read_text(self) -> None:
+        text = _TextEdges(self._path, **self._layout, size=min(BLOCK_BYTES, max(2**15, self._memory // 32)))
         if self._table is not None:
-            self._take(text, naming(self._table.ids))
-            n = len(self._table.ids)
+            self._take(text, _KnownIds(self._table.ids))
         elif not _load(self._scratch).get("named") and self._take(text, None):
-            n = self._close_gaps()
+            present = self.sorter.present()
+            self.ids = np.flatnonzero(present)
+            self._present = None if len(self.ids) == len(present) else present
         else:  # large numbers, wide gaps or names: all ids have to be known first
-            self.ids, odd, bad = collect(text.blocks())
-            if bad is not None:
-                self._refuse(text, bad)
+            self.ids, odd = _all_ids(text.blocks())
             if odd is not None:
                 self.notes.append(f"node ids are read as text (for instance {shown(odd)})")
-            self._take(text, naming(self.ids))
-            n = len(self.ids)
+            self._take(text, _KnownIds(self.ids))
         self.notes = [*further_note(text.width - 2), *self.notes]
-        return n
 
-    def _take(self, text: TextEdges, names: Naming | None) -> bool:
-        """Sort all edges into runs; False if integers were expected (`names` is None) and not found."""
-        state = _load(self._scratch)
-        start, line, present = 0, 0, np.zeros(0, np.bool_)
-        if state.get("named") == (names is not None):
-            self.runs = Runs(self._scratch, self._memory, state["runs"])
-            self.runs.tally = Tally(**state["tally"])
+    def _take(self, text: _TextEdges, known: _KnownIds | None) -> bool:
+        """Sort all edges into runs; False if integers were expected (`known` is None) and not reader."""
+        state, start, line = _load(self._scratch), 0, 0
+        if state.get("named") == (known is not None):
+            self.sorter = EdgeSorter(self._scratch, self._memory, state["runs"])
+            self.sorter.tally = Tally(**state["tally"])
             start, line, text.width = state["start"], state["line"], state["width"]
-            present = self._load_present() if names is None else present
         else:
-            self.runs = Runs(self._scratch, self._memory)
+            self.sorter = EdgeSorter(self._scratch, self._memory)
         size = max(1, self._path.stat().st_size)
         for block in text.blocks(start, line):
-            if names is None:
-                if block.ids is None or self._too_wide(block, min(1.0, block.end / size)):
-                    return False
-                ends, most = block.ids, MAX_NODES
-                present = _marked(present, ends)
+            if known is not None:
+                ends, most = known.numbers(block), len(self.ids)
+            elif block.ids is None or self._too_wide(block, min(1.0, block.end / size)):
+                return False
             else:
-                ends, most = names.positions(block), len(names.ids)
-            if not self.runs.fits(block.num_edges):
-                self.runs.flush()
-                self._checkpoint(start, line, text.width, present if names is None else None)
-            bad = self.runs.add(ends, most)
+                ends, most = block.ids, MAX_NODES
+            if not self.sorter.fits(block.num_edges):
+                self.sorter.flush()
+                state = {"key": state["key"], "named": known is not None, "runs": self.sorter.lengths}
+                state |= {"tally": asdict(self.sorter.tally), "start": start, "line": line}
+                _save(self._scratch, state | {"width": text.width})
+            bad = self.sorter.add(ends, most)
             if bad >= 0:
-                self._refuse_unknown(text, block, bad, ends)
+                self._refuse(text, block, bad, ends)
             start, line = block.end, block.next_line
-            self._report(min(0.6, 0.6 * start / size))
-        self._present = present if names is None else None
+            self._tell(min(0.6, 0.6 * start / size))
         return True
 
-    def _too_wide(self, block: Block, share: float) -> bool:
+    def _too_wide(self, block: _Block, share: float) -> bool:
         """Whether numbers are so large, or so far apart, that a place for each of them takes too much memory.
 
         `share` is how much of the file has been read: the rest is expected to hold as many edges per byte.
         """
         largest = int(block.ids.max(initial=-1))  # type: ignore[union-attr]
-        edges = (self.runs.taken + block.num_edges) / share
-        return largest >= MAX_NODES or largest > max(_GAPS * 2 * edges + 1024, self._memory // _PLACE)
+        edges = (self.sorter.taken + block.num_edges) / share
+        return largest >= MAX_NODES or largest > max(_GAPS * 2 * edges + 1024, self._memory // _NODE_BYTES)
 
-    def _checkpoint(self, start: int, line: int, width: int, present: NDArray[np.bool_] | None) -> None:
-        if present is not None:
-            with atomic_write(self._scratch / _PRESENT) as file:
-                np.save(file, present, allow_pickle=False)
-        state = {"key": _load(self._scratch)["key"], "named": present is None, "runs": self.runs.lengths}
-        tally = asdict(self.runs.tally)
-        _save(self._scratch, state | {"tally": tally, "start": start, "line": line, "width": width})
-
-    def _load_present(self) -> NDArray[np.bool_]:
-        present: NDArray[np.bool_] = np.load(self._scratch / _PRESENT, allow_pickle=False)
-        return present
-
-    def _close_gaps(self) -> int:
-        """Number the nodes in the order of their ids, if not every integer below the largest is one."""
-        present = self._present
-        assert present is not None  # they are made while integers are read
-        n = self.runs.tally.largest + 1
-        present = present[:n]
-        self.ids = np.flatnonzero(present)
-        self._present = None if len(self.ids) == n else present
-        return n
-
-    def _refuse(self, text: TextEdges, bad: str) -> None:
-        for block in text.blocks():
-            if block.ids is None and bad in block.names:
-                line = text.line_of(block, block.names.index(bad) // 2)
-                raise ValueError(
-                    f"{self._path}, line {line}: node id {shown(bad)}; expected a non-negative integer "
-                    "or a name"
-                )
-
-    def _refuse_unknown(self, text: TextEdges, block: Block, edge: int, ends: NDArray[np.int64]) -> None:
+    def _refuse(self, text: _TextEdges, block: _Block, edge: int, ends: NDArray[np.int64]) -> None:
         side = int(ends[0, edge] >= 0)
         value = block.names[2 * edge + side] if block.ids is None else block.ids[side, edge]
-        table = "" if self._table is None else self._table.raw.name
-        raise ValueError(
-            f"{self._path}, line {text.line_of(block, edge)}: node id {shown(str(value))} is not in the node "
-            f"table {table}; add it there"
+        where = f"{self._path}, line {text.line_of(block, edge)}: node id {shown(str(value))}"
+        if self._table is None:
+            raise ValueError(f"{where}; expected a non-negative integer or a name")
+        raise ValueError(f"{where} is not in the node table {self._table.raw.name}; add it there")
+
+
+class _Block(NamedTuple):
+    """Some lines of an edge list: integer ids [2, E], or names, two for each edge."""
+
+    ids: NDArray[np.int64] | None
+    names: list[str]
+    content: bytes
+    line: int  # number of its first line
+    end: int  # where the next block begins in the (unpacked) file
+    next_line: int
+
+    @property
+    def num_edges(self) -> int:
+        return len(self.names) // 2 if self.ids is None else self.ids.shape[1]
+
+
+class _TextEdges:
+    """The edges of a text file, in blocks of about `size` bytes; a damaged line is refused by its number."""
+
+    def __init__(self, path: Path, delimiter: str | None, header: bool | None, size: int) -> None:
+        self._path, self._size = path, size
+        with self._open() as file:
+            content = file.read(max(size, 2**16))
+        self._mark, skip, head = find_layout(path, content.removeprefix(_BOM), delimiter, header)
+        self._start = head[skip][0] + (len(_BOM) if content.startswith(_BOM) else 0)
+        self._first = content.count(b"\n", 0, self._start) + 1
+        self.width = self._width_line = 0
+
+    def blocks(self, start: int = 0, line: int = 0) -> Iterator[_Block]:
+        """Yield the blocks from a place on: the beginning, or the `end` and `next_line` of another block."""
+        start, line = (start, line) if start else (self._start, self._first)
+        with self._open() as file:
+            file.seek(start)
+            while content := file.read(self._size):
+                if not content.endswith(b"\n"):
+                    content += file.readline(max_bytes())
+                    check_size(self._path, len(content) - self._size, "has a line of")
+                start += len(content)
+                next_line = line + content.count(b"\n")
+                yield self._parsed(content, line, start, next_line)
+                line = next_line
+
+    def line_of(self, block: _Block, edge: int) -> int:
+        """The line that an edge of a block stands in."""
+        return next(islice(self._lines(block.content, block.line), edge, None))[0]
+
+    def _parsed(self, content: bytes, line: int, end: int, next_line: int) -> _Block:
+        plain = b'"' not in content and content.count(b"\r") == content.count(b"\r\n")
+        if plain and (self._mark is None or (len(self._mark) == 1 and self._mark.isascii())):
+            mark = ord(self._mark) if self._mark else 32
+            ids, width = parse_integers(np.frombuffer(content, np.uint8), mark)
+            if width >= 2 and self.width in (0, width):
+                if not self.width:
+                    self.width, self._width_line = width, line
+                return _Block(np.ascontiguousarray(ids.T), [], content, line, end, next_line)
+        return _Block(None, self._names(content, line), content, line, end, next_line)
+
+    def _names(self, content: bytes, line: int) -> list[str]:
+        names: list[str] = []
+        for number, text in self._lines(content, line):
+            fields = split_line(text, self._mark, self._path, number)
+            if not self.width:
+                self.width, self._width_line = len(fields), number
+            if len(fields) != self.width or self.width < 2:
+                expected = f"{self.width} as in line {self._width_line}" if self.width > 1 else "two node ids"
+                raise ValueError(
+                    f"{self._path}, line {number}: {len(fields)} fields, expected {expected}: "
+                    f"{shown(text.strip())}"
+                )
+            if not fields[0] or not fields[1]:
+                raise ValueError(f"{self._path}, line {number}: an empty node id: {shown(text.strip())}")
+            names += fields[:2]
+        return names
+
+    def _lines(self, content: bytes, line: int) -> Iterator[tuple[int, str]]:
+        try:
+            text = content.decode("utf-8")
+        except UnicodeDecodeError as error:
+            number = line + content.count(b"\n", 0, error.start)
+            raise ValueError(
+                f"{self._path}, line {number}: not UTF-8 text (byte {content[error.start]:#04x})"
+            ) from error
+        for number, one in data_lines(text.replace("\r\n", "\n").replace("\r", "\n")):
+            yield line + number - 1, one
+
+    def _open(self) -> IO[bytes]:
+        packed = self._path.suffix.lower() == ".gz"
+        return gzip.open(self._path) if packed else self._path.open("rb")  # type: ignore[return-value]
+
+
+class _KnownIds:
+    """The numbers of nodes whose ids are known: where each stands among them."""
+
+    def __init__(self, ids: NDArray[Any]) -> None:
+        self._order = np.argsort(ids, kind="stable") if ids.dtype == np.int64 else None
+        self._sorted = ids[self._order] if self._order is not None else ids
+        self._row = (
+            {} if self._order is not None else {str(name): row for row, name in enumerate(ids.tolist())}
         )
 
+    def numbers(self, block: _Block) -> NDArray[np.int64]:
+        """Numbers [2, E] of the ends of a block's edges, -1 for a node that is not known."""
+        if self._order is None:
+            names = block.names if block.ids is None else map(str, block.ids.T.reshape(-1).tolist())
+            return np.fromiter((self._row.get(name, -1) for name in names), np.int64).reshape(-1, 2).T
+        ids = block.ids
+        if ids is None:
+            given = [int(name) if is_integer(name) else -1 for name in block.names]
+            ids = np.array(given, np.int64).reshape(-1, 2).T
+        if not len(self._order):
+            return np.full(ids.shape, -1, np.int64)
+        place = np.minimum(np.searchsorted(self._sorted, ids), len(self._order) - 1)
+        return np.where(self._sorted[place] == ids, self._order[place], -1)
 
-def _marked(present: NDArray[np.bool_], ends: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """The same marks with those of further nodes; room grows by doubling."""
-    largest = int(ends.max(initial=-1))
-    if largest >= len(present):
-        present = np.concatenate([present, np.zeros(max(largest + 1, len(present)), np.bool_)])
-    present[ends.reshape(-1)] = True
-    return present
+
+def _all_ids(blocks: Iterable[_Block]) -> tuple[NDArray[Any], str | None]:
+    """All ids of an edge list in ascending order, and one that makes all of them text, if there is one.
+
+    Where all are numbers but some no integers, those that are none are left out, and so refused later on.
+    """
+    numbers: NDArray[np.int64] = np.empty(0, np.int64)
+    waiting: list[NDArray[np.int64]] = []
+    names: dict[str, None] = {}
+    for block in blocks:
+        if block.ids is None:
+            names.update(dict.fromkeys(block.names))
+            continue
+        waiting.append(np.unique(block.ids))
+        if sum(map(len, waiting)) > len(numbers) + 2**20:
+            numbers = np.unique(np.concatenate([numbers, *waiting]))
+            waiting.clear()
+    numbers = np.unique(np.concatenate([numbers, *waiting]))
+    if all(map(is_integer, names)):
+        return np.unique(np.concatenate([numbers, np.array(list(names), np.int64)])), None
+    odd = next(name for name in names if not is_integer(name))
+    every = list(dict.fromkeys([*map(str, numbers.tolist()), *names]))
+    if bad_number(every) is not None:
+        every = [name for name in every if name.isdigit()]
+    ids = id_array(every, as_text=True)
+    return ids[np.argsort(ids, kind="stable")], odd

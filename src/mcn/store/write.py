@@ -1,9 +1,15 @@
-"""Writing a store: edges sorted externally, then features, labels and ids, the manifest last."""
+"""Writing a store: edges sorted on disk in bounded memory, then ids, features and labels, the manifest last.
+
+Both directions of an edge become one number each, (u, v) as ``u·2³² + 2v`` and (v, u) as ``v·2³² + 2u + 1``:
+the last bit says which of them was given. A self-loop is one number, which tells of its node and is dropped
+by the merge. A *run* is what fits into half of the buffer, sorted. The merge takes from all runs the numbers
+below a bound that lets them fit into that half, sorts them and writes the rows, each neighbour once.
+"""
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -12,55 +18,146 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from mcn.data.arrays import as_array, as_integer
-from mcn.data.border import MAX_NODES
-from mcn.data.simple import endpoints, made_simple
+from mcn._files import atomic_write
+from mcn._jit import kernel
+from mcn.data.arrays import as_array
+from mcn.data.csr_graph import made_simple
 from mcn.data.sparse import check_csr
-from mcn.store.arrays import ArrayWriter, Entry, write_array
-from mcn.store.manifest import FILE, Manifest, is_store
-from mcn.store.sorting import Runs, Tally, row_pointers
+from mcn.store.manifest import FILE, Manifest, StoredArray, is_store, write_array
 
 Progress = Callable[[float], object]
 SCRATCH = ".packing"
 """The folder, inside the store's, for what is only needed while packing."""
+LEAST_KEYS = 2**16
+_MASK = np.uint64(2**31 - 1)
+_FLAG = np.uint64(1)
 
 
-def write_store(
-    path: Path,
-    edges: Iterable[Any],
-    num_nodes: int | None,
-    *,
-    x: Any,
-    y: Any,
-    masks: Mapping[str, Any],
-    ids: Sequence[Any] | NDArray[Any] | None,
-    classes: Sequence[str] | None,
-    memory: int,
-    progress: Progress | None,
-) -> None:
-    """Write a graph that comes in pieces; see `GraphStore.write`."""
-    n = None if num_nodes is None else as_integer(num_nodes, "num_nodes")
-    if n is not None and not 0 <= n <= MAX_NODES:
-        raise ValueError(f"num_nodes must be 0 to 2**31, got {n}")
-    scratch = new_folder(path)
-    try:
-        runs = Runs(scratch, memory)
-        _take(runs, edges, MAX_NODES if n is None else n)
-        n = runs.tally.largest + 1 if n is None else n
-        arrays, degree = write_rows(path, runs, n, progress)
-        m = int(degree.sum()) // 2
-        arrays |= write_ids(path, ids, n)
-        made, width = write_features(path, x, n)
-        arrays |= made
-        for name, values in {"y": y, **masks}.items():
-            if values is not None:
-                arrays[name] = write_per_node(path, name, values, n, np.bool_ if name != "y" else np.int64)
-        report = [describe(n, m, runs.tally)]
-        Manifest(n, m, arrays, width, list(map(str, classes or [])), {"report": report}).write(path)
-    except BaseException:
-        shutil.rmtree(path, ignore_errors=True)  # it was empty, or not there
-        raise
-    shutil.rmtree(scratch)
+@dataclass
+class Tally:
+    """What was dropped on the way to a simple graph, and the largest node number seen."""
+
+    self_loops: int = 0
+    duplicates: int = 0
+    one_way: int = 0
+    largest: int = -1
+
+
+class EdgeSorter:
+    """Sorts edges that do not fit into memory, by way of sorted runs in a folder.
+
+    Args:
+        folder: for the runs.
+        memory: bytes to sort in, buffers of the merge included.
+        lengths: of the runs that are there already.
+    """
+
+    def __init__(self, folder: Path, memory: int, lengths: Sequence[int] = ()) -> None:
+        self._folder = folder
+        self._room = max(LEAST_KEYS, memory // 16) // 2 * 2
+        self._keys = np.empty(self._room, np.uint64)
+        self._used = 0
+        self.lengths = list(lengths)
+        self.tally = Tally()
+
+    def add(self, ends: NDArray[np.int64], most: int) -> int:
+        """Take further edges [2, E]; returns the place of one with a node outside 0..most - 1, or -1."""
+        done = 0
+        while done < ends.shape[1]:
+            some = ends[:, done : done + (self._room - self._used) // 2]
+            used, loops, largest, bad = _emit(some[0], some[1], self._keys, self._used, most)
+            if bad >= 0:
+                return int(done + bad)
+            self._used = int(used)
+            self.tally.self_loops += int(loops)
+            self.tally.largest = max(self.tally.largest, int(largest))
+            done += some.shape[1]
+            if self._used >= self._room - 1:
+                self.flush()
+        return -1
+
+    def flush(self) -> None:
+        """Write what has been taken as a run."""
+        if not self._used:
+            return
+        keys = self._keys[: self._used]
+        keys.sort()
+        kept, repeats = _without_repeats(keys)
+        self.tally.duplicates += int(repeats)
+        with atomic_write(self._run(len(self.lengths))) as file:
+            file.write(keys[:kept].data)
+        self.lengths.append(int(kept))
+        self._used = 0
+
+    @property
+    def taken(self) -> int:
+        """Edges taken so far, but for repeats within a run."""
+        return (sum(self.lengths) + self._used) // 2
+
+    def present(self) -> NDArray[np.bool_]:
+        """Which of the numbers up to the largest are nodes: those that have an edge or a self-loop."""
+        self.flush()
+        present = np.zeros(self.tally.largest + 1, np.bool_)
+        for place in range(len(self.lengths)):
+            with self._run(place).open("rb") as file:
+                while read := file.readinto(self._keys.data) // 8:
+                    _mark_sources(self._keys[:read], present)
+        return present
+
+    def fits(self, count: int) -> bool:
+        """Whether so many further edges fit into the run under way."""
+        return self._used + 2 * count < self._room
+
+    def merged(self, degree: NDArray[np.int64]) -> Iterator[NDArray[np.int32]]:
+        """Yield the neighbours of all nodes, row by row; `degree` is counted on the way."""
+        self.flush()
+        neighbours = np.empty(self._room, np.int32)
+        # Mapped for bisection alone: the numbers are read into the buffer, so that memory stays bounded.
+        runs = [np.memmap(self._run(i), np.uint64, "r", shape=(n,)) for i, n in enumerate(self.lengths)]
+        starts = [0] * len(runs)
+        while starts != self.lengths:
+            bound = _bound(runs, starts, self._room)
+            used = 0
+            for place, run in enumerate(runs):
+                count = _below(run, starts[place], bound)
+                with self._run(place).open("rb") as file:
+                    file.seek(8 * starts[place])
+                    file.readinto(self._keys[used : used + count].data)
+                starts[place] += count
+                used += count
+            keys = self._keys[:used]
+            keys.sort()
+            end, duplicates, one_way = _fold(keys, neighbours, degree)
+            self.tally.duplicates += int(duplicates)
+            self.tally.one_way += int(one_way)
+            yield neighbours[:end]
+
+    def describe(self, degree: NDArray[np.int64]) -> str:
+        """One line on the graph and on what was made simple."""
+        told = (self.tally.self_loops, self.tally.duplicates, self.tally.one_way)
+        return made_simple(len(degree), int(degree.sum()) // 2, *told)
+
+    def _run(self, place: int) -> Path:
+        return self._folder / f"run-{place:05d}.keys"
+
+
+def _below(run: NDArray[np.uint64], start: int, bound: int) -> int:
+    """How many numbers of a run, from `start` on, are below the bound."""
+    return int(np.searchsorted(run[start:], np.uint64(bound)))
+
+
+def _bound(runs: Sequence[NDArray[np.uint64]], starts: list[int], room: int) -> int:
+    """The largest even number such that no more than `room` of what is left in the runs is below it."""
+    low, high = 0, 2**62
+    if sum(map(len, runs)) - sum(starts) <= room:
+        low = high
+    while low < high:
+        middle = (low + high + 1) // 2
+        if sum(_below(run, start, 2 * middle) for run, start in zip(runs, starts, strict=True)) <= room:
+            low = middle
+        else:
+            high = middle - 1
+    return 2 * low
 
 
 def new_folder(path: Path) -> Path:
@@ -78,132 +175,182 @@ def new_folder(path: Path) -> Path:
     return scratch
 
 
-def _take(runs: Runs, edges: Iterable[Any], most: int) -> None:
-    for place, piece in enumerate(edges):
-        source, target = endpoints(piece)
-        bad = runs.add(np.stack([source, target]), most)
-        if bad >= 0:
-            raise ValueError(
-                f"edges, piece {place}: column {bad} is ({source[bad]}, {target[bad]}); "
-                f"expected node numbers in 0..{most - 1}"
-            )
-
-
 def write_rows(
-    path: Path,
-    runs: Runs,
+    folder: Path,
+    sorter: EdgeSorter,
     n: int,
     progress: Progress | None = None,
     present: NDArray[np.bool_] | None = None,
-) -> tuple[dict[str, Entry], NDArray[np.int64]]:
-    """Merge the runs into `indices` and `indptr`; returns their entries and the degree of every node.
+) -> tuple[dict[str, StoredArray], NDArray[np.int64]]:
+    """Merge the runs into `indices` and `indptr`; returns what they are and the degree of every node.
 
     Args:
-        path: the store's folder.
-        runs: the edges, sorted.
+        folder: the store's.
+        sorter: the edges.
         n: node numbers are below this.
         progress: called with the finished fraction now and then.
         present: which of the numbers are nodes, if not all; the others are left out, and the order stays.
     """
     degree = np.zeros(n, np.int64)
     place = None if present is None else (np.cumsum(present) - 1).astype(np.int32)
-    total, written = max(1, sum(runs.lengths)), 0
-    writer = ArrayWriter(path, "indices", np.int32)
-    try:
-        for piece in runs.merged(degree):
-            writer.append(piece if place is None else place[piece])
+
+    def pieces() -> Iterator[NDArray[np.int32]]:
+        written = 0
+        for piece in sorter.merged(degree):
+            yield piece if place is None else place[piece]
             written += len(piece)
             if progress is not None:
-                progress(min(1.0, written / total))
-        entries = {"indices": writer.close()}
-    except BaseException:
-        writer.abandon()
-        raise
+                progress(min(1.0, written / max(1, sum(sorter.lengths))))
+
+    indices = write_array(folder, "indices", pieces(), np.int32)
     degree = degree if present is None else degree[present]
-    entries["indptr"] = _write_pieces(path, "indptr", np.int64, row_pointers(degree))
-    return entries, degree
+    return {"indices": indices, "indptr": write_array(folder, "indptr", _starts(degree), np.int64)}, degree
 
 
-def _write_pieces(
-    path: Path, name: str, dtype: Any, pieces: Iterator[NDArray[Any]], columns: int | None = None
-) -> Entry:
-    writer = ArrayWriter(path, name, dtype, columns)
-    try:
-        for piece in pieces:
-            writer.append(piece)
-        return writer.close()
-    except BaseException:
-        writer.abandon()
-        raise
+def _starts(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where each of some rows of these lengths begins, and where the last one ends."""
+    starts = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=starts[1:])
+    return starts
 
 
-def write_ids(path: Path, ids: Sequence[Any] | NDArray[Any] | None, n: int) -> dict[str, Entry]:
+def finish_store(
+    folder: Path,
+    arrays: dict[str, StoredArray],
+    degree: NDArray[np.int64],
+    ids: Sequence[Any] | NDArray[Any] | None,
+    x: Any,
+    per_node: Mapping[str, Any],
+    classes: Sequence[Any],
+    about: dict[str, Any],
+) -> None:
+    """Write what belongs to the nodes, and then the manifest: ids, features, labels and masks."""
+    n = len(degree)
+    arrays |= _write_ids(folder, ids, n)
+    features, width = _write_features(folder, x, n)
+    arrays |= features
+    for name, values in per_node.items():
+        if values is None:
+            continue
+        dtype: Any = np.int64 if name == "y" else np.bool_
+        array = as_array(values, name, "[N]")
+        if array.shape != (n,) or not (array.dtype.kind in "iu" if name == "y" else array.dtype == dtype):
+            raise ValueError(
+                f"{name} has shape {list(array.shape)}, dtype {array.dtype}; expected "
+                f"{np.dtype(dtype).name} of shape [{n}]"
+            )
+        arrays[name] = write_array(folder, name, array, dtype)
+    Manifest(n, int(degree.sum()) // 2, width, [*map(str, classes)], about, arrays).write(folder)
+
+
+def _write_ids(folder: Path, ids: Sequence[Any] | NDArray[Any] | None, n: int) -> dict[str, StoredArray]:
     """Write names of the nodes; nothing if they are their numbers."""
     if ids is None:
         return {}
     if len(ids) != n:
         raise ValueError(f"{len(ids):,} ids for {n:,} nodes; expected one for each")
     array = ids if isinstance(ids, np.ndarray) else np.array(ids, object)
-    if array.dtype != object and array.dtype.kind in "iu":
-        if np.array_equal(array, np.arange(n)):
-            return {}
-        return {"ids": write_array(path, "ids", array, np.int64)}
+    if array.dtype.kind in "iu":
+        plain = np.array_equal(array, np.arange(n))
+        return {} if plain else {"ids": write_array(folder, "ids", array, np.int64)}
     encoded = [str(name).encode("utf-8", "replace") for name in array.tolist()]
-    lengths = np.fromiter(map(len, encoded), np.int64, n)
+    starts = _starts(np.fromiter(map(len, encoded), np.int64, n))
+    text = np.frombuffer(b"".join(encoded), np.uint8)
     return {
-        "ids_ptr": _write_pieces(path, "ids_ptr", np.int64, row_pointers(lengths)),
-        "ids_text": write_array(path, "ids_text", np.frombuffer(b"".join(encoded), np.uint8), np.uint8),
+        "ids_ptr": write_array(folder, "ids_ptr", starts, np.int64),
+        "ids_text": write_array(folder, "ids_text", text, np.uint8),
     }
 
 
-def write_features(path: Path, x: Any, n: int) -> tuple[dict[str, Entry], int]:
-    """Write features: dense, in pieces of rows, or sparse; returns the entries and the number of columns."""
+def _write_features(folder: Path, x: Any, n: int) -> tuple[dict[str, StoredArray], int]:
+    """Write features: dense, in pieces of rows, or sparse; returns the arrays and the number of columns."""
     if x is None:
         return {}, 0
+    given: Any = x
     if sparse.issparse(x):
-        return _write_sparse(path, x, n)
+        csr: Any = sparse.csr_array(given)
+        csr.sum_duplicates()
+        check_csr(csr.indptr, csr.indices, (n, csr.shape[1]), "x", values=csr.data)
+        parts: dict[str, tuple[Any, Any]] = {
+            "x_indptr": (csr.indptr, np.int64),
+            "x_indices": (csr.indices, np.int32),
+            "x_values": (csr.data, np.float32),
+        }
+        return {name: write_array(folder, name, *part) for name, part in parts.items()}, int(csr.shape[1])
     pieces = (as_array(piece, "x", "[rows, F]") for piece in ([x] if hasattr(x, "shape") else x))
     first = next(pieces, np.empty((0, 0), np.float32))
     if first.ndim != 2:
         raise ValueError(f"x has shape {list(first.shape)}; expected [N, F], or pieces of such rows")
-    entry = _write_pieces(path, "x", np.float32, _rows(chain([first], pieces)), first.shape[1])
-    if entry.shape[0] != n:
-        raise ValueError(f"x has {entry.shape[0]:,} rows for {n:,} nodes; expected one for each")
-    return {"x": entry}, int(first.shape[1])
+    # A piece may be mapped, and larger than memory.
+    rows = (piece[at : at + 2**16] for piece in chain([first], pieces) for at in range(0, len(piece), 2**16))
+    stored = write_array(folder, "x", rows, np.float32, first.shape[1])
+    if stored.shape[0] != n:
+        raise ValueError(f"x has {stored.shape[0]:,} rows for {n:,} nodes; expected one for each")
+    return {"x": stored}, int(first.shape[1])
 
 
-def _rows(pieces: Iterable[NDArray[Any]]) -> Iterator[NDArray[Any]]:
-    """Cut pieces into smaller ones: a mapped array may be larger than memory."""
-    for piece in pieces:
-        for start in range(0, len(piece), 2**16):
-            yield piece[start : start + 2**16]
+@kernel
+def _emit(source: Any, target: Any, keys: Any, at: int, most: int) -> Any:
+    """Both directions of every edge from place `at` on; also loops, the largest id, a bad place or -1."""
+    loops: Any = 0
+    largest: Any = -1
+    for e in range(len(source)):
+        a, b = np.int64(source[e]), np.int64(target[e])
+        if a < 0 or b < 0 or a >= most or b >= most:
+            return at, loops, largest, e
+        largest = max(largest, a, b)
+        keys[at] = np.uint64(a << 32 | b << 1)
+        at += 1
+        if a == b:
+            loops += 1
+        else:
+            keys[at] = np.uint64(b << 32 | a << 1 | 1)
+            at += 1
+    return at, loops, largest, -1
 
 
-def _write_sparse(path: Path, x: Any, n: int) -> tuple[dict[str, Entry], int]:
-    csr: Any = sparse.csr_array(x)
-    csr.sum_duplicates()
-    check_csr(csr.indptr, csr.indices, (n, csr.shape[1]), "x", values=csr.data)
-    parts = (
-        ("x_indptr", csr.indptr, np.int64),
-        ("x_indices", csr.indices, np.int32),
-        ("x_values", csr.data, np.float32),
-    )
-    entries = {name: write_array(path, name, part, dtype) for name, part, dtype in parts}
-    return entries, int(csr.shape[1])
+@kernel
+def _mark_sources(keys: Any, present: Any) -> Any:
+    for key in keys:
+        present[key >> np.uint64(32)] = True
 
 
-def write_per_node(path: Path, name: str, values: Any, n: int, dtype: Any) -> Entry:
-    """Write a number or a truth value per node."""
-    array = as_array(values, name, "[N]")
-    whole = array.dtype.kind in "iu" if dtype == np.int64 else array.dtype == np.bool_
-    if array.shape != (n,) or not whole:
-        raise ValueError(
-            f"{name} has shape {list(array.shape)}, dtype {array.dtype}; expected "
-            f"{np.dtype(dtype).name} of shape [{n}]"
-        )
-    return write_array(path, name, array, dtype)
+@kernel
+def _without_repeats(keys: Any) -> Any:
+    """Leave each number once, in place; repeats are counted in the rows of the lower ends alone."""
+    kept, repeats = 0, 0
+    for p in range(len(keys)):
+        if kept > 0 and keys[p] == keys[kept - 1]:
+            repeats += (keys[p] >> np.uint64(32)) < (keys[p] >> _FLAG & _MASK)
+        else:
+            keys[kept] = keys[p]
+            kept += 1
+    return kept, repeats
 
 
-def describe(n: int, m: int, tally: Tally) -> str:
-    """One line on the graph and on what was made simple."""
-    return made_simple(n, m, tally.self_loops, tally.duplicates, tally.one_way)
+@kernel
+def _fold(keys: Any, neighbours: Any, degree: Any) -> Any:
+    """Each neighbour once; also repeats and edges given in one direction only, as `simple_graph` has them."""
+    end, duplicates, one_way, p = 0, 0, 0, 0
+    while p < len(keys):
+        pair = keys[p] >> _FLAG
+        forward, backward = 0, 0
+        while p < len(keys) and keys[p] >> _FLAG == pair:
+            if keys[p] & _FLAG:
+                backward += 1
+            else:
+                forward += 1
+            p += 1
+        u, v = np.int64(pair >> np.uint64(31)), np.int64(pair & _MASK)
+        if u == v:
+            continue
+        neighbours[end] = v
+        degree[u] += 1
+        end += 1
+        if u < v:
+            if forward > 0 and backward > 0:
+                duplicates += forward + backward - 2
+            else:
+                one_way += 1
+                duplicates += forward + backward - 1
+    return end, duplicates, one_way

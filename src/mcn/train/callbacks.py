@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from mcn._files import atomic_write, naming
-from mcn.data.border import read_bytes, reading
+from mcn.data.limits import read_bytes, reading
 from mcn.train.checkpoint import save_tensors
 from mcn.train.loop import Epoch, Training
 

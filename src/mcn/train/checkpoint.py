@@ -18,7 +18,7 @@ import torch
 from safetensors.torch import load, save
 
 from mcn._files import atomic_write
-from mcn.data.border import brief, read_bytes, reading, told
+from mcn.data.limits import brief, read_bytes, reading, told
 from mcn.data.treatment import Treatment
 from mcn.train.features import check_stored
 from mcn.train.problem import Memory

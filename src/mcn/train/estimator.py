@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 from torch_geometric.data import Data
 
 from mcn._names import did_you_mean, one_of
-from mcn.store import GraphStore
-from mcn.store.reading import as_data
+from mcn.store import GraphStore, as_data
 from mcn.train.loop import Epoch
 from mcn.train.metrics import METRICS
-from mcn.train.predictions import Predictions, in_classes, report_on_test, score_on_test
+from mcn.train.predictions import Predictions, in_classes, score_on_test
 from mcn.train.problem import class_names
 from mcn.train.recipe import Recipe
 from mcn.train.recipes import RECIPES, work_of
@@ -122,17 +121,6 @@ class NodeClassifier:
         known = self._labelled(data)
         return score_on_test(known, self.predict_proba(data), metric)
 
-    def classification_report(self, data: Data | GraphStore, *, output_dict: bool = False) -> Any:
-        """Return scikit-learn's report on the nodes of `data.test_mask`: precision, recall, F1 of each class.
-
-        Args:
-            data: the graph trained on, or another one.
-            output_dict: as in `sklearn.metrics.classification_report`; otherwise it is a text.
-        """
-        known = self._labelled(data)
-        names = [str(name) for name in self.classes_]
-        return report_on_test(known, self.predict(data), names, output_dict)
-
     def _labelled(self, data: Data | GraphStore) -> Data:
         """Return `data` with its labels numbered as the classes of this estimator."""
         self._check_fitted()
@@ -224,7 +212,7 @@ class AutoClassifier(NodeClassifier, recipe="auto"):
 
     >>> import mcn
     >>> data = mcn.load_dataset("karate")
-    >>> clf = mcn.AutoClassifier(candidates=("mlp", "gcn"), repeats=1, max_epochs=20, random_state=0).fit(data)
+    >>> clf = mcn.AutoClassifier(candidates=("mlp", "gcn"), repeats=1, max_epochs=20).fit(data)
     >>> clf.winner_, clf.predict(data).shape
     ('gcn', (34,))
     """

@@ -15,8 +15,7 @@ from mcn.data.sparse import feature_csr, feature_tensor
 from mcn.data.treatment import SCALINGS, like_words, moments, row_scaling
 from mcn.matrices.state import NUM_COUNTS, check_scale, count_scale, standardise_counts
 from mcn.motifs import MotifCounts, count_motifs
-from mcn.nn.feature_rows import row_size
-from mcn.nn.features import mostly_zero
+from mcn.nn.features import mostly_zero, scaled_rows, scaled_values
 from mcn.train.problem import Memory
 
 
@@ -41,14 +40,11 @@ def features(x: torch.Tensor, scaling: str) -> torch.Tensor:
     if x.layout == torch.strided:
         dense = x.to(torch.float32)
         if not mostly_zero(dense):
-            return dense if scaling == "raw" else dense / row_size(dense, scaling)
+            return scaled_rows(dense, scaling)
         # SciPy has no half precision.
         x = (dense if x.dtype in (torch.float16, torch.bfloat16) else x).detach()
     csr: Any = feature_csr(x).astype(np.float64)
-    if scaling != "raw":
-        total = np.asarray((csr**2).sum(1) ** 0.5 if scaling == "unit" else abs(csr).sum(1)).ravel()
-        scale = np.divide(1.0, total, out=np.zeros_like(total), where=total != 0)
-        csr = sp.diags_array(scale) @ csr
+    csr.data = scaled_values(csr.indptr, csr.data, scaling)
     return feature_tensor(csr)
 
 
@@ -90,7 +86,7 @@ def node_features(
 def _counted(
     data: Data, counts: MotifCounts | None, scale: Any
 ) -> tuple[NDArray[np.float32], list[list[float]]]:
-    """Return the motif counts of every node in logarithms, standardised; and the scale they are measured by."""
+    """Return the logarithms of each node's motif counts, standardised; and the scale they are measured by."""
     per_node = (count_motifs(data.edge_index, data.num_nodes) if counts is None else counts).per_node
     if scale is None:
         scale = count_scale(per_node, data.num_nodes).tolist()

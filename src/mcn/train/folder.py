@@ -14,7 +14,7 @@ import yaml
 
 from mcn._files import try_claim, write_text
 from mcn._yaml import read_yaml
-from mcn.data.border import brief, read_bytes
+from mcn.data.limits import brief, read_bytes
 from mcn.train.recipes import find_recipe
 from mcn.train.settings import Settings
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
@@ -266,8 +266,7 @@ class Trainer(Training):
 
     def _check_kept(self, weights: dict[str, torch.Tensor]) -> None:
         """Refuse weights of a checkpoint that the model could not take when they are needed."""
-        own = {name: (value.shape, value.dtype) for name, value in self.model.state_dict().items()}
-        if own != {name: (value.shape, value.dtype) for name, value in weights.items()}:
+        if shapes(self.model.state_dict()) != shapes(weights):
             raise ValueError("the weights kept so far are not those of this network")
 
     def _check_moments(self, moments: dict[int, dict[str, torch.Tensor]]) -> None:
@@ -276,7 +275,7 @@ class Trainer(Training):
             mine = parameters[place] if place in range(len(parameters)) else torch.empty(0)
             like = (mine.shape, mine.dtype)
             wanted = {"step": (torch.Size(), torch.float32), "exp_avg": like, "exp_avg_sq": like}
-            if wanted != {name: (slot.shape, slot.dtype) for name, slot in slots.items()}:
+            if wanted != shapes(slots):
                 raise ValueError(f"the moments of parameter {place} are not those of this network")
 
 
@@ -305,3 +304,8 @@ def one_torch_thread() -> Iterator[None]:
 def below(prefix: str, tensors: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     """The tensors whose names begin with `prefix`, by the rest of their names."""
     return {name[len(prefix) :]: value for name, value in tensors.items() if name.startswith(prefix)}
+
+
+def shapes(tensors: Mapping[str, torch.Tensor]) -> dict[str, tuple[torch.Size, torch.dtype]]:
+    """Return shape and type of every tensor, by name."""
+    return {name: (value.shape, value.dtype) for name, value in tensors.items()}

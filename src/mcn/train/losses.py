@@ -9,8 +9,8 @@ import numpy as np
 import torch
 
 from mcn.nn import Choices
-from mcn.nn.on_device import Entries
-from mcn.train.loop import below
+from mcn.nn.plain import Entries
+from mcn.train.loop import below, shapes
 
 
 def classification_loss(
@@ -118,8 +118,7 @@ class MeanWeights:
             ValueError: these are of another network.
         """
         found = below("mean.", tensors)
-        own = {name: (value.shape, value.dtype) for name, value in self._mean.items()}
-        if own != {name: (value.shape, value.dtype) for name, value in found.items()}:
+        if shapes(self._mean) != shapes(found):
             raise ValueError("the mean weights are not those of this network")
         self._mean = _copy(found)
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
 from typing import Any
 
 import torch
 
-from mcn.matrices.size import default_memory_limit, human_bytes
+from mcn import _memory
+from mcn._memory import human_bytes
 from mcn.motifs import MotifCounts
 from mcn.store import GraphStore
 from mcn.train.settings import BATCH_SIZE, Settings
@@ -20,11 +19,7 @@ def free_bytes(device: str = "cpu") -> float:
     """Memory that is free on this machine, as far as it tells; else what stored matrices may take."""
     if device == "cuda":
         return float(torch.cuda.mem_get_info()[0])
-    try:
-        available = re.search(r"MemAvailable:\s+(\d+) kB", Path("/proc/meminfo").read_text())
-    except OSError:
-        available = None
-    return float(available[1]) * 1024 if available else default_memory_limit()
+    return _memory.free_bytes()
 
 
 def fit_into_memory(

@@ -25,8 +25,8 @@ from mcn._files import write_text
 from mcn._ray import RETRIES, ClusterError, connect, import_ray
 from mcn.motifs import MotifCounts
 from mcn.store import GraphStore
-from mcn.train.processes import backend, is_lost
 from mcn.train.problem import prepare
+from mcn.train.processes import backend, is_lost
 from mcn.train.run import Run, load_run, train
 from mcn.train.settings import Settings
 

@@ -18,7 +18,7 @@ from torch_geometric.data import Data
 
 from mcn._csv import plain_cell, safe_cell
 from mcn._files import atomic_write
-from mcn.data.border import read_bytes, reading
+from mcn.data.limits import read_bytes, reading
 from mcn.matrices import Rows
 from mcn.train.metrics import all_scores, score
 from mcn.train.problem import class_names
@@ -133,29 +133,6 @@ def score_on_test(data: Data, probabilities: NDArray[Any], metric: str) -> float
     if value is None:
         raise ValueError(f"{metric} is not defined on the test nodes: all of them have one class")
     return value
-
-
-def report_on_test(data: Data, labels: NDArray[np.int64], names: list[str], as_dict: bool) -> Any:
-    """Return scikit-learn's `classification_report` of the test nodes: precision, recall, F1 of each class.
-
-    Raises:
-        ValueError: there are no test nodes.
-    """
-    from sklearn.metrics import classification_report
-
-    nodes, truth = _test_labels(data)
-    if not len(nodes):
-        raise ValueError("data.test_mask is empty: there is nothing to report")
-    unknown = (truth < 0) | (truth >= len(names))
-    titles = [*names, "another class"] if unknown.any() else names
-    return classification_report(
-        np.where(unknown, len(names), truth),
-        labels[nodes],
-        labels=np.arange(len(titles)),
-        target_names=titles,
-        output_dict=as_dict,
-        zero_division=0.0,
-    )
 
 
 def _on_test(data: Data, probabilities: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:

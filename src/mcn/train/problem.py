@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 from torch_geometric.data import Data
 
 from mcn.data import check_data
+from mcn.data.checks import weight_matrix
 from mcn.data.sparse import feature_csr
-from mcn.data.weights import weight_matrix
 from mcn.motifs import MotifCounts
-from mcn.store import GraphStore
-from mcn.store.to_data import node_data
+from mcn.store import GraphStore, node_data
 from mcn.train.recipes import work_of
 from mcn.train.settings import Settings
 
@@ -129,8 +128,8 @@ class Problem:
         own: str = self.inputs.fingerprint(self.known)
         return own
 
-    def memory(self, data: Data | GraphStore) -> Memory:
-        """Return what a network trained on this remembers of its graph."""
+    def memory(self, data: Data | GraphStore | None) -> Memory:
+        """Return what a network trained on this remembers of its graph, and `data` of its columns."""
         if isinstance(data, GraphStore):
             data = node_data(data)
         feature_names = getattr(data, "feature_names", None)
@@ -232,7 +231,7 @@ def _labels_of(store: GraphStore) -> Data:
     return data
 
 
-def class_names(data: Data | GraphStore) -> list[str] | None:
+def class_names(data: Data | GraphStore | None) -> list[str] | None:
     """Return the names of the classes in the order of their numbers, where the data has names."""
     names = getattr(data, "classes", None)
     return None if names is None or not len(names) else [str(name) for name in names]

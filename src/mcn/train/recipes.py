@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mcn._names import did_you_mean, one_of
-from mcn.data.border import told
+from mcn.data.limits import told
 from mcn.train import mcn, select, views
 from mcn.train.recipe import Recipe, Work
 from mcn.train.settings import Setting, Settings, declared

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from torch_geometric.data import Data
 
+from mcn.data.checks import given_weights
 from mcn.data.sparse import feature_csr
-from mcn.data.weights import given_weights
 from mcn.train.features import features
 from mcn.train.metrics import score, shown
 from mcn.train.problem import Known, class_names, known_labels
@@ -186,7 +186,11 @@ def _row(x: Any, i: int) -> tuple[bytes, bytes]:
 
 
 def result_remarks(
-    data: Data, predicted: NDArray[np.int64], summary: dict[str, Any], simple: SimpleScores, max_epochs: int | None
+    data: Data,
+    predicted: NDArray[np.int64],
+    summary: dict[str, Any],
+    simple: SimpleScores,
+    max_epochs: int | None,
 ) -> list[str]:
     """Say what is off with a result.
 

@@ -17,11 +17,9 @@ from torch_geometric.data import Data
 
 from mcn import __version__
 from mcn._files import write_text
-from mcn.data.border import reading
+from mcn.data.limits import reading
 from mcn.data.treatment import Treatment
-from mcn.motifs import MotifCounts
-from mcn.store import GraphStore
-from mcn.store.to_data import node_data
+from mcn.store import GraphStore, node_data
 from mcn.train.callbacks import Checkpoints, Fraction, JSONLines
 from mcn.train.checkpoint import load_tensors, load_weights, save_tensors, stored_network
 from mcn.train.folder import (
@@ -78,15 +76,27 @@ class Run:
     result: FitResult | None = None
     notes: dict[str, Any] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
-    _prepared: tuple[Data | GraphStore, Inputs] | None = field(default=None, repr=False)
+    _prepared: tuple[Data | GraphStore | None, Inputs] | None = field(default=None, repr=False)
 
-    def inputs(self, data: Data | GraphStore) -> Inputs:
-        """Return what the network takes from a graph.
+    def path(self, name: str) -> Path:
+        """Return the path of a file of the run.
+
+        Raises:
+            ValueError: the run was not written.
+        """
+        if self.folder is None:
+            raise ValueError("this run was trained without a folder; give `train` one to keep its files")
+        return self.folder / name
+
+    def inputs(self, data: Data | GraphStore | None) -> Inputs:
+        """Return what the network takes from a graph; for None, from the one it has just been trained on.
 
         Raises:
             ValueError: the graph's features are not those the network was trained on.
         """
         if self._prepared is None or self._prepared[0] is not data:
+            if data is None:
+                raise ValueError("give a graph: this run does not hold the one it was trained on")
             self._prepared = (data, work_of(self.config).inputs(data, self.config, memory=self.memory))
         return self._prepared[1]
 
@@ -96,8 +106,8 @@ class Run:
         stored = self.memory.state.get("treatment")
         return None if stored is None else Treatment.from_dict(stored)
 
-    def predict(self, data: Data | GraphStore) -> Predictions:
-        """Predict the nodes of a graph with the same features as the one trained on."""
+    def predict(self, data: Data | GraphStore | None) -> Predictions:
+        """Predict the nodes of a graph with the features of the one trained on; for None see `inputs`."""
         return work_of(self.config).predict(self.model, self.inputs(data))
 
     def explain(self, data: Data) -> Explained:
@@ -112,7 +122,7 @@ class Run:
 
 
 def train(
-    data: Data | GraphStore,
+    data: Data | GraphStore | None,
     config: Settings,
     out: str | os.PathLike[str] | None = None,
     *,
@@ -129,7 +139,8 @@ def train(
     first one writes.
 
     Args:
-        data: the graph; one on disk is trained on in mini-batches.
+        data: the graph; one on disk is trained on in mini-batches. With a `problem` and without `out` it may
+            be None: then nothing here could read a test label.
         config: the settings of a recipe.
         out: folder of the run, made if it is not there; one with a run in it is refused unless `resume`.
         source: where the data came from (plain values), to find it again.
@@ -141,11 +152,15 @@ def train(
     Raises:
         ValueError: the graph cannot be trained on, the folder holds another run, or a file is damaged.
     """
+    if data is None and (problem is None or out is not None):
+        raise ValueError("training without a graph needs a problem, and leaves no folder")
     folder = None if out is None else Path(out)
     writes = folder is not None and team().leads
     if folder is not None and writes:
         check_free(folder, resume)
-    problem = prepare(data, config) if problem is None else problem
+    if problem is None:
+        assert data is not None
+        problem = prepare(data, config)
     told = [*callbacks, *([Fraction(progress)] if progress else [])]
     if folder is None:
         trainer = work_of(config).trainer(problem, config)
@@ -175,14 +190,14 @@ def train(
             told = [JSONLines(folder / METRICS, trainer.epoch), Checkpoints(folder / LAST), *told]
         result = fit(trainer, told)
         run = _trained(folder, data, trainer, result, settings["source"], settings["data"])
-        if writes:
+        if writes and data is not None:
             _write_results(run, folder, data, problem, settings)
     return run
 
 
 def _trained(
     folder: Path | None,
-    data: Data | GraphStore,
+    data: Data | GraphStore | None,
     trainer: Training,
     result: FitResult,
     source: dict[str, Any],
@@ -308,7 +323,9 @@ def _go_on(trainer: Training, path: Path) -> None:
         _load_into(trainer, path, *stored)
 
 
-def _load_into(trainer: Training, path: Path, tensors: dict[str, torch.Tensor], state: dict[str, Any]) -> None:
+def _load_into(
+    trainer: Training, path: Path, tensors: dict[str, torch.Tensor], state: dict[str, Any]
+) -> None:
     with reading(path, "not a checkpoint of this run"):
         if trainer.model is not None:  # the recipe auto has none before it is done
             load_weights(trainer.model, below("model.", tensors), path)

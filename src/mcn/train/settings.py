@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, Union, get_args, get_orig
 
 from mcn._names import did_you_mean, one_of
 from mcn.data.arrays import is_finite
-from mcn.data.border import told
+from mcn.data.limits import told
 from mcn.train.metrics import METRICS
 
 if TYPE_CHECKING:

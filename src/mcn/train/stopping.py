@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from math import inf
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 
 class Verdict(NamedTuple):
@@ -14,28 +15,24 @@ class Verdict(NamedTuple):
     stop: bool
 
 
-class StoppingRule(Protocol):
+@dataclass
+class StoppingRule(ABC):
     """Takes the validation scores of every epoch; says whether to keep the weights and whether to stop."""
 
-    def update(self, accuracy: float, loss: float) -> Verdict:
-        """Take the scores of one epoch."""
-        ...
-
-    def state_dict(self) -> dict[str, Any]:
-        """Plain values to go on from."""
-        ...
-
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on from saved values."""
-        ...
-
-
-@dataclass
-class _Rule:
     patience: int = 100
     best_accuracy: float = -inf
     best_loss: float = inf
     waited: int = field(default=0)
+
+    def update(self, accuracy: float, loss: float) -> Verdict:
+        """Take the scores of one epoch."""
+        keep, better = self._compare(accuracy, loss)
+        self.waited = 0 if better else self.waited + 1
+        return Verdict(keep, self.waited >= self.patience)
+
+    @abstractmethod
+    def _compare(self, accuracy: float, loss: float) -> tuple[bool, bool]:
+        """Return whether to keep the weights of this epoch, and whether it counts as progress."""
 
     def state_dict(self) -> dict[str, Any]:
         """Plain values to go on from."""
@@ -46,56 +43,48 @@ class _Rule:
         self.best_accuracy, self.best_loss = float(state["best_accuracy"]), float(state["best_loss"])
         self.waited = int(state["waited"])
 
-    def _judge(self, keep: bool, better: bool) -> Verdict:
-        self.waited = 0 if better else self.waited + 1
-        return Verdict(keep, self.waited >= self.patience)
 
-
-class GATRule(_Rule):
+class GATRule(StoppingRule):
     """GAT's reference: wait while neither score is at its best so far; keep the last epoch with both."""
 
-    def update(self, accuracy: float, loss: float) -> Verdict:
-        """Take the scores of one epoch."""
+    def _compare(self, accuracy: float, loss: float) -> tuple[bool, bool]:
         accurate, sure = accuracy >= self.best_accuracy, loss <= self.best_loss
         self.best_accuracy, self.best_loss = max(accuracy, self.best_accuracy), min(loss, self.best_loss)
-        return self._judge(accurate and sure, accurate or sure)
+        return accurate and sure, accurate or sure
 
 
-class AccuracyRule(_Rule):
+class AccuracyRule(StoppingRule):
     """Accuracy only; among equally accurate epochs the one with the least loss."""
 
-    def update(self, accuracy: float, loss: float) -> Verdict:
-        """Take the scores of one epoch."""
+    def _compare(self, accuracy: float, loss: float) -> tuple[bool, bool]:
         better = accuracy > self.best_accuracy
         keep = better or (accuracy == self.best_accuracy and loss < self.best_loss)
         if keep:
             self.best_accuracy, self.best_loss = accuracy, loss
-        return self._judge(keep, better)
+        return keep, better
 
 
-class GATAccuracyRule(_Rule):
+class GATAccuracyRule(StoppingRule):
     """GAT's reference on Citeseer: accuracy only, keep the last of equally accurate epochs, ties count."""
 
-    def update(self, accuracy: float, loss: float) -> Verdict:
-        """Take the scores of one epoch."""
+    def _compare(self, accuracy: float, loss: float) -> tuple[bool, bool]:
         keep = accuracy >= self.best_accuracy
         if keep:
             self.best_accuracy, self.best_loss = accuracy, loss
-        return self._judge(keep, keep)
+        return keep, keep
 
 
-class LossRule(_Rule):
+class LossRule(StoppingRule):
     """Loss only."""
 
-    def update(self, accuracy: float, loss: float) -> Verdict:
-        """Take the scores of one epoch."""
+    def _compare(self, accuracy: float, loss: float) -> tuple[bool, bool]:
         better = loss < self.best_loss
         if better:
             self.best_accuracy, self.best_loss = accuracy, loss
-        return self._judge(better, better)
+        return better, better
 
 
-RULES: dict[str, type[_Rule]] = {
+RULES: dict[str, type[StoppingRule]] = {
     "gat": GATRule,
     "gat-accuracy": GATAccuracyRule,
     "accuracy": AccuracyRule,
@@ -105,4 +94,4 @@ RULES: dict[str, type[_Rule]] = {
 
 def stopping_rule(name: str, patience: int) -> StoppingRule:
     """The rule of this name: one of `RULES`."""
-    return RULES[name](patience)  # type: ignore[return-value]
+    return RULES[name](patience)

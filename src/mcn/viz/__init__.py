@@ -14,8 +14,6 @@ _HOME = {
     "draw_figure2": ".figure2",
     "draw_figure3": ".figure3",
     "draw_figure4": ".figure4",
-    "draw_gain": ".gain",
-    "write_comparison": ".comparison",
 }
 
 __all__ = list(_HOME)

@@ -2,39 +2,105 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from torch_geometric.data import Data
 
 from mcn.data import simple_graph
-from mcn.train.predictions import in_classes
+from mcn.train.predictions import Option, Predictions, in_classes
 from mcn.train.run import Run
-from mcn.viz.neighbours import Neighbourhood, neighbourhood
 
 PARTS = ("none", "train", "val", "test")
 _KEPT = 30  # entries per row; a picture of more helps nobody
+_NETWORKS = {"choices": "MCN", "views": "MotifViews"}
+"""The network of a run without candidates, by the kind of its explanation."""
+
+
+@dataclass(frozen=True)
+class Predictor:
+    """The network, or the networks, that predict.
+
+    mode: "network" where only one was trained. Where candidates were: "one" if one of them predicts all
+    nodes, "blend" if all nodes have the same blend of several, "nodes" if every node has a candidate.
+    shares: the networks by name, the largest share first: of the blend, or of the nodes; 1 for a single one.
+    """
+
+    mode: str
+    shares: dict[str, float]
+
+    @property
+    def sentence(self) -> str:
+        """Say what predicts."""
+        if self.mode == "blend":
+            parts = ", ".join(f"{100 * share:.0f} % {name}" for name, share in self.shares.items())
+            return f"A blend of candidates predicts: {parts}."
+        if self.mode == "nodes":
+            parts = ", ".join(f"{name} for {100 * share:.0f} %" for name, share in self.shares.items())
+            return f"Every node has a candidate that predicts it: {parts} of the nodes."
+        return f"{next(iter(self.shares))} predicts all nodes."
+
+
+@dataclass(frozen=True)
+class Neighbourhood:
+    """Rows of Ψ(A_t^k) for all nodes, the node itself included, heaviest entries first.
+
+    indptr, indices: CSR over all nodes. weights: the entries of Ψ(A_t^k).
+    coefficients: one array per layer: what the layer would multiply each neighbour by, mean over heads.
+    total: how long each row was before only its heaviest entries were kept.
+    members: bool [M, 2], per edge (u, v) of the graph: whether v is in u's whole row, and u in v's.
+    """
+
+    motif: str
+    step: int
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.int32]
+    weights: NDArray[np.float32]
+    coefficients: list[NDArray[np.float32]]
+    total: NDArray[np.int64]
+    members: NDArray[np.bool_]
+
+    def row(self, node: int) -> slice:
+        """Where the entries of a node are."""
+        return slice(int(self.indptr[node]), int(self.indptr[node + 1]))
+
+    def keep(self, most: int) -> Neighbourhood:
+        """At most `most` entries per row."""
+        lengths = np.diff(self.indptr)
+        within = np.arange(len(self.indices)) - np.repeat(self.indptr[:-1], lengths) < most
+        return replace(
+            self,
+            indptr=np.concatenate([[0], np.cumsum(np.minimum(lengths, most))]).astype(np.int64),
+            indices=self.indices[within],
+            weights=self.weights[within],
+            coefficients=[values[within] for values in self.coefficients],
+        )
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """A run and its graph, node by node (N nodes, L layers, T motifs, K steps, C classes).
+    """A run and its graph, node by node (N nodes, L choices per node, T motifs, K steps, C classes).
 
+    kind: "choices" for an `mcn.MCN`, whose nodes choose a motif and a step in each of L layers. "candidates"
+    where an option is a network of its own: L is 1 if every node has a candidate, else 0. "views" for a
+    network that averages over motif views: L is 0, an option is a view (the rows that mix the features).
+    predictor: what predicts.
     ids: what the data calls the nodes, or None for their numbers. classes: names.
     edges: int64 [M, 2], u < v. truth: class numbers, -1 where unknown. split: numbers into `PARTS`.
     probabilities: [N, C]. motif, step: the choices, [N, L], 0-based motif and 1-based step.
     motif_probs [L, N, T], step_probs [L, N, K]: the selectors f and f' (eq:state); None in a layer without.
+    motifs: names of the motifs; of the candidates or views where these are the options.
     options: the neighbourhood of every motif and step, in the order t·K + (k-1), with the coefficients that
     the first and the last layer would give it.
     alternatives: [T·K, N, C], the prediction for a node if it alone chose this motif and step in the last
-    layer and everything else stayed as it is.
-    kind: "choices" for a network whose nodes choose. "candidates" where an option is a network of its own,
-    with one neighbourhood for all nodes, and its alternative what that network predicts. "views" for one that
-    averages over motif views: L is 0, an option is a view (the rows that mix the features), its alternative
-    the prediction by that view alone.
+    layer and everything else stayed as it is; of a candidate or view, its own prediction.
     """
 
+    kind: str
+    predictor: Predictor
     ids: list[str] | None
     classes: list[str]
     motifs: tuple[str, ...]
@@ -50,12 +116,16 @@ class Explanation:
     step_probs: list[NDArray[np.float32] | None]
     options: list[Neighbourhood]
     alternatives: NDArray[np.float32]
-    kind: str = "choices"
 
     @property
     def predicted(self) -> NDArray[np.int64]:
         """The most probable class of every node."""
         return np.asarray(self.probabilities.argmax(1), np.int64)
+
+    @property
+    def chosen(self) -> NDArray[np.int64]:
+        """The number of the option that each node chose, [N, L]."""
+        return np.asarray(self.motif * self.steps + self.step - 1)
 
     @property
     def num_nodes(self) -> int:
@@ -67,7 +137,7 @@ def explain(run: Run, data: Data, keep: int = _KEPT) -> Explanation:
     """Explain the predictions of a finished run for the nodes of a graph.
 
     Args:
-        run: read with `mcn.train.load_run`.
+        run: read with `mcn.train.load_run`, or just trained; what it prepared of `data` is used again.
         data: the run's graph, or another one with the same features.
         keep: how many neighbours of each motif and step to hold per node, the heaviest ones.
 
@@ -77,30 +147,75 @@ def explain(run: Run, data: Data, keep: int = _KEPT) -> Explanation:
     if keep < 1:
         raise ValueError(f"keep must be at least 1, got {keep}")
     edges = np.asarray(simple_graph(data.edge_index, data.num_nodes).pairs, np.int64)
-    found = run.explain(data)
+    explained = run.explain(data)
+    predictions, ids = explained.predictions, getattr(data, "node_ids", None)
+    predictor = _predictor(explained.kind, predictions, run.summary)
     options, alternatives = [], []
-    for each in found.options:
-        options.append(neighbourhood(each.motif, each.step, each.rows, each.coefficients, edges, keep))
-        alternatives.append(each.alternative)
-    own, labelled, ids = found.predictions, in_classes(data, run.classes), getattr(data, "node_ids", None)
+    for option in explained.options:  # one at a time: together they may be large
+        options.append(_neighbourhood(option, edges).keep(keep))
+        alternatives.append(option.alternative)
+    names, motif, step = predictions.motifs, predictions.motif, predictions.step
+    if explained.kind == "candidates":
+        names = tuple(option.motif for option in options)
+        choices = 1 if predictor.mode == "nodes" else 0
+        assert predictions.candidate is not None
+        motif = np.repeat(predictions.candidate[:, None], choices, axis=1)
+        step = np.ones_like(motif)
+    choices = motif.shape[1]
     return Explanation(
-        ids=None if ids is None else [str(each) for each in ids],
+        kind=explained.kind,
+        predictor=predictor,
+        ids=None if ids is None else [str(node) for node in ids],
         classes=list(run.classes),
-        motifs=own.motifs,
-        steps=found.steps,
-        self_attention=found.self_attention,
+        motifs=names,
+        steps=explained.steps,
+        self_attention=explained.self_attention,
         edges=edges,
-        truth=np.full(data.num_nodes, -1) if data.y is None else labelled.y.numpy().astype(np.int64),
+        truth=_truth(data, run.classes),
         split=_split(data),
-        probabilities=own.probabilities,
-        motif=own.motif,
-        step=own.step,
-        motif_probs=found.motif_probs,
-        step_probs=found.step_probs,
+        probabilities=predictions.probabilities,
+        motif=motif,
+        step=step,
+        motif_probs=explained.motif_probs[:choices],
+        step_probs=explained.step_probs[:choices],
         options=options,
         alternatives=np.stack(alternatives),
-        kind=found.kind,
     )
+
+
+def _predictor(kind: str, predictions: Predictions, summary: Mapping[str, Any]) -> Predictor:
+    """Say which network predicts, from a run's summary and, where nodes choose it, from their choices."""
+    if "candidates" not in summary:
+        return Predictor("network", {_NETWORKS[kind]: 1.0})
+    choosing = summary["choosing"]
+    shares = choosing["blend"] if choosing["mode"] == "blend" else predictions.candidate_shares()
+    return Predictor(choosing["mode"], dict(sorted(shares.items(), key=lambda part: -part[1])))
+
+
+def _neighbourhood(option: Option, edges: NDArray[np.int64]) -> Neighbourhood:
+    """The rows of an option with each one's entries in order: the node itself, then by the last layer."""
+    rows = option.rows
+    lengths = np.diff(rows.indptr)
+    target = np.repeat(np.arange(len(lengths)), lengths)
+    order = np.lexsort((rows.indices, -option.coefficients[-1], rows.indices != target, target))
+    keys = target * len(lengths) + rows.indices  # one per entry, ascending; those of the edges are looked up
+    wanted = edges * len(lengths) + edges[:, ::-1]
+    return Neighbourhood(
+        option.motif,
+        option.step,
+        rows.indptr,
+        rows.indices[order],
+        rows.values[order],
+        [values[order] for values in option.coefficients],
+        lengths,
+        keys[np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)] == wanted,
+    )
+
+
+def _truth(data: Data, classes: list[str]) -> NDArray[np.int64]:
+    if data.y is None:
+        return np.full(data.num_nodes, -1)
+    return np.asarray(in_classes(data, classes).y.numpy(), np.int64)
 
 
 def _split(data: Data) -> NDArray[np.int64]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from torch_geometric.data import Data
 
 from mcn.motifs import MotifCounts
-from mcn.viz._drawing import COLOURS, check_path, check_size, draw_weights, new_figure, places, save_figure
+from mcn.viz.drawing import COLOURS, check_path, check_size, draw_weights, new_figure, places, save_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -9,29 +9,18 @@ import numpy as np
 import scipy.sparse as sp
 from torch_geometric.data import Data
 
+from mcn.data import simple_graph
 from mcn.motifs import count_motifs
 from mcn.motifs.catalogue import orbit_weights
 from mcn.train.problem import class_names
 from mcn.train.run import Run, load_run
-from mcn.viz._drawing import (
-    COLOURS,
-    INK,
-    MARKERS,
-    check_path,
-    check_size,
-    draw_edges,
-    draw_weights,
-    new_figure,
-    places,
-    save_figure,
-)
+from mcn.viz import drawing
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
-# Square points for each of MARKERS, so that all look equally large.
+# Square points for each of drawing.MARKERS, so that all look equally large.
 _AREAS = (15, 12, 17, 11, 17, 17, 17, 24)
 
 
@@ -68,46 +57,42 @@ def draw_figure4(
     Raises:
         ValueError: no finished run, a graph that does not fit it, no node of that class, no such layer.
     """
-    path = check_path(path)
+    path = drawing.check_path(path)
     if weights is not None:
         orbit_weights(weights)  # an unknown name is refused before the network runs
     members = class_component(data, label)
-    check_size(len(members))
+    drawing.check_size(len(members))
     run = run if isinstance(run, Run) else load_run(run)
-    own = run.predict(data)
-    chosen = own.motif
+    predictions = run.predict(data)
+    chosen = predictions.motif
     if chosen.shape[1] == 0:
         raise ValueError(
             f"{run.folder}: the nodes of this run choose no motifs; draw one of the recipe mcn or paper"
         )
     if not 1 <= layer <= chosen.shape[1]:
         raise ValueError(f"layer = {layer}: the network of this run has layers 1 to {chosen.shape[1]}")
-    counts = count_motifs(data.edge_index, data.num_nodes)
-    graph = _within(counts.adjacency("edge"), members)
+    graph = component_graph(data, members)
     pairs = np.stack(sp.triu(graph).nonzero(), axis=1).astype(np.int64)
-    place = places(graph, seed)
-    figure, axes = new_figure(4.4 if weights is None else 7.2, 3.3, 1 if weights is None else 2)
-    _choices(axes[0], place, pairs, chosen[members, layer - 1], own.motifs)
+    place = drawing.places(graph, seed)
+    figure, axes = drawing.new_figure(4.4 if weights is None else 7.2, 3.3, 1 if weights is None else 2)
+    drawing.draw_edges(axes[0], place, pairs, np.zeros(len(pairs)))
+    for t, motif in enumerate(predictions.motifs):
+        mine = chosen[members, layer - 1] == t
+        (colour, marker), area = drawing.look(t), _AREAS[t % len(_AREAS)]
+        share = f"{motif}: {int(mine.sum())} ({mine.mean():.0%})"
+        drawing.draw_nodes(axes[0], place[mine], area, colour, marker=marker, linewidths=0.3, label=share)
     names = class_names(data)
     title = f"motif chosen in layer {layer}, class {label if names is None else names[label]}"
     axes[0].set_title(title if weights is None else f"(a) {title}", fontsize=9)
     if weights is not None:
-        matrix = _within(counts.adjacency(weights), members)
-        draw_weights(axes[1], place, pairs, matrix, largest=70, colour=INK)
+        matrix = count_motifs(data.edge_index, data.num_nodes).adjacency(weights)[members][:, members]
+        drawing.draw_weights(axes[1], place, pairs, matrix, largest=70, colour=drawing.INK)
         axes[1].set_title(f"(b) weights of the {weights} adjacency", fontsize=9)
     # Outside the panels, so that both keep the same size.
     handles, texts = axes[0].get_legend_handles_labels()
-    figure.legend(
-        handles,
-        texts,
-        loc="outside lower center",
-        ncols=3,
-        frameon=False,
-        fontsize=8,
-        handletextpad=0.1,
-        columnspacing=1.2,
-    )
-    save_figure(figure, path)
+    spacing: dict[str, Any] = {"handletextpad": 0.1, "columnspacing": 1.2}
+    figure.legend(handles, texts, loc="outside lower center", ncols=3, frameon=False, fontsize=8, **spacing)
+    drawing.save_figure(figure, path)
     return figure
 
 
@@ -120,40 +105,12 @@ def class_component(data: Data, label: int) -> NDArray[np.int64]:
     if not len(inside):
         known = np.unique(data.y.numpy()[data.y.numpy() >= 0]).tolist()
         raise ValueError(f"label = {label}: no node has this class; the classes are {known}")
-    edges = data.edge_index.numpy()
-    matrix = sp.coo_array((np.ones(edges.shape[1]), tuple(edges)), shape=(data.num_nodes, data.num_nodes))
-    _, part = sp.csgraph.connected_components(_within(matrix.tocsr(), inside), directed=False)
+    _, part = sp.csgraph.connected_components(component_graph(data, inside), directed=False)
     return np.asarray(inside[part == np.bincount(part).argmax()], np.int64)
 
 
 def component_graph(data: Data, members: NDArray[np.int64]) -> sp.csr_array[Any]:
     """The edges among some nodes, in their order: CSR of ones."""
-    return _within(count_motifs(data.edge_index, data.num_nodes).adjacency("edge"), members)
-
-
-def _within(matrix: sp.csr_array[Any], nodes: NDArray[np.int64]) -> sp.csr_array[Any]:
-    """The rows and columns of `nodes`, in their order."""
-    return matrix[nodes][:, nodes]
-
-
-def _choices(
-    ax: Axes,
-    place: NDArray[np.float64],
-    pairs: NDArray[np.int64],
-    chosen: NDArray[np.int64],
-    motifs: tuple[str, ...],
-) -> None:
-    draw_edges(ax, place, pairs, np.zeros(len(pairs)))
-    for t, motif in enumerate(motifs):
-        mine = chosen == t
-        ax.scatter(
-            place[mine, 0],
-            place[mine, 1],
-            s=_AREAS[t % len(_AREAS)],
-            c=COLOURS[t % len(COLOURS)],
-            marker=MARKERS[t % len(MARKERS)],
-            edgecolors="white",
-            linewidths=0.3,
-            zorder=3,
-            label=f"{motif}: {int(mine.sum())} ({mine.mean():.0%})",
-        )
+    edges = simple_graph(data.edge_index, data.num_nodes).edge_index
+    ones, shape = np.ones(edges.shape[1], np.int64), (data.num_nodes, data.num_nodes)
+    return sp.csr_array((ones, tuple(edges)), shape=shape)[members][:, members]

@@ -1,6 +1,12 @@
-"""Where the nodes of a graph are drawn: forces within each component, components packed in rings."""
+"""Where the nodes of a graph are drawn: forces within each component, components packed in rings.
+
+The forces are ForceAtlas2's (Jacomy et al. 2014): nodes repel each other, found through a quadtree (Barnes
+and Hut), and edges attract. The compiled functions at the end of the file compute them.
+"""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -8,12 +14,14 @@ from numpy.typing import NDArray
 from scipy.ndimage import maximum_filter1d
 from scipy.sparse import csgraph
 
-from mcn.viz._forces import relax
+from mcn._jit import kernel
+from mcn._sort import sort_part
 
 Places = NDArray[np.float64]
 _PIVOTS = 40
 _DIRECTIONS = 720
 _GRAVITY = 1.0
+_BITS = 16  # depth of the quadtree: cells of 1/65536 of the picture
 
 
 def layout(edges: NDArray[np.int64], num_nodes: int, seed: int = 0) -> Places:
@@ -33,24 +41,20 @@ def layout(edges: NDArray[np.int64], num_nodes: int, seed: int = 0) -> Places:
     ones = np.ones(len(edges))
     graph = sp.csr_array((ones, (edges[:, 0], edges[:, 1])), shape=(num_nodes, num_nodes))
     count, label = csgraph.connected_components(graph, directed=False)
-    order = np.argsort(label, kind="stable")
-    bounds = np.searchsorted(label[order], np.arange(count + 1))
+    sizes, edge_counts = np.bincount(label), np.bincount(label[edges[:, 0]], minlength=count)
+    order = np.argsort(label, kind="stable")  # component after component
     position = np.empty(num_nodes, np.int64)
-    position[order] = np.arange(num_nodes) - bounds[label[order]]
-    by_label = np.argsort(label[edges[:, 0]], kind="stable")
-    edge_bounds = np.searchsorted(label[edges[by_label, 0]], np.arange(count + 1))
+    position[order] = np.arange(num_nodes) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    by_component = position[edges[np.argsort(label[edges[:, 0]], kind="stable")]]
     generator = np.random.default_rng(seed)
-    parts, known = [], dict[bytes, Places]()
-    for c in range(count):
-        own = position[edges[by_label[edge_bounds[c] : edge_bounds[c + 1]]]]
-        size = int(bounds[c + 1] - bounds[c])
-        key = own.tobytes() if size < 8 else b""  # thousands of equal pairs and triangles need one layout
-        if key and key in known:
-            parts.append(known[key])
-            continue
-        parts.append(_component(own, size, generator))
-        if key:
-            known[key] = parts[-1]
+    parts, laid_out = [], dict[bytes, Places]()
+    for c, inside in enumerate(np.split(by_component, np.cumsum(edge_counts)[:-1])):
+        size = int(sizes[c])
+        # Thousands of equal pairs and triangles need one layout.
+        key = inside.tobytes() if size < 8 else f"component {c}".encode()
+        if key not in laid_out:
+            laid_out[key] = _component(inside, size, generator)
+        parts.append(laid_out[key])
     places = np.empty((num_nodes, 2))
     places[order] = np.concatenate(_pack(parts))
     places -= (places.min(0) + places.max(0)) / 2
@@ -63,11 +67,13 @@ def _component(edges: NDArray[np.int64], size: int, generator: np.random.Generat
         return np.zeros((1, 2))
     if size == 2:
         return np.array([[-0.5, 0.0], [0.5, 0.0]])
-    places = _pivot_mds(edges, size) * 3.0 * np.sqrt(size)
+    graph = sp.csr_array((np.ones(len(edges)), tuple(edges.T)), shape=(size, size))
+    graph = sp.csr_array(graph + graph.T)
+    places = _pivot_mds(graph) * 3.0 * np.sqrt(size)
     places += generator.normal(scale=0.5, size=(size, 2))
     mass = 1.0 + np.sqrt(np.bincount(edges.ravel(), minlength=size))
     rounds = 800 if size < 5000 else int(np.clip(400 * 20_000 / size, 60, 400))
-    relax(places, edges, _pulls(edges, size), mass, rounds, _GRAVITY)
+    relax(places, edges, _pulls(graph, edges), mass, rounds, _GRAVITY)
     places -= np.median(places, axis=0)
     return np.asarray(_reined(places) * (0.6 * np.sqrt(size)), np.float64)
 
@@ -81,29 +87,26 @@ def _reined(places: Places) -> Places:
     return np.asarray(places / np.hypot(*places.T).clip(1e-9)[:, None] * target[:, None], np.float64)
 
 
-def _pulls(edges: NDArray[np.int64], size: int) -> NDArray[np.float64]:
+def _pulls(graph: sp.csr_array[Any], edges: NDArray[np.int64]) -> NDArray[np.float64]:
     """How hard each edge pulls: ends that share neighbours are held close, so that tight groups show.
 
     What counts is the share of common neighbours beside the best of the two nodes' other edges: the only
     edge of a node pulls in full, an open one between two nodes in cliques hardly.
     """
     u, v = edges.T
-    graph = sp.csr_array((np.ones(len(edges)), (u, v)), shape=(size, size))
-    graph = sp.csr_array(graph + graph.T)
     degree = np.diff(graph.indptr)
     least = np.minimum(degree[u], degree[v])
     shared = np.asarray(sp.csr_array((graph @ graph) * graph)[u, v]).ravel()
     closed = 0.08 + shared / np.maximum(least - 1, 1)
-    best = np.zeros(size)
+    best = np.zeros(len(degree))
     np.maximum.at(best, u, closed)
     np.maximum.at(best, v, closed)
     return np.asarray(closed / np.minimum(best[u], best[v]) / np.sqrt(least), np.float64)
 
 
-def _pivot_mds(edges: NDArray[np.int64], size: int) -> Places:
+def _pivot_mds(graph: sp.csr_array[Any]) -> Places:
     """The two main axes of the squared distances to pivots that lie far from each other."""
-    graph = sp.csr_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=(size, size))
-    graph = sp.csr_array(graph + graph.T)
+    size = graph.shape[0]
     nearest, pivot, columns = np.full(size, np.inf), 0, []
     for _ in range(min(_PIVOTS, size)):
         (distance,) = csgraph.dijkstra(graph, directed=False, indices=np.array([pivot]), unweighted=True)
@@ -113,11 +116,11 @@ def _pivot_mds(edges: NDArray[np.int64], size: int) -> Places:
     square = np.stack(columns, 1) ** 2
     square -= square.mean(0) + square.mean(1, keepdims=True) - square.mean()
     _, values, axes = np.linalg.svd(square.T @ square)
-    found = square @ axes[:2].T / np.sqrt(np.maximum(values[:2], 1e-12))
-    found = np.pad(found, ((0, 0), (0, 2 - found.shape[1])))
+    places = square @ axes[:2].T / np.sqrt(np.maximum(values[:2], 1e-12))
+    places = np.pad(places, ((0, 0), (0, 2 - places.shape[1])))
     # The sign of an axis is the library's choice; fix it so that machines agree.
-    found *= np.where(found[np.abs(found).argmax(0), np.arange(2)] < 0, -1.0, 1.0)
-    return np.asarray(found, np.float64)
+    places *= np.where(places[np.abs(places).argmax(0), np.arange(2)] < 0, -1.0, 1.0)
+    return np.asarray(places, np.float64)
 
 
 def _pack(parts: list[Places]) -> list[Places]:
@@ -147,3 +150,167 @@ def _outline(part: Places) -> NDArray[np.float64]:
     direction = np.arctan2(part[:, 1], part[:, 0]) / (2 * np.pi) * _DIRECTIONS
     np.maximum.at(outline, direction.astype(np.int64) % _DIRECTIONS, np.hypot(*part.T) + 1.5)
     return np.asarray(maximum_filter1d(outline, _DIRECTIONS // 24, mode="wrap"), np.float64)
+
+
+@kernel
+def _spread_bits(v: int) -> int:
+    """Every bit of a 16-bit number moved to twice its place."""
+    v = (v | (v << 8)) & 0x00FF00FF
+    v = (v | (v << 4)) & 0x0F0F0F0F
+    v = (v | (v << 2)) & 0x33333333
+    return (v | (v << 1)) & 0x55555555
+
+
+@kernel
+def _sorted_codes(place: Any, low_x: float, low_y: float, width: float) -> Any:
+    """Cell numbers along a Z curve, ascending, and the points in that order."""
+    n = place.shape[0]
+    keys = np.empty(n, np.int64)  # the cell and the point: points of one cell in their own order
+    scale = ((1 << _BITS) - 1) / width
+    for i in range(n):
+        cx = int((place[i, 0] - low_x) * scale)
+        cy = int((place[i, 1] - low_y) * scale)
+        keys[i] = ((_spread_bits(cx) | (_spread_bits(cy) << 1)) << 31) | i
+    sort_part(keys, np.int64(0), n)
+    order = np.empty(n, np.int64)
+    for p in range(n):
+        order[p] = keys[p] & 0x7FFFFFFF
+        keys[p] >>= 31
+    return keys, order
+
+
+@kernel
+def _build_tree(codes: Any, order: Any, place: Any, mass: Any, width: float) -> Any:
+    """The cells in depth-first order: centre x, y, mass, side; first and end point; the cell after it."""
+    n = codes.shape[0]
+    cells = np.empty((2 * n + 64 * _BITS, 4))
+    spans = np.empty((2 * n + 64 * _BITS, 3), np.int64)
+    levels = np.empty(2 * n + 64 * _BITS, np.int64)
+    stack = np.empty((4 * _BITS + 8, 3), np.int64)
+    stack[0, 0], stack[0, 1], stack[0, 2] = 0, n, 0
+    top, count = 1, 0
+    while top > 0:
+        top -= 1
+        first, end, level = stack[top, 0], stack[top, 1], stack[top, 2]
+        # A chain of cells with one child each is one cell.
+        while level < _BITS and end - first > 1:
+            shift = 2 * (_BITS - 1 - level)
+            if codes[first] >> shift != codes[end - 1] >> shift:
+                break
+            level += 1
+        m = x = y = 0.0
+        for p in range(first, end):
+            i = order[p]
+            m += mass[i]
+            x += mass[i] * place[i, 0]
+            y += mass[i] * place[i, 1]
+        cells[count, 0], cells[count, 1], cells[count, 2] = x / m, y / m, m
+        cells[count, 3] = width / (1 << level)
+        leaf = level == _BITS or end - first <= 4
+        spans[count, 0], spans[count, 1], spans[count, 2] = first, end, 1 if leaf else 0
+        levels[count] = level
+        count += 1
+        if leaf:
+            continue
+        shift, stop = 2 * (_BITS - 1 - level), end
+        while stop > first:  # children from the last to the first, so that the first is taken next
+            child, start = codes[stop - 1] >> shift, stop - 1
+            while start > first and codes[start - 1] >> shift == child:
+                start -= 1
+            stack[top, 0], stack[top, 1], stack[top, 2] = start, stop, level + 1
+            top += 1
+            stop = start
+    after = np.empty(count, np.int64)
+    following = np.full(_BITS + 2, count, np.int64)
+    for c in range(count - 1, -1, -1):
+        after[c] = following[levels[c]]
+        for level in range(levels[c], _BITS + 2):
+            following[level] = c
+    return cells[:count], spans[:count], after
+
+
+@kernel
+def _repel(place: Any, mass: Any, order: Any, tree: Any, theta: float, force: Any) -> None:
+    """Add to each point the push of all others: m_i · m_j / distance."""
+    cells, spans, after = tree
+    near = theta * theta
+    for i in range(place.shape[0]):
+        x, y, fx, fy, c = place[i, 0], place[i, 1], 0.0, 0.0, 0
+        while c < cells.shape[0]:
+            if spans[c, 2] == 1:
+                for p in range(spans[c, 0], spans[c, 1]):
+                    j = order[p]
+                    dx, dy = x - place[j, 0], y - place[j, 1]
+                    push = mass[j] / (dx * dx + dy * dy + 1e-4)
+                    fx += push * dx
+                    fy += push * dy
+                c = after[c]
+                continue
+            dx, dy = x - cells[c, 0], y - cells[c, 1]
+            square = dx * dx + dy * dy
+            if cells[c, 3] * cells[c, 3] < near * square:
+                push = cells[c, 2] / square
+                fx += push * dx
+                fy += push * dy
+                c = after[c]
+            else:
+                c += 1
+        force[i, 0] += mass[i] * fx
+        force[i, 1] += mass[i] * fy
+
+
+@kernel
+def _attract(place: Any, edges: Any, weight: Any, force: Any) -> None:
+    """Add the pull along every edge: its weight times the distance."""
+    for e in range(edges.shape[0]):
+        i, j = edges[e, 0], edges[e, 1]
+        dx, dy = weight[e] * (place[i, 0] - place[j, 0]), weight[e] * (place[i, 1] - place[j, 1])
+        force[i, 0] -= dx
+        force[i, 1] -= dy
+        force[j, 0] += dx
+        force[j, 1] += dy
+
+
+@kernel
+def relax(place: Any, edges: Any, weight: Any, mass: Any, rounds: int, gravity: float) -> None:
+    """Move the points, in place, until the forces balance; the speed adapts (Jacomy et al. 2014)."""
+    n = place.shape[0]
+    force, before = np.zeros((n, 2)), np.zeros((n, 2))
+    speed, efficiency = 1.0, 1.0
+    for _ in range(rounds):
+        low_x, low_y = high_x, high_y = place[0, 0], place[0, 1]
+        for i in range(n):
+            low_x, high_x = min(low_x, place[i, 0]), max(high_x, place[i, 0])
+            low_y, high_y = min(low_y, place[i, 1]), max(high_y, place[i, 1])
+            force[i, 0] = force[i, 1] = 0.0
+        width = max(high_x - low_x, high_y - low_y) + 1e-9
+        codes, order = _sorted_codes(place, low_x, low_y, width)
+        _repel(place, mass, order, _build_tree(codes, order, place, mass, width), 1.2, force)
+        _attract(place, edges, weight, force)
+        swinging = traction = 0.0
+        for i in range(n):
+            d = np.sqrt(place[i, 0] ** 2 + place[i, 1] ** 2) + 1e-9
+            force[i, 0] -= gravity * mass[i] * place[i, 0] / d
+            force[i, 1] -= gravity * mass[i] * place[i, 1] / d
+            swing = np.sqrt((before[i, 0] - force[i, 0]) ** 2 + (before[i, 1] - force[i, 1]) ** 2)
+            swinging += mass[i] * swing
+            traction += (
+                0.5 * mass[i] * np.sqrt((before[i, 0] + force[i, 0]) ** 2 + (before[i, 1] + force[i, 1]) ** 2)
+            )
+        estimate = 0.05 * np.sqrt(n)
+        jitter = max(np.sqrt(estimate), min(10.0, estimate * traction / (n * n)))
+        if swinging / (traction + 1e-12) > 2.0:
+            efficiency = max(0.05, efficiency * 0.5)
+            jitter = max(jitter, 1.0)
+        target = jitter * efficiency * traction / (swinging + 1e-12)
+        if swinging > jitter * traction:
+            efficiency = max(0.05, efficiency * 0.7)
+        elif speed < 1000.0:
+            efficiency *= 1.3
+        speed += min(target - speed, 0.5 * speed)
+        for i in range(n):
+            swing = np.sqrt((before[i, 0] - force[i, 0]) ** 2 + (before[i, 1] - force[i, 1]) ** 2)
+            factor = speed / (1.0 + np.sqrt(speed * mass[i] * swing))
+            place[i, 0] += force[i, 0] * factor
+            place[i, 1] += force[i, 1] * factor
+            before[i, 0], before[i, 1] = force[i, 0], force[i, 1]

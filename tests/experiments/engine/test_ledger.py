@@ -3,19 +3,15 @@ from __future__ import annotations
 import csv
 import json
 import os
-import shutil
 import sqlite3
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from mcn.experiments import Ledger
-
-STORED = Path(__file__).parent / "stored" / "ledger-0.1.0.sqlite"
 
 
 def row(key: str = "a", **changes: Any) -> dict[str, Any]:
@@ -136,85 +132,14 @@ def test_a_ledger_of_another_version(tmp_path: Path) -> None:
         Ledger(path)
 
 
-def columns(path: Path) -> list[str]:
-    with sqlite3.connect(path) as db:
-        found = [name for _, name, *_ in db.execute("PRAGMA table_info(runs)")]
-    db.close()
-    return found
-
-
-def plain_rows(path: Path) -> list[dict[str, Any]]:
-    """The rows as SQLite has them."""
-    with sqlite3.connect(path) as db:
-        db.row_factory = sqlite3.Row
-        found = [dict(one) for one in db.execute("SELECT * FROM runs ORDER BY key")]
-    db.close()
-    return found
-
-
-def test_a_ledger_of_0_1_0_is_brought_up_to_date(tmp_path: Path) -> None:
-    path = shutil.copyfile(STORED, tmp_path / "ledger.sqlite")
-    before, names = plain_rows(path), columns(path)
-    assert "metrics" not in names
-    ledger = Ledger(path)
-    assert columns(path) == [*names, "metrics"] == list(row())
-    assert plain_rows(path) == [one | {"metrics": None} for one in before]
-    assert len(ledger.rows(metrics=None)) == len(before) == 10
-    ledger.add(row())
-    assert ledger.get("a") == row()
-    content = path.read_bytes()
-    assert len(Ledger(path)) == 11
-    assert path.read_bytes() == content  # the second time there is nothing to do
-
-
-UP_TO_DATE = """
-import sys
-from mcn.experiments import Ledger
-from tests.experiments.engine.test_ledger import row
-print("ready", flush=True)
-sys.stdin.readline()
-Ledger(sys.argv[1]).add(row(sys.argv[2]))
-"""
-
-
-def test_two_processes_bring_a_ledger_up_to_date_at_once(tmp_path: Path, repository: Path) -> None:
-    path = shutil.copyfile(STORED, tmp_path / "ledger.sqlite")
-    names = columns(path)
-    both = [
-        subprocess.Popen(
-            [sys.executable, "-c", UP_TO_DATE, path, key],
-            **{"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE},
-            **{"text": True, "cwd": repository},
-        )
-        for key in "ab"
-    ]
-    for one in both:
-        assert one.stdout is not None
-        assert one.stdout.readline() == "ready\n"
-    with sqlite3.connect(path, isolation_level=None) as db:
-        db.execute("BEGIN IMMEDIATE")  # both find the old columns, and wait to write
-        for one in both:
-            assert one.stdin is not None
-            one.stdin.write("\n")
-            one.stdin.flush()
-        time.sleep(1.0)
-        db.execute("COMMIT")
-    db.close()
-    for one in both:
-        _, errors = one.communicate(timeout=60)
-        assert (one.returncode, errors) == (0, "")
-    assert columns(path) == [*names, "metrics"]
-    assert len(Ledger(path)) == 12
-    assert [Ledger(path).get(key) for key in "ab"] == [row("a"), row("b")]
-
-
 def test_a_ledger_with_a_column_missing_is_left_alone(tmp_path: Path) -> None:
-    path = shutil.copyfile(STORED, tmp_path / "ledger.sqlite")
+    path = tmp_path / "ledger.sqlite"
+    Ledger(path)
     with sqlite3.connect(path) as db:
         db.execute("ALTER TABLE runs DROP COLUMN epochs")
     db.close()
     before = path.read_bytes()
-    with pytest.raises(ValueError, match=r"a ledger of another version, its columns are key, .*, config;"):
+    with pytest.raises(ValueError, match=r"a ledger of another version, its columns are key, .*, metrics;"):
         Ledger(path)
     assert path.read_bytes() == before
 

@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 
-from mcn.experiments import Ledger, Unit, run_unit, run_units
-from mcn.experiments.engine.engines import WorkerDied
+from mcn.experiments import Ledger, Unit, WorkerDied, run_unit, run_units
 from mcn.experiments.engine.workers import LocalWorkers
 from tests.conftest import REPOSITORY
 from tests.experiments.engine.units import KARATE, quick, timeless
@@ -101,7 +100,7 @@ def test_what_is_in_the_ledger_is_not_run(tmp_path: Path, monkeypatch: pytest.Mo
         ran.append(unit)
         return run_unit(unit)
 
-    monkeypatch.setattr("mcn.experiments.engine.engines.run_unit", noted)
+    monkeypatch.setattr("mcn.experiments.engine.workers.run_unit", noted)
     rows = run_units([quick(), quick(seed=1)], ledger, jobs=1)
     assert ran == [quick(seed=1)]
     assert rows[0] == first[0]

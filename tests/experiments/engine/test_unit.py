@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 import mcn
-from mcn.baselines import METHODS, find_method, register
-from mcn.baselines.registry import check_methods
+from mcn.baselines import METHODS, register
 from mcn.experiments import Source, Unit, compare, run_unit
 from mcn.experiments.engine.source import load
 from mcn.train import MCNConfig, accuracy_on_test, train_run
@@ -54,9 +53,9 @@ def test_a_row_says_what_was_run() -> None:
     assert timeless([row]) == timeless([run_unit(unit)])
 
 
-def test_the_own_changes_come_after_the_methods() -> None:
+def test_overrides_come_after_the_methods() -> None:
     assert Unit(KARATE, "gcn", {"hidden": 32, "patience": 50}).config().hidden == 16
-    unit = Unit(KARATE, "gcn", {"patience": 50}, own={"hidden": 32})
+    unit = Unit(KARATE, "gcn", {"patience": 50}, overrides={"hidden": 32})
     assert (unit.config().hidden, unit.config().patience, unit.config().motifs) == (32, 50, ("edge",))
 
 
@@ -108,25 +107,12 @@ def test_every_thing_that_decides_the_result_is_in_the_key(tmp_path: Path) -> No
         quick(test=False),
         quick("gat"),
         quick(lr=0.02),
-        Unit(KARATE, "mcn", QUICK, own={"lr": 0.03}),
+        Unit(KARATE, "mcn", QUICK, overrides={"lr": 0.03}),
         Unit(KARATE, "lp"),
         Unit(Source("strong-ties"), "mcn", QUICK),
         Unit(write_graph(tmp_path), "mcn", QUICK),
     ]
     assert len({unit.key() for unit in units}) == len(units)
-
-
-def test_settings_that_stand_in_a_file_are_in_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    unit = Unit(Source("karate"), "chebyshev")
-    plain = unit.key()
-    file: dict[str, dict[str, object]] = {}
-    monkeypatch.setattr("mcn.baselines.task._published", lambda: {"chebyshev": file})
-    assert unit.key() == plain
-    keys = set()
-    for order in (2, 3):
-        file["karate"] = {"order": order}
-        keys.add(unit.key())
-    assert len(keys | {plain}) == 3
 
 
 def test_the_same_settings_have_one_key(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,8 +143,8 @@ def test_the_seed_draws_the_split_of_dd_alone(data_root: Path) -> None:
 
 def test_a_plugged_in_method_runs() -> None:
     @register("always-first")
-    def first(task: Any, seed: int) -> Any:
-        scores = task.x.to_dense().numpy()[:, : task.num_classes] * 0
+    def first(problem: Any, seed: int) -> Any:
+        scores = problem.inputs.x.to_dense().numpy()[:, : problem.num_classes] * 0
         scores[:, 0] = 1
         return scores
 
@@ -195,26 +181,3 @@ def test_wrong_sources() -> None:
     with pytest.raises(ValueError, match="describes the nodes of a graph file"):
         Source("karate", nodes="nodes.csv")
     assert Source(graph="x/edges.csv.gz").title == "edges.csv.gz"
-
-
-def test_the_former_name_of_the_recipe_paper_is_understood() -> None:
-    unit = quick("mcn-paper")
-    assert unit == quick("paper")
-    assert unit.key() == quick("paper").key()
-    assert (unit.method, unit.config().recipe) == ("paper", "paper")
-    assert check_methods(["mcn-paper", "paper", "mcn"]) == ["paper", "mcn"]
-
-
-def test_missing_packages_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mcn.baselines.registry.find_spec", lambda name: None)
-    check_methods(["mcn", "lp", "majority", "chebyshev"])
-    message = r"deepwalk needs scikit-learn: pip install 'mcn\[baselines\]'"
-    with pytest.raises(ValueError, match=message):
-        check_methods(["mcn", "deepwalk"])
-    with pytest.raises(ValueError, match=message):
-        find_method("deepwalk").check_installed()
-
-
-def test_installed_packages_pass() -> None:
-    pytest.importorskip("sklearn", reason="scikit-learn is not installed")
-    assert check_methods(["ica"]) == ["ica"]

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 import subprocess
 import sys
 from itertools import pairwise
@@ -100,7 +99,7 @@ def test_a_second_search_runs_nothing(
     def refuse(unit: Unit) -> None:
         raise AssertionError(f"{unit} was run again")
 
-    monkeypatch.setattr("mcn.experiments.engine.engines.run_unit", refuse)
+    monkeypatch.setattr("mcn.experiments.engine.workers.run_unit", refuse)
     assert small_search(str(found[1].path), "tpe") == found[0]
 
 
@@ -178,20 +177,6 @@ def test_another_metric_decides(metric: str, tmp_path: Path) -> None:
     assert f"the winner has the {most} mean validation {metric} and ran with" in result.protocol
     assert all("metric" not in row["settings"] for row in ledger.rows())
     assert [row["settings"] for row in result.final] == [{**SPACE.fixed, **result.best.settings}]
-
-
-def test_runs_without_metrics_are_no_trials_of_another_metric(tmp_path: Path) -> None:
-    path = tmp_path / "ledger.sqlite"
-    space = Space("one", "", {"dropout": (0.0,)}, SPACE.fixed, {})
-    options: dict[str, Any] = {"sampler": "grid", "seeds": 1, "final_seeds": 1, "jobs": 1}
-    plain = search(KARATE, space, ledger=path, **options)
-    with sqlite3.connect(path) as db:
-        db.execute("UPDATE runs SET metrics = NULL, version = '0.1.0'")
-    db.close()
-    assert search(KARATE, space, ledger=path, **options).best == plain.best
-    message = "the ledger has this run from version 0.1.0, without roc-auc; use another ledger"
-    with pytest.raises(ValueError, match=message):
-        search(KARATE, space, ledger=path, metric="roc-auc", **options)
 
 
 def test_a_space_of_views() -> None:

@@ -14,14 +14,8 @@ from mcn.viz import write_explorer, write_report
 from tests.viz.conftest import Trained
 
 FLAGS = (
-    "--headless=new",
-    "--no-sandbox",
-    "--use-angle=swiftshader",
-    "--enable-unsafe-swiftshader",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
+    *("--headless=new", "--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run"),
     "--force-prefers-reduced-motion",
 )
 
@@ -83,6 +77,20 @@ class Page:
         field.send_keys(text, Keys.ENTER)
         self.settle()
 
+    def centre(self, text: str) -> None:
+        """Bring a node into the middle, and let go of it."""
+        self.find(text)
+        self.press("\ue00c")
+        self.press("\ue00c")
+
+    def table(self, selector: str, number: int = 0) -> list[list[str]]:
+        """The cells of one of the tables that a selector finds, its head first."""
+        script = (
+            "return [...document.querySelectorAll(arguments[0])[arguments[1]].rows]"
+            ".map((row) => [...row.cells].map((cell) => cell.textContent))"
+        )
+        return self.driver.execute_script(script, selector, number)
+
     @property
     def complaints(self) -> list[str]:
         """What the console was told."""
@@ -116,16 +124,14 @@ def launch(*flags: str) -> Any:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Page]:
-    made = launch()
-    yield Page(made)
-    made.quit()
+    with launch() as driver:
+        yield Page(driver)
 
 
 @pytest.fixture(scope="session")
 def browser_without_webgl() -> Iterator[Page]:
-    made = launch("--disable-3d-apis")
-    yield Page(made)
-    made.quit()
+    with launch("--disable-3d-apis") as driver:
+        yield Page(driver)
 
 
 @pytest.fixture(scope="session")

@@ -11,26 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mcn.data import load_dataset
-from mcn.train import load_run, train_run
-from mcn.train.auto.config import AutoConfig
 from mcn.train.metrics import METRICS
-from mcn.train.probes.rounds import DEALS
 from mcn.viz import Explanation, explain, write_explorer, write_report
-from mcn.viz.statistics import calibrations
-from tests.train.test_stored import STORED
-from tests.viz.conftest import HOSTILE, Trained
+from mcn.viz.figure3 import option_name
+from mcn.viz.page_data import calibrations
+from tests.viz.conftest import CANDIDATES, HOSTILE, Trained, candidate_run
 from tests.viz.explorer.conftest import Page
 
-DOWN, UP, LEFT, RIGHT, ENTER, ESCAPE, TAB = (
-    "\ue015",
-    "\ue013",
-    "\ue012",
-    "\ue014",
-    "\ue007",
-    "\ue00c",
-    "\ue004",
-)
+DOWN, UP, LEFT, RIGHT, ENTER, ESCAPE, TAB = "\ue015\ue013\ue012\ue014\ue007\ue00c\ue004"
 BLUE, ORANGE, GREEN = "#0072B2", "#E69F00", "#009E73"
 
 
@@ -69,13 +57,15 @@ def test_it_opens_without_a_complaint_or_a_request(page: Page, explorer: Path) -
     assert asked == [explorer.as_uri()]
     assert page.driver.execute_script("return performance.getEntriesByType('resource').length") == 0
     assert page.text("h1") == "karate: explorer"
-    assert "34 nodes, 78 edges" in page.text("#headline")
+    words = page.text("#headline").split(" · ")
+    assert words[:2] == ["34 nodes, 78 edges", "MCN on the motifs edge, triangle, up to 2 steps"]
+    assert words[2].startswith("test accuracy ")
 
 
 def test_the_network_is_out_of_reach(page: Page) -> None:
     """Even a script within the page could not ask for anything."""
     script = (
-        "const done = arguments[0]; fetch('https://example.org').then(() => done(1), () => done('refused'))"
+        "fetch('https://example.org').then(() => arguments[0]('answered'), () => arguments[0]('refused'))"
     )
     assert page.driver.execute_async_script(script) == "refused"
     assert any("Content Security Policy" in line for line in page.complaints)
@@ -88,9 +78,7 @@ def test_the_graph_is_drawn(page: Page) -> None:
 
 
 def test_a_click_on_a_node(page: Page, found: Explanation) -> None:
-    page.find("33")  # brings the node into the middle
-    page.press(ESCAPE)
-    page.press(ESCAPE)
+    page.centre("33")
     assert "Click a node" in page.text("#node")
     page.click_middle()
     assert page.text("#node h2") == "33"
@@ -111,22 +99,14 @@ def test_the_panel_says_what_the_explanation_says(page: Page, found: Explanation
     assert "16 neighbours" in cards[0]
     for number, (card, option) in enumerate(zip(cards[1:], found.options, strict=True)):
         other = found.alternatives[number, node]
-        steps = f"{option.step} step{'s' if option.step > 1 else ''}"
-        assert f"{option.motif}, {steps}" in card
+        assert option_name(found, number) in card
         assert f"{option.total[node] - 1} neighbours" in card
         assert f"→ {found.classes[other.argmax()]} {100 * other.max():.0f} %" in card
-        chosen = [
-            layer + 1
-            for layer in range(2)
-            if (found.motif[node, layer], found.step[node, layer]) == (number // 2, number % 2 + 1)
-        ]
-        assert ("● chosen" in card) == bool(chosen)
+        layers = (np.flatnonzero(found.chosen[node] == number) + 1).tolist()
+        assert ("● chosen" in card) == bool(layers)
+        assert f"● chosen, layer {', '.join(map(str, layers))}" in card or not layers
     right = found.alternatives[:, node].argmax(1) == found.truth[node]
-    named = [
-        f"{option.motif}, {option.step} step{'s' if option.step > 1 else ''}"
-        for option, one in zip(found.options, right, strict=True)
-        if one
-    ]
+    named = [option_name(found, number) for number in np.flatnonzero(right)]
     said = f"under: {'; '.join(named)}." if named else "wrong under every choice."
     assert page.text("#right-under").endswith("right under every choice." if right.all() else said)
     f = found.motif_probs[1]
@@ -141,16 +121,11 @@ def test_weights_and_attention_of_every_neighbour(page: Page, found: Explanation
     page.settle()
     option = found.options[number]
     row = option.row(node)
-    rows = page.driver.execute_script(
-        "return [...document.querySelectorAll('#node tbody tr')]"
-        ".map((row) => [...row.cells].map((cell) => cell.textContent))"
-    )
+    _, *rows = page.table("#node table")
     assert [cells[0] for cells in rows] == ["itself", *map(str, option.indices[row][1:])]
-    for cells, weight, first, last in zip(
-        rows, option.weights[row], option.coefficients[0][row], option.coefficients[1][row], strict=True
-    ):
-        assert float(cells[2]) == pytest.approx(weight)
-        assert cells[3:] == [f"{100 * first:.1f} %", f"{100 * last:.1f} %"]
+    assert [float(cells[2]) for cells in rows] == pytest.approx(option.weights[row])
+    for column, values in zip((3, 4), option.coefficients, strict=True):
+        assert [cells[column] for cells in rows] == [f"{100 * value:.1f} %" for value in values[row]]
     assert page.one(f"#node [data-option='{number}']").get_attribute("aria-pressed") == "true"
     page.all("#node tbody .link")[0].click()  # to the first neighbour
     assert page.text("#node h2") == str(option.indices[row][1])
@@ -191,9 +166,7 @@ def test_the_legend_filters(page: Page, found: Explanation) -> None:
     assert [each.get_attribute("aria-pressed") for each in (hi, officer)] == ["true", "false"]
     assert shows(page, BLUE)
     assert not shows(page, ORANGE)
-    page.find("33")
-    page.press(ESCAPE)
-    page.press(ESCAPE)
+    page.centre("33")
     page.click_middle()  # an officer is there, but filtered out
     assert "Click a node" in page.text("#node")
     officer.click()
@@ -209,15 +182,9 @@ def test_search(page: Page) -> None:
     field.send_keys("3")
     assert page.texts("#hits li") == ["3", "30", "31", "32", "33", "13", "23"]
     assert page.text("#found") == "7 found"
-    page.press(DOWN)
-    page.press(DOWN)
-    page.press(UP)
-    page.press(DOWN)
-    assert [each.get_attribute("aria-selected") for each in page.all("#hits li")][:3] == [
-        "false",
-        "true",
-        "false",
-    ]
+    page.press(DOWN, DOWN, UP, DOWN)
+    selected = [hit.get_attribute("aria-selected") for hit in page.all("#hits li")]
+    assert selected[:3] == ["false", "true", "false"]
     assert field.get_attribute("aria-activedescendant") == "hit-1"
     page.press(ENTER)
     assert page.text("#node h2") == "30"
@@ -250,9 +217,7 @@ def test_by_keyboard_alone(page: Page, found: Explanation) -> None:
     reached = set()
     for _ in range(25):
         page.press(TAB)
-        reached.add(
-            page.driver.execute_script("return document.activeElement.id || document.activeElement.tagName")
-        )
+        reached.add(page.driver.switch_to.active_element.get_attribute("id"))
     assert {"search", "graph", "tab-node", "mode", "theme"} <= reached
 
 
@@ -297,20 +262,20 @@ def test_pan_and_zoom(page: Page) -> None:
 
 
 def test_the_run(page: Page, karate: Trained, found: Explanation) -> None:
+    assert page.texts("#run .stat span")[0] == "test accuracy"
     assert page.text("#run .stat b") == f"{100 * karate.run.summary['test_accuracy']:.1f} %"
+    assert page.text("#run .predictor") == "MCN predicts all nodes."
     assert page.text("#run .note") == karate.run.summary["protocol"]
-    titles = page.texts("#run h3")
-    assert titles == [
-        "Metrics",
-        "Simpler things beside it",
-        "Accuracy while training",
-        "Loss while training",
-        "Confusion matrix",
-        "Accuracy by class",
-        "Calibration",
-        "Choices by true class",
-        "Choices by degree",
+    assert page.texts("#run .remarks li") == karate.run.summary["remarks"]
+    assert page.texts("#run h3") == [
+        *("Metrics", "Simpler things beside it", "Accuracy while training: MCN", "Loss while training: MCN"),
+        *("What each layer listens to", "Confusion matrix", "Accuracy by class", "Calibration"),
+        *("Choices by true class", "Choices by degree"),
     ]
+    for layer, bar in enumerate(page.all("#run .stack")[:2]):
+        counts = np.bincount(found.chosen[:, layer], minlength=4)
+        told = ", ".join(f"{option_name(found, o)} {100 * n / 34:.0f} %" for o, n in enumerate(counts))
+        assert bar.get_attribute("aria-label") == f"layer {layer + 1}: {told}"
     cells = page.texts("#run td.cell")
     mine = found.split == 3
     counts = [int(((found.truth == t) & (found.predicted == p) & mine).sum()) for t in (0, 1) for p in (0, 1)]
@@ -347,11 +312,8 @@ def test_hostile_names(browser: Page, hostile_page: Path) -> None:
     assert browser.driver.title == "<svg onload=alert(1)>.csv: explorer"
     for place, name in enumerate(HOSTILE):
         field = browser.one("#search")
-        browser.driver.execute_script(
-            "arguments[0].value = arguments[1]; arguments[0].dispatchEvent(new Event('input'))",
-            field,
-            name[:60],
-        )
+        typed = "arguments[0].value = arguments[1]; arguments[0].dispatchEvent(new Event('input'))"
+        browser.driver.execute_script(typed, field, name[:60])
         field.send_keys(ENTER)
         shown, whole = browser.text("#node h2"), name.strip()
         if len(whole) <= 80:
@@ -372,9 +334,7 @@ def test_without_webgl(browser_without_webgl: Page, explorer: Path) -> None:
     assert page.open(explorer) == "canvas"
     assert shows(page, BLUE)
     assert shows(page, ORANGE)
-    page.find("33")
-    page.press(ESCAPE)
-    page.press(ESCAPE)
+    page.centre("33")
     page.click_middle()
     assert page.text("#node h2") == "33"
     assert [line for line in page.complaints if "WebGL" not in line] == []
@@ -389,20 +349,11 @@ def test_the_report(browser: Page, report: Path, karate: Trained) -> None:
     assert " --set policy_lr=0.2 " in shown
     assert karate.run.summary["versions"]["torch"] in browser.text("#repeat")
     assert karate.run.summary["protocol"] in browser.text("#report")
-    assert len(browser.all("#charts .box")) == 7
+    assert len(browser.all("#charts .box")) == 8
     browser.find("33")
     assert browser.text("#node h2") == "33"
     assert browser.complaints == []
     assert [address for address in browser.requests if not address.startswith("data:")] == [report.as_uri()]
-
-
-def table(page: Page, number: int) -> list[list[str]]:
-    """The cells of one of the tables of figures, its head first."""
-    script = (
-        "return [...document.querySelectorAll('#scores table')[arguments[0]].rows]"
-        ".map((row) => [...row.cells].map((cell) => cell.textContent))"
-    )
-    return page.driver.execute_script(script, number)
 
 
 def shown(metric: str, value: float | None) -> str:
@@ -415,7 +366,7 @@ def test_the_metrics_of_a_report(browser: Page, report: Path, karate: Trained) -
     assert browser.open(report) == "webgl"
     summary = karate.run.summary
     assert browser.texts("#scores h3") == ["Metrics", "Simpler things beside it"]
-    head, *rows = table(browser, 0)
+    head, *rows = browser.table("#scores table", 0)
     assert head == ["metric", "training", "validation", "test"]
     parts = [summary["scores"][part] for part in ("train", "val", "test")]
     assert [row[0].removesuffix(" (less is better)") for row in rows] == list(METRICS)
@@ -423,22 +374,18 @@ def test_the_metrics_of_a_report(browser: Page, report: Path, karate: Trained) -
         assert row[1:] == [shown(metric, part[metric]) for part in parts]
     assert rows[-1][0] == "log-loss (less is better)"
     assert browser.texts("#scores section:first-child .picked th") == ["accuracy"]
-    head, *rows = table(browser, 1)
+    head, *rows = browser.table("#scores table", 1)
     assert head == ["", "accuracy, validation"]
     assert [row[0] for row in rows] == [
-        "this network",
-        "always the largest class",
-        "features alone (logistic regression)",
-        "the graph alone (labels spread along edges)",
+        *("MCN on the motifs edge, triangle, up to 2 steps", "always the largest class"),
+        *("features alone (logistic regression)", "the graph alone (labels spread along edges)"),
     ]
     values = [summary["scores"]["val"]["accuracy"], *summary["alone"].values()]
     assert [row[1] for row in rows] == [shown("accuracy", value) for value in values]
     assert summary["remarks"]
     assert browser.texts("#report .remarks li") == summary["remarks"]
-    order = (
-        "return [...document.querySelector('#report').children].map((each) => each.className || each.tagName)"
-    )
-    assert browser.driver.execute_script(order)[:5] == ["H2", "stats", "note", "remarks", "grid"]
+    order = [part.get_attribute("class") for part in browser.all("#report > *")]
+    assert order[1:6] == ["stats", "predictor", "note", "remarks", "grid"]
     assert browser.complaints == []
 
 
@@ -446,29 +393,15 @@ def test_the_calibration_curve(browser: Page, report: Path, found: Explanation) 
     """A dot for every bin that has nodes, and the parts of the split to switch between."""
     assert browser.open(report) == "webgl"
     expected = calibrations(found)["test"]
-    told = (
-        "return [...document.querySelectorAll('#charts .calibration title')].map((each) => each.textContent)"
-    )
     bins = zip(expected["confidence"], expected["accuracy"], expected["count"], strict=True)
-    assert browser.driver.execute_script(told) == [
+    assert browser.texts("#charts .calibration title") == [
         f"{sure:.0%} sure: {right:.0%} right ({count} nodes)".replace("%", " %")
         for sure, right, count in bins
     ]
     (box,) = [box for box in browser.all("#charts .box") if "Calibration" in box.text]
     assert f"{100 * expected['error']:.1f} points" in box.text
-    assert [button.text for button in box.find_elements("css selector", "button")] == [
-        "test",
-        "validation",
-        "training",
-    ]
-
-
-def test_the_explorer_has_metrics_and_remarks(page: Page, karate: Trained) -> None:
-    titles = page.texts("#run h3")
-    assert titles[:2] == ["Metrics", "Simpler things beside it"]
-    assert "Calibration" in titles
-    assert page.texts("#run .remarks li") == karate.run.summary["remarks"]
-    assert page.complaints == []
+    buttons = [button.text for button in box.find_elements("css selector", "button")]
+    assert buttons == ["test", "validation", "training"]
 
 
 def with_summary(run: Trained, folder: Path, **changes: Any) -> Path:
@@ -479,84 +412,110 @@ def with_summary(run: Trained, folder: Path, **changes: Any) -> Path:
     return write_report(copy, run.data)
 
 
-def test_the_report_of_a_run_of_0_1_0(browser: Page, karate: Trained, tmp_path: Path) -> None:
-    """Its summary has accuracies alone."""
-    folder = shutil.copytree(STORED / "mcn", tmp_path / "run")
-    path = write_report(folder, karate.data)
-    assert browser.open(path) == "webgl"
-    assert browser.text("#report .stat b") == f"{100 * load_run(folder).summary['test_accuracy']:.1f} %"
-    assert browser.all("#scores, .remarks") == []
-    assert len(browser.all("#charts .box")) == 7
-    assert browser.complaints == []
-
-
 def test_a_report_without_remarks_and_test_nodes(browser: Page, karate: Trained, tmp_path: Path) -> None:
+    """The metric of the run comes first, also where it is not defined."""
     scores = karate.run.summary["scores"] | {"test": None}
     scores["val"] = scores["val"] | {"roc-auc": None}
     path = with_summary(karate, tmp_path, scores=scores, remarks=[], metric="roc-auc")
     assert browser.open(path) == "webgl"
     assert browser.all(".remarks") == []
-    head, *rows = table(browser, 0)
+    assert "test" not in browser.text("#headline")
+    assert browser.texts("#report .stat b")[:2] == ["–", "–"]
+    assert browser.texts("#report .stat span")[:2] == ["test roc-auc", "validation"]
+    head, *rows = browser.table("#scores table", 0)
     assert head == ["metric", "training", "validation"]
-    assert rows[3][::2] == ["roc-auc", "–"]
+    assert rows[0][::2] == ["roc-auc", "–"]
+    assert [row[0] for row in rows[1:3]] == ["accuracy", "balanced-accuracy"]
     assert browser.texts("#scores section:first-child .picked th") == ["roc-auc"]
-    assert table(browser, 1)[0] == ["", "roc-auc, validation"]
-    assert table(browser, 1)[1] == ["this network", "–"]
+    assert browser.table("#scores table", 1)[0] == ["", "roc-auc, validation"]
+    assert browser.table("#scores table", 1)[1][1] == "–"
     assert browser.complaints == []
 
 
-def test_the_candidates_of_auto(browser: Page, tmp_path: Path) -> None:
-    config = AutoConfig(candidates=("mlp", "gcn", "triangle"), repeats=2, max_epochs=3, hidden=4)
-    data = load_dataset("karate")
-    train_run(tmp_path / "run", data, config, {"dataset": "karate", "graph": None, "nodes": None})
-    run = load_run(tmp_path / "run")
-    assert browser.open(write_report(run, data)) == "webgl"
+def candidate_rows(*shares: str) -> list[list[str]]:
+    """The table of `candidate_run`, the second column being the share in the predictions."""
+    names, scores = ("gcn", "triangle", "mlp"), ("90.0 %", "80.0 %", "70.0 %")
+    columns = zip(names, shares or [None] * 3, scores, ("", "10.0 ± 2.5", "20.0"), strict=True)
+    return [[cell for cell in (*row, "2", "1.0") if cell is not None] for row in columns]
+
+
+# By mode: in a few words, in the table of candidates, in the titles of curves, and who predicts node 20.
+PREDICTING = {
+    "graph": ("gcn", candidate_rows(), "gcn", ["gcn"]),
+    "blend": (
+        "a blend of triangle, mlp",
+        candidate_rows("", "75 %", "25 %"),
+        "triangle (75 % of the blend)",
+        ["mlp", "triangle"],
+    ),
+    "nodes": (
+        "a candidate per node: gcn, triangle",
+        candidate_rows("71 %", "29 %", ""),
+        "gcn (71 % of the nodes)",
+        ["triangle"],
+    ),
+}
+
+
+@pytest.mark.parametrize("mode", PREDICTING)
+def test_candidates(browser: Page, karate: Trained, tmp_path: Path, mode: str) -> None:
+    """What predicts is named as what it is, and no layer listens to a candidate."""
+    words, candidates, curves, predicting = PREDICTING[mode]
+    run = candidate_run(karate, tmp_path / "run", mode)
+    assert browser.open(write_report(run, karate.data)) == "webgl"
+    assert f" · {words} · test accuracy " in browser.text("#headline")
+    assert browser.text("#report .predictor") == explain(run, karate.data).predictor.sentence
+    assert browser.table("#scores table", 1)[1][0] == words
     assert browser.texts("#scores h3")[2] == "Candidates that were tried"
-    head, *rows = table(browser, 2)
-    assert head == ["candidate", "accuracy, validation", "points behind", "runs", "s per run"]
-    found = run.summary["candidates"]
-    assert len(found) == 3
-    for row, own in zip(rows, found, strict=True):
-        error = "" if own["behind_error"] is None else f" ± {100 * own['behind_error']:.1f}"
-        behind = f"{100 * own['behind']:.1f}{error}" if own is not found[0] else ""
-        assert row[:4] == [own["candidate"], shown("accuracy", own["score"]), behind, str(own["runs"])]
-    runs = run.summary["candidate_runs"]  # the curves are those of all runs, one after the other
-    given = [r for r in runs if r["round"] in (0, DEALS + 1)]  # the others are on parts dealt out anew
-    own = max((r for r in given if r["candidate"] == found[0]["candidate"]), key=lambda r: r["held_out"])
-    kept = sum(r["epochs"] for r in runs[: runs.index(own)]) + own["best_epoch"]
-    assert sum(f"kept: epoch {kept}" == text for text in browser.texts("#charts .key span")) == 2
+    head, *rows = browser.table("#scores table", 2)
+    assert rows == candidates
+    assert head[1:-4] == ([] if mode == "graph" else [f"of the {mode}"])
+    assert head[-4:] == ["accuracy, validation", "points behind", "runs", "s per run"]
+    titles = browser.texts("#charts h3")
+    assert titles[:2] == [f"{what} while training: {curves}" for what in ("Accuracy", "Loss")]
+    assert browser.texts("#charts .key span").count("kept: epoch 2") == 2
+    assert ("Candidates by degree" in titles) == (mode == "nodes")
+    assert ("candidate that predicts" in browser.texts("#mode option")) == (mode == "nodes")
+    browser.find("20")
+    said = zip(CANDIDATES, browser.texts("#node .cards > button > :last-child"), strict=True)
+    assert [name for name, text in said if text.startswith("●")] == predicting
+    assert browser.text("#right-under") == "Candidates that are right: triangle."
+    page = browser.text("header") + browser.text("main") + browser.text("#explorer")
+    assert "MCN" not in page
+    assert "listens" not in page
     assert browser.complaints == []
 
 
 def test_candidates_by_a_metric_of_which_less_is_better(
     browser: Page, karate: Trained, tmp_path: Path
 ) -> None:
-    rows = [
-        {"candidate": "gcn", "runs": 1, "score": -0.25, "behind": 0.0, "behind_error": None},
-        {"candidate": "mlp", "runs": 1, "score": -0.5, "behind": 0.25, "behind_error": None},
-    ]
-    candidates = [row | {"seconds_per_run": 1.0} for row in rows]
-    path = with_summary(karate, tmp_path, candidates=candidates, metric="log-loss")
-    assert browser.open(path) == "webgl"
-    assert table(browser, 2) == [
+    run = candidate_run(karate, tmp_path / "run", "graph", metric="log-loss")
+    for row, score in zip(run.summary["candidates"], (-0.25, -0.35, -0.45), strict=True):
+        row["score"] = score
+    assert browser.open(write_report(run, karate.data)) == "webgl"
+    assert browser.table("#scores table", 2) == [
         ["candidate", "log-loss, validation", "behind", "runs", "s per run"],
-        ["gcn", "0.250", "", "1", "1.0"],
-        ["mlp", "0.500", "0.250", "1", "1.0"],
+        ["gcn", "0.250", "", "2", "1.0"],
+        ["triangle", "0.350", "0.100 ± 0.025", "2", "1.0"],
+        ["mlp", "0.450", "0.200", "2", "1.0"],
     ]
 
 
 def test_hostile_remarks_and_candidates_stay_text(browser: Page, karate: Trained, tmp_path: Path) -> None:
-    row = {"candidate": HOSTILE[1], "runs": 1, "score": 0.5, "behind": 0.0, "behind_error": None}
-    path = with_summary(
+    choosing = {"mode": "graph", "winner": HOSTILE[1], "blend": None}
+    run = candidate_run(
         karate,
-        tmp_path,
-        **{"remarks": HOSTILE[:4], "candidates": [row | {"seconds_per_run": 1.0}], "metric": HOSTILE[0]},
+        tmp_path / "run",
+        "graph",
+        **{"remarks": HOSTILE[:4], "choosing": choosing, "metric": HOSTILE[0]},
         **{"scores": {"train": None, "val": {HOSTILE[1]: 0.5}, "test": None}},
     )
-    assert browser.open(path) == "webgl"
+    run.summary["candidates"][0]["candidate"] = HOSTILE[1]
+    assert browser.open(write_report(run, karate.data)) == "webgl"
     assert browser.texts("#report .remarks li") == HOSTILE[:4]
-    assert table(browser, 0)[1][0] == table(browser, 2)[1][0] == HOSTILE[1]
-    assert table(browser, 1)[0][1] == f"{HOSTILE[0]}, validation"
+    assert browser.table("#scores table", 0)[1][0] == browser.table("#scores table", 2)[1][0] == HOSTILE[1]
+    assert browser.table("#scores table", 1)[0][1] == f"{HOSTILE[0]}, validation"
+    assert browser.text("#report .predictor") == f"{HOSTILE[1]} predicts all nodes."
     assert browser.driver.title == "karate: report"
     assert browser.all("#report img, #report b > b, #report script") == []
     assert browser.complaints == []
@@ -565,12 +524,7 @@ def test_hostile_remarks_and_candidates_stay_text(browser: Page, karate: Trained
 def test_a_network_of_motif_views(browser: Page, views: Trained) -> None:
     assert browser.open(write_explorer(views.folder, views.data)) == "webgl"
     found = explain(views.run, views.data)
-    assert browser.texts("#mode option") == [
-        "true class",
-        "predicted class",
-        "right or wrong",
-        "part of the split",
-    ]
+    assert browser.texts("#mode option")[3:] == ["part of the split"]  # and no choices
     browser.find("33")
     cards = browser.texts("#node .cards > *")
     assert len(cards) == 3
@@ -579,4 +533,5 @@ def test_a_network_of_motif_views(browser: Page, views: Trained) -> None:
         assert f"→ {found.classes[other.argmax()]} {100 * other.max():.0f} %" in card
     assert "What it chose" not in browser.text("#node")
     assert "Weights and share: edge" in browser.text("#node")
+    assert "MotifViews on the views edge, triangle" in browser.text("#headline")
     assert browser.complaints == []

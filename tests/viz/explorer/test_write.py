@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mcn.viz import explain, write_explorer, write_report
-from mcn.viz.explorer import write
-from mcn.viz.explorer.repeat import command
+from mcn.train import RECIPES, train_run
+from mcn.viz import explain, explorer, write_explorer, write_report
+from mcn.viz.train_command import train_command
 from tests.viz.conftest import HOSTILE, Trained
 from tests.viz.explorer.reading import addresses, read_page
 
@@ -55,11 +55,22 @@ def test_the_report(karate: Trained) -> None:
     text = path.read_text(encoding="utf-8")
     assert '<body class="report">' in text
     meta, _ = read_page(path)
-    assert meta["repeat"]["command"] == command(karate.run)
+    assert meta["repeat"]["command"] == train_command(karate.run)
     assert meta["repeat"]["config"] == karate.run.config.to_dict()
     assert len(meta["repeat"]["fingerprint"]) == 64
     assert list(meta["repeat"]) == ["command", "config", "source", "fingerprint"]
     assert meta["curves"]["epoch"] == list(range(1, 9))
+
+
+def test_a_run_of_auto(karate: Trained, tmp_path: Path) -> None:
+    """What predicts is one or more of the candidates that were trained, and so are the curves."""
+    config = RECIPES["auto"].config(candidates=("mlp", "gcn"), repeats=1, max_epochs=3)
+    run = train_run(tmp_path / "run", karate.data, config, karate.run.source)
+    meta, _ = read_page(write_report(run, karate.data))
+    predicting = meta["predictor"]["shares"]
+    assert set(predicting) <= {"mlp", "gcn"}
+    assert sum(predicting.values()) == pytest.approx(1)
+    assert meta["curves"] is None or meta["curves"]["network"] in predicting
 
 
 def test_a_run_or_its_folder(karate: Trained, tmp_path: Path) -> None:
@@ -82,7 +93,7 @@ def test_another_graph(karate: Trained, tmp_path: Path) -> None:
 
 
 def test_a_graph_too_large_to_draw(karate: Trained, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(write, "MOST_NODES", 33)
+    monkeypatch.setattr(explorer, "MOST_NODES", 33)
     with pytest.raises(ValueError, match="34 nodes and 78 edges are too many to draw"):
         write_explorer(karate.folder, karate.data, tmp_path / "page.html")
     meta, arrays = read_page(write_report(karate.folder, karate.data))

@@ -15,7 +15,7 @@ from typing import Any
 
 from mcn._csv import safe_cell
 from mcn._files import Claim, atomic_write, try_claim
-from mcn.data.border import shown
+from mcn.data.limits import shown
 
 _APPLICATION = 0x6D636E31  # "mcn1", in the header of the file
 _COLUMNS = {
@@ -36,7 +36,6 @@ _COLUMNS = {
     "metrics": "TEXT",
 }
 _JSON = ("settings", "config", "metrics")
-_LATER = ("metrics",)  # columns that a ledger of 0.1.0 lacks
 _ORDER = "dataset, method, settings, seed, test, key"
 _BUSY = 60.0  # seconds to wait for another process that is writing
 
@@ -66,7 +65,6 @@ class Ledger:
                 self._create(db)
             else:
                 self._check_schema(db)
-                self._bring_up_to_date(db)
 
     def _create(self, db: sqlite3.Connection) -> None:
         db.execute("BEGIN IMMEDIATE")
@@ -79,25 +77,16 @@ class Ledger:
         db.execute(f"PRAGMA application_id = {_APPLICATION}")
 
     def _check_schema(self, db: sqlite3.Connection) -> None:
-        """Refuse what a ledger never has: a view or a trigger may compute for ever."""
+        """Refuse what a ledger never has (a view or a trigger may compute for ever), and other columns."""
         for kind, name in db.execute("SELECT type, name FROM sqlite_master"):
             if kind not in ("table", "index"):
                 raise ValueError(
                     f"{self.path}: not a ledger of runs, it has a {kind} {name}; use another file"
                 )
-
-    def _bring_up_to_date(self, db: sqlite3.Connection) -> None:
-        """Add the columns that an older version did not have; refuse any other difference."""
-        if _columns(db) == list(_COLUMNS):
-            return
-        db.execute("BEGIN IMMEDIATE")  # another process may be doing the same
-        found = _columns(db)
-        if found == [name for name in _COLUMNS if name not in _LATER]:
-            for name in _LATER:
-                db.execute(f"ALTER TABLE runs ADD COLUMN {name} {_COLUMNS[name]}")
-        elif found != list(_COLUMNS):
+        columns = [row[1] for row in db.execute("PRAGMA table_info(runs)")]
+        if columns != list(_COLUMNS):
             raise ValueError(
-                f"{self.path}: a ledger of another version, its columns are {', '.join(found)}; "
+                f"{self.path}: a ledger of another version, its columns are {', '.join(columns)}; "
                 "use another file"
             )
 
@@ -176,10 +165,6 @@ class Ledger:
             raise _explained(error, self.path) from error
         except UnicodeDecodeError as error:  # SQLite's own message quotes the damage
             raise ValueError(f"{self.path}: not a ledger of runs, or damaged; use another file") from error
-
-
-def _columns(db: sqlite3.Connection) -> list[str]:
-    return [row[1] for row in db.execute("PRAGMA table_info(runs)")]
 
 
 def _explained(error: sqlite3.Error, path: Path) -> Exception:

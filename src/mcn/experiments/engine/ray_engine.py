@@ -8,14 +8,13 @@ Rows come back to this process, which alone writes the ledger.
 from __future__ import annotations
 
 import copy
-import warnings
 from typing import Any
 
 from mcn._ray import RETRIES, connect, import_ray
-from mcn.baselines.registry import METHODS, Method
-from mcn.experiments.engine.engines import Outcome, WorkerDied, attempt, sendable
+from mcn.baselines import METHODS, Method
 from mcn.experiments.engine.source import Graph, install, is_loaded, load
 from mcn.experiments.engine.unit import Unit
+from mcn.experiments.engine.workers import RowOrError, WorkerDied, attempt_elsewhere
 
 
 class RayTasks:
@@ -42,11 +41,11 @@ class RayTasks:
         place = (unit.source, unit.source.draw(unit.seed))
         if place not in self._graphs:
             self._graphs[place] = self._ray.put(load(unit.source, unit.seed))
-        own = METHODS[unit.method]
         # In a list the reference is handed on as it is: a worker that has the graph already does not read it.
-        self._running[self._task.remote(unit, [self._graphs[place]], own)] = (key, unit)
+        reference = self._task.remote(unit, [self._graphs[place]], METHODS[unit.method])
+        self._running[reference] = (key, unit)
 
-    def wait(self, timeout: float) -> list[tuple[str, Outcome]]:
+    def wait(self, timeout: float) -> list[tuple[str, RowOrError]]:
         """Rows of the tasks that have ended."""
         done, _ = self._ray.wait(list(self._running), timeout=timeout)
         finished = []
@@ -55,9 +54,9 @@ class RayTasks:
             finished.append((key, self._outcome(reference, unit)))
         return finished
 
-    def _outcome(self, reference: Any, unit: Unit) -> Outcome:
+    def _outcome(self, reference: Any, unit: Unit) -> RowOrError:
         try:
-            outcome: Outcome = self._ray.get(reference)
+            outcome: RowOrError = self._ray.get(reference)
         except self._ray.exceptions.RayTaskError as error:  # before the unit began: an import, the graph
             return RuntimeError(f"a task failed on the cluster ({error.cause!r}); is mcn installed there?")
         except self._ray.exceptions.RayError as error:
@@ -77,17 +76,13 @@ class RayTasks:
             self._ray.shutdown()
 
 
-def _run(unit: Unit, graph: list[Any], method: Method) -> Outcome:
+def _run(unit: Unit, graph: list[Any], method: Method) -> RowOrError:
     """The task itself, in a worker process of the cluster."""
     import ray
-    import torch
 
-    torch.set_num_threads(1)
-    warnings.simplefilter("ignore")  # what there is to say about the graph, the driver has said
     if not is_loaded(unit.source, unit.seed):
         # A copy: what comes from the object store cannot be written to, and compiled kernels would tell.
         shared: Graph = ray.get(graph[0])
-        own = Graph(shared.data.clone(), copy.deepcopy(shared.counts), shared.fingerprint)
-        install(unit.source, unit.seed, own)
-    METHODS.setdefault(unit.method, method)  # it may be registered in the driver only
-    return sendable(attempt(unit))
+        copied = Graph(shared.data.clone(), copy.deepcopy(shared.counts), shared.fingerprint)
+        install(unit.source, unit.seed, copied)
+    return attempt_elsewhere(unit, method)

@@ -11,12 +11,10 @@ from typing import Any, TypeVar
 import numpy as np
 from torch_geometric.data import Data
 
-from mcn.data import load_dataset
+from mcn.data import feature_csr, load_dataset, simple_graph, weight_matrix
 from mcn.motifs import MotifCounts, count_motifs
-from mcn.store.reading import as_data, read_graph
-from mcn.train.features import scaling_of
-from mcn.train.mcn.config import MCNConfig
-from mcn.train.problem import prepare
+from mcn.store import as_data, read_graph
+from mcn.train.problem import known_labels
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -89,7 +87,7 @@ def load(source: Source, seed: int) -> Graph:
         data = _read(source, key[1])
         if source not in _counts:
             _put(_counts, source, count_motifs(data.edge_index, data.num_nodes))
-        install(source, seed, Graph(data, _counts[source], fingerprint(data, _counts[source])))
+        install(source, seed, Graph(data, _counts[source], fingerprint(data)))
     _graphs.move_to_end(key)
     return _graphs[key]
 
@@ -116,23 +114,30 @@ def in_memory(data: Data, dataset: str | None = None, counts: MotifCounts | None
     data = as_data(data)
     if counts is None:
         counts = count_motifs(data.edge_index, data.num_nodes)
-    graph = Graph(data, counts, fingerprint(data, counts))
+    graph = Graph(data, counts, fingerprint(data))
     source = Source(dataset, memory=graph.fingerprint)
     install(source, 0, graph)
     return source
 
 
-def fingerprint(data: Data, counts: MotifCounts) -> str:
-    """SHA-256 of edges, raw features, split, and the labels outside the test part.
+def fingerprint(data: Data) -> str:
+    """SHA-256 of edges, features, what is to be done to them, split, and the labels outside the test part.
 
-    It does not depend on the labels of test nodes, only on which nodes these are.
+    It depends neither on the order in which edges are listed nor on the labels of test nodes, only on which
+    nodes these are.
     """
-    plain = MCNConfig(motifs=("self",), motif_attention=False, normalize=False)
-    own = prepare(data, plain, counts).fingerprint()
+    known = known_labels(data)
+    features: Any = feature_csr(data.x)
+    treatment = [str(data.get(name)) for name in ("scaling", "structure", "split_at_random")]
+    sha = hashlib.sha256(f"{features.shape} {known.num_classes} {treatment}".encode())
+    edges = simple_graph(data.edge_index, data.num_nodes).edge_index
     test = np.flatnonzero(data.test_mask.numpy())
-    scaling = scaling_of(data)
-    done = "" if scaling == "rows" else scaling  # what becomes of the features in training
-    return hashlib.sha256(own.encode() + test.astype(np.int64).tobytes() + done.encode()).hexdigest()
+    for whole in (features.indptr, features.indices, edges, known.labels, known.train, known.val, test):
+        sha.update(np.asarray(whole, np.int64).tobytes())
+    weights = weight_matrix(data)
+    for values in (features.data, None if weights is None else weights.data):
+        sha.update(b"" if values is None else np.ascontiguousarray(values).tobytes())
+    return sha.hexdigest()
 
 
 def _read(source: Source, draw: int) -> Data:

@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 
 from mcn import __version__
-from mcn.baselines.registry import FORMER, Method, find_method
+from mcn.baselines import Method, find_method
 from mcn.experiments.engine.source import Graph, Source, load
+from mcn.train import Problem
 from mcn.train.metrics import all_scores
 from mcn.train.predictions import scores_on_test
 from mcn.train.settings import Settings
 
-FORMAT = 1
+FORMAT = 2
 """Part of every key: raised when the same settings come to mean another computation."""
 _MOST = 2  # prepared problems kept: seeds of one configuration follow each other, and stacks can be large
 
@@ -34,8 +35,8 @@ class Unit:
             none.
         seed: decides everything random; for dd6 and dd7 also the draw of the split.
         test: whether the test labels are read, once, after training; otherwise `test_accuracy` is None.
-        own: changes that have the last word, after those of the method: {"hidden": 32} makes a GCN of 32
-            units.
+        overrides: changes that have the last word, after those of the method: {"hidden": 32} makes a GCN of
+            32 units.
     """
 
     source: Source
@@ -43,10 +44,10 @@ class Unit:
     settings: Mapping[str, Any] = field(default_factory=dict)
     seed: int = 0
     test: bool = True
-    own: Mapping[str, Any] = field(default_factory=dict)
+    overrides: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name in ("settings", "own"):
+        for name in ("settings", "overrides"):
             object.__setattr__(self, name, _plain(name, getattr(self, name)))
             if "seed" in getattr(self, name):
                 raise ValueError(
@@ -55,15 +56,16 @@ class Unit:
         if isinstance(self.seed, bool) or not isinstance(self.seed, int | np.integer) or self.seed < 0:
             raise ValueError(f"seed must be an integer of at least 0, got {self.seed!r}")
         object.__setattr__(self, "seed", int(self.seed))
-        object.__setattr__(self, "method", FORMER.get(self.method, self.method))
         self.config()  # an unknown method or an impossible setting is said here, not in a worker
 
     def __hash__(self) -> int:
-        return hash((self.source, self.method, _canonical([self.settings, self.own]), self.seed, self.test))
+        return hash(
+            (self.source, self.method, _canonical([self.settings, self.overrides]), self.seed, self.test)
+        )
 
     def config(self) -> Settings | None:
         """Return the complete configuration; None for a baseline."""
-        found = find_method(self.method).configure(self.source.dataset, self.settings, self.own)
+        found = find_method(self.method).configure(self.source.dataset, self.settings, self.overrides)
         return None if found is None else found.replace(seed=self.seed)
 
     def key(self) -> str:
@@ -71,19 +73,16 @@ class Unit:
 
         A changed default changes the configuration, and with it the key. Loads the graph, once per process.
         """
-        config, method = self.config(), find_method(self.method)
+        config = self.config()
         what = {
             "format": FORMAT,
-            "method": method.ledger_name,
+            "method": self.method,
             "dataset": self.source.dataset,
             "data": load(self.source, self.seed).fingerprint,
-            "config": None if config is None else config.identity(),
+            "config": None if config is None else config.to_dict(),
             "seed": self.seed,
             "test": self.test,
         }
-        # Without an entry where nothing is published: such keys stay what they were.
-        if found := method.published(self.source.dataset):
-            what["published"] = found
         return hashlib.sha256(_canonical(what).encode()).hexdigest()
 
 
@@ -92,26 +91,24 @@ def run_unit(unit: Unit) -> dict[str, Any]:
 
     key, dataset, method, settings, seed, test, val_accuracy, val_loss, test_accuracy (None unless
     `unit.test`), epochs, seconds, version, error (None), config, metrics (every metric of
-    `mcn.train.metrics` on validation and test nodes; what choosing per node is worth, where that was looked
-    into). Accuracies are fractions. A baseline has no val_loss,
+    `mcn.train.metrics` on validation and test nodes). Accuracies are fractions. A baseline has no val_loss,
     epochs and config.
 
     Raises:
         ValueError: the graph cannot be trained on, or the settings do not fit it.
     """
     graph, config, method = load(unit.source, unit.seed), unit.config(), find_method(unit.method)
-    prepared = _prepared(unit, method, graph, config)
-    found = method.run(prepared, config, unit.seed)
-    test = scores_on_test(graph.data, found.scores) if unit.test else None
-    val = all_scores(found.scores[prepared.val], np.asarray(prepared.val_labels))
-    choosing = {} if found.choosing is None else {"choosing": found.choosing}
+    problem = _problem(unit, method, graph, config)
+    outcome = method.run(problem, config, unit.seed)
+    test = scores_on_test(graph.data, outcome.scores) if unit.test else None
+    val = all_scores(outcome.scores[problem.val], problem.val_labels.numpy())
     return blank_row(unit) | {
-        "val_accuracy": found.val_accuracy,
-        "val_loss": found.val_loss,
+        "val_accuracy": outcome.val_accuracy,
+        "val_loss": outcome.val_loss,
         "test_accuracy": None if test is None else test["accuracy"],
-        "metrics": {"val": val, "test": test, **choosing},
-        "epochs": found.epochs,
-        "seconds": found.seconds,
+        "metrics": {"val": val, "test": test},
+        "epochs": outcome.epochs,
+        "seconds": outcome.seconds,
     }
 
 
@@ -122,7 +119,7 @@ def blank_row(unit: Unit) -> dict[str, Any]:
         "key": unit.key(),
         "dataset": unit.source.title,
         "method": unit.method,
-        "settings": {**unit.settings, **unit.own},
+        "settings": {**unit.settings, **unit.overrides},
         "seed": unit.seed,
         "test": unit.test,
         "val_accuracy": None,
@@ -137,12 +134,12 @@ def blank_row(unit: Unit) -> dict[str, Any]:
     }
 
 
-_problems: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
+_problems: OrderedDict[tuple[Any, ...], Problem] = OrderedDict()
 
 
-def _prepared(unit: Unit, method: Method, graph: Graph, config: Settings | None) -> Any:
+def _problem(unit: Unit, method: Method, graph: Graph, config: Settings | None) -> Problem:
     """Return the graph prepared for a method and configuration; the same for all its seeds."""
-    # Baselines share their task; a network's preparation depends on its configuration.
+    # Baselines share their problem; a network's depends on its configuration.
     what = (type(method), unit.source.dataset) if config is None else config.replace(seed=0)
     key = (graph.fingerprint, what)
     if key not in _problems:

@@ -1,26 +1,136 @@
-"""The local engine: worker processes, one unit each at a time, replaced when they die."""
+"""What carries out units: this process, or worker processes of one unit each, replaced when they die.
+
+`Engine` is the interface that the runner drives; the engine "ray" is in a file of its own.
+"""
 
 from __future__ import annotations
 
 import multiprocessing
 import os
+import pickle
 import signal
 import threading
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 
-from mcn.experiments.engine.engines import Outcome, WorkerDied, attempt, sendable
-from mcn.experiments.engine.unit import Unit
+from mcn._names import one_of
+from mcn._threads import available_threads
+from mcn.baselines import METHODS, Method
+from mcn.experiments.engine.unit import Unit, run_unit
 
+ENGINES = ("local", "ray")
 TRIES = 2
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
 """Set to 1 in the environment of a worker: they share the cores among themselves."""
+RowOrError = dict[str, Any] | Exception
+"""The row of a finished unit, or what it raised."""
+
+
+class WorkerDied(RuntimeError):
+    """A worker process ended without a result, twice for the same unit."""
+
+
+class Engine(Protocol):
+    """Carries out up to `slots` units at a time."""
+
+    slots: int
+
+    def submit(self, key: str, unit: Unit) -> None:
+        """Start a unit; called only while fewer than `slots` are under way."""
+        ...
+
+    def wait(self, timeout: float) -> list[tuple[str, RowOrError]]:
+        """The units that have finished since the last call; waits up to `timeout` seconds for one."""
+        ...
+
+    def close(self) -> None:
+        """End everything at once, finished or not."""
+        ...
+
+
+@contextmanager
+def open_engine(name: str, jobs: int | None = None, address: str | None = None) -> Iterator[Engine]:
+    """An engine by its name, for one or several calls of `run_units`; everything of it ends with the block.
+
+    Args:
+        name: "local" or "ray".
+        jobs: units at a time; by default as many as this machine, or the cluster, has cores. With "local" and
+            1 they run in this process.
+        address: of a Ray cluster; None starts one on this machine.
+    """
+    check_engine(name, jobs, address)
+    slots = available_threads() if jobs is None else jobs
+    engine: Engine
+    if name == "ray":
+        from mcn.experiments.engine.ray_engine import RayTasks  # Ray may not be installed
+
+        engine = RayTasks(jobs, address)
+    else:
+        engine = InProcess() if slots == 1 else LocalWorkers(slots)
+    try:
+        yield engine
+    finally:
+        engine.close()
+
+
+def check_engine(name: str, jobs: int | None = None, address: str | None = None) -> None:
+    """Refuse what `open_engine` cannot open, without opening it."""
+    one_of("engine", name, ENGINES)
+    if jobs is not None and (isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1):
+        raise ValueError(f"jobs must be an integer of at least 1, got {jobs!r}")
+    if address is not None and name != "ray":
+        raise ValueError(f"address {address!r} is of a Ray cluster; it needs engine='ray', got {name!r}")
+
+
+def attempt(unit: Unit) -> RowOrError:
+    """The row of a unit, or the exception it raised."""
+    try:
+        return run_unit(unit)
+    except Exception as error:  # noqa: BLE001 - handed to the runner, which raises it
+        if isinstance(error.__cause__, KeyboardInterrupt):  # numba's kernels wrap it in a SystemError
+            raise KeyboardInterrupt from None
+        return error
+
+
+def attempt_elsewhere(unit: Unit, method: Method | None) -> RowOrError:
+    """Do `attempt` in a worker: one thread, no warnings, and a method that only the parent may know."""
+    torch.set_num_threads(1)
+    warnings.simplefilter("ignore")  # what there is to say about the graph, the parent has said
+    if method is not None:
+        METHODS.setdefault(unit.method, method)
+    outcome = attempt(unit)
+    try:
+        pickle.loads(pickle.dumps(outcome))  # noqa: S301 - our own bytes
+    except Exception:  # noqa: BLE001 - any exception type may refuse
+        return RuntimeError(f"{type(outcome).__name__}: {outcome}")
+    return outcome
+
+
+class InProcess:
+    """Runs one unit at a time, here, with all threads."""
+
+    slots = 1
+
+    def __init__(self) -> None:
+        self._submitted: list[tuple[str, Unit]] = []
+
+    def submit(self, key: str, unit: Unit) -> None:
+        """Take the unit."""
+        self._submitted.append((key, unit))
+
+    def wait(self, timeout: float) -> list[tuple[str, RowOrError]]:
+        """Run it."""
+        submitted, self._submitted = self._submitted, []
+        return [(key, attempt(unit)) for key, unit in submitted]
+
+    def close(self) -> None:
+        """Nothing to end."""
 
 
 @dataclass
@@ -45,10 +155,13 @@ class _Worker:
 
     def give(self, job: _Job) -> None:
         self.job = job
+        method: Method | None = METHODS[job.unit.method]
         try:
-            self.connection.send(job.unit)
-        except OSError:  # it died while idle; `wait` sees that and replaces it
-            return
+            pickle.dumps(method)
+        except (AttributeError, pickle.PicklingError):  # a local function: the worker knows it, or says so
+            method = None
+        with suppress(OSError):  # it died while idle; `wait` sees that and replaces it
+            self.connection.send((job.unit, method))
 
     def end(self) -> None:
         self.process.kill()
@@ -76,10 +189,10 @@ class LocalWorkers:
             self._workers.append(idle)
         idle.give(_Job(key, unit))
 
-    def wait(self, timeout: float) -> list[tuple[str, Outcome]]:
+    def wait(self, timeout: float) -> list[tuple[str, RowOrError]]:
         """Rows that have come in; workers that have died are seen to."""
         busy = {worker.connection: worker for worker in self._workers if worker.job is not None}
-        finished: list[tuple[str, Outcome]] = []
+        finished: list[tuple[str, RowOrError]] = []
         for connection in wait(list(busy), timeout):
             worker = busy[connection]  # type: ignore[index]
             assert worker.job is not None
@@ -95,7 +208,7 @@ class LocalWorkers:
             finished.append((job.key, outcome))
         return finished
 
-    def _replace(self, worker: _Worker, job: _Job) -> Outcome | None:
+    def _replace(self, worker: _Worker, job: _Job) -> RowOrError | None:
         worker.process.join()
         code = worker.process.exitcode
         self._workers.remove(worker)
@@ -142,14 +255,12 @@ def serve(connection: Connection[Any, Any]) -> None:
     """Run units until the pipe is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent ends us
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    torch.set_num_threads(1)
-    warnings.simplefilter("ignore")  # what there is to say about the graph, the parent has said
     while True:
         try:
-            unit = connection.recv()
+            unit, method = connection.recv()
         except EOFError:
             return
-        connection.send(sendable(attempt(unit)))
+        connection.send(attempt_elsewhere(unit, method))
 
 
 def _end_with_parent() -> None:

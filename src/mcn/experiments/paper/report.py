@@ -1,140 +1,276 @@
-"""The report of a reproduced table: the paper's numbers, ours, and what may be said of the difference."""
+"""A reproduced table: our runs beside the paper's numbers, what may be said of the difference, the report."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
 
-from mcn.experiments.engine.cells import Cell, Difference
-from mcn.experiments.paper.compared import Cells, Line, average_ranks, lines, pairs, ranked_means
-from mcn.experiments.paper.document import Block, Bullets, Grid, Heading, Strong, Text
-from mcn.experiments.paper.plan import Entry, Table
-from mcn.experiments.paper.report_words import (
-    Circumstances,
-    notes,
-    opening,
-    protocol,
-    reading,
-    repeat,
-    settings,
-)
-from mcn.experiments.paper.reported import PaperTable
+import numpy as np
+
+from mcn.experiments.engine.results import markdown_table, paired
+from mcn.experiments.paper.tables import LARGEST_CLASS, TABLES, PlannedRow, Table
 
 DASH = "–"
-_HEADER = [
-    *("method", "paper", "paper's rank", "ours", "n", "our rank"),
-    *("difference", "within noise", "validation", "s per run"),
-]
-_PAPERS = ("paper", "paper's rank", "our rank", "difference", "within noise")
-"""Columns that need a value of the paper."""
+ROUNDING = 0.05
+"""Half a unit of the last digit that the paper prints, in percent."""
+PAIRS = (
+    *(("mcn", "gat"), ("mcn", "gat-consistency"), ("gat-consistency", "gat"), ("mcn-paper", "gat")),
+    *(("mcn-paper", "gat-paper"), ("mcn", "gcn"), ("mcn", "majority"), ("mlp", "majority")),
+)
+"""Differences that are worth a line."""
+_DIGITS = 9  # means of equal results may differ in their last bits
 
 
-def table_report(table: Table, entries: Sequence[Entry], cells: Cells, how: Circumstances) -> list[Block]:
-    """The blocks of the report on table 2 or 3."""
-    found = lines(table.paper, entries, cells)
-    blocks: list[Block] = [
-        Heading(f"{table.paper.title} ({table.paper.label})"),
-        Text(opening(table, how)),
-        summary_grid(table.paper, found, cells),
-    ]
-    for dataset, own in found.items():
-        blocks += [Heading(dataset), dataset_grid(own, bool(table.paper.rows))]
-    blocks += paired_section(cells, list(found))
-    blocks += [Heading("How to read this"), Bullets(reading(table.paper))]
-    blocks += [Heading("Protocol"), Bullets([*protocol(table, entries, cells), *settings(entries)])]
-    if said := notes(table.paper, entries, cells):
-        blocks += [Heading("Notes"), Bullets(said)]
-    return [*blocks, *repeat(cells, how)]
+@dataclass(frozen=True)
+class Measured:
+    """The runs of a row on a data set: accuracies in percent by seed, mean time of a run."""
+
+    test: dict[int, float]
+    val: dict[int, float]
+    seconds: float
+
+    @classmethod
+    def of(cls, runs: Sequence[Mapping[str, Any]]) -> Measured:
+        """What rows of `run_units`, or of a file of runs, amount to.
+
+        Raises:
+            ValueError: a run without a test accuracy, or two runs of one seed.
+        """
+        seeds = [int(run["seed"]) for run in runs]
+        if len(set(seeds)) < len(seeds):
+            raise ValueError(f"runs: every seed may be there once, got {sorted(seeds)}")
+        untested = [seed for seed, run in zip(seeds, runs, strict=True) if run["test_accuracy"] is None]
+        if untested:
+            raise ValueError(f"runs: the run with seed {untested[0]} has no test accuracy")
+        test, val = (
+            {seed: 100 * float(run[name]) for seed, run in zip(seeds, runs, strict=True)}
+            for name in ("test_accuracy", "val_accuracy")
+        )
+        return cls(test, val, float(np.mean([run["seconds"] for run in runs])))
+
+    @property
+    def mean(self) -> float:
+        """Mean test accuracy."""
+        return float(np.mean(list(self.test.values())))
+
+    @property
+    def std(self) -> float | None:
+        """Sample standard deviation (n - 1) of the test accuracies; None for a single run."""
+        return float(np.std(list(self.test.values()), ddof=1)) if len(self.test) > 1 else None
+
+    def noise(self, paper: tuple[float, int] | None) -> float | None:
+        """How far the mean may be from the paper's value and still be explained by chance, in points.
+
+        With the paper's deviation s' over n' runs: 2·sqrt(s²/n + s'²/n'). Without it the paper's value counts
+        as a single run with our spread: 2·sqrt(s²/n + s²). Never less than the paper's rounding. None for a
+        single run of ours, whose spread is unknown.
+        """
+        if self.std is None:
+            return None
+        theirs = self.std**2 if paper is None else paper[0] ** 2 / paper[1]
+        return max(2 * math.sqrt(self.std**2 / len(self.test) + theirs), ROUNDING)
 
 
-def summary_grid(paper: PaperTable, found: Mapping[str, Sequence[Line]], cells: Cells) -> Grid:
-    """The table as the paper prints it, with our numbers: mean ± deviation (rank), average rank."""
-    methods = list(dict.fromkeys(line.method for own in found.values() for line in own))
-    average = average_ranks([ranked_means(paper, cells, dataset, methods) for dataset in found])
-    printed = {name: row.avg_rank for name, row in paper.rows.items() if row.avg_rank is not None}
-    rows = []
-    for method in methods:
-        row = [method]
-        for own in found.values():
-            line = next(line for line in own if line.method == method)
-            rank = "" if line.rank is None else f" ({line.rank:g})"
-            row.append(_marked(_ours(line) + rank, line, own))
-        row.append(_rounded(average.get(method)))
-        if printed:
-            row.append(_rounded(printed.get(method)))
-        rows.append(row)
-    if not paper.rows:
-        return Grid(["method", *found], [row[:-1] for row in rows], "Our runs")
-    header = ["method", *found, "avg. rank", *(["paper's avg. rank"] if printed else [])]
-    return Grid(header, rows, "Our runs (rank in brackets)")
+def table_results(
+    table: Table,
+    planned: Sequence[PlannedRow],
+    runs: Mapping[tuple[str, str], Sequence[Mapping[str, Any]]],
+    version: str,
+) -> dict[str, Any]:
+    """Return what was measured of a table in plain values, the content of results.json.
 
-
-def dataset_grid(own: Sequence[Line], in_paper: bool = True) -> Grid:
-    """One data set: the paper's value and ours, ranks, the difference and whether it is noise, time.
+    Accuracies are in percent; None where there is none. Ranks are among the methods that the paper has.
 
     Args:
-        in_paper: whether the table is one of the paper's; otherwise there is nothing to compare with.
+        planned: the rows that were asked for.
+        runs: of `run_units`, or of a file, by data set and row.
+        version: of mcn, that ran them.
     """
-    rows = []
-    for line in own:
-        cell = line.cell
-        spread = None if line.spread is None else line.spread[0]
-        rows.append(
-            [
-                line.method,
-                DASH if line.value is None else _with_spread(line.value, spread),
-                _rank(line.paper_rank),
-                _marked(_ours(line), line, own),
-                DASH if cell is None else str(cell.runs),
-                _rank(line.rank),
-                DASH if line.difference is None else f"{line.difference:+.1f}",
-                {True: "yes", False: "no", None: DASH}[line.within_noise],
-                DASH if cell is None else f"{cell.val_mean:.1f}",
-                DASH if cell is None else f"{cell.seconds:.1f}",
-            ]
-        )
-    kept = [i for i, name in enumerate(_HEADER) if in_paper or name not in _PAPERS]
-    return Grid([_HEADER[i] for i in kept], [[row[i] for i in kept] for row in rows])
-
-
-def paired_section(cells: Cells, datasets: Sequence[str]) -> list[Block]:
-    """The paired differences, under a heading; nothing where there are none."""
-    rows = [
-        [f"{pair.first} − {pair.second}, {pair.dataset}", show_difference(pair.gap), str(pair.gap.pairs)]
-        for pair in pairs(cells, datasets)
+    measured = {place: Measured.of(own) for place, own in runs.items() if own}
+    rows, columns = [], []
+    datasets = list(dict.fromkeys(one.dataset for one in planned))
+    for dataset in datasets:
+        own = {one.row: measured.get((dataset, one.row)) for one in planned if one.dataset == dataset}
+        means = {row: None if one is None else one.mean for row, one in own.items()}
+        columns.append({row: mean for row, mean in means.items() if row in table.paper})
+        ours, theirs = ranks(columns[-1]), ranks({row: table.value(dataset, row) for row in table.paper})
+        rows += [
+            _result(table, dataset, row, one) | {"rank": ours.get(row), "paper_rank": theirs.get(row)}
+            for row, one in own.items()
+        ]
+    gaps = [
+        {"dataset": dataset, "first": first, "second": second, **asdict(gap)}
+        for first, second in PAIRS
+        for dataset in datasets
+        if (a := measured.get((dataset, first))) is not None
+        and (b := measured.get((dataset, second))) is not None
+        and (gap := paired(a.test, b.test)) is not None
     ]
-    if not rows:
-        return []
-    text = "Mean over the seeds of the difference of two methods with the same seed, ± its standard error."
-    return [Heading("Paired differences"), Text(text), Grid(["methods", "points", "pairs"], rows)]
+    average = average_ranks(columns)
+    said = {"table": table.name, "label": table.label, "version": version}
+    return said | {"rows": rows, "average_rank": average, "paired": gaps}
 
 
-def show_difference(gap: Difference) -> str:
-    """A paired difference in points, with its standard error where there is one."""
-    return f"{gap.mean:+.2f}" if gap.error is None else f"{gap.mean:+.2f} ± {gap.error:.2f}"
+def _result(table: Table, dataset: str, row: str, one: Measured | None) -> dict[str, Any]:
+    value, spread = table.value(dataset, row), table.spread(dataset, row)
+    difference = None if one is None or value is None else one.mean - value
+    reach = None if one is None else one.noise(spread)
+    return {
+        "dataset": dataset,
+        "method": row,
+        "paper": value,
+        "paper_std": None if spread is None else spread[0],
+        "mean": None if one is None else one.mean,
+        "std": None if one is None else one.std,
+        "runs": 0 if one is None else len(one.test),
+        "difference": difference,
+        "within_noise": None if difference is None or reach is None else abs(difference) <= reach + 1e-9,
+        "val_mean": None if one is None else float(np.mean(list(one.val.values()))),
+        "seconds_per_run": None if one is None else one.seconds,
+        "test": {} if one is None else {str(seed): accuracy for seed, accuracy in one.test.items()},
+    }
 
 
-def _ours(line: Line) -> str:
-    """Our score; a star leads to the notes."""
-    star = "*" if line.note else ""
-    return (DASH if line.cell is None else _with_spread(line.cell.mean, line.cell.std)) + star
+def ranks(values: Mapping[str, float | None]) -> dict[str, float]:
+    """The rank of each method, 1 for the largest value; equal ones share the mean of their ranks.
+
+    Methods without a value have no rank.
+
+    >>> ranks({"a": 79.0, "b": 79.3, "c": 79.0, "d": None})
+    {'a': 2.5, 'b': 1.0, 'c': 2.5}
+    """
+    known = {name: round(value, _DIGITS) for name, value in values.items() if value is not None}
+    return {
+        name: 1 + sum(v > value for v in known.values()) + (sum(v == value for v in known.values()) - 1) / 2
+        for name, value in known.items()
+    }
 
 
-def _marked(text: str, line: Line, own: Sequence[Line]) -> str:
-    """The text, strong if the line has the best mean of its data set."""
-    return Strong(text) if line.cell is not None and line.cell == _best(own) else text
+def average_ranks(columns: Iterable[Mapping[str, float | None]]) -> dict[str, float]:
+    """The mean of each method's ranks over the data sets on which it has a value.
+
+    >>> average_ranks([{"a": 2.0, "b": 1.0}, {"a": None, "b": 1.0}])
+    {'a': 1.0, 'b': 1.5}
+    """
+    collected: dict[str, list[float]] = {}
+    for column in columns:
+        for name, rank in ranks(column).items():
+            collected.setdefault(name, []).append(rank)
+    return {name: sum(own) / len(own) for name, own in collected.items()}
 
 
-def _best(own: Sequence[Line]) -> Cell:
-    return max((line.cell for line in own if line.cell is not None), key=lambda cell: cell.merit)
+def table_report(results: Mapping[str, Any], command: str) -> str:
+    """The report on a table, from its `table_results`, as a page of Markdown."""
+    table = TABLES[results["table"]]
+    parts = [f"# {table.title} ({table.label})", _opening(table), summary_table(results)]
+    for dataset in dict.fromkeys(row["dataset"] for row in results["rows"]):
+        parts += [f"## {dataset}", _dataset_table([r for r in results["rows"] if r["dataset"] == dataset])]
+    if results["paired"]:
+        lines = [
+            [
+                f"{gap['first']} − {gap['second']}, {gap['dataset']}",
+                f"{gap['mean']:+.2f}" + ("" if gap["error"] is None else f" ± {gap['error']:.2f}"),
+                str(gap["pairs"]),
+            ]
+            for gap in results["paired"]
+        ]
+        parts += [
+            "## Paired differences",
+            "Mean over the seeds of the difference of two methods with the same seed, ± its standard error.",
+            markdown_table(["methods", "points", "pairs"], lines),
+        ]
+    parts += ["## How to read this", _READING, "## Protocol", _PROTOCOL[table.name], _SELECTION]
+    parts += ["## To repeat it", f"```\n{command}\n```", f"Version of mcn: {results['version']}."]
+    return "\n\n".join(parts) + "\n"
 
 
-def _with_spread(mean: float, std: float | None) -> str:
-    return f"{mean:.1f}" if std is None else f"{mean:.1f} ± {std:.1f}"
+def summary_table(results: Mapping[str, Any]) -> str:
+    """The table as the paper prints it, with our numbers: mean ± deviation (rank), average rank."""
+    paper = TABLES[results["table"]].paper
+    lines = {row["method"]: [row["method"]] for row in results["rows"]}
+    for row in results["rows"]:
+        rank = "" if row["rank"] is None else f" ({row['rank']:g})"
+        lines[row["method"]].append(_marked(f"{score(row['mean'], row['std'])}{rank}", row, results["rows"]))
+    for method, line in lines.items():
+        printed = paper[method].avg_rank if method in paper else None
+        line += [_rounded(results["average_rank"].get(method)), _rounded(printed)]
+    datasets = dict.fromkeys(row["dataset"] for row in results["rows"])
+    return markdown_table(["method", *datasets, "avg. rank", "paper's avg. rank"], list(lines.values()))
 
 
-def _rank(value: float | None) -> str:
-    return DASH if value is None else f"{value:g}"
+def _dataset_table(rows: Sequence[Mapping[str, Any]]) -> str:
+    """One data set: the paper's value and ours, ranks, the difference and whether it is noise, time."""
+    header = ["method", "paper", "paper's rank", "ours", "n", "our rank", "difference", "within noise"]
+    cells = [
+        [
+            row["method"],
+            score(row["paper"], row["paper_std"]),
+            DASH if row["paper_rank"] is None else f"{row['paper_rank']:g}",
+            _marked(score(row["mean"], row["std"]), row, rows),
+            str(row["runs"]),
+            DASH if row["rank"] is None else f"{row['rank']:g}",
+            DASH if row["difference"] is None else f"{row['difference']:+.1f}",
+            {True: "yes", False: "no", None: DASH}[row["within_noise"]],
+            _rounded(row["val_mean"]),
+            _rounded(row["seconds_per_run"]),
+        ]
+        for row in rows
+    ]
+    return markdown_table([*header, "validation", "s per run"], cells)
+
+
+def score(mean: float | None, std: float | None) -> str:
+    """A mean with its deviation, as far as there are any."""
+    return DASH if mean is None else f"{mean:.1f}" if std is None else f"{mean:.1f} ± {std:.1f}"
+
+
+def _marked(text: str, row: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> str:
+    """The text, in bold if the row has the best mean of its data set."""
+    means = [other["mean"] for other in rows if other["dataset"] == row["dataset"] and other["mean"]]
+    return f"**{text}**" if means and row["mean"] == max(means) else text
 
 
 def _rounded(value: float | None) -> str:
     return DASH if value is None else f"{value:.1f}"
+
+
+def _opening(table: Table) -> str:
+    """Say what the numbers are; for table 3 also how close the paper's best are to guessing one class."""
+    text = f"{table.score[0].upper()}{table.score[1:]} in percent; mean ± sample standard deviation."
+    if table.name != "table3":
+        return text
+    gaps = [
+        f"{best:.1f} on {name} is {best - share:.1f} points above {share:.1f}"
+        for name, share in LARGEST_CLASS.items()
+        if (best := max(table.value(name, row) or 0.0 for row in table.paper))
+    ]
+    return (
+        f"{text} The first row always predicts the most frequent class. The paper's best are not far above "
+        f"the share of the largest class among validation and test nodes together: {'; '.join(gaps)}."
+    )
+
+
+_READING = """\
+- ours: mean over n runs ± sample standard deviation (n − 1 in the denominator); a single run has none. The
+  best mean of a column is in bold.
+- within noise: |ours − paper| ≤ 2·sqrt(s²/n + s'²/n') where the paper states a deviation s' over n' runs (s
+  and n are ours). Where it states none, its value counts as one run with our spread: 2·sqrt(s²/n + s²). The
+  limit is never below 0.05, the paper's rounding. A dash: a single run, or no value in the paper.
+- rank: 1 is best, among the paper's methods that were run. Ties share the mean of their ranks (the paper
+  gives them the better one). The average is over the data sets on which a method has a value.
+- mcn-paper, gcn-paper and gat-paper have the paper's settings and rule; the others have ours. Rows that are
+  not in the paper have no rank."""
+_PROTOCOL = {
+    "table2": "Split: the public one of each data set (20 training nodes per class, 500 validation and 1,000 "
+    "test nodes).",
+    "table3": "Split: 15 training nodes per class, the others halved into validation and test; drawn anew "
+    "for each seed. Rows that end in -paper have Weisfeiler-Lehman colours as features, as the paper; mlp, "
+    "gcn, gat and mcn have motif counts instead, and correct for the classes' shares among validation nodes.",
+}
+_SELECTION = (
+    "Networks keep the weights of the epoch that GAT's rule chooses (validation accuracy and loss; with "
+    "stopping = gat-accuracy, as on Citeseer, accuracy alone). Other methods choose on validation nodes too. "
+    "Test labels are read once per run, after training."
+)

@@ -1,42 +1,68 @@
-"""Reproducing table 2 or 3: run what is missing, then write the report."""
+"""Reproducing table 2 or 3: run what is missing, write every run to a small file, write the report.
+
+The file, `table2.csv` or `table3.csv`, is what a project keeps: `read_table` makes the report from it, and
+`check_table` runs some of its runs again.
+"""
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import os
-import time
+import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from mcn._files import write_text
-from mcn._threads import available_threads
-from mcn.baselines.registry import find_method
-from mcn.experiments.engine.cells import Cell, cell
+from mcn._names import one_of
+from mcn.baselines import find_method
 from mcn.experiments.engine.ledger import Ledger
 from mcn.experiments.engine.runner import run_units
-from mcn.experiments.engine.source import load
-from mcn.experiments.paper.compared import Cells, Line, average_ranks, lines, pairs, ranked_means
-from mcn.experiments.paper.document import Block
-from mcn.experiments.paper.evidence import (
-    Checked,
-    check,
-    kept_cells,
-    known_runs,
-    path_of,
-    read_kept,
-    short,
-    write_kept,
-)
-from mcn.experiments.paper.plan import TABLES, Entry, Table, by_metric, plan
-from mcn.experiments.paper.report import table_report
-from mcn.experiments.paper.report_html import html
-from mcn.experiments.paper.report_markdown import markdown
-from mcn.experiments.paper.report_words import Circumstances
-from mcn.train.run import versions
+from mcn.experiments.paper.report import table_report, table_results
+from mcn.experiments.paper.tables import TABLES, PlannedRow, Table, plan
 
-LEDGER, MARKDOWN, HTML, RESULTS = "ledger.sqlite", "report.md", "report.html", "results.json"
+LEDGER, REPORT, RESULTS = "ledger.sqlite", "report.md", "results.json"
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """A run as a file keeps it: what was run, both accuracies (fractions), the version of mcn, its key."""
+
+    dataset: str
+    method: str
+    seed: int
+    val_accuracy: float
+    test_accuracy: float
+    epochs: int | None
+    seconds: float
+    version: str
+    key: str
+
+    @classmethod
+    def of(cls, planned: PlannedRow, row: Mapping[str, Any]) -> RunRecord:
+        """The record of a row of `run_units`; six digits: a share of a thousand nodes has three."""
+        val, test = (round(float(row[name]), 6) for name in ("val_accuracy", "test_accuracy"))
+        return cls(
+            *(planned.dataset, planned.row, int(row["seed"]), val, test, row["epochs"]),
+            *(round(float(row["seconds"]), 2), row["version"], row["key"][:16]),
+        )
+
+
+@dataclass(frozen=True)
+class CheckedRun:
+    """A recorded run and what running it again gave."""
+
+    record: RunRecord
+    again: RunRecord
+
+    @property
+    def same(self) -> bool:
+        """Whether both accuracies are the same."""
+        before, now = self.record, self.again
+        return (before.val_accuracy, before.test_accuracy) == (now.val_accuracy, now.test_accuracy)
 
 
 def reproduce_table(
@@ -46,39 +72,27 @@ def reproduce_table(
     seeds: Sequence[int] | None = None,
     methods: Iterable[str] | None = None,
     datasets: Iterable[str] | None = None,
-    quick: bool = False,
-    metric: str = "accuracy",
     jobs: int | None = None,
     data_root: str | os.PathLike[str] | None = None,
     resume: bool = False,
     command: str = "",
-    keep: str | os.PathLike[str] | None = None,
-    progress: Callable[[float], Any] | None = None,
-    finished: Callable[[Entry, Cell], Any] | None = None,
+    progress: Callable[[int, int], Any] | None = None,
 ) -> dict[str, Any]:
-    """Fill table 2 (tab:acc), 3 (tab:DD), that of docs/beyond.md or that of the controls.
+    """Fill table 2 (tab:acc) or 3 (tab:DD).
 
-    Writes report.md, report.html and results.json to `out`.
-
-    Every run goes into `out`/ledger.sqlite as soon as it is finished; with `resume` a second call runs what
-    is missing, also for further seeds, methods or data sets.
+    Writes report.md, results.json and a file of every run (`name`.csv) to `out`. Every run goes into
+    `out`/ledger.sqlite as soon as it is finished; with `resume` a second call runs what is missing, also for
+    further seeds, methods or data sets.
 
     Args:
-        name: "table2", "table3", "beyond" or "controls".
+        name: "table2" or "table3".
         out: folder for the ledger and the report; one that holds a ledger is refused unless `resume`.
-        seeds: one run per method and data set for each; by default those of `TABLES`: 0 … 14 for
-            table 2 and the controls, 0 … 9 for table 3, 200 … 229 for "beyond".
+        seeds: one run per row and data set for each; 0 … 14 for table 2, 0 … 9 for table 3 by default.
         methods, datasets: those to run; all by default.
-        quick: few seeds, and the slow methods fewer or none; the report says which.
-        metric: the figure to show, one of `mcn.train.metrics.METRICS`. The runs are the same for all of them:
-            a second call with `resume` shows another figure of them without running any.
         jobs: runs at a time; as many as there are cores by default.
         data_root: folder to look for data sets in first.
         command: what the report says to repeat it with.
-        keep: folder for a file of every run of the table; see `write_kept`. Runs that its files have already,
-            whatever the table, are not run again (they have accuracies only: with another metric they are).
-        progress: told how far it is, between 0 and 1.
-        finished: told of every cell that is filled.
+        progress: told how many runs are done, and of how many.
 
     Returns:
         The content of results.json.
@@ -86,201 +100,121 @@ def reproduce_table(
     Raises:
         ValueError: an unknown name, a method whose packages are missing, or a folder with results in it.
     """
-    began = time.perf_counter()
+    one_of("table", name, TABLES)
     table, folder = TABLES[name], Path(out)
-    shown = by_metric(table, metric)
-    usual = range(table.first_seed, table.first_seed + table.seeds)
-    chosen = tuple(usual if seeds is None else seeds)
-    entries = plan(table, chosen, methods=methods, datasets=datasets, quick=quick, data_root=_text(data_root))
-    for method in {unit.method for entry in entries for unit in entry.units}:
+    root = None if data_root is None else os.fspath(data_root)
+    planned = plan(table, seeds, rows=methods, datasets=datasets, data_root=root)
+    for method in {unit.method for one in planned for unit in one.units}:
         find_method(method).check_installed()
     check_out(folder, resume)
-    protocols = {entry.dataset: _sizes(entry) for entry in entries if entry.units}
-    ledger = Ledger(folder / LEDGER)
-    known = known_runs(keep) if keep is not None and metric == "accuracy" else {}
-    done = {
-        key: vars(known[short(key)]) | {"key": key}
-        for entry in entries
-        for key in (unit.key() for unit in entry.units)
-        if short(key) in known
-    }
-    cells = _run(entries, done, ledger, metric, jobs, progress, finished)
-    entries = [
-        replace(entry, note=f"some of its runs have no {metric}")
-        if entry.units and cells[entry.dataset, entry.method] is None
-        else entry
-        for entry in entries
-    ]
-    if keep is not None:
-        own = {entry.dataset for entry in entries} | {row["dataset"] for row in ledger.rows(test=True)}
-        write_kept(keep, name, _everything(table, own, _text(data_root)), ledger)
-    how = Circumstances(
-        *(command, chosen, protocols, versions(), available_threads(), time.perf_counter() - began, metric),
-        taken=len(done),
-    )
-    return _report(folder, shown, entries, cells, how)
+    units = [(one, unit) for one in planned for unit in one.units]
+    rows = run_units([unit for _, unit in units], Ledger(folder / LEDGER), jobs=jobs, progress=progress)
+    records = [RunRecord.of(one, row) for (one, _), row in zip(units, rows, strict=True)]
+    write_runs(folder / f"{name}.csv", records)
+    return write_table(folder, _results(table, planned, records), command)
 
 
-def render_table(
-    name: str,
-    kept: str | os.PathLike[str],
-    out: str | os.PathLike[str],
-    *,
-    resume: bool = False,
-    command: str = "",
-) -> dict[str, Any]:
-    """Write the report on a table from the runs that a folder keeps (see `write_kept`); nothing is run.
-
-    Returns:
-        The content of results.json.
+def read_table(name: str, folder: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return a table (see `table_results`) from the runs that a folder keeps in `name`.csv; nothing is run.
 
     Raises:
-        ValueError: an unknown name, a file that is not one of runs, or a folder with results in it.
+        ValueError: an unknown name, or a file that is not one of runs.
         OSError: there is no such file.
     """
-    table, folder = TABLES[name], Path(out)
-    runs = read_kept(path_of(kept, name))
-    check_out(folder, resume)
-    seeds = tuple(range(table.first_seed, table.first_seed + table.seeds))
-    entries, cells = kept_cells(plan(table, seeds, methods=table.methods), runs)
-    ran = {"mcn": ", ".join(sorted({run.version for run in runs}))}
-    return _report(folder, table, entries, cells, Circumstances(command, seeds, {}, ran, None, None))
+    one_of("table", name, TABLES)
+    table = TABLES[name]
+    return _results(table, plan(table), read_runs(Path(folder) / f"{name}.csv"))
+
+
+def _results(table: Table, planned: Sequence[PlannedRow], records: Iterable[RunRecord]) -> dict[str, Any]:
+    runs: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for record in records:
+        runs.setdefault((record.dataset, record.method), []).append(asdict(record))
+    versions = {run["version"] for own in runs.values() for run in own}
+    return table_results(table, planned, runs, ", ".join(sorted(versions)) or "none")
 
 
 def check_table(
     name: str,
-    kept: str | os.PathLike[str],
+    folder: str | os.PathLike[str],
     number: int,
     *,
     methods: Iterable[str] | None = None,
     datasets: Iterable[str] | None = None,
     jobs: int | None = None,
     data_root: str | os.PathLike[str] | None = None,
+    chance: random.Random | None = None,
     progress: Callable[[int, int], Any] | None = None,
-) -> list[Checked]:
-    """Run `number` of a table's kept runs again, drawn at random; see `mcn.experiments.paper.evidence`."""
-    table = TABLES[name]
-    seeds = range(table.first_seed, table.first_seed + table.seeds)
-    entries = plan(table, seeds, methods=methods, datasets=datasets, data_root=_text(data_root))
-    return check(entries, read_kept(path_of(kept, name)), number, jobs=jobs, progress=progress)
+) -> list[CheckedRun]:
+    """Run `number` of the runs that a folder keeps again, drawn at random, and put both side by side.
+
+    Raises:
+        ValueError: there is nothing to run again.
+    """
+    root = None if data_root is None else os.fspath(data_root)
+    planned = plan(TABLES[name], rows=methods, datasets=datasets, data_root=root)
+    units = {(one.dataset, one.row, unit.seed): (one, unit) for one in planned for unit in one.units}
+    kept = read_runs(Path(folder) / f"{name}.csv")
+    known = [run for run in kept if (run.dataset, run.method, run.seed) in units]
+    if not known:
+        raise ValueError("no kept run belongs to what was asked for; choose other methods or data sets")
+    drawn = (chance or random.Random()).sample(known, min(number, len(known)))  # noqa: S311 - no secret
+    chosen = [units[run.dataset, run.method, run.seed] for run in drawn]
+    rows = run_units([unit for _, unit in chosen], None, jobs=jobs, progress=progress)
+    again = [RunRecord.of(one, row) for (one, _), row in zip(chosen, rows, strict=True)]
+    return [CheckedRun(*pair) for pair in zip(drawn, again, strict=True)]
 
 
-def _everything(table: Table, known: set[str], data_root: str | None) -> list[Entry]:
-    """The plan of all methods and seeds of a table, for some data sets."""
-    datasets = [name for name in table.paper.datasets if name in known]
-    seeds = range(table.first_seed, table.first_seed + table.seeds)
-    return plan(table, seeds, methods=table.methods, datasets=datasets, data_root=data_root)
+def write_runs(path: Path, records: Iterable[RunRecord]) -> None:
+    """Write a file of runs."""
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(_COLUMNS)
+    table.writerows(["" if value is None else value for value in asdict(one).values()] for one in records)
+    write_text(path, text.getvalue())
 
 
-def _report(
-    folder: Path, table: Table, entries: Sequence[Entry], cells: Cells, how: Circumstances
-) -> dict[str, Any]:
-    write_report(folder, table_report(table, entries, cells, how))
-    numbers = results(table, entries, cells, how)
-    write_text(folder / RESULTS, json.dumps(numbers, indent=2, ensure_ascii=False) + "\n")
-    return numbers
+def read_runs(path: Path) -> list[RunRecord]:
+    """Read what `write_runs` wrote.
+
+    Raises:
+        ValueError: names the file, the line and what is wrong there.
+    """
+    with path.open(encoding="utf-8", newline="") as file:
+        reader = csv.reader(file)
+        header = next(reader, [])
+        if header != _COLUMNS:
+            raise ValueError(f"{path}: line 1 is {','.join(header)}; expected {','.join(_COLUMNS)}")
+        return [_parsed(path, reader.line_num, line) for line in reader]
+
+
+_COLUMNS = [field.name for field in fields(RunRecord)]
+
+
+def _parsed(path: Path, number: int, line: list[str]) -> RunRecord:
+    try:
+        dataset, method, seed, val, test, epochs, seconds, version, key = line
+        steps = int(epochs) if epochs else None
+        run = RunRecord(
+            dataset, method, int(seed), float(val), float(test), steps, float(seconds), version, key
+        )
+        if not (0 <= run.val_accuracy <= 1 and 0 <= run.test_accuracy <= 1):
+            raise ValueError
+    except ValueError:
+        raise ValueError(f"{path}: line {number} is {','.join(line)}; expected a run") from None
+    return run
 
 
 def check_out(folder: Path, resume: bool) -> None:
     """Refuse a folder that holds results already, unless they are to be gone on with."""
-    there = [name for name in (LEDGER, MARKDOWN) if (folder / name).exists()]
+    there = [name for name in (LEDGER, REPORT) if (folder / name).exists()]
     if there and not resume:
         raise ValueError(f"{folder} already holds results; choose another folder, or resume them")
 
 
-def write_report(folder: Path, blocks: list[Block]) -> None:
-    """Write a document as report.md and report.html."""
+def write_table(folder: Path, results: dict[str, Any], command: str) -> dict[str, Any]:
+    """Write what `read_table` or `reproduce_table` gave as report.md and results.json; and return it."""
     folder.mkdir(parents=True, exist_ok=True)
-    write_text(folder / MARKDOWN, markdown(blocks))
-    write_text(folder / HTML, html(blocks))
-
-
-def _run(
-    entries: list[Entry],
-    done: Mapping[str, Mapping[str, Any]],
-    ledger: Ledger,
-    metric: str,
-    jobs: int | None,
-    progress: Callable[[float], Any] | None,
-    finished: Callable[[Entry, Cell], Any] | None,
-) -> dict[tuple[str, str], Cell | None]:
-    costs = {unit.key(): entry.cost for entry in entries for unit in entry.units}
-    total = sum(costs.values()) or 1.0
-    open_ = {(e.dataset, e.method): (e, [unit.key() for unit in e.units]) for e in entries if e.units}
-
-    known: dict[str, Mapping[str, Any]] = {}
-
-    def look(row: Mapping[str, Any]) -> None:
-        known[row["key"]] = row
-        for place, (entry, keys) in list(open_.items()):
-            if all(key in known for key in keys):
-                del open_[place]
-                filled = cell([known[key] for key in keys], metric)
-                if finished is not None and filled is not None:
-                    finished(entry, filled)
-        if progress is not None:
-            progress(sum(costs[key] for key in known) / total)
-
-    for row in done.values():
-        look(row)
-    missing = [unit for e in entries for unit in e.units if unit.key() not in done]
-    run_units(missing, ledger, jobs=jobs, finished=look)
-    return {(e.dataset, e.method): cell([known[unit.key()] for unit in e.units], metric) for e in entries}
-
-
-def _sizes(entry: Entry) -> str:
-    data = load(entry.units[0].source, entry.units[0].seed).data
-    sizes = [int(data[f"{part}_mask"].sum()) for part in ("train", "val", "test")]
-    return f"{sizes[0]} training, {sizes[1]} validation, {sizes[2]} test nodes"
-
-
-def _text(path: str | os.PathLike[str] | None) -> str | None:
-    return None if path is None else os.fspath(path)
-
-
-def results(table: Table, entries: Sequence[Entry], cells: Cells, how: Circumstances) -> dict[str, Any]:
-    """All that the report says in numbers; 100 times the metric, None where there is none."""
-    found = lines(table.paper, entries, cells)
-    columns = [
-        ranked_means(table.paper, cells, dataset, [line.method for line in own])
-        for dataset, own in found.items()
-    ]
-    return {
-        "table": table.name,
-        "label": table.paper.label,
-        "metric": how.metric,
-        "command": how.command,
-        "seeds": list(how.seeds),
-        "rows": [_result(dataset, line) for dataset, own in found.items() for line in own],
-        "average_rank": average_ranks(columns),
-        "paired": [
-            {"dataset": pair.dataset, "first": pair.first, "second": pair.second, **asdict(pair.gap)}
-            for pair in pairs(cells, list(found))
-        ],
-        "protocols": dict(how.protocols),
-        "versions": dict(how.versions),
-        "taken": how.taken,
-        "cores": how.cores,
-        "wall_seconds": how.wall_seconds,
-    }
-
-
-def _result(dataset: str, line: Line) -> dict[str, Any]:
-    cell = line.cell
-    return {
-        "dataset": dataset,
-        "method": line.method,
-        "paper": line.value,
-        "paper_std": None if line.spread is None else line.spread[0],
-        "paper_rank": line.paper_rank,
-        "mean": None if cell is None else cell.mean,
-        "std": None if cell is None else cell.std,
-        "runs": 0 if cell is None else cell.runs,
-        "rank": line.rank,
-        "difference": line.difference,
-        "within_noise": line.within_noise,
-        "val_mean": None if cell is None else cell.val_mean,
-        "seconds_per_run": None if cell is None else cell.seconds,
-        "test": {} if cell is None else {str(seed): value for seed, value in cell.test.items()},
-        "note": line.note,
-    }
+    write_text(folder / REPORT, table_report(results, command))
+    write_text(folder / RESULTS, json.dumps(results, indent=2, ensure_ascii=False) + "\n")
+    return results

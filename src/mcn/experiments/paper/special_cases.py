@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+import torch_geometric
 from torch_geometric.data import Data
 
-from mcn.experiments.paper.document import Block, Bullets, Code, Grid, Heading, Text
+from mcn.baselines import METHODS
+from mcn.experiments.engine.results import escape_markdown, markdown_table
 from mcn.nn import MCN
-from mcn.train.mcn.config import MCNConfig
-from mcn.train.mcn.special import CHANGES
-from mcn.train.problem import prepare
+from mcn.train import prepare
 from mcn.train.recipes import work_of
-from mcn.train.run import versions
 
 TOLERANCE = 1e-5
 _HEADER = [
@@ -55,9 +54,9 @@ def special_cases(data: Data, seed: int = 0) -> list[SpecialCase]:
     with two motifs, two steps and motif attention in which every node is told to choose the edge and one
     step: GAT is inside it.
     """
-    base = MCNConfig(seed=seed)
-    gcn, gat = base.replace(**CHANGES["gcn"]), base.replace(**CHANGES["gat"])
-    general = base.replace(motifs=("edge", "triangle"), steps=2, attention="paper")
+    gcn, gat = (METHODS[name].configure(None, {}, {"seed": seed}) for name in ("gcn", "gat"))
+    every = {"motifs": ("edge", "triangle"), "steps": 2, "attention": "paper", "seed": seed}
+    general = METHODS["mcn"].configure(None, every, {})
     return [
         _case("GCN", data, gcn, _gcn_layer, "GCNConv"),
         _case("GAT", data, gat, _gat_layer, "GATConv"),
@@ -68,7 +67,7 @@ def special_cases(data: Data, seed: int = 0) -> list[SpecialCase]:
 def _case(
     name: str,
     data: Data,
-    config: MCNConfig,
+    config: Any,
     layer: Callable[[Any], torch.nn.Module],
     against: str,
     choice: int | None = None,
@@ -137,44 +136,30 @@ def _with_weights(theirs: Any, conv: Any) -> torch.nn.Module:
     return layer
 
 
-def special_report(cases: Mapping[str, Sequence[SpecialCase]], command: str) -> list[Block]:
-    """The blocks of the report on tab:gen, one table per data set."""
-    blocks: list[Block] = [
-        Heading("Table 1: GCN and GAT as special cases (tab:gen)"),
-        Text(
-            "MCN with the settings of each row beside PyG's layers with the same weights: the largest "
-            f"absolute difference over all nodes and outputs, and whether it is at most {TOLERANCE:.0e}."
-        ),
+def special_report(cases: Mapping[str, Sequence[SpecialCase]], command: str) -> str:
+    """The report on tab:gen as a page of Markdown, one table per data set."""
+    parts = [
+        "# Table 1: GCN and GAT as special cases (tab:gen)",
+        "MCN with the settings of each row beside PyG's layers with the same weights: the largest absolute "
+        f"difference over all nodes and outputs, and whether it is at most {TOLERANCE:.0e}.",
     ]
     for dataset, rows in cases.items():
-        blocks += [Heading(dataset), Grid(_HEADER, [_shown(case) for case in rows])]
-    return [
-        *blocks,
-        Heading("How to read this"),
-        Bullets(
-            [
-                "layer 1: outputs of the first layer; network: class scores of two layers with ELU between "
-                "them. Random weights and biases, no dropout, float32.",
-                "MCN-* in the paper is any motif, Ψ and K with both attentions. The row here is one such "
-                "network in which every node is told to choose the edge and one step: it contains GAT.",
-            ]
-        ),
-        Heading("To repeat it"),
-        Code(command),
-        Bullets(["Versions: " + ", ".join(f"{name} {number}" for name, number in versions().items()) + "."]),
+        parts += [f"## {dataset}", markdown_table(_HEADER, [_cells(case) for case in rows])]
+    parts += [
+        "## How to read this",
+        "- layer 1: outputs of the first layer; network: class scores of two layers with ELU between them. "
+        "Random weights and biases, no dropout, float32.\n"
+        "- MCN-\\* in the paper is any motif, Ψ and K with both attentions. The row here is one such network "
+        "in which every node is told to choose the edge and one step: it contains GAT.",
+        "## To repeat it",
+        f"```\n{command}\n```",
+        f"With torch {torch.__version__} and PyG {torch_geometric.__version__}.",
     ]
+    return "\n\n".join(parts) + "\n"
 
 
-def _shown(case: SpecialCase) -> list[str]:
-    return [
-        case.method,
-        case.motifs,
-        case.psi,
-        case.steps,
-        "yes" if case.self_attention else "no",
-        "yes" if case.motif_attention else "no",
-        case.against,
-        "–" if case.layer is None else f"{case.layer:.1e}",
-        f"{case.network:.1e}",
-        "yes" if case.holds else "no",
-    ]
+def _cells(case: SpecialCase) -> list[str]:
+    attentions = ["yes" if on else "no" for on in (case.self_attention, case.motif_attention)]
+    gaps = ["–" if gap is None else f"{gap:.1e}" for gap in (case.layer, case.network)]
+    what = [escape_markdown(case.method), case.motifs, case.psi, case.steps, *attentions, case.against]
+    return [*what, *gaps, "yes" if case.holds else "no"]

@@ -6,7 +6,7 @@ import json
 import random
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -16,18 +16,6 @@ from mcn.experiments.search.space import Range, Space
 SAMPLERS = ("tpe", "grid")
 _MOST = 1_000_000
 _FEW = 8  # values that a setting may have whatever the number of trials
-
-
-class Proposals(Protocol):
-    """Proposes settings, learns what came of them. The same seed and the same figures: the same proposals."""
-
-    def ask(self, number: int) -> list[dict[str, Any]]:
-        """The settings of the next `number` trials, fewer when nothing is left."""
-        ...
-
-    def tell(self, values: Sequence[float | None]) -> None:
-        """What came of the trials last asked for, in their order; None for a failed one."""
-        ...
 
 
 class Grid:
@@ -49,7 +37,7 @@ class Grid:
         self._next = 0
 
     def ask(self, number: int) -> list[dict[str, Any]]:
-        """The next combinations."""
+        """The next combinations, fewer when nothing is left."""
         taken = self._order[self._next : self._next + number]
         self._next += len(taken)
         return [self._combination(index) for index in taken]
@@ -76,13 +64,17 @@ class TPE:
             sampler = self._optuna.samplers.TPESampler(seed=seed)
         self._study = self._optuna.create_study(direction="maximize", sampler=sampler)
         self._space = space
+        self._distributions = {n: _distribution(self._optuna, d) for n, d in space.settings.items()}
         self._open: list[Any] = []
 
     def ask(self, number: int) -> list[dict[str, Any]]:
         """Settings that look promising, given all that was told."""
-        self._open = [self._study.ask() for _ in range(number)]
+        self._open = [self._study.ask(self._distributions) for _ in range(number)]
         return [
-            {name: _suggested(trial, name, domain) for name, domain in self._space.settings.items()}
+            {
+                name: trial.params[name] if isinstance(domain, Range) else json.loads(trial.params[name])
+                for name, domain in self._space.settings.items()
+            }
             for trial in self._open
         ]
 
@@ -96,8 +88,8 @@ class TPE:
         self._open = []
 
 
-def proposals(sampler: str, space: Space, seed: int) -> Proposals:
-    """The sampler of this name."""
+def proposals(sampler: str, space: Space, seed: int) -> Grid | TPE:
+    """The sampler of this name; the same seed and the same figures give the same proposals."""
     one_of("sampler", sampler, SAMPLERS)
     return Grid(space, seed) if sampler == "grid" else TPE(space, seed)
 
@@ -117,14 +109,6 @@ def import_optuna(what: str) -> Any:
 def label(value: Any) -> str:
     """A value as the text that Optuna knows it by: its categories cannot be lists."""
     return json.dumps(value)
-
-
-def _suggested(trial: Any, name: str, domain: tuple[Any, ...] | Range) -> Any:
-    if isinstance(domain, tuple):
-        return json.loads(trial.suggest_categorical(name, [label(value) for value in domain]))
-    if domain.whole:
-        return trial.suggest_int(name, domain.low, domain.high, log=domain.log)
-    return trial.suggest_float(name, domain.low, domain.high, log=domain.log)
 
 
 def importances(

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from mcn._names import one_of
-from mcn.experiments.engine.cells import metric_figures
-from mcn.experiments.engine.engines import check_engine, open_engine
 from mcn.experiments.engine.ledger import Ledger
+from mcn.experiments.engine.results import metric_figures
 from mcn.experiments.engine.runner import run_units
 from mcn.experiments.engine.source import Source, load
 from mcn.experiments.engine.unit import Unit
+from mcn.experiments.engine.workers import check_engine, open_engine
 from mcn.experiments.search.proposals import importances, proposals
 from mcn.experiments.search.space import Space
 from mcn.train.metrics import LESS_IS_BETTER, METRICS
@@ -141,12 +141,8 @@ def search(
     Raises:
         ValueError: the settings cannot be searched, an extra is not installed, or every trial failed.
     """
-    for name, number in {
-        "trials": trials,
-        "seeds": seeds,
-        "final_seeds": final_seeds,
-        "batch": batch,
-    }.items():
+    given = {"trials": trials, "seeds": seeds, "final_seeds": final_seeds, "batch": batch}
+    for name, number in given.items():
         if isinstance(number, bool) or not isinstance(number, int) or number < 1:
             raise ValueError(f"{name} must be an integer of at least 1, got {number!r}")
     one_of("metric", metric, METRICS)
@@ -161,10 +157,8 @@ def search(
     spans = [range(seed, seed + (seeds if cap is None else 1)) for cap in caps]
     # Progress is counted in epochs where rungs say how many: a run to the end is taken for one more rung.
     efforts = [*rungs, KEPT * rungs[-1] if rungs else 1]
-    total = sum(
-        effort * n * len(span) for effort, n, span in zip(efforts, _sizes(planned, caps), spans, strict=True)
-    )
-    total += efforts[-1] * final_seeds
+    numbers = [n * len(span) for n, span in zip(_sizes(planned, caps), spans, strict=True)]
+    total = sum(effort * n for effort, n in zip(efforts, numbers, strict=True)) + efforts[-1] * final_seeds
     done: list[Trial] = []
     ran = 0
     base = space.base(source.dataset)
@@ -172,15 +166,15 @@ def search(
 
         def run(units: Sequence[Unit], keep: bool, rung: int) -> list[dict[str, Any]]:
             nonlocal ran
-            planned_effort = efforts[rung] * len(units)
+            effort = efforts[rung] * len(units)
 
             def report(finished: int, of: int) -> None:
                 if progress is not None:  # equal units run once: scale to what was planned
                     share = finished / of if of else 1.0
-                    progress(ran + round(share * planned_effort), total, _best(done, metric))
+                    progress(ran + round(share * effort), total, _best(done, metric))
 
             rows = run_units(units, ledger, engine=opened, progress=report, keep_failures=keep)
-            ran += planned_effort
+            ran += effort
             return rows
 
         def tried(numbered: list[tuple[int, dict[str, Any]]], rung: int) -> list[Trial]:
@@ -245,10 +239,6 @@ def _trial(
     accuracy, loss = (float(np.mean([row[name] for row in rows])) for name in ("val_accuracy", "val_loss"))
     if metric == "accuracy":  # in every ledger
         return Trial(number, settings, accuracy, loss, None, accuracy, rung)
-    older = [row["version"] for row in rows if row["metrics"] is None]
-    if older:
-        why = f"the ledger has this run from version {older[0]}, without {metric}; use another ledger"
-        return Trial(number, settings, accuracy, loss, why, rung=rung)
     score = metric_figures(metric, rows)["val_mean"]
     if score is None:
         why = f"{metric} is not defined on the validation nodes"

@@ -18,9 +18,9 @@ from itertools import combinations
 from math import prod
 from typing import Any
 
-from mcn._named import find, names
 from mcn._names import one_of
-from mcn.data.border import told
+from mcn._yaml import find, names
+from mcn.data.limits import told
 from mcn.matrices import PSI_NAMES
 from mcn.motifs import graphlet_of
 from mcn.train.recipes import find_recipe

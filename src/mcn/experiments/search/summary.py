@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mcn.experiments.paper.document import Block, Grid, Heading, Text
-from mcn.experiments.paper.report_markdown import markdown
+from mcn.experiments.engine.results import escape_markdown, markdown_table
 from mcn.experiments.search.run import SearchResult, Trial
 
 
@@ -76,45 +75,45 @@ def _effect(setting: str, value: str, scores: list[float]) -> Effect:
 
 def summary(result: SearchResult, best: int = 10) -> str:
     """Return the search as a page of Markdown."""
-    blocks: list[Block] = [Heading(f"{result.dataset}, space {result.space}"), Text(f"{result.protocol}.")]
-    blocks += [Heading("What mattered"), _importances(result)]
     shown = f"validation {result.metric}"
+    parts = [f"# {escape_markdown(f'{result.dataset}, space {result.space}')}"]
+    parts += [
+        escape_markdown(f"{result.protocol}."),
+        "## What mattered",
+        escape_markdown(_importances(result)),
+    ]
     rows = [
-        (
-            f"{each.setting}: {each.value}",
-            points(each.mean, each.error),
-            points(each.best),
-            str(each.trials),
-        )
-        for each in effects(result.trials)
+        [
+            escape_markdown(f"{effect.setting}: {effect.value}"),
+            points(effect.mean, effect.error),
+            points(effect.best),
+            str(effect.trials),
+        ]
+        for effect in effects(result.trials)
     ]
     if rows:
-        caption = f"Mean {shown} ± standard error, over all other settings."
-        blocks.append(Grid(("setting", "mean", "best", "trials"), rows, caption))
+        parts += [
+            f"Mean {shown} ± standard error, over all other settings.",
+            markdown_table(["setting", "mean", "best", "trials"], rows),
+        ]
+    names = [escape_markdown(name) for name in result.best.settings]
     top = [_row(trial) for trial in result.ranking[:best]]
-    names = list(result.best.settings)
-    blocks += [Heading("The best settings"), Grid(("trial", shown, "rung", *names), top)]
-    blocks += [Heading("The winner"), Text(_winner(result))]
-    return markdown(blocks)
+    parts += ["## The best settings", markdown_table(["trial", shown, "rung", *names], top)]
+    parts += ["## The winner", escape_markdown(_winner(result))]
+    return "\n\n".join(parts) + "\n"
 
 
-def _importances(result: SearchResult) -> Text:
+def _importances(result: SearchResult) -> str:
     if result.importances is None:
-        return Text(f"Importance of the settings: {result.note}.")
+        return f"Importance of the settings: {result.note}."
     shares = ", ".join(f"{name} {share:.0%}" for name, share in result.importances.items())
-    return Text(
-        f"Share of the variation between trials that each setting explains by itself (fANOVA): {shares}."
-    )
+    return f"Share of the variation between trials that each setting explains by itself (fANOVA): {shares}."
 
 
-def _row(trial: Trial) -> tuple[str, ...]:
+def _row(trial: Trial) -> list[str]:
     assert trial.val_score is not None
-    return (
-        str(trial.number),
-        points(trial.val_score),
-        str(trial.rung),
-        *(value_text(value) for value in trial.settings.values()),
-    )
+    values = (escape_markdown(value_text(value)) for value in trial.settings.values())
+    return [str(trial.number), points(trial.val_score), str(trial.rung), *values]
 
 
 def _winner(result: SearchResult) -> str:

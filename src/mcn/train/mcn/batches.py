@@ -14,7 +14,7 @@ from torch.nn.parallel import DistributedDataParallel
 
 from mcn.nn import MCN, Choices
 from mcn.nn._rng import derive
-from mcn.nn.feature_rows import FeatureRows
+from mcn.nn.features import FeatureRows
 from mcn.nn.graph_rows import GraphRows, StackRows
 from mcn.nn.layerwise import Inferred, infer
 from mcn.nn.sampling import Batch, MotifLoader, MotifSampler, SampledBlock, Shuffled, sampled_pass

@@ -77,9 +77,7 @@ class MCNConfig(BatchedSettings):
         flag,
         group="network",
     )
-    norm: bool = setting(
-        False, "Normalise what hidden layers give on (layer norm).", flag, group="network"
-    )
+    norm: bool = setting(False, "Normalise what hidden layers give on (layer norm).", flag, group="network")
     residual: bool = setting(
         False,
         "Add the input of a hidden layer to what it gives on, where both are equally wide.",

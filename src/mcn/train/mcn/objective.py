@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -18,43 +18,27 @@ from mcn.train.problem import Problem
 from mcn.train.processes import host, placed
 
 
-class Advantage(Protocol):
-    """Turns rewards into advantages; `loss` is what training the expectation itself costs."""
-
-    module: torch.nn.Module | None
-
-    def __call__(
-        self, reward: torch.Tensor, state: torch.Tensor | None
-    ) -> tuple[torch.Tensor, torch.Tensor | None]:
-        """The advantage per node, and a loss of its own or None."""
-        ...
-
-    def state_dict(self) -> dict[str, float]:
-        """Plain values to go on from."""
-        ...
-
-    def load_state_dict(self, state: dict[str, float]) -> None:
-        """Go on from saved values."""
-        ...
-
-
 class PlainReward:
-    """No baseline: the reward itself."""
+    """The advantage without a baseline: the reward itself.
+
+    The other advantages subtract what was to be expected; `module` is what learns the expectation, if
+    anything does.
+    """
 
     module: torch.nn.Module | None = None
 
     def __call__(
         self, reward: torch.Tensor, state: torch.Tensor | None
     ) -> tuple[torch.Tensor, torch.Tensor | None]:
-        """The reward as it is."""
+        """Return the advantage per node, and a loss of its own or None."""
         return reward, None
 
     def state_dict(self) -> dict[str, float]:
-        """Nothing to remember."""
+        """Return plain values to go on from."""
         return {}
 
     def load_state_dict(self, state: dict[str, float]) -> None:
-        """Nothing to remember."""
+        """Go on from saved values."""
 
 
 class RunningMean(PlainReward):
@@ -110,7 +94,7 @@ class LearnedValue(PlainReward):
         return reward - value.detach(), ((value - reward) ** 2).sum()
 
 
-def advantage(kind: str, state_width: int) -> Advantage:
+def advantage(kind: str, state_width: int) -> PlainReward:
     """The advantage of this name: "none", "mean" or "learned"."""
     if kind == "learned":
         return LearnedValue(state_width)
@@ -149,7 +133,7 @@ class Objective:
         self._class_weights = None if weights is None else weights.to(self.device)
         self._train = torch.from_numpy(problem.train).to(self.device)
         self.state_width = _state_width(model)
-        self.advantage: Advantage = advantage(str(config.advantage), self.state_width)
+        self.advantage = advantage(str(config.advantage), self.state_width)
         if self.advantage.module is not None:
             self.advantage.module.to(self.device)
 

@@ -12,9 +12,8 @@ import torch
 from torch_geometric.data import Data
 
 from mcn.data.treatment import row_scaling
-from mcn.nn.feature_rows import FeatureRows
-from mcn.nn.graph_rows import GraphRows
-from mcn.nn.store_rows import StoreRows, store_features
+from mcn.nn.features import FeatureRows
+from mcn.nn.graph_rows import GraphRows, StoreRows, store_features
 from mcn.store import GraphStore
 from mcn.train.features import fitted_scale, scaling_of
 from mcn.train.mcn.config import MCNConfig

@@ -1,7 +1,7 @@
 """The recipe `auto`: model selection.
 
-Candidates of several kinds, the network `mcn` among them, are trained one after the other. Held-out nodes decide
-whether one of them predicts, a blend of them, or for every node a candidate of its own.
+Candidates of several kinds, the network `mcn` among them, are trained one after the other. Held-out nodes
+decide whether one of them predicts, a blend of them, or for every node a candidate of its own.
 """
 
 from __future__ import annotations

@@ -14,11 +14,12 @@ if TYPE_CHECKING:
     from mcn.train.select.config import AutoConfig
 
 USUAL: dict[str, dict[str, Any]] = {
-    "mcn": {"lr": 0.01, "max_epochs": 1000},
+    "mcn": {"max_epochs": 1000},
     "views": {"max_epochs": 100, "patience": 30},
 }
 """Settings of each recipe's candidates, before those that the user gave."""
-_PATIENCE = 50  # of networks with one neighbourhood for all nodes; where nodes learn to choose it takes longer
+_FIXED: dict[str, Any] = {"lr": 0.01, "patience": 50}
+"""Of networks with one neighbourhood for all nodes; learning to choose takes smaller steps and longer."""
 _OWN = ("hidden", "num_layers", "dropout", "lr", "weight_decay")
 """Settings that a special case has values of its own for; given ones go before those."""
 _SUM: dict[str, Any] = {**CHANGES["gcn"], "hidden": 64}
@@ -74,7 +75,7 @@ def _config_of(name: str, config: AutoConfig) -> Settings:
         return config.given_to(name)
     given = config.given("mcn")
     given.pop("motifs", None)
-    base = find_recipe("mcn").config.from_dict(USUAL["mcn"] | {"patience": _PATIENCE} | given)
+    base = find_recipe("mcn").config.from_dict(USUAL["mcn"] | _FIXED | given)
     changes = _SPECIAL.get(name)
     if changes is None:
         motif = name.removesuffix("-sum")

@@ -199,7 +199,10 @@ class Selection(Training):
         assert decision is not None
         first_runs = [self._runs(name)[0]["seed"] for name in decision.names]
         self.model = Selected(
-            [self._candidates[name].seeded(seed) for name, seed in zip(decision.names, first_runs, strict=True)],
+            [
+                self._candidates[name].seeded(seed)
+                for name, seed in zip(decision.names, first_runs, strict=True)
+            ],
             [self._kept[name] for name in decision.names],
             decision.mode,
             decision.winner,

@@ -1,0 +1,102 @@
+"""What a baseline is given: a training problem whose inputs are the plain graph; the graph as matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from numpy.typing import NDArray
+from torch_geometric.data import Data
+
+from mcn.data import feature_csr, simple_graph
+from mcn.motifs import MotifCounts
+from mcn.train import Problem
+from mcn.train.features import node_features
+from mcn.train.problem import known_labels
+
+
+@dataclass(frozen=True, eq=False)
+class GraphInputs:
+    """The `inputs` of a baseline's problem.
+
+    x: float32 [N, F], dense or sparse CSR, made ready as for a network (`mcn.train.features`): of counts of
+    words the absolute values of each row sum to one.
+    edge_index: int64 [2, 2M], both directions of every edge, no self-loops, no repetitions.
+    dataset: name of the data set, for methods whose reference settings differ between them; or None.
+    """
+
+    x: torch.Tensor
+    edge_index: NDArray[np.int64]
+    dataset: str | None = None
+
+    @property
+    def num_nodes(self) -> int:
+        """N."""
+        return int(self.x.shape[0])
+
+    @property
+    def in_channels(self) -> int:
+        """F."""
+        return int(self.x.shape[1])
+
+
+Scorer = Callable[[Problem, int], NDArray[np.float32]]
+"""A baseline: a problem with `GraphInputs` and a seed in, a score per node and class [N, C] out."""
+
+
+def graph_problem(data: Data, dataset: str | None = None, counts: MotifCounts | None = None) -> Problem:
+    """Check a graph and make a baseline's problem of it; test labels are not in it.
+
+    Args:
+        data: with x, y, edge_index and the three masks.
+        dataset: its name ("cora", "citeseer", "pubmed" …), if it has one.
+        counts: its motif counts, if they are known already.
+
+    Raises:
+        ValueError: says what of `data` cannot be trained on.
+    """
+    known = known_labels(data)
+    edges = simple_graph(data.edge_index, data.num_nodes).edge_index
+    x = node_features(data, counts=counts).x
+    return Problem(GraphInputs(x, edges, dataset), known)
+
+
+def val_accuracy(problem: Problem, scores: NDArray[np.floating[Any]]) -> float:
+    """Return the share of the validation nodes whose class has the largest score."""
+    return float((scores[problem.val].argmax(1) == problem.val_labels.numpy()).mean())
+
+
+def best_scores(candidates: Iterable[NDArray[np.floating[Any]]], problem: Problem) -> NDArray[np.float32]:
+    """Return the scores [N, C] with the highest validation accuracy; the first of equals."""
+    return np.asarray(max(candidates, key=lambda scores: val_accuracy(problem, scores)), np.float32)
+
+
+def adjacency(problem: Problem) -> Any:
+    """A: CSR float64 [N, N], symmetric, ones."""
+    row, column = problem.inputs.edge_index
+    nodes = problem.inputs.num_nodes
+    return sp.csr_array((np.ones(len(row)), (row, column)), shape=(nodes, nodes))
+
+
+def symmetric(matrix: Any) -> Any:
+    """D^-1/2 M D^-1/2, D the row sums of M; an empty row stays empty."""
+    degree = np.asarray(matrix.sum(1)).ravel()
+    root = np.divide(1.0, np.sqrt(degree), out=np.zeros_like(degree), where=degree > 0)
+    return sp.csr_array(sp.diags_array(root) @ matrix @ sp.diags_array(root))
+
+
+def unit_features(problem: Problem) -> Any:
+    """Features as CSR float64 with rows of Euclidean length 1 (rows of zeros stay)."""
+    x: Any = feature_csr(problem.inputs.x).astype(np.float64)
+    length = np.sqrt(np.asarray((x * x).sum(1)).ravel())
+    scale = np.divide(1.0, length, out=np.zeros_like(length), where=length > 0)
+    return sp.csr_array(sp.diags_array(scale) @ x)
+
+
+def one_hot(labels: NDArray[np.int64], num_classes: int) -> NDArray[np.float64]:
+    """A row per label with a 1 in its column; a row of zeros for -1."""
+    return np.asarray(labels[:, None] == np.arange(num_classes), np.float64)

@@ -1,0 +1,298 @@
+"""What a user sees of the work: how far it is, what is compiled, warnings, and tables of results."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, Protocol
+
+PATIENCE = 1.0
+"""Seconds of work before there is a bar."""
+FIRST, LONGEST = 10.0, 120.0
+"""Seconds before the first line, and the longest time between two; from line to line it doubles."""
+
+
+class Report(Protocol):
+    """Takes the finished fraction of the work, and what to say of it now."""
+
+    def __call__(self, fraction: float, now: str | None = None, /) -> None: ...
+
+
+@contextmanager
+def progress_bar(what: str) -> Iterator[Report]:
+    """Show on standard error how far the work is, once it turns out to be long.
+
+    On a terminal: a bar with the time left after a second. Elsewhere: a line after ten, and further ones at
+    growing intervals, also while the work is in the middle of a step and reports nothing.
+    """
+    with _bar(what) if sys.stderr.isatty() else _log(what) as report:
+        yield report
+
+
+@contextmanager
+def _bar(what: str) -> Iterator[Report]:
+    began = time.monotonic()
+    bar = None
+
+    def report(fraction: float, now: str | None = None, /) -> None:
+        nonlocal bar
+        if bar is None:
+            if time.monotonic() - began < PATIENCE:
+                return
+            from rich.console import Console
+            from rich.progress import Progress
+
+            bar = Progress(console=Console(stderr=True), transient=True)
+            bar.add_task(what, total=1.0)
+            bar.start()
+        bar.update(bar.task_ids[0], completed=fraction, description=now or what)
+
+    try:
+        yield report
+    finally:
+        if bar is not None:
+            bar.stop()
+
+
+@contextmanager
+def _log(what: str) -> Iterator[Report]:
+    """Write lines from a thread of their own: the work may be silent for longer than that."""
+    lines, ended = LogLines(what, Intervals()), threading.Event()
+
+    def write() -> None:
+        while not ended.wait(lines.wait()):
+            line = lines.line()
+            if line is not None:
+                with suppress(OSError, ValueError):  # the log is gone; the work is not about it
+                    print(line, file=sys.stderr, flush=True)
+
+    writer = threading.Thread(target=write, name="mcn-progress", daemon=True)
+    writer.start()
+    try:
+        yield lines.report
+    finally:
+        ended.set()
+        writer.join()
+
+
+class Intervals:
+    """When to say something: after `first` seconds, then after twice as long each time, up to `longest`."""
+
+    def __init__(self, first: float | None = None, longest: float | None = None) -> None:
+        self._gap = FIRST if first is None else first
+        self._longest = LONGEST if longest is None else longest
+        self.next = self._gap
+
+    def due(self, elapsed: float) -> bool:
+        """Whether it is time; what is said next is counted from now."""
+        if elapsed < self.next:
+            return False
+        self._gap = min(2 * self._gap, self._longest)
+        self.next = elapsed + self._gap
+        return True
+
+
+class LogLines:
+    """The lines of a log on how far the work is.
+
+    Args:
+        what: the work.
+        intervals: when a line is due.
+        clock: the time in seconds.
+    """
+
+    def __init__(self, what: str, intervals: Intervals, clock: Callable[[], float] = time.monotonic) -> None:
+        self._what, self._intervals, self._clock = what, intervals, clock
+        self._began = clock()
+        self._start: tuple[float, float] | None = None  # how far it was when it first said so, and when
+        self._last = (0.0, 0.0)
+
+    def report(self, fraction: float, now: str | None = None, /) -> None:
+        """Take note of how far it is."""
+        self._last = (min(max(fraction, 0.0), 1.0), self._clock() - self._began)
+        self._start = self._start or self._last
+        self._what = now or self._what
+
+    def wait(self) -> float:
+        """Seconds until a line may be due."""
+        return max(0.0, self._intervals.next - (self._clock() - self._began))
+
+    def line(self) -> str | None:
+        """The line to write now, if one is due."""
+        elapsed = self._clock() - self._began
+        if not self._intervals.due(elapsed):
+            return None
+        (fraction, reported_at), (before, since) = self._last, self._start or (0.0, 0.0)
+        if fraction <= 0.0:
+            return f"mcn: {self._what}: {rough_time(elapsed)} so far"
+        done = f"mcn: {self._what}: {fraction:.0%} after {rough_time(elapsed)}"
+        if fraction <= before or reported_at <= since:  # all of it was there at the start: from a ledger, say
+            return done
+        left = (1.0 - fraction) * (reported_at - since) / (fraction - before) - (elapsed - reported_at)
+        if fraction >= 1.0:
+            return f"{done}, finishing"
+        if left <= 0.0:  # by the speed so far it should be over
+            return f"{done}, no further for {rough_time(elapsed - reported_at)}"
+        return f"{done}, about {rough_time(left)} left"
+
+
+def rough_time(seconds: float) -> str:
+    """A time as people say it.
+
+    >>> rough_time(8.2), rough_time(95), rough_time(5400)
+    ('8 s', '95 s', '90 min')
+    >>> rough_time(36000)
+    '10.0 h'
+    """
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+
+
+class Compiled(Protocol):
+    """How many kernels were compiled so far, and the seconds that took."""
+
+    kernels: int
+    taken: float
+
+
+@contextmanager
+def compile_notice(clock: Callable[[], float] = time.monotonic) -> Iterator[Compiled]:
+    """Say on standard error that kernels are being compiled, if any are, and how long it has taken so far.
+
+    On a terminal at once, elsewhere when it takes longer; then now and then. numba announces every
+    compilation; what comes from its cache on disk is not compiled.
+    """
+    from numba.core import event
+
+    class Notice(event.Listener):  # type: ignore[misc, unused-ignore]
+        """Adds up the time; a compilation may start others within it."""
+
+        depth, began, taken, kernels = 0, 0.0, 0.0, 0
+        said = not sys.stderr.isatty()
+        intervals = Intervals()
+
+        def on_start(self, event: Any) -> None:
+            if self.depth == 0:
+                self.began = clock()
+            self.depth += 1
+            if not self.said:
+                self.said = True
+                self.say("this takes some seconds")
+
+        def on_end(self, event: Any) -> None:
+            self.depth -= 1
+            so_far = self.taken + clock() - self.began
+            if self.depth == 0:
+                self.taken = so_far
+                self.kernels += 1
+            if self.intervals.due(so_far):
+                self.say(f"{rough_time(so_far)} so far")
+
+        def say(self, text: str) -> None:
+            print(f"mcn: compiling kernels, once: {text}", file=sys.stderr, flush=True)
+
+    notice = Notice()
+    with event.install_listener("numba:compile", notice):
+        yield notice
+
+
+@contextmanager
+def plain_warnings() -> Iterator[None]:
+    """Show each warning about the user's input once, as one line on standard error, without file and line."""
+    said = set()
+
+    def show(message: Warning | str, *_where: Any, **_how: Any) -> None:
+        text = " ".join(str(message).split())
+        if text not in said:
+            said.add(text)
+            print(f"mcn: warning: {text}", file=sys.stderr)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = show
+        yield
+
+
+def print_table(
+    title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], left: Collection[str] = ()
+) -> None:
+    """Print a table; cells stand at the right of their column, or at the left if `left` names it."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=Text(title), title_justify="left")
+    for name in columns:
+        table.add_column(name, justify="left" if name in left else "right")
+    for row in rows:
+        table.add_row(*map(Text, row))
+    console = Console()
+    (console if console.is_terminal else Console(width=120)).print(table)
+
+
+def print_facts(title: str, facts: Mapping[str, str]) -> None:
+    """Print a name and a value per line, the values below one another, under a title.
+
+    >>> print_facts("karate", {"nodes": "34", "largest class": "50.0 %"})
+    karate
+      nodes              34
+      largest class  50.0 %
+    """
+    names, values = max(map(len, facts)), max(map(len, facts.values()))
+    print(title)
+    for name, value in facts.items():
+        print(f"  {name:<{names}}  {value:>{values}}")
+
+
+def notable(report: Sequence[str], hidden: tuple[str, ...] = ("labels:",)) -> list[str]:
+    """Return what a loader did to a graph, without its plain size and lines that begin with `hidden` words.
+
+    >>> notable(["3 nodes, 3 undirected edges", "labels: 2 classes", "split: drawn with seed 0"])
+    ['split: drawn with seed 0']
+    """
+    changed = [line for line in report[:1] if "(" in line]  # entries that were dropped stand in brackets
+    return changed + [line for line in report[1:] if not line.startswith(hidden)]
+
+
+def print_notes(lines: Iterable[str], kind: str = "note") -> None:
+    """Print what else there is to say, a line each."""
+    for line in lines:
+        print(f"{kind}: {line}")
+
+
+def print_methods(title: str, rows: list[dict[str, Any]], metric: str | None = None) -> None:
+    """One line per method: test accuracy as mean ± standard deviation over the seeds, and so for `metric`."""
+    compared = any(row.get("difference") is not None for row in rows)
+    columns = ["method", "test accuracy", *([] if metric is None else [f"test {metric}"])]
+    columns += ["validation", "seeds", "s per run"]
+    columns += [f"− {rows[0]['method'].upper()}, paired"] if compared else []
+
+    def cells(row: dict[str, Any]) -> Iterator[str]:
+        spread = "" if row["test_std"] is None else f" ± {row['test_std']:.1f}"
+        yield row["method"].upper()
+        yield "no test nodes" if row["test_mean"] is None else f"{row['test_mean']:.1f}{spread} %"
+        if metric is not None:
+            yield mean_and_spread(metric, row["metrics"][metric])
+        yield f"{row['val_mean']:.1f} %"
+        yield str(len(row["seeds"]))
+        yield f"{row['seconds_per_run']:.1f}"
+        if compared:  # the mean of the paired differences to the first method ± its standard error
+            missing = row["difference"] is None
+            yield "" if missing else f"{row['difference']:+.2f} ± {row['difference_error']:.2f}"
+
+    print_table(title, columns, [list(cells(row)) for row in rows], left=("method",))
+
+
+def mean_and_spread(metric: str, scores: dict[str, float | None]) -> str:
+    """The mean of a metric over the seeds ± its standard deviation."""
+    mean, deviation = scores["test_mean"], scores["test_std"]
+    if mean is None:
+        return "–"
+    scale, digits, unit = (1, 3, "") if metric == "log-loss" else (100, 1, " %")
+    spread = "" if deviation is None else f" ± {scale * deviation:.{digits}f}"
+    return f"{scale * mean:.{digits}f}{spread}{unit}"

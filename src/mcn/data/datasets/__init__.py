@@ -1,0 +1,337 @@
+"""Data sets by name: the registry, and where raw files are looked for, checked and fetched.
+
+Each set or family of sets has a file of its own. It is imported when it is needed, and needs torch only when
+it loads: a listing must not wait for it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import urllib.error
+import urllib.request
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import NDArray
+
+from mcn._files import atomic_write
+from mcn._names import did_you_mean
+from mcn.data.arrays import as_integer
+from mcn.data.csr_graph import GraphEdges, simple_graph
+from mcn.data.limits import read_bytes
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
+
+_TIMEOUT = 30.0
+_LARGEST = 256 * 1024 * 1024
+
+
+@dataclass(frozen=True)
+class DatasetInfo:
+    """A line of `mcn datasets`: what there is and where it was found."""
+
+    name: str
+    nodes: int
+    edges: int
+    classes: int
+    source: str
+    found: Path | None
+    embedded: bool
+
+    @property
+    def where(self) -> str:
+        """Where it comes from when it is loaded now."""
+        if self.embedded:
+            return "built in"
+        return str(self.found) if self.found else "not here; downloaded when first loaded"
+
+
+_PLANETOID = "Planetoid files, github.com/kimiyoung/planetoid"
+_TU = "TU files, graphkernels DD, www.chrsmrrs.com"
+_TEN_SPLITS = "ten splits, github.com/yandex-research/heterophilous-graphs"
+# nodes, undirected edges, classes, source
+_FACTS: dict[str, tuple[int, int, int, str]] = {
+    "strong-ties": (2000, 9048, 5, "generated, see mcn.data.strong_ties"),
+    "karate": (34, 78, 2, "Zachary 1977"),
+    "cora": (2708, 5278, 7, _PLANETOID),
+    "citeseer": (3327, 4552, 6, _PLANETOID),
+    "pubmed": (19717, 44324, 3, _PLANETOID),
+    "dd6": (4152, 10320, 20, _TU),
+    "dd7": (1396, 3455, 20, _TU),
+    "texas": (183, 279, 5, _TEN_SPLITS),
+    "wisconsin": (251, 450, 5, _TEN_SPLITS),
+    "chameleon-filtered": (890, 8854, 5, _TEN_SPLITS),
+    "actor": (7600, 26659, 5, _TEN_SPLITS),
+    "minesweeper": (10000, 39402, 2, _TEN_SPLITS),
+    "amazon-photo": (7650, 119081, 8, "github.com/shchur/gnn-benchmark"),
+    "airports-usa": (1190, 13599, 4, "github.com/leoribeiro/struc2vec"),
+}
+_FAMILY = {
+    **dict.fromkeys(("cora", "citeseer", "pubmed"), "planetoid"),
+    **dict.fromkeys(("dd6", "dd7"), "tu"),
+    **dict.fromkeys(("texas", "wisconsin", "chameleon-filtered", "actor", "minesweeper"), "heterophilous"),
+    **dict.fromkeys(("amazon-photo", "airports-usa"), "amazon_airports"),
+}
+_OF_THE_PAPER = ("planetoid", "tu")
+_BUILT_IN = ("strong-ties", "karate")
+_READ_BY_OTHERS = ("pyg:", "ogb:")
+
+
+def load_dataset(
+    name: str,
+    root: str | Path | None = None,
+    *,
+    dense: bool = False,
+    seed: int = 0,
+    download: bool = True,
+    split: int = 0,
+    trust: bool = False,
+) -> Data:
+    """A data set by name, as a PyG `Data` with `x`, `y`, `edge_index`, the three masks and `name`.
+
+    Edges are simple: no self-loops, no repeats, both directions, sorted. Features are as in the files, not
+    row-normalised (training does that). The citation sets come with their public split.
+
+    Args:
+        name: one that `mcn datasets` lists; or pyg:CLASS/NAME (pyg:Amazon/Computers) for what the classes of
+            `torch_geometric.datasets` read, or ogb:NAME (ogb:ogbn-arxiv) where ogb is installed.
+        root: folder to look in first, before `$MCN_DATA` and the user's cache.
+        dense: `x` as a dense tensor; otherwise it is a sparse CSR tensor.
+        seed: decides what is drawn: the whole graph of strong-ties, the split of karate, dd6 and dd7.
+        download: fetch missing files from their public home into the cache.
+        split: which of several given splits (texas, wisconsin, chameleon-filtered, actor and minesweeper have
+            ten). Sets without one (amazon-photo, airports-usa) get a stratified 60/20/20 split, drawn with
+            this number as its seed. The others have one split, number 0.
+        trust: let PyG or OGB unpickle files, which can run code. No other set needs it: their files are
+            compared with known check sums, and nothing in them is unpickled.
+
+    Raises:
+        ValueError: unknown name, a split that is not there, or a file that is not what it should be.
+        DatasetNotFound: the files are nowhere and cannot be downloaded.
+    """
+    number = as_integer(split, "split")
+    if str(name).startswith(_READ_BY_OTHERS):
+        from mcn.data.datasets.pyg_ogb import load_pyg_ogb
+
+        data = load_pyg_ogb(name, root, split=number, dense=dense, trust=trust)
+    elif name not in _FACTS:
+        hint = did_you_mean(str(name).lower(), _FACTS, most=3) or ";"
+        raise ValueError(
+            f"unknown data set {name!r}{hint} there are: {', '.join(_FACTS)}, pyg:CLASS/NAME, ogb:NAME"
+        )
+    else:
+        data = _load(name, root, dense, seed, download, number)
+        data.scaling = "rows"  # as in the paper, and for one-hot features no matter
+        if _FAMILY.get(name) not in _OF_THE_PAPER:
+            from mcn.data.sparse import feature_csr
+            from mcn.data.treatment import row_scaling
+
+            data.scaling = row_scaling(feature_csr(data.x)[data.train_mask.numpy()], int(data.num_nodes))
+    data.name = name
+    return data
+
+
+def list_datasets(root: str | Path | None = None) -> list[DatasetInfo]:
+    """Every data set with its size, its source and where it would be read from."""
+    return [
+        DatasetInfo(name, nodes, edges, classes, source, _find(name, root), name in _BUILT_IN)
+        for name, (nodes, edges, classes, source) in _FACTS.items()
+    ]
+
+
+def load_dataset_edges(name: str, root: str | Path | None = None) -> GraphEdges:
+    """Return the edges of a data set by name; karate's without torch, the others' from their `Data`."""
+    if name == "karate":
+        from mcn.data.datasets.karate import karate_graph
+
+        graph = karate_graph()
+        return GraphEdges(graph, [graph.describe()])
+    data = load_dataset(name, root=root)
+    return GraphEdges(simple_graph(data.edge_index, data.num_nodes), data.report)
+
+
+def _load(name: str, root: str | Path | None, dense: bool, seed: int, download: bool, split: int) -> Data:
+    family = _FAMILY.get(name)
+    if split != 0 and family not in ("heterophilous", "amazon_airports"):
+        drawn = "" if family == "planetoid" else ", which seed draws"
+        raise ValueError(f"{name} has one split, number 0{drawn}; got split {split}")
+    if name == "strong-ties":
+        from mcn.data.datasets.strong_ties import strong_ties
+
+        return strong_ties(seed, dense=dense)
+    if name == "karate":
+        from mcn.data.datasets.karate import load_karate
+
+        return load_karate(dense=dense, seed=seed)
+    loader: Any = import_module(f"{__name__}.{family}")
+    draw = {"seed": seed} if family == "tu" else {"split": split}
+    data: Data = loader.load(name, root, dense=dense, download=download, **draw)
+    return data
+
+
+def _find(name: str, root: str | Path | None) -> Path | None:
+    if name in _BUILT_IN:
+        return None
+    family: Any = import_module(f"{__name__}.{_FAMILY[name]}")
+    found = (locate(folders, files, root) for folders, files in family.files_of(name))
+    return next(filter(None, found), None)
+
+
+def make_data(
+    x: Any,
+    y: NDArray[Any],
+    edges: Any,
+    masks: Iterable[Any],
+    *,
+    dense: bool,
+    notes: Sequence[str] = (),
+    at_random: bool = True,
+) -> Data:
+    """Make the `Data` of a set: edges made simple, features as a tensor, a report.
+
+    Args:
+        x: features, a SciPy matrix.
+        y: class of each node, int64.
+        edges: [2, E].
+        masks: of training, validation and test nodes; boolean arrays or tensors.
+        dense: `x` as a dense tensor.
+        notes: what the report says after the size of the graph.
+        at_random: whether chance decided the split.
+    """
+    import torch
+    from torch_geometric.data import Data
+
+    from mcn.data.sparse import feature_tensor
+
+    graph = simple_graph(edges, len(y))
+    data = Data(
+        x=feature_tensor(x, dense=dense),
+        y=torch.from_numpy(y),
+        edge_index=torch.from_numpy(graph.edge_index),
+        num_nodes=len(y),
+    )
+    data.train_mask, data.val_mask, data.test_mask = map(torch.as_tensor, masks)
+    if at_random:
+        data.split_at_random = True
+    data.report = [graph.describe(), *notes]
+    return data
+
+
+class DatasetNotFound(FileNotFoundError):
+    """The raw files of a data set are in none of the places and could not be downloaded."""
+
+
+def cache_folder() -> Path:
+    """The user's cache: `$XDG_CACHE_HOME/mcn` or `~/.cache/mcn`."""
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "mcn"
+
+
+def places(root: str | Path | None = None) -> list[Path]:
+    """The folders to look in, in order: `root`, `$MCN_DATA`, the user's cache."""
+    given = [root, os.environ.get("MCN_DATA")]
+    return [Path(place).expanduser() for place in given if place] + [cache_folder()]
+
+
+def locate(folders: Sequence[str], files: Sequence[str], root: str | Path | None = None) -> Path | None:
+    """Find the first folder, place by place, that holds all of `files`."""
+    for place in places(root):
+        for folder in folders:
+            if all((place / folder / name).is_file() for name in files):
+                return place / folder
+    return None
+
+
+def read_checked(folder: Path, sums: Mapping[str, str]) -> dict[str, bytes]:
+    """Read every file and compare it with its SHA-256; what was hashed is what is returned."""
+    return {name: check_sum(read_bytes(folder / name), str(folder / name), sums[name]) for name in sums}
+
+
+def check_sum(content: bytes, source: str, expected: str) -> bytes:
+    """Return `content` if its SHA-256 is `expected`."""
+    digest = hashlib.sha256(content).hexdigest()
+    if digest != expected:
+        raise ValueError(
+            f"{source}: SHA-256 is {digest}, expected {expected}: the file is damaged or another version; "
+            "remove it to have it downloaded again"
+        )
+    return content
+
+
+def fetch(url: str, timeout: float = _TIMEOUT) -> bytes:
+    """Download `url` into memory, where it stays until it has been checked.
+
+    Raises:
+        OSError: no network, an HTTP error, a timeout.
+        ValueError: more than 256 MB.
+    """
+    request = urllib.request.Request(url, headers={"User-Agent": "mcn"})  # noqa: S310 - fixed https homes
+    with urllib.request.urlopen(request, timeout=timeout) as answer:  # noqa: S310
+        content: bytes = answer.read(_LARGEST + 1)
+        announced = answer.headers.get("Content-Length")
+    if len(content) > _LARGEST:
+        raise ValueError(f"{url}: larger than {_LARGEST} bytes, refused")
+    if announced is not None and int(announced) != len(content):
+        raise OSError(f"{url}: the connection broke after {len(content)} of {announced} bytes")
+    return content
+
+
+def store(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write files so that each appears complete or not at all (private file, fsync, rename)."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        with atomic_write(folder / name) as file:
+            file.write(content)
+
+
+def obtain(
+    dataset: str,
+    folders: Sequence[str],
+    sums: Mapping[str, str],
+    root: str | Path | None,
+    download: bool,
+    home: str,
+) -> dict[str, bytes]:
+    """Return the checked files of a data set: found in one of the places, else fetched into the cache.
+
+    Args:
+        dataset: its name, for messages.
+        folders: where the files may lie below each place; fetched ones are stored in the first.
+        sums: the SHA-256 of each file.
+        root: the folder to look in first.
+        download: whether files that are nowhere are fetched.
+        home: the address that the names of the files are appended to.
+
+    Raises:
+        DatasetNotFound: the files are nowhere and cannot be downloaded.
+        ValueError: a file is not the one that it should be.
+    """
+    names = sorted(sums)
+    folder = locate(folders, names, root)
+    if folder is not None:
+        return read_checked(folder, sums)
+    if not download:
+        raise not_found(dataset, folders[0], names, root, "downloading was not asked for")
+    try:
+        files = {file: check_sum(fetch(f"{home}/{file}"), f"{home}/{file}", sums[file]) for file in names}
+    except OSError as error:
+        raise not_found(dataset, folders[0], names, root, f"{home} could not be read ({error})") from error
+    store(cache_folder() / folders[0], files)
+    return files
+
+
+def not_found(
+    dataset: str, folder: str, files: Sequence[str], root: str | Path | None, why: str
+) -> DatasetNotFound:
+    """Make the error for a data set that is nowhere: it says what to put where."""
+    looked = ", ".join(str(place / folder) for place in places(root))
+    return DatasetNotFound(
+        f"{dataset}: the files {', '.join(files)} are in none of {looked}, and {why}. "
+        "Put them into one of these folders; they are looked for in this order: the folder given as root, "
+        "$MCN_DATA, the cache."
+    )

@@ -1,0 +1,71 @@
+"""Sets in which edges join unlike nodes (Platonov et al. 2023, Pei et al. 2020), with ten splits each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import sparse
+
+from mcn.data.datasets import make_data, obtain
+from mcn.data.limits import Archive, reading
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
+
+HOME = "https://raw.githubusercontent.com/yandex-research/heterophilous-graphs/main/data"
+_MASKS = ("train_masks", "val_masks", "test_masks")
+# By the name of the set: its file, as in the repository that it comes from.
+SUMS: dict[str, dict[str, str]] = {
+    "texas": {"texas.npz": "b164b99e6c3d43e4ab07488ec59bd8c815f90cbc1bd4cf425ce587d2b534d844"},
+    "wisconsin": {"wisconsin.npz": "2543c89838cfc75f737f7c4664cc1d097f8268602c20b2d1bd4f21407df9c074"},
+    "chameleon-filtered": {
+        "chameleon_filtered.npz": "bf46f07e1fb5249280447e5fe3100f3e82fc4b93ad1e13ffcfdec924b6ac0bb5"
+    },
+    "actor": {"actor.npz": "c350eef06b2c2a9bf8218be2b57cac6d4003d0922eb597a039e9123f75817816"},
+    "minesweeper": {"minesweeper.npz": "e664c8dacf1e8ac466c2c09ed4b237bd2c5541f47a6eae9c6092cb87f16412b3"},
+}
+
+
+def folders(name: str) -> tuple[str, ...]:
+    """Where the file may lie below a data folder; the first is where it goes."""
+    return "heterophilous", f"HeterophilousGraphDataset/{name}/raw"
+
+
+def files_of(name: str) -> list[tuple[Sequence[str], Sequence[str]]]:
+    """Folders and the files that one of them must hold."""
+    return [(folders(name), sorted(SUMS[name]))]
+
+
+def load(
+    name: str,
+    root: str | Path | None = None,
+    *,
+    split: int = 0,
+    dense: bool = False,
+    download: bool = True,
+    home: str = HOME,
+) -> Data:
+    """One of the sets with ten given splits, of which `split` chooses one.
+
+    Raises:
+        ValueError: there is no such split, or the file is not what it should be.
+        DatasetNotFound: the file is nowhere and cannot be downloaded.
+    """
+    (file,) = SUMS[name]
+    content = obtain(name, folders(name), SUMS[name], root, download, home)[file]
+    with reading(file, "not the file of this data set"):
+        arrays = Archive(Path(file), content).read(("node_features", "node_labels", "edges", *_MASKS))
+    splits = len(arrays["train_masks"])
+    if not 0 <= split < splits:
+        raise ValueError(f"{name} has {splits} given splits, from 0 to {splits - 1}; got split {split}")
+    return make_data(
+        sparse.csr_array(arrays["node_features"]),
+        arrays["node_labels"].astype(np.int64),
+        np.ascontiguousarray(arrays["edges"].T),
+        [arrays[mask][split].copy() for mask in _MASKS],
+        dense=dense,
+        notes=[f"split: number {split} of the {splits} given ones (0 to {splits - 1})"],
+    )

@@ -1,0 +1,194 @@
+"""Sets that PyG or OGB read, `pyg:CLASS/NAME` and `ogb:NAME`: they unpickle, so they must be trusted."""
+
+from __future__ import annotations
+
+import inspect
+import shutil
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+
+from mcn._names import did_you_mean
+from mcn.data.csr_graph import degree_features, simple_graph
+from mcn.data.datasets import DatasetNotFound, cache_folder, places
+from mcn.data.limits import brief, check_size, shown
+from mcn.data.sparse import feature_csr, feature_tensor
+from mcn.data.splits import share_split
+
+_MASKS = ("train_mask", "val_mask", "test_mask")
+_SPARSE_BELOW = 0.1
+
+
+def load_pyg_ogb(
+    name: str, root: str | Path | None = None, *, split: int = 0, dense: bool = False, trust: bool = False
+) -> Data:
+    """A set that PyG or OGB reads, with simple edges and one split.
+
+    Args:
+        name: pyg:CLASS, pyg:CLASS/NAME (a class of `torch_geometric.datasets`) or ogb:NAME.
+        root: folder to look for CLASS/NAME/raw in first; all that is written goes to the user's cache.
+        split: which of the given splits; if there is none, the seed of a stratified 60/20/20 draw.
+        dense: `x` as a dense tensor.
+        trust: whether files may be unpickled, which can run code.
+
+    Raises:
+        ValueError: not trusted, an unknown class or name, not one graph of labelled nodes, no such split.
+        DatasetNotFound: the files are not here and cannot be downloaded.
+    """
+    if not trust:
+        raise ValueError(
+            f"{name}: its reader unpickles files, which can run code; if you trust their source, "
+            "say so with trust=True (--trust)"
+        )
+    read = _read_pyg if name.startswith("pyg:") else _read_ogb
+    return _plain(name, read(name, root), split, dense)
+
+
+def _read_pyg(name: str, root: str | Path | None) -> Any:
+    import torch_geometric.datasets as known
+
+    kind, _, which = name.removeprefix("pyg:").partition("/")
+    made = getattr(known, kind, None) if kind in known.__all__ else None
+    if not inspect.isclass(made):
+        near = did_you_mean(kind, known.__all__)
+        raise ValueError(f"{name}: torch_geometric.datasets has no class {shown(kind)}{near}")
+    parameters = inspect.signature(made).parameters
+    if which and "name" not in parameters:
+        raise ValueError(f"{name}: torch_geometric.datasets.{kind} takes no name; write pyg:{kind}")
+    if not which and "name" in parameters and parameters["name"].default is inspect.Parameter.empty:
+        raise ValueError(f"{name}: torch_geometric.datasets.{kind} needs a name; write pyg:{kind}/NAME")
+    options: dict[str, Any] = {"name": which} if which else {}
+    if "root" in parameters:
+        home = cache_folder() / "pyg" / kind
+        _bring(kind, which, home, root)
+        options["root"] = str(home)
+    reader = _with_download(made, name) if "root" in parameters else made
+    try:
+        return reader(**options)
+    except DatasetNotFound:
+        raise
+    except (AssertionError, KeyError, ValueError, TypeError) as error:
+        doubt = f"does not know the name {shown(which)}" if which else "cannot be made without more options"
+        raise ValueError(
+            f"{name}: torch_geometric.datasets.{kind} {doubt}, or its files are damaged "
+            f"({type(error).__name__}: {brief(error)})"
+        ) from error
+    except Exception as error:  # whatever a reader raises about its files
+        raise ValueError(f"{name}: torch_geometric.datasets.{kind} failed ({brief(error)})") from error
+
+
+def _bring(kind: str, which: str, home: Path, root: str | Path | None) -> None:
+    """Copy raw files that lie in a data folder to where PyG reads and writes, unless they are there."""
+    for place in places(root):
+        for folder in (place / kind).iterdir() if which and (place / kind).is_dir() else [place / kind]:
+            raw = folder / "raw"
+            if (which and folder.name.lower() != which.lower()) or not raw.is_dir():
+                continue
+            target = home / (folder.name if which else "") / "raw"
+            for file in raw.iterdir():
+                if file.is_file() and not (target / file.name).exists():
+                    check_size(file, file.stat().st_size)
+                    target.mkdir(parents=True, exist_ok=True)
+                    shutil.copyfile(file, target / file.name)
+
+
+def _with_download(made: Any, name: str) -> Any:
+    """The class, with a download that says what is missing where it fails."""
+
+    def download(self: Any) -> None:
+        try:
+            made.download(self)
+        except Exception as error:
+            files = self.raw_file_names
+            wanted = [files] if isinstance(files, str) else list(files)
+            raise DatasetNotFound(
+                f"{name}: torch_geometric.datasets.{made.__name__} could not download its files "
+                f"({brief(error)}); put {', '.join(map(str, wanted))} into {self.raw_dir}"
+            ) from error
+
+    return type(made.__name__, (made,), {"download": download})
+
+
+def _read_ogb(name: str, root: str | Path | None) -> Any:
+    try:
+        reader: Any = import_module("ogb.nodeproppred").PygNodePropPredDataset
+    except ImportError as error:
+        raise ValueError(f"{name}: this needs the package ogb; pip install ogb") from error
+    own = name.removeprefix("ogb:")
+    folder = own.replace("-", "_")
+    home = next((place for place in places(root) if (place / folder).is_dir()), cache_folder() / "ogb")
+    try:
+        return reader(own, root=str(home))
+    except OSError as error:
+        raise DatasetNotFound(
+            f"{name}: ogb.nodeproppred.PygNodePropPredDataset could not download its files ({brief(error)}); "
+            f"put the folder {folder} into {home}"
+        ) from error
+    except Exception as error:  # whatever a reader raises about names and files
+        raise ValueError(
+            f"{name}: ogb.nodeproppred.PygNodePropPredDataset does not know the name {shown(own)}, "
+            f"or its files are damaged ({brief(error)})"
+        ) from error
+
+
+def _plain(name: str, found: Any, split: int, dense: bool) -> Data:
+    """One graph with a class per node, its edges made simple and one of its splits."""
+    if len(found) != 1 or not isinstance(found[0], Data):
+        what = f"{len(found):,} graphs" if len(found) != 1 else "a graph with several kinds of nodes"
+        raise ValueError(f"{name} holds {what}; expected one graph whose nodes have classes")
+    given = found[0]
+    n, y = given.num_nodes, given.get("y")
+    if not isinstance(y, Tensor) or given.get("edge_index") is None or y.numel() != n:
+        raise ValueError(f"{name}: its graph has no edges or not one class per node; expected both")
+    y = torch.nan_to_num(y.reshape(-1).double(), nan=-1.0).long()
+    graph = simple_graph(given.edge_index, n)
+    report = [graph.describe()]
+    x = _features(given.get("x"), n, dense)
+    if x is None:
+        x = feature_tensor(degree_features(graph), dense=dense)
+        report.append("features: one-hot size of the degree (the set has none)")
+    data = Data(x=x, y=y, edge_index=torch.from_numpy(graph.edge_index), num_nodes=n)
+    if hasattr(found, "get_idx_split"):
+        parts = found.get_idx_split()
+        for mask, part in zip(_MASKS, ("train", "valid", "test"), strict=True):
+            given[mask] = torch.zeros(n, dtype=torch.bool).index_fill_(0, parts[part].long(), True)
+    report.append(_add_split(data, given, name, split))
+    data.report = report
+    return data
+
+
+def _features(x: Any, n: int, dense: bool) -> Tensor | None:
+    if not isinstance(x, Tensor) or x.dim() != 2 or x.shape[0] != n or x.shape[1] == 0:
+        return None
+    if x.layout != torch.strided:
+        return feature_tensor(feature_csr(x.to_sparse_csr()), dense=dense)
+    values: Tensor = x.float()
+    if not dense and int(torch.count_nonzero(values)) < _SPARSE_BELOW * values.numel():
+        return feature_tensor(feature_csr(values))
+    return values
+
+
+def _add_split(data: Data, given: Data, name: str, split: int) -> str:
+    masks = [given.get(mask) for mask in _MASKS]
+    n = data.num_nodes
+    if all(isinstance(mask, Tensor) and mask.dtype == torch.bool and len(mask) == n for mask in masks):
+        table = [mask.reshape(n, -1) for mask in masks if mask is not None]
+        splits = table[0].shape[1]
+        if not 0 <= split < splits:
+            many = "split" if splits == 1 else "splits"
+            raise ValueError(f"{name} has {splits} given {many}, from 0 to {splits - 1}; got split {split}")
+        data.train_mask, data.val_mask, data.test_mask = (
+            (mask[:, min(split, mask.shape[1] - 1)] & (data.y >= 0)).contiguous() for mask in table
+        )
+        return f"split: number {split} of the {splits} given" if splits > 1 else "split: as given"
+    if split < 0:
+        raise ValueError(f"{name}: splits are drawn with the seeds 0, 1, 2, …; got split {split}")
+    part = torch.from_numpy(share_split(np.asarray(data.y), seed=split))
+    data.train_mask, data.val_mask, data.test_mask = part == 0, part == 1, part == 2
+    data.split_at_random = True
+    return f"split: 60/20/20, stratified by class, drawn with seed {split} (the set has none)"

@@ -1,0 +1,199 @@
+"""The embedded default: a generated collaboration graph in which nodes differ in whom they can trust."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from mcn.data.datasets import make_data
+from mcn.data.splits import random_split
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
+
+Adjacency = list[set[int]]
+_TRIES = 10_000
+
+
+def strong_ties(
+    seed: int = 0,
+    *,
+    num_nodes: int = 2000,
+    num_classes: int = 5,
+    strong_share: float = 0.65,
+    cliques_per_node: int = 2,
+    clique_size: tuple[int, int] = (3, 5),
+    weak_ties: float = 6.0,
+    redraw: float = 0.7,
+    open_ties: float = 3.0,
+    open_inside: float = 0.9,
+    num_words: int = 300,
+    words_per_node: int = 10,
+    own_words: float = 0.2,
+    train_per_class: int = 20,
+    val: int = 500,
+    test: int = 1000,
+    dense: bool = False,
+) -> Data:
+    """A collaboration graph as in the paper's figure 2: strong ties, weak ties, nodes without strong ones.
+
+    Two kinds of nodes live side by side. Most sit in small cliques of their own class (strong ties,
+    closed triangles) and also have weak ties that mostly lead to other classes. The others have no clique;
+    their few ties are open and mostly stay inside the class. So triangles serve the first kind, edges the
+    second, and no single motif serves both. A weak or open tie never closes a triangle: `data.strong`
+    is exactly the set of nodes in a triangle.
+
+    Args:
+        seed: decides classes, ties, words and the split.
+        num_nodes: nodes, spread evenly over the classes.
+        num_classes: classes.
+        strong_share: share of every class that has strong ties.
+        cliques_per_node: cliques that each such node sits in.
+        clique_size: smallest and largest clique; leftovers of a class are added to its last cliques.
+        weak_ties: mean number of weak ties of a node with strong ties, to nodes of the same kind.
+        redraw: chance that a weak tie inside one class is drawn again.
+        open_ties: mean number of ties of a node without strong ties, to nodes of the same kind.
+        open_inside: share of those ties that stay inside the class.
+        num_words: size of the vocabulary; each class owns an equal part of it.
+        words_per_node: distinct words of each node (binary features).
+        own_words: chance that a word is drawn from the words of the node's own class.
+        train_per_class: training nodes of each class.
+        val: validation nodes.
+        test: test nodes.
+        dense: features as a dense tensor.
+    """
+    import torch
+
+    _check(num_nodes, num_classes, strong_share, clique_size, num_words, words_per_node)
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.arange(num_nodes) % num_classes)
+    strong = np.zeros(num_nodes, np.bool_)
+    for label in range(num_classes):
+        members = rng.permutation(np.flatnonzero(y == label))
+        strong[members[: round(strong_share * len(members))]] = True
+
+    around: Adjacency = [set() for _ in range(num_nodes)]
+    for label in range(num_classes):
+        members = np.flatnonzero(strong & (y == label))
+        for _ in range(cliques_per_node):
+            _add_cliques(around, rng, members, clique_size)
+    insiders, outsiders = np.flatnonzero(strong), np.flatnonzero(~strong)
+    _add_weak_ties(around, rng, y, insiders, round(len(insiders) * weak_ties / 2), redraw)
+    _add_open_ties(around, rng, y, outsiders, round(len(outsiders) * open_ties / 2), open_inside)
+
+    pairs = [(u, v) for u, row in enumerate(around) for v in row if u < v]
+    edges = np.array(pairs, np.int64).reshape(-1, 2).T
+    words = _draw_words(rng, y, num_classes, num_words, words_per_node, own_words)
+    masks = random_split(y, train_per_class=train_per_class, val=val, test=test, seed=seed)
+    data = make_data(words, y, edges, masks, dense=dense)
+    data.strong = torch.from_numpy(strong)
+    return data
+
+
+def _check(
+    num_nodes: int,
+    num_classes: int,
+    strong_share: float,
+    clique_size: tuple[int, int],
+    num_words: int,
+    words_per_node: int,
+) -> None:
+    if num_classes < 2:
+        raise ValueError(f"num_classes must be at least 2, got {num_classes}")
+    if not 0 <= strong_share <= 1:
+        raise ValueError(f"strong_share must be between 0 and 1, got {strong_share}")
+    if not 3 <= clique_size[0] <= clique_size[1]:
+        raise ValueError(f"clique_size must be (smallest, largest) with 3 ≤ smallest, got {clique_size}")
+    own = num_words // num_classes
+    if words_per_node > own:
+        raise ValueError(
+            f"words_per_node={words_per_node} exceeds the {own} words of a class; raise num_words"
+        )
+    smallest = round(strong_share * (num_nodes // num_classes))
+    if 0 < smallest < clique_size[1]:
+        raise ValueError(
+            f"only {smallest} nodes of a class have strong ties, too few for cliques; raise num_nodes"
+        )
+
+
+def _add_cliques(
+    around: Adjacency, rng: np.random.Generator, members: NDArray[np.int64], sizes: tuple[int, int]
+) -> None:
+    """Cut the shuffled members into cliques; a leftover too small for one is spread over the last cliques."""
+    cliques: list[list[int]] = []
+    queue = rng.permutation(members).tolist()
+    while len(queue) >= sizes[0]:
+        size = int(rng.integers(sizes[0], sizes[1] + 1))
+        cliques.append(queue[:size])
+        del queue[:size]
+    for place, node in enumerate(queue):
+        cliques[-1 - place % len(cliques)].append(node)
+    for clique in cliques:
+        for u in clique:
+            around[u].update(v for v in clique if v != u)
+
+
+def _add_weak_ties(
+    around: Adjacency,
+    rng: np.random.Generator,
+    y: NDArray[np.int64],
+    nodes: NDArray[np.int64],
+    count: int,
+    redraw: float,
+) -> None:
+    for _ in range(count):
+        for _ in range(_TRIES):
+            u, v = (int(nodes[i]) for i in rng.integers(0, len(nodes), 2))
+            if (y[u] == y[v] and rng.random() < redraw) or not _stays_open(around, u, v):
+                continue
+            _join(around, u, v)
+            break
+        else:
+            raise ValueError(f"no room for {count} weak ties among {len(nodes)} nodes; lower weak_ties")
+
+
+def _add_open_ties(
+    around: Adjacency,
+    rng: np.random.Generator,
+    y: NDArray[np.int64],
+    nodes: NDArray[np.int64],
+    count: int,
+    inside: float,
+) -> None:
+    for _ in range(count):
+        want_same = rng.random() < inside
+        for _ in range(_TRIES):
+            u, v = (int(nodes[i]) for i in rng.integers(0, len(nodes), 2))
+            if (y[u] == y[v]) == want_same and _stays_open(around, u, v):
+                _join(around, u, v)
+                break
+        else:
+            raise ValueError(f"no room for {count} open ties among {len(nodes)} nodes; lower open_ties")
+
+
+def _stays_open(around: Adjacency, u: int, v: int) -> bool:
+    return u != v and v not in around[u] and around[u].isdisjoint(around[v])
+
+
+def _join(around: Adjacency, u: int, v: int) -> None:
+    around[u].add(v)
+    around[v].add(u)
+
+
+def _draw_words(
+    rng: np.random.Generator, y: NDArray[np.int64], classes: int, words: int, per_node: int, own: float
+) -> sparse.csr_array[np.float32]:
+    vocabulary = np.arange(words)
+    columns = []
+    for label in y:
+        mine = vocabulary[vocabulary % classes == label]
+        chosen = rng.choice(mine, rng.binomial(per_node, own), replace=False)
+        others = np.setdiff1d(vocabulary, chosen, assume_unique=True)
+        columns.append(np.concatenate([chosen, rng.choice(others, per_node - len(chosen), replace=False)]))
+    n = len(y)
+    shape = (n, words)
+    indptr = np.arange(n + 1) * per_node
+    return sparse.csr_array((np.ones(n * per_node, np.float32), np.concatenate(columns), indptr), shape=shape)

@@ -1,0 +1,403 @@
+"""Text ids from plain edge lists: a compiled reader, on several threads.
+
+The file is cut at line ends. Every thread numbers the ids of its part; then the parts are joined in their
+order, so that the result does not depend on how many there are. pyarrow does the same in two to three times
+the time: see `benchmarks/reading.py`.
+
+Every id is looked up in a table of its bytes, of which an entry is half a cache line: the 16 bytes of a short
+id, or a hash of a long one (whose bytes are then compared as well), and its number with its length.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mcn._jit import kernel
+from mcn._threads import available_threads, run_chunks
+
+_PART = 2**22  # bytes that are worth a thread
+_MOST = 8  # each further part has most of the ids once more, which are joined one after the other
+_BLOCK = 2048  # ids that are looked up in one go, so that the waits for memory overlap
+_PIECE = 1 << 14  # bytes whose separators are found in one go, which vectors do
+_FACTOR = np.uint64(0x9E3779B97F4A7C15)
+_ZERO, _ONE, _THREE, _EIGHT, _SIXTEEN = (np.uint64(number) for number in (0, 1, 3, 8, 16))
+_HALF, _LOW, _FULL = np.uint64(32), np.uint64(0xFFFFFFFF), np.uint64(0xFFFFFFFFFFFFFFFF)
+
+
+class NamedEdges(NamedTuple):
+    """Edges of numbered ids.
+
+    ends: int64 [2, E]. ids: Python strings in ascending order. width: fields per line. first: the position
+    among `ids` of each of them in the order of their first line.
+    """
+
+    ends: NDArray[np.int64]
+    ids: NDArray[Any]
+    width: int
+    first: NDArray[np.int32]
+
+
+def named_edges(content: bytes, start: int, mark: str | None, parts: int | None = None) -> NamedEdges | None:
+    """Read the ids of a plain text file; None if anything in it needs the careful reader.
+
+    Args:
+        content: the file.
+        start: where the first edge begins.
+        mark: the separator, None for white space.
+        parts: how many parts are read at the same time; by default one per core, if they are large enough.
+    """
+    if parts is None:
+        parts = max(1, min(_MOST, available_threads(), (len(content) - start) // _PART))
+    content = content.ljust(
+        9, b"\n"
+    )  # a view of one word or none would be of another type, to be compiled for
+    text = np.frombuffer(content, np.uint8)
+    words: NDArray[np.uint64] = np.ndarray(len(content) - 7, np.uint64, content, strides=(1,))
+    bounds = _line_bounds(content, start, parts)
+    read: dict[int, Any] = {}
+
+    def read_one(_worker: int, first: int, last: int) -> None:
+        read[first] = read_part(text, words, first, last, ord(mark) if mark else 32)
+
+    run_chunks(read_one, bounds, parts)
+    found = [read[first] for first in bounds[:-1]]
+    widths = {width for *_, width, _ in found} - {0}
+    if len(widths) != 1 or widths == {-1}:
+        return None
+    starts, sizes, places = _joined_parts(text, words, found)
+    codes, plain = [part[0] for part in found], all(part[-1] for part in found)
+    found.clear()  # their tables, before more is made
+    read.clear()
+    names = _names(content, joined(text, starts, sizes).tobytes(), plain)
+    if names is None:
+        return None
+    order = _order(text, starts, sizes, names)
+    place = np.empty(len(names), np.int32)
+    place[order] = np.arange(len(names), dtype=np.int32)
+    ids = np.empty(len(names), object)
+    ids[:] = names
+    ends = _all_ends(codes, [place[numbers] for numbers in places], parts)
+    return NamedEdges(ends, ids[order], widths.pop(), place)
+
+
+def _line_bounds(content: bytes, start: int, parts: int) -> list[int]:
+    """Cut a file into parts that begin with a line, as equal as that allows; fewer if lines are long."""
+    bounds = [start]
+    for part in range(1, parts):
+        at = content.find(b"\n", start + (len(content) - start) * part // parts) + 1
+        if bounds[-1] < at < len(content):
+            bounds.append(at)
+    return [*bounds, len(content)]
+
+
+def _joined_parts(text: Any, words: Any, found: list[Any]) -> tuple[Any, Any, list[NDArray[np.int32]]]:
+    """Where each distinct id first stands, how long it is, and the numbers of the ids of every part."""
+    _, starts, sizes, table, _, _ = found[0]
+    places = [np.arange(len(starts), dtype=np.int32)]
+    for _, new_starts, new_sizes, *_ in found[1:]:
+        table, starts, sizes, numbers = add_names(text, words, table, starts, sizes, new_starts, new_sizes)
+        places.append(numbers)
+    return starts, sizes, places
+
+
+def _names(content: bytes, lines: bytes, plain: bool) -> list[str] | None:
+    """The ids as text; None if the file is none, or an id has blanks around it that are not ASCII."""
+    try:
+        if not plain:
+            content.decode("utf-8")  # what is not read here must be text as well
+        names = lines.decode("utf-8").split("\n")[:-1]
+    except UnicodeDecodeError:
+        return None
+    return names if plain or all(name == name.strip() for name in names) else None
+
+
+def _all_ends(
+    codes: list[NDArray[np.int32]], places: list[NDArray[np.int32]], threads: int
+) -> NDArray[np.int64]:
+    """The ends of the edges of all parts, by the position of their ids."""
+    bounds = np.cumsum([0, *(len(part) for part in codes)])
+    ends = np.empty((2, int(bounds[-1])), np.int64)
+
+    def write(_worker: int, part: int, _next: int) -> None:
+        set_ends(codes[part], places[part], ends, bounds[part])
+
+    run_chunks(write, range(len(codes) + 1), threads)
+    return ends
+
+
+def _order(text: Any, starts: Any, sizes: Any, names: list[str]) -> NDArray[np.int64]:
+    """Return the order of the ids by their bytes, which is that of their characters."""
+    first, second = prefixes(text, starts, sizes)
+    order = np.lexsort((second, first))
+    same = (first[order][1:] == first[order][:-1]) & (second[order][1:] == second[order][:-1])
+    if same.any():  # ids that begin with the same 16 bytes
+        bounds = np.flatnonzero(np.diff(np.concatenate([[False], same, [False]]).astype(np.int8)))
+        for at, stop in bounds.reshape(-1, 2).tolist():
+            order[at : stop + 1] = sorted(order[at : stop + 1].tolist(), key=names.__getitem__)
+    return order
+
+
+@kernel
+def _slot(first: Any, second: Any, mask: Any) -> Any:
+    mixed = (first ^ (second * _FACTOR)) * _FACTOR
+    mixed ^= mixed >> _HALF
+    return (mixed * _FACTOR >> np.uint64(20)) & mask
+
+
+@kernel
+def _grown(table: Any) -> Any:
+    """A table of twice the size with the same entries."""
+    larger = np.zeros((2 * len(table), 4), np.uint64)
+    mask = np.uint64(len(larger) - 1)
+    for old in range(len(table)):
+        if table[old, 2] == _ZERO:
+            continue
+        slot = _slot(table[old, 0], table[old, 1], mask)
+        while larger[slot, 2] != _ZERO:
+            slot = (slot + _ONE) & mask
+        larger[slot, 0], larger[slot, 1], larger[slot, 2] = table[old, 0], table[old, 1], table[old, 2]
+    return larger
+
+
+@kernel
+def _with_room(table: Any, starts: Any, sizes: Any, needed: int) -> Any:
+    """The three with room for so many ids; the table stays half empty."""
+    while 2 * needed > len(table):
+        table = _grown(table)
+    if needed > len(starts):
+        more = np.empty(max(needed, len(starts)), np.int64)
+        starts, sizes = np.concatenate((starts, more)), np.concatenate((sizes, more))
+    return table, starts, sizes
+
+
+@kernel
+def _same(text: Any, one: Any, other: Any, size: Any) -> bool:
+    for p in range(size):  # noqa: SIM110 (numba has no all())
+        if text[one + p] != text[other + p]:
+            return False
+    return True
+
+
+@kernel
+def _number(
+    text: Any, table: Any, block: Any, place: Any, used: int, starts: Any, sizes: Any, out: Any
+) -> int:
+    """Write the number of every id of a block to `out`; the table has room for all of them to be new."""
+    mask = np.uint64(len(table) - 1)
+    touched = _ZERO
+    for b in range(len(out)):  # no entry waits for another: they are fetched together
+        slot = _slot(block[b, 0], block[b, 1], mask)
+        block[b, 3] = slot
+        touched |= table[slot, 2]
+    block[len(out), 3] = touched  # kept, so that the loop is not left out as useless
+    for b in range(len(out)):
+        first, second, size, slot = block[b, 0], block[b, 1], block[b, 2], block[b, 3]
+        while True:
+            entry = table[slot, 2]
+            if (table[slot, 0] == first) & (table[slot, 1] == second) & ((entry & _LOW) == size):
+                known = np.int64(entry >> _HALF) - 1
+                if size <= _SIXTEEN or _same(text, starts[known], place[b], np.int64(size)):
+                    out[b] = known
+                    break
+            elif entry == _ZERO:
+                table[slot, 0], table[slot, 1] = first, second
+                table[slot, 2] = (np.uint64(used + 1) << _HALF) | size
+                starts[used], sizes[used] = place[b], np.int64(size)
+                out[b] = used
+                used += 1
+                break
+            slot = (slot + _ONE) & mask
+    return used
+
+
+@kernel
+def _look(text: Any, start: int, stop: int, mark: int) -> Any:
+    """Count line ends, control characters that have no place in a plain file, and bytes beyond ASCII."""
+    lines = odd = beyond = 0
+    for p in range(start, stop):
+        lines += text[p] == 10
+    for p in range(start, stop):
+        byte = text[p]
+        odd += (byte < 32) & (byte != 10) & (byte != 13) & (byte != mark)
+    for p in range(start, stop):
+        beyond += text[p] >= 128
+    return lines, odd, beyond
+
+
+@kernel
+def _separators(text: Any, start: int, stop: int, mark: int, out: Any) -> int:
+    """Write where separators and line ends stand, counted from `start`; return their number."""
+    piece = text[start:stop]
+    count = 0
+    for p in range(len(piece)):
+        if piece[p] == 10 or piece[p] == mark:
+            out[count] = p
+            count += 1
+    return count
+
+
+@kernel
+def _late_word(text: Any, at: Any) -> Any:
+    """The eight bytes from here on as one number; past the end of the text they are zeros."""
+    found = _ZERO
+    rest: Any = min(8, len(text) - np.int64(at))
+    for p in range(rest):
+        found |= np.uint64(text[np.int64(at) + p]) << np.uint64(8 * p)
+    return found
+
+
+@kernel
+def _bytes(count: Any) -> Any:
+    """A mask for the first bytes of a word."""
+    return _FULL if count >= _EIGHT else (_ONE << (count << _THREE)) - _ONE
+
+
+@kernel
+def _key(text: Any, words: Any, begin: Any, size: Any) -> Any:
+    """Two words that stand for an id: its bytes if they are 16 at most, else a hash of them."""
+    inside = begin + size + _EIGHT < np.uint64(len(words))
+    if size <= _SIXTEEN:
+        rest = _bytes(size - _EIGHT) if size > _EIGHT else _ZERO
+        if inside:
+            return words[begin] & _bytes(size), words[begin + _EIGHT] & rest
+        return _late_word(text, begin) & _bytes(size), _late_word(text, begin + _EIGHT) & rest
+    first = second = size
+    at = _ZERO
+    while at < size:
+        word = words[begin + at] if inside else _late_word(text, begin + at)
+        word &= _bytes(size - at)
+        first = (first ^ word) * _FACTOR
+        second = (second ^ (first >> _HALF)) * _FACTOR + word
+        at += _EIGHT
+    return first, second
+
+
+@kernel
+def read_part(text: Any, words: Any, start: int, stop: int, mark: int) -> Any:
+    """Number the first two fields of every line; width -1 if there is anything out of the ordinary.
+
+    Args:
+        text: the file. There is no quote in it, and no carriage return but before a line end.
+        words: the eight bytes from each byte on, as a number.
+        start, stop: the part, which begins with a line and ends with one.
+        mark: the separator, 32 for any run of blanks.
+
+    Returns:
+        The numbers [E, 2], where each distinct id first stands and how long it is, their table, the fields
+        per line (0 if there is no line) and whether all is ASCII.
+    """
+    lines, odd, beyond = _look(text, start, stop, mark)
+    codes = np.empty((lines + 1, 2), np.int32)
+    flat = codes.reshape(-1)
+    table = np.zeros((1 << 14, 4), np.uint64)
+    starts, sizes = np.empty(1 << 12, np.int64), np.empty(1 << 12, np.int64)
+    block, place = np.empty((_BLOCK + 1, 4), np.uint64), np.empty(_BLOCK, np.int64)
+    refused = (codes[:0], starts[:0], sizes[:0], table, -1, False)
+    if odd > 0 or (mark == 32 and beyond > 0):  # some characters beyond ASCII are blanks
+        return refused
+    found = np.empty(_PIECE + 1, np.uint32)
+    begin, final = np.uint64(start), np.uint64(stop)
+    done, held, used, width, fields = 0, 0, 0, 0, 0
+    comment = False
+    for piece in range(start, stop, _PIECE):
+        last = min(stop, piece + _PIECE)
+        count = _separators(text, piece, last, mark, found)
+        if last == stop and text[stop - 1] != 10:  # the last line has no end
+            found[count] = stop - piece
+            count += 1
+        for s in range(count):
+            at = np.uint64(piece) + np.uint64(found[s])
+            ended = at == final or text[at] == 10
+            first, end = begin, at
+            begin = at + _ONE
+            if comment:
+                comment = not ended
+                continue
+            while first < end and text[first] == 32:
+                first += _ONE
+            while end > first and (text[end - _ONE] == 32 or text[end - _ONE] == 13):
+                end -= _ONE
+            if fields == 0 and first < final and (text[first] == 35 or text[first] == 37):
+                comment = not ended
+                continue
+            empty = first == end
+            if not empty or (mark != 32 and (fields > 0 or not ended)):
+                if fields < 2:
+                    if empty:
+                        return refused
+                    block[held, 0], block[held, 1] = _key(text, words, first, end - first)
+                    block[held, 2], place[held] = end - first, np.int64(first)
+                    held += 1
+                fields += 1
+            if not ended or fields == 0:
+                continue
+            if fields < 2 or (width > 0 and fields != width):
+                return refused
+            width, fields = fields, 0
+            if held > _BLOCK - 2:
+                table, starts, sizes = _with_room(table, starts, sizes, used + held)
+                used = _number(text, table, block, place, used, starts, sizes, flat[done : done + held])
+                done, held = done + held, 0
+    table, starts, sizes = _with_room(table, starts, sizes, used + held)
+    used = _number(text, table, block, place, used, starts, sizes, flat[done : done + held])
+    return codes[: (done + held) // 2], starts[:used], sizes[:used], table, width, beyond == 0
+
+
+@kernel
+def add_names(
+    text: Any, words: Any, table: Any, starts: Any, sizes: Any, new_starts: Any, new_sizes: Any
+) -> Any:
+    """Number the ids of a further part behind those of the parts before it.
+
+    Returns the table, starts and sizes of all of them, and the number of each id of the further part.
+    """
+    used = len(starts)
+    out = np.empty(len(new_starts), np.int32)
+    block = np.empty((_BLOCK + 1, 4), np.uint64)
+    for first in range(0, len(out), _BLOCK):
+        last = min(len(out), first + _BLOCK)
+        for at in range(first, last):
+            size = np.uint64(new_sizes[at])
+            block[at - first, 0], block[at - first, 1] = _key(text, words, np.uint64(new_starts[at]), size)
+            block[at - first, 2] = size
+        table, starts, sizes = _with_room(table, starts, sizes, used + last - first)
+        used = _number(text, table, block, new_starts[first:last], used, starts, sizes, out[first:last])
+    return table, starts[:used], sizes[:used], out
+
+
+@kernel
+def set_ends(codes: Any, place: Any, ends: Any, first: int) -> None:
+    """Write the positions of the numbered ids to `ends` [2, E], from column `first` on."""
+    for e in range(len(codes)):
+        ends[0, first + e], ends[1, first + e] = place[codes[e, 0]], place[codes[e, 1]]
+
+
+@kernel
+def prefixes(text: Any, starts: Any, sizes: Any) -> Any:
+    """The first 16 bytes of every id as two numbers that sort as the bytes do."""
+    first, second = np.zeros(len(starts), np.uint64), np.zeros(len(starts), np.uint64)
+    for i in range(len(starts)):
+        for p in range(16):
+            byte = np.uint64(text[starts[i] + p]) if p < sizes[i] else _ZERO
+            if p < 8:
+                first[i] = (first[i] << _EIGHT) | byte
+            else:
+                second[i] = (second[i] << _EIGHT) | byte
+    return first, second
+
+
+@kernel
+def joined(text: Any, starts: Any, sizes: Any) -> Any:
+    """The ids, a line end after each."""
+    out = np.empty(sizes.sum() + len(sizes), np.uint8)
+    at = 0
+    for i in range(len(starts)):
+        for p in range(sizes[i]):
+            out[at] = text[starts[i] + p]
+            at += 1
+        out[at] = 10
+        at += 1
+    return out

@@ -1,0 +1,79 @@
+"""Running kernels: on how many threads, and without autograd's bookkeeping where no gradient is wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from mcn._threads import kernel_threads, num_kernel_threads, run_chunks
+
+# Multiply-adds below which starting threads costs more than they save (about a millisecond of work).
+_SHARE = 4_000_000
+_CHUNKS_PER_THREAD = 4
+
+
+def threads_for(cost: int) -> int:
+    """Threads that work of so many multiply-adds is shared by: as many as torch is set to, if it is large."""
+    return num_kernel_threads(torch.get_num_threads()) if cost >= _SHARE else 1
+
+
+def spread(
+    work: Callable[[int, int], object], size: int, cost: int, indptr: NDArray[Any] | None = None
+) -> None:
+    """Call ``work(start, stop)`` over 0 … size, in one call or on as many threads as torch is set to.
+
+    Every result must depend on its own position only, never on the borders of the chunks; then any
+    number of threads gives the same bits.
+
+    Args:
+        work: fills the positions start … stop.
+        size: number of positions.
+        cost: multiply-adds of all of them; only large work is shared.
+        indptr: balances the chunks by entries instead of positions.
+    """
+    threads = threads_for(cost)
+    if threads == 1:
+        work(0, size)
+        return
+    chunks = threads * _CHUNKS_PER_THREAD
+    if indptr is None:
+        bounds = np.linspace(0, size, chunks + 1).astype(np.int64)
+    else:
+        bounds = np.searchsorted(indptr, np.linspace(0, int(indptr[size]), chunks + 1)).astype(np.int64)
+        bounds[0], bounds[-1] = 0, size
+        bounds = np.maximum.accumulate(np.minimum(bounds, size))
+    run_chunks(lambda _worker, start, stop: work(start, stop), [int(b) for b in bounds], threads)
+
+
+@contextmanager
+def one_torch_thread() -> Iterator[None]:
+    """Keep torch's own sums in one order whatever the machine; our kernels keep its threads."""
+    threads = torch.get_num_threads()
+    if threads == 1:
+        yield
+        return
+    torch.set_num_threads(1)
+    try:
+        with kernel_threads(num_kernel_threads(threads)):
+            yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+class _Forgetful:
+    """Stands in for autograd's context when nothing will be differentiated: it keeps no tensor."""
+
+    def save_for_backward(self, *tensors: torch.Tensor) -> None:
+        """Keep nothing."""
+
+
+def run(function: type[torch.autograd.Function], *arguments: Any) -> Any:
+    """Call ``function.apply``; under `torch.no_grad` call its forward alone, which is quicker."""
+    if torch.is_grad_enabled():
+        return function.apply(*arguments)  # type: ignore[no-untyped-call]
+    return function.forward(_Forgetful(), *arguments)

@@ -1,0 +1,116 @@
+"""Writing the pages of a run: the explorer, and the report that holds it."""
+
+from __future__ import annotations
+
+import os
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from torch_geometric.data import Data
+
+from mcn._files import atomic_write
+from mcn.store import GraphStore
+from mcn.train.folder import METRICS
+from mcn.train.run import Run, load_run
+from mcn.viz import page_data
+from mcn.viz.explanation import Explanation, explain
+from mcn.viz.force_layout import layout
+from mcn.viz.html_page import render
+from mcn.viz.train_command import train_command
+
+EXPLORER, REPORT = "explorer.html", "report.html"
+MOST_NODES, MOST_EDGES = 150_000, 600_000
+
+
+def write_explorer(
+    run: Run | str | os.PathLike[str],
+    data: Data | GraphStore,
+    out: str | os.PathLike[str] | None = None,
+    *,
+    other_graph: bool = False,
+) -> Path:
+    """Write the explorer of a finished run; RUN/explorer.html if `out` is not given.
+
+    Args:
+        run: the run, or its folder.
+        data: the run's graph, or with `other_graph` another one with the same features.
+        out: the file; it appears complete or not at all.
+
+    Raises:
+        ValueError: there is no finished run, or the graph is not (no longer) the run's.
+    """
+    run = run if isinstance(run, Run) else load_run(run)
+    return _write("explorer", run, data, Path(out) if out else run.path(EXPLORER), other_graph)
+
+
+def write_report(run: Run | str | os.PathLike[str], data: Data | GraphStore) -> Path:
+    """Write RUN/report.html: the result with its protocol, charts, the explorer, how to repeat it.
+
+    Args:
+        run: the run, or its folder. A run that has just been trained keeps what it prepared, and nothing is
+            counted again.
+        data: the run's graph.
+    """
+    run = run if isinstance(run, Run) else load_run(run)
+    return _write("report", run, data, run.path(REPORT), False)
+
+
+def _write(kind: str, run: Run, data: Data | GraphStore, out: Path, other_graph: bool) -> Path:
+    if isinstance(data, GraphStore):
+        raise ValueError(
+            f"{run.folder}: its graph stays on disk ({data.path}), and a page shows a graph in memory; the "
+            "predictions are in predictions.csv"
+        )
+    trained_on = run.is_about(data)
+    if not trained_on and not other_graph:
+        raise ValueError(
+            f"{run.folder}: the graph is no longer the one the run was trained on (edges, features, labels "
+            "or split differ); name the right files, or train anew"
+        )
+    explanation = explain(run, data)
+    too_large = _too_large(explanation)
+    if too_large and kind == "explorer":
+        raise ValueError(f"{run.folder}: {too_large}")
+    kept, options = page_data.trimmed(explanation.options)
+    arrays: dict[str, NDArray[np.generic]] = {}
+    if not too_large:
+        places = _layout(explanation.edges.tobytes(), explanation.num_nodes)
+        arrays = page_data.graph_arrays(explanation, places) | page_data.option_arrays(options)
+    values = page_data.plain_values(explanation, kept) | {
+        "not_drawn": too_large,
+        "summary": run.summary,
+        "other_graph": not trained_on,
+        "curves": page_data.training_curves(run.path(METRICS), explanation.predictor, run.summary),
+        "repeat": {
+            "command": train_command(run),
+            "config": run.config.to_dict(),
+            "source": run.source,
+            "fingerprint": run.fingerprint,
+        },
+    }
+    with atomic_write(out) as file:
+        file.write(render(kind, f"{_graph_name(run)}: {kind}", values, arrays).encode())
+    return out
+
+
+def _too_large(explanation: Explanation) -> str:
+    """Why a graph is not drawn; empty if it is."""
+    if explanation.num_nodes <= MOST_NODES and len(explanation.edges) <= MOST_EDGES:
+        return ""
+    return (
+        f"{explanation.num_nodes:,} nodes and {len(explanation.edges):,} edges are too many to draw in a "
+        f"page; at most {MOST_NODES:,} nodes and {MOST_EDGES:,} edges are"
+    )
+
+
+@lru_cache(maxsize=1)
+def _layout(edges: bytes, num_nodes: int) -> NDArray[np.float64]:
+    """Lay out a graph; the last one is remembered, because runs of several seeds share it."""
+    return layout(np.frombuffer(edges, np.int64).reshape(-1, 2), num_nodes)
+
+
+def _graph_name(run: Run) -> str:
+    graph = run.source.get("graph")
+    return str(run.source.get("dataset") or (Path(graph).name if graph else "a graph"))

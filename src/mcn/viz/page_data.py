@@ -1,0 +1,204 @@
+"""What a page holds of a run: plain values for its texts and charts, and arrays for its graph."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import asdict
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mcn.data.limits import read_bytes, reading
+from mcn.train.metrics import calibration
+from mcn.viz.explanation import PARTS, Explanation, Neighbourhood, Predictor
+
+_MOST_ENTRIES = 1_000_000  # of all neighbourhoods together; about 8 MB of the page
+_MOST_PER_NODE = (30, 20, 12, 8, 5, 3, 2, 1)
+_SCORES = ("train_loss", "val_loss", "train_accuracy", "val_accuracy")
+
+
+def plain_values(explanation: Explanation, kept: int) -> dict[str, Any]:
+    """The names, counts and charts of an explanation; `kept`: the most neighbours per node in the page."""
+    bins, by_degree = choices_by_degree(explanation)
+    return {
+        "kind": explanation.kind,
+        "predictor": {**asdict(explanation.predictor), "sentence": explanation.predictor.sentence},
+        "nodes": explanation.num_nodes,
+        "edges": len(explanation.edges),
+        "ids": explanation.ids,
+        "classes": explanation.classes,
+        "motifs": list(explanation.motifs),
+        "steps": explanation.steps,
+        "layers": explanation.motif.shape[1],
+        "shown_layers": len(explanation.options[0].coefficients),
+        "chooses": [probabilities is not None for probabilities in explanation.motif_probs],
+        "self_attention": explanation.self_attention,
+        "kept": kept,
+        "confusion": confusion(explanation),
+        "calibration": calibrations(explanation),
+        "by_class": choices_by_class(explanation),
+        "degree_bins": bins,
+        "by_degree": by_degree,
+    }
+
+
+def graph_arrays(explanation: Explanation, places: NDArray[np.float64]) -> dict[str, NDArray[Any]]:
+    """Everything per node and edge: places, labels, probabilities, choices, alternatives."""
+    arrays: dict[str, NDArray[Any]] = {
+        "places": places.astype(np.float32).ravel(),
+        "edges": explanation.edges.astype(np.uint32).ravel(),
+        "truth": explanation.truth.astype(np.int32),
+        "predicted": explanation.predicted.astype(np.int32),
+        "split": explanation.split.astype(np.uint8),
+        "probabilities": _fraction(explanation.probabilities),
+        "alternative_class": explanation.alternatives.argmax(2).astype(np.uint16).ravel(),
+        "alternative_probability": _fraction(explanation.alternatives.max(2)),
+    }
+    for layer in range(explanation.motif.shape[1]):
+        arrays[f"motif_{layer}"] = explanation.motif[:, layer].astype(np.uint8)
+        arrays[f"step_{layer}"] = explanation.step[:, layer].astype(np.uint8)
+        selectors = {"f": explanation.motif_probs[layer], "g": explanation.step_probs[layer]}
+        for name, probabilities in selectors.items():
+            if probabilities is not None:
+                arrays[f"{name}_{layer}"] = _fraction(probabilities)
+    return arrays
+
+
+def option_arrays(options: list[Neighbourhood]) -> dict[str, NDArray[Any]]:
+    """The neighbourhood of every motif and step."""
+    arrays: dict[str, NDArray[Any]] = {}
+    for number, option in enumerate(options):
+        arrays[f"pointers_{number}"] = option.indptr.astype(np.uint32)
+        arrays[f"neighbours_{number}"] = option.indices.astype(np.uint32)
+        arrays[f"weights_{number}"] = option.weights
+        arrays[f"members_{number}"] = option.members.astype(np.uint8).ravel()
+        arrays[f"total_{number}"] = option.total.astype(np.uint32)
+        layers = ("first", "last")[-len(option.coefficients) :]
+        for layer, values in zip(layers, option.coefficients, strict=True):
+            scale = max(1.0, float(values.max(initial=0.0)))  # above 1 only where no softmax comes last
+            arrays[f"{layer}_scale_{number}"] = np.array([scale], np.float32)
+            arrays[f"{layer}_{number}"] = _fraction(values / np.float32(scale))
+    return arrays
+
+
+def trimmed(
+    options: list[Neighbourhood], most_entries: int = _MOST_ENTRIES
+) -> tuple[int, list[Neighbourhood]]:
+    """The options with as many neighbours per node as the page has room for, and how many that is."""
+    lengths = np.concatenate([np.diff(option.indptr) for option in options])
+    for most in _MOST_PER_NODE:
+        if int(np.minimum(lengths, most).sum()) <= most_entries:
+            break
+    return most, [option.keep(most) for option in options]
+
+
+def confusion(explanation: Explanation) -> dict[str, list[list[int]]]:
+    """Count, per part of the labelled nodes, those of each class (row) by predicted class (column)."""
+    size = len(explanation.classes)
+    return {
+        part: _crossed(explanation.truth[nodes], explanation.predicted[nodes], size, size)
+        for part, nodes in _labelled_parts(explanation)
+    }
+
+
+def calibrations(explanation: Explanation) -> dict[str, dict[str, Any]]:
+    """Return, per part of the labelled nodes, how often predictions of a given confidence are right.
+
+    The values are those of `mcn.train.metrics.Calibration`.
+    """
+    curves = {
+        part: calibration(explanation.probabilities[nodes], explanation.truth[nodes])
+        for part, nodes in _labelled_parts(explanation)
+    }
+    return {part: {**asdict(curve), "error": curve.error} for part, curve in curves.items()}
+
+
+def _labelled_parts(explanation: Explanation) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+    for number, part in enumerate(PARTS):
+        nodes = (explanation.split == number) & (explanation.truth >= 0)
+        if nodes.any():
+            yield part, nodes
+
+
+def choices_by_class(explanation: Explanation) -> list[list[list[int]]]:
+    """Per choice of a node and true class: how many nodes took each option."""
+    return _choices_by(explanation, explanation.truth, len(explanation.classes))
+
+
+def choices_by_degree(explanation: Explanation) -> tuple[list[str], list[list[list[int]]]]:
+    """Names of the degree bins (0, 1, 2, 3–4, 5–8, …), and per choice and bin how many took each option."""
+    degree = np.bincount(explanation.edges.ravel(), minlength=explanation.num_nodes)
+    bounds = [0, 1, 2]
+    while bounds[-1] < degree.max(initial=0):
+        bounds.append(bounds[-1] * 2)
+    bins = np.searchsorted(bounds, degree)
+    names = ["0", "1", "2", *(f"{low + 1}–{high}" for low, high in pairwise(bounds[2:]))]
+    used, bins = np.unique(bins, return_inverse=True)
+    return [names[b] for b in used], _choices_by(explanation, bins, len(used))
+
+
+def _choices_by(explanation: Explanation, group: NDArray[np.int64], groups: int) -> list[list[list[int]]]:
+    """Count the options, per choice of a node, in every group of nodes; a node in group -1 does not count."""
+    inside, options = group >= 0, len(explanation.options)
+    return [_crossed(group[inside], option[inside], groups, options) for option in explanation.chosen.T]
+
+
+def training_curves(path: Path, predictor: Predictor, summary: dict[str, Any]) -> dict[str, Any] | None:
+    """Scores by epoch of the network that predicts, from a run's log of epochs (metrics.jsonl) and summary.
+
+    Of several networks that predict it is the one with the largest share that has epochs; of several runs of
+    a candidate the first.
+
+    Returns:
+        network: whose curves they are. kept: the epoch whose weights it has, None if that is not known.
+        epoch: from 1. train_loss, val_loss, train_accuracy, val_accuracy: None where a value is not finite.
+        Or None altogether where nothing was logged of what predicts.
+
+    Raises:
+        ValueError: a line is not JSON, or lacks a score.
+    """
+    logs = _read_log(path)
+    for network in predictor.shares:
+        candidate = None if predictor.mode == "network" else network
+        numbers = [number for name, number in logs if name == candidate]
+        if numbers:
+            epochs, *columns = zip(*logs[candidate, min(numbers)], strict=True)
+            runs = summary.get("candidate_runs", [summary])
+            kept = [run["best_epoch"] for run in runs if run.get("candidate") == candidate]
+            curves = {
+                name: [value if math.isfinite(value) else None for value in column]
+                for name, column in zip(_SCORES, columns, strict=True)
+            }
+            since_one = [epoch - epochs[0] + 1 for epoch in epochs]
+            return {"network": network, "kept": kept[0] if kept else None, "epoch": since_one, **curves}
+    return None
+
+
+def _read_log(path: Path) -> dict[tuple[str | None, int], list[list[float]]]:
+    """The epoch and scores of every line, by candidate (None for a single network) and number of its run."""
+    with reading(path, "not a log of epochs"):
+        lines = read_bytes(path).decode().splitlines() if path.is_file() else []
+    logs: dict[tuple[str | None, int], list[list[float]]] = {}
+    for number, line in enumerate(lines, 1):
+        with reading(f"{path}, line {number}", "not the scores of an epoch"):
+            row: dict[str, Any] = json.loads(line)
+            scores = [int(float(row["epoch"])), *(round(float(row[name]), 5) for name in _SCORES)]
+            key = None if row.get("candidate") is None else str(row["candidate"]), int(row.get("run", 0))
+        logs.setdefault(key, []).append(scores)
+    return logs
+
+
+def _crossed(row: NDArray[np.int64], column: NDArray[np.int64], rows: int, columns: int) -> list[list[int]]:
+    counts = np.bincount(row * columns + column, minlength=rows * columns)
+    table: list[list[int]] = counts.reshape(rows, columns).tolist()
+    return table
+
+
+def _fraction(values: NDArray[np.float32]) -> NDArray[np.uint16]:
+    """Numbers between 0 and 1 in 16 bits."""
+    return np.rint(np.clip(values, 0.0, 1.0) * 65535).astype(np.uint16).ravel()

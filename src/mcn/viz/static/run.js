@@ -1,0 +1,70 @@
+// The run as a whole: in the explorer's first tab, and spread out in a report.
+
+function stat(value, text) {
+  return el("div", { class: "stat" }, el("b", {}, value), el("span", {}, text));
+}
+
+/** The run's metric first, then how long it took, what predicts, and the protocol. */
+function result(meta) {
+  const { summary } = meta;
+  const tried = summary.candidates ? ` of ${counted(summary.candidates.length, "candidate")}` : "";
+  return [el("div", { class: "stats" },
+    stat(shownScore("test", summary), `test ${summary.metric}`),
+    stat(shownScore("val", summary), "validation"),
+    stat(whole(summary.epochs), `epochs${tried} in ${summary.seconds.toFixed(1)} s`)),
+  el("p", { class: "predictor" }, meta.predictor.sentence), el("p", { class: "note" }, summary.protocol), remarkList(meta)];
+}
+
+/** Title and content of every chart. */
+function charts(data) {
+  const { meta } = data;
+  const drawn = [];
+  const labelled = Object.keys(meta.confusion).length > 0;
+  if (meta.curves) drawn.push(...trainingCurves(meta));
+  if (meta.kind === "choices" && meta.chooses.some(Boolean)) drawn.push(["What each layer listens to", layerShares(data)]);
+  if (labelled) {
+    drawn.push(["Confusion matrix", byPart(meta.confusion, "Part of the nodes", (table) => confusionTable(meta, table))]);
+    drawn.push(["Accuracy by class", byPart(meta.confusion, "Part of the nodes", (table) => classAccuracy(meta, table))]);
+    drawn.push(["Calibration", byPart(meta.calibration, "Part of the nodes", calibrationChart)]);
+  }
+  if (meta.chooses.some(Boolean)) {
+    const what = meta.kind === "candidates" ? "Candidates" : "Choices";
+    if (labelled) drawn.push([`${what} by true class`, shares(data, meta.classes, meta.by_class)]);
+    drawn.push([`${what} by degree`, shares(data, meta.degree_bins.map((name) => `degree ${name}`), meta.by_degree)]);
+  }
+  return drawn;
+}
+
+/** Which share of all nodes chose which motif and step in each layer. */
+function layerShares(data) {
+  const sums = data.meta.by_degree.map((table) => table[0].map((_, option) => table.reduce((sum, row) => sum + row[option], 0)));
+  return el("div", {}, optionKey(data), shareBars(data, sums.map((_, layer) => `layer ${layer + 1}`), sums));
+}
+
+const titled = (parts) => parts.map(([title, content]) => el("section", { class: "box" }, el("h3", {}, title), content));
+
+function showRun(data, root) {
+  const { meta } = data;
+  root.replaceChildren(meta.other_graph ? el("p", { class: "problem" }, "This is another graph than the one the network was trained on.") : "",
+    ...result(meta), ...[...scoreTables(meta), ...charts(data)].flatMap(([title, content]) => [el("h3", {}, title), content]));
+}
+
+function showReport(data, root) {
+  const { meta } = data;
+  root.hidden = false;
+  root.replaceChildren(el("h2", {}, "Result"), ...result(meta), el("div", { class: "grid", id: "scores" }, titled(scoreTables(meta))),
+    el("h2", {}, "How it came about"), el("div", { class: "grid", id: "charts" }, titled(charts(data))),
+    el("h2", {}, "Node by node"), meta.not_drawn ? el("p", { class: "note" }, meta.not_drawn) : "");
+}
+
+function showRepeat(data, root) {
+  const { repeat, summary } = data.meta;
+  root.hidden = false;
+  const table = (rows) => el("table", {}, el("tbody", {}, Object.entries(rows).map(([name, value]) =>
+    el("tr", {}, el("th", { scope: "row" }, name), el("td", {}, Array.isArray(value) ? value.join(", ") : value === null ? "–" : String(value))))));
+  root.replaceChildren(el("h2", {}, "Repeat it"), el("pre", { id: "command" }, repeat.command),
+    el("div", { class: "grid" },
+      el("section", { class: "box" }, el("details", {}, el("summary", {}, "All settings, as in config.yaml"), table(repeat.config))),
+      el("section", { class: "box" }, el("h3", {}, "Versions"), table(summary.versions),
+        el("h3", {}, "Data"), table(repeat.source), el("p", { class: "note" }, `SHA-256 of edges, features, known labels and split: ${repeat.fingerprint || "–"}`))));
+}

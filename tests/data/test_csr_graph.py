@@ -1,0 +1,299 @@
+"""The graph type, what is made simple and what is refused; features from the graph alone."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+from torch_geometric.data import Data
+
+import mcn
+from mcn.data import SimpleGraph, check_data, degree_features, load_dataset, simple_graph, wl_features
+
+EDGES = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=40)
+
+
+def columns(edges: list[tuple[int, int]]) -> np.ndarray:
+    return np.array(edges, np.int64).reshape(-1, 2).T
+
+
+@given(EDGES, st.integers(0, 3))
+def test_equals_python_sets(edges: list[tuple[int, int]], isolated: int) -> None:
+    n = max((max(e) for e in edges), default=-1) + 1 + isolated
+    graph = simple_graph(columns(edges), n)
+
+    proper = [(u, v) for u, v in edges if u != v]
+    directed = set(proper)
+    undirected = {(min(e), max(e)) for e in proper}
+    assert graph.num_nodes == n
+    assert graph.num_edges == len(undirected)
+    assert graph.pairs.tolist() == [list(e) for e in sorted(undirected)]
+    assert graph.indices.tolist() == [v for _, v in sorted(undirected)]
+    assert np.diff(graph.indptr).tolist() == [sum(u == w for u, _ in undirected) for w in range(n)]
+    assert graph.edge_index.T.tolist() == [list(e) for e in sorted(directed | {(v, u) for u, v in directed})]
+    assert graph.self_loops == len(edges) - len(proper)
+    assert graph.duplicates == len(proper) - len(directed)
+    assert graph.one_way == sum((v, u) not in directed for u, v in directed)
+    assert graph.degrees.tolist() == [sum(w in e for e in undirected) for w in range(n)]
+
+
+@given(EDGES, st.randoms(use_true_random=False))
+def test_order_and_direction_of_the_edges_do_not_matter(edges: list[tuple[int, int]], random: Any) -> None:
+    first = simple_graph(columns(edges), 10)
+    other = [e if random.random() < 0.5 else e[::-1] for e in edges]
+    random.shuffle(other)
+    second = simple_graph(columns(other), 10)
+    np.testing.assert_array_equal(first.pairs, second.pairs)
+    np.testing.assert_array_equal(first.edge_index, second.edge_index)
+
+
+def test_dtypes() -> None:
+    graph = simple_graph([[2, 0], [1, 1]])
+    assert graph.indptr.dtype == graph.pairs.dtype == graph.edge_index.dtype == np.int64
+    assert graph.indices.dtype == np.uint32
+    assert isinstance(graph, SimpleGraph)
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        [[0, 1, 2], [1, 2, 2]],
+        ((0, 1, 2), (1, 2, 2)),
+        np.array([[0, 1, 2], [1, 2, 2]], np.int8),
+        np.array([[0, 1, 2], [1, 2, 2]], np.uint64),
+        np.array([[0, 1], [1, 2], [2, 2]], np.int32).T,
+        torch.tensor([[0, 1, 2], [1, 2, 2]]),
+        torch.tensor([[0, 1, 2], [1, 2, 2]], dtype=torch.int32),
+    ],
+)
+def test_forms_of_input(form: Any) -> None:
+    graph = simple_graph(form)
+    assert graph.pairs.tolist() == [[0, 1], [1, 2]]
+    assert (graph.num_nodes, graph.self_loops) == (3, 1)
+
+
+@pytest.mark.parametrize("empty", [np.empty((2, 0)), [[], []], torch.empty(2, 0)])
+def test_no_edges(empty: Any) -> None:
+    assert simple_graph(empty).num_nodes == 0
+    graph = simple_graph(empty, 4)
+    assert graph.num_nodes == 4
+    assert graph.edge_index.shape == (2, 0)
+    assert graph.pairs.shape == (0, 2)
+
+
+def test_describe() -> None:
+    assert simple_graph([[0, 1], [1, 2]]).describe() == "3 nodes, 2 undirected edges"
+    messy = simple_graph([[0, 1, 1, 1, 2], [1, 0, 2, 2, 2]])
+    assert messy.describe() == (
+        "3 nodes, 2 undirected edges (1 self-loops dropped; 1 repeated entries dropped; "
+        "1 edges given in one direction only, used in both)"
+    )
+
+
+INTEGERS = "edge_index must hold integer node ids, got dtype"
+TOO_MANY = "2,147,483,649 nodes: at most 2**31 = 2,147,483,648 are supported; compact the ids first"
+
+
+@pytest.mark.parametrize(
+    ("edge_index", "num_nodes", "message"),
+    [
+        ([[0, 4, 1], [1, -2, 2]], None, "edge_index holds a negative node id: -2 in column 1 (4, -2)"),
+        ([[0, 1], [1, 7]], 5, "edge_index holds a node id outside 0..4 (num_nodes=5): 7 in column 1 (1, 7)"),
+        (np.array([[0.0, 1.5], [1.0, 2.0]]), None, f"{INTEGERS} float64 (value 1.5 in column 1)"),
+        (np.array([[0.0, 1.0], [1.0, np.nan]]), None, f"{INTEGERS} float64 (value nan in column 1)"),
+        (torch.tensor([[0.0, 1.0], [1.0, np.inf]]), None, f"{INTEGERS} float32 (value inf in column 1)"),
+        (
+            np.array([[0.0, 1.0], [1.0, 2.0]]),
+            None,
+            f"{INTEGERS} float64; convert it with .astype(int) if the values are meant as ids",
+        ),
+        (torch.tensor([[0.0], [0.5]]).half(), None, f"{INTEGERS} float16 (value 0.5 in column 0)"),
+        ([["a"], ["b"]], None, f"{INTEGERS} <U1"),
+        (np.ones((2, 2), bool), None, f"{INTEGERS} bool"),
+        (torch.tensor([[True], [False]]), None, f"{INTEGERS} bool"),
+        (np.array([[1j], [0]]), None, f"{INTEGERS} complex128"),
+        (torch.tensor([[0], [1]], dtype=torch.complex64), None, f"{INTEGERS} complex64"),
+        (np.array([[None], [1]]), None, f"{INTEGERS} object"),
+        ([[2**70], [0]], None, f"{INTEGERS} object"),
+        ([[0], [1]], 2**31 + 1, TOO_MANY),
+        (np.array([[0], [2**31]], np.int64), None, TOO_MANY),
+        (np.array([[0], [2**63]], np.uint64), None,
+            "edge_index holds node id 9223372036854775808; at most 2**31 nodes are supported"),
+        (np.array([[0], [2**31]], np.uint32), None,
+            "edge_index holds node id 2147483648; at most 2**31 nodes are supported"),
+        ([0, 1, 2], None, "edge_index must have shape [2, E], got [3]"),
+        (np.zeros((3, 4), int), None, "edge_index must have shape [2, E], got [3, 4]"),
+        (np.zeros((2, 2, 2), int), None, "edge_index must have shape [2, E], got [2, 2, 2]"),
+        (np.zeros((5, 2), int), None, "edge_index must have shape [2, E], got [5, 2]; transpose it"),
+        (torch.tensor(3), None, "edge_index must have shape [2, E], got []"),
+        (None, None, "edge_index must have shape [2, E], got []"),
+        ({1: 2}, None, "edge_index must have shape [2, E], got []"),
+        ([[], []], -1, "num_nodes must not be negative, got -1"),
+    ],
+)  # fmt: skip
+def test_bad_input(edge_index: Any, num_nodes: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        simple_graph(edge_index, num_nodes)
+
+
+@pytest.mark.parametrize(
+    "edge_index, message",
+    [
+        (
+            torch.eye(2).long().to_sparse(),
+            "has the layout torch.sparse_coo; expected a dense tensor of shape",
+        ),
+        (torch.tensor([[0.0], [1]], dtype=torch.bfloat16), "holds torch.bfloat16, which NumPy does not have"),
+        (torch.empty(2, 3, dtype=torch.int64, device="meta"), "of torch.int64 cannot be read"),
+        (sparse.csr_array(np.eye(2)), "edge_index is a sparse matrix"),
+        (sparse.coo_matrix(np.eye(2)), "edge_index is a sparse matrix"),
+        ([[0, 1], [2]], "must have shape [2, E], got no array"),
+    ],
+)
+def test_edges_that_are_none(edge_index: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        simple_graph(edge_index)
+
+
+def test_nothing_large_is_allocated_before_the_number_of_nodes_is_refused() -> None:
+    """An id of 2**62 would ask for exabytes."""
+    with pytest.raises(ValueError, match="4,611,686,018,427,387,905 nodes"):
+        simple_graph(np.array([[0], [2**62]], np.int64))
+    with pytest.raises(ValueError, match=r"nodes: at most 2\*\*31"):
+        simple_graph([[0], [1]], 2**90)
+
+
+NO_NUMBERS: list[Any] = [
+    *(float("inf"), float("-inf"), float("nan"), np.float64("inf"), 2.5, 3 + 0j, True, np.bool_(True), "3"),
+    *([3], np.array([3, 4]), torch.tensor([1, 2]), torch.tensor(2.5), object()),
+]
+
+
+@pytest.mark.parametrize("value", NO_NUMBERS, ids=lambda value: type(value).__name__)
+def test_num_nodes_that_are_no_number(value: Any) -> None:
+    with pytest.raises(ValueError, match=r"^num_nodes must be an integer, got "):
+        simple_graph([[0], [1]], value)
+
+
+@pytest.mark.parametrize("value", [3, 3.0, np.int8(3), np.float32(3), torch.tensor(3), np.array(3)])
+def test_num_nodes_that_are_a_number(value: Any) -> None:
+    assert simple_graph([[0], [1]], value).num_nodes == 3
+
+
+def test_more_nodes_than_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mcn.data.csr_graph.total_bytes", lambda: 10**6)
+    assert simple_graph([[0], [40_000]]).num_nodes == 40_001
+    with pytest.raises(ValueError, match=r"^50,001 nodes take more memory than this machine has; compact"):
+        simple_graph([[0], [50_000]])
+
+
+def test_arrays_of_every_memory_layout() -> None:
+    expected = simple_graph([[0, 1, 2], [1, 2, 3]]).pairs.tolist()
+    edges = np.array([[0, 1, 2], [1, 2, 3]])
+    wide = np.zeros((4, 6), np.int64)
+    wide[::2, ::2] = edges
+    locked = edges.copy()
+    locked.flags.writeable = False
+    for form in (wide[::2, ::2], edges.T.copy().T, edges.astype(">i4"), locked, edges[:, ::-1], edges[::-1]):
+        assert simple_graph(form).pairs.tolist() == expected
+
+
+@pytest.mark.parametrize(
+    "indptr, indices, message",
+    [
+        ([0, 1, 600], [1], "the graph: row pointers from 0 to 600; expected 0 to 1"),
+        ([0, 1, 1], [7], r"the graph: entry 0 \(in row 0\) is in column 7; expected columns in 0..1"),
+        ([0, 1], [1], "the graph: 2 row pointers for a matrix of shape"),
+    ],
+)
+def test_a_graph_made_by_hand_is_checked(indptr: Any, indices: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        SimpleGraph(2, np.array(indptr), np.array(indices, np.uint32))
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> SimpleGraph:
+    n = draw(st.integers(1, 12))
+    pairs = draw(st.lists(st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)), max_size=30))
+    return simple_graph(np.array(pairs, np.int64).reshape(-1, 2).T, n)
+
+
+def _by_definition(graph: SimpleGraph, iterations: int) -> list[list[object]]:
+    around: list[list[int]] = [[] for _ in range(graph.num_nodes)]
+    for u, v in graph.edge_index.T:
+        around[u].append(int(v))
+    colours: list[object] = [0] * graph.num_nodes
+    rounds = []
+    for _ in range(iterations):
+        colours = [
+            (colours[u], tuple(sorted(repr(colours[v]) for v in around[u]))) for u in range(graph.num_nodes)
+        ]
+        rounds.append(list(colours))
+    return rounds
+
+
+@given(graphs())
+def test_colours_are_equal_exactly_when_the_definition_says_so(graph: SimpleGraph) -> None:
+    for iteration, theirs in enumerate(_by_definition(graph, 3), 1):
+        ours = wl_features(graph, iteration, keep="last").toarray().argmax(axis=1)
+        expected = [[a == b for b in theirs] for a in theirs]
+        np.testing.assert_array_equal(ours[:, None] == ours[None, :], expected)
+        assert set(ours.tolist()) == set(range(int(ours.max()) + 1))
+
+
+@given(graphs(), st.randoms(use_true_random=False))
+def test_renumbering_the_nodes_only_moves_the_rows(graph: SimpleGraph, random: object) -> None:
+    order = np.array(random.sample(range(graph.num_nodes), graph.num_nodes))  # type: ignore[attr-defined]
+    moved = simple_graph(order[graph.edge_index], graph.num_nodes)
+    for keep in ("all", "last"):
+        here = wl_features(graph, keep=keep).toarray()
+        there = wl_features(moved, keep=keep).toarray()
+        np.testing.assert_array_equal(there[order], here)
+
+
+def test_a_path_of_four_by_hand() -> None:
+    path = simple_graph([[0, 1, 2], [1, 2, 3]])
+    np.testing.assert_array_equal(
+        wl_features(path, iterations=2).toarray(),
+        # iteration 1: ends (degree 1), middle (degree 2); iteration 2: the same two kinds
+        [[1, 0, 1, 0], [0, 1, 0, 1], [0, 1, 0, 1], [1, 0, 1, 0]],
+    )
+    assert wl_features(path, iterations=2, keep="last").shape == (4, 2)
+
+
+def test_colours_of_dd6_as_noted(shared: Path, cache: Path) -> None:
+    graph = simple_graph(load_dataset("dd6", shared).edge_index, 4152)
+    assert [wl_features(graph, rounds, keep="last").shape[1] for rounds in (1, 3)] == [11, 4044]
+
+
+def test_degree_columns_are_powers_of_two() -> None:
+    star = simple_graph([[0] * 5, [1, 2, 3, 4, 5]], 7)
+    columns = degree_features(star).toarray().argmax(axis=1)
+    assert columns.tolist() == [3, 1, 1, 1, 1, 1, 0]  # 4 ≤ 5 < 8; 1; isolated
+    assert degree_features(star).shape == (7, 32)
+
+
+def test_a_graph_of_pyg_will_do() -> None:
+    data = Data(edge_index=torch.tensor([[0, 0, 0, 1], [1, 2, 1, 2]]), num_nodes=4)
+    with pytest.raises(ValueError, match=r"data.x = (.*)") as refused:
+        check_data(data)
+    line = str(refused.value).split("data.x = ")[1]
+    x = eval(line, {"mcn": mcn, "data": data})
+    assert x.to_dense().argmax(1).tolist() == [2, 2, 2, 0]  # a triangle, its double edge counted once
+    graph = simple_graph(data.edge_index, 4)
+    assert (wl_features(data) != wl_features(graph)).nnz == 0
+
+
+def test_wrong_settings_are_refused() -> None:
+    graph = simple_graph([[0], [1]])
+    with pytest.raises(ValueError, match="iterations must be at least 1, got 0"):
+        wl_features(graph, iterations=0)
+    with pytest.raises(ValueError, match=r"keep must be .* got 'first'"):
+        wl_features(graph, keep="first")

@@ -1,0 +1,156 @@
+"""The registry of data sets, and where raw files are looked for, checked and stored."""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+import sys
+from pathlib import Path
+
+import networkx
+import pytest
+import torch
+
+import mcn
+from mcn.data import list_datasets, load_dataset
+from mcn.data.datasets import check_sum, locate, not_found, places, read_checked, store
+
+NAMES = [
+    "strong-ties", "karate", "cora", "citeseer", "pubmed", "dd6", "dd7", "texas", "wisconsin",
+    "chameleon-filtered", "actor", "minesweeper", "amazon-photo", "airports-usa",
+]  # fmt: skip
+
+
+def test_listing_facts_are_those_of_the_loaded_sets(shared: Path, cache: Path) -> None:
+    listed = list_datasets(shared)
+    assert [info.name for info in listed] == NAMES
+    for info in listed:
+        data = mcn.load_dataset(info.name, shared)
+        assert data.name == info.name
+        assert (data.num_nodes, data.num_edges // 2) == (info.nodes, info.edges)
+        assert len(data.y.unique()) == info.classes
+        for mask in (data.train_mask, data.val_mask, data.test_mask):
+            assert mask.dtype == torch.bool
+            assert mask.shape == (info.nodes,)
+            assert bool(mask.any())
+
+
+def test_listing_says_where_they_are(shared: Path, cache: Path) -> None:
+    here = {info.name: info.where for info in list_datasets(shared)}
+    assert here["karate"] == "built in"
+    assert here["cora"] == str(shared / "Planetoid" / "Cora" / "raw")
+    nowhere = {info.name: info.found for info in list_datasets()}
+    assert nowhere["pubmed"] is None
+    assert nowhere["dd6"] is None
+
+
+def test_environment_variable_is_looked_in(
+    shared: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MCN_DATA", str(shared))
+    assert mcn.load_dataset("cora", download=False).num_nodes == 2708
+
+
+@pytest.mark.parametrize("name", ["karate", "strong-ties"])
+def test_dense_and_sparse_features_are_the_same(name: str) -> None:
+    sparse_x = mcn.load_dataset(name).x
+    dense_x = mcn.load_dataset(name, dense=True).x
+    assert sparse_x.layout == torch.sparse_csr
+    assert torch.equal(sparse_x.to_dense(), dense_x)
+
+
+def test_unknown_name_suggests_near_ones() -> None:
+    with pytest.raises(
+        ValueError, match=r"unknown data set 'coar'; did you mean 'cora'\? there are: strong-ties, karate"
+    ):
+        mcn.load_dataset("coar")
+
+
+def test_a_listing_does_not_import_torch() -> None:
+    program = (
+        "import sys, mcn.data; mcn.data.list_datasets(); mcn.data.simple_graph; print('torch' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
+def test_karate_is_that_of_networkx() -> None:
+    data = load_dataset("karate")
+    theirs = networkx.karate_club_graph()
+    assert {(int(u), int(v)) for u, v in data.edge_index.T if u < v} == {
+        tuple(sorted(e)) for e in theirs.edges
+    }
+    clubs = [theirs.nodes[node]["club"] for node in range(34)]
+    assert [data.classes[label] for label in data.y] == clubs
+
+
+def test_features_and_split_of_karate() -> None:
+    data = load_dataset("karate", dense=True, seed=5)
+    assert torch.equal(data.x, torch.eye(34))
+    assert torch.bincount(data.y[data.train_mask]).tolist() == [2, 2]
+    assert [int(data.val_mask.sum()), int(data.test_mask.sum())] == [15, 15]
+    assert torch.equal(load_dataset("karate", seed=5).train_mask, data.train_mask)
+
+
+def test_places_are_root_then_environment_then_cache(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert places() == [cache]
+    monkeypatch.setenv("MCN_DATA", "/somewhere")
+    assert places("/given") == [Path("/given"), Path("/somewhere"), cache]
+
+
+def test_the_cache_falls_back_to_the_home_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("MCN_DATA", raising=False)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert places() == [tmp_path / ".cache" / "mcn"]
+
+
+def test_locate_takes_the_first_complete_folder(cache: Path, tmp_path: Path) -> None:
+    assert locate(["a"], ["x", "y"], tmp_path) is None
+    store(tmp_path / "a", {"x": b"1"})
+    assert locate(["a"], ["x", "y"], tmp_path) is None
+    store(cache / "a", {"x": b"1", "y": b"2"})
+    assert locate(["a"], ["x", "y"], tmp_path) == cache / "a"
+    store(tmp_path / "a", {"y": b"2"})
+    assert locate(["a"], ["x", "y"], tmp_path) == tmp_path / "a"
+
+
+def test_store_leaves_nothing_but_the_files(tmp_path: Path) -> None:
+    store(tmp_path / "deep" / "er", {"x": b"1", "y": b"22"})
+    assert {file.name: file.read_bytes() for file in (tmp_path / "deep/er").iterdir()} == {
+        "x": b"1",
+        "y": b"22",
+    }
+
+
+def test_a_failed_store_leaves_no_temporary_file(tmp_path: Path) -> None:
+    (tmp_path / "x").mkdir()  # a folder in the way: the rename fails
+    with pytest.raises(IsADirectoryError):
+        store(tmp_path, {"x": b"1"})
+    assert [entry.name for entry in tmp_path.iterdir()] == ["x"]
+
+
+def test_read_checked_compares_every_file(tmp_path: Path) -> None:
+    sums = {"x": hashlib.sha256(b"1").hexdigest()}
+    store(tmp_path, {"x": b"1"})
+    assert read_checked(tmp_path, sums) == {"x": b"1"}
+    store(tmp_path, {"x": b"2"})
+    with pytest.raises(ValueError, match=f"x: SHA-256 is d4735e3a.*, expected {sums['x']}.*remove it"):
+        read_checked(tmp_path, sums)
+
+
+def test_check_sum_returns_the_content() -> None:
+    assert check_sum(b"abc", "f", hashlib.sha256(b"abc").hexdigest()) == b"abc"
+
+
+def test_not_found_says_what_to_put_where(cache: Path) -> None:
+    message = str(not_found("cora", "Planetoid/Cora/raw", ["ind.cora.x"], "/given", "there is no network"))
+    for part in (
+        "ind.cora.x",
+        "/given/Planetoid/Cora/raw",
+        str(cache),
+        "no network",
+        "$MCN_DATA",
+        "the folder given as root",
+    ):
+        assert part in message

@@ -1,0 +1,167 @@
+"""The ranked graph, and the passes over it on threads and on a Ray cluster: the same bits everywhere."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import mcn
+from benchmarks.random_graphs import barabasi_albert, powerlaw_cluster, rmat
+from mcn._ray import ClusterError
+from mcn.data import simple_graph
+from mcn.motifs import kernels
+from mcn.motifs.enumerate import count_range, enumerate_edges, enumerate_on_ray, in_pair_order, plan_work
+from mcn.motifs.orient import orient
+from tests.clusters import said_without_the_package
+
+EDGES = st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11)), max_size=50)
+
+
+def check(graph, threads: int) -> None:
+    n, m = graph.num_nodes, graph.num_edges
+    g = orient(graph, threads)
+    degree = np.bincount(graph.pairs.reshape(-1), minlength=n)
+    ranks = np.lexsort((np.arange(n), degree))  # by degree, ties by id
+    rank = np.empty(n, np.int64)
+    rank[ranks] = np.arange(n)
+    np.testing.assert_array_equal(g.degree, degree[ranks])
+
+    assert g.out_ptr[0] == g.in_ptr[0] == 0
+    assert g.out_ptr[-1] == g.in_ptr[-1] == len(g.out) == len(g.in_node) == m
+    lows = np.repeat(np.arange(n), np.diff(g.out_ptr.astype(np.int64)))
+    highs = np.repeat(np.arange(n), np.diff(g.in_ptr.astype(np.int64)))
+    assert (lows < g.out).all()
+    assert (g.in_node < highs).all()
+    assert sorted(g.pair.tolist()) == list(range(m))
+    for e in range(m):  # edge e is the pair it says it is
+        ends = {int(rank[u]) for u in graph.pairs[g.pair[e]]}
+        assert ends == {int(lows[e]), int(g.out[e])}
+    for p in range(m):  # the in-lists name the same edges
+        e = g.in_edge[p]
+        assert (g.in_node[p], highs[p]) == (lows[e], g.out[e])
+    for u in range(n):
+        for ptr, entries in ((g.out_ptr, g.out), (g.in_ptr, g.in_node)):
+            row = entries[int(ptr[u]) : int(ptr[u + 1])].tolist()
+            assert row == sorted(set(row))
+        assert g.out_ptr[u + 1] - g.out_ptr[u] <= math.isqrt(2 * m)
+
+
+@settings(max_examples=60, deadline=None)
+@given(EDGES, st.sampled_from([1, 2, 5]))
+def test_orientation_of_small_graphs(edges: list[tuple[int, int]], threads: int) -> None:
+    check(simple_graph(np.array(edges, np.int64).reshape(-1, 2).T, 12), threads)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_graph_with_hubs_and_long_lists(threads: int) -> None:
+    hub = np.stack([np.zeros(300, np.int64), np.arange(1, 301)])
+    check(simple_graph(np.concatenate([hub, barabasi_albert(200, 8, seed=2)], axis=1)), threads)
+
+
+def test_threads_do_not_matter_for_the_orientation() -> None:
+    graph = simple_graph(barabasi_albert(500, 6, seed=1))
+    first = orient(graph, 1)
+    for threads in (2, 3, 7):
+        for mine, theirs in zip(first, orient(graph, threads), strict=True):
+            np.testing.assert_array_equal(mine, theirs)
+
+
+def test_orientation_without_nodes() -> None:
+    g = orient(simple_graph([[], []]))
+    assert g.out_ptr.tolist() == g.in_ptr.tolist() == [0]
+    assert len(g.out) == 0
+
+
+NAMES = ("t", "s1", "s2", "k", "c")
+
+
+def test_ranges_add_up_to_the_whole(tmp_path: Path) -> None:
+    edges = powerlaw_cluster(300, 6, 0.5, seed=3)
+    store = mcn.GraphStore.write(tmp_path / "graph", [edges], 305)
+    graph = simple_graph(edges, 305)
+    g = orient(graph)
+    plan = plan_work(g, 3, 7)
+    assert len(plan.triangles) > 5
+    source = (store.entries["indices"].sha256, str(store.path), None)
+
+    def added(what: str, bounds, kind, t=None) -> list[np.ndarray]:
+        ranges = list(pairwise(bounds))[::-1]  # any order will do
+        given = (np.dtype(kind).str, plan.room, t)
+        parts = [count_range(what, source, True, int(a), int(b), *given) for a, b in ranges]
+        return [sum(each) for each in zip(*parts, strict=True)]
+
+    t, s1 = added("triangles", plan.triangles, np.uint32)
+    assert np.array_equal(added("triangles alone", plan.triangles, np.uint32)[0], t)
+    s2, k = added("cliques", plan.triangles, np.uint32, t)
+    c, c_in = added("cycles", plan.cycles, np.uint32)
+    kernels.fold(c_in, g.in_edge, c)
+    expected = enumerate_edges(graph, 1)
+    for name, found in zip(NAMES, (t, s1, s2, k, c), strict=True):
+        assert np.array_equal(in_pair_order(found, g.pair), getattr(expected, name)), name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_lost_machine_changes_nothing(tmp_path: Path, packed: bool) -> None:
+    ray = pytest.importorskip("ray")
+    from ray.cluster_utils import Cluster
+
+    edges = rmat(12, 40_000, seed=1)
+    store = mcn.GraphStore.write(tmp_path / "graph", [edges], 2**12) if packed else None
+    expected = mcn.count_motifs(edges, 2**12)
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    try:
+        lost = cluster.add_node(num_cpus=1)
+        cluster.add_node(num_cpus=1)
+        ray.init(address=cluster.address, log_to_driver=False)
+        shares: list[float] = []
+        gone = threading.Event()
+
+        def progress(share: float) -> None:
+            shares.append(share)
+            if share > 0.2 and not gone.is_set():
+                gone.set()
+                cluster.remove_node(lost, allow_graceful=False)
+                time.sleep(1)
+
+        found = mcn.count_motifs(edges if store is None else store, 2**12, engine="ray", progress=progress)
+        assert gone.is_set()
+        assert shares[-1] == 1.0
+        for name in NAMES:
+            assert np.array_equal(getattr(found.enumerated, name), getattr(expected.enumerated, name)), name
+    finally:
+        ray.shutdown()
+        cluster.shutdown()
+
+
+@pytest.mark.slow
+def test_a_worker_without_the_store_says_so_in_one_line(tmp_path: Path) -> None:
+    pytest.importorskip("ray")
+    store = mcn.GraphStore.write(tmp_path / "graph", [[[0, 1, 2, 0], [1, 2, 0, 3]]])
+    graph = mcn.motifs.count.graph_of_store(store)
+    (tmp_path / "graph").rename(tmp_path / "elsewhere")
+    with pytest.raises(ClusterError, match=r"no such folder.*every machine needs mcn installed") as error:
+        enumerate_on_ray(graph, 1, store=store, jobs=1)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.slow
+def test_a_worker_without_the_package_is_one_line(tmp_path: Path) -> None:
+    pytest.importorskip("ray")
+    (said,) = said_without_the_package(tmp_path, "motifs", "--dataset", "karate", "--engine", "ray")
+    assert "every machine needs mcn installed" in said
+
+
+def test_wrong_engines() -> None:
+    with pytest.raises(ValueError, match="engine must be one of local, ray, got 'spark'"):
+        mcn.count_motifs([[0], [1]], engine="spark")
+    with pytest.raises(ValueError, match="is of a Ray cluster; it needs engine='ray'"):
+        mcn.count_motifs([[0], [1]], address="auto")

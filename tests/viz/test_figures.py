@@ -1,0 +1,319 @@
+"""The paper's figures 1 to 4, drawn."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+import torch
+from torch_geometric.data import Data
+
+import mcn
+from mcn.viz import draw_figure1, draw_figure2, draw_figure3, draw_figure4, explain
+from mcn.viz.drawing import COLOURS
+from mcn.viz.figure2 import misled_node, votes
+from mcn.viz.figure3 import lines_into, option_name, telling_nodes
+from mcn.viz.figure4 import class_component
+from tests.viz.conftest import Trained, train
+
+pytest.importorskip("matplotlib")
+nx = pytest.importorskip("networkx")
+
+Graph = tuple[Data, mcn.MotifCounts]
+MOTIFS = ("edge", "4-path", "triangle")
+
+
+def graph_of(pairs: list[tuple[int, int]], size: int, labels: list[int] | None = None) -> Graph:
+    index = torch.tensor(pairs).T
+    y = None if labels is None else torch.tensor(labels)
+    data = Data(edge_index=torch.cat([index, index.flip(0)], dim=1), num_nodes=size, y=y)
+    return data, mcn.count_motifs(data.edge_index, size)
+
+
+@pytest.fixture
+def kite() -> Graph:
+    """A 4-clique on 0 … 3, and the path 3-4-5-6 hanging on it."""
+    return graph_of([(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3), (3, 4), (4, 5), (5, 6)], 7)
+
+
+def test_areas_and_widths_follow_the_weights(kite: Graph, tmp_path: Path) -> None:
+    figure = draw_figure1(*kite, tmp_path / "a.svg")
+    assert [ax.get_title() for ax in figure.axes] == ["(a) edge", "(b) 4-clique", "(c) 4-path"]
+    dotted, solid, rings, discs = figure.axes[0].collections
+    areas = discs.get_sizes()
+    np.testing.assert_allclose(areas / areas.max(), np.array([3, 3, 3, 4, 2, 2, 1]) / 4)
+    assert len(dotted.get_segments()) == 0
+    assert len(rings.get_offsets()) == 0
+    assert len(solid.get_segments()) == 9
+    assert len(set(solid.get_linewidths())) == 1
+
+    dotted, solid, rings, discs = figure.axes[1].collections
+    assert np.ptp(discs.get_sizes()) == 0
+    assert len(discs.get_offsets()) == 4
+    assert len(rings.get_offsets()) == 3
+    assert (len(dotted.get_segments()), len(solid.get_segments())) == (3, 6)
+
+
+def test_induced_four_paths_by_hand(kite: Graph, tmp_path: Path) -> None:
+    """Paths c-3-4-5 (c = 0, 1, 2) and 3-4-5-6: edges c-3 have 1, 3-4 and 4-5 have 4, 5-6 has 1."""
+    figure = draw_figure1(*kite, tmp_path / "a.svg", motifs=["4-path"])
+    dotted, solid, rings, discs = figure.axes[0].collections
+    assert len(dotted.get_segments()) == 3  # inside the clique, away from 3
+    widths = np.sort(solid.get_linewidths())
+    np.testing.assert_allclose(widths, [0.5 + 2.6 / 4] * 4 + [0.5 + 2.6] * 2)
+    np.testing.assert_allclose(np.sort(solid.get_alpha()), [0.25 + 0.6 / 4] * 4 + [0.85] * 2)
+    areas = discs.get_sizes()  # weighted degrees: 1, 1, 1, 7, 8, 5, 1
+    np.testing.assert_allclose(areas / areas.max(), np.array([1, 1, 1, 7, 8, 5, 1]) / 8)
+    assert len(rings.get_offsets()) == 0
+
+
+def test_nodes_keep_their_places(kite: Graph, tmp_path: Path) -> None:
+    figure = draw_figure1(*kite, tmp_path / "a.png", motifs=["edge", "4-path"])
+    first, second = (ax.collections[3].get_offsets() for ax in figure.axes)
+    np.testing.assert_array_equal(first, second)
+    between = np.linalg.norm(first[:, None] - first[None], axis=2)
+    assert between[~np.eye(7, dtype=bool)].min() > 0.05 * between.max()
+
+
+@pytest.mark.parametrize(("suffix", "start"), [("svg", b"<?xml"), ("pdf", b"%PDF"), ("png", b"\x89PNG")])
+def test_the_file_is_the_same_every_time(kite: Graph, tmp_path: Path, suffix: str, start: bytes) -> None:
+    paths = [tmp_path / f"{name}.{suffix}" for name in "ab"]
+    for path in paths:
+        draw_figure1(*kite, path)
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+    assert paths[0].read_bytes().startswith(start)
+
+
+def test_the_svg_is_vectors(kite: Graph, tmp_path: Path) -> None:
+    draw_figure1(*kite, tmp_path / "a.svg")
+    tags = {element.tag.split("}")[1] for element in ElementTree.parse(tmp_path / "a.svg").iter()}
+    assert "path" in tags
+    assert "image" not in tags
+
+
+def test_components_stand_apart(tmp_path: Path) -> None:
+    figure = draw_figure1(*graph_of([(0, 1), (1, 2), (3, 4)], 6), tmp_path / "a.png", motifs=["edge"])
+    discs, rings = figure.axes[0].collections[3], figure.axes[0].collections[2]  # node 5 is a ring
+    place = np.concatenate([discs.get_offsets(), rings.get_offsets()])
+    distance = np.linalg.norm(place[:, None] - place[None], axis=2)
+    assert max(distance[0, 1], distance[1, 2], distance[3, 4]) < distance[:3, 3:].min()
+
+
+@pytest.mark.slow
+def test_larger_graphs_are_laid_out_by_springs(tmp_path: Path) -> None:
+    ring = graph_of([(i, (i + 1) % 600) for i in range(600)], 600)
+    figure = draw_figure1(*ring, tmp_path / "a.png", motifs=["edge"])
+    assert np.isfinite(figure.axes[0].collections[3].get_offsets()).all()
+
+
+def test_refusals_of_figure_1(kite: Graph, tmp_path: Path) -> None:
+    data, counts = kite
+    with pytest.raises(ValueError, match=r"a\.jpg: a figure is written as \.pdf, \.svg or \.png"):
+        draw_figure1(data, counts, tmp_path / "a.jpg")
+    with pytest.raises(ValueError, match="5-clique"):
+        draw_figure1(data, counts, tmp_path / "a.png", motifs=["5-clique"])
+    with pytest.raises(ValueError, match="at least one motif"):
+        draw_figure1(data, counts, tmp_path / "a.png", motifs=[])
+    with pytest.raises(ValueError, match="counts are of 7 nodes, the graph has 9"):
+        draw_figure1(Data(edge_index=data.edge_index, num_nodes=9), counts, tmp_path / "a.png")
+    with pytest.raises(ValueError, match="1 to 2,000 nodes, this graph has 2,001"):
+        draw_figure1(*graph_of([(0, 1)], 2001), tmp_path / "a.png")
+    assert list(tmp_path.iterdir()) == []
+
+
+def group(labels: list[int]) -> Graph:
+    """Node 0 with a triangle 0-1-2 and three loose ties 3, 4, 5."""
+    return graph_of([(0, 1), (0, 2), (1, 2), (0, 3), (0, 4), (0, 5)], 6, labels)
+
+
+def test_votes_by_hand() -> None:
+    data, counts = group([1, 1, 1, 0, 0, 0])
+    plain, credit = votes(data, counts, "edge")
+    # 0 hears two of class 1 and three of class 0; 1 and 2 hear class 1 alone; 3, 4, 5 hear class 1.
+    np.testing.assert_array_equal(credit, [0, 1, 1, 0, 0, 0])
+    assert (plain.nodes, plain.right) == (6, pytest.approx(2 / 6))
+    strong, credit = votes(data, counts, "triangle")
+    np.testing.assert_array_equal(credit, [1, 1, 1, np.nan, np.nan, np.nan])
+    assert (strong.nodes, strong.right) == (3, 1.0)
+    assert misled_node(data, counts, "triangle") == 0
+
+
+def test_a_tie_is_shared() -> None:
+    data, counts = group([1, 1, 1, 0, 0, 2])
+    assert votes(data, counts, "edge")[1][0] == 0.5
+    with pytest.raises(
+        ValueError, match="no node has neighbours that are wrong about it and a right triangle"
+    ):
+        misled_node(data, counts, "triangle")
+
+
+def test_the_panels_of_figure_2(tmp_path: Path) -> None:
+    data, counts = group([1, 1, 1, 0, 0, 0])
+    figure = draw_figure2(data, counts, tmp_path / "figure2.png")
+    titles = [ax.get_title() for ax in figure.axes]
+    assert titles == ["(a) edge: 2 of 5 agree with the target", "(b) triangle: 2 of 2 agree with the target"]
+    first = (tmp_path / "figure2.png").read_bytes()
+    draw_figure2(data, counts, tmp_path / "figure2.png")
+    assert (tmp_path / "figure2.png").read_bytes() == first
+    with pytest.raises(ValueError, match=r"written as \.pdf"):
+        draw_figure2(data, counts, tmp_path / "figure2.gif")
+
+
+def test_on_the_embedded_graph_strong_ties_are_right() -> None:
+    data = mcn.load_dataset("strong-ties")
+    counts = mcn.count_motifs(data.edge_index, data.num_nodes)
+    node = misled_node(data, counts, "triangle")
+    for motif, right in (("edge", 0.0), ("triangle", 1.0)):
+        assert votes(data, counts, motif)[1][node] == right
+
+
+def test_what_flows_is_what_the_network_multiplied_by(karate: Trained) -> None:
+    found, stack = explain(karate.run, karate.data), karate.run.inputs(karate.data).stack
+    for layer in (0, -1):
+        lines = lines_into(found, range(34), layer)
+        # Coefficients of a node sum to one, and every node hears itself.
+        sums = np.bincount([line.to for line in lines], [line.weight for line in lines])
+        np.testing.assert_allclose(sums, np.ones(34), rtol=1e-4)
+        assert {line.to for line in lines if line.to == line.of} == set(range(34))
+        assert all(line.option == found.chosen[line.to, layer] for line in lines)
+        for node in (0, 16, 33):
+            motif, step = found.motifs[found.motif[node, layer]], int(found.step[node, layer])
+            heard = {line.of for line in lines if line.to == node}
+            assert heard == set(stack.matrix(motif, step)[[node]].indices.tolist())
+
+
+def test_the_nodes_that_are_drawn(karate: Trained) -> None:
+    found = explain(karate.run, karate.data)
+    nodes = telling_nodes(found)
+    chosen = found.motif[nodes, -1].tolist()
+    assert chosen == sorted(set(chosen))
+    assert (found.predicted[nodes] == found.truth[nodes]).all()
+    assert option_name(found, 3) == "triangle, 2 steps"
+
+
+def test_the_picture_of_figure_3(karate: Trained, tmp_path: Path) -> None:
+    path = tmp_path / "figure3.png"
+    figure = draw_figure3(karate.folder, karate.data, path, nodes=[16])
+    (ax,) = figure.axes
+    words = {text.get_text() for text in ax.texts}
+    assert {"layer 1", "layer 2"} <= words
+    found = explain(karate.run, karate.data, keep=4)
+    last = lines_into(found, [16], -1)
+    first = lines_into(found, {line.of for line in last}, 0)
+    assert len(ax.lines) == len(last) + len(first)
+    assert f"16: {option_name(found, last[0].option)}" in words
+    assert path.read_bytes().startswith(b"\x89PNG")
+
+
+def test_runs_without_choices_are_refused(views: Trained, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="the nodes of this run choose no motifs"):
+        draw_figure4(views.folder, views.data, tmp_path / "figure4.png", label=0)
+    with pytest.raises(ValueError, match="figure 3 shows two layers of nodes that choose"):
+        draw_figure3(views.folder, views.data, tmp_path / "figure3.png")
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Trained:
+    """A run whose nodes choose differently: the paper's rule, a few epochs."""
+    return train(tmp_path_factory.mktemp("run") / "karate", mcn.load_dataset("karate"), motifs=MOTIFS)
+
+
+def largest(data: Data, label: int) -> set[int]:
+    graph = nx.Graph(data.edge_index.T.tolist())
+    graph.add_nodes_from(range(data.num_nodes))
+    members = [node for node in graph if int(data.y[node]) == label]
+    return max(nx.connected_components(graph.subgraph(members)), key=len)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_component_is_the_largest(seed: int) -> None:
+    graph = nx.gnm_random_graph(60, 70, seed=seed)
+    index = torch.tensor(list(graph.edges)).T
+    y = torch.from_numpy(np.random.default_rng(seed).integers(0, 2, 60))
+    data = Data(edge_index=torch.cat([index, index.flip(0)], dim=1), y=y, num_nodes=60)
+    for label in (0, 1):
+        found = class_component(data, label)
+        assert (np.diff(found) > 0).all()
+        assert len(found) == len(largest(data, label))
+        assert nx.is_connected(graph.subgraph(found.tolist()))
+        assert set(y[found].tolist()) == {label}
+
+
+def test_class_4_of_cora(data_root: Path) -> None:
+    data = mcn.load_dataset("cora", root=data_root)
+    found = class_component(data, 4)
+    assert (int((data.y == 4).sum()), len(found)) == (426, 333)
+    assert set(found.tolist()) == largest(data, 4)
+
+
+@pytest.mark.parametrize("layer", [1, 2])
+def test_colours_and_legend_say_what_was_chosen(trained: Trained, tmp_path: Path, layer: int) -> None:
+    from matplotlib.colors import to_hex
+
+    folder, data, run = trained
+    figure = draw_figure4(folder, data, tmp_path / "a.svg", label=1, layer=layer)
+    members = sorted(largest(data, 1))
+    chosen = run.predict(data).motif[members, layer - 1]
+    lines, *dots = figure.axes[0].collections
+    inside = nx.Graph(data.edge_index.T.tolist()).subgraph(members)
+    assert len(lines.get_segments()) == inside.number_of_edges()
+    for t, motif in enumerate(MOTIFS):
+        assert len(dots[t].get_offsets()) == (chosen == t).sum()
+        assert to_hex(dots[t].get_facecolor()[0]) == COLOURS[t].lower()
+        share = f"{motif}: {(chosen == t).sum()} ({(chosen == t).mean():.0%})"
+        assert share in [text.get_text() for text in figure.legends[0].get_texts()]
+    assert figure.axes[0].get_title() == f"(a) motif chosen in layer {layer}, class Officer"
+
+
+def test_places_agree_with_choices(trained: Trained, tmp_path: Path) -> None:
+    """Each dot of panel a stands where panel b, which has all nodes in their order, has its node."""
+    folder, data, run = trained
+    figure = draw_figure4(folder, data, tmp_path / "a.png", label=0, weights="edge")
+    members = sorted(largest(data, 0))
+    chosen = run.predict(data).motif[members, 0]
+    all_nodes = figure.axes[1].collections[3].get_offsets()  # every node has an edge: no rings
+    for t in range(3):
+        np.testing.assert_array_equal(figure.axes[0].collections[1 + t].get_offsets(), all_nodes[chosen == t])
+
+
+def test_the_weights_are_those_of_the_whole_graph(trained: Trained, tmp_path: Path) -> None:
+    folder, data, _ = trained
+    figure = draw_figure4(folder, data, tmp_path / "a.png", label=0)
+    members = sorted(largest(data, 0))
+    graph = nx.Graph(data.edge_index.T.tolist())
+    degree = np.array(
+        [sum(len(set(graph[u]) & set(graph[v])) for v in graph[u] if v in members) for u in members], float
+    )
+    areas = figure.axes[1].collections[3].get_sizes()
+    np.testing.assert_allclose(areas / areas.max(), degree[degree > 0] / degree.max())
+
+
+def test_one_panel(trained: Trained, tmp_path: Path) -> None:
+    figure = draw_figure4(trained.run, trained.data, tmp_path / "a.pdf", label=0, weights=None)
+    assert len(figure.axes) == 1
+    assert figure.axes[0].get_title().startswith("motif chosen")
+
+
+@pytest.mark.parametrize("weights", [None, "triangle"])
+def test_the_legend_fits(trained: Trained, tmp_path: Path, weights: str | None) -> None:
+    figure = draw_figure4(trained.run, trained.data, tmp_path / "a.png", label=0, weights=weights)
+    box = figure.legends[0].get_window_extent()
+    assert box.x0 >= 0
+    assert box.x1 <= figure.bbox.x1
+
+
+def test_refusals_of_figure_4(trained: Trained, tmp_path: Path) -> None:
+    folder, data, _ = trained
+    with pytest.raises(ValueError, match=r"label = 4: no node has this class; the classes are \[0, 1\]"):
+        draw_figure4(folder, data, tmp_path / "a.png")
+    with pytest.raises(ValueError, match="layer = 3: the network of this run has layers 1 to 2"):
+        draw_figure4(folder, data, tmp_path / "a.png", label=0, layer=3)
+    with pytest.raises(ValueError, match="no finished run here"):
+        draw_figure4(tmp_path, data, tmp_path / "a.png", label=0)
+    with pytest.raises(ValueError, match="a figure is written as"):
+        draw_figure4(folder, data, tmp_path / "a", label=0)
+    with pytest.raises(ValueError, match="5-star"):
+        draw_figure4(folder, data, tmp_path / "a.png", label=0, weights="5-star")
+    assert list(tmp_path.iterdir()) == []
