@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 import torch
 
-from mcn.train import Epoch, TensorBoard, fit
-from mcn.train.callbacks import Checkpoints, Fraction, JSONLines
+from mcn.train import Epoch, TensorBoard, fit, train
+from mcn.train.callbacks import Checkpoints, JSONLines
 from mcn.train.checkpoint import load_tensors
 from mcn.train.held_out import FOLDS, HeldOut, folds_of
 from mcn.train.stopping import RULES, StoppingRule, Verdict, stopping_rule
@@ -236,13 +236,13 @@ def test_checkpoints(tmp_path: Path) -> None:
     assert same_tensors(tensors, load_tensors(tmp_path / "often")[0])
 
 
-def test_the_fraction_of_a_run() -> None:
+def test_progress(tmp_path: Path) -> None:
     told: list[float] = []
-    fit(new_trainer(small_graph(), small_config(max_epochs=5, patience=1000)), [Fraction(told.append)])
+    train(small_graph(), small_config(max_epochs=5, patience=1000), tmp_path / "run", progress=told.append)
     assert told == [0.2, 0.4, 0.6, 0.8, 1.0]
     told.clear()
     impatient = small_config(max_epochs=10_000, patience=4, stopping="loss", lr=0.1)
-    fit(new_trainer(small_graph(), impatient), [Fraction(told.append)])
+    train(small_graph(), impatient, progress=told.append)
     assert told[-4:] == [0.25, 0.5, 0.75, 1.0]
 
 

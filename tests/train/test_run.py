@@ -200,12 +200,6 @@ def test_nothing_is_written_for_a_bad_graph(data: Data, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_progress(data: Data, tmp_path: Path) -> None:
-    told: list[float] = []
-    train(data, small_config(max_epochs=4), tmp_path / "one", progress=told.append)
-    assert told == [0.25, 0.5, 0.75, 1.0]
-
-
 # Resuming.
 
 RESUMED: dict[str, Any] = {
