@@ -16,7 +16,8 @@ import numpy as np
 import pytest
 
 import mcn as package
-from mcn.data.datasets import PLANETOID_SUMS, planetoid_folders
+from mcn.data.datasets.planetoid import SUMS as PLANETOID_SUMS
+from mcn.data.datasets.planetoid import folders as planetoid_folders
 from tests.cli.conftest import Run, refused
 
 
