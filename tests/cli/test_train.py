@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -13,7 +14,9 @@ import yaml
 from mcn.cli._options import configured
 from mcn.data import load_dataset
 from mcn.matrices import MotifStack
-from mcn.train import load_run
+from mcn.nn.selector import Selector
+from mcn.train import Epoch, load_run
+from mcn.train.loop import Trainer
 from mcn.train.metrics import METRICS
 from mcn.train.presets import preset_of, presets
 from mcn.train.run import PREDICTIONS
@@ -77,39 +80,77 @@ def test_two_files_of_ones_own(mcn: Run, tmp_path: Path) -> None:
     assert run.memory.feature_names == ["size", "age"]
 
 
+def test_f_and_f_prime_choose_in_every_epoch(
+    mcn: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is printed as MCN is the paper's network: both layers ask their selector whenever they learn."""
+    asked: list[int] = []
+    run_epoch, forward = Trainer.run_epoch, Selector.forward
+
+    def counted(trainer: Trainer) -> Epoch:
+        asked.append(0)
+        return run_epoch(trainer)
+
+    def noted(selector: Selector, *state: Any) -> Any:
+        asked[-1] += selector.training
+        return forward(selector, *state)
+
+    monkeypatch.setattr(Trainer, "run_epoch", counted)
+    monkeypatch.setattr(Selector, "forward", noted)
+    done = mcn("train", "--max-epochs", 4, "--beside", "none", "--out", tmp_path / "run")
+    assert (done.code, done.err) == (0, "")
+    assert len(asked) == 4
+    assert min(asked) >= 2
+    lines = done.out.splitlines()
+    assert len(lines) <= 15
+    assert lines[0] == "strong-ties"
+    assert lines[3].startswith("MCN ")
+    assert [line.split(":")[0] for line in lines[4:6]] == [f"layer {n} listens to" for n in (1, 2)]
+
+
 def test_a_graph_of_ones_own_is_trained_by_auto_unless_told_otherwise(mcn: Run, tmp_path: Path) -> None:
     edges, nodes = write_graph(tmp_path, split=True)
     words = ["train", "--graph", edges, "--nodes", nodes, "--minutes", 0.2, "--set", "repeats=1"]
     words += ["--max-epochs", 5]
     done = mcn(*words, "--out", tmp_path / "run")
-    assert done.code == 0, done.err
-    assert done.err == ""
-    assert "recipe: auto (" in done.out
-    assert "); --recipe mcn or --recipe paper or --recipe views for another\n" in done.out
+    assert (done.code, done.err) == (0, "")
     assert sorted(path.name for path in (tmp_path / "run").iterdir()) == FILES
-    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
-    found = summary["candidates"]
-    assert sorted(row["candidate"] for row in found) == sorted(CANDIDATES)
-    assert [row["score"] for row in found] == sorted((row["score"] for row in found), reverse=True)
-    assert [row["runs"] for row in found] == [1] * len(CANDIDATES)
-    lines = [line for line in done.out.splitlines() if line.startswith("candidate ")]
-    for row, line in zip(found, lines, strict=True):  # the winner first
-        start = f"candidate {row['candidate']}: accuracy {row['score']:.1%} on validation nodes, 1 run"
-        behind = "" if row is found[0] else f", {100 * row['behind']:.1f} points behind"
-        assert line == start + behind
+    rows = json.loads((tmp_path / "run" / "summary.json").read_text())["candidates"]
+    assert sorted(row["candidate"] for row in rows) == sorted(CANDIDATES)
+    assert [row["score"] for row in rows] == sorted((row["score"] for row in rows), reverse=True)
+    assert [row["runs"] for row in rows] == [1] * len(CANDIDATES)
+    _, header, _, *lines = done.out.splitlines()
+    assert len(lines) + 3 <= 15
+    assert lines[-1] == f"folder: {tmp_path / 'run'}"
+    assert re.split("  +", header)[:3] == ["candidate", "validation accuracy", "behind"]
+    for place, (row, line) in enumerate(zip(rows, lines, strict=False)):  # the best first
+        assert line.split()[:2] == [row["candidate"], f"{row['score']:.1%}"]
+        assert place == 0 or line.split()[2] == f"{100 * row['behind']:.1f}"
     again = mcn(*words, "--out", tmp_path / "other", "--json")
     assert again.code == 0, again.err
     content = json.loads(again.out)
     assert (content["recipe"], content["rows"][0]["method"]) == ("auto", "auto")
-    other = json.loads((tmp_path / "other" / "summary.json").read_text())
-    assert content["candidates"] == other["candidates"]
-    timeless = [
-        [{name: value for name, value in row.items() if name != "seconds_per_run"} for row in rows]
-        for rows in (found, other["candidates"])
-    ]
+    timeless = [[row | {"seconds_per_run": 0} for row in of] for of in (rows, content["candidates"])]
     assert timeless[0] == timeless[1]
     assert mcn("predict", tmp_path / "run", "--out", tmp_path / "p.csv").code == 0
     assert len((tmp_path / "p.csv").read_text().splitlines()) == 25
+
+
+def test_the_headline_names_what_predicts(mcn: Run, tmp_path: Path) -> None:
+    edges, nodes = write_graph(tmp_path, split=True)
+    words = ["--minutes", 0.1, "--max-epochs", 5, "--candidates", "mlp,gcn", "--no-report"]
+    done = mcn("train", "--graph", edges, "--nodes", nodes, *words, "--out", tmp_path / "run")
+    assert (done.code, done.err) == (0, "")
+    choosing = json.loads((tmp_path / "run" / "summary.json").read_text())["choosing"]
+    named = {"blend": "a blend of candidates", "nodes": "a candidate for every node"}
+    predicts = named.get(choosing["mode"], choosing["winner"])
+    headline, *lines = done.out.splitlines()
+    assert re.fullmatch(
+        rf"{edges}: test accuracy [\d.]+ % by {predicts} \(largest class: [\d.]+%\)", headline
+    )
+    assert {line.split()[0] for line in lines[2:4]} == {"mlp", "gcn"}
+    assert "MCN" not in done.out
+    assert len(lines) < 15
 
 
 def test_other_recipes_have_no_candidates(mcn: Run, tmp_path: Path) -> None:

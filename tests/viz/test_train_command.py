@@ -48,15 +48,15 @@ WANTED = [
     MCNConfig(attention="paper"),
     MCNConfig(attention="paper", epsilon=0.3, gate=True),  # some of them what the other rule has
     MCNConfig(motifs=("2-star",), steps=3, epsilon=0.2, lr=0.02, stopping="loss", seed=7),
-    MCNConfig(materialize=False, policy_lr=1e-05, normalize=False, features="motifs", add_edges=True),
+    MCNConfig(materialize=False, policy_lr=1e-05, features="motifs", add_edges=True),
     MCNConfig(consistency=0.25, class_priors="validation", psi_prior="product", self_attention=False),
     PaperConfig(),
-    PaperConfig(steps=4, policy_decay=0.0, init_bias=2.5, output_heads=8, normalize=False),
+    PaperConfig(steps=4, policy_decay=0.0, init_bias=2.5, output_heads=8),
     load_preset("pubmed-paper").config,
     ViewsConfig(),
     ViewsConfig(motifs=("edge", "order=4", "random=1"), batch_norm=True, row_norm=True),
     ViewsConfig(full_batch=True, stop_probability=0.25, smooth_predictions=True, seed=3),
-    ViewsConfig(normalize=False, tolerance=0.0, ema_decay=0.0, symmetric=False, consistency_ramp=0),
+    ViewsConfig(features="both", tolerance=0.0, ema_decay=0.0, symmetric=False, consistency_ramp=0),
     load_preset("citeseer-views").config,
     load_preset("pubmed-views").config.replace(stop_probability=None),
 ]
@@ -94,9 +94,9 @@ def test_the_command_gives_the_same_settings(karate: Trained) -> None:
     assert given["--seed"] == ["0"]
     assert given["--set"] == ["policy_lr=0.2"]
     assert given["--dataset"] == ["karate"]
-    for name, value in (("lr", 0.02), ("normalize", False)):
+    for name, value in (("lr", 0.02), ("features", "both")):
         given = options(train_command(replace(karate.run, config=config.replace(**{name: value}))))
-        assert given["--lr" if name == "lr" else "--raw"] == (["0.02"] if name == "lr" else [])
+        assert given[f"--{name}"] == [str(value)]
 
 
 def test_the_data_sets_own_settings_are_no_surprise(karate: Trained) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mcn.train import RECIPES, train_run
+from mcn.train import RECIPES, train
 from mcn.viz import explain, explorer, write_explorer, write_report
 from mcn.viz.train_command import train_command
 from tests.viz.conftest import HOSTILE, Trained
@@ -65,7 +65,7 @@ def test_the_report(karate: Trained) -> None:
 def test_a_run_of_auto(karate: Trained, tmp_path: Path) -> None:
     """What predicts is one or more of the candidates that were trained, and so are the curves."""
     config = RECIPES["auto"].config(candidates=("mlp", "gcn"), repeats=1, max_epochs=3)
-    run = train_run(tmp_path / "run", karate.data, config, karate.run.source)
+    run = train(karate.data, config, tmp_path / "run", source=karate.run.source)
     meta, _ = read_page(write_report(run, karate.data))
     predicting = meta["predictor"]["shares"]
     assert set(predicting) <= {"mlp", "gcn"}
