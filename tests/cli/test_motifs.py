@@ -17,7 +17,7 @@ import pytest
 
 import mcn as package
 from mcn.data.datasets.planetoid import SUMS as PLANETOID_SUMS
-from mcn.data.datasets.planetoid import folders as planetoid_folders
+from mcn.data.datasets.planetoid import raw_files as planetoid_files
 from tests.cli.conftest import Run, refused
 
 
@@ -170,10 +170,10 @@ def test_wrong_use(
 def test_a_damaged_planetoid_file(
     mcn: Run, data_root: Path, cache: Path, tmp_path: Path, out: Path, damage: str
 ) -> None:
-    folder = tmp_path / "root" / planetoid_folders("cora")[0]
+    folder = tmp_path / "root" / planetoid_files("cora").folders[0]
     folder.mkdir(parents=True)
     for name in PLANETOID_SUMS["cora"]:
-        shutil.copyfile(data_root / planetoid_folders("cora")[0] / name, folder / name)
+        shutil.copyfile(data_root / planetoid_files("cora").folders[0] / name, folder / name)
     whole = (folder / "ind.cora.graph").read_bytes()
     changed = whole[:-50] if damage == "truncated" else whole.replace(b"K\x01", b"K\x02", 1)
     assert changed != whole
@@ -199,7 +199,7 @@ def test_a_malicious_pickle_in_a_data_root_is_not_run(
 ) -> None:
     marker = tmp_path / "ran"
     content = pickle.dumps(Touch(marker), protocol=2)
-    folder = tmp_path / "root" / planetoid_folders("cora")[0]
+    folder = tmp_path / "root" / planetoid_files("cora").folders[0]
     folder.mkdir(parents=True)
     for name in PLANETOID_SUMS["cora"]:
         (folder / name).write_bytes(content)

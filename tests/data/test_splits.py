@@ -16,7 +16,14 @@ from torch_geometric.data import Data
 
 import mcn
 from mcn.data import random_split
-from mcn.data.splits import capped_train_counts, fold_split, group_split, order_split, share_split
+from mcn.data.splits import (
+    SplitRequest,
+    capped_train_counts,
+    fold_split,
+    group_split,
+    order_split,
+    share_split,
+)
 
 
 @given(st.lists(st.integers(-1, 3), min_size=1, max_size=60), st.integers(0, 5))
@@ -171,7 +178,7 @@ def test_wrong_folds() -> None:
     ):
         fold_split(y, 5, 0)
     with pytest.raises(ValueError, match="split_index 3: there are 3 folds, from 0 to 2"):
-        fold_split(y, 3, 3)
+        SplitRequest(folds=3, index=3)
 
 
 def _load(tmp_path: Path, header: str, rows: list[str], **options: Any) -> Data:

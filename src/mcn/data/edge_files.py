@@ -66,13 +66,7 @@ def read_edges(
     as_text: bool = False,
     weights: str | None = None,
 ) -> EdgeList:
-    """Read the edges of a file.
-
-    Args:
-        path: the file, in one of `FORMATS`.
-        delimiter, header, as_text: of text files, see `read_edge_text`.
-        weights: a column, or an attribute of the edges of a GraphML, GEXF or GML file.
-    """
+    """Read the edges of a file."""
     kind = edge_format(path)
     if kind in TEXT:
         return read_edge_text(path, delimiter=delimiter, header=header, as_text=as_text, weights=weights)

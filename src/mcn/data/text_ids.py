@@ -40,14 +40,7 @@ class NamedEdges(NamedTuple):
 
 
 def named_edges(content: bytes, start: int, mark: str | None, parts: int | None = None) -> NamedEdges | None:
-    """Read the ids of a plain text file; None if anything in it needs the careful reader.
-
-    Args:
-        content: the file.
-        start: where the first edge begins.
-        mark: the separator, None for white space.
-        parts: how many parts are read at the same time; by default one per core, if they are large enough.
-    """
+    """Read the ids of a plain text file; None if anything in it needs the careful reader."""
     if parts is None:
         parts = max(1, min(_MOST, available_threads(), (len(content) - start) // _PART))
     text = np.frombuffer(content, np.uint8)

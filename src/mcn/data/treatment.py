@@ -108,8 +108,8 @@ class Treatment:
             ValueError: a column is not there, or a cell is of another kind: names file, line and value.
         """
         width = len(self.feature_names)
-        check_size(raw.name, 4 * width * len(raw.where), "has feature columns that take")
-        out = np.zeros((len(raw.where), width), np.float32)
+        check_size(raw.name, 4 * width * len(raw.numbers), "has feature columns that take")
+        out = np.zeros((len(raw.numbers), width), np.float32)
         missing: dict[str, int] = {}
         notes: list[str] = []
         at = 0
@@ -135,17 +135,8 @@ def fit_treatment(
 ) -> tuple[Treatment, list[str]]:
     """Find the treatment that fits each column, from the rows in `train` alone.
 
-    Args:
-        raw: the node table.
-        names: its feature columns.
-        train: which rows are seen, bool [N].
-        scaling: auto, raw, rows, unit or standard; see `mcn.load_graph`.
-
     Returns:
         The treatment, and notes on columns that were left out.
-
-    Raises:
-        ValueError: a column of dates, or a cell that is no number where most are: names file, line and value.
     """
     rows = np.flatnonzero(train)
     columns: list[Column] = []
@@ -245,7 +236,7 @@ def _fit(
     if all(map(is_date, distinct)):
         row = next(row for row in rows if not is_missing(cells[row]))
         raise ValueError(
-            f"{raw.where[row]}: {shown(cells[row])} in feature column {shown(name)} is a date; turn dates "
+            f"{raw.where(row)}: {shown(cells[row])} in feature column {shown(name)} is a date; turn dates "
             "into numbers (days since one of them), divide by them with split_by, or name the columns to use"
         )
     if {cell.lower() for cell in distinct} <= set(BOOLEANS):
@@ -277,14 +268,7 @@ def _like_words(columns: Sequence[Column], numbers: Mapping[str, NDArray[np.floa
 
 
 def like_words(width: int, cells: int, zeros: int, negative: bool, whole: bool) -> bool:
-    """Whether numbers look like counts of words.
-
-    Args:
-        width: how many columns there are.
-        cells, zeros: how many numbers there are, and how many of them are 0.
-        negative: whether some number is negative.
-        whole: whether all are whole numbers.
-    """
+    """Whether numbers look like counts of words."""
     return width >= _WORD_COLUMNS and not negative and (whole or zeros >= _ZEROS * cells)
 
 
@@ -335,7 +319,7 @@ def _treat(
         if len(new):
             notes.append(
                 f"column {shown(column.name)}: {len(new):,} cells with {_NEW}, "
-                f"all zeros (for instance {shown(cells[new[0]])}, {raw.where[new[0]]})"
+                f"all zeros (for instance {shown(cells[new[0]])}, {raw.where(new[0])})"
             )
     if column.indicator:
         out[:, -1] = holes

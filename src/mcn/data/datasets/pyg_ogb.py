@@ -27,19 +27,7 @@ _SPARSE_BELOW = 0.1
 def load_pyg_ogb(
     name: str, root: str | Path | None = None, *, split: int = 0, dense: bool = False, trust: bool = False
 ) -> Data:
-    """A set that PyG or OGB reads, with simple edges and one split.
-
-    Args:
-        name: pyg:CLASS, pyg:CLASS/NAME (a class of `torch_geometric.datasets`) or ogb:NAME.
-        root: folder to look for CLASS/NAME/raw in first; all that is written goes to the user's cache.
-        split: which of the given splits; if there is none, the seed of a stratified 60/20/20 draw.
-        dense: `x` as a dense tensor.
-        trust: whether files may be unpickled, which can run code.
-
-    Raises:
-        ValueError: not trusted, an unknown class or name, not one graph of labelled nodes, no such split.
-        DatasetNotFound: the files are not here and cannot be downloaded.
-    """
+    """A set that PyG or OGB reads, with simple edges and one split."""
     if not trust:
         raise ValueError(
             f"{name}: its reader unpickles files, which can run code; if you trust their source, "
