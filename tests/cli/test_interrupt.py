@@ -15,7 +15,7 @@ import pytest
 
 from mcn.cli.main import go_on
 from mcn.data import load_dataset
-from mcn.train import train_run
+from mcn.train import train
 from tests.cli.conftest import COMMAND, Run
 from tests.cli.test_train import FILES
 from tests.configs import AutoConfig, MCNConfig, ViewsConfig
@@ -57,15 +57,12 @@ def undisturbed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPat
     epochs = EPOCHS[request.param]
     each = epochs // len(CANDIDATES) if request.param == "auto" else epochs
     kind = {"mcn": MCNConfig, "views": ViewsConfig, "auto": AutoConfig}[request.param]
-    own: dict[str, Any] = {"mcn": {"attention": "gated"}, "views": {}}.get(
-        request.param, {"candidates": CANDIDATES, "repeats": 1}
-    )
+    own: dict[str, Any] = {"candidates": CANDIDATES, "repeats": 1} if request.param == "auto" else {}
     config = kind(max_epochs=each, patience=each, **own)
     folder = tmp_path_factory.mktemp("whole") / "run"
-    train_run(folder, load_dataset("karate"), config, {"dataset": "karate", "graph": None, "nodes": None})
+    source = {"dataset": "karate", "graph": None, "nodes": None}
+    train(load_dataset("karate"), config, folder, source=source)
     words = ["train", "--dataset", "karate", "--recipe", request.param]
-    if request.param == "mcn":
-        words += ["--attention", "gated"]
     if request.param == "auto":
         words += ["--candidates", ",".join(CANDIDATES), "--set", "repeats=1"]
     return Whole([*words, "--max-epochs", str(each), "--patience", str(each)], folder, epochs)

@@ -73,10 +73,9 @@ def test_the_methods_as_json(mcn: Run) -> None:
         row = rows[name]
         assert (row["needs"], row["installed"], row["trained"]) == ([], True, True)
         assert row["can"] == ["probabilities", "new nodes", "explain"]
-    for name in ("majority", "lp", "grand", "twins"):
+    for name in ("majority", "lp", "chebyshev", "semiemb"):
         assert not rows[name]["trained"]
         assert rows[name]["can"] == ([] if name == "lp" else ["probabilities"])
-    assert rows["deepwalk"]["needs"] == ["sklearn"]
 
 
 def test_a_trained_method_has_settings_and_no_other_has(mcn: Run) -> None:
@@ -96,15 +95,6 @@ def test_the_methods(mcn: Run) -> None:
     assert set(kinds.values()) == {"trained", "baseline"}
     for name, _, title in lines:
         assert title.startswith(METHODS[name].title)
-
-
-def test_a_package_that_is_not_installed(mcn: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mcn.cli.methods.find_spec", lambda name: None)
-    lines = {line.split()[0]: line for line in mcn("methods").out.splitlines()}
-    assert lines["ica"].endswith("  (pip install 'mcn[baselines]')")
-    assert "pip install" not in lines["lp"]
-    rows = {row["name"]: row for row in json.loads(mcn("methods", "--json").out)["methods"]}
-    assert (rows["ica"]["installed"], rows["lp"]["installed"]) == (False, True)
 
 
 def test_wrong_use(mcn: Run) -> None:

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import pytest
 import yaml
-from mcn.train.auto.config import CANDIDATES
 
 from mcn.cli._options import configured
 from mcn.data import load_dataset
@@ -18,6 +17,7 @@ from mcn.train import load_run
 from mcn.train.metrics import METRICS
 from mcn.train.presets import preset_of, presets
 from mcn.train.run import PREDICTIONS
+from mcn.train.select.config import CANDIDATES
 from tests.cli.conftest import Run, refused
 from tests.configs import MCNConfig, PaperConfig
 from tests.viz.explorer.reading import read_page
@@ -58,21 +58,21 @@ def write_graph(folder: Path, labels: str = "red,blue", split: bool = False) -> 
 def test_two_files_of_ones_own(mcn: Run, tmp_path: Path) -> None:
     edges, nodes = write_graph(tmp_path)
     words = ["--graph", edges, "--nodes", nodes, "--recipe", "mcn"]
-    done = mcn("train", *words, *QUICK, "--raw", "--out", tmp_path / "run")
-    assert done.code == 0
-    assert done.err == ""
+    done = mcn("train", *words, *QUICK, "--scaling", "raw", "--out", tmp_path / "run")
+    assert (done.code, done.err) == (0, "")
     assert "note: features: 2 columns of the node table" in done.out
     assert "note: split: " in done.out
     assert "drawn with seed 0" in done.out
     assert "MCN" in done.out
     assert "GAT" not in done.out
-    assert "protocol: " in done.out
     assert "layer 1 listens to: " in done.out
-    assert done.out.splitlines()[-1] == f"files: {tmp_path / 'run'}"
+    assert done.out.splitlines()[-1] == f"folder: {tmp_path / 'run'}"
+    assert len(done.out.splitlines()) <= 15
     assert sorted(path.name for path in (tmp_path / "run").iterdir()) == FILES
     run = load_run(tmp_path / "run")
-    assert run.config == MCNConfig(max_epochs=3, hidden=4, heads=2, normalize=False)
-    assert run.source == {"dataset": None, "graph": str(edges.resolve()), "nodes": str(nodes.resolve())}
+    assert run.config == MCNConfig(max_epochs=3, hidden=4, heads=2)
+    source = {"dataset": None, "graph": str(edges.resolve()), "nodes": str(nodes.resolve())}
+    assert run.source == source | {"scaling": "raw"}
     assert run.classes == ["blue", "red"]
     assert run.memory.feature_names == ["size", "age"]
 
@@ -113,8 +113,8 @@ def test_a_graph_of_ones_own_is_trained_by_auto_unless_told_otherwise(mcn: Run, 
 
 
 def test_other_recipes_have_no_candidates(mcn: Run, tmp_path: Path) -> None:
-    words = ["train", "--dataset", "karate", *QUICK, "--no-report", "--attention", "gated"]
-    done = mcn(*words, "--out", tmp_path / "one")
+    words = ["train", "--dataset", "karate", *QUICK, "--no-report"]
+    done = mcn(*words, "--verbose", "--out", tmp_path / "one")
     assert "recipe: mcn (" in done.out
     assert "candidate" not in done.out
     assert "candidates" not in json.loads(mcn(*words, "--out", tmp_path / "two", "--json").out)
@@ -122,14 +122,14 @@ def test_other_recipes_have_no_candidates(mcn: Run, tmp_path: Path) -> None:
     assert refused(mcn(*words, "--candidates", "gat", "--out", tmp_path / "three")) == message
     wrong = mcn(*words[:3], "--recipe", "auto", "--candidates", "gta", "--out", tmp_path / "three")
     assert refused(wrong) == (
-        "candidates must be some of counts, gat, gcn, mlp, sage, views, a motif or a motif with -sum, "
+        "candidates must be some of mlp, counts, gcn, sage, gat, mcn, views, a motif or a motif with -sum, "
         "got 'gta'"
     )
     assert not (tmp_path / "three").exists()
 
 
 def test_scores_what_is_beside_them_and_remarks_are_printed(mcn: Run, tmp_path: Path) -> None:
-    done = mcn("train", "--dataset", "karate", *QUICK, "--no-report", "--out", tmp_path / "run")
+    done = mcn("train", "--dataset", "karate", *QUICK, "--no-report", "--verbose", "--out", tmp_path / "run")
     summary = json.loads((tmp_path / "run" / "summary.json").read_text())
     lines = done.out.splitlines()
     for part, word in (("val", "validation"), ("test", "test")):
@@ -140,7 +140,7 @@ def test_scores_what_is_beside_them_and_remarks_are_printed(mcn: Run, tmp_path: 
         assert line.endswith(f", log-loss {summary['scores'][part]['log-loss']:.3f}")
     alone = summary["alone"]
     assert (
-        f"beside it (accuracy on validation nodes): the largest class {alone['guess']:.1%}, "
+        f"simple methods (accuracy on validation nodes): the largest class {alone['guess']:.1%}, "
         f"features alone {alone['features']:.1%}, the graph alone {alone['graph']:.1%}"
     ) in lines
     assert [line for line in lines if line.startswith("remark: ")] == [
@@ -150,14 +150,14 @@ def test_scores_what_is_beside_them_and_remarks_are_printed(mcn: Run, tmp_path: 
 
 
 def test_another_metric_and_class_weights(mcn: Run, tmp_path: Path) -> None:
-    words = ["train", "--dataset", "karate", *QUICK, "--no-report"]
+    words = ["train", "--dataset", "karate", *QUICK, "--no-report", "--verbose"]
     done = mcn(*words, "--metric", "roc-auc", "--class-weight", "balanced", "--out", tmp_path / "run")
     assert done.code == 0, done.err
     run = load_run(tmp_path / "run")
     assert (run.config.metric, run.config.class_weight) == ("roc-auc", "balanced")
     assert run.config == MCNConfig(max_epochs=3, hidden=4, heads=2, metric="roc-auc", class_weight="balanced")
     assert run.summary["metric"] == "roc-auc"
-    assert "beside it (roc-auc on validation nodes): the largest class 50.0%" in done.out
+    assert "simple methods (roc-auc on validation nodes): the largest class 50.0%" in done.out
     assert run.summary["alone"]["guess"] == 0.5
     plain = mcn(*words, "--out", tmp_path / "plain")
     assert plain.code == 0, plain.err
@@ -179,8 +179,8 @@ def test_json_of_several_seeds_beside_another_method(mcn: Run, tmp_path: Path) -
     assert done.err == ""
     content = json.loads(done.out)
     assert list(content) == [
-        *("dataset", "protocol", "recipe", "rows", "motif_share", "scores", "alone", "remarks"),
-        *("candidates", "choosing", "config", "out", "memory"),
+        *("dataset", "recipe", "rows", "protocol", "motif_share", "candidate_share", "scores", "alone"),
+        *("remarks", "config", "notes", "memory", "out"),
     ]
     assert [row["method"] for row in content["rows"]] == ["mcn", "gcn"]
     assert all(row["seeds"] == [5, 6] and len(row["test"]) == 2 for row in content["rows"])
@@ -218,7 +218,7 @@ def test_folders_of_their_own(mcn: Run, tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.chdir(tmp_path)
     for expected in ("karate", "karate-2"):
         done = mcn("train", "--dataset", "karate", *QUICK)
-        assert done.out.splitlines()[-1] == f"files: runs/{expected}"
+        assert done.out.splitlines()[-1] == f"folder: runs/{expected}"
     again = mcn("train", "--dataset", "karate", *QUICK, "--out", "runs/karate")
     assert refused(again) == "runs/karate already holds a run; choose another folder, or resume the run"
     at_once = mcn("train", "--dataset", "karate", *QUICK, "--out", "runs/karate", "--resume")
@@ -313,7 +313,7 @@ def test_no_test_nodes(mcn: Run, tmp_path: Path) -> None:
     edges, nodes = write_graph(tmp_path, split=True)
     nodes.write_text(nodes.read_text().replace("test", "val"))
     words = ["--graph", edges, "--nodes", nodes, "--recipe", "mcn", *QUICK]
-    done = mcn("train", *words, "--beside", "gcn", "--out", tmp_path / "run")
+    done = mcn("train", *words, "--beside", "gcn", "--verbose", "--out", tmp_path / "run")
     assert done.code == 0
     assert done.out.count("no test nodes") == 2
     assert "validation: accuracy " in done.out
@@ -339,13 +339,12 @@ def test_recipes(mcn: Run, tmp_path: Path) -> None:
     assert mcn("predict", tmp_path / "one", "--out", tmp_path / "p.csv").code == 0
     assert len((tmp_path / "p.csv").read_text().splitlines()) == 35
     paper = mcn("train", "--dataset", "karate", "--recipe", "paper", *QUICK, "--out", tmp_path / "two")
-    assert "recipe: paper (" in paper.out
-    assert "for another" not in paper.out
+    assert "PAPER" in paper.out
     assert "attention: paper" in (tmp_path / "two" / "config.yaml").read_text()
 
 
 def test_the_recipe_by_default_is_told_with_the_others(mcn: Run, data_root: Path, tmp_path: Path) -> None:
-    words = ("--max-epochs", 2, "--no-report", "--data-root", data_root)
+    words = ("--max-epochs", 2, "--no-report", "--verbose", "--data-root", data_root)
     cora = mcn("train", "--dataset", "cora", *words, "--out", tmp_path / "one")
     assert "recipe: views (" in cora.out
     assert "); --recipe mcn or --recipe paper or --recipe auto for another\n" in cora.out
@@ -371,7 +370,7 @@ def test_options_never_change_the_recipe(mcn: Run, tmp_path: Path) -> None:
     done = mcn(*words, "--recipe", "mcn", "--attention", "paper", "--out", tmp_path / "one")
     assert done.code == 0, done.err
     assert load_run(tmp_path / "one").config == MCNConfig(attention="paper", max_epochs=3, hidden=4, heads=2)
-    assert "recipe: mcn (" in mcn(*words, "--attention", "paper", "--out", tmp_path / "two").out
+    assert "MCN" in mcn(*words, "--attention", "paper", "--out", tmp_path / "two").out
     message = "heads is a setting of the recipes mcn and paper; the recipe views has none of that name"
     assert refused(mcn("train", "--dataset", "cora", "--heads", 8, "--out", tmp_path / "three")) == message
     assert not (tmp_path / "three").exists()
@@ -430,7 +429,7 @@ def test_any_setting_by_name(mcn: Run, tmp_path: Path) -> None:
         ([SET, "motifs="], "motifs must name at least one of them, got none"),
         ([SET, "heads=3", SET, "heads=4"], "--set heads=4: heads is given twice"),
         (["--heads", "2", SET, "heads=3"], "--set heads=3: heads is given twice"),
-        (["--raw", SET, "normalize=true"], "--set normalize=true: normalize is given twice"),
+        (["--features", "both", SET, "features=given"], "--set features=given: features is given twice"),
         ([SET, "seed=3"], "--set seed=3: use --seed and --seeds"),
         (
             [SET, "walk_length=3"],
@@ -570,7 +569,7 @@ def test_a_finished_run_that_is_resumed_and_methods_beside_it_do_not_count_again
     "words",
     [
         [
-            *("--dataset", "karate", "--motifs", "2-star,edge", "--steps", 2, "--psi", "transition", "--raw"),
+            *("--dataset", "karate", "--motifs", "2-star,edge", "--steps", 2, "--psi", "transition"),
             *("--attention", "paper", "--heads", 3, "--hidden", 3, "--max-epochs", 6, "--seed", 11),
             *(SET, "materialize=false", SET, "epsilon=0.3", SET, "gate=true", SET, "psi_prior=product"),
             *(SET, "policy_lr=1e-05", SET, "init_bias=1.5", SET, "class_priors=validation"),
@@ -584,7 +583,7 @@ def test_a_finished_run_that_is_resumed_and_methods_beside_it_do_not_count_again
         ["--dataset", "karate", "--recipe", "paper", "--max-epochs", 4, SET, "policy_weight=0.5"],
         [
             *("--dataset", "karate", "--recipe", "views", "--motifs", "edge,order=3,random=2", "--seed", 4),
-            *("--hidden", 5, "--layers", 1, "--max-epochs", 3, "--dropout", 0.1, "--raw"),
+            *("--hidden", 5, "--layers", 1, "--max-epochs", 3, "--dropout", 0.1, "--features", "both"),
             *(SET, "walk_length=3", SET, "stop_probability=0.3", SET, "max_neighbours=5"),
             *(SET, "drop_neighbours=0.25", SET, "batch_norm=true", SET, "row_norm=yes", SET, "passes=3"),
             *(SET, "labelled_batch=3", SET, "unlabelled_batch=7", SET, "steps_per_epoch=2"),

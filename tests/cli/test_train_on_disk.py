@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from mcn.train.auto.config import CANDIDATES
 
 import mcn as package
 from benchmarks import random_graphs
 from mcn.store import pack_graph
 from mcn.train import load_run
+from mcn.train.select.config import CANDIDATES
 from tests.cli.conftest import Run, refused
 from tests.configs import AutoConfig
 
@@ -32,7 +32,7 @@ def packed(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mcn.train.fits.free_bytes", lambda: 1e4)
+    monkeypatch.setattr("mcn.train.memory.free_bytes", lambda: 1e4)
 
 
 @pytest.mark.usefixtures("little_memory")
@@ -42,7 +42,7 @@ def test_from_the_graph_to_its_predictions(mcn: Run, packed: Path, tmp_path: Pat
     found = json.loads(out)
     assert found["recipe"] == "mcn"
     assert (found["config"]["attention"], found["config"]["batch_size"]) == ("gated", 1024)
-    for words in ("9.77 KiB are free; it stays on disk", "1,024 nodes with 10 neighbours", "probed compares"):
+    for words in ("9.77 KiB are free; it stays on disk", "1,024 nodes with 10 neighbours", "no report"):
         assert words in found["memory"]
     assert "triangle" in package.GraphStore.open(packed).counts  # counted on the way
     assert found["alone"]["guess"] is not None
@@ -75,7 +75,7 @@ def test_a_run_is_resumed_as_it_was_begun(
         patch.setattr(module, "_finish", stop)
         with pytest.raises(SystemExit):
             mcn("train", "--graph", packed, *QUICK, "--batch-size", "5", "--out", folder)
-    monkeypatch.setattr("mcn.train.fits.free_bytes", lambda: 1e12)  # now it would fit
+    monkeypatch.setattr("mcn.train.memory.free_bytes", lambda: 1e12)  # now it would fit
     again = mcn("train", "--graph", packed, *QUICK, "--batch-size", "5", "--out", folder, "--resume")
     assert json.loads(again.out)["scores"] == json.loads(whole.out)["scores"]
     assert "as the run was begun; it stays on disk" in json.loads(again.out)["memory"]

@@ -46,7 +46,7 @@ Memory = Annotated[
     str, typer.Option("--memory", help="For a graph on disk: the buffer to work in, such as 500MB or 4GB.")
 ]
 Engine = Annotated[
-    str, typer.Option("--engine", help="What does the work: local (this machine's cores) or ray (a cluster).")
+    str, typer.Option("--engine", help="local: this machine, all that torchrun started; ray: a Ray cluster.")
 ]
 Address = Annotated[
     str | None, typer.Option("--address", help="For --engine ray: a running cluster, such as auto.")

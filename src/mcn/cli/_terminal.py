@@ -222,11 +222,13 @@ def print_table(
     title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], left: Collection[str] = ()
 ) -> None:
     """Print a table; cells stand at the right of their column, or at the left if `left` names it."""
+    from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=Text(title), title_justify="left")
+    print(title)
+    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for name in columns:
         table.add_column(name, justify="left" if name in left else "right")
     for row in rows:

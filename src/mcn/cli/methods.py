@@ -33,6 +33,6 @@ def run(as_json: Json = False) -> None:
         return
     width = max(len(method.name) for method in METHODS.values())
     for row in rows:
-        missing = "" if row["installed"] else "  (pip install 'mcn[baselines]')"
+        missing = "" if row["installed"] else f"  (pip install {' '.join(row['needs'])})"
         kind = "trained" if row["trained"] else "baseline"
         print(f"{row['name']:{width}s}  {kind:8s}  {row['title']}{missing}")

@@ -18,7 +18,7 @@ from mcn._jit import kernel
 from mcn.nn._parallel import one_torch_thread, run, spread
 from mcn.nn._rng import hash32, threshold
 
-_BLOCK = 1024  # rows of a block
+_ENTRIES, _FEWEST_ROWS = 2**16, 256  # of a block: a copy of it stays in the cache
 _EVEN_ROWS, _EVEN_COLUMNS = 64, 16
 _MOST_PARTS = 16  # partial sums of a weight gradient, which threads share
 _STRIDE = 4099  # a prime: rows that are longer overlap with those of other nodes, but none is the same
@@ -80,6 +80,10 @@ def dropped_rows(
     return out
 
 
+def _block_rows(width: int) -> int:
+    return max(_FEWEST_ROWS, _ENTRIES // max(1, width) // _EVEN_ROWS * _EVEN_ROWS)
+
+
 def _block(
     x: torch.Tensor, rows: torch.Tensor | None, start: int, stop: int, p: float, key: int
 ) -> torch.Tensor:
@@ -101,19 +105,20 @@ def _product(
     """Compute ``dropout(x[rows]) @ w``; the masks go by the position among the rows taken."""
     count, width = len(x) if rows is None else len(rows), w.shape[1]
     even = torch.nn.functional.pad(w, (0, -width % _EVEN_COLUMNS)) if width % _EVEN_COLUMNS else w
-    if count <= _BLOCK:
+    size = _block_rows(x.shape[1])
+    if count <= size:
         with one_torch_thread():
             return torch.mm(_block(x, rows, 0, count, p, key), even)[:count, :width].contiguous()
     out = w.new_empty(count, width)
 
     def work(start: int, stop: int) -> None:
         torch.set_num_threads(1)  # which every thread has to say for itself
-        for first in range(start * _BLOCK, min(count, stop * _BLOCK), _BLOCK):
-            last = min(count, first + _BLOCK)
+        for first in range(start * size, min(count, stop * size), size):
+            last = min(count, first + size)
             out[first:last] = torch.mm(_block(x, rows, first, last, p, key), even)[: last - first, :width]
 
     with one_torch_thread():
-        spread(work, -(-count // _BLOCK), count * w.numel())
+        spread(work, -(-count // size), count * w.numel())
     return out
 
 
@@ -124,7 +129,8 @@ def _weight_gradient(
 
     It is made as ``(g.T @ dropout(x[rows])).T``, which is several times quicker where g has few columns.
     """
-    count, blocks = len(g), -(-len(g) // _BLOCK)
+    count, size = len(g), _block_rows(x.shape[1])
+    blocks = -(-count // size)
     if blocks <= 1:
         with one_torch_thread():
             return torch.mm(g.t(), _block(x, rows, 0, count, p, key)[:count]).t().contiguous()
@@ -134,7 +140,7 @@ def _weight_gradient(
     def work(start: int, stop: int) -> None:
         torch.set_num_threads(1)
         for number in range(start * share, min(blocks, stop * share)):
-            first, last = number * _BLOCK, min(count, (number + 1) * _BLOCK)
+            first, last = number * size, min(count, (number + 1) * size)
             block = _block(x, rows, first, last, p, key)[: last - first]
             parts[number // share].addmm_(g[first:last].t(), block)
 
