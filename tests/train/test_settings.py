@@ -13,7 +13,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-import mcn.train
+import mcn
 from mcn.train import RECIPES
 from mcn.train.mcn.config import ATTENTION
 from mcn.train.recipes import all_settings, check_settings, find_recipe, work_of
@@ -363,10 +363,10 @@ def test_settings_of_all_recipes() -> None:
 
 def test_only_the_folder_of_a_recipe_names_its_config_class() -> None:
     """Nothing asks which recipe it has: what a recipe does differently, its own modules say."""
-    package = Path(mcn.train.__file__).parent
+    package = Path(mcn.__file__).parent
     sources = {path: path.read_text(encoding="utf-8") for path in package.rglob("*.py")}
     for recipe in RECIPES.values():
-        name, folder = recipe.config.__name__, package / recipe.home.split(".")[-2]
+        name, folder = recipe.config.__name__, package.parent.joinpath(*recipe.home.split(".")[:-1])
         naming = {path for path, text in sources.items() if re.search(rf"\b{name}\b", text)}
         assert folder / "config.py" in naming
         assert {path for path in naming if path.parent != folder} == set(), name
