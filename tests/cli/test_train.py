@@ -21,41 +21,13 @@ from mcn.train.metrics import METRICS
 from mcn.train.presets import preset_of, presets
 from mcn.train.run import PREDICTIONS
 from mcn.train.select.config import CANDIDATES
-from tests.cli.conftest import Run, refused
+from tests.cli.conftest import QUICK, Run, refused, write_graph
 from tests.configs import MCNConfig, PaperConfig
 from tests.viz.explorer.reading import read_page
 
-QUICK = ["--max-epochs", "3", "--hidden", "4", "--heads", "2"]
 FILES = [
-    "config.yaml",
-    "metrics.jsonl",
-    "model.safetensors",
-    "predictions.csv",
-    "report.html",
-    "summary.json",
+    *("config.yaml", "metrics.jsonl", "model.safetensors", "predictions.csv", "report.html", "summary.json")
 ]
-
-
-def write_graph(folder: Path, labels: str = "red,blue", split: bool = False) -> tuple[Path, Path]:
-    """Two wheels of 12 nodes with string ids; without a split column, one is drawn."""
-    names = labels.split(",")
-    rim = [(i, (i + 1) % 11) for i in range(11)] + [(i, 11) for i in range(11)]
-    edges = [f"{c}{u},{c}{v}" for c in "ab" for u, v in rim] + ["a0,b0"]
-    (folder / "edges.csv").write_text("source,target\n" + "\n".join(edges) + "\n")
-    part = ["train", "train", "val", "val", "test", "test"] * 2
-    lines = ["id,label,split,size,age" if split else "id,label,size,age"]
-    for place, c in enumerate("ab"):
-        for i in range(12):
-            cells = [
-                f"{c}{i}",
-                names[place % len(names)],
-                *([part[i]] if split else []),
-                str(i + 1),
-                str(50 - place),
-            ]
-            lines.append(",".join(cells))
-    (folder / "nodes.csv").write_text("\n".join(lines) + "\n")
-    return folder / "edges.csv", folder / "nodes.csv"
 
 
 def test_two_files_of_ones_own(mcn: Run, tmp_path: Path) -> None:
@@ -310,29 +282,37 @@ def test_wrong_use(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_graph_that_cannot_be_trained_on(mcn: Run, tmp_path: Path) -> None:
+TWO = ("b1,same", "b1,other"), ("b0,same", "b0,other")
+
+
+@pytest.mark.parametrize("verb", ["train", "check"])
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ((), "data.y holds one class only (0)"),
+        (None, "the graph has no labels"),
+        ([("label,split", "name,part")], "the graph has no labels"),
+        ([*TWO, ("train", "test")], "data.train_mask is empty"),
+        ([*TWO, ("val", "test")], "data.val_mask is empty"),
+        (
+            [*TWO, ("a1,same,train,2", "a1,same,train,inf")],
+            "line 3: 'inf' in feature column 'size'",
+        ),
+        ([*TWO, ("a4,same,test", "a4,same,tset")], "split 'tset'"),
+        ([*TWO, ("a4,", "zz,")], "'a4'"),
+    ],
+)
+def test_a_graph_that_cannot_be_trained_on(
+    mcn: Run, tmp_path: Path, verb: str, changes: list[tuple[str, str]] | None, message: str
+) -> None:
+    """Without changes, all nodes have one class; None is for no node table."""
     edges, nodes = write_graph(tmp_path, labels="same", split=True)
-    out = tmp_path / "run"
-    text = nodes.read_text()
-
-    def message(table: str | None) -> str:
-        if table is not None:
-            nodes.write_text(table)
-        words = [] if table is None else ["--nodes", nodes]
-        found = refused(mcn("train", "--graph", edges, *words, "--recipe", "mcn", *QUICK, "--out", out))
-        assert not out.exists()
-        return found
-
-    assert "data.y holds one class only (0)" in message(text)
-    assert "the graph has no labels" in message(None)
-    assert "the graph has no labels" in message(text.replace("label,split", "name,part"))
-    two = text.replace("b1,same", "b1,other").replace("b0,same", "b0,other")
-    assert "data.train_mask is empty" in message(two.replace("train", "test"))
-    assert "data.val_mask is empty" in message(two.replace("val", "test"))
-    assert "nodes.csv, line 3: 'inf' in feature column 'size'; expected a finite number" in message(
-        two.replace("train,2", "train,inf", 1)
-    )
-    assert "split 'tset'" in message(two.replace("test", "tset", 1))
+    for old, new in changes or ():
+        nodes.write_text(nodes.read_text().replace(old, new))
+    words = ["--graph", edges, *([] if changes is None else ["--nodes", nodes])]
+    words += ["--recipe", "mcn", *QUICK, "--out", tmp_path / "run"] if verb == "train" else []
+    assert message in refused(mcn(verb, *words))
+    assert not (tmp_path / "run").exists()
 
 
 def test_a_warning_is_one_readable_line(mcn: Run, tmp_path: Path) -> None:
@@ -415,18 +395,6 @@ def test_options_never_change_the_recipe(mcn: Run, tmp_path: Path) -> None:
     message = "heads is a setting of the recipes mcn and paper; the recipe views has none of that name"
     assert refused(mcn("train", "--dataset", "cora", "--heads", 8, "--out", tmp_path / "three")) == message
     assert not (tmp_path / "three").exists()
-
-
-def test_a_preset_in_the_names_of_0_1_0_beside_another_method(mcn: Run, tmp_path: Path) -> None:
-    (tmp_path / "mine.yaml").write_text("priors: validation\nprior: product\nmax_epochs: 2\n")
-    done = mcn(
-        *("train", "--preset", tmp_path / "mine.yaml", "--dataset", "karate", "--beside", "gat"),
-        *("--out", tmp_path / "run", "--no-report", "--json"),
-    )
-    assert done.code == 0, done.err
-    assert [row["method"] for row in json.loads(done.out)["rows"]] == ["mcn", "gat"]
-    expected = MCNConfig(class_priors="validation", psi_prior="product", max_epochs=2)
-    assert load_run(tmp_path / "run").config == expected
 
 
 SET = "--set"
