@@ -10,7 +10,7 @@ import pytest
 
 from mcn.data import load_dataset
 from mcn.train.check import check_graph
-from tests.cli.conftest import Run, refused, write_graph
+from tests.cli.conftest import Run, write_graph
 
 KEYS = [
     *("graph", "notes", "nodes", "edges", "degrees", "components", "classes", "features", "split"),
@@ -112,20 +112,3 @@ def test_test_labels_are_never_read(mcn: Run, tmp_path: Path) -> None:
             assert done.code == 0, done.err
             said.add(re.sub(r'an epoch of MCN.*|"epoch_seconds": \S+| +', "", done.out))  # measured anew
     assert len(said) == 2
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["--graph", "none.csv"], "none.csv: no such file"),
-        (["--nodes", "nodes.csv"], "--nodes describes the nodes of --graph; give that too"),
-        (["--dataset", "karate", "--graph", "e.csv"], "give --dataset or --graph, not both"),
-        (["--dataset", "kartae"], "did you mean 'karate'?"),
-        (["--jsn"], "no option '--jsn'; did you mean '--json'?"),
-    ],
-)
-def test_wrong_use(
-    mcn: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], message: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert message in refused(mcn("check", *words))

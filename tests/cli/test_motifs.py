@@ -128,8 +128,6 @@ def test_bad_files(mcn: Run, tmp_path: Path, out: Path, kind: str) -> None:
     [
         (["--dataset", "coar"], "unknown data set 'coar'; did you mean 'cora'?"),
         (["--dataset", ""], "unknown data set ''"),
-        (["--graph", "no.csv"], "no.csv: no such file"),
-        (["--dataset", "karate", "--graph", "e.csv"], "give --dataset or --graph, not both"),
         (["--out", "counts.csv"], "--out counts.csv: the file's name must end in .npz"),
         (["--out", "absent/counts.npz"], "--out absent/counts.npz: there is no folder absent"),
         (["--out", "folder.npz"], "--out folder.npz: this is a folder"),
