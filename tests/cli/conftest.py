@@ -8,8 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pytest
 
+from benchmarks import random_graphs
 from mcn.cli.main import main
 
 COMMAND = Path(sys.executable).parent / "mcn"
@@ -52,6 +54,46 @@ def shell() -> Run:
         return Outcome(done.returncode, done.stdout, done.stderr)
 
     return run
+
+
+QUICK = ["--max-epochs", "3", "--hidden", "4", "--heads", "2"]
+
+
+def write_graph(folder: Path, labels: str = "red,blue", split: bool = False) -> tuple[Path, Path]:
+    """Two wheels of 12 nodes with string ids; without a split column, one is drawn."""
+    names = labels.split(",")
+    rim = [(i, (i + 1) % 11) for i in range(11)] + [(i, 11) for i in range(11)]
+    edges = [f"{c}{u},{c}{v}" for c in "ab" for u, v in rim] + ["a0,b0"]
+    (folder / "edges.csv").write_text("source,target\n" + "\n".join(edges) + "\n")
+    part = ["train", "train", "val", "val", "test", "test"] * 2
+    lines = ["id,label,split,size,age" if split else "id,label,size,age"]
+    for place, c in enumerate("ab"):
+        for i in range(12):
+            known = [names[place % len(names)], *([part[i]] if split else [])]
+            lines.append(",".join([f"{c}{i}", *known, str(i + 1), str(50 - place)]))
+    (folder / "nodes.csv").write_text("\n".join(lines) + "\n")
+    return folder / "edges.csv", folder / "nodes.csv"
+
+
+@pytest.fixture
+def run_folder(mcn: Run, tmp_path: Path) -> Path:
+    """A run of MCN on two files, without a report."""
+    edges, nodes = write_graph(tmp_path, split=True)
+    words = ["--graph", edges, "--nodes", nodes, "--recipe", "mcn", *QUICK]
+    done = mcn("train", *words, "--out", tmp_path / "run", "--no-report")
+    assert done.code == 0, done
+    assert not (tmp_path / "run" / "report.html").exists()
+    return tmp_path / "run"
+
+
+def random_files(folder: Path) -> tuple[Path, Path]:
+    """Edges and nodes of a graph of 60 nodes with two classes, to be packed."""
+    edges = random_graphs.powerlaw_cluster(60, 4, 0.6, seed=1)
+    rng = np.random.default_rng(0)
+    rows = [f"n{i},{'ab'[i % 2]},{rng.normal() + 2 * (i % 2):.3f}" for i in range(60)]
+    (folder / "edges.csv").write_text("".join(f"n{u},n{v}\n" for u, v in edges.T))
+    (folder / "nodes.csv").write_text("\n".join(["id,label,size", *rows]))
+    return folder / "edges.csv", folder / "nodes.csv"
 
 
 def refused(outcome: Outcome) -> str:

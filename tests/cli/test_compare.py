@@ -10,8 +10,7 @@ from mcn.data import load_dataset
 from mcn.experiments import Ledger, Source, Unit, compare, run_units
 from mcn.train.mcn.config import CHANGES
 from mcn.train.metrics import METRICS
-from tests.cli.conftest import Run, refused
-from tests.cli.test_train import write_graph
+from tests.cli.conftest import Run, refused, write_graph
 from tests.configs import MCNConfig
 
 

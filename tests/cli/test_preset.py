@@ -8,8 +8,7 @@ import pytest
 import yaml
 
 from mcn.train import load_preset, load_run
-from tests.cli.conftest import Run, refused
-from tests.cli.test_train import write_graph
+from tests.cli.conftest import Run, refused, write_graph
 from tests.configs import MCNConfig, PaperConfig, ViewsConfig
 
 
@@ -84,7 +83,7 @@ def test_a_preset_of_views(mcn: Run, data_root: Path, tmp_path: Path) -> None:
 
 
 def test_a_preset_of_views_on_another_graph(mcn: Run, tmp_path: Path) -> None:
-    (tmp_path / "mine.yaml").write_text("recipe: views\norder: 3\nunlabelled: 10\n")
+    (tmp_path / "mine.yaml").write_text("recipe: views\nwalk_length: 3\nunlabelled_batch: 10\n")
     done = mcn(
         *("train", "--preset", tmp_path / "mine.yaml", "--dataset", "karate", "--max-epochs", 1),
         *("--motifs", "edge,4-clique", "--layers", 1, "--out", tmp_path / "run"),

@@ -21,41 +21,13 @@ from mcn.train.metrics import METRICS
 from mcn.train.presets import preset_of, presets
 from mcn.train.run import PREDICTIONS
 from mcn.train.select.config import CANDIDATES
-from tests.cli.conftest import Run, refused
+from tests.cli.conftest import QUICK, Run, refused, write_graph
 from tests.configs import MCNConfig, PaperConfig
 from tests.viz.explorer.reading import read_page
 
-QUICK = ["--max-epochs", "3", "--hidden", "4", "--heads", "2"]
 FILES = [
-    "config.yaml",
-    "metrics.jsonl",
-    "model.safetensors",
-    "predictions.csv",
-    "report.html",
-    "summary.json",
+    *("config.yaml", "metrics.jsonl", "model.safetensors", "predictions.csv", "report.html", "summary.json")
 ]
-
-
-def write_graph(folder: Path, labels: str = "red,blue", split: bool = False) -> tuple[Path, Path]:
-    """Two wheels of 12 nodes with string ids; without a split column, one is drawn."""
-    names = labels.split(",")
-    rim = [(i, (i + 1) % 11) for i in range(11)] + [(i, 11) for i in range(11)]
-    edges = [f"{c}{u},{c}{v}" for c in "ab" for u, v in rim] + ["a0,b0"]
-    (folder / "edges.csv").write_text("source,target\n" + "\n".join(edges) + "\n")
-    part = ["train", "train", "val", "val", "test", "test"] * 2
-    lines = ["id,label,split,size,age" if split else "id,label,size,age"]
-    for place, c in enumerate("ab"):
-        for i in range(12):
-            cells = [
-                f"{c}{i}",
-                names[place % len(names)],
-                *([part[i]] if split else []),
-                str(i + 1),
-                str(50 - place),
-            ]
-            lines.append(",".join(cells))
-    (folder / "nodes.csv").write_text("\n".join(lines) + "\n")
-    return folder / "edges.csv", folder / "nodes.csv"
 
 
 def test_two_files_of_ones_own(mcn: Run, tmp_path: Path) -> None:
@@ -163,7 +135,7 @@ def test_other_recipes_have_no_candidates(mcn: Run, tmp_path: Path) -> None:
     assert refused(mcn(*words, "--candidates", "gat", "--out", tmp_path / "three")) == message
     wrong = mcn(*words[:3], "--recipe", "auto", "--candidates", "gta", "--out", tmp_path / "three")
     assert refused(wrong) == (
-        "candidates must be some of mlp, counts, gcn, sage, gat, mcn, views, a motif or a motif with -sum, "
+        "candidates must be some of counts, gat, gcn, mcn, mlp, sage, views, a motif or a motif with -sum, "
         "got 'gta'"
     )
     assert not (tmp_path / "three").exists()
@@ -295,9 +267,6 @@ def test_folders_of_their_own(mcn: Run, tmp_path: Path, monkeypatch: pytest.Monk
         (["--motfs", "edge"], "no option '--motfs'; did you mean '--motifs'?"),
         (["--dropout", "1.5"], "dropout must be a probability below 1, got 1.5"),
         (["--lr", "-1"], "lr must be a positive number, got -1.0"),
-        (["--dataset", "kartae"], "karate"),
-        (["--nodes", "nodes.csv"], "--nodes describes the nodes of --graph"),
-        (["--graph", "nowhere.csv"], "nowhere.csv: no such file"),
         (["--seeds", "0"], "--seeds"),
     ],
 )
@@ -305,34 +274,41 @@ def test_wrong_use(
     mcn: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], message: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    dataset = [] if {"--dataset", "--graph", "--nodes"} & set(words) else ["--dataset", "karate"]
-    assert message in refused(mcn("train", *dataset, *words))
+    assert message in refused(mcn("train", "--dataset", "karate", *words))
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_graph_that_cannot_be_trained_on(mcn: Run, tmp_path: Path) -> None:
+TWO = ("b1,same", "b1,other"), ("b0,same", "b0,other")
+
+
+@pytest.mark.parametrize("verb", ["train", "check"])
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ((), "data.y holds one class only (0)"),
+        (None, "the graph has no labels"),
+        ([("label,split", "name,part")], "the graph has no labels"),
+        ([*TWO, ("train", "test")], "data.train_mask is empty"),
+        ([*TWO, ("val", "test")], "data.val_mask is empty"),
+        (
+            [*TWO, ("a1,same,train,2", "a1,same,train,inf")],
+            "line 3: 'inf' in feature column 'size'",
+        ),
+        ([*TWO, ("a4,same,test", "a4,same,tset")], "split 'tset'"),
+        ([*TWO, ("a4,", "zz,")], "'a4'"),
+    ],
+)
+def test_a_graph_that_cannot_be_trained_on(
+    mcn: Run, tmp_path: Path, verb: str, changes: list[tuple[str, str]] | None, message: str
+) -> None:
+    """Without changes, all nodes have one class; None is for no node table."""
     edges, nodes = write_graph(tmp_path, labels="same", split=True)
-    out = tmp_path / "run"
-    text = nodes.read_text()
-
-    def message(table: str | None) -> str:
-        if table is not None:
-            nodes.write_text(table)
-        words = [] if table is None else ["--nodes", nodes]
-        found = refused(mcn("train", "--graph", edges, *words, "--recipe", "mcn", *QUICK, "--out", out))
-        assert not out.exists()
-        return found
-
-    assert "data.y holds one class only (0)" in message(text)
-    assert "the graph has no labels" in message(None)
-    assert "the graph has no labels" in message(text.replace("label,split", "name,part"))
-    two = text.replace("b1,same", "b1,other").replace("b0,same", "b0,other")
-    assert "data.train_mask is empty" in message(two.replace("train", "test"))
-    assert "data.val_mask is empty" in message(two.replace("val", "test"))
-    assert "nodes.csv, line 3: 'inf' in feature column 'size'; expected a finite number" in message(
-        two.replace("train,2", "train,inf", 1)
-    )
-    assert "split 'tset'" in message(two.replace("test", "tset", 1))
+    for old, new in changes or ():
+        nodes.write_text(nodes.read_text().replace(old, new))
+    words = ["--graph", edges, *([] if changes is None else ["--nodes", nodes])]
+    words += ["--recipe", "mcn", *QUICK, "--out", tmp_path / "run"] if verb == "train" else []
+    assert message in refused(mcn(verb, *words))
+    assert not (tmp_path / "run").exists()
 
 
 def test_a_warning_is_one_readable_line(mcn: Run, tmp_path: Path) -> None:
@@ -417,18 +393,6 @@ def test_options_never_change_the_recipe(mcn: Run, tmp_path: Path) -> None:
     assert not (tmp_path / "three").exists()
 
 
-def test_a_preset_in_the_names_of_0_1_0_beside_another_method(mcn: Run, tmp_path: Path) -> None:
-    (tmp_path / "mine.yaml").write_text("priors: validation\nprior: product\nmax_epochs: 2\n")
-    done = mcn(
-        *("train", "--preset", tmp_path / "mine.yaml", "--dataset", "karate", "--beside", "gat"),
-        *("--out", tmp_path / "run", "--no-report", "--json"),
-    )
-    assert done.code == 0, done.err
-    assert [row["method"] for row in json.loads(done.out)["rows"]] == ["mcn", "gat"]
-    expected = MCNConfig(class_priors="validation", psi_prior="product", max_epochs=2)
-    assert load_run(tmp_path / "run").config == expected
-
-
 SET = "--set"
 
 
@@ -454,14 +418,9 @@ def test_any_setting_by_name(mcn: Run, tmp_path: Path) -> None:
         ([SET, "Ωmega=3"], "--set Ωmega=3: unknown setting 'Ωmega'"),
         ([SET, "=3"], "--set =3: unknown setting ''"),
         ([SET, "heads=three"], "heads must be an integer, got 'three'"),
-        ([SET, "heads=2.5"], "heads must be an integer, got '2.5'"),
-        ([SET, "heads=8=9"], "heads must be an integer, got '8=9'"),
-        ([SET, "heads=none"], "heads must be an integer, got 'none'"),
         ([SET, "heads=0"], "heads must be an integer of at least 1, got 0"),
         ([SET, "lr="], "lr must be a number, got ''"),
         ([SET, "lr=nan"], "lr must be a positive number, got nan"),
-        ([SET, "lr=1e400"], "lr must be a positive number, got inf"),
-        ([SET, "gate=maybe"], "gate must be true or false, got 'maybe'"),
         ([SET, "epsilon=1.5"], "epsilon must be a probability, got 1.5"),
         (
             [SET, "advantage=mea"],
@@ -616,12 +575,7 @@ def test_a_finished_run_that_is_resumed_and_methods_beside_it_do_not_count_again
             *(SET, "policy_lr=1e-05", SET, "init_bias=1.5", SET, "class_priors=validation"),
             *(SET, "consistency=0.5", SET, "consistency_ramp=2", SET, "output_heads=2"),
         ],
-        [
-            *("--recipe", "mcn", "--lr", 0.005, "--layers", 1, "--max-epochs", 2, "--beside", "none"),
-            *(SET, "scope=pairs", SET, "features=motifs", SET, "add_edges=true", SET, "advantage=learned"),
-        ],
         ["--preset", "citeseer", "--dataset", "karate", "--max-epochs", 4, "--stopping", "loss"],
-        ["--dataset", "karate", "--recipe", "paper", "--max-epochs", 4, SET, "policy_weight=0.5"],
         [
             *("--dataset", "karate", "--recipe", "views", "--motifs", "edge,order=3,random=2", "--seed", 4),
             *("--hidden", 5, "--layers", 1, "--max-epochs", 3, "--dropout", 0.1, "--features", "both"),
@@ -631,12 +585,8 @@ def test_a_finished_run_that_is_resumed_and_methods_beside_it_do_not_count_again
             *(SET, "clip_gradient=0.5", SET, "ema_decay=0.5", SET, "consistency_ramp=0", SET, "tolerance=0"),
             *(SET, "smooth_predictions=1", SET, "min_confidence=1.5", SET, "symmetric=false"),
         ],
-        [
-            *("--dataset", "karate", "--preset", "citeseer-views", "--max-epochs", 2),
-            *(SET, "full_batch=false", SET, "batch_norm=true"),
-        ],
     ],
-    ids=["mcn", "embedded", "preset", "paper", "views", "preset of views"],
+    ids=["mcn", "preset", "views"],
 )
 def test_the_command_under_repeat_gives_the_same_model(mcn: Run, tmp_path: Path, words: list[object]) -> None:
     done = mcn("train", *words, "--out", tmp_path / "a")

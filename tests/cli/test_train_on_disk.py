@@ -6,15 +6,13 @@ import csv
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import mcn as package
-from benchmarks import random_graphs
 from mcn.store import pack_graph
 from mcn.train import load_run
 from mcn.train.select.config import CANDIDATES
-from tests.cli.conftest import Run, refused
+from tests.cli.conftest import Run, random_files, refused
 from tests.configs import AutoConfig
 
 QUICK = ("--max-epochs", "2", "--hidden", "4", "--json")
@@ -22,12 +20,7 @@ QUICK = ("--max-epochs", "2", "--hidden", "4", "--json")
 
 @pytest.fixture
 def packed(tmp_path: Path) -> Path:
-    edges = random_graphs.powerlaw_cluster(60, 4, 0.6, seed=1)
-    rng = np.random.default_rng(0)
-    rows = [f"n{i},{'ab'[i % 2]},{rng.normal() + 2 * (i % 2):.3f}" for i in range(60)]
-    (tmp_path / "edges.csv").write_text("".join(f"n{u},n{v}\n" for u, v in edges.T))
-    (tmp_path / "nodes.csv").write_text("\n".join(["id,label,size", *rows]))
-    return pack_graph(tmp_path / "edges.csv", tmp_path / "nodes.csv", out=tmp_path / "graph").path
+    return pack_graph(*random_files(tmp_path), out=tmp_path / "graph").path
 
 
 @pytest.fixture

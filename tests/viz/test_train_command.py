@@ -21,14 +21,14 @@ DATASETS = ["cora", "citeseer", "pubmed", "dd6", "dd7", "strong-ties", "karate",
 
 def options(text: str) -> dict[str, list[str]]:
     """The options of a command with their values, in order; a switch has none."""
-    words, found = shlex.split(text), {}
+    words, values = shlex.split(text), {}
     assert words[:2] == ["mcn", "train"]
     for word in words[2:]:
         if word.startswith("--"):
-            own = found.setdefault(word, [])
+            last = values.setdefault(word, [])
         else:
-            own.append(word)
-    return found
+            last.append(word)
+    return values
 
 
 def asked(text: str) -> tuple[Settings, dict[str, Any]]:
@@ -83,20 +83,9 @@ def test_only_what_differs_is_said(karate: Trained) -> None:
             assert options(train_command(run)).keys() - {"--recipe"} == {"--dataset", "--motifs", "--seed"}
     run = replace(karate.run, config=MCNConfig(attention="paper"), source={"dataset": "karate"})
     assert options(train_command(run)).keys() == {"--dataset", "--motifs", "--attention", "--seed"}
-
-
-def test_the_command_gives_the_same_settings(karate: Trained) -> None:
-    config, given = karate.run.config, options(train_command(karate.run))
-    assert given["--hidden"] == [str(config.hidden)] == ["4"]
-    assert given["--steps"] == [str(config.steps)] == ["2"]
-    assert given["--motifs"] == ["edge,triangle"]
-    assert given["--attention"] == ["paper"]
-    assert given["--seed"] == ["0"]
-    assert given["--set"] == ["policy_lr=0.2"]
-    assert given["--dataset"] == ["karate"]
-    for name, value in (("lr", 0.02), ("features", "both")):
-        given = options(train_command(replace(karate.run, config=config.replace(**{name: value}))))
-        assert given[f"--{name}"] == [str(value)]
+    given = options(train_command(karate.run))
+    assert (given["--hidden"], given["--steps"], given["--seed"]) == (["4"], ["2"], ["0"])
+    assert (given["--motifs"], given["--set"]) == (["edge,triangle"], ["policy_lr=0.2"])
 
 
 def test_the_data_sets_own_settings_are_no_surprise(karate: Trained) -> None:

@@ -8,7 +8,7 @@ import time
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, Protocol
+from typing import Any
 
 PATIENCE = 1.0
 """Seconds of work before there is a bar."""
@@ -16,10 +16,8 @@ FIRST, LONGEST = 10.0, 120.0
 """Seconds before the first line, and the longest time between two; from line to line it doubles."""
 
 
-class Report(Protocol):
-    """Takes the finished fraction of the work, and what to say of it now."""
-
-    def __call__(self, fraction: float, now: str | None = None, /) -> None: ...
+Report = Callable[..., None]
+"""Takes the finished fraction of the work, and what to say of it now, if that is not always the same."""
 
 
 @contextmanager
@@ -97,13 +95,7 @@ class Intervals:
 
 
 class LogLines:
-    """The lines of a log on how far the work is.
-
-    Args:
-        what: the work.
-        intervals: when a line is due.
-        clock: the time in seconds.
-    """
+    """The lines of a log on how far the work is; `intervals` say when one is due."""
 
     def __init__(self, what: str, intervals: Intervals, clock: Callable[[], float] = time.monotonic) -> None:
         self._what, self._intervals, self._clock = what, intervals, clock
@@ -153,19 +145,13 @@ def rough_time(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
 
 
-class Compiled(Protocol):
-    """How many kernels were compiled so far, and the seconds that took."""
-
-    kernels: int
-    taken: float
-
-
 @contextmanager
-def compile_notice(clock: Callable[[], float] = time.monotonic) -> Iterator[Compiled]:
+def compile_notice(clock: Callable[[], float] = time.monotonic) -> Iterator[Any]:
     """Say on standard error that kernels are being compiled, if any are, and how long it has taken so far.
 
     On a terminal at once, elsewhere when it takes longer; then now and then. numba announces every
-    compilation; what comes from its cache on disk is not compiled.
+    compilation; what comes from its cache on disk is not compiled. Yields an object that has the number of
+    `kernels` compiled so far, and the seconds `taken` by that.
     """
     from numba.core import event
 

@@ -70,7 +70,6 @@ def run(
     exact: dict[str, Any] = {"threads": threads, "engine": engine, "address": address}
     with compile_notice():
         source, report, name = _read(dataset, graph, data_root, packed)
-
         from mcn.motifs import count_motifs
 
         began = time.perf_counter()
