@@ -80,12 +80,7 @@ def _integers(array: Any, name: str) -> NDArray[Any]:
 
 
 def checked_csr(matrix: Any, name: str) -> sparse.csr_array[Any]:
-    """Return a real matrix of any kind as CSR, after a look at whatever its structure points to.
-
-    Args:
-        matrix: SciPy sparse in any format, a CSR tensor of torch, a dense array or tensor, or lists.
-        name: what the matrix is called in the message.
-    """
+    """Return a real matrix of any kind as CSR, after a look at whatever its structure points to."""
     if str(getattr(matrix, "layout", "")) == "torch.sparse_csr":
         return feature_csr(matrix, name)
     if not sparse.issparse(matrix):
@@ -120,15 +115,15 @@ def check_structure(matrix: Any, name: str) -> Any:
             rows, columns = rows // high, columns // wide
         check_csr(matrix.indptr, matrix.indices, (rows, columns), name, values=matrix.data)
     elif form in ("coo", "dia"):
-        parts: Any = matrix.coords if form == "coo" else (matrix.offsets,)
-        parts = tuple(_integers(part, f"{name}: coordinates") for part in parts)
         try:  # SciPy looks when it makes one
             if form == "coo":
-                matrix = sparse.coo_array((matrix.data, parts), shape=matrix.shape)
-            else:
-                matrix = sparse.dia_array((matrix.data, parts[0]), shape=matrix.shape)
+                places = tuple(_integers(part, f"{name}: coordinates") for part in matrix.coords)
+                return sparse.coo_array((matrix.data, places), shape=matrix.shape)
+            offsets = _integers(matrix.offsets, f"{name}: offsets")
+            return sparse.dia_array((matrix.data, offsets), shape=matrix.shape)
         except ValueError as error:
-            raise ValueError(f"{name}: {brief(error)}") from None
+            said = brief(error)
+            raise ValueError(said if said.startswith(name) else f"{name}: {said}") from None
     return matrix
 
 

@@ -123,13 +123,7 @@ def share_split(
     """Draw a split in which every class is divided by the same shares, to within one node.
 
     Every class has a training node and, from three nodes on, a validation and a test node (if their shares
-    are not zero).
-
-    Args:
-        y: class of each node, -1 for nodes without a label.
-        shares: percentages of training, validation and test nodes.
-        seed: decides the draw.
-        most: the largest number of validation nodes, and of test nodes; the others go to training.
+    are not zero). Validation nodes and test nodes above `most` go to training.
     """
     rng = np.random.default_rng(seed)
     order, sizes = _by_class(y, rng)

@@ -233,11 +233,6 @@ def _key(text: Any, begin: Any, size: Any) -> Any:
 def _read_part(text: Any, start: int, stop: int, mark: int) -> Any:
     """Number the first two fields of every line; width -1 if there is anything out of the ordinary.
 
-    Args:
-        text: the file. There is no quote in it, and no carriage return but before a line end.
-        start, stop: the part, which begins with a line and ends with one.
-        mark: the separator, 32 for any run of blanks.
-
     Returns:
         The numbers [E, 2], where each distinct id first stands and how long it is, their table, the fields
         per line (0 if there is no line) and whether all is ASCII.

@@ -219,20 +219,19 @@ def _fit(
     raw: RawTable, name: str, cells: list[str], rows: NDArray[np.int64], seen: list[str]
 ) -> tuple[Column | None, NDArray[np.float64] | None]:
     """The treatment of one column before scaling, and its numbers in the training rows (NaN: missing)."""
-    plain = plain_numbers(seen)
-    if plain is not None and not np.isnan(plain).all():
-        holes = bool(np.isnan(plain).any())
-        return Column(name, "number", fill=float(np.nanmean(plain)), indicator=holes), plain
+    values = plain_numbers(seen)
+    if values is not None and not np.isnan(values).all():
+        holes = bool(np.isnan(values).any())
+        return Column(name, "number", fill=float(np.nanmean(values)), indicator=holes), values
     distinct = {cell for cell in set(seen) if not is_missing(cell)}
     if not distinct:
         return None, None
     holes = any(is_missing(cell) for cell in set(seen))
     numeric = {cell for cell in distinct if plain_number(cell)}
-    share = 1.0 if len(numeric) == len(distinct) else _share(seen, numeric)
-    if share >= 0.5:  # any other cell is a mistake, which is named
+    present = [cell for cell in seen if cell in distinct]
+    if 2 * sum(cell in numeric for cell in present) >= len(present):  # another cell is a mistake, and named
         values = number_cells(raw, name, seen, rows)
-        fill = float(np.nanmean(values))
-        return Column(name, "number", fill=fill, indicator=holes), values
+        return Column(name, "number", fill=float(np.nanmean(values)), indicator=holes), values
     if all(map(is_date, distinct)):
         row = next(row for row in rows if not is_missing(cells[row]))
         raise ValueError(
@@ -245,11 +244,6 @@ def _fit(
     if len(distinct) > _CATEGORIES:
         return None, None
     return Column(name, "category", categories=tuple(sorted(distinct)), indicator=holes), None
-
-
-def _share(seen: list[str], numeric: set[str]) -> float:
-    present = [cell for cell in seen if not is_missing(cell)]
-    return sum(cell in numeric for cell in present) / len(present)
 
 
 def _like_words(columns: Sequence[Column], numbers: Mapping[str, NDArray[np.float64]]) -> bool:

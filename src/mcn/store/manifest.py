@@ -160,12 +160,7 @@ def write_array(
 ) -> StoredArray:
     """Write an array, whole or in pieces of rows; the file appears under its name when it is complete.
 
-    Args:
-        folder: where to.
-        name: without `.npy`.
-        values: the array, which may be mapped into memory, or pieces of it one after the other.
-        dtype: of the numbers; they are written little-endian.
-        columns: of a matrix that comes in pieces; None for a vector.
+    The array may be mapped into memory. `columns` are those of a matrix that comes in pieces.
     """
     kind, sha, rows = np.dtype(dtype).newbyteorder("<"), hashlib.sha256(), 0
     if isinstance(values, np.ndarray):

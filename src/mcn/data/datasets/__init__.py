@@ -16,8 +16,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from numpy.typing import NDArray
-
 from mcn._files import atomic_write
 from mcn._names import did_you_mean
 from mcn.data.arrays import as_integer
@@ -182,13 +180,8 @@ def load_files(
 ) -> Data:
     """A set that has raw files, by the module of its family: `raw_files` says which, `make` reads them.
 
-    Args:
-        name: of the set.
-        root: the folder to look in first.
-        split: which of its splits, or the seed that draws one.
-        dense: `x` as a dense tensor.
-        download: whether files that are nowhere are fetched.
-        home: where from, if not from the address of the family.
+    `split` is the number of one of its splits, or the seed that draws one; `home` is where files are fetched
+    from, if not from the address of the family.
     """
     family = _family(name)
     raw: RawFiles = family.raw_files(name)
@@ -210,7 +203,7 @@ def _find(name: str, root: str | Path | None) -> Path | None:
 
 def make_data(
     x: Any,
-    y: NDArray[Any],
+    y: Any,
     edges: Any,
     masks: Iterable[Any],
     *,
@@ -220,14 +213,7 @@ def make_data(
 ) -> Data:
     """Make the `Data` of a set: edges made simple, features as a tensor, a report.
 
-    Args:
-        x: features, a SciPy matrix.
-        y: class of each node, int64.
-        edges: [2, E].
-        masks: of training, validation and test nodes; boolean arrays or tensors.
-        dense: `x` as a dense tensor.
-        notes: what the report says after the size of the graph.
-        at_random: whether chance decided the split.
+    Features are a SciPy matrix, or a tensor as it is. `at_random` says whether chance decided the split.
     """
     import torch
     from torch_geometric.data import Data
@@ -236,8 +222,8 @@ def make_data(
 
     graph = simple_graph(edges, len(y))
     data = Data(
-        x=feature_tensor(x, dense=dense),
-        y=torch.from_numpy(y),
+        x=x if isinstance(x, torch.Tensor) else feature_tensor(x, dense=dense),
+        y=torch.as_tensor(y),
         edge_index=torch.from_numpy(graph.edge_index),
         num_nodes=len(y),
     )
