@@ -186,17 +186,6 @@ def test_on_pure_noise_held_out_accuracy_is_chance_and_the_best_epochs_is_not() 
     assert np.mean(kept) > 1 / 3 + 5 * error  # what early stopping alone makes of nothing
 
 
-def test_held_out_predictions_go_on_where_they_were() -> None:
-    labels = torch.arange(30) % 3
-    whole, first, second = (HeldOut(labels, "gat", "macro-f1", seed=5) for _ in range(3))
-    for i, logits in enumerate(noise(labels, 10)):
-        whole.update(logits)
-        (first if i < 4 else second).update(logits)
-        if i == 3:
-            second.load(first.logits, first.state())
-    assert torch.equal(whole.logits, second.logits)
-
-
 def test_fewer_nodes_than_folds() -> None:
     labels = torch.tensor([0, 1])
     held, alone = HeldOut(labels, "gat", "roc-auc", seed=0), HeldOut(labels[:1], "gat", "accuracy", seed=0)

@@ -100,19 +100,18 @@ def test_texts_by_hand(name: str, text: str, value: Any) -> None:
 
 
 COMMON: list[tuple[dict[str, Any], str]] = [
-    ({"hidden": 0}, "hidden must be an integer of at least 1, got 0"),
-    ({"num_layers": 0}, "num_layers must be an integer of at least 1, got 0"),
-    ({"max_epochs": 0}, "max_epochs must be an integer of at least 1, got 0"),
-    ({"patience": 0}, "patience must be an integer of at least 1, got 0"),
-    ({"dropout": 1.0}, "dropout must be a probability below 1, got 1.0"),
-    ({"dropout": -0.1}, "dropout must be a probability below 1, got -0.1"),
-    ({"dropout": float("nan")}, "dropout must be a probability below 1, got nan"),
-    ({"dropout": "0.5"}, "dropout must be a probability below 1, got '0.5'"),
-    ({"lr": 0.0}, "lr must be a positive number, got 0.0"),
-    ({"lr": float("nan")}, "lr must be a positive number, got nan"),
-    ({"lr": float("inf")}, "lr must be a positive number, got inf"),
-    ({"lr": "fast"}, "lr must be a positive number, got 'fast'"),
-    ({"lr": True}, "lr must be a positive number, got True"),
+    *(
+        ({name: 0}, f"{name} must be an integer of at least 1, got 0")
+        for name in ("hidden", "num_layers", "max_epochs", "patience")
+    ),
+    *(
+        ({"dropout": value}, f"dropout must be a probability below 1, got {value!r}")
+        for value in (1.0, -0.1, float("nan"), "0.5")
+    ),
+    *(
+        ({"lr": value}, f"lr must be a positive number, got {value!r}")
+        for value in (0.0, float("nan"), float("inf"), "fast", True)
+    ),
     ({"weight_decay": -1.0}, "weight_decay must be a number that is not negative, got -1.0"),
     ({"consistency": -1.0}, "consistency must be a number that is not negative, got -1.0"),
     ({"consistency_ramp": -1}, "consistency_ramp must be an integer of at least 0, got -1"),
