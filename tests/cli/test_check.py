@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 import torch
-from mcn.train.look import look
 
 from mcn.data import load_dataset
-from tests.cli.conftest import Run, refused
-from tests.cli.test_train import write_graph
+from mcn.train.check import check_graph
+from tests.cli.conftest import Run, refused, write_graph
 
 KEYS = [
     *("graph", "notes", "nodes", "edges", "degrees", "components", "classes", "features", "split"),
@@ -30,7 +29,7 @@ def test_text(mcn: Run) -> None:
     assert (done.code, done.err) == (0, "")
     first, *lines = done.out.splitlines()
     assert first == "karate: 34 nodes, 78 edges, 2 classes"
-    seen = look(load_dataset("karate"))
+    seen = check_graph(load_dataset("karate"))
     shown = facts(lines)
     assert re.fullmatch(r"[0-9.e-]+ s", shown.pop("an epoch of MCN with edge and triangle"))
     assert shown == {
@@ -52,7 +51,7 @@ def test_text(mcn: Run) -> None:
 def test_verbose(mcn: Run) -> None:
     done = mcn("check", "--dataset", "karate", "--verbose")
     assert (done.code, done.err) == (0, "")
-    seen, shown = look(load_dataset("karate")), facts(done.out.splitlines())
+    seen, shown = check_graph(load_dataset("karate")), facts(done.out.splitlines())
     assert (shown["median degree"], shown["largest degree"], shown["nodes without edges"]) == ("3", "17", "0")
     assert (shown["components"], shown["nodes in the largest component"]) == ("1", "100.0 %")
     for motif, (share, adjusted) in seen["homophily"].items():
@@ -72,7 +71,7 @@ def test_json(mcn: Run) -> None:
     assert (content["graph"], content["nodes"], content["edges"]) == ("karate", 34, 78)
     assert content.pop("epoch_seconds") > 0
     assert content.pop("notes") == load_dataset("karate").report
-    assert content == {"graph": "karate", **json.loads(json.dumps(look(load_dataset("karate"))))}
+    assert content == {"graph": "karate", **json.loads(json.dumps(check_graph(load_dataset("karate"))))}
     assert sum(content["classes"].values()) == pytest.approx(1)
     assert content["degrees"] == {"median": 3.0, "max": 17, "isolated": 0}
 
@@ -120,7 +119,7 @@ def test_test_labels_of_a_data_set_are_never_read() -> None:
     data = load_dataset("karate")
     other = data.clone()
     other.y = torch.where(data.test_mask, 1 - data.y, data.y)
-    assert look(other) == look(data)
+    assert check_graph(other) == check_graph(data)
 
 
 def test_wrong_input(mcn: Run, tmp_path: Path) -> None:

@@ -13,12 +13,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from mcn.cli.main import go_on
-from mcn.data import load_dataset
-from mcn.train import train_run
-from tests.cli.conftest import COMMAND, Run
-from tests.cli.test_train import FILES
-from tests.configs import AutoConfig, MCNConfig, ViewsConfig
+from mcn.cli.main import go_on, main
+from tests.cli.conftest import COMMAND, FILES, Run
 
 
 @pytest.mark.parametrize(
@@ -54,21 +50,13 @@ SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("views", "auto")
 @pytest.fixture(scope="module", params=["mcn", *SLOW])
 def undisturbed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Whole:
     """A run on karate, made in this process."""
-    epochs = EPOCHS[request.param]
-    each = epochs // len(CANDIDATES) if request.param == "auto" else epochs
-    kind = {"mcn": MCNConfig, "views": ViewsConfig, "auto": AutoConfig}[request.param]
-    own: dict[str, Any] = {"mcn": {"attention": "gated"}, "views": {}}.get(
-        request.param, {"candidates": CANDIDATES, "repeats": 1}
-    )
-    config = kind(max_epochs=each, patience=each, **own)
+    recipe, epochs = request.param, EPOCHS[request.param]
+    each = str(epochs // len(CANDIDATES) if recipe == "auto" else epochs)
+    words = ["train", "--dataset", "karate", "--recipe", recipe, "--max-epochs", each, "--patience", each]
+    words += ["--candidates", ",".join(CANDIDATES), "--set", "repeats=1"] if recipe == "auto" else []
     folder = tmp_path_factory.mktemp("whole") / "run"
-    train_run(folder, load_dataset("karate"), config, {"dataset": "karate", "graph": None, "nodes": None})
-    words = ["train", "--dataset", "karate", "--recipe", request.param]
-    if request.param == "mcn":
-        words += ["--attention", "gated"]
-    if request.param == "auto":
-        words += ["--candidates", ",".join(CANDIDATES), "--set", "repeats=1"]
-    return Whole([*words, "--max-epochs", str(each), "--patience", str(each)], folder, epochs)
+    assert main([*words, "--out", str(folder)]) == 0
+    return Whole(words, folder, epochs)
 
 
 def test_ended_and_resumed(

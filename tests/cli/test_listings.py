@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -73,10 +74,9 @@ def test_the_methods_as_json(mcn: Run) -> None:
         row = rows[name]
         assert (row["needs"], row["installed"], row["trained"]) == ([], True, True)
         assert row["can"] == ["probabilities", "new nodes", "explain"]
-    for name in ("majority", "lp", "grand", "twins"):
+    for name in ("majority", "lp", "chebyshev"):
         assert not rows[name]["trained"]
         assert rows[name]["can"] == ([] if name == "lp" else ["probabilities"])
-    assert rows["deepwalk"]["needs"] == ["sklearn"]
 
 
 def test_a_trained_method_has_settings_and_no_other_has(mcn: Run) -> None:
@@ -99,12 +99,14 @@ def test_the_methods(mcn: Run) -> None:
 
 
 def test_a_package_that_is_not_installed(mcn: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mcn.cli.methods.find_spec", lambda name: None)
+    lacking = replace(METHODS["lp"], name="lacking", needs=("no_such_package",))
+    monkeypatch.setitem(METHODS, "lacking", lacking)
     lines = {line.split()[0]: line for line in mcn("methods").out.splitlines()}
-    assert lines["ica"].endswith("  (pip install 'mcn[baselines]')")
+    assert lines["lacking"].endswith("  (pip install no_such_package)")
     assert "pip install" not in lines["lp"]
     rows = {row["name"]: row for row in json.loads(mcn("methods", "--json").out)["methods"]}
-    assert (rows["ica"]["installed"], rows["lp"]["installed"]) == (False, True)
+    assert (rows["lacking"]["installed"], rows["lp"]["installed"]) == (False, True)
+    assert rows["lacking"]["needs"] == ["no_such_package"]
 
 
 def test_wrong_use(mcn: Run) -> None:

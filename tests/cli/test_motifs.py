@@ -16,7 +16,6 @@ import numpy as np
 import pytest
 
 import mcn as package
-from mcn.data.datasets import PLANETOID_SUMS, planetoid_folders
 from tests.cli.conftest import Run, refused
 
 
@@ -162,14 +161,18 @@ def test_wrong_use(
     assert [path.name for path in tmp_path.iterdir()] == ["folder.npz"]
 
 
+CORA = "Planetoid/Cora/raw"
+CORA_FILES = [f"ind.cora.{part}" for part in ("x", "y", "tx", "ty", "allx", "ally", "graph", "test.index")]
+
+
 @pytest.mark.parametrize("damage", ["truncated", "tampered"])
 def test_a_damaged_planetoid_file(
     mcn: Run, data_root: Path, cache: Path, tmp_path: Path, out: Path, damage: str
 ) -> None:
-    folder = tmp_path / "root" / planetoid_folders("cora")[0]
+    folder = tmp_path / "root" / CORA
     folder.mkdir(parents=True)
-    for name in PLANETOID_SUMS["cora"]:
-        shutil.copyfile(data_root / planetoid_folders("cora")[0] / name, folder / name)
+    for name in CORA_FILES:
+        shutil.copyfile(data_root / CORA / name, folder / name)
     whole = (folder / "ind.cora.graph").read_bytes()
     changed = whole[:-50] if damage == "truncated" else whole.replace(b"K\x01", b"K\x02", 1)
     assert changed != whole
@@ -195,9 +198,9 @@ def test_a_malicious_pickle_in_a_data_root_is_not_run(
 ) -> None:
     marker = tmp_path / "ran"
     content = pickle.dumps(Touch(marker), protocol=2)
-    folder = tmp_path / "root" / planetoid_folders("cora")[0]
+    folder = tmp_path / "root" / CORA
     folder.mkdir(parents=True)
-    for name in PLANETOID_SUMS["cora"]:
+    for name in CORA_FILES:
         (folder / name).write_bytes(content)
     said = refused(mcn("motifs", "--dataset", "cora", "--data-root", tmp_path / "root", "--out", out))
     assert "SHA-256" in said

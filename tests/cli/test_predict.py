@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 from mcn.train.checkpoint import load_tensors, save_tensors
-from tests.cli.conftest import Run, refused
-from tests.cli.test_train import QUICK, write_graph
+from mcn.train.folder import settings_digest
+from tests.cli.conftest import QUICK, Run, refused, write_graph
 
 COLUMNS = ["node", "split", "true", "predicted", "probability", "motif_1", "step_1", "motif_2", "step_2"]
 
@@ -170,21 +170,20 @@ def test_wrong_use(mcn: Run, run_folder: Path, tmp_path: Path) -> None:
 def test_the_graph_is_gone(mcn: Run, run_folder: Path, tmp_path: Path) -> None:
     (tmp_path / "edges.csv").unlink()
     assert "edges.csv: no such file" in refused(mcn("predict", run_folder))
-    without_checksum(run_folder, {"dataset": None})
+    say_source(run_folder, {"dataset": None})
     assert "does not say where its graph came from; give --graph" in refused(mcn("predict", run_folder))
 
 
-def without_checksum(folder: Path, source: dict[str, Any]) -> None:
-    """Say that the run's graph came from elsewhere, and state no checksum of that, as in 0.1.0."""
+def say_source(folder: Path, source: dict[str, Any]) -> None:
+    """Say that the run's graph came from elsewhere, with the checksum of that, as a stranger could."""
     tensors, state = load_tensors(folder / "model.safetensors")
-    content = yaml.safe_load((folder / "config.yaml").read_text())
-    (folder / "config.yaml").write_text(yaml.safe_dump(content | {"source": source}))
-    del state["settings"]
-    save_tensors(folder / "model.safetensors", tensors, state)
+    content = yaml.safe_load((folder / "config.yaml").read_text()) | {"source": source}
+    (folder / "config.yaml").write_text(yaml.safe_dump(content))
+    save_tensors(folder / "model.safetensors", tensors, state | {"settings": settings_digest(content)})
 
 
 def test_trust_is_asked_for_again(mcn: Run, run_folder: Path) -> None:
     """That a folder says its graph needs unpickling does not make it trusted."""
-    without_checksum(run_folder, {"dataset": "pyg:Planetoid/Cora", "trust": True})
+    say_source(run_folder, {"dataset": "pyg:Planetoid/Cora", "trust": True})
     for verb in ("predict", "view"):
         assert "give --trust to allow that here too" in refused(mcn(verb, run_folder))

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Run, refused
-from tests.cli.test_train import QUICK, write_graph
+from tests.cli.conftest import QUICK, Run, refused, write_graph
 from tests.viz.explorer.reading import read_page
 
 

@@ -32,7 +32,7 @@ def run(as_json: Json = False) -> None:
         print(json.dumps({"methods": rows}, indent=2))
         return
     width = max(len(method.name) for method in METHODS.values())
-    for row in rows:
-        missing = "" if row["installed"] else "  (pip install 'mcn[baselines]')"
+    for method, row in zip(METHODS.values(), rows, strict=True):
+        missing = "" if row["installed"] else f"  (pip install {' '.join(method.needs)})"
         kind = "trained" if row["trained"] else "baseline"
         print(f"{row['name']:{width}s}  {kind:8s}  {row['title']}{missing}")
