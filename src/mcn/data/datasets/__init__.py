@@ -19,11 +19,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from mcn._files import atomic_write
 from mcn._names import did_you_mean
 from mcn.data.arrays import as_integer
-from mcn.data.csr_graph import GraphEdges, simple_graph
 from mcn.data.limits import read_bytes
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
+
+    from mcn.data.csr_graph import GraphEdges
 
 _TIMEOUT = 30.0
 _LARGEST = 256 * 1024 * 1024
@@ -144,6 +145,8 @@ def list_datasets(root: str | Path | None = None) -> list[DatasetInfo]:
 
 def load_dataset_edges(name: str, root: str | Path | None = None) -> GraphEdges:
     """Return the edges of a data set by name; karate's without torch, the others' from their `Data`."""
+    from mcn.data.csr_graph import GraphEdges, simple_graph
+
     if name == "karate":
         from mcn.data.datasets.karate import karate_graph
 
@@ -218,6 +221,7 @@ def make_data(
     import torch
     from torch_geometric.data import Data
 
+    from mcn.data.csr_graph import simple_graph
     from mcn.data.sparse import feature_tensor
 
     graph = simple_graph(edges, len(y))
