@@ -15,8 +15,6 @@ import numpy as np
 import pytest
 
 import mcn as package
-from mcn.data.datasets.planetoid import SUMS as PLANETOID_SUMS
-from mcn.data.datasets.planetoid import folders as planetoid_folders
 from tests.cli.conftest import Run, refused
 
 

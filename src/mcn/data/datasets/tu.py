@@ -47,7 +47,6 @@ def make(name: str, files: Mapping[str, bytes], split: int, dense: bool) -> Data
     """
     labels, edges = _parse(files, _GRAPHS[name])
     y = np.unique(labels, return_inverse=True)[1].astype(np.int64)
-    from mcn.data.csr_graph import simple_graph, wl_features  # a listing does without the kernels
 
     x = wl_features(simple_graph(edges, len(y)), iterations=3)
     masks = random_split(y, train_per_class=15, seed=split)
