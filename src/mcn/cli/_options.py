@@ -89,7 +89,7 @@ def _given_path(text: str | Path) -> Path:
     return Path(text)
 
 
-def _about_data(name: str, what: str, kind: Any = str | None, default: Any = None, **limits: int) -> Any:
+def _about_data(name: str, what: str, kind: Any = str | None, default: Any = None, **limits: Any) -> Any:
     """Make the option for an argument of `mcn.load_graph`, and its default."""
     return Annotated[kind, typer.Option(data_flag(name), help=f"For --graph: {what}.", **limits)], default
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from importlib.util import find_spec
+from typing import Any
 
 from mcn.cli._options import Json
 
@@ -17,7 +18,7 @@ def run(as_json: Json = False) -> None:
     """
     from mcn.baselines import METHODS
 
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "name": method.name,
             "title": method.title,

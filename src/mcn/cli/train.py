@@ -150,8 +150,10 @@ def _result(
     from mcn.experiments import result_row
 
     summaries = [run.summary | {"seed": seed} for run, seed in zip(runs, seeds, strict=True)]
-    names = ("protocol", "motif_share", "candidate_share", "scores", "alone", "remarks")
-    names += ("candidates", "choosing", "deals")
+    names = [
+        *("protocol", "motif_share", "candidate_share", "scores", "alone", "remarks"),
+        *("candidates", "choosing", "deals"),
+    ]
     return {
         "recipe": config.recipe,
         "rows": [result_row(config.recipe, summaries), *rows],
