@@ -159,9 +159,9 @@ def test_a_malicious_pickle_in_a_data_root_is_not_run(
 ) -> None:
     marker = tmp_path / "ran"
     content = pickle.dumps(Touch(marker), protocol=2)
-    folder = tmp_path / "root" / planetoid_folders("cora")[0]
+    folder = tmp_path / "root" / CORA
     folder.mkdir(parents=True)
-    for name in PLANETOID_SUMS["cora"]:
+    for name in CORA_FILES:
         (folder / name).write_bytes(content)
     said = refused(mcn("motifs", "--dataset", "cora", "--data-root", tmp_path / "root", "--out", out))
     assert "SHA-256" in said

@@ -130,7 +130,7 @@ def test_going_on(mcn: Run, space: Path, tmp_path: Path) -> None:
     assert mcn(*options(space, out), "--resume").code == 0
     assert Ledger(out / "ledger.sqlite").rows() == before
     other = mcn(*options(space, tmp_path / "other"), "--ledger", out / "ledger.sqlite", "--resume")
-    assert f"files: {tmp_path / 'other'}, {out / 'ledger.sqlite'}" in other.out
+    assert f"folder: {tmp_path / 'other'}, {out / 'ledger.sqlite'}" in other.out
     assert Ledger(out / "ledger.sqlite").rows() == before
 
 

@@ -22,7 +22,7 @@ def _kept(x: torch.Tensor, p: float, key: int) -> NDArray[Any]:
     return (x if p == 0.0 else x * keep_mask(tuple(x.shape), p, key, x)).double().numpy()
 
 
-# Sizes at and around what rows and columns are filled up to (64, 16) and the borders of blocks (256 rows or more).
+# Sizes around what rows and columns are filled up to (64, 16) and the borders of blocks (256 rows or more).
 @pytest.mark.parametrize("n", [0, 1, 64, 95, 1024, 1500])
 @pytest.mark.parametrize(("f", "c"), [(1, 1), (9, 2), (256, 16), (257, 7), (300, 33)])
 @pytest.mark.parametrize("p", [0.0, 0.6])

@@ -213,17 +213,6 @@ def test_the_budget_ends_a_run_and_no_candidate_keeps_the_others_from_being_trie
     ]
 
 
-def test_metrics_by_which_nodes_may_choose_and_others() -> None:
-    """A node's reward says something of accuracies alone, which are means over nodes."""
-    found = {
-        metric: trained(two_kinds(), MODES[NODES].replace(metric=metric, max_epochs=3)).notes()["choosing"]
-        for metric in ("balanced-accuracy", "roc-auc")
-    }
-    assert found["balanced-accuracy"]["gain_error"] is not None
-    assert found["roc-auc"]["gain_error"] is None
-    assert found["roc-auc"]["mode"] != NODES
-
-
 def test_candidates_in_mini_batches() -> None:
     data = two_kinds()
     run = train(data, MODES[NODES].replace(batch_size=30, neighbours=(5, 5), max_epochs=15))

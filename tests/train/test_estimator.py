@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from sklearn import metrics
 from sklearn.base import clone, is_classifier
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
@@ -159,14 +158,6 @@ def test_what_cannot_be_scored(fitted: MCNClassifier, data: Data) -> None:
         fitted.score(changed(data, test_mask=data.test_mask & (data.y == 1)), metric="roc-auc")
 
 
-def test_the_report_is_that_of_scikit_learn(fitted: MCNClassifier, data: Data) -> None:
-    mask = data.test_mask.numpy()
-    both = data.y.numpy()[mask], fitted.predict(data)[mask]
-    for as_dict in (True, False):
-        expected = metrics.classification_report(*both, output_dict=as_dict, zero_division=0.0)
-        assert fitted.classification_report(data, output_dict=as_dict) == expected
-
-
 def test_classes_are_compared_by_name_and_unknown_ones_are_wrong(data: Data) -> None:
     named = changed(data, classes=["x", "y", "z"])
     clf = MCNClassifier(**SMALL).fit(named)
@@ -176,10 +167,6 @@ def test_classes_are_compared_by_name_and_unknown_ones_are_wrong(data: Data) -> 
     other, test, y = changed(data, classes=["x", "y", "w"]), data.test_mask.numpy(), data.y.numpy()
     assert clf.score(other) == (clf.predict(named) == y)[test & (y < 2)].sum() / test.sum()
     assert clf.score(other, metric="log-loss") > clf.score(named, metric="log-loss")
-    report = clf.classification_report(other, output_dict=True)
-    assert list(report)[:4] == ["x", "y", "z", "another class"]
-    assert report["another class"]["recall"] == report["z"]["support"] == 0
-    assert report["another class"]["support"] == (test & (y == 2)).sum()
 
 
 def grown(data: Data, copies: int) -> Data:
@@ -205,15 +192,8 @@ def test_new_nodes_and_another_graph(fitted: MCNClassifier, data: Data) -> None:
     other = small_graph(seed=5, num_nodes=120)
     assert fitted.predict(other).shape == (120,)
     assert fitted.score(other) > 0.2
-
-
-def test_other_features(fitted: MCNClassifier, data: Data) -> None:
     with pytest.raises(ValueError, match=r"data.x has 90 features, but the network was trained on 60"):
         fitted.predict(small_graph(num_words=90))
-    names = [f"word {i}" for i in range(60)]
-    clf = MCNClassifier(**QUICK[MCNClassifier]).fit(changed(data, feature_names=names))
-    with pytest.raises(ValueError, match=r"missing \['word 59'\], not known \['length'\]"):
-        clf.predict(changed(data, feature_names=[*names[:59], "length"]))
 
 
 def bad_inputs(data: Data) -> dict[str, tuple[Data, dict[str, Any], str]]:

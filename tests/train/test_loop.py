@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 import torch
 
-from mcn.train import Epoch, TensorBoard, fit
-from mcn.train.callbacks import Checkpoints, Fraction, JSONLines
+from mcn.train import Epoch, TensorBoard, fit, train
+from mcn.train.callbacks import Checkpoints, JSONLines
 from mcn.train.checkpoint import load_tensors
 from mcn.train.held_out import FOLDS, HeldOut, folds_of
 from mcn.train.stopping import RULES, StoppingRule, Verdict, stopping_rule
@@ -186,17 +186,6 @@ def test_on_pure_noise_held_out_accuracy_is_chance_and_the_best_epochs_is_not() 
     assert np.mean(kept) > 1 / 3 + 5 * error  # what early stopping alone makes of nothing
 
 
-def test_held_out_predictions_go_on_where_they_were() -> None:
-    labels = torch.arange(30) % 3
-    whole, first, second = (HeldOut(labels, "gat", "macro-f1", seed=5) for _ in range(3))
-    for i, logits in enumerate(noise(labels, 10)):
-        whole.update(logits)
-        (first if i < 4 else second).update(logits)
-        if i == 3:
-            second.load(first.logits, first.state())
-    assert torch.equal(whole.logits, second.logits)
-
-
 def test_fewer_nodes_than_folds() -> None:
     labels = torch.tensor([0, 1])
     held, alone = HeldOut(labels, "gat", "roc-auc", seed=0), HeldOut(labels[:1], "gat", "accuracy", seed=0)
@@ -236,13 +225,13 @@ def test_checkpoints(tmp_path: Path) -> None:
     assert same_tensors(tensors, load_tensors(tmp_path / "often")[0])
 
 
-def test_the_fraction_of_a_run() -> None:
+def test_progress(tmp_path: Path) -> None:
     told: list[float] = []
-    fit(new_trainer(small_graph(), small_config(max_epochs=5, patience=1000)), [Fraction(told.append)])
+    train(small_graph(), small_config(max_epochs=5, patience=1000), tmp_path / "run", progress=told.append)
     assert told == [0.2, 0.4, 0.6, 0.8, 1.0]
     told.clear()
     impatient = small_config(max_epochs=10_000, patience=4, stopping="loss", lr=0.1)
-    fit(new_trainer(small_graph(), impatient), [Fraction(told.append)])
+    train(small_graph(), impatient, progress=told.append)
     assert told[-4:] == [0.25, 0.5, 0.75, 1.0]
 
 

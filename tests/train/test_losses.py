@@ -21,7 +21,7 @@ from mcn.train.losses import (
     correctness,
     pass_down,
 )
-from mcn.train.mcn.objective import LearnedValue, RunningMean, advantage
+from mcn.train.mcn.objective import LearnedValue, advantage
 from tests.nn.graphs import random_stack
 from tests.train.graphs import new_trainer, small_config, small_graph
 
@@ -186,16 +186,6 @@ def test_the_running_mean_by_hand() -> None:
     assert third.tolist() == pytest.approx([1 - expected] * 2)
 
 
-def test_the_running_mean_goes_on_from_saved_values() -> None:
-    whole, first, second = RunningMean(), RunningMean(), RunningMean()
-    rewards = [torch.randn(5) for _ in range(6)]
-    expected = [whole(reward, None)[0] for reward in rewards]
-    got = [first(reward, None)[0] for reward in rewards[:3]]
-    second.load_state_dict(first.state_dict())
-    got += [second(reward, None)[0] for reward in rewards[3:]]
-    assert all(torch.equal(a, b) for a, b in zip(got, expected, strict=True))
-
-
 def test_the_learned_value_by_hand() -> None:
     value: Any = LearnedValue(2)
     with torch.no_grad():
@@ -337,17 +327,3 @@ def test_mean_weights_by_hand() -> None:
     assert int(found["mean.num_batches_tracked"]) == 8  # counters are copied
     mean.update(1.0)
     assert mean.tensors()["mean.weight"].tolist() == [8.0, 8.0]
-
-
-def test_mean_weights_go_on_from_what_they_gave() -> None:
-    model = batch_norm(1.0)
-    mean, other = MeanWeights(model), MeanWeights(model)
-    fill(model, 3.0)
-    mean.update(0.5)
-    other.load(mean.tensors())
-    mean.update(0.5)
-    assert other.tensors()["mean.bias"].tolist() == [2.0, 2.0]  # a copy
-    other.update(0.5)
-    assert other.tensors()["mean.bias"].tolist() == mean.tensors()["mean.bias"].tolist() == [2.5, 2.5]
-    with pytest.raises(ValueError, match="the mean weights are not those of this network"):
-        other.load(MeanWeights(torch.nn.BatchNorm1d(3)).tensors())

@@ -126,10 +126,11 @@ def test_the_predictions(made: Path, data: Data) -> None:
 
 
 def test_the_configuration_reproduces_the_run(made: Path, data: Data, tmp_path: Path) -> None:
+    """Also where it is to be resumed, and nothing is there."""
     stored = yaml.safe_load((made / "config.yaml").read_text())
     assert stored["source"] == SOURCE
     config = RECIPES[stored["recipe"]].config.from_dict(stored["config"])
-    train(data, config, tmp_path / "two", source=stored["source"])
+    train(data, config, tmp_path / "two", source=stored["source"], resume=True)
     assert results(tmp_path / "two") == results(made)
 
 
@@ -200,12 +201,6 @@ def test_nothing_is_written_for_a_bad_graph(data: Data, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_progress(data: Data, tmp_path: Path) -> None:
-    told: list[float] = []
-    train(data, small_config(max_epochs=4), tmp_path / "one", progress=told.append)
-    assert told == [0.25, 0.5, 0.75, 1.0]
-
-
 # Resuming.
 
 RESUMED: dict[str, Any] = {
@@ -242,11 +237,6 @@ def test_killed_and_resumed_is_undisturbed(data: Data, tmp_path: Path, name: str
     assert (summary["epochs"], summary["best_epoch"]) == (whole["epochs"], whole["best_epoch"])
     assert sorted(contents(folder)) == FILES
     assert results(folder) == results(tmp_path / "whole")
-
-
-def test_resuming_where_nothing_is_starts_anew(data: Data, made: Path, tmp_path: Path) -> None:
-    train(data, CONFIG, tmp_path / "new", source=SOURCE, resume=True)
-    assert results(tmp_path / "new") == results(made)
 
 
 def test_a_finished_run_is_not_trained_again(finished: Path, data: Data) -> None:

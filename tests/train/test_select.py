@@ -220,6 +220,7 @@ def two_kinds(share: float) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarr
 
 
 def test_the_judge_lets_nodes_choose_where_that_pays() -> None:
+    assert decided(*two_kinds(0.5), "gcn", metric="balanced-accuracy").mode == NODES
     decision = decided(*two_kinds(0.5), "gcn")
     assert decision.mode == NODES
     plain = decision.to_dict()

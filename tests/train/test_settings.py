@@ -13,7 +13,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-import mcn.train
+import mcn
 from mcn.train import RECIPES
 from mcn.train.mcn.config import ATTENTION
 from mcn.train.recipes import all_settings, check_settings, find_recipe, work_of
@@ -100,19 +100,18 @@ def test_texts_by_hand(name: str, text: str, value: Any) -> None:
 
 
 COMMON: list[tuple[dict[str, Any], str]] = [
-    ({"hidden": 0}, "hidden must be an integer of at least 1, got 0"),
-    ({"num_layers": 0}, "num_layers must be an integer of at least 1, got 0"),
-    ({"max_epochs": 0}, "max_epochs must be an integer of at least 1, got 0"),
-    ({"patience": 0}, "patience must be an integer of at least 1, got 0"),
-    ({"dropout": 1.0}, "dropout must be a probability below 1, got 1.0"),
-    ({"dropout": -0.1}, "dropout must be a probability below 1, got -0.1"),
-    ({"dropout": float("nan")}, "dropout must be a probability below 1, got nan"),
-    ({"dropout": "0.5"}, "dropout must be a probability below 1, got '0.5'"),
-    ({"lr": 0.0}, "lr must be a positive number, got 0.0"),
-    ({"lr": float("nan")}, "lr must be a positive number, got nan"),
-    ({"lr": float("inf")}, "lr must be a positive number, got inf"),
-    ({"lr": "fast"}, "lr must be a positive number, got 'fast'"),
-    ({"lr": True}, "lr must be a positive number, got True"),
+    *(
+        ({name: 0}, f"{name} must be an integer of at least 1, got 0")
+        for name in ("hidden", "num_layers", "max_epochs", "patience")
+    ),
+    *(
+        ({"dropout": value}, f"dropout must be a probability below 1, got {value!r}")
+        for value in (1.0, -0.1, float("nan"), "0.5")
+    ),
+    *(
+        ({"lr": value}, f"lr must be a positive number, got {value!r}")
+        for value in (0.0, float("nan"), float("inf"), "fast", True)
+    ),
     ({"weight_decay": -1.0}, "weight_decay must be a number that is not negative, got -1.0"),
     ({"consistency": -1.0}, "consistency must be a number that is not negative, got -1.0"),
     ({"consistency_ramp": -1}, "consistency_ramp must be an integer of at least 0, got -1"),
@@ -363,10 +362,10 @@ def test_settings_of_all_recipes() -> None:
 
 def test_only_the_folder_of_a_recipe_names_its_config_class() -> None:
     """Nothing asks which recipe it has: what a recipe does differently, its own modules say."""
-    package = Path(mcn.train.__file__).parent
+    package = Path(mcn.__file__).parent
     sources = {path: path.read_text(encoding="utf-8") for path in package.rglob("*.py")}
     for recipe in RECIPES.values():
-        name, folder = recipe.config.__name__, package / recipe.home.split(".")[-2]
+        name, folder = recipe.config.__name__, package.parent.joinpath(*recipe.home.split(".")[:-1])
         naming = {path for path, text in sources.items() if re.search(rf"\b{name}\b", text)}
         assert folder / "config.py" in naming
         assert {path for path in naming if path.parent != folder} == set(), name

@@ -134,7 +134,7 @@ def run(
         return
     _print(result, verbose)
     print(f"train it again: {_train_command(result, source, folder, how)}")
-    print(f"files: {folder}" + ("" if path.parent == folder else f", {path}"))
+    print(f"folder: {folder}" + ("" if path.parent == folder else f", {path}"))
 
 
 def _epochs(rungs: str | None) -> tuple[int, ...]:

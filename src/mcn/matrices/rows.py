@@ -243,13 +243,13 @@ class RowSource(ABC):
                 f"choice has shape {given.shape} and type {given.dtype}; expected an int, or {self.num_dst} "
                 "integers, one per target."
             )
-        bad = np.flatnonzero((given < 0) | (given >= self.num_options))
-        if bad.size:
-            place = f"[{bad[0]}]" if given.ndim else ""
+        if given.size and not (given.min() >= 0 and given.max() < self.num_options):
+            bad = int(np.flatnonzero((given < 0) | (given >= self.num_options))[0])
+            place = f"[{bad}]" if given.ndim else ""
             raise ValueError(
-                f"choice{place} = {given.flat[bad[0]]} is outside 0 … {self.num_options - 1} ({what})."
+                f"choice{place} = {given.flat[bad]} is outside 0 … {self.num_options - 1} ({what})."
             )
-        return np.array(np.broadcast_to(given, self.num_dst), np.int64)
+        return np.ascontiguousarray(given if given.ndim else np.full(self.num_dst, given), np.int64)
 
 
 class StackBlock(RowSource):

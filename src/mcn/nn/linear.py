@@ -85,13 +85,12 @@ def _block_rows(width: int) -> int:
 
 
 def _block(
-    x: torch.Tensor, rows: torch.Tensor | None, start: int, stop: int, p: float, key: int
+    x: torch.Tensor, rows: torch.Tensor | None, start: int, stop: int, p: float, key: int, more: int = 0
 ) -> torch.Tensor:
-    """Return rows start … stop of ``dropout(x[rows])``, filled up with rows of zeros."""
+    """Return rows start … stop of ``dropout(x[rows])``, and so many more rows of zeros."""
     taken = x[start:stop] if rows is None else x.index_select(0, rows[start:stop])
-    more = (start - stop) % _EVEN_ROWS
     if p == 0.0:
-        return torch.nn.functional.pad(taken, (0, 0, 0, more)) if more else taken
+        return torch.constant_pad_nd(taken, (0, 0, 0, more)) if more else taken
     block = x.new_empty(stop - start + more, x.shape[1])
     block[stop - start :] = 0
     flat = taken.numpy().reshape(-1)
@@ -104,18 +103,20 @@ def _product(
 ) -> torch.Tensor:
     """Compute ``dropout(x[rows]) @ w``; the masks go by the position among the rows taken."""
     count, width = len(x) if rows is None else len(rows), w.shape[1]
-    even = torch.nn.functional.pad(w, (0, -width % _EVEN_COLUMNS)) if width % _EVEN_COLUMNS else w
+    even = torch.constant_pad_nd(w, (0, -width % _EVEN_COLUMNS)) if width % _EVEN_COLUMNS else w
     size = _block_rows(x.shape[1])
     if count <= size:
         with one_torch_thread():
-            return torch.mm(_block(x, rows, 0, count, p, key), even)[:count, :width].contiguous()
+            block = _block(x, rows, 0, count, p, key, -count % _EVEN_ROWS)
+            return torch.mm(block, even)[:count, :width].contiguous()
     out = w.new_empty(count, width)
 
     def work(start: int, stop: int) -> None:
         torch.set_num_threads(1)  # which every thread has to say for itself
         for first in range(start * size, min(count, stop * size), size):
             last = min(count, first + size)
-            out[first:last] = torch.mm(_block(x, rows, first, last, p, key), even)[: last - first, :width]
+            block = _block(x, rows, first, last, p, key, (first - last) % _EVEN_ROWS)
+            out[first:last] = torch.mm(block, even)[: last - first, :width]
 
     with one_torch_thread():
         spread(work, -(-count // size), count * w.numel())
@@ -133,7 +134,7 @@ def _weight_gradient(
     blocks = -(-count // size)
     if blocks <= 1:
         with one_torch_thread():
-            return torch.mm(g.t(), _block(x, rows, 0, count, p, key)[:count]).t().contiguous()
+            return torch.mm(g.t(), _block(x, rows, 0, count, p, key)).t().contiguous()
     share = -(-blocks // _MOST_PARTS)
     parts = g.new_zeros(-(-blocks // share), g.shape[1], x.shape[1])
 
@@ -141,8 +142,7 @@ def _weight_gradient(
         torch.set_num_threads(1)
         for number in range(start * share, min(blocks, stop * share)):
             first, last = number * size, min(count, (number + 1) * size)
-            block = _block(x, rows, first, last, p, key)[: last - first]
-            parts[number // share].addmm_(g[first:last].t(), block)
+            parts[number // share].addmm_(g[first:last].t(), _block(x, rows, first, last, p, key))
 
     with one_torch_thread():
         spread(work, len(parts), g.numel() * x.shape[1])

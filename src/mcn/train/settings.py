@@ -138,7 +138,8 @@ def choice_of(*allowed: str) -> Check:
     """Check for one of some names."""
 
     def check(name: str, value: Any) -> str:
-        one_of(name, value, allowed)
+        if value not in allowed:
+            one_of(name, value, allowed)  # which says the nearest
         return str(value)
 
     return check
