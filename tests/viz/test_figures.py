@@ -178,7 +178,7 @@ def test_on_the_embedded_graph_strong_ties_are_right() -> None:
 
 
 def test_what_flows_is_what_the_network_multiplied_by(karate: Trained) -> None:
-    found, stack = explain(karate.run, karate.data), karate.run.inputs(karate.data).stack
+    found, stack = explain(karate.run, karate.data, keep=34), karate.run.inputs(karate.data).stack
     for layer in (0, -1):
         lines = lines_into(found, range(34), layer)
         # Coefficients of a node sum to one, and every node hears itself.

@@ -7,7 +7,7 @@ import os
 import platform
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -178,7 +178,7 @@ def train(
         if writes:
             check_same(folder, settings)
             tidy(folder)
-        return load_run(folder)
+        return replace(load_run(folder), _prepared=(data, problem.inputs))
     trainer = work_of(config).trainer(problem, config)
     with alone_in(folder, resume) if writes else nullcontext():
         if writes and (folder / CONFIG).exists():
