@@ -113,25 +113,3 @@ def refused(outcome: Outcome) -> str:
     assert outcome.err.endswith("\n")
     assert outcome.err.count("\n") == 1
     return outcome.err.removeprefix("mcn: ").rstrip()
-
-
-def write_graph(folder: Path, labels: str = "red,blue", split: bool = False) -> tuple[Path, Path]:
-    """Two wheels of 12 nodes with string ids; without a split column, one is drawn."""
-    names = labels.split(",")
-    rim = [(i, (i + 1) % 11) for i in range(11)] + [(i, 11) for i in range(11)]
-    edges = [f"{c}{u},{c}{v}" for c in "ab" for u, v in rim] + ["a0,b0"]
-    (folder / "edges.csv").write_text("source,target\n" + "\n".join(edges) + "\n")
-    part = ["train", "train", "val", "val", "test", "test"] * 2
-    lines = ["id,label,split,size,age" if split else "id,label,size,age"]
-    for place, c in enumerate("ab"):
-        for i in range(12):
-            cells = [
-                f"{c}{i}",
-                names[place % len(names)],
-                *([part[i]] if split else []),
-                str(i + 1),
-                str(50 - place),
-            ]
-            lines.append(",".join(cells))
-    (folder / "nodes.csv").write_text("\n".join(lines) + "\n")
-    return folder / "edges.csv", folder / "nodes.csv"

@@ -15,6 +15,8 @@ import numpy as np
 import pytest
 
 import mcn as package
+from mcn.data.datasets.planetoid import SUMS as PLANETOID_SUMS
+from mcn.data.datasets.planetoid import folders as planetoid_folders
 from tests.cli.conftest import Run, refused
 
 
@@ -157,9 +159,9 @@ def test_a_malicious_pickle_in_a_data_root_is_not_run(
 ) -> None:
     marker = tmp_path / "ran"
     content = pickle.dumps(Touch(marker), protocol=2)
-    folder = tmp_path / "root" / CORA
+    folder = tmp_path / "root" / planetoid_folders("cora")[0]
     folder.mkdir(parents=True)
-    for name in CORA_FILES:
+    for name in PLANETOID_SUMS["cora"]:
         (folder / name).write_bytes(content)
     said = refused(mcn("motifs", "--dataset", "cora", "--data-root", tmp_path / "root", "--out", out))
     assert "SHA-256" in said
