@@ -16,7 +16,6 @@ import pytest
 
 import mcn as package
 from mcn.data.datasets.planetoid import SUMS as PLANETOID_SUMS
-from mcn.data.datasets.planetoid import folders as planetoid_folders
 from tests.cli.conftest import Run, refused
 
 
@@ -159,7 +158,7 @@ def test_a_malicious_pickle_in_a_data_root_is_not_run(
 ) -> None:
     marker = tmp_path / "ran"
     content = pickle.dumps(Touch(marker), protocol=2)
-    folder = tmp_path / "root" / planetoid_folders("cora")[0]
+    folder = tmp_path / "root" / "Planetoid/Cora/raw"
     folder.mkdir(parents=True)
     for name in PLANETOID_SUMS["cora"]:
         (folder / name).write_bytes(content)
