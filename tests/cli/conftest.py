@@ -17,12 +17,7 @@ from mcn.cli.main import main
 COMMAND = Path(sys.executable).parent / "mcn"
 QUICK = ["--max-epochs", "3", "--hidden", "4", "--heads", "2"]
 FILES = [
-    "config.yaml",
-    "metrics.jsonl",
-    "model.safetensors",
-    "predictions.csv",
-    "report.html",
-    "summary.json",
+    *("config.yaml", "metrics.jsonl", "model.safetensors", "predictions.csv", "report.html", "summary.json")
 ]
 
 
@@ -63,9 +58,6 @@ def shell() -> Run:
         return Outcome(done.returncode, done.stdout, done.stderr)
 
     return run
-
-
-QUICK = ["--max-epochs", "3", "--hidden", "4", "--heads", "2"]
 
 
 def write_graph(folder: Path, labels: str = "red,blue", split: bool = False) -> tuple[Path, Path]:
@@ -113,25 +105,3 @@ def refused(outcome: Outcome) -> str:
     assert outcome.err.endswith("\n")
     assert outcome.err.count("\n") == 1
     return outcome.err.removeprefix("mcn: ").rstrip()
-
-
-def write_graph(folder: Path, labels: str = "red,blue", split: bool = False) -> tuple[Path, Path]:
-    """Two wheels of 12 nodes with string ids; without a split column, one is drawn."""
-    names = labels.split(",")
-    rim = [(i, (i + 1) % 11) for i in range(11)] + [(i, 11) for i in range(11)]
-    edges = [f"{c}{u},{c}{v}" for c in "ab" for u, v in rim] + ["a0,b0"]
-    (folder / "edges.csv").write_text("source,target\n" + "\n".join(edges) + "\n")
-    part = ["train", "train", "val", "val", "test", "test"] * 2
-    lines = ["id,label,split,size,age" if split else "id,label,size,age"]
-    for place, c in enumerate("ab"):
-        for i in range(12):
-            cells = [
-                f"{c}{i}",
-                names[place % len(names)],
-                *([part[i]] if split else []),
-                str(i + 1),
-                str(50 - place),
-            ]
-            lines.append(",".join(cells))
-    (folder / "nodes.csv").write_text("\n".join(lines) + "\n")
-    return folder / "edges.csv", folder / "nodes.csv"
