@@ -17,12 +17,7 @@ from mcn.cli.main import main
 COMMAND = Path(sys.executable).parent / "mcn"
 QUICK = ["--max-epochs", "3", "--hidden", "4", "--heads", "2"]
 FILES = [
-    "config.yaml",
-    "metrics.jsonl",
-    "model.safetensors",
-    "predictions.csv",
-    "report.html",
-    "summary.json",
+    *("config.yaml", "metrics.jsonl", "model.safetensors", "predictions.csv", "report.html", "summary.json")
 ]
 
 
@@ -63,9 +58,6 @@ def shell() -> Run:
         return Outcome(done.returncode, done.stdout, done.stderr)
 
     return run
-
-
-QUICK = ["--max-epochs", "3", "--hidden", "4", "--heads", "2"]
 
 
 def write_graph(folder: Path, labels: str = "red,blue", split: bool = False) -> tuple[Path, Path]:

@@ -16,8 +16,7 @@ import pytest
 from mcn.cli.main import go_on
 from mcn.data import load_dataset
 from mcn.train import train
-from tests.cli.conftest import COMMAND, Run
-from tests.cli.test_train import FILES
+from tests.cli.conftest import COMMAND, FILES, Run
 from tests.configs import AutoConfig, MCNConfig, ViewsConfig
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import mcn as package
-from mcn.data.datasets.planetoid import SUMS as PLANETOID_SUMS
+from mcn.data.datasets.planetoid import SUMS
 from tests.cli.conftest import Run, refused
 
 
@@ -158,9 +158,9 @@ def test_a_malicious_pickle_in_a_data_root_is_not_run(
 ) -> None:
     marker = tmp_path / "ran"
     content = pickle.dumps(Touch(marker), protocol=2)
-    folder = tmp_path / "root" / "Planetoid/Cora/raw"
+    folder = tmp_path / "root" / "Planetoid" / "Cora" / "raw"
     folder.mkdir(parents=True)
-    for name in PLANETOID_SUMS["cora"]:
+    for name in SUMS["cora"]:
         (folder / name).write_bytes(content)
     said = refused(mcn("motifs", "--dataset", "cora", "--data-root", tmp_path / "root", "--out", out))
     assert "SHA-256" in said

@@ -21,13 +21,9 @@ from mcn.train.metrics import METRICS
 from mcn.train.presets import preset_of, presets
 from mcn.train.run import PREDICTIONS
 from mcn.train.select.config import CANDIDATES
-from tests.cli.conftest import QUICK, Run, refused, write_graph
+from tests.cli.conftest import FILES, QUICK, Run, refused, write_graph
 from tests.configs import MCNConfig, PaperConfig
 from tests.viz.explorer.reading import read_page
-
-FILES = [
-    *("config.yaml", "metrics.jsonl", "model.safetensors", "predictions.csv", "report.html", "summary.json")
-]
 
 
 def test_two_files_of_ones_own(mcn: Run, tmp_path: Path) -> None:
