@@ -133,7 +133,7 @@ def _plain(name: str, found: Any, split: int, dense: bool) -> Data:
     if not isinstance(y, Tensor) or given.get("edge_index") is None or y.numel() != n:
         raise ValueError(f"{name}: its graph has no edges or not one class per node; expected both")
     y = torch.nan_to_num(y.reshape(-1).double(), nan=-1.0).long()
-    x = _features(given.get("x"), n, dense)
+    x: Any = _features(given.get("x"), n, dense)
     notes = []
     if x is None:
         x = degree_features(given)
