@@ -10,7 +10,7 @@ import gzip
 import json
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -97,7 +97,7 @@ def pack_graph(
         if edge_format(path) in TEXT:
             table, wanted, request = _read_nodes(path, table_path, delimiter, options)
             scratch = _scratch_folder(target, files, layout, resume)
-            reader = _EdgeReader(path, table, scratch, memory, layout, progress)
+            reader = _EdgeReader(path, table, scratch, memory, layout, progress or (lambda share: None))
             arrays, degree = reader.write_rows(target)
             data, ids = Data(num_nodes=len(degree)), reader.ids
             report = [reader.sorter.describe(degree), *reader.notes]
@@ -165,48 +165,36 @@ def _load(scratch: Path) -> dict[str, Any]:
     return state if isinstance(state, dict) else {}
 
 
+@dataclass
 class _EdgeReader:
-    """Sorts the edges of a file into runs, and finds out what its nodes are called.
+    """Sorts the edges of a file into runs, and finds out what its nodes are called."""
 
-    Attributes:
-        sorter: has the edges as pairs of numbers.
-        ids: of the nodes, in the order of their numbers.
-        notes: lines for the report.
-    """
+    path: Path
+    table: NodeTable | None
+    scratch: Path
+    memory: int
+    layout: dict[str, Any]
+    progress: Callable[[float], object]
 
-    def __init__(
-        self,
-        path: Path,
-        table: NodeTable | None,
-        scratch: Path,
-        memory: int,
-        layout: dict[str, Any],
-        progress: Callable[[float], object] | None,
-    ) -> None:
-        self._path, self._table, self._scratch = path, table, scratch
-        self._memory, self._layout, self._progress = memory, layout, progress
-        self.notes: list[str] = []
-        self.ids: NDArray[Any] = np.empty(0, np.int64) if table is None else table.ids
+    def __post_init__(self) -> None:
+        self.notes: list[str] = []  # lines for the report
+        self.ids = np.empty(0, np.int64) if self.table is None else self.table.ids  # in the nodes' order
         self._present: NDArray[np.bool_] | None = None  # which of the numbers are nodes, if not all
-        self.sorter = EdgeSorter(scratch, memory)
+        self.sorter = EdgeSorter(self.scratch, self.memory)
         self._read_text()
 
     def write_rows(self, target: Path) -> tuple[dict[str, StoredArray], NDArray[np.int64]]:
         """Write the rows of the adjacency; returns what they are and the degree of every node."""
         count = len(self.ids if self._present is None else self._present)
         return write_rows(
-            target, self.sorter, count, lambda share: self._tell(0.6 + 0.4 * share), self._present
+            target, self.sorter, count, lambda share: self.progress(0.6 + 0.4 * share), self._present
         )
 
-    def _tell(self, share: float) -> None:
-        if self._progress is not None:
-            self._progress(share)
-
     def _read_text(self) -> None:
-        blocks = _Blocks(self._path, **self._layout, size=min(BLOCK_BYTES, max(2**15, self._memory // 32)))
-        if self._table is not None:
-            self._take(blocks, IdIndex(self._table.ids))
-        elif not _load(self._scratch).get("named") and self._take(blocks, None):
+        blocks = _Blocks(self.path, **self.layout, size=min(BLOCK_BYTES, max(2**15, self.memory // 32)))
+        if self.table is not None:
+            self._take(blocks, IdIndex(self.table.ids))
+        elif not _load(self.scratch).get("named") and self._take(blocks, None):
             present = self.sorter.present()
             self.ids = np.flatnonzero(present)
             self._present = None if len(self.ids) == len(present) else present
@@ -219,14 +207,14 @@ class _EdgeReader:
 
     def _take(self, blocks: _Blocks, known: IdIndex | None) -> bool:
         """Sort all edges into runs; False if integers were expected (`known` is None) and not found."""
-        state, start, line = _load(self._scratch), 0, 0
+        state, start, line = _load(self.scratch), 0, 0
         if state.get("named") == (known is not None):
-            self.sorter = EdgeSorter(self._scratch, self._memory, state["runs"])
+            self.sorter = EdgeSorter(self.scratch, self.memory, state["runs"])
             self.sorter.tally = Tally(**state["tally"])
             start, line, blocks.text.width = state["start"], state["line"], state["width"]
         else:
-            self.sorter = EdgeSorter(self._scratch, self._memory)
-        size = max(1, self._path.stat().st_size)
+            self.sorter = EdgeSorter(self.scratch, self.memory)
+        size = max(1, self.path.stat().st_size)
         for block in blocks.read(start, line):
             if known is not None:
                 ends, most = block.numbers(known), len(self.ids)
@@ -238,12 +226,12 @@ class _EdgeReader:
                 self.sorter.flush()
                 state = {"key": state["key"], "named": known is not None, "runs": self.sorter.lengths}
                 state |= {"tally": asdict(self.sorter.tally), "start": start, "line": line}
-                _save(self._scratch, state | {"width": blocks.text.width})
+                _save(self.scratch, state | {"width": blocks.text.width})
             bad = self.sorter.add(ends, most)
             if bad >= 0:
                 self._refuse(blocks.text, block, bad, ends)
             start, line = block.end, block.next_line
-            self._tell(min(0.6, 0.6 * start / size))
+            self.progress(min(0.6, 0.6 * start / size))
         return True
 
     def _too_wide(self, block: _Block, share: float) -> bool:
@@ -253,15 +241,15 @@ class _EdgeReader:
         """
         largest = int(block.ids.max(initial=-1))  # type: ignore[union-attr]
         edges = (self.sorter.taken + block.num_edges) / share
-        return largest >= MAX_NODES or largest > max(_GAPS * 2 * edges + 1024, self._memory // _NODE_BYTES)
+        return largest >= MAX_NODES or largest > max(_GAPS * 2 * edges + 1024, self.memory // _NODE_BYTES)
 
     def _refuse(self, text: EdgeText, block: _Block, edge: int, ends: NDArray[np.int64]) -> None:
         side = int(ends[0, edge] >= 0)
         value = block.names[2 * edge + side] if block.ids is None else block.ids[edge, side]
-        where = f"{self._path}, line {text.line_of(edge)}: node id {shown(str(value))}"
-        if self._table is None:
+        where = f"{self.path}, line {text.line_of(edge)}: node id {shown(str(value))}"
+        if self.table is None:
             raise ValueError(f"{where}; expected a non-negative integer or a name")
-        raise ValueError(f"{where} is not in the node table {self._table.raw.name}; add it there")
+        raise ValueError(f"{where} is not in the node table {self.table.raw.name}; add it there")
 
 
 class _Block(NamedTuple):
