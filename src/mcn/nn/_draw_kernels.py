@@ -98,7 +98,7 @@ def _loop(psi: int, own: float, total: float, top: float, here: float) -> float:
 
 
 @kernel
-def _put(j: int, weight: float, at: int, used: int, to_columns: Any, to_values: Any) -> int:
+def _put(j: Any, weight: float, at: int, used: int, to_columns: Any, to_values: Any) -> int:
     """Add an entry to the ascending columns from `at` to `used`; returns where they end."""
     p = used
     while p > at and to_columns[p - 1] > j:

@@ -66,10 +66,10 @@ class _Attend(torch.autograd.Function):
         zn = dropped(zn, how.feature_dropout, how.feature_key)
         prior = rows.values.astype(zn.dtype, copy=False)
         out = np.zeros((len(dst), *zn.shape[1:]), zn.dtype)
-        drop = drop_settings(how.coefficient_dropout, how.coefficient_key, zn.dtype)
+        limit, scale, key = drop_settings(how.coefficient_dropout, how.coefficient_key, zn.dtype)
         multiply, slope = how.prior == "product", zn.dtype.type(how.slope)
         numbers = rows.indptr if how.numbers is None else how.numbers
-        job = _Job(*rows[:2], prior, multiply, dst, src, zn, slope, *drop, numbers, alpha)
+        job = _Job(*rows[:2], prior, multiply, dst, src, zn, slope, limit, scale, key, numbers, alpha)
         if len(zn):
             cost = alpha.size * (zn.shape[2] + 8)
             spread(lambda a, b: _forward(a, b, job, out), len(dst), cost, rows.indptr)

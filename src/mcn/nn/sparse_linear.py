@@ -123,7 +123,7 @@ class _Product(torch.autograd.Function):
         g = grads[0].contiguous().numpy()
         matrix = ctx.matrix
         out, cost = np.zeros((ctx.size, g.shape[1]), g.dtype), len(ctx.values) * g.shape[1]
-        rest = (ctx.values, g, ctx.dropout, out)
+        rest: list[Any] = [ctx.values, g, ctx.dropout, out]
         if threads_for(cost) == 1:
             _scatter(matrix.indptr, matrix.indices, *rest)
         else:
