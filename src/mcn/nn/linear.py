@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from mcn._jit import kernel
 from mcn.nn._parallel import one_torch_thread, run, spread
-from mcn.nn._rng import hash32, threshold
+from mcn.nn._rng import drop_settings, hash32
 
 _ENTRIES, _FEWEST_ROWS = 2**16, 256  # of a block: a copy of it stays in the cache
 _EVEN_ROWS, _EVEN_COLUMNS = 64, 16
@@ -43,16 +43,12 @@ def _drop_rows(
         _drop(0, last - first, values[first:last], numbers[r], limit, scale, key, out[first:last])
 
 
-def _settings(p: float, key: int, dtype: Any) -> tuple[int, Any, np.uint64]:
-    return threshold(p), dtype.type(1.0 / (1.0 - p)), np.uint64(key)
-
-
 def dropped(x: NDArray[Any], p: float, key: int) -> NDArray[Any]:
     """Copy the array `x` with its entries dropped by (key, position); return `x` itself when p is 0."""
     if p == 0.0:
         return x
     out = np.empty_like(x)
-    source, target, settings = x.reshape(-1), out.reshape(-1), _settings(p, key, x.dtype)
+    source, target, settings = x.reshape(-1), out.reshape(-1), drop_settings(p, key, x.dtype)
     spread(lambda a, b: _drop(a, b, source, 0, *settings, target), len(source), len(source))
     return out
 
@@ -70,7 +66,7 @@ def dropped_rows(
     indptr: NDArray[np.int64], values: NDArray[Any], nodes: NDArray[np.int64], p: float, key: int
 ) -> NDArray[Any]:
     """Copy the values of a CSR, dropped by (key, id of the row's node, place in the row)."""
-    out, numbers, settings = np.empty_like(values), first_numbers(nodes), _settings(p, key, values.dtype)
+    out, numbers, settings = np.empty_like(values), first_numbers(nodes), drop_settings(p, key, values.dtype)
     spread(
         lambda a, b: _drop_rows(a, b, indptr, values, numbers, *settings, out),
         len(nodes),
@@ -94,7 +90,9 @@ def _block(
     block = x.new_empty(stop - start + more, x.shape[1])
     block[stop - start :] = 0
     flat = taken.numpy().reshape(-1)
-    _drop(0, len(flat), flat, start * x.shape[1], *_settings(p, key, flat.dtype), block.numpy().reshape(-1))
+    _drop(
+        0, len(flat), flat, start * x.shape[1], *drop_settings(p, key, flat.dtype), block.numpy().reshape(-1)
+    )
     return block
 
 

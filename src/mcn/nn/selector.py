@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from mcn.matrices import Rows
 from mcn.motifs import NODE_ORBITS
 from mcn.nn import ops
-from mcn.nn._rng import hash32_torch, threshold
+from mcn.nn._rng import hash32_of, threshold
 from mcn.nn.plain import Entries, resident
 
 
@@ -98,7 +98,8 @@ def epsilon_greedy(
     range in which it lies says which motif and step.
     """
     best_motif, best_step = greedy(motif, step)
-    steps, draw, limit = step.shape[1], hash32_torch(len(motif), key, motif.device), threshold(epsilon)
+    steps, limit = step.shape[1], threshold(epsilon)
+    draw = hash32_of(torch.arange(len(motif), device=motif.device), key)
     option = draw * (motif.shape[1] * steps) // max(1, limit)
     explore = draw < limit
     return torch.where(explore, option // steps, best_motif), torch.where(explore, option % steps, best_step)
