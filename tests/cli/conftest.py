@@ -30,12 +30,6 @@ class Outcome(NamedTuple):
 Run = Callable[..., Outcome]
 
 
-@pytest.fixture(autouse=True)
-def no_lines_about_progress(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a slow machine a short command could take long enough to get one."""
-    monkeypatch.setattr("mcn.cli._terminal.FIRST", 1e6)
-
-
 @pytest.fixture
 def mcn(capsys: pytest.CaptureFixture[str]) -> Run:
     """Run the command line in this process."""

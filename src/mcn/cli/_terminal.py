@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import sys
-import threading
 import time
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any
 
 PATIENCE = 1.0
 """Seconds of work before there is a bar."""
-FIRST, LONGEST = 10.0, 120.0
-"""Seconds before the first line, and the longest time between two; from line to line it doubles."""
-
 
 Report = Callable[..., None]
 """Takes the finished fraction of the work, and what to say of it now, if that is not always the same."""
@@ -22,17 +18,13 @@ Report = Callable[..., None]
 
 @contextmanager
 def progress_bar(what: str) -> Iterator[Report]:
-    """Show on standard error how far the work is, once it turns out to be long.
+    """Show on standard error how far the work is and the time left, once it turns out to be long.
 
-    On a terminal: a bar with the time left after a second. Elsewhere: a line after ten, and further ones at
-    growing intervals, also while the work is in the middle of a step and reports nothing.
+    On a terminal only: what goes into a file or a pipe stays quiet.
     """
-    with _bar(what) if sys.stderr.isatty() else _log(what) as report:
-        yield report
-
-
-@contextmanager
-def _bar(what: str) -> Iterator[Report]:
+    if not sys.stderr.isatty():
+        yield lambda fraction, now=None: None
+        return
     began = time.monotonic()
     bar = None
 
@@ -56,82 +48,6 @@ def _bar(what: str) -> Iterator[Report]:
             bar.stop()
 
 
-@contextmanager
-def _log(what: str) -> Iterator[Report]:
-    """Write lines from a thread of their own: the work may be silent for longer than that."""
-    lines, ended = LogLines(what, Intervals()), threading.Event()
-
-    def write() -> None:
-        while not ended.wait(lines.wait()):
-            line = lines.line()
-            if line is not None:
-                with suppress(OSError, ValueError):  # the log is gone; the work is not about it
-                    print(line, file=sys.stderr, flush=True)
-
-    writer = threading.Thread(target=write, name="mcn-progress", daemon=True)
-    writer.start()
-    try:
-        yield lines.report
-    finally:
-        ended.set()
-        writer.join()
-
-
-class Intervals:
-    """When to say something: after `first` seconds, then after twice as long each time, up to `longest`."""
-
-    def __init__(self, first: float | None = None, longest: float | None = None) -> None:
-        self._gap = FIRST if first is None else first
-        self._longest = LONGEST if longest is None else longest
-        self.next = self._gap
-
-    def due(self, elapsed: float) -> bool:
-        """Whether it is time; what is said next is counted from now."""
-        if elapsed < self.next:
-            return False
-        self._gap = min(2 * self._gap, self._longest)
-        self.next = elapsed + self._gap
-        return True
-
-
-class LogLines:
-    """The lines of a log on how far the work is; `intervals` say when one is due."""
-
-    def __init__(self, what: str, intervals: Intervals, clock: Callable[[], float] = time.monotonic) -> None:
-        self._what, self._intervals, self._clock = what, intervals, clock
-        self._began = clock()
-        self._start: tuple[float, float] | None = None  # how far it was when it first said so, and when
-        self._last = (0.0, 0.0)
-
-    def report(self, fraction: float, now: str | None = None, /) -> None:
-        """Take note of how far it is."""
-        self._last = (min(max(fraction, 0.0), 1.0), self._clock() - self._began)
-        self._start = self._start or self._last
-        self._what = now or self._what
-
-    def wait(self) -> float:
-        """Seconds until a line may be due."""
-        return max(0.0, self._intervals.next - (self._clock() - self._began))
-
-    def line(self) -> str | None:
-        """The line to write now, if one is due."""
-        elapsed = self._clock() - self._began
-        if not self._intervals.due(elapsed):
-            return None
-        (fraction, reported_at), (before, since) = self._last, self._start or (0.0, 0.0)
-        if fraction <= 0.0:
-            return f"mcn: {self._what}: {rough_time(elapsed)} so far"
-        done = f"mcn: {self._what}: {fraction:.0%} after {rough_time(elapsed)}"
-        if fraction <= before or reported_at <= since:  # all of it was there at the start: from a ledger, say
-            return done
-        left = (1.0 - fraction) * (reported_at - since) / (fraction - before) - (elapsed - reported_at)
-        if fraction >= 1.0:
-            return f"{done}, finishing"
-        if left <= 0.0:  # by the speed so far it should be over
-            return f"{done}, no further for {rough_time(elapsed - reported_at)}"
-        return f"{done}, about {rough_time(left)} left"
-
-
 def rough_time(seconds: float) -> str:
     """A time as people say it.
 
@@ -147,11 +63,10 @@ def rough_time(seconds: float) -> str:
 
 @contextmanager
 def compile_notice(clock: Callable[[], float] = time.monotonic) -> Iterator[Any]:
-    """Say on standard error that kernels are being compiled, if any are, and how long it has taken so far.
+    """Say on a terminal that kernels are being compiled, if any are.
 
-    On a terminal at once, elsewhere when it takes longer; then now and then. numba announces every
-    compilation; what comes from its cache on disk is not compiled. Yields an object that has the number of
-    `kernels` compiled so far, and the seconds `taken` by that.
+    numba announces every compilation; what comes from its cache on disk is not compiled. Yields an object
+    that has the number of `kernels` compiled so far, and the seconds `taken` by that.
     """
     from numba.core import event
 
@@ -160,7 +75,6 @@ def compile_notice(clock: Callable[[], float] = time.monotonic) -> Iterator[Any]
 
         depth, began, taken, kernels = 0, 0.0, 0.0, 0
         said = not sys.stderr.isatty()
-        intervals = Intervals()
 
         def on_start(self, event: Any) -> None:
             if self.depth == 0:
@@ -168,19 +82,14 @@ def compile_notice(clock: Callable[[], float] = time.monotonic) -> Iterator[Any]
             self.depth += 1
             if not self.said:
                 self.said = True
-                self.say("this takes some seconds")
+                said = "mcn: compiling kernels, once: this takes half a minute"
+                print(said, file=sys.stderr, flush=True)
 
         def on_end(self, event: Any) -> None:
             self.depth -= 1
-            so_far = self.taken + clock() - self.began
             if self.depth == 0:
-                self.taken = so_far
+                self.taken += clock() - self.began
                 self.kernels += 1
-            if self.intervals.due(so_far):
-                self.say(f"{rough_time(so_far)} so far")
-
-        def say(self, text: str) -> None:
-            print(f"mcn: compiling kernels, once: {text}", file=sys.stderr, flush=True)
 
     notice = Notice()
     with event.install_listener("numba:compile", notice):
