@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from mcn.data.csr_graph import simple_graph, wl_features
 from mcn.data.datasets import LargerSet, RawFiles, check_sum, make_data
 from mcn.data.limits import reading
 from mcn.data.splits import random_split
@@ -45,9 +44,10 @@ def make(name: str, files: Mapping[str, bytes], split: int, dense: bool) -> Data
 
     The seed `split` draws 15 training nodes per class; the others are halved into validation and test.
     """
+    from mcn.data.csr_graph import simple_graph, wl_features  # a listing must not wait for numba
+
     labels, edges = _parse(files, _GRAPHS[name])
     y = np.unique(labels, return_inverse=True)[1].astype(np.int64)
-
     x = wl_features(simple_graph(edges, len(y)), iterations=3)
     masks = random_split(y, train_per_class=15, seed=split)
     note = "features: one-hot colours of 3 Weisfeiler–Lehman iterations"
