@@ -60,7 +60,8 @@ wheel:
 	rm -rf dist && mkdir dist
 	$(PYTHON) -m venv dist/venv
 	dist/venv/bin/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
-	dist/venv/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt dist/*.whl
+	dist/venv/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt twine dist/*.whl
+	dist/venv/bin/python -m twine check --strict dist/*.whl
 	cd dist && venv/bin/python ../tests/installed.py
 
 # Mutated files and arrays into every reader and kernel, each in a guarded process.

@@ -33,8 +33,8 @@ from mcn.train import RECIPES, prepare
 from mcn.train.loop import Training, one_torch_thread
 from mcn.train.recipes import work_of
 
-MCNConfig = RECIPES["mcn"].config
-ViewsConfig = RECIPES["views"].config
+MCNConfig: Any = RECIPES["mcn"].config
+ViewsConfig: Any = RECIPES["views"].config
 
 COUNT = (
     "mcn.data.csr_graph.endpoints",

@@ -46,7 +46,7 @@ from mcn.train import RECIPES, prepare
 from mcn.train.loop import one_torch_thread
 from mcn.train.recipes import work_of
 
-MCNConfig = RECIPES["mcn"].config
+MCNConfig: Any = RECIPES["mcn"].config
 
 FIVE = ("edge", "2-star", "triangle", "3-star", "4-clique")
 PYG = "PyG GAT"

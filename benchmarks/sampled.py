@@ -30,7 +30,7 @@ from mcn.train import RECIPES, fit, prepare
 from mcn.train.predictions import accuracy_on_test
 from mcn.train.recipes import work_of
 
-MCNConfig = RECIPES["mcn"].config
+MCNConfig: Any = RECIPES["mcn"].config
 
 USUAL: dict[str, Any] = {"attention": "gated", "consistency": 0.0, "motifs": ("edge", "triangle")}
 SIZES = {"cora": 64, "pubmed": 32, "planted": 512}

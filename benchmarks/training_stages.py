@@ -15,7 +15,7 @@ from mcn.train.loop import one_torch_thread
 from mcn.train.processes import joined
 from mcn.train.recipes import work_of
 
-MCNConfig = RECIPES["mcn"].config
+MCNConfig: Any = RECIPES["mcn"].config
 
 MOTIFS = ("edge", "triangle")
 BATCH, NEIGHBOURS = 1024, (10, 10)

@@ -10,35 +10,36 @@ import argparse
 import numpy as np
 
 import mcn
-from mcn.baselines import Task, register
+from mcn.baselines import register, val_accuracy
 from mcn.data import feature_csr
 from mcn.experiments import compare
+from mcn.train import Problem
 
 
 @register("smoothed-centroid")
-def smoothed_centroid(task: Task, seed: int) -> np.ndarray:
+def smoothed_centroid(problem: Problem, seed: int) -> np.ndarray:
     """Average features over the neighbours a few times; the nearest class centre wins.
 
-    `task` holds no test labels; how often to average is chosen on validation nodes.
+    `problem` holds no test labels; how often to average is chosen on validation nodes.
     """
-    x = feature_csr(task.x).toarray()
-    source, target = task.edge_index
-    degree = np.bincount(source, minlength=task.num_nodes)[:, None] + 1.0
+    x = feature_csr(problem.inputs.x).toarray()
+    source, target = problem.inputs.edge_index
+    degree = np.bincount(source, minlength=len(x))[:, None] + 1.0
     best, chosen = -1.0, None
     for _ in range(4):
-        scores = similarity(x, centres(x, task))
-        if task.val_accuracy(scores) > best:
-            best, chosen = task.val_accuracy(scores), scores
+        scores = similarity(x, centres(x, problem))
+        if val_accuracy(problem, scores) > best:
+            best, chosen = val_accuracy(problem, scores), scores
         summed = x.copy()
         np.add.at(summed, source, x[target])
         x = summed / degree
     return chosen.astype(np.float32)
 
 
-def centres(x: np.ndarray, task: Task) -> np.ndarray:
+def centres(x: np.ndarray, problem: Problem) -> np.ndarray:
     """The mean features of the training nodes of each class."""
-    known = task.train_labels[:, None] == np.arange(task.num_classes)
-    return known.T @ x[task.train] / known.sum(0)[:, None]
+    known = problem.train_labels.numpy()[:, None] == np.arange(problem.num_classes)
+    return known.T @ x[problem.train] / known.sum(0)[:, None]
 
 
 def similarity(x: np.ndarray, centre: np.ndarray) -> np.ndarray:

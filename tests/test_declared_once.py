@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import runpy
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,12 +12,11 @@ from typing import Any, ClassVar
 import pytest
 import typer
 import yaml
-from mcn.train.settings_page import settings_table
 from typer.testing import CliRunner
 
 from mcn.cli import _options
 from mcn.cli._options import configured, settings_given, with_settings
-from mcn.train import RECIPES, Recipe, load_preset, load_run, train_run
+from mcn.train import RECIPES, Recipe, load_preset, load_run, train
 from mcn.train.estimator import NodeClassifier
 from mcn.train.settings import at_least, probability, setting
 from mcn.viz.train_command import train_command
@@ -110,12 +110,12 @@ def test_an_estimator_has_it(new_recipe: Recipe) -> None:
         NewClassifier(other_thing=0).fit(data)
 
 
-def test_the_page_of_settings_has_it() -> None:
-    rows = [line.split(" | ") for line in settings_table(NewConfig).splitlines()]
-    new = next(row for row in rows if "`new_thing`" in row[0])
-    other = next(row for row in rows if "`other_thing`" in row[0])
-    assert new[1:] == ["`0.25`", "`--new-thing`", "A new thing. |"]
-    assert other[1:] == ["`3`", "`--set`", "Another thing. |"]
+def test_the_page_of_settings_has_it(repository: Path) -> None:
+    pages = runpy.run_path(str(repository / "docs" / "site_pages.py"))
+    table = pages["on_page_markdown"]("<!-- settings new -->")
+    rows = {cells[0]: cells[1:] for line in table.splitlines() for cells in [line.split(" | ")]}
+    assert rows["| `new_thing`"] == ["`0.25`", "`--new-thing`", "A new thing. |"]
+    assert rows["| `other_thing`"] == ["`3`", "`--set`", "Another thing. |"]
 
 
 def test_a_preset_can_set_it(tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def test_a_preset_can_set_it(tmp_path: Path) -> None:
 
 def test_a_run_stores_it_and_says_how_to_repeat_it(tmp_path: Path) -> None:
     data, config = small_graph(), NewConfig(**QUICK, new_thing=0.75, other_thing=7, seed=5)
-    run = train_run(tmp_path / "run", data, config, {"dataset": "karate", "graph": None, "nodes": None})
+    run = train(data, config, tmp_path / "run", source={"dataset": "karate", "graph": None, "nodes": None})
     stored = yaml.safe_load((tmp_path / "run" / "config.yaml").read_text())
     assert stored["recipe"] == "new"
     assert (stored["config"]["new_thing"], stored["config"]["other_thing"]) == (0.75, 7)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import mcn.data
-import mcn.experiments.engine
+import mcn.experiments
 import mcn.viz
 from mcn._lazy import lazy
 
@@ -37,7 +37,7 @@ def test_a_name_is_loaded_once_and_when_used(tmp_path: Path, monkeypatch: pytest
         some_package.far  # noqa: B018
 
 
-@pytest.mark.parametrize("package", [mcn, mcn.data, mcn.experiments, mcn.experiments.engine, mcn.viz])
+@pytest.mark.parametrize("package", [mcn, mcn.data, mcn.experiments, mcn.viz])
 def test_every_public_name_is_there(package: object) -> None:
     assert dir(package) == sorted(package.__all__)
     assert all(hasattr(package, name) for name in package.__all__)

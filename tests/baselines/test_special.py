@@ -113,7 +113,7 @@ def test_with_the_papers_settings_width_and_rates_are_those_of_mcn(method: str) 
 
 @pytest.mark.parametrize("method", OF_MCN)
 def test_the_protocol_is_kept(method: str) -> None:
-    kept = {"patience": 7, "stopping": "loss", "max_epochs": 11, "weight_decay": 0.1, "normalize": False}
+    kept = {"patience": 7, "stopping": "loss", "max_epochs": 11, "weight_decay": 0.1, "metric": "macro-f1"}
     config = configure(method, **kept)
     for name, value in kept.items():
         assert getattr(config, name) == value

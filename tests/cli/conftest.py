@@ -8,19 +8,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pytest
 
+from benchmarks import random_graphs
 from mcn.cli.main import main
 
 COMMAND = Path(sys.executable).parent / "mcn"
 QUICK = ["--max-epochs", "3", "--hidden", "4", "--heads", "2"]
 FILES = [
-    "config.yaml",
-    "metrics.jsonl",
-    "model.safetensors",
-    "predictions.csv",
-    "report.html",
-    "summary.json",
+    *("config.yaml", "metrics.jsonl", "model.safetensors", "predictions.csv", "report.html", "summary.json")
 ]
 
 
@@ -31,12 +28,6 @@ class Outcome(NamedTuple):
 
 
 Run = Callable[..., Outcome]
-
-
-@pytest.fixture(autouse=True)
-def no_lines_about_progress(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a slow machine a short command could take long enough to get one."""
-    monkeypatch.setattr("mcn.cli._terminal.FIRST", 1e6)
 
 
 @pytest.fixture
@@ -63,16 +54,6 @@ def shell() -> Run:
     return run
 
 
-def refused(outcome: Outcome) -> str:
-    """The message of a refusal: exit code 2, one line on standard error, nothing on standard output."""
-    assert outcome.code == 2, outcome
-    assert outcome.out == ""
-    assert outcome.err.startswith("mcn: ")
-    assert outcome.err.endswith("\n")
-    assert outcome.err.count("\n") == 1
-    return outcome.err.removeprefix("mcn: ").rstrip()
-
-
 def write_graph(folder: Path, labels: str = "red,blue", split: bool = False) -> tuple[Path, Path]:
     """Two wheels of 12 nodes with string ids; without a split column, one is drawn."""
     names = labels.split(",")
@@ -83,13 +64,38 @@ def write_graph(folder: Path, labels: str = "red,blue", split: bool = False) -> 
     lines = ["id,label,split,size,age" if split else "id,label,size,age"]
     for place, c in enumerate("ab"):
         for i in range(12):
-            cells = [
-                f"{c}{i}",
-                names[place % len(names)],
-                *([part[i]] if split else []),
-                str(i + 1),
-                str(50 - place),
-            ]
-            lines.append(",".join(cells))
+            known = [names[place % len(names)], *([part[i]] if split else [])]
+            lines.append(",".join([f"{c}{i}", *known, str(i + 1), str(50 - place)]))
     (folder / "nodes.csv").write_text("\n".join(lines) + "\n")
     return folder / "edges.csv", folder / "nodes.csv"
+
+
+@pytest.fixture
+def run_folder(mcn: Run, tmp_path: Path) -> Path:
+    """A run of MCN on two files, without a report."""
+    edges, nodes = write_graph(tmp_path, split=True)
+    words = ["--graph", edges, "--nodes", nodes, "--recipe", "mcn", *QUICK]
+    done = mcn("train", *words, "--out", tmp_path / "run", "--no-report")
+    assert done.code == 0, done
+    assert not (tmp_path / "run" / "report.html").exists()
+    return tmp_path / "run"
+
+
+def random_files(folder: Path) -> tuple[Path, Path]:
+    """Edges and nodes of a graph of 60 nodes with two classes, to be packed."""
+    edges = random_graphs.powerlaw_cluster(60, 4, 0.6, seed=1)
+    rng = np.random.default_rng(0)
+    rows = [f"n{i},{'ab'[i % 2]},{rng.normal() + 2 * (i % 2):.3f}" for i in range(60)]
+    (folder / "edges.csv").write_text("".join(f"n{u},n{v}\n" for u, v in edges.T))
+    (folder / "nodes.csv").write_text("\n".join(["id,label,size", *rows]))
+    return folder / "edges.csv", folder / "nodes.csv"
+
+
+def refused(outcome: Outcome) -> str:
+    """The message of a refusal: exit code 2, one line on standard error, nothing on standard output."""
+    assert outcome.code == 2, outcome
+    assert outcome.out == ""
+    assert outcome.err.startswith("mcn: ")
+    assert outcome.err.endswith("\n")
+    assert outcome.err.count("\n") == 1
+    return outcome.err.removeprefix("mcn: ").rstrip()

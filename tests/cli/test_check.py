@@ -7,11 +7,10 @@ import re
 from pathlib import Path
 
 import pytest
-import torch
 
 from mcn.data import load_dataset
 from mcn.train.check import check_graph
-from tests.cli.conftest import Run, refused, write_graph
+from tests.cli.conftest import Run, write_graph
 
 KEYS = [
     *("graph", "notes", "nodes", "edges", "degrees", "components", "classes", "features", "split"),
@@ -113,45 +112,3 @@ def test_test_labels_are_never_read(mcn: Run, tmp_path: Path) -> None:
             assert done.code == 0, done.err
             said.add(re.sub(r'an epoch of MCN.*|"epoch_seconds": \S+| +', "", done.out))  # measured anew
     assert len(said) == 2
-
-
-def test_test_labels_of_a_data_set_are_never_read() -> None:
-    data = load_dataset("karate")
-    other = data.clone()
-    other.y = torch.where(data.test_mask, 1 - data.y, data.y)
-    assert check_graph(other) == check_graph(data)
-
-
-def test_wrong_input(mcn: Run, tmp_path: Path) -> None:
-    edges, nodes = write_graph(tmp_path, labels="same", split=True)
-    text = nodes.read_text()
-    graph = ["--graph", edges, "--nodes", nodes]
-    assert "data.y holds one class only (0)" in refused(mcn("check", *graph))
-    assert "the graph has no labels" in refused(mcn("check", "--graph", edges))
-    two = text.replace("b1,same", "b1,other").replace("b0,same", "b0,other")
-    nodes.write_text(two.replace("train", "test"))
-    assert "data.train_mask is empty" in refused(mcn("check", *graph))
-    nodes.write_text(two.replace("val", "test"))
-    assert "data.val_mask is empty" in refused(mcn("check", *graph))
-    nodes.write_text(two.replace("train,2", "train,inf", 1))
-    assert "nodes.csv, line 3: 'inf' in feature column 'size'" in refused(mcn("check", *graph))
-    edges.write_text("source,target\na0,zz\n")
-    nodes.write_text(two)
-    assert "'zz'" in refused(mcn("check", *graph))
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["--graph", "none.csv"], "none.csv: no such file"),
-        (["--nodes", "nodes.csv"], "--nodes describes the nodes of --graph; give that too"),
-        (["--dataset", "karate", "--graph", "e.csv"], "give --dataset or --graph, not both"),
-        (["--dataset", "kartae"], "did you mean 'karate'?"),
-        (["--jsn"], "no option '--jsn'; did you mean '--json'?"),
-    ],
-)
-def test_wrong_use(
-    mcn: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], message: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert message in refused(mcn("check", *words))

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -11,10 +10,8 @@ from mcn.data import load_dataset
 from mcn.experiments import Ledger, Source, Unit, compare, run_units
 from mcn.train.mcn.config import CHANGES
 from mcn.train.metrics import METRICS
-from tests.cli.conftest import Run, refused
-from tests.cli.test_train import write_graph
+from tests.cli.conftest import Run, refused, write_graph
 from tests.configs import MCNConfig
-from tests.experiments.engine.test_ledger import STORED
 
 
 def test_json_schema(mcn: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -33,7 +30,7 @@ def test_json_schema(mcn: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     for row in content["rows"]:
         assert list(row) == [
             *("method", "test_mean", "test_std", "val_mean", "test", "seeds", "seconds_per_run"),
-            *("difference", "difference_error", "metrics", "choosing"),
+            *("difference", "difference_error", "metrics"),
         ]
         assert row["seeds"] == [3, 4]
         assert list(row["metrics"]) == list(METRICS)
@@ -100,22 +97,10 @@ def test_a_metric_is_a_column_of_the_table(mcn: Run, tmp_path: Path, metric: str
     assert metric not in mcn(*words[:-2]).out  # nothing new unless it was asked for
 
 
-def test_a_ledger_of_0_1_0_has_no_metrics(mcn: Run, tmp_path: Path) -> None:
-    file = shutil.copyfile(STORED, tmp_path / "runs.sqlite")
-    words = ["compare", "--dataset", "karate", "--methods", "lp", "--seeds", 2, "--ledger", file, "--jobs", 1]
-    row = json.loads(mcn(*words, "--json").out)["rows"][0]
-    nothing = {"test_mean": None, "test_std": None, "val_mean": None}
-    assert row["metrics"] == dict.fromkeys(METRICS, nothing)
-    done = mcn(*words, "--metric", "roc-auc")
-    assert done.code == 0, done.err
-    assert next(line for line in done.out.splitlines() if "LP" in line.split()).count("–") == 1
-    assert len(Ledger(file)) == 10  # nothing was run again
-
-
 def test_methods_of_other_kinds(mcn: Run) -> None:
     done = mcn(
-        *("compare", "--dataset", "karate", "--methods", "lp,majority,mcn-paper", "--seeds", 1),
-        *("--max-epochs", 2, "--raw", "--jobs", 1),
+        *("compare", "--dataset", "karate", "--methods", "lp,majority,paper", "--seeds", 1),
+        *("--max-epochs", 2, "--jobs", 1),
     )
     assert done.code == 0, done.err
     assert "note: max_epochs: no setting of lp, majority\n" in done.out
@@ -163,9 +148,9 @@ def test_settings_reach_the_methods_that_have_them(mcn: Run, tmp_path: Path) -> 
 
 def test_the_paper_s_rule(mcn: Run) -> None:
     words = ["compare", "--dataset", "karate", "--max-epochs", 6, "--seeds", 2, "--jobs", 1, "--json"]
-    named = json.loads(mcn(*words, "--methods", "mcn-paper").out)["rows"][0]
+    named = json.loads(mcn(*words, "--methods", "paper").out)["rows"][0]
     asked = json.loads(mcn(*words, "--methods", "mcn", "--attention", "paper").out)["rows"][0]
-    assert named["method"] == "paper"  # mcn-paper is its former name
+    assert named["method"] == "paper"
     assert (named["test"], named["val_mean"]) == (asked["test"], asked["val_mean"])
 
 
@@ -193,12 +178,6 @@ def test_workers_and_a_ledger(mcn: Run, tmp_path: Path) -> None:
     alone = json.loads(mcn(*words, "--jobs", 1).out)
     for row, other in zip(json.loads(first.out)["rows"], alone["rows"], strict=True):
         assert (row["test"], row["val_mean"]) == (other["test"], other["val_mean"])
-
-
-def test_a_missing_package(mcn: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mcn.baselines.registry.find_spec", lambda name: None)
-    message = refused(mcn("compare", "--dataset", "karate", "--methods", "lp,ica"))
-    assert message == "ica needs scikit-learn: pip install 'mcn[baselines]'"
 
 
 def test_the_seed_decides(mcn: Run) -> None:
@@ -242,15 +221,3 @@ def test_the_protocol_is_that_of_the_methods(mcn: Run) -> None:
     done = mcn("compare", *words, "--set", "walk_length=2", "--set", "max_neighbours=4", "--json")
     assert done.code == 0, done
     assert "weights kept by validation loss, patience 100 × 10 steps" in json.loads(done.out)["protocol"]
-
-
-def test_what_choosing_is_worth_stands_below_the_table(
-    mcn: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    sizes = ("--hidden", 2, "--heads", 2, "--max-epochs", 2)
-    done = mcn("compare", "--dataset", "strong-ties", "--methods", "mcn,mlp", "--seeds", 1, *sizes)
-    assert done.code == 0
-    (line,) = [line for line in done.out.splitlines() if line.startswith("mcn: choosing per node is worth ")]
-    assert "points on held-out nodes, and was used in " in line
-    assert "within reach of any chooser: about " in line

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from mcn._ray import ClusterError
-from mcn.cli import _engine
+from mcn.cli import _training
 from tests.cli.conftest import Run, refused
 from tests.configs import MCNConfig
 
-TRAIN = ("train", "--dataset", "karate", "--recipe", "mcn", "--attention", "gated", "--beside", "none")
+TRAIN = ("train", "--dataset", "karate", "--recipe", "mcn", "--beside", "none")
 
 
 def test_wrong_use_is_one_line_and_leaves_nothing(mcn: Run, tmp_path: Path) -> None:
@@ -35,12 +35,12 @@ def test_torchrun_and_ray_do_not_go_together(
 
 
 def test_processes_on_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    batches, whole = MCNConfig(attention="gated", batch_size=4), MCNConfig(attention="gated")
-    assert _engine.processes_on("ray", 3, None, batches) == 3
-    assert _engine.processes_on("ray", 1, "auto", whole) == 1  # one has nothing to share, and needs not
-    assert _engine.processes_on("local", 2, None, whole) == 1
+    batches, whole = MCNConfig(batch_size=4), MCNConfig()
+    assert _training.processes_on("ray", 3, None, batches) == 3
+    assert _training.processes_on("ray", 1, "auto", whole) == 1  # one has nothing to share, and needs not
+    assert _training.processes_on("local", 2, None, whole) == 1
     monkeypatch.setenv("LOCAL_WORLD_SIZE", "2")
-    assert _engine.processes_on("local", 5, None, batches) == 2
+    assert _training.processes_on("local", 5, None, batches) == 2
 
 
 @pytest.mark.parametrize("begun", [False, True])
@@ -54,8 +54,7 @@ def test_a_lost_cluster_says_how_to_go_on_with_a_run_that_was_begun(
     monkeypatch.setattr("sys.argv", ["mcn", "train", "--engine", "ray"])
     if begun:
         (tmp_path / "config.yaml").touch()
-    given = ([tmp_path], [0], None, MCNConfig(), {}, None, False)
     with pytest.raises(ClusterError) as error:
-        _engine.train_with({"workers": 2, "address": None}, tmp_path, *given)  # type: ignore[arg-type]
+        _training.train_on_cluster(tmp_path, None, MCNConfig(), {0: tmp_path})  # type: ignore[arg-type]
     after = f"; go on with: mcn train --engine ray --out {tmp_path} --resume" if begun else ""
     assert str(error.value) == f"workers were lost{after}"

@@ -13,8 +13,11 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from mcn.cli.main import go_on, main
+from mcn.cli.main import go_on
+from mcn.data import load_dataset
+from mcn.train import train
 from tests.cli.conftest import COMMAND, FILES, Run
+from tests.configs import AutoConfig, MCNConfig, ViewsConfig
 
 
 @pytest.mark.parametrize(
@@ -50,13 +53,18 @@ SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("views", "auto")
 @pytest.fixture(scope="module", params=["mcn", *SLOW])
 def undisturbed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Whole:
     """A run on karate, made in this process."""
-    recipe, epochs = request.param, EPOCHS[request.param]
-    each = str(epochs // len(CANDIDATES) if recipe == "auto" else epochs)
-    words = ["train", "--dataset", "karate", "--recipe", recipe, "--max-epochs", each, "--patience", each]
-    words += ["--candidates", ",".join(CANDIDATES), "--set", "repeats=1"] if recipe == "auto" else []
+    epochs = EPOCHS[request.param]
+    each = epochs // len(CANDIDATES) if request.param == "auto" else epochs
+    kind = {"mcn": MCNConfig, "views": ViewsConfig, "auto": AutoConfig}[request.param]
+    own: dict[str, Any] = {"candidates": CANDIDATES, "repeats": 1} if request.param == "auto" else {}
+    config = kind(max_epochs=each, patience=each, **own)
     folder = tmp_path_factory.mktemp("whole") / "run"
-    assert main([*words, "--out", str(folder)]) == 0
-    return Whole(words, folder, epochs)
+    source = {"dataset": "karate", "graph": None, "nodes": None}
+    train(load_dataset("karate"), config, folder, source=source)
+    words = ["train", "--dataset", "karate", "--recipe", request.param]
+    if request.param == "auto":
+        words += ["--candidates", ",".join(CANDIDATES), "--set", "repeats=1"]
+    return Whole([*words, "--max-epochs", str(each), "--patience", str(each)], folder, epochs)
 
 
 def test_ended_and_resumed(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -74,7 +73,7 @@ def test_the_methods_as_json(mcn: Run) -> None:
         row = rows[name]
         assert (row["needs"], row["installed"], row["trained"]) == ([], True, True)
         assert row["can"] == ["probabilities", "new nodes", "explain"]
-    for name in ("majority", "lp", "chebyshev"):
+    for name in ("majority", "lp", "chebyshev", "semiemb"):
         assert not rows[name]["trained"]
         assert rows[name]["can"] == ([] if name == "lp" else ["probabilities"])
 
@@ -96,17 +95,6 @@ def test_the_methods(mcn: Run) -> None:
     assert set(kinds.values()) == {"trained", "baseline"}
     for name, _, title in lines:
         assert title.startswith(METHODS[name].title)
-
-
-def test_a_package_that_is_not_installed(mcn: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    lacking = replace(METHODS["lp"], name="lacking", needs=("no_such_package",))
-    monkeypatch.setitem(METHODS, "lacking", lacking)
-    lines = {line.split()[0]: line for line in mcn("methods").out.splitlines()}
-    assert lines["lacking"].endswith("  (pip install no_such_package)")
-    assert "pip install" not in lines["lp"]
-    rows = {row["name"]: row for row in json.loads(mcn("methods", "--json").out)["methods"]}
-    assert (rows["lacking"]["installed"], rows["lp"]["installed"]) == (False, True)
-    assert rows["lacking"]["needs"] == ["no_such_package"]
 
 
 def test_wrong_use(mcn: Run) -> None:

@@ -46,7 +46,6 @@ def test_version(mcn: Run) -> None:
         (["--verison"], "no option '--verison'; did you mean '--version'?"),
         (["motifs", "--datset", "cora"], "no option '--datset'; did you mean '--dataset'?"),
         (["motifs", "--qqq"], "no option '--qqq'; `mcn motifs --help` lists the options"),
-        (["datasets", "--jsn"], "no option '--jsn'; did you mean '--json'?"),
     ],
 )
 def test_mistyped(mcn: Run, arguments: list[str], message: str) -> None:
@@ -60,8 +59,39 @@ def test_bad_values_name_the_option(mcn: Run, arguments: list[str]) -> None:
     assert arguments[1] in refused(mcn(*arguments))
 
 
+@pytest.mark.parametrize("verb", ["check", "train", "compare", "search", "motifs"])
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--dataset", "kartae"], "unknown data set 'kartae'; did you mean 'karate'?"),
+        (["--graph", "none.csv"], "none.csv: no such file"),
+        (["--dataset", "karate", "--graph", "e.csv"], "give --dataset or --graph, not both"),
+        (["--nodes", "nodes.csv"], "--nodes describes the nodes of --graph; give that too"),
+        (["--jsn"], "no option '--jsn'; did you mean '--json'?"),
+    ],
+)
+def test_a_graph_that_cannot_be_meant(
+    mcn: Run, verb: str, words: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if verb != "motifs" or words[0] != "--nodes":  # counting takes no table of nodes
+        assert message in refused(mcn(verb, *words))
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_stray_argument(mcn: Run) -> None:
     assert "stray" in refused(mcn("motifs", "stray"))
+
+
+def add_verb(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
+    """Add a verb `fail` that raises an error."""
+
+    def run() -> None:
+        """Fail."""
+        raise error
+
+    monkeypatch.setitem(entry.VERBS, "fail", "Fail.")
+    monkeypatch.setitem(sys.modules, "mcn.cli.fail", SimpleNamespace(run=run))
 
 
 def _caused(error: Exception, cause: BaseException) -> Exception:
@@ -99,24 +129,13 @@ def test_every_error_is_one_line_and_a_code(
     mcn: Run, monkeypatch: pytest.MonkeyPatch, error: BaseException, code: int, line: str
 ) -> None:
     monkeypatch.delenv("MCN_TRACEBACK", raising=False)
-
-    def run() -> None:
-        """Fail."""
-        raise error
-
-    monkeypatch.setitem(entry.VERBS, "fail", "Fail.")
-    monkeypatch.setitem(sys.modules, "mcn.cli.fail", SimpleNamespace(run=run))
+    add_verb(monkeypatch, error)
     assert mcn("fail") == (code, "", f"{line}\n")
 
 
 def test_a_bug_shows_its_traceback_on_request(mcn: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    def run() -> None:
-        """Fail."""
-        raise KeyError("gone")
-
     monkeypatch.setenv("MCN_TRACEBACK", "1")
-    monkeypatch.setitem(entry.VERBS, "fail", "Fail.")
-    monkeypatch.setitem(sys.modules, "mcn.cli.fail", SimpleNamespace(run=run))
+    add_verb(monkeypatch, KeyError("gone"))
     with pytest.raises(KeyError, match="gone"):
         mcn("fail")
 

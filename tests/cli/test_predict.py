@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
 
 from mcn.train.checkpoint import load_tensors, save_tensors
@@ -14,15 +13,6 @@ from mcn.train.folder import settings_digest
 from tests.cli.conftest import QUICK, Run, refused, write_graph
 
 COLUMNS = ["node", "split", "true", "predicted", "probability", "motif_1", "step_1", "motif_2", "step_2"]
-
-
-@pytest.fixture
-def run_folder(mcn: Run, tmp_path: Path) -> Path:
-    edges, nodes = write_graph(tmp_path, split=True)
-    words = ["--graph", edges, "--nodes", nodes, "--recipe", "mcn", *QUICK]
-    done = mcn("train", *words, "--out", tmp_path / "run")
-    assert done.code == 0, done
-    return tmp_path / "run"
 
 
 def table(text: str) -> list[dict[str, str]]:
@@ -146,13 +136,6 @@ def test_other_features(mcn: Run, run_folder: Path, tmp_path: Path) -> None:
     )
 
 
-def test_a_named_data_set(mcn: Run, tmp_path: Path) -> None:
-    mcn("train", "--dataset", "karate", *QUICK, "--out", tmp_path / "run")
-    rows = table(mcn("predict", tmp_path / "run").out)
-    assert len(rows) == 34
-    assert {row["predicted"] for row in rows} <= {"Mr. Hi", "Officer"}
-
-
 def test_wrong_use(mcn: Run, run_folder: Path, tmp_path: Path) -> None:
     assert "config.yaml is missing" in refused(mcn("predict", tmp_path / "nowhere"))
     assert "must end in .csv" in refused(mcn("predict", run_folder, "--out", tmp_path / "own.txt"))
@@ -170,12 +153,12 @@ def test_wrong_use(mcn: Run, run_folder: Path, tmp_path: Path) -> None:
 def test_the_graph_is_gone(mcn: Run, run_folder: Path, tmp_path: Path) -> None:
     (tmp_path / "edges.csv").unlink()
     assert "edges.csv: no such file" in refused(mcn("predict", run_folder))
-    say_source(run_folder, {"dataset": None})
+    with_source(run_folder, {"dataset": None})
     assert "does not say where its graph came from; give --graph" in refused(mcn("predict", run_folder))
 
 
-def say_source(folder: Path, source: dict[str, Any]) -> None:
-    """Say that the run's graph came from elsewhere, with the checksum of that, as a stranger could."""
+def with_source(folder: Path, source: dict[str, Any]) -> None:
+    """Say that the run's graph came from elsewhere, with the checksum of that."""
     tensors, state = load_tensors(folder / "model.safetensors")
     content = yaml.safe_load((folder / "config.yaml").read_text()) | {"source": source}
     (folder / "config.yaml").write_text(yaml.safe_dump(content))
@@ -184,6 +167,6 @@ def say_source(folder: Path, source: dict[str, Any]) -> None:
 
 def test_trust_is_asked_for_again(mcn: Run, run_folder: Path) -> None:
     """That a folder says its graph needs unpickling does not make it trusted."""
-    say_source(run_folder, {"dataset": "pyg:Planetoid/Cora", "trust": True})
+    with_source(run_folder, {"dataset": "pyg:Planetoid/Cora", "trust": True})
     for verb in ("predict", "view"):
         assert "give --trust to allow that here too" in refused(mcn(verb, run_folder))

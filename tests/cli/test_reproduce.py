@@ -1,16 +1,15 @@
 from __future__ import annotations
 
 import json
-import re
 import shlex
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
 
+from mcn.experiments import Ledger
 from tests.cli.conftest import COMMAND, Run, refused
 from tests.conftest import REPOSITORY
 
@@ -23,13 +22,10 @@ def test_table2_end_to_end(
     monkeypatch.chdir(tmp_path)
     done = mcn("reproduce", "table2", *LITTLE, "--data-root", data_root)
     assert done.code == 0, done.err
-    assert sorted(done.err.splitlines()) == [
-        "cora, lp: 74.4 ± 0.0 % (2 runs)",
-        "cora, majority: 31.9 ± 0.0 % (2 runs)",
-    ]
+    assert done.err == ""
     assert "table2 (tab:acc)" in done.out
     folder = Path("reproduce/table2")
-    names = ("report.md", "report.html", "comparison.png", "results.json", "ledger.sqlite")
+    names = ("report.md", "results.json", "table2.csv", "ledger.sqlite")
     files = [folder / name for name in names]
     assert done.out.splitlines()[-1] == f"files: {', '.join(map(str, files))}"
     assert all(file.is_file() for file in files)
@@ -40,30 +36,8 @@ def test_table2_end_to_end(
     assert again.code == 0
     content = json.loads(again.out)
     assert [row["method"] for row in content["rows"]] == ["majority", "lp"]
-    assert content["seeds"] == [0, 1]
+    assert [list(row["test"]) for row in content["rows"]] == [["0", "1"]] * 2
     assert content["files"] == [str(file) for file in files]
-    assert set(content["versions"]) >= {"mcn", "torch"}
-
-
-def test_a_table_without_matplotlib_has_no_plot(
-    mcn: Run, data_root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("matplotlib", "matplotlib.figure"):
-        monkeypatch.setitem(sys.modules, name, None)
-    done = mcn("reproduce", "table2", *LITTLE, "--data-root", data_root, "--out", tmp_path / "out")
-    assert done.code == 0
-    assert "no plot of the table: figures need matplotlib: pip install 'mcn[viz]'" in done.err
-    assert "comparison.png" not in done.out
-    assert (tmp_path / "out" / "report.md").is_file()
-
-
-def test_first_seed(mcn: Run, data_root: Path, tmp_path: Path) -> None:
-    done = mcn(
-        *("reproduce", "table3", "--datasets", "dd7", "--methods", "majority", "--seeds", 2, "--jobs", 1),
-        *("--first-seed", 7, "--data-root", data_root, "--out", tmp_path / "out", "--json"),
-    )
-    assert done.code == 0
-    assert json.loads(done.out)["seeds"] == [7, 8]
 
 
 def test_table1(mcn: Run, tmp_path: Path) -> None:
@@ -73,8 +47,6 @@ def test_table1(mcn: Run, tmp_path: Path) -> None:
     assert done.out.count("yes") == 6
     assert "no" not in done.out.replace("normal", "").split()
     assert (out / "report.md").is_file()
-    page = (out / "report.html").read_text()
-    assert "<script" not in page
     assert refused(mcn("reproduce", "table1", "--datasets", "karate", "--out", out)).startswith(
         f"{out} already"
     )
@@ -98,7 +70,7 @@ def test_figure4(mcn: Run, data_root: Path, tmp_path: Path) -> None:
     out = tmp_path / "figure"
     done = mcn("reproduce", "figure4", "--out", out, "--data-root", data_root)
     assert done.code == 0, done.err
-    assert "layer 1 listens to: " in done.out
+    assert "layer 1: " in done.out
     assert "4-path" in done.out
     assert (out / "figure4.pdf").read_bytes().startswith(b"%PDF")
     assert (out / "run" / "summary.json").is_file()
@@ -110,27 +82,15 @@ def test_figure4(mcn: Run, data_root: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (
-            ["table4"],
-            "figure1, figure2, figure3, figure4, beyond, choice, controls, got 'table4'; did you mean",
-        ),
+        (["table4"], "table3, figure1, figure2, figure3, figure4, got 'table4'; did you mean"),
         (["table2", "--methods", "mnc"], "got 'mnc'; did you mean 'mcn'?"),
         (["table2", "--methods", ","], "--methods names nothing, got ','"),
         (["table2", "--datasets", "dd6"], "datasets: expected some of cora, citeseer, pubmed, got 'dd6'"),
         (["table3", "--seeds", "0"], "--seeds"),
-        (
-            ["figure1", "--methods", "mcn"],
-            "--methods is for table2, table3, beyond, controls; figure1",
-        ),
+        (["figure1", "--methods", "mcn"], "--methods is for table2, table3; figure1"),
         (["figure4", "--datasets", "karate"], "figure4 is about cora, got 'karate'"),
         (["figure1", "--datasets", "karate,cora"], "figure1 shows one graph, got karate, cora"),
         (["table1", "--datasets", "korate"], "unknown data set 'korate'; did you mean 'karate'"),
-        (["table2", "--metric", "f1"], "--metric must be one of accuracy, "),
-        (
-            ["figure1", "--metric", "macro-f1"],
-            "--metric is for table2, table3, beyond, controls; figure1",
-        ),
-        (["table2", "--metric", "macro-f1", "--from", "x"], "the files of --from hold accuracies only"),
         (["table2", "--sedes", "2"], "no option '--sedes'; did you mean '--seeds'?"),
     ],
 )
@@ -151,40 +111,36 @@ def test_an_interrupt_says_how_to_go_on(data_root: Path, tmp_path: Path) -> None
     process = subprocess.Popen(
         [COMMAND, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
-    line = process.stderr.readline()  # the first method is finished, the second is under way
-    assert line.startswith("cora, majority: ")
-    time.sleep(0.5)
+    while process.poll() is None and not _rows(out / "ledger.sqlite"):
+        time.sleep(0.05)
+    time.sleep(0.5)  # the first method is finished, the second is under way
     process.send_signal(signal.SIGINT)
     out_text, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
     assert out_text == ""
     assert err == f"mcn: interrupted; go on with: mcn {shlex.join([*words, '--resume'])}\n"
-    assert (out / "ledger.sqlite").is_file()
+    assert _rows(out / "ledger.sqlite")
+
+
+def _rows(path: Path) -> int:
+    return len(Ledger(path)) if path.is_file() and path.stat().st_size else 0
 
 
 def test_help(shell: Run) -> None:
     done = shell("reproduce", "--help")
     assert done.code == 0
-    assert "Example: mcn reproduce table2 --quick" in done.out
-
-
-def test_a_table_that_the_paper_does_not_have(mcn: Run, tmp_path: Path) -> None:
-    kept = REPOSITORY / "docs" / "results"
-    done = mcn("reproduce", "controls", "--from", kept, "--out", tmp_path / "a")
-    assert "accuracy, %" in done.out
-    assert "82.1 ± 0.6" in done.out
-    assert not re.search("paper *┃|within noise|rank", done.out)
+    assert "Example: mcn reproduce table2 --seeds 2" in done.out
 
 
 def test_runs_are_kept_rendered_and_checked(mcn: Run, data_root: Path, tmp_path: Path) -> None:
     kept = tmp_path / "kept"
     where = ("--data-root", data_root)
-    assert mcn("reproduce", "table2", *LITTLE, *where, "--out", tmp_path / "a", "--results", kept).code == 0
+    assert mcn("reproduce", "table2", *LITTLE, *where, "--out", kept).code == 0
     done = mcn("reproduce", "table2", "--from", kept, "--out", tmp_path / "b", "--json")
     assert done.code == 0
     rows = {(row["dataset"], row["method"]): row["runs"] for row in json.loads(done.out)["rows"]}
     assert (rows["cora", "lp"], rows["cora", "gat"], rows["pubmed", "lp"]) == (2, 0, 0)
-    assert (tmp_path / "b" / "report.html").is_file()
+    assert (tmp_path / "b" / "report.md").is_file()
     assert not (tmp_path / "b" / "ledger.sqlite").exists()
 
     done = mcn("reproduce", "table2", "--from", kept, "--check", 4, "--jobs", 1, *where)
@@ -202,7 +158,7 @@ def test_wrong_use_of_kept_runs(mcn: Run, tmp_path: Path) -> None:
         "--check needs --from: the folder of the runs to repeat"
     )
     message = refused(mcn("reproduce", "figure1", "--from", tmp_path))
-    assert message == "--from is for table2, table3, beyond, controls; figure1 has none"
+    assert message == "--from is for table2, table3; figure1 has none"
     message = refused(mcn("reproduce", "table2", "--from", tmp_path, "--out", tmp_path / "out"))
     assert str(tmp_path / "table2.csv") in message
 
@@ -213,10 +169,6 @@ def test_figure2(mcn: Run, tmp_path: Path) -> None:
     assert "triangle: the neighbours of 1300 nodes, right about 100.0% of them" in done.out.splitlines()
     assert (tmp_path / "figure2.png").read_bytes().startswith(b"\x89PNG")
     assert refused(mcn("reproduce", "figure2", "--seeds", 3)).startswith("--seeds is for table2")
-    assert (
-        refused(mcn("reproduce", "figure2", "--scope", "pairs")) == "--scope is for figure4; figure2 has none"
-    )
-    assert "got 'paris'; did you mean 'pairs'" in refused(mcn("reproduce", "figure4", "--scope", "paris"))
 
 
 @pytest.mark.slow
@@ -229,37 +181,8 @@ def test_figure3(mcn: Run, tmp_path: Path) -> None:
     assert (tmp_path / "run" / "summary.json").is_file()
 
 
-@pytest.mark.slow
-def test_figure4_over_seeds(mcn: Run, data_root: Path, tmp_path: Path) -> None:
-    options = ("--out", tmp_path, "--data-root", data_root, "--seeds", 2, "--scope", "pairs")
-    done = mcn("reproduce", "figure4", *options)
+@pytest.mark.parametrize("table", ["table2", "table3"])
+def test_the_runs_that_the_project_keeps(table: str, mcn: Run, tmp_path: Path) -> None:
+    done = mcn("reproduce", table, "--from", REPOSITORY / "docs" / "results", "--out", tmp_path, "--json")
     assert done.code == 0, done.err
-    pattern = json.loads((tmp_path / "pattern.json").read_text())
-    assert (pattern["scope"], pattern["nodes"], len(pattern["runs"])) == ("pairs", 333, 2)
-    for one in pattern["runs"]:
-        assert sum(one["share"].values()) == pytest.approx(1)
-    assert pattern["correlation"]["4-path"]["distance"]["of"] == 2
-    assert "rank correlation of the choice in layer 1" in done.out
-
-
-def test_the_study_of_choosing_refuses_other_sets(mcn: Run, tmp_path: Path) -> None:
-    done = mcn("reproduce", "choice", "--datasets", "karate", "--out", tmp_path / "out")
-    assert done.code == 2
-    assert done.err.startswith("mcn: --datasets must be one of strong-ties, texas")
-    assert not (tmp_path / "out").exists()
-    done = mcn("reproduce", "choice", "--methods", "gat", "--out", tmp_path / "out")
-    assert done.err.startswith("mcn: --methods must be one of mcn, graphsage, gpr-gnn, acm-gcn, linkx, link")
-    assert not (tmp_path / "out").exists()
-
-
-def test_rows_of_the_study_beside_the_rule(mcn: Run, tmp_path: Path) -> None:
-    words = ("reproduce", "choice", "--datasets", "strong-ties", "--methods", "link", "--seeds", 1)
-    done = mcn(*words, "--out", tmp_path / "out")
-    assert done.code == 0, done.err
-    assert done.err.startswith("strong-ties, split 10, link: ")
-    (line,) = (line for line in done.out.splitlines() if line.startswith("| strong-ties |"))
-    files = [tmp_path / "out" / name for name in ("report.md", "rows.csv")]
-    assert done.out.splitlines()[-1] == f"files: {', '.join(map(str, files))}"
-    assert line in files[0].read_text()
-    again = mcn(*words, "--out", tmp_path / "out", "--resume")
-    assert (again.code, again.err, again.out) == (0, "", done.out)
+    assert {row["runs"] for row in json.loads(done.out)["rows"]} == {15 if table == "table2" else 10}

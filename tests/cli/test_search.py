@@ -172,13 +172,9 @@ def test_files_of_ones_own(mcn: Run, tmp_path: Path, space: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--dataset", "krate"], "unknown data set 'krate'; did you mean 'karate'"),
         (["--space", "quik"], "unknown space 'quik'; did you mean 'quick'?"),
-        (["--graph", "none.csv"], "none.csv: no such file"),
         (["--dataset", "karate", "--sampler", "random"], "sampler must be one of tpe, grid, got 'random'"),
         (["--dataset", "karate", "--engine", "dask"], "engine must be one of local, ray, got 'dask'"),
-        (["--dataset", "karate", "--graph", "x.csv"], "give --dataset or --graph, not both"),
-        (["--nodes", "x.csv"], "--nodes describes the nodes of --graph"),
         (["--resume"], "--resume needs --out or --ledger"),
         (["--trials", "0"], "'--trials'"),
         (["--dataset", "karate", "--metric", "roc-acu"], "got 'roc-acu'; did you mean 'roc-auc'?"),

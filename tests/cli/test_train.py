@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -9,72 +10,70 @@ from typing import Any, NamedTuple
 
 import pytest
 import yaml
-from mcn.train.auto.config import CANDIDATES
 
 from mcn.cli._options import configured
 from mcn.data import load_dataset
 from mcn.matrices import MotifStack
-from mcn.train import load_run
+from mcn.nn.selector import Selector
+from mcn.train import Epoch, load_run
+from mcn.train.loop import Trainer
 from mcn.train.metrics import METRICS
 from mcn.train.presets import preset_of, presets
 from mcn.train.run import PREDICTIONS
-from tests.cli.conftest import Run, refused
+from mcn.train.select.config import CANDIDATES
+from tests.cli.conftest import FILES, QUICK, Run, refused, write_graph
 from tests.configs import MCNConfig, PaperConfig
 from tests.viz.explorer.reading import read_page
-
-QUICK = ["--max-epochs", "3", "--hidden", "4", "--heads", "2"]
-FILES = [
-    "config.yaml",
-    "metrics.jsonl",
-    "model.safetensors",
-    "predictions.csv",
-    "report.html",
-    "summary.json",
-]
-
-
-def write_graph(folder: Path, labels: str = "red,blue", split: bool = False) -> tuple[Path, Path]:
-    """Two wheels of 12 nodes with string ids; without a split column, one is drawn."""
-    names = labels.split(",")
-    rim = [(i, (i + 1) % 11) for i in range(11)] + [(i, 11) for i in range(11)]
-    edges = [f"{c}{u},{c}{v}" for c in "ab" for u, v in rim] + ["a0,b0"]
-    (folder / "edges.csv").write_text("source,target\n" + "\n".join(edges) + "\n")
-    part = ["train", "train", "val", "val", "test", "test"] * 2
-    lines = ["id,label,split,size,age" if split else "id,label,size,age"]
-    for place, c in enumerate("ab"):
-        for i in range(12):
-            cells = [
-                f"{c}{i}",
-                names[place % len(names)],
-                *([part[i]] if split else []),
-                str(i + 1),
-                str(50 - place),
-            ]
-            lines.append(",".join(cells))
-    (folder / "nodes.csv").write_text("\n".join(lines) + "\n")
-    return folder / "edges.csv", folder / "nodes.csv"
 
 
 def test_two_files_of_ones_own(mcn: Run, tmp_path: Path) -> None:
     edges, nodes = write_graph(tmp_path)
     words = ["--graph", edges, "--nodes", nodes, "--recipe", "mcn"]
-    done = mcn("train", *words, *QUICK, "--raw", "--out", tmp_path / "run")
-    assert done.code == 0
-    assert done.err == ""
+    done = mcn("train", *words, *QUICK, "--scaling", "raw", "--out", tmp_path / "run")
+    assert (done.code, done.err) == (0, "")
     assert "note: features: 2 columns of the node table" in done.out
     assert "note: split: " in done.out
     assert "drawn with seed 0" in done.out
     assert "MCN" in done.out
     assert "GAT" not in done.out
-    assert "protocol: " in done.out
     assert "layer 1 listens to: " in done.out
-    assert done.out.splitlines()[-1] == f"files: {tmp_path / 'run'}"
+    assert done.out.splitlines()[-1] == f"folder: {tmp_path / 'run'}"
+    assert len(done.out.splitlines()) <= 15
     assert sorted(path.name for path in (tmp_path / "run").iterdir()) == FILES
     run = load_run(tmp_path / "run")
-    assert run.config == MCNConfig(max_epochs=3, hidden=4, heads=2, normalize=False)
-    assert run.source == {"dataset": None, "graph": str(edges.resolve()), "nodes": str(nodes.resolve())}
+    assert run.config == MCNConfig(max_epochs=3, hidden=4, heads=2)
+    source = {"dataset": None, "graph": str(edges.resolve()), "nodes": str(nodes.resolve())}
+    assert run.source == source | {"scaling": "raw"}
     assert run.classes == ["blue", "red"]
     assert run.memory.feature_names == ["size", "age"]
+
+
+def test_f_and_f_prime_choose_in_every_epoch(
+    mcn: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is printed as MCN is the paper's network: both layers ask their selector whenever they learn."""
+    asked: list[int] = []
+    run_epoch, forward = Trainer.run_epoch, Selector.forward
+
+    def counted(trainer: Trainer) -> Epoch:
+        asked.append(0)
+        return run_epoch(trainer)
+
+    def noted(selector: Selector, *state: Any) -> Any:
+        asked[-1] += selector.training
+        return forward(selector, *state)
+
+    monkeypatch.setattr(Trainer, "run_epoch", counted)
+    monkeypatch.setattr(Selector, "forward", noted)
+    done = mcn("train", "--max-epochs", 4, "--beside", "none", "--out", tmp_path / "run")
+    assert (done.code, done.err) == (0, "")
+    assert len(asked) == 4
+    assert min(asked) >= 2
+    lines = done.out.splitlines()
+    assert len(lines) <= 15
+    assert lines[0] == "strong-ties"
+    assert lines[3].startswith("MCN ")
+    assert [line.split(":")[0] for line in lines[4:6]] == [f"layer {n} listens to" for n in (1, 2)]
 
 
 def test_a_graph_of_ones_own_is_trained_by_auto_unless_told_otherwise(mcn: Run, tmp_path: Path) -> None:
@@ -82,39 +81,49 @@ def test_a_graph_of_ones_own_is_trained_by_auto_unless_told_otherwise(mcn: Run, 
     words = ["train", "--graph", edges, "--nodes", nodes, "--minutes", 0.2, "--set", "repeats=1"]
     words += ["--max-epochs", 5]
     done = mcn(*words, "--out", tmp_path / "run")
-    assert done.code == 0, done.err
-    assert done.err == ""
-    assert "recipe: auto (" in done.out
-    assert "); --recipe mcn or --recipe paper or --recipe views for another\n" in done.out
+    assert (done.code, done.err) == (0, "")
     assert sorted(path.name for path in (tmp_path / "run").iterdir()) == FILES
-    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
-    found = summary["candidates"]
-    assert sorted(row["candidate"] for row in found) == sorted(CANDIDATES)
-    assert [row["score"] for row in found] == sorted((row["score"] for row in found), reverse=True)
-    assert [row["runs"] for row in found] == [1] * len(CANDIDATES)
-    lines = [line for line in done.out.splitlines() if line.startswith("candidate ")]
-    for row, line in zip(found, lines, strict=True):  # the winner first
-        start = f"candidate {row['candidate']}: accuracy {row['score']:.1%} on validation nodes, 1 run"
-        behind = "" if row is found[0] else f", {100 * row['behind']:.1f} points behind"
-        assert line == start + behind
+    rows = json.loads((tmp_path / "run" / "summary.json").read_text())["candidates"]
+    assert sorted(row["candidate"] for row in rows) == sorted(CANDIDATES)
+    assert [row["score"] for row in rows] == sorted((row["score"] for row in rows), reverse=True)
+    assert [row["runs"] for row in rows] == [1] * len(CANDIDATES)
+    _, header, _, *lines = done.out.splitlines()
+    assert len(lines) + 3 <= 15
+    assert lines[-1] == f"folder: {tmp_path / 'run'}"
+    assert re.split("  +", header)[:3] == ["candidate", "validation accuracy", "behind"]
+    for place, (row, line) in enumerate(zip(rows, lines, strict=False)):  # the best first
+        assert line.split()[:2] == [row["candidate"], f"{row['score']:.1%}"]
+        assert place == 0 or line.split()[2] == f"{100 * row['behind']:.1f}"
     again = mcn(*words, "--out", tmp_path / "other", "--json")
     assert again.code == 0, again.err
     content = json.loads(again.out)
     assert (content["recipe"], content["rows"][0]["method"]) == ("auto", "auto")
-    other = json.loads((tmp_path / "other" / "summary.json").read_text())
-    assert content["candidates"] == other["candidates"]
-    timeless = [
-        [{name: value for name, value in row.items() if name != "seconds_per_run"} for row in rows]
-        for rows in (found, other["candidates"])
-    ]
+    timeless = [[row | {"seconds_per_run": 0} for row in of] for of in (rows, content["candidates"])]
     assert timeless[0] == timeless[1]
     assert mcn("predict", tmp_path / "run", "--out", tmp_path / "p.csv").code == 0
     assert len((tmp_path / "p.csv").read_text().splitlines()) == 25
 
 
+def test_the_headline_names_what_predicts(mcn: Run, tmp_path: Path) -> None:
+    edges, nodes = write_graph(tmp_path, split=True)
+    words = ["--minutes", 0.1, "--max-epochs", 5, "--candidates", "mlp,gcn", "--no-report"]
+    done = mcn("train", "--graph", edges, "--nodes", nodes, *words, "--out", tmp_path / "run")
+    assert (done.code, done.err) == (0, "")
+    choosing = json.loads((tmp_path / "run" / "summary.json").read_text())["choosing"]
+    named = {"blend": "a blend of candidates", "nodes": "a candidate for every node"}
+    predicts = named.get(choosing["mode"], choosing["winner"])
+    headline, *lines = done.out.splitlines()
+    assert re.fullmatch(
+        rf"{edges}: test accuracy [\d.]+ % by {predicts} \(largest class: [\d.]+%\)", headline
+    )
+    assert {line.split()[0] for line in lines[2:4]} == {"mlp", "gcn"}
+    assert "MCN" not in done.out
+    assert len(lines) < 15
+
+
 def test_other_recipes_have_no_candidates(mcn: Run, tmp_path: Path) -> None:
-    words = ["train", "--dataset", "karate", *QUICK, "--no-report", "--attention", "gated"]
-    done = mcn(*words, "--out", tmp_path / "one")
+    words = ["train", "--dataset", "karate", *QUICK, "--no-report"]
+    done = mcn(*words, "--verbose", "--out", tmp_path / "one")
     assert "recipe: mcn (" in done.out
     assert "candidate" not in done.out
     assert "candidates" not in json.loads(mcn(*words, "--out", tmp_path / "two", "--json").out)
@@ -122,14 +131,14 @@ def test_other_recipes_have_no_candidates(mcn: Run, tmp_path: Path) -> None:
     assert refused(mcn(*words, "--candidates", "gat", "--out", tmp_path / "three")) == message
     wrong = mcn(*words[:3], "--recipe", "auto", "--candidates", "gta", "--out", tmp_path / "three")
     assert refused(wrong) == (
-        "candidates must be some of counts, gat, gcn, mlp, sage, views, a motif or a motif with -sum, "
+        "candidates must be some of counts, gat, gcn, mcn, mlp, sage, views, a motif or a motif with -sum, "
         "got 'gta'"
     )
     assert not (tmp_path / "three").exists()
 
 
 def test_scores_what_is_beside_them_and_remarks_are_printed(mcn: Run, tmp_path: Path) -> None:
-    done = mcn("train", "--dataset", "karate", *QUICK, "--no-report", "--out", tmp_path / "run")
+    done = mcn("train", "--dataset", "karate", *QUICK, "--no-report", "--verbose", "--out", tmp_path / "run")
     summary = json.loads((tmp_path / "run" / "summary.json").read_text())
     lines = done.out.splitlines()
     for part, word in (("val", "validation"), ("test", "test")):
@@ -140,7 +149,7 @@ def test_scores_what_is_beside_them_and_remarks_are_printed(mcn: Run, tmp_path: 
         assert line.endswith(f", log-loss {summary['scores'][part]['log-loss']:.3f}")
     alone = summary["alone"]
     assert (
-        f"beside it (accuracy on validation nodes): the largest class {alone['guess']:.1%}, "
+        f"simple methods (accuracy on validation nodes): the largest class {alone['guess']:.1%}, "
         f"features alone {alone['features']:.1%}, the graph alone {alone['graph']:.1%}"
     ) in lines
     assert [line for line in lines if line.startswith("remark: ")] == [
@@ -150,14 +159,14 @@ def test_scores_what_is_beside_them_and_remarks_are_printed(mcn: Run, tmp_path: 
 
 
 def test_another_metric_and_class_weights(mcn: Run, tmp_path: Path) -> None:
-    words = ["train", "--dataset", "karate", *QUICK, "--no-report"]
+    words = ["train", "--dataset", "karate", *QUICK, "--no-report", "--verbose"]
     done = mcn(*words, "--metric", "roc-auc", "--class-weight", "balanced", "--out", tmp_path / "run")
     assert done.code == 0, done.err
     run = load_run(tmp_path / "run")
     assert (run.config.metric, run.config.class_weight) == ("roc-auc", "balanced")
     assert run.config == MCNConfig(max_epochs=3, hidden=4, heads=2, metric="roc-auc", class_weight="balanced")
     assert run.summary["metric"] == "roc-auc"
-    assert "beside it (roc-auc on validation nodes): the largest class 50.0%" in done.out
+    assert "simple methods (roc-auc on validation nodes): the largest class 50.0%" in done.out
     assert run.summary["alone"]["guess"] == 0.5
     plain = mcn(*words, "--out", tmp_path / "plain")
     assert plain.code == 0, plain.err
@@ -179,8 +188,8 @@ def test_json_of_several_seeds_beside_another_method(mcn: Run, tmp_path: Path) -
     assert done.err == ""
     content = json.loads(done.out)
     assert list(content) == [
-        *("dataset", "protocol", "recipe", "rows", "motif_share", "scores", "alone", "remarks"),
-        *("candidates", "choosing", "config", "out", "memory"),
+        *("dataset", "recipe", "rows", "protocol", "motif_share", "candidate_share", "scores", "alone"),
+        *("remarks", "config", "notes", "memory", "out"),
     ]
     assert [row["method"] for row in content["rows"]] == ["mcn", "gcn"]
     assert all(row["seeds"] == [5, 6] and len(row["test"]) == 2 for row in content["rows"])
@@ -218,7 +227,7 @@ def test_folders_of_their_own(mcn: Run, tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.chdir(tmp_path)
     for expected in ("karate", "karate-2"):
         done = mcn("train", "--dataset", "karate", *QUICK)
-        assert done.out.splitlines()[-1] == f"files: runs/{expected}"
+        assert done.out.splitlines()[-1] == f"folder: runs/{expected}"
     again = mcn("train", "--dataset", "karate", *QUICK, "--out", "runs/karate")
     assert refused(again) == "runs/karate already holds a run; choose another folder, or resume the run"
     at_once = mcn("train", "--dataset", "karate", *QUICK, "--out", "runs/karate", "--resume")
@@ -254,9 +263,6 @@ def test_folders_of_their_own(mcn: Run, tmp_path: Path, monkeypatch: pytest.Monk
         (["--motfs", "edge"], "no option '--motfs'; did you mean '--motifs'?"),
         (["--dropout", "1.5"], "dropout must be a probability below 1, got 1.5"),
         (["--lr", "-1"], "lr must be a positive number, got -1.0"),
-        (["--dataset", "kartae"], "karate"),
-        (["--nodes", "nodes.csv"], "--nodes describes the nodes of --graph"),
-        (["--graph", "nowhere.csv"], "nowhere.csv: no such file"),
         (["--seeds", "0"], "--seeds"),
     ],
 )
@@ -264,34 +270,41 @@ def test_wrong_use(
     mcn: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], message: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    dataset = [] if {"--dataset", "--graph", "--nodes"} & set(words) else ["--dataset", "karate"]
-    assert message in refused(mcn("train", *dataset, *words))
+    assert message in refused(mcn("train", "--dataset", "karate", *words))
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_graph_that_cannot_be_trained_on(mcn: Run, tmp_path: Path) -> None:
+TWO = ("b1,same", "b1,other"), ("b0,same", "b0,other")
+
+
+@pytest.mark.parametrize("verb", ["train", "check"])
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ((), "data.y holds one class only (0)"),
+        (None, "the graph has no labels"),
+        ([("label,split", "name,part")], "the graph has no labels"),
+        ([*TWO, ("train", "test")], "data.train_mask is empty"),
+        ([*TWO, ("val", "test")], "data.val_mask is empty"),
+        (
+            [*TWO, ("a1,same,train,2", "a1,same,train,inf")],
+            "line 3: 'inf' in feature column 'size'",
+        ),
+        ([*TWO, ("a4,same,test", "a4,same,tset")], "split 'tset'"),
+        ([*TWO, ("a4,", "zz,")], "'a4'"),
+    ],
+)
+def test_a_graph_that_cannot_be_trained_on(
+    mcn: Run, tmp_path: Path, verb: str, changes: list[tuple[str, str]] | None, message: str
+) -> None:
+    """Without changes, all nodes have one class; None is for no node table."""
     edges, nodes = write_graph(tmp_path, labels="same", split=True)
-    out = tmp_path / "run"
-    text = nodes.read_text()
-
-    def message(table: str | None) -> str:
-        if table is not None:
-            nodes.write_text(table)
-        words = [] if table is None else ["--nodes", nodes]
-        found = refused(mcn("train", "--graph", edges, *words, "--recipe", "mcn", *QUICK, "--out", out))
-        assert not out.exists()
-        return found
-
-    assert "data.y holds one class only (0)" in message(text)
-    assert "the graph has no labels" in message(None)
-    assert "the graph has no labels" in message(text.replace("label,split", "name,part"))
-    two = text.replace("b1,same", "b1,other").replace("b0,same", "b0,other")
-    assert "data.train_mask is empty" in message(two.replace("train", "test"))
-    assert "data.val_mask is empty" in message(two.replace("val", "test"))
-    assert "nodes.csv, line 3: 'inf' in feature column 'size'; expected a finite number" in message(
-        two.replace("train,2", "train,inf", 1)
-    )
-    assert "split 'tset'" in message(two.replace("test", "tset", 1))
+    for old, new in changes or ():
+        nodes.write_text(nodes.read_text().replace(old, new))
+    words = ["--graph", edges, *([] if changes is None else ["--nodes", nodes])]
+    words += ["--recipe", "mcn", *QUICK, "--out", tmp_path / "run"] if verb == "train" else []
+    assert message in refused(mcn(verb, *words))
+    assert not (tmp_path / "run").exists()
 
 
 def test_a_warning_is_one_readable_line(mcn: Run, tmp_path: Path) -> None:
@@ -313,7 +326,7 @@ def test_no_test_nodes(mcn: Run, tmp_path: Path) -> None:
     edges, nodes = write_graph(tmp_path, split=True)
     nodes.write_text(nodes.read_text().replace("test", "val"))
     words = ["--graph", edges, "--nodes", nodes, "--recipe", "mcn", *QUICK]
-    done = mcn("train", *words, "--beside", "gcn", "--out", tmp_path / "run")
+    done = mcn("train", *words, "--beside", "gcn", "--verbose", "--out", tmp_path / "run")
     assert done.code == 0
     assert done.out.count("no test nodes") == 2
     assert "validation: accuracy " in done.out
@@ -339,13 +352,12 @@ def test_recipes(mcn: Run, tmp_path: Path) -> None:
     assert mcn("predict", tmp_path / "one", "--out", tmp_path / "p.csv").code == 0
     assert len((tmp_path / "p.csv").read_text().splitlines()) == 35
     paper = mcn("train", "--dataset", "karate", "--recipe", "paper", *QUICK, "--out", tmp_path / "two")
-    assert "recipe: paper (" in paper.out
-    assert "for another" not in paper.out
+    assert "PAPER" in paper.out
     assert "attention: paper" in (tmp_path / "two" / "config.yaml").read_text()
 
 
 def test_the_recipe_by_default_is_told_with_the_others(mcn: Run, data_root: Path, tmp_path: Path) -> None:
-    words = ("--max-epochs", 2, "--no-report", "--data-root", data_root)
+    words = ("--max-epochs", 2, "--no-report", "--verbose", "--data-root", data_root)
     cora = mcn("train", "--dataset", "cora", *words, "--out", tmp_path / "one")
     assert "recipe: views (" in cora.out
     assert "); --recipe mcn or --recipe paper or --recipe auto for another\n" in cora.out
@@ -371,22 +383,10 @@ def test_options_never_change_the_recipe(mcn: Run, tmp_path: Path) -> None:
     done = mcn(*words, "--recipe", "mcn", "--attention", "paper", "--out", tmp_path / "one")
     assert done.code == 0, done.err
     assert load_run(tmp_path / "one").config == MCNConfig(attention="paper", max_epochs=3, hidden=4, heads=2)
-    assert "recipe: mcn (" in mcn(*words, "--attention", "paper", "--out", tmp_path / "two").out
+    assert "MCN" in mcn(*words, "--attention", "paper", "--out", tmp_path / "two").out
     message = "heads is a setting of the recipes mcn and paper; the recipe views has none of that name"
     assert refused(mcn("train", "--dataset", "cora", "--heads", 8, "--out", tmp_path / "three")) == message
     assert not (tmp_path / "three").exists()
-
-
-def test_a_preset_in_the_names_of_0_1_0_beside_another_method(mcn: Run, tmp_path: Path) -> None:
-    (tmp_path / "mine.yaml").write_text("priors: validation\nprior: product\nmax_epochs: 2\n")
-    done = mcn(
-        *("train", "--preset", tmp_path / "mine.yaml", "--dataset", "karate", "--beside", "gat"),
-        *("--out", tmp_path / "run", "--no-report", "--json"),
-    )
-    assert done.code == 0, done.err
-    assert [row["method"] for row in json.loads(done.out)["rows"]] == ["mcn", "gat"]
-    expected = MCNConfig(class_priors="validation", psi_prior="product", max_epochs=2)
-    assert load_run(tmp_path / "run").config == expected
 
 
 SET = "--set"
@@ -414,14 +414,9 @@ def test_any_setting_by_name(mcn: Run, tmp_path: Path) -> None:
         ([SET, "Ωmega=3"], "--set Ωmega=3: unknown setting 'Ωmega'"),
         ([SET, "=3"], "--set =3: unknown setting ''"),
         ([SET, "heads=three"], "heads must be an integer, got 'three'"),
-        ([SET, "heads=2.5"], "heads must be an integer, got '2.5'"),
-        ([SET, "heads=8=9"], "heads must be an integer, got '8=9'"),
-        ([SET, "heads=none"], "heads must be an integer, got 'none'"),
         ([SET, "heads=0"], "heads must be an integer of at least 1, got 0"),
         ([SET, "lr="], "lr must be a number, got ''"),
         ([SET, "lr=nan"], "lr must be a positive number, got nan"),
-        ([SET, "lr=1e400"], "lr must be a positive number, got inf"),
-        ([SET, "gate=maybe"], "gate must be true or false, got 'maybe'"),
         ([SET, "epsilon=1.5"], "epsilon must be a probability, got 1.5"),
         (
             [SET, "advantage=mea"],
@@ -430,7 +425,7 @@ def test_any_setting_by_name(mcn: Run, tmp_path: Path) -> None:
         ([SET, "motifs="], "motifs must name at least one of them, got none"),
         ([SET, "heads=3", SET, "heads=4"], "--set heads=4: heads is given twice"),
         (["--heads", "2", SET, "heads=3"], "--set heads=3: heads is given twice"),
-        (["--raw", SET, "normalize=true"], "--set normalize=true: normalize is given twice"),
+        (["--features", "both", SET, "features=given"], "--set features=given: features is given twice"),
         ([SET, "seed=3"], "--set seed=3: use --seed and --seeds"),
         (
             [SET, "walk_length=3"],
@@ -570,33 +565,24 @@ def test_a_finished_run_that_is_resumed_and_methods_beside_it_do_not_count_again
     "words",
     [
         [
-            *("--dataset", "karate", "--motifs", "2-star,edge", "--steps", 2, "--psi", "transition", "--raw"),
+            *("--dataset", "karate", "--motifs", "2-star,edge", "--steps", 2, "--psi", "transition"),
             *("--attention", "paper", "--heads", 3, "--hidden", 3, "--max-epochs", 6, "--seed", 11),
             *(SET, "materialize=false", SET, "epsilon=0.3", SET, "gate=true", SET, "psi_prior=product"),
             *(SET, "policy_lr=1e-05", SET, "init_bias=1.5", SET, "class_priors=validation"),
             *(SET, "consistency=0.5", SET, "consistency_ramp=2", SET, "output_heads=2"),
         ],
-        [
-            *("--recipe", "mcn", "--lr", 0.005, "--layers", 1, "--max-epochs", 2, "--beside", "none"),
-            *(SET, "scope=pairs", SET, "features=motifs", SET, "add_edges=true", SET, "advantage=learned"),
-        ],
         ["--preset", "citeseer", "--dataset", "karate", "--max-epochs", 4, "--stopping", "loss"],
-        ["--dataset", "karate", "--recipe", "paper", "--max-epochs", 4, SET, "policy_weight=0.5"],
         [
             *("--dataset", "karate", "--recipe", "views", "--motifs", "edge,order=3,random=2", "--seed", 4),
-            *("--hidden", 5, "--layers", 1, "--max-epochs", 3, "--dropout", 0.1, "--raw"),
+            *("--hidden", 5, "--layers", 1, "--max-epochs", 3, "--dropout", 0.1, "--features", "both"),
             *(SET, "walk_length=3", SET, "stop_probability=0.3", SET, "max_neighbours=5"),
             *(SET, "drop_neighbours=0.25", SET, "batch_norm=true", SET, "row_norm=yes", SET, "passes=3"),
             *(SET, "labelled_batch=3", SET, "unlabelled_batch=7", SET, "steps_per_epoch=2"),
             *(SET, "clip_gradient=0.5", SET, "ema_decay=0.5", SET, "consistency_ramp=0", SET, "tolerance=0"),
             *(SET, "smooth_predictions=1", SET, "min_confidence=1.5", SET, "symmetric=false"),
         ],
-        [
-            *("--dataset", "karate", "--preset", "citeseer-views", "--max-epochs", 2),
-            *(SET, "full_batch=false", SET, "batch_norm=true"),
-        ],
     ],
-    ids=["mcn", "embedded", "preset", "paper", "views", "preset of views"],
+    ids=["mcn", "preset", "views"],
 )
 def test_the_command_under_repeat_gives_the_same_model(mcn: Run, tmp_path: Path, words: list[object]) -> None:
     done = mcn("train", *words, "--out", tmp_path / "a")

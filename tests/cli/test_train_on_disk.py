@@ -6,15 +6,14 @@ import csv
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
-from mcn.train.auto.config import CANDIDATES
 
 import mcn as package
-from benchmarks import random_graphs
 from mcn.store import pack_graph
 from mcn.train import load_run
-from tests.cli.conftest import Run, refused
+from mcn.train.select.candidates import candidates_of
+from mcn.train.select.config import CANDIDATES
+from tests.cli.conftest import Run, random_files, refused
 from tests.configs import AutoConfig
 
 QUICK = ("--max-epochs", "2", "--hidden", "4", "--json")
@@ -22,17 +21,12 @@ QUICK = ("--max-epochs", "2", "--hidden", "4", "--json")
 
 @pytest.fixture
 def packed(tmp_path: Path) -> Path:
-    edges = random_graphs.powerlaw_cluster(60, 4, 0.6, seed=1)
-    rng = np.random.default_rng(0)
-    rows = [f"n{i},{'ab'[i % 2]},{rng.normal() + 2 * (i % 2):.3f}" for i in range(60)]
-    (tmp_path / "edges.csv").write_text("".join(f"n{u},n{v}\n" for u, v in edges.T))
-    (tmp_path / "nodes.csv").write_text("\n".join(["id,label,size", *rows]))
-    return pack_graph(tmp_path / "edges.csv", tmp_path / "nodes.csv", out=tmp_path / "graph").path
+    return pack_graph(*random_files(tmp_path), out=tmp_path / "graph").path
 
 
 @pytest.fixture
 def little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mcn.train.fits.free_bytes", lambda: 1e4)
+    monkeypatch.setattr("mcn.train.memory.free_bytes", lambda: 1e4)
 
 
 @pytest.mark.usefixtures("little_memory")
@@ -42,7 +36,7 @@ def test_from_the_graph_to_its_predictions(mcn: Run, packed: Path, tmp_path: Pat
     found = json.loads(out)
     assert found["recipe"] == "mcn"
     assert (found["config"]["attention"], found["config"]["batch_size"]) == ("gated", 1024)
-    for words in ("9.77 KiB are free; it stays on disk", "1,024 nodes with 10 neighbours", "probed compares"):
+    for words in ("9.77 KiB are free: the recipe mcn", "1,024 nodes with 10 neighbours", "no report"):
         assert words in found["memory"]
     assert "triangle" in package.GraphStore.open(packed).counts  # counted on the way
     assert found["alone"]["guess"] is not None
@@ -72,21 +66,21 @@ def test_a_run_is_resumed_as_it_was_begun(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(module, "_finish", stop)
+        patch.setattr(module, "_write_results", stop)
         with pytest.raises(SystemExit):
             mcn("train", "--graph", packed, *QUICK, "--batch-size", "5", "--out", folder)
-    monkeypatch.setattr("mcn.train.fits.free_bytes", lambda: 1e12)  # now it would fit
+    monkeypatch.setattr("mcn.train.memory.free_bytes", lambda: 1e12)  # now it would fit
     again = mcn("train", "--graph", packed, *QUICK, "--batch-size", "5", "--out", folder, "--resume")
     assert json.loads(again.out)["scores"] == json.loads(whole.out)["scores"]
-    assert "as the run was begun; it stays on disk" in json.loads(again.out)["memory"]
+    assert (
+        "as the run was begun: the recipe mcn trains on the graph on disk" in json.loads(again.out)["memory"]
+    )
 
 
 @pytest.mark.usefixtures("little_memory")
 def test_what_needs_the_graph_in_memory(mcn: Run, packed: Path, tmp_path: Path) -> None:
     given = ("train", "--graph", packed, "--out", tmp_path / "run")
     assert "the recipe auto needs the graph in memory" in refused(mcn(*given, "--recipe", "auto"))
-    said = refused(mcn(*given, "--recipe", "mcn", "--attention", "probed"))
-    assert "give --attention gated or paper" in said
     assert "candidates is a setting of the recipe auto" in refused(mcn(*given, "--candidates", "mlp,gat"))
     assert "needs the graph in memory, and it stays on disk" in refused(mcn(*given, "--beside", "gcn"))
     assert "steps = 2 needs the whole graph in memory" in refused(
@@ -108,7 +102,7 @@ def test_mini_batches_where_the_graph_fits(mcn: Run, packed: Path, tmp_path: Pat
     assert {row["candidate"] for row in found["candidates"]} == {"gcn", "gat"}
     usual = AutoConfig(batch_size=8)
     assert [each for each in CANDIDATES if each not in usual.candidates] == ["sage"]
-    assert all(probe.config.to_dict().get("batch_size", 8) == 8 for probe in usual.plan().probes)
+    assert all(one.config.to_dict().get("batch_size", 8) == 8 for one in candidates_of(usual))
     said = refused(
         mcn("train", "--graph", packed, *some, "--candidates", "sage,gat", "--out", tmp_path / "no")
     )

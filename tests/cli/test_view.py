@@ -9,16 +9,6 @@ from tests.cli.conftest import QUICK, Run, refused, write_graph
 from tests.viz.explorer.reading import read_page
 
 
-@pytest.fixture
-def run_folder(mcn: Run, tmp_path: Path) -> Path:
-    edges, nodes = write_graph(tmp_path, split=True)
-    words = ["--graph", edges, "--nodes", nodes, "--recipe", "mcn", *QUICK]
-    done = mcn("train", *words, "--out", tmp_path / "run", "--no-report")
-    assert done.code == 0, done
-    assert not (tmp_path / "run" / "report.html").exists()
-    return tmp_path / "run"
-
-
 @pytest.fixture(autouse=True)
 def no_screen(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("DISPLAY", "WAYLAND_DISPLAY"):
@@ -98,13 +88,3 @@ def test_train_writes_a_report(mcn: Run, tmp_path: Path) -> None:
         meta, _ = read_page(tmp_path / "runs" / f"seed-{seed}" / "report.html")
         assert meta["repeat"]["command"].endswith(f" --seed {seed}")
         assert "note" not in meta["repeat"]  # the command says it all
-
-
-def test_the_command_of_a_report_gives_the_same_run(mcn: Run, tmp_path: Path) -> None:
-    given = ["--dataset", "karate", *QUICK, "--seed", "3", "--steps", "2"]
-    mcn("train", *given, "--out", tmp_path / "a")
-    words = read_page(tmp_path / "a" / "report.html")[0]["repeat"]["command"].split()
-    assert words[:2] == ["mcn", "train"]
-    assert mcn(*words[1:], "--out", tmp_path / "b").code == 0
-    for name in ("config.yaml", "model.safetensors", "predictions.csv"):
-        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes(), name

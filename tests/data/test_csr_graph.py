@@ -88,6 +88,14 @@ def test_no_edges(empty: Any) -> None:
     assert graph.pairs.shape == (0, 2)
 
 
+def test_a_graph_is_carried_on() -> None:
+    graph = simple_graph([[0, 1], [1, 2]])
+    assert simple_graph(graph) is simple_graph(graph, 3) is graph
+    assert mcn.count_motifs(graph).num_edges == 2
+    with pytest.raises(ValueError, match="num_nodes is 4, but the graph has 3 nodes"):
+        simple_graph(graph, 4)
+
+
 def test_describe() -> None:
     assert simple_graph([[0, 1], [1, 2]]).describe() == "3 nodes, 2 undirected edges"
     messy = simple_graph([[0, 1, 1, 1, 2], [1, 0, 2, 2, 2]])

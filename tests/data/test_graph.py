@@ -210,14 +210,19 @@ def test_sparse_tables_become_csr(tmp_path: Path) -> None:
     assert torch.equal(mcn.load_graph(*files, dense=True).x, data.x.to_dense())
 
 
-def test_wrong_use(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"features": "motifs"}, 'features must be column names, "degree" or "wl", got \'motifs\''),
+        ({"label": "y"}, "no node table"),
+        ({"delimiter": "::"}, "delimiter must be one character, got '::'"),
+        *(({"delimiter": odd}, "delimiter must be neither a quote nor a line end") for odd in '"\n\r'),
+    ],
+)
+def test_wrong_use(options: dict[str, Any], message: str, tmp_path: Path) -> None:
     edges, _ = _files(tmp_path, "0,1\n")
-    with pytest.raises(ValueError, match='features must be column names, "degree" or "wl", got \'motifs\''):
-        mcn.load_graph(edges, features="motifs")
-    with pytest.raises(ValueError, match="no node table"):
-        mcn.load_graph(edges, label="y")
-    with pytest.raises(ValueError, match="delimiter must be one character, got '::'"):
-        mcn.load_graph(edges, delimiter="::")
+    with pytest.raises(ValueError, match=message):
+        mcn.load_graph(edges, **options)
     with pytest.raises(FileNotFoundError, match=r"none\.csv: no such file"):
         mcn.load_graph(edges, tmp_path / "none.csv")
 
@@ -241,9 +246,3 @@ def test_a_class_for_every_node(tmp_path: Path) -> None:
     n = 50_000
     data = mcn.load_graph(*_files(tmp_path, "0,1\n", "id,label\n" + "".join(f"{i},l{i}\n" for i in range(n))))
     assert len(data.classes) == int(data.train_mask.sum()) == n
-
-
-@pytest.mark.parametrize("delimiter", ['"', "\n", "\r"])
-def test_delimiters_that_cannot_be(delimiter: str, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="delimiter must be neither a quote nor a line end"):
-        mcn.load_graph(_files(tmp_path, "0,1\n")[0], delimiter=delimiter)

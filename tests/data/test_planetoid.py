@@ -25,7 +25,7 @@ from scipy import sparse
 from torch_geometric.datasets import Planetoid
 
 from mcn.data import DatasetNotFound, feature_csr, load_dataset
-from mcn.data.datasets import planetoid
+from mcn.data.datasets import load_files, planetoid
 from mcn.data.datasets.planetoid import read_pickle
 
 from .serving import serve, unreachable
@@ -35,13 +35,13 @@ def _copy(shared: Path, name: str, folder: Path) -> Path:
     """The raw files themselves, writable."""
     folder.mkdir(parents=True)
     for file in planetoid.SUMS[name]:
-        shutil.copyfile(shared / planetoid.folders(name)[0] / file, folder / file)
+        shutil.copyfile(shared / planetoid.raw_files(name).folders[0] / file, folder / file)
     return folder
 
 
 @pytest.mark.parametrize("name", ["cora", "citeseer", "pubmed"])
 def test_equal_to_pyg(name: str, shared: Path, cache: Path, tmp_path: Path) -> None:
-    proper = planetoid.folders(name)[1].split("/")[0]
+    proper = planetoid.raw_files(name).folders[1].split("/")[0]
     _copy(shared, name, tmp_path / proper / "raw")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -102,11 +102,11 @@ def test_a_damaged_file_is_refused(damage: str, shared: Path, cache: Path, tmp_p
 
 
 def test_download_into_the_cache(shared: Path, cache: Path) -> None:
-    folder = planetoid.folders("cora")[0]
+    folder = planetoid.raw_files("cora").folders[0]
     with serve(shared / folder) as home:
-        data = planetoid.load("cora", home=home)
+        data = load_files("cora", home=home)
     assert sorted(file.name for file in (cache / folder).iterdir()) == sorted(planetoid.SUMS["cora"])
-    again = planetoid.load("cora", home=unreachable())
+    again = load_files("cora", home=unreachable())
     assert torch.equal(again.edge_index, data.edge_index)
 
 
@@ -114,20 +114,20 @@ def test_a_tampered_download_is_refused_and_leaves_nothing(shared: Path, cache: 
     served = _copy(shared, "cora", tmp_path / "served")
     (served / "ind.cora.y").write_bytes(b"cos\nsystem\n(S'true'\ntR.")
     with serve(served) as home, pytest.raises(ValueError, match=r"ind\.cora\.y: SHA-256 is"):
-        planetoid.load("cora", home=home)
+        load_files("cora", home=home)
     assert not cache.exists()
 
 
 def test_a_home_without_the_file_is_not_found(cache: Path, tmp_path: Path) -> None:
     with serve(tmp_path) as home, pytest.raises(DatasetNotFound, match="404"):
-        planetoid.load("cora", home=home)
+        load_files("cora", home=home)
 
 
 def test_no_network_is_one_clear_error(cache: Path) -> None:
     with pytest.raises(
         DatasetNotFound, match=r"cora: the files ind\.cora\.allx.*could not be read.*Put them into"
     ):
-        planetoid.load("cora", home=unreachable())
+        load_files("cora", home=unreachable())
     assert not cache.exists()
 
 

@@ -18,7 +18,7 @@ from torch_geometric.utils import remove_self_loops, to_undirected
 
 import mcn
 from mcn.data import DatasetNotFound, check_data, load_dataset
-from mcn.data.datasets import amazon_airports, heterophilous, tu
+from mcn.data.datasets import amazon_airports, heterophilous, load_files, tu
 
 from .serving import serve, unreachable
 
@@ -86,20 +86,14 @@ def test_drawn_splits_are_stratified_and_seeded(shared: Path, cache: Path) -> No
         mcn.load_dataset("airports-usa", shared, split=-1)
 
 
-def test_downloads_are_kept_and_checked(shared: Path, cache: Path, tmp_path: Path) -> None:
-    with serve(shared / "heterophilous") as home:
-        heterophilous.load("texas", home=home)
-    assert (cache / "heterophilous" / "texas.npz").is_file()
-    assert heterophilous.load("texas", home=unreachable()).num_nodes == 183
-    with serve(shared / "Airports" / "usa" / "raw") as home:
-        amazon_airports.load("airports-usa", home=home)
-    for file in amazon_airports.SUMS["airports-usa"]:
-        assert (cache / amazon_airports.FOLDERS["airports-usa"][0] / file).is_file()
-    (tmp_path / "wisconsin.npz").write_bytes(b"other")
-    with serve(tmp_path) as home, pytest.raises(ValueError, match=r"wisconsin\.npz: SHA-256 is"):
-        heterophilous.load("wisconsin", home=home)
-    with pytest.raises(DatasetNotFound, match=r"actor: the files actor\.npz are in none of"):
-        heterophilous.load("actor", home=unreachable())
+@pytest.mark.parametrize("name", ["texas", "airports-usa"])
+def test_downloads_are_kept(name: str, shared: Path, cache: Path) -> None:
+    family = heterophilous if name == "texas" else amazon_airports
+    folder = family.raw_files(name).folders[0]
+    with serve(shared / folder) as home:
+        data = load_files(name, home=home)
+    assert {file.name for file in (cache / folder).iterdir()} == set(family.SUMS[name])
+    assert load_files(name, home=unreachable()).num_nodes == data.num_nodes
 
 
 def test_sets_with_one_split(cache: Path) -> None:
@@ -288,10 +282,10 @@ def test_the_whole_set_gives_the_same_graphs(shared: Path, cache: Path, tmp_path
 def test_download_is_cut_to_the_very_files(shared: Path, cache: Path, tmp_path: Path) -> None:
     _zip(tmp_path, _whole_set(shared))
     with serve(tmp_path) as home:
-        data = tu.load("dd7", home=f"{home}/DD.zip")
+        data = load_files("dd7", home=f"{home}/DD.zip")
     for file in (shared / tu.DD_FOLDERS[0]).iterdir():
         assert (cache / tu.DD_FOLDERS[0] / file.name).read_bytes() == file.read_bytes()
-    assert torch.equal(tu.load("dd7", home=unreachable()).edge_index, data.edge_index)
+    assert torch.equal(load_files("dd7", home=unreachable()).edge_index, data.edge_index)
 
 
 def test_a_tampered_download_is_refused(shared: Path, cache: Path, tmp_path: Path) -> None:
@@ -299,15 +293,15 @@ def test_a_tampered_download_is_refused(shared: Path, cache: Path, tmp_path: Pat
     files["DD_A.txt"] += "16, 20\n"
     _zip(tmp_path, files)
     with serve(tmp_path) as home, pytest.raises(ValueError, match=r"graphs 6 and 7.*SHA-256"):
-        tu.load("dd6", home=f"{home}/DD.zip")
+        load_files("dd6", home=f"{home}/DD.zip")
     (tmp_path / "DD.zip").write_bytes(b"no archive")
     with serve(tmp_path) as home, pytest.raises(ValueError, match=r"DD\.zip: not the archive"):
-        tu.load("dd6", home=f"{home}/DD.zip")
+        load_files("dd6", home=f"{home}/DD.zip")
     assert not cache.exists()
 
 
 def test_no_network_and_no_download(cache: Path) -> None:
     with pytest.raises(DatasetNotFound, match="could not be read"):
-        tu.load("dd6", home=unreachable())
+        load_files("dd6", home=unreachable())
     with pytest.raises(DatasetNotFound, match="DD67_A"):
         load_dataset("dd6", download=False)

@@ -164,14 +164,10 @@ def test_groups_and_times_meet_the_shares() -> None:
     assert not np.array_equal(share_split(y), share_split(y, seed=1))
 
 
-def test_wrong_folds() -> None:
-    y = np.zeros(4, np.int64)
-    with pytest.raises(
-        ValueError, match=r"folds must be from 2 to the number of labelled nodes \(4\), got 5"
-    ):
-        fold_split(y, 5, 0)
-    with pytest.raises(ValueError, match="split_index 3: there are 3 folds, from 0 to 2"):
-        fold_split(y, 3, 3)
+def test_more_folds_than_labelled_nodes() -> None:
+    expected = r"folds must be from 2 to the number of labelled nodes \(4\), got 5"
+    with pytest.raises(ValueError, match=expected):
+        fold_split(np.zeros(4, np.int64), 5, 0)
 
 
 def _load(tmp_path: Path, header: str, rows: list[str], **options: Any) -> Data:

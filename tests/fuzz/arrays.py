@@ -146,15 +146,13 @@ def csr_tensor(c: Choices, rows: int | None = None) -> Any:
         return torch.ones(3, 2)
 
 
-def _simple_graph(content: bytes, folder: Path) -> None:
-    c = Choices(content)
+def _simple_graph(c: Choices) -> None:
     graph = simple_graph(array(c, (2, c.upto(9))), c.of(SCALARS) if c.wild() else None)
     assert graph.edge_index.shape == (2, 2 * graph.num_edges)
     assert (graph.pairs[:, 0] < graph.pairs[:, 1]).all()
 
 
-def _count_motifs(content: bytes, folder: Path) -> None:
-    c = Choices(content)
+def _count_motifs(c: Choices) -> None:
     edges = array(c, (2, c.upto(12)))
     nodes = c.of(SCALARS) if c.wild() else None
     threads = c.of(SCALARS) if c.wild() else None
@@ -167,8 +165,7 @@ def _count_motifs(content: bytes, folder: Path) -> None:
     assert 3 * per_node[:, 14].sum() == 2 * per_edge[:, 12].sum(), "4-cliques per node and edge differ"
 
 
-def _made_by_hand(content: bytes, folder: Path) -> None:
-    c = Choices(content)
+def _made_by_hand(c: Choices) -> None:
     indptr, indices, shape = csr_parts(c)
     if hasattr(indices, "detach") or isinstance(indices, list) or hasattr(indices, "tocoo"):
         indices = np.zeros(2, np.uint32)
@@ -185,8 +182,8 @@ def _made_by_hand(content: bytes, folder: Path) -> None:
     assert counts.pairs.shape == (m, 2)
 
 
-def _check_csr(content: bytes, folder: Path) -> None:
-    indptr, indices, shape = csr_parts(Choices(content))
+def _check_csr(c: Choices) -> None:
+    indptr, indices, shape = csr_parts(c)
     check_csr(indptr, indices, shape)
     starts, columns = np.asarray(indptr), np.asarray(indices)
     if len(columns):
@@ -196,8 +193,7 @@ def _check_csr(content: bytes, folder: Path) -> None:
     assert (starts <= len(columns)).all(), "a start out of range"
 
 
-def _features(content: bytes, folder: Path) -> None:
-    c = Choices(content)
+def _features(c: Choices) -> None:
     if c.upto(1):
         x = csr_tensor(c)
         assert feature_tensor(feature_csr(x)).shape == x.shape
@@ -209,24 +205,30 @@ def _features(content: bytes, folder: Path) -> None:
     assert feature_tensor(matrix, dense=bool(c.upto(1))).shape == matrix.shape
 
 
-def _check_data(content: bytes, folder: Path) -> None:
-    c = Choices(content)
+def _usual_data(n: int) -> Data:
+    """A graph of a few nodes that can be trained on."""
+    data = Data(num_nodes=n, x=torch.ones(n, 3), edge_index=torch.tensor([[0, 1, 2, 3], [1, 2, 3, 4]]))
+    data.y = torch.arange(n) % 2
+    for place, name in enumerate(("train_mask", "val_mask", "test_mask")):
+        data[name] = (torch.arange(n) // 2) % 3 == place
+    return data
+
+
+def _check_data(c: Choices) -> None:
     n = 8
-    data = Data(num_nodes=n)
+    data = _usual_data(n)
     data.edge_index = array(c, (2, c.upto(9)))
     x = c.upto(3)
-    data.x = torch.ones(n, 3) if x < 2 else csr_tensor(c, n) if x == 2 else array(c, (n, 3))
-    data.y = array(c, (n,)) if c.upto(3) == 3 else torch.arange(n) % 2
-    for place, name in enumerate(("train_mask", "val_mask", "test_mask")):
-        mask: Any = torch.arange(n) % 3 == place
-        data[name] = array(c, (n,)) if c.wild() else mask
+    data.x = data.x if x < 2 else csr_tensor(c, n) if x == 2 else array(c, (n, 3))
+    data.y = array(c, (n,)) if c.upto(3) == 3 else data.y
+    for name in ("train_mask", "val_mask", "test_mask"):
+        data[name] = array(c, (n,)) if c.wild() else data[name]
     if c.wild():
         data.num_nodes = c.of(SCALARS)
     check_data(data)
 
 
-def _add_motifs(content: bytes, folder: Path) -> None:
-    c = Choices(content)
+def _add_motifs(c: Choices) -> None:
     edges = array(c, (2, c.upto(9)))
     data = Data(edge_index=edges, num_nodes=c.of(SCALARS) if c.wild() else 8)
     motifs = ["triangle", c.of(("edge", "4-path", "square", "", None))] if c.wild() else ["triangle"]
@@ -234,15 +236,13 @@ def _add_motifs(content: bytes, folder: Path) -> None:
     assert out.motif_edge.shape[1] == len(motifs)
 
 
-def _random_split(content: bytes, folder: Path) -> None:
-    c = Choices(content)
+def _random_split(c: Choices) -> None:
     masks = random_split(array(c, (c.upto(20),)), train_per_class=c.upto(3), seed=c.upto(9))
     together = sum(mask.int() for mask in masks)
     assert int(together.max() if len(together) else 0) <= 1, "a node in two parts"
 
 
-def _degree_features(content: bytes, folder: Path) -> None:
-    c = Choices(content)
+def _degree_features(c: Choices) -> None:
     graph = simple_graph(array(c, (2, c.upto(9))), 200)
     assert degree_features(graph).shape == (graph.num_nodes, 32)
 
@@ -288,8 +288,7 @@ def _is_real(made: Any) -> bool:
     return isinstance(made, np.ndarray) and made.dtype.kind in "iuf"
 
 
-def _apply_psi(content: bytes, folder: Path) -> None:
-    c = Choices(content)
+def _apply_psi(c: Choices) -> None:
     psi = c.of(PSI_NAMES)
     found = apply_psi(_matrix(c), psi)
     assert np.isfinite(found.data).all(), "a weight that is not finite"
@@ -298,8 +297,7 @@ def _apply_psi(content: bytes, folder: Path) -> None:
         assert np.allclose(found.sum(1), 1), "a row that does not sum to 1"
 
 
-def _motif_stack(content: bytes, folder: Path) -> None:
-    c = Choices(content)
+def _motif_stack(c: Choices) -> None:
     named = {"edge": _matrix(c)} | ({"other": _matrix(c)} if c.wild() else {})
     stack = mcn.MotifStack.from_adjacencies(
         named,
@@ -316,8 +314,7 @@ def _motif_stack(content: bytes, folder: Path) -> None:
 _SMALL = np.ones((3, 3)) - np.eye(3)
 
 
-def _conv(content: bytes, folder: Path) -> None:
-    c = Choices(content)
+def _conv(c: Choices) -> None:
     stack = mcn.MotifStack.from_adjacencies({"edge": _SMALL, "two": _SMALL}, steps=1 + c.upto(1))
     conv = mcn.MCNConv(2, 2, 2, stack.steps, self_attention=bool(c.upto(1))).eval()
     kind = c.upto(2)
@@ -328,8 +325,7 @@ def _conv(content: bytes, folder: Path) -> None:
     assert out.shape == (3, 2)
 
 
-def _views(content: bytes, folder: Path) -> None:
-    c = Choices(content)
+def _views(c: Choices) -> None:
     if c.upto(1):
         weights, top, tolerance = walk_weights(c.upto(4), None), 1 + c.upto(3), c.upto(1) / 10
         rows = pagerank_rows([_matrix(c)], weights, top, tolerance=tolerance)
@@ -343,13 +339,9 @@ def _views(content: bytes, folder: Path) -> None:
     assert torch.isfinite(out).all()
 
 
-def _classifier(content: bytes, folder: Path) -> None:
-    c = Choices(content)
+def _classifier(c: Choices) -> None:
     n = 8
-    data = Data(num_nodes=n, x=torch.ones(n, 3), edge_index=torch.tensor([[0, 1, 2, 3], [1, 2, 3, 4]]))
-    data.y = torch.arange(n) % 2
-    for place, name in enumerate(("train_mask", "val_mask", "test_mask")):
-        data[name] = (torch.arange(n) // 2) % 3 == place
+    data = _usual_data(n)
     odd = c.upto(4)
     if odd < 2:
         data.x = csr_tensor(c, n) if odd == 0 else array(c, (n, 3))
@@ -366,26 +358,26 @@ def _classifier(content: bytes, folder: Path) -> None:
     assert fitted.predict_proba(data).shape[0] == n
 
 
-def seeds() -> list[bytes]:
-    """Choices to begin with."""
+def _seeds() -> list[bytes]:
     return [bytes(20), bytes(range(64)), bytes([5] * 64), bytes([9, 0, 1, 2, 3, 1, 0] * 12)]
 
 
-def _register(name: str, run: Callable[[bytes, Path], None]) -> None:
-    register(Target(name, seeds, mutate.raw_bytes, run))
+def register_choices(targets: dict[str, Callable[[Choices], None]]) -> None:
+    """Add targets that make their arrays by choices."""
+    for name, run in targets.items():
+
+        def choose(content: bytes, folder: Path, run: Callable[[Choices], None] = run) -> None:
+            run(Choices(content))
+
+        register(Target(name, _seeds, mutate.raw_bytes, choose))
 
 
-_register("simple_graph", _simple_graph)
-_register("count_motifs", _count_motifs)
-_register("MotifCounts", _made_by_hand)
-_register("check_csr", _check_csr)
-_register("feature-tensors", _features)
-_register("check_data", _check_data)
-_register("AddMotifs", _add_motifs)
-_register("random_split", _random_split)
-_register("degree_features", _degree_features)
-_register("apply_psi", _apply_psi)
-_register("MotifStack", _motif_stack)
-_register("MCNConv", _conv)
-_register("views", _views)
-_register("MCNClassifier", _classifier)
+register_choices(
+    {
+        "simple_graph": _simple_graph, "count_motifs": _count_motifs, "MotifCounts": _made_by_hand,
+        "check_csr": _check_csr, "feature-tensors": _features, "check_data": _check_data,
+        "AddMotifs": _add_motifs, "random_split": _random_split, "degree_features": _degree_features,
+        "apply_psi": _apply_psi, "MotifStack": _motif_stack, "MCNConv": _conv, "views": _views,
+        "MCNClassifier": _classifier,
+    }
+)  # fmt: skip

@@ -59,94 +59,81 @@ def run(
     hang: float = HANG_SECONDS,
 ) -> Batch:
     """Run inputs `start` to `stop` (or until `seconds` have passed) in children, one after another's end."""
-    batch, began = Batch(), time.monotonic()
+    session, began = _Session(target, make, stop, folder, hang), time.monotonic()
     while start < stop and time.monotonic() - began < seconds:
-        left = seconds - (time.monotonic() - began)
-        start = _child(target, make, start, stop, folder, left, hang, batch)
-    return batch
+        start = session.child(start, seconds - (time.monotonic() - began))
+    return session.batch
 
 
-def _child(
-    target: Target,
-    make: Callable[[int], bytes],
-    start: int,
-    stop: int,
-    folder: Path,
-    seconds: float,
-    hang: float,
-    batch: Batch,
-) -> int:
-    """Fork, watch, and return the first input that was not tried."""
-    shared = mmap.mmap(-1, _STATE.size)
-    shared[:] = _STATE.pack(start, 0, 0, time.monotonic_ns(), 0)
-    log = folder / "findings.jsonl"
-    log.unlink(missing_ok=True)
-    child = os.fork()
-    if child == 0:
-        _inside(target, make, start, stop, folder, seconds, shared)
-    status = None
-    while status is None:
-        done, code = os.waitpid(child, os.WNOHANG)
-        if done:
-            status = code
-            break
-        *_, since, used = _STATE.unpack(shared[:])
-        clock = (time.monotonic_ns() - since) / 1e9
-        if clock > hang and _hangs(child, clock, used / 1e9, hang):
-            os.kill(child, signal.SIGKILL)
-            _, status = os.waitpid(child, 0)
-            status = -1
-            break
-        time.sleep(0.005)
-    index, taken, refused, *_ = _STATE.unpack(shared[:])
-    shared.close()
-    batch.taken += taken
-    batch.refused += refused
-    if log.exists():
-        lines = map(json.loads, log.read_text().splitlines())
-        batch.findings += [Finding(target.name, line["index"], line["problem"]) for line in lines]
-    if status == 0:
-        batch.tried += index - start
-        return index
-    problem = f"hangs for {hang:g} s" if status == -1 else f"the process ends with {_how(status)}"
-    batch.findings.append(Finding(target.name, index, problem))
-    batch.tried += index + 1 - start
-    return index + 1
+@dataclass
+class _Session:
+    """Inputs up to number `stop`, and what came of those that were tried."""
+
+    target: Target
+    make: Callable[[int], bytes]
+    stop: int
+    folder: Path
+    hang: float
+    batch: Batch = field(default_factory=Batch)
+
+    def child(self, start: int, seconds: float) -> int:
+        """Fork, watch, and return the first input that was not tried."""
+        shared = mmap.mmap(-1, _STATE.size)
+        shared[:] = _STATE.pack(start, 0, 0, time.monotonic_ns(), 0)
+        log, batch = self.folder / "findings.jsonl", self.batch
+        log.unlink(missing_ok=True)
+        child = os.fork()
+        if child == 0:
+            self._inside(start, time.monotonic() + seconds, shared)
+        done, status = os.waitpid(child, os.WNOHANG)
+        while not done:
+            *_, since, used = _STATE.unpack(shared[:])
+            clock = (time.monotonic_ns() - since) / 1e9
+            if clock > self.hang and _hangs(child, clock, used / 1e9, self.hang):
+                os.kill(child, signal.SIGKILL)
+                os.waitpid(child, 0)
+                status = -1
+                break
+            time.sleep(0.005)
+            done, status = os.waitpid(child, os.WNOHANG)
+        index, taken, refused, *_ = _STATE.unpack(shared[:])
+        shared.close()
+        batch.taken += taken
+        batch.refused += refused
+        if log.exists():
+            lines = map(json.loads, log.read_text().splitlines())
+            batch.findings += [Finding(self.target.name, line["index"], line["problem"]) for line in lines]
+        if status == 0:
+            batch.tried += index - start
+            return index
+        problem = f"hangs for {self.hang:g} s" if status == -1 else f"the process ends with {_how(status)}"
+        batch.findings.append(Finding(self.target.name, index, problem))
+        batch.tried += index + 1 - start
+        return index + 1
+
+    def _inside(self, index: int, end: float, shared: mmap.mmap) -> None:
+        """The child: never returns."""
+        code = 1
+        try:
+            _limit()
+            taken = refused = 0
+            while index < self.stop and time.monotonic() < end:
+                shared[:] = _now(index, taken, refused)
+                accepted, problem = judge(self.target, self.make(index), self.folder)
+                if problem:
+                    with (self.folder / "findings.jsonl").open("a") as log:
+                        log.write(json.dumps({"index": index, "problem": problem}) + "\n")
+                taken, refused, index = taken + accepted, refused + (not accepted), index + 1
+            shared[:] = _now(index, taken, refused)
+            code = 0
+        finally:
+            os._exit(code)
 
 
 def _how(status: int) -> str:
     if os.WIFSIGNALED(status):
         return signal.Signals(os.WTERMSIG(status)).name
     return f"code {os.WEXITSTATUS(status)}"
-
-
-def _inside(
-    target: Target,
-    make: Callable[[int], bytes],
-    start: int,
-    stop: int,
-    folder: Path,
-    seconds: float,
-    shared: mmap.mmap,
-) -> None:
-    """The child: never returns."""
-    code = 1
-    try:
-        _limit()
-        taken = refused = 0
-        end = time.monotonic() + seconds
-        index = start
-        while index < stop and time.monotonic() < end:
-            shared[:] = _now(index, taken, refused)
-            accepted, problem = judge(target, make(index), folder)
-            if problem:
-                with (folder / "findings.jsonl").open("a") as log:
-                    log.write(json.dumps({"index": index, "problem": problem}) + "\n")
-            taken, refused, index = taken + accepted, refused + (not accepted), index + 1
-        shared[:] = _now(index, taken, refused)
-        code = 0
-    finally:
-        os._exit(code)
 
 
 def _now(index: int, taken: int, refused: int) -> bytes:

@@ -6,7 +6,6 @@ import datetime
 import decimal
 from collections.abc import Callable
 from dataclasses import fields
-from pathlib import Path
 from typing import Any
 
 import networkx
@@ -15,10 +14,8 @@ import pyarrow as pa
 
 import mcn
 from tests.configs import MCNConfig, ViewsConfig
-from tests.fuzz import mutate
-from tests.fuzz.arrays import SCALARS, Choices, array, scipy_matrix, seeds
+from tests.fuzz.arrays import SCALARS, Choices, array, register_choices, scipy_matrix
 from tests.fuzz.files import sound
-from tests.fuzz.target import Target, register
 
 CELLS: list[Any] = [
     *(None, "", " ", "a", "b", "c", "1", "02", "nan", "a\0", "é", "x" * 300, "=1+1", 0, 1, 2, 3, 4, -1),
@@ -91,8 +88,7 @@ def _table(c: Choices, names: list[str]) -> Any:
     return _arrow(c, columns) if c.upto(1) else Frame(columns)
 
 
-def _frames(content: bytes, folder: Path) -> None:
-    c = Choices(content)
+def _frames(c: Choices) -> None:
     edges = _table(c, ["source", "target", "weight", "f", "g"])
     nodes = _table(c, ["id", "label", "split", "f", "g"]) if c.upto(1) else None
     options = c.of(
@@ -101,8 +97,7 @@ def _frames(content: bytes, folder: Path) -> None:
     sound(mcn.load_graph(edges, nodes, **options))
 
 
-def _networkx(content: bytes, folder: Path) -> None:
-    c = Choices(content)
+def _networkx(c: Choices) -> None:
     graph: Any = c.of((networkx.Graph, networkx.DiGraph, networkx.MultiGraph))()
     odd = [
         name for name in CELLS if name.__hash__ and name is not None and not isinstance(name, decimal.Decimal)
@@ -117,14 +112,12 @@ def _networkx(content: bytes, folder: Path) -> None:
     sound(mcn.load_graph(graph, **options))
 
 
-def _matrix(content: bytes, folder: Path) -> None:
-    c = Choices(content)
+def _matrix(c: Choices) -> None:
     sound(mcn.load_graph(scipy_matrix(c), weights=c.of((None, None, "weight"))))
 
 
-def _settings(content: bytes, folder: Path) -> None:
+def _settings(c: Choices) -> None:
     """Settings that cannot be hashed, compared or shown are refused as well."""
-    c = Choices(content)
     kind = c.of((MCNConfig, ViewsConfig))
     names = [field.name for field in fields(kind)]
     pick: Callable[[], Any] = lambda: c.of((SCALARS, CELLS, [*PLAIN]))  # noqa: E731 - one list, then one of it
@@ -132,22 +125,9 @@ def _settings(content: bytes, folder: Path) -> None:
     assert kind.from_dict(made.to_dict()) == made, "settings do not survive being stored"
 
 
-PLAIN = [
-    "edge",
-    ["edge", "triangle"],
-    ["edge"],
-    "transition",
-    0.5,
-    1e-3,
-    16,
-    "none",
-    "all",
-    -0.0,
-    1e-320,
-    [5, 5],
+PLAIN: list[Any] = [
+    *("edge", ["edge", "triangle"], ["edge"], "transition", "none", "all"),
+    *(0.5, 1e-3, 16, -0.0, 1e-320, [5, 5]),
 ]
 
-for _name, _run in (
-    ("frames", _frames), ("networkx", _networkx), ("scipy", _matrix), ("settings", _settings),
-):  # fmt: skip
-    register(Target(_name, seeds, mutate.raw_bytes, _run))
+register_choices({"frames": _frames, "networkx": _networkx, "scipy": _matrix, "settings": _settings})

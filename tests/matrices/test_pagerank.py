@@ -112,14 +112,6 @@ def test_selected_rows_and_their_mean() -> None:
     np.testing.assert_allclose(mean, (full[0] + full[1]) / 2, atol=1e-6)
 
 
-def test_symmetric_rows_of_a_matrix_in_lists() -> None:
-    """A path of three nodes, one step: the middle has degree 3 with its loop, the ends have 2."""
-    rows = pagerank_rows([[[0, 1, 0], [1, 0, 1], [0, 1, 0]]], np.array([0.0, 1.0]), 3, symmetric=True)
-    ends, middle = 1 / np.sqrt(2), 1 / np.sqrt(3)
-    wanted = [[ends / 2, middle / 2, 0], [ends / 3, middle / 3, ends / 3], [0, middle / 2, ends / 2]]
-    np.testing.assert_allclose(rows.matrix(0).toarray(), wanted, atol=1e-6)
-
-
 @pytest.fixture(scope="module")
 def counts() -> MotifCounts:
     data = load_dataset("karate")

@@ -65,6 +65,8 @@ def test_errors() -> None:
         ValueError, match=r"^unknown motif 'triangel'; did you mean 'triangle' or 'tailed-triangle'\?"
     ):
         mcn.AddMotifs(["triangel"])
+    with pytest.raises(ValueError, match=r"^motifs must be several names, .* 'edge'; write \['edge'\]$"):
+        mcn.AddMotifs("edge")
     with pytest.raises(ValueError, match=r"works on a torch_geometric\.data\.Data, got HeteroData"):
         mcn.AddMotifs()(HeteroData())
     with pytest.raises(ValueError, match=r"needs data\.edge_index, and this Data has none"):
@@ -87,13 +89,6 @@ def test_ids_of_few_bits_find_their_edges(dtype: torch.dtype) -> None:
     expected = mcn.AddMotifs(["2-star"])(Data(edge_index=edge_index, num_nodes=101)).motif_edge
     found = mcn.AddMotifs(["2-star"])(Data(edge_index=edge_index.to(dtype), num_nodes=101)).motif_edge
     assert torch.equal(found, expected)
-
-
-def test_motifs_as_one_string() -> None:
-    with pytest.raises(
-        ValueError, match=r"^motifs must be several names, got the string 'edge'; write \['edge'\]$"
-    ):
-        mcn.AddMotifs("edge")
 
 
 def test_repr() -> None:

@@ -237,16 +237,11 @@ def test_any_flipped_byte_gives_the_same_counts_or_a_value_error(
 def test_foreign_files_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "counts.npz"
     np.savez(path, edge=np.zeros((3, 2)))
-    with pytest.raises(ValueError, match="not a file of motif counts"):
-        mcn.MotifCounts.load(path)
     np.save(tmp_path / "a.npy", np.arange(3))
-    with pytest.raises(ValueError, match="not a file of motif counts"):
-        mcn.MotifCounts.load(tmp_path / "a.npy")
-    with zipfile.ZipFile(path, "w") as archive:
+    with zipfile.ZipFile(tmp_path / "b.npz", "w") as archive:
         archive.writestr("readme.txt", "hello")
-    with pytest.raises(ValueError, match="not a file of motif counts"):
-        mcn.MotifCounts.load(path)
-    for content in (b"", b"hello", pickle.dumps([1, 2])):
+    contents = [path.read_bytes(), (tmp_path / "a.npy").read_bytes(), (tmp_path / "b.npz").read_bytes()]
+    for content in (*contents, b"", b"hello", pickle.dumps([1, 2])):
         path.write_bytes(content)
         with pytest.raises(ValueError, match="not a file of motif counts"):
             mcn.MotifCounts.load(path)

@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 
 from mcn.nn import Choices, MCNConv, ops
-from tests.nn.graphs import dense_features, dense_rows, grads, random_features, random_stack, threads
+from tests.nn.graphs import assert_same_bits, dense_features, dense_rows, grads, random_features, random_stack
 
 Array = NDArray[np.float64]
 
@@ -25,13 +25,8 @@ def test_shapes(concat: bool) -> None:
     conv = MCNConv(7, 3, motifs=2, steps=2, heads=4, concat=concat)
     out, choices = conv(torch.randn(24, 7), stack, return_choices=True)
     assert out.shape == (24, 12 if concat else 3)
-    assert (
-        choices.motif.shape
-        == choices.step.shape
-        == choices.log_motif.shape
-        == choices.log_step.shape
-        == (24,)
-    )
+    for name in ("motif", "step", "log_motif", "log_step"):
+        assert getattr(choices, name).shape == (24,)
     assert choices.motif_probs.shape == (24, 2)
     assert choices.step_probs.shape == (24, 2)
     assert choices.state is not None
@@ -70,27 +65,6 @@ def test_log_probabilities_reach_the_selector_and_w_only_when_asked() -> None:
         assert conv.selector is not None
         assert all(p.grad is not None for p in conv.selector.parameters())
         assert (conv.weight.grad is not None) is policy_grad
-
-
-@pytest.mark.parametrize("psi", ["unweighted", "row-max", "symmetric"])
-@pytest.mark.parametrize("self_attention", [True, False])
-def test_output_by_dense_algebra(psi: str, self_attention: bool) -> None:
-    stack, x = random_stack(motifs=2, steps=2, psi=psi), torch.randn(24, 5)
-    conv = MCNConv(5, 3, motifs=2, steps=2, heads=2, self_attention=self_attention).eval()
-    out, choices = conv(x, stack, return_choices=True)
-    a = torch.from_numpy(dense_rows(choices.rows, 24)).double()
-    z = (x @ conv.weight).view(24, 2, 3).double()
-    for h in range(2):
-        if conv.att_src is None or conv.att_dst is None:
-            d = a.sum(1).rsqrt()
-            alpha = d[:, None] * a * d[None, :]
-        else:
-            logit = (z[:, h] @ conv.att_dst[h].double())[:, None] + (z[:, h] @ conv.att_src[h].double())[
-                None, :
-            ]
-            alpha = a * torch.nn.functional.leaky_relu(logit, 0.2).exp()
-            alpha = alpha / alpha.sum(1, keepdim=True)
-        assert torch.allclose(out[:, 3 * h : 3 * h + 3].double(), alpha @ z[:, h], atol=1e-5)
 
 
 @pytest.mark.parametrize("self_attention", [True, False])
@@ -165,8 +139,9 @@ def _layer(options: dict[str, Any]) -> tuple[MCNConv, torch.Tensor]:
 
 
 @LAYERS
-def test_coefficients_by_brute_force(options: dict[str, Any]) -> None:
-    stack, (conv, x) = random_stack(motifs=2, steps=2, psi="row-max"), _layer(options)
+@pytest.mark.parametrize("psi", ["unweighted", "row-max", "symmetric"])
+def test_coefficients_by_brute_force(options: dict[str, Any], psi: str) -> None:
+    stack, (conv, x) = random_stack(motifs=2, steps=2, psi=psi), _layer(options)
     out, choices = conv(x, stack, return_coefficients=True)
     expected, alpha = _dense_layer(conv, _numpy(x), dense_rows(choices.rows, 24).astype(float))
     np.testing.assert_allclose(_dense_coefficients(choices, 24), alpha, atol=1e-6)
@@ -342,13 +317,13 @@ def test_bits_do_not_depend_on_threads() -> None:
     stack = random_stack(n=900, motifs=3, psi="transition")
     x = torch.randn(900, 64)
     conv = MCNConv(64, 8, 3, heads=8, dropout=0.6, feature_dropout=0.6, input_dropout=0.6, policy_grad=True)
-    results = []
-    for count in (1, 2):
-        with threads(count):
-            out, choices = conv(x, stack, key=9, return_choices=True)
-            total = torch.cat([out.flatten(), choices.log_motif])
-            results.append([choices.motif, total, *grads(total, *_parameters(conv))])
-    assert all(torch.equal(a, b) for a, b in zip(*results, strict=True))
+
+    def run() -> list[torch.Tensor]:
+        out, choices = conv(x, stack, key=9, return_choices=True)
+        total = torch.cat([out.flatten(), choices.log_motif])
+        return [choices.motif, total, *grads(total, *_parameters(conv))]
+
+    assert_same_bits(run, (1, 2))
 
 
 def test_float64() -> None:

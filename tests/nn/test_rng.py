@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from mcn.nn import Stream
-from mcn.nn._rng import derive, hash32, hash32_torch, keep_mask, torch_key
+from mcn.nn import Stream, plain
+from mcn.nn._rng import derive, hash32, hash32_of, torch_key
 
 KEYS = [0, 1, 2**32, 2**63 + 12345, 0xFFFFFFFFFFFFFFFF]
 
@@ -15,7 +15,7 @@ KEYS = [0, 1, 2**32, 2**63 + 12345, 0xFFFFFFFFFFFFFFFF]
 @pytest.mark.parametrize("key", KEYS)
 def test_kernel_and_torch_agree(key: int) -> None:
     expected = [int(hash32(position, np.uint64(key))) for position in range(300)]
-    assert hash32_torch(300, key).tolist() == expected
+    assert hash32_of(torch.arange(300), key).tolist() == expected
 
 
 def test_hash_by_hand() -> None:
@@ -30,7 +30,7 @@ def test_hash_by_hand() -> None:
 
 @pytest.mark.parametrize("p", [0.1, 0.6, 0.9])
 def test_frequency_and_scale(p: float) -> None:
-    mask = keep_mask((400, 500), p, derive(7, 3), torch.empty(0))
+    mask = plain.dropout(torch.ones(400, 500), p, derive(7, 3))
     kept = mask != 0
     # 200,000 draws: six standard deviations.
     assert abs(kept.float().mean().item() - (1 - p)) < 6 * (p * (1 - p) / 2e5) ** 0.5
@@ -38,9 +38,9 @@ def test_frequency_and_scale(p: float) -> None:
 
 
 def test_derived_keys_are_uncorrelated() -> None:
-    base = keep_mask((100_000,), 0.5, derive(0, 0), torch.empty(0)) - 1
+    base = plain.dropout(torch.ones(100_000), 0.5, derive(0, 0)) - 1
     for other in (derive(0, 1), derive(1, 0), derive(0, 0, 0), derive(1 << 40, 0)):
-        mask = keep_mask((100_000,), 0.5, other, torch.empty(0)) - 1
+        mask = plain.dropout(torch.ones(100_000), 0.5, other) - 1
         for shift in (0, 1, 8):
             assert abs((base[shift:] * mask[: len(mask) - shift]).mean().item()) < 6 / 100_000**0.5
 

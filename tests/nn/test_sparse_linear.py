@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -9,20 +11,17 @@ import torch
 from mcn.nn import plain
 from mcn.nn import sparse_linear as sparse
 from mcn.nn._rng import hash32, threshold
-from mcn.nn.sparse_linear import propagate, sparse_linear
+from mcn.nn.sparse_linear import propagate
 from tests.nn.graphs import assert_same_bits, dense_features, dense_rows, grads, random_features, random_rows
 
 
 @pytest.mark.parametrize("p", [0.0, 0.6])
-@pytest.mark.parametrize("name", ["sparse_linear", "propagate"])
-def test_equals_the_plain_path(name: str, p: float) -> None:
+@pytest.mark.parametrize(
+    "matrix", [random_features(40, 30, 1), random_rows(18, 30, 0)], ids=["features", "rows"]
+)
+def test_equals_the_plain_path(matrix: Any, p: float) -> None:
     dense = torch.randn(30, 10, requires_grad=True)
-    results = []
-    for path in (sparse, plain):
-        if name == "sparse_linear":
-            results.append(path.sparse_linear(random_features(40, 30, 1), dense, p, 17))
-        else:
-            results.append(path.propagate(dense, random_rows(18, 30, 0), p, 31))
+    results = [path.propagate(dense, matrix, p, 17) for path in (sparse, plain)]
     assert torch.allclose(*results, atol=1e-5)
     assert torch.allclose(*(grads(out, dense)[0] for out in results), atol=1e-5)
 
@@ -31,21 +30,21 @@ def test_without_dropout_it_is_the_dense_product() -> None:
     x = random_features(12, 20, 2)
     w = torch.randn(20, 5, requires_grad=True)
     dense = dense_features(x)
-    assert torch.allclose(sparse_linear(x, w), dense @ w, atol=1e-5)
-    assert torch.allclose(grads(sparse_linear(x, w), w)[0], grads(dense @ w, w)[0], atol=1e-5)
+    assert torch.allclose(propagate(w, x), dense @ w, atol=1e-5)
+    assert torch.allclose(grads(propagate(w, x), w)[0], grads(dense @ w, w)[0], atol=1e-5)
 
 
 def test_gradcheck() -> None:
     x = random_features(9, 8, 3, np.float64)
     w = torch.randn(8, 4, dtype=torch.float64, requires_grad=True)
-    assert torch.autograd.gradcheck(lambda w: sparse_linear(x, w, 0.4, 6), (w,))
+    assert torch.autograd.gradcheck(lambda w: propagate(w, x, 0.4, 6), (w,))
 
 
 def test_dropout_keeps_the_expectation() -> None:
     x = random_features(5, 40, 4)
     w = torch.randn(40, 3)
-    mean = torch.stack([sparse_linear(x, w, 0.5, key * 7919) for key in range(4000)]).mean(0)
-    assert torch.allclose(mean, sparse_linear(x, w), atol=0.25)
+    mean = torch.stack([propagate(w, x, 0.5, key * 7919) for key in range(4000)]).mean(0)
+    assert torch.allclose(mean, propagate(w, x), atol=0.25)
 
 
 def test_propagate_is_a_matrix_product() -> None:
@@ -60,7 +59,7 @@ def test_bits_do_not_depend_on_threads() -> None:
     w, z = torch.randn(300, 32, requires_grad=True), torch.randn(700, 64, requires_grad=True)
 
     def run() -> list[torch.Tensor]:
-        product, total = sparse_linear(x, w, 0.6, 5), propagate(z, rows, 0.5, 1)
+        product, total = propagate(w, x, 0.6, 5), propagate(z, rows, 0.5, 1)
         return [product, *grads(product, w), total, *grads(total, z)]
 
     assert_same_bits(run)
@@ -70,7 +69,7 @@ def test_bits_do_not_depend_on_threads() -> None:
 def test_sums_are_made_entry_by_entry_in_the_order_of_the_rows(p: float) -> None:
     x = random_features(7, 900, 6)  # about 180 entries a row: more than are settled together
     w = torch.randn(900, 5, requires_grad=True)
-    out, key, scale = sparse_linear(x, w, p, 17), np.uint64(17), np.float32(1.0 / (1.0 - p))
+    out, key, scale = propagate(w, x, p, 17), np.uint64(17), np.float32(1.0 / (1.0 - p))
     g = np.random.default_rng(3).normal(size=(7, 5)).astype(np.float32)
     total, turned, dense = np.zeros((7, 5), np.float32), np.zeros((900, 5), np.float32), w.detach().numpy()
     for i in range(7):

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
+import pytest
 import torch
 from torch_geometric.data import Data
 
 from mcn.data import strong_ties
-from mcn.train import MCNConfig, Predictions, fit, prepare
-from mcn.train.loop import Trainer
-from mcn.train.recipes import work_of
-from mcn.train.settings import Settings
+from mcn.train import RECIPES, Epoch, Predictions, fit, prepare, train
+from mcn.train.checkpoint import save_tensors
 
 SMALL: dict[str, Any] = {"hidden": 4, "heads": 2, "max_epochs": 12, "patience": 100}
 
@@ -22,26 +25,87 @@ def small_graph(seed: int = 0, **changes: Any) -> Data:
     return strong_ties(seed, **{**sizes, "train_per_class": 6, "val": 30, "test": 40, **changes})
 
 
-def small_config(**changes: Any) -> MCNConfig:
-    """A network that trains in one go; `probed`, which trains several, has tests of its own."""
-    return MCNConfig(**{**SMALL, "attention": "gated", **changes})
+def settings(recipe: str, **changes: Any) -> Any:
+    """The settings of a recipe."""
+    return RECIPES[recipe].config(**changes)
 
 
-def new_trainer(data: Data, config: Settings) -> Trainer:
-    return work_of(config).trainer(prepare(data, config), config)
+def small_config(**changes: Any) -> Any:
+    """The settings of a small MCN."""
+    return settings("mcn", **{**SMALL, **changes})
 
 
-def trained(data: Data, config: Settings) -> Trainer:
+def new_trainer(data: Any, config: Any) -> Any:
+    return RECIPES[config.recipe].work.trainer(prepare(data, config), config)
+
+
+def trained(data: Any, config: Any) -> Any:
     trainer = new_trainer(data, config)
     fit(trainer)
     return trainer
 
 
-def predicted(trainer: Trainer) -> Predictions:
+def history(trainer: Any) -> list[Epoch]:
+    """Train, and return the scores of every epoch."""
+    epochs: list[Epoch] = []
+    fit(trainer, [lambda _trainer, epoch: epochs.append(epoch)])
+    return epochs
+
+
+def predicted(trainer: Any) -> Predictions:
     """What a trained network says of its own graph."""
-    return work_of(trainer.config).predict(trainer.model, trainer.problem.inputs)
+    return RECIPES[trainer.config.recipe].work.predict(trainer.model, trainer.problem.inputs)
 
 
 def same_tensors(first: dict[str, torch.Tensor], second: dict[str, torch.Tensor]) -> bool:
     """Bit-equal, names included."""
     return first.keys() == second.keys() and all(torch.equal(first[name], second[name]) for name in first)
+
+
+def same_weights(first: Any, second: Any) -> bool:
+    """Whether two trainers, runs or estimators have networks with the same bits."""
+    one, other = (getattr(each, "model_", None) or each.model for each in (first, second))
+    return same_tensors(dict(one.state_dict()), dict(other.state_dict()))
+
+
+def with_other_test_labels(data: Data) -> Data:
+    """The same graph, the labels of its test nodes in another order."""
+    other = data.clone()
+    test = other.test_mask.nonzero().squeeze(1)
+    other.y[test] = other.y[test].flip(0)
+    assert not torch.equal(other.y, data.y)
+    return other
+
+
+class Killed(Exception):
+    """Stands for whatever ends a process."""
+
+
+def train_until_killed(data: Any, config: Any, folder: Path, epochs: int, **more: Any) -> None:
+    """Train into a folder: a checkpoint after some epochs, and two epochs later the process ends."""
+
+    def kill(trainer: Any, epoch: Epoch) -> None:
+        if epoch.epoch == epochs:  # as the run's own checkpoints, whose clock a short test does not wait for
+            save_tensors(folder / "last.safetensors", trainer.tensors(), trainer.state())
+        if epoch.epoch == epochs + 2:
+            raise Killed
+
+    with pytest.raises(Killed):
+        train(data, config, folder, callbacks=[kill], **more)
+
+
+@contextmanager
+def on_cores(count: int) -> Iterator[None]:
+    """Let this process use so many cores; skip the test where there are fewer, or none can be set."""
+    if not hasattr(os, "sched_setaffinity"):
+        pytest.skip("needs a settable affinity (Linux)")
+    cores, threads = os.sched_getaffinity(0), torch.get_num_threads()
+    if len(cores) < count:
+        pytest.skip(f"needs {count} cores")
+    os.sched_setaffinity(0, sorted(cores)[:count])
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, cores)
+        torch.set_num_threads(threads)

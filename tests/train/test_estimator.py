@@ -1,30 +1,32 @@
+"""The estimators: scikit-learn's manners, new nodes and graphs, input that cannot be trained on."""
+
 from __future__ import annotations
 
 import dataclasses
 import re
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from sklearn import metrics
 from sklearn.base import clone, is_classifier
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 from torch_geometric.data import Data
 
-from mcn import MCNClassifier, ViewsClassifier
-from mcn.train import MCNConfig, ViewsConfig, accuracy_on_test, fit
-from mcn.train.estimator import NodeClassifier
+import mcn
+from mcn import AutoClassifier, MCNClassifier, ViewsClassifier
+from mcn.train import accuracy_on_test, fit
 from mcn.train.metrics import METRICS, score
-from mcn.train.settings import Settings, declared
-from tests.train.graphs import SMALL, new_trainer, predicted, small_graph
+from mcn.train.settings import declared
+from tests.train.graphs import SMALL, new_trainer, predicted, settings, small_graph
 
-ESTIMATORS: list[tuple[type[NodeClassifier], type[Settings]]] = [
-    (MCNClassifier, MCNConfig),
-    (ViewsClassifier, ViewsConfig),
-]
+ESTIMATORS = [MCNClassifier, AutoClassifier, ViewsClassifier]
+QUICK: dict[type, dict[str, Any]] = {
+    MCNClassifier: {**SMALL, "max_epochs": 3},
+    AutoClassifier: {"candidates": ("mlp", "gcn"), "repeats": 1, "max_epochs": 3},
+    ViewsClassifier: {"walk_length": 3, "max_neighbours": 6, "hidden": 8, "max_epochs": 3},
+}
 
 
 @pytest.fixture(scope="module")
@@ -37,33 +39,41 @@ def fitted(data: Data) -> MCNClassifier:
     return MCNClassifier(**SMALL, steps=2, attention="paper", random_state=3).fit(data)
 
 
-@pytest.mark.parametrize(("estimator", "config"), ESTIMATORS)
-def test_parameters_are_those_of_the_configuration(
-    estimator: type[NodeClassifier], config: type[Settings]
-) -> None:
-    own = estimator().get_params()
-    assert own.keys() - {"random_state"} == {f.name for f in dataclasses.fields(config)} - {"seed"}
-    assert config(seed=own.pop("random_state"), **own) == config()
+def changed(data: Data, **attributes: Any) -> Data:
+    other = data.clone()
+    for name, value in attributes.items():
+        other[name] = value
+    return other
 
 
-@pytest.mark.parametrize(("estimator", "config"), ESTIMATORS)
-def test_the_documentation_has_every_parameter(
-    estimator: type[NodeClassifier], config: type[Settings]
-) -> None:
-    text = estimator.__doc__ or ""
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_parameters_and_documentation_are_those_of_the_settings(estimator: Any) -> None:
+    config, params = estimator.recipe.config, estimator().get_params()
+    assert params.keys() - {"random_state"} == {f.name for f in dataclasses.fields(config)} - {"seed"}
+    assert config(seed=params.pop("random_state"), **params) == config()
     for name, one in declared(config).items():
         shown = "random_state" if name == "seed" else name
-        assert f"{shown}: {one.sentence} Default: {one.default!r}." in text
+        assert f"{shown}: {one.sentence} Default: {one.default!r}." in estimator.__doc__
 
 
-def test_parameters_have_names() -> None:
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_what_is_there_after_fit_is_documented(estimator: Any, data: Data) -> None:
+    clf = estimator(**QUICK[estimator]).fit(data)
+    for name in vars(clf):
+        if name.endswith("_") and name != "config_":
+            assert name in estimator.__doc__, name
+    assert isinstance(clf.model_, {MCNClassifier: mcn.MCN}.get(estimator, torch.nn.Module))
+    assert clf.predict_proba(data).shape == (90, 3)
+    assert len(clf.history_) >= 3
+    with pytest.raises(ValueError, match=f"this {estimator.__name__} is not fitted yet; call fit"):
+        estimator().predict(data)
+
+
+def test_the_names_of_parameters() -> None:
     with pytest.raises(TypeError):
         MCNClassifier(("edge",))  # type: ignore[misc]
     with pytest.raises(TypeError, match="stpes"):
         MCNClassifier(stpes=2)
-
-
-def test_get_set_and_clone() -> None:
     first = MCNClassifier(motifs=["edge", "2-star"], lr=0.1)
     assert first.get_params()["motifs"] == ["edge", "2-star"]
     assert first.set_params(steps=3, random_state=9) is first
@@ -73,32 +83,31 @@ def test_get_set_and_clone() -> None:
     assert second.get_params() == first.get_params()
     with pytest.raises(ValueError, match=r"MCNClassifier has no parameter 'stpes'; did you mean 'steps'\?"):
         first.set_params(stpes=2)
-
-
-def test_a_clone_is_not_fitted(fitted: MCNClassifier, data: Data) -> None:
-    with pytest.raises(ValueError, match=r"not fitted yet; call fit\(data\) first"):
-        clone(fitted).predict(data)
-
-
-def test_repr_shows_what_was_changed() -> None:
     assert repr(MCNClassifier()) == "MCNClassifier()"
     shown = repr(MCNClassifier(motifs=("edge",), steps=2, lr=0.1))
     assert shown == "MCNClassifier(motifs=('edge',), lr=0.1, steps=2)"
+
+
+def test_scikit_learn_knows_it_for_a_classifier(fitted: MCNClassifier, data: Data) -> None:
+    assert is_classifier(fitted)
+    check_is_fitted(fitted)
+    for use in (check_is_fitted, lambda clf: clf.predict(data), lambda clf: clf.score(data)):
+        for unfitted in (MCNClassifier(), clone(fitted)):
+            with pytest.raises(NotFittedError):
+                use(unfitted)
 
 
 def test_what_it_learned(fitted: MCNClassifier, data: Data) -> None:
     assert fitted.classes_.tolist() == [0, 1, 2]
     assert fitted.n_features_in_ == 60
     assert len(fitted.history_) == 12
-    best = fitted.history_[fitted.best_epoch_ - 1]
-    assert fitted.val_accuracy_ == best.val_accuracy
-    assert fitted.motif_choice_.shape == fitted.step_choice_.shape == (90, 2)
+    assert fitted.val_accuracy_ == fitted.history_[fitted.best_epoch_ - 1].val_accuracy
     own = fitted.predictions(data)
+    assert fitted.motif_choice_.shape == fitted.step_choice_.shape == (90, 2)
     assert np.array_equal(fitted.motif_choice_, np.array(["edge", "triangle"])[own.motif])
     assert np.array_equal(fitted.step_choice_, own.step)
-    probabilities = fitted.predict_proba(data)
-    assert probabilities.shape == (90, 3)
-    assert np.array_equal(fitted.predict(data), probabilities.argmax(1))
+    assert fitted.stack_.motifs == ("edge", "triangle")
+    assert np.array_equal(fitted.predict(data), fitted.predict_proba(data).argmax(1))
     val = data.val_mask.numpy()
     right = (fitted.predict(data)[val] == data.y.numpy()[val]).mean()
     assert right == pytest.approx(fitted.val_accuracy_)
@@ -111,134 +120,84 @@ def test_the_seed_decides(fitted: MCNClassifier, data: Data) -> None:
     assert not np.array_equal(other.predict_proba(data), fitted.predict_proba(data))
 
 
-def test_score(fitted: MCNClassifier, data: Data) -> None:
-    assert fitted.score(data) == accuracy_on_test(data, fitted.predict(data))
-    empty = data.clone()
-    empty.test_mask = torch.zeros(90, dtype=torch.bool)
-    with pytest.raises(ValueError, match=r"data.test_mask is empty: there is nothing to score"):
-        fitted.score(empty)
-    del empty.y
-    with pytest.raises(ValueError, match=r"data.y or data.test_mask is missing"):
-        fitted.score(empty)
+def test_views_are_the_same_run(data: Data) -> None:
+    config = settings("views", **{**QUICK[ViewsClassifier], "max_epochs": 6, "seed": 2})
+    own = new_trainer(data, config)
+    result = fit(own)
+    params = {name: value for name, value in config.to_dict().items() if name != "seed"}
+    clf = ViewsClassifier(**params, random_state=2).fit(data)
+    assert clf.val_accuracy_ == result.val_accuracy
+    np.testing.assert_array_equal(clf.predict_proba(data), predicted(own).probabilities)
+
+
+def test_auto_says_how_its_candidates_did(data: Data) -> None:
+    clf = AutoClassifier(**QUICK[AutoClassifier]).fit(data)
+    assert {row["candidate"] for row in clf.candidates_} == {"mlp", "gcn"}
+    assert clf.winner_ == clf.candidates_[0]["candidate"]
+    assert clf.candidates_[0]["score"] >= clf.candidates_[1]["score"]
+    assert {epoch.candidate for epoch in clf.history_} == {"mlp", "gcn"}
+    assert all(isinstance(remark, str) for remark in clf.remarks_)
 
 
 @pytest.mark.parametrize("metric", METRICS)
 def test_score_by_any_metric(fitted: MCNClassifier, data: Data, metric: str) -> None:
     mask, p = data.test_mask.numpy(), fitted.predict_proba(data)
     assert fitted.score(data, metric=metric) == score(metric, p[mask], data.y.numpy()[mask])
+    assert fitted.score(data) == accuracy_on_test(data, fitted.predict(data))
 
 
-def test_a_metric_that_cannot_be(fitted: MCNClassifier, data: Data) -> None:
+def test_what_cannot_be_scored(fitted: MCNClassifier, data: Data) -> None:
+    empty = changed(data, test_mask=torch.zeros(90, dtype=torch.bool))
+    with pytest.raises(ValueError, match=r"data.test_mask is empty: there is nothing to score"):
+        fitted.score(empty)
+    with pytest.raises(ValueError, match=r"data.y or data.test_mask is missing"):
+        fitted.score(changed(data, y=None))
     with pytest.raises(ValueError, match=r"metric must be one of accuracy, .*, got 'rocauc'"):
         fitted.score(data, metric="rocauc")
-    one = data.clone()
-    one.test_mask = data.test_mask & (data.y == 1)
     with pytest.raises(ValueError, match="roc-auc is not defined on the test nodes: all of them have one"):
-        fitted.score(one, metric="roc-auc")
+        fitted.score(changed(data, test_mask=data.test_mask & (data.y == 1)), metric="roc-auc")
 
 
-def test_the_report_is_that_of_scikit_learn(fitted: MCNClassifier, data: Data) -> None:
-    mask = data.test_mask.numpy()
-    truth, predicted = data.y.numpy()[mask], fitted.predict(data)[mask]
-    expected = metrics.classification_report(truth, predicted, output_dict=True, zero_division=0.0)
-    assert fitted.classification_report(data, output_dict=True) == expected
-    assert fitted.classification_report(data) == metrics.classification_report(
-        truth, predicted, zero_division=0.0
-    )
-
-
-def test_labels_that_the_network_does_not_know_are_wrong(data: Data) -> None:
-    named = data.clone()
-    named.classes = ["x", "y", "z"]
-    clf = MCNClassifier(**SMALL).fit(named)
-    other = named.clone()
-    other.classes = ["x", "y", "w"]
-    right = (clf.predict(named) == named.y.numpy())[named.test_mask.numpy() & (named.y.numpy() < 2)].sum()
-    assert clf.score(other) == right / int(named.test_mask.sum())
-    assert clf.score(other, metric="log-loss") > clf.score(named, metric="log-loss")
-    report = clf.classification_report(other, output_dict=True)
-    assert list(report)[:4] == ["x", "y", "z", "another class"]
-    assert report["another class"]["recall"] == report["z"]["support"] == 0
-    assert report["another class"]["support"] == int((named.test_mask & (named.y == 2)).sum())
-
-
-def test_scikit_learn_knows_it_for_a_classifier(fitted: MCNClassifier) -> None:
-    assert is_classifier(fitted)
-    check_is_fitted(fitted)
-    for use in (
-        check_is_fitted,
-        lambda clf: clf.predict(small_graph()),
-        lambda clf: clf.score(small_graph()),
-    ):
-        with pytest.raises(NotFittedError):
-            use(MCNClassifier())
-
-
-def test_score_compares_classes_by_name(data: Data) -> None:
-    named = data.clone()
-    named.classes = ["x", "y", "z"]
+def test_classes_are_compared_by_name_and_unknown_ones_are_wrong(data: Data) -> None:
+    named = changed(data, classes=["x", "y", "z"])
     clf = MCNClassifier(**SMALL).fit(named)
     assert clf.classes_.tolist() == ["x", "y", "z"]
-    turned = named.clone()
-    turned.classes, turned.y = ["y", "z", "x"], (named.y + 2) % 3
+    turned = changed(data, classes=["y", "z", "x"], y=(data.y + 2) % 3)
     assert clf.score(turned) == clf.score(named)
+    other, test, y = changed(data, classes=["x", "y", "w"]), data.test_mask.numpy(), data.y.numpy()
+    assert clf.score(other) == (clf.predict(named) == y)[test & (y < 2)].sum() / test.sum()
+    assert clf.score(other, metric="log-loss") > clf.score(named, metric="log-loss")
 
 
-def grown(data: Data, copies: int = 1) -> Data:
+def grown(data: Data, copies: int) -> Data:
     """The graph with new nodes, each tied to the two ends of an edge and with the features of one."""
-    x = data.x.to_dense()
-    edges = [data.edge_index]
-    n = 90
-    for k in range(copies):
-        u, v = data.edge_index[:, 5 * k].tolist()
-        edges.append(torch.tensor([[n + k, n + k, u, v], [u, v, n + k, n + k]]))
+    x, edges = data.x.to_dense(), [data.edge_index]
+    for new in range(90, 90 + copies):
+        u, v = data.edge_index[:, 5 * (new - 90)].tolist()
+        edges.append(torch.tensor([[new, new, u, v], [u, v, new, new]]))
         x = torch.cat([x, x[u : u + 1]])
-    return Data(x=x, edge_index=torch.cat(edges, 1), num_nodes=n + copies)
+    return Data(x=x, edge_index=torch.cat(edges, 1), num_nodes=90 + copies)
 
 
-def test_new_nodes(fitted: MCNClassifier, data: Data) -> None:
+def test_new_nodes_and_another_graph(fitted: MCNClassifier, data: Data) -> None:
     """A grown graph, without labels or masks: all its nodes get predictions and choices."""
-    more = grown(data, copies=3)
-    own = fitted.predictions(more)
+    own, old = fitted.predictions(grown(data, copies=3)), fitted.predict_proba(data)
     assert own.probabilities.shape == (93, 3)
     assert own.motif.shape == (93, 2)
     assert np.isfinite(own.probabilities).all()
-    old = fitted.predict_proba(data)
     far = np.abs(own.probabilities[:90] - old).max(1) < 1e-6
     assert far.sum() > 15  # nodes out of reach of the new ones are predicted as before
     same = Data(x=data.x, edge_index=data.edge_index, num_nodes=90)
     assert np.array_equal(fitted.predict_proba(same), old)
-
-
-def test_another_graph_with_the_same_features(fitted: MCNClassifier) -> None:
     other = small_graph(seed=5, num_nodes=120)
     assert fitted.predict(other).shape == (120,)
     assert fitted.score(other) > 0.2
-
-
-def test_other_features(fitted: MCNClassifier, data: Data) -> None:
-    wide = small_graph(num_words=90)
     with pytest.raises(ValueError, match=r"data.x has 90 features, but the network was trained on 60"):
-        fitted.predict(wide)
-    named = data.clone()
-    named.feature_names = [f"word {i}" for i in range(60)]
-    clf = MCNClassifier(**SMALL).fit(named)
-    other = data.clone()
-    other.feature_names = [*named.feature_names[:59], "length"]
-    with pytest.raises(ValueError, match=r"missing \['word 59'\], not known \['length'\]"):
-        clf.predict(other)
-
-
-def changed(data: Data, **attributes: Any) -> Data:
-    other = data.clone()
-    for name, value in attributes.items():
-        other[name] = value
-    return other
+        fitted.predict(small_graph(num_words=90))
 
 
 def bad_inputs(data: Data) -> dict[str, tuple[Data, dict[str, Any], str]]:
-    none = torch.zeros(90, dtype=torch.bool)
-    x = data.x.to_dense()
+    none, x = torch.zeros(90, dtype=torch.bool), data.x.to_dense()
     nan, infinite = x.clone(), x.clone()
     nan[17, 4], infinite[3, 59] = torch.nan, -torch.inf
     both = data.val_mask | data.train_mask
@@ -260,12 +219,9 @@ def bad_inputs(data: Data) -> dict[str, tuple[Data, dict[str, Any], str]]:
         "NaN": (changed(data, x=nan), {}, "data.x holds nan at node 17, column 4"),
         "inf": (changed(data, x=infinite), {}, "data.x holds -inf at node 3, column 59"),
         "no features": (changed(data, x=None), {}, "data.x is missing"),
-        "no steps": (data, {"steps": 0}, "steps must be an integer of at least 1, got 0"),
         "psi": (data, {"psi": "transitoin"}, "got 'transitoin'; did you mean 'transition'"),
         "motif": (data, {"motifs": ("edge", "triange")}, "triangle"),
         "motif twice": (data, {"motifs": ("edge", "edge")}, "edge"),
-        "prior": (data, {"psi_prior": "sofmax"}, "psi_prior must be one of softmax, product, got 'sofmax'"),
-        "scope": (data, {"scope": "pair"}, "pairs"),
     }
 
 
@@ -281,36 +237,4 @@ def test_bad_input(case: str, data: Data) -> None:
 def test_a_class_without_training_node_is_warned_of(data: Data) -> None:
     mask = data.train_mask & (data.y != 1)
     with pytest.warns(UserWarning, match="no training node of class 1: it can never be predicted"):
-        MCNClassifier(**{**SMALL, "max_epochs": 1}).fit(changed(data, train_mask=mask))
-
-
-def test_the_documentation_names_every_attribute(fitted: MCNClassifier) -> None:
-    text = MCNClassifier.__doc__ or ""
-    for name in vars(fitted):
-        if name.endswith("_") and name != "config_":
-            assert name in text, name
-
-
-def test_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, data: Data) -> None:
-    monkeypatch.chdir(tmp_path)
-    MCNClassifier(**{**SMALL, "max_epochs": 1}).fit(data)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_views_are_the_same_run(data: Data) -> None:
-    config = ViewsConfig(walk_length=3, max_neighbours=6, hidden=8, steps_per_epoch=3, max_epochs=6, seed=2)
-    own = new_trainer(data, config)
-    result = fit(own)
-    params = {k: v for k, v in config.to_dict().items() if k != "seed"}
-    clf = ViewsClassifier(**params, random_state=2).fit(data)
-    assert clf.val_accuracy_ == result.val_accuracy
-    np.testing.assert_array_equal(clf.predict_proba(data), predicted(own).probabilities)
-    assert clf.get_params()["drop_neighbours"] == 0.5
-    with pytest.raises(ValueError, match="ViewsClassifier has no parameter 'pases'; did you mean 'passes'"):
-        clf.set_params(pases=3)
-    with pytest.raises(ValueError, match="this ViewsClassifier is not fitted yet"):
-        ViewsClassifier().predict(data)
-    text = ViewsClassifier.__doc__ or ""
-    for name in vars(clf):
-        if name.endswith("_") and name != "config_":
-            assert name in text, name
+        MCNClassifier(**QUICK[MCNClassifier]).fit(changed(data, train_mask=mask))

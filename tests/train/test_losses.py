@@ -1,4 +1,4 @@
-"""L_A against the nested sums of eq:att_loss, written out over explicit paths of nodes."""
+"""Losses: L_A against the nested sums of eq:att_loss, rewards, what a step minimises, mean weights."""
 
 from __future__ import annotations
 
@@ -14,13 +14,16 @@ from hypothesis import strategies as st
 from mcn.matrices import MotifStack
 from mcn.nn import MCN, Choices
 from mcn.train.losses import (
+    MeanWeights,
     agreement_loss,
     attention_loss,
     classification_loss,
     correctness,
     pass_down,
 )
+from mcn.train.mcn.objective import LearnedValue, advantage
 from tests.nn.graphs import random_stack
+from tests.train.graphs import new_trainer, small_config, small_graph
 
 N = 11
 
@@ -158,3 +161,169 @@ def test_agreement_loss_by_hand() -> None:
     assert float(agreement_loss([first, second], 0.5)) == pytest.approx(np.mean(distances), rel=1e-5)
     unsure = torch.zeros(4, 3)
     assert float(agreement_loss([unsure, unsure], 0.5)) == 0.0
+
+
+# What is subtracted from the reward.
+
+
+def test_no_baseline_is_the_reward() -> None:
+    reward = torch.tensor([1.0, -1.0, 1.0])
+    gain, loss = advantage("none", 4)(reward, None)
+    assert torch.equal(gain, reward)
+    assert loss is None
+
+
+def test_the_running_mean_by_hand() -> None:
+    """Mean rewards 0.5, -0.5, 1: the second step expects 0.5, the third a mean that leans to the later."""
+    mean = advantage("mean", 4)
+    first, loss = mean(torch.tensor([1.0, 0.0]), None)
+    assert first.tolist() == [0.5, -0.5]  # nothing is known yet: its own mean
+    assert loss is None
+    second, _ = mean(torch.tensor([0.0, -1.0]), None)
+    assert second.tolist() == pytest.approx([-0.5, -1.5])
+    third, _ = mean(torch.tensor([1.0, 1.0]), None)
+    expected = (0.9 * 0.5 + 1.0 * -0.5) / (0.9 + 1.0)
+    assert third.tolist() == pytest.approx([1 - expected] * 2)
+
+
+def test_the_learned_value_by_hand() -> None:
+    value: Any = LearnedValue(2)
+    with torch.no_grad():
+        value.module.weight.copy_(torch.tensor([[0.5, -1.0]]))
+        value.module.bias.fill_(0.25)
+    state = torch.tensor([[1.0, 0.0], [0.0, 1.0]], requires_grad=True)
+    gain, loss = value(torch.tensor([1.0, -1.0]), state)  # values 0.75 and -0.75
+    assert gain.tolist() == pytest.approx([0.25, -0.25])
+    assert not gain.requires_grad
+    assert loss.item() == pytest.approx(2 * 0.25**2)
+    loss.backward()
+    assert state.grad is None  # the value is learned from the state, which does not learn from it
+    assert value.module.bias.grad.tolist() == pytest.approx([2 * -0.25 + 2 * 0.25])
+
+
+def test_the_learned_value_starts_at_zero_and_converges_to_a_constant_reward() -> None:
+    torch.manual_seed(5)
+    expected = torch.rand(3)
+    torch.manual_seed(5)
+    value: Any = LearnedValue(3)
+    assert torch.equal(torch.rand(3), expected)  # it leaves the random numbers alone
+    assert value(torch.ones(4), torch.randn(4, 3))[0].tolist() == [1.0] * 4
+    optimizer = torch.optim.Adam(value.module.parameters(), lr=0.05)
+    for _ in range(400):
+        optimizer.zero_grad()
+        gain, loss = value(torch.full((8,), 0.7), torch.randn(8, 3))
+        loss.backward()
+        optimizer.step()
+    assert gain.abs().max() < 0.01
+
+
+# What one step minimises (eq:loss).
+
+
+def twins(**changes: Any) -> tuple[Any, Any]:
+    """A trainer and its twin, whose next passes are the same."""
+    data, config = small_graph(), small_config(**{"attention": "paper", **changes})
+    first, second = new_trainer(data, config), new_trainer(data, config)
+    first.model.train()
+    second.model.train()
+    return first, second
+
+
+@pytest.mark.parametrize("weight", [1.0, 0.3])
+def test_the_papers_loss(weight: float) -> None:
+    """(L_C + L_A) / |T|, with the ±1 reward of the very pass."""
+    first, second = twins(policy_weight=weight)
+    step = first.objective.step(first.model, 0)
+    p = second.problem
+    logits, choices = second.model(p.inputs.x, p.inputs.stack, p.train, return_choices=True)
+    loss_c = classification_loss(logits, p.train_labels)
+    reward = correctness(logits, p.train_labels)
+    expected = (loss_c + weight * attention_loss(choices, reward)) / len(p.train)
+    assert step.loss.item() == pytest.approx(expected.item(), rel=1e-6)
+    assert step.fetch()[0] == pytest.approx(loss_c.item() / len(p.train), rel=1e-6)
+    assert step.fetch()[1] == pytest.approx((reward.mean().item() + 1) / 2)
+
+
+@pytest.mark.parametrize(
+    "changes", [{"motif_attention": False}, {"motifs": ("edge",)}, {"policy_weight": 0.0}]
+)
+def test_nothing_to_choose_or_to_reward(changes: dict[str, Any]) -> None:
+    first, second = twins(**changes)
+    step = first.objective.step(first.model, 0)
+    p = second.problem
+    logits = second.model(p.inputs.x, p.inputs.stack, p.train)
+    expected = classification_loss(logits, p.train_labels).item() / len(p.train)
+    assert step.loss.item() == pytest.approx(expected, rel=1e-6)
+    assert step.fetch()[0] == pytest.approx(expected, rel=1e-6)
+
+
+def test_two_passes() -> None:
+    """Two passes over all nodes: the mean of their losses, and how far they disagree, growing with time."""
+    first, second = twins(consistency=2.0, consistency_ramp=10)
+    step = first.objective.step(first.model, 5)
+    p = second.problem
+    train = torch.from_numpy(p.train)
+    passes, losses = [], []
+    for _ in range(2):
+        logits, choices = second.model(p.inputs.x, p.inputs.stack, return_choices=True)
+        reward = torch.zeros(len(logits))
+        reward[train] = correctness(logits[train], p.train_labels)
+        losses.append(classification_loss(logits[train], p.train_labels) + attention_loss(choices, reward))
+        passes.append(logits)
+    expected = sum(losses) / 2 / len(train) + 2.0 * 0.5 * agreement_loss(passes, 0.5)
+    assert step.loss.item() == pytest.approx(expected.item(), rel=1e-5)
+
+
+def test_the_first_loss_less_the_mean_of_its_rewards() -> None:
+    """The running mean takes the mean off the first rewards, so their sum is zero."""
+    first, second = twins(advantage="mean", num_layers=1)
+    step = first.objective.step(first.model, 0)
+    p = second.problem
+    logits, choices = second.model(p.inputs.x, p.inputs.stack, p.train, return_choices=True)
+    reward = correctness(logits, p.train_labels)
+    gain = reward - reward.mean()
+    expected = classification_loss(logits, p.train_labels) + attention_loss(choices, gain)
+    assert step.loss.item() == pytest.approx(expected.item() / len(p.train), rel=1e-5)
+
+
+def test_the_learned_value_is_trained_along() -> None:
+    first, _ = twins(advantage="learned")
+    own = list(first.objective.parameters())
+    assert [tuple(parameter.shape) for parameter in own] == [(1, 3 + 15), (1,)]
+    assert {id(p) for p in own} <= {id(p) for group in first.optimizer.param_groups for p in group["params"]}
+    for _ in range(3):
+        first.run_epoch()
+    assert all(parameter.abs().max() > 0 for parameter in own)
+    assert set(first.objective.tensors()) == {"weight", "bias"}
+
+
+# The running mean of a network's weights.
+
+
+def batch_norm(value: float) -> Any:
+    model = torch.nn.BatchNorm1d(2)
+    fill(model, value)
+    return model
+
+
+def fill(model: torch.nn.Module, value: float) -> None:
+    with torch.no_grad():
+        for tensor in model.state_dict().values():
+            tensor.fill_(value)
+
+
+def test_mean_weights_by_hand() -> None:
+    model = batch_norm(4.0)
+    mean = MeanWeights(model)
+    fill(model, 8.0)
+    with mean.in_place():
+        assert model.weight.tolist() == [4.0, 4.0]
+    with pytest.raises(KeyError), mean.in_place():  # whatever happens, the network gets its own back
+        raise KeyError
+    assert model.weight.tolist() == [8.0, 8.0]
+    mean.update(0.25)
+    found = mean.tensors()
+    assert found["mean.weight"].tolist() == found["mean.running_var"].tolist() == [5.0, 5.0]
+    assert int(found["mean.num_batches_tracked"]) == 8  # counters are copied
+    mean.update(1.0)
+    assert mean.tensors()["mean.weight"].tolist() == [8.0, 8.0]

@@ -1,6 +1,9 @@
+"""Predictions: their table, test labels, classes under other numbers."""
+
 from __future__ import annotations
 
 import csv
+import dataclasses
 import io
 from pathlib import Path
 
@@ -68,11 +71,7 @@ def test_labels_in_the_numbering_of_other_classes() -> None:
     assert data.y.tolist() == [0, 1, 2, -1, 0]
     assert data.classes == ["blue", "green", "red"]
     assert in_classes(data, ["blue", "green", "red"]) is data
-
-
-def test_classes_without_names_are_numbers() -> None:
-    data, _ = awkward()
-    del data.classes
+    del data.classes  # classes without names are numbers
     assert in_classes(data, ["0", "1", "2"]).y.tolist() == data.y.tolist()
     del data.y
     assert in_classes(data, ["0", "1", "2"]).y is None
@@ -80,19 +79,19 @@ def test_classes_without_names_are_numbers() -> None:
 
 def test_shares_of_the_choices() -> None:
     _, own = awkward()
-    first, second = own.shares()
-    assert first == {
-        "edge, 1 step": 0.4,
-        "edge, 2 steps": 0.2,
-        "triangle, 1 step": 0.4,
-        "triangle, 2 steps": 0.0,
-    }
-    assert second == {
-        "edge, 1 step": 0.0,
-        "edge, 2 steps": 0.4,
-        "triangle, 1 step": 0.4,
-        "triangle, 2 steps": 0.2,
-    }
+    names = ["edge, 1 step", "edge, 2 steps", "triangle, 1 step", "triangle, 2 steps"]
+    assert [list(shares) for shares in own.shares()] == [names, names]
+    assert [list(shares.values()) for shares in own.shares()] == [[0.4, 0.2, 0.4, 0.0], [0.0, 0.4, 0.4, 0.2]]
+    assert own.candidate_shares() == {}
+
+
+def test_the_candidate_of_every_node() -> None:
+    data, own = awkward()
+    own = dataclasses.replace(own, candidate=np.array([0, 2, 2, 2, 2]), candidates=("mlp", "gcn", "gat"))
+    assert own.candidate_shares() == {"mlp": 0.2, "gat": 0.8}
+    rows = list(csv.DictReader(io.StringIO(predictions_csv(data, own), newline="")))
+    assert list(rows[0])[5:7] == ["candidate", "motif_1"]
+    assert [row["candidate"] for row in rows] == ["mlp", "gat", "gat", "gat", "gat"]
 
 
 def test_prediction_has_no_randomness_and_leaves_the_mode() -> None:
@@ -112,11 +111,6 @@ def test_prediction_has_no_randomness_and_leaves_the_mode() -> None:
     with torch.no_grad():
         logits = model(p.x, p.stack)
     assert np.array_equal(first.labels, logits.argmax(1).numpy())
-
-
-def test_labels_are_the_most_probable() -> None:
-    own = Predictions(np.array([[0.2, 0.8], [0.6, 0.4]], np.float32), np.zeros((2, 1)), np.ones((2, 1)))
-    assert own.labels.tolist() == [1, 0]
 
 
 def test_accuracy_is_of_test_nodes_only() -> None:
@@ -144,10 +138,6 @@ def test_no_cell_is_a_formula_and_every_id_is_found_again(tmp_path: Path) -> Non
     assert [row["node"] for row in rows] == ids
     assert [row["predicted"] for row in rows] == ["+a", "-b", "+a", "=c", "=c"]
     assert [row["node"] for row in prediction_rows(data, own)] == ids  # as JSON has them
-
-
-def test_numbers_as_ids_stay_numbers() -> None:
-    data, own = awkward()
     data.node_ids = np.array([-2, -1, 0, 1, 2])
     cells = list(csv.reader(io.StringIO(predictions_csv(data, own), newline="")))
     assert [row[0] for row in cells[1:]] == ["-2", "-1", "0", "1", "2"]

@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from mcn.train.look import look
 from torch_geometric.data import Data
+from torch_geometric.utils import remove_self_loops, to_undirected
 
-from mcn.data import load_dataset, simple_graph
+from mcn.data import load_dataset
+from mcn.motifs import count_motifs
+from mcn.train.check import check_graph, epoch_seconds
 from mcn.train.metrics import all_scores
-from mcn.train.remarks import Alone, alone, graph_remarks, homophily, result_remarks
+from mcn.train.remarks import SimpleScores, graph_remarks, homophily, result_remarks, simple_scores
 
 
 def workers(seed: int = 0, nodes: int = 400, signal: float = 1.5, like: float = 0.5) -> Data:
@@ -38,7 +40,7 @@ def workers(seed: int = 0, nodes: int = 400, signal: float = 1.5, like: float = 
     ):
         masks[f"{name}_mask"] = torch.zeros(nodes, dtype=torch.bool)
         masks[f"{name}_mask"][torch.from_numpy(members)] = True
-    edges = torch.from_numpy(simple_graph(ends, nodes).edge_index)
+    edges = to_undirected(remove_self_loops(torch.from_numpy(ends))[0], num_nodes=nodes)
     x32 = torch.from_numpy(x.astype(np.float32))
     return Data(x=x32, y=torch.from_numpy(y), edge_index=edges, num_nodes=nodes, **masks)
 
@@ -49,17 +51,17 @@ def summary(data: Data, p: np.ndarray, epochs: int = 10) -> dict[str, Any]:
     return {"scores": {name: all_scores(p[mask], y[mask]) for name, mask in parts.items()}, "epochs": epochs}
 
 
-def said(data: Data, p: np.ndarray, beside: Alone, epochs: int = 10, **more: Any) -> str:
+def said(data: Data, p: np.ndarray, beside: SimpleScores, epochs: int = 10, **more: Any) -> str:
     return "\n".join(result_remarks(data, p.argmax(1), summary(data, p, epochs) | more, beside, 100))
 
 
-NOTHING = Alone("accuracy", 0.2, None, None)
+NOTHING = SimpleScores("accuracy", 0.2, None, None)
 
 
 def test_a_constant_guess_is_called_that() -> None:
     data = workers()
     constant = np.tile([0.78, 0.22], (400, 1))
-    beside = alone(data)
+    beside = simple_scores(data)
     assert beside.guess == pytest.approx(float((data.y[data.val_mask] == 0).float().mean()))
     found = said(data, constant, beside)
     assert "every node is predicted as 0" in found
@@ -70,7 +72,7 @@ def test_no_better_than_guessing() -> None:
     data = workers()
     p = np.tile([0.78, 0.22], (400, 1))
     p[0] = [0.1, 0.9]  # one node is different
-    assert "no better than guessing: accuracy" in said(data, p, alone(data))
+    assert "no better than guessing: accuracy" in said(data, p, simple_scores(data))
 
 
 def test_a_class_that_is_never_predicted() -> None:
@@ -106,28 +108,28 @@ def test_the_limit_of_epochs_and_nothing_else() -> None:
 def test_the_graph_or_the_features_add_nothing() -> None:
     data = workers()
     right = np.eye(2)[data.y.numpy()]
-    found = said(data, right, Alone("accuracy", 0.5, 1.0, 0.3))
-    assert "the graph adds nothing to the features" in found
+    found = said(data, right, SimpleScores("accuracy", 0.5, 1.0, 0.3))
+    assert "the graph adds nothing measurable to the features" in found
     assert "the features add nothing" not in found
-    found = said(data, right, Alone("accuracy", 0.5, 0.3, 1.0))
-    assert "the features add nothing to the graph" in found
+    found = said(data, right, SimpleScores("accuracy", 0.5, 0.3, 1.0))
+    assert "the features add nothing measurable to the graph" in found
 
 
 def test_features_alone_find_what_is_in_them() -> None:
-    told, untold = alone(workers(signal=6.0)), alone(workers(signal=0.0))
+    told, untold = simple_scores(workers(signal=6.0)), simple_scores(workers(signal=0.0))
     assert told.features is not None
     assert untold.features is not None
     assert told.features > 0.95
     assert untold.features < 0.85
-    assert alone(workers(like=1.0)).graph == pytest.approx(1.0)
+    assert simple_scores(workers(like=1.0)).graph == pytest.approx(1.0)
 
 
 def test_no_label_of_a_test_node_is_looked_at() -> None:
     data, other = workers(), workers()
     other.y[other.test_mask] = 1 - other.y[other.test_mask]
-    assert alone(data) == alone(other)
+    assert simple_scores(data) == simple_scores(other)
     assert graph_remarks(data) == graph_remarks(other)
-    assert look(data) == look(other)
+    assert check_graph(data) == check_graph(other)
 
 
 def test_homophily_by_hand() -> None:
@@ -162,10 +164,15 @@ def test_copies_across_the_split() -> None:
     )
 
 
-def test_a_look_at_karate() -> None:
-    found = look(load_dataset("karate"))
+def test_karate_before_training() -> None:
+    data = load_dataset("karate")
+    found = check_graph(data)
     assert (found["nodes"], found["edges"]) == (34, 78)
     assert found["degrees"] == {"median": 3.0, "max": 17, "isolated": 0}
     assert found["components"] == {"number": 1, "largest": 1.0}
     assert sum(found["classes"].values()) == pytest.approx(1.0)
     assert set(found["homophily"]) == {"edge", "triangle", "4-cycle", "4-clique"}
+    assert found["split"] == "{} training, {} validation, {} test nodes".format(
+        *(int(data[f"{part}_mask"].sum()) for part in ("train", "val", "test"))
+    )
+    assert 0 < epoch_seconds(data, count_motifs(data.edge_index, 34)) < 60

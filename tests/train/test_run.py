@@ -1,9 +1,17 @@
-"""Runs on disk."""
+"""Runs on disk: their files, resuming, one process at a time, and files that somebody changed."""
 
 from __future__ import annotations
 
 import csv
+import datetime
 import json
+import math
+import pickle
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,33 +19,39 @@ import numpy as np
 import pytest
 import torch
 import yaml
+from safetensors.torch import save_file
 from torch_geometric.data import Data
 
-from mcn.train import Epoch, MCNConfig, accuracy_on_test, fit, load_run, prepare, train_run
-from mcn.train import run as run_module
-from mcn.train.checkpoint import load_tensors, save_tensors
-from mcn.train.loop import Trainer
+import mcn
+from mcn.train import RECIPES, Epoch, accuracy_on_test, fit, load_run, prepare, train
+from mcn.train.checkpoint import load_tensors, load_weights, save_tensors
+from mcn.train.folder import alone_in, check_free
 from mcn.train.mcn.config import ATTENTION
-from mcn.train.run import check_free, protocol, versions
-from tests.train.graphs import new_trainer, same_tensors, small_config, small_graph, trained
+from tests.train.graphs import (
+    new_trainer,
+    same_tensors,
+    same_weights,
+    settings,
+    small_config,
+    small_graph,
+    train_until_killed,
+    trained,
+    with_other_test_labels,
+)
 
 FILES = ["config.yaml", "metrics.jsonl", "model.safetensors", "predictions.csv", "summary.json"]
 SOURCE = {"dataset": "mine", "graph": None, "nodes": None}
+CONFIG = small_config(steps=2)
+VIEWS = settings("views", walk_length=2, max_neighbours=4, hidden=4, steps_per_epoch=2, max_epochs=6)
 
 
-class Stop(Exception):
-    """Stands for whatever ends a process."""
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def stop_after(epochs: int) -> Any:
-    def stop(trainer: Trainer, epoch: Epoch) -> None:
-        if epoch.epoch == epochs:
-            # As the checkpoint callback does, whose clock a short test does not wait for.
-            save_tensors(stop.folder / "last.safetensors", trainer.tensors(), trainer.state())
-        if epoch.epoch == epochs + 2:
-            raise Stop
-
-    return stop
+def results(folder: Path) -> dict[str, bytes]:
+    """The files of a run that two equal runs share; the summary holds the time taken."""
+    return {name: content for name, content in contents(folder).items() if name != "summary.json"}
 
 
 @pytest.fixture(scope="module")
@@ -48,87 +62,190 @@ def data() -> Data:
     return graph
 
 
+@pytest.fixture(scope="module")
+def made(data: Data, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("runs") / "one"
+    train(data, CONFIG, folder, source=SOURCE)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def killed(data: Data, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Runs that were killed after five epochs, by recipe."""
+    folder = tmp_path_factory.mktemp("killed")
+    for config, epochs in ((CONFIG, 5), (VIEWS, 3)):
+        train_until_killed(data, config, folder / config.recipe, epochs, source=SOURCE)
+    return folder
+
+
 @pytest.fixture
-def finished(data: Data, tmp_path: Path) -> Path:
-    train_run(tmp_path / "one", data, small_config(steps=2), SOURCE)
-    return tmp_path / "one"
+def finished(made: Path, tmp_path: Path) -> Path:
+    """A copy of a finished run."""
+    return Path(shutil.copytree(made, tmp_path / "one"))
 
 
-def test_the_files(finished: Path, data: Data) -> None:
-    assert sorted(path.name for path in finished.iterdir()) == FILES
-    config = small_config(steps=2)
-    trainer = new_trainer(data, config)
-    seen: list[Epoch] = []
+# What a run leaves, and what is read back.
+
+
+def test_the_files(made: Path, data: Data) -> None:
+    assert sorted(contents(made)) == FILES
+    trainer, seen = new_trainer(data, CONFIG), []
     result = fit(trainer, [lambda _trainer, epoch: seen.append(epoch)])
-
-    lines = (finished / "metrics.jsonl").read_text().splitlines()
+    lines = (made / "metrics.jsonl").read_text().splitlines()
     assert [Epoch(**json.loads(line)) for line in lines] == seen
-    tensors, state = load_tensors(finished / "model.safetensors")
+    tensors, state = load_tensors(made / "model.safetensors")
     assert same_tensors(tensors, dict(trainer.model.state_dict()))
     assert state["classes"] == data.classes
-    summary = json.loads((finished / "summary.json").read_text())
-    assert summary["val_accuracy"] == result.val_accuracy
-    assert summary["best_epoch"] == result.best_epoch
+    summary = json.loads((made / "summary.json").read_text())
+    assert (summary["val_accuracy"], summary["best_epoch"]) == (result.val_accuracy, result.best_epoch)
     assert summary["epochs"] == 12
-    assert summary["protocol"] == protocol(data, config)
-    assert summary["versions"] == versions()
+    assert summary["protocol"] == (
+        "18 training, 30 validation, 40 test nodes; weights kept by validation accuracy and loss, patience "
+        "100; test labels read once, after training"
+    )
+    assert summary["versions"]["mcn"] == mcn.__version__
+    assert summary["candidate_share"] == {}
     for shares in summary["motif_share"]:
         assert list(shares) == ["edge, 1 step", "edge, 2 steps", "triangle, 1 step", "triangle, 2 steps"]
         assert sum(shares.values()) == pytest.approx(1.0)
 
 
-def test_the_predictions(finished: Path, data: Data) -> None:
-    with (finished / "predictions.csv").open(newline="") as file:
+def test_the_predictions(made: Path, data: Data) -> None:
+    with (made / "predictions.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert [row["node"] for row in rows] == data.node_ids.tolist()
     assert [row["true"] for row in rows] == [data.classes[c] for c in data.y.tolist()]
     assert [row["split"] == "test" for row in rows] == data.test_mask.tolist()
-    own = load_run(finished).predict(data)
+    own = load_run(made).predict(data)
     assert [row["predicted"] for row in rows] == [data.classes[c] for c in own.labels]
     assert [row["motif_2"] for row in rows] == [("edge", "triangle")[t] for t in own.motif[:, 1]]
     assert [int(row["step_1"]) for row in rows] == own.step[:, 0].tolist()
     right = [row["true"] == row["predicted"] for row in rows if row["split"] == "test"]
-    summary = json.loads((finished / "summary.json").read_text())
+    summary = json.loads((made / "summary.json").read_text())
     assert summary["test_accuracy"] == pytest.approx(np.mean(right)) == accuracy_on_test(data, own.labels)
 
 
-def test_the_configuration_reproduces_the_run(finished: Path, data: Data, tmp_path: Path) -> None:
-    settings = yaml.safe_load((finished / "config.yaml").read_text())
-    assert settings["source"] == SOURCE
-    train_run(tmp_path / "two", data, MCNConfig.from_dict(settings["config"]), settings["source"])
-    for name in FILES:
-        if name != "summary.json":  # it holds the time taken
-            assert (tmp_path / "two" / name).read_bytes() == (finished / name).read_bytes(), name
+def test_the_configuration_reproduces_the_run(made: Path, data: Data, tmp_path: Path) -> None:
+    """Also where it is to be resumed, and nothing is there."""
+    stored = yaml.safe_load((made / "config.yaml").read_text())
+    assert stored["source"] == SOURCE
+    config = RECIPES[stored["recipe"]].config.from_dict(stored["config"])
+    train(data, config, tmp_path / "two", source=stored["source"], resume=True)
+    assert results(tmp_path / "two") == results(made)
 
 
-def test_a_run_read_back(finished: Path, data: Data) -> None:
-    run = load_run(finished)
-    assert run.config == small_config(steps=2)
-    assert run.source == SOURCE
-    assert run.classes == data.classes
-    assert run.memory.feature_names is None
-    assert run.memory.in_channels == 60
-    assert run.folder == finished
-    assert run.summary["epochs"] == 12
-    assert not run.model.training
+def test_what_training_gives_is_what_is_read_back(data: Data, tmp_path: Path) -> None:
+    own = train(data, CONFIG, tmp_path / "one", source=SOURCE)
+    read = load_run(tmp_path / "one")
+    assert own.summary == read.summary == json.loads((tmp_path / "one" / "summary.json").read_text())
+    assert (own.config, own.source, own.fingerprint) == (read.config, read.source, read.fingerprint)
+    assert (own.classes, own.memory, own.folder) == (read.classes, read.memory, read.folder)
+    assert read.config == CONFIG
+    assert (read.source, read.classes, read.folder) == (SOURCE, data.classes, tmp_path / "one")
+    assert (read.memory.feature_names, read.memory.in_channels) == (None, 60)
+    assert not read.model.training
+    assert np.array_equal(own.predict(data).probabilities, read.predict(data).probabilities)
     wide = data.clone()
     wide.x = torch.ones(90, 61)
     with pytest.raises(ValueError, match=r"data\.x has 61 features, but the network was trained on 60"):
-        run.predict(wide)
+        read.predict(wide)
 
 
-def test_a_folder_with_a_run_is_refused(finished: Path, data: Data) -> None:
-    before = {path.name: path.read_bytes() for path in finished.iterdir()}
-    with pytest.raises(ValueError, match=r"already holds a run; choose another folder, or resume the run$"):
-        train_run(finished, data, small_config(steps=2), SOURCE)
-    assert {path.name: path.read_bytes() for path in finished.iterdir()} == before
-    check_free(finished, resume=True)
-    check_free(finished / "elsewhere")
+def test_a_run_that_is_not_written(data: Data, made: Path, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    run = train(data, CONFIG)
+    assert (run.folder, run.summary, list(tmp_path.iterdir())) == (None, {}, [])
+    assert run.result is not None
+    assert run.result.val_accuracy == load_run(made).summary["val_accuracy"]
+    assert same_weights(run, load_run(made))
+    np.testing.assert_array_equal(
+        run.explain(data).predictions.probabilities, load_run(made).predict(data).probabilities
+    )
+
+
+def test_a_prepared_problem_can_be_given_and_a_graph_is_prepared_once(data: Data, tmp_path: Path) -> None:
+    problem = prepare(data, CONFIG)
+    for name, given in (("one", None), ("two", problem)):
+        run = train(data, CONFIG.replace(seed=2), tmp_path / name, source=SOURCE, problem=given)
+    assert run.inputs(data) is problem.inputs
+    assert results(tmp_path / "one") == results(tmp_path / "two")
+    read = load_run(tmp_path / "one")
+    first = read.inputs(data)
+    read.predict(data)
+    assert read.inputs(data) is first
+    assert read.inputs(data.clone()) is not first
+
+
+def test_the_graph_that_a_run_is_about(made: Path, data: Data) -> None:
+    run = load_run(made)
+    assert run.is_about(data)
+    assert run.is_about(with_other_test_labels(data))  # which were never seen
+    other, shifted = data.clone(), data.clone()
+    other.y = torch.where(data.train_mask, (data.y + 1) % 3, data.y)
+    shifted.x = data.x.to_dense().flip(1)
+    assert not run.is_about(other)
+    assert not run.is_about(shifted)
+    for missing in ("y", "val_mask"):
+        bare = data.clone()
+        bare[missing] = None
+        assert not run.is_about(bare)
+
+
+def test_nothing_is_written_for_a_bad_graph(data: Data, tmp_path: Path) -> None:
+    bad = data.clone()
+    bad.y = None
+    with pytest.raises(ValueError, match="the graph has no labels"):
+        train(bad, CONFIG, tmp_path / "new")
+    with pytest.raises(ValueError, match="unknown motif 'triangel'; did you mean 'triangle'"):
+        train(data, small_config(motifs=("triangel",)), tmp_path / "new")
+    assert list(tmp_path.iterdir()) == []
+
+
+# Resuming.
+
+RESUMED: dict[str, Any] = {
+    **{name: small_config(attention=name) for name in ATTENTION},
+    "paper less the mean": small_config(attention="paper", advantage="mean"),
+    "paper less a learned value": small_config(attention="paper", advantage="learned"),
+    "paper, two passes": small_config(attention="paper", consistency=1.0, consistency_ramp=4),
+    "paper, three layers": small_config(attention="paper", steps=2, num_layers=3),
+    "sums": small_config(motif_attention=False, self_attention=False),
+    "sums that are chosen": small_config(self_attention=False),
+    "sums, two passes": small_config(self_attention=False, consistency=1.0),
+    "batches": small_config(batch_size=7, neighbours=(3, 2)),
+    "batches of paper": small_config(batch_size=7, attention="paper", steps=2, psi="transition"),
+    "batches less a learned value": small_config(batch_size=7, attention="paper", advantage="learned"),
+    "batches of sums": small_config(batch_size=7, motif_attention=False, self_attention=False),
+    "views": VIEWS,
+    "normed views": VIEWS.replace(batch_norm=True, row_norm=True, num_layers=1, ema_decay=0.0),
+    "whole views": VIEWS.replace(full_batch=True, symmetric=True, smooth_predictions=True),
+}
+
+
+@pytest.mark.parametrize("name", RESUMED)
+def test_killed_and_resumed_is_undisturbed(data: Data, tmp_path: Path, name: str) -> None:
+    config, folder, seen, epochs = RESUMED[name], tmp_path / "cut", [], 3
+    whole = train(data, config, tmp_path / "whole", source=SOURCE).summary
+    train_until_killed(data, config, folder, epochs, source=SOURCE)
+    assert len((folder / "metrics.jsonl").read_text().splitlines()) == epochs + 2
+    with pytest.raises(ValueError, match=r"summary\.json is missing \(interrupted\? resume it\)$"):
+        load_run(folder)
+    (folder / ".last.safetensors.abc").write_bytes(b"half a checkpoint")
+    tell = [lambda _trainer, epoch: seen.append(epoch.epoch)]
+    summary = train(data, config, folder, source=SOURCE, resume=True, callbacks=tell).summary
+    assert seen == list(range(epochs + 1, whole["epochs"] + 1))
+    assert (summary["epochs"], summary["best_epoch"]) == (whole["epochs"], whole["best_epoch"])
+    assert sorted(contents(folder)) == FILES
+    assert results(folder) == results(tmp_path / "whole")
 
 
 def test_a_finished_run_is_not_trained_again(finished: Path, data: Data) -> None:
     before = {path.name: path.stat().st_mtime_ns for path in finished.iterdir()}
-    run = train_run(finished, data, small_config(steps=2), SOURCE, resume=True)
+    with pytest.raises(ValueError, match=r"already holds a run; choose another folder, or resume the run$"):
+        train(data, CONFIG, finished, source=SOURCE)
+    check_free(finished, resume=True)
+    check_free(finished / "elsewhere")
+    run = train(data, CONFIG, finished, source=SOURCE, resume=True)
     assert run.summary == json.loads((finished / "summary.json").read_text())
     assert {path.name: path.stat().st_mtime_ns for path in finished.iterdir()} == before
 
@@ -142,79 +259,130 @@ def test_a_finished_run_is_not_trained_again(finished: Path, data: Data) -> None
     ],
 )
 def test_other_settings_are_refused(
-    finished: Path, data: Data, changes: dict[str, Any], source: dict[str, Any], message: str
+    made: Path, data: Data, changes: dict[str, Any], source: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(ValueError, match=message):
-        train_run(finished, data, small_config(steps=2, **changes), source, resume=True)
+        train(data, CONFIG.replace(**changes), made, source=source, resume=True)
 
 
-def test_another_graph_is_refused(finished: Path, data: Data) -> None:
+def test_another_graph_is_refused(made: Path, data: Data) -> None:
     other = data.clone()
     other.x = data.x.to_dense().flip(1)
     with pytest.raises(ValueError, match="the graph is no longer the one the run was started with"):
-        train_run(finished, other, small_config(steps=2), SOURCE, resume=True)
+        train(other, CONFIG, made, source=SOURCE, resume=True)
+
+
+def drop_best(tensors: dict[str, torch.Tensor], _state: Any) -> None:
+    for name in [name for name in tensors if name.startswith("best.")]:
+        del tensors[name]
+
+
+@pytest.mark.parametrize("config", [CONFIG, VIEWS], ids=["mcn", "views"])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda tensors, _: tensors.update({"adam.0.exp_avg": torch.zeros(2)}),
+        lambda tensors, _: tensors.update({"adam.900.exp_avg": torch.zeros(2)}),
+        lambda tensors, _: tensors.update({"adam.x.exp_avg": torch.zeros(2)}),
+        lambda tensors, _: tensors.pop("adam.0.step"),
+        drop_best,
+        lambda _, state: state.pop("rule"),
+        lambda _, state: state.update(epoch="x"),
+        lambda _, state: state.update(rule=[]),
+    ],
+)
+def test_a_checkpoint_that_was_changed_and_signed_again(
+    config: Any, change: Callable[..., Any], killed: Path, data: Data, tmp_path: Path
+) -> None:
+    folder = Path(shutil.copytree(killed / config.recipe, tmp_path / "run"))
+    tensors, state = load_tensors(folder / "last.safetensors")
+    change(tensors, state)
+    save_tensors(folder / "last.safetensors", tensors, state)
+    with pytest.raises(ValueError, match=r"last\.safetensors: not a checkpoint of this run"):
+        train(data, config, folder, source=SOURCE, resume=True)
 
 
 @pytest.mark.parametrize(
-    "changes",
+    ("name", "cut", "message"),
     [
-        *({"attention": name} for name in ATTENTION),
-        {"attention": "paper", "advantage": "mean"},
-        {"attention": "paper", "advantage": "learned"},
-        {"attention": "paper", "consistency": 1.0},
+        ("last.safetensors", -10, r"last\.safetensors: not a checkpoint, or truncated"),
+        ("metrics.jsonl", None, r"metrics\.jsonl: not a log of epochs"),
     ],
-    ids=str,
 )
-def test_resumed_equals_undisturbed(data: Data, tmp_path: Path, changes: dict[str, Any]) -> None:
-    config = small_config(**changes)
-    train_run(tmp_path / "whole", data, config, SOURCE)
-    folder = tmp_path / "cut"
-    stop = stop_after(5)
-    stop.folder = folder
-    with pytest.raises(Stop):
-        train_run(folder, data, config, SOURCE, callbacks=(stop,))
-    assert len((folder / "metrics.jsonl").read_text().splitlines()) == 7
-    with pytest.raises(ValueError, match=r"summary\.json is missing \(interrupted\? resume it\)$"):
-        load_run(folder)
-    (folder / ".last.safetensors.abc").write_bytes(b"half a checkpoint")
-    seen: list[int] = []
-    train_run(
-        folder,
-        data,
-        config,
-        SOURCE,
-        resume=True,
-        callbacks=(lambda _trainer, epoch: seen.append(epoch.epoch),),
+def test_a_damaged_checkpoint_or_log(
+    name: str, cut: int | None, message: str, killed: Path, data: Data, tmp_path: Path
+) -> None:
+    folder = Path(shutil.copytree(killed / "mcn", tmp_path / "run"))
+    (folder / name).write_bytes(b"\xff\xfe" if cut is None else (folder / name).read_bytes()[:cut])
+    with pytest.raises(ValueError, match=message):
+        train(data, CONFIG, folder, source=SOURCE, resume=True)
+
+
+# One process at a time.
+
+
+def test_a_second_training_into_the_same_folder_is_refused(data: Data, tmp_path: Path) -> None:
+    folder, refused = tmp_path / "one", []
+
+    def second(_trainer: Any, _epoch: Any) -> None:
+        for resume in (False, True):
+            with pytest.raises(ValueError, match=r"already holds a run|another process is") as caught:
+                train(data, CONFIG, folder, source=SOURCE, resume=resume)
+            refused.append(str(caught.value))
+
+    train(data, CONFIG, folder, source=SOURCE, callbacks=[second])
+    assert len(refused) == 24
+    assert refused[1] == (
+        f"{folder}: another process is training there; choose another folder, or wait and resume"
     )
-    assert seen == list(range(6, load_run(tmp_path / "whole").summary["epochs"] + 1))
-    assert sorted(path.name for path in folder.iterdir()) == FILES
-    for name in FILES:
-        if name != "summary.json":
-            assert (folder / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), name
+    assert sorted(contents(folder)) == FILES
 
 
-def test_resuming_where_nothing_is_starts_anew(data: Data, tmp_path: Path) -> None:
-    train_run(tmp_path / "new", data, small_config(), SOURCE, resume=True)
-    assert same_tensors(
-        load_tensors(tmp_path / "new" / "model.safetensors")[0],
-        dict(trained(data, small_config()).model.state_dict()),
-    )
+def test_who_prepared_while_another_trained_is_refused(finished: Path) -> None:
+    """Both found the folder empty; the lock alone does not help whoever comes when it is free again."""
+    (finished / "summary.json").unlink()  # as if it were still unfinished
+    with pytest.raises(ValueError, match="already holds a run"), alone_in(finished):
+        pytest.fail("the folder was given away")
+    assert not (finished / ".lock").exists()
 
 
-def test_nothing_is_written_for_a_bad_graph(data: Data, tmp_path: Path) -> None:
-    bad = data.clone()
-    bad.y = None
-    with pytest.raises(ValueError, match="the graph has no labels"):
-        train_run(tmp_path / "new", bad, small_config(), SOURCE)
-    with pytest.raises(ValueError, match="unknown motif 'triangel'; did you mean 'triangle'"):
-        train_run(tmp_path / "new", data, small_config(motifs=("triangel",)), SOURCE)
-    assert list(tmp_path.iterdir()) == []
+def test_what_killed_processes_left_is_no_hindrance(data: Data, made: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "one"
+    folder.mkdir()
+    for name in (".lock", ".metrics.jsonl.abc", ".last.safetensors.x.part", ".model.safetensors.y"):
+        (folder / name).write_bytes(b"half")
+    check_free(folder)
+    train(data, CONFIG, folder, source=SOURCE)
+    assert results(folder) == results(made)
+    for name in ("last.safetensors", ".lock"):  # killed at the very end
+        (folder / name).write_bytes(b"of the last epoch")
+    train(data, CONFIG, folder, source=SOURCE, resume=True)
+    assert sorted(contents(folder)) == FILES
 
 
-def test_progress(data: Data, tmp_path: Path) -> None:
-    told: list[float] = []
-    train_run(tmp_path / "one", data, small_config(max_epochs=4), SOURCE, progress=told.append)
-    assert told == [0.25, 0.5, 0.75, 1.0]
+_STARTED = """
+import sys, warnings
+warnings.simplefilter("ignore")
+import mcn
+from mcn.train import RECIPES, train
+config = RECIPES["mcn"].config(hidden=int(sys.argv[2]), max_epochs=30)
+train(mcn.load_dataset("karate"), config, sys.argv[1])
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("round_number", range(3))
+def test_of_two_processes_that_start_together_one_trains(tmp_path: Path, round_number: int) -> None:
+    words = [sys.executable, "-c", _STARTED, str(tmp_path / "run")]
+    both = [subprocess.Popen([*words, hidden], stderr=subprocess.PIPE, text=True) for hidden in ("4", "6")]
+    told = [process.communicate()[1] for process in both]
+    codes = [process.returncode for process in both]
+    assert sorted(codes) == [0, 1], told
+    assert re.search("another process is training there|already holds", told[codes.index(1)])
+    assert load_run(tmp_path / "run").config.hidden == (4, 6)[codes.index(0)]
+
+
+# Folders that hold no run, or one that was changed.
 
 
 @pytest.mark.parametrize("name", ["config.yaml", "summary.json", "model.safetensors"])
@@ -224,9 +392,27 @@ def test_a_missing_file(finished: Path, name: str) -> None:
         load_run(finished)
 
 
-def test_runs_further_inside_are_pointed_out(finished: Path) -> None:
+def test_runs_further_inside_are_pointed_out(made: Path) -> None:
     with pytest.raises(ValueError, match=r"no finished run here.*there are runs in it: one"):
-        load_run(finished.parent)
+        load_run(made.parent)
+
+
+@pytest.mark.parametrize("version", ["0.1.0", "0.2.0"])
+def test_a_run_of_an_earlier_version_is_refused_in_one_line(
+    version: str, finished: Path, killed: Path, data: Data, tmp_path: Path
+) -> None:
+    begun = Path(shutil.copytree(killed / "mcn", tmp_path / "begun"))
+    for folder, use in (
+        (finished, lambda: load_run(finished)),
+        (finished, lambda: train(data, CONFIG, finished, source=SOURCE, resume=True)),
+        (begun, lambda: train(data, CONFIG, begun, source=SOURCE, resume=True)),
+    ):
+        path = folder / "config.yaml"
+        path.write_text(path.read_text().replace(f"mcn: {mcn.__version__}\n", f"mcn: {version}\n"))
+        with pytest.raises(ValueError, match=f"it is a run of mcn {version}: read it with that") as caught:
+            use()
+        assert "\n" not in str(caught.value)
+        assert str(path) in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -238,18 +424,21 @@ def test_runs_further_inside_are_pointed_out(finished: Path) -> None:
         ("config.yaml", b"config: [\n", "not YAML"),
         (
             "config.yaml",
-            b"source: {}\nconfig: {stepps: 1}\n",
-            r"unknown setting 'stepps'; did you mean 'steps'",
+            b"recipe: mcn\nsource: {}\nconfig: {stepps: 1}\n",
+            "unknown setting 'stepps'; did you mean 'steps'",
         ),
         ("config.yaml", b"source: {}\nconfig: {dropout: much}\n", "not the settings of a run"),
         ("config.yaml", b"!!python/object/apply:os.system ['touch ran']\n", "not YAML"),
         ("summary.json", b'{"val', "not JSON, or truncated"),
+        ("summary.json", b"[1]", "expected a JSON object, got list"),
+        ("summary.json", b"3", "expected a JSON object, got int"),
+        ("summary.json", b"[" * 100_000, "not JSON, or truncated"),
+        ("summary.json", b'{"a": "\xff"}', "not JSON, or truncated"),
         ("model.safetensors", b"\0\0", "not a checkpoint, or truncated"),
     ],
+    ids=lambda value: str(value)[:40],
 )
-def test_a_damaged_file(
-    finished: Path, name: str, content: bytes, message: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_damaged_file(finished: Path, name: str, content: bytes, message: str, monkeypatch: Any) -> None:
     monkeypatch.chdir(finished)
     (finished / name).write_bytes(content)
     with pytest.raises(ValueError, match=message) as caught:
@@ -258,72 +447,210 @@ def test_a_damaged_file(
     assert not (finished / "ran").exists()
 
 
-def test_a_model_of_another_architecture(finished: Path, data: Data, tmp_path: Path) -> None:
-    train_run(tmp_path / "wide", data, small_config(steps=2, hidden=16), SOURCE)
+def change_settings(folder: Path, part: str | None, name: Any, value: Any) -> None:
+    path = folder / "config.yaml"
+    content = yaml.safe_load(path.read_text())
+    (content if part is None else content[part])[name] = value
+    path.write_text(yaml.safe_dump(content))
+
+
+def test_changed_settings_are_refused(made: Path, tmp_path: Path) -> None:
+    for number, change in enumerate(
+        [
+            ("config", "motifs", ["edge", "4-cycle"]),
+            ("config", "dropout", 0.1),
+            ("source", "dataset", "karate"),
+            ("source", "split_index", 3),
+            (None, "data", "0" * 64),
+        ]
+    ):
+        folder = Path(shutil.copytree(made, tmp_path / str(number)))
+        change_settings(folder, *change)
+        with pytest.raises(ValueError, match=r"config\.yaml: not the settings that model\.safetensors was"):
+            load_run(folder)
+
+
+def test_settings_written_in_another_way_are_the_same(finished: Path) -> None:
+    path = finished / "config.yaml"
+    content = yaml.safe_load(path.read_text())
+    path.write_text("# a note\n" + yaml.safe_dump(content, sort_keys=True, default_flow_style=True))
+    assert load_run(finished).summary["epochs"] == 12
+
+
+@pytest.mark.parametrize(
+    ("part", "name", "value"),
+    [
+        *(("config", "hidden", value) for value in ("many", [1], 10**30)),
+        *(("config", "motifs", value) for value in (3, [["edge"]])),
+        *(("config", "lr", value) for value in (math.nan, {"a": 1})),
+        ("config", "num_layers", 10**9),
+        ("config", 3, 4),
+        *((None, "config", value) for value in ([1, 2], "text", None)),
+        *((None, "source", value) for value in (None, [1])),
+        *((None, "recipe", value) for value in (["mcn"], 3, {"a": "b"}, "paper")),
+        (None, "data", 5),
+        *(("source", name, value) for name, value in (("graph", 3), ("nodes", ["a"]), ("dataset", {"a": 1}))),
+        *(("source", name, value) for name, value in (("split_index", "x"), ("trust", "yes"), (3, "x"))),
+        (None, 3, "x"),
+        (None, "more", [{"a": 1, 2: 3}]),
+        (None, "more", {datetime.date(2001, 1, 1): 1}),
+    ],
+)
+def test_odd_types_in_the_settings(finished: Path, part: str | None, name: Any, value: Any) -> None:
+    change_settings(finished, part, name, value)
+    with pytest.raises(ValueError, match=r"config\.yaml: not the settings of a run"):
+        load_run(finished)
+
+
+def state(name: str, value: Any) -> Callable[..., Any]:
+    return lambda _tensors, state: state.__setitem__(name, value)
+
+
+def scale(value: Any) -> Callable[..., Any]:
+    return lambda _tensors, state: state["count_scale"][1].__setitem__(2, value)
+
+
+def bias(make: Callable[[torch.Tensor], torch.Tensor]) -> Callable[..., Any]:
+    return lambda tensors, _state: tensors.update({"convs.0.bias": make(tensors["convs.0.bias"])})
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (scale(math.nan), "count_scale holds nan"),
+        (scale(math.inf), "count_scale holds inf"),
+        (scale(-1.0), "deviations that are not negative"),
+        (scale("x"), "count_scale"),
+        (state("count_scale", [[1.0] * 3]), "count_scale has shape"),
+        (state("count_scale", None), "count_scale"),
+        (state("scaling", "loud"), "scaling must be one of"),
+        (state("structure_scale", [[1.0]]), "structure_scale has shape"),
+        (lambda _, state: state.pop("in_channels"), "it does not state in_channels"),
+        (state("in_channels", 61), "weights of another architecture"),
+        (state("in_channels", 10**12), "weights of another architecture"),
+        (state("in_channels", -1), "in_channels must be a number of features"),
+        (state("in_channels", "60"), "in_channels must be a number of features"),
+        (state("classes", ["a"]), "weights of another architecture"),
+        (state("classes", "abc"), "classes must be a list of names"),
+        (state("classes", [1, 2, 3]), "classes must be a list of names"),
+        (state("feature_names", [1]), "feature_names must be a list of names"),
+        (
+            state("treatment", {"scaling": "raw", "columns": [{"name": "a", "kind": "number", "scale": 0}]}),
+            "scale",
+        ),
+        (state("treatment", [1]), "treatment"),
+        (bias(lambda bias: bias * math.nan), r"'convs\.0\.bias' holds numbers that are not finite"),
+        (bias(lambda bias: bias.to(torch.int64)), r"'convs\.0\.bias' holds torch\.int64"),
+        (bias(lambda bias: bias[:-1]), "weights of another architecture"),
+        (lambda tensors, _: tensors.pop("convs.0.bias"), "weights of another architecture"),
+    ],
+)
+def test_a_model_that_was_changed_and_signed_again(
+    finished: Path, change: Callable[..., Any], message: str
+) -> None:
+    tensors, stated = load_tensors(finished / "model.safetensors")
+    change(tensors, stated)
+    save_tensors(finished / "model.safetensors", tensors, stated)
+    with pytest.raises(ValueError, match=message) as caught:
+        load_run(finished)
+    assert str(finished / "model.safetensors") in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_model_of_another_run_and_a_checkpoint_are_not_the_model(
+    finished: Path, data: Data, tmp_path: Path
+) -> None:
+    trainer = trained(data, CONFIG)
+    save_tensors(finished / "model.safetensors", trainer.tensors(), trainer.state())
+    with pytest.raises(ValueError, match=r"config\.yaml: not the settings that model\.safetensors was"):
+        load_run(finished)
+    train(data, CONFIG.replace(hidden=16), tmp_path / "wide", source=SOURCE)
     (tmp_path / "wide" / "model.safetensors").replace(finished / "model.safetensors")
     with pytest.raises(ValueError, match=r"config\.yaml: not the settings that model\.safetensors was"):
         load_run(finished)
 
 
-def test_a_checkpoint_is_not_a_model(finished: Path, data: Data) -> None:
-    trainer = trained(data, small_config(steps=2))
-    save_tensors(finished / "model.safetensors", trainer.tensors(), trainer.state())
-    with pytest.raises(ValueError, match=r"model of a finished run \(it does not state in_channels\)"):
-        load_run(finished)
+# Files of tensors.
+
+TENSORS = {
+    "weight": torch.arange(6, dtype=torch.float32).reshape(2, 3).T,  # not contiguous
+    "step": torch.tensor(5.0),
+    "count": torch.tensor([1, 2], dtype=torch.int64),
+    "nothing": torch.empty(0, 3),
+}
+STATE = {"epoch": 3, "rule": {"best": 0.1 + 0.2}, "names": ["ä", 'with "quotes"'], "none": None}
 
 
-def test_resuming_from_a_damaged_checkpoint(data: Data, tmp_path: Path) -> None:
-    stop = stop_after(3)
-    stop.folder = tmp_path / "cut"
-    with pytest.raises(Stop):
-        train_run(stop.folder, data, small_config(), SOURCE, callbacks=(stop,))
-    last = stop.folder / "last.safetensors"
-    last.write_bytes(last.read_bytes()[:-10])
-    with pytest.raises(ValueError, match=r"last\.safetensors: not a checkpoint, or truncated"):
-        train_run(stop.folder, data, small_config(), SOURCE, resume=True)
+@pytest.fixture
+def saved(tmp_path: Path) -> Path:
+    path = tmp_path / "one.safetensors"
+    save_tensors(path, TENSORS, STATE)
+    return path
 
 
-def test_what_training_gives_is_what_is_read_back(data: Data, tmp_path: Path) -> None:
-    own = train_run(tmp_path / "one", data, small_config(), SOURCE)
-    read = load_run(tmp_path / "one")
-    assert own.summary == read.summary == json.loads((tmp_path / "one" / "summary.json").read_text())
-    assert (own.config, own.source, own.fingerprint) == (read.config, read.source, read.fingerprint)
-    assert (own.classes, own.memory) == (read.classes, read.memory)
-    assert np.array_equal(own.predict(data).probabilities, read.predict(data).probabilities)
+def test_tensors_there_and_back(saved: Path) -> None:
+    tensors, stated = load_tensors(saved)
+    assert same_tensors(tensors, TENSORS)
+    assert stated == STATE
+    save_tensors(saved, {"other": torch.ones(1)}, {})  # which replaces it
+    assert same_tensors(load_tensors(saved)[0], {"other": torch.ones(1)})
+    assert [path.name for path in saved.parent.iterdir()] == [saved.name]
 
 
-def test_a_prepared_problem_can_be_given(data: Data, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    problem = prepare(data, small_config())
-    train_run(tmp_path / "one", data, small_config(seed=2), SOURCE)
-    monkeypatch.setattr(run_module, "prepare", lambda *_: pytest.fail("it was prepared again"))
-    run = train_run(tmp_path / "two", data, small_config(seed=2), SOURCE, problem=problem)
-    assert run.inputs(data) is problem.inputs
-    for name in FILES:
-        if name != "summary.json":
-            assert (tmp_path / "two" / name).read_bytes() == (tmp_path / "one" / name).read_bytes(), name
+def test_any_altered_byte_is_noticed(saved: Path) -> None:
+    content = saved.read_bytes()
+    for place in [*range(0, len(content), 7), len(content) - 1]:
+        damaged = bytearray(content)
+        damaged[place] ^= 1
+        saved.write_bytes(damaged)
+        with pytest.raises(ValueError, match=r"one\.safetensors: ") as caught:
+            load_tensors(saved)
+    assert "the checksum does not fit; the file was damaged or altered" in str(caught.value)  # a weight's
 
 
-def test_a_run_prepares_a_graph_once(finished: Path, data: Data) -> None:
-    run = load_run(finished)
-    first = run.inputs(data)
-    run.predict(data)
-    assert run.inputs(data) is first
-    assert run.inputs(data.clone()) is not first
+@pytest.mark.parametrize("length", [0, 3, 8, 40, -1])
+def test_truncated_tensors(saved: Path, length: int) -> None:
+    saved.write_bytes(saved.read_bytes()[:length])
+    with pytest.raises(ValueError, match="not a checkpoint, or truncated"):
+        load_tensors(saved)
 
 
-def test_the_graph_that_a_run_is_about(finished: Path, data: Data) -> None:
-    run = load_run(finished)
-    assert run.is_about(data)
-    relabelled = data.clone()
-    relabelled.y = torch.where(data.test_mask, (data.y + 1) % 3, data.y)
-    assert run.is_about(relabelled)  # test labels were never seen
-    other = data.clone()
-    other.y = torch.where(data.train_mask, (data.y + 1) % 3, data.y)
-    assert not run.is_about(other)
-    shifted = data.clone()
-    shifted.x = data.x.to_dense().flip(1)
-    assert not run.is_about(shifted)
-    for missing in ("y", "val_mask"):
-        bare = data.clone()
-        bare[missing] = None
-        assert not run.is_about(bare)
+class Bomb:
+    """Unpickled, it would make a file."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
+        return (Path.touch, (self.path,))
+
+
+def test_files_of_other_programs_are_refused_and_nothing_in_them_can_run(tmp_path: Path) -> None:
+    path, mark = tmp_path / "foreign.safetensors", tmp_path / "ran"
+    save_file({"weight": torch.ones(2)}, path)
+    with pytest.raises(ValueError, match="a safetensors file, but not a checkpoint of this program"):
+        load_tensors(path)
+    for write in (
+        lambda: path.write_bytes(pickle.dumps(Bomb(mark))),
+        lambda: torch.save(Bomb(mark), path),
+    ):
+        write()
+        with pytest.raises(ValueError, match="not a checkpoint, or truncated"):
+            load_tensors(path)
+        assert not mark.exists()
+
+
+def test_weights_of_another_architecture(tmp_path: Path) -> None:
+    own, other = mcn.MCN(5, 4, 2, heads=2), mcn.MCN(5, 4, 2, heads=2)
+    for network, message in (
+        (
+            mcn.MCN(5, 8, 2, heads=2),
+            "'convs.0.att_dst' has shape (2, 8) in the file and (2, 4) in the network",
+        ),
+        (mcn.MCN(5, 4, 2, 3, heads=2), "'convs.1.att_dst' has shape (2, 4) in the file and (1, 2)"),
+        (mcn.MCN(5, 4, 2, heads=2, motifs=2), "selector.motif_bias' has shape (2,) in the file and None"),
+    ):
+        with pytest.raises(ValueError, match=f"weights of another architecture; .*{re.escape(message)}"):
+            load_weights(own, dict(network.state_dict()), tmp_path / "weights")
+    load_weights(own, dict(other.state_dict()), tmp_path / "weights")
+    assert same_tensors(dict(own.state_dict()), dict(other.state_dict()))

@@ -1,9 +1,10 @@
-"""Settings: declared once, checked, read from texts, stored under names that stay."""
+"""Settings: declared once, checked, read from texts; and the recipes that have them."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,97 +13,18 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcn.train import MCNConfig, PaperConfig, ViewsConfig
-from mcn.train.recipes import RECIPES
+import mcn
+from mcn.train import RECIPES
+from mcn.train.mcn.config import ATTENTION
+from mcn.train.recipes import all_settings, check_settings, find_recipe, work_of
 from mcn.train.settings import Setting, Settings, declared, positive, probability, setting
+from tests.train.graphs import settings
 
-CONFIGS = [recipe.config for recipe in RECIPES.values()]
-EVERY = [
-    pytest.param(config, one, id=f"{config.recipe}-{one.name}")
-    for config in CONFIGS
-    for one in declared(config).values()
-]
-# Version 0.1.0: what `Config().to_dict()` and `ViewsConfig().to_dict()` were there.
-OLD_MCN: dict[str, Any] = {
-    "motifs": ["edge", "triangle"],
-    "steps": 1,
-    "psi": "unweighted",
-    "scope": "edges",
-    "add_edges": False,
-    "materialize": True,
-    "hidden": 8,
-    "heads": 8,
-    "output_heads": 1,
-    "num_layers": 2,
-    "dropout": 0.6,
-    "self_attention": True,
-    "motif_attention": True,
-    "prior": "softmax",
-    "attention": "gated",
-    "epsilon": 0.3,
-    "advantage": "mean",
-    "gate": True,
-    "consistency": 0.0,
-    "ramp": 100,
-    "temperature": 0.5,
-    "policy_weight": 1.0,
-    "policy_grad": False,
-    "policy_lr": None,
-    "policy_decay": None,
-    "init_bias": 0.0,
-    "lr": 0.005,
-    "weight_decay": 0.0005,
-    "max_epochs": 5000,
-    "patience": 100,
-    "stopping": "gat",
-    "features": "given",
-    "normalize": True,
-    "priors": "none",
-    "seed": 0,
+MCN, VIEWS = RECIPES["mcn"].config, RECIPES["views"].config
+CONFIGS = [pytest.param(recipe.config, id=name) for name, recipe in RECIPES.items()]
+KINDS = {
+    (one.kind, one.optional): one for recipe in RECIPES.values() for one in declared(recipe.config).values()
 }
-OLD_PAPER = OLD_MCN | {
-    "attention": "paper",
-    "epsilon": 0.1,
-    "advantage": "none",
-    "gate": False,
-    "consistency": 0.0,
-}
-OLD_VIEWS: dict[str, Any] = {
-    "motifs": ["edge", "triangle", "4-cycle"],
-    "order": 8,
-    "alpha": None,
-    "top": 64,
-    "tolerance": 1e-4,
-    "symmetric": True,
-    "scope": "edges",
-    "lost": 0.5,
-    "smooth": False,
-    "hidden": 64,
-    "num_layers": 2,
-    "input_dropout": 0.5,
-    "dropout": 0.7,
-    "batch_norm": False,
-    "row_norm": False,
-    "whole": False,
-    "batch": 50,
-    "unlabelled": 100,
-    "passes": 2,
-    "consistency": 1.5,
-    "ramp": 500,
-    "temperature": 0.1,
-    "sure": 0.0,
-    "lr": 0.01,
-    "weight_decay": 0.001,
-    "clip": 0.0,
-    "average": 0.99,
-    "every": 10,
-    "max_epochs": 250,
-    "patience": 100,
-    "stopping": "loss",
-    "normalize": True,
-    "seed": 0,
-}
-OLD = [(MCNConfig, OLD_MCN), (PaperConfig, OLD_PAPER), (ViewsConfig, OLD_VIEWS)]
 
 WORDS = st.from_regex(r"[a-z0-9][a-z0-9-]{0,12}", fullmatch=True).filter(lambda word: word != "null")
 VALUES: dict[type, st.SearchStrategy[Any]] = {
@@ -110,38 +32,38 @@ VALUES: dict[type, st.SearchStrategy[Any]] = {
     float: st.floats(allow_nan=False, allow_infinity=False),
     bool: st.booleans(),
     str: st.one_of(WORDS, st.just("none")),
-    tuple: st.lists(WORDS, min_size=1, max_size=4).map(tuple),
+    tuple: st.lists(WORDS.filter(lambda word: word != "none"), min_size=1, max_size=4).map(tuple),
 }
 
 
-@pytest.mark.parametrize(("config", "one"), EVERY)
+@pytest.mark.parametrize("one", [pytest.param(one, id=one.name) for one in KINDS.values()])
 @given(data=st.data())
-def test_what_is_shown_is_read_as_the_same_value(
-    config: type[Settings], one: Setting, data: st.DataObject
-) -> None:
-    values = VALUES[one.kind] | st.none() if one.optional else VALUES[one.kind]
-    value = data.draw(values)
+def test_what_is_shown_is_read_as_the_same_value(one: Setting, data: st.DataObject) -> None:
+    value = data.draw(VALUES[one.kind] | st.none() if one.optional else VALUES[one.kind])
     assert one.parse(one.show(value)) == value
     assert type(one.parse(one.show(value))) is type(value)
     assert one.parse(f" {one.show(value)} ") == value
 
 
-@pytest.mark.parametrize(("config", "one"), EVERY)
-def test_the_values_of_a_configuration_survive_the_command_line(config: type[Settings], one: Setting) -> None:
+@pytest.mark.parametrize("config", CONFIGS)
+def test_the_values_of_a_configuration_survive_the_command_line(config: type[Settings]) -> None:
     """Those that defaults and rules give: each is shown, read and checked as itself."""
     for made in (config(), config(max_epochs=3)):
-        value = getattr(made, one.name)
-        read = one.parse(one.show(value))
-        assert getattr(made.replace(**{one.name: read}), one.name) == value
+        for name, one in declared(config).items():
+            value = getattr(made, name)
+            assert getattr(made.replace(**{name: one.parse(one.show(value))}), name) == value
 
 
-@pytest.mark.parametrize(("config", "one"), EVERY)
-def test_every_setting_is_explained(config: type[Settings], one: Setting) -> None:
-    assert one.sentence.endswith(".")
-    assert one.sentence[0].isupper()
-    assert one.group in ("graph", "network", "attention", "training")
-    assert one.default is None or isinstance(one.default, one.kind)
-    assert one.default is not None or one.optional
+@pytest.mark.parametrize("config", CONFIGS)
+def test_every_setting_is_explained_and_takes_no_odd_value(config: type[Settings]) -> None:
+    for one in declared(config).values():
+        assert one.sentence.endswith(".")
+        assert one.sentence[0].isupper()
+        assert one.group in ("graph", "network", "attention", "training")
+        assert one.optional if one.default is None else isinstance(one.default, one.kind)
+        for odd in (["?", 1], {"a": 1}, object()):
+            with pytest.raises(ValueError, match=f"^{one.name} must "):
+                config(**{one.name: odd})
 
 
 @pytest.mark.parametrize(
@@ -150,21 +72,21 @@ def test_every_setting_is_explained(config: type[Settings], one: Setting) -> Non
         ("steps", "two", "steps must be an integer, got 'two'"),
         ("steps", "1.5", "steps must be an integer, got '1.5'"),
         ("lr", "fast", "lr must be a number, got 'fast'"),
-        ("normalize", "maybe", "normalize must be true or false, got 'maybe'"),
+        ("norm", "maybe", "norm must be true or false, got 'maybe'"),
         ("hidden", "none", "hidden must be an integer, got 'none'"),
     ],
 )
 def test_texts_that_are_no_value(name: str, text: str, message: str) -> None:
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
-        declared(MCNConfig)[name].parse(text)
+        declared(MCN)[name].parse(text)
 
 
 @pytest.mark.parametrize(
     ("name", "text", "value"),
     [
         ("motifs", "edge, triangle,", ("edge", "triangle")),
-        ("normalize", "No", False),
-        ("normalize", "1", True),
+        ("norm", "No", False),
+        ("norm", "1", True),
         ("policy_lr", "None", None),
         ("policy_lr", "", None),
         ("epsilon", "null", None),
@@ -174,30 +96,28 @@ def test_texts_that_are_no_value(name: str, text: str, message: str) -> None:
     ],
 )
 def test_texts_by_hand(name: str, text: str, value: Any) -> None:
-    assert declared(MCNConfig)[name].parse(text) == value
+    assert declared(MCN)[name].parse(text) == value
 
 
 COMMON: list[tuple[dict[str, Any], str]] = [
-    ({"hidden": 0}, "hidden must be an integer of at least 1, got 0"),
-    ({"num_layers": 0}, "num_layers must be an integer of at least 1, got 0"),
-    ({"max_epochs": 0}, "max_epochs must be an integer of at least 1, got 0"),
-    ({"patience": 0}, "patience must be an integer of at least 1, got 0"),
-    ({"dropout": 1.0}, "dropout must be a probability below 1, got 1.0"),
-    ({"dropout": -0.1}, "dropout must be a probability below 1, got -0.1"),
-    ({"dropout": float("nan")}, "dropout must be a probability below 1, got nan"),
-    ({"dropout": "0.5"}, "dropout must be a probability below 1, got '0.5'"),
-    ({"lr": 0.0}, "lr must be a positive number, got 0.0"),
-    ({"lr": float("nan")}, "lr must be a positive number, got nan"),
-    ({"lr": float("inf")}, "lr must be a positive number, got inf"),
-    ({"lr": "fast"}, "lr must be a positive number, got 'fast'"),
-    ({"lr": True}, "lr must be a positive number, got True"),
+    *(
+        ({name: 0}, f"{name} must be an integer of at least 1, got 0")
+        for name in ("hidden", "num_layers", "max_epochs", "patience")
+    ),
+    *(
+        ({"dropout": value}, f"dropout must be a probability below 1, got {value!r}")
+        for value in (1.0, -0.1, float("nan"), "0.5")
+    ),
+    *(
+        ({"lr": value}, f"lr must be a positive number, got {value!r}")
+        for value in (0.0, float("nan"), float("inf"), "fast", True)
+    ),
     ({"weight_decay": -1.0}, "weight_decay must be a number that is not negative, got -1.0"),
     ({"consistency": -1.0}, "consistency must be a number that is not negative, got -1.0"),
     ({"consistency_ramp": -1}, "consistency_ramp must be an integer of at least 0, got -1"),
     ({"temperature": 0}, "temperature must be a positive number, got 0"),
     ({"seed": -1}, "seed must be an integer of at least 0, got -1"),
     ({"seed": None}, "seed must be an integer of at least 0, got None"),
-    ({"normalize": 1}, "normalize must be True or False, got 1"),
     ({"motifs": 5}, "motifs must be a list of names, got 5"),
     ({"motifs": ("edge", 3)}, "motifs must be a list of names, got ('edge', 3)"),
     ({"motifs": ()}, "motifs must name at least one of them, got none"),
@@ -206,85 +126,110 @@ COMMON: list[tuple[dict[str, Any], str]] = [
         "stopping must be one of gat, gat-accuracy, accuracy, loss, got 'los'; did you mean 'loss'?",
     ),
     ({"scope": "pair"}, "scope must be one of edges, pairs, got 'pair'; did you mean 'pairs'?"),
+    (
+        {"features": "motif"},
+        "features must be one of given, motifs, both, got 'motif'; did you mean 'motifs'?",
+    ),
+    ({"device": "tpu"}, "device must be one of cpu, cuda, mps, got 'tpu'"),
 ]
+OF_MCN: list[tuple[dict[str, Any], str]] = [
+    ({"steps": 0}, "steps must be an integer of at least 1, got 0"),
+    ({"steps": 1.5}, "steps must be an integer of at least 1, got 1.5"),
+    ({"steps": True}, "steps must be an integer of at least 1, got True"),
+    ({"heads": -1}, "heads must be an integer of at least 1, got -1"),
+    ({"output_heads": "8"}, "output_heads must be an integer of at least 1, got '8'"),
+    ({"epsilon": 1.1}, "epsilon must be a probability, got 1.1"),
+    ({"policy_weight": -1.0}, "policy_weight must be a number that is not negative, got -1.0"),
+    ({"init_bias": -1.0}, "init_bias must be a number that is not negative, got -1.0"),
+    ({"policy_lr": -1.0}, "policy_lr must be a positive number, got -1.0"),
+    ({"policy_decay": -1.0}, "policy_decay must be a number that is not negative, got -1.0"),
+    ({"gate": "yes"}, "gate must be True or False, got 'yes'"),
+    ({"advantage": "men"}, "advantage must be one of none, mean, learned, got 'men'; did you mean 'mean'?"),
+    ({"attention": "papr"}, "attention must be one of paper, gated, got 'papr'; did you mean 'paper'?"),
+    ({"attention": "probed"}, "attention must be one of paper, gated, got 'probed'"),
+    ({"psi_prior": "sofmax"}, "psi_prior must be one of softmax, product, got 'sofmax'"),
+    ({"class_priors": "test"}, "class_priors must be one of none, validation, got 'test'"),
+    ({"neighbours": (0,)}, "neighbours must be integers of at least 1, or -1 for all, got 0"),
+    ({"neighbours": ("ten",)}, "neighbours must be integers of at least 1, or -1 for all, got 'ten'"),
+    ({"neighbours": ()}, "neighbours must have at least one number, got none"),
+    ({"neighbours": (5, 5, 5)}, "neighbours has 3 numbers, but there are 2 layers"),
+    ({"batch_size": 0}, "batch_size must be an integer of at least 1, got 0"),
+    ({"batch_size": 8, "psi_prior": "product"}, "batch_size needs psi_prior softmax, got product"),
+    ({"batch_size": 8, "consistency": 1.0}, "batch_size needs consistency 0, got 1.0"),
+    ({"batch_size": 8, "norm": True}, "batch_size needs norm false: mini-batches do not have it yet"),
+]
+OF_VIEWS: list[tuple[dict[str, Any], str]] = [
+    ({"drop_neighbours": 1.0}, "drop_neighbours must be a probability below 1, got 1"),
+    ({"stop_probability": 0.0}, "stop_probability must be a positive number"),
+    ({"stop_probability": 1.5}, "stop_probability must be a probability"),
+    ({"consistency": None}, "consistency must be a number that is not negative, got None"),
+    ({"full_batch": True, "batch_norm": True}, "full_batch mixes after the first layer; it needs batch_norm"),
+    ({"full_batch": True, "row_norm": True}, "full_batch mixes after the first layer; it needs batch_norm"),
+]
+OF_AUTO: list[tuple[dict[str, Any], str]] = [
+    ({"candidates": ("lp",)}, "candidates must be some of counts, gat, gcn, mcn, mlp, sage, views, a motif"),
+    ({"candidates": ("gcn", "gcn")}, "candidates must differ, got gcn, gcn"),
+    ({"candidates": ("edge",)}, "candidates must be some of"),
+    ({"minutes": 0}, "minutes must be a positive number, got 0"),
+    ({"repeats": 0}, "repeats must be an integer of at least 1, got 0"),
+    ({"batch_size": 8, "candidates": ("sage",)}, "batch_size needs candidates without sage"),
+]
+WRONG = [(name, *case) for name in RECIPES for case in COMMON]
+WRONG += [(name, *case) for name in ("mcn", "paper") for case in OF_MCN if "psi_prior" not in case[0]]
+WRONG += [("mcn", *case) for case in OF_MCN if "psi_prior" in case[0]]
+WRONG += [("views", *case) for case in OF_VIEWS] + [("auto", *case) for case in OF_AUTO]
 
 
-@pytest.mark.parametrize("config", CONFIGS, ids=lambda config: config.recipe)
-@pytest.mark.parametrize(("changes", "message"), COMMON, ids=str)
-def test_checks_of_common_settings(config: type[Settings], changes: dict[str, Any], message: str) -> None:
+@pytest.mark.parametrize(("recipe", "changes", "message"), WRONG, ids=str)
+def test_checks(recipe: str, changes: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=re.escape(message)):
-        config(**changes)
+        settings(recipe, **changes)
+    with pytest.raises(ValueError, match=re.escape(message)):
+        settings(recipe).replace(**changes)
 
 
-@pytest.mark.parametrize(("config", "one"), EVERY)
-@pytest.mark.parametrize("value", [["?", 1], {"a": 1}, object()], ids=["list", "dict", "object"])
-def test_no_setting_takes_just_anything(config: type[Settings], one: Setting, value: Any) -> None:
-    """Names of Ψ are known to the stack, which checks them; here they have to be names."""
-    with pytest.raises(ValueError, match=f"^{one.name} must "):
-        config(**{one.name: value})
-
-
-@pytest.mark.parametrize("config", CONFIGS, ids=lambda config: config.recipe)
-def test_numpys_numbers_become_plain(config: type[Settings]) -> None:
-    made = config(hidden=np.int64(2), lr=np.float32(0.5), seed=np.int32(3), normalize=np.False_)
-    assert made == config(hidden=2, lr=0.5, seed=3, normalize=False)
+@pytest.mark.parametrize("config", CONFIGS)
+def test_plain_values_go_to_a_file_and_back(config: type[Settings]) -> None:
+    made = config(hidden=np.int64(2), lr=np.float32(0.5), seed=np.int32(3), motifs="triangle")
+    assert made == config(hidden=2, lr=0.5, seed=3, motifs=["triangle"])
+    assert made.motifs == ("triangle",)
     assert yaml.safe_load(yaml.safe_dump(made.to_dict())) == made.to_dict()
     assert config.from_dict(made.to_dict()) == made
+    assert config.from_dict({}) == config()
+    assert made.replace(hidden=5) == config(hidden=5, lr=0.5, seed=3, motifs="triangle")
+    with pytest.raises(AttributeError):
+        made.seed = 3  # type: ignore[misc]
 
 
-@pytest.mark.parametrize("config", CONFIGS, ids=lambda config: config.recipe)
-def test_one_motif_by_name_and_a_list(config: type[Settings]) -> None:
-    assert config(motifs="triangle").motifs == ("triangle",)
-    assert config(motifs=["edge", "4-clique"]).motifs == ("edge", "4-clique")
-
-
-@pytest.mark.parametrize(("config", "old"), OLD)
-def test_the_identity_is_that_of_the_same_computation_in_0_1_0(
-    config: type[Settings], old: dict[str, Any]
-) -> None:
-    default = {"attention": old["attention"]} if "attention" in old else {}  # gated is no longer the default
-    assert config(**default).identity() == old
-    changed = config(**default, hidden=3, motifs=["edge"])
-    assert changed.identity() == old | {"hidden": 3, "motifs": ["edge"]}
-
-
-@pytest.mark.parametrize(("config", "old"), OLD)
-def test_names_of_0_1_0_are_understood(config: type[Settings], old: dict[str, Any]) -> None:
-    default = {"attention": old["attention"]} if "attention" in old else {}
-    assert config.from_dict(old) == config(**default)
-    for name, one in declared(config).items():
-        value = getattr(config(), name)
-        assert config.from_dict({one.former or name: value}) == config()
-    with pytest.raises(ValueError, match="ramp and consistency_ramp are the same setting; give one of them"):
-        config.from_dict({"ramp": 3, "consistency_ramp": 4})
-
-
-def test_a_changed_setting_keeps_its_former_name() -> None:
-    own = ViewsConfig.from_dict({"order": 3, "lost": 0.25, "whole": True, "clip": 2})
-    assert (own.walk_length, own.drop_neighbours, own.full_batch, own.clip_gradient) == (3, 0.25, True, 2.0)
-    assert own == ViewsConfig(walk_length=3, drop_neighbours=0.25, full_batch=True, clip_gradient=2.0)
-    assert own.identity() == OLD_VIEWS | {"order": 3, "lost": 0.25, "whole": True, "clip": 2.0}
-    assert MCNConfig.from_dict({"prior": "product", "priors": "validation"}) == MCNConfig(
-        psi_prior="product", class_priors="validation"
-    )
+def test_flags_of_numpy_and_neighbours_as_typed() -> None:
+    assert MCN(gate=np.True_, steps=np.int64(2)) == MCN(gate=True, steps=2)
+    assert MCN(neighbours=("10", " 5"), num_layers=2).neighbours == (10, 5)
+    assert MCN(neighbours=7).neighbours == (7,)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Later(ViewsConfig):
-    """Views of a later version, with another default and a setting that 0.1.0 did not have."""
+class Later(VIEWS):  # type: ignore[misc, valid-type]
+    """Views of a later version, with another default and a new setting."""
 
     hidden: int = 32
-    chance: float = setting(0.25, "A new thing.", probability, since="0.3.0")
+    chance: float = setting(0.25, "A new thing.", probability)
 
 
-def test_a_setting_of_a_later_version_is_in_the_identity_only_once_it_is_used() -> None:
-    assert Later(hidden=64).identity() == OLD_VIEWS
-    assert Later(hidden=64, chance=0.5).identity() == OLD_VIEWS | {"chance": 0.5}
-    assert Later().to_dict()["chance"] == 0.25
+def test_the_identity_is_what_is_not_at_its_default() -> None:
+    assert VIEWS().identity() == {}
+    rule = {"epsilon": 0.3, "advantage": "mean", "gate": True, "consistency": 0.0}  # what `gated` decides
+    assert MCN().identity() == rule
+    assert MCN(hidden=3, motifs="edge", gate=False).identity() == rule | {
+        "hidden": 3,
+        "motifs": ["edge"],
+        "gate": False,
+    }
+    assert Later(hidden=9).identity() == {"hidden": 9}
+    assert Later(chance=0.5).identity() == {"chance": 0.5}
 
 
 def test_a_changed_default_keeps_sentence_and_check() -> None:
-    ours, theirs = declared(Later)["hidden"], declared(ViewsConfig)["hidden"]
+    ours, theirs = declared(Later)["hidden"], declared(VIEWS)["hidden"]
     assert (ours.default, theirs.default, declared(Settings)["hidden"].default) == (32, 64, 8)
     assert (ours.sentence, ours.check, ours.option) == (theirs.sentence, theirs.check, theirs.option)
     with pytest.raises(ValueError, match="hidden must be an integer of at least 1, got 0"):
@@ -292,12 +237,11 @@ def test_a_changed_default_keeps_sentence_and_check() -> None:
 
 
 def test_unknown_names() -> None:
-    with pytest.raises(ValueError, match=r"^unknown setting 'walk_lenght'; did you mean 'walk_length'\?$"):
-        ViewsConfig.from_dict({"walk_lenght": 3})
-    with pytest.raises(ValueError, match=r"^unknown setting 'zzz'$"):
-        ViewsConfig.from_dict({"zzz": 3})
-    with pytest.raises(ValueError, match=r"^unknown setting 'steps'"):
-        ViewsConfig.from_dict({"steps": 3})
+    for name, hint in {"walk_lenght": r"; did you mean 'walk_length'\?", "zzz": "", "steps": ".*"}.items():
+        with pytest.raises(ValueError, match=f"^unknown setting '{name}'{hint}$"):
+            VIEWS.from_dict({name: 3})
+    with pytest.raises(ValueError, match=r"^unknown setting 'dropuot'; did you mean 'dropout'\?"):
+        MCN().replace(dropuot=0.5)
 
 
 def test_numbers_at_the_edge() -> None:
@@ -311,5 +255,117 @@ def test_numbers_at_the_edge() -> None:
 
 def test_a_long_value_is_not_repeated_in_full() -> None:
     with pytest.raises(ValueError, match=r"^lr must be a positive number, got '9+…$") as caught:
-        MCNConfig(lr="9" * 10_000)
+        MCN(lr="9" * 10_000)
     assert len(str(caught.value)) < 150
+
+
+@pytest.mark.parametrize("attention", ATTENTION)
+def test_a_rule_of_attention_brings_its_settings(attention: str) -> None:
+    config = MCN(attention=attention)
+    for name, value in ATTENTION[attention].items():
+        assert getattr(config, name) == value
+    assert MCN(attention=attention, epsilon=0.5).epsilon == 0.5
+    for other in ATTENTION:
+        assert config.replace(attention=other) == MCN(attention=other)
+
+
+def test_the_rules_by_hand() -> None:
+    def rule(config: Any) -> tuple[Any, ...]:
+        return config.attention, config.epsilon, config.advantage, config.gate, config.consistency
+
+    assert rule(MCN()) == ("gated", 0.3, "mean", True, 0.0)
+    assert rule(MCN(attention="paper")) == ("paper", 0.1, "none", False, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("changes", "chooses"),
+    [
+        ({}, True),
+        ({"motif_attention": False}, False),
+        ({"motifs": ("edge",)}, False),
+        ({"motifs": ("edge",), "steps": 2}, True),
+    ],
+)
+def test_whether_there_is_a_choice(changes: dict[str, Any], chooses: bool) -> None:
+    assert MCN(**changes).chooses is chooses
+
+
+def test_the_recipe_paper_is_mcn_by_the_papers_rule() -> None:
+    assert settings("paper").to_dict() == MCN(attention="paper").to_dict()
+    own = settings("paper", steps=3, lr=0.1)
+    assert own.to_dict() == MCN(attention="paper", steps=3, lr=0.1).to_dict()
+    assert RECIPES["paper"].work is RECIPES["mcn"].work
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"epsilon": 0.3}, "epsilon is 0.1 in the recipe paper, got 0.3; the recipe mcn can change it"),
+        ({"attention": "gated"}, "attention is paper in the recipe paper, got gated"),
+        ({"features": "motifs"}, "features is given in the recipe paper, got motifs"),
+        ({"features": "both"}, "features is given in the recipe paper, got both"),
+        ({"class_priors": "validation"}, "class_priors is none in the recipe paper, got validation"),
+        ({"advantage": "mean"}, "advantage is none in the recipe paper, got mean"),
+        ({"gate": True}, "gate is False in the recipe paper, got True"),
+        ({"consistency": 1.0}, "consistency is 0.0 in the recipe paper, got 1.0"),
+    ],
+    ids=str,
+)
+def test_what_the_paper_fixes(changes: dict[str, Any], message: str) -> None:
+    for make in (lambda: settings("paper", **changes), lambda: settings("paper").replace(**changes)):
+        with pytest.raises(ValueError, match=re.escape(message)):
+            make()
+
+
+def test_how_training_stops_in_words() -> None:
+    assert MCN().protocol == "weights kept by validation accuracy and loss, patience 100"
+    assert MCN(stopping="accuracy", metric="roc-auc").protocol.startswith(
+        "weights kept by validation roc-auc,"
+    )
+    assert VIEWS(steps_per_epoch=7).protocol == "weights kept by validation loss, patience 100 × 7 steps"
+    auto = settings("auto", candidates=("mlp", "gcn"), repeats=1, minutes=2).protocol
+    assert auto == (
+        "the best of mlp, gcn by mean accuracy on held-out validation nodes, one run each within 2 minutes "
+        "of training"
+    )
+
+
+def test_the_recipes() -> None:
+    assert list(RECIPES) == ["mcn", "paper", "views", "auto"]  # the first is the default
+    for name, recipe in RECIPES.items():
+        assert recipe.name == recipe.config.recipe == name
+        assert work_of(recipe.config()) is recipe.work
+        for function in ("inputs", "network", "trainer", "predict", "explain"):
+            assert callable(getattr(recipe.work, function))
+    assert find_recipe("views") is RECIPES["views"]
+    with pytest.raises(ValueError, match=r"^recipe must be one of mcn, paper, views, auto, got 'view'; did"):
+        find_recipe("view")
+    with pytest.raises(ValueError, match=r"^--recipe must be one of mcn, paper, views, auto, got 'zzz'"):
+        find_recipe("zzz", "--recipe")
+
+
+def test_settings_of_all_recipes() -> None:
+    everywhere = all_settings()
+    assert [recipe.name for recipe, _ in everywhere["lr"]] == ["mcn", "paper", "views", "auto"]
+    assert [recipe.name for recipe, _ in everywhere["steps"]] == ["mcn", "paper"]
+    for name, having in everywhere.items():  # one option of the command line means the same to all of them
+        assert len({(one.option, one.kind, one.sentence) for _, one in having}) == 1, name
+    check_settings(RECIPES["views"], {"walk_length": 3})
+    for recipe, name, message in (
+        ("views", "steps", "^steps is a setting of the recipes mcn and paper; the recipe views has none"),
+        ("mcn", "walk_length", "^walk_length is a setting of the recipe views; the recipe mcn has none"),
+        ("mcn", "stepps", r"unknown setting 'stepps'; did you mean 'steps'\?"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            check_settings(RECIPES[recipe], {name: 2})
+
+
+def test_only_the_folder_of_a_recipe_names_its_config_class() -> None:
+    """Nothing asks which recipe it has: what a recipe does differently, its own modules say."""
+    package = Path(mcn.__file__).parent
+    sources = {path: path.read_text(encoding="utf-8") for path in package.rglob("*.py")}
+    for recipe in RECIPES.values():
+        name, folder = recipe.config.__name__, package.parent.joinpath(*recipe.home.split(".")[:-1])
+        naming = {path for path, text in sources.items() if re.search(rf"\b{name}\b", text)}
+        assert folder / "config.py" in naming
+        assert {path for path in naming if path.parent != folder} == set(), name

@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from mcn.train.explained import Explained, Option
 from torch_geometric.data import Data
 
 from mcn.data import load_dataset, load_graph
 from mcn.matrices import Rows
-from mcn.train import Run, load_run, train_run
-from mcn.train.predictions import Predictions
+from mcn.train import Run, load_run
+from mcn.train import train as train_run
+from mcn.train.predictions import Explained, Option, Predictions
 from tests.configs import MCNConfig, ViewsConfig
 
 QUICK = {"hidden": 4, "heads": 3, "max_epochs": 8, "attention": "paper", "policy_lr": 0.2}
@@ -42,7 +42,7 @@ class Trained(NamedTuple):
 
 def train(folder: Path, data: Data, source: dict[str, Any] | None = None, **settings: Any) -> Trained:
     source = {"dataset": None, "graph": None, "nodes": None} | (source or {})
-    train_run(folder, data, MCNConfig(**(QUICK | settings)), source)
+    train_run(data, MCNConfig(**(QUICK | settings)), folder, source=source)
     return Trained(folder, data, load_run(folder))
 
 
@@ -82,7 +82,7 @@ def views(tmp_path_factory: pytest.TempPathFactory) -> Trained:
         **{"motifs": ("edge", "triangle"), "max_neighbours": 6, "hidden": 8, "max_epochs": 3},
         **{"labelled_batch": 4, "unlabelled_batch": 10},
     )
-    train_run(folder, data, config, {"dataset": "karate", "graph": None, "nodes": None})
+    train_run(data, config, folder, source={"dataset": "karate", "graph": None, "nodes": None})
     return Trained(folder, data, load_run(folder))
 
 
@@ -92,20 +92,26 @@ CHOSEN = np.array([1] * 17 + [2] * 10 + [1] * 7)  # 24 of the club's 34 members 
 
 
 class CandidateRun(Run):
-    """A run of candidates, each of which hears itself alone and has a class that it prefers."""
+    """A run of candidates, each of which hears itself alone and has a class that it prefers.
+
+    The second is the winner; where a single one predicts, or a blend, every node is said to have it.
+    """
 
     def explain(self, data: Data) -> Explained:
         """Say what the candidates predict, and which of them each node takes."""
-        size = data.num_nodes
+        size, choosing = data.num_nodes, self.summary["choosing"]
+        names = (CANDIDATES[0], choosing["winner"], CANDIDATES[2])
+        candidate = CHOSEN if choosing["mode"] == "nodes" else np.ones(size, np.int64)
         alone = Rows(np.arange(size + 1), np.arange(size, dtype=np.int32), np.ones(size, np.float32))
         preferred = [np.tile(np.float32([p, 1 - p]), (size, 1)) for p in (0.9, 0.7, 0.2)]
         options = [
             Option(name, 1, alone, [alone.values] * 2, probabilities)
-            for name, probabilities in zip(CANDIDATES, preferred, strict=True)
+            for name, probabilities in zip(names, preferred, strict=True)
         ]
-        choice = np.broadcast_to(CHOSEN[:, None], (size, 2))
-        own = Predictions(np.stack(preferred)[CHOSEN, np.arange(size)], choice, choice * 0 + 1, CANDIDATES)
-        sure = np.eye(3, dtype=np.float32)[CHOSEN]
+        none = np.zeros((size, 0), np.int64)
+        probabilities = np.stack(preferred)[candidate, np.arange(size)]
+        own = Predictions(probabilities, none, none, candidate=candidate, candidates=names)
+        sure = np.eye(3, dtype=np.float32)[candidate]
         return Explained("candidates", own, 1, True, [sure] * 2, [None] * 2, iter(options))
 
 

@@ -157,7 +157,7 @@ def test_what_predicts(karate: Trained, views: Trained, found: Explanation) -> N
 @pytest.mark.parametrize(
     ("mode", "shares", "sentence"),
     [
-        ("graph", {"gcn": 1.0}, "gcn predicts all nodes."),
+        ("one", {"gcn": 1.0}, "gcn predicts all nodes."),
         ("blend", BLEND, "A blend of candidates predicts: 75 % triangle, 25 % mlp."),
         (
             "nodes",
@@ -177,11 +177,6 @@ def test_which_candidates_predict(
     assert found.chosen.tolist() == (CHOSEN[:, None].tolist() if mode == "nodes" else [[]] * 34)
     assert len(found.motif_probs) == len(found.step_probs) == int(mode == "nodes")
     assert "MCN" not in found.predictor.sentence
-
-
-def test_the_best_candidate_where_nothing_was_chosen(karate: Trained, tmp_path: Path) -> None:
-    found = explain(candidate_run(karate, tmp_path / "run", "graph", choosing=None), karate.data)
-    assert found.predictor.shares == {"gcn": 1.0}
 
 
 def test_another_graphs_features(karate: Trained) -> None:
@@ -206,7 +201,7 @@ def test_a_network_of_motif_views(views: Trained) -> None:
     assert [option.motif for option in found.options] == ["edge", "triangle"]
     np.testing.assert_array_equal(found.probabilities, views.run.predict(views.data).probabilities)
     rows = views.run.inputs(views.data).rows
-    x = features(views.data.x, True)
+    x = features(views.data.x, "rows")
     x = x.to_dense() if x.layout != torch.strided else x
     mixed = []
     for view, option in enumerate(found.options):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -108,16 +109,23 @@ def test_larger_graphs_are_laid_out_by_springs(tmp_path: Path) -> None:
     assert np.isfinite(figure.axes[0].collections[3].get_offsets()).all()
 
 
-def test_refusals_of_figure_1(kite: Graph, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "motifs", "nodes", "message"),
+    [
+        ("a.jpg", ["edge"], 7, r"a\.jpg: a figure is written as \.pdf, \.svg or \.png"),
+        ("a.png", ["5-clique"], 7, "5-clique"),
+        ("a.png", [], 7, "at least one motif"),
+        ("a.png", ["edge"], 9, "counts are of 7 nodes, the graph has 9"),
+    ],
+)
+def test_refusals_of_figure_1(
+    kite: Graph, tmp_path: Path, name: str, motifs: list[str], nodes: int, message: str
+) -> None:
     data, counts = kite
-    with pytest.raises(ValueError, match=r"a\.jpg: a figure is written as \.pdf, \.svg or \.png"):
-        draw_figure1(data, counts, tmp_path / "a.jpg")
-    with pytest.raises(ValueError, match="5-clique"):
-        draw_figure1(data, counts, tmp_path / "a.png", motifs=["5-clique"])
-    with pytest.raises(ValueError, match="at least one motif"):
-        draw_figure1(data, counts, tmp_path / "a.png", motifs=[])
-    with pytest.raises(ValueError, match="counts are of 7 nodes, the graph has 9"):
-        draw_figure1(Data(edge_index=data.edge_index, num_nodes=9), counts, tmp_path / "a.png")
+    with pytest.raises(ValueError, match=message):
+        draw_figure1(
+            Data(edge_index=data.edge_index, num_nodes=nodes), counts, tmp_path / name, motifs=motifs
+        )
     with pytest.raises(ValueError, match="1 to 2,000 nodes, this graph has 2,001"):
         draw_figure1(*graph_of([(0, 1)], 2001), tmp_path / "a.png")
     assert list(tmp_path.iterdir()) == []
@@ -170,7 +178,7 @@ def test_on_the_embedded_graph_strong_ties_are_right() -> None:
 
 
 def test_what_flows_is_what_the_network_multiplied_by(karate: Trained) -> None:
-    found, stack = explain(karate.run, karate.data), karate.run.inputs(karate.data).stack
+    found, stack = explain(karate.run, karate.data, keep=34), karate.run.inputs(karate.data).stack
     for layer in (0, -1):
         lines = lines_into(found, range(34), layer)
         # Coefficients of a node sum to one, and every node hears itself.
@@ -290,30 +298,31 @@ def test_the_weights_are_those_of_the_whole_graph(trained: Trained, tmp_path: Pa
     np.testing.assert_allclose(areas / areas.max(), degree[degree > 0] / degree.max())
 
 
-def test_one_panel(trained: Trained, tmp_path: Path) -> None:
-    figure = draw_figure4(trained.run, trained.data, tmp_path / "a.pdf", label=0, weights=None)
-    assert len(figure.axes) == 1
-    assert figure.axes[0].get_title().startswith("motif chosen")
-
-
 @pytest.mark.parametrize("weights", [None, "triangle"])
 def test_the_legend_fits(trained: Trained, tmp_path: Path, weights: str | None) -> None:
     figure = draw_figure4(trained.run, trained.data, tmp_path / "a.png", label=0, weights=weights)
+    assert len(figure.axes) == (1 if weights is None else 2)
+    assert figure.axes[0].get_title().startswith("motif chosen" if weights is None else "(a) motif chosen")
     box = figure.legends[0].get_window_extent()
     assert box.x0 >= 0
     assert box.x1 <= figure.bbox.x1
 
 
-def test_refusals_of_figure_4(trained: Trained, tmp_path: Path) -> None:
-    folder, data, _ = trained
-    with pytest.raises(ValueError, match=r"label = 4: no node has this class; the classes are \[0, 1\]"):
-        draw_figure4(folder, data, tmp_path / "a.png")
-    with pytest.raises(ValueError, match="layer = 3: the network of this run has layers 1 to 2"):
-        draw_figure4(folder, data, tmp_path / "a.png", label=0, layer=3)
-    with pytest.raises(ValueError, match="no finished run here"):
-        draw_figure4(tmp_path, data, tmp_path / "a.png", label=0)
-    with pytest.raises(ValueError, match="a figure is written as"):
-        draw_figure4(folder, data, tmp_path / "a", label=0)
-    with pytest.raises(ValueError, match="5-star"):
-        draw_figure4(folder, data, tmp_path / "a.png", label=0, weights="5-star")
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"label": 4}, r"label = 4: no node has this class; the classes are \[0, 1\]"),
+        ({"layer": 3}, "layer = 3: the network of this run has layers 1 to 2"),
+        ({"run": Path()}, "no finished run here"),
+        ({"path": Path("a")}, "a figure is written as"),
+        ({"weights": "5-star"}, "5-star"),
+    ],
+)
+def test_refusals_of_figure_4(
+    trained: Trained, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any], message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    given = {"run": trained.folder, "data": trained.data, "path": Path("a.png"), "label": 0}
+    with pytest.raises(ValueError, match=message):
+        draw_figure4(**given | changes)
     assert list(tmp_path.iterdir()) == []

@@ -83,7 +83,7 @@ def test_the_curves_of_a_single_network(karate: Trained, tmp_path: Path) -> None
     assert curves["val_loss"] == pytest.approx([line["val_loss"] for line in lines], abs=1e-5)
     assert curves["kept"] == karate.run.summary["best_epoch"]
     assert training_curves(tmp_path / "metrics.jsonl", MCN, {}) is None
-    assert training_curves(path, Predictor("graph", {"gcn": 1.0}), {}) is None  # it has no candidate's epochs
+    assert training_curves(path, Predictor("one", {"gcn": 1.0}), {}) is None  # it has no candidate's epochs
     (tmp_path / "metrics.jsonl").write_text(path.read_text().replace(str(lines[0]["val_loss"]), "Infinity"))
     curves = training_curves(tmp_path / "metrics.jsonl", MCN, karate.run.summary)
     assert curves is not None
@@ -93,7 +93,7 @@ def test_the_curves_of_a_single_network(karate: Trained, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("predictor", "network", "number"),
     [
-        (Predictor("graph", {"gcn": 1.0}), "gcn", 1),
+        (Predictor("one", {"gcn": 1.0}), "gcn", 1),
         (Predictor("blend", {"triangle": BLEND["triangle"], "mlp": BLEND["mlp"]}), "triangle", 2),
         (Predictor("nodes", {"gcn": 0.7, "triangle": 0.3}), "gcn", 1),
         (Predictor("blend", {"trees": 0.9, "mlp": 0.1}), "mlp", 0),  # trees have no epochs

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from mcn.nn import linear
 from mcn.nn._rng import torch_key
 from mcn.nn.features import SparseFeatures, is_sparse, sparse_features
-from mcn.nn.sparse_linear import sparse_linear
+from mcn.nn.sparse_linear import propagate
 from mcn.train import Problem, fit
 from mcn.train.loop import Scores, Trainer, one_torch_thread
 from mcn.train.settings import Settings
@@ -50,7 +50,7 @@ class InputLinear(torch.nn.Module):
         p = self._dropout if self.training else 0.0
         if isinstance(x, torch.Tensor):
             return torch.nn.functional.dropout(x, p) @ self.weight
-        return sparse_linear(x, self.weight, p, torch_key() if p else 0)
+        return propagate(self.weight, x, p, torch_key() if p else 0)
 
 
 class FixedProduct:
@@ -67,7 +67,7 @@ class FixedProduct:
 
     def __call__(self, z: torch.Tensor) -> torch.Tensor:
         """The product."""
-        return sparse_linear(self._held, z)
+        return propagate(z, self._held)
 
 
 def dropout(x: torch.Tensor, p: float, training: bool) -> torch.Tensor:

@@ -46,7 +46,7 @@ Memory = Annotated[
     str, typer.Option("--memory", help="For a graph on disk: the buffer to work in, such as 500MB or 4GB.")
 ]
 Engine = Annotated[
-    str, typer.Option("--engine", help="What does the work: local (this machine's cores) or ray (a cluster).")
+    str, typer.Option("--engine", help="local: this machine, all that torchrun started; ray: a Ray cluster.")
 ]
 Address = Annotated[
     str | None, typer.Option("--address", help="For --engine ray: a running cluster, such as auto.")
@@ -89,9 +89,9 @@ def _given_path(text: str | Path) -> Path:
     return Path(text)
 
 
-def _data_option(name: str, kind: Any, sentence: str, **limits: Any) -> Any:
-    """Make the option for an argument of `mcn.load_graph`."""
-    return Annotated[kind, typer.Option(f"--{name.replace('_', '-')}", help=sentence, **limits)]
+def _about_data(name: str, what: str, kind: Any = str | None, default: Any = None, **limits: Any) -> Any:
+    """Make the option for an argument of `mcn.load_graph`, and its default."""
+    return Annotated[kind, typer.Option(data_flag(name), help=f"For --graph: {what}.", **limits)], default
 
 
 _COLUMNS = {
@@ -101,20 +101,13 @@ _COLUMNS = {
     "split_by": "a column of groups that stay together, or of times",
     "weights": "a column of the edge list with edge weights",
 }
-_OTHERS: dict[str, tuple[Any, Any, str, dict[str, int]]] = {
-    "split_index": (int, 0, "Which of several given splits, or the seed of one that is drawn.", {"min": 0}),
-    "folds": (int | None, None, "For --graph: test on one of so many folds, see --split-index.", {"min": 2}),
-    "scaling": (str, "auto", "For --graph, what is done to numbers: auto, raw, rows, unit or standard.", {}),
-}
+_SPLIT_INDEX = typer.Option(help="Which of several given splits, or the seed of one that is drawn.", min=0)
+_SCALING = "what is done to numbers: auto, raw, rows, unit or standard"
 DATA_OPTIONS: dict[str, tuple[Any, Any]] = {
-    **{
-        name: (_data_option(name, str | None, f"For --graph: {what}."), None)
-        for name, what in _COLUMNS.items()
-    },
-    **{
-        name: (_data_option(name, kind, sentence, **limits), default)
-        for name, (kind, default, sentence, limits) in _OTHERS.items()
-    },
+    **{name: _about_data(name, what) for name, what in _COLUMNS.items()},
+    "split_index": (Annotated[int, _SPLIT_INDEX], 0),
+    "folds": _about_data("folds", "test on one of so many folds, see --split-index", int | None, min=2),
+    "scaling": _about_data("scaling", _SCALING, str, "auto"),
     "trust": (Trust, False),
 }
 """Options on how a graph is read, by the argument they are for: the option and its default."""
@@ -173,11 +166,7 @@ def data_given(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def settings_given(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the settings that the user's options ask for.
-
-    Raises:
-        ValueError: ``--set`` names no setting, or a value is not one of its kind.
-    """
+    """Return the settings that the user's options ask for; refuse a ``--set`` that names none."""
     from mcn.train.recipes import all_settings
 
     known = all_settings()
@@ -223,9 +212,6 @@ def configured(
     """Return the configuration that the user's options ask for; options never change the recipe.
 
     Without --recipe it is that of the preset, else the default of the data set (None: a graph of one's own).
-
-    Raises:
-        ValueError: there is no such recipe, or it lacks a setting; says which recipe has it.
     """
     from mcn.train.presets import dataset_config, default_recipe
     from mcn.train.recipes import check_settings, find_recipe
@@ -265,11 +251,9 @@ def check_input(dataset: str | None, graph: Path | None, nodes: Path | None) -> 
 
 def check_for_dataset(options: Mapping[str, Any]) -> None:
     """Refuse options on how a graph is read that a data set by name does not have."""
-    others = options.keys() - {"split_index", "trust"}
-    given = sorted(name for name in others if options[name] not in (None, "auto"))
-    if given:
-        flags = ", ".join(map(data_flag, given))
-        raise ValueError(f"{flags}: for a graph of one's own; give --graph and --nodes")
+    others = ", ".join(data_flag(name) for name in sorted(options.keys() - {"split_index", "trust"}))
+    if others:
+        raise ValueError(f"{others}: for a graph of one's own; give --graph and --nodes")
 
 
 def read_input(
@@ -289,10 +273,7 @@ def read_input(
     Args:
         default: the data set if neither a name nor a file is given.
         on_disk: asked whether a packed graph stays where it is; it then comes as a `GraphStore`.
-        options: further options of `mcn.load_graph`; None and "auto" mean that they were not given.
-
-    Raises:
-        ValueError: options that do not fit together; what `load_graph` and `load_dataset` raise.
+        options: further options of `mcn.load_graph`.
     """
     check_input(dataset, graph, nodes)
     if graph is not None:
@@ -322,9 +303,8 @@ def read_for_run(
     from mcn.train.memory import too_large
 
     source: dict[str, Any] = run.source
-    how: dict[str, Any] = {"trust": trust}
+    how: dict[str, Any] = {"treatment": run.treatment, "id": source.get("id")}
     if graph is not None:
-        how |= {"treatment": run.treatment, "id": source.get("id")}
         how |= {"weights": weights or source.get("weights"), "on_disk": lambda store: bool(too_large(store))}
         return read_input(None, graph, nodes, data_root, default="", **how)[0]
     if source.get("trust") and not trust:
@@ -335,8 +315,8 @@ def read_for_run(
     graph, nodes = (None if source.get(name) is None else Path(source[name]) for name in ("graph", "nodes"))
     if graph is None and source.get("dataset") is None:
         raise ValueError(f"{run.folder} does not say where its graph came from; give --graph and --nodes")
-    how = {name: source[name] for name in DATA_OPTIONS if name in source} | how
-    how["on_disk"] = lambda _: bool(source.get("on_disk"))
+    how = {name: source[name] for name in DATA_OPTIONS if name in source}
+    how |= {"trust": trust, "on_disk": lambda _: bool(source.get("on_disk"))}
     return read_input(source.get("dataset"), graph, nodes, data_root, default="", **how)[0]
 
 

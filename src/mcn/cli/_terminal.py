@@ -3,38 +3,28 @@
 from __future__ import annotations
 
 import sys
-import threading
 import time
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from typing import Any, Protocol
+from contextlib import contextmanager
+from typing import Any
 
 PATIENCE = 1.0
 """Seconds of work before there is a bar."""
-FIRST, LONGEST = 10.0, 120.0
-"""Seconds before the first line, and the longest time between two; from line to line it doubles."""
 
-
-class Report(Protocol):
-    """Takes the finished fraction of the work, and what to say of it now."""
-
-    def __call__(self, fraction: float, now: str | None = None, /) -> None: ...
+Report = Callable[..., None]
+"""Takes the finished fraction of the work, and what to say of it now, if that is not always the same."""
 
 
 @contextmanager
 def progress_bar(what: str) -> Iterator[Report]:
-    """Show on standard error how far the work is, once it turns out to be long.
+    """Show on standard error how far the work is and the time left, once it turns out to be long.
 
-    On a terminal: a bar with the time left after a second. Elsewhere: a line after ten, and further ones at
-    growing intervals, also while the work is in the middle of a step and reports nothing.
+    On a terminal only: what goes into a file or a pipe stays quiet.
     """
-    with _bar(what) if sys.stderr.isatty() else _log(what) as report:
-        yield report
-
-
-@contextmanager
-def _bar(what: str) -> Iterator[Report]:
+    if not sys.stderr.isatty():
+        yield lambda fraction, now=None: None
+        return
     began = time.monotonic()
     bar = None
 
@@ -58,88 +48,6 @@ def _bar(what: str) -> Iterator[Report]:
             bar.stop()
 
 
-@contextmanager
-def _log(what: str) -> Iterator[Report]:
-    """Write lines from a thread of their own: the work may be silent for longer than that."""
-    lines, ended = LogLines(what, Intervals()), threading.Event()
-
-    def write() -> None:
-        while not ended.wait(lines.wait()):
-            line = lines.line()
-            if line is not None:
-                with suppress(OSError, ValueError):  # the log is gone; the work is not about it
-                    print(line, file=sys.stderr, flush=True)
-
-    writer = threading.Thread(target=write, name="mcn-progress", daemon=True)
-    writer.start()
-    try:
-        yield lines.report
-    finally:
-        ended.set()
-        writer.join()
-
-
-class Intervals:
-    """When to say something: after `first` seconds, then after twice as long each time, up to `longest`."""
-
-    def __init__(self, first: float | None = None, longest: float | None = None) -> None:
-        self._gap = FIRST if first is None else first
-        self._longest = LONGEST if longest is None else longest
-        self.next = self._gap
-
-    def due(self, elapsed: float) -> bool:
-        """Whether it is time; what is said next is counted from now."""
-        if elapsed < self.next:
-            return False
-        self._gap = min(2 * self._gap, self._longest)
-        self.next = elapsed + self._gap
-        return True
-
-
-class LogLines:
-    """The lines of a log on how far the work is.
-
-    Args:
-        what: the work.
-        intervals: when a line is due.
-        clock: the time in seconds.
-    """
-
-    def __init__(self, what: str, intervals: Intervals, clock: Callable[[], float] = time.monotonic) -> None:
-        self._what, self._intervals, self._clock = what, intervals, clock
-        self._began = clock()
-        self._start: tuple[float, float] | None = None  # how far it was when it first said so, and when
-        self._last = (0.0, 0.0)
-
-    def report(self, fraction: float, now: str | None = None, /) -> None:
-        """Take note of how far it is."""
-        self._last = (min(max(fraction, 0.0), 1.0), self._clock() - self._began)
-        self._start = self._start or self._last
-        self._what = now or self._what
-
-    def wait(self) -> float:
-        """Seconds until a line may be due."""
-        return max(0.0, self._intervals.next - (self._clock() - self._began))
-
-    def line(self) -> str | None:
-        """The line to write now, if one is due."""
-        elapsed = self._clock() - self._began
-        if not self._intervals.due(elapsed):
-            return None
-        (fraction, reported_at), (before, since) = self._last, self._start or (0.0, 0.0)
-        if fraction <= 0.0:
-            return f"mcn: {self._what}: {rough_time(elapsed)} so far"
-        done = f"mcn: {self._what}: {fraction:.0%} after {rough_time(elapsed)}"
-        if fraction <= before or reported_at <= since:  # all of it was there at the start: from a ledger, say
-            return done
-        left = (1.0 - fraction) * (reported_at - since) / (fraction - before) - (elapsed - reported_at)
-        if fraction >= 1.0:
-            return f"{done}, finishing"
-        if left <= 0.0:  # by the speed so far it should be over
-            return f"{done}, no further for {rough_time(elapsed - reported_at)}"
-        return f"{done}, about {rough_time(left)} left"
-
-
 def rough_time(seconds: float) -> str:
     """A time as people say it.
 
@@ -153,19 +61,12 @@ def rough_time(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
 
 
-class Compiled(Protocol):
-    """How many kernels were compiled so far, and the seconds that took."""
-
-    kernels: int
-    taken: float
-
-
 @contextmanager
-def compile_notice(clock: Callable[[], float] = time.monotonic) -> Iterator[Compiled]:
-    """Say on standard error that kernels are being compiled, if any are, and how long it has taken so far.
+def compile_notice(clock: Callable[[], float] = time.monotonic) -> Iterator[Any]:
+    """Say on a terminal that kernels are being compiled, if any are.
 
-    On a terminal at once, elsewhere when it takes longer; then now and then. numba announces every
-    compilation; what comes from its cache on disk is not compiled.
+    numba announces every compilation; what comes from its cache on disk is not compiled. Yields an object
+    that has the number of `kernels` compiled so far, and the seconds `taken` by that.
     """
     from numba.core import event
 
@@ -174,7 +75,6 @@ def compile_notice(clock: Callable[[], float] = time.monotonic) -> Iterator[Comp
 
         depth, began, taken, kernels = 0, 0.0, 0.0, 0
         said = not sys.stderr.isatty()
-        intervals = Intervals()
 
         def on_start(self, event: Any) -> None:
             if self.depth == 0:
@@ -182,19 +82,14 @@ def compile_notice(clock: Callable[[], float] = time.monotonic) -> Iterator[Comp
             self.depth += 1
             if not self.said:
                 self.said = True
-                self.say("this takes some seconds")
+                said = "mcn: compiling kernels, once: this takes half a minute"
+                print(said, file=sys.stderr, flush=True)
 
         def on_end(self, event: Any) -> None:
             self.depth -= 1
-            so_far = self.taken + clock() - self.began
             if self.depth == 0:
-                self.taken = so_far
+                self.taken += clock() - self.began
                 self.kernels += 1
-            if self.intervals.due(so_far):
-                self.say(f"{rough_time(so_far)} so far")
-
-        def say(self, text: str) -> None:
-            print(f"mcn: compiling kernels, once: {text}", file=sys.stderr, flush=True)
 
     notice = Notice()
     with event.install_listener("numba:compile", notice):
@@ -222,11 +117,13 @@ def print_table(
     title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], left: Collection[str] = ()
 ) -> None:
     """Print a table; cells stand at the right of their column, or at the left if `left` names it."""
+    from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=Text(title), title_justify="left")
+    print(title)
+    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for name in columns:
         table.add_column(name, justify="left" if name in left else "right")
     for row in rows:

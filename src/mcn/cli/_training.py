@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from mcn._names import one_of
-from mcn.cli._terminal import Report, progress_bar
+from mcn.cli._terminal import progress_bar
 from mcn.cli.main import go_on, started_together
 
 if TYPE_CHECKING:
@@ -23,26 +21,13 @@ if TYPE_CHECKING:
     from mcn.train.run import Run
     from mcn.train.settings import Settings
 
-ENGINES = ("local", "ray")
-Engine = Annotated[
-    str,
-    typer.Option("--engine", help="local: this process, or those that torchrun started; ray: a Ray cluster."),
-]
-Workers = Annotated[
-    int, typer.Option("--workers", min=1, help="For --engine ray: processes that share each batch.")
-]
-Address = Annotated[
-    str | None, typer.Option("--address", help="For --engine ray: a running cluster, such as auto.")
-]
+Before = tuple[dict[str, Any], "Settings"] | None
+"""What a run that is resumed was begun with, see `begun_with`."""
 
 
 def processes_on(engine: str, workers: int, address: str | None, config: Settings) -> int:
-    """Return how many processes train on this machine, as far as is known.
-
-    Raises:
-        ValueError: the options contradict each other, or the processes would have nothing to share.
-    """
-    one_of("--engine", engine, ENGINES)
+    """Return how many processes train on this machine; refuse such as would have nothing to share."""
+    one_of("--engine", engine, ("local", "ray"))
     if engine == "local" and address is not None:
         raise ValueError(f"--address {address}: is of a Ray cluster; it needs --engine ray")
     if engine == "ray" and started_together():
@@ -55,9 +40,7 @@ def processes_on(engine: str, workers: int, address: str | None, config: Setting
     return workers if engine == "ray" else int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
 
 
-def methods_beside(
-    names: str | None, default: Sequence[str], dataset: str | None, recipe: str, weighted: bool
-) -> list[str]:
+def methods_beside(names: str | None, default: Sequence[str], recipe: str, weighted: bool) -> list[str]:
     """Return the methods to run for comparison; refuse what they cannot do before anything is trained.
 
     Where a method exists in the way of the recipe (gat-paper), that is the one to compare with.
@@ -68,51 +51,64 @@ def methods_beside(
         return []
     from mcn.baselines import METHODS, check_methods, find_method
 
-    methods = []
-    for name in check_methods(wanted, "--beside"):
-        name = f"{name}-{recipe}" if f"{name}-{recipe}" in METHODS else name
-        if weighted:
-            find_method(name).check_weights()
-        methods.append(name)
+    known = check_methods(wanted, "--beside")
+    methods = [f"{name}-{recipe}" if f"{name}-{recipe}" in METHODS else name for name in known]
+    for name in methods if weighted else ():
+        find_method(name).check_weights()
     return methods
 
 
-def settings_beside(methods: Sequence[str], config: Settings, given: dict[str, Any]) -> dict[str, Any]:
-    """Return the settings that the methods beside a network share with it: those of its special cases.
-
-    Settings of another kind of network say nothing about them.
-    """
+def train_beside(
+    methods: Sequence[str],
+    data: Data,
+    config: Settings,
+    asked: dict[str, Any],
+    seeds: Sequence[int],
+    dataset: str | None,
+    counts: MotifCounts | None,
+) -> list[dict[str, Any]]:
+    """Train the methods for comparison; the settings asked for are theirs too if they are special cases."""
     if not methods:
-        return {}
+        return []
     from mcn.baselines import find_method
+    from mcn.experiments import compare
 
-    of_recipe = {getattr(find_method(name), "recipe", None) for name in methods}
-    return given if config.recipe in of_recipe else {}
+    akin = config.recipe in {getattr(find_method(name), "recipe", None) for name in methods}
+    with progress_bar(" and ".join(methods)) as bar:
+        return compare(
+            *(data, methods, seeds),
+            dataset=dataset,
+            settings=asked if akin else {},
+            counts=counts,
+            progress=bar,
+        )
 
 
-def run_folders(folder: Path, seeds: Sequence[int], resume: bool) -> dict[int, Path]:
-    """Return the folder of each run by its seed; none of them, nor the one around them, may hold a run."""
+def folders_by_seed(folder: Path, seeds: Sequence[int]) -> dict[int, Path]:
+    """Return the folder of each run: `folder` itself for a single one."""
+    return {seed: folder if len(seeds) == 1 else folder / f"seed-{seed}" for seed in seeds}
+
+
+def check_folders(folder: Path, folders: dict[int, Path], resume: bool) -> None:
+    """Refuse folders that hold a run, also around those of several runs."""
     from mcn.train.folder import check_free
 
-    if len(seeds) == 1:
-        folders = {seeds[0]: folder}
-    else:
-        folders = {seed: folder / f"seed-{seed}" for seed in seeds}
+    if len(folders) > 1:
         check_free(folder)
-    for each in folders.values():
-        check_free(each, resume)
-    return folders
+    for of_seed in folders.values():
+        check_free(of_seed, resume)
 
 
-def begun_with(folder: Path | None, seeds: Sequence[int]) -> tuple[dict[str, Any], Settings] | None:
+def begun_with(folder: Path | None, seeds: Sequence[int]) -> Before:
     """Read what a run that is to be resumed was begun with, if it was begun."""
     from mcn.train.folder import CONFIG, read_settings
 
     assert folder is not None
-    first = folder if len(seeds) == 1 else folder / f"seed-{seeds[0]}"
+    first = folders_by_seed(folder, seeds)[seeds[0]]
     return read_settings(first) if (first / CONFIG).exists() else None
 
 
+@dataclass
 class StaysOnDisk:
     """Whether a packed graph stays on disk: as a run that is resumed was begun, else if it is too large.
 
@@ -120,24 +116,22 @@ class StaysOnDisk:
     has the words.
     """
 
-    def __init__(
-        self, team: Team, before: tuple[dict[str, Any], Settings] | None, processes: int = 1
-    ) -> None:
-        self._team, self._before, self._processes, self.why = team, before, processes, ""
+    team: Team
+    before: Before
+    processes: int
+    why: str = ""
 
     def __call__(self, store: GraphStore) -> bool:
         from mcn.train.memory import too_large
 
-        if self._before is not None:
-            self.why = "as the run was begun" if self._before[0]["source"].get("on_disk") else ""
+        if self.before is not None:
+            self.why = "as the run was begun" if self.before[0]["source"].get("on_disk") else ""
         else:
-            self.why = self._team.from_first(lambda: too_large(store, self._processes)) or ""
+            self.why = self.team.from_first(lambda: too_large(store, self.processes)) or ""
         return bool(self.why)
 
 
-def for_memory(
-    config: Settings, counts: MotifCounts, before: tuple[dict[str, Any], Settings] | None
-) -> tuple[Settings, str | None]:
+def for_memory(config: Settings, counts: MotifCounts, before: Before) -> tuple[Settings, str | None]:
     """Choose between the full batch and mini-batches, as a run that is resumed was begun; say why."""
     from mcn.train.memory import fit_into_memory
 
@@ -179,33 +173,15 @@ def train_seeds(
     runs: list[Run] = []
     with progress_bar("training") as report:
         problem = prepare(data, config, counts)
-        for done, (seed, folder) in enumerate(folders.items()):
-            runs.append(
-                train(
-                    data,
-                    config.replace(seed=seed),
-                    folder,
-                    source=source,
-                    problem=problem,
-                    resume=resume,
-                    progress=partial(_report_run, report, done, len(folders)),
-                )
-            )
+        for seed, folder in folders.items():
+            own: Any = {"source": source, "problem": problem, "resume": resume}
+            own["progress"] = lambda fraction: report((len(runs) + fraction) / len(folders))
+            runs.append(train(data, config.replace(seed=seed), folder, **own))
     return runs
 
 
-def _report_run(report: Report, done: int, of: int, fraction: float) -> None:
-    report((done + fraction) / of)
-
-
 def train_on_cluster(
-    data: Data | GraphStore,
-    config: Settings,
-    folders: dict[int, Path],
-    source: dict[str, Any],
-    counts: MotifCounts | None,
-    workers: int,
-    address: str | None,
+    folder: Path, data: Data | GraphStore, config: Settings, folders: dict[int, Path], **how: Any
 ) -> list[Run]:
     """Train a run per seed on a Ray cluster; where workers are lost, say how to go on."""
     from mcn._ray import ClusterError
@@ -214,12 +190,8 @@ def train_on_cluster(
 
     try:
         with progress_bar("training on Ray"):
-            return train_on_ray(
-                data, config, folders, source=source, counts=counts, workers=workers, address=address
-            )
+            return train_on_ray(data, config, folders, **how)
     except ClusterError as error:
-        begun = [folder for folder in folders.values() if (folder / CONFIG).exists()]
-        if not begun:
+        if not any((of_seed / CONFIG).exists() for of_seed in folders.values()):
             raise
-        around = begun[0] if len(folders) == 1 else begun[0].parent
-        raise ClusterError(f"{error}; go on with: {go_on(around)}") from None
+        raise ClusterError(f"{error}; go on with: {go_on(folder)}") from None

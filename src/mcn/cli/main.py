@@ -56,7 +56,9 @@ class Verbs(TyperGroup):
         """Import the file of a verb and make its command."""
         if cmd_name not in VERBS:
             return None
-        return _command(cmd_name, importlib.import_module(f"mcn.cli.{cmd_name}").run)
+        app = typer.Typer(add_completion=False, rich_markup_mode=None)
+        app.command(name=cmd_name)(importlib.import_module(f"mcn.cli.{cmd_name}").run)
+        return typer.main.get_command(app)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """List the verbs from their one-line texts, without importing any."""
@@ -69,14 +71,6 @@ class Verbs(TyperGroup):
             hint = did_you_mean(args[0], VERBS) or f"; verbs: {', '.join(VERBS)}"
             raise _UsageError(f"no verb '{args[0]}'{hint}")
         return super().resolve_command(ctx, args)
-
-
-def _command(verb: str, function: Any) -> Any:
-    app = typer.Typer(add_completion=False, rich_markup_mode=None)
-    app.command(name=verb)(function)
-    command = typer.main.get_command(app)
-    command.name = verb
-    return command
 
 
 def _version(value: bool) -> None:
@@ -121,10 +115,9 @@ def main(arguments: list[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of our output went away: `mcn … | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_FAILED
-    except (ValueError, *_WRONG_FILE) as error:
-        return _say(_describe(error), EXIT_USAGE)
-    except OSError as error:
-        return _say(_describe(error), EXIT_FAILED)
+    except (ValueError, OSError) as error:
+        failed = isinstance(error, OSError) and not isinstance(error, _WRONG_FILE)
+        return _say(_describe(error), EXIT_FAILED if failed else EXIT_USAGE)
     except MemoryError as error:
         return _say(f"not enough memory: {error}" if str(error) else "not enough memory", EXIT_FAILED)
     except Exception as error:  # the last resort: a bug of ours, still not a traceback

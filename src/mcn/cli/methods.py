@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from importlib.util import find_spec
+from typing import Any
 
 from mcn.cli._options import Json
 
@@ -17,7 +18,7 @@ def run(as_json: Json = False) -> None:
     """
     from mcn.baselines import METHODS
 
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "name": method.name,
             "title": method.title,
@@ -32,7 +33,7 @@ def run(as_json: Json = False) -> None:
         print(json.dumps({"methods": rows}, indent=2))
         return
     width = max(len(method.name) for method in METHODS.values())
-    for method, row in zip(METHODS.values(), rows, strict=True):
-        missing = "" if row["installed"] else f"  (pip install {' '.join(method.needs)})"
+    for row in rows:
+        missing = "" if row["installed"] else f"  (pip install {' '.join(row['needs'])})"
         kind = "trained" if row["trained"] else "baseline"
         print(f"{row['name']:{width}s}  {kind:8s}  {row['title']}{missing}")

@@ -69,8 +69,7 @@ def run(
     how: dict[str, Any] = {"motifs": names, "induced": induced}
     exact: dict[str, Any] = {"threads": threads, "engine": engine, "address": address}
     with compile_notice():
-        source, nodes, report, name = _read(dataset, graph, data_root, packed)
-
+        source, report, name = _read(dataset, graph, data_root, packed)
         from mcn.motifs import count_motifs
 
         began = time.perf_counter()
@@ -78,7 +77,7 @@ def run(
         with progress_bar("counting motifs") as bar:
             counts: Any = source
             if approximate is not None:
-                counts = count_motifs(source, nodes, approximate=approximate, **how)
+                counts = count_motifs(source, approximate=approximate, **how)
                 lines = [line._asdict() for line in counts.totals()]
                 content["samples"] = counts.samples
             elif on_disk:
@@ -88,7 +87,7 @@ def run(
                         source, folder, resume, how | exact | {"memory": buffer, "progress": bar}
                     )
             else:
-                counts = count_motifs(source, nodes, progress=bar, **how, **exact)
+                counts = count_motifs(source, progress=bar, **how, **exact)
                 lines = [line._asdict() for line in counts.totals() if line.orbit in orbits]
         content |= {"nodes": counts.num_nodes, "edges": counts.num_edges}
         content |= {"seconds": time.perf_counter() - began, "orbits": lines}
@@ -107,19 +106,19 @@ def run(
 
 def _read(
     dataset: str | None, graph: Path | None, data_root: Path | None, packed: bool
-) -> tuple[Any, int | None, list[str], str]:
-    """What to count in, its number of nodes if that is not known, what was done to it, what to call it."""
+) -> tuple[Any, list[str], str]:
+    """What to count in, what was done to it, what to call it."""
     options.check_input(dataset, graph, None)
     if packed:
         from mcn.store import GraphStore
 
         store = GraphStore.open(str(graph))
-        return store, None, [str(line) for line in store.about.get("report", [])], str(graph)
+        return store, [str(line) for line in store.about.get("report", [])], str(graph)
     from mcn.data import load_dataset_edges, load_edges
 
     name = ("karate" if dataset is None else dataset) if graph is None else str(graph)
     edges = load_dataset_edges(name, data_root) if graph is None else load_edges(graph)
-    return edges.graph, None, edges.report, name
+    return edges.graph, edges.report, name
 
 
 def _on_disk(store: Any, folder: Path, resume: bool, given: dict[str, Any]) -> list[dict[str, Any]]:
@@ -141,8 +140,12 @@ def _orbits(names: list[str] | None) -> set[str]:
 
     if names is None:
         return set(EDGE_ORBITS)
-    weights = {name: zip(EDGE_ORBITS, orbit_weights(name), strict=True) for name in names}
-    return {orbit for name in names for orbit, weight in weights[name] if weight}
+    return {
+        orbit
+        for name in names
+        for orbit, weight in zip(EDGE_ORBITS, orbit_weights(name), strict=True)
+        if weight
+    }
 
 
 _COLUMNS = {

@@ -153,13 +153,11 @@ def _write(folder: Path, result: SearchResult, source: Source) -> None:
     from mcn._files import write_text
     from mcn.experiments.search import summary
 
-    settings, default = result.config.to_dict(), type(result.config)().to_dict()
-    changed = {name: value for name, value in settings.items() if value != default[name] and name != "seed"}
     preset = {
         "description": f"The winner of a search of {result.space} on {result.dataset}: {result.protocol}.",
         "dataset": source.dataset,
         "recipe": result.config.recipe,
-        "settings": changed,
+        "settings": result.config.replace(seed=0).identity(),
     }
     write_text(folder / BEST, yaml.safe_dump(preset, sort_keys=False, allow_unicode=True))
     write_text(folder / RESULT, json.dumps(result.to_dict(), indent=2, ensure_ascii=False) + "\n")

@@ -19,11 +19,7 @@ _ANYWHERE = 16  # threads that any machine can start
 
 
 def as_integer(value: Any, name: str) -> int:
-    """Return an argument that must be a whole number as an int; 3.0 will do, True will not.
-
-    Raises:
-        ValueError: shows the argument's name and the value.
-    """
+    """Return an argument that must be a whole number as an int; 3.0 will do, True will not."""
     try:
         if not isinstance(value, bool):
             whole = isinstance(value, float | np.floating) and value.is_integer()
@@ -42,11 +38,7 @@ def is_finite(value: Any) -> bool:
 
 
 def limit_threads(wanted: Any) -> int | None:
-    """Return how many threads to use at most: None for all cores, else `wanted` within reason.
-
-    Raises:
-        ValueError: it is not a whole number from 1 to `MAX_THREADS`.
-    """
+    """Return how many threads to use at most: None for all cores, else `wanted` within reason."""
     if wanted is None:
         return None
     try:
@@ -59,11 +51,7 @@ def limit_threads(wanted: Any) -> int | None:
 
 
 def as_array(value: Any, name: str, shape: str) -> NDArray[Any]:
-    """Return an argument that must be an array, a dense tensor or lists as a NumPy array.
-
-    Raises:
-        ValueError: shows the argument's `name`, and the `shape` that it should have.
-    """
+    """Return an argument that must be an array, a dense tensor or lists as a NumPy array."""
     if not hasattr(value, "detach"):
         try:
             return np.asarray(value)

@@ -22,11 +22,7 @@ _MASKS = ("train_mask", "val_mask", "test_mask")
 
 
 def told_nodes(data: Data) -> int | None:
-    """Return the number of nodes that a `Data` states, or that PyG tells by what it holds.
-
-    Raises:
-        ValueError: PyG asks the shape of something that has none.
-    """
+    """Return the number of nodes that a `Data` states, or that PyG tells by what it holds."""
     try:
         count: int | None = data.num_nodes
     except (IndexError, TypeError, ValueError, RuntimeError) as error:
@@ -212,13 +208,7 @@ def weight_matrix(data: Data, graph: SimpleGraph | None = None) -> csr_array | N
 def edge_weights(
     graph: SimpleGraph, ends: NDArray[np.int64], weights: NDArray[np.float64]
 ) -> tuple[Tensor, str]:
-    """Return the weight of every entry of `graph.edge_index`, float32, and a note on what was summed.
-
-    Args:
-        graph: the graph that was made of `ends`.
-        ends: the edges as given, [2, E].
-        weights: the weight of each.
-    """
+    """Return the weight of every entry of `graph.edge_index`, float32, and a note on what was summed."""
     n, pairs = graph.num_nodes, graph.pairs
     keys = pairs[:, 0] * n + pairs[:, 1]
     kept = ends[0] != ends[1]

@@ -119,12 +119,16 @@ def simple_graph(edge_index: Any, num_nodes: int | None = None) -> SimpleGraph:
 
     Args:
         edge_index: integer ids, as a NumPy array, a torch tensor or nested lists. Each column is an
-            edge in either or both directions.
+            edge in either or both directions. A `SimpleGraph` is returned as it is.
         num_nodes: number of nodes; the largest id plus one if not given.
 
     Raises:
         ValueError: wrong shape, ids that are not integers, negative or out of range.
     """
+    if isinstance(edge_index, SimpleGraph):
+        if num_nodes not in (None, edge_index.num_nodes):
+            raise ValueError(f"num_nodes is {num_nodes}, but the graph has {edge_index.num_nodes} nodes")
+        return edge_index
     source, target = endpoints(edge_index)
     n = _num_nodes(source, target, num_nodes)
     try:

@@ -11,7 +11,6 @@ from typing import Any
 from xml.parsers import expat
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import io as scipy_io
 from scipy import sparse
 
@@ -66,13 +65,7 @@ def read_edges(
     as_text: bool = False,
     weights: str | None = None,
 ) -> EdgeList:
-    """Read the edges of a file.
-
-    Args:
-        path: the file, in one of `FORMATS`.
-        delimiter, header, as_text: of text files, see `read_edge_text`.
-        weights: a column, or an attribute of the edges of a GraphML, GEXF or GML file.
-    """
+    """Read the edges of a file."""
     kind = edge_format(path)
     if kind in TEXT:
         return read_edge_text(path, delimiter=delimiter, header=header, as_text=as_text, weights=weights)
@@ -113,11 +106,7 @@ def _read_npz(path: Path) -> EdgeList:
         )
     if ends.size and int(ends.max()) > MAX_NODES:  # before an unsigned id can become a negative one
         check_nodes(path, int(ends.max()) + 1)
-    return _numbered_edges(ends.astype(np.int64), stated, path)
-
-
-def _numbered_edges(ends: NDArray[np.int64], stated: NDArray[Any] | None, path: Path) -> EdgeList:
-    """Edges between nodes 0..n-1, of which `stated` says how many there are."""
+    ends = ends.astype(np.int64)
     if ends.size and int(ends.min()) < 0:
         place = int(np.argmax((ends < 0).any(axis=0)))
         raise ValueError(f"{path}: negative node id in edge {place}: {ends[:, place].tolist()}")

@@ -73,6 +73,27 @@ def compact(ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64
     return known, ends.reshape(ids.shape)
 
 
+class IdIndex:
+    """Where each of some distinct ids stands among them; what is spelled alike is the same id."""
+
+    def __init__(self, ids: NDArray[Any]) -> None:
+        self._order = np.argsort(ids, kind="stable") if ids.dtype == np.int64 else None
+        self._sorted = ids if self._order is None else ids[self._order]
+        self._row = {} if self._order is not None else {str(name): at for at, name in enumerate(ids.tolist())}
+
+    def find(self, ids: NDArray[Any] | Sequence[str]) -> NDArray[np.int64]:
+        """The position of each id, -1 for one that is not known."""
+        if self._order is None:
+            names = map(str, ids.tolist()) if isinstance(ids, np.ndarray) else ids
+            return np.fromiter((self._row.get(name, -1) for name in names), np.int64, len(ids))
+        if not isinstance(ids, np.ndarray) or ids.dtype != np.int64:
+            ids = np.array([int(name) if is_integer(name) else -1 for name in ids], np.int64)
+        if not len(self._order):
+            return np.full(len(ids), -1, np.int64)
+        place = np.minimum(np.searchsorted(self._sorted, ids), len(self._order) - 1)
+        return np.where(self._sorted[place] == ids, self._order[place], -1)
+
+
 def text_note(names: Iterable[str]) -> list[str]:
     """Say that ids are read as text, with the first of `names` that is no integer, if there is one."""
     odd = next((name for name in names if not is_integer(name)), None)
@@ -96,16 +117,7 @@ def further_note(count: int) -> list[str]:
 
 
 def checked_weights(cells: Any, where: Callable[[int], str], name: str) -> NDArray[np.float64]:
-    """Return edge weights, all positive and finite.
-
-    Args:
-        cells: the values or their texts.
-        where: says where each of them stands.
-        name: the weight column.
-
-    Raises:
-        ValueError: names the first place and value that is not.
-    """
+    """Return edge weights, all positive and finite; `where` says where each of them stands."""
     if isinstance(cells, np.ndarray) and cells.dtype.kind in "iuf":
         values = cells.astype(np.float64)
     else:
@@ -144,11 +156,7 @@ def kind_of(thing: Any) -> str | None:
 
 
 def object_edges(thing: Any, *, weights: str | None = None, as_text: bool = False) -> EdgeList:
-    """Return the edges of an object that `kind_of` knows.
-
-    Raises:
-        ValueError: it holds what is no edge.
-    """
+    """Return the edges of an object that `kind_of` knows."""
     kind = kind_of(thing)
     if kind == "matrix":
         return matrix_edges(thing, "edges", weights=weights)
@@ -207,14 +215,7 @@ def _is_one(weight: Any) -> bool:
 def matrix_edges(matrix: Any, name: str, *, first: int = 0, weights: str | None = None) -> EdgeList:
     """Return the entries (i, j) of a square matrix that are not zero as edges.
 
-    Args:
-        matrix: of SciPy, or anything with `shape` and `tocoo`.
-        name: what it is called in messages.
-        first: the id of the first row; the others follow.
-        weights: any name, if the values are weights.
-
-    Raises:
-        ValueError: it is not square, has too many rows, or entries outside its shape.
+    The id of the first row is `first`. If `weights` has any name, the values are weights.
     """
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"{name}: a matrix of shape {list(matrix.shape)}; {SQUARE}")
@@ -235,11 +236,7 @@ def matrix_edges(matrix: Any, name: str, *, first: int = 0, weights: str | None 
 def frame_edges(
     columns: dict[str, Any], name: str, *, weights: str | None = None, as_text: bool = False
 ) -> EdgeList:
-    """Make edges of the first two columns of a frame; ids are integers if both columns are, else text.
-
-    Raises:
-        ValueError: fewer than two columns, no such weight column, an id that is missing: names the row.
-    """
+    """Make edges of the first two columns of a frame; ids are integers if both columns are, else text."""
     if len(columns) < 2:
         raise ValueError(f"{name}: {len(columns)} columns; expected two node ids per row")
     titles = list(columns)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from mcn.data.edge_list import (
     text_note,
 )
 from mcn.data.limits import read_bytes, shown
-from mcn.data.text import data_lines, decoded, find_delimiter, is_integer, is_number, split_line
+from mcn.data.text import BOM, data_lines, decoded, find_delimiter, is_integer, is_number, split_line
 from mcn.data.text_ids import named_edges
 
 _LARGE = 2**20  # bytes from which a compiled reader of text ids is worth being loaded
@@ -52,8 +53,8 @@ def read_edge_text(
     take a compiled path, and so do large plain files of text; everything else, and every error, the careful
     one.
     """
-    file = _EdgeText.open(path, delimiter, header)
-    edges = file.integers() if file.plain and not as_text else None
+    file = _whole(path, delimiter, header)
+    edges = None if as_text else file.integers()
     if edges is None and file.plain and len(file.content) >= _LARGE:
         edges = file.names(as_text)
     if edges is None:
@@ -63,10 +64,17 @@ def read_edge_text(
 
 def line_of_edge(path: Path, edge: int, header: bool | None, delimiter: str | None) -> int:
     """Find the line that an edge stands in, for error messages."""
-    return _EdgeText.open(path, delimiter, header).line_of(edge)
+    return _whole(path, delimiter, header).line_of(edge)
 
 
-def find_layout(
+def _whole(path: Path, delimiter: str | None, header: bool | None) -> EdgeText:
+    content = read_bytes(path)
+    if b"\r" in content and content.count(b"\r") != content.count(b"\r\n"):
+        content = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    return EdgeText.beginning(path, content, delimiter, header)
+
+
+def _find_layout(
     path: Path, content: bytes, delimiter: str | None, header: bool | None
 ) -> tuple[str | None, int, list[tuple[int, str]]]:
     """Decide how an edge list is to be read, from its first two lines with data.
@@ -104,51 +112,83 @@ def find_layout(
     return delimiter, int(header), head
 
 
-@dataclass(frozen=True)
-class _EdgeText:
-    """An edge list that was read once: its bytes, and how they are to be understood."""
+@dataclass
+class EdgeText:
+    """An edge list that was read, or some lines of it, and how they are to be understood."""
 
     path: Path
     content: bytes
     mark: str | None  # the separator, None for white space
     columns: list[str]  # the names in the header line, none if there is no such line
-    start: int  # where the first edge begins
     guessed: bool  # whether nobody said if there is a header line
+    start: int  # where the first edge begins
+    line: int  # the number of its line
+    width: int = 0  # fields per line, once one was read
+    width_line: int = 0  # the number of that line
 
     @classmethod
-    def open(cls, path: Path, delimiter: str | None, header: bool | None) -> _EdgeText:
-        content = read_bytes(path).removeprefix(b"\xef\xbb\xbf")
-        if b"\r" in content and content.count(b"\r") != content.count(b"\r\n"):
-            content = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-        mark, skip, head = find_layout(path, content, delimiter, header)
-        columns = []
-        if skip:
-            line = content.count(b"\n", 0, head[0][0]) + 1
-            columns = split_line(head[0][1], mark, path, line)
-        return cls(path, content, mark, columns, head[skip][0], header is None)
+    def beginning(cls, path: Path, content: bytes, delimiter: str | None, header: bool | None) -> EdgeText:
+        """Find out how a file is to be read from its content, or the beginning of it."""
+        plain = content.removeprefix(BOM)
+        mark, skip, head = _find_layout(path, plain, delimiter, header)
+        first, line = (plain.count(b"\n", 0, head[place][0]) + 1 for place in (0, skip))
+        columns = split_line(head[0][1], mark, path, first) if skip else []
+        start = head[skip][0] + len(content) - len(plain)
+        return cls(path, content, mark, columns, header is None, start, line)
 
-    @property
+    @cached_property
     def plain(self) -> bool:
-        """Whether fields are what stands between separators: there are no quotes below the header."""
+        """Whether fields are what stands between separators, and lines between line ends."""
         ascii_mark = self.mark is None or (len(self.mark) == 1 and self.mark.isascii())
-        return ascii_mark and self.content.find(b'"', self.start) < 0
+        if not ascii_mark or self.content.find(b'"', self.start) >= 0:
+            return False
+        return b"\r" not in self.content or self.content.count(b"\r") == self.content.count(b"\r\n")
 
     def lines(self) -> Iterator[tuple[int, str]]:
         """Yield number and content of every line with an edge."""
-        return islice(data_lines(decoded(self.content, self.path)), int(bool(self.columns)), None)
+        for number, text in data_lines(decoded(self.content[self.start :], self.path, self.line)):
+            yield self.line + number - 1, text
 
     def line_of(self, edge: int) -> int:
         """The number of the line that an edge stands in."""
         return next(islice(self.lines(), edge, None))[0]
 
-    def integers(self) -> EdgeList | None:
-        """Read integer ids, if there is nothing else."""
+    def integer_ids(self) -> NDArray[np.int64] | None:
+        """Integer ids [E, 2], if there is nothing else."""
+        if not self.plain:
+            return None
         text = np.frombuffer(self.content, np.uint8)[self.start :]
         ids, width = parse_integers(text, ord(self.mark) if self.mark else 32)
-        if width < 2:
+        if width < 2 or self.width not in (0, width):
+            return None
+        if not self.width:
+            self.width, self.width_line = int(width), self.line
+        return np.asarray(ids)
+
+    def any_ids(self) -> Iterator[str]:
+        """Yield both ids of one edge after the other, read with care; an error names its line."""
+        for number, line in self.lines():
+            fields = split_line(line, self.mark, self.path, number)
+            if not self.width:
+                self.width, self.width_line = len(fields), number
+            if len(fields) != self.width or self.width < 2:
+                expected = f"{self.width} as in line {self.width_line}" if self.width > 1 else "two node ids"
+                raise ValueError(
+                    f"{self.path}, line {number}: {len(fields)} fields, expected {expected}: "
+                    f"{shown(line.strip())}"
+                )
+            if not fields[0] or not fields[1]:
+                raise ValueError(f"{self.path}, line {number}: an empty node id: {shown(line.strip())}")
+            yield fields[0]
+            yield fields[1]
+
+    def integers(self) -> EdgeList | None:
+        """Read integer ids, if there is nothing else."""
+        ids = self.integer_ids()
+        if ids is None:
             return None
         known, ends = compact(ids.T)
-        return EdgeList(ends, known, further_note(width - 2))
+        return EdgeList(ends, known, further_note(self.width - 2))
 
     def names(self, as_text: bool) -> EdgeList | None:
         """Read text ids by a compiled reader, if nothing needs care."""
@@ -164,23 +204,8 @@ class _EdgeText:
 
     def anything(self, as_text: bool) -> EdgeList:
         """Read line by line, with care, and name the line of an error."""
-        width, top_line = 0, 0
         index: dict[str, int] = {}
-        ends = array("q")
-        for number, line in self.lines():
-            fields = split_line(line, self.mark, self.path, number)
-            if not top_line:
-                width, top_line = len(fields), number
-            if len(fields) != width or width < 2:
-                expected = f"{width} as in line {top_line}" if width > 1 else "two node ids"
-                raise ValueError(
-                    f"{self.path}, line {number}: {len(fields)} fields, expected {expected}: "
-                    f"{shown(line.strip())}"
-                )
-            for name in fields[:2]:
-                if not name:
-                    raise ValueError(f"{self.path}, line {number}: an empty node id: {shown(line.strip())}")
-                ends.append(index.setdefault(name, len(index)))
+        ends = array("q", (index.setdefault(name, len(index)) for name in self.any_ids()))
         names = list(index)
         bad = None if as_text or all(map(is_integer, names)) else bad_number(names)
         if bad is not None:
@@ -188,7 +213,7 @@ class _EdgeText:
                 f"{self.path}, line {self.line_of(ends.index(bad) // 2)}: node id {shown(names[bad])}; "
                 "expected a non-negative integer or a name"
             )
-        notes = further_note(width - 2) + ([] if as_text else text_note(names))
+        notes = further_note(self.width - 2) + ([] if as_text else text_note(names))
         ids, position = sorted_ids(names, as_text=as_text)
         pairs = np.frombuffer(ends, np.int64).reshape(-1, 2).T
         return EdgeList(position[pairs], ids, notes + self._doubts(ids))

@@ -17,7 +17,7 @@ from mcn._names import one_of
 from mcn.data.checks import edge_weights
 from mcn.data.csr_graph import SimpleGraph, degree_columns, simple_graph, wl_features
 from mcn.data.edge_files import NETWORKX, TEXT, edge_format, read_edges
-from mcn.data.edge_list import EdgeList, kind_of, object_edges
+from mcn.data.edge_list import EdgeList, IdIndex, kind_of, object_edges
 from mcn.data.edge_text import line_of_edge
 from mcn.data.limits import check_size, existing_file, reading, shown
 from mcn.data.node_table import NodeTable, RawTable, frame_table, node_table, read_table
@@ -180,27 +180,20 @@ def _attribute_table(graph: str, edges: EdgeList) -> RawTable:
     nodes = [str(name) for name in edges.ids]
     columns = [nodes, *([row.get(name, "") for row in attributes] for name in names)]
     # A blank first name cannot collide with an attribute.
-    return RawTable(graph, ["", *names], columns, [f"{graph}, node {shown(node)}" for node in nodes])
+    return RawTable(graph, ["", *names], columns, "node", [shown(node) for node in nodes])
 
 
 def table_positions(
     found: EdgeList, ids: NDArray[Any], path: str, table: str, header: bool | None, delimiter: str | None
 ) -> NDArray[np.int64]:
     """Translate the ends of the edges into rows of the table."""
-    mine = found.ids
-    if mine.dtype == ids.dtype == np.int64:
-        order = np.argsort(ids, kind="stable")
-        place = order[np.minimum(np.searchsorted(ids, mine, sorter=order), len(ids) - 1)]
-        known = ids[place] == mine
-    else:  # text on one side at least: what is spelled alike is the same node
-        row_of = {str(name): row for row, name in enumerate(ids.tolist())}
-        place = np.array([row_of.get(str(name), -1) for name in mine.tolist()], np.int64)
-        known = place >= 0
+    place = IdIndex(ids).find(found.ids)
+    known = place >= 0
     if not known.all():
         missing = ~known[found.ends]
         if missing.any():
             edge = int(np.argmax(missing.any(axis=0)))
-            value = mine[found.ends[np.argmax(missing[:, edge]), edge]]
+            value = found.ids[found.ends[np.argmax(missing[:, edge]), edge]]
             text = Path(path).is_file() and edge_format(Path(path)) in TEXT
             at = f"line {line_of_edge(Path(path), edge, header, delimiter)}" if text else f"edge {edge}"
             raise ValueError(
@@ -235,14 +228,7 @@ def add_nodes(
 ) -> None:
     """Add features, labels, split and report to the `Data` of a graph.
 
-    Args:
-        data: the graph.
-        table: of its nodes.
-        wanted: which features.
-        request: which split.
-        report: what is to be said of the edges.
-        degree: of every node, from which features are made if the table has none.
-        wl: makes Weisfeiler–Lehman features, if they are wanted.
+    Features are made of the `degree` of every node if the table has none, or by `wl` if that is given.
     """
     parts, origin = None, ""
     if table is not None and table.y is not None:

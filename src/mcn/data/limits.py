@@ -62,12 +62,7 @@ def check_nodes(path: object, count: int) -> None:
 
 
 def existing_file(path: Any) -> Path:
-    """Return a path to a file that is there.
-
-    Raises:
-        ValueError: it is not a path.
-        FileNotFoundError: there is no such file.
-    """
+    """Return a path to a file that is there."""
     if not isinstance(path, str | os.PathLike):
         raise ValueError(
             f"got a {type(path).__name__}; expected a path, a pandas or polars frame, a NetworkX or igraph "
@@ -110,10 +105,6 @@ class Archive:
     Args:
         path: the file, or what it is called in messages if its `content` is given.
         content: its bytes, if they were read before.
-
-    Raises:
-        ValueError: damaged, packed in a way that NumPy does not use, or too large. The message is meant to be
-            put behind the file's name, as `reading` does.
     """
 
     def __init__(self, path: Path, content: bytes | None = None) -> None:
@@ -139,11 +130,7 @@ class Archive:
         return array
 
     def read(self, names: Collection[str]) -> dict[str, NDArray[Any]]:
-        """Read the arrays of these names.
-
-        Raises:
-            ValueError: one of them is not there.
-        """
+        """Read the arrays of these names."""
         missing = [name for name in names if name not in self.names]
         if missing:
             raise ValueError(f"there is no {', '.join(map(repr, missing))} in it")

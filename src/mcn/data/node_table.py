@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Any, NoReturn, overload
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,33 +44,14 @@ _DIGITS = str.maketrans("", "", "0123456789.+-eE\n")
 
 
 @dataclass(frozen=True)
-class Places(Sequence[str]):
-    """Where rows came from, in words that are made when they are asked for: most tables have no mistake."""
-
-    words: str
-    numbers: Sequence[int]
-
-    def __len__(self) -> int:
-        return len(self.numbers)
-
-    @overload
-    def __getitem__(self, at: int) -> str: ...
-    @overload
-    def __getitem__(self, at: slice) -> Sequence[str]: ...
-    def __getitem__(self, at: int | slice) -> str | Sequence[str]:
-        if isinstance(at, slice):
-            return Places(self.words, self.numbers[at])
-        return f"{self.words} {self.numbers[at]}"
-
-
-@dataclass(frozen=True)
 class RawTable:
-    """Named columns of text cells; `where` says for each row where it came from."""
+    """Named columns of text cells; `numbers` has the line, row or node that each row came from."""
 
     name: str
     header: list[str]
     columns: list[list[str]]
-    where: Sequence[str]
+    unit: str
+    numbers: Sequence[Any]
 
     @cached_property
     def place(self) -> dict[str, int]:
@@ -80,6 +61,10 @@ class RawTable:
     def cells(self, name: str) -> list[str]:
         """Return a column by its name."""
         return self.columns[self.place[name]]
+
+    def where(self, row: int) -> str:
+        """Say where a row came from."""
+        return f"{self.name}, {self.unit} {self.numbers[row]}"
 
 
 @dataclass(frozen=True)
@@ -120,7 +105,7 @@ def read_table(path: Path, delimiter: str | None = None) -> RawTable:
     )
     if not numbers:
         raise ValueError(f"{path}: a header but no nodes")
-    return RawTable(str(path), header, cells, Places(f"{path}, line", numbers))
+    return RawTable(str(path), header, cells, "line", numbers)
 
 
 def frame_table(frame: Any, name: str) -> RawTable:
@@ -131,7 +116,7 @@ def frame_table(frame: Any, name: str) -> RawTable:
     if "" in columns:
         raise ValueError(f"{name}: a column without a name")
     texts = [list(map(cell_text, values)) for values in columns.values()]
-    return RawTable(name, list(columns), texts, Places(f"{name}, row", range(1, len(texts[0]) + 1)))
+    return RawTable(name, list(columns), texts, "row", range(1, len(texts[0]) + 1))
 
 
 def _columns(path: Path, text: str, delimiter: str | None, width: int) -> tuple[list[int], list[list[str]]]:
@@ -210,10 +195,10 @@ def _ids(raw: RawTable, column: int) -> NDArray[Any]:
     first: dict[str, int] = {}
     for place, name in enumerate(names):
         if not name:
-            raise ValueError(f"{raw.where[place]}: an empty node id in column {raw.header[column]!r}")
+            raise ValueError(f"{raw.where(place)}: an empty node id in column {raw.header[column]!r}")
         if first.setdefault(name, place) != place:
             raise ValueError(
-                f"{raw.where[place]}: node id {shown(name)} again; first in {raw.where[first[name]]}"
+                f"{raw.where(place)}: node id {shown(name)} again; first in {raw.where(first[name])}"
             )
     return id_array(names)
 
@@ -232,7 +217,7 @@ def _splits(raw: RawTable, column: int) -> NDArray[np.int64]:
         code = _SPLITS.get(cell.lower())
         if code is None:
             raise ValueError(
-                f"{raw.where[place]}: split {shown(cell)} in column {shown(raw.header[column])}; "
+                f"{raw.where(place)}: split {shown(cell)} in column {shown(raw.header[column])}; "
                 "expected train, val, test or nothing"
             )
         codes.append(code)
@@ -257,11 +242,7 @@ def plain_number(cell: str) -> bool:
 def number_cells(
     raw: RawTable, name: str, cells: Sequence[str], rows: NDArray[np.int64] | None
 ) -> NDArray[np.float64]:
-    """Return a column's numbers, NaN where a cell is missing; `rows` says which rows these cells are from.
-
-    Raises:
-        ValueError: a cell is not a finite float32: names file, line and value.
-    """
+    """Return a column's numbers, NaN where a cell is missing; `rows` says which rows these cells are from."""
     plain = plain_numbers(cells)
     if plain is not None:
         return plain
@@ -299,4 +280,4 @@ def plain_numbers(cells: Sequence[str]) -> NDArray[np.float64] | None:
 def bad_cell(raw: RawTable, row: int, name: str, expected: str) -> NoReturn:
     """Raise for a cell that is not what its column holds."""
     cell = raw.cells(name)[row]
-    raise ValueError(f"{raw.where[row]}: {shown(cell)} in feature column {shown(name)}; {expected}")
+    raise ValueError(f"{raw.where(row)}: {shown(cell)} in feature column {shown(name)}; {expected}")

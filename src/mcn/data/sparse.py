@@ -80,33 +80,19 @@ def _integers(array: Any, name: str) -> NDArray[Any]:
 
 
 def checked_csr(matrix: Any, name: str) -> sparse.csr_array[Any]:
-    """Return a real matrix of any kind as CSR, after a look at whatever its structure points to.
-
-    Args:
-        matrix: SciPy sparse in any format, a CSR tensor of torch, a dense array or tensor, or lists.
-        name: what the matrix is called in the message.
-
-    Raises:
-        ValueError: it has not two dimensions, is not of real numbers, or has entries outside its shape.
-    """
+    """Return a real matrix of any kind as CSR, after a look at whatever its structure points to."""
     if str(getattr(matrix, "layout", "")) == "torch.sparse_csr":
         return feature_csr(matrix, name)
     if not sparse.issparse(matrix):
         dense = as_array(matrix, name, "[rows, columns]")
         _check_real(dense, name)
         return sparse.csr_array(dense if dense.dtype != np.float16 else dense.astype(np.float32))
-    return _scipy_csr(matrix, name)
-
-
-def _scipy_csr(matrix: Any, name: str) -> sparse.csr_array[Any]:
-    """Do so for a matrix of SciPy."""
     _check_real(matrix, name)
     whole = check_structure(matrix, name)
     if whole.format == "csr" and whole.indices.dtype.kind + whole.indptr.dtype.kind != "ii":
         parts = (whole.data, whole.indices.astype(np.int64), whole.indptr.astype(np.int64))
         return sparse.csr_array(parts, shape=whole.shape)  # SciPy warns of unsigned ids
-    csr: sparse.csr_array[Any] = sparse.csr_array(whole)
-    return csr
+    return sparse.csr_array(whole)
 
 
 def check_structure(matrix: Any, name: str) -> Any:
@@ -114,9 +100,6 @@ def check_structure(matrix: Any, name: str) -> Any:
 
     Returns:
         The same matrix, or another format of it, whose conversions are safe.
-
-    Raises:
-        ValueError: an entry is outside its shape.
     """
     form = matrix.format
     if form in ("lil", "dok"):
@@ -131,14 +114,16 @@ def check_structure(matrix: Any, name: str) -> Any:
                 raise ValueError(f"{name}: blocks of shape {[high, wide]} in a matrix of {[rows, columns]}")
             rows, columns = rows // high, columns // wide
         check_csr(matrix.indptr, matrix.indices, (rows, columns), name, values=matrix.data)
-    elif form == "coo":
-        _check_coordinates(matrix.coords, matrix.shape, matrix.data, name)
-    elif form == "dia":
-        offsets = _integers(matrix.offsets, f"{name}: offsets")
-        try:
-            matrix = sparse.dia_array((matrix.data, offsets), shape=matrix.shape)  # which SciPy checks
+    elif form in ("coo", "dia"):
+        try:  # SciPy looks when it makes one
+            if form == "coo":
+                places = tuple(_integers(part, f"{name}: coordinates") for part in matrix.coords)
+                return sparse.coo_array((matrix.data, places), shape=matrix.shape)
+            offsets = _integers(matrix.offsets, f"{name}: offsets")
+            return sparse.dia_array((matrix.data, offsets), shape=matrix.shape)
         except ValueError as error:
-            raise ValueError(f"{name}: {brief(error)}") from None
+            said = brief(error)
+            raise ValueError(said if said.startswith(name) else f"{name}: {said}") from None
     return matrix
 
 
@@ -159,20 +144,6 @@ def _check_real(matrix: Any, name: str) -> None:
         raise ValueError(f"{name} has shape {list(matrix.shape)}; expected a matrix [rows, columns]")
     if matrix.dtype.kind not in "biuf":
         raise ValueError(f"{name} holds {matrix.dtype}; expected real numbers")
-
-
-def _check_coordinates(parts: Any, shape: Sequence[int], values: Any, name: str) -> None:
-    """Check that every entry of a matrix of coordinates is inside it."""
-    for axis, (part, size) in enumerate(zip(parts, shape, strict=True)):
-        ids = _integers(part, f"{name}: coordinates")
-        if len(ids) != len(values):
-            raise ValueError(f"{name}: {len(values)} values for {len(ids)} coordinates")
-        if len(ids) and not (int(ids.min()) >= 0 and int(ids.max()) < size):
-            entry = int(np.argmax((ids < 0) | (ids >= size)))
-            raise ValueError(
-                f"{name}: entry {entry} is in {('row', 'column')[axis]} {int(ids[entry])}; "
-                f"expected 0..{size - 1}"
-            )
 
 
 def feature_tensor(matrix: Any, *, dense: bool = False) -> Tensor:
@@ -199,11 +170,7 @@ def feature_tensor(matrix: Any, *, dense: bool = False) -> Tensor:
 
 
 def csr_parts(x: Tensor, name: str) -> tuple[Tensor, Tensor]:
-    """Return where the rows of a CSR tensor begin, and its columns.
-
-    Raises:
-        ValueError: these are no dense tensors themselves, which torch lets pass but cannot hand out.
-    """
+    """Return where the rows of a CSR tensor begin, and its columns."""
     try:
         return x.crow_indices(), x.col_indices()
     except RuntimeError as error:

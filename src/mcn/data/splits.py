@@ -52,14 +52,22 @@ def random_split(
     Raises:
         ValueError: a class or the rest has fewer nodes than asked for.
     """
+    import torch
+
     labels = as_array(y, "y", "[N]")
     if labels.ndim != 1 or (labels.size and labels.dtype.kind not in "iub"):
         raise ValueError(
             f"y has shape {list(labels.shape)}, dtype {labels.dtype}; expected one class number per node"
         )
-    labels = labels if labels.size else np.empty(0, np.int64)
-    rng = np.random.default_rng(seed)
-    order = rng.permutation(np.flatnonzero(labels >= 0))
+    parts = _draw_parts(labels if labels.size else np.empty(0, np.int64), train_per_class, val, test, seed)
+    train, validation, tested = (torch.from_numpy(parts == part) for part in range(3))
+    return train, validation, tested
+
+
+def _draw_parts(
+    labels: NDArray[Any], train_per_class: int | Sequence[int], val: int | None, test: int | None, seed: int
+) -> Parts:
+    order = np.random.default_rng(seed).permutation(np.flatnonzero(labels >= 0))
     train = _draw_train(labels, order, train_per_class)
     rest = order[~np.isin(order, train)]
     if val is None:
@@ -71,8 +79,9 @@ def random_split(
             f"cannot draw {val} validation and {test} test nodes: {len(rest)} labelled nodes are left "
             f"after {len(train)} training nodes; ask for fewer"
         )
-    parts = train, rest[:val], rest[val : val + test]
-    return _mask(len(labels), parts[0]), _mask(len(labels), parts[1]), _mask(len(labels), parts[2])
+    parts = np.full(len(labels), -1, np.int64)
+    parts[train], parts[rest[:val]], parts[rest[val : val + test]] = 0, 1, 2
+    return parts
 
 
 def capped_train_counts(y: NDArray[np.int64], wanted: int = 20) -> list[int]:
@@ -108,27 +117,13 @@ def _draw_train(
     return np.concatenate(drawn) if drawn else np.empty(0, np.int64)
 
 
-def _mask(size: int, members: NDArray[np.int64]) -> Tensor:
-    import torch
-
-    mask = torch.zeros(size, dtype=torch.bool)
-    mask[torch.from_numpy(members)] = True
-    return mask
-
-
 def share_split(
     y: NDArray[Any], shares: Sequence[float] = SHARES, *, seed: int = 0, most: int | None = None
 ) -> Parts:
     """Draw a split in which every class is divided by the same shares, to within one node.
 
     Every class has a training node and, from three nodes on, a validation and a test node (if their shares
-    are not zero).
-
-    Args:
-        y: class of each node, -1 for nodes without a label.
-        shares: percentages of training, validation and test nodes.
-        seed: decides the draw.
-        most: the largest number of validation nodes, and of test nodes; the others go to training.
+    are not zero). Validation nodes and test nodes above `most` go to training.
     """
     rng = np.random.default_rng(seed)
     order, sizes = _by_class(y, rng)
@@ -149,15 +144,10 @@ def fold_split(y: NDArray[Any], folds: int, index: int, *, seed: int = 0) -> Par
     """Draw `folds` parts of equal size in which every class is spread evenly; part `index` is the test part.
 
     Of the others, a fifth is for validation. The same `seed` with all the indices tests every node once.
-
-    Raises:
-        ValueError: fewer than two folds, more folds than labelled nodes, or no such fold.
     """
     labelled = int((np.asarray(y) >= 0).sum())
     if not 2 <= folds <= max(2, labelled):
         raise ValueError(f"folds must be from 2 to the number of labelled nodes ({labelled:,}), got {folds}")
-    if not 0 <= index < folds:
-        raise ValueError(f"split_index {index}: there are {folds} folds, from 0 to {folds - 1}")
     order, _ = _by_class(y, np.random.default_rng(seed))
     fold = np.full(len(y), -1, np.int64)
     fold[order] = np.arange(len(order)) % folds
@@ -172,12 +162,6 @@ def group_split(
     """Draw a split that cuts no group: shuffled, one group after the other goes where most is missing.
 
     Of three groups or more, each part has one at least.
-
-    Args:
-        y: class of each node, -1 for nodes without a label.
-        groups: the group of each node, integers.
-        shares: percentages of training, validation and test nodes.
-        seed: decides the draw.
     """
     labelled = np.asarray(y) >= 0
     known, inverse = np.unique(np.asarray(groups)[labelled], return_inverse=True)
@@ -254,11 +238,7 @@ def _trim(
 
 @dataclass(frozen=True)
 class SplitRequest:
-    """What a user asked for: at most one of `split`, `split_by` and `folds`.
-
-    Raises:
-        ValueError: more than one of them, shares that do not sum to 100, or no such fold.
-    """
+    """What a user asked for: at most one of `split`, `split_by` and `folds`."""
 
     split: str | Sequence[str] | None = None
     split_by: str | None = None
@@ -316,14 +296,7 @@ class SplitRequest:
 def find_parts(
     request: SplitRequest, raw: RawTable, y: NDArray[np.int64], given: Sequence[tuple[str, Parts]]
 ) -> tuple[Parts, str]:
-    """Return the part of every node and where it comes from, in words.
-
-    Args:
-        request: what was asked for.
-        raw: the node table.
-        y: class of each node, -1 for nodes without a label.
-        given: names and contents of the table's split columns.
-    """
+    """Return the part of every node and where it comes from, in words; `given` are the table's columns."""
     classes = len(np.unique(y[y >= 0]))
     labelled = int((y >= 0).sum())
     seed = request.drawn
@@ -359,10 +332,7 @@ def find_parts(
 
 
 def _per_class(y: NDArray[np.int64], wanted: int, seed: int) -> tuple[Parts, str]:
-    masks = random_split(y, train_per_class=capped_train_counts(y, wanted), seed=seed)
-    parts = np.full(len(y), -1, np.int64)
-    for code, mask in enumerate(masks):
-        parts[mask.numpy()] = code
+    parts = _draw_parts(y, capped_train_counts(y, wanted), None, None, seed)
     return parts, (
         f"drawn with seed {seed} (up to {wanted} per class for training, at most half a class; "
         "the rest halved)"
@@ -375,7 +345,7 @@ def _by_column(request: SplitRequest, raw: RawTable, y: NDArray[np.int64]) -> tu
     for row in np.flatnonzero(y >= 0).tolist():
         if is_missing(cells[row]):
             raise ValueError(
-                f"{raw.where[row]}: {shown(cells[row])} in column {shown(name)}, by which nodes are divided; "
+                f"{raw.where(row)}: {shown(cells[row])} in column {shown(name)}, by which nodes are divided; "
                 "expected a value"
             )
     known = {cells[row] for row in np.flatnonzero(y >= 0)}

@@ -19,11 +19,7 @@ _HEADER_KIND, _HEADER, _BUFFERS, _COMPRESSION, _DATA = 1, 2, 2, 3, 1  # places o
 
 
 def read_arrow(path: Path) -> Any:
-    """Read a Parquet or Feather file as a pyarrow table; its text columns are dictionaries where possible.
-
-    Raises:
-        ValueError: the file is damaged, or takes more than `limits.max_bytes`.
-    """
+    """Read a Parquet or Feather file as a pyarrow table; its text columns are dictionaries where possible."""
     check_size(path, path.stat().st_size)
     kind = path.suffix.lower()
     with reading(path, f"not a readable {kind} file"):
@@ -143,11 +139,7 @@ def is_arrow(frame: Any) -> bool:
 
 
 def frame_columns(frame: Any, name: str) -> dict[str, Any]:
-    """Return the columns of a frame of pandas or polars, or of a pyarrow table, by their names.
-
-    Raises:
-        ValueError: two columns have the same name; `name` is what the frame is called in the message.
-    """
+    """Return the columns of a frame of pandas or polars, or of a pyarrow table, by their names."""
     titles = list(frame.column_names if is_arrow(frame) else frame.columns)
     texts = [str(title) for title in titles]
     if len(set(texts)) < len(texts):

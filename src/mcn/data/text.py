@@ -9,6 +9,7 @@ from pathlib import Path
 
 from mcn.data.limits import brief, read_bytes, shown
 
+BOM = b"\xef\xbb\xbf"
 _INTEGER = re.compile(r"0|[1-9][0-9]{0,17}")
 # No two parts of it can take the same digits, so that a long cell is refused in one pass.
 _NUMBER = re.compile(r"[+-]?(([0-9]+(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?|nan|inf|infinity)", re.IGNORECASE)
@@ -18,15 +19,15 @@ _WHITE = " \t\x0b\x0c\x1c\x1d\x1e\x1f"  # ASCII that `str.strip` takes away, wit
 
 def read_text(path: Path) -> str:
     """Return a text file's content without its byte order mark, and with plain line ends."""
-    return decoded(read_bytes(path), path)
+    return decoded(read_bytes(path).removeprefix(BOM), path)
 
 
-def decoded(content: bytes, path: Path) -> str:
-    """Return what `read_text` returns for a file whose content is known."""
+def decoded(content: bytes, path: Path, first: int = 1) -> str:
+    """Return what `read_text` returns for some lines of a file, of which the `first` has this number."""
     try:
-        text = content.decode("utf-8-sig")
+        text = content.decode("utf-8")
     except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
+        line = content.count(b"\n", 0, error.start) + first
         raise ValueError(f"{path}, line {line}: not UTF-8 text (byte {content[error.start]:#04x})") from error
     return text.replace("\r\n", "\n").replace("\r", "\n")
 

@@ -40,14 +40,7 @@ class NamedEdges(NamedTuple):
 
 
 def named_edges(content: bytes, start: int, mark: str | None, parts: int | None = None) -> NamedEdges | None:
-    """Read the ids of a plain text file; None if anything in it needs the careful reader.
-
-    Args:
-        content: the file.
-        start: where the first edge begins.
-        mark: the separator, None for white space.
-        parts: how many parts are read at the same time; by default one per core, if they are large enough.
-    """
+    """Read the ids of a plain text file; None if anything in it needs the careful reader."""
     if parts is None:
         parts = max(1, min(_MOST, available_threads(), (len(content) - start) // _PART))
     text = np.frombuffer(content, np.uint8)
@@ -67,17 +60,20 @@ def named_edges(content: bytes, start: int, mark: str | None, parts: int | None 
     for _, new_starts, new_sizes, *_ in pieces[1:]:
         table, starts, sizes, more = _add_names(text, table, starts, sizes, new_starts, new_sizes)
         numbers.append(more)
-    lines = _joined(text, starts, sizes).tobytes()
-    names = _names(content, lines, plain=all(part[-1] for part in pieces))
+    codes, plain = [part[0] for part in pieces], all(part[-1] for part in pieces)
+    pieces.clear()  # their tables, before more is made
+    read.clear()
+    del table
+    names = _names(content, _joined(text, starts, sizes).tobytes(), plain)
     if names is None:
         return None
     order = _order(text, starts, sizes, names)
     position = np.empty(len(names), np.int32)
     position[order] = np.arange(len(names), dtype=np.int32)
-    bounds = np.cumsum([0, *(len(codes) for codes, *_ in pieces)]).tolist()
+    bounds = np.cumsum([0, *map(len, codes)]).tolist()
     ends = np.empty((2, bounds[-1]), np.int64)
-    for (codes, *_), new, first, last in zip(pieces, numbers, bounds, bounds[1:], strict=False):
-        ends[:, first:last] = position[new][codes.T]
+    for part, new, first, last in zip(codes, numbers, bounds, bounds[1:], strict=False):
+        ends[:, first:last] = position[new][part.T]
     ids = np.empty(len(names), object)
     ids[:] = names
     return NamedEdges(ends, ids[order], widths.pop(), position)
@@ -239,11 +235,6 @@ def _key(text: Any, begin: Any, size: Any) -> Any:
 @kernel
 def _read_part(text: Any, start: int, stop: int, mark: int) -> Any:
     """Number the first two fields of every line; width -1 if there is anything out of the ordinary.
-
-    Args:
-        text: the file. There is no quote in it, and no carriage return but before a line end.
-        start, stop: the part, which begins with a line and ends with one.
-        mark: the separator, 32 for any run of blanks.
 
     Returns:
         The numbers [E, 2], where each distinct id first stands and how long it is, their table, the fields

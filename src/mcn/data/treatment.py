@@ -108,8 +108,8 @@ class Treatment:
             ValueError: a column is not there, or a cell is of another kind: names file, line and value.
         """
         width = len(self.feature_names)
-        check_size(raw.name, 4 * width * len(raw.where), "has feature columns that take")
-        out = np.zeros((len(raw.where), width), np.float32)
+        check_size(raw.name, 4 * width * len(raw.numbers), "has feature columns that take")
+        out = np.zeros((len(raw.numbers), width), np.float32)
         missing: dict[str, int] = {}
         notes: list[str] = []
         at = 0
@@ -135,17 +135,8 @@ def fit_treatment(
 ) -> tuple[Treatment, list[str]]:
     """Find the treatment that fits each column, from the rows in `train` alone.
 
-    Args:
-        raw: the node table.
-        names: its feature columns.
-        train: which rows are seen, bool [N].
-        scaling: auto, raw, rows, unit or standard; see `mcn.load_graph`.
-
     Returns:
         The treatment, and notes on columns that were left out.
-
-    Raises:
-        ValueError: a column of dates, or a cell that is no number where most are: names file, line and value.
     """
     rows = np.flatnonzero(train)
     columns: list[Column] = []
@@ -228,24 +219,23 @@ def _fit(
     raw: RawTable, name: str, cells: list[str], rows: NDArray[np.int64], seen: list[str]
 ) -> tuple[Column | None, NDArray[np.float64] | None]:
     """The treatment of one column before scaling, and its numbers in the training rows (NaN: missing)."""
-    plain = plain_numbers(seen)
-    if plain is not None and not np.isnan(plain).all():
-        holes = bool(np.isnan(plain).any())
-        return Column(name, "number", fill=float(np.nanmean(plain)), indicator=holes), plain
+    values = plain_numbers(seen)
+    if values is not None and not np.isnan(values).all():
+        holes = bool(np.isnan(values).any())
+        return Column(name, "number", fill=float(np.nanmean(values)), indicator=holes), values
     distinct = {cell for cell in set(seen) if not is_missing(cell)}
     if not distinct:
         return None, None
     holes = any(is_missing(cell) for cell in set(seen))
     numeric = {cell for cell in distinct if plain_number(cell)}
-    share = 1.0 if len(numeric) == len(distinct) else _share(seen, numeric)
-    if share >= 0.5:  # any other cell is a mistake, which is named
+    present = [cell for cell in seen if cell in distinct]
+    if 2 * sum(cell in numeric for cell in present) >= len(present):  # another cell is a mistake, and named
         values = number_cells(raw, name, seen, rows)
-        fill = float(np.nanmean(values))
-        return Column(name, "number", fill=fill, indicator=holes), values
+        return Column(name, "number", fill=float(np.nanmean(values)), indicator=holes), values
     if all(map(is_date, distinct)):
         row = next(row for row in rows if not is_missing(cells[row]))
         raise ValueError(
-            f"{raw.where[row]}: {shown(cells[row])} in feature column {shown(name)} is a date; turn dates "
+            f"{raw.where(row)}: {shown(cells[row])} in feature column {shown(name)} is a date; turn dates "
             "into numbers (days since one of them), divide by them with split_by, or name the columns to use"
         )
     if {cell.lower() for cell in distinct} <= set(BOOLEANS):
@@ -254,11 +244,6 @@ def _fit(
     if len(distinct) > _CATEGORIES:
         return None, None
     return Column(name, "category", categories=tuple(sorted(distinct)), indicator=holes), None
-
-
-def _share(seen: list[str], numeric: set[str]) -> float:
-    present = [cell for cell in seen if not is_missing(cell)]
-    return sum(cell in numeric for cell in present) / len(present)
 
 
 def _like_words(columns: Sequence[Column], numbers: Mapping[str, NDArray[np.float64]]) -> bool:
@@ -277,14 +262,7 @@ def _like_words(columns: Sequence[Column], numbers: Mapping[str, NDArray[np.floa
 
 
 def like_words(width: int, cells: int, zeros: int, negative: bool, whole: bool) -> bool:
-    """Whether numbers look like counts of words.
-
-    Args:
-        width: how many columns there are.
-        cells, zeros: how many numbers there are, and how many of them are 0.
-        negative: whether some number is negative.
-        whole: whether all are whole numbers.
-    """
+    """Whether numbers look like counts of words."""
     return width >= _WORD_COLUMNS and not negative and (whole or zeros >= _ZEROS * cells)
 
 
@@ -335,7 +313,7 @@ def _treat(
         if len(new):
             notes.append(
                 f"column {shown(column.name)}: {len(new):,} cells with {_NEW}, "
-                f"all zeros (for instance {shown(cells[new[0]])}, {raw.where[new[0]]})"
+                f"all zeros (for instance {shown(cells[new[0]])}, {raw.where(new[0])})"
             )
     if column.indicator:
         out[:, -1] = holes

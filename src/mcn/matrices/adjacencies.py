@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from mcn._names import did_you_mean
 from mcn.data.sparse import checked_csr
 from mcn.matrices.rows import Rows, below_each_other
 
@@ -124,11 +123,7 @@ def adjacencies_from_counts(
 
 
 def check_edge_weights(weights: Any, counts: MotifCounts, scope: str) -> csr_array:
-    """Check edge weights: a symmetric matrix with a positive entry for every edge, and no others.
-
-    Raises:
-        ValueError: says what is wrong; also for ``scope="pairs"``, whose pairs of nodes need no edge.
-    """
+    """Check edge weights: a symmetric matrix with a positive entry for every edge, and no others."""
     if scope == "pairs":
         raise ValueError(
             'scope="pairs" joins nodes without an edge, for which there is no edge weight; use '
@@ -154,13 +149,10 @@ def weigh_edges(matrix: csr_array, weights: csr_array, binary: bool = False) -> 
     return weighted
 
 
-def adjacencies_from_mapping(matrices: Mapping[str, Any], motifs: Sequence[str] | None = None) -> Adjacencies:
-    """Check matrices that the caller made and lay them below each other; `motifs` picks and orders them."""
-    names = check_motifs(tuple(matrices) if motifs is None else motifs)
+def adjacencies_from_mapping(matrices: Mapping[str, Any]) -> Adjacencies:
+    """Check matrices that the caller made and lay them below each other."""
     checked = {}
-    for name in names:
-        if name not in matrices:
-            raise ValueError(unknown_motif(name, tuple(matrices)))
+    for name in check_motifs(tuple(matrices)):
         what = f"adjacency {name!r}"
         checked[name] = check_symmetric(check_matrix(matrices[name], what), what)
     return lay_below(checked)
@@ -205,8 +197,3 @@ def check_motifs(motifs: Sequence[str]) -> tuple[str, ...]:
         if names.count(name) > 1:
             raise ValueError(f"motifs={names} names {name!r} more than once; name each motif once.")
     return names
-
-
-def unknown_motif(name: str, known: Sequence[str]) -> str:
-    """Write the sentence about a motif that is not there, with the nearest name."""
-    return f"motif {name!r} is not among {', '.join(map(repr, known))}{did_you_mean(name, known)}"

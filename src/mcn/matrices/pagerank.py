@@ -25,7 +25,7 @@ from mcn.matrices.adjacencies import (
     check_motifs,
     weigh_edges,
 )
-from mcn.matrices.rows import Rows
+from mcn.matrices.rows import Rows, check_numbers
 from mcn.matrices.size import MAX_STEPS
 
 if TYPE_CHECKING:
@@ -90,12 +90,12 @@ class PageRankRows:
 
     def select(self, views: NDArray[np.int64]) -> Rows:
         """Return row i of view ``views[i]`` for every node i, each row made to sum to one."""
-        views = as_array(views, "views", f"[{self.num_nodes}]")
-        if views.shape != (self.num_nodes,) or views.dtype.kind not in "iu":
-            raise ValueError(f"views has shape {list(views.shape)}; expected {self.num_nodes} integers")
-        if views.size and not (int(views.min()) >= 0 and int(views.max()) < self.num_views):
-            raise ValueError(f"views: expected numbers in 0 … {self.num_views - 1}, got {views.max()}")
-        numbers = views.astype(np.int64) * self.num_nodes + np.arange(self.num_nodes)
+        views = check_numbers(views, "views", self.num_views)
+        if len(views) != self.num_nodes:
+            raise ValueError(
+                f"views has {len(views)} numbers; expected one for each of {self.num_nodes} nodes"
+            )
+        numbers = views * self.num_nodes + np.arange(self.num_nodes)
         return self._stored.take(numbers)
 
     @cached_property
@@ -156,7 +156,19 @@ def pagerank_rows(
             f"matrices of shapes {shapes} with {len(given)} weights; expected at least one matrix, all of "
             "one size, and as many weights"
         )
-    return _rows_of(checked, coefficients, top, symmetric, float(tolerance), threads)
+    n = checked[0].shape[0]
+    shape = (len(checked), n, min(top, n))
+    indices, values = np.zeros(shape, np.int32), np.zeros(shape, np.float32)
+    workers = limit_threads(threads) or available_threads()
+    bounds = np.linspace(0, n, max(2, n // 64 + 1)).astype(np.int64)
+    for t, (matrix, c) in enumerate(zip(checked, coefficients, strict=True)):
+        scale = 1.0 / np.sqrt(1.0 + np.asarray(matrix.sum(1)).ravel()) if symmetric else np.ones(n)
+        rest = np.concatenate([np.cumsum(c[::-1])[::-1][1:], [0.0]])
+        step = _with_loops(matrix)
+        walk = Rows(step.indptr.astype(np.int64), step.indices.astype(np.int32), step.data)
+        fixed = (walk, c, rest, scale, float(tolerance), indices[t], values[t])
+        run_chunks(partial(_walk_chunk, fixed), bounds, workers)
+    return PageRankRows(indices, values)
 
 
 def _check_walk_weights(given: Any) -> NDArray[np.float64]:
@@ -164,32 +176,6 @@ def _check_walk_weights(given: Any) -> NDArray[np.float64]:
     if c.ndim != 1 or not len(c) or c.dtype.kind not in "biuf" or not np.isfinite(c).all() or (c < 0).any():
         raise ValueError(f"weights must be c_0 … c_order, finite and not negative, got {told(given)}")
     return np.ascontiguousarray(c, np.float64)
-
-
-def _rows_of(
-    matrices: list[csr_array],
-    weights: list[NDArray[np.float64]],
-    top: int,
-    symmetric: bool,
-    tolerance: float,
-    threads: int | None,
-) -> PageRankRows:
-    """Compute the rows of matrices and weights that can be trusted."""
-    n = matrices[0].shape[0]
-    shape = (len(matrices), n, min(top, n))
-    indices, values = np.zeros(shape, np.int32), np.zeros(shape, np.float32)
-    workers = limit_threads(threads) or available_threads()
-    bounds = np.linspace(0, n, max(2, n // 64 + 1)).astype(np.int64)
-    for t, (matrix, c) in enumerate(zip(matrices, weights, strict=True)):
-        scale = 1.0 / np.sqrt(1.0 + np.asarray(matrix.sum(1)).ravel()) if symmetric else np.ones(n)
-        rest = np.concatenate([np.cumsum(c[::-1])[::-1][1:], [0.0]])
-        step = _with_loops(matrix)
-        walk = Rows(step.indptr.astype(np.int64), step.indices.astype(np.int32), step.data)
-
-        run_chunks(
-            partial(_walk_chunk, walk, c, rest, scale, tolerance, indices[t], values[t]), bounds, workers
-        )
-    return PageRankRows(indices, values)
 
 
 def _with_loops(matrix: csr_array) -> csr_array:
@@ -203,19 +189,9 @@ def _with_loops(matrix: csr_array) -> csr_array:
 
 
 @kernel
-def _walk_chunk(
-    walk: Any,
-    c: Any,
-    rest: Any,
-    scale: Any,
-    tolerance: float,
-    out_indices: Any,
-    out_weights: Any,
-    _worker: int,
-    start: int,
-    stop: int,
-) -> None:
+def _walk_chunk(fixed: Any, _worker: int, start: int, stop: int) -> None:
     """Follow the walks from nodes start … stop − 1; `rest[n]` is what the steps after n can still add."""
+    walk, c, rest, scale, tolerance, out_indices, out_weights = fixed
     indptr, columns, values = walk
     n = len(indptr) - 1
     total, now, then = np.zeros(n), np.zeros(n), np.zeros(n)
@@ -311,33 +287,25 @@ def view_rows(
     matrices, weights = [], []
     for name in check_motifs(names):
         kind, _, value = name.partition("=")
-        matrix = _matrix(counts, edge, kind, value, scope)
+        matrix, longest, stop = edge, order, alpha
+        if kind == "order":
+            longest = _whole(name, value, MAX_STEPS)
+        elif kind == "alpha":
+            stop = _number(name, value)
+        elif kind == "random":
+            matrix = csr_array(edge + _random_weights(counts, _whole(name, value, 2**63 - 1)))
+        elif kind != "edge":
+            matrix = csr_array(edge + adjacency_of(counts, kind, scope))
         matrices.append(matrix if held is None else weigh_edges(matrix, held))
-        weights.append(
-            walk_weights(
-                _whole(name, value, MAX_STEPS) if kind == "order" else order,
-                _number(name, value) if kind == "alpha" else alpha,
-            )
-        )
+        weights.append(walk_weights(longest, stop))
     return pagerank_rows(matrices, weights, top, symmetric=symmetric, tolerance=tolerance, threads=threads)
-
-
-def _matrix(counts: MotifCounts, edge: csr_array, kind: str, value: str, scope: str) -> csr_array:
-    if kind in ("edge", "alpha", "order"):
-        return edge
-    if kind == "random":
-        return csr_array(edge + _random_weights(counts, _whole(f"random={value}", value, 2**63 - 1)))
-    return csr_array(edge + adjacency_of(counts, kind, scope))
 
 
 def _random_weights(counts: MotifCounts, seed: int) -> csr_array:
     """Draw symmetric weights with mean 1 on the edges, exponentially distributed."""
-    weight: NDArray[Any] = np.random.default_rng(seed).exponential(size=len(counts.pairs))
-    u, v = counts.pairs.T
-    n = counts.num_nodes
-    return csr_array(
-        (np.concatenate([weight, weight]), (np.concatenate([u, v]), np.concatenate([v, u]))), shape=(n, n)
-    )
+    n, weight = counts.num_nodes, np.random.default_rng(seed).exponential(size=counts.num_edges)
+    upper = csr_array((weight, counts.pairs.T), shape=(n, n))
+    return csr_array(upper + upper.T)
 
 
 def _whole(name: str, value: str, most: int) -> int:

@@ -8,7 +8,6 @@ in whatever order, on whatever thread and for whatever purpose it is computed.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -42,13 +41,10 @@ class Powers:
     def _roots(self) -> NDArray[np.float64]:
         """√D_jj of eq:k5 for every power, [T·K, N]; other Ψ need none, [T·K, 0]."""
         options, n = len(self.adjacencies.motifs) * self.steps, self.adjacencies.num_nodes
-        roots, source = np.empty((options, n if self.psi == SYMMETRIC else 0)), self.adjacencies.rows
+        roots = np.empty((options, n if self.psi == SYMMETRIC else 0))
         if self.psi == SYMMETRIC:
-            self._for_all_rows(
-                lambda t, start, stop, scratch: _root_degrees(
-                    self.steps, n, source, t, start, stop, roots, scratch
-                )
-            )
+            nowhere = Rows(np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0, np.float32))
+            self._compute_all(roots, nowhere)
         return roots
 
     def rows(
@@ -74,36 +70,28 @@ class Powers:
         indptr = np.zeros(size + 1, np.int64)
         np.cumsum(lengths, out=indptr[1:])
         columns, values = zip(*(parts[start] for start in sorted(parts)), strict=True)
-        if len(parts) == 1:
-            return Rows(indptr, columns[0], values[0])
         return Rows(indptr, np.concatenate(columns), np.concatenate(values))
 
     def all_rows(self, lengths: NDArray[np.int32]) -> Rows:
         """Compute all matrices into one CSR with row index (t·K + (k − 1))·N + i, given their row lengths."""
-        n, source, roots = self.adjacencies.num_nodes, self.adjacencies.rows, self._roots
         indptr = np.zeros(lengths.size + 1, np.int64)
         np.cumsum(lengths.reshape(-1), out=indptr[1:])
         size = int(indptr[-1])
         out = Rows(indptr, np.empty(size, np.int32), np.empty(size, np.float32))
-        self._for_all_rows(
-            lambda t, start, stop, scratch: _all_rows(
-                self.psi, self.steps, n, source, roots, t, start, stop, out, scratch
-            )
-        )
+        self._compute_all(self._roots, out)
         return out
 
-    def _for_all_rows(self, work: Callable[[int, int, int, _Scratch], None]) -> None:
-        """Call ``work(t, start, stop, scratch)`` over all rows of every motif t."""
-        n = self.adjacencies.num_nodes
-        work_of_all = row_work(self.adjacencies, self.steps, len(self.adjacencies.motifs) * n)
-        workers = thread_count(self.threads, work_of_all)
+    def _compute_all(self, roots: NDArray[np.float64], out: Rows) -> None:
+        """Compute all rows into `out`, or only `roots` where `out` has no room for any."""
+        n, source = self.adjacencies.num_nodes, self.adjacencies.rows
+        count = len(self.adjacencies.motifs) * n
+        workers = thread_count(self.threads, row_work(self.adjacencies, self.steps, count))
         scratch = [_new_scratch(n) for _ in range(workers)]
-        for t in range(len(self.adjacencies.motifs)):
 
-            def chunk(worker: int, start: int, stop: int, t: int = t) -> None:
-                work(t, start, stop, scratch[worker])
+        def chunk(worker: int, start: int, stop: int) -> None:
+            _all_rows(self.psi, self.steps, n, source, roots, start, stop, out, scratch[worker])
 
-            run_chunks(chunk, [*range(0, n, CHUNK), n], workers)
+        run_chunks(chunk, [*range(0, count, CHUNK), count], workers)
 
 
 def row_work(adj: Adjacencies, steps: int, count: int) -> float:
@@ -239,35 +227,25 @@ def _all_rows(
     num_nodes: int,
     source: Any,
     roots: Any,
-    motif: int,
     start: int,
     stop: int,
     out: Any,
     scratch: Any,
 ) -> None:
-    """Compute rows start … stop − 1 of Ψ(A_t^k), one motif t and every k, each to its place in the stack."""
+    """Compute every Ψ(A_t^k) of rows start … stop − 1 of the stacked A_t, each to its place in the stack.
+
+    Where `out` has no places, √D_ii of eq:k5 is written to `roots` instead.
+    """
     to_indptr, to_columns, to_values = out
-    offset = motif * num_nodes
-    for i in range(start, stop):
-        count = _first_step(source, offset + i, scratch)
+    for row in range(start, stop):
+        motif, i = row // num_nodes, row % num_nodes
+        count = _first_step(source, row, scratch)
         for k in range(steps):
             if k > 0:
-                count = _next_step(source, offset, count, scratch)
+                count = _next_step(source, motif * num_nodes, count, scratch)
             c = motif * steps + k
-            at = to_indptr[c * num_nodes + i]
-            row = (scratch.columns, scratch.values, count)
-            weigh_row(psi, i, row, roots[c], to_columns, to_values, at)
-
-
-@kernel
-def _root_degrees(
-    steps: int, num_nodes: int, source: Any, motif: int, start: int, stop: int, roots: Any, scratch: Any
-) -> None:
-    """Compute √D_ii of eq:k5 for rows start … stop − 1 of A_t^k, one motif t and every k."""
-    offset = motif * num_nodes
-    for i in range(start, stop):
-        count = _first_step(source, offset + i, scratch)
-        for k in range(steps):
-            if k > 0:
-                count = _next_step(source, offset, count, scratch)
-            roots[motif * steps + k, i] = np.sqrt(degree_of_row(scratch.values, count))
+            if to_indptr.size == 0:
+                roots[c, i] = np.sqrt(degree_of_row(scratch.values, count))
+            else:
+                found = (scratch.columns, scratch.values, count)
+                weigh_row(psi, i, found, roots[c], to_columns, to_values, to_indptr[c * num_nodes + i])

@@ -12,12 +12,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from mcn._jit import kernel
-from mcn._sort import sort_part
 from mcn._threads import available_threads, run_chunks
 from mcn.data.arrays import as_array, limit_threads
 
 _PARALLEL = 2_000_000  # entries touched; with less, the work is over before a second thread has started
-_HALF, _LOW_HALF = np.uint64(32), np.uint64(2**32 - 1)
 
 
 def thread_count(threads: int | None, work: float) -> int:
@@ -60,8 +58,8 @@ class Rows(NamedTuple):
 
     def take(self, numbers: NDArray[np.int64], threads: int | None = 1) -> Rows:
         """Copy the rows `numbers`, in this order, in O(entries of these rows)."""
-        indptr = np.empty(numbers.size + 1, np.int64)
-        _row_pointers(self.indptr, numbers, indptr)
+        indptr = np.zeros(numbers.size + 1, np.int64)
+        np.cumsum(self.indptr[numbers + 1] - self.indptr[numbers], out=indptr[1:])
         entries = int(indptr[-1])
         copy = Rows(indptr, np.empty(entries, np.int32), np.empty(entries, self.values.dtype))
         workers = thread_count(threads, entries)
@@ -112,13 +110,6 @@ def below_each_other(parts: list[Rows]) -> Rows:
 
 
 @kernel
-def _row_pointers(indptr: Any, numbers: Any, to_indptr: Any) -> None:
-    to_indptr[0] = 0
-    for r in range(numbers.size):
-        to_indptr[r + 1] = to_indptr[r] + indptr[numbers[r] + 1] - indptr[numbers[r]]
-
-
-@kernel
 def _copy_rows(rows: Any, numbers: Any, start: int, stop: int, copy: Any) -> None:
     for r in range(start, stop):
         source, at = rows.indptr[numbers[r]], copy.indptr[r]
@@ -142,35 +133,22 @@ def _transpose(indptr: Any, indices: Any, out_indptr: Any, rows: Any, entries: A
             cursor[indices[e]] += 1
 
 
-@kernel
-def _rename(indptr: Any, position: Any, indices: Any, values: Any) -> None:
-    for r in range(indptr.size - 1):
-        start, stop = indptr[r], indptr[r + 1]
-        if stop - start <= 32:  # most rows: an insertion sort in place, without a copy
-            for p in range(start, stop):
-                new, value, q = position[indices[p]], values[p], p
-                while q > start and indices[q - 1] > new:
-                    indices[q], values[q] = indices[q - 1], values[q - 1]
-                    q -= 1
-                indices[q], values[q] = new, value
-            continue
-        keys = np.empty(stop - start, np.uint64)  # the new index, and where the value is
-        for p in range(stop - start):
-            keys[p] = (np.uint64(position[indices[start + p]]) << _HALF) | np.uint64(p)
-        sort_part(keys, np.int64(0), np.int64(stop - start))
-        row_values = values[start:stop].copy()
-        for p in range(stop - start):
-            indices[start + p] = np.int32(keys[p] >> _HALF)
-            values[start + p] = row_values[np.int64(keys[p] & _LOW_HALF)]
-
-
 def rename_columns(rows: Rows, position: NDArray[np.int32]) -> Rows:
-    """Replace global ids by positions among a block's sources, and sort every row by them.
+    """Replace global ids by positions among a block's sources, and sort every row by them."""
+    renamed = rows._replace(indices=position[rows.indices]).matrix(len(position))
+    renamed.sort_indices()
+    return Rows(rows.indptr, renamed.indices.astype(np.int32, copy=False), renamed.data)
 
-    The rows are changed in place: pass rows that nobody else holds.
-    """
-    _rename(rows.indptr, position, rows.indices, rows.values)
-    return rows
+
+def check_numbers(given: Any, name: str, count: int) -> NDArray[np.int64]:
+    """Return a list of integers in 0 … count - 1, checked: a kernel reads wherever they point."""
+    numbers = as_array(given, name, "[n]")
+    if numbers.ndim != 1 or (numbers.dtype.kind not in "iu" and numbers.size):
+        raise ValueError(f"{name} has shape {numbers.shape} and type {numbers.dtype}; expected integers [n].")
+    bad = np.flatnonzero((numbers < 0) | (numbers >= count))
+    if bad.size:
+        raise ValueError(f"{name}[{bad[0]}] = {numbers[bad[0]]} is outside 0 … {count - 1}.")
+    return np.ascontiguousarray(numbers, np.int64)
 
 
 class RowSource(ABC):
@@ -243,13 +221,13 @@ class RowSource(ABC):
                 f"choice has shape {given.shape} and type {given.dtype}; expected an int, or {self.num_dst} "
                 "integers, one per target."
             )
-        bad = np.flatnonzero((given < 0) | (given >= self.num_options))
-        if bad.size:
-            place = f"[{bad[0]}]" if given.ndim else ""
+        if given.size and not (given.min() >= 0 and given.max() < self.num_options):
+            bad = int(np.flatnonzero((given < 0) | (given >= self.num_options))[0])
+            place = f"[{bad}]" if given.ndim else ""
             raise ValueError(
-                f"choice{place} = {given.flat[bad[0]]} is outside 0 … {self.num_options - 1} ({what})."
+                f"choice{place} = {given.flat[bad]} is outside 0 … {self.num_options - 1} ({what})."
             )
-        return np.array(np.broadcast_to(given, self.num_dst), np.int64)
+        return np.ascontiguousarray(given if given.ndim else np.full(self.num_dst, given), np.int64)
 
 
 class StackBlock(RowSource):

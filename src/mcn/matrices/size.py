@@ -8,8 +8,9 @@ visits every edge at most twice per row, for any K.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,9 +21,9 @@ from scipy.sparse.csgraph import connected_components
 from mcn._jit import kernel
 from mcn._memory import human_bytes, total_bytes
 from mcn._threads import run_chunks
-from mcn.matrices.adjacencies import Adjacencies, adjacencies_from_counts, adjacencies_from_mapping
+from mcn.matrices.adjacencies import Adjacencies, adjacencies_from_counts
 from mcn.matrices.powers import CHUNK, row_work
-from mcn.matrices.rows import thread_count
+from mcn.matrices.rows import Rows, thread_count
 
 if TYPE_CHECKING:
     from mcn.motifs import MotifCounts
@@ -83,8 +84,8 @@ class StackSize:
 
 
 def stack_size(
-    source: MotifCounts | Mapping[str, Any],
-    motifs: Sequence[str] | None = None,
+    counts: MotifCounts,
+    motifs: Sequence[str] = ("edge", "triangle"),
     steps: int = 1,
     *,
     scope: str = "edges",
@@ -94,22 +95,16 @@ def stack_size(
 ) -> StackSize:
     """Compute the size of the stack of these motifs and steps without building it. Ψ does not matter.
 
+    That of matrices of one's own is ``MotifStack.from_adjacencies(…, materialize=False).size()``.
+
     Args:
-        source: `mcn.MotifCounts`, or a mapping from names to symmetric matrices.
-        motifs: names; None means edge and triangle of counts, everything of a mapping.
-        steps: K.
-        scope: as in `MotifStack.from_counts`, for counts only.
-        add_edges: as in `MotifStack.from_counts`, for counts only.
+        counts, motifs, steps, scope, add_edges: as in `MotifStack.from_counts`.
         exact: count by a search from every node (memory O(N) per thread, no power is stored);
             False gives upper bounds in O(K · edges).
         threads: at most so many; None for all cores.
     """
-    if isinstance(source, Mapping):
-        adj = adjacencies_from_mapping(source, motifs)
-    else:
-        adj = adjacencies_from_counts(source, motifs or ("edge", "triangle"), scope, add_edges)
-    check_steps(steps)
-    return size_of(adj, steps, exact, threads)
+    adj = adjacencies_from_counts(counts, motifs, scope, add_edges)
+    return size_of(adj, check_steps(steps), exact, threads)
 
 
 def check_steps(steps: int) -> int:
@@ -174,17 +169,16 @@ def row_lengths(
     queues = [np.empty(2 * n, np.uint64) for _ in range(workers)]
     batch = max(4 * CHUNK, -(-n // 64))  # by the graph alone: counting stops at the same row for any threads
     total = 0
-    for t in range(len(adj.motifs)):
+    for t, first in product(range(len(adj.motifs)), range(0, n, batch)):
 
         def work(worker: int, start: int, stop: int, t: int = t) -> None:
-            _row_lengths(steps, n, adj.rows, t, start, stop, lengths, seen[worker], queues[worker])
+            _row_lengths(n, adj.rows, t, start, stop, lengths, seen[worker], queues[worker])
 
-        for first in range(0, n, batch):
-            last = min(first + batch, n)
-            run_chunks(work, [*range(first, last, CHUNK), last], workers)
-            total += int(lengths[t, :, first:last].sum(dtype=np.int64))
-            if total > most:
-                return lengths, False
+        last = min(first + batch, n)
+        run_chunks(work, [*range(first, last, CHUNK), last], workers)
+        total += int(lengths[t, :, first:last].sum(dtype=np.int64))
+        if total > most:
+            return lengths, False
     return lengths, True
 
 
@@ -193,15 +187,7 @@ _ONE = np.uint64(1)
 
 @kernel
 def _row_lengths(
-    steps: int,
-    num_nodes: int,
-    rows: Any,
-    motif: int,
-    start: int,
-    stop: int,
-    lengths: Any,
-    seen: Any,
-    queue: Any,
+    num_nodes: int, rows: Any, motif: int, start: int, stop: int, lengths: Any, seen: Any, queue: Any
 ) -> None:
     """Count the entries of rows start … stop − 1 of Ψ(A_t^k) into ``lengths[motif, k − 1, i]``.
 
@@ -217,7 +203,7 @@ def _row_lengths(
         seen[node] = 1
         begin, end = 0, 1
         sizes[0], sizes[1] = 1, 0
-        for k in range(1, steps + 1):
+        for k in range(1, lengths.shape[1] + 1):
             parity = k & 1
             shift = n if parity else np.uint64(0)
             last = end
@@ -254,29 +240,14 @@ def _most_entries(matrix: csr_array, steps: int) -> NDArray[np.int64]:
     return bounds
 
 
-@kernel
-def reach(rows: Any, depth: int, targets: Any, marked: Any) -> None:
-    """Set ``marked[j]`` for every node within `depth` steps of the targets, the targets included."""
-    indptr, indices, _ = rows
-    num_nodes = marked.size
-    seen = np.zeros(num_nodes, np.uint8)
-    queue = np.empty(num_nodes, np.int64)
-    end = 0
-    for t in targets:
-        seen[t] = 1
-        queue[end] = t
-        end += 1
-    begin = 0
+def reach(rows: Rows, depth: int, targets: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Mark every node within `depth` steps of the targets, the targets included."""
+    seen = np.zeros(len(rows.indptr) - 1, np.bool_)
+    seen[targets] = True
+    front = targets
     for _ in range(depth):
-        last = end
-        for p in range(begin, end):
-            node = queue[p]
-            for q in range(indptr[node], indptr[node + 1]):
-                j = np.int64(indices[q])
-                if seen[j] == 0:
-                    seen[j] = 1
-                    queue[last] = j
-                    last += 1
-        begin, end = end, last
-    for p in range(end):
-        marked[queue[p]] = True
+        near = np.zeros_like(seen)
+        near[rows.take(front).indices] = True
+        front = np.flatnonzero(near & ~seen)
+        seen |= near
+    return seen

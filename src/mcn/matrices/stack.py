@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from mcn._memory import human_bytes
-from mcn.data.arrays import as_array
+from mcn._names import did_you_mean
 from mcn.matrices.adjacencies import (
     Adjacencies,
     adjacencies_from_counts,
@@ -21,11 +21,10 @@ from mcn.matrices.adjacencies import (
     check_matrix,
     check_symmetric,
     lay_below,
-    unknown_motif,
 )
 from mcn.matrices.powers import Powers
 from mcn.matrices.psi import psi_code, psi_rows
-from mcn.matrices.rows import PinnedBlock, Rows, RowSource, StackBlock
+from mcn.matrices.rows import PinnedBlock, Rows, RowSource, StackBlock, check_numbers
 from mcn.matrices.size import StackSize, check_steps, default_memory_limit, lengths_within, reach, size_of
 from mcn.matrices.state import check_scale, count_scale, standardise_counts
 
@@ -75,8 +74,7 @@ class MotifStack(RowSource):
         self.node_counts = standardise_counts(node_counts, self.num_dst, self.count_scale)
         base = psi_rows(edge, self.code)
         self.base = base._replace(values=base.values.astype(np.float32))
-        # No powers in a stack of fixed choices: its rows are stored and cannot be computed again.
-        self._powers: Powers | None = Powers(adjacencies, self.code, self.steps, threads)
+        self._powers = Powers(adjacencies, self.code, self.steps, threads)
         self._stored: Rows | None = None
         self._threads = threads
         if materialize:
@@ -122,18 +120,8 @@ class MotifStack(RowSource):
         held = None if weights is None else check_edge_weights(weights, counts, scope)
         adj = adjacencies_from_counts(counts, motifs, scope, add_edges, held, binary=psi == "unweighted")
         edge = adjacency_of(counts, "edge") if held is None else held
-        return cls(
-            adj,
-            edge,
-            counts.per_node,
-            steps,
-            psi,
-            materialize,
-            memory_limit,
-            threads,
-            count_scale,
-            weighted=held is not None,
-        )
+        stored = (materialize, memory_limit, threads)
+        return cls(adj, edge, counts.per_node, steps, psi, *stored, count_scale, weighted=held is not None)
 
     @classmethod
     def from_adjacencies(
@@ -154,11 +142,7 @@ class MotifStack(RowSource):
             adjacencies: the A_t by name, in the order of the motifs.
             edge: the plain adjacency A for the state (eq:state); None takes ``adjacencies["edge"]``.
             node_counts: counts for C of eq:state, with the columns of `MotifCounts.per_node`; None for zeros.
-            steps: K.
-            psi: as in `from_counts`, like the other arguments.
-            materialize: see `from_counts`.
-            memory_limit: see `from_counts`.
-            threads: see `from_counts`.
+            steps, psi, materialize, memory_limit, threads: as in `from_counts`.
         """
         adj = adjacencies_from_mapping(adjacencies)
         if edge is None:
@@ -190,7 +174,7 @@ class MotifStack(RowSource):
         Args:
             memory_limit: as in `from_counts`.
         """
-        if self._powers is not None and self._stored is None:
+        if self._stored is None:
             limit = default_memory_limit() if memory_limit is None else memory_limit
             lengths = lengths_within(self._adjacencies, self.steps, limit, self._threads)
             self._stored = self._powers.all_rows(lengths)
@@ -206,7 +190,6 @@ class MotifStack(RowSource):
         """Return the rows of Â of some nodes with these choices; columns are node ids."""
         if self._stored is not None:
             return self._stored.take(choice * self.num_nodes + nodes, self._threads)
-        assert self._powers is not None
         return self._powers.rows(nodes, choice)
 
     def adjacency(self, t: int) -> Rows:
@@ -216,21 +199,19 @@ class MotifStack(RowSource):
     def matrix(self, motif: str, step: int = 1) -> csr_array:
         """Compute Ψ(A_t^k) in float64, [N, N]."""
         if motif not in self.motifs:
-            raise ValueError(unknown_motif(motif, self.motifs))
+            known = ", ".join(map(repr, self.motifs))
+            raise ValueError(f"motif {motif!r} is not among {known}{did_you_mean(motif, self.motifs)}")
         if step not in range(1, self.steps + 1):
             raise ValueError(f"step={step!r}; this stack has the steps 1 … {self.steps}.")
         choice = np.full(self.num_nodes, self.motifs.index(motif) * self.steps + step - 1, np.int64)
-        if self._powers is None:
-            return self.rows_of(self.src, choice).matrix(self.num_nodes).astype(np.float64)
         return self._powers.rows(self.src, choice, np.float64).matrix(self.num_nodes)
 
     def block(self, rows: Any) -> StackBlock:
         """Cut out the part for the target nodes `rows` (global ids in any order, none twice)."""
         targets = self._check_targets(rows)
-        marked = np.zeros(self.num_nodes, np.bool_)
+        marked = reach(self.base, 1, targets)
         for t in range(self.num_motifs):
-            reach(self.adjacency(t), self.steps, targets, marked)
-        reach(self.base, 1, targets, marked)
+            marked |= reach(self.adjacency(t), self.steps, targets)
         marked[targets] = False
         src = np.concatenate([targets, np.flatnonzero(marked)])
         return StackBlock(self, src, targets.size, self.rows_of)
@@ -277,28 +258,15 @@ class MotifStack(RowSource):
         )
 
     def _check_targets(self, rows: Any) -> NDArray[np.int64]:
-        targets = as_array(rows, "rows", "[n]")
-        if targets.ndim != 1 or targets.dtype.kind not in "iu":
-            raise ValueError(
-                f"rows has shape {targets.shape} and type {targets.dtype}; expected a list of node ids."
-            )
-        bad = np.flatnonzero((targets < 0) | (targets >= self.num_nodes))
-        if bad.size:
-            raise ValueError(
-                f"rows[{bad[0]}] = {targets[bad[0]]} is not a node; ids are 0 … {self.num_nodes - 1}."
-            )
+        targets = check_numbers(rows, "rows", self.num_nodes)
         ids, times = np.unique(targets, return_counts=True)
         if ids.size < targets.size:
             raise ValueError(f"rows names node {ids[times.argmax()]} more than once; name each target once.")
-        return np.ascontiguousarray(targets, np.int64)
+        return targets
 
 
 def _psi_with_weights(psi: str, steps: int) -> str:
-    """Return the Ψ that keeps the weights of edges; that of ``unweighted`` is ``row-max`` on weights alone.
-
-    Raises:
-        ValueError: ``unweighted`` sets the entries of a power to 1, so that nothing of the weights is left.
-    """
+    """Return the Ψ that keeps the weights of edges; for ``unweighted`` it is ``row-max``."""
     if psi == "unweighted" and steps > 1:
         raise ValueError(
             f"psi='unweighted' with steps={steps} has no place for edge weights; use one step, "

@@ -6,10 +6,11 @@ Also what has to be enumerated for each, and its little picture for docs, notebo
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -120,11 +121,7 @@ def stage_of(motif: str, induced: bool = True) -> int:
 
 
 def stage_of_all(motifs: Sequence[str] | None, induced: bool = True) -> int:
-    """Return the stage that several motifs need; all stages if none are named.
-
-    Raises:
-        ValueError: a string instead of several names, or an unknown motif.
-    """
+    """Return the stage that several motifs need; all stages if none are named."""
     if motifs is None:
         return CYCLES
     if isinstance(motifs, str):
@@ -147,38 +144,40 @@ def edge_copies() -> NDArray[np.int64]:
     that edge and have it in orbit j? Counts of not necessarily induced subgraphs are this matrix times
     the induced ones.
     """
-    table = np.zeros((len(EDGE_ORBITS), len(EDGE_ORBITS)), np.int64)
-    for g in CATALOGUE:
-        for name, ends in g.edge_orbits:
-            marked = next(e for e in g.edges if _edge_degrees(g.edges, e) == ends)
-            for part in _spanning(g):
-                if marked in part:
-                    orbits = {degrees: orbit for orbit, degrees in _classify(part).edge_orbits}
-                    orbit = orbits[_edge_degrees(part, marked)]
-                    table[EDGE_ORBITS.index(orbit), EDGE_ORBITS.index(name)] += 1
-    return table
+    return _copies(
+        EDGE_ORBITS,
+        lambda g: g.edge_orbits,
+        lambda edges: {edge: _edge_degrees(edges, edge) for edge in edges},
+    )
 
 
 @cache
 def node_copies() -> NDArray[np.int64]:
     """Int64 [15, 15]: the same as `edge_copies` for node orbits."""
-    table = np.zeros((len(NODE_ORBITS), len(NODE_ORBITS)), np.int64)
-    for g in CATALOGUE:
-        for name, degree in g.node_orbits:
-            marked = next(u for u in range(g.size) if _degrees(g.edges)[u] == degree)
-            for part in _spanning(g):
-                orbits = {degree: orbit for orbit, degree in _classify(part).node_orbits}
-                table[NODE_ORBITS.index(orbits[_degrees(part)[marked]]), NODE_ORBITS.index(name)] += 1
-    return table
+    return _copies(NODE_ORBITS, lambda g: g.node_orbits, _degrees)
 
 
 @cache
 def graphlet_copies() -> NDArray[np.int64]:
     """Int64 [9, 9]: entry [j, i] counts the spanning copies of graphlet j in graphlet i."""
-    table = np.zeros((len(CATALOGUE), len(CATALOGUE)), np.int64)
-    for i, g in enumerate(CATALOGUE):
-        for part in _spanning(g):
-            table[CATALOGUE.index(_classify(part)), i] += 1
+    return _copies(GRAPHLETS, lambda g: ((g.name, 0),), lambda edges: {"whole": 0})
+
+
+def _copies(
+    names: tuple[str, ...],
+    orbits: Callable[[Graphlet], Sequence[tuple[str, Any]]],
+    places: Callable[[Edges], Mapping[Any, Any]],
+) -> NDArray[np.int64]:
+    """Count the copies of orbit j in orbit i; `places` gives the degrees that tell those of a graph."""
+    table = np.zeros((len(names), len(names)), np.int64)
+    for g in CATALOGUE:
+        for name, degrees in orbits(g):
+            marked = next(place for place, found in places(g.edges).items() if found == degrees)
+            for part in _spanning(g):
+                kept = places(part)
+                if marked in kept:
+                    orbit = next(orbit for orbit, found in orbits(_classify(part)) if found == kept[marked])
+                    table[names.index(orbit), names.index(name)] += 1
     return table
 
 

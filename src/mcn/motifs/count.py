@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mcn._jit import kernel
 from mcn._names import one_of
 from mcn._threads import available_threads
 from mcn.data.arrays import as_integer, limit_threads
@@ -28,41 +27,29 @@ MEMORY = 2**30
 Progress = Callable[[float], object]
 
 
+class _How(TypedDict, total=False):
+    motifs: Sequence[str] | None
+    induced: bool
+    threads: int | None
+    progress: Progress | None
+    engine: str
+    address: str | None
+
+
+@overload
+def count_motifs(edge_index: Any, num_nodes: int | None = None, **how: Unpack[_How]) -> MotifCounts: ...
 @overload
 def count_motifs(
-    edge_index: Any,
-    num_nodes: int | None = None,
-    *,
-    motifs: Sequence[str] | None = None,
-    induced: bool = True,
-    threads: int | None = None,
-    progress: Progress | None = None,
-    engine: str = "local",
-    address: str | None = None,
-) -> MotifCounts: ...
-@overload
-def count_motifs(
-    edge_index: Any,
-    num_nodes: int | None = None,
-    *,
-    motifs: Sequence[str] | None = None,
-    induced: bool = True,
-    approximate: float,
-    seed: int = 0,
+    edge_index: Any, num_nodes: int | None = None, *, approximate: float, seed: int = 0, **how: Unpack[_How]
 ) -> MotifEstimates: ...
 @overload
 def count_motifs(
     edge_index: Any,
     num_nodes: int | None = None,
     *,
-    motifs: Sequence[str] | None = None,
-    induced: bool = True,
-    threads: int | None = None,
-    progress: Progress | None = None,
     out: str | os.PathLike[str],
     memory: int = MEMORY,
-    engine: str = "local",
-    address: str | None = None,
+    **how: Unpack[_How],
 ) -> Mapping[str, NDArray[Any]]: ...
 def count_motifs(
     edge_index: Any,
@@ -179,31 +166,16 @@ def _threads(wanted: Any) -> int | None:
 
 
 def graph_of_store(store: GraphStore, num_nodes: int | None = None) -> SimpleGraph:
-    """Read the edges of a store into memory.
-
-    Raises:
-        ValueError: its rows were altered, or `num_nodes` is not its number of nodes.
-    """
-    indptr, indices = _upper_rows(*_rows_of_store(store, num_nodes))
-    if int(indptr[-1]) != len(indices):
+    """Read the edges of a store into memory: of every node u, the neighbours v > u."""
+    starts, neighbours = _rows_of_store(store, num_nodes)
+    lower = np.repeat(np.arange(store.num_nodes, dtype=neighbours.dtype), np.diff(starts))
+    above = neighbours > lower
+    indptr = np.zeros(store.num_nodes + 1, np.int64)
+    np.cumsum(np.bincount(lower[above], minlength=store.num_nodes), out=indptr[1:])
+    indices = neighbours[above].astype(np.uint32)
+    if 2 * len(indices) != len(neighbours):
         raise ValueError(
             f"{store.path}/indices.npy: not every edge stands in the rows of both its nodes; the file was "
             "altered: pack again"
         )
     return SimpleGraph(store.num_nodes, indptr, indices)
-
-
-@kernel
-def _upper_rows(indptr: Any, indices: Any) -> Any:
-    """The neighbours v > u of every node u, out of all."""
-    n = len(indptr) - 1
-    upper, out = np.zeros(n + 1, np.int64), np.empty(len(indices) // 2, np.uint32)
-    end = 0
-    for u in range(n):
-        for e in range(indptr[u], indptr[u + 1]):
-            if indices[e] > u:
-                if end < len(out):  # beyond it in a file that was altered
-                    out[end] = indices[e]
-                end += 1
-        upper[u + 1] = end
-    return upper, out

@@ -336,31 +336,20 @@ def _check(path: str | os.PathLike[str], content: dict[str, NDArray[Any]]) -> No
 
 
 def _fits(n: int, content: dict[str, NDArray[Any]]) -> bool:
+    there = [content[x] for x in _ARRAYS[2:] if x in content]
     indptr, indices = content["indptr"], content["indices"]
-    m = len(indices)
-    there = [x for x in _ARRAYS[2:] if x in content]
-    if not (
-        indptr.dtype == np.int64
-        and indptr.shape == (n + 1,)
-        and indices.dtype == np.uint32
-        and all(content[x].dtype in (np.uint32, np.uint64) and content[x].shape == (m,) for x in there)
-        and indptr[0] == 0
-        and indptr[-1] == m
-        and bool((np.diff(indptr) >= 0).all())
-        and int(indices.max(initial=0)) < max(n, 1)
-    ):
+    if not all(x.dtype in (np.uint32, np.uint64) and x.shape == indices.shape for x in there):
+        return False
+    try:
+        SimpleGraph(n, indptr, indices)
+        numbers = as_counted(there)
+    except ValueError:
         return False
     tails = np.repeat(np.arange(n), np.diff(indptr))
     same_row = tails[1:] == tails[:-1]
     if not ((tails < indices).all() and (indices[1:] > indices[:-1])[same_row].all()):
         return False
-    try:
-        numbers = list(as_counted([content[x] for x in there]))
-    except ValueError:
-        return False
-    degree, around, triangles = derive.node_sums(
-        indptr, indices, np.minimum(numbers[0], m)
-    )  # yet to be checked
+    few = np.minimum(numbers[0], len(indices))  # yet to be checked
     numbers += [np.zeros_like(numbers[0])] * (5 - len(there))
-    given = EdgeNumbers(indptr, indices, degree, around, triangles, *numbers)
+    given = EdgeNumbers(indptr, indices, *derive.node_sums(indptr, indices, few), *numbers)
     return int(derive.first_impossible(given, len(there) == 5)) < 0

@@ -60,9 +60,6 @@ def as_counted(numbers: Sequence[Counts]) -> list[Counts]:
     """Give the numbers of a file, t, s1, s2, k and c, the types that counting gives them.
 
     A kernel is compiled for every mixture of types that it meets, which takes seconds; there are four.
-
-    Raises:
-        ValueError: t or s1 is more than any graph has.
     """
     small, pair = numbers[:2], numbers[2:4]
     if any(int(values.max(initial=0)) >= _WORD for values in small):
@@ -216,14 +213,11 @@ def plan_work(g: Oriented, stage: int, parts: int, threads: int = 1) -> Plan:
     def look_at_triangles(_worker: int, start: int, stop: int) -> None:
         rooms.append(int(kernels.triangle_work(start, stop, g, work)))
 
-    def look_at_cycles(_worker: int, start: int, stop: int) -> None:
-        kernels.cycle_work(start, stop, g, work)
-
     run_chunks(look_at_triangles, cuts, threads)
     triangles, triangle_steps = _bounds(work, parts)
     if stage < CYCLES:
         return Plan(triangles, triangles, max(rooms), (triangle_steps, 0))
-    run_chunks(look_at_cycles, cuts, threads)
+    run_chunks(lambda _worker, start, stop: kernels.cycle_work(start, stop, g, work), cuts, threads)
     cycles, cycle_steps = _bounds(work, parts)
     return Plan(triangles, cycles, max(rooms), (triangle_steps, 2 * cycle_steps))
 
@@ -293,18 +287,8 @@ def enumerate_on_ray(
     A worker reads the graph once: from the store's folder, which every machine must see under the same path,
     or from what is shipped to its machine.
 
-    Args:
-        graph: the graph.
-        stage: how far to go.
-        store: where the workers read it; shipped to them if not given.
-        address: of a running cluster; None starts one on this machine, which ends with the count.
-        jobs: tasks at a time; as many as the cluster has CPUs if not given.
-        progress: called with the finished fraction now and then.
-
-    Raises:
-        ValueError: Ray is not installed.
-        OSError: no cluster at this address.
-        ClusterError: a task failed for good; says why.
+    Without an address a cluster is started on this machine, which ends with the count. `jobs` are tasks at a
+    time; as many as the cluster has CPUs if not given. A `ClusterError` says why a task failed for good.
     """
     ray = import_ray()
     started = not ray.is_initialized()

@@ -79,12 +79,7 @@ def estimate_totals(
     A first, small sample decides how many draws the wanted error takes; the estimates are from further draws,
     at most 16 million of each kind.
 
-    Args:
-        indptr, indices: all neighbours of every node, ascending.
-        motifs: the graphlets that must reach the wanted error; all if not given.
-        error: half of the interval's width over the estimate.
-        induced: whether induced subgraphs are counted.
-        seed: of the draws.
+    `error` is half of the interval's width over the estimate; `motifs` must reach it.
     """
     if not isinstance(error, int | float) or not 0 < error < 1:
         raise ValueError(f"approximate must be between 0 and 1, such as 0.01 for one per cent, got {error!r}")
@@ -129,14 +124,23 @@ class _Draws:
         self._rng, self._indptr, self._indices = rng, indptr, indices
         size = np.array([g.size for g in CATALOGUE])
         self.concerned = size == 4 if paths else size < 4
+        constant = np.zeros(len(GRAPHLETS))
         if paths:
-            weight = _path_weights(indptr, indices)
-            self._values, constant = _path_values(degree)
-            self._draw = _draw_paths
+            # What a 3-path adds: rows are the graphlets it may induce; the last is a triangle.
+            self._draw, weight = _draw_paths, _path_weights(indptr, indices)
+            self._values = np.zeros((len(GRAPHLETS) + 1, len(GRAPHLETS)))
+            star = GRAPHLETS.index("3-star")
+            for at in np.flatnonzero(_PATHS):
+                self._values[at, at] = 1 / _PATHS[at]
+                self._values[at, star] = -_STARS[at] / _PATHS[at]
+            constant[star] = (degree * (degree - 1) * (degree - 2) / 6).sum()
         else:
-            weight = degree * (degree - 1) / 2
-            self._values, constant = _wedge_values(degree)
-            self._draw = _draw_wedges
+            # What a wedge adds, open or closed.
+            self._draw, weight = _draw_wedges, degree * (degree - 1) / 2
+            self._values = np.zeros((2, len(GRAPHLETS)))
+            self._values[0, GRAPHLETS.index("2-star")] = 1
+            self._values[1, GRAPHLETS.index("triangle")] = 1 / 3
+            constant[GRAPHLETS.index("edge")] = degree.sum() / 2
         self._cumulated = np.cumsum(weight, out=weight)
         total = float(self._cumulated[-1]) if len(weight) else 0.0
         self._values, self._total = self._values * total, total
@@ -155,27 +159,6 @@ class _Draws:
         mean = share @ self._values
         spread = share @ (self._values - mean) ** 2
         return self._constant + mean, spread
-
-
-def _wedge_values(degree: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """What a wedge adds (rows: open, closed), as shares of all wedges; and what is exact."""
-    values, constant = np.zeros((2, len(GRAPHLETS))), np.zeros(len(GRAPHLETS))
-    values[1, GRAPHLETS.index("triangle")] = 1 / 3
-    values[0, GRAPHLETS.index("2-star")] = 1
-    constant[GRAPHLETS.index("edge")] = degree.sum() / 2
-    return values, constant
-
-
-def _path_values(degree: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """What a 3-path adds (rows: the graphlets it may induce; the last: a triangle), and what is exact."""
-    values, constant = np.zeros((len(GRAPHLETS) + 1, len(GRAPHLETS))), np.zeros(len(GRAPHLETS))
-    star = GRAPHLETS.index("3-star")
-    for at, paths in enumerate(_PATHS):
-        if paths:
-            values[at, at] = 1 / paths
-            values[at, star] = -_STARS[at] / paths
-    constant[star] = (degree * (degree - 1) * (degree - 2) / 6).sum()
-    return values, constant
 
 
 @kernel

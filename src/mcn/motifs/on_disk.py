@@ -16,16 +16,19 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from mcn._files import atomic_write, naming, write_text
 from mcn._jit import kernel
 from mcn._threads import available_threads, run_chunks
 from mcn.data.arrays import as_integer
+from mcn.data.csr_graph import SimpleGraph
 from mcn.motifs.catalogue import EDGE_ORBITS, TRIANGLES, graphlet_of, stage_of
 from mcn.motifs.counts import MotifCounts, exact_sum
 from mcn.motifs.kernels import closed_triples
@@ -59,16 +62,7 @@ def count_to_folder(
 ) -> Mapping[str, NDArray[Any]]:
     """Count motifs of a store into a folder: an array per motif, aligned with the store's neighbours.
 
-    Args:
-        store: the graph.
-        motifs: what to count; all edge orbits if not given.
-        folder: for the arrays; it may be the store's own.
-        count: counts motifs that need more than triangles, in memory.
-        induced: whether induced subgraphs are counted.
-        threads: cores to use.
-        memory: bytes of the buffer for triangles.
-        local: whether triangles are counted on disk; a cluster counts in its memory, whatever the motif.
-        progress: called with the finished fraction now and then.
+    `count` counts motifs that need more than triangles in memory; if not `local`, it counts all of them.
     """
     if as_integer(memory, "memory") < LEAST_MEMORY:
         raise ValueError(f"memory must be at least {LEAST_MEMORY:,} bytes, got {memory}")
@@ -86,13 +80,13 @@ def count_to_folder(
         store.check()
         work = _TriangleCount(store, folder, threads or available_threads(), memory, progress)
         written |= work.run(on_disk, induced)
-    counts = count(in_memory) if in_memory else None
-    for name in in_memory:
-        assert counts is not None
-        column = counts.column(name)
-        kind: Any = np.int32 if int(column.max(initial=0)) < 2**31 else np.int64
-        values = _in_rows(np.asarray(store.indptr), np.asarray(store.indices), column.astype(kind))
-        written[name] = write_array(folder, f"count.{name}", values, kind)
+    if in_memory:
+        counts = count(in_memory)
+        edges = _edges_of_neighbours(counts.graph)
+        for name in in_memory:
+            column = counts.column(name)
+            kind: Any = np.int32 if int(column.max(initial=0)) < 2**31 else np.int64
+            written[name] = write_array(folder, f"count.{name}", column.astype(kind)[edges], kind)
     store.add_counts(folder, written)
     return {name: values for name, values in store.counts_in(folder).items() if name in names}
 
@@ -125,7 +119,10 @@ class _TriangleCount:
         self._unit = max(1, min(_UNIT, memory // (32 * threads)))
         room = (memory - 16 * threads * self._unit) // (_WORD * (1 + threads))
         self._csr = np.asarray(store.indptr), np.asarray(store.indices)
-        self._rank, self._ptr = _lists_of(*self._csr)
+        self._rank, _ = rank_by_degree(np.diff(store.indptr).astype(np.uint32))
+        self._ptr = np.zeros(store.num_nodes + 1, np.uint64)  # where the out-list of every rank begins
+        _out_degrees(*self._csr, self._rank, self._ptr)
+        np.cumsum(self._ptr, out=self._ptr)
         self._cuts = _cuts(self._ptr, max(_LEAST, room))
         self._state: dict[str, Any] = {"built": False, "block": 0, "done": 0}
         self._state["of"] = [store.entries["indices"].sha256, self._cuts.tolist(), self._unit]
@@ -168,19 +165,18 @@ class _TriangleCount:
         """Write the out-lists of all ranks, block by block; each takes a pass over the store."""
         if self._state["built"]:
             return
-        indptr, indices = self._csr
-        rows = cut_rows(indptr, 64 * self._threads)
+        rows = cut_rows(self._csr[0], 64 * self._threads)
         with atomic_write(self._file("lists")) as file:
             for low, high in self._ranges():
                 base = int(self._ptr[low])
                 lists = np.empty(int(self._ptr[high]) - base, np.uint32)
-                place = (self._rank, self._ptr, low, high, np.uint64(base), lists)
+                block = (self._rank, self._ptr, low, high, np.uint64(base), lists)
 
-                def scatter(_worker: int, start: int, stop: int, place: Any = place) -> None:
-                    _scatter(start, stop, indptr, indices, *place)
+                def scatter(_worker: int, start: int, stop: int, block: Any = block) -> None:
+                    _scatter(start, stop, self._csr, block)
 
-                def order(_worker: int, start: int, stop: int, place: Any = place) -> None:
-                    _order(start, stop, self._ptr, place[4], place[5])
+                def order(_worker: int, start: int, stop: int, block: Any = block) -> None:
+                    _order(start, stop, block)
 
                 run_chunks(scatter, rows, self._threads)
                 run_chunks(order, cut_rows(self._ptr, 16 * self._threads, low, high), self._threads)
@@ -188,7 +184,7 @@ class _TriangleCount:
         self._save(built=True)
 
     def _ranges(self) -> Iterator[tuple[int, int]]:
-        return zip(self._cuts[:-1].tolist(), self._cuts[1:].tolist(), strict=True)
+        return pairwise(self._cuts.tolist())
 
     def _count_block(self, block: int, low: int, high: int) -> None:
         base, end = int(self._ptr[low]), int(self._ptr[high])
@@ -238,8 +234,7 @@ class _TriangleCount:
 
     def _keep(self, name: str, values: NDArray[np.uint32]) -> None:
         with atomic_write(self._file(name)) as file:
-            for start in range(0, len(values), 2**22):
-                file.write(values[start : start + 2**22].data)
+            file.write(values.data)
 
     def _report(self, block: int, share: float) -> None:
         if self._progress is not None:
@@ -273,9 +268,12 @@ class _TriangleCount:
         self, pieces: Iterator[tuple[int, int, NDArray[np.int32]]], closed: int | None
     ) -> Iterator[NDArray[np.int32]]:
         """The counts of triangles, or of the 2-stars that they leave open (`closed` is 2) or not (0)."""
+        indptr, indices = self._csr
+        degree = np.diff(indptr).astype(np.int32)
         for start, stop, values in pieces:
             if closed is not None:
-                _two_stars(start, stop, *self._csr, closed, values)
+                here, there = degree[start:stop], indices[indptr[start] : indptr[stop]]
+                values = np.repeat(here, here) + degree[there] - 2 - closed * values
             yield values
 
     def _in_rows(
@@ -283,31 +281,20 @@ class _TriangleCount:
     ) -> Iterator[tuple[int, int, NDArray[np.int32]]]:
         """The counts of stretches of rows, as far as the blocks up to this one know them."""
         indptr, indices = self._csr
-        base = np.uint64(self._ptr[low])
+        block = (self._rank, self._ptr, low, high, np.uint64(self._ptr[low]), lists)
         rows = cut_rows(indptr, max(1, len(indices) // (4 * self._unit)))
-        for start, stop in zip(rows[:-1].tolist(), rows[1:].tolist(), strict=True):
+        for start, stop in pairwise(rows.tolist()):
             at, to = int(indptr[start]), int(indptr[stop])
             values = np.zeros(to - at, np.int32)
             if partial is not None:
                 values = np.fromfile(partial, np.int32, to - at, offset=_WORD * at)
-            given = (self._rank, self._ptr, low, high, base, lists, t, values, at)
+            given = (self._csr, block, t, values, at)
 
             def look(_worker: int, first: int, last: int, given: Any = given) -> None:
-                _look_up(first, last, indptr, indices, *given)
+                _look_up(first, last, *given)
 
             run_chunks(look, cut_rows(indptr, 4 * self._threads, start, stop), self._threads)
             yield start, stop, values
-
-
-def _lists_of(
-    indptr: NDArray[np.int64], indices: NDArray[np.int32]
-) -> tuple[NDArray[np.uint32], NDArray[np.uint64]]:
-    """The rank of every node, and where the out-list of every rank begins."""
-    rank, _ = rank_by_degree(np.diff(indptr).astype(np.uint32))
-    ptr = np.zeros(len(indptr), np.uint64)
-    _out_degrees(indptr, indices, rank, ptr)
-    np.cumsum(ptr, out=ptr)
-    return rank, ptr
 
 
 def _cuts(ptr: NDArray[np.uint64], most: int) -> NDArray[np.int64]:
@@ -342,19 +329,9 @@ def _out_degrees(indptr: Any, indices: Any, rank: Any, ptr: Any) -> Any:
 
 
 @kernel
-def _scatter(
-    start: Any,
-    stop: Any,
-    indptr: Any,
-    indices: Any,
-    rank: Any,
-    ptr: Any,
-    low: Any,
-    high: Any,
-    base: Any,
-    lists: Any,
-) -> Any:
+def _scatter(start: Any, stop: Any, csr: Any, block: Any) -> Any:
     """The out-lists of the nodes in [start, stop) that rank in [low, high); each is written by one thread."""
+    (indptr, indices), (rank, ptr, low, high, base, lists) = csr, block
     for u in range(start, stop):
         r = np.int64(rank[u])
         if r < low or r >= high:
@@ -368,28 +345,16 @@ def _scatter(
 
 
 @kernel
-def _order(start: Any, stop: Any, ptr: Any, base: Any, lists: Any) -> Any:
+def _order(start: Any, stop: Any, block: Any) -> Any:
+    _, ptr, _, _, base, lists = block
     for r in range(start, stop):
         sort_range(lists, ptr[r] - base, ptr[r + 1] - base)
 
 
 @kernel
-def _look_up(
-    start: Any,
-    stop: Any,
-    indptr: Any,
-    indices: Any,
-    rank: Any,
-    ptr: Any,
-    low: Any,
-    high: Any,
-    base: Any,
-    lists: Any,
-    t: Any,
-    values: Any,
-    shift: Any,
-) -> Any:
+def _look_up(start: Any, stop: Any, csr: Any, block: Any, t: Any, values: Any, shift: Any) -> Any:
     """The counts of the neighbours of nodes in [start, stop) whose lower end ranks in [low, high)."""
+    (indptr, indices), (rank, ptr, low, high, base, lists) = csr, block
     one = np.uint64(1)
     for u in range(start, stop):
         for e in range(indptr[u], indptr[u + 1]):
@@ -407,31 +372,10 @@ def _look_up(
             values[e - shift] = t[left]
 
 
-@kernel
-def _two_stars(start: Any, stop: Any, indptr: Any, indices: Any, closed: Any, values: Any) -> Any:
-    """From triangles to 2-stars: the further neighbours of both ends, `closed` times the triangles less."""
-    shift = indptr[start]
-    for u in range(start, stop):
-        for e in range(indptr[u], indptr[u + 1]):
-            v = indices[e]
-            both = indptr[u + 1] - indptr[u] + indptr[v + 1] - indptr[v] - 2
-            values[e - shift] = both - closed * values[e - shift]
-
-
-@kernel
-def _in_rows(indptr: Any, indices: Any, column: Any) -> Any:
-    """From a number per edge (u < v, sorted) to one per neighbour.
-
-    Rows are walked upwards: the neighbours below a node have met it, in order, before its own row comes.
-    """
-    values = np.empty(len(indices), column.dtype)
-    at = indptr[:-1].copy()
-    edge = 0
-    for u in range(len(at)):
-        for e in range(at[u], indptr[u + 1]):
-            v = indices[e]
-            values[e] = column[edge]
-            values[at[v]] = column[edge]
-            at[v] += 1
-            edge += 1
-    return values
+def _edges_of_neighbours(graph: SimpleGraph) -> NDArray[np.int64]:
+    """The number of the edge (u < v, sorted) that leads to each neighbour, in the order of a store's rows."""
+    numbers = np.arange(1, graph.num_edges + 1)  # from 1 on: sums of sparse matrices drop zeros
+    upper = csr_array((numbers, graph.indices, graph.indptr), shape=(graph.num_nodes, graph.num_nodes))
+    both = csr_array(upper + upper.T)
+    both.sort_indices()
+    return np.asarray(both.data - 1)

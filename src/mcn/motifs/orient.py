@@ -12,6 +12,7 @@ from mcn._jit import kernel
 from mcn._sort import sort_part
 from mcn._threads import run_chunks
 from mcn.data.csr_graph import SimpleGraph
+from mcn.motifs.derive import degrees
 
 
 class Oriented(NamedTuple):
@@ -28,9 +29,7 @@ class Oriented(NamedTuple):
     in_ptr: NDArray[np.uint64]  # [N + 1]
     in_node: NDArray[np.uint32]  # [M]: lower end, ascending within a list
     in_edge: NDArray[np.uint32]  # [M]: number of that edge
-    in_start: NDArray[
-        np.uint64
-    ]  # [N]: where the first lower end with two or more edges stands in each in-list
+    in_start: NDArray[np.uint64]  # [N]: where each in-list's first end with two or more edges stands
 
 
 def orient(graph: SimpleGraph, threads: int = 1, *, both: bool = True) -> Oriented:
@@ -39,7 +38,7 @@ def orient(graph: SimpleGraph, threads: int = 1, *, both: bool = True) -> Orient
     Both kinds of list are made by a counting sort in which every worker has counters of its own, so that
     it knows where its edges go; the result does not depend on the number of workers.
     """
-    rank, degree = rank_by_degree(_degrees(graph.indptr, graph.indices))
+    rank, degree = rank_by_degree(degrees(graph.indptr, graph.indices).astype(np.uint32))
     out_ptr, out, pair, highs = _out_lists(graph, rank, threads)
     if not both:
         return Oriented(degree, out_ptr, out, pair, out_ptr[:0], out[:0], out[:0], out_ptr[:0])
@@ -83,17 +82,6 @@ def cut_rows(ptr: NDArray[Any], parts: int, start: int = 0, stop: int | None = N
     at = np.array([first + (last - first) * part // parts for part in range(1, parts)], ptr.dtype)
     inner = np.searchsorted(ptr[start : stop + 1], at) + start
     return np.concatenate([[start], inner, [stop]]).astype(np.int64)
-
-
-@kernel
-def _degrees(indptr: Any, indices: Any) -> Any:
-    n = len(indptr) - 1
-    degree = np.zeros(n, np.uint32)
-    for u in range(n):
-        degree[u] += np.uint32(indptr[u + 1] - indptr[u])
-    for e in range(len(indices)):
-        degree[indices[e]] += np.uint32(1)
-    return degree
 
 
 @kernel

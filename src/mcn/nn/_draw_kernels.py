@@ -98,13 +98,17 @@ def _loop(psi: int, own: float, total: float, top: float, here: float) -> float:
 
 
 @kernel
-def _put_loop(i: int, weight: float, at: int, used: int, to_columns: Any, to_values: Any) -> int:
-    """Insert the diagonal into the ascending columns from `at` to `used`; returns where they end."""
+def _put(j: Any, weight: float, at: int, used: int, to_columns: Any, to_values: Any) -> int:
+    """Add an entry to the ascending columns from `at` to `used`; returns where they end."""
     p = used
-    while p > at and to_columns[p - 1] > i:
-        to_columns[p], to_values[p] = to_columns[p - 1], to_values[p - 1]
+    while p > at and to_columns[p - 1] > j:
         p -= 1
-    to_columns[p], to_values[p] = i, weight
+    if p > at and to_columns[p - 1] == j:
+        to_values[p - 1] += weight
+        return used
+    for s in range(used, p, -1):
+        to_columns[s], to_values[s] = to_columns[s - 1], to_values[s - 1]
+    to_columns[p], to_values[p] = j, weight
     return used + 1
 
 
@@ -177,7 +181,7 @@ def draw_rows(psi: int, fan: int, nodes: Any, slots: Any, csr: Any, roots: Any, 
                 to_values[used] = _entry(psi, value, total, top, here, there) * factor
                 used += 1
         loop = _loop(psi, own, total, top, here)
-        lengths[slot] = _put_loop(i, loop, at, used, to_columns, to_values) - at
+        lengths[slot] = _put(i, loop, at, used, to_columns, to_values) - at
 
 
 @kernel
@@ -242,8 +246,7 @@ def draw_walks(
     nodes: Any,
     slots: Any,
     csr: Any,
-    reach: Any,
-    tops: Any,
+    walks: Any,
     key: Any,
     out: Any,
     scratch: Any,
@@ -253,8 +256,8 @@ def draw_walks(
     A walk ends in j with probability (A^k)_ij / Σ_j (A^k)_ij. The row itself is never made.
 
     Args:
-        reach: [k + 1, N], ``reach[m] = A^m 1``; of the pattern of A if Ψ is ``unweighted``.
-        tops: greatest entry of each row of A^k; read by ``row-max``, ``transition`` and ``symmetric``.
+        walks: reach [k + 1, N], ``reach[m] = A^m 1``, of the pattern of A for ``unweighted``; and tops, the
+            greatest entry of each row of A^k, read by ``row-max``, ``transition`` and ``symmetric``.
         scratch: two arrays of N zeros and one of N places, used by ``unweighted``.
 
     The other arguments are those of `draw_rows`; a row needs room for ``fan + 1`` entries.
@@ -262,7 +265,7 @@ def draw_walks(
     indptr, indices, values = csr
     starts, to_columns, to_values, lengths = out
     weighted = values.size > 0 and psi != UNWEIGHTED
-    ways, other, touched = scratch
+    (reach, tops), (ways, other, touched) = walks, scratch
     for r in range(nodes.size):
         i, slot = nodes[r], slots[r]
         at = starts[slot]
@@ -294,29 +297,17 @@ def draw_walks(
                         for q in range(indptr[j], indptr[j + 1]):
                             times += ways[indices[q]]
                         weight = tau / times
-                    elif psi == SYMMETRIC:
-                        weight = tau / (here * np.sqrt(reach[step, j] + tops[j]))
-                    elif psi == TRANSITION:
-                        weight = tau / (total + top)
                     else:
-                        weight = tau
+                        there = np.sqrt(reach[step, j] + tops[j]) if psi == SYMMETRIC else 1.0
+                        weight = _entry(psi, tau, total, top, here, there)
                     if j == i:
                         own += weight
-                        continue
-                    q = used
-                    while q > at and to_columns[q - 1] > j:
-                        q -= 1
-                    if q > at and to_columns[q - 1] == j:
-                        to_values[q - 1] += weight
-                        continue
-                    for s in range(used, q, -1):
-                        to_columns[s], to_values[s] = to_columns[s - 1], to_values[s - 1]
-                    to_columns[q], to_values[q] = j, weight
-                    used += 1
+                    else:
+                        used = _put(j, weight, at, used, to_columns, to_values)
             for p in range(seen):
                 ways[touched[p]] = 0.0
         loop = own + _loop(psi, 0.0, total, top, here)
-        lengths[slot] = _put_loop(i, loop, at, used, to_columns, to_values) - at
+        lengths[slot] = _put(i, loop, at, used, to_columns, to_values) - at
 
 
 @kernel

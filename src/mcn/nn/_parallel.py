@@ -11,6 +11,7 @@ import torch
 from numpy.typing import NDArray
 
 from mcn._threads import kernel_threads, num_kernel_threads, run_chunks
+from mcn.motifs.orient import cut_rows
 
 # Multiply-adds below which starting threads costs more than they save (about a millisecond of work).
 _SHARE = 4_000_000
@@ -30,24 +31,16 @@ def spread(
     Every result must depend on its own position only, never on the borders of the chunks; then any
     number of threads gives the same bits.
 
-    Args:
-        work: fills the positions start … stop.
-        size: number of positions.
-        cost: multiply-adds of all of them; only large work is shared.
-        indptr: balances the chunks by entries instead of positions.
+    `cost` are the multiply-adds of all positions: only large work is shared. `indptr` balances the chunks by
+    entries instead of positions.
     """
     threads = threads_for(cost)
     if threads == 1:
         work(0, size)
         return
     chunks = threads * _CHUNKS_PER_THREAD
-    if indptr is None:
-        bounds = np.linspace(0, size, chunks + 1).astype(np.int64)
-    else:
-        bounds = np.searchsorted(indptr, np.linspace(0, int(indptr[size]), chunks + 1)).astype(np.int64)
-        bounds[0], bounds[-1] = 0, size
-        bounds = np.maximum.accumulate(np.minimum(bounds, size))
-    run_chunks(lambda _worker, start, stop: work(start, stop), [int(b) for b in bounds], threads)
+    bounds = np.linspace(0, size, chunks + 1).astype(np.int64) if indptr is None else cut_rows(indptr, chunks)
+    run_chunks(lambda _worker, start, stop: work(start, stop), bounds, threads)
 
 
 @contextmanager

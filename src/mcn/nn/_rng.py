@@ -33,11 +33,6 @@ def hash32(position: Any, key: np.uint64) -> np.uint32:
     return np.uint32(x ^ np.uint32(x >> np.uint32(16)))
 
 
-def hash32_torch(count: int, key: int, device: torch.device | str = "cpu") -> torch.Tensor:
-    """`hash32` of positions 0 … count-1 with torch integer arithmetic, on any device (int64 tensor)."""
-    return hash32_of(torch.arange(count, dtype=torch.int64, device=device), key)
-
-
 def hash32_of(positions: torch.Tensor, key: int) -> torch.Tensor:
     """`hash32` of an int64 tensor of positions, on any device."""
     x = (positions & _WORD) ^ (key & _WORD)
@@ -52,14 +47,13 @@ def threshold(p: float) -> int:
     return round(p * 2**32)
 
 
-def keep_mask(shape: tuple[int, ...], p: float, key: int, like: torch.Tensor) -> torch.Tensor:
-    """0 for dropped entries and 1/(1-p) for kept ones, on the device and in the type of `like`."""
-    count = int(np.prod(shape, dtype=np.int64))
-    return keep_at(torch.arange(count, dtype=torch.int64, device=like.device), p, key, like).view(shape)
+def drop_settings(p: float, key: int, dtype: Any) -> tuple[int, Any, np.uint64]:
+    """Return a dropout as kernels take it: the threshold, the scale of what is kept, and the key."""
+    return threshold(p), dtype.type(1.0 / (1.0 - p)), np.uint64(key)
 
 
 def keep_at(positions: torch.Tensor, p: float, key: int, like: torch.Tensor) -> torch.Tensor:
-    """The same for an int64 tensor of positions, in its shape."""
+    """0 for positions that are dropped and 1/(1-p) for others, on the device and in the type of `like`."""
     return (hash32_of(positions, key) >= threshold(p)).to(like.dtype) * (1.0 / (1.0 - p))
 
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from mcn._jit import kernel
 from mcn.matrices import Rows
 from mcn.nn._parallel import run, spread
-from mcn.nn._rng import hash32, threshold
+from mcn.nn._rng import drop_settings, hash32
 from mcn.nn.linear import dropped
 
 PRIORS = ("softmax", "product")
@@ -49,11 +49,6 @@ class Attention:
     numbers: NDArray[np.int64] | None = None
     return_coefficients: bool = False
 
-    def scalars(self, dtype: Any) -> tuple[int, Any, np.uint64]:
-        """Return the coefficient dropout as the kernels take it: threshold, scale of what is kept, key."""
-        p = self.coefficient_dropout
-        return threshold(p), dtype.type(1.0 / (1.0 - p)), np.uint64(self.coefficient_key)
-
 
 class _Attend(torch.autograd.Function):
     @staticmethod
@@ -71,17 +66,13 @@ class _Attend(torch.autograd.Function):
         zn = dropped(zn, how.feature_dropout, how.feature_key)
         prior = rows.values.astype(zn.dtype, copy=False)
         out = np.zeros((len(dst), *zn.shape[1:]), zn.dtype)
-        slope, (limit, scale, key) = zn.dtype.type(how.slope), how.scalars(zn.dtype)
-        multiply = how.prior == "product"
+        limit, scale, key = drop_settings(how.coefficient_dropout, how.coefficient_key, zn.dtype)
+        multiply, slope = how.prior == "product", zn.dtype.type(how.slope)
         numbers = rows.indptr if how.numbers is None else how.numbers
         job = _Job(*rows[:2], prior, multiply, dst, src, zn, slope, limit, scale, key, numbers, alpha)
         if len(zn):
-            spread(
-                lambda a, b: _forward(a, b, job, out),
-                len(dst),
-                alpha.size * (zn.shape[2] + 8),
-                rows.indptr,
-            )
+            cost = alpha.size * (zn.shape[2] + 8)
+            spread(lambda a, b: _forward(a, b, job, out), len(dst), cost, rows.indptr)
         ctx.job, ctx.how = job, how
         return torch.from_numpy(out)
 
@@ -93,12 +84,8 @@ class _Attend(torch.autograd.Function):
         d_src, d_z = np.zeros_like(job.s_src), np.zeros_like(job.z)
         cost = job.alpha.size * (d_z.shape[2] + 4)
         if len(d_z):
-            spread(
-                lambda a, b: _backward_rows(a, b, job, g, d_logit, d_dst),
-                len(d_dst),
-                cost,
-                job.indptr,
-            )
+            to = (job, g, d_logit, d_dst)
+            spread(lambda a, b: _backward_rows(a, b, *to), len(d_dst), cost, job.indptr)
         turned = Rows(job.indptr, job.indices, job.prior).transpose(len(d_z))
         rest = (turned, job, g, d_logit, d_src, d_z)
         spread(lambda a, b: _backward_sources(a, b, *rest), len(d_z), cost, turned.indptr)

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cached_property, partial
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,13 +83,11 @@ class GraphRows(ABC):
             slots = np.flatnonzero(choice == option)
             where = (nodes[slots], slots, self.matrices[t])
             if further == 0:
-                kernels.draw_rows(code, fan, *where, self._roots(t), word, out)
+                kernels.draw_rows(code, fan, *where, self._roots[t], word, out)
             else:
-                walks = self._walks[t]
-                tops = walks.tops[further] if len(walks.tops) else np.empty(0)
-                kernels.draw_walks(
-                    code, fan, further + 1, *where, walks.reach, tops, word, out, self._walk_scratch
-                )
+                reach, tops = self._walks[t]
+                given = (*where, (reach, tops[further]), word, out, self._walk_scratch)
+                kernels.draw_walks(code, fan, further + 1, *given)
         return _closed_up(*out)
 
     def draw_base(self, nodes: NDArray[np.int64], fan: int, key: int) -> Rows:
@@ -109,31 +107,32 @@ class GraphRows(ABC):
             self._sums[option] = sums
         return self._sums[option]
 
+    def degrees(self, nodes: NDArray[np.int64], choice: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the row sums of Â of `nodes` with these choices."""
+        degrees = np.empty(len(nodes))
+        for option in np.unique(choice):
+            choosers = choice == option
+            degrees[choosers] = self.row_sums(int(option))[nodes[choosers]]
+        return degrees
+
     @cached_property
     def _sums(self) -> dict[int, NDArray[np.float64]]:
         return {}
 
-    def _roots(self, t: int) -> NDArray[np.float64]:
-        if self.code != SYMMETRIC:
-            return np.empty(0)
-        if t not in self._known_roots:
-            self._known_roots[t] = root_degrees(self.matrices[t])
-        return self._known_roots[t]
+    @cached_property
+    def _roots(self) -> list[NDArray[np.float64]]:
+        return [_roots_for(self.code, matrix) for matrix in self.matrices]
 
     @cached_property
     def _base_roots(self) -> NDArray[np.float64]:
-        return root_degrees(self.base) if self.base_psi == SYMMETRIC else np.empty(0)
-
-    @cached_property
-    def _known_roots(self) -> dict[int, NDArray[np.float64]]:
-        return {}
+        return _roots_for(self.base_psi, self.base)
 
     @cached_property
     def _walk_scratch(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
         return _scratch(self.num_nodes if self.code == UNWEIGHTED else 0)
 
     @cached_property
-    def _walks(self) -> list[_Walks]:
+    def _walks(self) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
         return [_walks(matrix, self.steps, self.code, self.num_nodes) for matrix in self.matrices]
 
 
@@ -176,9 +175,6 @@ class StoreRows(GraphRows):
         motifs: names; also "self".
         psi: name of Ψ.
         scale: the `count_scale` of the graph a network was trained on, to use it on this one.
-
-    Raises:
-        ValueError: the counts of a motif are not in the store.
     """
 
     def __init__(
@@ -253,11 +249,7 @@ def _float32(rows: Rows) -> Rows:
 def store_features(
     store: GraphStore, scaling: str = "raw", scale: NDArray[np.float64] | None = None
 ) -> FeatureRows:
-    """Return the features of a store, read by node; see `FeatureRows`.
-
-    Raises:
-        ValueError: it has none, or sparse ones that would have to be standardised.
-    """
+    """Return the features of a store, read by node; see `FeatureRows`."""
     if store.x is not None:
         return FeatureRows(store.x, scaling, scale)
     if store.x_indptr is None or store.x_indices is None or store.x_values is None:
@@ -277,14 +269,14 @@ def _without_ones(matrix: Rows) -> Rows:
     return matrix._replace(values=matrix.values[:0]) if bool((matrix.values == 1.0).all()) else matrix
 
 
-class _Walks(NamedTuple):
+def _roots_for(psi: int, matrix: Rows) -> NDArray[np.float64]:
+    return root_degrees(matrix) if psi == SYMMETRIC else np.empty(0)
+
+
+def _walks(
+    matrix: Rows, steps: int, psi: int, num_nodes: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """What walks in one A_t need: ``reach[m] = A^m 1``, and the greatest entry per row of every power."""
-
-    reach: NDArray[np.float64]
-    tops: NDArray[np.float64]
-
-
-def _walks(matrix: Rows, steps: int, psi: int, num_nodes: int) -> _Walks:
     reach = np.ones((steps + 1, num_nodes))
     weighted = matrix.values.size > 0 and psi != UNWEIGHTED
     cost = len(matrix.indices)
@@ -292,11 +284,11 @@ def _walks(matrix: Rows, steps: int, psi: int, num_nodes: int) -> _Walks:
         work = partial(kernels.reach_of, csr=matrix, weighted=weighted, before=before, after=after)
         spread(work, num_nodes, cost)
     if psi in (UNWEIGHTED, LAPLACIAN):
-        return _Walks(reach, np.empty((0, 0)))
+        return reach, np.empty((steps, 0))
     tops, scratch = np.empty((steps, num_nodes)), _scratch(num_nodes)
     for k in range(1, steps):
         kernels.row_tops(0, num_nodes, k + 1, matrix, tops[k], scratch)
-    return _Walks(reach, tops)
+    return reach, tops
 
 
 _Room = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]

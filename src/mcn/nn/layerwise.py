@@ -49,13 +49,8 @@ def infer(
     rows of Â at a time. Memory holds H W of one layer and of the next, (heads × hidden) numbers for each of
     these nodes, and the rows of one chunk.
 
-    Args:
-        model: the network; its mode does not matter.
-        features: gives the rows of X for node ids.
-        graph: gives the rows of Â.
-        rows: ids of the nodes to classify; None for all.
-        choice: pin the choice of all nodes in all layers.
-        chunk: number of rows at a time; more takes more memory and less time.
+    `features` gives the rows of X for node ids; `rows` are the nodes to classify, None for all; `choice` pins
+    the choice of all nodes in all layers. A larger `chunk` takes more memory and less time.
     """
     count = graph.num_nodes
     wanted = np.arange(count) if rows is None else rows
@@ -183,10 +178,7 @@ def _layer(
         if chooses:
             for nodes in _chunks(everyone, chunk):
                 choices[nodes] = _choose(conv, heard, graph, nodes)
-        degrees = np.empty(graph.num_nodes)
-        for option in np.unique(choices):
-            choosers = choices == option
-            degrees[choosers] = graph.row_sums(int(option))[choosers]
+        degrees = graph.degrees(everyone, choices)
     heads = z.view(len(z), conv.heads, -1)
     logits = ops.head_logits(heads, conv.att_src, conv.att_dst, len(z)) if conv.self_attention else None
     for nodes in _chunks(targets, chunk):

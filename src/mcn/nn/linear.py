@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from mcn._jit import kernel
 from mcn.nn._parallel import one_torch_thread, run, spread
-from mcn.nn._rng import hash32, threshold
+from mcn.nn._rng import drop_settings, hash32
 
-_BLOCK = 1024  # rows of a block
+_ENTRIES, _FEWEST_ROWS = 2**16, 256  # of a block: a copy of it stays in the cache
 _EVEN_ROWS, _EVEN_COLUMNS = 64, 16
 _MOST_PARTS = 16  # partial sums of a weight gradient, which threads share
 _STRIDE = 4099  # a prime: rows that are longer overlap with those of other nodes, but none is the same
@@ -43,16 +43,12 @@ def _drop_rows(
         _drop(0, last - first, values[first:last], numbers[r], limit, scale, key, out[first:last])
 
 
-def _settings(p: float, key: int, dtype: Any) -> tuple[int, Any, np.uint64]:
-    return threshold(p), dtype.type(1.0 / (1.0 - p)), np.uint64(key)
-
-
 def dropped(x: NDArray[Any], p: float, key: int) -> NDArray[Any]:
     """Copy the array `x` with its entries dropped by (key, position); return `x` itself when p is 0."""
     if p == 0.0:
         return x
     out = np.empty_like(x)
-    source, target, settings = x.reshape(-1), out.reshape(-1), _settings(p, key, x.dtype)
+    source, target, settings = x.reshape(-1), out.reshape(-1), drop_settings(p, key, x.dtype)
     spread(lambda a, b: _drop(a, b, source, 0, *settings, target), len(source), len(source))
     return out
 
@@ -70,7 +66,7 @@ def dropped_rows(
     indptr: NDArray[np.int64], values: NDArray[Any], nodes: NDArray[np.int64], p: float, key: int
 ) -> NDArray[Any]:
     """Copy the values of a CSR, dropped by (key, id of the row's node, place in the row)."""
-    out, numbers, settings = np.empty_like(values), first_numbers(nodes), _settings(p, key, values.dtype)
+    out, numbers, settings = np.empty_like(values), first_numbers(nodes), drop_settings(p, key, values.dtype)
     spread(
         lambda a, b: _drop_rows(a, b, indptr, values, numbers, *settings, out),
         len(nodes),
@@ -80,18 +76,23 @@ def dropped_rows(
     return out
 
 
+def _block_rows(width: int) -> int:
+    return max(_FEWEST_ROWS, _ENTRIES // max(1, width) // _EVEN_ROWS * _EVEN_ROWS)
+
+
 def _block(
-    x: torch.Tensor, rows: torch.Tensor | None, start: int, stop: int, p: float, key: int
+    x: torch.Tensor, rows: torch.Tensor | None, start: int, stop: int, p: float, key: int, more: int = 0
 ) -> torch.Tensor:
-    """Return rows start … stop of ``dropout(x[rows])``, filled up with rows of zeros."""
+    """Return rows start … stop of ``dropout(x[rows])``, and so many more rows of zeros."""
     taken = x[start:stop] if rows is None else x.index_select(0, rows[start:stop])
-    more = (start - stop) % _EVEN_ROWS
     if p == 0.0:
-        return torch.nn.functional.pad(taken, (0, 0, 0, more)) if more else taken
+        return torch.constant_pad_nd(taken, (0, 0, 0, more)) if more else taken
     block = x.new_empty(stop - start + more, x.shape[1])
     block[stop - start :] = 0
     flat = taken.numpy().reshape(-1)
-    _drop(0, len(flat), flat, start * x.shape[1], *_settings(p, key, flat.dtype), block.numpy().reshape(-1))
+    _drop(
+        0, len(flat), flat, start * x.shape[1], *drop_settings(p, key, flat.dtype), block.numpy().reshape(-1)
+    )
     return block
 
 
@@ -100,20 +101,23 @@ def _product(
 ) -> torch.Tensor:
     """Compute ``dropout(x[rows]) @ w``; the masks go by the position among the rows taken."""
     count, width = len(x) if rows is None else len(rows), w.shape[1]
-    even = torch.nn.functional.pad(w, (0, -width % _EVEN_COLUMNS)) if width % _EVEN_COLUMNS else w
-    if count <= _BLOCK:
+    even = torch.constant_pad_nd(w, (0, -width % _EVEN_COLUMNS)) if width % _EVEN_COLUMNS else w
+    size = _block_rows(x.shape[1])
+    if count <= size:
         with one_torch_thread():
-            return torch.mm(_block(x, rows, 0, count, p, key), even)[:count, :width].contiguous()
+            block = _block(x, rows, 0, count, p, key, -count % _EVEN_ROWS)
+            return torch.mm(block, even)[:count, :width].contiguous()
     out = w.new_empty(count, width)
 
     def work(start: int, stop: int) -> None:
         torch.set_num_threads(1)  # which every thread has to say for itself
-        for first in range(start * _BLOCK, min(count, stop * _BLOCK), _BLOCK):
-            last = min(count, first + _BLOCK)
-            out[first:last] = torch.mm(_block(x, rows, first, last, p, key), even)[: last - first, :width]
+        for first in range(start * size, min(count, stop * size), size):
+            last = min(count, first + size)
+            block = _block(x, rows, first, last, p, key, (first - last) % _EVEN_ROWS)
+            out[first:last] = torch.mm(block, even)[: last - first, :width]
 
     with one_torch_thread():
-        spread(work, -(-count // _BLOCK), count * w.numel())
+        spread(work, -(-count // size), count * w.numel())
     return out
 
 
@@ -124,19 +128,19 @@ def _weight_gradient(
 
     It is made as ``(g.T @ dropout(x[rows])).T``, which is several times quicker where g has few columns.
     """
-    count, blocks = len(g), -(-len(g) // _BLOCK)
+    count, size = len(g), _block_rows(x.shape[1])
+    blocks = -(-count // size)
     if blocks <= 1:
         with one_torch_thread():
-            return torch.mm(g.t(), _block(x, rows, 0, count, p, key)[:count]).t().contiguous()
+            return torch.mm(g.t(), _block(x, rows, 0, count, p, key)).t().contiguous()
     share = -(-blocks // _MOST_PARTS)
     parts = g.new_zeros(-(-blocks // share), g.shape[1], x.shape[1])
 
     def work(start: int, stop: int) -> None:
         torch.set_num_threads(1)
         for number in range(start * share, min(blocks, stop * share)):
-            first, last = number * _BLOCK, min(count, (number + 1) * _BLOCK)
-            block = _block(x, rows, first, last, p, key)[: last - first]
-            parts[number // share].addmm_(g[first:last].t(), block)
+            first, last = number * size, min(count, (number + 1) * size)
+            parts[number // share].addmm_(g[first:last].t(), _block(x, rows, first, last, p, key))
 
     with one_torch_thread():
         spread(work, len(parts), g.numel() * x.shape[1])

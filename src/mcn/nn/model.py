@@ -247,10 +247,7 @@ class ReceptiveFields:
     ) -> Sequence[RowSource]:
         """Return the blocks for the nodes `rows`, input layer first.
 
-        Args:
-            stack: the whole graph.
-            rows: node ids.
-            fixed: per layer the choice of all nodes where it is known, else None.
+        `fixed` holds per layer the choice of all nodes where it is known, else None.
         """
         for known_stack, known_rows, known_fixed, known_blocks in self._entries:
             if known_stack is stack and known_fixed == fixed and np.array_equal(known_rows, rows):

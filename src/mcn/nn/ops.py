@@ -43,7 +43,7 @@ def transform(
         if nodes is not None and p > 0.0:
             values = _linear.dropped_rows(x.indptr, x.values, nodes, p, key)
             x, p = SparseFeatures(x.indptr, x.indices, values, x.shape[1]), 0.0
-        out = _path(weight, _sparse_linear).sparse_linear(x, weight, p, key)
+        out = _path(weight, _sparse_linear).propagate(weight, x, p, key)
         return out
     if nodes is not None and p > 0.0:
         x, p = dropout(x.tensor() if isinstance(x, DenseRows) else x, p, key, nodes), 0.0

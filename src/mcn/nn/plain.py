@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from mcn.matrices import Rows, RowSource
 from mcn.matrices.rows import below_each_other
-from mcn.nn._rng import keep_at, keep_mask
+from mcn.nn._rng import keep_at
 from mcn.nn.attend import Attention
 from mcn.nn.features import SparseFeatures
 from mcn.nn.linear import first_numbers
@@ -78,7 +78,7 @@ class Entries(NamedTuple):
         return self._replace(target=target.clamp_min(0), active=active, num_dst=len(ids))
 
 
-def as_entries(rows: Rows | Entries, like: torch.Tensor) -> Entries:
+def as_entries(rows: Rows | SparseFeatures | Entries, like: torch.Tensor) -> Entries:
     """Return rows as tensors on the device and in the type of `like`; entries are numbered as they lie."""
     if isinstance(rows, Entries):
         return rows
@@ -139,7 +139,7 @@ def dropout(x: torch.Tensor, p: float, key: int, nodes: NDArray[np.int64] | None
     if p == 0.0:
         return x
     if nodes is None:
-        return x * keep_mask(tuple(x.shape), p, key, x)
+        return x * keep_at(torch.arange(x.numel(), device=x.device).view(x.shape), p, key, x)
     first = resident(first_numbers(nodes), x.device, torch.int64)
     return x * keep_at(first[:, None] + torch.arange(x.shape[1], device=x.device), p, key, x)
 
@@ -147,14 +147,6 @@ def dropout(x: torch.Tensor, p: float, key: int, nodes: NDArray[np.int64] | None
 def linear(x: torch.Tensor, weight: torch.Tensor, p: float = 0.0, key: int = 0) -> torch.Tensor:
     """``dropout(x) @ weight``."""
     return dropout(x, p, key) @ weight
-
-
-def sparse_linear(x: SparseFeatures, weight: torch.Tensor, p: float = 0.0, key: int = 0) -> torch.Tensor:
-    """``dropout(X) @ weight`` for sparse X."""
-    entries = as_entries(x.rows, weight)
-    values = dropout(entries.values, p, key)
-    out = torch.zeros(x.shape[0], weight.shape[1], dtype=weight.dtype, device=weight.device)
-    return out.index_add(0, entries.target, values[:, None] * weight[entries.source])
 
 
 def add_bias(x: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
@@ -169,7 +161,9 @@ def head_logits(
     return (z * att_src).sum(-1), (z[:num_dst] * att_dst).sum(-1)
 
 
-def propagate(z: torch.Tensor, rows: Rows | Entries, p: float = 0.0, key: int = 0) -> torch.Tensor:
+def propagate(
+    z: torch.Tensor, rows: Rows | SparseFeatures | Entries, p: float = 0.0, key: int = 0
+) -> torch.Tensor:
     """``Σ_j rows_ij z_j``."""
     entries = as_entries(rows, z)
     values = entries.values if entries.active is None else entries.values * entries.active

@@ -139,15 +139,10 @@ class MotifSampler(BaseSampler):
             known = kernels.local_rows(rows, self._position, src, known, places)
             local.append(Rows(rows.indptr, places, rows.values.astype(np.float32)))
         src = src[:known].copy()
-        degrees = self._degrees(layer, src, key) if self.with_degrees else None
+        degrees = None
+        if self.with_degrees:
+            degrees = self.graph.degrees(src, self.chosen(layer, src, key))
         return SampledBlock(self.graph, src, choice, local[0], local[-1] if self.with_base else None, degrees)
-
-    def _degrees(self, layer: int, src: NDArray[np.int64], key: int) -> NDArray[np.float64]:
-        choice, degrees = self.chosen(layer, src, key), np.empty(len(src))
-        for option in np.unique(choice):
-            choosers = choice == option
-            degrees[choosers] = self.graph.row_sums(int(option))[src[choosers]]
-        return degrees
 
     def sample_from_nodes(
         self, index: NodeSamplerInput, key: int | None = None, **kwargs: Any
@@ -197,11 +192,7 @@ def sampled_pass(
 ) -> tuple[torch.Tensor, list[Choices]]:
     """Compute the scores of a batch, and the `Choices` of every layer whose blocks have base rows.
 
-    Args:
-        model: the network.
-        x: features of the first block's sources.
-        blocks: input layer first.
-        key: decides the dropouts (in training).
+    `x` are the features of the first block's sources; `key` decides the dropouts (in training).
     """
     h, choices = x, []
     for layer, (conv, block) in enumerate(zip(model.convs, blocks, strict=True)):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from mcn.matrices import Rows
 from mcn.motifs import NODE_ORBITS
 from mcn.nn import ops
-from mcn.nn._rng import derive, hash32_torch, threshold
+from mcn.nn._rng import hash32_of, threshold
 from mcn.nn.plain import Entries, resident
 
 
@@ -94,15 +94,15 @@ def epsilon_greedy(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Take the most probable motif and step, or with probability ε random ones, all equally likely.
 
-    Hashes of (key, node) decide, which any device makes for itself.
+    A hash of (key, node) decides, which any device makes for itself: where it is below ε, the part of that
+    range in which it lies says which motif and step.
     """
     best_motif, best_step = greedy(motif, step)
-    draws = [hash32_torch(len(motif), derive(key, number), motif.device) for number in range(3)]
-    explore = draws[0] < threshold(epsilon)
-    return (
-        torch.where(explore, draws[1] % motif.shape[1], best_motif),
-        torch.where(explore, draws[2] % step.shape[1], best_step),
-    )
+    steps, limit = step.shape[1], threshold(epsilon)
+    draw = hash32_of(torch.arange(len(motif), device=motif.device), key)
+    option = draw * (motif.shape[1] * steps) // max(1, limit)
+    explore = draw < limit
+    return torch.where(explore, option // steps, best_motif), torch.where(explore, option % steps, best_step)
 
 
 def sample(

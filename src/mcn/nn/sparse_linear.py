@@ -13,7 +13,7 @@ import torch
 from mcn._jit import kernel
 from mcn.matrices import Rows
 from mcn.nn._parallel import run, spread, threads_for
-from mcn.nn._rng import hash32, threshold
+from mcn.nn._rng import drop_settings, hash32
 from mcn.nn.features import SparseFeatures
 
 _CHUNK = 128  # entries whose fate is settled together, before the sums are made
@@ -23,22 +23,13 @@ _1, _2, _3, _4 = _U(1), _U(2), _U(3), _U(4)
 
 @kernel
 def _settle(
-    first: Any,
-    last: Any,
-    others: Any,
-    entries: Any,
-    values: Any,
-    limit: int,
-    scale: Any,
-    key: Any,
-    at: Any,
-    by: Any,
+    first: Any, last: Any, others: Any, entries: Any, values: Any, drop: Any, at: Any, by: Any
 ) -> Any:
     """List what is kept of places first … last, other end and value; return how many there are.
 
     Place p of the pattern holds entry ``entries[p]`` of the sparse matrix; without `entries`, entry p.
     """
-    kept = _U(0)
+    (limit, scale, key), kept = drop, _U(0)
     for p in range(first, last):
         e = p if entries is None else _U(entries[p])
         at[kept] = _U(others[p])
@@ -57,9 +48,7 @@ def _gather(
     entries: Any,
     values: Any,
     dense: Any,
-    limit: int,
-    scale: Any,
-    key: Any,
+    drop: Any,
     out: Any,
 ) -> None:
     """Add rows start … stop of ``sparse @ dense`` to `out`, or of ``sparse.T @ dense`` given the transpose.
@@ -72,7 +61,7 @@ def _gather(
         p, last = _U(indptr[i]), _U(indptr[i + _1])
         while p < last:
             end = min(p + _U(_CHUNK), last)
-            kept = _settle(p, end, others, entries, values, limit, scale, key, at, by)
+            kept = _settle(p, end, others, entries, values, drop, at, by)
             p, n = end, _U(0)
             while n + _4 <= kept:
                 j0, j1, j2, j3 = at[n], at[n + _1], at[n + _2], at[n + _3]
@@ -89,9 +78,7 @@ def _gather(
 
 
 @kernel
-def _scatter(
-    indptr: Any, others: Any, values: Any, dense: Any, limit: int, scale: Any, key: Any, out: Any
-) -> None:
+def _scatter(indptr: Any, others: Any, values: Any, dense: Any, drop: Any, out: Any) -> None:
     """Add ``sparse.T @ dense`` to `out`, row by row of the sparse matrix.
 
     Every column is summed in the order of the rows, as `_gather` does with the transpose, but all is read in
@@ -103,7 +90,7 @@ def _scatter(
         p, last = _U(indptr[i]), _U(indptr[i + _1])
         while p < last:
             end = min(p + _U(_CHUNK), last)
-            kept = _settle(p, end, others, None, values, limit, scale, key, at, by)
+            kept = _settle(p, end, others, None, values, drop, at, by)
             p = end
             for n in range(kept):
                 j, v = at[n], by[n]
@@ -121,9 +108,9 @@ class _Product(torch.autograd.Function):
         d = dense.detach().contiguous().numpy()
         values = matrix.values.astype(d.dtype, copy=False)
         out = np.zeros((len(matrix.indptr) - 1, d.shape[1]), d.dtype)
-        dropout = (threshold(p), d.dtype.type(1.0 / (1.0 - p)), np.uint64(key))
+        dropout = drop_settings(p, key, d.dtype)
         spread(
-            lambda a, b: _gather(a, b, matrix.indptr, matrix.indices, None, values, d, *dropout, out),
+            lambda a, b: _gather(a, b, matrix.indptr, matrix.indices, None, values, d, dropout, out),
             len(out),
             len(values) * d.shape[1],
             matrix.indptr,
@@ -136,22 +123,16 @@ class _Product(torch.autograd.Function):
         g = grads[0].contiguous().numpy()
         matrix = ctx.matrix
         out, cost = np.zeros((ctx.size, g.shape[1]), g.dtype), len(ctx.values) * g.shape[1]
-        rest: list[Any] = [ctx.values, g, *ctx.dropout, out]
+        rest: list[Any] = [ctx.values, g, ctx.dropout, out]
         if threads_for(cost) == 1:
             _scatter(matrix.indptr, matrix.indices, *rest)
-            return torch.from_numpy(out), None, None, None
-        turned = matrix.transpose(ctx.size)
-        spread(lambda a, b: _gather(a, b, *turned, *rest), ctx.size, cost, turned.indptr)
+        else:
+            turned = matrix.transpose(ctx.size)
+            spread(lambda a, b: _gather(a, b, *turned, *rest), ctx.size, cost, turned.indptr)
         return torch.from_numpy(out), None, None, None
 
 
-def sparse_linear(x: SparseFeatures, weight: torch.Tensor, p: float = 0.0, key: int = 0) -> torch.Tensor:
-    """``dropout(X) @ weight`` on the CPU; differentiable in `weight` alone."""
-    out: torch.Tensor = run(_Product, weight, x, p, key)
-    return out
-
-
-def propagate(z: torch.Tensor, rows: Rows, p: float = 0.0, key: int = 0) -> torch.Tensor:
-    """``Σ_j rows_ij z_j`` for z [num_src, C] on the CPU, entries of the rows dropped with probability p."""
+def propagate(z: torch.Tensor, rows: Rows | SparseFeatures, p: float = 0.0, key: int = 0) -> torch.Tensor:
+    """``Σ_j rows_ij z_j`` on the CPU, entries of the rows dropped with probability p; differentiable in z."""
     out: torch.Tensor = run(_Product, z, rows, p, key)
     return out

@@ -10,8 +10,8 @@ import torch
 from numpy.typing import NDArray
 
 from mcn._jit import kernel
-from mcn.data.arrays import as_array
 from mcn.matrices import PageRankRows, Rows
+from mcn.matrices.rows import check_numbers
 from mcn.nn import ops
 from mcn.nn._parallel import spread
 from mcn.nn._rng import derive, hash32, threshold
@@ -80,7 +80,8 @@ def mix_features(
     x = sparse_features(x)
     if x.shape[0] != rows.num_nodes:
         raise ValueError(f"x has {x.shape[0]} rows, but the rows are of {rows.num_nodes} nodes")
-    nodes, views = _ids(nodes, "nodes", rows.num_nodes), _ids(views, "views", rows.num_views)
+    nodes = check_numbers(nodes, "nodes", rows.num_nodes)
+    views = check_numbers(views, "views", rows.num_views)
     if len(nodes) != len(views):
         raise ValueError(f"{len(nodes)} nodes and {len(views)} views; expected one view per node")
     out = np.zeros((len(nodes), x.shape[1]), np.float32)
@@ -96,16 +97,6 @@ def mix_features(
 
     spread(mix, len(nodes), cost)
     return torch.from_numpy(out)
-
-
-def _ids(given: Any, name: str, count: int) -> NDArray[np.int64]:
-    """Return numbers of nodes or views, checked: a kernel reads wherever they point."""
-    ids = as_array(given, name, "[B]")
-    if ids.ndim != 1 or (ids.dtype.kind not in "iu" and ids.size):
-        raise ValueError(f"{name} has shape {list(ids.shape)}, dtype {ids.dtype}; expected integers [B]")
-    if ids.size and not (int(ids.min()) >= 0 and int(ids.max()) < count):
-        raise ValueError(f"{name} go from {int(ids.min())} to {int(ids.max())}; expected 0 … {count - 1}")
-    return np.ascontiguousarray(ids, np.int64)
 
 
 def exact_features(rows: PageRankRows, x: SparseFeatures, nodes: NDArray[np.int64]) -> torch.Tensor:

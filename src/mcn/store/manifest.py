@@ -160,12 +160,7 @@ def write_array(
 ) -> StoredArray:
     """Write an array, whole or in pieces of rows; the file appears under its name when it is complete.
 
-    Args:
-        folder: where to.
-        name: without `.npy`.
-        values: the array, which may be mapped into memory, or pieces of it one after the other.
-        dtype: of the numbers; they are written little-endian.
-        columns: of a matrix that comes in pieces; None for a vector.
+    The array may be mapped into memory. `columns` are those of a matrix that comes in pieces.
     """
     kind, sha, rows = np.dtype(dtype).newbyteorder("<"), hashlib.sha256(), 0
     if isinstance(values, np.ndarray):
@@ -191,12 +186,7 @@ def write_array(
 
 
 def open_array(folder: Path, name: str, stored: StoredArray) -> NDArray[Any]:
-    """Map an array into memory, read-only, after a look at its header and size.
-
-    Raises:
-        ValueError: the file is not the one that the manifest describes.
-        OSError: it is not there or cannot be read.
-    """
+    """Map an array into memory, read-only, after a look at its header and size."""
     path = folder / f"{name}.npy"
     with reading(path, "the file is truncated or another one; pack again"):
         array = npy.open_memmap(path, mode="r")
@@ -208,11 +198,7 @@ def open_array(folder: Path, name: str, stored: StoredArray) -> NDArray[Any]:
 
 
 def check_sum(folder: Path, name: str, stored: StoredArray) -> None:
-    """Read an array from end to end and compare it with its SHA-256.
-
-    Raises:
-        ValueError: it is another one.
-    """
+    """Read an array from end to end and compare it with its SHA-256."""
     flat = open_array(folder, name, stored).reshape(-1).view(np.uint8)
     sha = hashlib.sha256()
     for start in range(0, len(flat), _PIECE):

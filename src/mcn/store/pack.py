@@ -10,8 +10,7 @@ import gzip
 import json
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict
-from itertools import islice
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -23,14 +22,14 @@ from mcn._files import write_text
 from mcn.data.arrays import as_integer
 from mcn.data.csr_graph import isolated_note
 from mcn.data.edge_files import TEXT, edge_format
-from mcn.data.edge_list import bad_number, further_note, id_array
-from mcn.data.edge_text import find_layout, parse_integers
+from mcn.data.edge_list import IdIndex, bad_number, further_note, id_array
+from mcn.data.edge_text import EdgeText
 from mcn.data.graph import FeatureRequest, add_nodes, load_graph
 from mcn.data.limits import MAX_NODES, check_size, existing_file, max_bytes, reading, shown
 from mcn.data.node_table import NodeTable, node_table, read_table
 from mcn.data.sparse import feature_csr
 from mcn.data.splits import SplitRequest
-from mcn.data.text import data_lines, is_integer, split_line
+from mcn.data.text import is_integer
 from mcn.store.graph_store import GraphStore
 from mcn.store.manifest import FILE, StoredArray, is_store
 from mcn.store.write import SCRATCH, EdgeSorter, Tally, finish_store, new_folder, write_rows
@@ -38,7 +37,6 @@ from mcn.store.write import SCRATCH, EdgeSorter, Tally, finish_store, new_folder
 LEAST_MEMORY = 2**20
 BLOCK_BYTES = 2**24
 """The most of a text file that is read at a time."""
-_BOM = b"\xef\xbb\xbf"
 _NODE_BYTES = 64  # generously: of the marks, pointers and numbers of a node
 _GAPS = 4  # numbers per node up to which gaps are closed after sorting, not before
 
@@ -99,7 +97,7 @@ def pack_graph(
         if edge_format(path) in TEXT:
             table, wanted, request = _read_nodes(path, table_path, delimiter, options)
             scratch = _scratch_folder(target, files, layout, resume)
-            reader = _EdgeReader(path, table, scratch, memory, layout, progress)
+            reader = _EdgeReader(path, table, scratch, memory, layout, progress or (lambda share: None))
             arrays, degree = reader.write_rows(target)
             data, ids = Data(num_nodes=len(degree)), reader.ids
             report = [reader.sorter.describe(degree), *reader.notes]
@@ -167,85 +165,73 @@ def _load(scratch: Path) -> dict[str, Any]:
     return state if isinstance(state, dict) else {}
 
 
+@dataclass
 class _EdgeReader:
-    """Sorts the edges of a file into runs, and finds out what its nodes are called.
+    """Sorts the edges of a file into runs, and finds out what its nodes are called."""
 
-    Attributes:
-        sorter: has the edges as pairs of numbers.
-        ids: of the nodes, in the order of their numbers.
-        notes: lines for the report.
-    """
+    path: Path
+    table: NodeTable | None
+    scratch: Path
+    memory: int
+    layout: dict[str, Any]
+    progress: Callable[[float], object]
 
-    def __init__(
-        self,
-        path: Path,
-        table: NodeTable | None,
-        scratch: Path,
-        memory: int,
-        layout: dict[str, Any],
-        progress: Callable[[float], object] | None,
-    ) -> None:
-        self._path, self._table, self._scratch = path, table, scratch
-        self._memory, self._layout, self._progress = memory, layout, progress
-        self.notes: list[str] = []
-        self.ids: NDArray[Any] = np.empty(0, np.int64) if table is None else table.ids
+    def __post_init__(self) -> None:
+        self.notes: list[str] = []  # lines for the report
+        self.ids = np.empty(0, np.int64) if self.table is None else self.table.ids  # in the nodes' order
         self._present: NDArray[np.bool_] | None = None  # which of the numbers are nodes, if not all
-        self.sorter = EdgeSorter(scratch, memory)
+        self.sorter = EdgeSorter(self.scratch, self.memory)
         self._read_text()
 
     def write_rows(self, target: Path) -> tuple[dict[str, StoredArray], NDArray[np.int64]]:
         """Write the rows of the adjacency; returns what they are and the degree of every node."""
         count = len(self.ids if self._present is None else self._present)
         return write_rows(
-            target, self.sorter, count, lambda share: self._tell(0.6 + 0.4 * share), self._present
+            target, self.sorter, count, lambda share: self.progress(0.6 + 0.4 * share), self._present
         )
 
-    def _tell(self, share: float) -> None:
-        if self._progress is not None:
-            self._progress(share)
-
     def _read_text(self) -> None:
-        text = _TextEdges(self._path, **self._layout, size=min(BLOCK_BYTES, max(2**15, self._memory // 32)))
-        if self._table is not None:
-            self._take(text, _KnownIds(self._table.ids))
-        elif not _load(self._scratch).get("named") and self._take(text, None):
+        blocks = _Blocks(self.path, **self.layout, size=min(BLOCK_BYTES, max(2**15, self.memory // 32)))
+        if self.table is not None:
+            self._take(blocks, IdIndex(self.table.ids))
+        elif not _load(self.scratch).get("named") and self._take(blocks, None):
             present = self.sorter.present()
             self.ids = np.flatnonzero(present)
             self._present = None if len(self.ids) == len(present) else present
         else:  # large numbers, wide gaps or names: all ids have to be known first
-            self.ids, odd = _all_ids(text.blocks())
+            self.ids, odd = _all_ids(blocks.read())
             if odd is not None:
                 self.notes.append(f"node ids are read as text (for instance {shown(odd)})")
-            self._take(text, _KnownIds(self.ids))
-        self.notes = [*further_note(text.width - 2), *self.notes]
+            self._take(blocks, IdIndex(self.ids))
+        self.notes = [*further_note(blocks.text.width - 2), *self.notes]
 
-    def _take(self, text: _TextEdges, known: _KnownIds | None) -> bool:
-        """Sort all edges into runs; False if integers were expected (`known` is None) and not reader."""
-        state, start, line = _load(self._scratch), 0, 0
+    def _take(self, blocks: _Blocks, known: IdIndex | None) -> bool:
+        """Sort all edges into runs; False if integers were expected (`known` is None) and not found."""
+        state, start, line = _load(self.scratch), 0, 0
         if state.get("named") == (known is not None):
-            self.sorter = EdgeSorter(self._scratch, self._memory, state["runs"])
+            self.sorter = EdgeSorter(self.scratch, self.memory, state["runs"])
             self.sorter.tally = Tally(**state["tally"])
-            start, line, text.width = state["start"], state["line"], state["width"]
+            start, line, blocks.text.width = state["start"], state["line"], state["width"]
         else:
-            self.sorter = EdgeSorter(self._scratch, self._memory)
-        size = max(1, self._path.stat().st_size)
-        for block in text.blocks(start, line):
+            self.sorter = EdgeSorter(self.scratch, self.memory)
+        size = max(1, self.path.stat().st_size)
+        for block in blocks.read(start, line):
             if known is not None:
-                ends, most = known.numbers(block), len(self.ids)
+                ends, most = block.numbers(known), len(self.ids)
             elif block.ids is None or self._too_wide(block, min(1.0, block.end / size)):
                 return False
             else:
-                ends, most = block.ids, MAX_NODES
+                ends, most = np.ascontiguousarray(block.ids.T), MAX_NODES
             if not self.sorter.fits(block.num_edges):
                 self.sorter.flush()
                 state = {"key": state["key"], "named": known is not None, "runs": self.sorter.lengths}
                 state |= {"tally": asdict(self.sorter.tally), "start": start, "line": line}
-                _save(self._scratch, state | {"width": text.width})
+                _save(self.scratch, state | {"width": blocks.text.width})
             bad = self.sorter.add(ends, most)
             if bad >= 0:
-                self._refuse(text, block, bad, ends)
+                self._refuse(blocks.text, block, bad, ends)
             start, line = block.end, block.next_line
-            self._tell(min(0.6, 0.6 * start / size))
+            self.progress(min(0.6, 0.6 * start / size))
         return True
 
     def _too_wide(self, block: _Block, share: float) -> bool:
@@ -255,129 +241,60 @@ class _EdgeReader:
         """
         largest = int(block.ids.max(initial=-1))  # type: ignore[union-attr]
         edges = (self.sorter.taken + block.num_edges) / share
-        return largest >= MAX_NODES or largest > max(_GAPS * 2 * edges + 1024, self._memory // _NODE_BYTES)
+        return largest >= MAX_NODES or largest > max(_GAPS * 2 * edges + 1024, self.memory // _NODE_BYTES)
 
-    def _refuse(self, text: _TextEdges, block: _Block, edge: int, ends: NDArray[np.int64]) -> None:
+    def _refuse(self, text: EdgeText, block: _Block, edge: int, ends: NDArray[np.int64]) -> None:
         side = int(ends[0, edge] >= 0)
-        value = block.names[2 * edge + side] if block.ids is None else block.ids[side, edge]
-        where = f"{self._path}, line {text.line_of(block, edge)}: node id {shown(str(value))}"
-        if self._table is None:
+        value = block.names[2 * edge + side] if block.ids is None else block.ids[edge, side]
+        where = f"{self.path}, line {text.line_of(edge)}: node id {shown(str(value))}"
+        if self.table is None:
             raise ValueError(f"{where}; expected a non-negative integer or a name")
-        raise ValueError(f"{where} is not in the node table {self._table.raw.name}; add it there")
+        raise ValueError(f"{where} is not in the node table {self.table.raw.name}; add it there")
 
 
 class _Block(NamedTuple):
-    """Some lines of an edge list: integer ids [2, E], or names, two for each edge."""
+    """Some lines of an edge list: integer ids [E, 2], or names, two for each edge."""
 
     ids: NDArray[np.int64] | None
     names: list[str]
-    content: bytes
-    line: int  # number of its first line
     end: int  # where the next block begins in the (unpacked) file
     next_line: int
 
     @property
     def num_edges(self) -> int:
-        return len(self.names) // 2 if self.ids is None else self.ids.shape[1]
+        return len(self.names) // 2 if self.ids is None else len(self.ids)
+
+    def numbers(self, known: IdIndex) -> NDArray[np.int64]:
+        """Numbers [2, E] of the ends of the edges, -1 for a node that is not known."""
+        return known.find(self.names if self.ids is None else self.ids.reshape(-1)).reshape(-1, 2).T
 
 
-class _TextEdges:
-    """The edges of a text file, in blocks of about `size` bytes; a damaged line is refused by its number."""
+class _Blocks:
+    """A text file in blocks of about `size` bytes; `text` has the lines of the last one that was read."""
 
     def __init__(self, path: Path, delimiter: str | None, header: bool | None, size: int) -> None:
         self._path, self._size = path, size
         with self._open() as file:
-            content = file.read(max(size, 2**16))
-        self._mark, skip, head = find_layout(path, content.removeprefix(_BOM), delimiter, header)
-        self._start = head[skip][0] + (len(_BOM) if content.startswith(_BOM) else 0)
-        self._first = content.count(b"\n", 0, self._start) + 1
-        self.width = self._width_line = 0
+            self.text = EdgeText.beginning(path, file.read(max(size, 2**16)), delimiter, header)
+        self._first = self.text.start, self.text.line
 
-    def blocks(self, start: int = 0, line: int = 0) -> Iterator[_Block]:
+    def read(self, start: int = 0, line: int = 0) -> Iterator[_Block]:
         """Yield the blocks from a place on: the beginning, or the `end` and `next_line` of another block."""
-        start, line = (start, line) if start else (self._start, self._first)
+        start, line = (start, line) if start else self._first
         with self._open() as file:
             file.seek(start)
             while content := file.read(self._size):
                 if not content.endswith(b"\n"):
                     content += file.readline(max_bytes())
                     check_size(self._path, len(content) - self._size, "has a line of")
-                start += len(content)
-                next_line = line + content.count(b"\n")
-                yield self._parsed(content, line, start, next_line)
-                line = next_line
-
-    def line_of(self, block: _Block, edge: int) -> int:
-        """The line that an edge of a block stands in."""
-        return next(islice(self._lines(block.content, block.line), edge, None))[0]
-
-    def _parsed(self, content: bytes, line: int, end: int, next_line: int) -> _Block:
-        plain = b'"' not in content and content.count(b"\r") == content.count(b"\r\n")
-        if plain and (self._mark is None or (len(self._mark) == 1 and self._mark.isascii())):
-            mark = ord(self._mark) if self._mark else 32
-            ids, width = parse_integers(np.frombuffer(content, np.uint8), mark)
-            if width >= 2 and self.width in (0, width):
-                if not self.width:
-                    self.width, self._width_line = width, line
-                return _Block(np.ascontiguousarray(ids.T), [], content, line, end, next_line)
-        return _Block(None, self._names(content, line), content, line, end, next_line)
-
-    def _names(self, content: bytes, line: int) -> list[str]:
-        names: list[str] = []
-        for number, text in self._lines(content, line):
-            fields = split_line(text, self._mark, self._path, number)
-            if not self.width:
-                self.width, self._width_line = len(fields), number
-            if len(fields) != self.width or self.width < 2:
-                expected = f"{self.width} as in line {self._width_line}" if self.width > 1 else "two node ids"
-                raise ValueError(
-                    f"{self._path}, line {number}: {len(fields)} fields, expected {expected}: "
-                    f"{shown(text.strip())}"
-                )
-            if not fields[0] or not fields[1]:
-                raise ValueError(f"{self._path}, line {number}: an empty node id: {shown(text.strip())}")
-            names += fields[:2]
-        return names
-
-    def _lines(self, content: bytes, line: int) -> Iterator[tuple[int, str]]:
-        try:
-            text = content.decode("utf-8")
-        except UnicodeDecodeError as error:
-            number = line + content.count(b"\n", 0, error.start)
-            raise ValueError(
-                f"{self._path}, line {number}: not UTF-8 text (byte {content[error.start]:#04x})"
-            ) from error
-        for number, one in data_lines(text.replace("\r\n", "\n").replace("\r", "\n")):
-            yield line + number - 1, one
+                self.text = replace(self.text, content=content, start=0, line=line)
+                start, line = start + len(content), line + content.count(b"\n")
+                ids = self.text.integer_ids()
+                yield _Block(ids, list(self.text.any_ids()) if ids is None else [], start, line)
 
     def _open(self) -> IO[bytes]:
         packed = self._path.suffix.lower() == ".gz"
         return gzip.open(self._path) if packed else self._path.open("rb")  # type: ignore[return-value]
-
-
-class _KnownIds:
-    """The numbers of nodes whose ids are known: where each stands among them."""
-
-    def __init__(self, ids: NDArray[Any]) -> None:
-        self._order = np.argsort(ids, kind="stable") if ids.dtype == np.int64 else None
-        self._sorted = ids[self._order] if self._order is not None else ids
-        self._row = (
-            {} if self._order is not None else {str(name): row for row, name in enumerate(ids.tolist())}
-        )
-
-    def numbers(self, block: _Block) -> NDArray[np.int64]:
-        """Numbers [2, E] of the ends of a block's edges, -1 for a node that is not known."""
-        if self._order is None:
-            names = block.names if block.ids is None else map(str, block.ids.T.reshape(-1).tolist())
-            return np.fromiter((self._row.get(name, -1) for name in names), np.int64).reshape(-1, 2).T
-        ids = block.ids
-        if ids is None:
-            given = [int(name) if is_integer(name) else -1 for name in block.names]
-            ids = np.array(given, np.int64).reshape(-1, 2).T
-        if not len(self._order):
-            return np.full(ids.shape, -1, np.int64)
-        place = np.minimum(np.searchsorted(self._sorted, ids), len(self._order) - 1)
-        return np.where(self._sorted[place] == ids, self._order[place], -1)
 
 
 def _all_ids(blocks: Iterable[_Block]) -> tuple[NDArray[Any], str | None]:

@@ -44,13 +44,7 @@ class Tally:
 
 
 class EdgeSorter:
-    """Sorts edges that do not fit into memory, by way of sorted runs in a folder.
-
-    Args:
-        folder: for the runs.
-        memory: bytes to sort in, buffers of the merge included.
-        lengths: of the runs that are there already.
-    """
+    """Sorts edges that do not fit into memory, by way of sorted runs in a folder."""
 
     def __init__(self, folder: Path, memory: int, lengths: Sequence[int] = ()) -> None:
         self._folder = folder
@@ -161,11 +155,7 @@ def _bound(runs: Sequence[NDArray[np.uint64]], starts: list[int], room: int) -> 
 
 
 def new_folder(path: Path) -> Path:
-    """Make the folder of a store and the one for scratch inside it; returns the latter.
-
-    Raises:
-        OSError: it holds a store already, or other files.
-    """
+    """Make the folder of a store and the one for scratch inside it; returns the latter."""
     if is_store(path):
         raise FileExistsError(f"{path}: holds a packed graph already ({FILE}); choose another folder")
     if path.exists() and (not path.is_dir() or any(path.iterdir())):
@@ -184,12 +174,8 @@ def write_rows(
 ) -> tuple[dict[str, StoredArray], NDArray[np.int64]]:
     """Merge the runs into `indices` and `indptr`; returns what they are and the degree of every node.
 
-    Args:
-        folder: the store's.
-        sorter: the edges.
-        n: node numbers are below this.
-        progress: called with the finished fraction now and then.
-        present: which of the numbers are nodes, if not all; the others are left out, and the order stays.
+    `present` says which of the `n` numbers are nodes, if not all; the others are left out, and the order
+    stays.
     """
     degree = np.zeros(n, np.int64)
     place = None if present is None else (np.cumsum(present) - 1).astype(np.int32)

@@ -1,11 +1,10 @@
-"""What may be told of every epoch: a log file, checkpoints, TensorBoard, a progress bar."""
+"""What may be told of every epoch: a log file, checkpoints, TensorBoard."""
 
 from __future__ import annotations
 
 import json
 import os
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -56,17 +55,6 @@ class Checkpoints:
         if trainer.stopped or time.monotonic() - self._last >= self._every:
             save_tensors(self._path, trainer.tensors(), trainer.state())
             self._last = time.monotonic()
-
-
-class Fraction:
-    """Reports how far a run is."""
-
-    def __init__(self, report: Callable[[float], Any]) -> None:
-        self._report = report
-
-    def __call__(self, trainer: Training, epoch: Epoch) -> None:
-        """Report."""
-        self._report(trainer.progress)
 
 
 class TensorBoard:

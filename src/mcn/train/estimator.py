@@ -112,7 +112,7 @@ class NodeClassifier:
 
         Args:
             data: the graph trained on, or another one.
-            metric: one of `mcn.train.METRICS`. Greater is better, but for log-loss.
+            metric: one of `mcn.train.metrics.METRICS`. Greater is better, but for log-loss.
 
         Raises:
             ValueError: there are no labelled test nodes, or the metric is not defined on them.

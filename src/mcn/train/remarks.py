@@ -242,12 +242,12 @@ def _no_better_than_half(metric: str, value: float, simple: SimpleScores, error:
     """Say where the features alone, or the graph alone, do as well within the error."""
     said = []
     for half, other, how, score_of_half in (
-        ("features", "graph", "logistic regression on the features", simple.features),
-        ("graph", "features", "spreading labels along edges", simple.graph),
+        ("features", "graph adds", "logistic regression on the features", simple.features),
+        ("graph", "features add", "spreading labels along edges", simple.graph),
     ):
         if score_of_half is not None and _above(metric, value, score_of_half) <= error:
             said.append(
-                f"the {other} adds nothing measurable to the {half}: {metric} on validation nodes is "
+                f"the {other} nothing measurable to the {half}: {metric} on validation nodes is "
                 f"{shown(metric, value)}, and {how} alone reaches {shown(metric, score_of_half)} "
                 f"(standard error {100 * error:.1f} points)"
             )

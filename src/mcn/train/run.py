@@ -7,7 +7,7 @@ import os
 import platform
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from mcn._files import write_text
 from mcn.data.limits import reading
 from mcn.data.treatment import Treatment
 from mcn.store import GraphStore, node_data
-from mcn.train.callbacks import Checkpoints, Fraction, JSONLines
+from mcn.train.callbacks import Checkpoints, JSONLines
 from mcn.train.checkpoint import load_tensors, load_weights, save_tensors, stored_network
 from mcn.train.folder import (
     CONFIG,
@@ -161,7 +161,9 @@ def train(
     if problem is None:
         assert data is not None
         problem = prepare(data, config)
-    told = [*callbacks, *([Fraction(progress)] if progress else [])]
+    told: list[Callback] = list(callbacks)
+    if progress is not None:
+        told.append(lambda training, _epoch: progress(training.progress))
     if folder is None:
         trainer = work_of(config).trainer(problem, config)
         return _trained(None, data, trainer, fit(trainer, told), source or {}, None)
@@ -176,7 +178,7 @@ def train(
         if writes:
             check_same(folder, settings)
             tidy(folder)
-        return load_run(folder)
+        return replace(load_run(folder), _prepared=(data, problem.inputs))
     trainer = work_of(config).trainer(problem, config)
     with alone_in(folder, resume) if writes else nullcontext():
         if writes and (folder / CONFIG).exists():

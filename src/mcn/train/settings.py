@@ -112,32 +112,19 @@ def at_least(least: int, most: int = 2**31 - 1) -> Check:
     return check
 
 
-def probability(name: str, value: Any) -> float:
-    """Check for a number from 0 to 1."""
-    if not is_finite(value) or not 0 <= value <= 1:
-        raise ValueError(f"{name} must be a probability, got {told(value)}")
-    return float(value)
+def _number(what: str, allowed: Callable[[float], bool]) -> Check:
+    def check(name: str, value: Any) -> float:
+        if not is_finite(value) or not allowed(value):
+            raise ValueError(f"{name} must be {what}, got {told(value)}")
+        return float(value)
+
+    return check
 
 
-def below_one(name: str, value: Any) -> float:
-    """Check for a probability that is not 1, such as a dropout."""
-    if not is_finite(value) or not 0 <= value < 1:
-        raise ValueError(f"{name} must be a probability below 1, got {told(value)}")
-    return float(value)
-
-
-def positive(name: str, value: Any) -> float:
-    """Check for a finite number above 0."""
-    if not is_finite(value) or not value > 0:
-        raise ValueError(f"{name} must be a positive number, got {told(value)}")
-    return float(value)
-
-
-def not_negative(name: str, value: Any) -> float:
-    """Check for a finite number of at least 0."""
-    if not is_finite(value) or not value >= 0:
-        raise ValueError(f"{name} must be a number that is not negative, got {told(value)}")
-    return float(value)
+probability = _number("a probability", lambda value: 0 <= value <= 1)
+below_one = _number("a probability below 1", lambda value: 0 <= value < 1)
+positive = _number("a positive number", lambda value: value > 0)
+not_negative = _number("a number that is not negative", lambda value: value >= 0)
 
 
 def flag(name: str, value: Any) -> bool:

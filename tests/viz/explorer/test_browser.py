@@ -441,7 +441,7 @@ def candidate_rows(*shares: str) -> list[list[str]]:
 
 # By mode: in a few words, in the table of candidates, in the titles of curves, and who predicts node 20.
 PREDICTING = {
-    "graph": ("gcn", candidate_rows(), "gcn", ["gcn"]),
+    "one": ("gcn", candidate_rows(), "gcn", ["gcn"]),
     "blend": (
         "a blend of triangle, mlp",
         candidate_rows("", "75 %", "25 %"),
@@ -469,7 +469,7 @@ def test_candidates(browser: Page, karate: Trained, tmp_path: Path, mode: str) -
     assert browser.texts("#scores h3")[2] == "Candidates that were tried"
     head, *rows = browser.table("#scores table", 2)
     assert rows == candidates
-    assert head[1:-4] == ([] if mode == "graph" else [f"of the {mode}"])
+    assert head[1:-4] == ([] if mode == "one" else [f"of the {mode}"])
     assert head[-4:] == ["accuracy, validation", "points behind", "runs", "s per run"]
     titles = browser.texts("#charts h3")
     assert titles[:2] == [f"{what} while training: {curves}" for what in ("Accuracy", "Loss")]
@@ -489,7 +489,7 @@ def test_candidates(browser: Page, karate: Trained, tmp_path: Path, mode: str) -
 def test_candidates_by_a_metric_of_which_less_is_better(
     browser: Page, karate: Trained, tmp_path: Path
 ) -> None:
-    run = candidate_run(karate, tmp_path / "run", "graph", metric="log-loss")
+    run = candidate_run(karate, tmp_path / "run", "one", metric="log-loss")
     for row, score in zip(run.summary["candidates"], (-0.25, -0.35, -0.45), strict=True):
         row["score"] = score
     assert browser.open(write_report(run, karate.data)) == "webgl"
@@ -502,11 +502,11 @@ def test_candidates_by_a_metric_of_which_less_is_better(
 
 
 def test_hostile_remarks_and_candidates_stay_text(browser: Page, karate: Trained, tmp_path: Path) -> None:
-    choosing = {"mode": "graph", "winner": HOSTILE[1], "blend": None}
+    choosing = {"mode": "one", "winner": HOSTILE[1], "blend": None}
     run = candidate_run(
         karate,
         tmp_path / "run",
-        "graph",
+        "one",
         **{"remarks": HOSTILE[:4], "choosing": choosing, "metric": HOSTILE[0]},
         **{"scores": {"train": None, "val": {HOSTILE[1]: 0.5}, "test": None}},
     )

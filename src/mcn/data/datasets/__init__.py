@@ -10,13 +10,11 @@ import hashlib
 import os
 import urllib.error
 import urllib.request
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mcn._files import atomic_write
 from mcn._names import did_you_mean
@@ -171,23 +169,44 @@ def _load(name: str, root: str | Path | None, dense: bool, seed: int, download: 
         from mcn.data.datasets.karate import load_karate
 
         return load_karate(dense=dense, seed=seed)
-    loader: Any = import_module(f"{__name__}.{family}")
-    draw = {"seed": seed} if family == "tu" else {"split": split}
-    data: Data = loader.load(name, root, dense=dense, download=download, **draw)
+    return load_files(name, root, seed if family == "tu" else split, dense=dense, download=download)
+
+
+def load_files(
+    name: str,
+    root: str | Path | None = None,
+    split: int = 0,
+    *,
+    dense: bool = False,
+    download: bool = True,
+    home: str | None = None,
+) -> Data:
+    """A set that has raw files, by the module of its family: `raw_files` says which, `make` reads them.
+
+    `split` is the number of one of its splits, or the seed that draws one; `home` is where files are fetched
+    from, if not from the address of the family.
+    """
+    family = _family(name)
+    raw: RawFiles = family.raw_files(name)
+    data: Data = family.make(name, obtain(name, raw, root, download, home or raw.home), split, dense)
     return data
+
+
+def _family(name: str) -> Any:
+    return import_module(f"{__name__}.{_FAMILY[name]}")
 
 
 def _find(name: str, root: str | Path | None) -> Path | None:
     if name in _BUILT_IN:
         return None
-    family: Any = import_module(f"{__name__}.{_FAMILY[name]}")
-    found = (locate(folders, files, root) for folders, files in family.files_of(name))
-    return next(filter(None, found), None)
+    raw: RawFiles = _family(name).raw_files(name)
+    found = locate(raw.folders, raw.sums, root)
+    return found if found or raw.larger is None else locate(raw.larger.folders, raw.larger.files, root)
 
 
 def make_data(
     x: Any,
-    y: NDArray[Any],
+    y: Any,
     edges: Any,
     masks: Iterable[Any],
     *,
@@ -197,14 +216,7 @@ def make_data(
 ) -> Data:
     """Make the `Data` of a set: edges made simple, features as a tensor, a report.
 
-    Args:
-        x: features, a SciPy matrix.
-        y: class of each node, int64.
-        edges: [2, E].
-        masks: of training, validation and test nodes; boolean arrays or tensors.
-        dense: `x` as a dense tensor.
-        notes: what the report says after the size of the graph.
-        at_random: whether chance decided the split.
+    Features are a SciPy matrix, or a tensor as it is. `at_random` says whether chance decided the split.
     """
     import torch
     from torch_geometric.data import Data
@@ -214,8 +226,8 @@ def make_data(
 
     graph = simple_graph(edges, len(y))
     data = Data(
-        x=feature_tensor(x, dense=dense),
-        y=torch.from_numpy(y),
+        x=x if isinstance(x, torch.Tensor) else feature_tensor(x, dense=dense),
+        y=torch.as_tensor(y),
         edge_index=torch.from_numpy(graph.edge_index),
         num_nodes=len(y),
     )
@@ -242,7 +254,7 @@ def places(root: str | Path | None = None) -> list[Path]:
     return [Path(place).expanduser() for place in given if place] + [cache_folder()]
 
 
-def locate(folders: Sequence[str], files: Sequence[str], root: str | Path | None = None) -> Path | None:
+def locate(folders: Sequence[str], files: Iterable[str], root: str | Path | None = None) -> Path | None:
     """Find the first folder, place by place, that holds all of `files`."""
     for place in places(root):
         for folder in folders:
@@ -268,12 +280,7 @@ def check_sum(content: bytes, source: str, expected: str) -> bytes:
 
 
 def fetch(url: str, timeout: float = _TIMEOUT) -> bytes:
-    """Download `url` into memory, where it stays until it has been checked.
-
-    Raises:
-        OSError: no network, an HTTP error, a timeout.
-        ValueError: more than 256 MB.
-    """
+    """Download `url` into memory, where it stays until it has been checked."""
     request = urllib.request.Request(url, headers={"User-Agent": "mcn"})  # noqa: S310 - fixed https homes
     with urllib.request.urlopen(request, timeout=timeout) as answer:  # noqa: S310
         content: bytes = answer.read(_LARGEST + 1)
@@ -293,39 +300,51 @@ def store(folder: Path, files: Mapping[str, bytes]) -> None:
             file.write(content)
 
 
-def obtain(
-    dataset: str,
-    folders: Sequence[str],
-    sums: Mapping[str, str],
-    root: str | Path | None,
-    download: bool,
-    home: str,
-) -> dict[str, bytes]:
-    """Return the checked files of a data set: found in one of the places, else fetched into the cache.
+class LargerSet(NamedTuple):
+    """A set of which a smaller one can be cut out: its folders and files, how to unpack it and how to cut."""
 
-    Args:
-        dataset: its name, for messages.
-        folders: where the files may lie below each place; fetched ones are stored in the first.
-        sums: the SHA-256 of each file.
-        root: the folder to look in first.
-        download: whether files that are nowhere are fetched.
-        home: the address that the names of the files are appended to.
+    folders: Sequence[str]
+    files: Sequence[str]
+    unpack: Callable[[bytes, str], dict[str, bytes]]
+    cut: Callable[[Mapping[str, bytes], str], dict[str, bytes]]
 
-    Raises:
-        DatasetNotFound: the files are nowhere and cannot be downloaded.
-        ValueError: a file is not the one that it should be.
+
+class RawFiles(NamedTuple):
+    """The files of a set: the folders that may hold them, their SHA-256, and where they are fetched from.
+
+    Fetched files are stored in the first folder. `home` is the address that their names are appended to, or
+    that of the packed `larger` set.
     """
-    names = sorted(sums)
-    folder = locate(folders, names, root)
+
+    folders: Sequence[str]
+    sums: Mapping[str, str]
+    home: str
+    larger: LargerSet | None = None
+
+
+def obtain(
+    dataset: str, raw: RawFiles, root: str | Path | None, download: bool, home: str
+) -> dict[str, bytes]:
+    """Return the checked files of a data set: found in one of the places, else fetched into the cache."""
+    names, larger = sorted(raw.sums), raw.larger
+    folder = locate(raw.folders, names, root)
     if folder is not None:
-        return read_checked(folder, sums)
+        return read_checked(folder, raw.sums)
+    folder = None if larger is None else locate(larger.folders, larger.files, root)
+    if larger is not None and folder is not None:
+        return larger.cut({name: read_bytes(folder / name) for name in larger.files}, str(folder))
     if not download:
-        raise not_found(dataset, folders[0], names, root, "downloading was not asked for")
+        raise not_found(dataset, raw.folders[0], names, root, "downloading was not asked for")
     try:
-        files = {file: check_sum(fetch(f"{home}/{file}"), f"{home}/{file}", sums[file]) for file in names}
+        if larger is not None:
+            files = larger.cut(larger.unpack(fetch(home), home), home)
+        else:
+            urls = {name: f"{home}/{name}" for name in names}
+            files = {name: check_sum(fetch(url), url, raw.sums[name]) for name, url in urls.items()}
     except OSError as error:
-        raise not_found(dataset, folders[0], names, root, f"{home} could not be read ({error})") from error
-    store(cache_folder() / folders[0], files)
+        why = f"{home} could not be read ({error})"
+        raise not_found(dataset, raw.folders[0], names, root, why) from error
+    store(cache_folder() / raw.folders[0], files)
     return files
 
 

@@ -5,7 +5,7 @@ They come without a split: it is drawn.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from mcn.data.datasets import make_data, obtain
+from mcn.data.datasets import RawFiles, make_data
 from mcn.data.limits import Archive, reading
 from mcn.data.sparse import check_csr
 from mcn.data.splits import share_split
@@ -40,29 +40,15 @@ FOLDERS: dict[str, tuple[str, ...]] = {
 }
 
 
-def files_of(name: str) -> list[tuple[Sequence[str], Sequence[str]]]:
-    """Folders and the files that one of them must hold."""
-    return [(FOLDERS[name], sorted(SUMS[name]))]
+def raw_files(name: str) -> RawFiles:
+    """The files of a set."""
+    return RawFiles(FOLDERS[name], SUMS[name], HOMES[name])
 
 
-def load(
-    name: str,
-    root: str | Path | None = None,
-    *,
-    split: int = 0,
-    dense: bool = False,
-    download: bool = True,
-    home: str | None = None,
-) -> Data:
-    """Amazon Photo or the airports of the USA; 60/20/20, stratified by class, drawn with seed `split`.
-
-    Raises:
-        ValueError: `split` is negative, or a file is not what it should be.
-        DatasetNotFound: the files are nowhere and cannot be downloaded.
-    """
+def make(name: str, files: Mapping[str, bytes], split: int, dense: bool) -> Data:
+    """Amazon Photo or the airports of the USA; 60/20/20, stratified by class, drawn with seed `split`."""
     if split < 0:
         raise ValueError(f"{name}: splits are drawn with the seeds 0, 1, 2, …; got split {split}")
-    files = obtain(name, FOLDERS[name], SUMS[name], root, download, home or HOMES[name])
     with reading(" and ".join(files), f"not the files of {name}"):
         x, y, edges = _photo(files) if name == "amazon-photo" else _airports(files)
     parts = share_split(y, seed=split)

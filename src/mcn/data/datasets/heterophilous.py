@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
 
-from mcn.data.datasets import make_data, obtain
+from mcn.data.datasets import RawFiles, make_data
 from mcn.data.limits import Archive, reading
 
 if TYPE_CHECKING:
@@ -29,33 +29,14 @@ SUMS: dict[str, dict[str, str]] = {
 }
 
 
-def folders(name: str) -> tuple[str, ...]:
-    """Where the file may lie below a data folder; the first is where it goes."""
-    return "heterophilous", f"HeterophilousGraphDataset/{name}/raw"
+def raw_files(name: str) -> RawFiles:
+    """The file of a set."""
+    return RawFiles(("heterophilous", f"HeterophilousGraphDataset/{name}/raw"), SUMS[name], HOME)
 
 
-def files_of(name: str) -> list[tuple[Sequence[str], Sequence[str]]]:
-    """Folders and the files that one of them must hold."""
-    return [(folders(name), sorted(SUMS[name]))]
-
-
-def load(
-    name: str,
-    root: str | Path | None = None,
-    *,
-    split: int = 0,
-    dense: bool = False,
-    download: bool = True,
-    home: str = HOME,
-) -> Data:
-    """One of the sets with ten given splits, of which `split` chooses one.
-
-    Raises:
-        ValueError: there is no such split, or the file is not what it should be.
-        DatasetNotFound: the file is nowhere and cannot be downloaded.
-    """
-    (file,) = SUMS[name]
-    content = obtain(name, folders(name), SUMS[name], root, download, home)[file]
+def make(name: str, files: Mapping[str, bytes], split: int, dense: bool) -> Data:
+    """One of the sets with ten given splits, of which `split` chooses one."""
+    ((file, content),) = files.items()
     with reading(file, "not the file of this data set"):
         arrays = Archive(Path(file), content).read(("node_features", "node_labels", "edges", *_MASKS))
     splits = len(arrays["train_masks"])

@@ -10,16 +10,14 @@ from __future__ import annotations
 
 import io
 import pickle  # the unpickler below admits only the records defined here
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from mcn.data.datasets import make_data, obtain
+from mcn.data.datasets import RawFiles, make_data
 from mcn.data.limits import brief, check_nodes, reading, shown
 from mcn.data.sparse import check_csr
 
@@ -64,18 +62,13 @@ SUMS: dict[str, dict[str, str]] = {
 }
 
 
-def folders(name: str) -> tuple[str, ...]:
-    """Where the raw files may lie below a data folder, as PyG lays them out; the first is where they go."""
-    return f"Planetoid/{_FOLDERS[name]}/raw", f"{_FOLDERS[name]}/raw"
+def raw_files(name: str) -> RawFiles:
+    """The files of a set, in the folders that PyG gives them."""
+    folder = f"{_FOLDERS[name]}/raw"
+    return RawFiles((f"Planetoid/{folder}", folder), SUMS[name], HOME)
 
 
-def files_of(name: str) -> list[tuple[Sequence[str], Sequence[str]]]:
-    """Folders and the files that one of them must hold."""
-    return [(folders(name), sorted(SUMS[name]))]
-
-
-@dataclass(frozen=True)
-class _Parts:
+class _Parts(NamedTuple):
     """One citation set as arrays, before it becomes a `Data`."""
 
     x: Any
@@ -85,28 +78,20 @@ class _Parts:
     test: NDArray[np.int64]
 
 
-def load(
-    name: str,
-    root: str | Path | None = None,
-    *,
-    split: int = 0,
-    dense: bool = False,
-    download: bool = True,
-    home: str = HOME,
-) -> Data:
+def make(name: str, files: Mapping[str, bytes], split: int, dense: bool) -> Data:
     """One of the citation sets with the public split: 20 nodes per class, the next 500, `test.index`.
 
     Citeseer lists 15 test nodes in the graph only: as in PyG they get no features and label 0, and are
     in no mask. There is no other `split` than number 0.
     """
-    parts = _parse(name, obtain(name, folders(name), SUMS[name], root, download, home))
-    node = np.arange(len(parts.y))
-    validated = (node >= parts.train) & (node < parts.train + _VALIDATION)
-    masks = (node < parts.train, validated, np.isin(node, parts.test))
-    return make_data(parts.x, parts.y, parts.edges, masks, dense=dense, at_random=False)
+    x, y, edges, train, test = parse(name, files)
+    node = np.arange(len(y))
+    masks = (node < train, (node >= train) & (node < train + _VALIDATION), np.isin(node, test))
+    return make_data(x, y, edges, masks, dense=dense, at_random=False)
 
 
-def _parse(name: str, files: Mapping[str, bytes]) -> _Parts:
+def parse(name: str, files: Mapping[str, bytes]) -> _Parts:
+    """Put the eight files of a set together."""
     with reading(f"ind.{name}", "the files do not fit together"):
         return _put_together(name, files)
 
@@ -135,11 +120,7 @@ def _put_together(name: str, files: Mapping[str, bytes]) -> _Parts:
 
 
 def read_pickle(content: bytes, name: str) -> Any:
-    """Read the arrays, CSR matrices, dicts, lists and numbers in a pickle; errors call it `name`.
-
-    Raises:
-        ValueError: the pickle names anything else, is truncated or malformed.
-    """
+    """Read the arrays, CSR matrices, dicts, lists and numbers in a pickle; errors call it `name`."""
     try:
         records = _Unpickler(_Whole(content), encoding="latin1").load()
         return _plain(records)

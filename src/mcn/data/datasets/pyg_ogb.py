@@ -8,14 +8,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
 from mcn._names import did_you_mean
-from mcn.data.csr_graph import degree_features, simple_graph
-from mcn.data.datasets import DatasetNotFound, cache_folder, places
+from mcn.data.csr_graph import degree_features
+from mcn.data.datasets import DatasetNotFound, cache_folder, make_data, places
 from mcn.data.limits import brief, check_size, shown
 from mcn.data.sparse import feature_csr, feature_tensor
 from mcn.data.splits import share_split
@@ -27,19 +26,7 @@ _SPARSE_BELOW = 0.1
 def load_pyg_ogb(
     name: str, root: str | Path | None = None, *, split: int = 0, dense: bool = False, trust: bool = False
 ) -> Data:
-    """A set that PyG or OGB reads, with simple edges and one split.
-
-    Args:
-        name: pyg:CLASS, pyg:CLASS/NAME (a class of `torch_geometric.datasets`) or ogb:NAME.
-        root: folder to look for CLASS/NAME/raw in first; all that is written goes to the user's cache.
-        split: which of the given splits; if there is none, the seed of a stratified 60/20/20 draw.
-        dense: `x` as a dense tensor.
-        trust: whether files may be unpickled, which can run code.
-
-    Raises:
-        ValueError: not trusted, an unknown class or name, not one graph of labelled nodes, no such split.
-        DatasetNotFound: the files are not here and cannot be downloaded.
-    """
+    """A set that PyG or OGB reads, with simple edges and one split."""
     if not trust:
         raise ValueError(
             f"{name}: its reader unpickles files, which can run code; if you trust their source, "
@@ -146,20 +133,17 @@ def _plain(name: str, found: Any, split: int, dense: bool) -> Data:
     if not isinstance(y, Tensor) or given.get("edge_index") is None or y.numel() != n:
         raise ValueError(f"{name}: its graph has no edges or not one class per node; expected both")
     y = torch.nan_to_num(y.reshape(-1).double(), nan=-1.0).long()
-    graph = simple_graph(given.edge_index, n)
-    report = [graph.describe()]
-    x = _features(given.get("x"), n, dense)
+    x: Any = _features(given.get("x"), n, dense)
+    notes = []
     if x is None:
-        x = feature_tensor(degree_features(graph), dense=dense)
-        report.append("features: one-hot size of the degree (the set has none)")
-    data = Data(x=x, y=y, edge_index=torch.from_numpy(graph.edge_index), num_nodes=n)
+        x = degree_features(given)
+        notes.append("features: one-hot size of the degree (the set has none)")
     if hasattr(found, "get_idx_split"):
         parts = found.get_idx_split()
         for mask, part in zip(_MASKS, ("train", "valid", "test"), strict=True):
             given[mask] = torch.zeros(n, dtype=torch.bool).index_fill_(0, parts[part].long(), True)
-    report.append(_add_split(data, given, name, split))
-    data.report = report
-    return data
+    masks, note, drawn = _split(given, y, name, split)
+    return make_data(x, y, given.edge_index, masks, dense=dense, notes=[*notes, note], at_random=drawn)
 
 
 def _features(x: Any, n: int, dense: bool) -> Tensor | None:
@@ -173,22 +157,20 @@ def _features(x: Any, n: int, dense: bool) -> Tensor | None:
     return values
 
 
-def _add_split(data: Data, given: Data, name: str, split: int) -> str:
-    masks = [given.get(mask) for mask in _MASKS]
-    n = data.num_nodes
+def _split(given: Data, y: Tensor, name: str, split: int) -> tuple[list[Tensor], str, bool]:
+    """The masks of one of the given splits, or of a drawn one; what to say of it; whether it was drawn."""
+    masks, n = [given.get(mask) for mask in _MASKS], len(y)
     if all(isinstance(mask, Tensor) and mask.dtype == torch.bool and len(mask) == n for mask in masks):
         table = [mask.reshape(n, -1) for mask in masks if mask is not None]
         splits = table[0].shape[1]
         if not 0 <= split < splits:
             many = "split" if splits == 1 else "splits"
             raise ValueError(f"{name} has {splits} given {many}, from 0 to {splits - 1}; got split {split}")
-        data.train_mask, data.val_mask, data.test_mask = (
-            (mask[:, min(split, mask.shape[1] - 1)] & (data.y >= 0)).contiguous() for mask in table
-        )
-        return f"split: number {split} of the {splits} given" if splits > 1 else "split: as given"
+        chosen = [(mask[:, min(split, mask.shape[1] - 1)] & (y >= 0)).contiguous() for mask in table]
+        note = f"split: number {split} of the {splits} given" if splits > 1 else "split: as given"
+        return chosen, note, False
     if split < 0:
         raise ValueError(f"{name}: splits are drawn with the seeds 0, 1, 2, …; got split {split}")
-    part = torch.from_numpy(share_split(np.asarray(data.y), seed=split))
-    data.train_mask, data.val_mask, data.test_mask = part == 0, part == 1, part == 2
-    data.split_at_random = True
-    return f"split: 60/20/20, stratified by class, drawn with seed {split} (the set has none)"
+    part = torch.from_numpy(share_split(y.numpy(), seed=split))
+    note = f"split: 60/20/20, stratified by class, drawn with seed {split} (the set has none)"
+    return [part == place for place in range(3)], note, True

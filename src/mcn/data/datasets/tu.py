@@ -4,24 +4,15 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mcn.data.datasets import (
-    cache_folder,
-    check_sum,
-    fetch,
-    locate,
-    make_data,
-    not_found,
-    read_checked,
-    store,
-)
-from mcn.data.limits import read_bytes, reading
+from mcn.data.csr_graph import simple_graph, wl_features
+from mcn.data.datasets import LargerSet, RawFiles, check_sum, make_data
+from mcn.data.limits import reading
 from mcn.data.splits import random_split
 
 if TYPE_CHECKING:
@@ -44,53 +35,23 @@ _GRAPHS = {"dd6": 6, "dd7": 7}
 _LARGEST = 512 * 1024 * 1024
 
 
-def files_of(name: str) -> list[tuple[Sequence[str], Sequence[str]]]:
-    """Folders and the files that one of them must hold: those of the two graphs, or the whole set."""
-    return [(DD_FOLDERS, sorted(DD_SUMS)), (DD_WHOLE_FOLDERS, DD_WHOLE_FILES)]
+def raw_files(name: str) -> RawFiles:
+    """The files of the two graphs, which the whole set has too."""
+    return RawFiles(DD_FOLDERS, DD_SUMS, HOME, LargerSet(DD_WHOLE_FOLDERS, DD_WHOLE_FILES, _unzip, _cut))
 
 
-def load(
-    name: str,
-    root: str | Path | None = None,
-    *,
-    dense: bool = False,
-    seed: int = 0,
-    download: bool = True,
-    home: str = HOME,
-) -> Data:
+def make(name: str, files: Mapping[str, bytes], split: int, dense: bool) -> Data:
     """DD-6 or DD-7 as the paper uses them: 20 classes, features from 3 Weisfeiler–Lehman iterations.
 
-    `seed` draws 15 training nodes per class; the others are halved into validation and test.
+    The seed `split` draws 15 training nodes per class; the others are halved into validation and test.
     """
-    labels, edges = _parse(_files(root, download, home), _GRAPHS[name])
+    labels, edges = _parse(files, _GRAPHS[name])
     y = np.unique(labels, return_inverse=True)[1].astype(np.int64)
-    from mcn.data.csr_graph import simple_graph, wl_features  # a listing does without the kernels
 
     x = wl_features(simple_graph(edges, len(y)), iterations=3)
-    masks = random_split(y, train_per_class=15, seed=seed)
+    masks = random_split(y, train_per_class=15, seed=split)
     note = "features: one-hot colours of 3 Weisfeiler–Lehman iterations"
     return make_data(x, y, edges, masks, dense=dense, notes=[note])
-
-
-def _files(root: str | Path | None, download: bool, home: str) -> dict[str, bytes]:
-    """The four files of the two graphs, checked, from wherever they are."""
-    folder = locate(DD_FOLDERS, sorted(DD_SUMS), root)
-    if folder is not None:
-        return read_checked(folder, DD_SUMS)
-    folder = locate(DD_WHOLE_FOLDERS, DD_WHOLE_FILES, root)
-    if folder is not None:
-        return _cut({name: read_bytes(folder / name) for name in DD_WHOLE_FILES}, str(folder))
-    if not download:
-        raise not_found("DD", DD_FOLDERS[0], sorted(DD_SUMS), root, "downloading was not asked for")
-    try:
-        archive = fetch(home)
-    except OSError as error:
-        raise not_found(
-            "DD", DD_FOLDERS[0], sorted(DD_SUMS), root, f"{home} could not be read ({error})"
-        ) from error
-    files = _cut(_unzip(archive, home), home)
-    store(cache_folder() / DD_FOLDERS[0], files)
-    return files
 
 
 def _unzip(archive: bytes, source: str) -> dict[str, bytes]:

@@ -18,7 +18,7 @@ from mcn.train.settings import (
 
 
 def _stop(name: str, value: Any) -> float:
-    return positive(name, probability(name, value))
+    return float(positive(name, probability(name, value)))
 
 
 @dataclass(frozen=True, kw_only=True)

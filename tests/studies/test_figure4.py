@@ -1,10 +1,15 @@
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from mcn.viz.choice_pattern import core_numbers, node_measures, over_runs, rank_correlations
+import mcn
+from studies.figure4 import class_component, described, kept, pattern
+from studies.figure4.pattern import core_numbers, node_measures, over_runs, rank_correlations
+from tests.conftest import REPOSITORY
 
 nx = pytest.importorskip("networkx")
 
@@ -38,3 +43,22 @@ def test_over_runs() -> None:
     assert over_runs([0.5, None, -0.1]) == {"mean": 0.2, "error": 0.3, "runs": 2, "positive": 1, "of": 3}
     assert over_runs([None]) == {"mean": None, "error": None, "runs": 0, "positive": 0, "of": 1}
     assert over_runs([0.25])["error"] is None
+
+
+def test_the_study_on_a_small_graph() -> None:
+    data = mcn.load_dataset("strong-ties")
+    found = pattern(data, 1, "edges", label=2, max_epochs=2)
+    assert found["nodes"] == len(class_component(data, 2))
+    (run,) = found["runs"]
+    assert sum(run["share"].values()) == pytest.approx(1)
+    assert described(found).count("\n") == 4
+
+
+@pytest.mark.parametrize("scope", ["edges", "pairs"])
+def test_what_is_kept_is_what_the_page_says(scope: str) -> None:
+    page = (REPOSITORY / "studies" / "figure4" / "README.md").read_text(encoding="utf-8")
+    found = kept(scope)
+    first = Counter(max(run["share"], key=run["share"].get) for run in found["runs"])
+    assert f"4-path in {first['4-path']} runs, the edge in {first['edge']} and the triangle" in page
+    degree = found["correlation"]["4-path"]["degree"]
+    assert f"{degree['mean']:+.2f} ± {degree['error']:.2f}".replace("-", "−") in page

@@ -1,0 +1,408 @@
+"""Model selection: candidates in turn within a budget, what predicts, and runs of it on disk."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch_geometric.data import Data
+
+import mcn
+from mcn.data import strong_ties
+from mcn.train import RECIPES, Run, fit, load_run, prepare, train
+from mcn.train.checkpoint import load_tensors, save_tensors
+from mcn.train.predictions import predictions_csv, read_predictions
+from mcn.train.select.candidates import candidates_of
+from mcn.train.select.judge import BLEND, NODES, ONE
+from mcn.train.select.schedule import DEALS
+from tests.train.graphs import (
+    on_cores,
+    predicted,
+    same_tensors,
+    same_weights,
+    settings,
+    small_graph,
+    train_until_killed,
+    trained,
+    with_other_test_labels,
+)
+from tests.train.test_remarks import workers
+
+QUICK: dict[str, Any] = {"max_epochs": 8, "repeats": 2, "candidates": ("mlp", "gcn", "triangle")}
+FEW: dict[str, Any] = {"max_epochs": 30, "repeats": 1, "lr": 0.02, "hidden": 4}
+MODES: dict[str, Any] = {
+    ONE: settings("auto", **FEW, candidates=("mcn",)),
+    NODES: settings("auto", **FEW, candidates=("gcn", "triangle")),
+    BLEND: settings("auto", **FEW, candidates=("gcn", "triangle"), metric="log-loss"),  # no mean over nodes
+}
+
+
+def ran(data: Data, **changes: Any) -> Any:
+    return trained(data, settings("auto", **{**QUICK, **changes}))
+
+
+def config_of(name: str, **changes: Any) -> Any:
+    """The settings of a candidate."""
+    by_name = {each.name: each.config for each in candidates_of(settings("auto", **changes))}
+    return by_name[name]
+
+
+def as_given(data: Data) -> Data:
+    """The same graph with a split that somebody decided on, whose parts must not be mixed."""
+    data.split_at_random = False
+    return data
+
+
+def two_kinds(seed: int = 1) -> Data:
+    """600 nodes: triangles serve most, edges the others, and neither serves both."""
+    sizes = {"num_nodes": 600, "num_classes": 3, "num_words": 60, "words_per_node": 8}
+    return strong_ties(seed, **sizes, val=300, test=200)
+
+
+def neighbours_say_all() -> Data:
+    """A graph whose words say little of a node's class."""
+    sizes = {"num_nodes": 400, "num_classes": 3, "val": 150, "test": 150}
+    return strong_ties(0, own_words=0.3, strong_share=0.0, open_inside=0.95, **sizes)
+
+
+def without_times(runs: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{name: value for name, value in run.items() if name != "seconds"} for run in runs]
+
+
+# The candidates.
+
+
+def test_settings_go_to_the_candidates_that_have_them() -> None:
+    given = {"lr": 0.3, "motifs": ("edge", "4-cycle"), "metric": "roc-auc", "class_weight": "balanced"}
+    configs = {each.name: each.config for each in candidates_of(settings("auto", **given))}
+    assert list(configs) == [
+        *("mlp", "counts", "gcn", "sage", "gat", "triangle-sum", "triangle", "mcn", "views")
+    ]
+    for config in configs.values():
+        assert (config.lr, config.metric, config.class_weight) == (0.3, "roc-auc", "balanced")
+    motifs = {name: config.motifs for name, config in configs.items()}
+    assert motifs["mlp"] == motifs["counts"] == ("self",)
+    assert motifs["gcn"] == motifs["sage"] == motifs["gat"] == ("edge",)
+    assert motifs["triangle-sum"] == motifs["triangle"] == ("triangle",)
+    assert motifs["mcn"] == motifs["views"] == ("edge", "4-cycle")
+    assert [name for name, config in configs.items() if config.recipe == "views"] == ["views"]
+    assert configs["mcn"].attention == "gated"
+    assert configs["counts"].features == "motifs"
+
+
+def test_consistency_motif_counts_and_batches() -> None:
+    """Attention heeds a given consistency, sums do not; with motif counts alone, `counts` would be `mlp`."""
+    assert config_of("gat", consistency=0.5).consistency == 0.5
+    assert config_of("triangle", consistency=0.5).consistency == 0.5
+    assert config_of("gcn", consistency=0.5).consistency == 0.0
+    names = [each.name for each in candidates_of(settings("auto", features="motifs"))]
+    assert "counts" not in names
+    assert config_of("mlp", features="motifs").features == "motifs"
+    assert config_of("gcn", features="both").features == "both"
+    assert "sage" not in settings("auto", batch_size=30).candidates
+
+
+def test_a_candidate_is_the_network_it_would_be_alone() -> None:
+    data, names = small_graph(), ("mlp", "counts", "gcn", "sage", "gat", "triangle", "mcn", "views")
+    run = train(data, settings("auto", candidates=names, repeats=1, max_epochs=5))
+    for number, name in enumerate(names):
+        alone = trained(data, config_of(name, max_epochs=5))
+        network = run.model.runs_of(number)[0]
+        assert same_tensors(dict(network.state_dict()), dict(alone.model.state_dict())), name
+    assert isinstance(run.model.runs_of(names.index("mcn"))[0], mcn.MCN)
+
+
+# Runs in turn.
+
+
+def test_every_candidate_has_its_runs_and_the_best_mean_wins() -> None:
+    trainer = ran(as_given(small_graph()), metric="log-loss")  # by which nobody is clearly behind
+    assert [run["candidate"] for run in trainer.runs] == ["mlp", "gcn", "triangle"] * 2
+    means = {
+        name: np.mean([run["held_out"] for run in trainer.runs if run["candidate"] == name])
+        for name in QUICK["candidates"]
+    }
+    table = trainer.table()
+    assert table[0]["score"] == pytest.approx(max(means.values()))
+    assert {row["candidate"]: row["score"] for row in table} == pytest.approx(means)
+    for row in table[1:]:
+        assert row["behind"] == pytest.approx(table[0]["score"] - row["score"])
+        assert row["behind_error"] >= 0
+
+
+def test_parts_that_are_dealt_out_anew_count_towards_the_winner() -> None:
+    trainer = ran(small_graph(), metric="log-loss", candidates=("gcn", "triangle"))
+    assert [run["candidate"] for run in trainer.runs] == ["gcn", "triangle"] * (2 + DEALS)
+    for row in trainer.table():
+        own = [run["held_out"] for run in trainer.runs if run["candidate"] == row["candidate"]]
+        assert row["runs"] == 2 + DEALS
+        assert row["score"] == pytest.approx(np.mean([(own[0] + own[-1]) / 2, *own[1:-1]]))
+    assert trainer.table()[1]["behind_error"] > 0
+    assert trainer.notes()["deals"] == DEALS
+
+
+def test_a_blend_is_found_on_all_parts_and_judged_on_the_given_one() -> None:
+    data = neighbours_say_all()
+    trainer = ran(data, candidates=("mlp", "gcn", "gat"), max_epochs=100, patience=20)
+    found, val = trainer._held_out_scores(trainer.table()[0]["candidate"]), trainer.problem.val
+    assert set(found.logits) == {"gcn", "gat"}  # mlp is clearly behind, and has no further runs
+    assert np.array_equal(found.nodes[: len(val)], val)
+    assert len(found.nodes) == (1 + DEALS) * len(val)
+    assert np.array_equal(found.labels, data.y.numpy()[found.nodes])
+    assert not data.test_mask[torch.from_numpy(found.nodes)].any()
+    assert {each.shape for each in found.logits.values()} == {(len(found.nodes), 3)}
+    rest = found.nodes[len(val) :].reshape(DEALS, -1)
+    for number in range(DEALS):
+        assert np.array_equal(rest[number], trainer.problem.known.dealt_anew(number + 1).val)
+
+
+@pytest.mark.parametrize("dealt", [False, True])
+def test_the_runs_of_a_candidate_predict_together(dealt: bool) -> None:
+    """By the mean of their probabilities, then calibrated on what they say together of held-out nodes."""
+    data = small_graph() if dealt else as_given(small_graph())
+    trainer = ran(data, candidates=("gcn",), repeats=3)
+    given = [0, DEALS + 1, DEALS + 2] if dealt else [0, 1, 2]  # those between are on other parts
+    assert [run["seed"] for run in trainer.runs] == list(range(given[-1] + 1))
+    each = [
+        predicted(trained(data, config_of("gcn", max_epochs=8).replace(seed=seed))).probabilities
+        for seed in given
+    ]
+    powered = np.mean(each, axis=0, dtype=np.float64) ** (1 / float(trainer.model.temperatures[0]))
+    expected = powered / powered.sum(1, keepdims=True)
+    np.testing.assert_allclose(predicted(trainer).probabilities, expected, rtol=1e-4, atol=1e-6)
+
+
+def test_one_that_is_clearly_behind_has_no_further_runs_and_ends_early() -> None:
+    """The features alone are far behind, while their loss may fall for long."""
+    data, few = as_given(neighbours_say_all()), {"patience": 5, "max_epochs": 60}
+    trainer = ran(data, candidates=("mlp", "gcn"), repeats=3, **few)
+    assert [run["candidate"] for run in trainer.runs] == ["mlp", "gcn", "gcn", "gcn"]
+    first, second = trainer.table()
+    assert (first["candidate"], first["runs"], second["runs"]) == ("gcn", 3, 1)
+    own = [run["held_out"] for run in trainer.runs]
+    assert first["score"] == pytest.approx(np.mean(own[1:]))
+    assert second["behind"] == pytest.approx(np.mean(own[1:]) - own[0])
+    assert second["behind_error"] is None  # they share one seed
+    before, after = (
+        ran(data, candidates=names, repeats=1, patience=5, max_epochs=400).runs
+        for names in (("mlp", "gcn"), ("gcn", "mlp"))
+    )
+    assert [(run["candidate"], run["outrun"], run["cut"]) for run in after] == [
+        ("gcn", False, False),
+        ("mlp", True, False),
+    ]
+    assert not any(run["outrun"] for run in before)
+    assert before[0]["epochs"] > after[1]["epochs"]
+
+
+def test_the_budget_ends_a_run_and_no_candidate_keeps_the_others_from_being_tried() -> None:
+    data, endless = small_graph(), {"patience": 10**6, "max_epochs": 10**6, "repeats": 1}
+    short = ran(data, minutes=1e-6, candidates=("mlp", "gcn"))
+    assert [(run["candidate"], run["epochs"], run["cut"]) for run in short.runs] == [("mlp", 1, True)]
+    assert short.notes()["candidates"][0]["candidate"] == "mlp"
+    trainer = ran(data, minutes=0.05, candidates=("gcn", "mlp", "gat"), **endless)
+    assert [(run["candidate"], run["cut"]) for run in trainer.runs] == [
+        ("gcn", True),
+        ("mlp", True),
+        ("gat", True),
+    ]
+
+
+def test_candidates_in_mini_batches() -> None:
+    data = two_kinds()
+    run = train(data, MODES[NODES].replace(batch_size=30, neighbours=(5, 5), max_epochs=15))
+    assert [each["candidate"] for each in run.notes["candidate_runs"]] == ["gcn", "triangle"]
+    test = data.test_mask.numpy()
+    assert (run.predict(data).labels == data.y.numpy())[test].mean() > 0.5
+
+
+# What decides nothing.
+
+
+def test_test_labels_change_nothing() -> None:
+    data = small_graph()
+    first, second = ran(data), ran(with_other_test_labels(data))
+    np.testing.assert_array_equal(predicted(first).probabilities, predicted(second).probabilities)
+    assert without_times(first.runs) == without_times(second.runs)
+
+
+def test_threads_decide_nothing() -> None:
+    found = []
+    for count in (1, 2):
+        with on_cores(count):
+            run = train(two_kinds(), MODES[NODES].replace(max_epochs=12))
+            found.append((run.predict(two_kinds()).probabilities, run.notes["choosing"]))
+    np.testing.assert_array_equal(found[0][0], found[1][0])
+    assert found[0][1] == found[1][1]
+
+
+@pytest.mark.parametrize("dealt", [False, True])
+def test_resumed_after_any_epoch_equals_undisturbed(dealt: bool) -> None:
+    """Also when one candidate has ended and the next has not had an epoch yet."""
+    config = settings("auto", candidates=("mlp", "mcn"), repeats=2, max_epochs=2)
+    problem = prepare(small_graph() if dealt else as_given(small_graph()), config)
+    work = RECIPES["auto"].work
+    whole = work.trainer(problem, config)
+    fit(whole)
+    first, fresh_candidates = work.trainer(problem, config), 0
+    for epoch in range(1, whole.epoch + 1):
+        first.run_epoch()
+        if dealt and epoch % 5 != 2:  # with parts dealt anew there are many epochs
+            continue
+        tensors = {name: value.clone() for name, value in first.tensors().items()}
+        state = json.loads(json.dumps(first.state()))
+        fresh_candidates += state["current"] is not None and state["current"]["epoch"] == 0
+        second = work.trainer(problem, config)
+        second.load(tensors, state)
+        assert second.stopped == (epoch == whole.epoch)
+        fit(second)
+        assert same_weights(second, whole)
+        assert without_times(second.runs) == without_times(whole.runs)
+        assert second.notes()["choosing"] == whole.notes()["choosing"]
+    assert fresh_candidates >= 2
+
+
+# What predicts, on disk and read back.
+
+
+@pytest.fixture(scope="module", params=MODES)
+def chosen(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Run]:
+    """A run on disk of every mode."""
+    folder = tmp_path_factory.mktemp("auto") / str(request.param)
+    return str(request.param), train(two_kinds(), MODES[request.param], folder)
+
+
+def test_every_mode_is_the_same_after_saving_and_loading(chosen: tuple[str, Run], tmp_path: Path) -> None:
+    mode, run = chosen
+    assert run.folder is not None
+    again, data, other = load_run(run.folder), two_kinds(), two_kinds(2)
+    assert again.summary == run.summary
+    assert again.is_about(data)
+    own, unseen = run.predict(data), run.predict(other)
+    np.testing.assert_array_equal(again.predict(data).probabilities, own.probabilities)
+    np.testing.assert_array_equal(again.predict(other).probabilities, unseen.probabilities)
+    np.testing.assert_allclose(own.probabilities.sum(1), 1.0, atol=1e-5)
+    assert own.candidate_shares() == run.summary["candidate_share"]
+    assert predictions_csv(data, own).encode() == (run.folder / "predictions.csv").read_bytes()
+    killed = tmp_path / "killed"
+    train_until_killed(data, MODES[mode], killed, 7)
+    train(data, MODES[mode], killed, resume=True)
+    for name in ("metrics.jsonl", "model.safetensors", "predictions.csv"):
+        assert (killed / name).read_bytes() == (run.folder / name).read_bytes(), name
+
+
+def test_what_the_summary_says_of_choosing(chosen: tuple[str, Run]) -> None:
+    mode, run = chosen
+    choosing = run.summary["choosing"]
+    assert set(choosing) == {
+        *("winner", "mode", "gain", "gain_error", "reward_gain", "reward_gain_error", "blend")
+    }
+    assert choosing["mode"] == mode
+    assert choosing["winner"] == run.summary["candidates"][0]["candidate"]
+    assert (choosing["gain_error"] is not None) == (mode == NODES)
+    names = [each["candidate"] for each in run.summary["candidate_runs"]]
+    assert names == list(MODES[mode].candidates)
+    assert {row["candidate"]: row["runs"] for row in run.summary["candidates"]} == dict.fromkeys(names, 1)
+    said = "\n".join(run.summary["remarks"])
+    assert ("a blend of candidates predicts: " in said) == (mode == BLEND)
+    assert ("each node has a candidate of its own" in said) == (mode == NODES)
+    lines = (run.folder / "metrics.jsonl").read_text().splitlines()  # type: ignore[operator]
+    assert [json.loads(line)["candidate"] for line in lines] == [name for name in names for _ in range(30)]
+
+
+def test_the_table_names_what_predicts_a_node(chosen: tuple[str, Run]) -> None:
+    mode, run = chosen
+    assert run.folder is not None
+    rows, usual = read_predictions(run.folder / "predictions.csv"), ["node", "split", "true", "predicted"]
+    shares = {row["candidate"] for row in rows}
+    if mode == ONE:  # one MCN predicts, whose choices are shown
+        assert shares == {"mcn"}
+        assert list(rows[0]) == [*usual, "probability", "candidate", "motif_1", "step_1", "motif_2", "step_2"]
+    else:
+        assert shares == ({"blend"} if mode == BLEND else {"gcn", "triangle"})
+        assert list(rows[0]) == [*usual, "probability", "candidate"]
+
+
+def test_each_mode_predicts_what_it_says(chosen: tuple[str, Run]) -> None:
+    """The candidates by themselves, calibrated; then mixed by the shares, or each node's own."""
+    mode, run = chosen
+    data, model, inputs = two_kinds(), run.model, run.inputs(two_kinds())
+    each = []
+    for number, candidate in enumerate(model.candidates):
+        (network,) = model.runs_of(number)
+        alone = RECIPES[candidate.config.recipe].work.predict(network, inputs.of(candidate))
+        powered = alone.probabilities.astype(np.float64) ** (1 / float(model.temperatures[number]))
+        each.append(powered / powered.sum(1, keepdims=True))
+    own, choosing = run.predict(data), run.summary["choosing"]
+    if mode == BLEND:
+        shares = [choosing["blend"].get(candidate.name, 0.0) for candidate in model.candidates]
+        assert min(shares) > 0
+        expected = np.tensordot(shares, np.stack(each), 1)
+    else:
+        assert own.candidate is not None
+        expected = np.stack(each)[own.candidate, np.arange(600)]
+    np.testing.assert_allclose(own.probabilities, expected, rtol=1e-4, atol=1e-6)
+    if mode == NODES:  # nodes in triangles take the triangle
+        assert ((own.candidate == 1) == data.strong.numpy()).mean() > 0.9
+        test = data.test_mask.numpy()
+        right = [(p.argmax(1) == data.y.numpy())[test].mean() for p in (*each, own.probabilities)]
+        assert right[2] > max(right[:2]) + 0.05
+
+
+def test_each_mode_is_explained(chosen: tuple[str, Run]) -> None:
+    mode, run = chosen
+    explained, own = run.explain(two_kinds()), run.predict(two_kinds())
+    np.testing.assert_array_equal(explained.predictions.probabilities, own.probabilities)
+    options = list(explained.options)
+    if mode == ONE:
+        assert explained.kind == "choices"
+        assert [option.motif for option in options] == ["edge", "triangle"]
+        return
+    assert explained.kind == "candidates"
+    assert [option.motif for option in options] == ["gcn", "triangle"]
+    (sure,) = explained.motif_probs
+    assert sure is not None
+    np.testing.assert_allclose(sure.sum(1), 1.0, atol=1e-5)
+    if mode == NODES:
+        assert np.array_equal(sure.argmax(1), own.candidate)
+        mixed = np.stack([option.alternative for option in options])[own.candidate, np.arange(600)]
+    else:
+        mixed = np.tensordot(sure[0].astype(np.float64), np.stack([o.alternative for o in options]), 1)
+    np.testing.assert_allclose(mixed, own.probabilities, atol=1e-6)
+
+
+def test_a_decision_that_was_changed(chosen: tuple[str, Run], tmp_path: Path) -> None:
+    _, run = chosen
+    assert run.folder is not None
+    tensors, state = load_tensors(run.folder / "model.safetensors")
+    whole = state["selected"]
+    first = whole["candidates"][0]
+    odd: list[tuple[str, Any]] = [("selected", value) for value in (None, [1], {})]
+    odd += [("selected", {**whole, "mode": "oracle"}), ("selected", {**whole, "winner": "gat"})]
+    odd += [("selected", {**whole, "candidates": value}) for value in (3, [{}], [{**first, "runs": 10**9}])]
+    odd += [("selected", {**whole, "candidates": [{**first, "recipe": "auto"}]})]
+    odd += [("selected", {**whole, "state_width": value}) for value in ("many", 5)]
+    odd += [("inputs", value) for value in (None, {}, {first["name"]: {"in_channels": -1, "state": {}}})]
+    for name, value in odd:
+        folder = Path(shutil.copytree(run.folder, tmp_path / "odd", dirs_exist_ok=True))
+        save_tensors(folder / "model.safetensors", tensors, {**state, name: value})
+        with pytest.raises(ValueError, match=r"model\.safetensors: ") as caught:
+            load_run(folder)
+        assert "\n" not in str(caught.value)
+
+
+def test_a_skewed_graph_gets_a_model_that_is_better_than_guessing(tmp_path: Path) -> None:
+    """22 % of one class, numeric features of very different sizes: what once ended in one class for all."""
+    data = workers(nodes=300, signal=3.0, like=0.9)
+    run = train(
+        data, settings("auto", max_epochs=60, repeats=1, candidates=("mlp", "gcn", "mcn")), tmp_path / "run"
+    )
+    test = run.summary["scores"]["test"]
+    warned = any("every node" in remark or "guessing" in remark for remark in run.summary["remarks"])
+    assert test["balanced-accuracy"] > 0.6 or warned
+    assert run.summary["alone"]["guess"] == pytest.approx(float((data.y[data.val_mask] == 0).float().mean()))

@@ -1,0 +1,221 @@
+"""Mini-batches, in memory and from disk: the full batch where nothing is left out, exact in validation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from scipy.sparse import csr_array
+
+import mcn
+from mcn.data.sparse import feature_csr
+from mcn.matrices import PSI_NAMES
+from mcn.train import fit, prepare, train
+from mcn.train.loop import below
+from mcn.train.mcn.batches import mean_share
+from tests.train.graphs import (
+    new_trainer,
+    predicted,
+    same_tensors,
+    settings,
+    small_config,
+    small_graph,
+)
+
+PLAIN: dict[str, Any] = {"dropout": 0.0, "epsilon": 0.0}
+KINDS: dict[str, dict[str, Any]] = {
+    "mcn": {"attention": "gated", "gate": True},
+    "paper": {"attention": "paper", "steps": 2, "psi": "transition"},
+    "learned value": {"attention": "paper", "advantage": "learned"},
+    "gat": {"motifs": ("edge",), "motif_attention": False},
+    "gcn": {"motifs": ("edge",), "motif_attention": False, "self_attention": False, "heads": 1},
+}
+
+
+def run(trainer: Any, epochs: int) -> dict[str, torch.Tensor]:
+    for _ in range(epochs):
+        trainer.run_epoch()
+    return dict(trainer.tensors())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_batch_of_everybody_and_all_neighbours_is_the_full_batch(kind: str) -> None:
+    data, config = small_graph(), small_config(**PLAIN, **KINDS[kind])
+    full = run(new_trainer(data, config), 3)
+    own = run(new_trainer(data, config.replace(batch_size=1000, neighbours=(-1,))), 3)
+    assert own.keys() == full.keys()
+    for name, value in full.items():
+        torch.testing.assert_close(own[name], value, rtol=1e-4, atol=1e-5, msg=name)
+
+
+def test_resumed_bit_by_bit_with_any_number_of_workers() -> None:
+    data, config = small_graph(), small_config(batch_size=7, neighbours=(3, 2))
+    whole = new_trainer(data, config)
+    saved = {name: value.clone() for name, value in run(whole, 2).items()}, whole.state()
+    undisturbed = run(whole, 2)
+    for workers in (0, 2):
+        resumed = new_trainer(data, config.replace(loader_workers=workers))
+        resumed.load(*saved)
+        assert same_tensors(run(resumed, 2), undisturbed)
+
+
+@pytest.mark.parametrize("batch_size", [4, 7])
+def test_the_running_mean_of_the_weights_is_validated_and_kept(batch_size: int) -> None:
+    config = small_config(batch_size=batch_size, neighbours=(2,), **KINDS["paper"])
+    trainer = new_trainer(small_graph(), config)
+    seen: list[dict[str, torch.Tensor]] = []
+
+    def look(*_: Any) -> None:
+        seen.append({name: value.detach().clone() for name, value in trainer.model.named_parameters()})
+
+    trainer.optimizer.register_step_post_hook(look)
+    trainer.run_epoch()
+    epoch = trainer.run_epoch()
+    steps = -(-len(trainer.problem.train) // batch_size)
+    assert len(seen) == 2 * steps
+    assert steps > 2
+    kept = trainer.best if trainer.best_epoch == 2 else below("mean.", trainer.tensors())
+    weights = torch.arange(1.0, len(seen) + 1)  # the n-th step weighs n
+    for name, value in trainer.model.named_parameters():
+        assert torch.equal(value, seen[-1][name])
+        expected = torch.tensordot(weights / weights.sum(), torch.stack([one[name] for one in seen]), 1)
+        torch.testing.assert_close(kept[name], expected, rtol=1e-5, atol=1e-7)
+    trainer.model.load_state_dict(kept)
+    with torch.no_grad():
+        assert trainer.final_scores().loss == pytest.approx(epoch.val_loss, rel=1e-6)
+
+
+def test_later_the_mean_remembers_three_epochs_or_a_hundred_steps_or_an_epoch() -> None:
+    assert mean_share(57, 10) == pytest.approx(2 / 59)
+    assert mean_share(58, 10) == mean_share(10_000, 10) == 1 / 30
+    assert mean_share(10_000, 60) == 1 / 100
+    assert mean_share(10_000, 400) == 1 / 400
+    assert mean_share(0, 1) == mean_share(77, 1) == 1.0
+
+
+def test_a_run_with_one_batch_an_epoch_goes_on_with_several() -> None:
+    """As with other processes, whose batches together are smaller; but not with another network's mean."""
+    data, config = small_graph(), small_config(batch_size=1000, neighbours=(2,), **KINDS["gat"])
+    trainer = new_trainer(data, config)
+    tensors = run(trainer, 2)
+    further = new_trainer(data, config.replace(batch_size=7))
+    further.load(tensors, trainer.state())
+    assert same_tensors(below("mean.", further.tensors()), below("model.", tensors))
+    tensors = run(further, 1)
+    tensors[next(name for name in tensors if name.startswith("mean."))] = torch.zeros(3, 1)
+    with pytest.raises(ValueError, match="the mean weights are not those of this network"):
+        new_trainer(data, config.replace(batch_size=7)).load(tensors, further.state())
+
+
+@pytest.mark.parametrize("kind", ["mcn", "gcn"])
+def test_validation_and_prediction_are_those_of_full_passes(kind: str) -> None:
+    data, config = small_graph(), small_config(batch_size=5, neighbours=(2,), max_epochs=3, **KINDS[kind])
+    trainer = new_trainer(data, config)
+    result = fit(trainer)
+    full = new_trainer(data, config.replace(batch_size=None))
+    full.model.load_state_dict(trainer.model.state_dict())
+    full.model.eval()
+    with torch.no_grad():
+        expected = full.final_scores()
+    assert result.val_accuracy == expected.accuracy
+    assert result.val_loss == pytest.approx(expected.loss, rel=1e-6)
+    own, other = predicted(trainer), predicted(full)
+    np.testing.assert_allclose(own.probabilities, other.probabilities, atol=1e-6)
+    np.testing.assert_array_equal(own.motif, other.motif)
+    np.testing.assert_array_equal(own.step, other.step)
+
+
+def test_it_learns() -> None:
+    trainer = new_trainer(small_graph(), small_config(batch_size=6, neighbours=(4,), max_epochs=40, lr=0.02))
+    assert fit(trainer).val_accuracy > 0.6
+
+
+def test_nodes_alone_are_trained_on() -> None:
+    """Every training node is isolated: batches without an edge."""
+    data = small_graph()
+    alone, ends = data.train_mask, data.edge_index
+    data.edge_index = ends[:, ~(alone[ends[0]] | alone[ends[1]])]
+    for kind in KINDS.values():
+        run(new_trainer(data, small_config(batch_size=4, **kind)), 1)
+
+
+# From disk.
+
+ON_DISK = settings(
+    "mcn",
+    motifs=("edge",),
+    motif_attention=False,
+    hidden=4,
+    heads=2,
+    batch_size=5,
+    neighbours=(3,),
+    max_epochs=3,
+)
+
+
+def stored(path: Path, data: Any, **changes: Any) -> mcn.GraphStore:
+    given = {"x": data.x.to_dense().numpy(), "y": data.y.numpy(), "classes": None}
+    given |= {name: data[name].numpy() for name in ("train_mask", "val_mask", "test_mask")}
+    return mcn.GraphStore.write(path, [data.edge_index.numpy()], data.num_nodes, **{**given, **changes})
+
+
+@pytest.mark.parametrize("psi", PSI_NAMES)
+def test_rows_on_disk_are_those_of_the_graph_in_memory(psi: str, tmp_path: Path) -> None:
+    data, config, nodes = small_graph(), ON_DISK.replace(psi=psi), np.array([4, 0, 88])
+    expected = prepare(data, config).inputs.stack.rows_of(nodes, np.zeros(3, np.int64))
+    inputs = prepare(stored(tmp_path / "graph", data, x=feature_csr(data.x)), config).inputs
+    for own in (inputs.graph.exact(nodes, np.zeros(3, np.int64)), inputs.graph.exact_base(nodes)):
+        np.testing.assert_array_equal(own.indptr, expected.indptr)
+        np.testing.assert_array_equal(own.indices, expected.indices)
+        np.testing.assert_allclose(own.values, expected.values, rtol=1e-6)
+    taken = inputs.features(nodes)
+    words = csr_array((taken.values, taken.indices, taken.indptr), shape=(3, 60)).toarray()
+    dense = data.x.to_dense()[torch.from_numpy(nodes)]
+    np.testing.assert_allclose(words, dense / dense.sum(1, keepdim=True), rtol=1e-6)
+
+
+@pytest.mark.parametrize("form", ["dense", "csr"])
+def test_training_from_disk_is_training_from_memory(form: str, tmp_path: Path) -> None:
+    data = small_graph()
+    if form == "dense":
+        data.x = data.x.to_dense() + 0.01  # not mostly zero, so that it stays dense
+        store = stored(tmp_path / "graph", data)
+    else:
+        store = stored(tmp_path / "graph", data, x=feature_csr(data.x))
+    memory, disk = (train(graph, ON_DISK) for graph in (data, store))
+    assert memory.result is not None
+    assert disk.result is not None
+    assert memory.result.val_loss == pytest.approx(disk.result.val_loss, rel=1e-4)
+    expected = disk.predict(store).probabilities
+    np.testing.assert_allclose(memory.predict(data).probabilities, expected, atol=1e-4)
+    params = {name: value for name, value in ON_DISK.to_dict().items() if name != "seed"}
+    clf = mcn.MCNClassifier(**params).fit(store)
+    np.testing.assert_allclose(clf.predict_proba(store), expected, atol=1e-6)
+    np.testing.assert_allclose(clf.predict_proba(data), expected, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"steps": 2}, "steps = 2 needs the whole graph in memory"),
+        ({"batch_size": None}, "batch_size = none needs the whole graph in memory"),
+        ({"features": "both"}, "features = both needs the whole graph in memory"),
+        ({"motifs": ("edge", "triangle")}, "triangle is not counted yet"),
+    ],
+)
+def test_what_a_store_cannot_give(changes: dict[str, Any], message: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=message):
+        prepare(stored(tmp_path / "graph", small_graph()), ON_DISK.replace(**changes))
+
+
+def test_a_store_without_features_or_split_and_a_selection(tmp_path: Path) -> None:
+    data = small_graph()
+    with pytest.raises(ValueError, match="the store has no features"):
+        prepare(stored(tmp_path / "a", data, x=None), ON_DISK)
+    with pytest.raises(ValueError, match="no split in the store"):
+        prepare(stored(tmp_path / "b", data, val_mask=None), ON_DISK)
+    with pytest.raises(ValueError, match="the recipe auto needs the graph in memory; for one on disk choose"):
+        prepare(stored(tmp_path / "c", data), settings("auto"))
