@@ -73,6 +73,7 @@ class Interposer:
     def _patch_handles(self) -> None:
         paths: dict[int, str] = {}
         open_, fdopen, fsync, close, plain = os.open, os.fdopen, os.fsync, os.close, io.open
+        dup = os.dup
 
         def os_open(path: Any, flags: int, *args: Any, **kwargs: Any) -> int:
             if flags & _WRITING:
@@ -81,6 +82,12 @@ class Interposer:
             if flags & _WRITING:
                 paths[handle] = os.fspath(path)
             return handle
+
+        def os_dup(handle: int) -> int:
+            copy = dup(handle)
+            if handle in paths:
+                paths[copy] = paths[handle]
+            return copy
 
         def os_close(handle: int) -> None:
             paths.pop(handle, None)
@@ -105,6 +112,7 @@ class Interposer:
             return writer if "b" in mode else io.TextIOWrapper(writer, encoding="utf-8", write_through=True)
 
         os.open, os.close, os.fsync, os.fdopen = os_open, os_close, os_fsync, os_fdopen  # type: ignore[assignment]
+        os.dup = os_dup
         io.open = builtins.open = io_open
 
 
