@@ -85,7 +85,7 @@ def test_figure4(mcn: Run, data_root: Path, tmp_path: Path) -> None:
         (["table4"], "table3, figure1, figure2, figure3, figure4, got 'table4'; did you mean"),
         (["table2", "--methods", "mnc"], "got 'mnc'; did you mean 'mcn'?"),
         (["table2", "--methods", ","], "--methods names nothing, got ','"),
-        (["table2", "--datasets", "dd6"], "datasets: expected some of cora, citeseer, pubmed, got 'dd6'"),
+        (["table2", "--datasets", "dd6"], "datasets must be one of cora, citeseer, pubmed, got 'dd6'"),
         (["table3", "--seeds", "0"], "--seeds"),
         (["figure1", "--methods", "mcn"], "--methods is for table2, table3; figure1"),
         (["figure4", "--datasets", "karate"], "figure4 is about cora, got 'karate'"),

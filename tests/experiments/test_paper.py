@@ -29,7 +29,7 @@ from mcn.experiments.paper import (
     summary_table,
     write_table,
 )
-from mcn.experiments.paper.report import Measured, average_ranks, ranks, table_report, table_results
+from mcn.experiments.paper.report import average_ranks, noise, ranks, table_report, table_results
 from mcn.experiments.paper.reproduce import read_runs, write_runs
 from mcn.experiments.paper.special_cases import special_report
 from mcn.experiments.paper.tables import LARGEST_CLASS, plan, unit_for
@@ -137,8 +137,8 @@ class TestPlan:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            ({"rows": ["gta"]}, r"methods: expected some of .*, got 'gta'; did you mean 'gat'\?"),
-            ({"datasets": ["dd6"]}, "datasets: expected some of cora, citeseer, pubmed, got 'dd6'"),
+            ({"rows": ["gta"]}, r"methods must be one of .*, got 'gta'; did you mean 'gat'\?"),
+            ({"datasets": ["dd6"]}, "datasets must be one of cora, citeseer, pubmed, got 'dd6'"),
             ({"rows": []}, "methods: none given"),
         ],
     )
@@ -164,34 +164,15 @@ class TestRanks:
         assert average_ranks(columns) == {"a": 1.5, "b": 1.5, "c": 3.0}
 
 
-def run(seed: int, test: float | None, val: float = 0.5, seconds: float = 2.0) -> dict[str, Any]:
+def run(seed: int, test: float, val: float = 0.5, seconds: float = 2.0) -> dict[str, Any]:
     return {"seed": seed, "test_accuracy": test, "val_accuracy": val, "seconds": seconds}
 
 
-class TestMeasured:
-    def test_by_hand(self) -> None:
-        found = Measured.of([run(0, 0.80, 0.70, 1.0), run(1, 0.82, 0.72, 3.0), run(2, 0.84, 0.74, 5.0)])
-        assert found.mean == pytest.approx(82.0)
-        assert found.std == pytest.approx(2.0)  # squares 4 + 0 + 4 over n - 1 = 2
-        assert found.val == pytest.approx({0: 70.0, 1: 72.0, 2: 74.0})
-        assert found.seconds == pytest.approx(3.0)
-        one = Measured.of([run(4, 0.5)])
-        assert (one.test, one.std, one.noise((0.4, 15))) == ({4: 50.0}, None, None)
-
-    def test_refused(self) -> None:
-        with pytest.raises(ValueError, match=r"every seed may be there once, got \[1, 1\]"):
-            Measured.of([run(1, 0.5), run(1, 0.6)])
-        with pytest.raises(ValueError, match="the run with seed 2 has no test accuracy"):
-            Measured.of([run(1, 0.5), run(2, None)])
-
-    def test_noise_with_and_without_the_papers_deviation(self) -> None:
-        values = dict(enumerate([80 - 3**0.5, 80 - 3**0.5, 80 + 3**0.5, 80 + 3**0.5]))
-        ours = Measured(values, values, 1.0)
-        assert ours.std == pytest.approx(2.0)  # squares 4 · 3 over 3
-        assert ours.noise((3.0, 9)) == pytest.approx(2 * math.sqrt(4 / 4 + 9 / 9))
-        assert ours.noise(None) == pytest.approx(2 * math.sqrt(4 / 4 + 4))
-        still = Measured({0: 74.4, 1: 74.4}, {0: 70.0, 1: 70.0}, 1.0)
-        assert still.noise(None) == 0.05  # a method without chance is compared up to rounding
+def test_noise_with_and_without_the_papers_deviation() -> None:
+    assert noise(2.0, 4, (3.0, 9)) == pytest.approx(2 * math.sqrt(4 / 4 + 9 / 9))
+    assert noise(2.0, 4, None) == pytest.approx(2 * math.sqrt(4 / 4 + 4))
+    assert noise(0.0, 2, None) == 0.05  # a method without chance is compared up to rounding
+    assert noise(None, 1, (0.4, 15)) is None
 
 
 class TestReport:
@@ -248,6 +229,10 @@ class TestReport:
         assert ("citeseer", "mcn", "gat") not in gaps
         gap = gaps["cora", "mcn", "gat"]  # of 1 and 2
         assert (gap["mean"], gap["error"], gap["pairs"]) == (pytest.approx(1.5), pytest.approx(0.5), 2)
+
+    def test_two_runs_of_a_seed(self) -> None:
+        with pytest.raises(ValueError, match=r"cora, lp: every seed may be there once, got \[1, 1\]"):
+            table_results(TABLE2, plan(TABLE2), {("cora", "lp"): [run(1, 0.5), run(1, 0.6)]}, "1.2")
 
     def test_the_summary_is_the_papers_table(self, results: dict[str, Any]) -> None:
         assert summary_table(results).splitlines() == [

@@ -226,19 +226,7 @@ def _special(result: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
 
 
 def _measured(result: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
-    from mcn.experiments.paper.report import DASH, score
+    from mcn.experiments.paper.report import figures
 
     header = ["data set", "method", "paper", "ours", "runs", "rank", "difference", "within noise"]
-    lines = [
-        [
-            *(row["dataset"], row["method"]),
-            score(row["paper"], row["paper_std"]),
-            score(row["mean"], row["std"]),
-            str(row["runs"]),
-            DASH if row["rank"] is None else f"{row['rank']:g}",
-            DASH if row["difference"] is None else f"{row['difference']:+.1f}",
-            {True: "yes", False: "no", None: DASH}[row["within_noise"]],
-        ]
-        for row in result["rows"]
-    ]
-    return header, lines
+    return header, [[row["dataset"], row["method"], *figures(row)] for row in result["rows"]]

@@ -1,11 +1,10 @@
 from __future__ import annotations
 
-import csv
-import json
 import os
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +23,22 @@ def row(key: str = "a", **changes: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "ledger.sqlite"
+
+
+@pytest.fixture
+def ledger(path: Path) -> Ledger:
+    return Ledger(path)
+
+
+def execute(path: Path, sql: str) -> list[tuple[Any, ...]]:
+    """Do with the file what any program can do."""
+    with closing(sqlite3.connect(path)) as db, db:
+        return db.execute(sql).fetchall()
+
+
 def test_rows_come_back_as_they_were(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "new" / "ledger.sqlite")
     assert len(ledger) == 0
@@ -37,15 +52,13 @@ def test_rows_come_back_as_they_were(tmp_path: Path) -> None:
     assert len(again) == 2
 
 
-def test_a_second_row_of_a_key_changes_nothing(tmp_path: Path) -> None:
-    ledger = Ledger(tmp_path / "ledger.sqlite")
+def test_a_second_row_of_a_key_changes_nothing(ledger: Ledger) -> None:
     ledger.add(row(val_accuracy=0.5))
     ledger.add(row(val_accuracy=0.75))
     assert ledger.rows() == [row(val_accuracy=0.5)]
 
 
-def test_filtering_and_order(tmp_path: Path) -> None:
-    ledger = Ledger(tmp_path / "ledger.sqlite")
+def test_filtering_and_order(ledger: Ledger) -> None:
     for one in (row("c", seed=10), row("b", seed=9), row("a", method="gat"), row("d", settings={})):
         ledger.add(one)
     assert [r["key"] for r in ledger.rows()] == ["a", "b", "c", "d"]
@@ -58,38 +71,17 @@ def test_filtering_and_order(tmp_path: Path) -> None:
         ledger.rows(sede=1)
 
 
-def test_export(tmp_path: Path) -> None:
-    ledger = Ledger(tmp_path / "ledger.sqlite")
-    rows = [row("a"), row("b", seed=1, error="x, y")]
-    for one in reversed(rows):
-        ledger.add(one)
-    ledger.export(tmp_path / "rows.jsonl")
-    ledger.export(tmp_path / "rows.csv")
-    assert [json.loads(line) for line in (tmp_path / "rows.jsonl").read_text().splitlines()] == rows
-    with (tmp_path / "rows.csv").open(newline="") as file:
-        table = list(csv.DictReader(file))
-    assert [(r["key"], r["error"], json.loads(r["settings"])) for r in table] == [
-        ("a", "", {"motifs": ["edge"]}),
-        ("b", "x, y", {"motifs": ["edge"]}),
-    ]
-    assert [json.loads(r["metrics"]) for r in table] == [one["metrics"] for one in rows]
-    with pytest.raises(ValueError, match=r"rows.xls: the file's name must end in .jsonl or .csv"):
-        ledger.export(tmp_path / "rows.xls")
+def test_readable_with_plain_sqlite(ledger: Ledger) -> None:
+    ledger.add(row())
+    query = "SELECT dataset, json_extract(settings, '$.motifs[0]'), val_accuracy FROM runs"
+    assert execute(ledger.path, query) == [("karate", "edge", 0.5)]
 
 
-def test_readable_with_plain_sqlite(tmp_path: Path) -> None:
-    Ledger(tmp_path / "ledger.sqlite").add(row())
-    with sqlite3.connect(tmp_path / "ledger.sqlite") as db:
-        query = "SELECT dataset, json_extract(settings, '$.motifs[0]'), val_accuracy FROM runs"
-        assert db.execute(query).fetchall() == [("karate", "edge", 0.5)]
-    db.close()
-
-
-def test_a_row_must_be_complete(tmp_path: Path) -> None:
+def test_a_row_must_be_complete(ledger: Ledger) -> None:
+    wrong = row(colour=1)
+    del wrong["seed"]
     with pytest.raises(ValueError, match="not the row of a run: colour, seed missing or not known"):
-        Ledger(tmp_path / "ledger.sqlite").add(
-            {k: v for k, v in row().items() if k != "seed"} | {"colour": 1}
-        )
+        ledger.add(wrong)
 
 
 def test_other_files_are_refused_and_left_alone(tmp_path: Path) -> None:
@@ -98,9 +90,7 @@ def test_other_files_are_refused_and_left_alone(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"notes.txt: not a ledger of runs, or damaged"):
         Ledger(text)
     other = tmp_path / "other.sqlite"
-    with sqlite3.connect(other) as db:
-        db.execute("CREATE TABLE mine (x)")
-    db.close()
+    execute(other, "CREATE TABLE mine (x)")
     before = other.read_bytes()
     with pytest.raises(ValueError, match=r"other.sqlite: an SQLite file, but not a ledger"):
         Ledger(other)
@@ -111,37 +101,13 @@ def test_other_files_are_refused_and_left_alone(tmp_path: Path) -> None:
         Ledger(text / "ledger.sqlite")
 
 
-def test_a_damaged_ledger(tmp_path: Path) -> None:
-    path = tmp_path / "ledger.sqlite"
-    ledger = Ledger(path)
+def test_a_damaged_ledger(ledger: Ledger) -> None:
     for i in range(50):
         ledger.add(row(str(i)))
-    content = path.read_bytes()
-    path.write_bytes(content[:4096] + os.urandom(len(content) - 4096))
+    content = ledger.path.read_bytes()
+    ledger.path.write_bytes(content[:4096] + os.urandom(len(content) - 4096))
     with pytest.raises(ValueError, match=r"ledger.sqlite: not a ledger of runs, or damaged"):
         ledger.rows()
-
-
-def test_a_ledger_of_another_version(tmp_path: Path) -> None:
-    path = tmp_path / "ledger.sqlite"
-    Ledger(path)
-    with sqlite3.connect(path) as db:
-        db.execute("ALTER TABLE runs ADD COLUMN later")
-    db.close()
-    with pytest.raises(ValueError, match=r"a ledger of another version, its columns are .*, later"):
-        Ledger(path)
-
-
-def test_a_ledger_with_a_column_missing_is_left_alone(tmp_path: Path) -> None:
-    path = tmp_path / "ledger.sqlite"
-    Ledger(path)
-    with sqlite3.connect(path) as db:
-        db.execute("ALTER TABLE runs DROP COLUMN epochs")
-    db.close()
-    before = path.read_bytes()
-    with pytest.raises(ValueError, match=r"a ledger of another version, its columns are key, .*, metrics;"):
-        Ledger(path)
-    assert path.read_bytes() == before
 
 
 @pytest.mark.skipif(sys.platform == "win32" or not Path("/proc/self").is_dir(), reason="needs Linux's /proc")
@@ -166,8 +132,7 @@ except OSError as error:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs limits on file sizes")
-def test_no_more_room_leaves_the_rows_before(tmp_path: Path, repository: Path) -> None:
-    path = tmp_path / "ledger.sqlite"
+def test_no_more_room_leaves_the_rows_before(path: Path, repository: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", FULL, path], capture_output=True, text=True, check=True, cwd=repository
     )
@@ -177,8 +142,8 @@ def test_no_more_room_leaves_the_rows_before(tmp_path: Path, repository: Path) -
     assert 0 < len(Ledger(path)) == int(added) < 1000
 
 
-def test_claims_exclude_each_other(tmp_path: Path) -> None:
-    first, second = Ledger(tmp_path / "ledger.sqlite"), Ledger(tmp_path / "ledger.sqlite")
+def test_claims_exclude_each_other(path: Path) -> None:
+    first, second = Ledger(path), Ledger(path)
     claim = first.claim("k")
     assert claim is not None
     assert second.claim("k") is None
@@ -189,16 +154,15 @@ def test_claims_exclude_each_other(tmp_path: Path) -> None:
     assert again is not None
     again.release()
     other.release()
-    assert list((tmp_path / ".ledger.sqlite.claims").iterdir()) == []
+    assert list(path.with_name(".ledger.sqlite.claims").iterdir()) == []
 
 
-def test_the_claim_of_a_dead_process_is_free(tmp_path: Path) -> None:
-    path = tmp_path / "ledger.sqlite"
+def test_the_claim_of_a_dead_process_is_free(path: Path) -> None:
     code = (
         "import os, sys; from mcn.experiments import Ledger; c = Ledger(sys.argv[1]).claim('k'); os._exit(9)"
     )
     subprocess.run([sys.executable, "-c", code, path], check=False)
-    assert (tmp_path / ".ledger.sqlite.claims" / "k").exists()
+    assert (path.with_name(".ledger.sqlite.claims") / "k").exists()
     claim = Ledger(path).claim("k")
     assert claim is not None
     claim.release()
@@ -218,39 +182,38 @@ def test_the_claim_of_a_dead_process_is_free(tmp_path: Path) -> None:
         "UPDATE runs SET test = 'x'",
     ],
 )
-def test_odd_values_in_a_ledger(sql: str, tmp_path: Path) -> None:
-    path = tmp_path / "ledger.sqlite"
-    Ledger(path).add(row())
-    with sqlite3.connect(path) as db:
-        db.execute(sql)
-    db.close()
+def test_odd_values_in_a_ledger(sql: str, ledger: Ledger) -> None:
+    ledger.add(row())
+    execute(ledger.path, sql)
     with pytest.raises(ValueError, match=r"ledger\.sqlite: .*damaged") as caught:
-        Ledger(path).rows()
+        ledger.rows()
     assert "\n" not in str(caught.value)
 
 
+ANOTHER = "a ledger of another version, its columns are"
+
+
 @pytest.mark.parametrize(
-    "sql",
+    ("sql", "message"),
     [
-        "CREATE TRIGGER t AFTER INSERT ON runs BEGIN DELETE FROM runs; END",
-        "CREATE VIEW v AS SELECT 1",
-        "DROP TABLE runs",
+        ("CREATE TRIGGER t AFTER INSERT ON runs BEGIN DELETE FROM runs; END", ".*use another file"),
+        ("CREATE VIEW v AS SELECT 1", ".*use another file"),
+        ("DROP TABLE runs", ".*use another file"),
+        ("ALTER TABLE runs ADD COLUMN later", f"{ANOTHER} .*, later"),
+        ("ALTER TABLE runs DROP COLUMN epochs", f"{ANOTHER} key, .*, metrics;"),
     ],
 )
-def test_a_schema_that_is_no_ledger_s(sql: str, tmp_path: Path) -> None:
-    path = tmp_path / "ledger.sqlite"
-    Ledger(path).add(row())
-    with sqlite3.connect(path) as db:
-        db.execute(sql)
-    db.close()
-    with pytest.raises(ValueError, match=r"ledger\.sqlite: .*use another file"):
-        Ledger(path)
+def test_a_schema_that_is_no_ledger_s(sql: str, message: str, ledger: Ledger) -> None:
+    ledger.add(row())
+    execute(ledger.path, sql)
+    before = ledger.path.read_bytes()
+    with pytest.raises(ValueError, match=rf"ledger\.sqlite: {message}"):
+        Ledger(ledger.path)
+    assert ledger.path.read_bytes() == before
 
 
-def test_damage_anywhere_in_the_file_is_told(tmp_path: Path) -> None:
+def test_damage_anywhere_in_the_file_is_told(path: Path, ledger: Ledger) -> None:
     """Each byte of the pages in use may be wrong: rows come, or one line that names the file."""
-    path = tmp_path / "ledger.sqlite"
-    ledger = Ledger(path)
     for seed in range(40):
         ledger.add(row(f"k{seed}", seed=seed))
     whole = path.read_bytes()
@@ -263,12 +226,3 @@ def test_damage_anywhere_in_the_file_is_told(tmp_path: Path) -> None:
             told.append(str(error))
     assert told
     assert [line for line in told if str(path) not in line or "\n" in line] == []
-
-
-def test_cells_of_the_export_are_no_formulas(tmp_path: Path) -> None:
-    ledger = Ledger(tmp_path / "ledger.sqlite")
-    ledger.add(row(dataset="=cmd|'/C calc'!A0", error="-1+1"))
-    ledger.export(tmp_path / "runs.csv")
-    with (tmp_path / "runs.csv").open(newline="") as file:
-        (cells,) = csv.DictReader(file)
-    assert (cells["dataset"], cells["error"]) == ("'=cmd|'/C calc'!A0", "'-1+1")

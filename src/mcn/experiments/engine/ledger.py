@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import errno
-import io
 import json
 import os
 import sqlite3
@@ -13,8 +11,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from mcn._csv import safe_cell
-from mcn._files import Claim, atomic_write, try_claim
+from mcn._files import Claim, try_claim
 from mcn.data.limits import shown
 
 _APPLICATION = 0x6D636E31  # "mcn1", in the header of the file
@@ -92,9 +89,7 @@ class Ledger:
 
     def get(self, key: str) -> dict[str, Any] | None:
         """The row of this key, or None."""
-        with self._open() as db:
-            found = db.execute("SELECT * FROM runs WHERE key = ?", (key,)).fetchone()
-        return None if found is None else _row(found, self.path)
+        return next(iter(self.rows(key=key)), None)
 
     def add(self, row: dict[str, Any]) -> None:
         """Add a row, durably; where the key is there already, nothing changes."""
@@ -124,26 +119,6 @@ class Ledger:
         with self._open() as db:
             return int(db.execute("SELECT count(*) FROM runs").fetchone()[0])
 
-    def export(self, path: str | os.PathLike[str]) -> None:
-        """Write all rows, in the order of `rows`, as JSON lines (`.jsonl`) or CSV (`.csv`).
-
-        In CSV a text that a spreadsheet would run as a formula has an apostrophe in front.
-        """
-        target = Path(path)
-        if target.suffix not in (".jsonl", ".csv"):
-            raise ValueError(f"{target}: the file's name must end in .jsonl or .csv")
-        text = io.StringIO(newline="")
-        if target.suffix == ".jsonl":
-            text.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in self.rows())
-        else:
-            table = csv.writer(text, lineterminator="\n")
-            table.writerow(_COLUMNS)
-            for row in self.rows():
-                cells = [_json(row[name]) if name in _JSON else row[name] for name in _COLUMNS]
-                table.writerow(map(safe_cell, cells))
-        with atomic_write(target) as file:
-            file.write(text.getvalue().encode())
-
     def claim(self, key: str) -> Claim | None:
         """The sole right to run the unit of this key, or None while another process has it.
 
@@ -167,22 +142,19 @@ class Ledger:
             raise ValueError(f"{self.path}: not a ledger of runs, or damaged; use another file") from error
 
 
+_ERRORS = {
+    "SQLITE_FULL": (errno.ENOSPC, "the disk is full; free some space and go on"),
+    "SQLITE_READONLY": (errno.EACCES, "the ledger cannot be written to; check the file's permissions"),
+    "SQLITE_CANTOPEN": (errno.EACCES, "the ledger cannot be opened; check the folder and its permissions"),
+    "SQLITE_BUSY": (errno.EBUSY, f"another process has kept the ledger locked for {_BUSY:.0f} s"),
+    "SQLITE_IOERR": (errno.EIO, "reading or writing the ledger failed; is the disk full?"),
+}
+"""By how the names of SQLite's errors begin."""
+
+
 def _explained(error: sqlite3.Error, path: Path) -> Exception:
-    name = str(getattr(error, "sqlite_errorname", ""))
-    if name.startswith(("SQLITE_NOTADB", "SQLITE_CORRUPT")):
-        return ValueError(f"{path}: not a ledger of runs, or damaged ({error}); use another file")
-    for start, number, text in (
-        ("SQLITE_FULL", errno.ENOSPC, "the disk is full; free some space and go on"),
-        ("SQLITE_READONLY", errno.EACCES, "the ledger cannot be written to; check the file's permissions"),
-        (
-            "SQLITE_CANTOPEN",
-            errno.EACCES,
-            "the ledger cannot be opened; check the folder and its permissions",
-        ),
-        ("SQLITE_BUSY", errno.EBUSY, f"another process has kept the ledger locked for {_BUSY:.0f} s"),
-        ("SQLITE_IOERR", errno.EIO, "reading or writing the ledger failed; is the disk full?"),
-    ):
-        if name.startswith(start):
+    for start, (number, text) in _ERRORS.items():
+        if str(getattr(error, "sqlite_errorname", "")).startswith(start):
             return OSError(number, text, str(path))
     return ValueError(f"{path}: not a ledger of runs, or damaged ({error}); use another file")
 

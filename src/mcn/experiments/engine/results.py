@@ -81,13 +81,7 @@ def metric_figures(metric: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, 
     >>> metric_figures("roc-auc", rows)
     {'test_mean': None, 'test_std': None, 'val_mean': 0.625}
     """
-    figures: dict[str, list[float]] = {}
-    for part in ("val", "test"):
-        values = [_figure(row, part, metric) for row in rows]
-        figures[part] = [value for value in values if value is not None]
-        if len(figures[part]) < len(rows):
-            figures[part] = []
-    val, test = figures["val"], figures["test"]
+    val, test = (_complete(metric, part, rows) for part in ("val", "test"))
     return {
         "test_mean": float(np.mean(test)) if test else None,
         "test_std": float(np.std(test, ddof=1)) if len(test) > 1 else None,
@@ -95,10 +89,11 @@ def metric_figures(metric: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, 
     }
 
 
-def _figure(row: Mapping[str, Any], part: str, metric: str) -> float | None:
-    parts = row.get("metrics") or row.get("scores") or {}
-    value = (parts.get(part) or {}).get(metric)
-    return None if value is None else float(value)
+def _complete(metric: str, part: str, rows: Sequence[Mapping[str, Any]]) -> list[float]:
+    """The metric on a part of the nodes in every row; nothing where one has none."""
+    parts = [(row.get("metrics") or row.get("scores") or {}).get(part) or {} for row in rows]
+    values = [figures.get(metric) for figures in parts]
+    return [] if None in values else [float(value) for value in values]
 
 
 def escape_markdown(text: str) -> str:

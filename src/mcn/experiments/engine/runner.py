@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass, field
 from typing import Any
 
 from torch_geometric.data import Data
@@ -64,7 +64,8 @@ def run_units(
         OSError: the ledger cannot be written.
     """
     keys = [unit.key() for unit in units]
-    book = _Book(ledger, dict(zip(keys, units, strict=True)), progress, finished, keep_failures)
+    named = dict(zip(keys, units, strict=True))
+    book = _Book(ledger, named, progress or _ignore, finished or _ignore, keep_failures)
     book.look()
     if book.waiting:
         with ExitStack() as stack:
@@ -75,6 +76,10 @@ def run_units(
             stack.callback(book.release)
             _drive(engine, book)
     return [book.rows[key] for key in keys]
+
+
+def _ignore(*_: Any) -> None:
+    """Nobody wants to be told."""
 
 
 def compare(
@@ -109,20 +114,17 @@ def compare(
     """
     names = check_methods(methods)
     if isinstance(graph, Source):
-        source = graph
+        source, weighted = graph, "weights" in dict(graph.options)
     else:
-        source, jobs = in_memory(graph, dataset, counts), 1
-    if given_weights(graph) is not None if isinstance(graph, Data) else "weights" in dict(source.options):
+        source, weighted, jobs = in_memory(graph, dataset, counts), given_weights(graph) is not None, 1
+    if weighted:
         for name in names:
             find_method(name).check_weights()
     known = {name: known_settings(name, settings or {}) for name in names}
     units = [Unit(source, name, known[name], seed) for name in names for seed in seeds]
 
-    def report(done: int, of: int) -> None:
-        if progress is not None:
-            progress(done / of if of else 1.0)
-
-    done = run_units(units, ledger, jobs=jobs, progress=report)
+    tell = progress or _ignore
+    done = run_units(units, ledger, jobs=jobs, progress=lambda done, of: tell(done / of if of else 1.0))
     rows: list[dict[str, Any]] = []
     for place, name in enumerate(names):
         runs = done[place * len(seeds) : (place + 1) * len(seeds)]
@@ -157,42 +159,36 @@ def _drive(engine: Engine, book: _Book) -> None:
             book.enter(key, outcome)
 
 
+@dataclass
 class _Book:
-    """Which units are waiting, under way and done."""
+    """Which units are waiting, under way (they have a claim, None without a ledger) and done."""
 
-    def __init__(
-        self,
-        ledger: Ledger | None,
-        units: dict[str, Unit],
-        progress: Callable[[int, int], Any] | None,
-        finished: Callable[[dict[str, Any]], Any] | None,
-        keep_failures: bool,
-    ) -> None:
-        self.ledger, self.units, self.progress, self.finished = ledger, units, progress, finished
-        self.keep_failures = keep_failures
-        self.waiting = dict(units)
-        self.claims: dict[str, Claim | None] = {}
-        self.rows: dict[str, dict[str, Any]] = {}
+    ledger: Ledger | None
+    units: dict[str, Unit]
+    progress: Callable[[int, int], Any]
+    finished: Callable[[dict[str, Any]], Any]
+    keep_failures: bool
+    claims: dict[str, Claim | None] = field(default_factory=dict)
+    rows: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.waiting = dict(self.units)
 
     def look(self) -> None:
         """Take the rows that the ledger has."""
-        if self.ledger is not None:
-            for key in list(self.waiting):
-                self._take(key)
+        for key in self.units:
+            self._take(key)
         self._report()
 
     def claim(self) -> str | None:
         """The first waiting unit that nobody else is running; units that turn out to be done are taken."""
-        for key in deque(self.waiting):
-            if self.ledger is None:
-                self.claims[key] = None
-                return key
-            claim = self.ledger.claim(key)
+        for key in list(self.waiting):
+            claim = None if self.ledger is None else self.ledger.claim(key)
             if self._take(key):  # looked up after claiming: who held it before has added the row by now
                 self._report()
                 if claim is not None:
                     claim.release()
-            elif claim is not None:
+            elif claim is not None or self.ledger is None:
                 self.claims[key] = claim
                 return key
         return None
@@ -211,22 +207,20 @@ class _Book:
         if self.ledger is not None:
             self.ledger.add(outcome)
         self._keep(key, outcome)
-        claim = self.claims.pop(key)
-        if claim is not None:
-            claim.release()
+        self._release(key)
         self._report()
 
     def release(self) -> None:
         """Give up all claims."""
-        for claim in self.claims.values():
-            if claim is not None:
-                claim.release()
-        self.claims.clear()
+        for key in list(self.claims):
+            self._release(key)
+
+    def _release(self, key: str) -> None:
+        if (claim := self.claims.pop(key)) is not None:
+            claim.release()
 
     def _take(self, key: str) -> bool:
-        assert self.ledger is not None
-        row = self.ledger.get(key)
-        if row is None:
+        if self.ledger is None or (row := self.ledger.get(key)) is None:
             return False
         if row["error"] is not None and not self.keep_failures:
             raise ValueError(f"{self.ledger.path}: this run failed before: {row['error']}")
@@ -236,9 +230,7 @@ class _Book:
 
     def _keep(self, key: str, row: dict[str, Any]) -> None:
         self.rows[key] = row
-        if self.finished is not None:
-            self.finished(row)
+        self.finished(row)
 
     def _report(self) -> None:
-        if self.progress is not None:
-            self.progress(len(self.rows), len(self.units))
+        self.progress(len(self.rows), len(self.units))

@@ -6,7 +6,7 @@ import hashlib
 from collections import OrderedDict
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from torch_geometric.data import Data
@@ -15,9 +15,6 @@ from mcn.data import feature_csr, load_dataset, simple_graph, weight_matrix
 from mcn.motifs import MotifCounts, count_motifs
 from mcn.store import as_data, read_graph
 from mcn.train.problem import known_labels
-
-K = TypeVar("K")
-V = TypeVar("V")
 
 DRAWN = ("dd6", "dd7")
 """Data sets whose split is drawn anew for every seed, as in the paper's table 3."""
@@ -77,7 +74,6 @@ class Graph:
 
 
 _graphs: OrderedDict[tuple[Source, int], Graph] = OrderedDict()
-_counts: OrderedDict[Source, MotifCounts] = OrderedDict()
 
 
 def load(source: Source, seed: int) -> Graph:
@@ -85,9 +81,9 @@ def load(source: Source, seed: int) -> Graph:
     key = (source, source.draw(seed))
     if key not in _graphs:
         data = _read(source, key[1])
-        if source not in _counts:
-            _put(_counts, source, count_motifs(data.edge_index, data.num_nodes))
-        install(source, seed, Graph(data, _counts[source], fingerprint(data)))
+        known = (graph.counts for (other, _), graph in _graphs.items() if other == source)
+        counts = next(known, None) or count_motifs(data.edge_index, data.num_nodes)
+        install(source, seed, Graph(data, counts, fingerprint(data)))
     _graphs.move_to_end(key)
     return _graphs[key]
 
@@ -99,8 +95,10 @@ def is_loaded(source: Source, seed: int) -> bool:
 
 def install(source: Source, seed: int, graph: Graph) -> None:
     """Make `graph` the one that `load` gives: how a worker on another machine gets its data."""
-    _put(_counts, source, graph.counts)
-    _put(_graphs, (source, source.draw(seed)), graph)
+    _graphs[source, source.draw(seed)] = graph
+    _graphs.move_to_end((source, source.draw(seed)))
+    while len(_graphs) > _MOST:
+        _graphs.popitem(last=False)
 
 
 def in_memory(data: Data, dataset: str | None = None, counts: MotifCounts | None = None) -> Source:
@@ -148,10 +146,3 @@ def _read(source: Source, draw: int) -> Data:
     if source.graph is not None:
         return read_graph(source.graph, nodes=source.nodes, **dict(source.options))
     return load_dataset(str(source.dataset), root=source.data_root, seed=draw, **dict(source.options))
-
-
-def _put(kept: OrderedDict[K, V], key: K, value: V) -> None:
-    kept[key] = value
-    kept.move_to_end(key)
-    while len(kept) > _MOST:
-        kept.popitem(last=False)

@@ -48,11 +48,10 @@ class Unit:
 
     def __post_init__(self) -> None:
         for name in ("settings", "overrides"):
-            object.__setattr__(self, name, _plain(name, getattr(self, name)))
-            if "seed" in getattr(self, name):
-                raise ValueError(
-                    f"{name} must not hold a seed, got {getattr(self, name)}; a unit has its own"
-                )
+            values = _plain(name, getattr(self, name))
+            if "seed" in values:
+                raise ValueError(f"{name} must not hold a seed, got {values}; a unit has its own")
+            object.__setattr__(self, name, values)
         if isinstance(self.seed, bool) or not isinstance(self.seed, int | np.integer) or self.seed < 0:
             raise ValueError(f"seed must be an integer of at least 0, got {self.seed!r}")
         object.__setattr__(self, "seed", int(self.seed))
@@ -115,6 +114,7 @@ def run_unit(unit: Unit) -> dict[str, Any]:
 def blank_row(unit: Unit) -> dict[str, Any]:
     """Return the row of a unit without its figures."""
     config = unit.config()
+    figures = ("val_accuracy", "val_loss", "test_accuracy", "epochs", "seconds")
     return {
         "key": unit.key(),
         "dataset": unit.source.title,
@@ -122,11 +122,7 @@ def blank_row(unit: Unit) -> dict[str, Any]:
         "settings": {**unit.settings, **unit.overrides},
         "seed": unit.seed,
         "test": unit.test,
-        "val_accuracy": None,
-        "val_loss": None,
-        "test_accuracy": None,
-        "epochs": None,
-        "seconds": None,
+        **dict.fromkeys(figures),
         "version": __version__,
         "error": None,
         "config": None if config is None else config.to_dict(),

@@ -13,7 +13,6 @@ import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import Any, Protocol
 
@@ -133,15 +132,8 @@ class InProcess:
         """Nothing to end."""
 
 
-@dataclass
-class _Job:
-    key: str
-    unit: Unit
-    tries: int = 1
-
-
 class _Worker:
-    """A process, its pipe, and the job it has."""
+    """A process, its pipe, and the unit it has under a key; in which try."""
 
     def __init__(self) -> None:
         context = multiprocessing.get_context("spawn")  # forking beside threads (numba, torch) may hang
@@ -151,23 +143,22 @@ class _Worker:
         with _starting():
             self.process.start()
         theirs.close()  # so that the worker's death is the end of the pipe
-        self.job: _Job | None = None
+        self.job: tuple[str, Unit, int] | None = None
 
-    def give(self, job: _Job) -> None:
-        self.job = job
-        method: Method | None = METHODS[job.unit.method]
+    def give(self, key: str, unit: Unit, attempts: int = 1) -> None:
+        self.job = (key, unit, attempts)
+        method: Method | None = METHODS[unit.method]
         try:
             pickle.dumps(method)
         except (AttributeError, pickle.PicklingError):  # a local function: the worker knows it, or says so
             method = None
         with suppress(OSError):  # it died while idle; `wait` sees that and replaces it
-            self.connection.send((job.unit, method))
+            self.connection.send((unit, method))
 
     def end(self) -> None:
         self.process.kill()
         self.process.join()
         self.connection.close()
-        self.process.close()
 
 
 class LocalWorkers:
@@ -183,47 +174,33 @@ class LocalWorkers:
 
     def submit(self, key: str, unit: Unit) -> None:
         """Give the unit to an idle worker, or to a new one."""
-        idle = next((worker for worker in self._workers if worker.job is None), None)
-        if idle is None:
-            idle = _Worker()
-            self._workers.append(idle)
-        idle.give(_Job(key, unit))
+        idle = next((worker for worker in self._workers if worker.job is None), None) or self._start()
+        idle.give(key, unit)
+
+    def _start(self) -> _Worker:
+        self._workers.append(_Worker())
+        return self._workers[-1]
 
     def wait(self, timeout: float) -> list[tuple[str, RowOrError]]:
         """Rows that have come in; workers that have died are seen to."""
-        busy = {worker.connection: worker for worker in self._workers if worker.job is not None}
+        busy: dict[Any, _Worker] = {worker.connection: worker for worker in self._workers if worker.job}
         finished: list[tuple[str, RowOrError]] = []
         for connection in wait(list(busy), timeout):
-            worker = busy[connection]  # type: ignore[index]
+            worker = busy[connection]
             assert worker.job is not None
-            job = worker.job
+            key, unit, attempts = worker.job
+            worker.job = None
             try:
-                outcome = worker.connection.recv()
+                finished.append((key, worker.connection.recv()))
             except (EOFError, OSError):
-                outcome = self._replace(worker, job)
-                if outcome is None:
-                    continue
-            else:
-                worker.job = None
-            finished.append((job.key, outcome))
+                self._workers.remove(worker)
+                worker.process.join()  # with an exit code of its own
+                worker.end()
+                if attempts < TRIES:
+                    self._start().give(key, unit, attempts + 1)
+                else:
+                    finished.append((key, _died(unit, worker.process.exitcode)))
         return finished
-
-    def _replace(self, worker: _Worker, job: _Job) -> RowOrError | None:
-        worker.process.join()
-        code = worker.process.exitcode
-        self._workers.remove(worker)
-        worker.end()
-        if job.tries >= TRIES:
-            how = f"signal {-code}" if code is not None and code < 0 else f"exit code {code}"
-            return WorkerDied(
-                f"the worker processes of {job.unit.method} on {job.unit.source.title}, seed "
-                f"{job.unit.seed}, died {job.tries} times (last: {how}); not enough memory? "
-                "Try fewer jobs"
-            )
-        fresh = _Worker()
-        self._workers.append(fresh)
-        fresh.give(_Job(job.key, job.unit, job.tries + 1))
-        return None
 
     def close(self) -> None:
         """Kill all workers: they hold nothing that could be lost."""
@@ -232,21 +209,27 @@ class LocalWorkers:
         self._workers.clear()
 
 
+def _died(unit: Unit, code: int | None) -> WorkerDied:
+    how = f"signal {-code}" if code is not None and code < 0 else f"exit code {code}"
+    return WorkerDied(
+        f"the worker processes of {unit.method} on {unit.source.title}, seed {unit.seed}, died {TRIES} times "
+        f"(last: {how}); not enough memory? Try fewer jobs"
+    )
+
+
 @contextmanager
 def _starting() -> Iterator[None]:
     """Start a process that has one thread from its first import on, and does not hear Ctrl-C."""
-    before = {name: os.environ.get(name) for name in THREADS}
+    before = {name: os.environ[name] for name in THREADS if name in os.environ}
     main = threading.current_thread() is threading.main_thread()
     heard = signal.signal(signal.SIGINT, signal.SIG_IGN) if main else None
     os.environ.update(dict.fromkeys(THREADS, "1"))
     try:
         yield
     finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
+        for name in THREADS:
+            os.environ.pop(name)
+        os.environ.update(before)
         if main:
             signal.signal(signal.SIGINT, heard)
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
-import numpy as np
+from scipy.stats import rankdata
 
-from mcn.experiments.engine.results import markdown_table, paired
+from mcn.experiments.engine.results import markdown_table, paired, result_row
 from mcn.experiments.paper.tables import LARGEST_CLASS, TABLES, PlannedRow, Table
 
 DASH = "–"
@@ -23,54 +23,17 @@ PAIRS = (
 _DIGITS = 9  # means of equal results may differ in their last bits
 
 
-@dataclass(frozen=True)
-class Measured:
-    """The runs of a row on a data set: accuracies in percent by seed, mean time of a run."""
+def noise(std: float | None, runs: int, paper: tuple[float, int] | None) -> float | None:
+    """How far the mean of our runs may be from the paper's value and still be explained by chance, in points.
 
-    test: dict[int, float]
-    val: dict[int, float]
-    seconds: float
-
-    @classmethod
-    def of(cls, runs: Sequence[Mapping[str, Any]]) -> Measured:
-        """What rows of `run_units`, or of a file of runs, amount to.
-
-        Raises:
-            ValueError: a run without a test accuracy, or two runs of one seed.
-        """
-        seeds = [int(run["seed"]) for run in runs]
-        if len(set(seeds)) < len(seeds):
-            raise ValueError(f"runs: every seed may be there once, got {sorted(seeds)}")
-        untested = [seed for seed, run in zip(seeds, runs, strict=True) if run["test_accuracy"] is None]
-        if untested:
-            raise ValueError(f"runs: the run with seed {untested[0]} has no test accuracy")
-        test, val = (
-            {seed: 100 * float(run[name]) for seed, run in zip(seeds, runs, strict=True)}
-            for name in ("test_accuracy", "val_accuracy")
-        )
-        return cls(test, val, float(np.mean([run["seconds"] for run in runs])))
-
-    @property
-    def mean(self) -> float:
-        """Mean test accuracy."""
-        return float(np.mean(list(self.test.values())))
-
-    @property
-    def std(self) -> float | None:
-        """Sample standard deviation (n - 1) of the test accuracies; None for a single run."""
-        return float(np.std(list(self.test.values()), ddof=1)) if len(self.test) > 1 else None
-
-    def noise(self, paper: tuple[float, int] | None) -> float | None:
-        """How far the mean may be from the paper's value and still be explained by chance, in points.
-
-        With the paper's deviation s' over n' runs: 2·sqrt(s²/n + s'²/n'). Without it the paper's value counts
-        as a single run with our spread: 2·sqrt(s²/n + s²). Never less than the paper's rounding. None for a
-        single run of ours, whose spread is unknown.
-        """
-        if self.std is None:
-            return None
-        theirs = self.std**2 if paper is None else paper[0] ** 2 / paper[1]
-        return max(2 * math.sqrt(self.std**2 / len(self.test) + theirs), ROUNDING)
+    With the paper's deviation s' over n' runs: 2·sqrt(s²/n + s'²/n'). Without it the paper's value counts
+    as a single run with our spread: 2·sqrt(s²/n + s²). Never less than the paper's rounding. None for a
+    single run of ours, whose spread is unknown.
+    """
+    if std is None:
+        return None
+    theirs = std**2 if paper is None else paper[0] ** 2 / paper[1]
+    return max(2 * math.sqrt(std**2 / runs + theirs), ROUNDING)
 
 
 def table_results(
@@ -87,49 +50,55 @@ def table_results(
         planned: the rows that were asked for.
         runs: of `run_units`, or of a file, by data set and row.
         version: of mcn, that ran them.
+
+    Raises:
+        ValueError: two runs of one seed.
     """
-    measured = {place: Measured.of(own) for place, own in runs.items() if own}
+    for place, own in runs.items():
+        seeds = sorted(int(run["seed"]) for run in own)
+        if len(set(seeds)) < len(seeds):
+            raise ValueError(f"{', '.join(place)}: every seed may be there once, got {seeds}")
+    measured = {place: result_row(place[1], own) for place, own in runs.items() if own}
     rows, columns = [], []
     datasets = list(dict.fromkeys(one.dataset for one in planned))
     for dataset in datasets:
-        own = {one.row: measured.get((dataset, one.row)) for one in planned if one.dataset == dataset}
-        means = {row: None if one is None else one.mean for row, one in own.items()}
-        columns.append({row: mean for row, mean in means.items() if row in table.paper})
-        ours, theirs = ranks(columns[-1]), ranks({row: table.value(dataset, row) for row in table.paper})
-        rows += [
-            _result(table, dataset, row, one) | {"rank": ours.get(row), "paper_rank": theirs.get(row)}
-            for row, one in own.items()
+        here = [
+            _result(table, one, measured.get((dataset, one.row))) for one in planned if one.dataset == dataset
         ]
+        columns.append({row["method"]: row["mean"] for row in here if row["method"] in table.paper})
+        ours, theirs = ranks(columns[-1]), ranks({row: table.value(dataset, row) for row in table.paper})
+        for row in here:
+            row |= {"rank": ours.get(row["method"]), "paper_rank": theirs.get(row["method"])}
+        rows += here
+    tests = {place: dict(zip(one["seeds"], one["test"], strict=True)) for place, one in measured.items()}
     gaps = [
         {"dataset": dataset, "first": first, "second": second, **asdict(gap)}
         for first, second in PAIRS
         for dataset in datasets
-        if (a := measured.get((dataset, first))) is not None
-        and (b := measured.get((dataset, second))) is not None
-        and (gap := paired(a.test, b.test)) is not None
+        if (gap := paired(tests.get((dataset, first), {}), tests.get((dataset, second), {}))) is not None
     ]
-    average = average_ranks(columns)
     said = {"table": table.name, "label": table.label, "version": version}
-    return said | {"rows": rows, "average_rank": average, "paired": gaps}
+    return said | {"rows": rows, "average_rank": average_ranks(columns), "paired": gaps}
 
 
-def _result(table: Table, dataset: str, row: str, one: Measured | None) -> dict[str, Any]:
-    value, spread = table.value(dataset, row), table.spread(dataset, row)
-    difference = None if one is None or value is None else one.mean - value
-    reach = None if one is None else one.noise(spread)
-    return {
-        "dataset": dataset,
-        "method": row,
-        "paper": value,
-        "paper_std": None if spread is None else spread[0],
-        "mean": None if one is None else one.mean,
-        "std": None if one is None else one.std,
-        "runs": 0 if one is None else len(one.test),
+def _result(table: Table, planned: PlannedRow, ours: Mapping[str, Any] | None) -> dict[str, Any]:
+    value, spread = (ask(planned.dataset, planned.row) for ask in (table.value, table.spread))
+    said = {"dataset": planned.dataset, "method": planned.row, "paper": value}
+    result = said | {"paper_std": spread and spread[0]}
+    if ours is None:
+        missing = ("mean", "std", "difference", "within_noise", "val_mean", "seconds_per_run")
+        return result | dict.fromkeys(missing) | {"runs": 0, "test": {}}
+    difference = None if value is None else ours["test_mean"] - value
+    reach = noise(ours["test_std"], len(ours["test"]), spread)
+    return result | {
+        "mean": ours["test_mean"],
+        "std": ours["test_std"],
+        "runs": len(ours["test"]),
         "difference": difference,
         "within_noise": None if difference is None or reach is None else abs(difference) <= reach + 1e-9,
-        "val_mean": None if one is None else float(np.mean(list(one.val.values()))),
-        "seconds_per_run": None if one is None else one.seconds,
-        "test": {} if one is None else {str(seed): accuracy for seed, accuracy in one.test.items()},
+        "val_mean": ours["val_mean"],
+        "seconds_per_run": ours["seconds_per_run"],
+        "test": dict(zip(map(str, ours["seeds"]), ours["test"], strict=True)),
     }
 
 
@@ -142,10 +111,7 @@ def ranks(values: Mapping[str, float | None]) -> dict[str, float]:
     {'a': 2.5, 'b': 1.0, 'c': 2.5}
     """
     known = {name: round(value, _DIGITS) for name, value in values.items() if value is not None}
-    return {
-        name: 1 + sum(v > value for v in known.values()) + (sum(v == value for v in known.values()) - 1) / 2
-        for name, value in known.items()
-    }
+    return dict(zip(known, rankdata([-value for value in known.values()]).tolist(), strict=True))
 
 
 def average_ranks(columns: Iterable[Mapping[str, float | None]]) -> dict[str, float]:
@@ -195,7 +161,7 @@ def summary_table(results: Mapping[str, Any]) -> str:
         lines[row["method"]].append(_marked(f"{score(row['mean'], row['std'])}{rank}", row, results["rows"]))
     for method, line in lines.items():
         printed = paper[method].avg_rank if method in paper else None
-        line += [_rounded(results["average_rank"].get(method)), _rounded(printed)]
+        line += [number(results["average_rank"].get(method)), number(printed)]
     datasets = dict.fromkeys(row["dataset"] for row in results["rows"])
     return markdown_table(["method", *datasets, "avg. rank", "paper's avg. rank"], list(lines.values()))
 
@@ -203,37 +169,41 @@ def summary_table(results: Mapping[str, Any]) -> str:
 def _dataset_table(rows: Sequence[Mapping[str, Any]]) -> str:
     """One data set: the paper's value and ours, ranks, the difference and whether it is noise, time."""
     header = ["method", "paper", "paper's rank", "ours", "n", "our rank", "difference", "within noise"]
-    cells = [
-        [
-            row["method"],
-            score(row["paper"], row["paper_std"]),
-            DASH if row["paper_rank"] is None else f"{row['paper_rank']:g}",
-            _marked(score(row["mean"], row["std"]), row, rows),
-            str(row["runs"]),
-            DASH if row["rank"] is None else f"{row['rank']:g}",
-            DASH if row["difference"] is None else f"{row['difference']:+.1f}",
-            {True: "yes", False: "no", None: DASH}[row["within_noise"]],
-            _rounded(row["val_mean"]),
-            _rounded(row["seconds_per_run"]),
-        ]
-        for row in rows
+    lines = []
+    for row in rows:
+        paper, ours, *rest = figures(row)
+        rank, ours = number(row["paper_rank"], "g"), _marked(ours, row, rows)
+        times = [number(row["val_mean"]), number(row["seconds_per_run"])]
+        lines.append([row["method"], paper, rank, ours, *rest, *times])
+    return markdown_table([*header, "validation", "s per run"], lines)
+
+
+def figures(row: Mapping[str, Any]) -> list[str]:
+    """A row as text: the paper's value, ours, number of runs, rank, difference, whether that is noise."""
+    return [
+        score(row["paper"], row["paper_std"]),
+        score(row["mean"], row["std"]),
+        str(row["runs"]),
+        number(row["rank"], "g"),
+        number(row["difference"], "+.1f"),
+        {True: "yes", False: "no", None: DASH}[row["within_noise"]],
     ]
-    return markdown_table([*header, "validation", "s per run"], cells)
 
 
 def score(mean: float | None, std: float | None) -> str:
     """A mean with its deviation, as far as there are any."""
-    return DASH if mean is None else f"{mean:.1f}" if std is None else f"{mean:.1f} ± {std:.1f}"
+    return number(mean) if std is None else f"{number(mean)} ± {std:.1f}"
+
+
+def number(value: float | None, form: str = ".1f") -> str:
+    """A number as text; a dash where there is none."""
+    return DASH if value is None else format(value, form)
 
 
 def _marked(text: str, row: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> str:
     """The text, in bold if the row has the best mean of its data set."""
     means = [other["mean"] for other in rows if other["dataset"] == row["dataset"] and other["mean"]]
     return f"**{text}**" if means and row["mean"] == max(means) else text
-
-
-def _rounded(value: float | None) -> str:
-    return DASH if value is None else f"{value:.1f}"
 
 
 def _opening(table: Table) -> str:

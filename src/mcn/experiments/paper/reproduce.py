@@ -14,7 +14,7 @@ import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from mcn._files import write_text
 from mcn._names import one_of
@@ -51,8 +51,7 @@ class RunRecord:
         )
 
 
-@dataclass(frozen=True)
-class CheckedRun:
+class CheckedRun(NamedTuple):
     """A recorded run and what running it again gave."""
 
     record: RunRecord
@@ -61,8 +60,10 @@ class CheckedRun:
     @property
     def same(self) -> bool:
         """Whether both accuracies are the same."""
-        before, now = self.record, self.again
-        return (before.val_accuracy, before.test_accuracy) == (now.val_accuracy, now.test_accuracy)
+        return all(
+            getattr(self.record, name) == getattr(self.again, name)
+            for name in ("val_accuracy", "test_accuracy")
+        )
 
 
 def reproduce_table(
@@ -102,8 +103,7 @@ def reproduce_table(
     """
     one_of("table", name, TABLES)
     table, folder = TABLES[name], Path(out)
-    root = None if data_root is None else os.fspath(data_root)
-    planned = plan(table, seeds, rows=methods, datasets=datasets, data_root=root)
+    planned = plan(table, seeds, rows=methods, datasets=datasets, data_root=data_root)
     for method in {unit.method for one in planned for unit in one.units}:
         find_method(method).check_installed()
     check_out(folder, resume)
@@ -151,8 +151,7 @@ def check_table(
     Raises:
         ValueError: there is nothing to run again.
     """
-    root = None if data_root is None else os.fspath(data_root)
-    planned = plan(TABLES[name], rows=methods, datasets=datasets, data_root=root)
+    planned = plan(TABLES[name], rows=methods, datasets=datasets, data_root=data_root)
     units = {(one.dataset, one.row, unit.seed): (one, unit) for one in planned for unit in one.units}
     kept = read_runs(Path(folder) / f"{name}.csv")
     known = [run for run in kept if (run.dataset, run.method, run.seed) in units]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,33 +58,24 @@ def special_cases(data: Data, seed: int = 0) -> list[SpecialCase]:
     every = {"motifs": ("edge", "triangle"), "steps": 2, "attention": "paper", "seed": seed}
     general = METHODS["mcn"].configure(None, every, {})
     return [
-        _case("GCN", data, gcn, _gcn_layer, "GCNConv"),
-        _case("GAT", data, gat, _gat_layer, "GATConv"),
-        _case("MCN-*, all choose the edge", data, general, _gat_layer, "GATConv", choice=0),
+        _case("GCN", data, gcn),
+        _case("GAT", data, gat),
+        _case("MCN-*, all choose the edge", data, general, choice=0),
     ]
 
 
-def _case(
-    name: str,
-    data: Data,
-    config: Any,
-    layer: Callable[[Any], torch.nn.Module],
-    against: str,
-    choice: int | None = None,
-) -> SpecialCase:
+@torch.no_grad()
+def _case(name: str, data: Data, config: Any, choice: int | None = None) -> SpecialCase:
     problem = prepare(data, config)
     model: MCN = work_of(config).trainer(problem, config).model.eval()
     features, stack = problem.inputs.x, problem.inputs.stack
-    with torch.no_grad():
-        _no_zeros(model, config.seed)
-        x = features.to_dense() if features.layout != torch.strided else features
-        first, last = (layer(conv).eval() for conv in model.convs)
-        hidden = first(x, data.edge_index)
-        expected = last(torch.nn.functional.elu(hidden), data.edge_index)
-        found = model(features, stack, choice=choice)
-        gap = None
-        if choice is None:
-            gap = _largest(model.convs[0](features, stack), hidden)
+    generator = torch.Generator().manual_seed(config.seed)
+    for conv in model.convs:  # the biases start at zero, where an error in them would not be seen
+        conv.bias.copy_(torch.randn(conv.bias.shape, generator=generator))
+    x = features.to_dense() if features.layout != torch.strided else features
+    first, last = (_pyg_layer(conv, config.self_attention).eval() for conv in model.convs)
+    hidden = first(x, data.edge_index)
+    expected = last(torch.nn.functional.elu(hidden), data.edge_index)
     return SpecialCase(
         name,
         " + ".join(config.motifs),
@@ -92,9 +83,9 @@ def _case(
         f"K = {config.steps}",
         config.self_attention,
         config.chooses,
-        f"PyG {against}",
-        gap,
-        _largest(found, expected),
+        f"PyG {type(first).__name__}",
+        _largest(model.convs[0](features, stack), hidden) if choice is None else None,
+        _largest(model(features, stack, choice=choice), expected),
     )
 
 
@@ -102,37 +93,18 @@ def _largest(a: torch.Tensor, b: torch.Tensor) -> float:
     return float((a - b).abs().max())
 
 
-def _no_zeros(model: MCN, seed: int) -> None:
-    """Give the biases, which start at zero, values: an error in them would not be seen otherwise."""
-    generator = torch.Generator().manual_seed(seed)
-    for conv in model.convs:
-        bias = conv.bias
-        assert isinstance(bias, torch.Tensor)
-        bias.copy_(torch.randn(bias.shape, generator=generator))
+def _pyg_layer(conv: Any, attention: bool) -> Any:
+    """PyG's layer with the weights of ours: GATConv with self-attention, GCNConv without."""
+    from torch_geometric.nn import GATConv, GCNConv
 
-
-def _gcn_layer(conv: Any) -> torch.nn.Module:
-    from torch_geometric.nn import GCNConv
-
-    theirs: torch.nn.Module = GCNConv(conv.in_channels, conv.out_channels)
-    return _with_weights(theirs, conv)
-
-
-def _gat_layer(conv: Any) -> torch.nn.Module:
-    from torch_geometric.nn import GATConv
-
-    theirs: torch.nn.Module = GATConv(
-        conv.in_channels, conv.out_channels, heads=conv.heads, concat=conv.concat, dropout=conv.dropout
-    )
-    theirs.att_src[0].copy_(conv.att_src)  # type: ignore[index]
-    theirs.att_dst[0].copy_(conv.att_dst)  # type: ignore[index]
-    return _with_weights(theirs, conv)
-
-
-def _with_weights(theirs: Any, conv: Any) -> torch.nn.Module:
-    theirs.lin.weight.copy_(conv.weight.T)
-    theirs.bias.copy_(conv.bias)
-    layer: torch.nn.Module = theirs
+    layer: Any = GCNConv(conv.in_channels, conv.out_channels)
+    if attention:
+        heads = {"heads": conv.heads, "concat": conv.concat, "dropout": conv.dropout}
+        layer = GATConv(conv.in_channels, conv.out_channels, **heads)
+        layer.att_src[0].copy_(conv.att_src)
+        layer.att_dst[0].copy_(conv.att_dst)
+    layer.lin.weight.copy_(conv.weight.T)
+    layer.bias.copy_(conv.bias)
     return layer
 
 

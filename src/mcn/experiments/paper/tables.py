@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from mcn._names import did_you_mean
+from mcn._names import one_of
 from mcn.experiments.engine.source import Source
 from mcn.experiments.engine.unit import Unit
 from mcn.train.presets import dataset_config
@@ -123,7 +123,7 @@ def plan(
     *,
     rows: Iterable[str] | None = None,
     datasets: Iterable[str] | None = None,
-    data_root: str | Path | None = None,
+    data_root: str | os.PathLike[str] | None = None,
 ) -> list[PlannedRow]:
     """The runs of a table, data set by data set, with one unit per seed; by default all of them.
 
@@ -135,7 +135,7 @@ def plan(
         ValueError: a row or data set that is not in the table.
     """
     chosen_rows = _chosen("methods", rows, table.rows)
-    root = None if data_root is None else str(data_root)
+    root = None if data_root is None else os.fspath(data_root)
     numbers = range(table.seeds) if seeds is None else seeds
     sources = [Source(name, data_root=root) for name in _chosen("datasets", datasets, table.datasets)]
     return [
@@ -163,7 +163,5 @@ def _chosen(what: str, given: Iterable[str] | None, known: tuple[str, ...]) -> l
     if not names:
         raise ValueError(f"{what}: none given; there are {', '.join(known)}")
     for name in names:
-        if name not in known:
-            hint = did_you_mean(name, known)
-            raise ValueError(f"{what}: expected some of {', '.join(known)}, got {name!r}{hint}")
+        one_of(what, name, known)
     return [name for name in known if name in names]

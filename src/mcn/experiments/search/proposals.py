@@ -6,6 +6,7 @@ import json
 import random
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -25,30 +26,25 @@ class Grid:
         for name, domain in space.settings.items():
             if isinstance(domain, Range):
                 raise ValueError(f"space {space.name}: {name} is a range; a grid needs a list of values")
-        self._domains = {name: domain for name, domain in space.settings.items() if isinstance(domain, tuple)}
         size = space.size or 0
         if size > _MOST:
             raise ValueError(
                 f"space {space.name}: {size:,} combinations are too many for a grid (at most {_MOST:,}); "
                 "use the sampler 'tpe', or a smaller space"
             )
-        self._order = list(range(size))
-        random.Random(seed).shuffle(self._order)  # noqa: S311 - no secret
-        self._next = 0
+        self._settings: Mapping[str, Any] = space.settings
+        order = list(range(size))
+        random.Random(seed).shuffle(order)  # noqa: S311 - no secret
+        self._left = iter(order)
 
     def ask(self, number: int) -> list[dict[str, Any]]:
         """The next combinations, fewer when nothing is left."""
-        taken = self._order[self._next : self._next + number]
-        self._next += len(taken)
-        return [self._combination(index) for index in taken]
-
-    def _combination(self, index: int) -> dict[str, Any]:
-        """Combination `index` of the product, the last setting running fastest."""
-        chosen = {}
-        for name, domain in reversed(self._domains.items()):
-            index, i = divmod(index, len(domain))
-            chosen[name] = domain[i]
-        return {name: chosen[name] for name in self._domains}
+        sizes = [len(domain) for domain in self._settings.values()]
+        places = (np.unravel_index(index, sizes) for index in islice(self._left, number))
+        return [
+            {name: domain[i] for (name, domain), i in zip(self._settings.items(), place, strict=True)}
+            for place in places
+        ]
 
     def tell(self, values: Sequence[float | None]) -> None:
         """A grid does not learn."""
@@ -106,11 +102,6 @@ def import_optuna(what: str) -> Any:
     return optuna
 
 
-def label(value: Any) -> str:
-    """A value as the text that Optuna knows it by: its categories cannot be lists."""
-    return json.dumps(value)
-
-
 def importances(
     space: Space, tried: Sequence[tuple[Mapping[str, Any], float]], seed: int = 0
 ) -> dict[str, float]:
@@ -128,13 +119,11 @@ def importances(
         ValueError: Optuna or scikit-learn is not installed, the trials do not differ, or they are too few
             for a setting with as many values.
     """
-    distinct = {label(dict(settings)): (settings, value) for settings, value in tried}
+    distinct = {json.dumps(dict(settings)): (settings, value) for settings, value in tried}
     if len({value for _, value in distinct.values()}) < 2:
         raise ValueError("the trials do not differ in validation accuracy, so no setting can matter")
     names = {
-        name: domain
-        for name, domain in space.settings.items()
-        if isinstance(domain, Range) or len(domain) > 1
+        n: domain for n, domain in space.settings.items() if isinstance(domain, Range) or len(domain) > 1
     }
     if len(distinct) == space.size:
         return _main_effects(names, list(distinct.values()))
@@ -148,7 +137,7 @@ def importances(
     study = optuna.create_study(direction="maximize")
     for settings, value in distinct.values():
         params = {
-            name: settings[name] if isinstance(domain, Range) else label(settings[name])
+            name: settings[name] if isinstance(domain, Range) else json.dumps(settings[name])
             for name, domain in names.items()
         }
         study.add_trial(optuna.create_trial(params=params, distributions=distributions, value=value))
@@ -172,14 +161,15 @@ def _main_effects(names: Iterable[str], tried: Sequence[tuple[Mapping[str, Any],
     for name in names:
         groups: dict[str, list[float]] = {}
         for settings, value in tried:
-            groups.setdefault(label(settings[name]), []).append(value)
+            groups.setdefault(json.dumps(settings[name]), []).append(value)
         found[name] = float(np.var([np.mean(group) for group in groups.values()]) / np.var(scores))
     return dict(sorted(found.items(), key=lambda item: -item[1]))
 
 
 def _distribution(optuna: Any, domain: tuple[Any, ...] | Range) -> Any:
     if isinstance(domain, tuple):
-        return optuna.distributions.CategoricalDistribution([label(value) for value in domain])
+        # By their JSON: Optuna's categories cannot be lists.
+        return optuna.distributions.CategoricalDistribution([json.dumps(value) for value in domain])
     if domain.whole:
         return optuna.distributions.IntDistribution(domain.low, domain.high, log=domain.log)
     return optuna.distributions.FloatDistribution(domain.low, domain.high, log=domain.log)

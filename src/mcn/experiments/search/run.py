@@ -153,64 +153,58 @@ def search(
         load(source, seed)  # a graph that cannot be used is said before a file is made
         ledger = Ledger(ledger)
     planned = trials if sampler == "tpe" or space.size is None else min(trials, space.size)
-    caps: list[int | None] = [*rungs, None]
-    spans = [range(seed, seed + (seeds if cap is None else 1)) for cap in caps]
+    # How many settings run on each rung: all, a quarter, a quarter of that, but always one.
+    sizes = [-(-planned // KEPT**rung) for rung in range(len(rungs) + 1)]
+    spans = [*(range(seed, seed + 1) for _ in rungs), range(seed, seed + seeds)]
+    fresh = range(seed + seeds, seed + seeds + final_seeds)
     # Progress is counted in epochs where rungs say how many: a run to the end is taken for one more rung.
     efforts = [*rungs, KEPT * rungs[-1] if rungs else 1]
-    numbers = [n * len(span) for n, span in zip(_sizes(planned, caps), spans, strict=True)]
-    total = sum(effort * n for effort, n in zip(efforts, numbers, strict=True)) + efforts[-1] * final_seeds
+    total = sum(effort * size * len(span) for effort, size, span in zip(efforts, sizes, spans, strict=True))
+    total += efforts[-1] * final_seeds
     done: list[Trial] = []
     ran = 0
-    base = space.base(source.dataset)
     with open_engine(engine, jobs, address) as opened:
 
-        def run(units: Sequence[Unit], keep: bool, rung: int) -> list[dict[str, Any]]:
+        def run(tried: Sequence[dict[str, Any]], seeds: range, rung: int, test: bool) -> list[list[Any]]:
+            """The rows of each of the settings, by seed."""
             nonlocal ran
-            effort = efforts[rung] * len(units)
+            cap = {"max_epochs": rungs[rung]} if rung < len(rungs) else {}
+            every = [{**space.base(source.dataset), **settings, **cap} for settings in tried]
+            units = [Unit(source, space.recipe, each, number, test) for each in every for number in seeds]
+            before, effort = ran, efforts[rung] * len(units)
+            leader = next(iter(_ranking(done, metric)), None)
 
             def report(finished: int, of: int) -> None:
                 if progress is not None:  # equal units run once: scale to what was planned
-                    share = finished / of if of else 1.0
-                    progress(ran + round(share * effort), total, _best(done, metric))
+                    progress(before + round(effort * finished / max(of, 1)), total, leader)
 
-            rows = run_units(units, ledger, engine=opened, progress=report, keep_failures=keep)
+            rows = run_units(units, ledger, engine=opened, progress=report, keep_failures=not test)
             ran += effort
-            return rows
-
-        def tried(numbered: list[tuple[int, dict[str, Any]]], rung: int) -> list[Trial]:
-            cap = {} if caps[rung] is None else {"max_epochs": caps[rung]}
-            units = [
-                Unit(source, space.recipe, {**base, **settings, **cap}, number, test=False)
-                for _, settings in numbered
-                for number in spans[rung]
-            ]
-            rows, each = run(units, True, rung), len(spans[rung])
-            return [
-                _trial(number, settings, rows[i * each : (i + 1) * each], metric, rung)
-                for i, (number, settings) in enumerate(numbered)
-            ]
+            return [rows[i : i + len(seeds)] for i in range(0, len(rows), len(seeds))]
 
         while len(done) < planned:
             asked = sampled.ask(min(batch, planned - len(done)))
-            finished = tried(list(enumerate(asked, len(done))), 0)
+            results = zip(asked, run(asked, spans[0], 0, False), strict=True)
+            finished = [_trial(n, *result, metric, 0) for n, result in enumerate(results, len(done))]
             sampled.tell([_merit(trial, metric) for trial in finished])
             done += finished
-        for rung, most in list(enumerate(_sizes(planned, caps)))[1:]:
-            kept = _ranking([trial for trial in done if trial.rung == rung - 1], metric)[:most]
-            if kept:
-                done += tried([(trial.number, trial.settings) for trial in kept], rung)
-        best = _best([trial for trial in done if trial.rung == len(rungs)], metric)
-        if best is None:
+        for rung in range(1, len(sizes)):
+            kept = _ranking([trial for trial in done if trial.rung == rung - 1], metric)[: sizes[rung]]
+            results = zip(
+                kept, run([trial.settings for trial in kept], spans[rung], rung, False), strict=True
+            )
+            done += [_trial(trial.number, trial.settings, rows, metric, rung) for trial, rows in results]
+        ranking = _ranking([trial for trial in done if trial.rung == len(rungs)], metric)
+        if not ranking:
             failed = [trial for trial in done if trial.error is not None]
             raise ValueError(f"all {len(failed)} trials failed; the first: {failed[0].error}")
-        fresh = range(seed + seeds, seed + seeds + final_seeds)
-        units = [Unit(source, space.recipe, {**base, **best.settings}, number, test=True) for number in fresh]
-        final = run(units, False, len(rungs))
-    config = units[0].config()
+        best = ranking[0]
+        (final,) = run([best.settings], fresh, len(rungs), True)
+    config = Unit(source, space.recipe, {**space.base(source.dataset), **best.settings}).config()
     assert config is not None
     shares, note = _importances(space, done, metric)
     return SearchResult(
-        source.title, space.name, sampler, tuple(done), best, config.replace(seed=0), final, shares, note,
+        source.title, space.name, sampler, tuple(done), best, config, final, shares, note,
         _protocol(source, config, sampler, done, rungs, spans, fresh, metric), metric,
     )  # fmt: skip
 
@@ -225,11 +219,6 @@ def _check_rungs(rungs: Sequence[int], space: Space) -> None:
         )
 
 
-def _sizes(planned: int, caps: Sequence[int | None]) -> list[int]:
-    """How many settings run on each rung: all, a quarter, a quarter of that, but always one."""
-    return [-(-planned // KEPT**rung) for rung in range(len(caps))]
-
-
 def _trial(
     number: int, settings: dict[str, Any], rows: list[dict[str, Any]], metric: str, rung: int
 ) -> Trial:
@@ -237,13 +226,9 @@ def _trial(
     if errors:
         return Trial(number, settings, None, None, errors[0], rung=rung)
     accuracy, loss = (float(np.mean([row[name] for row in rows])) for name in ("val_accuracy", "val_loss"))
-    if metric == "accuracy":  # in every ledger
-        return Trial(number, settings, accuracy, loss, None, accuracy, rung)
     score = metric_figures(metric, rows)["val_mean"]
-    if score is None:
-        why = f"{metric} is not defined on the validation nodes"
-        return Trial(number, settings, accuracy, loss, why, rung=rung)
-    return Trial(number, settings, accuracy, loss, None, score, rung)
+    error = f"{metric} is not defined on the validation nodes" if score is None else None
+    return Trial(number, settings, accuracy, loss, error, score, rung)
 
 
 def _merit(trial: Trial, metric: str) -> float | None:
@@ -254,24 +239,19 @@ def _merit(trial: Trial, metric: str) -> float | None:
 
 
 def _ranking(trials: Sequence[Trial], metric: str) -> list[Trial]:
+    """The distinct settings that did not fail, best first; of equal ones the trial that ran for longest."""
+
+    def rank(trial: Trial) -> tuple[int, float, float, int]:
+        merit = _merit(trial, metric)
+        assert merit is not None
+        assert trial.val_loss is not None
+        return (-trial.rung, -merit, trial.val_loss, trial.number)
+
+    ordered = sorted((trial for trial in trials if trial.error is None), key=rank)
     distinct: dict[str, Trial] = {}
-    for trial in trials:
-        key = json.dumps(trial.settings, sort_keys=True)
-        if trial.error is None and (key not in distinct or trial.rung > distinct[key].rung):
-            distinct[key] = trial
-    return sorted(distinct.values(), key=lambda trial: _rank(trial, metric))
-
-
-def _rank(trial: Trial, metric: str) -> tuple[int, float, float, int]:
-    merit = _merit(trial, metric)
-    assert merit is not None
-    assert trial.val_loss is not None
-    return (-trial.rung, -merit, trial.val_loss, trial.number)
-
-
-def _best(trials: Sequence[Trial], metric: str) -> Trial | None:
-    good = (trial for trial in trials if trial.error is None)
-    return min(good, key=lambda trial: _rank(trial, metric), default=None)
+    for trial in ordered:
+        distinct.setdefault(json.dumps(trial.settings, sort_keys=True), trial)
+    return list(distinct.values())
 
 
 def _importances(

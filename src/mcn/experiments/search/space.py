@@ -131,9 +131,7 @@ def _domain(where: str, setting: str, given: Any) -> tuple[Any, ...] | Range:
         return _subsets(where, given["subsets"])
     if isinstance(given, dict) and {"low", "high"} <= given.keys() <= {"low", "high", "log"}:
         span = Range(given["low"], given["high"], bool(given.get("log", False)))
-        numbers = all(
-            isinstance(end, int | float) and not isinstance(end, bool) for end in (span.low, span.high)
-        )
+        numbers = all(type(end) in (int, float) for end in (span.low, span.high))
         if not numbers or not span.low < span.high or (span.log and span.low <= 0):
             raise ValueError(
                 f"space {where}: {setting} must go from a number to a larger one, "
@@ -162,12 +160,15 @@ def _check(where: str, space: Space) -> None:
             raise ValueError(f"space {where}: the seed is not a setting to search; `seeds` runs several")
         if any(setting in held for held in (space.fixed, *space.datasets.values())):
             raise ValueError(f"space {where}: {setting} is both fixed and searched")
+    fixed = [{**space.fixed, **own} for own in ({}, *space.datasets.values())]
+    tried = [
+        {**space.fixed, setting: value}
+        for setting, domain in space.settings.items()
+        for value in (domain if isinstance(domain, tuple) else (domain.low, domain.high))
+    ]
     try:
-        for own in ({}, *space.datasets.values()):
-            _accept(space.recipe, {**space.fixed, **own})
-        for setting, domain in space.settings.items():
-            for value in domain if isinstance(domain, tuple) else (domain.low, domain.high):
-                _accept(space.recipe, {**space.fixed, setting: value})
+        for settings in (*fixed, *tried):
+            _accept(space.recipe, settings)
     except (ValueError, TypeError) as error:
         raise ValueError(f"space {where}: {error}") from None
 

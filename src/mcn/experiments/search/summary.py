@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -53,19 +54,18 @@ def effects(trials: Sequence[Trial]) -> list[Effect]:
 
 def _members(tried: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
     """Members of list-valued settings that some trials have and some have not, in the order they came up."""
-    found: dict[str, dict[Any, int]] = {}
+    counts: dict[str, Counter[Any]] = {}
     for settings in tried:
         for name, value in settings.items():
-            for member in value if isinstance(value, list | tuple) else ():
-                counts = found.setdefault(name, {})
-                counts[member] = counts.get(member, 0) + 1
-    return {name: [m for m, n in counts.items() if n < len(tried)] for name, counts in found.items()}
+            if isinstance(value, list | tuple):
+                counts.setdefault(name, Counter()).update(value)
+    return {name: [m for m, n in counted.items() if n < len(tried)] for name, counted in counts.items()}
 
 
 def _labels(value: Any, members: Sequence[Any]) -> list[str]:
     if isinstance(value, list | tuple):
         return [f"{'with' if member in value else 'without'} {member}" for member in members]
-    return [f"{value:.4g}" if isinstance(value, float) else str(value)]
+    return [value_text(value)]
 
 
 def _effect(setting: str, value: str, scores: list[float]) -> Effect:
@@ -76,8 +76,8 @@ def _effect(setting: str, value: str, scores: list[float]) -> Effect:
 def summary(result: SearchResult, best: int = 10) -> str:
     """Return the search as a page of Markdown."""
     shown = f"validation {result.metric}"
-    parts = [f"# {escape_markdown(f'{result.dataset}, space {result.space}')}"]
-    parts += [
+    parts = [
+        f"# {escape_markdown(f'{result.dataset}, space {result.space}')}",
         escape_markdown(f"{result.protocol}."),
         "## What mattered",
         escape_markdown(_importances(result)),
@@ -97,7 +97,15 @@ def summary(result: SearchResult, best: int = 10) -> str:
             markdown_table(["setting", "mean", "best", "trials"], rows),
         ]
     names = [escape_markdown(name) for name in result.best.settings]
-    top = [_row(trial) for trial in result.ranking[:best]]
+    top = [
+        [
+            str(trial.number),
+            points(trial.val_score or 0.0),
+            str(trial.rung),
+            *(escape_markdown(value_text(value)) for value in trial.settings.values()),
+        ]
+        for trial in result.ranking[:best]
+    ]
     parts += ["## The best settings", markdown_table(["trial", shown, "rung", *names], top)]
     parts += ["## The winner", escape_markdown(_winner(result))]
     return "\n\n".join(parts) + "\n"
@@ -108,12 +116,6 @@ def _importances(result: SearchResult) -> str:
         return f"Importance of the settings: {result.note}."
     shares = ", ".join(f"{name} {share:.0%}" for name, share in result.importances.items())
     return f"Share of the variation between trials that each setting explains by itself (fANOVA): {shares}."
-
-
-def _row(trial: Trial) -> list[str]:
-    assert trial.val_score is not None
-    values = (escape_markdown(value_text(value)) for value in trial.settings.values())
-    return [str(trial.number), points(trial.val_score), str(trial.rung), *values]
 
 
 def _winner(result: SearchResult) -> str:
