@@ -1,8 +1,8 @@
 """Text ids from plain edge lists: a compiled reader, on several threads.
 
 The file is cut at line ends. Every thread numbers the ids of its part; then the parts are joined in their
-order, so that the result does not depend on how many there are. pyarrow does the same in two to three times
-the time: see `benchmarks/reading.py`.
+order, so that the result does not depend on how many there are. pyarrow needs about twice the processor time
+to number names: see `benchmarks/reading.py`.
 
 Every id is looked up in a table of its bytes, of which an entry is half a cache line: the 16 bytes of a short
 id, or a hash of a long one (whose bytes are then compared as well), and its number with its length.
@@ -55,15 +55,10 @@ def named_edges(content: bytes, start: int, mark: str | None, parts: int | None 
     widths = {width for *_, width, _ in pieces} - {0}
     if len(widths) != 1 or widths == {-1}:
         return None
-    _, starts, sizes, table, _, _ = pieces[0]
-    numbers = [np.arange(len(starts), dtype=np.int32)]  # of the ids of each part among all
-    for _, new_starts, new_sizes, *_ in pieces[1:]:
-        table, starts, sizes, more = _add_names(text, table, starts, sizes, new_starts, new_sizes)
-        numbers.append(more)
+    starts, sizes, numbers = _join(text, pieces)
     codes, plain = [part[0] for part in pieces], all(part[-1] for part in pieces)
     pieces.clear()  # their tables, before more is made
     read.clear()
-    del table
     names = _names(content, _joined(text, starts, sizes).tobytes(), plain)
     if names is None:
         return None
@@ -73,7 +68,7 @@ def named_edges(content: bytes, start: int, mark: str | None, parts: int | None 
     bounds = np.cumsum([0, *map(len, codes)]).tolist()
     ends = np.empty((2, bounds[-1]), np.int64)
     for part, new, first, last in zip(codes, numbers, bounds, bounds[1:], strict=False):
-        ends[:, first:last] = position[new][part.T]
+        _set_ends(part, position[new], ends[:, first:last])
     ids = np.empty(len(names), object)
     ids[:] = names
     return NamedEdges(ends, ids[order], widths.pop(), position)
@@ -87,6 +82,16 @@ def _line_bounds(content: bytes, start: int, parts: int) -> list[int]:
         if bounds[-1] < at < len(content):
             bounds.append(at)
     return [*bounds, len(content)]
+
+
+def _join(text: Any, pieces: list[Any]) -> tuple[Any, Any, list[NDArray[np.int32]]]:
+    """Where each distinct id first stands, how long it is, and the numbers of the ids of every part."""
+    _, starts, sizes, table, _, _ = pieces[0]
+    numbers = [np.arange(len(starts), dtype=np.int32)]
+    for _, new_starts, new_sizes, *_ in pieces[1:]:
+        table, starts, sizes, more = _add_names(text, table, starts, sizes, new_starts, new_sizes)
+        numbers.append(more)
+    return starts, sizes, numbers
 
 
 def _names(content: bytes, lines: bytes, plain: bool) -> list[str] | None:
@@ -315,6 +320,13 @@ def _add_names(text: Any, table: Any, starts: Any, sizes: Any, new_starts: Any, 
         table, starts, sizes = _with_room(table, starts, sizes, used + last - first)
         used = _number(text, table, block, new_starts[first:last], used, starts, sizes, out[first:last])
     return table, starts[:used], sizes[:used], out
+
+
+@kernel
+def _set_ends(codes: Any, position: Any, ends: Any) -> None:
+    """Write the positions of the numbered ids to `ends` [2, E], without another array of that size."""
+    for e in range(len(codes)):
+        ends[0, e], ends[1, e] = position[codes[e, 0]], position[codes[e, 1]]
 
 
 @kernel
