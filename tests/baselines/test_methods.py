@@ -20,8 +20,7 @@ from mcn.baselines import METHODS, FixedProduct, adjacency, symmetric, val_accur
 from mcn.baselines.chebyshev import chebyshev_sum
 from mcn.baselines.deepwalk import negative_slots, read_walks, skip_gram, step, walks
 from mcn.baselines.ica import neighbour_counts, relabel
-from mcn.baselines.inputs import best_scores
-from mcn.baselines.logistic import logistic
+from mcn.baselines.inputs import best_scores, logistic
 from mcn.baselines.lp import propagated
 from mcn.baselines.manireg import laplacian_least_squares
 from mcn.baselines.monet import KERNELS, Gaussians, Neighbourhoods, pseudo_coordinates

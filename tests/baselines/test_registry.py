@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from mcn.baselines import METHODS, check_methods, find_method, register
-from mcn.baselines.inputs import Scorer
 from mcn.baselines.registry import Outcome, ScoredMethod, TrainedMethod
 from mcn.train import RECIPES, fit
 from tests.baselines.graphs import baseline, block_problem, blocks
@@ -28,18 +27,17 @@ def run_of(name: str) -> Outcome:
     return method.run(method.prepare(blocks(), None, None, None), None, 0)
 
 
-def test_the_nearest_name() -> None:
-    with pytest.raises(ValueError, match=r"got 'chebishev'; did you mean 'chebyshev'\?"):
-        find_method("chebishev")
-    with pytest.raises(ValueError, match=r"^--method must be one of .* did you mean 'chebyshev'\?"):
-        find_method("chebishev", "--method")
-
-
-def test_a_name_like_no_other() -> None:
-    with pytest.raises(
-        ValueError, match=r"^method must be one of mcn, paper, views, auto, gat, .*got '12345'$"
-    ):
-        find_method("12345")
+@pytest.mark.parametrize(
+    ("name", "what", "message"),
+    [
+        ("chebishev", "method", r"got 'chebishev'; did you mean 'chebyshev'\?"),
+        ("chebishev", "--method", r"^--method must be one of .* did you mean 'chebyshev'\?"),
+        ("12345", "method", r"^method must be one of mcn, paper, views, auto, gat, gcn, mlp, .*got '12345'$"),
+    ],
+)
+def test_names_that_are_not_known(name: str, what: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        find_method(name, what)
 
 
 def test_a_name_that_is_taken() -> None:
@@ -68,19 +66,20 @@ def test_a_method_of_ones_own() -> None:
     assert own.val_accuracy == 1.0
     assert (own.val_loss, own.epochs) == (None, None)
     assert own.seconds >= 0
-    assert own.labels.tolist() == np.eye(3)[block_problem().labels].argmax(1).tolist()
+    assert own.scores.argmax(1).tolist() == np.eye(3)[block_problem().labels].argmax(1).tolist()
 
 
-def test_scores_of_another_shape() -> None:
-    register("short")(lambda problem, seed: np.zeros((2, 3), np.float32))
-    with pytest.raises(ValueError, match=r"'short' returned scores of shape \(2, 3\); expected \(150, 3\)"):
-        run_of("short")
-
-
-def test_scores_that_are_not_finite() -> None:
-    register("nan")(lambda problem, seed: np.full((150, 3), np.nan, np.float32))
-    with pytest.raises(ValueError, match="'nan' returned scores that are not finite"):
-        run_of("nan")
+@pytest.mark.parametrize(
+    ("scores", "message"),
+    [
+        (np.zeros((2, 3)), r"'mine' returned scores of shape \(2, 3\); expected \(150, 3\)"),
+        (np.full((150, 3), np.nan), "'mine' returned scores that are not finite"),
+    ],
+)
+def test_what_are_no_scores(scores: np.ndarray, message: str) -> None:
+    register("mine")(lambda problem, seed: scores.astype(np.float32))
+    with pytest.raises(ValueError, match=message):
+        run_of("mine")
 
 
 def test_every_method_says_what_it_is() -> None:
@@ -113,10 +112,9 @@ def test_what_decides_a_configuration() -> None:
 
 def test_a_baseline_has_no_settings() -> None:
     assert METHODS["lp"].configure("cora", {}, {}) is None
-    with pytest.raises(ValueError, match=r"the baseline 'lp' has no settings, got \{'lr': 1\}"):
-        METHODS["lp"].configure(None, {"lr": 1}, {})
-    with pytest.raises(ValueError, match=r"the baseline 'lp' has no settings, got \{'lr': 1\}"):
-        METHODS["lp"].configure(None, {}, {"lr": 1})
+    for given in ([{"lr": 1}, {}], [{}, {"lr": 1}]):
+        with pytest.raises(ValueError, match=r"the baseline 'lp' has no settings, got \{'lr': 1\}"):
+            METHODS["lp"].configure(None, *given)
 
 
 def test_a_trained_method_is_a_plain_training_run() -> None:
@@ -150,8 +148,3 @@ def test_methods_are_named_once_and_known() -> None:
 
 def test_a_plain_installation_has_every_method_without_needs() -> None:
     assert not [name for name, method in METHODS.items() if method.needs]
-
-
-def test_functions_can_be_called_by_themselves() -> None:
-    function: Scorer = baseline("majority")
-    assert function(block_problem(), 0).shape == (150, 3)

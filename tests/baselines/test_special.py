@@ -11,7 +11,7 @@ import pytest
 import torch
 from torch_geometric.nn import GATConv, GCNConv
 
-from mcn.baselines import METHODS, find_method
+from mcn.baselines import METHODS
 from mcn.baselines.registry import TrainedMethod
 from mcn.data import load_dataset
 from mcn.nn import MCN, MCNConv
@@ -64,20 +64,15 @@ def copy_weights(target: torch.nn.Module, source: MCNConv) -> None:
             target.att_dst.copy_(source.att_dst[None])
 
 
-def test_gat_is_pygs() -> None:
-    data, inputs, model, val = ready("gat")
-    first, second = GATConv(60, 4, heads=3), GATConv(12, 3, heads=2, concat=False)
-    copy_weights(first, model.convs[0])
-    copy_weights(second, model.convs[1])
-    hidden = torch.nn.functional.elu(first(inputs.x, data.edge_index))
-    expected = second(hidden, data.edge_index)
-    assert torch.allclose(model(inputs.x, inputs.stack), expected, atol=1e-5)
-    assert torch.allclose(model(inputs.x, inputs.stack, val), expected[val], atol=1e-5)
-
-
-def test_gcn_is_pygs() -> None:
-    data, inputs, model, val = ready("gcn")
-    first, second = GCNConv(60, 16), GCNConv(16, 3)
+@pytest.mark.parametrize(
+    ("method", "first", "second"),
+    [
+        ("gat", GATConv(60, 4, heads=3), GATConv(12, 3, heads=2, concat=False)),
+        ("gcn", GCNConv(60, 16), GCNConv(16, 3)),
+    ],
+)
+def test_gat_and_gcn_are_pygs(method: str, first: torch.nn.Module, second: torch.nn.Module) -> None:
+    data, inputs, model, val = ready(method)
     copy_weights(first, model.convs[0])
     copy_weights(second, model.convs[1])
     hidden = torch.nn.functional.elu(first(inputs.x, data.edge_index))
@@ -141,14 +136,6 @@ def test_with_consistency_only_that_differs(name: str, dataset: str | None) -> N
     assert plain.consistency == 0.0
     assert plain.replace(consistency=mcn.consistency) == other
     assert mcn.consistency == (1.0 if dataset in ("cora", "citeseer") else 0.0)
-
-
-def test_an_unknown_method() -> None:
-    with pytest.raises(
-        ValueError,
-        match=r"method must be one of mcn, paper, views, auto, gat, gcn, mlp, .*, got 'gta'; did you mean",
-    ):
-        find_method("gta")
 
 
 @pytest.fixture(scope="module")

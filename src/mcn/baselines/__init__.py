@@ -11,18 +11,8 @@ from mcn.baselines.inputs import GraphInputs, adjacency, graph_problem, symmetri
 from mcn.baselines.networks import FixedProduct, InputLinear, Network, train_scores
 from mcn.baselines.registry import METHODS, Method, check_methods, find_method, register
 
-for _name in (
-    "majority",
-    "deepwalk",
-    "lp",
-    "manireg",
-    "semiemb",
-    "ica",
-    "planetoid",
-    "chebyshev",
-    "monet",
-):  # importing a method's file registers it
-    importlib.import_module(f"mcn.baselines.{_name}")
+for _name in ("lp", "deepwalk", "manireg", "semiemb", "ica", "planetoid", "chebyshev", "monet"):
+    importlib.import_module(f"mcn.baselines.{_name}")  # which registers its methods
 
 __all__ = [
     "METHODS",

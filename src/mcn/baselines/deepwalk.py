@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mcn._jit import kernel, unordered_kernel
-from mcn.baselines.inputs import adjacency, best_scores
-from mcn.baselines.logistic import STRENGTHS, logistic
+from mcn.baselines.inputs import STRENGTHS, adjacency, best_scores, logistic
 from mcn.baselines.registry import register
 from mcn.nn._rng import derive, hash32
 from mcn.train import Problem

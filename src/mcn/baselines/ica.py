@@ -9,8 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from mcn._jit import kernel
-from mcn.baselines.inputs import adjacency, best_scores, one_hot, unit_features
-from mcn.baselines.logistic import STRENGTHS, logistic
+from mcn.baselines.inputs import STRENGTHS, adjacency, best_scores, logistic, one_hot, unit_features
 from mcn.baselines.registry import register
 from mcn.train import Problem
 

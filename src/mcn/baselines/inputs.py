@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
 from torch_geometric.data import Data
 
 from mcn.data import feature_csr, simple_graph
@@ -17,6 +18,9 @@ from mcn.motifs import MotifCounts
 from mcn.train import Problem
 from mcn.train.features import node_features
 from mcn.train.problem import known_labels
+
+STRENGTHS = (0.01, 0.1, 1.0, 10.0, 100.0)
+"""Values of C (scikit-learn's inverse regularisation strength) that are tried."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,3 +104,29 @@ def unit_features(problem: Problem) -> Any:
 def one_hot(labels: NDArray[np.int64], num_classes: int) -> NDArray[np.float64]:
     """A row per label with a 1 in its column; a row of zeros for -1."""
     return np.asarray(labels[:, None] == np.arange(num_classes), np.float64)
+
+
+def logistic(x: Any, problem: Problem, strength: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Fit to the training nodes: weights [F, C] and intercepts [C].
+
+    A class without training nodes gets zero weights and an intercept far below the others.
+    """
+    labels = problem.train_labels.numpy()
+    weights = np.zeros((x.shape[1], problem.num_classes))
+    intercepts = np.full(problem.num_classes, -1e3)
+    present = np.unique(labels)
+    if len(present) == 1:  # nothing to separate
+        intercepts[present] = 0.0
+        return weights, intercepts
+    model = LogisticRegression(C=strength, max_iter=2000).fit(x[problem.train], labels)
+    coefficients, bias = model.coef_, model.intercept_
+    if len(present) == 2:  # scikit-learn keeps the second class's weights only
+        coefficients, bias = np.vstack([0 * coefficients, coefficients]), np.append(0 * bias, bias)
+    weights[:, present], intercepts[present] = coefficients.T, bias
+    return weights, intercepts
+
+
+def class_shares(problem: Problem) -> NDArray[np.float64]:
+    """Shares of the classes among training and validation nodes."""
+    known = problem.labels.numpy()
+    return np.asarray(one_hot(known[known >= 0], problem.num_classes).mean(0))

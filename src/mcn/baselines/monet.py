@@ -97,9 +97,9 @@ class _Mixture(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
         *_, weight, z = ctx.arrays
-        found = np.zeros_like(weight), np.zeros_like(z)
-        _backward(*(*ctx.arrays, grads[0].contiguous().numpy(), *found))
-        return torch.from_numpy(found[1]), torch.from_numpy(found[0]), None
+        grad_weight, grad_z = np.zeros_like(weight), np.zeros_like(z)
+        _backward(*(*ctx.arrays, grads[0].contiguous().numpy(), grad_weight, grad_z))
+        return torch.from_numpy(grad_z), torch.from_numpy(grad_weight), None
 
 
 class Gaussians(torch.nn.Module):

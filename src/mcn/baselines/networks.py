@@ -75,6 +75,30 @@ def dropout(x: torch.Tensor, p: float, training: bool) -> torch.Tensor:
     return linear.dropout(x, p, torch_key()) if training else x
 
 
+class KernelLoss(torch.autograd.Function):
+    """A loss whose kernel makes the gradients in the same pass: no rows are gathered, none scattered.
+
+    ``KernelLoss.apply(kernel, pairs, *tensors)`` calls ``kernel(*tensors, *pairs, *gradients)`` with arrays;
+    it returns the loss, and adds to the gradients, which are zeros in the shape of the tensors.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any, kernel: Callable[..., float], pairs: tuple[Any, ...], *tensors: torch.Tensor
+    ) -> Any:
+        """Compute the loss and what its backward pass needs."""
+        arrays = [tensor.detach().contiguous().numpy() for tensor in tensors]
+        gradients = [np.zeros_like(array) for array in arrays]
+        value = kernel(*arrays, *(pair.numpy() for pair in pairs), *gradients)
+        ctx.gradients = [torch.from_numpy(gradient) for gradient in gradients]
+        return tensors[0].new_tensor(value)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        """Scale the gradients."""
+        return None, None, *(gradient * grads[0] for gradient in ctx.gradients)
+
+
 class Network(torch.nn.Module):
     """A network over a fixed graph: its `forward` gives the logits of all nodes.
 

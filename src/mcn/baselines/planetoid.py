@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from mcn._jit import kernel
 from mcn.baselines.deepwalk import add, dot, skip_gram, step
 from mcn.baselines.inputs import adjacency, best_scores
-from mcn.baselines.networks import InputLinear, Network, dropout, train_scores
+from mcn.baselines.networks import InputLinear, KernelLoss, Network, dropout, train_scores
 from mcn.baselines.registry import register
 from mcn.train import Problem
 
@@ -32,30 +32,31 @@ Vectors = tuple[NDArray[np.float32], NDArray[np.float32]]
 @register("planetoid-t")
 def planetoid_t(problem: Problem, seed: int) -> NDArray[np.float32]:
     """Planetoid-T: every node has an embedding of its own."""
-    return _planetoid(problem, seed, _vectors(problem, seed), inductive=False)
+    return _planetoid(problem, seed, inductive=False)
 
 
 @register("planetoid-i")
 def planetoid_i(problem: Problem, seed: int) -> NDArray[np.float32]:
     """Planetoid-I: the embedding is computed from the features."""
-    return _planetoid(problem, seed, _vectors(problem, seed), inductive=True)
+    return _planetoid(problem, seed, inductive=True)
 
 
 @register("planetoid")
 def planetoid(problem: Problem, seed: int) -> NDArray[np.float32]:
     """Planetoid-T or -I, whichever is better on validation."""
-    vectors = _vectors(problem, seed)
-    variants = [_planetoid(problem, seed, vectors, inductive) for inductive in (False, True)]
-    return best_scores(variants, problem)
+    vectors = skip_gram(problem, seed, DIMENSIONS, WINDOW)
+    return best_scores(
+        [_planetoid(problem, seed, inductive, vectors) for inductive in (False, True)], problem
+    )
 
 
-def _vectors(problem: Problem, seed: int) -> Vectors:
-    return skip_gram(problem, seed, DIMENSIONS, WINDOW)
+def _planetoid(
+    problem: Problem, seed: int, inductive: bool, vectors: Vectors | None = None
+) -> NDArray[np.float32]:
+    start = vectors or skip_gram(problem, seed, DIMENSIONS, WINDOW)
 
-
-def _planetoid(problem: Problem, seed: int, vectors: Vectors, inductive: bool) -> NDArray[np.float32]:
     def make() -> PlanetoidNetwork:
-        network = PlanetoidNetwork(problem, vectors, inductive, np.random.default_rng(seed))
+        network = PlanetoidNetwork(problem, start, inductive, np.random.default_rng(seed))
         if inductive:
             network.learn_contexts()
         return network
@@ -179,29 +180,8 @@ def context_loss(
         node: int64 [P], rows of `embedded`.
         near, far: int64 [P] and [P, S], rows of `context`.
     """
-    out: torch.Tensor = _ContextLoss.apply(embedded, context, node, near, far)  # type: ignore[no-untyped-call]
+    out: torch.Tensor = KernelLoss.apply(_contexts, (node, near, far), embedded, context)  # type: ignore[no-untyped-call]
     return out
-
-
-class _ContextLoss(torch.autograd.Function):
-    @staticmethod
-    def forward(
-        ctx: Any,
-        embedded: torch.Tensor,
-        context: torch.Tensor,
-        node: torch.Tensor,
-        near: torch.Tensor,
-        far: torch.Tensor,
-    ) -> torch.Tensor:
-        e, c = (t.detach().contiguous().numpy() for t in (embedded, context))
-        gradients = np.zeros_like(e), np.zeros_like(c)
-        value = _contexts(e, c, node.numpy(), near.numpy(), far.numpy(), *gradients)
-        ctx.gradients = [torch.from_numpy(gradient) for gradient in gradients]
-        return embedded.new_tensor(value)
-
-    @staticmethod
-    def backward(ctx: Any, *grads: Any) -> Any:
-        return ctx.gradients[0] * grads[0], ctx.gradients[1] * grads[0], None, None, None
 
 
 @kernel

@@ -22,6 +22,7 @@ from mcn.train.mcn.config import CHANGES, PAPER_CHANGES, TITLES
 from mcn.train.presets import dataset_config
 from mcn.train.settings import Settings
 
+Values = Mapping[str, Any]
 ABILITIES = ("probabilities", "new nodes", "explain")
 """What a method may do: give probabilities, predict nodes of another graph, say what that rests on."""
 
@@ -38,11 +39,6 @@ class Outcome(NamedTuple):
     val_loss: float | None
     epochs: int | None
     seconds: float
-
-    @property
-    def labels(self) -> NDArray[np.int64]:
-        """The class with the largest score, [N]."""
-        return np.asarray(self.scores.argmax(1), np.int64)
 
 
 @dataclass(frozen=True)
@@ -68,9 +64,7 @@ class Method(ABC):
         return ABILITIES
 
     @abstractmethod
-    def configure(
-        self, dataset: str | None, settings: Mapping[str, Any], overrides: Mapping[str, Any]
-    ) -> Settings | None:
+    def configure(self, dataset: str | None, settings: Values, overrides: Values) -> Settings | None:
         """Return the complete configuration; None for a method without settings.
 
         Args:
@@ -123,9 +117,7 @@ class TrainedMethod(Method):
     changes: Mapping[str, Any] = field(default_factory=dict)
     trained: ClassVar[bool] = True
 
-    def configure(
-        self, dataset: str | None, settings: Mapping[str, Any], overrides: Mapping[str, Any]
-    ) -> Settings | None:
+    def configure(self, dataset: str | None, settings: Values, overrides: Values) -> Settings | None:
         """Start from the data set's preset of the recipe."""
         base = dataset_config(self.recipe, dataset, **settings)
         return base.replace(**self.changes).replace(**overrides)
@@ -159,9 +151,7 @@ class ScoredMethod(Method):
         """Give probabilities, or nothing."""
         return ABILITIES[:1] if self.probabilities else ()
 
-    def configure(
-        self, dataset: str | None, settings: Mapping[str, Any], overrides: Mapping[str, Any]
-    ) -> Settings | None:
+    def configure(self, dataset: str | None, settings: Values, overrides: Values) -> Settings | None:
         """Refuse any setting."""
         if settings or overrides:
             raise ValueError(

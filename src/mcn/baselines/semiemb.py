@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 
 from mcn._jit import kernel, unordered_kernel
-from mcn.baselines.networks import DROPOUT, InputLinear, Network, dropout, train_scores
+from mcn.baselines.networks import DROPOUT, InputLinear, KernelLoss, Network, dropout, train_scores
 from mcn.baselines.registry import register
 from mcn.train import Problem
 
@@ -61,38 +61,19 @@ class EmbeddingNetwork(Network):
         return super().loss(logits, labels) + WEIGHT * embedding_loss(self.hidden, self._edges, strangers)
 
 
-def embedding_loss(
-    hidden: torch.Tensor, near: torch.Tensor, far: torch.Tensor, margin: float = MARGIN
-) -> torch.Tensor:
+def embedding_loss(hidden: torch.Tensor, near: torch.Tensor, far: torch.Tensor) -> torch.Tensor:
     """Mean of ``‖h_i - h_j‖²`` over near pairs plus mean of ``max(0, margin - ‖h_i - h_j‖)²`` over far ones.
 
-    Pairs are the columns of int64 [2, P] tensors; hidden is float32 [N, C]. The gradient is made in the same
-    pass: no rows are gathered, none scattered.
+    Pairs are the columns of int64 [2, P] tensors; hidden is float32 [N, C].
     """
     if not near.shape[1]:
         return hidden.new_zeros(())
-    out: torch.Tensor = _PairLoss.apply(hidden, near, far, margin)  # type: ignore[no-untyped-call]
+    out: torch.Tensor = KernelLoss.apply(_squares, (near, far), hidden)  # type: ignore[no-untyped-call]
     return out
 
 
-class _PairLoss(torch.autograd.Function):
-    @staticmethod
-    def forward(
-        ctx: Any, hidden: torch.Tensor, near: torch.Tensor, far: torch.Tensor, margin: float
-    ) -> torch.Tensor:
-        h = hidden.detach().contiguous().numpy()
-        grad = np.zeros_like(h)
-        value = _squares(h, near.numpy(), far.numpy(), margin, grad)
-        ctx.grad = torch.from_numpy(grad)
-        return hidden.new_tensor(value)
-
-    @staticmethod
-    def backward(ctx: Any, *grads: Any) -> Any:
-        return ctx.grad * grads[0], None, None, None
-
-
 @kernel
-def _squares(h: Any, near: Any, far: Any, margin: Any, grad: Any) -> float:
+def _squares(h: Any, near: Any, far: Any, grad: Any) -> float:
     """Mean squared distance of near pairs plus mean squared lack of a margin of far ones."""
     total, share = 0.0, np.float32(1.0 / near.shape[1])
     for p in range(near.shape[1]):
@@ -104,7 +85,7 @@ def _squares(h: Any, near: Any, far: Any, margin: Any, grad: Any) -> float:
         i, j = far[0, p], far[1, p]
         # The root has no gradient at 0: two equal rows, a pair (i, i) for instance.
         distance = np.float32(math.sqrt(_squared_gap(h, i, j) + np.float32(1e-12)))
-        lack = np.float32(margin) - distance
+        lack = np.float32(MARGIN) - distance
         if lack > 0:
             total += float(lack * lack * share)
             _push(h, i, j, np.float32(-2.0) * share * lack / distance, grad)

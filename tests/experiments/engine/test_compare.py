@@ -88,11 +88,6 @@ def test_without_test_nodes() -> None:
     assert [(row["test"], row["difference"]) for row in both] == [([], None)] * 2
 
 
-def test_a_method_is_run_once() -> None:
-    rows = compare(small_graph(), ["gcn", "gcn"], [0], settings={"max_epochs": 1})
-    assert len(rows) == 1
-
-
 def test_a_method_of_ones_own() -> None:
     seen = []
 
@@ -118,20 +113,19 @@ def test_a_method_of_ones_own() -> None:
     assert rows[1]["difference"] == pytest.approx(rows[1]["test_mean"] - 100)
 
 
-def test_an_unknown_method_before_any_work() -> None:
+@pytest.mark.parametrize(
+    ("methods", "settings", "message"),
+    [
+        (["never", "majorty"], {}, "got 'majorty'; did you mean 'majority'"),
+        (["never", "gtc"], {}, "got 'gtc'"),
+        (["never", "mcn"], {"stepps": 2}, r"unknown setting 'stepps'; did you mean 'steps'\?"),
+        (["never", "mcn"], {"steps": 0}, "steps must be an integer of at least 1, got 0"),
+    ],
+)
+def test_refused_before_any_work(methods: list[str], settings: dict[str, Any], message: str) -> None:
     register("never")(lambda problem, seed: pytest.fail("it was run"))
-    with pytest.raises(ValueError, match="got 'majorty'; did you mean 'majority'"):
-        compare(blocks(), ["never", "majorty"], [0])
-    with pytest.raises(ValueError, match="got 'gtc'"):
-        compare(small_graph(), ["mcn", "gtc"], [0])
-
-
-def test_an_unknown_setting_before_any_work() -> None:
-    register("never")(lambda problem, seed: pytest.fail("it was run"))
-    with pytest.raises(ValueError, match=r"unknown setting 'stepps'; did you mean 'steps'\?"):
-        compare(blocks(), ["never", "mcn"], [0], settings={"stepps": 2})
-    with pytest.raises(ValueError, match="steps must be an integer of at least 1, got 0"):
-        compare(blocks(), ["never", "mcn"], [0], settings={"steps": 0})
+    with pytest.raises(ValueError, match=message):
+        compare(blocks(), methods, [0], settings=settings)
 
 
 def test_each_method_takes_the_settings_it_knows() -> None:
@@ -184,11 +178,8 @@ def test_metrics_of_a_row_by_hand() -> None:
         "val_mean": 0.75,
     }
     assert found["accuracy"] == NOTHING
-    assert result_row("mcn", own[:1])["metrics"]["roc-auc"] == {
-        "test_mean": 0.6,
-        "test_std": None,
-        "val_mean": 0.5,
-    }
+    single = {"test_mean": 0.6, "test_std": None, "val_mean": 0.5}
+    assert result_row("mcn", own[:1])["metrics"]["roc-auc"] == single
 
 
 def test_metrics_that_are_missing() -> None:
@@ -198,21 +189,13 @@ def test_metrics_that_are_missing() -> None:
     untested = [measured(s, {"log-loss": 0.5}, None) for s in (0, 1)]
     assert result_row("mcn", untested)["metrics"]["log-loss"] == NOTHING | {"val_mean": 0.5}
     undefined = [measured(s, {"roc-auc": None}, {"roc-auc": 0.5}) for s in (0, 1)]
-    assert result_row("mcn", undefined)["metrics"]["roc-auc"] == {
-        "test_mean": 0.5,
-        "test_std": 0.0,
-        "val_mean": None,
-    }
+    tested = {"test_mean": 0.5, "test_std": 0.0, "val_mean": None}
+    assert result_row("mcn", undefined)["metrics"]["roc-auc"] == tested
     some = [measured(0, {}, {"roc-auc": 0.5}), measured(1, {}, {"roc-auc": None})]
     assert result_row("mcn", some)["metrics"]["roc-auc"] == NOTHING  # no mean over some of the seeds
 
 
 def test_metrics_of_the_summary_of_a_run() -> None:
-    summary = run_row(0, 0.5, 0.5, 1.0) | {
-        "scores": {"train": None, "val": {"macro-f1": 0.25}, "test": {"macro-f1": 1.0}}
-    }
-    assert result_row("mcn", [summary])["metrics"]["macro-f1"] == {
-        "test_mean": 1.0,
-        "test_std": None,
-        "val_mean": 0.25,
-    }
+    scores = {"train": None, "val": {"macro-f1": 0.25}, "test": {"macro-f1": 1.0}}
+    found = result_row("mcn", [run_row(0, 0.5, 0.5, 1.0) | {"scores": scores}])["metrics"]["macro-f1"]
+    assert found == {"test_mean": 1.0, "test_std": None, "val_mean": 0.25}

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from mcn.baselines import METHODS, register
-from mcn.baselines.majority import majority
+from mcn.baselines.lp import majority
 from mcn.experiments import Ledger, Unit, WorkerDied, run_unit, run_units
 from tests.experiments.engine.units import KARATE, QUICK, quick, timeless, write_graph
 

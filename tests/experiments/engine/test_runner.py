@@ -31,21 +31,9 @@ def expected() -> list[dict[str, Any]]:
 
 def start(path: Path, jobs: int, epochs: int = EPOCHS, seeds: int = SEEDS) -> subprocess.Popen[str]:
     """A process that runs UNITS."""
-    command = [
-        sys.executable,
-        "-m",
-        "tests.experiments.engine.driver",
-        str(path),
-        *map(str, (jobs, epochs, seeds)),
-    ]
-    return subprocess.Popen(
-        command,
-        cwd=REPOSITORY,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
+    driver = ["-m", "tests.experiments.engine.driver", str(path), *map(str, (jobs, epochs, seeds))]
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen([sys.executable, *driver], cwd=REPOSITORY, start_new_session=True, **pipes)
 
 
 def await_rows(process: subprocess.Popen[str], number: int) -> None:
@@ -183,48 +171,43 @@ def test_a_unit_that_another_process_runs_is_left_to_it(tmp_path: Path) -> None:
     assert rows[1]["seed"] == 1
 
 
-def test_a_dead_worker_is_replaced() -> None:
-    workers = LocalWorkers(1)
+@pytest.fixture
+def workers() -> Iterator[LocalWorkers]:
+    pool = LocalWorkers(1)
+    yield pool
+    pool.close()
+
+
+def outcome(workers: LocalWorkers, kill: bool = False) -> tuple[str, Any]:
+    """The next that comes in; meanwhile the worker may be killed again and again."""
+    while True:
+        if kill:
+            workers._workers[0].process.kill()
+        if finished := workers.wait(1.0):
+            return finished[0]
+
+
+def test_a_dead_worker_is_replaced(workers: LocalWorkers) -> None:
     unit = quick(max_epochs=EPOCHS)
-    try:
-        workers.submit("k", unit)
-        workers._workers[0].process.kill()
-        finished: list[tuple[str, Any]] = []
-        while not finished:
-            finished = workers.wait(1.0)
-        assert finished[0][0] == "k"
-        assert timeless([finished[0][1]]) == timeless([run_unit(unit)])
-    finally:
-        workers.close()
+    workers.submit("k", unit)
+    workers._workers[0].process.kill()
+    key, row = outcome(workers)
+    assert key == "k"
+    assert timeless([row]) == timeless([run_unit(unit)])
 
 
 @pytest.mark.slow
-def test_a_worker_that_dies_while_idle_is_replaced() -> None:
-    workers = LocalWorkers(1)
+def test_a_worker_that_dies_while_idle_is_replaced(workers: LocalWorkers) -> None:
     unit = quick(max_epochs=EPOCHS)
-    try:
-        for name in ("k", "l"):
-            workers.submit(name, unit)
-            finished: list[tuple[str, Any]] = []
-            while not finished:
-                finished = workers.wait(1.0)
-            assert timeless([finished[0][1]]) == timeless([run_unit(unit)])
-            workers._workers[0].process.kill()
-    finally:
-        workers.close()
+    for name in ("k", "l"):
+        workers.submit(name, unit)
+        assert timeless([outcome(workers)[1]]) == timeless([run_unit(unit)])
+        workers._workers[0].process.kill()
 
 
-def test_two_dead_workers_are_an_error() -> None:
-    workers = LocalWorkers(1)
-    try:
-        workers.submit("k", quick(max_epochs=100_000))
-        finished: list[tuple[str, Any]] = []
-        while not finished:
-            workers._workers[0].process.kill()
-            finished = workers.wait(1.0)
-        error = finished[0][1]
-    finally:
-        workers.close()
+def test_two_dead_workers_are_an_error(workers: LocalWorkers) -> None:
+    workers.submit("k", quick(max_epochs=100_000))
+    _, error = outcome(workers, kill=True)
     assert isinstance(error, WorkerDied)
     assert "paper on karate, seed 0, died 2 times (last: signal 9)" in str(error)
 
