@@ -92,8 +92,8 @@ def metric_figures(metric: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, 
 def _complete(metric: str, part: str, rows: Sequence[Mapping[str, Any]]) -> list[float]:
     """The metric on a part of the nodes in every row; nothing where one has none."""
     parts = [(row.get("metrics") or row.get("scores") or {}).get(part) or {} for row in rows]
-    values = [figures.get(metric) for figures in parts]
-    return [] if None in values else [float(value) for value in values]
+    values = [float(figures[metric]) for figures in parts if figures.get(metric) is not None]
+    return values if len(values) == len(rows) else []
 
 
 def escape_markdown(text: str) -> str:

@@ -82,9 +82,9 @@ def table_results(
 
 
 def _result(table: Table, planned: PlannedRow, ours: Mapping[str, Any] | None) -> dict[str, Any]:
-    value, spread = (ask(planned.dataset, planned.row) for ask in (table.value, table.spread))
-    said = {"dataset": planned.dataset, "method": planned.row, "paper": value}
-    result = said | {"paper_std": spread and spread[0]}
+    dataset, row = planned.dataset, planned.row
+    value, spread = table.value(dataset, row), table.spread(dataset, row)
+    result = {"dataset": dataset, "method": row, "paper": value, "paper_std": spread and spread[0]}
     if ours is None:
         missing = ("mean", "std", "difference", "within_noise", "val_mean", "seconds_per_run")
         return result | dict.fromkeys(missing) | {"runs": 0, "test": {}}

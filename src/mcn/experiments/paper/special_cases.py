@@ -12,7 +12,6 @@ from torch_geometric.data import Data
 
 from mcn.baselines import METHODS
 from mcn.experiments.engine.results import escape_markdown, markdown_table
-from mcn.nn import MCN
 from mcn.train import prepare
 from mcn.train.recipes import work_of
 
@@ -67,7 +66,7 @@ def special_cases(data: Data, seed: int = 0) -> list[SpecialCase]:
 @torch.no_grad()
 def _case(name: str, data: Data, config: Any, choice: int | None = None) -> SpecialCase:
     problem = prepare(data, config)
-    model: MCN = work_of(config).trainer(problem, config).model.eval()
+    model: Any = work_of(config).trainer(problem, config).model.eval()
     features, stack = problem.inputs.x, problem.inputs.stack
     generator = torch.Generator().manual_seed(config.seed)
     for conv in model.convs:  # the biases start at zero, where an error in them would not be seen

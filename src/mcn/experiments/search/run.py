@@ -190,10 +190,10 @@ def search(
             done += finished
         for rung in range(1, len(sizes)):
             kept = _ranking([trial for trial in done if trial.rung == rung - 1], metric)[: sizes[rung]]
-            results = zip(
-                kept, run([trial.settings for trial in kept], spans[rung], rung, False), strict=True
-            )
-            done += [_trial(trial.number, trial.settings, rows, metric, rung) for trial, rows in results]
+            rows = run([trial.settings for trial in kept], spans[rung], rung, False)
+            done += [
+                _trial(t.number, t.settings, own, metric, rung) for t, own in zip(kept, rows, strict=True)
+            ]
         ranking = _ranking([trial for trial in done if trial.rung == len(rungs)], metric)
         if not ranking:
             failed = [trial for trial in done if trial.error is not None]
