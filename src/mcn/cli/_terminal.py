@@ -162,16 +162,24 @@ def print_notes(lines: Iterable[str], kind: str = "note") -> None:
         print(f"{kind}: {line}")
 
 
+_ACRONYMS = ("mcn", "gat", "gcn", "mlp", "lp", "ica")
+
+
+def _method_name(method: str) -> str:
+    """Return a method as it is printed: acronyms in capitals, others as users type them."""
+    return method.upper() if method in _ACRONYMS else method
+
+
 def print_methods(title: str, rows: list[dict[str, Any]], metric: str | None = None) -> None:
     """One line per method: test accuracy as mean ± standard deviation over the seeds, and so for `metric`."""
     compared = any(row.get("difference") is not None for row in rows)
     columns = ["method", "test accuracy", *([] if metric is None else [f"test {metric}"])]
     columns += ["validation", "seeds", "s per run"]
-    columns += [f"− {rows[0]['method'].upper()}, paired"] if compared else []
+    columns += [f"− {_method_name(rows[0]['method'])}, paired"] if compared else []
 
     def cells(row: dict[str, Any]) -> Iterator[str]:
         spread = "" if row["test_std"] is None else f" ± {row['test_std']:.1f}"
-        yield row["method"].upper()
+        yield _method_name(row["method"])
         yield "no test nodes" if row["test_mean"] is None else f"{row['test_mean']:.1f}{spread} %"
         if metric is not None:
             yield mean_and_spread(metric, row["metrics"][metric])
