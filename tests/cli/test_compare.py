@@ -107,7 +107,7 @@ def test_methods_of_other_kinds(mcn: Run) -> None:
     assert "note: normalize: no setting of lp, majority\n" in done.out
     assert "paired" not in done.out
     assert "±" not in done.out.partition("protocol")[0]  # a single run has no deviation
-    assert "PAPER" in done.out
+    assert "paper" in done.out
 
 
 def test_the_options_reach_the_networks(mcn: Run, tmp_path: Path) -> None:

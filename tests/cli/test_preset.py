@@ -76,7 +76,7 @@ def test_a_preset_of_views(mcn: Run, data_root: Path, tmp_path: Path) -> None:
         *("--data-root", data_root, "--out", tmp_path / "run"),
     )
     assert done.code == 0, done.err
-    assert "VIEWS" in done.out
+    assert "views" in done.out
     run = load_run(tmp_path / "run")
     assert run.source["dataset"] == "cora"
     assert run.config == load_preset("cora-views").config.replace(max_epochs=2, seed=3)

@@ -352,7 +352,7 @@ def test_recipes(mcn: Run, tmp_path: Path) -> None:
     assert mcn("predict", tmp_path / "one", "--out", tmp_path / "p.csv").code == 0
     assert len((tmp_path / "p.csv").read_text().splitlines()) == 35
     paper = mcn("train", "--dataset", "karate", "--recipe", "paper", *QUICK, "--out", tmp_path / "two")
-    assert "PAPER" in paper.out
+    assert "paper" in paper.out
     assert "attention: paper" in (tmp_path / "two" / "config.yaml").read_text()
 
 
