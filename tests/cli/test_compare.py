@@ -100,11 +100,11 @@ def test_a_metric_is_a_column_of_the_table(mcn: Run, tmp_path: Path, metric: str
 def test_methods_of_other_kinds(mcn: Run) -> None:
     done = mcn(
         *("compare", "--dataset", "karate", "--methods", "lp,majority,paper", "--seeds", 1),
-        *("--max-epochs", 2, "--jobs", 1),
+        *("--max-epochs", 2, "--lr", 0.02, "--jobs", 1),
     )
     assert done.code == 0, done.err
     assert "note: max_epochs: no setting of lp, majority\n" in done.out
-    assert "note: normalize: no setting of lp, majority\n" in done.out
+    assert "note: lr: no setting of lp, majority\n" in done.out
     assert "paired" not in done.out
     assert "±" not in done.out.partition("protocol")[0]  # a single run has no deviation
     assert "paper" in done.out
@@ -115,14 +115,14 @@ def test_the_options_reach_the_networks(mcn: Run, tmp_path: Path) -> None:
     done = mcn(
         *("compare", "--dataset", "karate", "--methods", "mcn,gat,lp", "--motifs", "edge,4-clique"),
         *("--steps", 2, "--psi", "transition", "--dropout", 0.3, "--lr", 0.02, "--weight-decay", 0.1),
-        *("--max-epochs", 2, "--patience", 7, "--stopping", "loss", "--raw", "--seeds", 1),
+        *("--max-epochs", 2, "--patience", 7, "--stopping", "loss", "--features", "both", "--seeds", 1),
         *("--ledger", file, "--jobs", 1),
     )
     assert done.code == 0, done.err
     asked = MCNConfig(
         motifs=("edge", "4-clique"),
         **{"steps": 2, "psi": "transition", "dropout": 0.3, "lr": 0.02, "weight_decay": 0.1},
-        **{"max_epochs": 2, "patience": 7, "stopping": "loss", "normalize": False},
+        **{"max_epochs": 2, "patience": 7, "stopping": "loss", "features": "both"},
     )
     gat, lp, own = Ledger(file).rows()
     assert MCNConfig.from_dict(own["config"]) == asked
