@@ -90,7 +90,8 @@ def test_a_metric_is_a_column_of_the_table(mcn: Run, tmp_path: Path, metric: str
         shown = f"{found['test_mean']:.3f} ± {found['test_std']:.3f}"
         if metric == "roc-auc":
             shown = f"{100 * found['test_mean']:.1f} ± {100 * found['test_std']:.1f} %"
-        line = next(line for line in done.out.splitlines() if row["method"].upper() in line.split())
+        lines = (line for line in done.out.splitlines() if line.strip())
+        line = next(line for line in lines if line.split()[0].lower() == row["method"])
         assert shown in line
     configs = [row["config"] for row in Ledger(tmp_path / "runs.sqlite").rows(method="gcn")]
     assert [config["metric"] for config in configs] == [metric] * 2

@@ -15,7 +15,7 @@ import torch
 
 import mcn
 from mcn.data import Treatment
-from mcn.experiments import Ledger, compare, in_memory
+from mcn.experiments import Ledger, compare
 from mcn.experiments.search import load_space
 from mcn.train import RECIPES, load_preset, load_run, prepare, train
 from mcn.train.checkpoint import load_tensors, save_tensors
@@ -56,7 +56,7 @@ JSON = [
 
 @cache
 def _stored() -> Path:
-    """A folder with a small run of every recipe, made once in a process; the same bytes in each."""
+    """A folder with a small run of every recipe, made once in a process."""
     folder = Path(tempfile.mkdtemp(prefix="mcn-fuzz-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     data = mcn.load_dataset("karate")
@@ -141,6 +141,7 @@ def _model_seeds() -> list[bytes]:
     return [_plan(kind, _stored() / kind / MODEL) for kind in CONFIGS]
 
 
+@cache  # the seconds in it are others each time
 def _checkpoint_seeds() -> list[bytes]:
     plans = []
     for kind, config in CONFIGS.items():
@@ -184,10 +185,11 @@ def _ledger(path: Path) -> None:
         assert row["key"]
 
 
+@cache
 def _ledger_seeds() -> list[bytes]:
     path = _stored() / "ledger.sqlite"
     if not path.exists():
-        compare(in_memory(mcn.load_dataset("karate"), None), ("majority", "lp"), ledger=Ledger(path))
+        compare(mcn.load_dataset("karate"), ("majority", "lp"), ledger=Ledger(path))
     return [path.read_bytes(), b""]
 
 
