@@ -59,7 +59,7 @@ def node_features(
     say so.
 
     Args:
-        data: the graph; what is fitted is fitted on its training nodes.
+        data: the graph; columns are scaled by its training nodes, motif counts by all of its nodes.
         wanted: "given" for the graph's own features, "motifs" for 15 columns (the logarithm of the node's
             degree and motif counts, standardised), "both" for the given ones and these beside them.
         counts: its motif counts, if they are known already.

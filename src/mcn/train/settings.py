@@ -304,10 +304,7 @@ class Settings:
         return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
     def identity(self) -> dict[str, Any]:
-        """Return what identifies these settings in a ledger: those that are not at their defaults.
-
-        A setting that a later version adds leaves the identity of earlier runs as it was.
-        """
+        """Return the settings that are not as declared, such as a preset states."""
         plain = self.to_dict()
         return {
             one.name: plain[one.name]
