@@ -32,7 +32,7 @@ def test_equals_the_exact_product(n: int, f: int, c: int, p: float, dtype: torch
     out, g = linear(x, w, p, 99), torch.randn(n, c, dtype=dtype)
     grad_x, grad_w = torch.autograd.grad(out, (x, w), g)
     exact, mask = _kept(x, p, 99), _kept(torch.ones(n, f, dtype=dtype), p, 99)
-    tolerance = 1e-3 if dtype == torch.float32 else 1e-11
+    tolerance = 3e-4 if dtype == torch.float32 else 1e-11
     weight = w.detach().double().numpy()
     assert out.dtype == grad_x.dtype == grad_w.dtype == dtype
     np.testing.assert_allclose(out.detach().numpy(), exact @ weight, atol=tolerance)
