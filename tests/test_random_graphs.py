@@ -6,8 +6,7 @@ from typing import Any
 import networkx
 import numpy as np
 import pytest
-
-from benchmarks.random_graphs import (
+from random_graphs import (
     PlantedGraph,
     barabasi_albert,
     erdos_renyi,
@@ -15,6 +14,7 @@ from benchmarks.random_graphs import (
     rmat,
     rmat_stream,
 )
+
 from mcn.data import simple_graph
 from mcn.motifs import count_motifs
 

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+import random_graphs
 
-from benchmarks import random_graphs
 from mcn.cli.main import main
 
 COMMAND = Path(sys.executable).parent / "mcn"

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from random_graphs import erdos_renyi
 
-from benchmarks.random_graphs import erdos_renyi
 from mcn.matrices import PSI_NAMES, MotifStack, view_rows
 from mcn.motifs import MotifCounts, count_motifs
 from tests.matrices.dense import dense_psi, rows_to_dense

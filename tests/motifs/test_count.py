@@ -6,9 +6,9 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from random_graphs import powerlaw_cluster
 
 import mcn
-from benchmarks.random_graphs import powerlaw_cluster
 from mcn.data.csr_graph import simple_graph
 from mcn.motifs import enumerate as enumeration
 from mcn.motifs.orient import orient

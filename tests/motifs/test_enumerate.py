@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from random_graphs import barabasi_albert, powerlaw_cluster, rmat
 
 import mcn
-from benchmarks.random_graphs import barabasi_albert, powerlaw_cluster, rmat
 from mcn._ray import ClusterError
 from mcn.data import simple_graph
 from mcn.motifs import kernels

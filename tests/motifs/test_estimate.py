@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import random_graphs
 
 import mcn
-from benchmarks import random_graphs
 from mcn.motifs import estimate
 
 EDGES = random_graphs.powerlaw_cluster(200, 6, 0.7, seed=5)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import random_graphs
 
 import mcn
-from benchmarks import random_graphs
 from mcn.data import simple_graph
 from mcn.motifs import on_disk
 from mcn.motifs.catalogue import stage_of

@@ -7,9 +7,9 @@ from pathlib import Path
 import networkx as nx
 import numpy as np
 import pytest
+from random_graphs import barabasi_albert, erdos_renyi, powerlaw_cluster, rmat
 
 import mcn
-from benchmarks.random_graphs import barabasi_albert, erdos_renyi, powerlaw_cluster, rmat
 
 # Column of ours for each column of orbit-count, whose order swaps two of the tailed triangle's orbits.
 ORBIT_COUNT_ORDER = [1, 2, 3, 4, 5, 6, 7, 9, 8, 10, 11, 12]

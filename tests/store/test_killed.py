@@ -21,9 +21,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+import random_graphs
 
 import mcn
-from benchmarks import random_graphs
 from mcn.motifs import on_disk
 from mcn.store import pack_graph
 from mcn.store.write import SCRATCH
