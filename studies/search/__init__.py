@@ -14,7 +14,8 @@ import numpy as np
 
 from mcn.experiments import markdown_table
 from mcn.experiments.paper import TABLES
-from mcn.experiments.search import Trial, effects
+from mcn.experiments.search import Trial
+from studies.search.effects import effects
 
 RESULTS = Path(__file__).parent / "results.jsonl"
 ANSWERS = {

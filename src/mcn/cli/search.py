@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from mcn.experiments.search import SearchResult, Trial
 
 EMBEDDED = "strong-ties"
-LEDGER, RESULT, BEST, SUMMARY = "ledger.sqlite", "search.json", "best.yaml", "summary.md"
+LEDGER, RESULT, BEST = "ledger.sqlite", "search.json", "best.yaml"
 
 
 @options.with_data_options
@@ -151,7 +151,6 @@ def _write(folder: Path, result: SearchResult, source: Source) -> None:
     import yaml
 
     from mcn._files import write_text
-    from mcn.experiments.search import summary
 
     preset = {
         "description": f"The winner of a search of {result.space} on {result.dataset}: {result.protocol}.",
@@ -161,7 +160,6 @@ def _write(folder: Path, result: SearchResult, source: Source) -> None:
     }
     write_text(folder / BEST, yaml.safe_dump(preset, sort_keys=False, allow_unicode=True))
     write_text(folder / RESULT, json.dumps(result.to_dict(), indent=2, ensure_ascii=False) + "\n")
-    write_text(folder / SUMMARY, summary(result))
 
 
 def _print(result: SearchResult, verbose: bool) -> None:

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mcn.experiments.search import SearchResult, Space, Trial, effects, importances, summary
-from tests.configs import MCNConfig
+from mcn.experiments.search import Space, Trial, importances
+from studies.search.effects import effects
 
 MOTIFS = [["edge"], ["edge", "triangle"], ["edge", "4-clique"], ["edge", "triangle", "4-clique"]]
 SPACE = Space("planted", "", {"motifs": tuple(MOTIFS), "steps": (1, 2, 3), "lr": (0.05, 0.005)}, {}, {})
@@ -63,19 +63,3 @@ def test_failures_repetitions_and_later_rungs_do_not_count() -> None:
 def test_a_setting_with_one_value_has_no_effect() -> None:
     trials = [Trial(0, {"lr": 0.1, "steps": k}, 0.5, 1.0, None, 0.5) for k in (1, 2)]
     assert {each.setting for each in effects(trials)} == {"steps"}
-
-
-def test_the_page() -> None:
-    trials = planted()
-    best = trials[9]
-    final = [{"seed": 1, "test_accuracy": 0.7}, {"seed": 2, "test_accuracy": 0.8}]
-    shares = {"motifs": 0.9, "lr": 0.1}
-    result = SearchResult(
-        "karate", "planted", "grid", tuple(trials), best, MCNConfig(), final, shares, None, "24 trials"
-    )
-    page = summary(result, best=1)
-    assert "motifs 90%, lr 10%" in page
-    assert "| motifs: with triangle | 71.0 ± 0.3 | 72.0 | 12 |" in page
-    assert "| steps: 3 | 66.0 ± 1.9 | 72.0 | 8 |" in page
-    assert "| 7 | 72.0 | 0 | edge, triangle | 1 | 0.005 |" in page
-    assert "Test accuracy of trial 9: 75.0 ± 7.1 % over 2 runs." in page
