@@ -1,6 +1,7 @@
 """The paper's searches on validation nodes: the winners, what mattered, and what each value amounted to.
 
 results.jsonl has a search a line: data set, space, protocol, importances, version, trials, winner's runs.
+A trial has a rung: in searches by 0.2.0 most settings ran for some epochs only (0), the best for more.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ import numpy as np
 
 from mcn.experiments import markdown_table
 from mcn.experiments.paper import TABLES
-from mcn.experiments.search import Trial
 from studies.search.effects import effects
 
 RESULTS = Path(__file__).parent / "results.jsonl"
@@ -35,7 +35,8 @@ def compact(found: dict[str, Any]) -> dict[str, Any]:
         "version": found["final"][0]["version"],
         "best": found["best"]["number"],
         "trials": [
-            [t["number"], t["rung"], _rounded(t["val_accuracy"]), t["settings"]] for t in found["trials"]
+            [t["number"], t.get("rung", 0), _rounded(t["val_accuracy"]), t["settings"]]
+            for t in found["trials"]
         ],
         "final": [
             {"seed": row["seed"], "key": row["key"]}
@@ -109,11 +110,8 @@ def _values(space: str, searches: Sequence[dict[str, Any]]) -> str:
     """Means by value, one column for each data set."""
     columns = {}
     for search in searches:
-        trials = [
-            Trial(number, settings, score, None, None if score is not None else "failed", score, rung)
-            for number, rung, score, settings in search["trials"]
-        ]
-        columns[search["dataset"]] = {(one.setting, one.value): one for one in effects(trials)}
+        first = [(settings, score) for _, rung, score, settings in search["trials"] if rung == 0]
+        columns[search["dataset"]] = {(one.setting, one.value): one for one in effects(first)}
     labels = sorted({label for values in columns.values() for label in values})
     lines = []
     for label in labels:

@@ -11,8 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from mcn.experiments.search import Trial
-
 
 @dataclass(frozen=True)
 class Effect:
@@ -26,17 +24,17 @@ class Effect:
     best: float
 
 
-def effects(trials: Sequence[Trial]) -> list[Effect]:
-    """Return the mean validation score by setting and value, over all trials of the first rung.
+def effects(tried: Sequence[tuple[dict[str, Any], float | None]]) -> list[Effect]:
+    """Return the mean score by setting and value, over settings that were tried and their scores.
 
     Of a setting that is a list, such as motifs, every member is taken as there or not: "with triangle" and
-    "without triangle". Repeated settings count once, failed ones not at all. A setting with one value has no
-    effect to speak of and is left out.
+    "without triangle". Of repeated settings the last counts, failed ones (None) do not at all. A setting
+    with one value has no effect to speak of and is left out.
     """
     scores: dict[str, tuple[dict[str, Any], float]] = {}
-    for trial in trials:
-        if trial.rung == 0 and trial.error is None and trial.val_score is not None:
-            scores[json.dumps(trial.settings, sort_keys=True)] = (trial.settings, trial.val_score)
+    for settings, score in tried:
+        if score is not None:
+            scores[json.dumps(settings, sort_keys=True)] = (settings, score)
     groups: dict[str, dict[str, list[float]]] = {}
     members = _members([settings for settings, _ in scores.values()])
     for settings, score in scores.values():

@@ -56,17 +56,6 @@ def test_a_search(mcn: Run, space: Path, tmp_path: Path) -> None:
     ]
 
 
-def test_short_runs_first(mcn: Run, space: Path, tmp_path: Path) -> None:
-    words = [*options(space, tmp_path / "out"), "--sampler", "grid", "--rungs"]
-    outcome = mcn(*words, "2,5", "--verbose")
-    assert (outcome.code, outcome.err) == (0, "")
-    assert "each with seed 0 for 2 epochs, the best 1 for 5, the best 1 to the end" in outcome.out
-    assert refused(mcn(*words, "5,2", "--resume")) == (
-        "rungs must be ascending numbers of epochs above 0, got [5, 2]"
-    )
-    assert "--rungs must be numbers of epochs" in refused(mcn(*words, "soon", "--resume"))
-
-
 def test_another_metric(mcn: Run, space: Path, tmp_path: Path) -> None:
     words = [*options(space, tmp_path / "out"), "--metric", "roc-auc"]
     outcome = mcn(*words, "--verbose")

@@ -6,21 +6,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mcn.experiments.search import Space, Trial, importances
+from mcn.experiments.search import Space, importances
 from studies.search.effects import effects
 
 MOTIFS = [["edge"], ["edge", "triangle"], ["edge", "4-clique"], ["edge", "triangle", "4-clique"]]
 SPACE = Space("planted", "", {"motifs": tuple(MOTIFS), "steps": (1, 2, 3), "lr": (0.05, 0.005)}, {}, {})
 
 
-def planted(seed: int = 0, noise: float = 0.0) -> list[Trial]:
+def planted(seed: int = 0, noise: float = 0.0) -> list[tuple[dict[str, Any], float]]:
     """Every combination: the triangle adds 0.1, the smaller rate 0.02, steps and 4-clique nothing."""
-    rng, trials = np.random.default_rng(seed), []
-    for number, (motifs, steps, lr) in enumerate(product(MOTIFS, (1, 2, 3), (0.05, 0.005))):
+    rng, tried = np.random.default_rng(seed), []
+    for motifs, steps, lr in product(MOTIFS, (1, 2, 3), (0.05, 0.005)):
         score = 0.6 + 0.1 * ("triangle" in motifs) + 0.02 * (lr == 0.005) + noise * rng.normal()
-        settings: dict[str, Any] = {"motifs": motifs, "steps": steps, "lr": lr}
-        trials.append(Trial(number, settings, score, 1.0, None, score))
-    return trials
+        tried.append(({"motifs": motifs, "steps": steps, "lr": lr}, score))
+    return tried
 
 
 def test_a_planted_effect_is_found() -> None:
@@ -43,23 +42,17 @@ def test_a_planted_effect_is_found() -> None:
 
 def test_importances_order_planted_effects() -> None:
     pytest.importorskip("optuna", reason="Optuna is not installed (pip install 'mcn[search]')")
-    trials = planted(noise=0.002)
-    shares = importances(SPACE, [(trial.settings, trial.val_score or 0.0) for trial in trials])
+    shares = importances(SPACE, planted(noise=0.002))
     assert list(shares) == ["motifs", "lr", "steps"]
     assert shares["motifs"] > 0.85
     assert shares["steps"] < 0.02
 
 
-def test_failures_repetitions_and_later_rungs_do_not_count() -> None:
-    trials = planted()
-    more = [
-        Trial(24, trials[0].settings, None, None, "too large"),
-        Trial(25, trials[3].settings, 0.99, 1.0, None, trials[3].val_score),
-        Trial(3, trials[3].settings, 0.99, 1.0, None, 0.99, 1),
-    ]
-    assert effects([*trials, *more]) == effects(trials)
+def test_failures_and_repetitions_do_not_count() -> None:
+    tried = planted()
+    assert effects([*tried, (tried[0][0], None), tried[3]]) == effects(tried)
 
 
 def test_a_setting_with_one_value_has_no_effect() -> None:
-    trials = [Trial(0, {"lr": 0.1, "steps": k}, 0.5, 1.0, None, 0.5) for k in (1, 2)]
-    assert {each.setting for each in effects(trials)} == {"steps"}
+    tried = [({"lr": 0.1, "steps": k}, 0.5) for k in (1, 2)]
+    assert {each.setting for each in effects(tried)} == {"steps"}

@@ -49,13 +49,6 @@ def run(
     final_seeds: Annotated[
         int, typer.Option("--final-seeds", min=1, help="Runs of the winner, with test accuracy.")
     ] = 5,
-    rungs: Annotated[
-        str | None,
-        typer.Option(
-            "--rungs",
-            help="Epochs of short first runs, as 40,120: a quarter of the settings goes on each time.",
-        ),
-    ] = None,
     metric: Annotated[
         str, typer.Option("--metric", help="What decides on the validation nodes: accuracy, roc-auc …")
     ] = "accuracy",
@@ -86,7 +79,6 @@ def run(
     if resume and out is None and ledger is None:
         raise ValueError("--resume needs --out or --ledger: the search to go on with")
     options.check_input(dataset, graph, nodes)
-    first_epochs = _epochs(rungs)
     how = options.data_given(given)
     name = graph.name.split(".")[0] if graph is not None else dataset or EMBEDDED
     folder = out or options.free_folder(Path("runs"), f"search-{name}")
@@ -124,7 +116,6 @@ def run(
                 seed=seed,
                 batch=batch,
                 metric=metric,
-                rungs=first_epochs,
                 progress=tell,
             )
         folder.mkdir(parents=True, exist_ok=True)
@@ -135,15 +126,6 @@ def run(
     _print(result, verbose)
     print(f"train it again: {_train_command(result, source, folder, how)}")
     print(f"folder: {folder}" + ("" if path.parent == folder else f", {path}"))
-
-
-def _epochs(rungs: str | None) -> tuple[int, ...]:
-    try:
-        return tuple(int(word) for word in (rungs or "").split(",") if word.strip())
-    except ValueError:
-        raise ValueError(
-            f"--rungs must be numbers of epochs with commas between them, got {rungs!r}"
-        ) from None
 
 
 def _write(folder: Path, result: SearchResult, source: Source) -> None:

@@ -121,37 +121,6 @@ def test_a_grid(tmp_path: Path) -> None:
     assert all(a[0] <= b[0] for a, b in pairwise(told))
 
 
-def test_rungs(tmp_path: Path) -> None:
-    """18 settings for 3 epochs, 5 for 8, 2 to the end; each rung has the best of the one before."""
-    told: list[tuple[int, int, Trial | None]] = []
-    path = str(tmp_path / "ledger.sqlite")
-    result = small_search(path, "grid", trials=18, rungs=(3, 8), progress=lambda *args: told.append(args))
-    by_rung = [[trial for trial in result.trials if trial.rung == rung] for rung in range(3)]
-    assert [len(trials) for trials in by_rung] == [18, 5, 2]
-    for before, after in pairwise(by_rung):
-        good = [trial for trial in before if trial.error is None]
-        good.sort(key=lambda t: (-t.val_accuracy, t.val_loss, t.number))  # type: ignore[operator]
-        assert [t.settings for t in after] == [t.settings for t in good[: len(after)]]
-        assert [t.number for t in after] == [t.number for t in good[: len(after)]]
-    ledger = Ledger(path)
-    for rung, (epochs, seeds) in enumerate([(3, [0]), (8, [0]), (20, [0, 1])]):
-        for trial in by_rung[rung]:
-            rows = ledger.rows(test=False, settings={**SPACE.fixed, **trial.settings, "max_epochs": epochs})
-            assert [row["seed"] for row in rows] == seeds
-            if trial.error is None:
-                assert trial.val_accuracy == np.mean([row["val_accuracy"] for row in rows])
-    assert result.best.rung == 2
-    assert result.ranking[:2] == sorted(by_rung[2], key=lambda t: (-t.val_accuracy, t.val_loss))  # type: ignore[operator]
-    assert len(result.ranking) == 12
-    assert result.config.max_epochs == 20
-    # In epochs: 18 settings for 3, 5 for 8, 2 with two seeds and the winner with two to the end, for 4 x 8.
-    assert told[-1][:2] == (18 * 3 + 5 * 8 + (2 * 2 + 2) * 32,) * 2
-    assert 18 * 3 in [done for done, *_ in told]
-    said = "each with seed 0 for 3 epochs, the best 5 for 8, the best 2 to the end, each the mean of seeds"
-    assert f"{said} 0 to 1" in result.protocol
-    assert result.importances is not None
-
-
 @pytest.mark.parametrize("metric", [pytest.param("roc-auc", marks=pytest.mark.slow), "log-loss"])
 def test_another_metric_decides(metric: str, tmp_path: Path) -> None:
     """The runs are those of any other search; the metric is read from their rows."""
@@ -213,7 +182,6 @@ def test_a_stack_too_large_is_a_failed_trial(tmp_path: Path, monkeypatch: pytest
         ({"seeds": 1.5}, "seeds must be an integer of at least 1, got 1.5"),
         ({"sampler": "random"}, "sampler must be one of tpe, grid, got 'random'"),
         ({"engine": "dask"}, "engine must be one of local, ray, got 'dask'"),
-        ({"rungs": (5, 3)}, r"rungs must be ascending numbers of epochs above 0, got \[5, 3\]"),
         ({"metric": "roc"}, "metric must be one of accuracy, .*, log-loss, got 'roc'"),
         ({"address": "auto"}, "address 'auto' is of a Ray cluster"),
     ],

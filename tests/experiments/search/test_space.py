@@ -59,7 +59,6 @@ def test_the_screening_is_the_papers_search_at_its_best_rates() -> None:
         base = screening.base(dataset)
         for name in ("lr", "dropout", "weight_decay", "patience"):
             assert base[name] == getattr(best, name)
-        assert "max_epochs" not in base  # --rungs shortens all runs but the last ones
 
 
 def test_the_screening_of_dd_is_the_papers_search_at_the_rates_of_its_presets() -> None:

@@ -23,16 +23,12 @@ from mcn.train.metrics import LESS_IS_BETTER, METRICS
 from mcn.train.run import protocol
 from mcn.train.settings import Settings
 
-KEPT = 4
-"""With rungs, one in so many settings goes on to the next."""
-
 
 @dataclass(frozen=True)
 class Trial:
     """Settings that were tried: means over the seeds on the validation nodes, or why it failed.
 
-    val_score is the metric that decides; by default it is the accuracy. rung is 0 for the first run of these
-    settings, and one more each time they were kept and run for longer.
+    val_score is the metric that decides; by default it is the accuracy.
     """
 
     number: int
@@ -41,7 +37,6 @@ class Trial:
     val_loss: float | None
     error: str | None = None
     val_score: float | None = None
-    rung: int = 0
 
 
 @dataclass(frozen=True)
@@ -50,9 +45,8 @@ class SearchResult:
 
     Attributes:
         dataset, space, sampler: what was searched, and how.
-        trials: in the order they were proposed, rung by rung.
-        best: the winner: of those that ran to the end, the best mean validation score, then the lowest
-            validation loss, then the first.
+        trials: in the order they were proposed.
+        best: the winner: the best mean validation score, then the lowest validation loss, then the first.
         config: its complete configuration.
         final: its rows on fresh seeds, with test accuracy: the only time that test labels are read.
         importances: by setting, the share of the variation it explains; None if that could not be said.
@@ -80,7 +74,7 @@ class SearchResult:
 
     @property
     def ranking(self) -> list[Trial]:
-        """The distinct settings that did not fail, best first; those that ran for longer come first."""
+        """The distinct settings that did not fail, best first."""
         return _ranking(self.trials, self.metric)
 
     def to_dict(self) -> dict[str, Any]:
@@ -89,7 +83,7 @@ class SearchResult:
 
 
 Progress = Callable[[int, int, Trial | None], Any]
-"""Told: what is done, what is planned (runs, or epochs with rungs), the best trial so far."""
+"""Told: the runs that are done, those that are planned, the best trial so far."""
 
 
 def search(
@@ -107,7 +101,6 @@ def search(
     seed: int = 0,
     batch: int = 4,
     metric: str = "accuracy",
-    rungs: Sequence[int] = (),
     progress: Progress | None = None,
 ) -> SearchResult:
     """Search `space` for the settings with the best mean validation score.
@@ -116,10 +109,6 @@ def search(
     of them in order. Proposals depend on `seed`, `batch` and the figures alone, not on `jobs`, so that a
     killed search is resumed by calling it again with the same ledger: the same trials are proposed, their
     rows are found, and it ends with the rows of an undisturbed one.
-
-    With `rungs` most settings run for a short time only (successive halving): all of them once, with the
-    first seed, for the epochs of the first rung; the best quarter for those of the next; and the best quarter
-    of the last rung to the end, with all seeds. The winner is one of these.
 
     Args:
         source: the graph.
@@ -134,9 +123,7 @@ def search(
         seed: of the sampler, and the first of the runs'.
         batch: trials that are proposed at once.
         metric: what decides, one of `mcn.train.metrics.METRICS`; the runs are the same whatever it is.
-        rungs: epochs at most, ascending; none to run every trial to the end.
-        progress: called after every run with what is done, what is planned (runs, or epochs with `rungs`)
-            and the best trial so far.
+        progress: called after every run with what is done, what is planned and the best trial so far.
 
     Raises:
         ValueError: the settings cannot be searched, an extra is not installed, or every trial failed.
@@ -146,89 +133,59 @@ def search(
         if isinstance(number, bool) or not isinstance(number, int) or number < 1:
             raise ValueError(f"{name} must be an integer of at least 1, got {number!r}")
     one_of("metric", metric, METRICS)
-    _check_rungs(rungs, space)
     check_engine(engine, jobs, address)
     sampled = proposals(sampler, space, seed)
     if isinstance(ledger, str | os.PathLike):
         load(source, seed)  # a graph that cannot be used is said before a file is made
         ledger = Ledger(ledger)
     planned = trials if sampler == "tpe" or space.size is None else min(trials, space.size)
-    # How many settings run on each rung: all, a quarter, a quarter of that, but always one.
-    sizes = [-(-planned // KEPT**rung) for rung in range(len(rungs) + 1)]
-    spans = [*(range(seed, seed + 1) for _ in rungs), range(seed, seed + seeds)]
+    numbers = range(seed, seed + seeds)
     fresh = range(seed + seeds, seed + seeds + final_seeds)
-    # Progress is counted in epochs where rungs say how many: a run to the end is taken for one more rung.
-    efforts = [*rungs, KEPT * rungs[-1] if rungs else 1]
-    total = sum(effort * size * len(span) for effort, size, span in zip(efforts, sizes, spans, strict=True))
-    total += efforts[-1] * final_seeds
+    total = planned * seeds + final_seeds
     done: list[Trial] = []
-    ran = 0
     with open_engine(engine, jobs, address) as opened:
 
-        def run(tried: Sequence[dict[str, Any]], seeds: range, rung: int, test: bool) -> list[list[Any]]:
+        def run(tried: Sequence[dict[str, Any]], numbers: range, test: bool) -> list[list[Any]]:
             """The rows of each of the settings, by seed."""
-            nonlocal ran
-            cap = {"max_epochs": rungs[rung]} if rung < len(rungs) else {}
-            every = [{**space.base(source.dataset), **settings, **cap} for settings in tried]
-            units = [Unit(source, space.recipe, each, number, test) for each in every for number in seeds]
-            before, effort = ran, efforts[rung] * len(units)
-            leader = next(iter(_ranking(done, metric)), None)
+            every = [{**space.base(source.dataset), **settings} for settings in tried]
+            units = [Unit(source, space.recipe, each, number, test) for each in every for number in numbers]
+            before, leader = len(done) * seeds, next(iter(_ranking(done, metric)), None)
 
             def report(finished: int, of: int) -> None:
                 if progress is not None:  # equal units run once: scale to what was planned
-                    progress(before + round(effort * finished / max(of, 1)), total, leader)
+                    progress(before + round(len(units) * finished / max(of, 1)), total, leader)
 
             rows = run_units(units, ledger, engine=opened, progress=report, keep_failures=not test)
-            ran += effort
-            return [rows[i : i + len(seeds)] for i in range(0, len(rows), len(seeds))]
+            return [rows[i : i + len(numbers)] for i in range(0, len(rows), len(numbers))]
 
         while len(done) < planned:
             asked = sampled.ask(min(batch, planned - len(done)))
-            results = zip(asked, run(asked, spans[0], 0, False), strict=True)
-            finished = [_trial(n, *result, metric, 0) for n, result in enumerate(results, len(done))]
+            results = zip(asked, run(asked, numbers, False), strict=True)
+            finished = [_trial(number, *result, metric) for number, result in enumerate(results, len(done))]
             sampled.tell([_merit(trial, metric) for trial in finished])
             done += finished
-        for rung in range(1, len(sizes)):
-            kept = _ranking([trial for trial in done if trial.rung == rung - 1], metric)[: sizes[rung]]
-            rows = run([trial.settings for trial in kept], spans[rung], rung, False)
-            done += [
-                _trial(t.number, t.settings, own, metric, rung) for t, own in zip(kept, rows, strict=True)
-            ]
-        ranking = _ranking([trial for trial in done if trial.rung == len(rungs)], metric)
+        ranking = _ranking(done, metric)
         if not ranking:
-            failed = [trial for trial in done if trial.error is not None]
-            raise ValueError(f"all {len(failed)} trials failed; the first: {failed[0].error}")
+            raise ValueError(f"all {len(done)} trials failed; the first: {done[0].error}")
         best = ranking[0]
-        (final,) = run([best.settings], fresh, len(rungs), True)
+        (final,) = run([best.settings], fresh, True)
     config = Unit(source, space.recipe, {**space.base(source.dataset), **best.settings}).config()
     assert config is not None
     shares, note = _importances(space, done, metric)
     return SearchResult(
         source.title, space.name, sampler, tuple(done), best, config, final, shares, note,
-        _protocol(source, config, sampler, done, rungs, spans, fresh, metric), metric,
+        _protocol(source, config, sampler, done, numbers, fresh, metric), metric,
     )  # fmt: skip
 
 
-def _check_rungs(rungs: Sequence[int], space: Space) -> None:
-    whole = all(isinstance(cap, int) and not isinstance(cap, bool) and cap > 0 for cap in rungs)
-    if not whole or list(rungs) != sorted(set(rungs)):
-        raise ValueError(f"rungs must be ascending numbers of epochs above 0, got {list(rungs)}")
-    if rungs and "max_epochs" in space.settings:
-        raise ValueError(
-            f"space {space.name} searches max_epochs, which rungs would set; leave one of them out"
-        )
-
-
-def _trial(
-    number: int, settings: dict[str, Any], rows: list[dict[str, Any]], metric: str, rung: int
-) -> Trial:
+def _trial(number: int, settings: dict[str, Any], rows: list[dict[str, Any]], metric: str) -> Trial:
     errors = [row["error"] for row in rows if row["error"] is not None]
     if errors:
-        return Trial(number, settings, None, None, errors[0], rung=rung)
+        return Trial(number, settings, None, None, errors[0])
     accuracy, loss = (float(np.mean([row[name] for row in rows])) for name in ("val_accuracy", "val_loss"))
     score = metric_figures(metric, rows)["val_mean"]
     error = f"{metric} is not defined on the validation nodes" if score is None else None
-    return Trial(number, settings, accuracy, loss, error, score, rung)
+    return Trial(number, settings, accuracy, loss, error, score)
 
 
 def _merit(trial: Trial, metric: str) -> float | None:
@@ -239,13 +196,13 @@ def _merit(trial: Trial, metric: str) -> float | None:
 
 
 def _ranking(trials: Sequence[Trial], metric: str) -> list[Trial]:
-    """The distinct settings that did not fail, best first; of equal ones the trial that ran for longest."""
+    """The distinct settings that did not fail, best first."""
 
-    def rank(trial: Trial) -> tuple[int, float, float, int]:
+    def rank(trial: Trial) -> tuple[float, float, int]:
         merit = _merit(trial, metric)
         assert merit is not None
         assert trial.val_loss is not None
-        return (-trial.rung, -merit, trial.val_loss, trial.number)
+        return (-merit, trial.val_loss, trial.number)
 
     ordered = sorted((trial for trial in trials if trial.error is None), key=rank)
     distinct: dict[str, Trial] = {}
@@ -257,8 +214,7 @@ def _ranking(trials: Sequence[Trial], metric: str) -> list[Trial]:
 def _importances(
     space: Space, trials: Sequence[Trial], metric: str
 ) -> tuple[dict[str, float] | None, str | None]:
-    """Of all settings alike: on the first rung every one of them ran for the same time."""
-    merits = [(trial.settings, _merit(trial, metric)) for trial in trials if trial.rung == 0]
+    merits = [(trial.settings, _merit(trial, metric)) for trial in trials]
     tried = [(settings, merit) for settings, merit in merits if merit is not None]
     try:
         return importances(space, tried), None
@@ -271,23 +227,16 @@ def _protocol(
     config: Settings,
     sampler: str,
     trials: Sequence[Trial],
-    rungs: Sequence[int],
-    spans: Sequence[range],
+    numbers: range,
     fresh: range,
     metric: str,
 ) -> str:
     most = "lowest" if metric in LESS_IS_BETTER else "highest"
     failed = sum(trial.error is not None for trial in trials)
-    on = [sum(trial.rung == rung for trial in trials) for rung in range(len(spans))]
-    how = f"each the mean of {_span(spans[-1])}"
-    if rungs:
-        short = [f"the best {on[rung]} for {rungs[rung]}" for rung in range(1, len(rungs))]
-        first = f"each with {_span(spans[0])} for {rungs[0]} epochs"
-        how = ", ".join([first, *short, f"the best {on[-1]} to the end, each the mean of {_span(spans[-1])}"])
     return (
-        f"{on[0]} trials ({sampler}, {failed} failed), {how} on the "
+        f"{len(trials)} trials ({sampler}, {failed} failed), each the mean of {_span(numbers)} on the "
         f"validation nodes, no test label read; the winner has the {most} mean validation {metric} and ran "
-        f"with {_span(fresh)}; {protocol(load(source, spans[0][0]).data, config)}"
+        f"with {_span(fresh)}; {protocol(load(source, numbers[0]).data, config)}"
     )
 
 
