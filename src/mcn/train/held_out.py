@@ -16,7 +16,7 @@ import torch
 from numpy.typing import NDArray
 
 from mcn.train.metrics import merit
-from mcn.train.stopping import stopping_rule
+from mcn.train.stopping import StoppingRule
 
 FOLDS = 5
 
@@ -47,7 +47,7 @@ class HeldOut:
         sizes = np.bincount(self.fold)
         self._own = [torch.from_numpy(self.fold == number) for number in range(len(sizes))]
         self._itself, self._others = np.eye(len(sizes), dtype=bool), np.maximum(len(labels) - sizes, 1)
-        self._rules = [stopping_rule(stopping, 1) for _ in self._own]
+        self._rules = [StoppingRule(stopping, 1) for _ in self._own]
 
     def update(self, logits: torch.Tensor) -> None:
         """Take the scores of the validation nodes after an epoch."""

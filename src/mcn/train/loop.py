@@ -18,7 +18,7 @@ from mcn.train.metrics import merit
 from mcn.train.problem import Problem
 from mcn.train.processes import torch_device
 from mcn.train.settings import Settings
-from mcn.train.stopping import stopping_rule
+from mcn.train.stopping import StoppingRule
 
 
 class Epoch(NamedTuple):
@@ -132,7 +132,7 @@ class Trainer(Training):
     held_out: HeldOut | None = None
 
     def __post_init__(self) -> None:
-        self.rule = stopping_rule(self.config.stopping, self.config.patience)
+        self.rule = StoppingRule(self.config.stopping, self.config.patience)
         self.device = torch_device(self.config.device)
         self.model.to(self.device)
         self.optimizer = self._make_optimizer()

@@ -17,6 +17,7 @@ from mcn._names import did_you_mean, one_of
 from mcn.data.arrays import is_finite
 from mcn.data.limits import told
 from mcn.train.metrics import METRICS
+from mcn.train.stopping import RULES
 
 if TYPE_CHECKING:
     from mcn.motifs import MotifCounts
@@ -231,7 +232,7 @@ class Settings:
         "What counts as progress on validation nodes: gat (the metric and the loss), gat-accuracy (the "
         "metric alone, as good as the best will do), accuracy (the metric alone, better than the best) or "
         "loss.",
-        choice_of("gat", "gat-accuracy", "accuracy", "loss"),
+        choice_of(*RULES),
         option="stopping",
     )
     metric: str = setting(
