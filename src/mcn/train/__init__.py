@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from mcn.train.presets import load_preset as load_preset
     from mcn.train.problem import Problem as Problem
     from mcn.train.problem import prepare as prepare
-    from mcn.train.recipe import Recipe as Recipe
     from mcn.train.recipes import RECIPES as RECIPES
+    from mcn.train.recipes import Recipe as Recipe
     from mcn.train.run import Run as Run
     from mcn.train.run import load_run as load_run
     from mcn.train.run import train as train
@@ -34,7 +34,7 @@ _HOME = {
     "MCNClassifier": ".estimator",
     "Predictions": ".predictions",
     "Problem": ".problem",
-    "Recipe": ".recipe",
+    "Recipe": ".recipes",
     "Run": ".run",
     "TensorBoard": ".callbacks",
     "ViewsClassifier": ".estimator",

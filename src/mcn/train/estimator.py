@@ -15,8 +15,7 @@ from mcn.train.loop import Epoch
 from mcn.train.metrics import METRICS
 from mcn.train.predictions import Predictions, in_classes, score_on_test
 from mcn.train.problem import class_names
-from mcn.train.recipe import Recipe
-from mcn.train.recipes import RECIPES, work_of
+from mcn.train.recipes import RECIPES, Recipe, work_of
 from mcn.train.run import Run, train
 from mcn.train.settings import Setting, Settings, declared
 
