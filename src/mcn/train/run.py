@@ -321,13 +321,9 @@ def versions() -> dict[str, str]:
 def _go_on(trainer: Training, path: Path) -> None:
     """Go on from a checkpoint, if the first process has one."""
     stored = team().from_first(lambda: load_tensors(path) if path.exists() else None)
-    if stored is not None:
-        _load_into(trainer, path, *stored)
-
-
-def _load_into(
-    trainer: Training, path: Path, tensors: dict[str, torch.Tensor], state: dict[str, Any]
-) -> None:
+    if stored is None:
+        return
+    tensors, state = stored
     with reading(path, "not a checkpoint of this run"):
         if trainer.model is not None:  # the recipe auto has none before it is done
             load_weights(trainer.model, below("model.", tensors), path)

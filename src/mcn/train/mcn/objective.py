@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -15,7 +15,7 @@ from mcn.nn import MCN, Choices
 from mcn.train.losses import agreement_loss, attention_loss, classification_loss, correctness
 from mcn.train.mcn.config import MCNConfig
 from mcn.train.problem import Problem
-from mcn.train.processes import host, placed
+from mcn.train.processes import placed
 
 
 class PlainReward:
@@ -101,19 +101,6 @@ def advantage(kind: str, state_width: int) -> PlainReward:
     return RunningMean() if kind == "mean" else PlainReward()
 
 
-class Step(NamedTuple):
-    """The loss of one step, and what to log."""
-
-    loss: torch.Tensor
-    logged: torch.Tensor
-    nodes: int
-
-    def fetch(self) -> tuple[float, float]:
-        """Return the classifier's loss per training node, and the share of right answers."""
-        total, right = host(self.logged)
-        return total / self.nodes, right
-
-
 class Objective:
     """L_C + L_A (eq:loss) over the training nodes and, if asked for, the agreement of two passes.
 
@@ -142,12 +129,11 @@ class Objective:
         """The features of all nodes, where the network is."""
         return placed(self._problem.inputs.x, self.device)
 
-    def step(self, model: MCN, epoch: int, plain: bool = False) -> Step:
-        """The loss of one step.
+    def step(self, model: MCN, epoch: int, plain: bool = False) -> tuple[torch.Tensor, torch.Tensor]:
+        """The loss of one step; and the classifier's part of it with the share of right answers.
 
-        Args:
-            plain: the classifier learns with the first motif and one step for every node; the selectors
-                learn beside it, from a pass of their own that changes nothing else.
+        With `plain` the classifier learns with the first motif and one step for every node; the selectors
+        learn beside it, from a pass of their own that changes nothing else.
         """
         p, c = self._problem, self._config
         choosing = c.chooses and c.policy_weight > 0
@@ -168,8 +154,7 @@ class Objective:
             losses = [self._policy_loss(*each) for each in tried]
             loss = loss + c.policy_weight * torch.stack(losses).mean()
         right = (scores[0].detach().argmax(1) == self._labels).to(loss_c.dtype).mean()
-        count = len(self._labels)
-        return Step(loss / count, torch.stack([loss_c.detach(), right]), count)
+        return loss / len(self._labels), torch.stack([loss_c.detach(), right])
 
     def _pass(
         self, model: MCN, rows: NDArray[np.int64] | None, plain: bool, choosing: bool

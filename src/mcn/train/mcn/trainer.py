@@ -11,7 +11,7 @@ from mcn.nn import MCN
 from mcn.train.loop import Scores, Trainer, below
 from mcn.train.mcn.config import MCNConfig
 from mcn.train.mcn.objective import Objective
-from mcn.train.processes import torch_device
+from mcn.train.processes import host, torch_device
 
 _MEMORY = 0.9  # of the gate: about ten epochs
 
@@ -34,10 +34,11 @@ class MCNTrainer(Trainer):
 
     def _learn(self) -> tuple[float, float]:
         self.optimizer.zero_grad(set_to_none=True)
-        step = self.objective.step(self.model, self.epoch, self.plain)
-        step.loss.backward()  # type: ignore[no-untyped-call]
+        loss, logged = self.objective.step(self.model, self.epoch, self.plain)
+        loss.backward()  # type: ignore[no-untyped-call]
         self.optimizer.step()
-        train_loss, train_accuracy = step.fetch()
+        total, train_accuracy = host(logged)
+        train_loss = total / len(self.problem.train)
         self._check(train_loss)
         return train_loss, train_accuracy
 
