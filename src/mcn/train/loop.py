@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 import torch
 
-from mcn._threads import kernel_threads
+from mcn.nn._parallel import one_torch_thread
 from mcn.train.held_out import HeldOut
 from mcn.train.metrics import merit
 from mcn.train.problem import Problem
@@ -287,18 +286,6 @@ def fit(trainer: Training, callbacks: Sequence[Callback] = ()) -> FitResult:
             for callback in callbacks:
                 callback(trainer, epoch)
         return trainer.finish()
-
-
-@contextmanager
-def one_torch_thread() -> Iterator[None]:
-    """Keep torch's own reductions in one order whatever the machine; our kernels keep its threads."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        with kernel_threads(threads):
-            yield
-    finally:
-        torch.set_num_threads(threads)
 
 
 def below(prefix: str, tensors: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
