@@ -32,7 +32,7 @@ class GraphRows(ABC):
     Attributes:
         motifs: names of the T motifs.
         steps: K.
-        psi: name of Ψ. code: its number in the kernels.
+        code: the number of Ψ in the kernels.
         num_nodes: N.
         matrices: the A_t: columns ascend, entries of value 0 are none; without values, all are 1.
         base: A, or Ψ(A) if `base_psi` says that it is finished, for the state (eq:state).
@@ -41,7 +41,6 @@ class GraphRows(ABC):
 
     motifs: tuple[str, ...]
     steps: int
-    psi: str
     code: int
     num_nodes: int
     matrices: tuple[Rows, ...]
@@ -145,8 +144,8 @@ class StackRows(GraphRows):
     """
 
     def __init__(self, stack: MotifStack, edge_is_base: bool = False) -> None:
-        self.motifs, self.steps, self.psi = stack.motifs, stack.steps, stack.psi
-        self.code, self.num_nodes, self._stack = stack.code, stack.num_nodes, stack
+        self.motifs, self.steps, self.code = stack.motifs, stack.steps, stack.code
+        self.num_nodes, self._stack = stack.num_nodes, stack
         self.matrices = tuple(_without_ones(stack.adjacency(t)) for t in range(stack.num_motifs))
         self.base, self.base_psi = stack.base, kernels.FINISHED
         known = edge_is_base and "edge" in stack.motifs
@@ -181,7 +180,7 @@ class StoreRows(GraphRows):
         self, store: GraphStore, motifs: Sequence[str], psi: str, scale: NDArray[np.float64] | None = None
     ) -> None:
         store.check()
-        self.motifs, self.steps, self.psi, self.code = tuple(motifs), 1, psi, psi_code(psi)
+        self.motifs, self.steps, self.code = tuple(motifs), 1, psi_code(psi)
         self.num_nodes = store.num_nodes
         self.base = Rows(np.asarray(store.indptr), np.asarray(store.indices), np.empty(0))
         self.base_psi = self.code

@@ -40,7 +40,7 @@ class SampledBlock(RowSource):
         base: Rows | None,
         degrees: NDArray[np.float64] | None,
     ) -> None:
-        self.motifs, self.steps, self.psi = graph.motifs, graph.steps, graph.psi
+        self.motifs, self.steps = graph.motifs, graph.steps
         self.src, self.num_dst, self.choice = src, len(choice), choice
         self.degrees, self._rows = degrees, rows
         if base is not None:
@@ -181,12 +181,8 @@ def sampled_pass(
 class Batches(Dataset[Batch]):
     """The batches of a run by number: the seed and the number alone decide one, whichever process makes it.
 
-    Args:
-        samplers: each draws for every batch, with the same random numbers.
-        features: gives the rows of X for node ids.
-        nodes: to take the batches from.
-        shuffled: cuts them up.
-        seed: decides, with the number, what is drawn.
+    Each of the `samplers` draws for every batch, with the same random numbers; `features` gives the rows of X
+    for node ids.
     """
 
     def __init__(

@@ -15,12 +15,7 @@ from mcn.train.loop import Epoch, Training
 
 
 class JSONLines:
-    """Appends one line of scores per epoch to a file.
-
-    Args:
-        path: the file; what it holds beyond `after_epoch` lines is dropped.
-        after_epoch: the epoch a resumed run goes on from.
-    """
+    """Appends one line of scores per epoch to a file; a resumed run goes on from the line `after_epoch`."""
 
     def __init__(self, path: str | os.PathLike[str], after_epoch: int = 0) -> None:
         self._path = Path(path)

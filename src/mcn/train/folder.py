@@ -10,9 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from mcn._files import try_claim, write_text
+from mcn._files import try_claim
 from mcn._yaml import read_yaml
 from mcn.data.limits import brief, read_bytes
 from mcn.train.recipes import find_recipe
@@ -75,11 +73,6 @@ def tidy(folder: Path) -> None:
 def _check_empty(folder: Path, resume: bool) -> None:
     if (folder / CONFIG).exists() and not resume:
         raise ValueError(f"{folder} already holds a run; choose another folder, or resume the run")
-
-
-def write_settings(folder: Path, settings: dict[str, Any]) -> None:
-    """Write config.yaml."""
-    write_text(folder / CONFIG, yaml.safe_dump(settings, sort_keys=False, allow_unicode=True))
 
 
 def read_settings(folder: Path) -> tuple[dict[str, Any], Settings]:

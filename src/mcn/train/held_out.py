@@ -34,10 +34,8 @@ def folds_of(labels: NDArray[Any], seed: int) -> NDArray[np.int64]:
 class HeldOut:
     """Class scores of the validation nodes, each from an epoch that the other folds picked.
 
-    Args:
-        labels: classes of the validation nodes.
-        stopping, metric: the rule by which an epoch is picked, and the metric it looks at.
-        seed: decides the folds. Runs with the same seed have the same folds, so that they can be compared.
+    An epoch is picked by the rule `stopping`, which looks at the `metric`. Runs with the same seed have the
+    same folds, so that they can be compared.
     """
 
     def __init__(self, labels: torch.Tensor, stopping: str, metric: str, seed: int) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import torch
 
@@ -58,14 +58,6 @@ class FitResult:
     val_loss: float
     val_score: float
     seconds: float
-
-
-class Callback(Protocol):
-    """Something that is told of every epoch."""
-
-    def __call__(self, trainer: Training, epoch: Epoch) -> None:
-        """Take the scores of the epoch that has just ended."""
-        ...
 
 
 class Training(ABC):
@@ -253,8 +245,9 @@ class Trainer(Training):
         for name, value in below("adam.", tensors).items():
             index, _, slot = name.partition(".")
             moments.setdefault(int(index), {})[slot] = value.clone()
-        if self.best or state["rule"] != self.rule.state_dict():  # before the first epoch nothing is kept
-            self._check_kept(self.best)
+        nothing_kept = not self.best and state["rule"] == self.rule.state_dict()  # before the first epoch
+        if not nothing_kept and shapes(self.model.state_dict()) != shapes(self.best):
+            raise ValueError("the weights kept so far are not those of this network")
         self._check_moments(moments)
         self.optimizer.load_state_dict(self.optimizer.state_dict() | {"state": moments})
         self.rule.load_state_dict(state["rule"])
@@ -262,11 +255,6 @@ class Trainer(Training):
             self.held_out.load(tensors["held_out"], state["held_out"])
         self.epoch, self.stopped = int(state["epoch"]), bool(state["stopped"])
         self.best_epoch, self.seconds = int(state["best_epoch"]), float(state["seconds"])
-
-    def _check_kept(self, weights: dict[str, torch.Tensor]) -> None:
-        """Refuse weights of a checkpoint that the model could not take when they are needed."""
-        if shapes(self.model.state_dict()) != shapes(weights):
-            raise ValueError("the weights kept so far are not those of this network")
 
     def _check_moments(self, moments: dict[int, dict[str, torch.Tensor]]) -> None:
         parameters = [each for group in self.optimizer.param_groups for each in group["params"]]
@@ -276,6 +264,10 @@ class Trainer(Training):
             wanted = {"step": (torch.Size(), torch.float32), "exp_avg": like, "exp_avg_sq": like}
             if wanted != shapes(slots):
                 raise ValueError(f"the moments of parameter {place} are not those of this network")
+
+
+Callback = Callable[[Training, Epoch], object]
+"""Something that is told of every epoch: the run, and the scores of the epoch that has just ended."""
 
 
 def fit(trainer: Training, callbacks: Sequence[Callback] = ()) -> FitResult:

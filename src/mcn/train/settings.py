@@ -275,12 +275,7 @@ class Settings:
         metric = f"validation {self.metric}"
         rule = {"gat": f"{metric} and loss", "loss": "validation loss"}
         rule |= {"accuracy": metric, "gat-accuracy": f"{metric} (the last of the best epochs)"}
-        return f"weights kept by {rule[self.stopping]}, patience {self.patience}{self.epoch_length}"
-
-    @property
-    def epoch_length(self) -> str:
-        """What an epoch is, where it is not one step over all training nodes: words behind a number."""
-        return ""
+        return f"weights kept by {rule[self.stopping]}, patience {self.patience}"
 
     @classmethod
     def from_dict(cls, settings: dict[str, Any]) -> Self:

@@ -16,10 +16,10 @@ from mcn.nn import Choices
 from mcn.nn._rng import derive
 from mcn.nn.features import FeatureRows
 from mcn.nn.graph_rows import GraphRows
-from mcn.nn.layerwise import Inferred, infer
+from mcn.nn.layerwise import infer
 from mcn.nn.sampling import Batch, Batches, MotifSampler, Shuffled, sampled_pass
 from mcn.train.loop import Scores, below
-from mcn.train.losses import MeanWeights, attention_loss, classification_loss, correctness
+from mcn.train.losses import MeanWeights, classification_loss
 from mcn.train.mcn.objective import RunningMean
 from mcn.train.mcn.trainer import MCNTrainer
 from mcn.train.processes import host, team
@@ -46,8 +46,6 @@ class BatchTrainer(MCNTrainer):
         c = self.config
         self.graph: GraphRows = self.problem.inputs.graph
         self.features: FeatureRows = self.problem.inputs.features
-        weights = self.problem.class_weights(c.class_weight)
-        self._class_weights = None if weights is None else weights.to(self.device)
         self._choosing = c.chooses and c.policy_weight > 0
         self._table: NDArray[np.int16] | None = None
         self._mean = MeanWeights(self.model)
@@ -87,9 +85,7 @@ class BatchTrainer(MCNTrainer):
         """What every node chooses in every layer, by the weights that were validated."""
         if self._table is None:
             with self._mean.in_place():
-                self._table = self._team.from_first(
-                    lambda: _table(infer(self.model, self.features, self.graph, self.problem.train))
-                )
+                _, self._table = self._team.from_first(lambda: self._exact(self.problem.train, None))
         return self._table
 
     def _learn(self) -> tuple[float, float]:
@@ -121,9 +117,9 @@ class BatchTrainer(MCNTrainer):
         labels = self.problem.labels[torch.from_numpy(batch.nodes)].to(self.device)
         passes = [self._pass(batch, i) for i in range(len(batch.draws))]
         logits = passes[0][0]
-        loss = loss_c = classification_loss(logits, labels, self._class_weights)
+        loss = loss_c = classification_loss(logits, labels, self.objective.class_weights)
         if self._choosing:
-            loss = loss + self.config.policy_weight * self._policy_loss(*passes[-1], labels)
+            loss = loss + self.config.policy_weight * self.objective.policy_loss(*passes[-1], labels)
         right = (logits.detach().argmax(1) == labels).sum().to(loss_c.dtype)
         return loss, torch.stack([loss_c.detach(), right])
 
@@ -131,14 +127,6 @@ class BatchTrainer(MCNTrainer):
         x, key = batch.xs[i], derive(self.config.seed, 1, batch.number, i)
         x = x.to(self.device) if isinstance(x, torch.Tensor) else x
         return sampled_pass(self.model, x, batch.draws[i], key)
-
-    def _policy_loss(
-        self, logits: torch.Tensor, choices: Sequence[Choices], labels: torch.Tensor
-    ) -> torch.Tensor:
-        reward = correctness(logits.detach(), labels)
-        gain, extra = self.objective.advantage(reward, choices[-1].state)
-        loss = attention_loss(choices, gain)
-        return loss if extra is None else loss + extra
 
     @torch.no_grad()
     def _validate(self) -> Scores:
@@ -162,7 +150,7 @@ class BatchTrainer(MCNTrainer):
 
     def _exact(self, rows: NDArray[np.int64], choice: int | None) -> tuple[torch.Tensor, NDArray[np.int16]]:
         found = infer(self.model, self.features, self.graph, rows, choice=choice)
-        return found.logits.cpu(), _table(found)
+        return found.logits.cpu(), found.choices.astype(np.int16)
 
     def tensors(self) -> dict[str, torch.Tensor]:
         """All tensors of the run, the mean weights among them."""
@@ -212,7 +200,3 @@ class _Loss(torch.nn.Module):
     def forward(self, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
         """Compute the loss, and what to log."""
         return self._step(batch)
-
-
-def _table(found: Inferred) -> NDArray[np.int16]:
-    return found.choices.astype(np.int16)

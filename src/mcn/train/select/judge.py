@@ -128,12 +128,8 @@ class Judge:
     ) -> Decision:
         """Decide whether one candidate predicts, a blend, or for every node a candidate of its own.
 
-        Args:
-            names: the candidates.
-            held: what they predicted.
-            winner: the best of them for the whole graph.
-            state: of the held-out nodes, from which a choice can be made, [n, state].
-            held_out: what the candidates that a blend may be made of said of these nodes and others.
+        A choice can be made from the `state` of the held-out nodes, [n, state]; a blend of the candidates of
+        which `held_out` has what they said of these nodes and others.
         """
         evidence, chooser = (NOTHING, NOTHING), None
         if self.metric in CHOOSABLE and len(names) > 1:

@@ -106,6 +106,6 @@ class ViewsConfig(Settings):
             )
 
     @property
-    def epoch_length(self) -> str:
-        """Say how many steps an epoch has."""
-        return f" × {self.steps_per_epoch} steps"
+    def protocol(self) -> str:
+        """Say how training stops, which weights are kept, and how many steps an epoch has."""
+        return f"{super().protocol} × {self.steps_per_epoch} steps"
