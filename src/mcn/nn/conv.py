@@ -182,11 +182,7 @@ class MCNConv(torch.nn.Module):
         return (out, chosen.report(stack, rows, coefficients)) if report else out
 
     def what_if(
-        self,
-        x: torch.Tensor | SparseFeatures,
-        stack: RowSource,
-        choice: Any,
-        degrees: NDArray[np.float64],
+        self, x: torch.Tensor | SparseFeatures, stack: RowSource, choice: Any, degrees: NDArray[np.float64]
     ) -> tuple[torch.Tensor, Choices]:
         """Compute what each target would get if it alone had made another choice.
 

@@ -22,12 +22,7 @@ FILES = (CONFIG, METRICS, MODEL, LAST, PREDICTIONS, SUMMARY)
 _LOCK = ".lock"
 _WORDS = ("dataset", "graph", "nodes", "label", "id", "split", "split_by", "scaling", "weights")
 _OLD = re.compile(r"0\.[0-2](\.|$)")
-_SOURCE = dict.fromkeys(_WORDS, str) | {
-    "split_index": int,
-    "folds": int,
-    "trust": bool,
-    "on_disk": bool,
-}
+_SOURCE = dict.fromkeys(_WORDS, str) | {"split_index": int, "folds": int, "trust": bool, "on_disk": bool}
 
 
 def check_free(folder: Path, resume: bool = False) -> None:

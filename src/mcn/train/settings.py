@@ -88,12 +88,7 @@ class Setting:
 
 
 def setting(
-    default: Any,
-    sentence: str,
-    check: Check,
-    *,
-    option: str | None = None,
-    group: str = "training",
+    default: Any, sentence: str, check: Check, *, option: str | None = None, group: str = "training"
 ) -> Any:
     """Declare a setting as a field of a `Settings` class; see `Setting` for the arguments."""
     about = {"sentence": sentence, "check": check, "option": option, "group": group}
