@@ -87,14 +87,14 @@ class GraphRows(ABC):
                 reach, tops = self._walks[t]
                 given = (*where, (reach, tops[further]), word, out, self._walk_scratch)
                 kernels.draw_walks(code, fan, further + 1, *given)
-        return _closed_up(*out)
+        return _closed_up(out)
 
     def draw_base(self, nodes: NDArray[np.int64], fan: int, key: int) -> Rows:
         """Draw at most `fan` neighbours of each node from its row of Ψ(A)."""
         out = _room_for(np.minimum(self.base.indptr[nodes + 1] - self.base.indptr[nodes], fan) + 1)
         where, word = (nodes, np.arange(len(nodes)), self.base), np.uint64(derive(key, 0))
         kernels.draw_rows(self.base_psi, fan, *where, self._base_roots, word, out)
-        return _closed_up(*out)
+        return _closed_up(out)
 
     def row_sums(self, option: int) -> NDArray[np.float64]:
         """Return D_ii = Σ_j Ψ(A_t^k)_ij of every node, from exact rows that are made a few at a time."""
@@ -138,9 +138,7 @@ class GraphRows(ABC):
 class StackRows(GraphRows):
     """The rows of a `MotifStack`, stored there or not.
 
-    Args:
-        stack: of the graph.
-        edge_is_base: whether the motif "edge" is the plain adjacency, as it is in a stack made of counts.
+    `edge_is_base` says that the motif "edge" is the plain adjacency, as it is in a stack made of counts.
     """
 
     def __init__(self, stack: MotifStack, edge_is_base: bool = False) -> None:
@@ -300,13 +298,9 @@ def _room_for(room: NDArray[np.int64]) -> _Room:
     return starts[:-1], np.empty(size, np.int64), np.empty(size), np.empty(len(room), np.int64)
 
 
-def _closed_up(
-    starts: NDArray[np.int64],
-    columns: NDArray[np.int64],
-    values: NDArray[np.float64],
-    lengths: NDArray[np.int64],
-) -> Rows:
+def _closed_up(drawn: _Room) -> Rows:
     """Put drawn rows next to each other, without the room that they did not take."""
+    starts, columns, values, lengths = drawn
     indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     places = np.repeat(starts - indptr[:-1], lengths) + np.arange(indptr[-1])
     return Rows(indptr, columns[places].astype(np.int32), values[places])

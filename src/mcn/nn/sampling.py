@@ -65,8 +65,7 @@ class MotifSampler:
         graph: the rows of all nodes.
         neighbours: how many to draw in each layer, from the last layer to the first as in PyG; -1 for all.
         choices: int tensor [layers, N], the choice of every node in every layer, from the first layer to the
-            last; None for the first motif and one step. A tensor in shared memory may be changed while
-            worker processes read it.
+            last; None for the first motif and one step.
         epsilon: the share of nodes that take any choice instead.
         with_base: also draw from Ψ(A), which selectors need for their state.
         with_degrees: also give the row sums of Â, which layers without self-attention need.

@@ -125,8 +125,7 @@ class Problem:
 
     def fingerprint(self) -> str:
         """Return the SHA-256 of the edges, features, known labels and parts: which graph a run is about."""
-        own: str = self.inputs.fingerprint(self.known)
-        return own
+        return str(self.inputs.fingerprint(self.known))
 
     def memory(self, data: Data | GraphStore | None) -> Memory:
         """Return what a network trained on this remembers of its graph, and `data` of its columns."""

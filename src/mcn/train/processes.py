@@ -89,15 +89,11 @@ def torch_device(name: str) -> torch.device:
     Raises:
         ValueError: PyTorch finds none of the kind.
     """
-    if name == "cuda" and not torch.cuda.is_available():
+    kinds = {"cuda": (torch.cuda, "CUDA device"), "mps": (torch.backends.mps, "Apple GPU")}
+    if name in kinds and not kinds[name][0].is_available():
         raise ValueError(
-            f"device cuda: PyTorch {torch.__version__} finds no CUDA device on this machine; leave out "
-            "--device for the CPU"
-        )
-    if name == "mps" and not torch.backends.mps.is_available():
-        raise ValueError(
-            f"device mps: PyTorch {torch.__version__} finds no Apple GPU on this machine; leave out --device "
-            "for the CPU"
+            f"device {name}: PyTorch {torch.__version__} finds no {kinds[name][1]} on this machine; "
+            "leave out --device for the CPU"
         )
     if name == "cuda":
         return torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")) % torch.cuda.device_count())

@@ -37,9 +37,7 @@ class Work(Protocol):
     ) -> Inputs:
         """Make what the network takes from a graph: its features, and its matrices.
 
-        Args:
-            counts: the motif counts of `data`, if they are known already.
-            memory: what a trained network remembers of its graph; None for the graph to be trained on.
+        `memory` is what a trained network remembers of its graph; None for the graph to be trained on.
 
         Raises:
             ValueError: a setting does not fit the graph, or its features are not those of `memory`.
@@ -51,8 +49,7 @@ class Work(Protocol):
     ) -> torch.nn.Module:
         """Make an untrained network; `config.seed` alone decides its weights.
 
-        Args:
-            memory: what a trained network remembers of its graph, where its weights are to be loaded.
+        `memory` is what a trained network remembers of its graph, where its weights are to be loaded.
         """
         ...
 

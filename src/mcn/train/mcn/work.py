@@ -170,10 +170,10 @@ def _predictions(logits: torch.Tensor, choices: list[Any], stack: MotifStack) ->
 
 
 @torch.no_grad()
-def _seen(model: MCN, inputs: StackInputs) -> tuple[torch.Tensor, list[Any], list[tuple[Any, Any, Choices]]]:
-    """Return scores and choices, and of the first and the last layer: itself, its input, its choices."""
+def explain(model: MCN, inputs: StackInputs) -> Explained:
+    """Say what each node chose, and what it would have been predicted as under every other choice."""
     model.eval()
-    seen: list[Any] = []
+    seen: list[Any] = []  # the input of every layer
     hooks = [conv.register_forward_pre_hook(lambda _, args: seen.append(args[0])) for conv in model.convs]
     try:
         logits, choices = model(inputs.x, inputs.stack, return_choices=True)
@@ -181,12 +181,7 @@ def _seen(model: MCN, inputs: StackInputs) -> tuple[torch.Tensor, list[Any], lis
         for hook in hooks:
             hook.remove()
     layers = list(zip(model.convs, seen, choices, strict=True))
-    return logits, choices, layers if len(layers) == 1 else [layers[0], layers[-1]]
-
-
-def explain(model: MCN, inputs: StackInputs) -> Explained:
-    """Say what each node chose, and what it would have been predicted as under every other choice."""
-    logits, choices, shown = _seen(model, inputs)
+    shown = layers if len(layers) == 1 else [layers[0], layers[-1]]
     return Explained(
         "choices",
         _predictions(logits, choices, inputs.stack),
