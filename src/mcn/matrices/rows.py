@@ -83,11 +83,9 @@ class Rows(NamedTuple):
         return turned
 
     def normalised(self, sources: NDArray[np.float64], targets: NDArray[np.float64]) -> Rows:
-        """Scale the entries to D^-1/2 Â D^-1/2 (eq:gcn).
+        """Scale the entries to D^-1/2 Â D^-1/2 (eq:gcn), given the row sums of Â of every source.
 
-        Args:
-            sources: the row sums of Â of every source.
-            targets: the row sum that each row uses for itself.
+        `targets` has the row sum that each row uses for itself.
         """
         for degrees in (sources, targets):
             if len(degrees) and not degrees.min() > 0:
@@ -198,8 +196,7 @@ class RowSource(ABC):
     def select(self, choice: NDArray[np.int64] | None = None) -> Rows:
         """Return the rows of Â (eq:att_matrix) when target i chooses motif t and step k.
 
-        Args:
-            choice: [num_dst], ``choice[i] = t * K + (k - 1)``; None if there is nothing to choose (T·K = 1).
+        ``choice[i] = t * K + (k - 1)``; None if there is nothing to choose (T·K = 1).
         """
 
     def check_choice(self, choice: Any) -> NDArray[np.int64]:

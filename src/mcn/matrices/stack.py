@@ -225,8 +225,7 @@ class MotifStack(RowSource):
     def size(self, exact: bool = True) -> StackSize:
         """Count the entries and bytes of every Ψ(A_t^k), stored or not; see `stack_size`.
 
-        Args:
-            exact: False gives quick upper bounds when the matrices are not stored.
+        ``exact=False`` gives quick upper bounds when the matrices are not stored.
         """
         if self._stored is None:
             return size_of(self._adjacencies, self.steps, exact, self._threads)

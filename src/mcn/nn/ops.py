@@ -107,8 +107,7 @@ def node_counts(stack: RowSource, like: torch.Tensor) -> torch.Tensor:
 def normalised(stack: RowSource, rows: Rows | Entries, degrees: Any, like: torch.Tensor) -> Rows | Entries:
     """Scale the rows of Â to D^-1/2 Â D^-1/2 (eq:gcn).
 
-    Args:
-        degrees: row sums of Â for all sources; those of `rows` if not given, which must cover all.
+    `degrees` are the row sums of Â for all sources; those of `rows` if not given, which must cover all.
     """
     given = None if degrees is None and stack.num_src == stack.num_dst else source_degrees(stack, degrees)
     if isinstance(rows, Rows) and fused(like):

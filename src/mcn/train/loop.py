@@ -151,9 +151,10 @@ class Trainer(Training):
         self.seconds += time.perf_counter() - began
         return Epoch(self.epoch, train_loss, train_accuracy, *scores[:2], verdict.keep, scores.score)
 
-    @abstractmethod
     def _make_optimizer(self) -> torch.optim.Optimizer:
-        """Adam over the parameters of the model."""
+        """Adam with L2 over the parameters of the model."""
+        c, fused = self.config, self.device.type in ("cpu", "cuda")
+        return torch.optim.Adam(self.model.parameters(), lr=c.lr, weight_decay=c.weight_decay, fused=fused)
 
     @abstractmethod
     def _learn(self) -> tuple[float, float]:

@@ -77,8 +77,7 @@ def agreement_loss(
 class MeanWeights:
     """The running mean of a network's weights; steps on few nodes leave the weights themselves in motion.
 
-    Args:
-        model: the network; integers, such as counters, are copied and not averaged.
+    Integers, such as counters, are copied and not averaged.
     """
 
     def __init__(self, model: torch.nn.Module) -> None:

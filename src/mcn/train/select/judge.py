@@ -140,7 +140,8 @@ class Judge:
             chooser = fit_chooser(state, reward, self.seed)
         mixed = self._blend(names, held_out)
         mode = ONE if mixed is None else BLEND
-        if evidence[0].used and (mixed is None or evidence[1].value >= self._right(mixed.held_out)):
+        by_blend = None if mixed is None else self._rewards([mixed.held_out])[1].mean()  # right, as weighted
+        if evidence[0].used and (by_blend is None or evidence[1].value >= by_blend):
             mode = NODES
         return Decision(names, winner, mode, evidence, chooser, mixed)
 
@@ -168,8 +169,3 @@ class Judge:
             weight = (len(self.labels) / ((counts > 0).sum() * np.maximum(counts, 1)))[self.labels]
             reward, right = reward * weight[:, None], right * weight[:, None]
         return reward, right
-
-    def _right(self, scores: Float) -> float:
-        """Return the share of held-out nodes that are right, weighted as the metric asks."""
-        _, right = self._rewards([scores])
-        return float(right.mean())

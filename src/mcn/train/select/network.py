@@ -97,11 +97,7 @@ class Selected(torch.nn.Module):
 
 
 def memory_of(name: str, stored: Any, feature_names: list[str] | None = None) -> Memory:
-    """Return what a candidate remembers of its graph, from what a run stored for each of them.
-
-    Raises:
-        ValueError: it cannot be.
-    """
+    """Return what a candidate remembers of its graph, from what a run stored for each of them; checked."""
     own = stored[name]
     memory = Memory(at_least(0)("in_channels", own["in_channels"]), feature_names, dict(own["state"]))
     check_stored(memory)
