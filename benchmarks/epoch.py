@@ -41,9 +41,9 @@ from random_graphs import powerlaw_cluster
 
 import mcn
 from mcn.data import feature_csr, feature_tensor
+from mcn.nn._parallel import one_torch_thread
 from mcn.nn.ops import transform
 from mcn.train import RECIPES, prepare
-from mcn.train.loop import one_torch_thread
 from mcn.train.recipes import work_of
 
 MCNConfig: Any = RECIPES["mcn"].config

@@ -10,8 +10,8 @@ import torch
 from epoch import peak_bytes, pyg_epoch
 
 import mcn
+from mcn.nn._parallel import one_torch_thread
 from mcn.train import RECIPES, prepare
-from mcn.train.loop import one_torch_thread
 from mcn.train.processes import joined
 from mcn.train.recipes import work_of
 

@@ -17,10 +17,10 @@ import mcn
 from mcn.data import Treatment
 from mcn.experiments import Ledger, compare
 from mcn.experiments.search import load_space
+from mcn.nn._parallel import one_torch_thread
 from mcn.train import RECIPES, load_preset, load_run, prepare, train
 from mcn.train.checkpoint import load_tensors, save_tensors
 from mcn.train.folder import CONFIG, LAST, METRICS, MODEL, PREDICTIONS, SUMMARY
-from mcn.train.loop import one_torch_thread
 from mcn.train.predictions import read_predictions
 from mcn.train.problem import Problem
 from mcn.train.recipes import work_of

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -121,15 +120,3 @@ def test_the_default_limit_is_at_most_half_of_the_memory():
 def test_numbers_of_bytes_read_well():
     sizes = ("12 B", "2 KiB", "5 MiB", "3 GiB", "2 TiB")
     assert tuple(map(human_bytes, (12, 2048, 5 * 2**20, 3 * 2**30, 2**41))) == sizes
-
-
-def test_a_stack_may_be_stored_after_a_look_at_its_size():
-    lazy = MotifStack.from_adjacencies(OWN, steps=2, psi="symmetric", materialize=False)
-    with pytest.raises(StackTooLarge):
-        lazy.store(memory_limit=100)
-    stored = MotifStack.from_adjacencies(OWN, steps=2, psi="symmetric")
-    assert lazy.store() is lazy
-    assert lazy.materialized
-    choice = np.arange(40) % 4
-    for one, other in zip(lazy.select(choice), stored.select(choice), strict=True):
-        assert np.array_equal(one, other)

@@ -7,15 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from torch_geometric.data import Data
-from torch_geometric.loader import NodeLoader
-from torch_geometric.nn import SAGEConv
 
 from mcn.nn import MCNConv, ops
 from mcn.nn._rng import derive
 from mcn.nn.graph_rows import StackRows
-from mcn.nn.sampling import MotifLoader, MotifSampler, Shuffled
-from tests.nn.graphs import dense_features, edge_index, random_features, random_stack
+from mcn.nn.sampling import Batches, MotifSampler, Shuffled
+from tests.nn.graphs import dense_features, random_features, random_stack
 
 N = 20
 
@@ -127,8 +124,9 @@ def test_isolated_nodes_make_a_batch_of_their_own() -> None:
 def test_the_loader_gives_the_same_batches_with_any_number_of_workers(workers: int) -> None:
     sampler = MotifSampler(StackRows(random_stack(N, seed=6)), [2, 2], epsilon=0.2)
     nodes = np.arange(5, 15)
-    loader = MotifLoader([sampler], lambda ids: ids, nodes, Shuffled(10, 4, seed=1), 7, num_workers=workers)
-    batches = list(loader)
+    batches = list(
+        Batches([sampler], lambda ids: ids, nodes, Shuffled(10, 4, seed=1), 7).of_epoch(0, workers)
+    )
     assert [batch.number for batch in batches] == [0, 1, 2]
     assert sorted(np.concatenate([batch.nodes for batch in batches])) == nodes.tolist()
     for batch in batches:
@@ -139,35 +137,22 @@ def test_the_loader_gives_the_same_batches_with_any_number_of_workers(workers: i
         assert np.array_equal(batch.xs[0], batch.draws[0][0].src)
 
 
+def epoch_of(shuffled: Shuffled, epoch: int = 0) -> list[list[int]]:
+    return [shuffled[epoch * len(shuffled) + i].tolist() for i in range(len(shuffled))]
+
+
 def test_shares_of_a_batch_are_the_batch() -> None:
-    whole = list(Shuffled(11, 6, seed=2))
-    shares = [list(Shuffled(11, 2, 2, rank, 3)) for rank in range(3)]
+    shuffled = Shuffled(11, 6, seed=2)
+    whole = epoch_of(shuffled)
+    shares = [epoch_of(Shuffled(11, 2, 2, rank, 3)) for rank in range(3)]
     assert [len(batch) for batch in whole] == [6, 5]
     for number, batch in enumerate(whole):
         assert batch == [i for share in shares for i in share[number]]
-    epoch = Shuffled(11, 6, seed=2)
-    assert [epoch.number(batch) for batch in epoch] == [0, 1]
-    epoch.epoch = 1
-    assert [epoch.number(batch) for batch in epoch] == [2, 3]
-    assert sorted(i for batch in epoch for i in batch) == list(range(11))
-    assert list(epoch) != whole
-    few = [list(Shuffled(1, 1, 0, rank, 2)) for rank in range(2)]
-    assert few == [[[0]], [[]]]
-    assert Shuffled(1, 1, 0).number([]) == -1
-
-
-def test_pygs_own_loader_and_layers_take_the_sampler() -> None:
-    stack = random_stack(N, seed=7)
-    data = Data(x=torch.randn(N, 3), edge_index=edge_index(stack), num_nodes=N)
-    sampler = MotifSampler(StackRows(stack), [2, 2])
-    torch.manual_seed(0)
-    batches = list(NodeLoader(data, sampler, input_nodes=torch.arange(6), batch_size=4))
-    assert [batch.batch_size for batch in batches] == [4, 2]
-    for batch in batches:
-        assert torch.equal(batch.x, data.x[batch.n_id])
-        known = set(map(tuple, data.edge_index.t().tolist()))
-        assert set(map(tuple, batch.n_id[batch.edge_index].t().tolist())) <= known
-        assert SAGEConv(3, 2)(batch.x, batch.edge_index).shape == (len(batch.x), 2)
+    later = epoch_of(shuffled, 1)
+    assert sorted(i for batch in later for i in batch) == list(range(11))
+    assert later != whole
+    assert epoch_of(shuffled) == whole
+    assert [epoch_of(Shuffled(1, 1, 0, rank, 2)) for rank in range(2)] == [[[0]], [[]]]
 
 
 def test_bad_numbers_of_neighbours() -> None:

@@ -7,7 +7,7 @@ import torch
 
 from mcn.motifs import NODE_ORBITS
 from mcn.nn import Selector
-from mcn.nn.selector import epsilon_greedy, greedy, sample
+from mcn.nn.selector import epsilon_greedy, greedy
 
 NUM_COUNTS = len(NODE_ORBITS)
 
@@ -75,16 +75,6 @@ def test_epsilon_greedy_frequencies() -> None:
     t, k = epsilon_greedy(motif, step, 0.0, 5)
     assert (t == 1).all()
     assert (k == 0).all()
-
-
-def test_sampling_follows_the_policy() -> None:
-    n = 60_000
-    motif, step = torch.tensor([0.2, 0.5, 0.3]), torch.tensor([0.75, 0.25])
-    t, k = sample(motif.log().expand(n, 3), step.log().expand(n, 2), torch.Generator().manual_seed(1))
-    joint = torch.bincount(t * 2 + k, minlength=6).view(3, 2) / n
-    assert torch.allclose(joint, motif[:, None] * step, atol=0.01)
-    again = sample(motif.log().expand(n, 3), step.log().expand(n, 2), torch.Generator().manual_seed(1))
-    assert torch.equal(again[0], t)
 
 
 @pytest.mark.parametrize(("options", "message"), [({"motifs": 0}, "motifs=0"), ({"init_bias": -1.0}, "-1.0")])

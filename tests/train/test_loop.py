@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from math import inf
 from pathlib import Path
@@ -12,11 +11,11 @@ import numpy as np
 import pytest
 import torch
 
-from mcn.train import Epoch, TensorBoard, fit, train
+from mcn.train import Epoch, fit, train
 from mcn.train.callbacks import Checkpoints, JSONLines
 from mcn.train.checkpoint import load_tensors
 from mcn.train.held_out import FOLDS, HeldOut, folds_of
-from mcn.train.stopping import RULES, StoppingRule, Verdict, stopping_rule
+from mcn.train.stopping import RULES, StoppingRule, Verdict
 from tests.train.graphs import history, new_trainer, same_tensors, small_config, small_graph, trained
 
 # Stopping rules.
@@ -64,11 +63,11 @@ def verdicts(rule: StoppingRule) -> tuple[list[int], int | None]:
     ],
 )
 def test_stopping_by_hand(name: str, patience: int, kept: list[int], stopped: int | None) -> None:
-    assert verdicts(stopping_rule(name, patience)) == (kept, stopped)
+    assert verdicts(StoppingRule(name, patience)) == (kept, stopped)
 
 
 def test_patience_of_one_stops_at_the_first_disappointment() -> None:
-    rule = stopping_rule("gat", 1)
+    rule = StoppingRule("gat", 1)
     assert rule.state_dict() == {"best_accuracy": -inf, "best_loss": inf, "waited": 0}
     assert rule.update(0.5, 1.0) == Verdict(True, False)
     assert rule.update(0.4, 0.5) == Verdict(False, False)  # the loss is at its best
@@ -78,9 +77,9 @@ def test_patience_of_one_stops_at_the_first_disappointment() -> None:
 @pytest.mark.parametrize("name", RULES)
 def test_a_rule_goes_on_from_saved_values(name: str) -> None:
     """Saved as JSON after any epoch, a fresh rule says what the undisturbed one says."""
-    undisturbed = [rule.update(*scores) for rule in [stopping_rule(name, 3)] for scores in SCORES]
+    undisturbed = [rule.update(*scores) for rule in [StoppingRule(name, 3)] for scores in SCORES]
     for cut in range(1, len(SCORES)):
-        first, second = stopping_rule(name, 3), stopping_rule(name, 3)
+        first, second = StoppingRule(name, 3), StoppingRule(name, 3)
         said = [first.update(*scores) for scores in SCORES[:cut]]
         second.load_state_dict(json.loads(json.dumps(first.state_dict())))
         assert said + [second.update(*scores) for scores in SCORES[cut:]] == undisturbed
@@ -233,12 +232,3 @@ def test_progress(tmp_path: Path) -> None:
     impatient = small_config(max_epochs=10_000, patience=4, stopping="loss", lr=0.1)
     train(small_graph(), impatient, progress=told.append)
     assert told[-4:] == [0.25, 0.5, 0.75, 1.0]
-
-
-def test_tensorboard(tmp_path: Path) -> None:
-    if importlib.util.find_spec("tensorboard") is None:
-        with pytest.raises(ValueError, match="TensorBoard is not installed: pip install tensorboard"):
-            TensorBoard(tmp_path)
-        return
-    fit(new_trainer(small_graph(), small_config(max_epochs=2)), [TensorBoard(tmp_path)])
-    assert [path for path in tmp_path.iterdir() if path.name.startswith("events")]

@@ -16,9 +16,9 @@ from torch_geometric.data import Data
 
 import mcn
 from mcn.data import load_dataset, load_graph, strong_ties
+from mcn.nn._parallel import one_torch_thread
 from mcn.nn.selector import Selector
 from mcn.train import Predictions, accuracy_on_test, train
-from mcn.train.loop import one_torch_thread
 from mcn.train.mcn.config import ATTENTION, CHANGES
 from mcn.train.mcn.trainer import prefer_first
 from mcn.train.presets import dataset_config

@@ -102,12 +102,12 @@ def test_no_look_from_the_host_while_the_weights_change(name: str, monkeypatch: 
     """Forced on the CPU: the only numbers that are fetched are those for the log, through `host`."""
     monkeypatch.setattr(ops, "fused", lambda _x: False)
     fetched: list[Any] = []
-    monkeypatch.setattr("mcn.train.mcn.objective.host", lambda values: fetched.append(values) or [0.0, 0.0])
+    monkeypatch.setattr("mcn.train.mcn.trainer.host", lambda values: fetched.append(values) or [0.0, 0.0])
     trainer = new_trainer(small_graph(), network(name))
     trainer.model.train()
     with Watch("cpu") as watch:
-        step = trainer.objective.step(trainer.model, 0, trainer.plain)
-        step.loss.backward()
+        loss, _ = trainer.objective.step(trainer.model, 0, trainer.plain)
+        loss.backward()
     assert not watch.seen
     trainer._learn()
     assert len(fetched) == 1
@@ -121,7 +121,7 @@ def test_an_epoch_on_a_device_that_gives_nothing_back(name: str, monkeypatch: py
     """
     for place in ("mcn.train.loop", "mcn.train.mcn.trainer"):
         monkeypatch.setattr(f"{place}.torch_device", lambda _name: torch.device("meta"))
-    monkeypatch.setattr("mcn.train.mcn.objective.host", lambda values: [float(values.numel()), 0.0])
+    monkeypatch.setattr("mcn.train.mcn.trainer.host", lambda values: [float(values.numel()), 0.0])
     trainer = new_trainer(small_graph(), network(name))
     judged: list[torch.Tensor] = []
 

@@ -11,11 +11,12 @@ import torch
 from numpy.typing import NDArray
 
 from mcn.nn import linear
+from mcn.nn._parallel import one_torch_thread
 from mcn.nn._rng import torch_key
 from mcn.nn.features import SparseFeatures, is_sparse, sparse_features
 from mcn.nn.sparse_linear import propagate
 from mcn.train import Problem, fit
-from mcn.train.loop import Scores, Trainer, one_torch_thread
+from mcn.train.loop import Scores, Trainer
 from mcn.train.settings import Settings
 
 LR, DECAY, DROPOUT, HIDDEN = 0.01, 5e-4, 0.5, 16

@@ -27,11 +27,7 @@ CHUNK = 512  # rows
 class Powers:
     """The K·T matrices Ψ(A_t^k) of some adjacencies, from which any rows can be computed.
 
-    Args:
-        adjacencies: the A_t.
-        psi: the number of Ψ (`mcn.matrices.psi.psi_code`).
-        steps: K.
-        threads: at most so many; None for all cores. The bits do not depend on it.
+    `psi` is the number of Ψ (`mcn.matrices.psi.psi_code`). The bits do not depend on the threads.
     """
 
     def __init__(self, adjacencies: Adjacencies, psi: int, steps: int, threads: int | None) -> None:

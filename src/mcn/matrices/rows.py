@@ -83,11 +83,9 @@ class Rows(NamedTuple):
         return turned
 
     def normalised(self, sources: NDArray[np.float64], targets: NDArray[np.float64]) -> Rows:
-        """Scale the entries to D^-1/2 Â D^-1/2 (eq:gcn).
+        """Scale the entries to D^-1/2 Â D^-1/2 (eq:gcn), given the row sums of Â of every source.
 
-        Args:
-            sources: the row sums of Â of every source.
-            targets: the row sum that each row uses for itself.
+        `targets` has the row sum that each row uses for itself.
         """
         for degrees in (sources, targets):
             if len(degrees) and not degrees.min() > 0:
@@ -159,7 +157,6 @@ class RowSource(ABC):
     Attributes:
         motifs: names of the T motifs.
         steps: K, the greatest step size.
-        psi: name of Ψ.
         src: global ids of the source nodes, [num_src]; the first `num_dst` are the targets, in order.
         node_counts: C of eq:state for the targets, [num_dst, number of node orbits].
         base: the target rows of Ψ(A), A the plain adjacency, for the state of eq:state.
@@ -169,7 +166,6 @@ class RowSource(ABC):
 
     motifs: tuple[str, ...]
     steps: int
-    psi: str
     num_dst: int
     src: NDArray[np.int64]
     node_counts: NDArray[np.float32]
@@ -200,8 +196,7 @@ class RowSource(ABC):
     def select(self, choice: NDArray[np.int64] | None = None) -> Rows:
         """Return the rows of Â (eq:att_matrix) when target i chooses motif t and step k.
 
-        Args:
-            choice: [num_dst], ``choice[i] = t * K + (k - 1)``; None if there is nothing to choose (T·K = 1).
+        ``choice[i] = t * K + (k - 1)``; None if there is nothing to choose (T·K = 1).
         """
 
     def check_choice(self, choice: Any) -> NDArray[np.int64]:
@@ -244,7 +239,7 @@ class StackBlock(RowSource):
         num_dst: int,
         global_rows: Callable[[NDArray[np.int64], NDArray[np.int64]], Rows],
     ) -> None:
-        self.motifs, self.steps, self.psi = stack.motifs, stack.steps, stack.psi
+        self.motifs, self.steps = stack.motifs, stack.steps
         self.src, self.num_dst = src, num_dst
         self.node_counts = stack.node_counts[self.targets]
         self._global_rows = global_rows
@@ -258,10 +253,8 @@ class StackBlock(RowSource):
         return rename_columns(rows, self._position)
 
     def __repr__(self) -> str:
-        return (
-            f"StackBlock({self.num_dst} targets, {self.num_src} sources, motifs={self.motifs}, "
-            f"steps={self.steps}, psi={self.psi!r})"
-        )
+        sizes = f"{self.num_dst} targets, {self.num_src} sources"
+        return f"StackBlock({sizes}, motifs={self.motifs}, steps={self.steps})"
 
 
 class PinnedBlock(RowSource):
@@ -269,18 +262,14 @@ class PinnedBlock(RowSource):
 
     Its sources are the nodes that the chosen rows reach. An ordinary block must hold every node that any
     motif and step could reach, so that it grows with T and K; a pinned one does not. It has no `base`, whose
-    rows may reach further: a pinned choice needs no state.
-
-    Args:
-        block: the ordinary block of the targets.
-        choice: of every target, ``t·K + (k-1)``.
-        all_degrees: returns the row sums of Â for all nodes of the graph.
+    rows may reach further: a pinned choice needs no state. `block` is the ordinary block of the targets,
+    `all_degrees` returns the row sums of Â for all nodes of the graph.
     """
 
     def __init__(
         self, block: StackBlock, choice: int, all_degrees: Callable[[], NDArray[np.float64]]
     ) -> None:
-        self.motifs, self.steps, self.psi = block.motifs, block.steps, block.psi
+        self.motifs, self.steps = block.motifs, block.steps
         self.choice, self.num_dst, self.node_counts = choice, block.num_dst, block.node_counts
         rows = block.select(np.full(block.num_dst, choice, np.int64))
         reached = np.zeros(block.num_src, bool)

@@ -78,7 +78,8 @@ class MotifStack(RowSource):
         self._stored: Rows | None = None
         self._threads = threads
         if materialize:
-            self.store(memory_limit)
+            limit = default_memory_limit() if memory_limit is None else memory_limit
+            self._stored = self._powers.all_rows(lengths_within(adjacencies, self.steps, limit, threads))
 
     @classmethod
     def from_counts(
@@ -165,21 +166,6 @@ class MotifStack(RowSource):
         """Whether the matrices are stored."""
         return self._stored is not None
 
-    def store(self, memory_limit: float | None = None) -> MotifStack:
-        """Compute and store all matrices, if they are not stored yet; return the stack.
-
-        ``MotifStack.from_counts(…, materialize=False)``, a look at its `size`, and `store` give what
-        ``materialize=True`` gives, and the adjacencies are made once.
-
-        Args:
-            memory_limit: as in `from_counts`.
-        """
-        if self._stored is None:
-            limit = default_memory_limit() if memory_limit is None else memory_limit
-            lengths = lengths_within(self._adjacencies, self.steps, limit, self._threads)
-            self._stored = self._powers.all_rows(lengths)
-        return self
-
     def select(self, choice: NDArray[np.int64] | None = None) -> Rows:
         """Return the rows of Â for all nodes, see `RowSource.select`; callers must not change them."""
         if choice is None and self._stored is not None and self.num_options == 1:
@@ -239,8 +225,7 @@ class MotifStack(RowSource):
     def size(self, exact: bool = True) -> StackSize:
         """Count the entries and bytes of every Ψ(A_t^k), stored or not; see `stack_size`.
 
-        Args:
-            exact: False gives quick upper bounds when the matrices are not stored.
+        ``exact=False`` gives quick upper bounds when the matrices are not stored.
         """
         if self._stored is None:
             return size_of(self._adjacencies, self.steps, exact, self._threads)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +16,7 @@ from mcn.nn.attend import PRIORS, Attention
 from mcn.nn.features import DenseRows, SparseFeatures, check_kind, is_sparse, sparse_features
 from mcn.nn.linear import first_numbers
 from mcn.nn.plain import Entries
-from mcn.nn.selector import Choices, Selector, epsilon_greedy, greedy, sample
+from mcn.nn.selector import Choices, Selector, epsilon_greedy, greedy
 
 _INPUT, _COEFFICIENT, _FEATURE, _EXPLORE = range(4)  # what the keys below a layer's key are for
 
@@ -50,10 +49,8 @@ class MCNConv(torch.nn.Module):
             softmax by Â.
         bias: add a learned bias.
         self_weights: give the node's own features weights of their own, beside those of what it hears.
-        explore: how choices are made in training. "epsilon" takes the most probable one, or with probability
-            `epsilon` a random one; "sample" draws from the probabilities of f and f'. Evaluation takes the
-            most probable one.
-        epsilon: the share of random choices.
+        epsilon: the share of random choices in training; all others, and those in evaluation, are the most
+            probable ones.
         policy_grad: let the gradient of the choices flow into W through the state.
         init_bias: see `Selector`.
 
@@ -81,7 +78,6 @@ class MCNConv(torch.nn.Module):
         bias: bool = True,
         self_weights: bool = False,
         epsilon: float = 0.1,
-        explore: str = "epsilon",
         policy_grad: bool = False,
         init_bias: float = 0.0,
     ) -> None:
@@ -97,13 +93,12 @@ class MCNConv(torch.nn.Module):
         if not 0.0 <= epsilon <= 1.0:
             raise ValueError(f"epsilon must be between 0 and 1, got {epsilon!r}")
         one_of("prior", prior, PRIORS)
-        one_of("explore", explore, ("epsilon", "sample"))
         self.in_channels, self.out_channels = in_channels, out_channels
         self.motifs, self.steps, self.heads, self.concat = motifs, steps, heads, concat
         self.self_attention, self.motif_attention = self_attention, motif_attention
         self.negative_slope, self.prior = negative_slope, prior
         self.dropout, self.feature_dropout, self.input_dropout = dropout, feature_dropout, input_dropout
-        self.epsilon, self.explore, self.policy_grad = epsilon, explore, policy_grad
+        self.epsilon, self.policy_grad = epsilon, policy_grad
         # [in, out], so that a row of the product is a sum of contiguous rows.
         self.weight = torch.nn.Parameter(torch.empty(in_channels, heads * out_channels))
         shape = (heads, out_channels)
@@ -133,9 +128,15 @@ class MCNConv(torch.nn.Module):
 
         Give it a stack whose first motif is the edge, with Ψ `unweighted`.
         """
-        from mcn.nn.convert import from_pyg
+        from torch_geometric.nn import GATConv, GCNConv
 
-        return from_pyg(conv)
+        if not isinstance(conv, GCNConv | GATConv):
+            raise ValueError(
+                f"conv: expected a torch_geometric GCNConv or GATConv, got {type(conv).__name__}"
+            )
+        out = _from_gcn(conv) if isinstance(conv, GCNConv) else _from_gat(conv)
+        parameter = next(conv.parameters())
+        return out.to(parameter.device, parameter.dtype).train(conv.training)
 
     def forward(
         self,
@@ -181,11 +182,7 @@ class MCNConv(torch.nn.Module):
         return (out, chosen.report(stack, rows, coefficients)) if report else out
 
     def what_if(
-        self,
-        x: torch.Tensor | SparseFeatures,
-        stack: RowSource,
-        choice: Any,
-        degrees: NDArray[np.float64] | None = None,
+        self, x: torch.Tensor | SparseFeatures, stack: RowSource, choice: Any, degrees: NDArray[np.float64]
     ) -> tuple[torch.Tensor, Choices]:
         """Compute what each target would get if it alone had made another choice.
 
@@ -199,7 +196,7 @@ class MCNConv(torch.nn.Module):
             stack: a `MotifStack`, or a block of one.
             choice: as in `forward`: one int for all targets, or an array [num_dst].
             degrees: row sums of the actual Â for all sources (``choices.rows.sums()``), used without
-                self-attention only; by default those of the most probable choices.
+                self-attention only.
 
         Returns:
             The convolved features, and the `Choices` with their `coefficients`.
@@ -208,11 +205,7 @@ class MCNConv(torch.nn.Module):
         chosen = self._choose(z, stack, choice, None, None, True)
         rows = weights = stack.select(_numpy(chosen.number))
         if not self.self_attention:
-            others = ops.source_degrees(stack, degrees)
-            if others is None:
-                usual = self._choose(z, stack, None, None, None, False)
-                others = stack.select(_numpy(usual.number)).sums()
-            weights = _with_one_changed(rows, others)
+            weights = _with_one_changed(rows, ops.source_degrees(stack, degrees))
         out, coefficients = self._aggregate(z, of_itself, stack, weights, None, True)
         return out, chosen.report(stack, rows, coefficients)
 
@@ -235,16 +228,12 @@ class MCNConv(torch.nn.Module):
             )
         features: Any = sparse_features(x) if is_sparse(x) else x
         dropout = self._drop(self.input_dropout, key, _INPUT)
-        z = ops.transform(features, self.joint_weight, *dropout, stack.src if stack.dropout_by_node else None)
+        nodes = stack.src if stack.dropout_by_node else None
         if self.self_weight is None:
-            return z, None
-        width = self.weight.shape[1]
+            return ops.transform(features, self.weight, *dropout, nodes), None
+        width, both = self.weight.shape[1], torch.cat([self.weight, self.self_weight], 1)
+        z = ops.transform(features, both, *dropout, nodes)
         return z[:, :width].contiguous(), z[: stack.num_dst, width:]
-
-    @property
-    def joint_weight(self) -> torch.Tensor:
-        """W, with W_self beside it where there is one, so that one product serves both."""
-        return self.weight if self.self_weight is None else torch.cat([self.weight, self.self_weight], 1)
 
     @staticmethod
     def _drop(p: float, key: int | None, purpose: int) -> tuple[float, int]:
@@ -279,23 +268,14 @@ class MCNConv(torch.nn.Module):
         elif self.selector is None:
             number = np.zeros(stack.num_dst, np.int64)
         else:
-            motif, step = self._action(epsilon, key)(*log_probs)
+            rate = self.epsilon if epsilon is None else epsilon
+            if key is None or rate == 0.0:
+                motif, step = greedy(*log_probs)
+            else:
+                motif, step = epsilon_greedy(*log_probs, rate, derive(key, _EXPLORE))
             number = motif * stack.steps + step
             number = number.numpy() if ops.fused(z) else number
         return _Chosen(number, log_probs, state)
-
-    def _action(
-        self, epsilon: float | None, key: int | None
-    ) -> Callable[[torch.Tensor, torch.Tensor], tuple[torch.Tensor, torch.Tensor]]:
-        """Return the rule of choosing: as configured in training, the most probable otherwise."""
-        rate = self.epsilon if epsilon is None else epsilon
-        if key is None or (self.explore == "epsilon" and rate == 0.0):
-            return greedy
-        explore_key = derive(key, _EXPLORE)
-        if self.explore == "sample":
-            generator = torch.Generator().manual_seed(explore_key >> 1)
-            return lambda motif, step: sample(motif, step, generator)
-        return lambda motif, step: epsilon_greedy(motif, step, rate, explore_key)
 
     def _aggregate(
         self,
@@ -378,3 +358,53 @@ def _with_one_changed(rows: Rows, degrees: NDArray[np.float64]) -> Rows:
 
 def _numpy(number: NDArray[np.int64] | torch.Tensor | None) -> NDArray[np.int64] | None:
     return number.cpu().numpy() if isinstance(number, torch.Tensor) else number
+
+
+def _refuse(conv: Any, reason: str) -> ValueError:
+    return ValueError(f"{conv} cannot be taken over: {reason}")
+
+
+def _copy(target: torch.nn.Parameter | None, source: torch.Tensor | None) -> None:
+    if target is not None and source is not None:
+        with torch.no_grad():
+            target.copy_(source)
+
+
+def _from_gcn(conv: Any) -> MCNConv:
+    if conv.improved or not conv.normalize or not conv.add_self_loops:
+        raise _refuse(
+            conv,
+            "expected GCNConv(improved=False, normalize=True, add_self_loops=True), got "
+            f"improved={conv.improved}, normalize={conv.normalize}, add_self_loops={conv.add_self_loops}",
+        )
+    bias = conv.bias is not None
+    out = MCNConv(conv.in_channels, conv.out_channels, self_attention=False, motif_attention=False, bias=bias)
+    _copy(out.weight, conv.lin.weight.T)
+    _copy(out.bias, conv.bias)
+    return out
+
+
+def _from_gat(conv: Any) -> MCNConv:
+    if not isinstance(conv.in_channels, int):
+        raise _refuse(conv, f"in_channels={conv.in_channels} is bipartite; expected a single int")
+    if conv.edge_dim is not None:
+        raise _refuse(conv, f"edge features (edge_dim={conv.edge_dim}) have no place in a motif stack")
+    if getattr(conv, "residual", False):
+        raise _refuse(conv, "residual=True is not supported; add the residual outside the layer")
+    if not conv.add_self_loops:
+        raise _refuse(conv, "add_self_loops=False, but every row of Ψ(A) contains the node itself")
+    out = MCNConv(
+        conv.in_channels,
+        conv.out_channels,
+        heads=conv.heads,
+        concat=conv.concat,
+        motif_attention=False,
+        negative_slope=conv.negative_slope,
+        dropout=conv.dropout,
+        bias=conv.bias is not None,
+    )
+    _copy(out.weight, conv.lin.weight.T)
+    _copy(out.att_src, conv.att_src[0])
+    _copy(out.att_dst, conv.att_dst[0])
+    _copy(out.bias, conv.bias)
+    return out

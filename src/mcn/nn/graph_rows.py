@@ -32,7 +32,7 @@ class GraphRows(ABC):
     Attributes:
         motifs: names of the T motifs.
         steps: K.
-        psi: name of Ψ. code: its number in the kernels.
+        code: the number of Ψ in the kernels.
         num_nodes: N.
         matrices: the A_t: columns ascend, entries of value 0 are none; without values, all are 1.
         base: A, or Ψ(A) if `base_psi` says that it is finished, for the state (eq:state).
@@ -41,7 +41,6 @@ class GraphRows(ABC):
 
     motifs: tuple[str, ...]
     steps: int
-    psi: str
     code: int
     num_nodes: int
     matrices: tuple[Rows, ...]
@@ -88,14 +87,14 @@ class GraphRows(ABC):
                 reach, tops = self._walks[t]
                 given = (*where, (reach, tops[further]), word, out, self._walk_scratch)
                 kernels.draw_walks(code, fan, further + 1, *given)
-        return _closed_up(*out)
+        return _closed_up(out)
 
     def draw_base(self, nodes: NDArray[np.int64], fan: int, key: int) -> Rows:
         """Draw at most `fan` neighbours of each node from its row of Ψ(A)."""
         out = _room_for(np.minimum(self.base.indptr[nodes + 1] - self.base.indptr[nodes], fan) + 1)
         where, word = (nodes, np.arange(len(nodes)), self.base), np.uint64(derive(key, 0))
         kernels.draw_rows(self.base_psi, fan, *where, self._base_roots, word, out)
-        return _closed_up(*out)
+        return _closed_up(out)
 
     def row_sums(self, option: int) -> NDArray[np.float64]:
         """Return D_ii = Σ_j Ψ(A_t^k)_ij of every node, from exact rows that are made a few at a time."""
@@ -139,14 +138,12 @@ class GraphRows(ABC):
 class StackRows(GraphRows):
     """The rows of a `MotifStack`, stored there or not.
 
-    Args:
-        stack: of the graph.
-        edge_is_base: whether the motif "edge" is the plain adjacency, as it is in a stack made of counts.
+    `edge_is_base` says that the motif "edge" is the plain adjacency, as it is in a stack made of counts.
     """
 
     def __init__(self, stack: MotifStack, edge_is_base: bool = False) -> None:
-        self.motifs, self.steps, self.psi = stack.motifs, stack.steps, stack.psi
-        self.code, self.num_nodes, self._stack = stack.code, stack.num_nodes, stack
+        self.motifs, self.steps, self.code = stack.motifs, stack.steps, stack.code
+        self.num_nodes, self._stack = stack.num_nodes, stack
         self.matrices = tuple(_without_ones(stack.adjacency(t)) for t in range(stack.num_motifs))
         self.base, self.base_psi = stack.base, kernels.FINISHED
         known = edge_is_base and "edge" in stack.motifs
@@ -181,7 +178,7 @@ class StoreRows(GraphRows):
         self, store: GraphStore, motifs: Sequence[str], psi: str, scale: NDArray[np.float64] | None = None
     ) -> None:
         store.check()
-        self.motifs, self.steps, self.psi, self.code = tuple(motifs), 1, psi, psi_code(psi)
+        self.motifs, self.steps, self.code = tuple(motifs), 1, psi_code(psi)
         self.num_nodes = store.num_nodes
         self.base = Rows(np.asarray(store.indptr), np.asarray(store.indices), np.empty(0))
         self.base_psi = self.code
@@ -301,13 +298,9 @@ def _room_for(room: NDArray[np.int64]) -> _Room:
     return starts[:-1], np.empty(size, np.int64), np.empty(size), np.empty(len(room), np.int64)
 
 
-def _closed_up(
-    starts: NDArray[np.int64],
-    columns: NDArray[np.int64],
-    values: NDArray[np.float64],
-    lengths: NDArray[np.int64],
-) -> Rows:
+def _closed_up(drawn: _Room) -> Rows:
     """Put drawn rows next to each other, without the room that they did not take."""
+    starts, columns, values, lengths = drawn
     indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     places = np.repeat(starts - indptr[:-1], lengths) + np.arange(indptr[-1])
     return Rows(indptr, columns[places].astype(np.int32), values[places])

@@ -202,11 +202,7 @@ class _AddBias(torch.autograd.Function):
 
 
 def linear(
-    x: torch.Tensor,
-    weight: torch.Tensor,
-    p: float = 0.0,
-    key: int = 0,
-    rows: NDArray[np.int64] | None = None,
+    x: torch.Tensor, weight: torch.Tensor, p: float = 0.0, key: int = 0, rows: NDArray[np.int64] | None = None
 ) -> torch.Tensor:
     """``dropout(x[rows]) @ weight`` on the CPU; `weight` is [in, out]. With `rows`, x is a constant."""
     x = x.to(weight.dtype)

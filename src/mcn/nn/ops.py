@@ -107,10 +107,9 @@ def node_counts(stack: RowSource, like: torch.Tensor) -> torch.Tensor:
 def normalised(stack: RowSource, rows: Rows | Entries, degrees: Any, like: torch.Tensor) -> Rows | Entries:
     """Scale the rows of Â to D^-1/2 Â D^-1/2 (eq:gcn).
 
-    Args:
-        degrees: row sums of Â for all sources; those of `rows` if not given, which must cover all.
+    `degrees` are the row sums of Â for all sources; those of `rows` if not given, which must cover all.
     """
-    given = source_degrees(stack, degrees)
+    given = None if degrees is None and stack.num_src == stack.num_dst else source_degrees(stack, degrees)
     if isinstance(rows, Rows) and fused(like):
         if isinstance(stack, PinnedBlock) and given is not None and given is stack.degrees:
             return stack.normalised
@@ -120,16 +119,14 @@ def normalised(stack: RowSource, rows: Rows | Entries, degrees: Any, like: torch
     return entries.scaled(entries.sums() if given is None else resident(given, like.device, like.dtype))
 
 
-def source_degrees(stack: RowSource, degrees: Any) -> NDArray[np.float64] | None:
-    """Check the row sums of Â for all sources; None, for those of the rows, will do if these cover all."""
-    if degrees is not None:
-        given = np.asarray(degrees, np.float64)
-        if given.shape != (stack.num_src,):
-            raise ValueError(f"degrees: expected {stack.num_src} row sums, got shape {given.shape}")
-        return given
-    if stack.num_src != stack.num_dst:
+def source_degrees(stack: RowSource, degrees: Any) -> NDArray[np.float64]:
+    """Check the row sums of Â for all sources."""
+    if degrees is None:
         raise ValueError(
             f"without self-attention D^-1/2 Â D^-1/2 needs the row sums for all {stack.num_src} sources, "
             f"but only {stack.num_dst} of them choose in this block; pass degrees=… or the full stack"
         )
-    return None
+    given = np.asarray(degrees, np.float64)
+    if given.shape != (stack.num_src,):
+        raise ValueError(f"degrees: expected {stack.num_src} row sums, got shape {given.shape}")
+    return given

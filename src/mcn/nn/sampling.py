@@ -1,19 +1,18 @@
-"""Mini-batches: neighbours drawn from the rows that nodes chose, behind PyG's loader."""
+"""Mini-batches: neighbours drawn from the rows that nodes chose."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch_geometric.loader import NodeLoader
-from torch_geometric.sampler import BaseSampler, NodeSamplerInput, SamplerOutput
+from torch.utils.data import DataLoader, Dataset
 
 from mcn.matrices import Rows, RowSource
 from mcn.nn import _draw_kernels as kernels
-from mcn.nn._rng import derive, torch_key
+from mcn.nn._rng import derive
 from mcn.nn.graph_rows import GraphRows
 from mcn.nn.model import MCN
 from mcn.nn.selector import Choices
@@ -41,7 +40,7 @@ class SampledBlock(RowSource):
         base: Rows | None,
         degrees: NDArray[np.float64] | None,
     ) -> None:
-        self.motifs, self.steps, self.psi = graph.motifs, graph.steps, graph.psi
+        self.motifs, self.steps = graph.motifs, graph.steps
         self.src, self.num_dst, self.choice = src, len(choice), choice
         self.degrees, self._rows = degrees, rows
         if base is not None:
@@ -54,7 +53,7 @@ class SampledBlock(RowSource):
         return self._rows
 
 
-class MotifSampler(BaseSampler):
+class MotifSampler:
     """Draws the neighbours of a batch, layer by layer, each node from the row of Ψ(A_t^k) that it chose.
 
     A node's neighbours in a layer are drawn from its own row alone, at most ``neighbours[l]`` of them: for
@@ -62,15 +61,11 @@ class MotifSampler(BaseSampler):
     node itself is always kept. Weights are divided by the chance of being drawn, so that the mean of the
     drawn rows is the row.
 
-    It is a sampler as PyG has them: ``torch_geometric.loader.NodeLoader(data, sampler, input_nodes=…)`` gives
-    PyG's own batches; `MotifLoader` gives those that `mcn.MCN` trains on.
-
     Args:
         graph: the rows of all nodes.
         neighbours: how many to draw in each layer, from the last layer to the first as in PyG; -1 for all.
         choices: int tensor [layers, N], the choice of every node in every layer, from the first layer to the
-            last; None for the first motif and one step. A tensor in shared memory may be changed while
-            worker processes read it.
+            last; None for the first motif and one step.
         epsilon: the share of nodes that take any choice instead.
         with_base: also draw from Ψ(A), which selectors need for their state.
         with_degrees: also give the row sums of Â, which layers without self-attention need.
@@ -144,35 +139,6 @@ class MotifSampler(BaseSampler):
             degrees = self.graph.degrees(src, self.chosen(layer, src, key))
         return SampledBlock(self.graph, src, choice, local[0], local[-1] if self.with_base else None, degrees)
 
-    def sample_from_nodes(
-        self, index: NodeSamplerInput, key: int | None = None, **kwargs: Any
-    ) -> SamplerOutput:
-        """Draw a batch for PyG's `NodeLoader`; without a key, torch's generator decides."""
-        nodes = index.node.numpy().astype(np.int64)
-        blocks = self.blocks(nodes, torch_key() if key is None else key)
-        edges = [_edges(block) for block in reversed(blocks)]
-        return SamplerOutput(
-            node=torch.from_numpy(blocks[0].src),
-            row=torch.cat([source for source, _ in edges]),
-            col=torch.cat([target for _, target in edges]),
-            edge=None,
-            num_sampled_nodes=[len(nodes), *(block.num_src - block.num_dst for block in reversed(blocks))],
-            num_sampled_edges=[len(source) for source, _ in edges],
-            metadata=(index.input_id, None, blocks),
-        )
-
-    def sample_from_edges(self, index: Any, neg_sampling: Any = None) -> Any:
-        """Refuse: the network classifies nodes."""
-        raise NotImplementedError("MotifSampler draws for nodes; there is nothing to draw for edges")
-
-
-def _edges(block: SampledBlock) -> tuple[torch.Tensor, torch.Tensor]:
-    """The edges of a block without self-loops, as PyG numbers them: source, target."""
-    rows = block.select()
-    target = np.repeat(np.arange(block.num_dst), np.diff(rows.indptr))
-    keep = target != rows.indices
-    return torch.from_numpy(rows.indices[keep].astype(np.int64)), torch.from_numpy(target[keep])
-
 
 class Batch(NamedTuple):
     """Some nodes to train on, and what the network computes for them.
@@ -211,18 +177,11 @@ def sampled_pass(
     return h, choices
 
 
-class MotifLoader(NodeLoader):
-    """PyG's `NodeLoader` over one or several `MotifSampler`, giving `Batch`es.
+class Batches(Dataset[Batch]):
+    """The batches of a run by number: the seed and the number alone decide one, whichever process makes it.
 
-    A batch is decided by the seed and its number alone, in whichever process it is made.
-
-    Args:
-        samplers: each draws for every batch, with the same random numbers.
-        features: gives the rows of X for node ids.
-        nodes: to take the batches from.
-        batches: the batches of an epoch, as positions among `nodes`.
-        seed: decides, with the number, what is drawn.
-        **loader: arguments of torch's `DataLoader`: num_workers, prefetch_factor, persistent_workers, …
+    Each of the `samplers` draws for every batch, with the same random numbers; `features` gives the rows of X
+    for node ids.
     """
 
     def __init__(
@@ -230,65 +189,50 @@ class MotifLoader(NodeLoader):
         samplers: Sequence[MotifSampler],
         features: Any,
         nodes: NDArray[np.int64],
-        batches: Shuffled,
+        shuffled: Shuffled,
         seed: int,
-        **loader: Any,
     ) -> None:
-        self.samplers, self.features, self.seed, self.batches = list(samplers), features, seed, batches
-        super().__init__(
-            data=(None, None),
-            node_sampler=self.samplers[0],
-            input_nodes=torch.from_numpy(nodes),
-            filter_per_worker=True,
-            batch_sampler=batches,
-            **loader,
-        )
+        self.samplers, self.features, self.nodes = list(samplers), features, nodes
+        self.shuffled, self.seed = shuffled, seed
 
-    def collate_fn(self, index: Any) -> Batch:
-        """Draw a batch and fetch its features, in a worker where there are any."""
-        number = self.batches.number(index)
-        inputs: NodeSamplerInput = self.input_data[index]
-        key = derive(self.seed, number)
-        draws = [sampler.sample_from_nodes(inputs, key).metadata[2] for sampler in self.samplers]
-        xs = [self.features(blocks[0].src) for blocks in draws]
-        return Batch(number, inputs.node.numpy(), draws, xs)
+    def __getitem__(self, number: int) -> Batch:
+        nodes, key = self.nodes[self.shuffled[number]], derive(self.seed, number)
+        draws = [sampler.blocks(nodes, key) for sampler in self.samplers]
+        return Batch(number, nodes, draws, [self.features(blocks[0].src) for blocks in draws])
+
+    def of_epoch(self, epoch: int, workers: int = 0) -> Iterable[Batch]:
+        """Make the batches of an epoch in order, ahead of their use if there are worker processes."""
+        count = len(self.shuffled)
+        numbers = range(epoch * count, (epoch + 1) * count)
+        return DataLoader(self, batch_size=None, sampler=numbers, num_workers=workers, collate_fn=_as_it_is)
+
+
+def _as_it_is(batch: Any) -> Any:
+    return batch  # torch would make tensors of its arrays
 
 
 class Shuffled:
-    """The batches of an epoch: all positions in an order that the seed and the epoch decide, cut up.
+    """The batches of a run as positions, in an order that the seed and the epoch decide, cut up.
 
     Of every batch each of `world` processes takes its share, the `rank`-th part; the parts together are the
-    batch that a single process would take.
+    batch that a single process would take. The length is that of an epoch.
     """
 
     def __init__(self, count: int, batch_size: int, seed: int, rank: int = 0, world: int = 1) -> None:
         self._count, self._size, self._seed = count, batch_size * world, seed
         self._rank, self._world = rank, world
-        self.epoch = 0
-        self._cut: tuple[int, NDArray[np.int64]] = (-1, np.empty(0, np.int64))
+        self._order: tuple[int, NDArray[np.int64]] = (-1, np.empty(0, np.int64))  # of an epoch
 
     def __len__(self) -> int:
         return -(-self._count // self._size)
 
-    def __iter__(self) -> Iterator[list[int]]:
-        order = self._order()
-        for start in range(0, self._count, self._size):
-            whole = order[start : start + self._size]
-            yield np.array_split(whole, self._world)[self._rank].tolist()
-
-    def _order(self) -> NDArray[np.int64]:
-        return np.random.default_rng([self._seed, self.epoch]).permutation(self._count)
+    def __getitem__(self, number: int) -> NDArray[np.int64]:
+        epoch, place = divmod(number, len(self))
+        if self._order[0] != epoch:
+            self._order = (epoch, np.random.default_rng([self._seed, epoch]).permutation(self._count))
+        whole = self._order[1][place * self._size : (place + 1) * self._size]
+        return np.array_split(whole, self._world)[self._rank]
 
     def size(self, number: int) -> int:
         """Return how many nodes a batch has in all processes together."""
         return min(self._size, self._count - number % len(self) * self._size)
-
-    def number(self, batch: list[int]) -> int:
-        """Return the number of a batch of this epoch in the whole run; -1 for an empty share of one."""
-        if not batch:
-            return -1
-        if self._cut[0] != self.epoch:
-            places = np.empty(self._count, np.int64)
-            places[self._order()] = np.arange(self._count)
-            self._cut = (self.epoch, places)
-        return self.epoch * len(self) + int(self._cut[1][batch[0]]) // self._size

@@ -105,20 +105,6 @@ def epsilon_greedy(
     return torch.where(explore, option // steps, best_motif), torch.where(explore, option % steps, best_step)
 
 
-def sample(
-    motif: torch.Tensor, step: torch.Tensor, generator: torch.Generator
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """Draw the motif and the step of every node from their probabilities."""
-
-    def draw(log_probs: torch.Tensor) -> torch.Tensor:
-        # Inverse of the distribution function: one uniform per node, drawn on the CPU for any device.
-        u = torch.rand(len(log_probs), 1, generator=generator, dtype=torch.float64).to(log_probs.device)
-        below = (log_probs.detach().double().exp().cumsum(1) <= u).sum(1)
-        return below.clamp_(max=log_probs.shape[1] - 1)
-
-    return draw(motif), draw(step)
-
-
 @dataclass(frozen=True)
 class Choices:
     """The motif and step that each target of one layer chose (t_i and k_i of eq:att_matrix).

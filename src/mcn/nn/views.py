@@ -168,7 +168,7 @@ class MotifViews(torch.nn.Module):
 
         Both places give the same result, but `mix_features` passes over zeros and is quicker.
         """
-        return 0.0 if len(self.norms) or self.row_norm else self.input_dropout
+        return self.input_dropout if self.linear_first else 0.0
 
     @property
     def linear_first(self) -> bool:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from mcn._lazy import lazy
 
 if TYPE_CHECKING:
-    from mcn.train.callbacks import TensorBoard as TensorBoard
     from mcn.train.estimator import AutoClassifier as AutoClassifier
     from mcn.train.estimator import MCNClassifier as MCNClassifier
     from mcn.train.estimator import ViewsClassifier as ViewsClassifier
@@ -21,8 +20,8 @@ if TYPE_CHECKING:
     from mcn.train.presets import load_preset as load_preset
     from mcn.train.problem import Problem as Problem
     from mcn.train.problem import prepare as prepare
-    from mcn.train.recipe import Recipe as Recipe
     from mcn.train.recipes import RECIPES as RECIPES
+    from mcn.train.recipes import Recipe as Recipe
     from mcn.train.run import Run as Run
     from mcn.train.run import load_run as load_run
     from mcn.train.run import train as train
@@ -34,9 +33,8 @@ _HOME = {
     "MCNClassifier": ".estimator",
     "Predictions": ".predictions",
     "Problem": ".problem",
-    "Recipe": ".recipe",
+    "Recipe": ".recipes",
     "Run": ".run",
-    "TensorBoard": ".callbacks",
     "ViewsClassifier": ".estimator",
     "accuracy_on_test": ".predictions",
     "fit": ".loop",

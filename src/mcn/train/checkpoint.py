@@ -101,14 +101,8 @@ def stored_network(
 ) -> tuple[torch.nn.Module, list[str], Memory]:
     """Return the network in a model's file, the names of its classes, and what it remembers of its graph.
 
-    Args:
-        config: the settings of its run.
-        tensors: the weights.
-        state: what the file states besides, see `load_tensors`.
-        path: the file, for messages.
-
     Raises:
-        ValueError: names the file, and what in it cannot be.
+        ValueError: names the file, and what of the tensors and plain values in it cannot be.
     """
     with reading(path, "not the model of a finished run"):
         missing = [name for name in _STATED if name not in state]

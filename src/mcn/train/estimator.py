@@ -15,8 +15,7 @@ from mcn.train.loop import Epoch
 from mcn.train.metrics import METRICS
 from mcn.train.predictions import Predictions, in_classes, score_on_test
 from mcn.train.problem import class_names
-from mcn.train.recipe import Recipe
-from mcn.train.recipes import RECIPES, work_of
+from mcn.train.recipes import RECIPES, Recipe, work_of
 from mcn.train.run import Run, train
 from mcn.train.settings import Setting, Settings, declared
 
@@ -218,7 +217,6 @@ class AutoClassifier(NodeClassifier, recipe="auto"):
     """
 
     def _keep(self, run: Run, data: Data | GraphStore) -> None:
-        assert run.result is not None
         self.candidates_: list[dict[str, Any]] = run.notes["candidates"]
         self.winner_ = str(run.notes["choosing"]["winner"])
         self.remarks_ = run.remarks
@@ -230,9 +228,7 @@ class ViewsClassifier(NodeClassifier, recipe="views"):
     Attributes after `fit`:
         classes_: the class numbers, or `data.classes` where the data names them.
         model_: the trained `mcn.nn.MotifViews`.
-        history_: the scores of every epoch (`mcn.train.Epoch`).
-        best_epoch_, val_accuracy_: of the weights that were kept.
-        n_features_in_, feature_names_: what `predict` expects to find in a graph.
+        history_, best_epoch_, val_accuracy_, n_features_in_, feature_names_: as of `MCNClassifier`.
 
     >>> import mcn
     >>> data = mcn.load_dataset("karate")

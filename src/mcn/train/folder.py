@@ -10,9 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from mcn._files import try_claim, write_text
+from mcn._files import try_claim
 from mcn._yaml import read_yaml
 from mcn.data.limits import brief, read_bytes
 from mcn.train.recipes import find_recipe
@@ -24,12 +22,7 @@ FILES = (CONFIG, METRICS, MODEL, LAST, PREDICTIONS, SUMMARY)
 _LOCK = ".lock"
 _WORDS = ("dataset", "graph", "nodes", "label", "id", "split", "split_by", "scaling", "weights")
 _OLD = re.compile(r"0\.[0-2](\.|$)")
-_SOURCE = dict.fromkeys(_WORDS, str) | {
-    "split_index": int,
-    "folds": int,
-    "trust": bool,
-    "on_disk": bool,
-}
+_SOURCE = dict.fromkeys(_WORDS, str) | {"split_index": int, "folds": int, "trust": bool, "on_disk": bool}
 
 
 def check_free(folder: Path, resume: bool = False) -> None:
@@ -75,11 +68,6 @@ def tidy(folder: Path) -> None:
 def _check_empty(folder: Path, resume: bool) -> None:
     if (folder / CONFIG).exists() and not resume:
         raise ValueError(f"{folder} already holds a run; choose another folder, or resume the run")
-
-
-def write_settings(folder: Path, settings: dict[str, Any]) -> None:
-    """Write config.yaml."""
-    write_text(folder / CONFIG, yaml.safe_dump(settings, sort_keys=False, allow_unicode=True))
 
 
 def read_settings(folder: Path) -> tuple[dict[str, Any], Settings]:

@@ -16,7 +16,7 @@ import torch
 from numpy.typing import NDArray
 
 from mcn.train.metrics import merit
-from mcn.train.stopping import stopping_rule
+from mcn.train.stopping import StoppingRule
 
 FOLDS = 5
 
@@ -34,10 +34,8 @@ def folds_of(labels: NDArray[Any], seed: int) -> NDArray[np.int64]:
 class HeldOut:
     """Class scores of the validation nodes, each from an epoch that the other folds picked.
 
-    Args:
-        labels: classes of the validation nodes.
-        stopping, metric: the rule by which an epoch is picked, and the metric it looks at.
-        seed: decides the folds. Runs with the same seed have the same folds, so that they can be compared.
+    An epoch is picked by the rule `stopping`, which looks at the `metric`. Runs with the same seed have the
+    same folds, so that they can be compared.
     """
 
     def __init__(self, labels: torch.Tensor, stopping: str, metric: str, seed: int) -> None:
@@ -47,7 +45,7 @@ class HeldOut:
         sizes = np.bincount(self.fold)
         self._own = [torch.from_numpy(self.fold == number) for number in range(len(sizes))]
         self._itself, self._others = np.eye(len(sizes), dtype=bool), np.maximum(len(labels) - sizes, 1)
-        self._rules = [stopping_rule(stopping, 1) for _ in self._own]
+        self._rules = [StoppingRule(stopping, 1) for _ in self._own]
 
     def update(self, logits: torch.Tensor) -> None:
         """Take the scores of the validation nodes after an epoch."""

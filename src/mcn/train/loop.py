@@ -5,20 +5,19 @@ from __future__ import annotations
 import math
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import torch
 
-from mcn._threads import kernel_threads
+from mcn.nn._parallel import one_torch_thread
 from mcn.train.held_out import HeldOut
 from mcn.train.metrics import merit
 from mcn.train.problem import Problem
 from mcn.train.processes import torch_device
 from mcn.train.settings import Settings
-from mcn.train.stopping import stopping_rule
+from mcn.train.stopping import StoppingRule
 
 
 class Epoch(NamedTuple):
@@ -59,14 +58,6 @@ class FitResult:
     val_loss: float
     val_score: float
     seconds: float
-
-
-class Callback(Protocol):
-    """Something that is told of every epoch."""
-
-    def __call__(self, trainer: Training, epoch: Epoch) -> None:
-        """Take the scores of the epoch that has just ended."""
-        ...
 
 
 class Training(ABC):
@@ -132,7 +123,7 @@ class Trainer(Training):
     held_out: HeldOut | None = None
 
     def __post_init__(self) -> None:
-        self.rule = stopping_rule(self.config.stopping, self.config.patience)
+        self.rule = StoppingRule(self.config.stopping, self.config.patience)
         self.device = torch_device(self.config.device)
         self.model.to(self.device)
         self.optimizer = self._make_optimizer()
@@ -160,9 +151,10 @@ class Trainer(Training):
         self.seconds += time.perf_counter() - began
         return Epoch(self.epoch, train_loss, train_accuracy, *scores[:2], verdict.keep, scores.score)
 
-    @abstractmethod
     def _make_optimizer(self) -> torch.optim.Optimizer:
-        """Adam over the parameters of the model."""
+        """Adam with L2 over the parameters of the model."""
+        c, fused = self.config, self.device.type in ("cpu", "cuda")
+        return torch.optim.Adam(self.model.parameters(), lr=c.lr, weight_decay=c.weight_decay, fused=fused)
 
     @abstractmethod
     def _learn(self) -> tuple[float, float]:
@@ -254,8 +246,9 @@ class Trainer(Training):
         for name, value in below("adam.", tensors).items():
             index, _, slot = name.partition(".")
             moments.setdefault(int(index), {})[slot] = value.clone()
-        if self.best or state["rule"] != self.rule.state_dict():  # before the first epoch nothing is kept
-            self._check_kept(self.best)
+        nothing_kept = not self.best and state["rule"] == self.rule.state_dict()  # before the first epoch
+        if not nothing_kept and shapes(self.model.state_dict()) != shapes(self.best):
+            raise ValueError("the weights kept so far are not those of this network")
         self._check_moments(moments)
         self.optimizer.load_state_dict(self.optimizer.state_dict() | {"state": moments})
         self.rule.load_state_dict(state["rule"])
@@ -263,11 +256,6 @@ class Trainer(Training):
             self.held_out.load(tensors["held_out"], state["held_out"])
         self.epoch, self.stopped = int(state["epoch"]), bool(state["stopped"])
         self.best_epoch, self.seconds = int(state["best_epoch"]), float(state["seconds"])
-
-    def _check_kept(self, weights: dict[str, torch.Tensor]) -> None:
-        """Refuse weights of a checkpoint that the model could not take when they are needed."""
-        if shapes(self.model.state_dict()) != shapes(weights):
-            raise ValueError("the weights kept so far are not those of this network")
 
     def _check_moments(self, moments: dict[int, dict[str, torch.Tensor]]) -> None:
         parameters = [each for group in self.optimizer.param_groups for each in group["params"]]
@@ -279,6 +267,10 @@ class Trainer(Training):
                 raise ValueError(f"the moments of parameter {place} are not those of this network")
 
 
+Callback = Callable[[Training, Epoch], object]
+"""Something that is told of every epoch: the run, and the scores of the epoch that has just ended."""
+
+
 def fit(trainer: Training, callbacks: Sequence[Callback] = ()) -> FitResult:
     """Train until the stopping rule says so; the model then has the weights that were kept."""
     with one_torch_thread():
@@ -287,18 +279,6 @@ def fit(trainer: Training, callbacks: Sequence[Callback] = ()) -> FitResult:
             for callback in callbacks:
                 callback(trainer, epoch)
         return trainer.finish()
-
-
-@contextmanager
-def one_torch_thread() -> Iterator[None]:
-    """Keep torch's own reductions in one order whatever the machine; our kernels keep its threads."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        with kernel_threads(threads):
-            yield
-    finally:
-        torch.set_num_threads(threads)
 
 
 def below(prefix: str, tensors: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:

@@ -77,8 +77,7 @@ def agreement_loss(
 class MeanWeights:
     """The running mean of a network's weights; steps on few nodes leave the weights themselves in motion.
 
-    Args:
-        model: the network; integers, such as counters, are copied and not averaged.
+    Integers, such as counters, are copied and not averaged.
     """
 
     def __init__(self, model: torch.nn.Module) -> None:
@@ -112,11 +111,7 @@ class MeanWeights:
         return {f"mean.{name}": value for name, value in self._mean.items()}
 
     def load(self, tensors: dict[str, torch.Tensor]) -> None:
-        """Go on from what `tensors` gave.
-
-        Raises:
-            ValueError: these are of another network.
-        """
+        """Go on from what `tensors` gave; refuse those of another network."""
         found = below("mean.", tensors)
         if shapes(self._mean) != shapes(found):
             raise ValueError("the mean weights are not those of this network")

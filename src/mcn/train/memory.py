@@ -27,10 +27,7 @@ def fit_into_memory(
 ) -> tuple[Settings, str | None]:
     """Return the settings, with mini-batches if the full batch is not expected to fit; and a line if so.
 
-    Args:
-        config: as the user gave it; a batch size in it stands.
-        counts: of the graph.
-        free: bytes there are; those of this machine if not given.
+    A batch size that the user gave stands. `free` are the bytes there are; this machine's if not given.
     """
     need = config.full_batch_bytes(counts)
     if need is None:
@@ -66,10 +63,7 @@ def store_bytes(store: GraphStore) -> int:
 def too_large(store: GraphStore, processes: int = 1, free: float | None = None) -> str | None:
     """Say why a packed graph stays on disk, if it does: loaded, it would take most of the free memory.
 
-    Args:
-        store: the graph.
-        processes: that would load it on this machine, each for itself.
-        free: bytes there are; those of this machine if not given.
+    Each of the `processes` on this machine would load it for itself.
     """
     free = free_bytes() if free is None else free
     need = processes * store_bytes(store)

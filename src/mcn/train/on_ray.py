@@ -181,12 +181,7 @@ def work(given: dict[str, Any]) -> None:
         problem = prepare(data, config, counts)
         for seed, folder in given["folders"].items():
             train(
-                data,
-                config.replace(seed=seed),
-                folder,
-                source=given["source"],
-                problem=problem,
-                resume=True,
+                data, config.replace(seed=seed), folder, source=given["source"], problem=problem, resume=True
             )
     except Exception as error:
         if not is_lost(error):

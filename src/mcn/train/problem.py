@@ -125,8 +125,7 @@ class Problem:
 
     def fingerprint(self) -> str:
         """Return the SHA-256 of the edges, features, known labels and parts: which graph a run is about."""
-        own: str = self.inputs.fingerprint(self.known)
-        return own
+        return str(self.inputs.fingerprint(self.known))
 
     def memory(self, data: Data | GraphStore | None) -> Memory:
         """Return what a network trained on this remembers of its graph, and `data` of its columns."""
@@ -218,11 +217,7 @@ def known_labels(data: Data | GraphStore) -> Known:
 
 
 def _labels_of(store: GraphStore) -> Data:
-    """Read the labels and the split of a graph on disk, which fit into memory, and nothing else.
-
-    Raises:
-        ValueError: it has none.
-    """
+    """Read the labels and the split of a graph on disk, which fit into memory, and nothing else."""
     if store.train_mask is None or store.val_mask is None or store.test_mask is None:
         raise ValueError(f"{store.path}: no split in the store; pack it with one, or load it by to_data()")
     data = node_data(store)

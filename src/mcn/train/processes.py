@@ -13,8 +13,6 @@ from typing import Any, NamedTuple, TypeVar
 import torch
 from torch import distributed
 
-from mcn.nn.features import input_features
-
 T = TypeVar("T")
 
 
@@ -63,11 +61,7 @@ def team() -> Team:
 
 @contextmanager
 def joined(device: str = "cpu") -> Iterator[Team]:
-    """Meet the processes that ``torchrun`` started beside this one, if it did; part from them at the end.
-
-    Args:
-        device: where they train.
-    """
+    """Meet the processes that ``torchrun`` started beside this one, if it did; part from them at the end."""
     if int(os.environ.get("WORLD_SIZE", "1")) == 1:
         yield team()
         return
@@ -95,27 +89,15 @@ def torch_device(name: str) -> torch.device:
     Raises:
         ValueError: PyTorch finds none of the kind.
     """
-    if name == "cuda" and not torch.cuda.is_available():
+    kinds = {"cuda": (torch.cuda, "CUDA device"), "mps": (torch.backends.mps, "Apple GPU")}
+    if name in kinds and not kinds[name][0].is_available():
         raise ValueError(
-            f"device cuda: PyTorch {torch.__version__} finds no CUDA device on this machine; leave out "
-            "--device for the CPU"
-        )
-    if name == "mps" and not torch.backends.mps.is_available():
-        raise ValueError(
-            f"device mps: PyTorch {torch.__version__} finds no Apple GPU on this machine; leave out --device "
-            "for the CPU"
+            f"device {name}: PyTorch {torch.__version__} finds no {kinds[name][1]} on this machine; "
+            "leave out --device for the CPU"
         )
     if name == "cuda":
         return torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")) % torch.cuda.device_count())
     return torch.device(name)
-
-
-def placed(x: Any, device: torch.device) -> Any:
-    """Return features for a device: dense ones there, sparse ones as they are, to be copied there once."""
-    if device.type == "cpu":
-        return x
-    found = input_features(x)
-    return found.to(device) if isinstance(found, torch.Tensor) else found
 
 
 def host(values: torch.Tensor) -> Any:

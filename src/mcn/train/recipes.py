@@ -1,16 +1,120 @@
-"""All recipes; a new one is a folder beside these and a name in this list."""
+"""All recipes, ways to train from the settings to the explanation of predictions; a new one is a folder
+beside these and an entry in this list."""
 
 from __future__ import annotations
 
+import importlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
 from mcn._names import did_you_mean, one_of
 from mcn.data.limits import told
-from mcn.train import mcn, select, views
-from mcn.train.recipe import Recipe, Work
+from mcn.train.mcn.config import MCNConfig, PaperConfig
+from mcn.train.select.config import AutoConfig
 from mcn.train.settings import Setting, Settings, declared
+from mcn.train.views.config import ViewsConfig
 
-RECIPES: dict[str, Recipe] = {
-    recipe.name: recipe for recipe in (mcn.RECIPE, mcn.PAPER, views.RECIPE, select.RECIPE)
-}
+if TYPE_CHECKING:
+    import torch
+    from torch_geometric.data import Data
+
+    from mcn.motifs import MotifCounts
+    from mcn.store import GraphStore
+    from mcn.train.loop import Training
+    from mcn.train.predictions import Explained, Predictions
+    from mcn.train.problem import Inputs, Memory, Problem
+
+
+class Work(Protocol):
+    """The functions that the module of a recipe has; `Recipe` calls them by the same names."""
+
+    def inputs(
+        self,
+        data: Data | GraphStore,
+        config: Any,
+        counts: MotifCounts | None = None,
+        memory: Memory | None = None,
+    ) -> Inputs:
+        """Make what the network takes from a graph: its features, and its matrices.
+
+        `memory` is what a trained network remembers of its graph; None for the graph to be trained on.
+
+        Raises:
+            ValueError: a setting does not fit the graph, or its features are not those of `memory`.
+        """
+        ...
+
+    def network(
+        self, in_channels: int, num_classes: int, config: Any, memory: Memory | None = None
+    ) -> torch.nn.Module:
+        """Make an untrained network; `config.seed` alone decides its weights.
+
+        `memory` is what a trained network remembers of its graph, where its weights are to be loaded.
+        """
+        ...
+
+    def trainer(self, problem: Problem, config: Any) -> Training:
+        """Start a training run."""
+        ...
+
+    def predict(self, model: Any, inputs: Any) -> Predictions:
+        """Predict all nodes, without randomness."""
+        ...
+
+    def explain(self, model: Any, inputs: Any) -> Explained:
+        """Say what each node listens to, what else it could have, and what would have been predicted."""
+        ...
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A way to train; the module with its functions is loaded when one of them is first called.
+
+    Attributes:
+        name: what users call it.
+        title: one sentence.
+        config: the class of its settings.
+        home: the module that has the functions of `Work`.
+    """
+
+    name: str
+    title: str
+    config: type[Settings]
+    home: str
+
+    @property
+    def work(self) -> Work:
+        """The functions of the recipe."""
+        return cast(Work, importlib.import_module(self.home))
+
+
+_ALL = (
+    Recipe(
+        "mcn",
+        "every node chooses its motif and step; the choices must earn their place on validation nodes",
+        MCNConfig,
+        "mcn.train.mcn.work",
+    ),
+    Recipe(
+        "paper",
+        "every node chooses its motif and step, trained by the paper's rule with the paper's settings",
+        PaperConfig,
+        "mcn.train.mcn.work",
+    ),
+    Recipe(
+        "views",
+        "a perceptron on features mixed along motif random walks, its views made to agree",
+        ViewsConfig,
+        "mcn.train.views.work",
+    ),
+    Recipe(
+        "auto",
+        "several candidates, MCN among them; held-out nodes decide which of them predict",
+        AutoConfig,
+        "mcn.train.select.work",
+    ),
+)
+RECIPES: dict[str, Recipe] = {recipe.name: recipe for recipe in _ALL}
 """Every recipe by its name; the first one is the default."""
 
 

@@ -192,15 +192,7 @@ def result_remarks(
     simple: SimpleScores,
     max_epochs: int | None,
 ) -> list[str]:
-    """Say what is off with a result.
-
-    Args:
-        data: the graph.
-        predicted: the class of every node.
-        summary: of the run: scores of training, validation and test nodes, epochs, metric.
-        simple: what simple methods reach on the validation nodes.
-        max_epochs: the limit of the run, if it has one.
-    """
+    """Say what is off with a result: the predicted classes, the scores and epochs in a run's summary."""
     said: list[str] = []
     metric = simple.metric
     val, train = summary["scores"]["val"], summary["scores"]["train"]

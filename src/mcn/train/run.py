@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import torch
+import yaml
 from torch_geometric.data import Data
 
 from mcn import __version__
@@ -37,7 +38,6 @@ from mcn.train.folder import (
     read_settings,
     settings_digest,
     tidy,
-    write_settings,
 )
 from mcn.train.loop import Callback, FitResult, Training, below, fit
 from mcn.train.metrics import all_scores
@@ -186,7 +186,7 @@ def train(
             if (folder / SUMMARY).exists():  # it was finished while this process prepared
                 return load_run(folder)
         if writes:
-            write_settings(folder, settings)
+            write_text(folder / CONFIG, yaml.safe_dump(settings, sort_keys=False, allow_unicode=True))
         _go_on(trainer, folder / LAST)
         if writes:
             told = [JSONLines(folder / METRICS, trainer.epoch), Checkpoints(folder / LAST), *told]
@@ -321,13 +321,9 @@ def versions() -> dict[str, str]:
 def _go_on(trainer: Training, path: Path) -> None:
     """Go on from a checkpoint, if the first process has one."""
     stored = team().from_first(lambda: load_tensors(path) if path.exists() else None)
-    if stored is not None:
-        _load_into(trainer, path, *stored)
-
-
-def _load_into(
-    trainer: Training, path: Path, tensors: dict[str, torch.Tensor], state: dict[str, Any]
-) -> None:
+    if stored is None:
+        return
+    tensors, state = stored
     with reading(path, "not a checkpoint of this run"):
         if trainer.model is not None:  # the recipe auto has none before it is done
             load_weights(trainer.model, below("model.", tensors), path)

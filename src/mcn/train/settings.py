@@ -17,6 +17,7 @@ from mcn._names import did_you_mean, one_of
 from mcn.data.arrays import is_finite
 from mcn.data.limits import told
 from mcn.train.metrics import METRICS
+from mcn.train.stopping import RULES
 
 if TYPE_CHECKING:
     from mcn.motifs import MotifCounts
@@ -87,12 +88,7 @@ class Setting:
 
 
 def setting(
-    default: Any,
-    sentence: str,
-    check: Check,
-    *,
-    option: str | None = None,
-    group: str = "training",
+    default: Any, sentence: str, check: Check, *, option: str | None = None, group: str = "training"
 ) -> Any:
     """Declare a setting as a field of a `Settings` class; see `Setting` for the arguments."""
     about = {"sentence": sentence, "check": check, "option": option, "group": group}
@@ -231,7 +227,7 @@ class Settings:
         "What counts as progress on validation nodes: gat (the metric and the loss), gat-accuracy (the "
         "metric alone, as good as the best will do), accuracy (the metric alone, better than the best) or "
         "loss.",
-        choice_of("gat", "gat-accuracy", "accuracy", "loss"),
+        choice_of(*RULES),
         option="stopping",
     )
     metric: str = setting(
@@ -274,12 +270,7 @@ class Settings:
         metric = f"validation {self.metric}"
         rule = {"gat": f"{metric} and loss", "loss": "validation loss"}
         rule |= {"accuracy": metric, "gat-accuracy": f"{metric} (the last of the best epochs)"}
-        return f"weights kept by {rule[self.stopping]}, patience {self.patience}{self.epoch_length}"
-
-    @property
-    def epoch_length(self) -> str:
-        """What an epoch is, where it is not one step over all training nodes: words behind a number."""
-        return ""
+        return f"weights kept by {rule[self.stopping]}, patience {self.patience}"
 
     @classmethod
     def from_dict(cls, settings: dict[str, Any]) -> Self:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import inf
 from typing import Any, NamedTuple
+
+RULES = ("gat", "gat-accuracy", "accuracy", "loss")
 
 
 class Verdict(NamedTuple):
@@ -16,23 +17,36 @@ class Verdict(NamedTuple):
 
 
 @dataclass
-class StoppingRule(ABC):
-    """Takes the validation scores of every epoch; says whether to keep the weights and whether to stop."""
+class StoppingRule:
+    """Takes the validation scores of every epoch; says whether to keep the weights and whether to stop.
 
-    patience: int = 100
+    name: "gat", GAT's reference: wait while neither score is at its best so far; keep the last epoch with
+        both. "gat-accuracy", its reference on Citeseer: accuracy only, keep the last of equally accurate
+        epochs, ties count. "accuracy": of equally accurate epochs the one with the least loss. "loss".
+    """
+
+    name: str
+    patience: int
     best_accuracy: float = -inf
     best_loss: float = inf
-    waited: int = field(default=0)
+    waited: int = 0
 
     def update(self, accuracy: float, loss: float) -> Verdict:
         """Take the scores of one epoch."""
-        keep, better = self._compare(accuracy, loss)
-        self.waited = 0 if better else self.waited + 1
+        as_accurate, as_sure = accuracy >= self.best_accuracy, loss <= self.best_loss
+        more_accurate, surer = accuracy > self.best_accuracy, loss < self.best_loss
+        keep, progress = {
+            "gat": (as_accurate and as_sure, as_accurate or as_sure),
+            "gat-accuracy": (as_accurate, as_accurate),
+            "accuracy": (more_accurate or (as_accurate and surer), more_accurate),
+            "loss": (surer, surer),
+        }[self.name]
+        if self.name == "gat":  # each score has a best of its own
+            self.best_accuracy, self.best_loss = max(accuracy, self.best_accuracy), min(loss, self.best_loss)
+        elif keep:
+            self.best_accuracy, self.best_loss = accuracy, loss
+        self.waited = 0 if progress else self.waited + 1
         return Verdict(keep, self.waited >= self.patience)
-
-    @abstractmethod
-    def _compare(self, accuracy: float, loss: float) -> tuple[bool, bool]:
-        """Return whether to keep the weights of this epoch, and whether it counts as progress."""
 
     def state_dict(self) -> dict[str, Any]:
         """Plain values to go on from."""
@@ -42,56 +56,3 @@ class StoppingRule(ABC):
         """Go on from saved values."""
         self.best_accuracy, self.best_loss = float(state["best_accuracy"]), float(state["best_loss"])
         self.waited = int(state["waited"])
-
-
-class GATRule(StoppingRule):
-    """GAT's reference: wait while neither score is at its best so far; keep the last epoch with both."""
-
-    def _compare(self, accuracy: float, loss: float) -> tuple[bool, bool]:
-        accurate, sure = accuracy >= self.best_accuracy, loss <= self.best_loss
-        self.best_accuracy, self.best_loss = max(accuracy, self.best_accuracy), min(loss, self.best_loss)
-        return accurate and sure, accurate or sure
-
-
-class AccuracyRule(StoppingRule):
-    """Accuracy only; among equally accurate epochs the one with the least loss."""
-
-    def _compare(self, accuracy: float, loss: float) -> tuple[bool, bool]:
-        better = accuracy > self.best_accuracy
-        keep = better or (accuracy == self.best_accuracy and loss < self.best_loss)
-        if keep:
-            self.best_accuracy, self.best_loss = accuracy, loss
-        return keep, better
-
-
-class GATAccuracyRule(StoppingRule):
-    """GAT's reference on Citeseer: accuracy only, keep the last of equally accurate epochs, ties count."""
-
-    def _compare(self, accuracy: float, loss: float) -> tuple[bool, bool]:
-        keep = accuracy >= self.best_accuracy
-        if keep:
-            self.best_accuracy, self.best_loss = accuracy, loss
-        return keep, keep
-
-
-class LossRule(StoppingRule):
-    """Loss only."""
-
-    def _compare(self, accuracy: float, loss: float) -> tuple[bool, bool]:
-        better = loss < self.best_loss
-        if better:
-            self.best_accuracy, self.best_loss = accuracy, loss
-        return better, better
-
-
-RULES: dict[str, type[StoppingRule]] = {
-    "gat": GATRule,
-    "gat-accuracy": GATAccuracyRule,
-    "accuracy": AccuracyRule,
-    "loss": LossRule,
-}
-
-
-def stopping_rule(name: str, patience: int) -> StoppingRule:
-    """The rule of this name: one of `RULES`."""
-    return RULES[name](patience)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,16 +12,15 @@ import torch
 from numpy.typing import NDArray
 from torch.nn.parallel import DistributedDataParallel
 
-from mcn.nn import MCN, Choices
+from mcn.nn import Choices
 from mcn.nn._rng import derive
 from mcn.nn.features import FeatureRows
-from mcn.nn.graph_rows import GraphRows, StackRows
-from mcn.nn.layerwise import Inferred, infer
-from mcn.nn.sampling import Batch, MotifLoader, MotifSampler, SampledBlock, Shuffled, sampled_pass
+from mcn.nn.graph_rows import GraphRows
+from mcn.nn.layerwise import infer
+from mcn.nn.sampling import Batch, Batches, MotifSampler, Shuffled, sampled_pass
 from mcn.train.loop import Scores, below
-from mcn.train.losses import MeanWeights, attention_loss, classification_loss, correctness
+from mcn.train.losses import MeanWeights, classification_loss
 from mcn.train.mcn.objective import RunningMean
-from mcn.train.mcn.on_disk import rows_of
 from mcn.train.mcn.trainer import MCNTrainer
 from mcn.train.processes import host, team
 
@@ -45,9 +44,8 @@ class BatchTrainer(MCNTrainer):
     def __post_init__(self) -> None:
         super().__post_init__()
         c = self.config
-        self.graph, self.features = in_rows(self.problem.inputs)
-        weights = self.problem.class_weights(c.class_weight)
-        self._class_weights = None if weights is None else weights.to(self.device)
+        self.graph: GraphRows = self.problem.inputs.graph
+        self.features: FeatureRows = self.problem.inputs.features
         self._choosing = c.chooses and c.policy_weight > 0
         self._table: NDArray[np.int16] | None = None
         self._mean = MeanWeights(self.model)
@@ -56,12 +54,12 @@ class BatchTrainer(MCNTrainer):
             self.objective.advantage.mean_of = self._team.mean
         count = len(self.problem.train)
         share = min(int(c.batch_size or count), -(-count // self._team.size))
-        self._batches = Shuffled(count, share, c.seed, *self._team)
+        self._shuffled = Shuffled(count, share, c.seed, *self._team)
         self._loss: torch.nn.Module = _Loss(self)
         if self._team.size > 1:
             self._loss = DistributedDataParallel(self._loss, find_unused_parameters=True)
 
-    def _loader(self) -> MotifLoader:
+    def _epoch(self) -> Iterable[Batch]:
         """The batches of this epoch; each is drawn for the first motif, for the choices, or for both."""
         c = self.config
         fans = c.neighbours * c.num_layers if len(c.neighbours) == 1 else c.neighbours
@@ -80,36 +78,27 @@ class BatchTrainer(MCNTrainer):
                     with_degrees=summed,
                 )
             )
-        self._batches.epoch = self.epoch
-        return MotifLoader(
-            samplers,
-            self.features,
-            self.problem.train,
-            self._batches,
-            derive(c.seed, 0),
-            num_workers=c.loader_workers,
-        )
+        batches = Batches(samplers, self.features, self.problem.train, self._shuffled, derive(c.seed, 0))
+        return batches.of_epoch(self.epoch, c.loader_workers)
 
     def _choices(self) -> NDArray[np.int16]:
         """What every node chooses in every layer, by the weights that were validated."""
         if self._table is None:
             with self._mean.in_place():
-                self._table = self._team.from_first(
-                    lambda: _table(infer(self.model, self.features, self.graph, self.problem.train))
-                )
+                _, self._table = self._team.from_first(lambda: self._exact(self.problem.train, None))
         return self._table
 
     def _learn(self) -> tuple[float, float]:
         logged: list[torch.Tensor] = []
-        count = len(self._batches)
-        for number, batch in enumerate(self._loader(), self.epoch * count):
+        count = len(self._shuffled)
+        for batch in self._epoch():
             self.optimizer.zero_grad(set_to_none=True)
             loss, found = self._loss(batch)
             # Gradients are averaged over the processes, and each has its part of the sum.
-            whole = self._batches.size(number) / self._team.size
+            whole = self._shuffled.size(batch.number) / self._team.size
             (loss / whole).backward()
             self.optimizer.step()
-            self._mean.update(mean_share(number, count))
+            self._mean.update(mean_share(batch.number, count))
             logged.append(found)
         total, right = self._team.sum(
             *(math.fsum(each) for each in zip(*host(torch.stack(logged)), strict=True))
@@ -128,25 +117,16 @@ class BatchTrainer(MCNTrainer):
         labels = self.problem.labels[torch.from_numpy(batch.nodes)].to(self.device)
         passes = [self._pass(batch, i) for i in range(len(batch.draws))]
         logits = passes[0][0]
-        loss = loss_c = classification_loss(logits, labels, self._class_weights)
+        loss = loss_c = classification_loss(logits, labels, self.objective.class_weights)
         if self._choosing:
-            loss = loss + self.config.policy_weight * self._policy_loss(*passes[-1], labels)
+            loss = loss + self.config.policy_weight * self.objective.policy_loss(*passes[-1], labels)
         right = (logits.detach().argmax(1) == labels).sum().to(loss_c.dtype)
         return loss, torch.stack([loss_c.detach(), right])
 
     def _pass(self, batch: Batch, i: int) -> tuple[torch.Tensor, Sequence[Choices]]:
-        blocks: list[SampledBlock] = batch.draws[i]
-        key = derive(self.config.seed, 1, batch.number, i)
-        x = batch.xs[i]
-        return sampled_pass(self.model, x.to(self.device) if isinstance(x, torch.Tensor) else x, blocks, key)
-
-    def _policy_loss(
-        self, logits: torch.Tensor, choices: Sequence[Choices], labels: torch.Tensor
-    ) -> torch.Tensor:
-        reward = correctness(logits.detach(), labels)
-        gain, extra = self.objective.advantage(reward, choices[-1].state)
-        loss = attention_loss(choices, gain)
-        return loss if extra is None else loss + extra
+        x, key = batch.xs[i], derive(self.config.seed, 1, batch.number, i)
+        x = x.to(self.device) if isinstance(x, torch.Tensor) else x
+        return sampled_pass(self.model, x, batch.draws[i], key)
 
     @torch.no_grad()
     def _validate(self) -> Scores:
@@ -170,16 +150,16 @@ class BatchTrainer(MCNTrainer):
 
     def _exact(self, rows: NDArray[np.int64], choice: int | None) -> tuple[torch.Tensor, NDArray[np.int16]]:
         found = infer(self.model, self.features, self.graph, rows, choice=choice)
-        return found.logits.cpu(), _table(found)
+        return found.logits.cpu(), found.choices.astype(np.int16)
 
     def tensors(self) -> dict[str, torch.Tensor]:
         """All tensors of the run, the mean weights among them."""
-        return super().tensors() | (self._mean.tensors() if len(self._batches) > 1 else {})
+        return super().tensors() | (self._mean.tensors() if len(self._shuffled) > 1 else {})
 
     def load(self, tensors: dict[str, torch.Tensor], state: dict[str, Any]) -> None:
         """Go on from what `tensors` and `state` gave."""
         super().load(tensors, state)
-        if len(self._batches) > 1 and below("mean.", tensors):
+        if len(self._shuffled) > 1 and below("mean.", tensors):
             self._mean.load(tensors)
         else:  # one batch an epoch, now or, with other processes, when this was saved
             self._mean.update(1.0)
@@ -220,19 +200,3 @@ class _Loss(torch.nn.Module):
     def forward(self, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
         """Compute the loss, and what to log."""
         return self._step(batch)
-
-
-def _table(found: Inferred) -> NDArray[np.int16]:
-    return found.choices.astype(np.int16)
-
-
-def in_rows(inputs: Any) -> tuple[GraphRows, FeatureRows]:
-    """Return the rows that batches are drawn from and the features, both to be asked for by node."""
-    return rows_of(inputs) or (StackRows(inputs.stack, edge_is_base=True), FeatureRows(inputs.x))
-
-
-def infer_all(model: MCN, inputs: Any) -> tuple[torch.Tensor, NDArray[np.int64]]:
-    """Compute the scores [N, C] and the choices [layers, N] of all nodes in bounded memory."""
-    graph, features = in_rows(inputs)
-    found = infer(model, features, graph)
-    return found.logits, found.choices

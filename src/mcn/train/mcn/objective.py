@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -12,20 +12,20 @@ from numpy.typing import NDArray
 
 from mcn.motifs import NODE_ORBITS
 from mcn.nn import MCN, Choices
+from mcn.nn.features import input_features
 from mcn.train.losses import agreement_loss, attention_loss, classification_loss, correctness
 from mcn.train.mcn.config import MCNConfig
 from mcn.train.problem import Problem
-from mcn.train.processes import host, placed
 
 
 class PlainReward:
     """The advantage without a baseline: the reward itself.
 
-    The other advantages subtract what was to be expected; `module` is what learns the expectation, if
-    anything does.
+    The other advantages subtract what was to be expected; `module` is what learns the expectation, an empty
+    one if nothing does.
     """
 
-    module: torch.nn.Module | None = None
+    module = torch.nn.Module()
 
     def __call__(
         self, reward: torch.Tensor, state: torch.Tensor | None
@@ -89,7 +89,6 @@ class LearnedValue(PlainReward):
     ) -> tuple[torch.Tensor, torch.Tensor | None]:
         """Subtract the predicted value; the head is trained on the squared error."""
         assert state is not None
-        assert self.module is not None
         value = self.module(state.detach()).squeeze(1)
         return reward - value.detach(), ((value - reward) ** 2).sum()
 
@@ -99,19 +98,6 @@ def advantage(kind: str, state_width: int) -> PlainReward:
     if kind == "learned":
         return LearnedValue(state_width)
     return RunningMean() if kind == "mean" else PlainReward()
-
-
-class Step(NamedTuple):
-    """The loss of one step, and what to log."""
-
-    loss: torch.Tensor
-    logged: torch.Tensor
-    nodes: int
-
-    def fetch(self) -> tuple[float, float]:
-        """Return the classifier's loss per training node, and the share of right answers."""
-        total, right = host(self.logged)
-        return total / self.nodes, right
 
 
 class Objective:
@@ -130,24 +116,24 @@ class Objective:
         self.device = model.offset.device
         self._labels = problem.train_labels.to(self.device)
         weights = problem.class_weights(config.class_weight)
-        self._class_weights = None if weights is None else weights.to(self.device)
+        self.class_weights = None if weights is None else weights.to(self.device)
         self._train = torch.from_numpy(problem.train).to(self.device)
         self.state_width = _state_width(model)
         self.advantage = advantage(str(config.advantage), self.state_width)
-        if self.advantage.module is not None:
-            self.advantage.module.to(self.device)
+        self.advantage.module.to(self.device)
 
     @cached_property
     def x(self) -> Any:
-        """The features of all nodes, where the network is."""
-        return placed(self._problem.inputs.x, self.device)
+        """The features of all nodes for the network's device; sparse ones are copied there when used."""
+        x = self._problem.inputs.x
+        found = x if self.device.type == "cpu" else input_features(x)
+        return found.to(self.device) if isinstance(found, torch.Tensor) else found
 
-    def step(self, model: MCN, epoch: int, plain: bool = False) -> Step:
-        """The loss of one step.
+    def step(self, model: MCN, epoch: int, plain: bool = False) -> tuple[torch.Tensor, torch.Tensor]:
+        """The loss of one step; and the classifier's part of it with the share of right answers.
 
-        Args:
-            plain: the classifier learns with the first motif and one step for every node; the selectors
-                learn beside it, from a pass of their own that changes nothing else.
+        With `plain` the classifier learns with the first motif and one step for every node; the selectors
+        learn beside it, from a pass of their own that changes nothing else.
         """
         p, c = self._problem, self._config
         choosing = c.chooses and c.policy_weight > 0
@@ -155,7 +141,7 @@ class Objective:
         passes = [self._pass(model, rows, plain, choosing) for _ in range(2 if c.consistency else 1)]
         scores = [logits if rows is not None else logits[self._train] for logits, _ in passes]
         loss_c = torch.stack(
-            [classification_loss(s, self._labels, self._class_weights) for s in scores]
+            [classification_loss(s, self._labels, self.class_weights) for s in scores]
         ).mean()
         loss = loss_c
         if c.consistency:
@@ -165,11 +151,10 @@ class Objective:
             )
         if choosing:
             tried = [self._pass(model, p.train, False, True)] if plain else passes
-            losses = [self._policy_loss(*each) for each in tried]
+            losses = [self.policy_loss(*each, self._labels) for each in tried]
             loss = loss + c.policy_weight * torch.stack(losses).mean()
         right = (scores[0].detach().argmax(1) == self._labels).to(loss_c.dtype).mean()
-        count = len(self._labels)
-        return Step(loss / count, torch.stack([loss_c.detach(), right]), count)
+        return loss / len(self._labels), torch.stack([loss_c.detach(), right])
 
     def _pass(
         self, model: MCN, rows: NDArray[np.int64] | None, plain: bool, choosing: bool
@@ -180,12 +165,14 @@ class Objective:
         logits, choices = model(self.x, p.inputs.stack, rows, return_choices=True)
         return logits, choices
 
-    def _policy_loss(self, logits: torch.Tensor, choices: Sequence[Choices]) -> torch.Tensor:
-        """L_A of one pass over the training nodes or over all, and the value head's own loss."""
-        state, among_all = choices[-1].state, len(logits) != len(self._labels)
+    def policy_loss(
+        self, logits: torch.Tensor, choices: Sequence[Choices], labels: torch.Tensor
+    ) -> torch.Tensor:
+        """L_A of one pass over labelled nodes, or over all in training; and the value head's own loss."""
+        state, among_all = choices[-1].state, len(logits) != len(labels)
         if among_all:
             logits, state = logits[self._train], None if state is None else state[self._train]
-        gain, extra = self.advantage(correctness(logits.detach(), self._labels), state)
+        gain, extra = self.advantage(correctness(logits.detach(), labels), state)
         if among_all:
             gain = gain.new_zeros(len(choices[-1].motif)).index_copy_(0, self._train, gain)
         loss = attention_loss(choices, gain)
@@ -193,13 +180,11 @@ class Objective:
 
     def parameters(self) -> Iterator[torch.nn.Parameter]:
         """Of the learned value, if there is one."""
-        module = self.advantage.module
-        return iter(()) if module is None else module.parameters()
+        return self.advantage.module.parameters()
 
     def tensors(self) -> dict[str, torch.Tensor]:
         """To go on from, for a checkpoint."""
-        module = self.advantage.module
-        return {} if module is None else dict(module.state_dict())
+        return dict(self.advantage.module.state_dict())
 
     def state_dict(self) -> dict[str, Any]:
         """Plain values to go on from."""
@@ -207,8 +192,7 @@ class Objective:
 
     def load(self, tensors: dict[str, torch.Tensor], state: dict[str, Any]) -> None:
         """Go on from saved values."""
-        if self.advantage.module is not None:
-            self.advantage.module.load_state_dict(tensors)
+        self.advantage.module.load_state_dict(tensors)
         self.advantage.load_state_dict(state)
 
 

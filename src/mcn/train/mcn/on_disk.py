@@ -13,7 +13,7 @@ from torch_geometric.data import Data
 
 from mcn.data.treatment import row_scaling
 from mcn.nn.features import FeatureRows
-from mcn.nn.graph_rows import GraphRows, StoreRows, store_features
+from mcn.nn.graph_rows import StoreRows, store_features
 from mcn.store import GraphStore
 from mcn.train.features import fitted_scale, scaling_of
 from mcn.train.mcn.config import MCNConfig
@@ -98,8 +98,3 @@ def _fitted(store: GraphStore) -> dict[str, Any]:
     if asked in (None, "auto") and scaling == "unit":  # which is about all nodes, not these
         scaling = row_scaling(seen.numpy(), store.num_nodes)
     return {"scaling": scaling} | ({"feature_scale": fitted_scale(data)} if scaling == "standard" else {})
-
-
-def rows_of(inputs: Any) -> tuple[GraphRows, FeatureRows] | None:
-    """Return the rows and the features of inputs from a store; None for others."""
-    return (inputs.graph, inputs.features) if isinstance(inputs, StoreInputs) else None

@@ -11,7 +11,7 @@ from mcn.nn import MCN
 from mcn.train.loop import Scores, Trainer, below
 from mcn.train.mcn.config import MCNConfig
 from mcn.train.mcn.objective import Objective
-from mcn.train.processes import torch_device
+from mcn.train.processes import host, torch_device
 
 _MEMORY = 0.9  # of the gate: about ten epochs
 
@@ -30,14 +30,24 @@ class MCNTrainer(Trainer):
         super().__post_init__()
 
     def _make_optimizer(self) -> torch.optim.Optimizer:
-        return _optimizer(self.model, list(self.objective.parameters()), self.config)
+        """Adam with L2; the selectors (and the value head) may have a learning rate and L2 of their own."""
+        c, named = self.config, list(self.model.named_parameters())
+        selector = [p for name, p in named if ".selector." in name] + list(self.objective.parameters())
+        groups: list[dict[str, Any]] = [{"params": [p for name, p in named if ".selector." not in name]}]
+        if selector:
+            lr = c.lr if c.policy_lr is None else c.policy_lr
+            decay = c.weight_decay if c.policy_decay is None else c.policy_decay
+            groups.append({"params": selector, "lr": lr, "weight_decay": decay})
+        fused = self.device.type in ("cpu", "cuda")
+        return torch.optim.Adam(groups, lr=c.lr, weight_decay=c.weight_decay, fused=fused)
 
     def _learn(self) -> tuple[float, float]:
         self.optimizer.zero_grad(set_to_none=True)
-        step = self.objective.step(self.model, self.epoch, self.plain)
-        step.loss.backward()  # type: ignore[no-untyped-call]
+        loss, logged = self.objective.step(self.model, self.epoch, self.plain)
+        loss.backward()  # type: ignore[no-untyped-call]
         self.optimizer.step()
-        train_loss, train_accuracy = step.fetch()
+        total, train_accuracy = host(logged)
+        train_loss = total / len(self.problem.train)
         self._check(train_loss)
         return train_loss, train_accuracy
 
@@ -107,16 +117,3 @@ def prefer_first(weights: dict[str, torch.Tensor]) -> None:
             value.zero_()
             if name.endswith("bias"):
                 value[0] = 1.0
-
-
-def _optimizer(model: MCN, extra: list[torch.nn.Parameter], config: MCNConfig) -> torch.optim.Optimizer:
-    """Adam with L2; the selectors (and the value head) may have a learning rate and L2 of their own."""
-    selector = [p for name, p in model.named_parameters() if ".selector." in name] + extra
-    network = [p for name, p in model.named_parameters() if ".selector." not in name]
-    groups: list[dict[str, Any]] = [{"params": network}]
-    if selector:
-        lr = config.lr if config.policy_lr is None else config.policy_lr
-        decay = config.weight_decay if config.policy_decay is None else config.policy_decay
-        groups.append({"params": selector, "lr": lr, "weight_decay": decay})
-    fused = model.offset.device.type in ("cpu", "cuda")
-    return torch.optim.Adam(groups, lr=config.lr, weight_decay=config.weight_decay, fused=fused)

@@ -14,9 +14,12 @@ from mcn.matrices import MotifStack
 from mcn.matrices.state import check_scale
 from mcn.motifs import MotifCounts, count_motifs
 from mcn.nn import MCN, Choices
+from mcn.nn.features import FeatureRows
+from mcn.nn.graph_rows import StackRows
+from mcn.nn.layerwise import infer
 from mcn.store import GraphStore
 from mcn.train.features import check_features, node_features
-from mcn.train.mcn.batches import BatchTrainer, infer_all
+from mcn.train.mcn.batches import BatchTrainer
 from mcn.train.mcn.config import MCNConfig
 from mcn.train.mcn.on_disk import StoreInputs, store_inputs
 from mcn.train.mcn.trainer import MCNTrainer
@@ -40,6 +43,16 @@ class StackInputs:
     def in_channels(self) -> int:
         """Number of input features."""
         return int(self.x.shape[1])
+
+    @property
+    def graph(self) -> StackRows:
+        """The rows that batches are drawn from, to be asked for by node."""
+        return StackRows(self.stack, edge_is_base=True)
+
+    @property
+    def features(self) -> FeatureRows:
+        """The features, to be asked for by node."""
+        return FeatureRows(self.x)
 
     def state(self) -> dict[str, Any]:
         """Return the scale of the motif counts and of the features, which other graphs are measured by."""
@@ -135,8 +148,8 @@ def prior_shift(train_labels: torch.Tensor, val_labels: torch.Tensor, num_classe
 def predict(model: MCN, inputs: StackInputs | StoreInputs) -> Predictions:
     """Predict all nodes, with the most probable choices and no randomness."""
     if not isinstance(inputs, StackInputs) or not inputs.stack.materialized:
-        logits, numbers = infer_all(model, inputs)  # a few rows at a time: all of them may not fit
-        graph: Any = inputs.stack if isinstance(inputs, StackInputs) else inputs.graph
+        graph = inputs.graph
+        logits, numbers = infer(model, inputs.features, graph)  # a few rows at a time: all may not fit
         motif, step = np.divmod(numbers.T, graph.steps)
         return Predictions(logits.softmax(1).cpu().numpy(), motif, step + 1, graph.motifs, graph.steps)
     training = model.training
@@ -157,10 +170,10 @@ def _predictions(logits: torch.Tensor, choices: list[Any], stack: MotifStack) ->
 
 
 @torch.no_grad()
-def _seen(model: MCN, inputs: StackInputs) -> tuple[torch.Tensor, list[Any], list[tuple[Any, Any, Choices]]]:
-    """Return scores and choices, and of the first and the last layer: itself, its input, its choices."""
+def explain(model: MCN, inputs: StackInputs) -> Explained:
+    """Say what each node chose, and what it would have been predicted as under every other choice."""
     model.eval()
-    seen: list[Any] = []
+    seen: list[Any] = []  # the input of every layer
     hooks = [conv.register_forward_pre_hook(lambda _, args: seen.append(args[0])) for conv in model.convs]
     try:
         logits, choices = model(inputs.x, inputs.stack, return_choices=True)
@@ -168,12 +181,7 @@ def _seen(model: MCN, inputs: StackInputs) -> tuple[torch.Tensor, list[Any], lis
         for hook in hooks:
             hook.remove()
     layers = list(zip(model.convs, seen, choices, strict=True))
-    return logits, choices, layers if len(layers) == 1 else [layers[0], layers[-1]]
-
-
-def explain(model: MCN, inputs: StackInputs) -> Explained:
-    """Say what each node chose, and what it would have been predicted as under every other choice."""
-    logits, choices, shown = _seen(model, inputs)
+    shown = layers if len(layers) == 1 else [layers[0], layers[-1]]
     return Explained(
         "choices",
         _predictions(logits, choices, inputs.stack),

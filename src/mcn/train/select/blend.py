@@ -84,12 +84,8 @@ def blend_gain(
     The best of several on some nodes looks better on these very nodes than it is; a blend is less flattered.
     So both are found on nine of ten folds and predict the tenth; three times, in other folds.
 
-    Args:
-        probabilities: of every candidate, [candidates, n, classes].
-        labels: [n].
-        merit: how good probabilities are for labels, more being better.
-        seed: decides the folds.
-        nodes: the node of every row, where there are several of a node: they stay together.
+    `probabilities` are those of every candidate, [candidates, n, classes]; `merit` says how good they are,
+    more being better. `nodes` is the node of every row, where there are several of one: they stay together.
     """
     draw, gains = np.random.default_rng([seed, 5]), []
     of = np.arange(len(labels)) if nodes is None else np.unique(nodes, return_inverse=True)[1]

@@ -106,15 +106,8 @@ def assess(state: Float, reward: Float, right: Float, seed: int) -> tuple[Eviden
     """Estimate by nested cross-validation what choosing per node gains over one candidate for all.
 
     Whatever is judged on a fold, the penalty and the choice for the graph included, was fitted without it.
-
-    Args:
-        state: [n, state]. reward, right: [n, candidates].
-        reward: what is regressed on the state.
-        right: whether each candidate is right.
-        seed: decides the folds.
-
-    Returns:
-        The evidence in rewards, and in the share of right nodes.
+    The `reward` of every candidate, [n, candidates], is regressed on the state; `right` says whether each is
+    right. Returned is the evidence in rewards, and in the share of right nodes.
     """
     count = len(reward)
     if count < FEWEST or reward.shape[1] < 2:

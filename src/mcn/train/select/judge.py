@@ -128,12 +128,8 @@ class Judge:
     ) -> Decision:
         """Decide whether one candidate predicts, a blend, or for every node a candidate of its own.
 
-        Args:
-            names: the candidates.
-            held: what they predicted.
-            winner: the best of them for the whole graph.
-            state: of the held-out nodes, from which a choice can be made, [n, state].
-            held_out: what the candidates that a blend may be made of said of these nodes and others.
+        A choice can be made from the `state` of the held-out nodes, [n, state]; a blend of the candidates of
+        which `held_out` has what they said of these nodes and others.
         """
         evidence, chooser = (NOTHING, NOTHING), None
         if self.metric in CHOOSABLE and len(names) > 1:
@@ -144,7 +140,8 @@ class Judge:
             chooser = fit_chooser(state, reward, self.seed)
         mixed = self._blend(names, held_out)
         mode = ONE if mixed is None else BLEND
-        if evidence[0].used and (mixed is None or evidence[1].value >= self._right(mixed.held_out)):
+        by_blend = None if mixed is None else self._rewards([mixed.held_out])[1].mean()  # right, as weighted
+        if evidence[0].used and (by_blend is None or evidence[1].value >= by_blend):
             mode = NODES
         return Decision(names, winner, mode, evidence, chooser, mixed)
 
@@ -172,8 +169,3 @@ class Judge:
             weight = (len(self.labels) / ((counts > 0).sum() * np.maximum(counts, 1)))[self.labels]
             reward, right = reward * weight[:, None], right * weight[:, None]
         return reward, right
-
-    def _right(self, scores: Float) -> float:
-        """Return the share of held-out nodes that are right, weighted as the metric asks."""
-        _, right = self._rewards([scores])
-        return float(right.mean())

@@ -26,14 +26,8 @@ class Selected(torch.nn.Module):
     """The networks of all candidates, temperature and share of each, and the chooser of the nodes.
 
     A candidate has a network for each of its runs. They predict together, by the mean of their probabilities
-    (`mcn.train.select.work`), which is steadier than any one of them.
-
-    Args:
-        candidates: in order; the seed of each is that of its first run.
-        networks: those of each candidate.
-        mode: what predicts, see `mcn.train.select.judge`.
-        winner: the best candidate for the whole graph.
-        state_width: number of figures in a node's state.
+    (`mcn.train.select.work`), which is steadier than any one of them. The seed of a candidate is that of its
+    first run. `mode` says what predicts, see `mcn.train.select.judge`.
     """
 
     mean: torch.Tensor
@@ -103,11 +97,7 @@ class Selected(torch.nn.Module):
 
 
 def memory_of(name: str, stored: Any, feature_names: list[str] | None = None) -> Memory:
-    """Return what a candidate remembers of its graph, from what a run stored for each of them.
-
-    Raises:
-        ValueError: it cannot be.
-    """
+    """Return what a candidate remembers of its graph, from what a run stored for each of them; checked."""
     own = stored[name]
     memory = Memory(at_least(0)("in_channels", own["in_channels"]), feature_names, dict(own["state"]))
     check_stored(memory)
@@ -115,12 +105,7 @@ def memory_of(name: str, stored: Any, feature_names: list[str] | None = None) ->
 
 
 def empty_selected(stored: Any, inputs: Any, num_classes: int) -> Selected:
-    """Make the untrained networks of stored plain values.
-
-    Args:
-        stored: see `Selected.to_dict`.
-        inputs: what the inputs of each candidate remember, by name.
-        num_classes: number of classes.
+    """Make the untrained networks of plain values (`Selected.to_dict`), and of what the inputs remember.
 
     Raises:
         ValueError: the values, which may come from a file, are not those of a finished run.

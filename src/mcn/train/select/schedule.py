@@ -67,12 +67,8 @@ class Rounds(NamedTuple):
 def standings(runs: list[dict[str, Any]], rounds: Rounds, order: list[str]) -> list[dict[str, Any]]:
     """Return the candidates, the best first: mean held-out score, and how far each is behind the best.
 
-    The error of that is of the differences in pairs, over the seeds, or the parts, that both have.
-
-    Args:
-        runs: of all candidates.
-        rounds: which of them are on parts of their own.
-        order: the names of the candidates, cheapest first; of equals the earlier is the better.
+    The error of that is of the differences in pairs, over the seeds, or the parts, that both have. Of equals
+    the earlier one in `order`, cheapest first, is the better.
     """
     scores = rounds.scores(runs)
     means = {name: float(np.mean(list(own.values()))) for name, own in scores.items()}

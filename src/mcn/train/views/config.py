@@ -38,10 +38,7 @@ class ViewsConfig(Settings):
     max_epochs: int = 250
     stopping: str = "loss"
     walk_length: int = setting(
-        8,
-        "The longest walk along which features are mixed.",
-        at_least(0, 1000),
-        group="graph",
+        8, "The longest walk along which features are mixed.", at_least(0, 1000), group="graph"
     )
     stop_probability: float | None = setting(
         None,
@@ -57,10 +54,7 @@ class ViewsConfig(Settings):
     )
     symmetric: bool = setting(True, "Hear nodes of high degree less.", flag, group="graph")
     drop_neighbours: float = setting(
-        0.5,
-        "Share of its neighbours that a node does not hear in a view.",
-        below_one,
-        group="graph",
+        0.5, "Share of its neighbours that a node does not hear in a view.", below_one, group="graph"
     )
     input_dropout: float = setting(0.5, "Dropout of the mixed features.", below_one, group="network")
     batch_norm: bool = setting(False, "Batch normalisation before each layer.", flag, group="network")
@@ -106,6 +100,6 @@ class ViewsConfig(Settings):
             )
 
     @property
-    def epoch_length(self) -> str:
-        """Say how many steps an epoch has."""
-        return f" × {self.steps_per_epoch} steps"
+    def protocol(self) -> str:
+        """Say how training stops, which weights are kept, and how many steps an epoch has."""
+        return f"{super().protocol} × {self.steps_per_epoch} steps"

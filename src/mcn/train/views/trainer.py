@@ -43,15 +43,9 @@ class ViewsTrainer(Trainer):
         weights = self.problem.class_weights(self.config.class_weight)
         self._class_weights = None if weights is None else weights.to(self.device)
         self._others = np.setdiff1d(np.arange(self.rows.num_nodes), self.problem.train)
-        exact = not self.config.smooth_predictions
-        self._val_features = (
-            exact_features(self.rows, self.x, self.problem.val).to(self.device) if exact else None
-        )
-
-    def _make_optimizer(self) -> torch.optim.Optimizer:
-        c = self.config
-        fused = self.device.type in ("cpu", "cuda")
-        return torch.optim.Adam(self.model.parameters(), lr=c.lr, weight_decay=c.weight_decay, fused=fused)
+        self._val_features: torch.Tensor | None = None
+        if not self.config.smooth_predictions:
+            self._val_features = exact_features(self.rows, self.x, self.problem.val).to(self.device)
 
     def _learn(self) -> tuple[float, float]:
         count = self.config.steps_per_epoch
