@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,7 +13,7 @@ from mcn.matrices import pagerank_rows, view_rows, walk_weights
 from mcn.motifs import MotifCounts, count_motifs
 
 
-def dense(matrix: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def dense(matrix: np.ndarray, weights: Sequence[float]) -> np.ndarray:
     """Σ c_n P^n written out."""
     looped = matrix + np.eye(len(matrix))
     walk = looped / looped.sum(1, keepdims=True)
@@ -118,18 +120,11 @@ def counts() -> MotifCounts:
     return count_motifs(data.edge_index, data.num_nodes)
 
 
-def one_step(matrix: np.ndarray) -> np.ndarray:
-    looped = matrix + np.eye(len(matrix))
-    return looped / looped.sum(1, keepdims=True)
-
-
 def test_a_motif_adds_its_counts_to_the_edges(counts: MotifCounts) -> None:
     edge, triangle = (counts.adjacency(name).toarray() for name in ("edge", "triangle"))
     rows = view_rows(counts, ["edge", "triangle"], order=1, alpha=None, top=34, tolerance=0)
-    np.testing.assert_allclose(rows.matrix(0).toarray(), (np.eye(34) + one_step(edge)) / 2, atol=1e-6)
-    np.testing.assert_allclose(
-        rows.matrix(1).toarray(), (np.eye(34) + one_step(edge + triangle)) / 2, atol=1e-6
-    )
+    for view, adjacency in enumerate((edge, edge + triangle)):
+        np.testing.assert_allclose(rows.matrix(view).toarray(), dense(adjacency, [0.5, 0.5]), atol=1e-6)
 
 
 def test_scope_pairs_joins_nodes_without_an_edge(counts: MotifCounts) -> None:
@@ -137,7 +132,7 @@ def test_scope_pairs_joins_nodes_without_an_edge(counts: MotifCounts) -> None:
     edge = counts.adjacency("edge").toarray()
     assert ((pairs > 0) & (edge == 0)).any()
     rows = view_rows(counts, ["2-star"], order=1, alpha=None, top=34, scope="pairs", tolerance=0)
-    np.testing.assert_allclose(rows.matrix(0).toarray(), (np.eye(34) + one_step(edge + pairs)) / 2, atol=1e-6)
+    np.testing.assert_allclose(rows.matrix(0).toarray(), dense(edge + pairs, [0.5, 0.5]), atol=1e-6)
 
 
 def test_views_without_motifs(counts: MotifCounts) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -11,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from mcn.matrices import PSI_NAMES, apply_psi, psi
+from mcn.matrices import PSI_NAMES, apply_psi
 from tests.matrices.dense import dense_psi
 
 # Node 0 shares 2 instances with 1 and 1 with 2; node 3 is in none.
@@ -78,13 +76,6 @@ def test_input_forms_and_no_change_to_the_input():
     assert apply_psi(sp.csr_matrix((0, 0)), "symmetric").shape == (0, 0)
 
 
-def test_unknown_name_suggests_the_nearest():
-    with pytest.raises(
-        ValueError, match=r"psi must be one of .*, got 'transitions'; did you mean 'transition'"
-    ):
-        apply_psi(A, "transitions")
-
-
 @pytest.mark.parametrize(
     ("bad", "text"),
     [
@@ -97,7 +88,3 @@ def test_unknown_name_suggests_the_nearest():
 def test_bad_matrices_are_named(bad, text):
     with pytest.raises(ValueError, match=text):
         apply_psi(bad, "row-max")
-
-
-def test_the_example_in_the_docstring():
-    assert doctest.testmod(psi).failed == 0

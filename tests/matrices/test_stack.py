@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -11,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mcn
-from mcn.matrices import PSI_NAMES, MotifStack, StackTooLarge, apply_psi, stack, stack_size
+from mcn.matrices import PSI_NAMES, MotifStack, StackTooLarge, apply_psi, stack_size
 from mcn.matrices.state import standardise_counts
 from tests.matrices.dense import (
     adjacencies,
@@ -331,7 +329,3 @@ def test_bad_counts_are_named():
     counts[2, 5] = -1
     with pytest.raises(ValueError, match=r"node_counts\[2, 5\] = -1.0"):
         standardise_counts(counts, 4)
-
-
-def test_the_example_in_the_docstring():
-    assert doctest.testmod(stack).failed == 0
