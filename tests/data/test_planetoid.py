@@ -26,6 +26,7 @@ from torch_geometric.datasets import Planetoid
 from mcn.data import feature_csr, load_dataset
 from mcn.data.datasets import load_files, planetoid
 from mcn.data.datasets.planetoid import read_pickle
+from tests.payloads import Call
 
 from .serving import copied, serve
 
@@ -92,16 +93,6 @@ def test_a_tampered_download_is_refused_and_leaves_nothing(shared: Path, cache: 
     with serve(served) as home, pytest.raises(ValueError, match=r"ind\.cora\.y: SHA-256 is"):
         load_files("cora", home=home)
     assert not cache.exists()
-
-
-class Call:
-    """Unpickled by calling `function(*args)`, if one lets it."""
-
-    def __init__(self, function: Any, *args: Any) -> None:
-        self.function, self.args = function, args
-
-    def __reduce__(self) -> Any:
-        return self.function, self.args
 
 
 @given(hnp.arrays(st.sampled_from(["<i4", ">i4", "<i8", "<f4", "<f8", "|u1"]), hnp.array_shapes(max_dims=2)))

@@ -17,6 +17,7 @@ import mcn
 from mcn.motifs.catalogue import CATALOGUE
 from mcn.motifs.enumerate import Enumerated
 from tests.motifs.brute_force import GRAPHLET, instances, small_graphs
+from tests.payloads import Call
 
 EDGES = [[0, 0, 1, 2, 3, 0], [1, 2, 2, 3, 4, 4]]  # a triangle and a 4-cycle that share the edge 0-2
 
@@ -249,27 +250,18 @@ def test_foreign_files_are_refused(tmp_path: Path) -> None:
         mcn.MotifCounts.load(tmp_path / "absent.npz")
 
 
-class Touch:
-    """Unpickled by making a file."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def __reduce__(self) -> Any:
-        return os.system, (f"touch {self.path}",)
-
-
 def test_a_pickle_in_the_archive_is_refused_and_not_run(counts: mcn.MotifCounts, tmp_path: Path) -> None:
     (path, content), marker = saved(counts, tmp_path), tmp_path / "ran"
+    touch = Call(os.system, f"touch {marker}")
     for name in content:
-        np.savez(path, **(content | {name: np.array([Touch(marker)], dtype=object)}))
+        np.savez(path, **(content | {name: np.array([touch], dtype=object)}))
         with pytest.raises(ValueError, match="not a file of motif counts, or damaged"):
             mcn.MotifCounts.load(path)
-    path.write_bytes(pickle.dumps(Touch(marker)))
+    path.write_bytes(pickle.dumps(touch))
     with pytest.raises(ValueError, match="not a file of motif counts"):
         mcn.MotifCounts.load(path)
     assert not marker.exists()
-    np.save(tmp_path / "a.npy", np.array([Touch(marker)], dtype=object))
+    np.save(tmp_path / "a.npy", np.array([touch], dtype=object))
     np.load(tmp_path / "a.npy", allow_pickle=True)  # the payload is real
     assert marker.exists()
 
