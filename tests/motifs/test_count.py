@@ -111,19 +111,6 @@ def test_wide_counters(monkeypatch):
     np.testing.assert_array_equal(narrow.per_edge, wide.per_edge)
 
 
-def test_input_forms_agree():
-    rows = [[0, 1, 1, 2, 2, 0, 3, 3], [1, 0, 2, 0, 0, 1, 3, 1]]  # loops, repeats, both directions
-    expected = mcn.count_motifs([[0, 0, 1, 1], [1, 2, 2, 3]]).per_edge
-    for form in (
-        rows,
-        np.array(rows, np.int32),
-        np.array(rows, np.uint8),
-        np.array(rows).T.copy().T,
-        torch.tensor(rows),
-    ):
-        np.testing.assert_array_equal(mcn.count_motifs(form).per_edge, expected)
-
-
 def test_empty_graphs():
     for edges in ([[], []], np.empty((2, 0)), torch.empty(2, 0)):
         counts = mcn.count_motifs(edges, 3)
