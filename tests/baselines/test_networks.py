@@ -36,14 +36,6 @@ class TestProblem:
         np.testing.assert_array_equal(problem.val_labels, data.y[data.val_mask])
         np.testing.assert_allclose(inputs.x.to_dense().sum(1), 1, rtol=1e-6)
 
-    def test_edges_are_made_simple(self) -> None:
-        data = blocks()
-        expected = graph_problem(data).inputs.edge_index
-        loops = torch.arange(150).repeat(2, 1)
-        half = data.edge_index[:, data.edge_index[0] < data.edge_index[1]]
-        data.edge_index = torch.cat([half, half, loops], dim=1)
-        np.testing.assert_array_equal(graph_problem(data).inputs.edge_index, expected)
-
     def test_accuracy_on_validation_by_hand(self) -> None:
         scores = np.array([[0, 1], [0, 1], [0, 1], [0, 1], [1, 0]])
         assert val_accuracy(path_problem(), scores) == 0.5  # nodes 1 (wrong) and 4 (right)

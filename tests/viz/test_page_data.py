@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mcn.train import accuracy_on_test
-from mcn.viz import Explanation, explain
+from mcn.viz import Explanation
 from mcn.viz.explanation import Neighbourhood, Predictor
 from mcn.viz.page_data import (
     calibrations,
@@ -21,11 +21,6 @@ from mcn.viz.page_data import (
 from tests.viz.conftest import BLEND, Trained, candidate_run
 
 MCN = Predictor("network", {"MCN": 1.0})
-
-
-@pytest.fixture(scope="module")
-def found(karate: Trained) -> Explanation:
-    return explain(karate.run, karate.data)
 
 
 def test_confusion_matrices(karate: Trained, found: Explanation) -> None:

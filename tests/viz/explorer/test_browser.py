@@ -16,15 +16,9 @@ from mcn.viz import Explanation, explain, write_explorer, write_report
 from mcn.viz.figure3 import option_name
 from mcn.viz.page_data import calibrations
 from tests.viz.conftest import CANDIDATES, HOSTILE, Trained, candidate_run
-from tests.viz.explorer.conftest import Page
+from tests.viz.explorer.conftest import DOWN, ENTER, ESCAPE, LEFT, RIGHT, TAB, UP, Page
 
-DOWN, UP, LEFT, RIGHT, ENTER, ESCAPE, TAB = "\ue015\ue013\ue012\ue014\ue007\ue00c\ue004"
 BLUE, ORANGE, GREEN = "#0072B2", "#E69F00", "#009E73"
-
-
-@pytest.fixture(scope="module")
-def found(karate: Trained) -> Explanation:
-    return explain(karate.run, karate.data)
 
 
 @pytest.fixture
@@ -64,10 +58,10 @@ def test_it_opens_without_a_complaint_or_a_request(page: Page, explorer: Path) -
 
 def test_the_network_is_out_of_reach(page: Page) -> None:
     """Even a script within the page could not ask for anything."""
-    script = (
+    asking = (
         "fetch('https://example.org').then(() => arguments[0]('answered'), () => arguments[0]('refused'))"
     )
-    assert page.driver.execute_async_script(script) == "refused"
+    assert page.driver.execute_async_script(asking) == "refused"
     assert any("Content Security Policy" in line for line in page.complaints)
 
 
@@ -231,29 +225,25 @@ def test_the_tabs(page: Page) -> None:
 
 
 def test_hover_shows_details(page: Page) -> None:
-    from selenium.webdriver.common.action_chains import ActionChains
-
     page.find("33")
-    ActionChains(page.driver).move_to_element(page.one("#graph")).perform()
+    page.actions.move_to_element(page.one("#graph")).perform()
     page.settle()
     tip = page.one("#tip")
     assert tip.is_displayed()
     assert tip.text.splitlines()[0] == "33"
     assert "true: Officer" in tip.text
     assert "degree 17" in tip.text
-    ActionChains(page.driver).move_to_element(page.one("#legend")).perform()
+    page.actions.move_to_element(page.one("#legend")).perform()
     assert not tip.is_displayed()
 
 
 def test_pan_and_zoom(page: Page) -> None:
-    from selenium.webdriver.common.action_chains import ActionChains
-
     page.find("33")
     page.press(ESCAPE)
     graph = page.one("#graph")
-    ActionChains(page.driver).drag_and_drop_by_offset(graph, 150, 90).perform()
+    page.actions.drag_and_drop_by_offset(graph, 150, 90).perform()
     page.press(ESCAPE)
-    ActionChains(page.driver).move_to_element_with_offset(graph, 150, 90).click().perform()
+    page.actions.move_to_element_with_offset(graph, 150, 90).click().perform()
     assert page.text("#node h2") == "33"
     before = picture(page)
     page.one("[data-zoom='in']").click()
