@@ -309,13 +309,6 @@ def test_columns_are_standardised_logs():
     assert not C[:, 1:].any()
 
 
-def test_large_counts_have_mean_0_and_deviation_1():
-    counts = np.random.default_rng(0).integers(0, 10**12, (500, 15))
-    C = standardise_counts(counts, 500)
-    np.testing.assert_allclose(C.mean(axis=0), 0, atol=1e-5)
-    np.testing.assert_allclose(C.std(axis=0), 1, atol=1e-5)
-
-
 def test_no_counts_and_no_nodes_are_zeros():
     assert standardise_counts(None, 4).shape == (4, 15)
     assert not standardise_counts(None, 4).any()

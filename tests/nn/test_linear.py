@@ -107,16 +107,6 @@ def test_masks_match_the_plain_path() -> None:
     assert dropout(x, 0.0, 123) is x
 
 
-def test_same_numbers_with_and_without_gradients() -> None:
-    x, w = torch.randn(6, 4), torch.randn(4, 3, requires_grad=True)
-    tracked = linear(x, w)
-    with torch.no_grad():
-        untracked = linear(x, w)
-    assert tracked.requires_grad
-    assert not untracked.requires_grad
-    assert torch.equal(tracked, untracked)
-
-
 @pytest.mark.parametrize("count", [1, 2, 5])
 @pytest.mark.parametrize("size", [0, 1, 7, 1000])
 @pytest.mark.parametrize("balanced", [False, True])

@@ -153,16 +153,6 @@ def test_training_bits_do_not_depend_on_threads(extra: dict[str, Any]) -> None:
     assert_same_bits(train)
 
 
-def test_copies_and_state() -> None:
-    stack, x = random_stack(n=60, motifs=2), torch.randn(60, 9)
-    model = _model(motifs=2).eval()
-    out = model(x, stack, ROWS)
-    assert torch.equal(copy.deepcopy(model)(x, stack, ROWS), out)
-    other = MCN(9, 4, 3, heads=2, motifs=2).eval()
-    other.load_state_dict(model.state_dict())
-    assert torch.equal(other(x, stack, ROWS), out)
-
-
 def test_bad_inputs() -> None:
     stack, x = random_stack(n=60, motifs=2), torch.randn(60, 9)
     model = _model(motifs=2)
