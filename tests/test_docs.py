@@ -49,7 +49,7 @@ def test_the_examples_of_the_readme_run(
     repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert run_examples(repository / "README.md") >= 1
+    assert run_examples(REPOSITORY / "README.md") >= 1
 
 
 def test_the_commands_of_the_readme_run(
@@ -57,7 +57,7 @@ def test_the_commands_of_the_readme_run(
 ) -> None:
     write_graph(tmp_path)
     monkeypatch.chdir(tmp_path)
-    found = commands(repository / "README.md")
+    found = commands(REPOSITORY / "README.md")
     assert {command.words[1] for command in found} >= {"check", "train", "predict", "compare"}
     for command in found:
         run_in_process(command)

@@ -34,9 +34,8 @@ def test_the_nearest_name_is_suggested(name: object, hint: str) -> None:
 
 def test_a_value_must_be_one_of_those_allowed() -> None:
     one_of("psi", "row-max", KNOWN)
-    with pytest.raises(
-        ValueError, match="psi must be one of unweighted, row-max, transition, got 'rowmax'; "
-    ):
+    message = "psi must be one of unweighted, row-max, transition, got 'rowmax'; "
+    with pytest.raises(ValueError, match=message):
         one_of("psi", "rowmax", KNOWN)
     with pytest.raises(ValueError, match=r"got 3$"):
         one_of("psi", 3, KNOWN)

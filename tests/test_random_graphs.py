@@ -25,9 +25,7 @@ from mcn.motifs import count_motifs
         (powerlaw_cluster, (100, 3, 0.8), 3 * 97),
     ],
 )
-def test_simple_sorted_of_the_right_size_and_seeded(
-    model: Any, arguments: tuple[Any, ...], edges: int
-) -> None:
+def test_simple_sorted_of_right_size_and_seeded(model: Any, arguments: tuple[Any, ...], edges: int) -> None:
     found = model(*arguments, seed=1)
     assert found.shape == (2, edges)
     assert found.dtype == np.int64

@@ -28,9 +28,8 @@ def test_the_limit_can_be_raised_and_lowered(monkeypatch: pytest.MonkeyPatch, tm
     monkeypatch.setenv("MCN_MAX_BYTES", "4")
     assert read_bytes(path) == b"1,2\n"
     monkeypatch.setenv("MCN_MAX_BYTES", "3")
-    with pytest.raises(
-        ValueError, match=r"e\.csv: holds more than 3 bytes; raise the limit .* MCN_MAX_BYTES"
-    ):
+    message = r"e\.csv: holds more than 3 bytes; raise the limit .* MCN_MAX_BYTES"
+    with pytest.raises(ValueError, match=message):
         mcn.load_graph(path)
     for wrong in ("0", "-1", "2G", "1e9", " ", "9" * 40, "٣"):
         monkeypatch.setenv("MCN_MAX_BYTES", wrong)

@@ -73,9 +73,8 @@ def test_drawn_splits_are_stratified_and_seeded(shared: Path, cache: Path) -> No
     assert torch.equal(again, data.train_mask)
     assert not torch.equal(other, data.train_mask)
     assert data.report[-1] == "split: 60/20/20, stratified by class, drawn with seed 2"
-    with pytest.raises(
-        ValueError, match="airports-usa: splits are drawn with the seeds 0, 1, 2, …; got split -1"
-    ):
+    message = "airports-usa: splits are drawn with the seeds 0, 1, 2, …; got split -1"
+    with pytest.raises(ValueError, match=message):
         mcn.load_dataset("airports-usa", shared, split=-1)
 
 
@@ -99,9 +98,8 @@ def test_sets_with_one_split(cache: Path) -> None:
 
 @pytest.mark.parametrize("name", ["pyg:Amazon/Photo", "ogb:ogbn-arxiv"])
 def test_readers_that_unpickle_must_be_trusted(name: str, cache: Path) -> None:
-    with pytest.raises(
-        ValueError, match=f"{name}: its reader unpickles files, which can run code; .*trust=True"
-    ):
+    message = f"{name}: its reader unpickles files, which can run code; .*trust=True"
+    with pytest.raises(ValueError, match=message):
         mcn.load_dataset(name)
     assert not cache.exists()
 

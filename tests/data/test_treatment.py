@@ -207,9 +207,8 @@ def test_a_stored_treatment_does_the_same(tmp_path: Path) -> None:
             mcn.load_graph(tmp_path / "e.csv", tmp_path / "m.csv", treatment=stored)
     with pytest.raises(ValueError, match="give features or treatment, not both"):
         mcn.load_graph(tmp_path / "e.csv", tmp_path / "n.csv", treatment=stored, features=["age"])
-    with pytest.raises(
-        ValueError, match=r"trained on columns of a node table \(.*\), but there is no node table"
-    ):
+    message = r"trained on columns of a node table \(.*\), but there is no node table"
+    with pytest.raises(ValueError, match=message):
         mcn.load_graph(tmp_path / "e.csv", treatment=stored)
 
 

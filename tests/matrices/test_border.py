@@ -49,9 +49,8 @@ def test_ids_out_of_range(form: str, part: str, value: int) -> None:
         lambda matrix: pagerank_rows([matrix], walk_weights(2, None), 3),
         feature_tensor,
     ):
-        with pytest.raises(
-            ValueError, match=r"expected|row pointers|entry|exceeds matrix dimension|negative axis"
-        ):
+        message = r"expected|row pointers|entry|exceeds matrix dimension|negative axis"
+        with pytest.raises(ValueError, match=message):
             take(broken(form, part, value))
 
 

@@ -30,9 +30,7 @@ def weighted_graphs(draw: st.DrawFn) -> np.ndarray:
 
 @settings(max_examples=60, deadline=None)
 @given(weighted_graphs(), st.integers(0, 5), st.sampled_from([None, 0.2, 0.5, 1.0]), st.integers(1, 9))
-def test_rows_are_the_largest_entries_of_the_sum(
-    matrix: np.ndarray, order: int, alpha: float | None, top: int
-) -> None:
+def test_rows_hold_the_largest_entries(matrix: np.ndarray, order: int, alpha: float | None, top: int) -> None:
     weights = walk_weights(order, alpha)
     rows = pagerank_rows([csr_array(matrix)], weights, top, tolerance=0)
     full = dense(matrix, weights)
@@ -88,9 +86,7 @@ def test_top_must_be_positive() -> None:
 
 @settings(max_examples=40, deadline=None)
 @given(weighted_graphs(), st.integers(0, 5), st.sampled_from([None, 0.3]))
-def test_symmetric_rows_are_those_of_the_symmetric_walk(
-    matrix: np.ndarray, order: int, alpha: float | None
-) -> None:
+def test_symmetric_rows_of_the_symmetric_walk(matrix: np.ndarray, order: int, alpha: float | None) -> None:
     weights = walk_weights(order, alpha)
     rows = pagerank_rows([csr_array(matrix)], weights, len(matrix), symmetric=True, tolerance=0)
     looped = matrix + np.eye(len(matrix))

@@ -211,9 +211,8 @@ def test_bad_arguments():
     with pytest.raises(ValueError, match="edge has 3 nodes but the adjacencies have 30"):
         MotifStack.from_adjacencies({"triangle": triangles(A)}, edge=np.zeros((3, 3)))
     s = MotifStack.from_counts(counts, steps=2)
-    with pytest.raises(
-        ValueError, match=r"motif 'edges' is not among 'edge', 'triangle'; did you mean 'edge'"
-    ):
+    message = r"motif 'edges' is not among 'edge', 'triangle'; did you mean 'edge'"
+    with pytest.raises(ValueError, match=message):
         s.matrix("edges", 1)
     with pytest.raises(ValueError, match="step=3; this stack has the steps 1 … 2"):
         s.matrix("edge", 3)
@@ -282,9 +281,8 @@ HEAVY = np.array([[0, 1e15], [1e15, 0]])
 @pytest.mark.parametrize("psi", ["row-max", "laplacian"])
 def test_what_float32_cannot_hold(psi):
     MotifStack.from_adjacencies({"edge": HEAVY}, steps=2, psi=psi)
-    with pytest.raises(
-        ValueError, match=rf"psi='{psi}': weights of motif 'edge' at step 3 reach up to 1e\+45"
-    ):
+    message = rf"psi='{psi}': weights of motif 'edge' at step 3 reach up to 1e\+45"
+    with pytest.raises(ValueError, match=message):
         MotifStack.from_adjacencies({"edge": HEAVY}, steps=3, psi=psi)
 
 

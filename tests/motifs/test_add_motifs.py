@@ -57,9 +57,8 @@ def test_composes_and_leaves_the_input_alone() -> None:
 
 
 def test_errors() -> None:
-    with pytest.raises(
-        ValueError, match=r"^unknown motif 'triangel'; did you mean 'triangle' or 'tailed-triangle'\?"
-    ):
+    message = r"^unknown motif 'triangel'; did you mean 'triangle' or 'tailed-triangle'\?"
+    with pytest.raises(ValueError, match=message):
         mcn.AddMotifs(["triangel"])
     with pytest.raises(ValueError, match=r"^motifs must be several names, .* 'edge'; write \['edge'\]$"):
         mcn.AddMotifs("edge")

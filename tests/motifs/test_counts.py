@@ -225,9 +225,7 @@ def test_a_truncated_file_is_refused(counts: mcn.MotifCounts, tmp_path: Path) ->
             mcn.MotifCounts.load(path)
 
 
-def test_any_flipped_byte_gives_the_same_counts_or_a_value_error(
-    counts: mcn.MotifCounts, tmp_path: Path
-) -> None:
+def test_a_flipped_byte_gives_the_same_counts_or_an_error(counts: mcn.MotifCounts, tmp_path: Path) -> None:
     path = tmp_path / "counts.npz"
     counts.save(path)
     whole = path.read_bytes()
@@ -276,9 +274,8 @@ def test_a_pickle_in_the_archive_is_refused_and_not_run(counts: mcn.MotifCounts,
 def test_counts_made_by_hand_are_checked(counts: mcn.MotifCounts) -> None:
     parts = {name: getattr(counts.enumerated, name) for name in ("t", "s1", "s2", "k", "c")}
     for wrong in (parts["t"][:-1], parts["t"].astype(np.int64), parts["t"][:, None]):
-        with pytest.raises(
-            ValueError, match=r"^enumerated\.k has shape .*; expected uint32 or uint64 of shape \[6\]"
-        ):
+        message = r"^enumerated\.k has shape .*; expected uint32 or uint64 of shape \[6\]"
+        with pytest.raises(ValueError, match=message):
             mcn.MotifCounts(counts.graph, Enumerated(**(parts | {"k": wrong})))
 
 
@@ -292,9 +289,7 @@ IMPOSSIBLE = {
 
 
 @pytest.mark.parametrize("name", IMPOSSIBLE)
-def test_a_file_with_counts_that_no_graph_has_is_refused(
-    name: str, counts: mcn.MotifCounts, tmp_path: Path
-) -> None:
+def test_counts_that_no_graph_has_are_refused(name: str, counts: mcn.MotifCounts, tmp_path: Path) -> None:
     path, content = saved(counts, tmp_path)
     ((array, value),) = IMPOSSIBLE[name].items()
     content[array] = content[array].astype(np.uint64)

@@ -476,9 +476,7 @@ def test_candidates(browser: Page, karate: Trained, tmp_path: Path, mode: str) -
     assert browser.complaints == []
 
 
-def test_candidates_by_a_metric_of_which_less_is_better(
-    browser: Page, karate: Trained, tmp_path: Path
-) -> None:
+def test_candidates_by_a_metric_to_be_small(browser: Page, karate: Trained, tmp_path: Path) -> None:
     run = candidate_run(karate, tmp_path / "run", "one", metric="log-loss")
     for row, score in zip(run.summary["candidates"], (-0.25, -0.35, -0.45), strict=True):
         row["score"] = score
