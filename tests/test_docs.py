@@ -111,14 +111,8 @@ def test_a_number_that_no_run_gave_is_noticed(tables: ModuleType) -> None:
 
 
 def test_a_cell_is_the_mean_and_sample_deviation_of_its_runs(tables: ModuleType, tmp_path: Path) -> None:
-    lines = [
-        "dataset,method,seed,test_accuracy,version",
-        "g,a,0,0.1,1",
-        "g,a,1,0.3,1",
-        "g,b,0,0.0,1",
-        "g,b,1,0.1,1",
-    ]
-    (tmp_path / "runs.csv").write_text("\n".join(lines) + "\n")
+    rows = "g,a,0,0.1,1\ng,a,1,0.3,1\ng,b,0,0.0,1\ng,b,1,0.1,1\n"
+    (tmp_path / "runs.csv").write_text("dataset,method,seed,test_accuracy,version\n" + rows)
     runs = tables.Runs(tmp_path / "runs.csv")
     assert runs.cell("g", "a") == "20.0 ± 14.1"
     assert runs.cell("g", "c") == "–"

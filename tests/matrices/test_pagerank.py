@@ -49,6 +49,8 @@ def test_weights_of_walks() -> None:
         walk_weights(2, 0.0)
     with pytest.raises(ValueError, match="order must be 0 or more, got -1"):
         walk_weights(-1, 0.5)
+    with pytest.raises(ValueError, match="top must be 1 or more, got 0"):
+        pagerank_rows([np.eye(2)], walk_weights(1, 0.5), 0)
 
 
 def test_a_node_without_neighbours_stays_where_it_is() -> None:
@@ -77,11 +79,6 @@ def test_every_matrix_may_have_weights_of_its_own() -> None:
     np.testing.assert_allclose(rows.matrix(0).toarray(), dense(path, first), atol=1e-6)
     np.testing.assert_allclose(rows.matrix(1).toarray(), dense(path, second), atol=1e-6)
     assert (rows.num_views, rows.num_nodes) == (2, 3)
-
-
-def test_top_must_be_positive() -> None:
-    with pytest.raises(ValueError, match="top must be 1 or more, got 0"):
-        pagerank_rows([np.eye(2)], walk_weights(1, 0.5), 0)
 
 
 @settings(max_examples=40, deadline=None)

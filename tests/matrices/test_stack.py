@@ -218,32 +218,6 @@ def test_bad_arguments():
         s.matrix("edge", 3)
 
 
-def plain(stack: MotifStack, motif: str) -> np.ndarray:
-    """A_t of a stack whose Ψ adds the greatest entry of each row to the diagonal."""
-    dense = stack.matrix(motif).toarray()
-    np.fill_diagonal(dense, 0)
-    return dense
-
-
-def test_counts_and_matrices_give_the_same_stack_in_the_order_asked_for():
-    counts = mcn.count_motifs(edge_index(A), 30)
-    own = {"triangle": sp.csr_matrix(triangles(A)), "edge": A}
-    for made in (
-        MotifStack.from_counts(counts, ["triangle", "edge"], psi="row-max"),
-        MotifStack.from_adjacencies(own, psi="row-max"),
-    ):
-        assert made.motifs == ("triangle", "edge")
-        assert np.array_equal(plain(made, "triangle"), triangles(A))
-        assert np.array_equal(plain(made, "edge"), A)
-
-
-def test_add_edges_reweights_every_motif_but_the_edge():
-    counts = mcn.count_motifs(edge_index(A), 30)
-    stack = MotifStack.from_counts(counts, ["edge", "triangle"], psi="row-max", add_edges=True)
-    assert np.array_equal(plain(stack, "edge"), A)
-    assert np.array_equal(plain(stack, "triangle"), A + triangles(A))
-
-
 @pytest.mark.parametrize(
     ("matrices", "text"),
     [
