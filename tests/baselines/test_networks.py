@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -104,16 +106,21 @@ class Regression(Network):
         return self.first()
 
 
+def trained(problem: Problem, rate: float, epochs: int, **options: Any) -> Any:
+    """The scores after some epochs of softmax regression."""
+
+    def descent(network: torch.nn.Module) -> torch.optim.Optimizer:
+        return torch.optim.SGD(network.parameters(), lr=rate)
+
+    return train_scores(
+        lambda: Regression(problem), problem, 0, optimizer=descent, max_epochs=epochs, **options
+    )
+
+
 class TestTraining:
     def test_one_epoch_is_one_step_of_the_optimizer_on_the_training_nodes(self) -> None:
         problem = block_problem(sparse=False)
-        scores = train_scores(
-            lambda: Regression(problem),
-            problem,
-            0,
-            optimizer=lambda network: torch.optim.SGD(network.parameters(), lr=0.5),
-            max_epochs=1,
-        )
+        scores = trained(problem, 0.5, 1)
         weight = torch.zeros(30, 3, requires_grad=True)
         x = problem.inputs.x
         torch.nn.functional.cross_entropy((x @ weight)[problem.train], problem.train_labels).backward()
@@ -125,16 +132,8 @@ class TestTraining:
         problem = block_problem(sparse=False)
 
         def kept_loss(epochs: int) -> float:
-            scores = train_scores(
-                lambda: Regression(problem),
-                problem,
-                0,
-                optimizer=lambda network: torch.optim.SGD(network.parameters(), lr=400.0),
-                max_epochs=epochs,
-                stopping="loss",
-            )
-            chosen = scores[problem.val, problem.val_labels]
-            return float(-np.log(chosen).mean())
+            scores = trained(problem, 400.0, epochs, stopping="loss")
+            return float(-np.log(scores[problem.val, problem.val_labels]).mean())
 
         losses = [kept_loss(epochs) for epochs in range(1, 16)]
         assert losses == sorted(losses, reverse=True)

@@ -194,11 +194,8 @@ def _npz_seeds() -> list[bytes]:
 
 def _counts_seeds() -> list[bytes]:
     made = []
-    for edges, induced in (
-        ([[0, 0, 1, 2, 3, 0], [1, 2, 2, 3, 4, 4]], True),
-        ([[0], [1]], False),
-        ([[], []], True),
-    ):
+    graphs = [([[0, 0, 1, 2, 3, 0], [1, 2, 2, 3, 4, 4]], True), ([[0], [1]], False), ([[], []], True)]
+    for edges, induced in graphs:
         counts = mcn.count_motifs(edges, induced=induced)
         arrays = {name: getattr(counts.enumerated, name) for name in ("t", "s1", "s2", "k", "c")}
         for name in ("indptr", "indices", "num_nodes", "self_loops", "duplicates", "one_way"):
@@ -217,28 +214,18 @@ def _pickle_seeds() -> list[bytes]:
 def _planetoid_seeds() -> list[bytes]:
     eye = sparse.csr_matrix(np.eye(4, 3, dtype=np.float32))
     one_hot = np.eye(4, 2, dtype=np.int32)
-    parts = {
-        "allx": eye,
-        "ally": one_hot,
-        "graph": defaultdict(list, {0: [1], 1: [0, 2], 2: [1], 3: [5], 4: [0], 5: [3]}),
-        "tx": eye[:2],
-        "ty": one_hot[:2],
-        "x": eye[:2],
-        "y": one_hot[:2],
-    }
-    packed = {name: pickle.dumps(value, protocol=2) for name, value in parts.items()} | {
-        "test.index": b"5\n4\n"
-    }
+    graph = defaultdict(list, {0: [1], 1: [0, 2], 2: [1], 3: [5], 4: [0], 5: [3]})
+    parts = {"allx": eye, "ally": one_hot, "graph": graph}
+    parts |= {"tx": eye[:2], "ty": one_hot[:2], "x": eye[:2], "y": one_hot[:2]}
+    packed = {name: pickle.dumps(value, protocol=2) for name, value in parts.items()}
+    packed["test.index"] = b"5\n4\n"
     return [MARK.join(packed[name] for name in PLANETOID_PARTS)]
 
 
 def _tu_seeds() -> list[bytes]:
-    return [
-        MARK.join(
-            [b"1, 2\n2, 1\n2, 3\n3, 2\n4, 5\n5, 4\n", b"1\n1\n1\n2\n2\n", b"1\n2\n", b"3\n1\n2\n3\n1\n"]
-        ),
-        MARK.join([b"1, 2\n2, 1\n", b"6\n6\n7\n", b"1\n1\n1\n1\n1\n1\n2\n", b"3\n1\n2\n"]),
-    ]
+    five_nodes = [b"1, 2\n2, 1\n2, 3\n3, 2\n4, 5\n5, 4\n", b"1\n1\n1\n2\n2\n", b"1\n2\n", b"3\n1\n2\n3\n1\n"]
+    three_nodes = [b"1, 2\n2, 1\n", b"6\n6\n7\n", b"1\n1\n1\n1\n1\n1\n2\n", b"3\n1\n2\n"]
+    return [MARK.join(five_nodes), MARK.join(three_nodes)]
 
 
 def _tu_zip_seeds() -> list[bytes]:
