@@ -7,17 +7,92 @@ import doctest
 import importlib
 import importlib.util
 import re
+import shlex
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
+from typing import NamedTuple
 
 import pytest
 
 import mcn
+from mcn.cli.main import main
 from mcn.motifs import MOTIFS, picture
 from tests.conftest import REPOSITORY
-from tests.markdown import blocks, commands, run_examples, run_in_process, write_graph
 
-DOCS = REPOSITORY / "docs"
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+# What makes a command short: it must run, how well it trains is not the matter here. The last of two counts.
+SHORT = {"view": ["--no-open"], "train": ["--max-epochs", "20"], "compare": ["--max-epochs", "20"]}
+
+
+class Block(NamedTuple):
+    language: str
+    text: str
+    line: int
+
+
+class Command(NamedTuple):
+    words: list[str]
+    output: str
+
+
+def blocks(path: Path) -> list[Block]:
+    text = path.read_text(encoding="utf-8")
+    return [Block(m[1], m[2], text.count("\n", 0, m.start()) + 1) for m in BLOCK.finditer(text)]
+
+
+def _commands(block: Block) -> list[Command]:
+    """The `$ mcn …` lines of a console block, each with the lines below it."""
+    if block.language != "console":
+        return []
+    parts = re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]
+    lines = [part.partition("\n") for part in parts]
+    return [Command(shlex.split(line), output) for line, _, output in lines]
+
+
+def write_graph(folder: Path) -> None:
+    """Write edges.csv and nodes.csv, the names that pages use: 40 people in groups of four, in a ring."""
+    groups = [range(4 * number, 4 * number + 4) for number in range(10)]
+    edges = [(a, b) for group in groups for a in group for b in group if a < b]
+    edges += [(group[-1], (group[-1] + 1) % 40) for group in groups]
+    nodes = [(f"p{i}", ("red", "blue")[i // 4 % 2], 20 + i % 7, i % 3) for i in range(40)]
+    lines = [f"p{a},p{b}" for a, b in edges]
+    (folder / "edges.csv").write_text("\n".join(["source,target", *lines]) + "\n")
+    rows = [",".join(map(str, node)) for node in nodes]
+    (folder / "nodes.csv").write_text("\n".join(["id,label,age,visits", *rows]) + "\n")
+
+
+def run_in_process(command: Command) -> None:
+    """Run a command of a page in this process; a page to look at is written and not opened."""
+    program, verb, *words = command.words
+    assert program == "mcn", command
+    of_auto = ["--set", "repeats=1"] if verb == "train" and "--graph" in words else []
+    assert main([verb, *words, *SHORT.get(verb, []), *of_auto]) == 0, command
+
+
+def run_examples(path: Path, shell: Callable[[Command], None] | None = None) -> None:
+    """Run the Python blocks of a file in one namespace.
+
+    Blocks with prompts must print what they show; the others must run. Commands of console blocks are given
+    to `shell`, in their place among the other blocks.
+    """
+    names: dict[str, object] = {}
+    for block in blocks(path):
+        if block.language == "pycon":
+            test = doctest.DocTestParser().get_doctest(block.text, names, path.name, str(path), block.line)
+            runner = doctest.DocTestRunner(optionflags=doctest.REPORT_ONLY_FIRST_FAILURE)
+            report: list[str] = []
+            runner.run(test, out=report.append, clear_globs=False)
+            assert runner.failures == 0, "".join(report)
+            names = test.globs
+        elif block.language == "python":
+            exec(compile(block.text, f"{path.name}:{block.line}", "exec"), names)
+        elif block.language == "console" and shell is not None:
+            for command in _commands(block):
+                shell(command)
+
+
+DOCS, README = REPOSITORY / "docs", REPOSITORY / "README.md"
 PAGES = sorted(DOCS.rglob("*.md"))
 
 
@@ -45,22 +120,13 @@ def test_the_pictures_are_up_to_date(repository: Path) -> None:
         assert (folder / f"{motif}.svg").read_text(encoding="utf-8") == picture(motif) + "\n", motif
 
 
-def test_the_examples_of_the_readme_run(
-    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert run_examples(REPOSITORY / "README.md") >= 1
-
-
-def test_the_commands_of_the_readme_run(
-    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_examples_and_commands_of_the_readme_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_graph(tmp_path)
     monkeypatch.chdir(tmp_path)
-    found = commands(REPOSITORY / "README.md")
+    assert {block.language for block in blocks(README)} & {"python", "pycon"}
+    found = [command for block in blocks(README) for command in _commands(block)]
     assert {command.words[1] for command in found} >= {"check", "train", "predict", "compare"}
-    for command in found:
-        run_in_process(command)
+    run_examples(README, run_in_process)
     assert (tmp_path / "predictions.csv").is_file()
 
 
