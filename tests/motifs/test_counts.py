@@ -386,16 +386,6 @@ def test_wide_counters(monkeypatch):
     np.testing.assert_array_equal(narrow.per_edge, wide.per_edge)
 
 
-def test_empty_graphs():
-    for edges in ([[], []], np.empty((2, 0)), torch.empty(2, 0)):
-        counts = mcn.count_motifs(edges, 3)
-        assert counts.per_edge.shape == (0, 13)
-        assert counts.per_node.tolist() == [[0] * 15] * 3
-        assert counts.adjacency("triangle").shape == (3, 3)
-        assert counts.adjacency("4-path", scope="pairs").nnz == 0
-    assert mcn.count_motifs([[], []]).num_nodes == 0
-
-
 @pytest.mark.parametrize(
     "threads", [0, -1, 1.5, True, 10**5, 1025, float("inf"), float("nan"), "2", [2], 2**70, torch.ones(2)]
 )

@@ -125,14 +125,10 @@ def case(name: str, *sizes: int, slow: bool = False) -> object:
         case("windmill", 60, 40),
         case("book", 1_000_000),
         case("barbell", 200),
-        case("star", 2_097_153, slow=True),
-        case("star", 2_200_000, slow=True),
-        case("star", 3_000_000, slow=True),
-        case("star", 3_810_779, slow=True),  # the last one that fits
+        # The last star is the last one that fits.
+        *(case("star", size, slow=True) for size in (2_097_153, 2_200_000, 3_000_000, 3_810_779)),
         case("complete", 1000, slow=True),
-        case("bipartite", 1000, 1000, slow=True),
-        case("bipartite", 2, 1_000_000, slow=True),
-        case("bipartite", 2, 3_000_000, slow=True),
+        *(case("bipartite", *sizes, slow=True) for sizes in ((1000, 1000), (2, 1_000_000), (2, 3_000_000))),
         case("windmill", 3, 1_000_000, slow=True),
         case("windmill", 3, 1_905_389, slow=True),  # the last one of triangles that fits
         case("book", 3_000_000, slow=True),
