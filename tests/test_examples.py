@@ -19,7 +19,11 @@ EXAMPLES = REPOSITORY / "examples"
 SCRIPTS: dict[str, tuple[list[str], list[str]]] = {
     "own_graph": (
         ["--epochs", "20"],
-        [r"180 nodes, 619 undirected edges", r"29 nodes had no label", r"  person \d+: (harbour|north|south) "],
+        [
+            r"180 nodes, 619 undirected edges",
+            r"29 nodes had no label",
+            r"  person \d+: (harbour|north|south) \(",
+        ],
     ),
     "pyg_training_loop": (["--epochs", "12"], [r"choosing: test [\d.]+%", r"edges for all: test [\d.]+%"]),
     "motif_features": (
