@@ -319,7 +319,7 @@ def test_networkx_formats(suffix: str, tmp_path: Path) -> None:
     getattr(networkx, f"write_{suffix}")(graph, path)
     data = load_graph(path)
     assert _pairs(path) == PATH
-    assert len(data.node_ids) == 5
+    assert data.num_nodes == 5
     with_labels = load_graph(path, label="team", features=["size"], scaling="raw")
     assert [with_labels.classes[y] for y in with_labels.y] == ["a", "b", "a", "b", "b"]
     assert with_labels.x.reshape(-1).tolist() == [0, 0.5, 1, 1.5, 4.5]

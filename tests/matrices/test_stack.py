@@ -264,11 +264,9 @@ def test_what_float32_cannot_hold(psi):
 def test_relative_weights_are_fine(psi):
     stack = MotifStack.from_adjacencies({"edge": HEAVY}, steps=4, psi=psi)
     assert np.isfinite(stack.select(np.array([3, 3])).values).all()
-
-
-def test_what_float64_cannot_hold():
-    with pytest.raises(ValueError, match="step 21 reach up to inf"):
-        MotifStack.from_adjacencies({"edge": HEAVY}, steps=30, psi="transition", materialize=False)
+    if psi == "transition":  # until float64 cannot hold them
+        with pytest.raises(ValueError, match="step 21 reach up to inf"):
+            MotifStack.from_adjacencies({"edge": HEAVY}, steps=30, psi=psi, materialize=False)
 
 
 def test_columns_are_standardised_logs():
