@@ -16,16 +16,8 @@ from mcn.nn import plain
 from mcn.nn.attend import Attention
 from mcn.train import accuracy_on_test
 from mcn.train.features import features
-from mcn.viz import Explanation, explain
+from mcn.viz import Explanation, explain, page_data
 from mcn.viz.explanation import Neighbourhood, Predictor
-from mcn.viz.page_data import (
-    calibrations,
-    choices_by_class,
-    choices_by_degree,
-    confusion,
-    training_curves,
-    trimmed,
-)
 from tests.viz.conftest import BLEND, CHOSEN, Trained, candidate_run, train
 
 
@@ -255,7 +247,7 @@ MCN = Predictor("network", {"MCN": 1.0})
 
 
 def test_confusion_matrices(karate: Trained, found: Explanation) -> None:
-    tables = confusion(found)
+    tables = page_data.confusion(found)
     assert set(tables) <= {"train", "val", "test"}
     assert sum(map(sum, tables["train"])) == 4
     right = tables["test"][0][0] + tables["test"][1][1]
@@ -268,7 +260,7 @@ def test_confusion_matrices(karate: Trained, found: Explanation) -> None:
 
 def test_calibration_curves(found: Explanation) -> None:
     """Every labelled node is in one bin of its part; the shares of right ones make the accuracy."""
-    tables, curves_of = confusion(found), calibrations(found)
+    tables, curves_of = page_data.confusion(found), page_data.calibrations(found)
     assert set(curves_of) == set(tables)
     for part, curve in curves_of.items():
         table = tables[part]
@@ -283,7 +275,7 @@ def test_calibration_curves(found: Explanation) -> None:
 
 
 def test_choices_by_class(found: Explanation) -> None:
-    for layer, table in enumerate(choices_by_class(found)):
+    for layer, table in enumerate(page_data.choices_by_class(found)):
         expected = Counter(
             (int(c), int(t * 2 + k - 1))
             for c, t, k in zip(found.truth, found.motif[:, layer], found.step[:, layer], strict=True)
@@ -293,7 +285,7 @@ def test_choices_by_class(found: Explanation) -> None:
 
 def test_choices_by_degree(found: Explanation) -> None:
     """Degrees of the club: one 1, eleven 2, twelve 3 or 4, five 5 or 6, four 9 to 16, one 17."""
-    names, layers = choices_by_degree(found)
+    names, layers = page_data.choices_by_degree(found)
     assert names == ["1", "2", "3–4", "5–8", "9–16", "17–32"]
     for table in layers:
         assert [sum(row) for row in table] == [1, 11, 12, 5, 4, 1]
@@ -301,17 +293,19 @@ def test_choices_by_degree(found: Explanation) -> None:
 
 def test_the_curves_of_a_single_network(karate: Trained, tmp_path: Path) -> None:
     path = karate.folder / "metrics.jsonl"
-    curves = training_curves(path, MCN, karate.run.summary)
+    curves = page_data.training_curves(path, MCN, karate.run.summary)
     assert curves is not None
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     assert (curves["network"], curves["epoch"]) == ("MCN", [line["epoch"] for line in lines])
     assert curves["epoch"] == list(range(1, 9))
     assert curves["val_loss"] == pytest.approx([line["val_loss"] for line in lines], abs=1e-5)
     assert curves["kept"] == karate.run.summary["best_epoch"]
-    assert training_curves(tmp_path / "metrics.jsonl", MCN, {}) is None
-    assert training_curves(path, Predictor("one", {"gcn": 1.0}), {}) is None  # it has no candidate's epochs
+    assert page_data.training_curves(tmp_path / "metrics.jsonl", MCN, {}) is None
+    assert (
+        page_data.training_curves(path, Predictor("one", {"gcn": 1.0}), {}) is None
+    )  # it has no candidate's epochs
     (tmp_path / "metrics.jsonl").write_text(path.read_text().replace(str(lines[0]["val_loss"]), "Infinity"))
-    curves = training_curves(tmp_path / "metrics.jsonl", MCN, karate.run.summary)
+    curves = page_data.training_curves(tmp_path / "metrics.jsonl", MCN, karate.run.summary)
     assert curves is not None
     assert curves["val_loss"][0] is None
 
@@ -330,7 +324,7 @@ def test_the_curves_of_the_candidate_that_predicts(
 ) -> None:
     """Those of its first run; every run of `candidate_run` has losses of its own."""
     run = candidate_run(karate, tmp_path / "run", predictor.mode)
-    curves = training_curves(run.folder / "metrics.jsonl", predictor, run.summary)
+    curves = page_data.training_curves(run.folder / "metrics.jsonl", predictor, run.summary)
     assert curves is not None
     assert (curves["network"], curves["kept"], curves["epoch"]) == (network, 2, [1, 2, 3])
     assert curves["val_loss"] == [number, number + 0.1, number + 0.2]
@@ -349,7 +343,7 @@ def test_the_curves_of_the_candidate_that_predicts(
 def test_a_log_of_something_else(content: bytes, message: str, tmp_path: Path) -> None:
     (tmp_path / "metrics.jsonl").write_bytes(content)
     with pytest.raises(ValueError, match=rf"metrics\.jsonl.*{message}"):
-        training_curves(tmp_path / "metrics.jsonl", MCN, {})
+        page_data.training_curves(tmp_path / "metrics.jsonl", MCN, {})
 
 
 @pytest.mark.parametrize(
@@ -361,7 +355,7 @@ def test_neighbours_are_trimmed(room: int, expected: int) -> None:
     values = np.linspace(1, 0, 34, dtype=np.float32)
     indices, none = np.arange(34, dtype=np.int32), np.zeros((0, 2), np.bool_)
     rows = Neighbourhood("edge", 1, indptr, indices, values, [values], np.diff(indptr), none)
-    most, (kept,) = trimmed([rows], room)
+    most, (kept,) = page_data.trimmed([rows], room)
     assert most == expected
     assert np.diff(kept.indptr).tolist() == [min(length, most) for length in lengths]
     assert kept.total.tolist() == lengths
