@@ -48,10 +48,7 @@ def verb() -> tuple[typer.Typer, list[NewConfig]]:
     app, asked = typer.Typer(), []
 
     def run(
-        dataset: str | None = None,
-        recipe: _options.Recipe = None,
-        seed: _options.Seed = 0,
-        **options: Any,
+        dataset: str | None = None, recipe: _options.Recipe = None, seed: _options.Seed = 0, **options: Any
     ) -> None:
         asked.append(configured(recipe, dataset, None, settings_given(options)).replace(seed=seed))
 

@@ -1,9 +1,16 @@
-"""Suggestions for mistyped names."""
+"""Names: those suggested for mistyped ones, and those loaded when they are first used."""
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import pytest
 
+import mcn.data
+import mcn.experiments
+import mcn.viz
+from mcn._lazy import lazy
 from mcn._names import did_you_mean, one_of
 
 KNOWN = ("unweighted", "row-max", "transition")
@@ -21,19 +28,51 @@ KNOWN = ("unweighted", "row-max", "transition")
 )
 def test_the_nearest_name_is_suggested(name: object, hint: str) -> None:
     assert did_you_mean(name, KNOWN) == hint
-
-
-def test_several_names_may_be_near() -> None:
-    assert (
-        did_you_mean("4-cycl", ["4-cycle", "4-cycles"], most=2) == "; did you mean '4-cycle' or '4-cycles'?"
-    )
+    several = did_you_mean("4-cycl", ["4-cycle", "4-cycles"], most=2)
+    assert several == "; did you mean '4-cycle' or '4-cycles'?"
 
 
 def test_a_value_must_be_one_of_those_allowed() -> None:
     one_of("psi", "row-max", KNOWN)
-    with pytest.raises(
-        ValueError, match=r"psi must be one of unweighted, row-max, transition, got 'rowmax'; "
-    ):
+    message = "psi must be one of unweighted, row-max, transition, got 'rowmax'; "
+    with pytest.raises(ValueError, match=message):
         one_of("psi", "rowmax", KNOWN)
     with pytest.raises(ValueError, match=r"got 3$"):
         one_of("psi", 3, KNOWN)
+
+
+def test_a_name_is_loaded_once_and_when_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = tmp_path / "some_package"
+    package.mkdir()
+    (package / "__init__.py").write_text(
+        "from mcn._lazy import lazy\n"
+        "_HOME = {'near': '.inside', 'OrderedDict': 'collections'}\n"
+        "__all__ = ['version', *_HOME]\n"
+        "version = 1\n"
+        "__getattr__, __dir__ = lazy(__name__, _HOME)\n"
+    )
+    (package / "inside.py").write_text("near = object()\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    import some_package
+
+    assert "some_package.inside" not in sys.modules
+    assert dir(some_package) == ["OrderedDict", "near", "version"]
+    near = some_package.near
+    assert near is sys.modules["some_package.inside"].near
+    assert vars(some_package)["near"] is near  # the next look needs no __getattr__
+    assert some_package.OrderedDict.__module__ == "collections"
+    with pytest.raises(AttributeError, match="module 'some_package' has no attribute 'far'"):
+        some_package.far  # noqa: B018
+
+
+@pytest.mark.parametrize("package", [mcn, mcn.data, mcn.experiments, mcn.viz])
+def test_every_public_name_is_there(package: object) -> None:
+    assert dir(package) == sorted(package.__all__)
+    assert all(hasattr(package, name) for name in package.__all__)
+    assert not hasattr(package, "nothing")
+
+
+def test_an_unknown_home_is_an_import_error() -> None:
+    load, _ = lazy("mcn", {"name": "mcn.nowhere"})
+    with pytest.raises(ImportError, match=r"mcn\.nowhere"):
+        load("name")

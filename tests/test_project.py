@@ -23,13 +23,8 @@ def test_version(settings: dict, repository: Path) -> None:
     assert f"## [{mcn.__version__}]" in (repository / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
-def test_public_names() -> None:
-    assert dir(mcn) == sorted(mcn.__all__)
-    for name in mcn.__all__:
-        value = getattr(mcn, name)
-        assert value.__doc__, name
-    with pytest.raises(AttributeError, match=r"module 'mcn' has no attribute 'nothing'"):
-        mcn.nothing  # noqa: B018
+def test_public_names_are_documented() -> None:
+    assert [name for name in mcn.__all__ if not getattr(mcn, name).__doc__] == []
 
 
 def test_importing_is_cheap() -> None:

@@ -1,14 +1,33 @@
+"""The registry of methods, what a baseline is given, the layers of networks, and their training."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
+import torch
 
-from mcn.baselines import METHODS, check_methods, find_method, register
+from mcn.baselines import (
+    METHODS,
+    FixedProduct,
+    InputLinear,
+    Network,
+    adjacency,
+    check_methods,
+    find_method,
+    graph_problem,
+    register,
+    symmetric,
+    train_scores,
+    val_accuracy,
+)
+from mcn.baselines.inputs import one_hot, unit_features
 from mcn.baselines.registry import Outcome, ScoredMethod, TrainedMethod
-from mcn.train import RECIPES, fit
-from tests.baselines.graphs import baseline, block_problem, blocks
+from mcn.train import RECIPES, Problem, fit
+from tests.baselines.graphs import baseline, block_problem, blocks, path_problem
 from tests.configs import MCNConfig, ViewsConfig
 from tests.train.graphs import SMALL, new_trainer, predicted, small_config, small_graph
 
@@ -148,3 +167,131 @@ def test_methods_are_named_once_and_known() -> None:
 
 def test_a_plain_installation_has_every_method_without_needs() -> None:
     assert not [name for name, method in METHODS.items() if method.needs]
+
+
+class TestProblem:
+    def test_what_a_method_is_given(self) -> None:
+        data = blocks()
+        problem = graph_problem(data, "mine")
+        inputs = problem.inputs
+        assert (inputs.num_nodes, inputs.in_channels, inputs.dataset) == (150, 30, "mine")
+        assert problem.num_classes == 3
+        known = data.train_mask | data.val_mask
+        assert torch.equal(problem.labels[known], data.y[known])
+        assert (problem.labels[~known] == -1).all()
+        np.testing.assert_array_equal(problem.train_labels, data.y[data.train_mask])
+        np.testing.assert_array_equal(problem.val_labels, data.y[data.val_mask])
+        np.testing.assert_allclose(inputs.x.to_dense().sum(1), 1, rtol=1e-6)
+
+    def test_accuracy_on_validation_by_hand(self) -> None:
+        scores = np.array([[0, 1], [0, 1], [0, 1], [0, 1], [1, 0]])
+        assert val_accuracy(path_problem(), scores) == 0.5  # nodes 1 (wrong) and 4 (right)
+
+    def test_a_graph_without_labels(self) -> None:
+        data = blocks()
+        data.y = None
+        with pytest.raises(ValueError, match="no labels"):
+            graph_problem(data)
+
+    def test_matrices_by_hand(self) -> None:
+        a = adjacency(path_problem())
+        expected = np.zeros((5, 5))
+        expected[[0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2]] = 1
+        np.testing.assert_array_equal(a.toarray(), expected)
+        degree = np.array([1, 2, 2, 1, 1])
+        np.testing.assert_allclose(symmetric(a).toarray(), expected / np.sqrt(np.outer(degree, degree)))
+        np.testing.assert_allclose((unit_features(block_problem()).toarray() ** 2).sum(1), 1)
+        np.testing.assert_array_equal(one_hot(np.array([1, -1, 0]), 2), [[0, 1], [0, 0], [1, 0]])
+
+
+class TestLayers:
+    def test_sparse_and_dense_inputs_are_one_layer(self) -> None:
+        inputs = (block_problem(sparse).inputs.x for sparse in (True, False))
+        layers = [InputLinear(x, 4, dropout=0.5).eval() for x in inputs]
+        layers[1].weight.data = layers[0].weight.data.clone()
+        outputs = [layer() for layer in layers]
+        torch.testing.assert_close(*outputs)
+        for out in outputs:
+            (out**2).sum().backward()
+        torch.testing.assert_close(*[layer.weight.grad for layer in layers])
+
+    def test_dropout_in_training_only(self) -> None:
+        layer = InputLinear(block_problem().inputs.x, 4, dropout=0.5)
+        assert not torch.equal(layer(), layer())
+        layer.eval()
+        assert torch.equal(layer(), layer())
+
+    def test_some_rows_of_the_features(self) -> None:
+        for sparse in (True, False):
+            layer = InputLinear(block_problem(sparse).inputs.x, 4).eval()
+            nodes = np.array([5, 2, 5])
+            torch.testing.assert_close(layer(layer.rows(nodes)), layer()[nodes])
+            assert torch.equal(layer(layer.rows(None)), layer())
+
+    def test_the_product_and_its_gradient(self) -> None:
+        rng = np.random.default_rng(0)
+        matrix = sp.random_array((4, 6), density=0.5, rng=rng)
+        z = torch.from_numpy(rng.random((6, 2)).astype(np.float32)).requires_grad_()
+        dense = torch.from_numpy(matrix.toarray().astype(np.float32))
+        torch.testing.assert_close(FixedProduct(matrix)(z), dense @ z)
+        (own,) = torch.autograd.grad((FixedProduct(matrix)(z) ** 2).sum(), z)
+        (expected,) = torch.autograd.grad(((dense @ z) ** 2).sum(), z)
+        torch.testing.assert_close(own, expected)
+
+
+class Regression(Network):
+    """Softmax regression on the features."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__()
+        self.first = InputLinear(problem.inputs.x, problem.num_classes)
+        torch.nn.init.zeros_(self.first.weight)
+
+    def forward(self) -> torch.Tensor:
+        return self.first()
+
+
+def trained(problem: Problem, rate: float, epochs: int, **options: Any) -> Any:
+    """The scores after some epochs of softmax regression."""
+
+    def descent(network: torch.nn.Module) -> torch.optim.Optimizer:
+        return torch.optim.SGD(network.parameters(), lr=rate)
+
+    return train_scores(
+        lambda: Regression(problem), problem, 0, optimizer=descent, max_epochs=epochs, **options
+    )
+
+
+class TestTraining:
+    def test_one_epoch_is_one_step_of_the_optimizer_on_the_training_nodes(self) -> None:
+        problem = block_problem(sparse=False)
+        scores = trained(problem, 0.5, 1)
+        weight = torch.zeros(30, 3, requires_grad=True)
+        x = problem.inputs.x
+        torch.nn.functional.cross_entropy((x @ weight)[problem.train], problem.train_labels).backward()
+        expected = (x @ (-0.5 * weight.grad)).softmax(1)
+        np.testing.assert_allclose(scores, expected.numpy(), rtol=1e-5)
+
+    def test_the_epoch_with_the_least_validation_loss_is_kept(self) -> None:
+        """A learning rate that is far too large: the loss goes up and down."""
+        problem = block_problem(sparse=False)
+
+        def kept_loss(epochs: int) -> float:
+            scores = trained(problem, 400.0, epochs, stopping="loss")
+            return float(-np.log(scores[problem.val, problem.val_labels]).mean())
+
+        losses = [kept_loss(epochs) for epochs in range(1, 16)]
+        assert losses == sorted(losses, reverse=True)
+        assert 1 < len(set(losses)) < 15  # some epochs were kept, some were not
+
+    def test_patience_ends_it(self) -> None:
+        problem = block_problem()
+        steps: list[int] = []
+
+        class Counting(Regression):
+            def loss(self, logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+                steps.append(len(logits))
+                return 0 * super().loss(logits, labels)  # nothing is learned: the first epoch stays the best
+
+        train_scores(lambda: Counting(problem), problem, 0, patience=7, stopping="loss")
+        assert steps == [len(problem.train)] * 8

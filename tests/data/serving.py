@@ -1,15 +1,31 @@
-"""A real HTTP server on this machine, for the tests of downloads."""
+"""Raw files of data sets, and a real HTTP server on this machine that serves them."""
 
 from __future__ import annotations
 
 import functools
 import http.server
+import shutil
 import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from mcn.data.datasets import RawFiles, _family
+
+
+def raw_files(name: str) -> RawFiles:
+    """The raw files of a data set."""
+    return _family(name).raw_files(name)
+
+
+def copied(shared: Path, name: str, to: Path) -> Path:
+    """A folder with copies of a set's raw files, writable."""
+    to.mkdir(parents=True)
+    for file in raw_files(name).sums:
+        shutil.copyfile(shared / raw_files(name).folders[0] / file, to / file)
+    return to
 
 
 class _Quiet(http.server.SimpleHTTPRequestHandler):

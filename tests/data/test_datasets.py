@@ -1,8 +1,7 @@
-"""The registry of data sets, and where raw files are looked for, checked and stored."""
+"""The registry of data sets, and where raw files are looked for and stored."""
 
 from __future__ import annotations
 
-import hashlib
 import subprocess
 import sys
 from pathlib import Path
@@ -12,8 +11,10 @@ import pytest
 import torch
 
 import mcn
-from mcn.data import list_datasets, load_dataset
-from mcn.data.datasets import check_sum, locate, not_found, places, read_checked, store
+from mcn.data import DatasetNotFound, list_datasets, load_dataset
+from mcn.data.datasets import load_files, locate, places, store
+
+from .serving import serve, unreachable
 
 NAMES = [
     "strong-ties", "karate", "cora", "citeseer", "pubmed", "dd6", "dd7", "texas", "wisconsin",
@@ -44,9 +45,7 @@ def test_listing_says_where_they_are(shared: Path, cache: Path) -> None:
     assert nowhere["dd6"] is None
 
 
-def test_environment_variable_is_looked_in(
-    shared: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_environment_names_a_place(shared: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MCN_DATA", str(shared))
     assert mcn.load_dataset("cora", download=False).num_nodes == 2708
 
@@ -60,9 +59,8 @@ def test_dense_and_sparse_features_are_the_same(name: str) -> None:
 
 
 def test_unknown_name_suggests_near_ones() -> None:
-    with pytest.raises(
-        ValueError, match=r"unknown data set 'coar'; did you mean 'cora'\? there are: strong-ties, karate"
-    ):
+    message = r"unknown data set 'coar'; did you mean 'cora'\? there are: strong-ties, karate"
+    with pytest.raises(ValueError, match=message):
         mcn.load_dataset("coar")
 
 
@@ -96,13 +94,10 @@ def test_places_are_root_then_environment_then_cache(cache: Path, monkeypatch: p
     assert places() == [cache]
     monkeypatch.setenv("MCN_DATA", "/somewhere")
     assert places("/given") == [Path("/given"), Path("/somewhere"), cache]
-
-
-def test_the_cache_falls_back_to_the_home_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.delenv("MCN_DATA", raising=False)
-    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
-    monkeypatch.setenv("HOME", str(tmp_path))
-    assert places() == [tmp_path / ".cache" / "mcn"]
+    monkeypatch.delenv("MCN_DATA")
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", "/home/ann")
+    assert places() == [Path("/home/ann/.cache/mcn")]
 
 
 def test_locate_takes_the_first_complete_folder(cache: Path, tmp_path: Path) -> None:
@@ -115,42 +110,20 @@ def test_locate_takes_the_first_complete_folder(cache: Path, tmp_path: Path) -> 
     assert locate(["a"], ["x", "y"], tmp_path) == tmp_path / "a"
 
 
-def test_store_leaves_nothing_but_the_files(tmp_path: Path) -> None:
-    store(tmp_path / "deep" / "er", {"x": b"1", "y": b"22"})
-    assert {file.name: file.read_bytes() for file in (tmp_path / "deep/er").iterdir()} == {
-        "x": b"1",
-        "y": b"22",
-    }
+@pytest.mark.parametrize("name, file", [("cora", "ind.cora.allx"), ("dd6", "DD67_A.txt")])
+def test_no_network_and_no_download(name: str, file: str, cache: Path) -> None:
+    where = (
+        r"\. Put them into one of these folders; they are looked for in this order: "
+        r"the folder given as root, \$MCN_DATA, the cache\.$"
+    )
+    with pytest.raises(DatasetNotFound, match=f"{name}: the files {file}.*could not be read.*{where}"):
+        load_files(name, home=unreachable())
+    looked = f"in none of /given/.*{cache}.*downloading was not asked for{where}"
+    with pytest.raises(DatasetNotFound, match=looked):
+        load_dataset(name, "/given", download=False)
+    assert not cache.exists()
 
 
-def test_a_failed_store_leaves_no_temporary_file(tmp_path: Path) -> None:
-    (tmp_path / "x").mkdir()  # a folder in the way: the rename fails
-    with pytest.raises(IsADirectoryError):
-        store(tmp_path, {"x": b"1"})
-    assert [entry.name for entry in tmp_path.iterdir()] == ["x"]
-
-
-def test_read_checked_compares_every_file(tmp_path: Path) -> None:
-    sums = {"x": hashlib.sha256(b"1").hexdigest()}
-    store(tmp_path, {"x": b"1"})
-    assert read_checked(tmp_path, sums) == {"x": b"1"}
-    store(tmp_path, {"x": b"2"})
-    with pytest.raises(ValueError, match=f"x: SHA-256 is d4735e3a.*, expected {sums['x']}.*remove it"):
-        read_checked(tmp_path, sums)
-
-
-def test_check_sum_returns_the_content() -> None:
-    assert check_sum(b"abc", "f", hashlib.sha256(b"abc").hexdigest()) == b"abc"
-
-
-def test_not_found_says_what_to_put_where(cache: Path) -> None:
-    message = str(not_found("cora", "Planetoid/Cora/raw", ["ind.cora.x"], "/given", "there is no network"))
-    for part in (
-        "ind.cora.x",
-        "/given/Planetoid/Cora/raw",
-        str(cache),
-        "no network",
-        "$MCN_DATA",
-        "the folder given as root",
-    ):
-        assert part in message
+def test_a_home_without_the_file_is_not_found(cache: Path, tmp_path: Path) -> None:
+    with serve(tmp_path) as home, pytest.raises(DatasetNotFound, match="404"):
+        load_files("cora", home=home)

@@ -43,22 +43,24 @@ def _check(data: Data) -> None:
 def test_frames(package: str) -> None:
     frame = pytest.importorskip(package).DataFrame
     _check(mcn.load_graph(frame(COLUMNS), frame(NODES), weights="w"))
-    numbers = frame({"a": [30, 30, 10], "b": [10, 20, 30]})
-    assert mcn.load_graph(numbers).node_ids.tolist() == [10, 20, 30]
-    with pytest.raises(ValueError, match="edges: no weight column 'x' after the two ids"):
-        mcn.load_graph(frame(COLUMNS), weights="x")
-    with pytest.raises(ValueError, match="edges, row 2: '0' in weight column 'w'; expected a positive"):
-        mcn.load_graph(frame(COLUMNS | {"w": [1, 0, 2]}), weights="w")
-    with pytest.raises(ValueError, match="edges, row 2: an empty node id in column 'b'"):
-        mcn.load_graph(frame({"a": ["x", "y"], "b": ["y", None]}))
-    with pytest.raises(ValueError, match=r"edges, row 1: negative node id in \[-1, 2\]"):
-        mcn.load_graph(frame({"a": [-1], "b": [2]}))
-    with pytest.raises(ValueError, match=r"edges, row 2: node id '1\.5'; expected a non-negative integer"):
-        mcn.load_graph(frame({"a": [1.0, 1.5], "b": [2.0, 3.0]}))
-    with pytest.raises(ValueError, match="nodes, row 2: node id 'u' again; first in nodes, row 1"):
-        mcn.load_graph(numbers, frame({"id": ["u", "u"]}))
-    with pytest.raises(ValueError, match="edges, edge 0: node id 'ann' is not in the node table nodes"):
-        mcn.load_graph(frame(COLUMNS), frame({"id": ["bob", "eve"]}))
+    numbers = {"a": [30, 30, 10], "b": [10, 20, 30]}
+    assert mcn.load_graph(frame(numbers)).node_ids.tolist() == [10, 20, 30]
+    for edges, nodes, weights, message in (
+        (COLUMNS, None, "x", "edges: no weight column 'x' after the two ids"),
+        (
+            COLUMNS | {"w": [1, 0, 2]},
+            None,
+            "w",
+            "edges, row 2: '0' in weight column 'w'; expected a positive",
+        ),
+        ({"a": ["x", "y"], "b": ["y", None]}, None, None, "edges, row 2: an empty node id in column 'b'"),
+        ({"a": [-1], "b": [2]}, None, None, r"edges, row 1: negative node id in \[-1, 2\]"),
+        ({"a": [1.0, 1.5], "b": [2.0, 3.0]}, None, None, r"edges, row 2: node id '1\.5'; expected a non-neg"),
+        (numbers, {"id": ["u", "u"]}, None, "nodes, row 2: node id 'u' again; first in nodes, row 1"),
+        (COLUMNS, {"id": ["bob"]}, None, "edges, edge 0: node id 'ann' is not in the node table nodes"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            mcn.load_graph(frame(edges), None if nodes is None else frame(nodes), weights=weights)
 
 
 def test_networkx_graphs() -> None:
@@ -107,21 +109,26 @@ def test_what_is_no_graph(thing: object) -> None:
         mcn.load_graph(thing)
 
 
+def _write(path: Path, columns: dict[str, Any], packing: str = "none") -> Path:
+    table = pa.table(columns)
+    if path.suffix == ".parquet":
+        parquet.write_table(table, path, compression=packing)
+    else:
+        feather.write_feather(table, str(path), compression="uncompressed" if packing == "none" else packing)
+    return path
+
+
 @pytest.mark.parametrize("suffix", ["parquet", "feather", "arrow"])
 def test_arrow_files(suffix: str, tmp_path: Path) -> None:
-    def write(columns: dict[str, list[Any]], path: Path) -> Path:
-        (parquet.write_table if suffix == "parquet" else feather.write_feather)(pa.table(columns), str(path))
-        return path
-
     edges, nodes = tmp_path / f"e.{suffix}", tmp_path / f"n.{suffix}"
-    _check(mcn.load_graph(write(COLUMNS, edges), write(NODES, nodes), weights="w"))
-    write({"a": [3, 3], "b": [1, 2]}, edges)
+    _check(mcn.load_graph(_write(edges, COLUMNS), _write(nodes, NODES), weights="w"))
+    _write(edges, {"a": [3, 3], "b": [1, 2]})
     assert mcn.load_graph(edges).node_ids.tolist() == [1, 2, 3]
-    write({"a": [3, None], "b": [1, 2]}, edges)
+    _write(edges, {"a": [3, None], "b": [1, 2]})
     with pytest.raises(ValueError, match=rf"e\.{suffix}, row 2: an empty node id in column 'a'"):
         mcn.load_graph(edges)
-    write({"id": ["1", "2"], "age": ["3", "old"]}, nodes)
-    write({"a": [1], "b": [2]}, edges)
+    _write(nodes, {"id": ["1", "2"], "age": ["3", "old"]})
+    _write(edges, {"a": [1], "b": [2]})
     with pytest.raises(ValueError, match=rf"n\.{suffix}, row 2: 'old' in feature column 'age'"):
         mcn.load_graph(edges, nodes)
     edges.write_bytes(edges.read_bytes()[:-9])
@@ -151,19 +158,11 @@ def test_cells() -> None:
     ]  # fmt: skip
 
 
-def _write(path: Path, table: Any, packing: str) -> Path:
-    if path.suffix == ".parquet":
-        parquet.write_table(table, path, compression=packing)
-    else:
-        feather.write_feather(table, path, compression="uncompressed" if packing == "none" else packing)
-    return path
-
-
 @pytest.mark.parametrize("packing", ["none", "lz4", "zstd"])
 @pytest.mark.parametrize("suffix", [".parquet", ".feather"])
 def test_every_packing_is_read(suffix: str, packing: str, tmp_path: Path) -> None:
     named = pa.array(["x", "y", "x"]).dictionary_encode()
-    table = pa.table({"a": ["p", "q", "p"], "b": named, "c": [[1, 2], [], None], "d": [{"e": 1}] * 3})
+    table = {"a": ["p", "q", "p"], "b": named, "c": [[1, 2], [], None], "d": [{"e": 1}] * 3}
     data = mcn.load_graph(_write(tmp_path / f"t{suffix}", table, packing))
     assert data.node_ids.tolist() == ["p", "q", "x", "y"]
     assert data.edge_index.tolist() == [[0, 1, 2, 3], [2, 3, 0, 1]]
@@ -189,7 +188,7 @@ def test_a_small_file_that_is_huge_in_memory_is_refused(
     column: Any, name: str, packing: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MCN_MAX_BYTES", "1000000")
-    path = _write(tmp_path / name, pa.table({"a": column}), packing)
+    path = _write(tmp_path / name, {"a": column}, packing)
     assert path.stat().st_size < 50_000
     with pytest.raises(ValueError, match=rf"{name}: {message} more than 1,000,000 bytes; raise the limit"):
         mcn.load_graph(path)
@@ -198,7 +197,7 @@ def test_a_small_file_that_is_huge_in_memory_is_refused(
 def test_offsets_that_point_outside_are_refused(tmp_path: Path) -> None:
     """pyarrow reads such a file without a word, and follows the offset when the text is asked for."""
     texts = ["only", "a", "few", "words"]
-    path = _write(tmp_path / "t.feather", pa.table({"a": texts}), "none")
+    path = _write(tmp_path / "t.feather", {"a": texts})
     offsets = np.cumsum([0, *map(len, texts)]).astype("<i4").tobytes()
     content = path.read_bytes()
     assert content.count(offsets) == 1

@@ -227,13 +227,6 @@ def test_wrong_use(options: dict[str, Any], message: str, tmp_path: Path) -> Non
         mcn.load_graph(edges, tmp_path / "none.csv")
 
 
-def test_shared_graphs(shared: Path) -> None:
-    data = mcn.load_graph(shared / "graphs" / "ca-GrQc.npz")
-    with np.load(shared / "graphs" / "ca-GrQc.npz") as archive:
-        assert data.num_nodes == int(archive["n"])
-        assert data.edge_index.shape[1] == 2 * len(np.unique(np.sort(archive["edge"], axis=1), axis=0))
-
-
 def test_an_edge_to_an_id_with_a_trailing_null_goes_to_that_node(tmp_path: Path) -> None:
     long = "x" * 100_000
     data = mcn.load_graph(*_files(tmp_path, "a\0,b\n", f"id\na\na\0\nb\n{long}\n"))

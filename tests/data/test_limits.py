@@ -28,9 +28,8 @@ def test_the_limit_can_be_raised_and_lowered(monkeypatch: pytest.MonkeyPatch, tm
     monkeypatch.setenv("MCN_MAX_BYTES", "4")
     assert read_bytes(path) == b"1,2\n"
     monkeypatch.setenv("MCN_MAX_BYTES", "3")
-    with pytest.raises(
-        ValueError, match=r"e\.csv: holds more than 3 bytes; raise the limit with .* MCN_MAX_BYTES"
-    ):
+    message = r"e\.csv: holds more than 3 bytes; raise the limit .* MCN_MAX_BYTES"
+    with pytest.raises(ValueError, match=message):
         mcn.load_graph(path)
     for wrong in ("0", "-1", "2G", "1e9", " ", "9" * 40, "٣"):
         monkeypatch.setenv("MCN_MAX_BYTES", wrong)
@@ -70,8 +69,8 @@ def test_a_zip_bomb_is_refused(load: object, announced: int | None, small: int, 
 
 @pytest.mark.parametrize("name", ["e.csv.GZ", "e.CSV.gz", "e.csv.Gz"])
 def test_packed_files_are_unpacked_whatever_the_case_of_their_name(name: str, tmp_path: Path) -> None:
-    (tmp_path / name).write_bytes(gzip.compress(b"1,2\n2,3\n"))
-    assert mcn.load_graph(tmp_path / name).node_ids.tolist() == [1, 2, 3]
+    (tmp_path / name).write_bytes(gzip.compress("é,ü\n".encode()))
+    assert mcn.load_graph(tmp_path / name).node_ids.tolist() == ["é", "ü"]
 
 
 def test_a_declared_number_of_nodes_is_bounded(small: int) -> None:

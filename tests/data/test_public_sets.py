@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 import types
 import warnings
@@ -18,16 +17,9 @@ from torch_geometric.utils import remove_self_loops, to_undirected
 
 import mcn
 from mcn.data import DatasetNotFound, check_data, load_dataset
-from mcn.data.datasets import amazon_airports, heterophilous, load_files, tu
+from mcn.data.datasets import heterophilous, load_files, tu
 
-from .serving import serve, unreachable
-
-
-def _copied(shared: Path, folder: str, to: Path) -> Path:
-    to.mkdir(parents=True)
-    for file in (shared / folder).iterdir():
-        shutil.copyfile(file, to / file.name)
-    return to
+from .serving import copied, raw_files, serve, unreachable
 
 
 @pytest.mark.parametrize("name", heterophilous.SUMS)
@@ -43,22 +35,23 @@ def test_ten_splits(name: str, shared: Path, cache: Path) -> None:
             mcn.load_dataset(name, shared, split=wrong)
 
 
-def test_minesweeper_is_that_of_pyg(shared: Path, cache: Path, tmp_path: Path) -> None:
-    raw = tmp_path / "own" / "minesweeper" / "raw"
-    raw.mkdir(parents=True)
-    shutil.copyfile(shared / "heterophilous" / "minesweeper.npz", raw / "minesweeper.npz")
-    theirs = HeterophilousGraphDataset(str(tmp_path / "own"), "Minesweeper")[0]
+def test_minesweeper_is_that_of_pyg(shared: Path, cache: Path) -> None:
+    root = cache / "pyg" / "HeterophilousGraphDataset"
+    copied(shared, "minesweeper", root / "minesweeper" / "raw")
+    theirs = HeterophilousGraphDataset(str(root), "Minesweeper")[0]
+    by_name = mcn.load_dataset("pyg:HeterophilousGraphDataset/Minesweeper", trust=True, split=3)
     ours = mcn.load_dataset("minesweeper", shared, split=3, dense=True)
     assert torch.equal(ours.x, theirs.x)
     assert torch.equal(ours.y, theirs.y)
     assert torch.equal(ours.edge_index, theirs.edge_index)
     for mask in ("train_mask", "val_mask", "test_mask"):
         assert torch.equal(ours[mask], theirs[mask][:, 3])
+        assert torch.equal(ours[mask], by_name[mask])
 
 
 def test_drawn_sets_are_those_of_pyg(shared: Path, cache: Path, tmp_path: Path) -> None:
-    _copied(shared, "Amazon/Photo/raw", tmp_path / "Amazon" / "Photo" / "raw")
-    _copied(shared, "Airports/usa/raw", tmp_path / "Airports" / "usa" / "raw")
+    copied(shared, "amazon-photo", tmp_path / "Amazon" / "Photo" / "raw")
+    copied(shared, "airports-usa", tmp_path / "Airports" / "usa" / "raw")
     theirs = {
         "amazon-photo": Amazon(str(tmp_path / "Amazon"), "Photo")[0],
         "airports-usa": Airports(str(tmp_path / "Airports"), "USA")[0],
@@ -80,20 +73,18 @@ def test_drawn_splits_are_stratified_and_seeded(shared: Path, cache: Path) -> No
     assert torch.equal(again, data.train_mask)
     assert not torch.equal(other, data.train_mask)
     assert data.report[-1] == "split: 60/20/20, stratified by class, drawn with seed 2"
-    with pytest.raises(
-        ValueError, match="airports-usa: splits are drawn with the seeds 0, 1, 2, …; got split -1"
-    ):
+    message = "airports-usa: splits are drawn with the seeds 0, 1, 2, …; got split -1"
+    with pytest.raises(ValueError, match=message):
         mcn.load_dataset("airports-usa", shared, split=-1)
 
 
-@pytest.mark.parametrize("name", ["texas", "airports-usa"])
+@pytest.mark.parametrize("name", ["cora", "texas", "airports-usa"])
 def test_downloads_are_kept(name: str, shared: Path, cache: Path) -> None:
-    family = heterophilous if name == "texas" else amazon_airports
-    folder = family.raw_files(name).folders[0]
-    with serve(shared / folder) as home:
+    raw = raw_files(name)
+    with serve(shared / raw.folders[0]) as home:
         data = load_files(name, home=home)
-    assert {file.name for file in (cache / folder).iterdir()} == set(family.SUMS[name])
-    assert load_files(name, home=unreachable()).num_nodes == data.num_nodes
+    assert {file.name for file in (cache / raw.folders[0]).iterdir()} == set(raw.sums)
+    assert torch.equal(load_files(name, home=unreachable()).edge_index, data.edge_index)
 
 
 def test_sets_with_one_split(cache: Path) -> None:
@@ -107,9 +98,8 @@ def test_sets_with_one_split(cache: Path) -> None:
 
 @pytest.mark.parametrize("name", ["pyg:Amazon/Photo", "ogb:ogbn-arxiv"])
 def test_readers_that_unpickle_must_be_trusted(name: str, cache: Path) -> None:
-    with pytest.raises(
-        ValueError, match=f"{name}: its reader unpickles files, which can run code; .*trust=True"
-    ):
+    message = f"{name}: its reader unpickles files, which can run code; .*trust=True"
+    with pytest.raises(ValueError, match=message):
         mcn.load_dataset(name)
     assert not cache.exists()
 
@@ -129,16 +119,7 @@ def test_pyg_reads_raw_files_from_the_data_folder(shared: Path, cache: Path) -> 
         mcn.load_dataset("pyg:Planetoid/Cora", shared, trust=True, split=1)
 
 
-def test_several_splits_of_pyg(shared: Path, cache: Path) -> None:
-    raw = cache / "pyg" / "HeterophilousGraphDataset" / "minesweeper" / "raw"
-    raw.mkdir(parents=True)
-    shutil.copyfile(shared / "heterophilous" / "minesweeper.npz", raw / "minesweeper.npz")
-    data = mcn.load_dataset("pyg:HeterophilousGraphDataset/Minesweeper", trust=True, split=7)
-    ours = mcn.load_dataset("minesweeper", shared, split=7)
-    assert torch.equal(data.val_mask, ours.val_mask)
-
-
-def test_wrong_names_of_pyg(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_names_of_pyg(cache: Path) -> None:
     for name, message in {
         "pyg:Amazn/Photo": "torch_geometric.datasets has no class 'Amazn'; did you mean 'Amazon'",
         "pyg:Amazon": "torch_geometric.datasets.Amazon needs a name; write pyg:Amazon/NAME",
@@ -175,15 +156,8 @@ class _Ogb(list[Data]):
             raise ConnectionError("no network")
         if name != "ogbn-tiny":
             raise ValueError(f"Invalid dataset name {name}")
-        super().__init__(
-            [
-                Data(
-                    y=torch.tensor([[0], [1], [0], [1]]),
-                    edge_index=torch.tensor([[0, 1], [1, 2]]),
-                    num_nodes=4,
-                )
-            ]
-        )
+        y, edge_index = torch.tensor([[0], [1], [0], [1]]), torch.tensor([[0, 1], [1, 2]])
+        super().__init__([Data(y=y, edge_index=edge_index, num_nodes=4)])
 
     def get_idx_split(self) -> dict[str, torch.Tensor]:
         return {"train": torch.tensor([0, 1]), "valid": torch.tensor([2]), "test": torch.tensor([3])}
@@ -231,11 +205,11 @@ def _zip(folder: Path, files: dict[str, str]) -> None:
             archive.writestr(f"DD/{name}", content)
 
 
-@pytest.mark.parametrize("name, nodes, smallest", [("dd6", 4152, 24), ("dd7", 1396, 16)])
-def test_graphs_equal_the_plain_edge_lists(
-    name: str, nodes: int, smallest: int, shared: Path, cache: Path
+@pytest.mark.parametrize("name, nodes, smallest, share", [("dd6", 4152, 24, 0.108), ("dd7", 1396, 16, 0.114)])
+def test_dd_has_the_plain_edge_lists_and_the_papers_protocol(
+    name: str, nodes: int, smallest: int, share: float, shared: Path, cache: Path
 ) -> None:
-    data = load_dataset(name, shared)
+    data = load_dataset(name, shared, seed=3, dense=True)
     plain = np.loadtxt(shared / "DD" / f"{name.upper()}.edges", dtype=np.int64)
     both = {(int(u), int(v)) for u, v in plain} | {(int(v), int(u)) for u, v in plain}
     assert {(int(u), int(v)) for u, v in data.edge_index.T} == both
@@ -245,27 +219,14 @@ def test_graphs_equal_the_plain_edge_lists(
     counts = torch.bincount(data.y)
     assert len(counts) == 20
     assert int(counts.min()) == smallest
-
-
-def test_the_split_has_15_per_class_and_halves_the_rest(shared: Path, cache: Path) -> None:
-    data = load_dataset("dd6", shared, seed=3)
     assert torch.bincount(data.y[data.train_mask]).tolist() == [15] * 20
-    assert int(data.val_mask.sum()) == int(data.test_mask.sum()) == (4152 - 300) // 2
+    assert int(data.val_mask.sum()) == int(data.test_mask.sum()) == (nodes - 300) // 2
     assert bool((data.train_mask ^ data.val_mask ^ data.test_mask).all())
-    assert torch.equal(load_dataset("dd6", shared, seed=3).train_mask, data.train_mask)
-    assert not torch.equal(load_dataset("dd6", shared, seed=4).train_mask, data.train_mask)
-
-
-def test_the_most_frequent_class_scores_as_noted(shared: Path, cache: Path) -> None:
-    for name, share in (("dd6", 0.108), ("dd7", 0.114)):
-        data = load_dataset(name, shared)
-        y = data.y[~data.train_mask]
-        assert float(torch.bincount(y).max() / len(y)) == pytest.approx(share, abs=0.001)
-
-
-def test_features_are_the_colours_of_three_iterations(shared: Path, cache: Path) -> None:
-    data = load_dataset("dd6", shared, dense=True)
-    assert torch.equal(data.x.sum(dim=1), torch.full((4152,), 3.0))
+    most_frequent = torch.bincount(data.y[~data.train_mask]).max()
+    assert float(most_frequent) / (nodes - 300) == pytest.approx(share, abs=0.001)
+    assert torch.equal(data.x.sum(dim=1), torch.full((nodes,), 3.0))  # a colour of each iteration
+    assert torch.equal(load_dataset(name, shared, seed=3).train_mask, data.train_mask)
+    assert not torch.equal(load_dataset(name, shared, seed=4).train_mask, data.train_mask)
 
 
 def test_the_whole_set_gives_the_same_graphs(shared: Path, cache: Path, tmp_path: Path) -> None:
@@ -298,10 +259,3 @@ def test_a_tampered_download_is_refused(shared: Path, cache: Path, tmp_path: Pat
     with serve(tmp_path) as home, pytest.raises(ValueError, match=r"DD\.zip: not the archive"):
         load_files("dd6", home=f"{home}/DD.zip")
     assert not cache.exists()
-
-
-def test_no_network_and_no_download(cache: Path) -> None:
-    with pytest.raises(DatasetNotFound, match="could not be read"):
-        load_files("dd6", home=unreachable())
-    with pytest.raises(DatasetNotFound, match="DD67_A"):
-        load_dataset("dd6", download=False)

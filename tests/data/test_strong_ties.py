@@ -4,41 +4,42 @@ import networkx
 import numpy as np
 import pytest
 import torch
+from torch_geometric.data import Data
 
 from mcn.data import strong_ties
 
 
 @pytest.fixture(scope="module")
-def graph() -> tuple[object, networkx.Graph]:
+def graph() -> tuple[Data, networkx.Graph]:
     data = strong_ties()
     return data, networkx.Graph(data.edge_index.T.tolist())
 
 
-def _same_class_share(data: object, edges: list[tuple[int, int]]) -> float:
-    y = data.y.tolist()  # type: ignore[attr-defined]
+def _same_class_share(data: Data, edges: list[tuple[int, int]]) -> float:
+    y = data.y.tolist()
     return float(np.mean([y[u] == y[v] for u, v in edges]))
 
 
-def test_sizes(graph: tuple[object, networkx.Graph]) -> None:
+def test_sizes(graph: tuple[Data, networkx.Graph]) -> None:
     data = graph[0]
-    assert data.num_nodes == 2000  # type: ignore[attr-defined]
-    assert data.x.shape == (2000, 300)  # type: ignore[attr-defined]
-    assert torch.bincount(data.y).tolist() == [400] * 5  # type: ignore[attr-defined]
-    assert int(data.strong.sum()) == 1300  # type: ignore[attr-defined]
-    parts = [data.train_mask, data.val_mask, data.test_mask]  # type: ignore[attr-defined]
+    assert data.num_nodes == 2000
+    assert data.x.shape == (2000, 300)
+    assert torch.bincount(data.y).tolist() == [400] * 5
+    assert int(data.strong.sum()) == 1300
+    parts = [data.train_mask, data.val_mask, data.test_mask]
     assert [int(part.sum()) for part in parts] == [100, 500, 1000]
 
 
-def test_strong_nodes_are_exactly_those_in_a_triangle(graph: tuple[object, networkx.Graph]) -> None:
+def test_strong_nodes_are_exactly_those_in_a_triangle(graph: tuple[Data, networkx.Graph]) -> None:
     data, g = graph
     triangles = networkx.triangles(g)
     in_triangle = torch.tensor([triangles.get(node, 0) > 0 for node in range(2000)])
-    assert torch.equal(in_triangle, data.strong)  # type: ignore[attr-defined]
+    assert torch.equal(in_triangle, data.strong)
 
 
-def test_ties_are_as_documented(graph: tuple[object, networkx.Graph]) -> None:
+def test_ties_are_as_documented(graph: tuple[Data, networkx.Graph]) -> None:
     data, g = graph
-    strong = data.strong.tolist()  # type: ignore[attr-defined]
+    strong = data.strong.tolist()
     closed = [(u, v) for u, v in g.edges if set(g[u]) & set(g[v])]
     open_strong = [(u, v) for u, v in g.edges if not set(g[u]) & set(g[v]) and strong[u]]
     open_other = [(u, v) for u, v in g.edges if not strong[u]]
@@ -51,11 +52,11 @@ def test_ties_are_as_documented(graph: tuple[object, networkx.Graph]) -> None:
     assert _same_class_share(data, open_other) == pytest.approx(0.9, abs=0.03)
 
 
-def test_words_are_weak_hints(graph: tuple[object, networkx.Graph]) -> None:
+def test_words_are_weak_hints(graph: tuple[Data, networkx.Graph]) -> None:
     data = graph[0]
-    x = data.x.to_dense()  # type: ignore[attr-defined]
+    x = data.x.to_dense()
     assert torch.equal(x.sum(dim=1), torch.full((2000,), 10.0))
-    own = (torch.arange(300)[None, :] % 5) == data.y[:, None]  # type: ignore[attr-defined]
+    own = (torch.arange(300)[None, :] % 5) == data.y[:, None]
     # One in five of the class's own, and a fifth of the others by chance: 0.2 + 0.8 / 5.
     assert float((x * own).sum() / x.sum()) == pytest.approx(0.36, abs=0.02)
 

@@ -1,29 +1,39 @@
-"""The readers of files as targets: every format that `load_graph` reads, the data sets', saved counts."""
+"""The readers of files as targets: every format of graphs, the data sets, saved counts, and packed graphs."""
 
 from __future__ import annotations
 
 import gzip
 import io
+import json
 import pickle
+import random
+import shutil
+import tempfile
 import warnings
 import zipfile
 import zlib
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import networkx
 import numpy as np
+import pyarrow as pa
+from pyarrow import feather, parquet
 from scipy import io as scipy_io
 from scipy import sparse
 
 import mcn
+from mcn.data import edge_text
 from mcn.data.datasets import planetoid, tu
 from mcn.data.datasets.planetoid import read_pickle
 from mcn.data.datasets.tu import DD_SUMS, DD_WHOLE_FILES
+from mcn.store import pack_graph, read_graph
 from tests.fuzz import mutate
 from tests.fuzz.mutate import MARK
+from tests.fuzz.stored import JSON
 from tests.fuzz.target import Target, reading, register, written
 
 PLANETOID_PARTS = ("allx", "ally", "graph", "test.index", "tx", "ty", "x", "y")
@@ -194,11 +204,8 @@ def _npz_seeds() -> list[bytes]:
 
 def _counts_seeds() -> list[bytes]:
     made = []
-    for edges, induced in (
-        ([[0, 0, 1, 2, 3, 0], [1, 2, 2, 3, 4, 4]], True),
-        ([[0], [1]], False),
-        ([[], []], True),
-    ):
+    graphs = [([[0, 0, 1, 2, 3, 0], [1, 2, 2, 3, 4, 4]], True), ([[0], [1]], False), ([[], []], True)]
+    for edges, induced in graphs:
         counts = mcn.count_motifs(edges, induced=induced)
         arrays = {name: getattr(counts.enumerated, name) for name in ("t", "s1", "s2", "k", "c")}
         for name in ("indptr", "indices", "num_nodes", "self_loops", "duplicates", "one_way"):
@@ -217,28 +224,18 @@ def _pickle_seeds() -> list[bytes]:
 def _planetoid_seeds() -> list[bytes]:
     eye = sparse.csr_matrix(np.eye(4, 3, dtype=np.float32))
     one_hot = np.eye(4, 2, dtype=np.int32)
-    parts = {
-        "allx": eye,
-        "ally": one_hot,
-        "graph": defaultdict(list, {0: [1], 1: [0, 2], 2: [1], 3: [5], 4: [0], 5: [3]}),
-        "tx": eye[:2],
-        "ty": one_hot[:2],
-        "x": eye[:2],
-        "y": one_hot[:2],
-    }
-    packed = {name: pickle.dumps(value, protocol=2) for name, value in parts.items()} | {
-        "test.index": b"5\n4\n"
-    }
+    graph = defaultdict(list, {0: [1], 1: [0, 2], 2: [1], 3: [5], 4: [0], 5: [3]})
+    parts = {"allx": eye, "ally": one_hot, "graph": graph}
+    parts |= {"tx": eye[:2], "ty": one_hot[:2], "x": eye[:2], "y": one_hot[:2]}
+    packed = {name: pickle.dumps(value, protocol=2) for name, value in parts.items()}
+    packed["test.index"] = b"5\n4\n"
     return [MARK.join(packed[name] for name in PLANETOID_PARTS)]
 
 
 def _tu_seeds() -> list[bytes]:
-    return [
-        MARK.join(
-            [b"1, 2\n2, 1\n2, 3\n3, 2\n4, 5\n5, 4\n", b"1\n1\n1\n2\n2\n", b"1\n2\n", b"3\n1\n2\n3\n1\n"]
-        ),
-        MARK.join([b"1, 2\n2, 1\n", b"6\n6\n7\n", b"1\n1\n1\n1\n1\n1\n2\n", b"3\n1\n2\n"]),
-    ]
+    five_nodes = [b"1, 2\n2, 1\n2, 3\n3, 2\n4, 5\n5, 4\n", b"1\n1\n1\n2\n2\n", b"1\n2\n", b"3\n1\n2\n3\n1\n"]
+    three_nodes = [b"1, 2\n2, 1\n", b"6\n6\n7\n", b"1\n1\n1\n1\n1\n1\n2\n", b"3\n1\n2\n"]
+    return [MARK.join(five_nodes), MARK.join(three_nodes)]
 
 
 def _tu_zip_seeds() -> list[bytes]:
@@ -278,3 +275,130 @@ register(Target("pickle", _pickle_seeds, mutate.anything(mutate.PICKLE), _pickle
 register(Target("planetoid", _planetoid_seeds, mutate.parts(mutate.anything()), _planetoid, "ind.cora"))
 register(Target("tu", _tu_seeds, mutate.parts(mutate.anything()), _tu, "DD67"))
 register(Target("tu-zip", _tu_zip_seeds, mutate.archive, _tu_zip, "DD.zip"))
+
+
+def _tables() -> list[Any]:
+    plain = {"source": [0, 1, 2, 0, 3], "target": [1, 2, 3, 2, 1], "weight": [0.5, 1, 2, 3, 1.5]}
+    named = {"a": ["ann", "bob", "ann"], "b": ["bob", "eve", "eve"], "ok": [True, None, False]}
+    packed = pa.table(named)
+    return [pa.table(plain), packed.set_column(0, "a", packed["a"].dictionary_encode())]
+
+
+def _seeds(write: Callable[..., object], packings: Sequence[str]) -> Callable[[], list[bytes]]:
+    def seeds() -> list[bytes]:
+        made = []
+        for table in _tables():
+            for packing in packings:
+                out = io.BytesIO()
+                write(table, out, compression=packing)
+                made.append(out.getvalue())
+        return made
+
+    return seeds
+
+
+def _store_seeds() -> list[bytes]:
+    """A packed graph as one string: a list of the files' names, then each of them."""
+    made = []
+    edges = [[[0, 0, 1, 2, 3, 0], [1, 2, 2, 3, 4, 4]]]
+    per_node: dict[str, Any] = {"y": [0, 1, 0, 1, 0], "classes": ["p", "q"]}
+    for part, name in enumerate(("train_mask", "val_mask", "test_mask")):
+        per_node[name] = np.arange(5) % 3 == part
+    x = sparse.csr_array(np.eye(5, 3, dtype=np.float32))
+    for more in ({"x": x, "ids": ["a", "b", "c", "d", "é"]}, {"x": np.eye(5, 2), "ids": [3, 5, 7, 9, 11]}):
+        with tempfile.TemporaryDirectory() as home:
+            store = mcn.GraphStore.write(f"{home}/store", edges, **per_node, **more)
+            mcn.count_motifs(store, motifs=["triangle"])
+            files = {path.name: path.read_bytes() for path in sorted(store.path.iterdir()) if path.is_file()}
+        made.append(MARK.join([json.dumps(list(files)).encode(), *files.values()]))
+    return made
+
+
+_json, _any = mutate.anything(JSON), mutate.anything()
+
+
+def _change_store(rng: random.Random, content: bytes, corpus: Sequence[bytes]) -> bytes:
+    """Change one file: JSON by its words, an array by its header or its numbers; or leave one out."""
+    names, *files = content.split(MARK)
+    listed = json.loads(names)
+    which = rng.randrange(len(files))
+    kind = rng.random()
+    if kind < 0.05:
+        del files[which], listed[which]
+    elif kind < 0.1:
+        files[which] = files[rng.randrange(len(files))]
+    elif listed[which].endswith(".json"):
+        files[which] = _json(rng, files[which], files)
+    else:
+        changes = (mutate.npy_header, mutate.npy_numbers, mutate.npy_numbers)
+        changed = rng.choice(changes)(rng, files[which]) if kind < 0.85 else _any(rng, files[which], files)
+        files[which] = changed
+    if not files:
+        return content
+    return MARK.join([json.dumps(listed).encode(), *(file.replace(MARK, b"") for file in files)])
+
+
+def _store(content: bytes, folder: Path) -> None:
+    """Open it, look at everything, count on disk and in memory: whatever is accepted fits together."""
+    names, *files = content.split(MARK)
+    own = folder / "input"
+    own.mkdir()
+    try:
+        try:
+            listed = json.loads(names)
+        except ValueError:
+            listed = None
+        if not isinstance(listed, list) or len(listed) != len(files):
+            raise ValueError("input: not a list of files")
+        for name, file in zip(listed, files, strict=True):
+            (own / Path(str(name)).name).write_bytes(file)
+        sound(read_graph(own), features=False)
+        store = mcn.GraphStore.open(own)
+        counts = store.counts
+        assert all(len(values) == 2 * store.num_edges for values in counts.values())
+        assert mcn.count_motifs(store).num_edges == store.num_edges
+        assert len(list(store.ids)) == store.num_nodes
+        if choice(content, True, False):
+            store.verify()
+    finally:
+        shutil.rmtree(own)
+
+
+def _pack(content: bytes, folder: Path) -> None:
+    """Packing a file gives the graph that reading it gives, or refuses it as reading does."""
+    out = folder / "out"
+    try:
+        with written(folder, f"input{choice(content, '.csv', '.tsv', '.txt', '.edges')}", content) as path:
+            packed = pack_graph(path, out=out).to_data()
+            plain = mcn.load_graph(path)
+        assert packed.node_ids.tolist() == plain.node_ids.tolist(), "other ids than load_graph has"
+        assert packed.edge_index.equal(plain.edge_index), "other edges than load_graph has"
+    finally:
+        shutil.rmtree(out, ignore_errors=True)
+
+
+def _arrow_text(path: Path) -> None:
+    """Text through pyarrow, as a large file would be: the weights that the careful reader finds, or none."""
+    with mock.patch.object(edge_text, "_LARGE", 0):
+        fast = mcn.load_graph(path, weights="weight")
+    assert fast.edge_weight.equal(mcn.load_graph(path, weights="weight").edge_weight), "other weights"
+
+
+def _weighted_seeds() -> list[bytes]:
+    return [
+        b"source,target,weight\n0,1,0.5\n1,2,1\n2,3,2e3\n0,2,7\n",
+        b"source target weight\n10 20 0.5\n20 30 1\n30 10 2\n",
+        b"source;target;weight;more\nann;bob;1;x\nbob;eve;.5;y\n",
+    ]
+
+
+_parquet_seeds = _seeds(parquet.write_table, ("none", "snappy"))
+_feather_seeds = _seeds(feather.write_feather, ("uncompressed", "lz4"))
+for _target in (
+    Target("parquet", _parquet_seeds, _any, reading("input.parquet", load), "input.parquet"),
+    Target("feather", _feather_seeds, _any, reading("input.feather", load), "input.feather"),
+    Target("store", _store_seeds, _change_store, _store, "input"),
+    Target("pack", text_seeds, text, _pack, "input"),
+    Target("arrow-text", _weighted_seeds, text, reading("input.csv", _arrow_text), "input.csv"),
+):
+    register(_target)

@@ -73,11 +73,8 @@ def anything(tokens: Sequence[bytes] = ()) -> Change:
     """Change bytes, pieces, lines, numbers and (for text formats) words of the format."""
 
     def mutate(rng: random.Random, content: bytes, corpus: Sequence[bytes]) -> bytes:
-        change = rng.choice(
-            _CHANGES if not tokens else (*_CHANGES, _insert_token, _insert_token, _replace_tag)
-        )
-        changed = change(rng, content, corpus, tokens)
-        return changed[: 2**24]
+        changes = (*_CHANGES, _insert_token, _insert_token, _replace_tag) if tokens else _CHANGES
+        return rng.choice(changes)(rng, content, corpus, tokens)[: 2**24]
 
     return mutate
 
@@ -182,9 +179,8 @@ def _replace_tag(rng: random.Random, content: bytes, _: Sequence[bytes], tokens:
 @cache
 def _bombs() -> list[bytes]:
     """Small files that unpack to 16 MiB."""
-    return [
-        gzip.compress(piece * (2**24 // len(piece)), 1, mtime=0) for piece in (b"\0", b"\n", b"1 2\n", b" ")
-    ]
+    pieces = (b"\0", b"\n", b"1 2\n", b" ")
+    return [gzip.compress(piece * (2**24 // len(piece)), 1, mtime=0) for piece in pieces]
 
 
 def packed(inner: Change) -> Change:

@@ -91,17 +91,13 @@ def _table(c: Choices, names: list[str]) -> Any:
 def _frames(c: Choices) -> None:
     edges = _table(c, ["source", "target", "weight", "f", "g"])
     nodes = _table(c, ["id", "label", "split", "f", "g"]) if c.upto(1) else None
-    options = c.of(
-        ({}, {}, {"weights": "weight"}, {"label": "label"}, {"features": ["f"]}, {"split": "10/90"})
-    )
-    sound(mcn.load_graph(edges, nodes, **options))
+    asked = ({}, {}, {"weights": "weight"}, {"label": "label"}, {"features": ["f"]}, {"split": "10/90"})
+    sound(mcn.load_graph(edges, nodes, **c.of(asked)))
 
 
 def _networkx(c: Choices) -> None:
     graph: Any = c.of((networkx.Graph, networkx.DiGraph, networkx.MultiGraph))()
-    odd = [
-        name for name in CELLS if name.__hash__ and name is not None and not isinstance(name, decimal.Decimal)
-    ]
+    odd = [name for name in CELLS if name.__hash__ and not isinstance(name, decimal.Decimal | None)]
     names = ["a", "b", 1, 2, 3, 4] if not c.wild() else odd
     for _ in range(c.upto(6)):
         graph.add_node(c.of(names), **{c.of(NAMES): c.of(CELLS) for _ in range(c.upto(2))})

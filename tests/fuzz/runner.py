@@ -16,7 +16,7 @@ from pathlib import Path
 
 import torch
 
-from tests.fuzz import arrays, files, guard, objects, packed, stored  # noqa: F401 - they register targets
+from tests.fuzz import arrays, files, guard, objects, stored  # noqa: F401 - they register targets
 from tests.fuzz.guard import Finding
 from tests.fuzz.target import Target
 

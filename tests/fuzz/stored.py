@@ -233,6 +233,7 @@ def _of_run(name: str, kinds: tuple[str, ...] = ("views",)) -> Callable[[], list
     return lambda: [(_stored() / kind / name).read_bytes() for kind in kinds]
 
 
+_prediction_seeds = _of_run(PREDICTIONS, ("views", "mcn"))
 _YAML, _JSON, _TEXT = mutate.anything(YAML), mutate.anything(JSON), mutate.anything(mutate.TEXT)
 for _target in (
     Target("preset", _packaged("train/presets"), _YAML, reading("input.yaml", load_preset), "input"),
@@ -243,13 +244,7 @@ for _target in (
     Target("signed-model", _model_seeds, _JSON, _signed_model, "input"),
     Target("checkpoint", _checkpoint_seeds, _JSON, _checkpoint, ""),
     Target("metrics", _of_run(METRICS, ("views", "mcn")), _JSON, reading(METRICS, _curves), METRICS),
-    Target(
-        "predictions",
-        _of_run(PREDICTIONS, ("views", "mcn")),
-        _TEXT,
-        reading("input.csv", read_predictions),
-        "input",
-    ),
+    Target("predictions", _prediction_seeds, _TEXT, reading("input.csv", read_predictions), "input"),
     Target("ledger", _ledger_seeds, mutate.anything(), reading("input.sqlite", _ledger), "input"),
     Target("treatment", _treatment_seeds, mutate.parts(_JSON), _treatment, "input"),
 ):

@@ -44,85 +44,66 @@ def test_what_was_found_stays_mended(path: Path, tmp_path: Path) -> None:
     assert batch.findings == []
 
 
-def _target(run: object) -> Target:
-    return Target("odd", lambda: [b"seed"], lambda rng, content, corpus: content, run, "input")  # type: ignore[arg-type]
-
-
-def _crash(content: bytes, folder: Path) -> None:
-    if content.startswith(b"3"):
+def _do(content: bytes, folder: Path) -> None:
+    """Do what the content says."""
+    if content == b"abort":
         os.abort()
-    raise ValueError("input: refused")
+    if content == b"sleep":
+        time.sleep(60)
+    while content == b"turn":
+        pass
+    if content == b"greedy":
+        assert bytearray(600 * 2**20).count(1) == 0
+    if content == b"endless":
+        bytearray(2**40)
+    errors = {
+        b"refuse": ValueError("input: refused"),
+        b"nameless": ValueError("something is wrong somewhere"),
+    }
+    errors |= {b"other": KeyError("edge"), b"wrong": AssertionError("too short")}
+    if content in errors:
+        raise errors[content]
+    if b"(" in content and b")" in content:
+        raise TypeError("brackets")
+
+
+ODD = Target("odd", lambda: [b"seed"], lambda rng, content, corpus: content, _do, "input")
 
 
 def test_a_crash_is_found_and_the_others_still_tried(tmp_path: Path) -> None:
-    batch = guard.run(_target(_crash), lambda index: f"{index}".encode(), 0, 10, tmp_path)
+    batch = guard.run(ODD, lambda index: b"abort" if index == 3 else b"refuse", 0, 10, tmp_path)
     assert batch.findings == [Finding("odd", 3, "the process ends with SIGABRT")]
     assert (batch.tried, batch.refused) == (10, 9)
 
 
-def _sleep(content: bytes, folder: Path) -> None:
-    if content == b"2":
-        time.sleep(60)
-
-
-def _turn(content: bytes, folder: Path) -> None:
-    while content == b"2":
-        pass
-
-
-@pytest.mark.parametrize("run", [_sleep, _turn])
-def test_a_hang_is_found(run: object, tmp_path: Path) -> None:
-    batch = guard.run(_target(run), lambda index: f"{index}".encode(), 0, 4, tmp_path, hang=0.2)
+@pytest.mark.parametrize("content", [b"sleep", b"turn"])
+def test_a_hang_is_found(content: bytes, tmp_path: Path) -> None:
+    batch = guard.run(ODD, lambda index: content if index == 2 else b"", 0, 4, tmp_path, hang=0.2)
     assert [finding.index for finding in batch.findings] == [2]
     assert batch.findings[0].problem == "hangs for 0.2 s"
     assert (batch.tried, batch.taken) == (4, 3)
 
 
-def _greedy(content: bytes, folder: Path) -> None:
-    assert bytearray(600 * 2**20).count(1) == 0
-
-
-def _endless(content: bytes, folder: Path) -> None:
-    bytearray(2**40)
-
-
-def _nameless(content: bytes, folder: Path) -> None:
-    raise ValueError("something is wrong somewhere")
-
-
-def _other(content: bytes, folder: Path) -> None:
-    raise KeyError("edge")
-
-
-def _wrong(content: bytes, folder: Path) -> None:
-    assert len(content) > 100, "too short"
-
-
 @pytest.mark.parametrize(
-    "run, problem",
+    "content, problem",
     [
-        (_greedy, "takes [56].. MiB"),
-        (_endless, "MemoryError"),
-        (_nameless, "the message does not name the file"),
-        (_other, "KeyError"),
-        (_wrong, "AssertionError: too short"),
+        (b"greedy", "takes [56].. MiB"),
+        (b"endless", "MemoryError"),
+        (b"nameless", "the message does not name the file"),
+        (b"other", "KeyError"),
+        (b"wrong", "AssertionError: too short"),
     ],
 )
-def test_what_counts_as_a_finding(run: object, problem: str, tmp_path: Path) -> None:
-    batch = guard.run(_target(run), lambda _: b"x", 0, 1, tmp_path)
+def test_what_counts_as_a_finding(content: bytes, problem: str, tmp_path: Path) -> None:
+    batch = guard.run(ODD, lambda _: content, 0, 1, tmp_path)
     assert len(batch.findings) == 1
     assert re.match(problem, batch.findings[0].problem)
 
 
-def _needle(content: bytes, folder: Path) -> None:
-    if b"(" in content and b")" in content:
-        raise TypeError("brackets")
-
-
 def test_findings_are_made_small(tmp_path: Path) -> None:
     content = b"some words (and more) of them"
-    batch = guard.run(_target(_needle), lambda _: content, 0, 1, tmp_path)
-    assert minimise(_target(_needle), content, batch.findings[0], tmp_path) == b"()"
+    batch = guard.run(ODD, lambda _: content, 0, 1, tmp_path)
+    assert minimise(ODD, content, batch.findings[0], tmp_path) == b"()"
 
 
 @pytest.mark.parametrize("name", TARGETS)

@@ -49,16 +49,14 @@ def test_ids_out_of_range(form: str, part: str, value: int) -> None:
         lambda matrix: pagerank_rows([matrix], walk_weights(2, None), 3),
         feature_tensor,
     ):
-        with pytest.raises(
-            ValueError, match=r"expected|row pointers|entry|exceeds matrix dimension|negative axis"
-        ):
+        message = r"expected|row pointers|entry|exceeds matrix dimension|negative axis"
+        with pytest.raises(ValueError, match=message):
             take(broken(form, part, value))
 
 
 def test_a_good_csr_tensor_is_a_matrix() -> None:
-    assert np.array_equal(
-        apply_psi(csr_tensor([1, 2, 0, 0]), "row-max").toarray(), apply_psi(GOOD > 0, "row-max").toarray()
-    )
+    found = apply_psi(csr_tensor([1, 2, 0, 0]), "row-max").toarray()
+    assert np.array_equal(found, apply_psi(GOOD > 0, "row-max").toarray())
 
 
 @pytest.mark.parametrize("form", ["csr", "csc", "coo", "bsr", "lil", "dok", "dia"])
@@ -68,38 +66,23 @@ def test_every_format_gives_the_same(form: str) -> None:
 
 @pytest.mark.parametrize("kind", [np.float16, np.float32, np.int8, np.uint64, np.bool_])
 def test_every_real_kind_is_taken(kind: Any) -> None:
-    assert np.array_equal(
-        apply_psi((GOOD > 0).astype(kind), "laplacian").toarray(), apply_psi(GOOD > 0, "laplacian").toarray()
-    )
+    found = apply_psi((GOOD > 0).astype(kind), "laplacian").toarray()
+    assert np.array_equal(found, apply_psi(GOOD > 0, "laplacian").toarray())
 
 
 @pytest.mark.parametrize(
     "matrix",
     [
-        csr_tensor([1, 3, 0, 0]),
-        csr_tensor([1, FAR, 0, 0]),
-        csr_tensor([1, -1, 0, 0]),
-        csr_tensor([1, 2, 0, 0], [0, 2, 10**6, 4]),
-        csr_tensor([1, 2, 0, 0], [0, 3, 2, 4]),
-        GOOD.astype(complex),
-        sparse.csr_array(GOOD.astype(complex)),
-        torch.from_numpy(GOOD).to(torch.bfloat16),
-        torch.from_numpy(GOOD).to(torch.complex64),
-        csr_tensor([1, 2, 0, 0], kind=torch.complex64),
-        csr_tensor([1, 2, 0, 0], kind=torch.bfloat16),
+        *(csr_tensor([1, column, 0, 0]) for column in (3, FAR, -1)),
+        *(csr_tensor([1, 2, 0, 0], starts) for starts in ([0, 2, 10**6, 4], [0, 3, 2, 4])),
+        *(csr_tensor([1, 2, 0, 0], kind=kind) for kind in (torch.complex64, torch.bfloat16)),
+        *(torch.from_numpy(GOOD).to(kind) for kind in (torch.complex64, torch.bfloat16)),
         torch.from_numpy(GOOD).to_sparse_coo(),
-        GOOD.astype(str),
-        GOOD.astype(object),
-        np.where(GOOD > 0, np.nan, 0),
-        np.where(GOOD > 0, np.inf, 0),
-        -GOOD,
-        [[0, 1], [1]],
-        [1, 2, 3],
-        np.ones((2, 3)),
-        np.ones((2, 2, 2)),
-        None,
-        3,
-        "edge",
+        *(GOOD.astype(kind) for kind in (complex, str, object)),
+        sparse.csr_array(GOOD.astype(complex)),
+        *(np.where(GOOD > 0, value, 0) for value in (np.nan, np.inf, -1)),
+        *(np.ones(shape) for shape in ((2, 3), (2, 2, 2))),
+        *([[0, 1], [1]], [1, 2, 3], None, 3, "edge"),
     ],
 )
 def test_what_is_no_matrix_of_weights(matrix: Any) -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,7 +13,7 @@ from mcn.matrices import pagerank_rows, view_rows, walk_weights
 from mcn.motifs import MotifCounts, count_motifs
 
 
-def dense(matrix: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def dense(matrix: np.ndarray, weights: Sequence[float]) -> np.ndarray:
     """Σ c_n P^n written out."""
     looped = matrix + np.eye(len(matrix))
     walk = looped / looped.sum(1, keepdims=True)
@@ -28,9 +30,7 @@ def weighted_graphs(draw: st.DrawFn) -> np.ndarray:
 
 @settings(max_examples=60, deadline=None)
 @given(weighted_graphs(), st.integers(0, 5), st.sampled_from([None, 0.2, 0.5, 1.0]), st.integers(1, 9))
-def test_rows_are_the_largest_entries_of_the_sum(
-    matrix: np.ndarray, order: int, alpha: float | None, top: int
-) -> None:
+def test_rows_hold_the_largest_entries(matrix: np.ndarray, order: int, alpha: float | None, top: int) -> None:
     weights = walk_weights(order, alpha)
     rows = pagerank_rows([csr_array(matrix)], weights, top, tolerance=0)
     full = dense(matrix, weights)
@@ -49,6 +49,8 @@ def test_weights_of_walks() -> None:
         walk_weights(2, 0.0)
     with pytest.raises(ValueError, match="order must be 0 or more, got -1"):
         walk_weights(-1, 0.5)
+    with pytest.raises(ValueError, match="top must be 1 or more, got 0"):
+        pagerank_rows([np.eye(2)], walk_weights(1, 0.5), 0)
 
 
 def test_a_node_without_neighbours_stays_where_it_is() -> None:
@@ -79,16 +81,9 @@ def test_every_matrix_may_have_weights_of_its_own() -> None:
     assert (rows.num_views, rows.num_nodes) == (2, 3)
 
 
-def test_top_must_be_positive() -> None:
-    with pytest.raises(ValueError, match="top must be 1 or more, got 0"):
-        pagerank_rows([np.eye(2)], walk_weights(1, 0.5), 0)
-
-
 @settings(max_examples=40, deadline=None)
 @given(weighted_graphs(), st.integers(0, 5), st.sampled_from([None, 0.3]))
-def test_symmetric_rows_are_those_of_the_symmetric_walk(
-    matrix: np.ndarray, order: int, alpha: float | None
-) -> None:
+def test_symmetric_rows_of_the_symmetric_walk(matrix: np.ndarray, order: int, alpha: float | None) -> None:
     weights = walk_weights(order, alpha)
     rows = pagerank_rows([csr_array(matrix)], weights, len(matrix), symmetric=True, tolerance=0)
     looped = matrix + np.eye(len(matrix))
@@ -118,18 +113,11 @@ def counts() -> MotifCounts:
     return count_motifs(data.edge_index, data.num_nodes)
 
 
-def one_step(matrix: np.ndarray) -> np.ndarray:
-    looped = matrix + np.eye(len(matrix))
-    return looped / looped.sum(1, keepdims=True)
-
-
 def test_a_motif_adds_its_counts_to_the_edges(counts: MotifCounts) -> None:
     edge, triangle = (counts.adjacency(name).toarray() for name in ("edge", "triangle"))
     rows = view_rows(counts, ["edge", "triangle"], order=1, alpha=None, top=34, tolerance=0)
-    np.testing.assert_allclose(rows.matrix(0).toarray(), (np.eye(34) + one_step(edge)) / 2, atol=1e-6)
-    np.testing.assert_allclose(
-        rows.matrix(1).toarray(), (np.eye(34) + one_step(edge + triangle)) / 2, atol=1e-6
-    )
+    for view, adjacency in enumerate((edge, edge + triangle)):
+        np.testing.assert_allclose(rows.matrix(view).toarray(), dense(adjacency, [0.5, 0.5]), atol=1e-6)
 
 
 def test_scope_pairs_joins_nodes_without_an_edge(counts: MotifCounts) -> None:
@@ -137,7 +125,7 @@ def test_scope_pairs_joins_nodes_without_an_edge(counts: MotifCounts) -> None:
     edge = counts.adjacency("edge").toarray()
     assert ((pairs > 0) & (edge == 0)).any()
     rows = view_rows(counts, ["2-star"], order=1, alpha=None, top=34, scope="pairs", tolerance=0)
-    np.testing.assert_allclose(rows.matrix(0).toarray(), (np.eye(34) + one_step(edge + pairs)) / 2, atol=1e-6)
+    np.testing.assert_allclose(rows.matrix(0).toarray(), dense(edge + pairs, [0.5, 0.5]), atol=1e-6)
 
 
 def test_views_without_motifs(counts: MotifCounts) -> None:

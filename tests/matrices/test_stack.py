@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -11,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mcn
-from mcn.matrices import PSI_NAMES, MotifStack, StackTooLarge, apply_psi, stack, stack_size
+from mcn.matrices import PSI_NAMES, MotifStack, StackTooLarge, apply_psi, stack_size
 from mcn.matrices.state import standardise_counts
 from tests.matrices.dense import (
     adjacencies,
@@ -213,38 +211,11 @@ def test_bad_arguments():
     with pytest.raises(ValueError, match="edge has 3 nodes but the adjacencies have 30"):
         MotifStack.from_adjacencies({"triangle": triangles(A)}, edge=np.zeros((3, 3)))
     s = MotifStack.from_counts(counts, steps=2)
-    with pytest.raises(
-        ValueError, match=r"motif 'edges' is not among 'edge', 'triangle'; did you mean 'edge'"
-    ):
+    message = r"motif 'edges' is not among 'edge', 'triangle'; did you mean 'edge'"
+    with pytest.raises(ValueError, match=message):
         s.matrix("edges", 1)
     with pytest.raises(ValueError, match="step=3; this stack has the steps 1 … 2"):
         s.matrix("edge", 3)
-
-
-def plain(stack: MotifStack, motif: str) -> np.ndarray:
-    """A_t of a stack whose Ψ adds the greatest entry of each row to the diagonal."""
-    dense = stack.matrix(motif).toarray()
-    np.fill_diagonal(dense, 0)
-    return dense
-
-
-def test_counts_and_matrices_give_the_same_stack_in_the_order_asked_for():
-    counts = mcn.count_motifs(edge_index(A), 30)
-    own = {"triangle": sp.csr_matrix(triangles(A)), "edge": A}
-    for made in (
-        MotifStack.from_counts(counts, ["triangle", "edge"], psi="row-max"),
-        MotifStack.from_adjacencies(own, psi="row-max"),
-    ):
-        assert made.motifs == ("triangle", "edge")
-        assert np.array_equal(plain(made, "triangle"), triangles(A))
-        assert np.array_equal(plain(made, "edge"), A)
-
-
-def test_add_edges_reweights_every_motif_but_the_edge():
-    counts = mcn.count_motifs(edge_index(A), 30)
-    stack = MotifStack.from_counts(counts, ["edge", "triangle"], psi="row-max", add_edges=True)
-    assert np.array_equal(plain(stack, "edge"), A)
-    assert np.array_equal(plain(stack, "triangle"), A + triangles(A))
 
 
 @pytest.mark.parametrize(
@@ -284,9 +255,8 @@ HEAVY = np.array([[0, 1e15], [1e15, 0]])
 @pytest.mark.parametrize("psi", ["row-max", "laplacian"])
 def test_what_float32_cannot_hold(psi):
     MotifStack.from_adjacencies({"edge": HEAVY}, steps=2, psi=psi)
-    with pytest.raises(
-        ValueError, match=rf"psi='{psi}': weights of motif 'edge' at step 3 reach up to 1e\+45"
-    ):
+    message = rf"psi='{psi}': weights of motif 'edge' at step 3 reach up to 1e\+45"
+    with pytest.raises(ValueError, match=message):
         MotifStack.from_adjacencies({"edge": HEAVY}, steps=3, psi=psi)
 
 
@@ -294,11 +264,9 @@ def test_what_float32_cannot_hold(psi):
 def test_relative_weights_are_fine(psi):
     stack = MotifStack.from_adjacencies({"edge": HEAVY}, steps=4, psi=psi)
     assert np.isfinite(stack.select(np.array([3, 3])).values).all()
-
-
-def test_what_float64_cannot_hold():
-    with pytest.raises(ValueError, match="step 21 reach up to inf"):
-        MotifStack.from_adjacencies({"edge": HEAVY}, steps=30, psi="transition", materialize=False)
+    if psi == "transition":  # until float64 cannot hold them
+        with pytest.raises(ValueError, match="step 21 reach up to inf"):
+            MotifStack.from_adjacencies({"edge": HEAVY}, steps=30, psi=psi, materialize=False)
 
 
 def test_columns_are_standardised_logs():
@@ -309,13 +277,6 @@ def test_columns_are_standardised_logs():
     assert C.dtype == np.float32
     np.testing.assert_allclose(C[:, 0], [-np.sqrt(1.5), 0, np.sqrt(1.5)], atol=1e-6)
     assert not C[:, 1:].any()
-
-
-def test_large_counts_have_mean_0_and_deviation_1():
-    counts = np.random.default_rng(0).integers(0, 10**12, (500, 15))
-    C = standardise_counts(counts, 500)
-    np.testing.assert_allclose(C.mean(axis=0), 0, atol=1e-5)
-    np.testing.assert_allclose(C.std(axis=0), 1, atol=1e-5)
 
 
 def test_no_counts_and_no_nodes_are_zeros():
@@ -331,7 +292,3 @@ def test_bad_counts_are_named():
     counts[2, 5] = -1
     with pytest.raises(ValueError, match=r"node_counts\[2, 5\] = -1.0"):
         standardise_counts(counts, 4)
-
-
-def test_the_example_in_the_docstring():
-    assert doctest.testmod(stack).failed == 0

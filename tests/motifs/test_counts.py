@@ -1,3 +1,5 @@
+"""Counts: against brute force, as columns and matrices, and stored; files that are damaged or altered."""
+
 from __future__ import annotations
 
 import os
@@ -10,13 +12,19 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from random_graphs import powerlaw_cluster
 
 import mcn
+from mcn.data.csr_graph import simple_graph
+from mcn.motifs import enumerate as enumeration
 from mcn.motifs.catalogue import CATALOGUE
 from mcn.motifs.enumerate import Enumerated
-from tests.motifs.brute_force import GRAPHLET, instances, small_graphs
+from mcn.motifs.orient import orient
+from tests.motifs.brute_force import GRAPHLET, count, instances, small_graphs
+from tests.payloads import Call
 
 EDGES = [[0, 0, 1, 2, 3, 0], [1, 2, 2, 3, 4, 4]]  # a triangle and a 4-cycle that share the edge 0-2
 
@@ -59,17 +67,6 @@ def test_pairs_adjacency_by_hand(counts: mcn.MotifCounts) -> None:
     # 1 is next to 0 and 2 only, and reaches 3 and 4 through one path of two edges each.
     assert counts.adjacency("2-star", scope="pairs").toarray()[1, 3:5].tolist() == [1, 1]
     assert counts.adjacency("2-star").toarray()[1, 3:5].tolist() == [0, 0]
-
-
-@settings(max_examples=60, deadline=None)
-@given(small_graphs(6), st.permutations(mcn.GRAPHLETS))
-def test_the_order_of_asking_does_not_matter(graph: Any, order: list[str]) -> None:
-    n, edges = graph
-    edge_index = np.array(edges, np.int64).reshape(-1, 2).T
-    asked = mcn.count_motifs(edge_index, n)
-    for name in (*order, *order):
-        fresh = mcn.count_motifs(edge_index, n).adjacency(name, scope="pairs")
-        np.testing.assert_array_equal(asked.adjacency(name, scope="pairs").toarray(), fresh.toarray())
 
 
 def test_scope_errors(counts: mcn.MotifCounts) -> None:
@@ -217,9 +214,7 @@ def test_a_truncated_file_is_refused(counts: mcn.MotifCounts, tmp_path: Path) ->
             mcn.MotifCounts.load(path)
 
 
-def test_any_flipped_byte_gives_the_same_counts_or_a_value_error(
-    counts: mcn.MotifCounts, tmp_path: Path
-) -> None:
+def test_a_flipped_byte_gives_the_same_counts_or_an_error(counts: mcn.MotifCounts, tmp_path: Path) -> None:
     path = tmp_path / "counts.npz"
     counts.save(path)
     whole = path.read_bytes()
@@ -249,27 +244,18 @@ def test_foreign_files_are_refused(tmp_path: Path) -> None:
         mcn.MotifCounts.load(tmp_path / "absent.npz")
 
 
-class Touch:
-    """Unpickled by making a file."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def __reduce__(self) -> Any:
-        return os.system, (f"touch {self.path}",)
-
-
 def test_a_pickle_in_the_archive_is_refused_and_not_run(counts: mcn.MotifCounts, tmp_path: Path) -> None:
     (path, content), marker = saved(counts, tmp_path), tmp_path / "ran"
+    touch = Call(os.system, f"touch {marker}")
     for name in content:
-        np.savez(path, **(content | {name: np.array([Touch(marker)], dtype=object)}))
+        np.savez(path, **(content | {name: np.array([touch], dtype=object)}))
         with pytest.raises(ValueError, match="not a file of motif counts, or damaged"):
             mcn.MotifCounts.load(path)
-    path.write_bytes(pickle.dumps(Touch(marker)))
+    path.write_bytes(pickle.dumps(touch))
     with pytest.raises(ValueError, match="not a file of motif counts"):
         mcn.MotifCounts.load(path)
     assert not marker.exists()
-    np.save(tmp_path / "a.npy", np.array([Touch(marker)], dtype=object))
+    np.save(tmp_path / "a.npy", np.array([touch], dtype=object))
     np.load(tmp_path / "a.npy", allow_pickle=True)  # the payload is real
     assert marker.exists()
 
@@ -277,9 +263,8 @@ def test_a_pickle_in_the_archive_is_refused_and_not_run(counts: mcn.MotifCounts,
 def test_counts_made_by_hand_are_checked(counts: mcn.MotifCounts) -> None:
     parts = {name: getattr(counts.enumerated, name) for name in ("t", "s1", "s2", "k", "c")}
     for wrong in (parts["t"][:-1], parts["t"].astype(np.int64), parts["t"][:, None]):
-        with pytest.raises(
-            ValueError, match=r"^enumerated\.k has shape .*; expected uint32 or uint64 of shape \[6\]"
-        ):
+        message = r"^enumerated\.k has shape .*; expected uint32 or uint64 of shape \[6\]"
+        with pytest.raises(ValueError, match=message):
             mcn.MotifCounts(counts.graph, Enumerated(**(parts | {"k": wrong})))
 
 
@@ -293,9 +278,7 @@ IMPOSSIBLE = {
 
 
 @pytest.mark.parametrize("name", IMPOSSIBLE)
-def test_a_file_with_counts_that_no_graph_has_is_refused(
-    name: str, counts: mcn.MotifCounts, tmp_path: Path
-) -> None:
+def test_counts_that_no_graph_has_are_refused(name: str, counts: mcn.MotifCounts, tmp_path: Path) -> None:
     path, content = saved(counts, tmp_path)
     ((array, value),) = IMPOSSIBLE[name].items()
     content[array] = content[array].astype(np.uint64)
@@ -305,3 +288,107 @@ def test_a_file_with_counts_that_no_graph_has_is_refused(
     np.savez(path, **content)
     with pytest.raises(ValueError, match="do not make up motif counts; it was damaged or altered"):
         mcn.MotifCounts.load(path)
+
+
+def edge_array(edges):
+    return np.array(edges, np.int64).reshape(-1, 2).T
+
+
+@settings(max_examples=250, deadline=None)
+@given(small_graphs(), st.booleans())
+def test_equals_brute_force(graph, induced):
+    n, edges = graph
+    counts = mcn.count_motifs(edge_array(edges), n, induced=induced)
+    per_edge, per_node, _ = count(n, edges, induced)
+    assert counts.pairs.tolist() == sorted([min(e), max(e)] for e in edges)
+    np.testing.assert_array_equal(counts.per_edge, per_edge)
+    np.testing.assert_array_equal(counts.per_node, per_node)
+    assert counts.per_edge.dtype == counts.per_node.dtype == counts.pairs.dtype == np.int64
+
+
+@settings(max_examples=150, deadline=None)
+@given(small_graphs(7), st.booleans(), st.permutations(mcn.GRAPHLETS))
+def test_pairs_equal_brute_force_in_any_order_of_asking(graph, induced, order):
+    n, edges = graph
+    counts = mcn.count_motifs(edge_array(edges), n, induced=induced)
+    _, _, pairs = count(n, edges, induced)
+    for name in (*order, *order):
+        matrix = counts.adjacency(name, scope="pairs")
+        assert matrix.dtype == np.int64
+        np.testing.assert_array_equal(matrix.toarray(), pairs[name], err_msg=name)
+
+
+def test_by_hand():
+    # A triangle 0-1-2 with the tail 2-3.
+    counts = mcn.count_motifs([[0, 1, 2, 3], [1, 2, 0, 2]])
+    assert counts.pairs.tolist() == [[0, 1], [0, 2], [1, 2], [2, 3]]
+    named = dict(zip(mcn.EDGE_ORBITS, counts.per_edge.T.tolist(), strict=True))
+    assert named["triangle"] == [1, 1, 1, 0]
+    assert named["2-star"] == [0, 1, 1, 2]
+    assert named["tailed-triangle-tail"] == [0, 0, 0, 1]
+    assert named["tailed-triangle-center"] == [0, 1, 1, 0]
+    assert named["tailed-triangle-edge"] == [1, 0, 0, 0]
+    assert all(
+        sum(named[orbit]) == 0 for orbit in named if "4-" in orbit or "3-" in orbit or "chord" in orbit
+    )
+    node = dict(zip(mcn.NODE_ORBITS, counts.per_node.T.tolist(), strict=True))
+    assert node["edge"] == [2, 2, 3, 1]
+    assert node["tailed-triangle-center"] == [0, 0, 1, 0]
+    assert node["tailed-triangle-edge"] == [1, 1, 0, 0]
+
+
+def test_karate_totals():
+    graph = nx.karate_club_graph()
+    totals = {
+        line.graphlet: line.instances
+        for line in mcn.count_motifs(list(zip(*graph.edges, strict=True))).totals()
+    }
+    assert totals["edge"] == 78
+    assert totals["triangle"] == sum(nx.triangles(graph).values()) // 3 == 45
+    assert totals["4-clique"] == sum(len(c) == 4 for c in nx.enumerate_all_cliques(graph)) == 11
+
+
+@pytest.fixture(scope="module")
+def larger():
+    """Big enough to be shared out: 120,000 edges with hubs and many triangles."""
+    edges = powerlaw_cluster(6000, 20, 0.6, seed=3)
+    widest = int(np.diff(orient(simple_graph(edges)).out_ptr).max())
+    assert edges.shape[1] >= enumeration.SMALL
+    assert edges.shape[1] * widest >= enumeration._LITTLE
+    return edges
+
+
+def test_threads_do_not_matter(larger):
+    first = mcn.count_motifs(larger, threads=1)
+    for threads in (2, 3, 1024, None):
+        other = mcn.count_motifs(larger, threads=threads)
+        np.testing.assert_array_equal(first.per_edge, other.per_edge)
+    triangles = nx.triangles(nx.Graph(larger.T.tolist()))
+    assert first.per_node[:, 3].tolist() == [triangles[u] for u in range(first.num_nodes)]
+
+
+def test_progress_ends_at_one(larger):
+    seen: list[float] = []
+    mcn.count_motifs(larger, progress=seen.append)
+    assert seen == sorted(seen)
+    assert len(seen) > 50  # three phases in some dozens of chunks
+    assert seen[-1] == pytest.approx(1)
+
+
+def test_wide_counters(monkeypatch):
+    """Where 32 bits might not hold a count, 64 are used, with the same result."""
+    edges = np.array(nx.powerlaw_cluster_graph(60, 8, 0.8, seed=1).edges).T
+    narrow = mcn.count_motifs(edges)
+    monkeypatch.setattr(enumeration, "_WORD", 1000)
+    wide = mcn.count_motifs(edges)
+    assert narrow.enumerated.c.dtype == np.uint32
+    assert wide.enumerated.c.dtype == wide.enumerated.k.dtype == np.uint64
+    np.testing.assert_array_equal(narrow.per_edge, wide.per_edge)
+
+
+@pytest.mark.parametrize(
+    "threads", [0, -1, 1.5, True, 10**5, 1025, float("inf"), float("nan"), "2", [2], 2**70, torch.ones(2)]
+)
+def test_bad_threads(threads):
+    with pytest.raises(ValueError, match="threads must be a positive integer up to 1024, got "):
+        mcn.count_motifs([[0], [1]], threads=threads)

@@ -12,25 +12,16 @@ import torch
 
 from mcn.matrices import MotifStack, Rows
 from mcn.nn.features import SparseFeatures
-
-
-def adjacency(n: int, density: float, seed: int) -> Any:
-    """A random simple graph; its last node is isolated."""
-    rng = np.random.default_rng(seed)
-    upper = np.triu(rng.random((n, n)) < density, 1)
-    upper[:, -1] = False
-    a = (upper | upper.T).astype(np.int64)
-    return sp.csr_array(a)
+from tests.matrices.dense import random_adjacency, triangles
 
 
 def random_stack(
     n: int = 24, seed: int = 0, motifs: int = 2, steps: int = 1, psi: str = "unweighted"
 ) -> MotifStack:
-    a = adjacency(n, 0.2, seed)
-    triangle = (a @ a).multiply(a).tocsr()
-    triangle.eliminate_zeros()
-    wedge = a.multiply(a.sum(1)[:, None] + a.sum(0)[None, :]).tocsr().astype(np.int64)
-    named = {"edge": a, "triangle": triangle, "2-star": wedge}
+    """The stack of a random simple graph whose last node is isolated."""
+    a = random_adjacency(n, 0.2, seed)
+    a[-1] = a[:, -1] = 0
+    named = {"edge": a, "triangle": triangles(a), "2-star": a * np.add.outer(a.sum(1), a.sum(1))}
     counts = np.random.default_rng(seed).integers(0, 50, (n, 15))
     return MotifStack.from_adjacencies(
         dict(list(named.items())[:motifs]), edge=a, node_counts=counts, steps=steps, psi=psi

@@ -14,7 +14,7 @@ from mcn._jit import kernel
 from mcn.matrices import Rows
 from mcn.nn import plain
 from mcn.nn.attend import Attention, attend, exp, head_logits
-from tests.nn.graphs import assert_same_bits, dense_rows, grads, random_rows
+from tests.nn.graphs import assert_same_bits, grads, random_rows
 
 
 def _inputs(
@@ -55,22 +55,6 @@ def test_gradcheck(prior: str, p: float) -> None:
     how = Attention(prior, 0.2, p, p, 5, 6)
     inputs = _inputs(5, 8, 2, 3, torch.float64)
     assert torch.autograd.gradcheck(lambda *x: attend(*x, rows, how), inputs)
-
-
-@pytest.mark.parametrize("prior", ["softmax", "product"])
-def test_equals_a_dense_softmax(prior: str) -> None:
-    rows = random_rows(6, 6, 1, empty=False)
-    z, s_dst, s_src = _inputs(6, 6, 2, 4, torch.float64)
-    a = torch.from_numpy(dense_rows(rows, 6)).double()
-    out = attend(z, s_dst, s_src, rows, Attention(prior, 0.1))
-    for h in range(2):
-        logits = torch.nn.functional.leaky_relu(s_dst[:, h, None] + s_src[None, :, h], 0.1)
-        if prior == "softmax":
-            alpha = a * logits.exp()
-            alpha = alpha / alpha.sum(1, keepdim=True)
-        else:
-            alpha = a * logits.masked_fill(a == 0, -torch.inf).softmax(1)
-        assert torch.allclose(out[:, h], alpha @ z[:, h])
 
 
 def test_row_scaling_cancels_in_the_softmax_but_not_in_the_product() -> None:

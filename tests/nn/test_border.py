@@ -60,9 +60,7 @@ def test_sparse_features(name: str, stack: MotifStack) -> None:
 @pytest.mark.parametrize(
     "x",
     [
-        torch.ones(3, 4, dtype=torch.bfloat16),
-        torch.ones(3, 4, dtype=torch.complex64),
-        torch.ones(3, 4, dtype=torch.int64),
+        *(torch.ones(3, 4, dtype=kind) for kind in (torch.bfloat16, torch.complex64, torch.int64)),
         np.ones((3, 4), np.float32),
         [[1.0] * 4] * 3,
         torch.ones(3, 5),

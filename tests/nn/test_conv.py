@@ -10,28 +10,13 @@ import torch
 from numpy.typing import NDArray
 
 from mcn.nn import Choices, MCNConv, ops
-from tests.nn.graphs import assert_same_bits, dense_features, dense_rows, grads, random_features, random_stack
+from tests.nn.graphs import assert_same_bits, dense_rows, grads, random_features, random_stack
 
 Array = NDArray[np.float64]
 
 
 def _parameters(conv: MCNConv) -> list[torch.Tensor]:
     return [p for p in conv.parameters() if p.requires_grad]
-
-
-@pytest.mark.parametrize("concat", [True, False])
-def test_shapes(concat: bool) -> None:
-    stack = random_stack(motifs=2, steps=2)
-    conv = MCNConv(7, 3, motifs=2, steps=2, heads=4, concat=concat)
-    out, choices = conv(torch.randn(24, 7), stack, return_choices=True)
-    assert out.shape == (24, 12 if concat else 3)
-    for name in ("motif", "step", "log_motif", "log_step"):
-        assert getattr(choices, name).shape == (24,)
-    assert choices.motif_probs.shape == (24, 2)
-    assert choices.step_probs.shape == (24, 2)
-    assert choices.state is not None
-    assert choices.state.shape == (24, 12 + 15)
-    assert set(choices.step.tolist()) <= {1, 2}
 
 
 def test_state_is_the_neighbourhood_and_the_counts() -> None:
@@ -211,25 +196,6 @@ def test_what_if_with_pinned_degrees_and_on_a_block(options: dict[str, Any]) -> 
     assert torch.allclose(part, conv.what_if(x, stack, 3, degrees)[0][[20, 3, 11]], atol=1e-6)
 
 
-def test_sparse_and_dense_features_agree() -> None:
-    stack, x = random_stack(), random_features(24, 9, 0)
-    conv = MCNConv(9, 4, motifs=2).eval()
-    dense = dense_features(x)
-    assert torch.allclose(conv(x, stack), conv(dense, stack), atol=1e-6)
-
-
-def test_block_equals_the_whole() -> None:
-    stack, x = random_stack(n=40, motifs=3, steps=2, psi="laplacian"), torch.randn(40, 6)
-    conv = MCNConv(6, 4, motifs=3, steps=2, heads=2).eval()
-    whole, all_choices = conv(x, stack, return_choices=True)
-    rows = np.array([7, 3, 39, 20])
-    block = stack.block(rows)
-    part, choices = conv(x[block.src], block, return_choices=True)
-    assert torch.allclose(part, whole[rows], atol=1e-5)
-    assert torch.equal(choices.motif, all_choices.motif[rows])
-    assert torch.equal(choices.step, all_choices.step[rows])
-
-
 def test_without_self_attention_a_block_needs_the_row_sums() -> None:
     stack, x = random_stack(n=40, motifs=1), torch.randn(40, 6)
     conv = MCNConv(6, 4, self_attention=False).eval()
@@ -273,31 +239,18 @@ def test_training_explores_as_told() -> None:
     assert (conv(x, stack, key=1, epsilon=0.0, return_choices=True)[1].motif == 0).all()
 
 
-def test_without_motif_attention_the_first_motif_is_used() -> None:
-    stack, x = random_stack(motifs=2, steps=2), torch.randn(24, 5)
-    conv = MCNConv(5, 4, motifs=2, steps=2, motif_attention=False).eval()
+@pytest.mark.parametrize("several", [True, False])
+def test_without_anything_to_choose_the_first_motif_is_used(several: bool) -> None:
+    options: dict[str, Any] = {"motifs": 2, "steps": 2} if several else {"motifs": 1, "steps": 1}
+    stack, x = random_stack(**options), torch.randn(24, 5)
+    conv = MCNConv(5, 4, **options, motif_attention=not several)
     out, choices = conv(x, stack, return_choices=True)
     assert conv.selector is None
+    assert choices.state is None
     assert torch.equal(out, conv(x, stack, choice=0))
     assert set(choices.motif.tolist()) == {0}
     assert set(choices.step.tolist()) == {1}
-    assert choices.log_motif.tolist() == [0.0] * 24
-
-
-def test_single_motif_and_step_chooses_nothing() -> None:
-    stack, x = random_stack(motifs=1), torch.randn(24, 5)
-    conv = MCNConv(5, 4)
-    out, choices = conv(x, stack, return_choices=True)
-    assert conv.selector is None
-    assert choices.log_step.tolist() == [0.0] * 24
-    assert choices.state is None
-    assert torch.equal(out, conv(x, stack, choice=0))
-
-
-def test_isolated_node_hears_itself_alone() -> None:
-    stack, x = random_stack(motifs=2, steps=2), torch.randn(24, 5)
-    conv = MCNConv(5, 4, motifs=2, steps=2).eval()
-    assert torch.allclose(conv(x, stack)[-1], (x @ conv.weight)[-1], atol=1e-6)
+    assert choices.log_motif.tolist() == choices.log_step.tolist() == [0.0] * 24
 
 
 def test_randomness_follows_the_key_or_torch() -> None:

@@ -65,15 +65,6 @@ def test_heavy_neighbours_are_drawn_surely() -> None:
     assert np.unique(found[:, 3:]).tolist() == [0, 3]
 
 
-def test_a_node_draws_alike_in_any_company() -> None:
-    graph = StackRows(random_stack(N, seed=4, motifs=2, steps=2))
-    choice = np.arange(N) % 4
-    together = dense_rows(graph.draw(np.arange(N), choice, 2, 11), N)
-    some = np.array([9, 3, 12])
-    np.testing.assert_array_equal(dense_rows(graph.draw(some, choice[some], 2, 11), N), together[some])
-    assert not np.array_equal(dense_rows(graph.draw(np.arange(N), choice, 2, 12), N), together)
-
-
 def test_arrays_on_disk_are_drawn_from_alike(tmp_path: Any) -> None:
     graph = StackRows(random_stack(N, seed=5, motifs=2, steps=2, psi="transition"))
     choice = np.arange(N) % 4

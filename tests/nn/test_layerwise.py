@@ -90,14 +90,6 @@ def test_only_what_some_nodes_hear_is_computed(changes: dict[str, Any], choice: 
             assert (own == (chosen.motif * 2 + chosen.step - 1).numpy())[known].all()
 
 
-@pytest.mark.parametrize("self_attention", [True, False])
-def test_pinned_choices(self_attention: bool) -> None:
-    stack, x = random_stack(N, seed=2, motifs=3, steps=2), torch.randn(N, 9)
-    model = network(9, self_attention=self_attention)
-    found = infer(model, FeatureRows(x), StackRows(stack), choice=3, chunk=64)
-    assert torch.equal(found.logits, model(x, stack, choice=3))
-
-
 def test_sparse_and_wide_features() -> None:
     stack, sparse = random_stack(N, seed=3, motifs=3, steps=2), random_features(N, 40, 1)
     model = network(40)

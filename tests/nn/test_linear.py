@@ -1,4 +1,4 @@
-"""Dense products, dropout and bias: the numbers, and the same bits at any thread count."""
+"""Dense products, dropout, bias and the random bits of masks; the same bits at any thread count."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from mcn.nn import plain
+from mcn.nn import Stream, plain
 from mcn.nn._parallel import one_torch_thread, spread
+from mcn.nn._rng import derive, hash32, hash32_of, torch_key
 from mcn.nn.linear import add_bias, dropout, linear
 from tests.nn.graphs import assert_same_bits, grads, threads
 
@@ -106,16 +107,6 @@ def test_masks_match_the_plain_path() -> None:
     assert dropout(x, 0.0, 123) is x
 
 
-def test_same_numbers_with_and_without_gradients() -> None:
-    x, w = torch.randn(6, 4), torch.randn(4, 3, requires_grad=True)
-    tracked = linear(x, w)
-    with torch.no_grad():
-        untracked = linear(x, w)
-    assert tracked.requires_grad
-    assert not untracked.requires_grad
-    assert torch.equal(tracked, untracked)
-
-
 @pytest.mark.parametrize("count", [1, 2, 5])
 @pytest.mark.parametrize("size", [0, 1, 7, 1000])
 @pytest.mark.parametrize("balanced", [False, True])
@@ -132,3 +123,59 @@ def test_shared_work_visits_every_position_once(count: int, size: int, balanced:
         assert torch.get_num_threads() == 1
         spread(work, size, 10**9, indptr)
     assert (seen == 2).all()
+
+
+KEYS = [0, 1, 2**32, 2**63 + 12345, 0xFFFFFFFFFFFFFFFF]
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_kernel_and_torch_agree(key: int) -> None:
+    expected = [int(hash32(position, np.uint64(key))) for position in range(300)]
+    assert hash32_of(torch.arange(300), key).tolist() == expected
+
+
+def test_hash_by_hand() -> None:
+    # The definition in Python's own integers.
+    key, position, word = 0x0123456789ABCDEF, 77, 0xFFFFFFFF
+    x = position ^ (key & word)
+    x = ((x ^ (x >> 16)) * 0x7FEB352D) & word
+    x ^= key >> 32
+    x = ((x ^ (x >> 15)) * 0x846CA68B) & word
+    assert int(hash32(position, np.uint64(key))) == x ^ (x >> 16)
+
+
+@pytest.mark.parametrize("p", [0.1, 0.6, 0.9])
+def test_frequency_and_scale(p: float) -> None:
+    mask = plain.dropout(torch.ones(400, 500), p, derive(7, 3))
+    kept = mask != 0
+    # 200,000 draws: six standard deviations.
+    assert abs(kept.float().mean().item() - (1 - p)) < 6 * (p * (1 - p) / 2e5) ** 0.5
+    assert torch.allclose(mask[kept], torch.tensor(1 / (1 - p)))
+
+
+def test_derived_keys_are_uncorrelated() -> None:
+    base = plain.dropout(torch.ones(100_000), 0.5, derive(0, 0)) - 1
+    for other in (derive(0, 1), derive(1, 0), derive(0, 0, 0), derive(1 << 40, 0)):
+        mask = plain.dropout(torch.ones(100_000), 0.5, other) - 1
+        for shift in (0, 1, 8):
+            assert abs((base[shift:] * mask[: len(mask) - shift]).mean().item()) < 6 / 100_000**0.5
+
+
+def test_stream_is_a_function_of_seed_and_step() -> None:
+    stream = Stream(5)
+    keys = [stream.next_key() for _ in range(4)]
+    assert len(set(keys)) == 4
+    resumed = Stream()
+    resumed.load_state_dict({"seed": 5, "step": 2})
+    assert [resumed.next_key(), resumed.next_key()] == keys[2:]
+    assert resumed.state_dict() == stream.state_dict() == {"seed": 5, "step": 4}
+    assert repr(stream) == "Stream(seed=5, step=4)"
+    with pytest.raises(ValueError, match="lacks \\['step'\\]"):
+        resumed.load_state_dict({"seed": 1})
+
+
+def test_torch_key_follows_manual_seed() -> None:
+    torch.manual_seed(3)
+    first = torch_key()
+    torch.manual_seed(3)
+    assert torch_key() == first != torch_key()

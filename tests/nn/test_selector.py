@@ -12,15 +12,6 @@ from mcn.nn.selector import epsilon_greedy, greedy
 NUM_COUNTS = len(NODE_ORBITS)
 
 
-def test_shapes_and_probabilities() -> None:
-    selector = Selector(6, motifs=3, steps=2)
-    motif, step = selector(torch.randn(11, 6 + NUM_COUNTS))
-    assert motif.shape == (11, 3)
-    assert step.shape == (11, 2)
-    assert torch.allclose(motif.exp().sum(1), torch.ones(11))
-    assert torch.allclose(step.exp().sum(1), torch.ones(11))
-
-
 def test_second_layer_sees_the_state_and_the_probabilities_of_the_first() -> None:
     torch.manual_seed(0)
     selector = Selector(4, motifs=3, steps=2)

@@ -106,9 +106,7 @@ def test_a_key_decides_the_dropout_of_the_network() -> None:
     assert not torch.equal(model(x, 5), model(x))
 
 
-def test_the_first_layer_may_come_before_the_mixing(
-    rows: PageRankRows, x: torch.Tensor, held: SparseFeatures
-) -> None:
+def test_the_first_layer_may_come_first(rows: PageRankRows, x: torch.Tensor, held: SparseFeatures) -> None:
     model = MotifViews(F, 5, 3, num_layers=3)
     views = np.arange(N) % 2
     mixed = mix_features(rows, held, np.arange(N), views)

@@ -18,6 +18,7 @@ from mcn.matrices import Rows
 from mcn.train import Run, load_run
 from mcn.train import train as train_run
 from mcn.train.predictions import Explained, Option, Predictions
+from mcn.viz import Explanation, explain
 from tests.configs import MCNConfig, ViewsConfig
 
 QUICK = {"hidden": 4, "heads": 3, "max_epochs": 8, "attention": "paper", "policy_lr": 0.2}
@@ -51,6 +52,11 @@ def karate(tmp_path_factory: pytest.TempPathFactory) -> Trained:
     """Zachary's club, two motifs, two steps, two layers."""
     folder = tmp_path_factory.mktemp("viz") / "karate"
     return train(folder, load_dataset("karate"), {"dataset": "karate"}, motifs=("edge", "triangle"), steps=2)
+
+
+@pytest.fixture(scope="session")
+def found(karate: Trained) -> Explanation:
+    return explain(karate.run, karate.data)
 
 
 def hostile_files(folder: Path) -> tuple[Path, Path]:

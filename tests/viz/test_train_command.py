@@ -64,9 +64,7 @@ WANTED = [
 
 @pytest.mark.parametrize("dataset", DATASETS)
 @pytest.mark.parametrize("wanted", WANTED, ids=range(len(WANTED)))
-def test_the_command_leads_to_the_configuration(
-    karate: Trained, dataset: str | None, wanted: Settings
-) -> None:
+def test_the_command_makes_the_configuration(karate: Trained, dataset: str | None, wanted: Settings) -> None:
     """Typed again, it has every setting of the run, whatever the data set's own settings are."""
     source = {"dataset": dataset, "graph": None if dataset else "my edges.csv", "nodes": None}
     text = train_command(replace(karate.run, config=wanted, source=source))

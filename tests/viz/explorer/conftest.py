@@ -20,6 +20,9 @@ FLAGS = (
 )
 
 
+DOWN, UP, LEFT, RIGHT, ENTER, ESCAPE, TAB = "\ue015\ue013\ue012\ue014\ue007\ue00c\ue004"
+
+
 class Page:
     """A page open in the browser, and what one does with it."""
 
@@ -49,17 +52,20 @@ class Page:
         script = "return [...document.querySelectorAll(arguments[0])].map((each) => each.textContent)"
         return self.driver.execute_script(script, selector)
 
-    def press(self, *keys: str) -> None:
+    @property
+    def actions(self) -> Any:
+        """What a hand does with mouse and keys, to be performed."""
         from selenium.webdriver.common.action_chains import ActionChains
 
-        ActionChains(self.driver).send_keys(*keys).perform()
+        return ActionChains(self.driver)
+
+    def press(self, *keys: str) -> None:
+        self.actions.send_keys(*keys).perform()
         self.settle()
 
     def click_middle(self) -> None:
         """A real click on the middle of the graph."""
-        from selenium.webdriver.common.action_chains import ActionChains
-
-        ActionChains(self.driver).move_to_element(self.one("#graph")).click().perform()
+        self.actions.move_to_element(self.one("#graph")).click().perform()
         self.settle()
 
     def settle(self) -> None:
@@ -70,18 +76,16 @@ class Page:
 
     def find(self, text: str) -> None:
         """Search for a node and go to the first hit."""
-        from selenium.webdriver.common.keys import Keys
-
         field = self.one("#search")
         field.clear()
-        field.send_keys(text, Keys.ENTER)
+        field.send_keys(text, ENTER)
         self.settle()
 
     def centre(self, text: str) -> None:
         """Bring a node into the middle, and let go of it."""
         self.find(text)
-        self.press("\ue00c")
-        self.press("\ue00c")
+        self.press(ESCAPE)
+        self.press(ESCAPE)
 
     def table(self, selector: str, number: int = 0) -> list[list[str]]:
         """The cells of one of the tables that a selector finds, its head first."""
@@ -104,9 +108,7 @@ class Page:
 
 
 def launch(*flags: str) -> Any:
-    webdriver = pytest.importorskip(
-        "selenium.webdriver", reason="selenium is not installed (pip install selenium)"
-    )
+    webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is missing (pip install selenium)")
     chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
     if chromium is None or driver is None:
         missing = "chromium" if chromium is None else "chromedriver"

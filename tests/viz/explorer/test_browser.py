@@ -16,15 +16,9 @@ from mcn.viz import Explanation, explain, write_explorer, write_report
 from mcn.viz.figure3 import option_name
 from mcn.viz.page_data import calibrations
 from tests.viz.conftest import CANDIDATES, HOSTILE, Trained, candidate_run
-from tests.viz.explorer.conftest import Page
+from tests.viz.explorer.conftest import DOWN, ENTER, ESCAPE, LEFT, RIGHT, TAB, UP, Page
 
-DOWN, UP, LEFT, RIGHT, ENTER, ESCAPE, TAB = "\ue015\ue013\ue012\ue014\ue007\ue00c\ue004"
 BLUE, ORANGE, GREEN = "#0072B2", "#E69F00", "#009E73"
-
-
-@pytest.fixture(scope="module")
-def found(karate: Trained) -> Explanation:
-    return explain(karate.run, karate.data)
 
 
 @pytest.fixture
@@ -64,17 +58,11 @@ def test_it_opens_without_a_complaint_or_a_request(page: Page, explorer: Path) -
 
 def test_the_network_is_out_of_reach(page: Page) -> None:
     """Even a script within the page could not ask for anything."""
-    script = (
+    asking = (
         "fetch('https://example.org').then(() => arguments[0]('answered'), () => arguments[0]('refused'))"
     )
-    assert page.driver.execute_async_script(script) == "refused"
+    assert page.driver.execute_async_script(asking) == "refused"
     assert any("Content Security Policy" in line for line in page.complaints)
-
-
-def test_the_graph_is_drawn(page: Page) -> None:
-    assert shows(page, BLUE)
-    assert shows(page, ORANGE)
-    assert not shows(page, GREEN)
 
 
 def test_a_click_on_a_node(page: Page, found: Explanation) -> None:
@@ -129,13 +117,10 @@ def test_weights_and_attention_of_every_neighbour(page: Page, found: Explanation
     assert page.one(f"#node [data-option='{number}']").get_attribute("aria-pressed") == "true"
     page.all("#node tbody .link")[0].click()  # to the first neighbour
     assert page.text("#node h2") == str(option.indices[row][1])
-
-
-def test_rows_that_were_cut_say_so(page: Page, found: Explanation) -> None:
-    node = int((found.options[1].total > 30).nonzero()[0][0])
-    page.find(str(node))
+    cut = int((found.options[1].total > 30).nonzero()[0][0])
+    page.find(str(cut))
     page.one("#node [data-option='1']").click()
-    assert f"and {found.options[1].total[node] - 30} more: at most 30 per row" in page.text("#node")
+    assert f"and {found.options[1].total[cut] - 30} more: at most 30 per row" in page.text("#node")
 
 
 def test_colours_and_legend(page: Page, found: Explanation) -> None:
@@ -158,6 +143,7 @@ def test_colours_and_legend(page: Page, found: Explanation) -> None:
 
 
 def test_the_legend_filters(page: Page, found: Explanation) -> None:
+    assert [shows(page, colour) for colour in (BLUE, ORANGE, GREEN)] == [True, True, False]
     hi, officer = page.all("#legend button")
     page.one("[data-zoom='fit']").click()
     page.settle()
@@ -231,29 +217,25 @@ def test_the_tabs(page: Page) -> None:
 
 
 def test_hover_shows_details(page: Page) -> None:
-    from selenium.webdriver.common.action_chains import ActionChains
-
     page.find("33")
-    ActionChains(page.driver).move_to_element(page.one("#graph")).perform()
+    page.actions.move_to_element(page.one("#graph")).perform()
     page.settle()
     tip = page.one("#tip")
     assert tip.is_displayed()
     assert tip.text.splitlines()[0] == "33"
     assert "true: Officer" in tip.text
     assert "degree 17" in tip.text
-    ActionChains(page.driver).move_to_element(page.one("#legend")).perform()
+    page.actions.move_to_element(page.one("#legend")).perform()
     assert not tip.is_displayed()
 
 
 def test_pan_and_zoom(page: Page) -> None:
-    from selenium.webdriver.common.action_chains import ActionChains
-
     page.find("33")
     page.press(ESCAPE)
     graph = page.one("#graph")
-    ActionChains(page.driver).drag_and_drop_by_offset(graph, 150, 90).perform()
+    page.actions.drag_and_drop_by_offset(graph, 150, 90).perform()
     page.press(ESCAPE)
-    ActionChains(page.driver).move_to_element_with_offset(graph, 150, 90).click().perform()
+    page.actions.move_to_element_with_offset(graph, 150, 90).click().perform()
     assert page.text("#node h2") == "33"
     before = picture(page)
     page.one("[data-zoom='in']").click()
@@ -486,9 +468,7 @@ def test_candidates(browser: Page, karate: Trained, tmp_path: Path, mode: str) -
     assert browser.complaints == []
 
 
-def test_candidates_by_a_metric_of_which_less_is_better(
-    browser: Page, karate: Trained, tmp_path: Path
-) -> None:
+def test_candidates_by_a_metric_to_be_small(browser: Page, karate: Trained, tmp_path: Path) -> None:
     run = candidate_run(karate, tmp_path / "run", "one", metric="log-loss")
     for row, score in zip(run.summary["candidates"], (-0.25, -0.35, -0.45), strict=True):
         row["score"] = score
