@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 from math import inf
 from pathlib import Path
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 
-from mcn.train import Epoch, fit, train
+from mcn.train import Epoch, TensorBoard, fit, train
 from mcn.train.callbacks import Checkpoints, JSONLines
 from mcn.train.checkpoint import load_tensors
 from mcn.train.held_out import FOLDS, HeldOut, folds_of
@@ -232,3 +233,12 @@ def test_progress(tmp_path: Path) -> None:
     impatient = small_config(max_epochs=10_000, patience=4, stopping="loss", lr=0.1)
     train(small_graph(), impatient, progress=told.append)
     assert told[-4:] == [0.25, 0.5, 0.75, 1.0]
+
+
+def test_tensorboard(tmp_path: Path) -> None:
+    if importlib.util.find_spec("tensorboard") is None:
+        with pytest.raises(ValueError, match="TensorBoard is not installed: pip install tensorboard"):
+            TensorBoard(tmp_path)
+        return
+    fit(new_trainer(small_graph(), small_config(max_epochs=2)), [TensorBoard(tmp_path)])
+    assert [path for path in tmp_path.iterdir() if path.name.startswith("events")]

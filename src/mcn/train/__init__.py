@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from mcn._lazy import lazy
 
 if TYPE_CHECKING:
+    from mcn.train.callbacks import TensorBoard as TensorBoard
     from mcn.train.estimator import AutoClassifier as AutoClassifier
     from mcn.train.estimator import MCNClassifier as MCNClassifier
     from mcn.train.estimator import ViewsClassifier as ViewsClassifier
@@ -35,6 +36,7 @@ _HOME = {
     "Problem": ".problem",
     "Recipe": ".recipes",
     "Run": ".run",
+    "TensorBoard": ".callbacks",
     "ViewsClassifier": ".estimator",
     "accuracy_on_test": ".predictions",
     "fit": ".loop",

@@ -1,4 +1,4 @@
-"""What a run tells of every epoch: a line in its log, and checkpoints."""
+"""What may be told of every epoch: a log file, checkpoints, TensorBoard."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import os
 import time
 from pathlib import Path
+from typing import Any
 
 from mcn._files import atomic_write, naming
 from mcn.data.limits import read_bytes, reading
@@ -49,3 +50,21 @@ class Checkpoints:
         if trainer.stopped or time.monotonic() - self._last >= self._every:
             save_tensors(self._path, trainer.tensors(), trainer.state())
             self._last = time.monotonic()
+
+
+class TensorBoard:
+    """Writes the scores for TensorBoard; needs the package `tensorboard`."""
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        try:
+            from torch.utils.tensorboard import SummaryWriter
+        except ImportError:
+            raise ValueError("TensorBoard is not installed: pip install tensorboard") from None
+        self._writer: Any = SummaryWriter(str(folder))  # type: ignore[no-untyped-call, unused-ignore]
+
+    def __call__(self, trainer: Training, epoch: Epoch) -> None:
+        """Write the scalars."""
+        for name in ("train_loss", "train_accuracy", "val_loss", "val_accuracy"):
+            self._writer.add_scalar(name, getattr(epoch, name), epoch.epoch)
+        if trainer.stopped:
+            self._writer.close()
