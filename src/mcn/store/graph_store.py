@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +16,7 @@ from mcn.data.arrays import as_integer
 from mcn.data.csr_graph import endpoints
 from mcn.data.limits import MAX_NODES, NO_MEMORY, reading
 from mcn.store.manifest import Manifest, StoredArray, check_sum, is_store, open_array, read_manifest
-from mcn.store.write import EdgeSorter, Progress, finish_store, new_folder, write_rows
+from mcn.store.write import EdgeSorter, Progress, finish_store, new_store, write_rows
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
@@ -137,8 +136,7 @@ class GraphStore:
         if n is not None and not 0 <= n <= MAX_NODES:
             raise ValueError(f"num_nodes must be 0 to 2**31, got {n}")
         per_node = {"y": y, "train_mask": train_mask, "val_mask": val_mask, "test_mask": test_mask}
-        scratch = new_folder(folder)
-        try:
+        with new_store(folder) as scratch:
             sorter, most = EdgeSorter(scratch, memory), MAX_NODES if n is None else n
             for place, piece in enumerate(edges):
                 source, target = endpoints(piece)
@@ -148,15 +146,9 @@ class GraphStore:
                         f"edges, piece {place}: column {bad} is ({source[bad]}, {target[bad]}); "
                         f"expected node numbers in 0..{most - 1}"
                     )
-            arrays, degree = write_rows(
-                folder, sorter, sorter.tally.largest + 1 if n is None else n, progress
-            )
+            arrays, degree = write_rows(folder, sorter, sorter.largest + 1 if n is None else n, progress)
             about = {"report": [sorter.describe(degree)]}
             finish_store(folder, arrays, degree, ids, x, per_node, classes or [], about)
-        except BaseException:
-            shutil.rmtree(folder, ignore_errors=True)  # it was empty, or not there
-            raise
-        shutil.rmtree(scratch)
         return GraphStore(path)
 
     @cached_property
