@@ -222,10 +222,12 @@ def matrix_edges(matrix: Any, name: str, *, first: int = 0, weights: str | None 
     n = int(matrix.shape[0])
     check_nodes(name, n)
     coo = (check_structure(matrix, name) if issparse(matrix) else matrix).tocoo()
-    kept = np.asarray(coo.data) != 0
-    ends, values = np.stack([coo.row, coo.col]).astype(np.int64)[:, kept], np.asarray(coo.data)[kept]
-    notes = [] if kept.all() else [f"{int((~kept).sum()):,} stored zeros are no edges"]
-    given = None
+    ends, values = np.stack([coo.row, coo.col], dtype=np.int64, casting="unsafe"), np.asarray(coo.data)
+    notes, given = [], None
+    kept = values != 0
+    if not kept.all():  # few matrices store zeros, and picking entries takes longer than all else here
+        notes.append(f"{int((~kept).sum()):,} stored zeros are no edges")
+        ends, values = ends[:, kept], values[kept]
     if weights is not None:
         given = checked_weights(values, lambda at: f"{name}, entry {tuple(ends[:, at].tolist())}", weights)
     elif (values != 1).any():
