@@ -76,8 +76,8 @@ class SimpleGraph:
     @property
     def degrees(self) -> NDArray[np.int64]:
         """Int64 [N]: the number of neighbours of every node."""
-        larger = np.diff(self.indptr)
-        return np.asarray(larger + np.bincount(self.indices, minlength=self.num_nodes), np.int64)
+        degree: NDArray[np.int64] = node_degrees(self.indptr, self.indices)
+        return degree
 
     def describe(self) -> str:
         """One line on the graph and on what was made simple."""
@@ -126,7 +126,7 @@ def simple_graph(edge_index: Any, num_nodes: int | None = None) -> SimpleGraph:
         ValueError: wrong shape, ids that are not integers, negative or out of range.
     """
     if isinstance(edge_index, SimpleGraph):
-        if num_nodes not in (None, edge_index.num_nodes):
+        if num_nodes is not None and as_integer(num_nodes, "num_nodes") != edge_index.num_nodes:
             raise ValueError(f"num_nodes is {num_nodes}, but the graph has {edge_index.num_nodes} nodes")
         return edge_index
     source, target = endpoints(edge_index)
@@ -278,19 +278,26 @@ def _one_hot(codes: NDArray[np.int64], columns: int | None = None) -> sparse.csr
 
 
 @kernel
+def node_degrees(indptr: Any, indices: Any) -> Any:
+    """The number of neighbours of every node."""
+    n = len(indptr) - 1
+    degree = np.zeros(n, np.int64)
+    for u in range(n):
+        degree[u] += indptr[u + 1] - indptr[u]
+        for e in range(indptr[u], indptr[u + 1]):
+            degree[indices[e]] += 1
+    return degree
+
+
+@kernel
 def _both_directions(indptr: Any, indices: Any) -> Any:
     """Both directions of every edge, sorted. Rows are walked upwards, so that a node's smaller neighbours
     are all in place, in order, before its larger ones follow.
     """
-    n, m = len(indptr) - 1, len(indices)
-    start = np.zeros(n + 1, np.int64)
-    for u in range(n):
-        start[u + 1] += indptr[u + 1] - indptr[u]
-    for e in range(m):
-        start[indices[e] + 1] += 1
-    for u in range(n):
-        start[u + 1] += start[u]
-    both = np.empty((2, 2 * m), np.int64)
+    n = len(indptr) - 1
+    degree = node_degrees(indptr, indices)
+    start = np.cumsum(degree) - degree
+    both = np.empty((2, 2 * len(indices)), np.int64)
     for u in range(n):
         for e in range(indptr[u], indptr[u + 1]):
             v = indices[e]

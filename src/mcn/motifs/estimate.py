@@ -21,7 +21,6 @@ from mcn._jit import kernel
 from mcn.data.arrays import as_integer
 from mcn.motifs.catalogue import CATALOGUE, GRAPHLETS, graphlet_copies, graphlet_of
 
-CONFIDENCE = 0.95
 _Z = 1.959963984540054
 _PILOT = 20_000
 _MOST = 2**24

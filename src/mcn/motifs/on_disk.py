@@ -171,15 +171,8 @@ class _TriangleCount:
                 base = int(self._ptr[low])
                 lists = np.empty(int(self._ptr[high]) - base, np.uint32)
                 block = (self._rank, self._ptr, low, high, np.uint64(base), lists)
-
-                def scatter(_worker: int, start: int, stop: int, block: Any = block) -> None:
-                    _scatter(start, stop, self._csr, block)
-
-                def order(_worker: int, start: int, stop: int, block: Any = block) -> None:
-                    _order(start, stop, block)
-
-                run_chunks(scatter, rows, self._threads)
-                run_chunks(order, cut_rows(self._ptr, 16 * self._threads, low, high), self._threads)
+                self._share_out(_scatter, rows, self._csr, block)
+                self._share_out(_order, cut_rows(self._ptr, 16 * self._threads, low, high), block)
                 file.write(lists.data)
         self._save(built=True)
 
@@ -213,7 +206,8 @@ class _TriangleCount:
         for first in range(self._state["done"], len(units) - 1, step):
             run_chunks(work, units[first : first + step + 1], self._threads)
             done = min(first + step, len(units) - 1)
-            self._report(block, done / (len(units) - 1))
+            if self._progress is not None:
+                self._progress(0.9 * (block + done / (len(units) - 1)) / self._blocks)
             if time.monotonic() - last > CHECKPOINT:
                 self._sum(counters)
                 self._keep(f"middle-{block}-{done}", counters[0])
@@ -235,10 +229,6 @@ class _TriangleCount:
     def _keep(self, name: str, values: NDArray[np.uint32]) -> None:
         with atomic_write(self._file(name)) as file:
             file.write(values.data)
-
-    def _report(self, block: int, share: float) -> None:
-        if self._progress is not None:
-            self._progress(0.9 * (block + share) / self._blocks)
 
     def _read(self, name: str, start: int, stop: int) -> NDArray[np.uint32]:
         """Numbers of a scratch file; what lies behind its end is zero."""
@@ -288,13 +278,13 @@ class _TriangleCount:
             values = np.zeros(to - at, np.int32)
             if partial is not None:
                 values = np.fromfile(partial, np.int32, to - at, offset=_WORD * at)
-            given = (self._csr, block, t, values, at)
-
-            def look(_worker: int, first: int, last: int, given: Any = given) -> None:
-                _look_up(first, last, *given)
-
-            run_chunks(look, cut_rows(indptr, 4 * self._threads, start, stop), self._threads)
+            cuts = cut_rows(indptr, 4 * self._threads, start, stop)
+            self._share_out(_look_up, cuts, self._csr, block, t, values, at)
             yield start, stop, values
+
+    def _share_out(self, work: Callable[..., object], cuts: NDArray[np.int64], *given: Any) -> None:
+        """Have ranges of rows worked on by threads."""
+        run_chunks(lambda _worker, start, stop: work(start, stop, *given), cuts, self._threads)
 
 
 def _cuts(ptr: NDArray[np.uint64], most: int) -> NDArray[np.int64]:
