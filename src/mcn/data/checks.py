@@ -209,19 +209,11 @@ def edge_weights(
     graph: SimpleGraph, ends: NDArray[np.int64], weights: NDArray[np.float64]
 ) -> tuple[Tensor, str]:
     """Return the weight of every entry of `graph.edge_index`, float32, and a note on what was summed."""
-    n, pairs = graph.num_nodes, graph.pairs
-    keys = pairs[:, 0] * n + pairs[:, 1]
     kept = ends[0] != ends[1]
-    (low, high), given = np.sort(ends[:, kept], axis=0), weights[kept]
-    place = np.searchsorted(keys, low * n + high)
-    up = ends[0][kept] == low
-    forward, backward = (
-        np.bincount(place[side], weights=given[side], minlength=len(keys)) for side in (up, ~up)
-    )
-    both = len(keys) > 0 and np.array_equal(forward, backward)
-    total = forward if both else forward + backward
-    source, target = graph.edge_index
-    at = np.searchsorted(keys, np.minimum(source, target) * n + np.maximum(source, target))
-    repeated = not both and len(given) > len(keys)
+    given = csr_array((weights[kept], tuple(ends[:, kept])), shape=(graph.num_nodes, graph.num_nodes))
+    both = given.nnz > 0 and (given != given.T).nnz == 0
+    total = given if both else csr_array(given + given.T)
+    total.sort_indices()  # the order of `graph.edge_index`
+    repeated = not both and int(kept.sum()) > graph.num_edges
     note = "; those of repeated edges are summed" if repeated else ""
-    return torch.from_numpy(total[at].astype(np.float32)), note
+    return torch.from_numpy(total.data.astype(np.float32)), note

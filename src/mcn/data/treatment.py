@@ -250,15 +250,10 @@ def _like_words(columns: Sequence[Column], numbers: Mapping[str, NDArray[np.floa
     """Whether the columns look like counts of words, from the training rows alone."""
     if len(columns) < _WORD_COLUMNS or len(numbers) < len(columns):
         return False
-    zeros = cells = 0
-    whole, negative = True, False
-    for values in numbers.values():
-        present = values[~np.isnan(values)]
-        negative = negative or bool((present < 0).any())
-        whole = whole and bool((present == np.floor(present)).all())
-        zeros += int((present == 0).sum())
-        cells += len(present)
-    return like_words(len(numbers), cells, zeros, negative, whole)
+    cells = np.concatenate(list(numbers.values()))
+    present = cells[~np.isnan(cells)]
+    whole, negative = bool((present == np.floor(present)).all()), bool((present < 0).any())
+    return like_words(len(numbers), len(present), int((present == 0).sum()), negative, whole)
 
 
 def like_words(width: int, cells: int, zeros: int, negative: bool, whole: bool) -> bool:
