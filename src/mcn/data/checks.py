@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -47,7 +48,13 @@ def check_data(data: Data) -> SimpleGraph:
     graph = simple_graph(data.edge_index, n)
     _check_features(data.x, n)
     masks = {name: _mask(data, name, n) for name in _MASKS}
-    _check_overlap(masks)
+    for first, second in combinations(_MASKS, 2):
+        both = (masks[first] & masks[second]).nonzero()
+        if len(both):
+            raise ValueError(
+                f"data.{first} and data.{second} overlap in {len(both)} nodes, first in node {int(both[0])}; "
+                "expected every node in one part at most"
+            )
     _check_labels(data.y, masks, n, getattr(data, "classes", None))
     return graph
 
@@ -100,16 +107,6 @@ def _mask(data: Data, name: str, n: int) -> Tensor:
             f"data.{name} has shape {list(mask.shape)}, dtype {mask.dtype}; expected bool of shape [{n}]"
         )
     return torch.as_tensor(mask)
-
-
-def _check_overlap(masks: dict[str, Tensor]) -> None:
-    for first, second in (("train_mask", "val_mask"), ("train_mask", "test_mask"), ("val_mask", "test_mask")):
-        both = (masks[first] & masks[second]).nonzero()
-        if len(both):
-            raise ValueError(
-                f"data.{first} and data.{second} overlap in {len(both)} nodes, first in node {int(both[0])}; "
-                "expected every node in one part at most"
-            )
 
 
 def _holds_numbers(value: Any) -> bool:
@@ -210,7 +207,7 @@ def edge_weights(
 ) -> tuple[Tensor, str]:
     """Return the weight of every entry of `graph.edge_index`, float32, and a note on what was summed."""
     kept = ends[0] != ends[1]
-    given = csr_array((weights[kept], tuple(ends[:, kept])), shape=(graph.num_nodes, graph.num_nodes))
+    given: Any = csr_array((weights[kept], tuple(ends[:, kept])), shape=(graph.num_nodes, graph.num_nodes))
     both = given.nnz > 0 and (given != given.T).nnz == 0
     total = given if both else csr_array(given + given.T)
     total.sort_indices()  # the order of `graph.edge_index`

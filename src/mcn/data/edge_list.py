@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -267,16 +267,22 @@ def frame_edges(
             if not text:
                 raise ValueError(f"{name}, row {row + 1}: an empty node id in column {shown(title)}")
             ends[side, row] = index.setdefault(text, len(index))
-    names = list(index)
+    edges = edges_of_names(ends, list(index), as_text, notes, lambda row: f"{name}, row {row + 1}")
+    return replace(edges, weights=values)
+
+
+def edges_of_names(
+    ends: NDArray[np.int64], names: list[str], as_text: bool, notes: list[str], where: Callable[[int], str]
+) -> EdgeList:
+    """Make edges of positions among distinct names; `where` says where an edge stands, for an error."""
     bad = None if as_text else bad_number(names)
     if bad is not None:
-        row = int(np.argmax((ends == bad).any(axis=0)))
+        edge = int(np.argmax((ends == bad).any(axis=0)))
         raise ValueError(
-            f"{name}, row {row + 1}: node id {shown(names[bad])}; expected a non-negative integer or a name"
+            f"{where(edge)}: node id {shown(names[bad])}; expected a non-negative integer or a name"
         )
-    known, position = sorted_ids(names, as_text=as_text)
-    notes += [] if as_text else text_note(names)
-    return EdgeList(position[ends] if ends.size else ends, known, notes, values)
+    ids, position = sorted_ids(names, as_text=as_text)
+    return EdgeList(position[ends], ids, notes + ([] if as_text else text_note(names)))
 
 
 def _integers(column: Any) -> NDArray[Any] | None:

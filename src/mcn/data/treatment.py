@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -155,10 +155,11 @@ def fit_treatment(
             numbers[name] = values
     counts = scaling == "auto" and _like_words(columns, numbers)
     if scaling == "standard" or (scaling == "auto" and not counts):
-        columns = [
-            _standard(column, numbers[column.name]) if column.name in numbers else column
-            for column in columns
-        ]
+        for place, column in enumerate(columns):
+            if column.name in numbers:
+                values = numbers[column.name]
+                mean, deviation = moments(values[~np.isnan(values)])
+                columns[place] = replace(column, mean=mean, scale=deviation)
     notes = []
     if wordy:
         notes.append(
@@ -269,11 +270,6 @@ def moments(values: NDArray[np.float64]) -> tuple[float, float]:
     if not deviation > 1e-12 * max(1.0, abs(mean)):
         deviation = 1.0
     return mean, deviation
-
-
-def _standard(column: Column, values: NDArray[np.float64]) -> Column:
-    mean, deviation = moments(values[~np.isnan(values)])
-    return Column(column.name, "number", column.fill, mean, deviation, (), column.indicator)
 
 
 def _treat(
