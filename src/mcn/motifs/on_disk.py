@@ -200,7 +200,9 @@ class _TriangleCount:
                 start, stop, marks[worker], self._ptr, rows, np.uint64(at), t,
                 np.uint64(low), np.uint64(high), lists, np.uint64(base), counters[worker],
             )  # fmt: skip
-            _write_at(mine, at, t)
+            with naming(mine), mine.open("r+b") as file:
+                file.seek(_WORD * at)
+                file.write(t.data)
 
         step, last = 4 * self._threads, time.monotonic()
         for first in range(self._state["done"], len(units) - 1, step):
@@ -209,26 +211,23 @@ class _TriangleCount:
             if self._progress is not None:
                 self._progress(0.9 * (block + done / (len(units) - 1)) / self._blocks)
             if time.monotonic() - last > CHECKPOINT:
-                self._sum(counters)
-                self._keep(f"middle-{block}-{done}", counters[0])
-                _sync(mine)
+                self._keep(f"middle-{block}-{done}", counters, mine)
                 before_that = self._file(f"middle-{block}-{self._state['done']}")
                 self._save(done=done)
                 before_that.unlink(missing_ok=True)
                 last = time.monotonic()
-        self._sum(counters)
-        self._keep(f"middle-{block}", counters[0])
-        _sync(mine)
+        self._keep(f"middle-{block}", counters, mine)
         self._save(block=block + 1, done=0)
 
-    def _sum(self, counters: list[NDArray[np.uint32]]) -> None:
+    def _keep(self, name: str, counters: list[NDArray[np.uint32]], lowest: Path) -> None:
+        """Write the sum of the counters, which the first one becomes, and see that `lowest` is on disk."""
         for other in counters[1:]:
             counters[0] += other
             other.fill(0)
-
-    def _keep(self, name: str, values: NDArray[np.uint32]) -> None:
         with atomic_write(self._file(name)) as file:
-            file.write(values.data)
+            file.write(counters[0].data)
+        with naming(lowest), lowest.open("r+b") as file:
+            os.fsync(file.fileno())
 
     def _read(self, name: str, start: int, stop: int) -> NDArray[np.uint32]:
         """Numbers of a scratch file; what lies behind its end is zero."""
@@ -294,17 +293,6 @@ def _cuts(ptr: NDArray[np.uint64], most: int) -> NDArray[np.int64]:
         stop = int(np.searchsorted(ptr, ptr[cuts[-1]] + np.uint64(most), side="right")) - 1
         cuts.append(min(nodes, max(stop, cuts[-1] + 1)))
     return np.array(cuts if nodes else [0, 0], np.int64)
-
-
-def _write_at(path: Path, at: int, values: NDArray[np.uint32]) -> None:
-    with naming(path), path.open("r+b") as file:
-        file.seek(_WORD * at)
-        file.write(values.data)
-
-
-def _sync(path: Path) -> None:
-    with naming(path), path.open("r+b") as file:
-        os.fsync(file.fileno())
 
 
 @kernel

@@ -10,7 +10,7 @@ import gzip
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from torch_geometric.data import Data
 from mcn.data.arrays import as_integer
 from mcn.data.csr_graph import isolated_note
 from mcn.data.edge_files import TEXT, edge_format
-from mcn.data.edge_list import IdIndex, bad_number, further_note, id_array
+from mcn.data.edge_list import IdIndex, bad_number, further_note, sorted_ids
 from mcn.data.edge_text import EdgeText
 from mcn.data.graph import FeatureRequest, add_nodes, load_graph
 from mcn.data.limits import MAX_NODES, check_size, existing_file, max_bytes, reading, shown
@@ -31,6 +31,7 @@ from mcn.store.graph_store import GraphStore
 from mcn.store.manifest import StoredArray
 from mcn.store.write import EdgeSorter, finish_store, new_store, write_rows
 
+Ids = NDArray[np.int64] | list[str]  # of both ends of one edge after the other
 LEAST_MEMORY = 2**20
 BLOCK_BYTES = 2**24
 """The most of a text file that is read at a time."""
@@ -163,51 +164,35 @@ class _EdgeReader:
         """Sort all edges into runs; False if integers were expected (`known` is None) and not found."""
         self.sorter = EdgeSorter(self._scratch, self._memory)
         size = max(1, self._path.stat().st_size)
-        for block in blocks.read():
+        for ids, end in blocks.read():
             if known is not None:
-                ends, most = block.numbers(known), len(self.ids)
-            elif block.ids is None or self._too_wide(block, min(1.0, block.end / size)):
+                numbers, most = known.find(ids), len(self.ids)
+            elif isinstance(ids, list) or self._too_wide(ids, min(1.0, end / size)):
                 return False
             else:
-                ends, most = np.ascontiguousarray(block.ids.T), MAX_NODES
-            bad = self.sorter.add(ends, most)
+                numbers, most = ids, MAX_NODES
+            bad = self.sorter.add(np.ascontiguousarray(numbers.reshape(-1, 2).T), most)
             if bad >= 0:
-                self._refuse(blocks.text, block, bad, ends)
-            self._progress(min(0.6, 0.6 * block.end / size))
+                place = 2 * bad + int(numbers[2 * bad] >= 0)
+                self._refuse(f"line {blocks.text.line_of(bad)}: node id {shown(str(ids[place]))}")
+            self._progress(min(0.6, 0.6 * end / size))
         return True
 
-    def _too_wide(self, block: _Block, share: float) -> bool:
+    def _too_wide(self, ids: NDArray[np.int64], share: float) -> bool:
         """Whether numbers are so large, or so far apart, that a place for each of them takes too much memory.
 
         `share` is how much of the file has been read: the rest is expected to hold as many edges per byte.
         """
-        largest = int(block.ids.max(initial=-1))  # type: ignore[union-attr]
-        edges = (self.sorter.taken + block.num_edges) / share
+        largest = int(ids.max(initial=-1))
+        edges = (self.sorter.taken + len(ids) // 2) / share
         return largest >= MAX_NODES or largest > max(_GAPS * 2 * edges + 1024, self._memory // _NODE_BYTES)
 
-    def _refuse(self, text: EdgeText, block: _Block, edge: int, ends: NDArray[np.int64]) -> None:
-        side = int(ends[0, edge] >= 0)
-        value = block.names[2 * edge + side] if block.ids is None else block.ids[edge, side]
-        where = f"{self._path}, line {text.line_of(edge)}: node id {shown(str(value))}"
+    def _refuse(self, where: str) -> NoReturn:
         if self._table is None:
-            raise ValueError(f"{where}; expected a non-negative integer or a name")
-        raise ValueError(f"{where} is not in the node table {self._table.raw.name}; add it there")
-
-
-class _Block(NamedTuple):
-    """Some lines of an edge list: integer ids [E, 2], or names, two for each edge."""
-
-    ids: NDArray[np.int64] | None
-    names: list[str]
-    end: int  # where it ends in the (unpacked) file
-
-    @property
-    def num_edges(self) -> int:
-        return len(self.names) // 2 if self.ids is None else len(self.ids)
-
-    def numbers(self, known: IdIndex) -> NDArray[np.int64]:
-        """Numbers [2, E] of the ends of the edges, -1 for a node that is not known."""
-        return known.find(self.names if self.ids is None else self.ids.reshape(-1)).reshape(-1, 2).T
+            raise ValueError(f"{self._path}, {where}; expected a non-negative integer or a name")
+        raise ValueError(
+            f"{self._path}, {where} is not in the node table {self._table.raw.name}; add it there"
+        )
 
 
 class _Blocks:
@@ -219,8 +204,8 @@ class _Blocks:
             self.text = EdgeText.beginning(path, file.read(max(size, 2**16)), delimiter, header)
         self._first = self.text.start, self.text.line
 
-    def read(self) -> Iterator[_Block]:
-        """Yield the blocks from the first edge on."""
+    def read(self) -> Iterator[tuple[Ids, int]]:
+        """Yield the ids of block after block, and where it ends in the (unpacked) file."""
         start, line = self._first
         with self._open() as file:
             file.seek(start)
@@ -231,14 +216,14 @@ class _Blocks:
                 self.text = replace(self.text, content=content, start=0, line=line)
                 start, line = start + len(content), line + content.count(b"\n")
                 ids = self.text.integer_ids()
-                yield _Block(ids, list(self.text.any_ids()) if ids is None else [], start)
+                yield list(self.text.any_ids()) if ids is None else ids.reshape(-1), start
 
     def _open(self) -> IO[bytes]:
         packed = self._path.suffix.lower() == ".gz"
         return gzip.open(self._path) if packed else self._path.open("rb")  # type: ignore[return-value]
 
 
-def _all_ids(blocks: Iterable[_Block]) -> tuple[NDArray[Any], str | None]:
+def _all_ids(blocks: Iterable[tuple[Ids, int]]) -> tuple[NDArray[Any], str | None]:
     """All ids of an edge list in ascending order, and one that makes all of them text, if there is one.
 
     Where all are numbers but some no integers, those that are none are left out, and so refused later on.
@@ -246,11 +231,11 @@ def _all_ids(blocks: Iterable[_Block]) -> tuple[NDArray[Any], str | None]:
     numbers: NDArray[np.int64] = np.empty(0, np.int64)
     waiting: list[NDArray[np.int64]] = []
     names: dict[str, None] = {}
-    for block in blocks:
-        if block.ids is None:
-            names.update(dict.fromkeys(block.names))
+    for ids, _ in blocks:
+        if isinstance(ids, list):
+            names.update(dict.fromkeys(ids))
             continue
-        waiting.append(np.unique(block.ids))
+        waiting.append(np.unique(ids))
         if sum(map(len, waiting)) > len(numbers) + 2**20:
             numbers = np.unique(np.concatenate([numbers, *waiting]))
             waiting.clear()
@@ -261,5 +246,4 @@ def _all_ids(blocks: Iterable[_Block]) -> tuple[NDArray[Any], str | None]:
     every = list(dict.fromkeys([*map(str, numbers.tolist()), *names]))
     if bad_number(every) is not None:
         every = [name for name in every if name.isdigit()]
-    ids = id_array(every, as_text=True)
-    return ids[np.argsort(ids, kind="stable")], odd
+    return sorted_ids(every, as_text=True)[0], odd
