@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from itertools import combinations
 from typing import Any
 
@@ -100,35 +101,28 @@ def _mask(data: Data, name: str, n: int) -> Tensor:
     mask = data.get(name)
     if mask is None:
         raise ValueError(f"data.{name} is missing; draw one with mcn.data.random_split(data.y)")
-    if not _holds_numbers(mask):
-        raise ValueError(f"data.{name} is a {_kind(mask)}; expected a dense tensor, bool of shape [{n}]")
-    if mask.dtype != torch.bool or tuple(mask.shape) != (n,):
+    return _per_node(mask, name, n, "bool", lambda tensor: tensor.dtype == torch.bool)
+
+
+def _per_node(value: Any, name: str, n: int, kind: str, fits: Callable[[Tensor], bool]) -> Tensor:
+    """Return an attribute that must be a dense tensor [N] of a kind; those on the device meta are empty."""
+    if not isinstance(value, Tensor) or value.layout != torch.strided or value.is_meta:
+        tensor = isinstance(value, Tensor)
+        what = f"tensor of layout {value.layout} on {value.device}" if tensor else type(value).__name__
+        raise ValueError(f"data.{name} is a {what}; expected a dense tensor, {kind} of shape [{n}]")
+    if tuple(value.shape) != (n,) or not fits(value):
         raise ValueError(
-            f"data.{name} has shape {list(mask.shape)}, dtype {mask.dtype}; expected bool of shape [{n}]"
+            f"data.{name} has shape {list(value.shape)}, dtype {value.dtype}; expected {kind} of shape [{n}]"
         )
-    return torch.as_tensor(mask)
-
-
-def _holds_numbers(value: Any) -> bool:
-    """Whether it is a dense tensor; those on the device meta have a shape alone."""
-    return isinstance(value, Tensor) and value.layout == torch.strided and not value.is_meta
-
-
-def _kind(value: Any) -> str:
-    if not isinstance(value, Tensor):
-        return type(value).__name__
-    return f"tensor of layout {value.layout} on {value.device}"
+    return value
 
 
 def _check_labels(y: Any, masks: dict[str, Tensor], n: int, names: Any) -> None:
     if y is None:
         raise ValueError("data.y is missing; expected a class for every node in a mask")
-    if not _holds_numbers(y):
-        raise ValueError(f"data.y is a {_kind(y)}; expected a dense tensor, integers of shape [{n}]")
-    if tuple(y.shape) != (n,) or y.is_floating_point() or y.is_complex():
-        raise ValueError(
-            f"data.y has shape {list(y.shape)}, dtype {y.dtype}; expected integers of shape [{n}]"
-        )
+    _per_node(
+        y, "y", n, "integers", lambda tensor: not tensor.is_floating_point() and not tensor.is_complex()
+    )
     for name, mask in masks.items():
         missing = (mask & (y < 0)).nonzero()
         if len(missing):
@@ -172,15 +166,11 @@ def given_weights(data: Data) -> tuple[str, Tensor] | None:
     return None if attribute is None or attribute.dim() != 1 else ("edge_attr", attribute)
 
 
-def weight_matrix(data: Data, graph: SimpleGraph | None = None) -> csr_array | None:
+def weight_matrix(data: Data) -> csr_array | None:
     """Return W, float64 CSR [N, N], symmetric, with the weight of every edge; None for a graph without.
 
     Repeated entries of `data.edge_index` are summed, and so are the two directions of an edge, unless all
     edges are given in both with the same weight. Self-loops are left out, as they are of the graph.
-
-    Args:
-        data: the graph with its weights.
-        graph: the simple graph of its edges, if it is known (`check_data` returns it).
 
     Raises:
         ValueError: not one positive finite number per edge.
@@ -196,7 +186,7 @@ def weight_matrix(data: Data, graph: SimpleGraph | None = None) -> csr_array | N
         )
     cells: Any = values.detach().double().numpy()
     checked = checked_weights(cells, lambda at: f"data.{name}, edge {at}", name)
-    graph = simple_graph(edges, data.num_nodes) if graph is None else graph
+    graph = simple_graph(edges, data.num_nodes)
     symmetric, _ = edge_weights(graph, edges, checked)
     shape = (graph.num_nodes, graph.num_nodes)
     return csr_array((symmetric.numpy().astype(np.float64), tuple(graph.edge_index)), shape=shape)

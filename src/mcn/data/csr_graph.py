@@ -214,24 +214,17 @@ def wl_features(graph: SimpleGraph | Data, iterations: int = 3, keep: str = "all
         raise ValueError(f"iterations must be at least 1, got {iterations}")
     if keep not in ("all", "last"):
         raise ValueError(f'keep must be "all" or "last", got {keep!r}')
-    rounds = wl_colours(_simple(graph), iterations)
-    blocks = [_one_hot(colours) for colours in (rounds if keep == "all" else rounds[-1:])]
-    return sparse.csr_array(sparse.hstack(blocks, format="csr", dtype=np.float32))
-
-
-def wl_colours(graph: SimpleGraph, iterations: int) -> list[NDArray[np.int64]]:
-    """The colour of every node after each iteration, numbered from 0."""
-    source, target = graph.edge_index
-    degree = np.bincount(source, minlength=graph.num_nodes)
-    start = np.concatenate([[0], np.cumsum(degree)])
-    colours = np.zeros(graph.num_nodes, np.int64)
+    simple = _simple(graph)
+    (source, target), degree = simple.edge_index, simple.degrees
+    colours = np.zeros(simple.num_nodes, np.int64)
     rounds = []
     for _ in range(iterations):
         around = colours[target]
         around = around[np.lexsort((around, source))]
-        colours = _refine(colours, around, start[:-1], degree)
+        colours = _refine(colours, around, np.cumsum(degree) - degree, degree)
         rounds.append(colours)
-    return rounds
+    blocks = [_one_hot(colours) for colours in (rounds if keep == "all" else rounds[-1:])]
+    return sparse.csr_array(sparse.hstack(blocks, format="csr", dtype=np.float32))
 
 
 def _refine(

@@ -61,42 +61,17 @@ def read_edge_text(
     return edges if weights is None else file.weighted(edges, weights)
 
 
-def _find_layout(
-    path: Path, content: bytes, delimiter: str | None, header: bool | None
-) -> tuple[str | None, int, list[tuple[int, str]]]:
-    """Decide how an edge list is to be read, from its first two lines with data.
-
-    Returns:
-        The separator (None for white space), the number of header lines (0 or 1), and the two lines with
-        where they start.
-    """
-    head: list[tuple[int, str]] = []
-    numbers: list[int] = []
+def _head(content: bytes) -> list[tuple[int, int, str]]:
+    """The first two lines with data: where they start, their numbers and what they say."""
+    head: list[tuple[int, int, str]] = []
     start, number = 0, 1
     while start < len(content) and len(head) < 2:
         stop = content.find(b"\n", start)
         stop = len(content) if stop < 0 else stop
         for _, line in data_lines(content[start:stop].decode("utf-8", "replace")):
-            head.append((start, line))
-            numbers.append(number)
+            head.append((start, number, line))
         start, number = stop + 1, number + 1
-    if not head:
-        raise ValueError(f"{path}: no edges; expected lines of two node ids")
-    if delimiter is None:
-        delimiter = find_delimiter(head[0][1])
-    elif delimiter == " ":
-        delimiter = None
-    if header is None:
-        top, *below = [
-            split_line(line, delimiter, path, number)[:2]
-            for number, (_, line) in zip(numbers, head, strict=True)
-        ]
-        named = tuple(name.lower() for name in top) in _HEADERS
-        above_numbers = bool(below) and all(map(is_integer, below[0])) and not any(map(is_number, top))
-        header = named or above_numbers
-    if header and len(head) == 1:
-        raise ValueError(f"{path}: a header ({shown(head[0][1].strip())}) but no edges")
-    return delimiter, int(header), head
+    return head
 
 
 @dataclass
@@ -123,13 +98,23 @@ class EdgeText:
 
     @classmethod
     def beginning(cls, path: Path, content: bytes, delimiter: str | None, header: bool | None) -> EdgeText:
-        """Find out how a file is to be read from its content, or the beginning of it."""
+        """Find out how a file is to be read, from the first two lines with data of its content."""
         plain = content.removeprefix(BOM)
-        mark, skip, head = _find_layout(path, plain, delimiter, header)
-        first, line = (plain.count(b"\n", 0, head[place][0]) + 1 for place in (0, skip))
-        columns = split_line(head[0][1], mark, path, first) if skip else []
-        start = head[skip][0] + len(content) - len(plain)
-        return cls(path, content, mark, columns, header is None, start, line)
+        head = _head(plain)
+        if not head:
+            raise ValueError(f"{path}: no edges; expected lines of two node ids")
+        mark = find_delimiter(head[0][2]) if delimiter is None else None if delimiter == " " else delimiter
+        guessed = header is None
+        if guessed:
+            top, *below = [split_line(line, mark, path, number)[:2] for _, number, line in head]
+            named = tuple(name.lower() for name in top) in _HEADERS
+            above_numbers = bool(below) and all(map(is_integer, below[0])) and not any(map(is_number, top))
+            header = named or above_numbers
+        if header and len(head) == 1:
+            raise ValueError(f"{path}: a header ({shown(head[0][2].strip())}) but no edges")
+        columns = split_line(head[0][2], mark, path, head[0][1]) if header else []
+        start, line, _ = head[1 if header else 0]
+        return cls(path, content, mark, columns, guessed, start + len(content) - len(plain), line)
 
     @cached_property
     def plain(self) -> bool:

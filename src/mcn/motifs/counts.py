@@ -71,8 +71,7 @@ class MotifCounts:
     threads: int | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
-        for name in _ARRAYS[2:]:
-            array = getattr(self.enumerated, name)
+        for name, array in vars(self.enumerated).items():
             if array is None:
                 continue
             if array.shape != (self.num_edges,) or array.dtype not in (np.uint32, np.uint64):
@@ -209,7 +208,7 @@ class MotifCounts:
         arrays |= {name: np.array(int(getattr(self.graph, name))) for name in _NUMBERS if name != "induced"}
         arrays["induced"] = np.array(int(self.induced))
         arrays |= {"indptr": self.graph.indptr, "indices": self.graph.indices}
-        arrays |= {name: getattr(self.enumerated, name) for name in self._stored}
+        arrays |= {name: counted for name, counted in vars(self.enumerated).items() if counted is not None}
         with atomic_write(path) as file:
             np.savez_compressed(file, **arrays)
 
@@ -237,10 +236,6 @@ class MotifCounts:
     def __repr__(self) -> str:
         kind = "" if self.induced else ", induced=False"
         return f"MotifCounts({self.num_nodes:,} nodes, {self.num_edges:,} edges{kind})"
-
-    @property
-    def _stored(self) -> list[str]:
-        return [name for name in _ARRAYS[2:] if getattr(self.enumerated, name) is not None]
 
     @cached_property
     def _numbers(self) -> EdgeNumbers:

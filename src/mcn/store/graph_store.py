@@ -76,8 +76,14 @@ class GraphStore:
         self._ids = {name: arrays[name] for name in ("ids", "ids_text", "ids_ptr") if name in arrays}
         self._rows_are_sound = False
         for pointers, filled in (("indptr", "indices"), ("x_indptr", "x_indices"), ("ids_ptr", "ids_text")):
-            if pointers in arrays:
-                self._check_pointers(pointers, arrays[pointers], len(arrays[filled]))
+            starts, last = arrays.get(pointers), len(arrays.get(filled, ()))
+            if starts is not None and (
+                starts[0] != 0 or starts[-1] != last or (starts[1:] < starts[:-1]).any()
+            ):
+                raise ValueError(
+                    f"{self.path}/{pointers}.npy: row pointers must ascend from 0 to {last}; the file was "
+                    "altered: pack again"
+                )
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], *, verify: bool = False) -> GraphStore:
@@ -268,13 +274,6 @@ class GraphStore:
             return data
         except MemoryError as error:
             raise ValueError(f"{self.path}: {NO_MEMORY}; use mini-batches (batch_size)") from error
-
-    def _check_pointers(self, name: str, pointers: NDArray[np.int64], last: int) -> None:
-        if pointers[0] != 0 or pointers[-1] != last or (pointers[1:] < pointers[:-1]).any():
-            raise ValueError(
-                f"{self.path}/{name}.npy: row pointers must ascend from 0 to {last}; the file was altered: "
-                "pack again"
-            )
 
     def __reduce__(self) -> tuple[Any, ...]:
         return GraphStore, (str(self.path),)
