@@ -103,13 +103,12 @@ def isolated_note(isolated: int) -> list[str]:
 
 def made_simple(num_nodes: int, num_edges: int, self_loops: int, duplicates: int, one_way: int) -> str:
     """One line on a graph and on what was dropped or added to make it simple."""
-    notes = []
-    if self_loops:
-        notes.append(f"{self_loops:,} self-loops dropped")
-    if duplicates:
-        notes.append(f"{duplicates:,} repeated entries dropped")
-    if 0 < one_way < num_edges:
-        notes.append(f"{one_way:,} edges given in one direction only, used in both")
+    done = {
+        "self-loops dropped": self_loops,
+        "repeated entries dropped": duplicates,
+        "edges given in one direction only, used in both": one_way if one_way < num_edges else 0,
+    }
+    notes = [f"{count:,} {what}" for what, count in done.items() if count]
     size = f"{num_nodes:,} nodes, {num_edges:,} undirected edges"
     return f"{size} ({'; '.join(notes)})" if notes else size
 

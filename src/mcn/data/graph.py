@@ -21,12 +21,11 @@ from mcn.data.edge_list import EdgeList, IdIndex, kind_of, object_edges
 from mcn.data.edge_text import EdgeText
 from mcn.data.limits import check_size, existing_file, reading, shown
 from mcn.data.node_table import NodeTable, RawTable, frame_table, node_table, read_table
-from mcn.data.sparse import feature_tensor
+from mcn.data.sparse import feature_tensor, thin_or_dense
 from mcn.data.splits import Parts, SplitRequest, find_parts
 from mcn.data.treatment import SCALINGS, Treatment, describe, fit_treatment
 
 _STRUCTURAL = ("degree", "wl")
-_SPARSE_BELOW = 0.1
 
 
 def load_graph(
@@ -259,10 +258,7 @@ def _add_table_features(
     again = ", treated as before" if wanted.treatment is not None else ""
     report += [describe(treatment, wanted.scaling) + again, *notes]
     data.treatment, data.scaling, data.feature_names = treatment, treatment.scaling, treatment.feature_names
-    if not wanted.dense and np.count_nonzero(values) < _SPARSE_BELOW * values.size:
-        data.x = feature_tensor(sparse.csr_array(values))
-    else:
-        data.x = torch.from_numpy(values)
+    data.x = thin_or_dense(values, wanted.dense)
     return True
 
 

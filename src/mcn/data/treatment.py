@@ -127,7 +127,14 @@ class Treatment:
             notes += note
             if empty:
                 missing[column.name] = empty
-        return out, [*_missing_note(missing, self.columns), *notes]
+        if missing:
+            first = ", ".join(f"{name} {count:,}" for name, count in list(missing.items())[:5])
+            more = f" and {len(missing) - 5:,} more" if len(missing) > 5 else ""
+            marked = sum(column.indicator for column in self.columns if column.name in missing)
+            where = f"{sum(missing.values()):,} cells in {len(missing):,} columns ({first}{more})"
+            filled = "filled with the mean of the training nodes (numbers) or zeros (text)"
+            notes.insert(0, f"{_MISSING}{where}, {filled}; {marked:,} columns added that mark them")
+        return out, notes
 
 
 def fit_treatment(
@@ -314,19 +321,6 @@ def _treat(
 def unusual_cells(report: Sequence[str]) -> list[str]:
     """Return the lines of a report on missing cells and on categories that training did not have."""
     return [line for line in report if line.startswith(_MISSING) or _NEW in line]
-
-
-def _missing_note(missing: Mapping[str, int], columns: Sequence[Column]) -> list[str]:
-    if not missing:
-        return []
-    first = ", ".join(f"{name} {count:,}" for name, count in list(missing.items())[:5])
-    more = f" and {len(missing) - 5:,} more" if len(missing) > 5 else ""
-    marked = sum(column.indicator for column in columns if column.name in missing)
-    where = f"{sum(missing.values()):,} cells in {len(missing):,} columns ({first}{more})"
-    return [
-        f"{_MISSING}{where}, filled with the mean of the training nodes (numbers) or zeros (text); "
-        f"{marked:,} columns added that mark them"
-    ]
 
 
 def _column(place: int, values: Any) -> Column:

@@ -28,7 +28,6 @@ from mcn.data.sparse import feature_csr
 from mcn.data.splits import SplitRequest
 from mcn.data.text import is_integer
 from mcn.store.graph_store import GraphStore
-from mcn.store.manifest import StoredArray
 from mcn.store.write import EdgeSorter, finish_store, new_store, write_rows
 
 Ids = NDArray[np.int64] | list[str]  # of both ends of one edge after the other
@@ -89,7 +88,14 @@ def pack_graph(
         if edge_format(path) in TEXT:
             table, wanted, request = _read_nodes(path, table_path, delimiter, options)
             reader = _EdgeReader(path, table, scratch, memory, layout, progress or (lambda share: None))
-            arrays, degree = reader.write_rows(target)
+            numbers = len(reader.ids if reader.present is None else reader.present)
+            arrays, degree = write_rows(
+                target,
+                reader.sorter,
+                numbers,
+                lambda share: reader.progress(0.6 + 0.4 * share),
+                reader.present,
+            )
             data, ids = Data(num_nodes=len(degree)), reader.ids
             report = [reader.sorter.describe(degree), *reader.notes]
             report += isolated_note(len(degree) - int(np.count_nonzero(degree)))
@@ -135,8 +141,8 @@ class _EdgeReader:
         progress: Callable[[float], object],
     ) -> None:
         self._path, self._table, self._scratch = path, table, scratch
-        self._memory, self._progress = memory, progress
-        self._present: NDArray[np.bool_] | None = None  # which of the numbers are nodes, if not all
+        self._memory, self.progress = memory, progress
+        self.present: NDArray[np.bool_] | None = None  # which of the numbers are nodes, if not all
         notes: list[str] = []
         blocks = _Blocks(path, **layout, size=min(BLOCK_BYTES, max(2**15, memory // 32)))
         if table is not None:
@@ -145,20 +151,13 @@ class _EdgeReader:
         elif self._take(blocks, None):
             present = self.sorter.present()
             self.ids = np.flatnonzero(present)
-            self._present = None if len(self.ids) == len(present) else present
+            self.present = None if len(self.ids) == len(present) else present
         else:  # large numbers, wide gaps or names: all ids have to be known first
             self.ids, odd = _all_ids(blocks.read())
             if odd is not None:
                 notes.append(f"node ids are read as text (for instance {shown(odd)})")
             self._take(blocks, IdIndex(self.ids))
         self.notes = [*further_note(blocks.text.width - 2), *notes]  # lines for the report
-
-    def write_rows(self, target: Path) -> tuple[dict[str, StoredArray], NDArray[np.int64]]:
-        """Write the rows of the adjacency; returns what they are and the degree of every node."""
-        count = len(self.ids if self._present is None else self._present)
-        return write_rows(
-            target, self.sorter, count, lambda share: self._progress(0.6 + 0.4 * share), self._present
-        )
 
     def _take(self, blocks: _Blocks, known: IdIndex | None) -> bool:
         """Sort all edges into runs; False if integers were expected (`known` is None) and not found."""
@@ -175,7 +174,7 @@ class _EdgeReader:
             if bad >= 0:
                 place = 2 * bad + int(numbers[2 * bad] >= 0)
                 self._refuse(f"line {blocks.text.line_of(bad)}: node id {shown(str(ids[place]))}")
-            self._progress(min(0.6, 0.6 * end / size))
+            self.progress(min(0.6, 0.6 * end / size))
         return True
 
     def _too_wide(self, ids: NDArray[np.int64], share: float) -> bool:

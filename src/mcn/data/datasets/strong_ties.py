@@ -63,7 +63,20 @@ def strong_ties(
     """
     import torch
 
-    _check(num_nodes, num_classes, strong_share, num_words, words_per_node)
+    if num_classes < 2:
+        raise ValueError(f"num_classes must be at least 2, got {num_classes}")
+    if not 0 <= strong_share <= 1:
+        raise ValueError(f"strong_share must be between 0 and 1, got {strong_share}")
+    own = num_words // num_classes
+    if words_per_node > own:
+        raise ValueError(
+            f"words_per_node={words_per_node} exceeds the {own} words of a class; raise num_words"
+        )
+    smallest = round(strong_share * (num_nodes // num_classes))
+    if 0 < smallest < _CLIQUE_SIZE[1]:
+        raise ValueError(
+            f"only {smallest} nodes of a class have strong ties, too few for cliques; raise num_nodes"
+        )
     rng = np.random.default_rng(seed)
     y = rng.permutation(np.arange(num_nodes) % num_classes)
     strong = np.zeros(num_nodes, np.bool_)
@@ -94,25 +107,6 @@ def strong_ties(
     data = make_data(words, y, edges, masks, dense=dense)
     data.strong = torch.from_numpy(strong)
     return data
-
-
-def _check(
-    num_nodes: int, num_classes: int, strong_share: float, num_words: int, words_per_node: int
-) -> None:
-    if num_classes < 2:
-        raise ValueError(f"num_classes must be at least 2, got {num_classes}")
-    if not 0 <= strong_share <= 1:
-        raise ValueError(f"strong_share must be between 0 and 1, got {strong_share}")
-    own = num_words // num_classes
-    if words_per_node > own:
-        raise ValueError(
-            f"words_per_node={words_per_node} exceeds the {own} words of a class; raise num_words"
-        )
-    smallest = round(strong_share * (num_nodes // num_classes))
-    if 0 < smallest < _CLIQUE_SIZE[1]:
-        raise ValueError(
-            f"only {smallest} nodes of a class have strong ties, too few for cliques; raise num_nodes"
-        )
 
 
 def _add_cliques(around: Adjacency, rng: np.random.Generator, members: NDArray[np.int64]) -> None:
