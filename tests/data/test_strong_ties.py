@@ -74,11 +74,12 @@ def test_the_seed_decides_everything() -> None:
     [
         ({"num_classes": 1}, "num_classes must be at least 2, got 1"),
         ({"strong_share": 1.5}, "strong_share must be between 0 and 1, got 1.5"),
-        ({"clique_size": (2, 4)}, "clique_size must be"),
         ({"words_per_node": 70}, "words_per_node=70 exceeds the 60 words"),
         ({"num_nodes": 20}, "too few for cliques"),
-        ({"num_nodes": 60, "weak_ties": 60.0}, "no room for .* weak ties"),
-        ({"num_nodes": 60, "weak_ties": 0.0, "open_ties": 60.0}, "no room for .* open ties"),
+        (
+            {"num_nodes": 10, "num_classes": 2, "strong_share": 0.0, "open_inside": 1.0},
+            "no room for 15 ties among 10 nodes",
+        ),
     ],
 )
 def test_wrong_settings_are_refused(settings: dict[str, object], message: str) -> None:

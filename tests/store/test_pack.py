@@ -116,54 +116,42 @@ class Stop(KeyboardInterrupt):
     pass
 
 
-@pytest.mark.parametrize("kind", ["numbers", "gaps", "names"])
-@pytest.mark.parametrize("table", [False, True])
-def test_an_interrupted_packing_goes_on(tmp_path: Path, kind: str, table: bool) -> None:
-    path = written(tmp_path / "edges.csv", random_edges(IDS[kind], 900))
-    nodes = None
-    if table:
-        nodes = tmp_path / "nodes.csv"
-        nodes.write_text("\n".join(["id,label", *(f"{name},{i % 2}" for i, name in enumerate(IDS[kind]))]))
-    expected = mcn.load_graph(path, nodes)
-    shares: list[float] = []
+@pytest.mark.parametrize("stop_at", [0.0, 0.4, 0.7])  # while reading, and while merging
+def test_an_interrupted_packing_leaves_nothing(tmp_path: Path, stop_at: float) -> None:
+    path = written(tmp_path / "edges.csv", random_edges(IDS["names"], 900))
 
-    def run(stop_at: float, **given) -> mcn.GraphStore:
-        shares.clear()
+    def progress(share: float) -> None:
+        if share > stop_at:
+            raise Stop
 
-        def progress(share: float) -> None:
-            shares.append(share)
-            if share > stop_at:
-                raise Stop
-
-        return pack_graph(path, nodes, out=tmp_path / "graph", memory=NOTHING, progress=progress, **given)
-
-    with pytest.raises(Stop):
-        run(0.2)
-    with pytest.raises(ValueError, match=r"holds no packed graph"):
-        mcn.GraphStore.open(tmp_path / "graph")
-    with pytest.raises(FileExistsError, match="holds an interrupted packing; go on with --resume"):
-        run(2.0)
-    for stop_at in (0.4, 0.7):  # while reading, and while merging
+    for folder in (tmp_path / "graph", tmp_path / "empty"):
+        (tmp_path / "empty").mkdir(exist_ok=True)
         with pytest.raises(Stop):
-            run(stop_at, resume=True)
-        assert shares[0] > 0.1  # not from the beginning
-    store = run(2.0, resume=True)
-    same(store, expected)
-    with pytest.raises(FileExistsError, match="packed already"):
-        run(2.0, resume=True)
+            pack_graph(path, out=folder, memory=NOTHING, progress=progress)
+    assert not (tmp_path / "graph").exists()
+    assert list((tmp_path / "empty").iterdir()) == []
 
 
-def test_other_files_are_not_gone_on_with(tmp_path: Path) -> None:
-    path = written(tmp_path / "edges.csv", random_edges(IDS["numbers"], 900))
-
-    def stop(share: float) -> None:
-        raise Stop
-
-    with pytest.raises(Stop):
-        pack_graph(path, out=tmp_path / "graph", memory=NOTHING, progress=stop)
-    written(path, random_edges(IDS["numbers"], 901))
-    with pytest.raises(ValueError, match="was of other files, or they have changed"):
-        pack_graph(path, out=tmp_path / "graph", memory=NOTHING, resume=True)
+def test_what_a_killed_packing_left_is_replaced(tmp_path: Path) -> None:
+    path, out = written(tmp_path / "edges.csv", random_edges(IDS["numbers"])), tmp_path / "graph"
+    (out / ".packing").mkdir(parents=True)
+    for left in (".packing/run-00007.keys", "ids.npy", ".indices.npy.01234567.part"):
+        (out / left).write_bytes(b"beginning")
+    same(pack_graph(path, out=out, memory=NOTHING), mcn.load_graph(path))
+    assert sorted(file.name for file in out.iterdir()) == sorted(
+        [
+            "manifest.json",
+            *(f"{name}.npy" for name in ("indices", "indptr", "x_indices", "x_indptr", "x_values")),
+        ]
+    )
+    with pytest.raises(FileExistsError, match="holds a packed graph already"):
+        pack_graph(path, out=out)
+    mine = tmp_path / "mine"
+    (mine / ".packing").mkdir(parents=True)
+    (mine / "letter.txt").write_text("of somebody")
+    with pytest.raises(FileExistsError, match="is not an empty folder; choose another"):
+        pack_graph(path, out=mine)
+    assert (mine / "letter.txt").exists()
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,6 @@ import typer
 
 from mcn.cli import _options as options
 from mcn.cli._terminal import compile_notice, notable, plain_warnings, print_facts, print_notes, progress_bar
-from mcn.cli.main import resumable
 
 _OPTIONS = {name: option for name, option in options.DATA_OPTIONS.items() if name not in ("trust", "weights")}
 
@@ -25,7 +24,6 @@ def run(
     nodes: options.Nodes = None,
     out: Annotated[Path | None, options.out_option("A new folder for the packed graph.")] = None,
     memory: options.Memory = "1GB",
-    resume: options.Resume = False,
     check: Annotated[
         bool, typer.Option("--check", help="Read the packed graph EDGES and compare its check sums.")
     ] = False,
@@ -50,10 +48,10 @@ def run(
         raise ValueError("--out is missing: a new folder for the packed graph")
     how = options.loader_options(options.data_given(given))
     began = time.perf_counter()
-    with plain_warnings(), compile_notice(), resumable(out), progress_bar("packing") as report:
+    with plain_warnings(), compile_notice(), progress_bar("packing") as report:
         from mcn.store import pack_graph
 
-        store = pack_graph(edges, nodes, out=out, memory=buffer, resume=resume, progress=report, **how)
+        store = pack_graph(edges, nodes, out=out, memory=buffer, progress=report, **how)
     seconds = time.perf_counter() - began
     size = sum(file.stat().st_size for file in store.path.iterdir())
     sizes = {"nodes": store.num_nodes, "edges": store.num_edges, "features": store.num_features}

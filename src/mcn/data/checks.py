@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -47,7 +49,13 @@ def check_data(data: Data) -> SimpleGraph:
     graph = simple_graph(data.edge_index, n)
     _check_features(data.x, n)
     masks = {name: _mask(data, name, n) for name in _MASKS}
-    _check_overlap(masks)
+    for first, second in combinations(_MASKS, 2):
+        both = (masks[first] & masks[second]).nonzero()
+        if len(both):
+            raise ValueError(
+                f"data.{first} and data.{second} overlap in {len(both)} nodes, first in node {int(both[0])}; "
+                "expected every node in one part at most"
+            )
     _check_labels(data.y, masks, n, getattr(data, "classes", None))
     return graph
 
@@ -93,45 +101,28 @@ def _mask(data: Data, name: str, n: int) -> Tensor:
     mask = data.get(name)
     if mask is None:
         raise ValueError(f"data.{name} is missing; draw one with mcn.data.random_split(data.y)")
-    if not _holds_numbers(mask):
-        raise ValueError(f"data.{name} is a {_kind(mask)}; expected a dense tensor, bool of shape [{n}]")
-    if mask.dtype != torch.bool or tuple(mask.shape) != (n,):
+    return _per_node(mask, name, n, "bool", lambda tensor: tensor.dtype == torch.bool)
+
+
+def _per_node(value: Any, name: str, n: int, kind: str, fits: Callable[[Tensor], bool]) -> Tensor:
+    """Return an attribute that must be a dense tensor [N] of a kind; those on the device meta are empty."""
+    if not isinstance(value, Tensor) or value.layout != torch.strided or value.is_meta:
+        tensor = isinstance(value, Tensor)
+        what = f"tensor of layout {value.layout} on {value.device}" if tensor else type(value).__name__
+        raise ValueError(f"data.{name} is a {what}; expected a dense tensor, {kind} of shape [{n}]")
+    if tuple(value.shape) != (n,) or not fits(value):
         raise ValueError(
-            f"data.{name} has shape {list(mask.shape)}, dtype {mask.dtype}; expected bool of shape [{n}]"
+            f"data.{name} has shape {list(value.shape)}, dtype {value.dtype}; expected {kind} of shape [{n}]"
         )
-    return torch.as_tensor(mask)
-
-
-def _check_overlap(masks: dict[str, Tensor]) -> None:
-    for first, second in (("train_mask", "val_mask"), ("train_mask", "test_mask"), ("val_mask", "test_mask")):
-        both = (masks[first] & masks[second]).nonzero()
-        if len(both):
-            raise ValueError(
-                f"data.{first} and data.{second} overlap in {len(both)} nodes, first in node {int(both[0])}; "
-                "expected every node in one part at most"
-            )
-
-
-def _holds_numbers(value: Any) -> bool:
-    """Whether it is a dense tensor; those on the device meta have a shape alone."""
-    return isinstance(value, Tensor) and value.layout == torch.strided and not value.is_meta
-
-
-def _kind(value: Any) -> str:
-    if not isinstance(value, Tensor):
-        return type(value).__name__
-    return f"tensor of layout {value.layout} on {value.device}"
+    return value
 
 
 def _check_labels(y: Any, masks: dict[str, Tensor], n: int, names: Any) -> None:
     if y is None:
         raise ValueError("data.y is missing; expected a class for every node in a mask")
-    if not _holds_numbers(y):
-        raise ValueError(f"data.y is a {_kind(y)}; expected a dense tensor, integers of shape [{n}]")
-    if tuple(y.shape) != (n,) or y.is_floating_point() or y.is_complex():
-        raise ValueError(
-            f"data.y has shape {list(y.shape)}, dtype {y.dtype}; expected integers of shape [{n}]"
-        )
+    _per_node(
+        y, "y", n, "integers", lambda tensor: not tensor.is_floating_point() and not tensor.is_complex()
+    )
     for name, mask in masks.items():
         missing = (mask & (y < 0)).nonzero()
         if len(missing):
@@ -175,15 +166,11 @@ def given_weights(data: Data) -> tuple[str, Tensor] | None:
     return None if attribute is None or attribute.dim() != 1 else ("edge_attr", attribute)
 
 
-def weight_matrix(data: Data, graph: SimpleGraph | None = None) -> csr_array | None:
+def weight_matrix(data: Data) -> csr_array | None:
     """Return W, float64 CSR [N, N], symmetric, with the weight of every edge; None for a graph without.
 
     Repeated entries of `data.edge_index` are summed, and so are the two directions of an edge, unless all
     edges are given in both with the same weight. Self-loops are left out, as they are of the graph.
-
-    Args:
-        data: the graph with its weights.
-        graph: the simple graph of its edges, if it is known (`check_data` returns it).
 
     Raises:
         ValueError: not one positive finite number per edge.
@@ -199,7 +186,7 @@ def weight_matrix(data: Data, graph: SimpleGraph | None = None) -> csr_array | N
         )
     cells: Any = values.detach().double().numpy()
     checked = checked_weights(cells, lambda at: f"data.{name}, edge {at}", name)
-    graph = simple_graph(edges, data.num_nodes) if graph is None else graph
+    graph = simple_graph(edges, data.num_nodes)
     symmetric, _ = edge_weights(graph, edges, checked)
     shape = (graph.num_nodes, graph.num_nodes)
     return csr_array((symmetric.numpy().astype(np.float64), tuple(graph.edge_index)), shape=shape)
@@ -209,19 +196,11 @@ def edge_weights(
     graph: SimpleGraph, ends: NDArray[np.int64], weights: NDArray[np.float64]
 ) -> tuple[Tensor, str]:
     """Return the weight of every entry of `graph.edge_index`, float32, and a note on what was summed."""
-    n, pairs = graph.num_nodes, graph.pairs
-    keys = pairs[:, 0] * n + pairs[:, 1]
     kept = ends[0] != ends[1]
-    (low, high), given = np.sort(ends[:, kept], axis=0), weights[kept]
-    place = np.searchsorted(keys, low * n + high)
-    up = ends[0][kept] == low
-    forward, backward = (
-        np.bincount(place[side], weights=given[side], minlength=len(keys)) for side in (up, ~up)
-    )
-    both = len(keys) > 0 and np.array_equal(forward, backward)
-    total = forward if both else forward + backward
-    source, target = graph.edge_index
-    at = np.searchsorted(keys, np.minimum(source, target) * n + np.maximum(source, target))
-    repeated = not both and len(given) > len(keys)
+    given: Any = csr_array((weights[kept], tuple(ends[:, kept])), shape=(graph.num_nodes, graph.num_nodes))
+    both = given.nnz > 0 and (given != given.T).nnz == 0
+    total = given if both else csr_array(given + given.T)
+    total.sort_indices()  # the order of `graph.edge_index`
+    repeated = not both and int(kept.sum()) > graph.num_edges
     note = "; those of repeated edges are summed" if repeated else ""
-    return torch.from_numpy(total[at].astype(np.float32)), note
+    return torch.from_numpy(total.data.astype(np.float32)), note

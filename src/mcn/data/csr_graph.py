@@ -76,8 +76,8 @@ class SimpleGraph:
     @property
     def degrees(self) -> NDArray[np.int64]:
         """Int64 [N]: the number of neighbours of every node."""
-        larger = np.diff(self.indptr)
-        return np.asarray(larger + np.bincount(self.indices, minlength=self.num_nodes), np.int64)
+        degree: NDArray[np.int64] = node_degrees(self.indptr, self.indices)
+        return degree
 
     def describe(self) -> str:
         """One line on the graph and on what was made simple."""
@@ -103,13 +103,12 @@ def isolated_note(isolated: int) -> list[str]:
 
 def made_simple(num_nodes: int, num_edges: int, self_loops: int, duplicates: int, one_way: int) -> str:
     """One line on a graph and on what was dropped or added to make it simple."""
-    notes = []
-    if self_loops:
-        notes.append(f"{self_loops:,} self-loops dropped")
-    if duplicates:
-        notes.append(f"{duplicates:,} repeated entries dropped")
-    if 0 < one_way < num_edges:
-        notes.append(f"{one_way:,} edges given in one direction only, used in both")
+    done = {
+        "self-loops dropped": self_loops,
+        "repeated entries dropped": duplicates,
+        "edges given in one direction only, used in both": one_way if one_way < num_edges else 0,
+    }
+    notes = [f"{count:,} {what}" for what, count in done.items() if count]
     size = f"{num_nodes:,} nodes, {num_edges:,} undirected edges"
     return f"{size} ({'; '.join(notes)})" if notes else size
 
@@ -126,7 +125,7 @@ def simple_graph(edge_index: Any, num_nodes: int | None = None) -> SimpleGraph:
         ValueError: wrong shape, ids that are not integers, negative or out of range.
     """
     if isinstance(edge_index, SimpleGraph):
-        if num_nodes not in (None, edge_index.num_nodes):
+        if num_nodes is not None and as_integer(num_nodes, "num_nodes") != edge_index.num_nodes:
             raise ValueError(f"num_nodes is {num_nodes}, but the graph has {edge_index.num_nodes} nodes")
         return edge_index
     source, target = endpoints(edge_index)
@@ -214,24 +213,17 @@ def wl_features(graph: SimpleGraph | Data, iterations: int = 3, keep: str = "all
         raise ValueError(f"iterations must be at least 1, got {iterations}")
     if keep not in ("all", "last"):
         raise ValueError(f'keep must be "all" or "last", got {keep!r}')
-    rounds = wl_colours(_simple(graph), iterations)
-    blocks = [_one_hot(colours) for colours in (rounds if keep == "all" else rounds[-1:])]
-    return sparse.csr_array(sparse.hstack(blocks, format="csr", dtype=np.float32))
-
-
-def wl_colours(graph: SimpleGraph, iterations: int) -> list[NDArray[np.int64]]:
-    """The colour of every node after each iteration, numbered from 0."""
-    source, target = graph.edge_index
-    degree = np.bincount(source, minlength=graph.num_nodes)
-    start = np.concatenate([[0], np.cumsum(degree)])
-    colours = np.zeros(graph.num_nodes, np.int64)
+    simple = _simple(graph)
+    (source, target), degree = simple.edge_index, simple.degrees
+    colours = np.zeros(simple.num_nodes, np.int64)
     rounds = []
     for _ in range(iterations):
         around = colours[target]
         around = around[np.lexsort((around, source))]
-        colours = _refine(colours, around, start[:-1], degree)
+        colours = _refine(colours, around, np.cumsum(degree) - degree, degree)
         rounds.append(colours)
-    return rounds
+    blocks = [_one_hot(colours) for colours in (rounds if keep == "all" else rounds[-1:])]
+    return sparse.csr_array(sparse.hstack(blocks, format="csr", dtype=np.float32))
 
 
 def _refine(
@@ -278,19 +270,26 @@ def _one_hot(codes: NDArray[np.int64], columns: int | None = None) -> sparse.csr
 
 
 @kernel
+def node_degrees(indptr: Any, indices: Any) -> Any:
+    """The number of neighbours of every node."""
+    n = len(indptr) - 1
+    degree = np.zeros(n, np.int64)
+    for u in range(n):
+        degree[u] += indptr[u + 1] - indptr[u]
+        for e in range(indptr[u], indptr[u + 1]):
+            degree[indices[e]] += 1
+    return degree
+
+
+@kernel
 def _both_directions(indptr: Any, indices: Any) -> Any:
     """Both directions of every edge, sorted. Rows are walked upwards, so that a node's smaller neighbours
     are all in place, in order, before its larger ones follow.
     """
-    n, m = len(indptr) - 1, len(indices)
-    start = np.zeros(n + 1, np.int64)
-    for u in range(n):
-        start[u + 1] += indptr[u + 1] - indptr[u]
-    for e in range(m):
-        start[indices[e] + 1] += 1
-    for u in range(n):
-        start[u + 1] += start[u]
-    both = np.empty((2, 2 * m), np.int64)
+    n = len(indptr) - 1
+    degree = node_degrees(indptr, indices)
+    start = np.cumsum(degree) - degree
+    both = np.empty((2, 2 * len(indices)), np.int64)
     for u in range(n):
         for e in range(indptr[u], indptr[u + 1]):
             v = indices[e]

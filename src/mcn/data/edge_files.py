@@ -158,7 +158,9 @@ def _read_mtx(path: Path) -> EdgeList:
     problem = "not a readable Matrix Market file"
     with reading(path, problem):
         # A blank after the last number, or a NUL anywhere, takes SciPy's reader past the end of the file.
-        content = read_bytes(path).rstrip() + b"\n"
+        content = read_bytes(path)
+        if not content.endswith(b"\n") or content[-2:-1].isspace():
+            content = content.rstrip() + b"\n"
         nul = content.find(b"\0")
         if nul >= 0:
             line = content.count(b"\n", 0, nul) + 1

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -222,10 +222,12 @@ def matrix_edges(matrix: Any, name: str, *, first: int = 0, weights: str | None 
     n = int(matrix.shape[0])
     check_nodes(name, n)
     coo = (check_structure(matrix, name) if issparse(matrix) else matrix).tocoo()
-    kept = np.asarray(coo.data) != 0
-    ends, values = np.stack([coo.row, coo.col]).astype(np.int64)[:, kept], np.asarray(coo.data)[kept]
-    notes = [] if kept.all() else [f"{int((~kept).sum()):,} stored zeros are no edges"]
-    given = None
+    ends, values = np.stack([coo.row, coo.col], dtype=np.int64, casting="unsafe"), np.asarray(coo.data)
+    notes, given = [], None
+    kept = values != 0
+    if not kept.all():  # few matrices store zeros, and picking entries takes longer than all else here
+        notes.append(f"{int((~kept).sum()):,} stored zeros are no edges")
+        ends, values = ends[:, kept], values[kept]
     if weights is not None:
         given = checked_weights(values, lambda at: f"{name}, entry {tuple(ends[:, at].tolist())}", weights)
     elif (values != 1).any():
@@ -265,16 +267,22 @@ def frame_edges(
             if not text:
                 raise ValueError(f"{name}, row {row + 1}: an empty node id in column {shown(title)}")
             ends[side, row] = index.setdefault(text, len(index))
-    names = list(index)
+    edges = edges_of_names(ends, list(index), as_text, notes, lambda row: f"{name}, row {row + 1}")
+    return replace(edges, weights=values)
+
+
+def edges_of_names(
+    ends: NDArray[np.int64], names: list[str], as_text: bool, notes: list[str], where: Callable[[int], str]
+) -> EdgeList:
+    """Make edges of positions among distinct names; `where` says where an edge stands, for an error."""
     bad = None if as_text else bad_number(names)
     if bad is not None:
-        row = int(np.argmax((ends == bad).any(axis=0)))
+        edge = int(np.argmax((ends == bad).any(axis=0)))
         raise ValueError(
-            f"{name}, row {row + 1}: node id {shown(names[bad])}; expected a non-negative integer or a name"
+            f"{where(edge)}: node id {shown(names[bad])}; expected a non-negative integer or a name"
         )
-    known, position = sorted_ids(names, as_text=as_text)
-    notes += [] if as_text else text_note(names)
-    return EdgeList(position[ends] if ends.size else ends, known, notes, values)
+    ids, position = sorted_ids(names, as_text=as_text)
+    return EdgeList(position[ends], ids, notes + ([] if as_text else text_note(names)))
 
 
 def _integers(column: Any) -> NDArray[Any] | None:

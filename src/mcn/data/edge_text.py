@@ -17,11 +17,10 @@ from mcn._jit import kernel
 from mcn._names import did_you_mean
 from mcn.data.edge_list import (
     EdgeList,
-    bad_number,
     checked_weights,
     compact,
+    edges_of_names,
     further_note,
-    sorted_ids,
     text_note,
 )
 from mcn.data.limits import read_bytes, shown
@@ -53,7 +52,7 @@ def read_edge_text(
     take a compiled path, and so do large plain files of text; everything else, and every error, the careful
     one.
     """
-    file = _whole(path, delimiter, header)
+    file = EdgeText.whole(path, delimiter, header)
     edges = None if as_text else file.integers()
     if edges is None and file.plain and len(file.content) >= _LARGE:
         edges = file.names(as_text)
@@ -62,54 +61,17 @@ def read_edge_text(
     return edges if weights is None else file.weighted(edges, weights)
 
 
-def line_of_edge(path: Path, edge: int, header: bool | None, delimiter: str | None) -> int:
-    """Find the line that an edge stands in, for error messages."""
-    return _whole(path, delimiter, header).line_of(edge)
-
-
-def _whole(path: Path, delimiter: str | None, header: bool | None) -> EdgeText:
-    content = read_bytes(path)
-    if b"\r" in content and content.count(b"\r") != content.count(b"\r\n"):
-        content = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    return EdgeText.beginning(path, content, delimiter, header)
-
-
-def _find_layout(
-    path: Path, content: bytes, delimiter: str | None, header: bool | None
-) -> tuple[str | None, int, list[tuple[int, str]]]:
-    """Decide how an edge list is to be read, from its first two lines with data.
-
-    Returns:
-        The separator (None for white space), the number of header lines (0 or 1), and the two lines with
-        where they start.
-    """
-    head: list[tuple[int, str]] = []
-    numbers: list[int] = []
+def _head(content: bytes) -> list[tuple[int, int, str]]:
+    """The first two lines with data: where they start, their numbers and what they say."""
+    head: list[tuple[int, int, str]] = []
     start, number = 0, 1
     while start < len(content) and len(head) < 2:
         stop = content.find(b"\n", start)
         stop = len(content) if stop < 0 else stop
         for _, line in data_lines(content[start:stop].decode("utf-8", "replace")):
-            head.append((start, line))
-            numbers.append(number)
+            head.append((start, number, line))
         start, number = stop + 1, number + 1
-    if not head:
-        raise ValueError(f"{path}: no edges; expected lines of two node ids")
-    if delimiter is None:
-        delimiter = find_delimiter(head[0][1])
-    elif delimiter == " ":
-        delimiter = None
-    if header is None:
-        top, *below = [
-            split_line(line, delimiter, path, number)[:2]
-            for number, (_, line) in zip(numbers, head, strict=True)
-        ]
-        named = tuple(name.lower() for name in top) in _HEADERS
-        above_numbers = bool(below) and all(map(is_integer, below[0])) and not any(map(is_number, top))
-        header = named or above_numbers
-    if header and len(head) == 1:
-        raise ValueError(f"{path}: a header ({shown(head[0][1].strip())}) but no edges")
-    return delimiter, int(header), head
+    return head
 
 
 @dataclass
@@ -127,14 +89,32 @@ class EdgeText:
     width_line: int = 0  # the number of that line
 
     @classmethod
+    def whole(cls, path: Path, delimiter: str | None, header: bool | None) -> EdgeText:
+        """Read a file."""
+        content = read_bytes(path)
+        if b"\r" in content and content.count(b"\r") != content.count(b"\r\n"):
+            content = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        return cls.beginning(path, content, delimiter, header)
+
+    @classmethod
     def beginning(cls, path: Path, content: bytes, delimiter: str | None, header: bool | None) -> EdgeText:
-        """Find out how a file is to be read from its content, or the beginning of it."""
+        """Find out how a file is to be read, from the first two lines with data of its content."""
         plain = content.removeprefix(BOM)
-        mark, skip, head = _find_layout(path, plain, delimiter, header)
-        first, line = (plain.count(b"\n", 0, head[place][0]) + 1 for place in (0, skip))
-        columns = split_line(head[0][1], mark, path, first) if skip else []
-        start = head[skip][0] + len(content) - len(plain)
-        return cls(path, content, mark, columns, header is None, start, line)
+        head = _head(plain)
+        if not head:
+            raise ValueError(f"{path}: no edges; expected lines of two node ids")
+        mark = find_delimiter(head[0][2]) if delimiter is None else None if delimiter == " " else delimiter
+        guessed = header is None
+        if guessed:
+            top, *below = [split_line(line, mark, path, number)[:2] for _, number, line in head]
+            named = tuple(name.lower() for name in top) in _HEADERS
+            above_numbers = bool(below) and all(map(is_integer, below[0])) and not any(map(is_number, top))
+            header = named or above_numbers
+        if header and len(head) == 1:
+            raise ValueError(f"{path}: a header ({shown(head[0][2].strip())}) but no edges")
+        columns = split_line(head[0][2], mark, path, head[0][1]) if header else []
+        start, line, _ = head[1 if header else 0]
+        return cls(path, content, mark, columns, guessed, start + len(content) - len(plain), line)
 
     @cached_property
     def plain(self) -> bool:
@@ -152,6 +132,9 @@ class EdgeText:
     def line_of(self, edge: int) -> int:
         """The number of the line that an edge stands in."""
         return next(islice(self.lines(), edge, None))[0]
+
+    def _where(self, edge: int) -> str:
+        return f"{self.path}, line {self.line_of(edge)}"
 
     def integer_ids(self) -> NDArray[np.int64] | None:
         """Integer ids [E, 2], if there is nothing else."""
@@ -206,17 +189,9 @@ class EdgeText:
         """Read line by line, with care, and name the line of an error."""
         index: dict[str, int] = {}
         ends = array("q", (index.setdefault(name, len(index)) for name in self.any_ids()))
-        names = list(index)
-        bad = None if as_text or all(map(is_integer, names)) else bad_number(names)
-        if bad is not None:
-            raise ValueError(
-                f"{self.path}, line {self.line_of(ends.index(bad) // 2)}: node id {shown(names[bad])}; "
-                "expected a non-negative integer or a name"
-            )
-        notes = further_note(self.width - 2) + ([] if as_text else text_note(names))
-        ids, position = sorted_ids(names, as_text=as_text)
-        pairs = np.frombuffer(ends, np.int64).reshape(-1, 2).T
-        return EdgeList(position[pairs], ids, notes + self._doubts(ids))
+        pairs, notes = np.frombuffer(ends, np.int64).reshape(-1, 2).T, further_note(self.width - 2)
+        edges = edges_of_names(pairs, list(index), as_text, notes, self._where)
+        return replace(edges, notes=edges.notes + self._doubts(edges.ids))
 
     def _doubts(self, ids: NDArray[Any]) -> list[str]:
         """Say so where a header was recognised by its names and one of them is a node's name as well."""
@@ -241,7 +216,7 @@ class EdgeText:
         cells: Any = self._numbers(column)
         if cells is None or len(cells) != edges.ends.shape[1] or not (np.isfinite(cells) & (cells > 0)).all():
             cells = [split_line(line, self.mark, self.path, number)[column] for number, line in self.lines()]
-        values = checked_weights(cells, lambda edge: f"{self.path}, line {self.line_of(edge)}", weights)
+        values = checked_weights(cells, self._where, weights)
         notes = [note for note in edges.notes if "further column" not in note]
         return replace(edges, notes=notes + further_note(len(further) - 1), weights=values)
 

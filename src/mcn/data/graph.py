@@ -15,18 +15,17 @@ from torch_geometric.data import Data
 
 from mcn._names import one_of
 from mcn.data.checks import edge_weights
-from mcn.data.csr_graph import SimpleGraph, degree_columns, simple_graph, wl_features
+from mcn.data.csr_graph import degree_columns, simple_graph, wl_features
 from mcn.data.edge_files import NETWORKX, TEXT, edge_format, read_edges
 from mcn.data.edge_list import EdgeList, IdIndex, kind_of, object_edges
-from mcn.data.edge_text import line_of_edge
+from mcn.data.edge_text import EdgeText
 from mcn.data.limits import check_size, existing_file, reading, shown
 from mcn.data.node_table import NodeTable, RawTable, frame_table, node_table, read_table
-from mcn.data.sparse import feature_tensor
+from mcn.data.sparse import feature_tensor, thin_or_dense
 from mcn.data.splits import Parts, SplitRequest, find_parts
 from mcn.data.treatment import SCALINGS, Treatment, describe, fit_treatment
 
 _STRUCTURAL = ("degree", "wl")
-_SPARSE_BELOW = 0.1
 
 
 def load_graph(
@@ -146,7 +145,10 @@ def load_graph(
             ends = table_positions(found, ids, source, table.raw.name, header, delimiter)
         graph = simple_graph(ends, len(ids))
         wanted = FeatureRequest(features, scaling, treatment, dense)
-        data = _assemble(graph, ids, table, wanted, request, found.notes)
+        data = Data(edge_index=torch.from_numpy(graph.edge_index), num_nodes=graph.num_nodes)
+        data.node_ids = ids
+        wl = (lambda: wl_features(graph, iterations=3)) if features == "wl" else None
+        add_nodes(data, table, wanted, request, graph.report(found.notes), graph.degrees, wl)
         if found.weights is not None:
             data.edge_weight, note = edge_weights(graph, ends, found.weights)
             data.report.insert(1, f"edge weights from {shown(str(weights))}{note}")
@@ -195,26 +197,15 @@ def table_positions(
             edge = int(np.argmax(missing.any(axis=0)))
             value = found.ids[found.ends[np.argmax(missing[:, edge]), edge]]
             text = Path(path).is_file() and edge_format(Path(path)) in TEXT
-            at = f"line {line_of_edge(Path(path), edge, header, delimiter)}" if text else f"edge {edge}"
+            at = (
+                f"line {EdgeText.whole(Path(path), delimiter, header).line_of(edge)}"
+                if text
+                else f"edge {edge}"
+            )
             raise ValueError(
                 f"{path}, {at}: node id {shown(str(value))} is not in the node table {table}; add it there"
             )
     return np.asarray(place[found.ends])
-
-
-def _assemble(
-    graph: SimpleGraph,
-    ids: NDArray[Any],
-    table: NodeTable | None,
-    wanted: FeatureRequest,
-    request: SplitRequest,
-    notes: list[str],
-) -> Data:
-    data = Data(edge_index=torch.from_numpy(graph.edge_index), num_nodes=graph.num_nodes)
-    data.node_ids = ids
-    wl = (lambda: wl_features(graph, iterations=3)) if wanted.names == "wl" else None
-    add_nodes(data, table, wanted, request, graph.report(notes), graph.degrees, wl)
-    return data
 
 
 def add_nodes(
@@ -267,10 +258,7 @@ def _add_table_features(
     again = ", treated as before" if wanted.treatment is not None else ""
     report += [describe(treatment, wanted.scaling) + again, *notes]
     data.treatment, data.scaling, data.feature_names = treatment, treatment.scaling, treatment.feature_names
-    if not wanted.dense and np.count_nonzero(values) < _SPARSE_BELOW * values.size:
-        data.x = feature_tensor(sparse.csr_array(values))
-    else:
-        data.x = torch.from_numpy(values)
+    data.x = thin_or_dense(values, wanted.dense)
     return True
 
 

@@ -148,6 +148,8 @@ def reading(path: str | os.PathLike[str], problem: str, *others: object) -> Iter
     except MemoryError as error:
         raise ValueError(f"{path}: {NO_MEMORY}") from error
     except Exception as error:
+        if isinstance(error.__cause__, KeyboardInterrupt):  # numba's kernels wrap it in a SystemError
+            raise
         named = any(str(name) in str(error) for name in (path, *others) if name is not None)
         if isinstance(error, ValueError | OSError) and named:
             raise

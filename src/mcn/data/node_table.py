@@ -190,8 +190,6 @@ def _named(raw: RawTable, name: str, kind: str) -> int:
 
 def _ids(raw: RawTable, column: int) -> NDArray[Any]:
     names = raw.columns[column]
-    if len(set(names)) == len(names) and "" not in names:
-        return id_array(names)
     first: dict[str, int] = {}
     for place, name in enumerate(names):
         if not name:

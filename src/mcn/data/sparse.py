@@ -16,6 +16,8 @@ from mcn.data.limits import brief
 if TYPE_CHECKING:
     from torch import Tensor
 
+_SPARSE_BELOW = 0.1  # share of features that are not zero
+
 
 def check_csr(
     indptr: Any, indices: Any, shape: Sequence[int], name: str = "matrix", *, values: Any = None
@@ -167,6 +169,15 @@ def feature_tensor(matrix: Any, *, dense: bool = False) -> Tensor:
             size=csr.shape,
             check_invariants=True,
         )
+
+
+def thin_or_dense(values: NDArray[np.float32], dense: bool) -> Tensor:
+    """Return features as a dense tensor, or in CSR layout if that may be and few of them are not zero."""
+    import torch
+
+    if dense or np.count_nonzero(values) >= _SPARSE_BELOW * values.size:
+        return torch.from_numpy(values)
+    return feature_tensor(sparse.csr_array(values))
 
 
 def csr_parts(x: Tensor, name: str) -> tuple[Tensor, Tensor]:

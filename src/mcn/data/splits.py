@@ -156,17 +156,15 @@ def fold_split(y: NDArray[Any], folds: int, index: int, *, seed: int = 0) -> Par
     return parts
 
 
-def group_split(
-    y: NDArray[Any], groups: NDArray[Any], shares: Sequence[float] = SHARES, *, seed: int = 0
-) -> Parts:
-    """Draw a split that cuts no group: shuffled, one group after the other goes where most is missing.
+def group_split(y: NDArray[Any], groups: NDArray[Any], *, seed: int = 0) -> Parts:
+    """Draw a split that cuts no group: shuffled, one after the other goes where most of 60/20/20 is missing.
 
     Of three groups or more, each part has one at least.
     """
     labelled = np.asarray(y) >= 0
     known, inverse = np.unique(np.asarray(groups)[labelled], return_inverse=True)
     sizes = np.bincount(inverse, minlength=len(known))
-    wanted = np.array(shares, np.float64) / sum(shares) * sizes.sum()
+    wanted = np.array(SHARES) / sum(SHARES) * sizes.sum()
     have = np.zeros(3)
     part_of = np.zeros(len(known), np.int64)
     for place, group in enumerate(np.random.default_rng(seed).permutation(len(known))):
@@ -181,8 +179,8 @@ def group_split(
     return parts
 
 
-def order_split(y: NDArray[Any], values: NDArray[Any], shares: Sequence[float] = SHARES) -> Parts:
-    """Divide by time: the largest values are for testing, those before them for validation.
+def order_split(y: NDArray[Any], values: NDArray[Any]) -> Parts:
+    """Divide by time, 60/20/20: the largest values are for testing, those before them for validation.
 
     Nodes of equal value stay together; of three values or more, each part has one at least.
     """
@@ -190,7 +188,7 @@ def order_split(y: NDArray[Any], values: NDArray[Any], shares: Sequence[float] =
     known, inverse = np.unique(np.asarray(values)[labelled], return_inverse=True)
     until = np.cumsum(np.bincount(inverse, minlength=len(known)))
     whole, count = float(until[-1]) if len(until) else 0.0, len(known)
-    ends = np.cumsum(np.array(shares, np.float64) / sum(shares))[:2] * whole
+    ends = np.cumsum(np.array(SHARES) / sum(SHARES))[:2] * whole
     cut = [int(np.argmin(np.abs(until - end))) + 1 if count else 0 for end in ends]
     first = max(1, min(cut[0], count - 2))
     second = max(first + 1, min(cut[1], count - 1))
@@ -287,11 +285,6 @@ class SplitRequest:
         asked = self.folds is not None or self.per_class is not None or self.shares is not None
         return self.split_by is None and (asked or not given)
 
-    @property
-    def drawn(self) -> int:
-        """The seed of a drawn split."""
-        return self.seed + self.index
-
 
 def find_parts(
     request: SplitRequest, raw: RawTable, y: NDArray[np.int64], given: Sequence[tuple[str, Parts]]
@@ -299,7 +292,7 @@ def find_parts(
     """Return the part of every node and where it comes from, in words; `given` are the table's columns."""
     classes = len(np.unique(y[y >= 0]))
     labelled = int((y >= 0).sum())
-    seed = request.drawn
+    seed = request.seed + request.index
     if request.folds is not None:
         parts = fold_split(y, request.folds, request.index, seed=request.seed)
         return parts, (
@@ -307,7 +300,7 @@ def find_parts(
             f"{request.seed}; a fifth of the other nodes for validation"
         )
     if request.split_by is not None:
-        return _by_column(request, raw, y)
+        return _by_column(request.split_by, raw, y, seed)
     if request.per_class is not None:
         return _per_class(y, request.per_class, seed)
     if request.shares is not None:
@@ -339,9 +332,8 @@ def _per_class(y: NDArray[np.int64], wanted: int, seed: int) -> tuple[Parts, str
     )
 
 
-def _by_column(request: SplitRequest, raw: RawTable, y: NDArray[np.int64]) -> tuple[Parts, str]:
-    name = str(request.split_by)
-    cells = raw.cells(name)
+def _by_column(name: str, raw: RawTable, y: NDArray[np.int64], seed: int) -> tuple[Parts, str]:
+    cells, column = raw.cells(name), f"by column {shown(name)}"
     for row in np.flatnonzero(y >= 0).tolist():
         if is_missing(cells[row]):
             raise ValueError(
@@ -349,7 +341,6 @@ def _by_column(request: SplitRequest, raw: RawTable, y: NDArray[np.int64]) -> tu
                 "expected a value"
             )
     known = {cells[row] for row in np.flatnonzero(y >= 0)}
-    seed, column = request.drawn, f"by column {shown(name)}"
     numbers = all(map(plain_number, known))
     if numbers or all(map(is_date, known)):
         ordered = sorted(known, key=float) if numbers else sorted(known)

@@ -25,7 +25,10 @@ def read_arrow(path: Path) -> Any:
     with reading(path, f"not a readable {kind} file"):
         table = _read_parquet(path) if kind == ".parquet" else _read_feather(path)
         table.validate(full=True)  # compiled code follows the offsets inside without looking
-        _check_texts(path, table)
+        for name, column in zip(table.column_names, table.columns, strict=True):
+            # A file that says a few long texts many times is small, and its values are not.
+            size = sum(map(_size_in_python, column.chunks))
+            check_size(path, size, f"has values in column {shown(str(name))} that take")
     return table
 
 
@@ -104,13 +107,6 @@ def _target(raw: bytes, place: int) -> int:
 
 def _number(form: str, raw: bytes, place: int) -> int:
     return int(struct.unpack_from(form, raw, place)[0])
-
-
-def _check_texts(path: Path, table: Any) -> None:
-    """Refuse columns that say a few long texts many times: such a file is small, and its values are not."""
-    for name, column in zip(table.column_names, table.columns, strict=True):
-        size = sum(map(_size_in_python, column.chunks))
-        check_size(path, size, f"has values in column {shown(str(name))} that take")
 
 
 def _size_in_python(values: Any) -> int:

@@ -1,8 +1,6 @@
-"""Text ids from plain edge lists: a compiled reader, on several threads.
+"""Text ids from plain edge lists: a compiled reader.
 
-The file is cut at line ends. Every thread numbers the ids of its part; then the parts are joined in their
-order, so that the result does not depend on how many there are. pyarrow needs about twice the processor time
-to number names: see `benchmarks/reading.py`.
+pyarrow needs about twice the processor time to number names: see `benchmarks/reading.py`.
 
 Every id is looked up in a table of its bytes, of which an entry is half a cache line: the 16 bytes of a short
 id, or a hash of a long one (whose bytes are then compared as well), and its number with its length.
@@ -16,10 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mcn._jit import kernel
-from mcn._threads import available_threads, run_chunks
 
-_PART = 2**22  # bytes that are worth a thread
-_MOST = 8  # each further part has most of the ids once more, which are joined one after the other
 _BLOCK = 2048  # ids that are looked up in one go, so that the waits for memory overlap
 _PIECE = 1 << 14  # bytes whose separators are found in one go, which vectors do
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
@@ -39,59 +34,21 @@ class NamedEdges(NamedTuple):
     first: NDArray[np.int32]
 
 
-def named_edges(content: bytes, start: int, mark: str | None, parts: int | None = None) -> NamedEdges | None:
+def named_edges(content: bytes, start: int, mark: str | None) -> NamedEdges | None:
     """Read the ids of a plain text file; None if anything in it needs the careful reader."""
-    if parts is None:
-        parts = max(1, min(_MOST, available_threads(), (len(content) - start) // _PART))
     text = np.frombuffer(content, np.uint8)
-    bounds = _line_bounds(content, start, parts)
-    read: dict[int, Any] = {}
-
-    def read_one(_worker: int, first: int, last: int) -> None:
-        read[first] = _read_part(text, first, last, ord(mark) if mark else 32)
-
-    run_chunks(read_one, bounds, parts)
-    pieces = [read[first] for first in bounds[:-1]]
-    widths = {width for *_, width, _ in pieces} - {0}
-    if len(widths) != 1 or widths == {-1}:
-        return None
-    starts, sizes, numbers = _join(text, pieces)
-    codes, plain = [part[0] for part in pieces], all(part[-1] for part in pieces)
-    pieces.clear()  # their tables, before more is made
-    read.clear()
-    names = _names(content, _joined(text, starts, sizes).tobytes(), plain)
+    codes, starts, sizes, width, plain = _read(text, start, len(content), ord(mark) if mark else 32)
+    names = _names(content, _joined(text, starts, sizes).tobytes(), plain) if width > 0 else None
     if names is None:
         return None
     order = _order(text, starts, sizes, names)
     position = np.empty(len(names), np.int32)
     position[order] = np.arange(len(names), dtype=np.int32)
-    bounds = np.cumsum([0, *map(len, codes)]).tolist()
-    ends = np.empty((2, bounds[-1]), np.int64)
-    for part, new, first, last in zip(codes, numbers, bounds, bounds[1:], strict=False):
-        _set_ends(part, position[new], ends[:, first:last])
+    ends = np.empty((2, len(codes)), np.int64)
+    _set_ends(codes, position, ends)
     ids = np.empty(len(names), object)
     ids[:] = names
-    return NamedEdges(ends, ids[order], widths.pop(), position)
-
-
-def _line_bounds(content: bytes, start: int, parts: int) -> list[int]:
-    """Cut a file into parts that begin with a line, as equal as that allows; fewer if lines are long."""
-    bounds = [start]
-    for part in range(1, parts):
-        at = content.find(b"\n", start + (len(content) - start) * part // parts) + 1
-        if bounds[-1] < at < len(content):
-            bounds.append(at)
-    return [*bounds, len(content)]
-
-
-def _join(text: Any, pieces: list[Any]) -> tuple[Any, Any, list[NDArray[np.int32]]]:
-    """Where each distinct id first stands, how long it is, and the numbers of the ids of every part."""
-    _, starts, sizes, table, _, _ = pieces[0]
-    numbers = [np.arange(len(starts), dtype=np.int32)]
-    for _, new_starts, new_sizes, *_ in pieces[1:]:
-        table, starts, sizes, more = _add_names(text, table, starts, sizes, new_starts, new_sizes)
-        numbers.append(more)
-    return starts, sizes, numbers
+    return NamedEdges(ends, ids[order], int(width), position)
 
 
 def _names(content: bytes, lines: bytes, plain: bool) -> list[str] | None:
@@ -238,12 +195,12 @@ def _key(text: Any, begin: Any, size: Any) -> Any:
 
 
 @kernel
-def _read_part(text: Any, start: int, stop: int, mark: int) -> Any:
+def _read(text: Any, start: int, stop: int, mark: int) -> Any:
     """Number the first two fields of every line; width -1 if there is anything out of the ordinary.
 
     Returns:
-        The numbers [E, 2], where each distinct id first stands and how long it is, their table, the fields
-        per line (0 if there is no line) and whether all is ASCII.
+        The numbers [E, 2], where each distinct id first stands and how long it is, the fields per line (0 if
+        there is no line) and whether all is ASCII.
     """
     lines, odd, beyond = _look(text, start, stop, mark)
     codes = np.empty((lines + 1, 2), np.int32)
@@ -251,7 +208,7 @@ def _read_part(text: Any, start: int, stop: int, mark: int) -> Any:
     table = np.zeros((1 << 14, 4), np.uint64)
     starts, sizes = np.empty(1 << 12, np.int64), np.empty(1 << 12, np.int64)
     block, place = np.empty((_BLOCK + 1, 4), np.uint64), np.empty(_BLOCK, np.int64)
-    refused = (codes[:0], starts[:0], sizes[:0], table, -1, False)
+    refused = (codes[:0], starts[:0], sizes[:0], -1, False)
     if odd > 0 or (mark == 32 and beyond > 0):  # some characters beyond ASCII are blanks
         return refused
     found = np.empty(_PIECE + 1, np.uint32)
@@ -300,26 +257,7 @@ def _read_part(text: Any, start: int, stop: int, mark: int) -> Any:
                 done, held = done + held, 0
     table, starts, sizes = _with_room(table, starts, sizes, used + held)
     used = _number(text, table, block, place, used, starts, sizes, flat[done : done + held])
-    return codes[: (done + held) // 2], starts[:used], sizes[:used], table, width, beyond == 0
-
-
-@kernel
-def _add_names(text: Any, table: Any, starts: Any, sizes: Any, new_starts: Any, new_sizes: Any) -> Any:
-    """Number the ids of a further part behind those of the parts before it.
-
-    Returns the table, starts and sizes of all of them, and the number of each id of the further part.
-    """
-    used = len(starts)
-    out = np.empty(len(new_starts), np.int32)
-    block = np.empty((_BLOCK + 1, 4), np.uint64)
-    for first in range(0, len(out), _BLOCK):
-        last = min(len(out), first + _BLOCK)
-        for at in range(first, last):
-            block[at - first, 0], block[at - first, 1] = _key(text, new_starts[at], new_sizes[at])
-            block[at - first, 2] = np.uint64(new_sizes[at])
-        table, starts, sizes = _with_room(table, starts, sizes, used + last - first)
-        used = _number(text, table, block, new_starts[first:last], used, starts, sizes, out[first:last])
-    return table, starts[:used], sizes[:used], out
+    return codes[: (done + held) // 2], starts[:used], sizes[:used], width, beyond == 0
 
 
 @kernel

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -127,7 +127,14 @@ class Treatment:
             notes += note
             if empty:
                 missing[column.name] = empty
-        return out, [*_missing_note(missing, self.columns), *notes]
+        if missing:
+            first = ", ".join(f"{name} {count:,}" for name, count in list(missing.items())[:5])
+            more = f" and {len(missing) - 5:,} more" if len(missing) > 5 else ""
+            marked = sum(column.indicator for column in self.columns if column.name in missing)
+            where = f"{sum(missing.values()):,} cells in {len(missing):,} columns ({first}{more})"
+            filled = "filled with the mean of the training nodes (numbers) or zeros (text)"
+            notes.insert(0, f"{_MISSING}{where}, {filled}; {marked:,} columns added that mark them")
+        return out, notes
 
 
 def fit_treatment(
@@ -155,10 +162,11 @@ def fit_treatment(
             numbers[name] = values
     counts = scaling == "auto" and _like_words(columns, numbers)
     if scaling == "standard" or (scaling == "auto" and not counts):
-        columns = [
-            _standard(column, numbers[column.name]) if column.name in numbers else column
-            for column in columns
-        ]
+        for place, column in enumerate(columns):
+            if column.name in numbers:
+                values = numbers[column.name]
+                mean, deviation = moments(values[~np.isnan(values)])
+                columns[place] = replace(column, mean=mean, scale=deviation)
     notes = []
     if wordy:
         notes.append(
@@ -250,15 +258,10 @@ def _like_words(columns: Sequence[Column], numbers: Mapping[str, NDArray[np.floa
     """Whether the columns look like counts of words, from the training rows alone."""
     if len(columns) < _WORD_COLUMNS or len(numbers) < len(columns):
         return False
-    zeros = cells = 0
-    whole, negative = True, False
-    for values in numbers.values():
-        present = values[~np.isnan(values)]
-        negative = negative or bool((present < 0).any())
-        whole = whole and bool((present == np.floor(present)).all())
-        zeros += int((present == 0).sum())
-        cells += len(present)
-    return like_words(len(numbers), cells, zeros, negative, whole)
+    cells = np.concatenate(list(numbers.values()))
+    present = cells[~np.isnan(cells)]
+    whole, negative = bool((present == np.floor(present)).all()), bool((present < 0).any())
+    return like_words(len(numbers), len(present), int((present == 0).sum()), negative, whole)
 
 
 def like_words(width: int, cells: int, zeros: int, negative: bool, whole: bool) -> bool:
@@ -274,11 +277,6 @@ def moments(values: NDArray[np.float64]) -> tuple[float, float]:
     if not deviation > 1e-12 * max(1.0, abs(mean)):
         deviation = 1.0
     return mean, deviation
-
-
-def _standard(column: Column, values: NDArray[np.float64]) -> Column:
-    mean, deviation = moments(values[~np.isnan(values)])
-    return Column(column.name, "number", column.fill, mean, deviation, (), column.indicator)
 
 
 def _treat(
@@ -323,19 +321,6 @@ def _treat(
 def unusual_cells(report: Sequence[str]) -> list[str]:
     """Return the lines of a report on missing cells and on categories that training did not have."""
     return [line for line in report if line.startswith(_MISSING) or _NEW in line]
-
-
-def _missing_note(missing: Mapping[str, int], columns: Sequence[Column]) -> list[str]:
-    if not missing:
-        return []
-    first = ", ".join(f"{name} {count:,}" for name, count in list(missing.items())[:5])
-    more = f" and {len(missing) - 5:,} more" if len(missing) > 5 else ""
-    marked = sum(column.indicator for column in columns if column.name in missing)
-    where = f"{sum(missing.values()):,} cells in {len(missing):,} columns ({first}{more})"
-    return [
-        f"{_MISSING}{where}, filled with the mean of the training nodes (numbers) or zeros (text); "
-        f"{marked:,} columns added that mark them"
-    ]
 
 
 def _column(place: int, values: Any) -> Column:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from mcn._lazy import lazy
 from mcn.motifs.catalogue import EDGE_ORBITS, GRAPHLETS, MOTIFS, NODE_ORBITS, graphlet_of, picture
 from mcn.motifs.count import count_motifs
 from mcn.motifs.counts import MotifCounts, MotifTotal
@@ -26,11 +27,4 @@ __all__ = [
     "graphlet_of",
     "picture",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    if name == "AddMotifs":  # counting alone does not need torch
-        from mcn.motifs.add_motifs import AddMotifs
-
-        return AddMotifs
-    raise AttributeError(f"module 'mcn.motifs' has no attribute {name!r}")
+__getattr__, __dir__ = lazy(__name__, {"AddMotifs": ".add_motifs"})  # counting alone does not need torch

@@ -182,20 +182,9 @@ def _copies(
 
 
 def _spanning(g: Graphlet) -> Iterable[Edges]:
-    """Connected subgraphs of `g` on all its nodes."""
+    """Connected subgraphs of `g` on its nodes; up to four, enough edges that reach all connect them."""
     for size in range(g.size - 1, len(g.edges) + 1):
-        for part in combinations(g.edges, size):
-            if len(_degrees(part)) == g.size and _connected(part):
-                yield part
-
-
-def _connected(edges: Edges) -> bool:
-    seen = set(edges[0])
-    for _ in edges:
-        for u, v in edges:
-            if u in seen or v in seen:
-                seen |= {u, v}
-    return len(seen) == len(_degrees(edges))
+        yield from (part for part in combinations(g.edges, size) if len(_degrees(part)) == g.size)
 
 
 def _degrees(edges: Edges) -> Counter[int]:
@@ -207,13 +196,9 @@ def _edge_degrees(edges: Edges, edge: tuple[int, int]) -> tuple[int, int]:
     return a, b
 
 
-@cache
-def _by_degrees() -> dict[tuple[int, ...], Graphlet]:
-    return {tuple(sorted(_degrees(g.edges).values())): g for g in CATALOGUE}
-
-
 def _classify(edges: Edges) -> Graphlet:
-    return _by_degrees()[tuple(sorted(_degrees(edges).values()))]
+    found = sorted(_degrees(edges).values())
+    return next(g for g in CATALOGUE if sorted(_degrees(g.edges).values()) == found)
 
 
 _PLACES = {  # unit square, y downwards

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mcn._names import one_of
-from mcn._threads import available_threads
 from mcn.data.arrays import as_integer, limit_threads
 from mcn.data.csr_graph import SimpleGraph, simple_graph
 from mcn.motifs.catalogue import stage_of_all
@@ -104,7 +103,7 @@ def count_motifs(
     >>> count_motifs([[0, 0, 1, 2], [1, 2, 2, 3]], motifs=["triangle"]).motifs
     ('edge', '2-star', 'triangle')
     """
-    stage, count = stage_of_all(motifs, induced), _threads(threads)
+    stage, count = stage_of_all(motifs, induced), limit_threads(threads)
     one_of("engine", engine, ENGINES)
     if address is not None and engine != "ray":
         raise ValueError(f"address {address!r} is of a Ray cluster; it needs engine='ray', got {engine!r}")
@@ -113,7 +112,7 @@ def count_motifs(
         if store is not None:
             starts, neighbours = _rows_of_store(store, num_nodes)
         else:
-            starts, neighbours = _all_rows(_graph(edge_index, num_nodes))
+            starts, neighbours = _all_rows(simple_graph(edge_index, num_nodes))
         return estimate_totals(starts, neighbours, motifs, approximate, induced=induced, seed=seed)
     if out is not None:
         from mcn.motifs.on_disk import count_to_folder
@@ -128,7 +127,7 @@ def count_motifs(
 
         local = engine == "local"
         return count_to_folder(store, motifs, Path(out), in_memory, memory=memory, local=local, **how)
-    graph = _graph(edge_index, num_nodes) if store is None else graph_of_store(store, num_nodes)
+    graph = simple_graph(edge_index, num_nodes) if store is None else graph_of_store(store, num_nodes)
     if engine == "ray":
         numbers = enumerate_on_ray(graph, stage, store=store, address=address, jobs=count, progress=progress)
     else:
@@ -136,21 +135,9 @@ def count_motifs(
     return MotifCounts(graph, numbers, induced, count)
 
 
-def _graph(edge_index: Any, num_nodes: int | None) -> SimpleGraph:
-    """The simple graph of an edge list; one that is simple already was checked when it was made."""
-    if not isinstance(edge_index, SimpleGraph):
-        return simple_graph(edge_index, num_nodes)
-    if num_nodes is not None and as_integer(num_nodes, "num_nodes") != edge_index.num_nodes:
-        raise ValueError(f"num_nodes is {num_nodes}, but the graph has {edge_index.num_nodes} nodes")
-    return edge_index
-
-
 def _all_rows(graph: SimpleGraph) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """All neighbours of every node, ascending, as a CSR."""
-    source, target = graph.edge_index
-    starts = np.zeros(graph.num_nodes + 1, np.int64)
-    np.cumsum(np.bincount(source, minlength=graph.num_nodes), out=starts[1:])
-    return starts, target
+    return np.concatenate([[0], np.cumsum(graph.degrees)]), graph.edge_index[1]
 
 
 def _rows_of_store(store: GraphStore, num_nodes: int | None) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -158,11 +145,6 @@ def _rows_of_store(store: GraphStore, num_nodes: int | None) -> tuple[NDArray[An
         raise ValueError(f"num_nodes is {num_nodes}, but {store.path} has {store.num_nodes} nodes")
     store.check()
     return np.asarray(store.indptr), np.asarray(store.indices)
-
-
-def _threads(wanted: Any) -> int | None:
-    threads = limit_threads(wanted)
-    return None if threads is None else min(threads, 4 * available_threads())
 
 
 def graph_of_store(store: GraphStore, num_nodes: int | None = None) -> SimpleGraph:

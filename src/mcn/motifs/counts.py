@@ -71,8 +71,7 @@ class MotifCounts:
     threads: int | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
-        for name in _ARRAYS[2:]:
-            array = getattr(self.enumerated, name)
+        for name, array in vars(self.enumerated).items():
             if array is None:
                 continue
             if array.shape != (self.num_edges,) or array.dtype not in (np.uint32, np.uint64):
@@ -127,7 +126,7 @@ class MotifCounts:
         return counts if self.induced else counts @ node_copies().T
 
     def _refuse_hub(self, node: int) -> None:
-        degree = int(self._numbers.degree[node])
+        degree = int(self.graph.degrees[node])
         if comb(degree, 3) < 2**63:  # whatever it is the center of, fits
             raise ValueError(
                 f"the numbers of the edges at node {node} contradict each other; if these counts are from a "
@@ -199,16 +198,9 @@ class MotifCounts:
             shown = (line.graphlet, f"{line.instances:,}") if line.graphlet != last else ("", "")
             last = line.graphlet
             rows.append((*shown, line.orbit, f"{line.per_edge:,}", f"{line.edges:,}", f"{line.nodes:,}"))
-        widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
-        right = {1, 3, 4, 5}
-        text = [
-            "  ".join(
-                c.rjust(w) if i in right else c.ljust(w)
-                for i, (c, w) in enumerate(zip(r, widths, strict=True))
-            )
-            for r in rows
-        ]
-        return "\n".join([repr(self), *(line.rstrip() for line in text)])
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        layout = "  ".join(f"{{:{side}{width}}}" for side, width in zip("<><>>>", widths, strict=True))
+        return "\n".join([repr(self), *(layout.format(*row).rstrip() for row in rows)])
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write an .npz file (compressed, no pickle); it appears complete or not at all."""
@@ -216,7 +208,7 @@ class MotifCounts:
         arrays |= {name: np.array(int(getattr(self.graph, name))) for name in _NUMBERS if name != "induced"}
         arrays["induced"] = np.array(int(self.induced))
         arrays |= {"indptr": self.graph.indptr, "indices": self.graph.indices}
-        arrays |= {name: getattr(self.enumerated, name) for name in self._stored}
+        arrays |= {name: counted for name, counted in vars(self.enumerated).items() if counted is not None}
         with atomic_write(path) as file:
             np.savez_compressed(file, **arrays)
 
@@ -233,20 +225,17 @@ class MotifCounts:
             archive = Archive(Path(path))
             kind = str(archive.read(["format"])["format"])
             names = _ARRAYS[:3] if kind == _FORMATS[1] else _ARRAYS[:6] if kind == _FORMATS[2] else _ARRAYS
-            content = archive.read(("format", *_NUMBERS, *names))
-            _check(path, content)
-        numbers = {name: int(content[name]) for name in _NUMBERS}
-        induced = bool(numbers.pop("induced"))
-        graph = SimpleGraph(indptr=content["indptr"], indices=content["indices"], **numbers)
-        return cls(graph, Enumerated(*(content[name] for name in names[2:])), induced)
+            content = archive.read((*_NUMBERS, *names))
+            counts = _sound(content) if kind in _FORMATS.values() else None
+            if counts is None:
+                raise ValueError(
+                    f"{path}: the arrays in this file do not make up motif counts; it was damaged or altered"
+                )
+            return counts
 
     def __repr__(self) -> str:
         kind = "" if self.induced else ", induced=False"
         return f"MotifCounts({self.num_nodes:,} nodes, {self.num_edges:,} edges{kind})"
-
-    @property
-    def _stored(self) -> list[str]:
-        return [name for name in _ARRAYS[2:] if getattr(self.enumerated, name) is not None]
 
     @cached_property
     def _numbers(self) -> EdgeNumbers:
@@ -259,11 +248,6 @@ class MotifCounts:
         if self.enumerated.stage < CYCLES:
             raise ValueError(f"{what} needs all motifs, and only {', '.join(self.motifs)} were counted")
         return self._numbers
-
-    @cached_property
-    def _degree(self) -> NDArray[np.int64]:
-        degree: NDArray[np.int64] = derive.degrees(self.graph.indptr, self.graph.indices)
-        return degree
 
     @property
     def _tails(self) -> NDArray[np.int64]:
@@ -280,7 +264,7 @@ class MotifCounts:
         if needed == TRIANGLES:
             g, first = self.graph, np.ascontiguousarray(weights[:, :3])
             small: NDArray[np.int64] = derive.small_columns(
-                g.indptr, g.indices, self._degree, self.enumerated.t, first
+                g.indptr, g.indices, g.degrees, self.enumerated.t, first
             )
             return small
         columns = np.empty((self.num_edges, len(weights)), np.int64)
@@ -319,37 +303,25 @@ def exact_sum(column: NDArray[np.int64]) -> int:
     return (int((column >> 32).sum()) << 32) + int((column & 0xFFFFFFFF).sum())
 
 
-def _check(path: str | os.PathLike[str], content: dict[str, NDArray[Any]]) -> None:
-    """Refuse a file whose arrays do not fit together; kernels do not check their indices."""
-    sound = (
-        str(content["format"]) in _FORMATS.values()
-        and all(content[x].shape == () and content[x].dtype.kind in "iu" for x in _NUMBERS)
-        and all(0 <= int(content[x]) < 2**63 for x in _NUMBERS)
-        and int(content["induced"]) <= 1
-        and all(content[x].ndim == 1 for x in _ARRAYS if x in content)
-        and _fits(int(content["num_nodes"]), content)
-    )
-    if not sound:
-        raise ValueError(
-            f"{path}: the arrays in this file do not make up motif counts; it was damaged or altered"
-        )
-
-
-def _fits(n: int, content: dict[str, NDArray[Any]]) -> bool:
-    there = [content[x] for x in _ARRAYS[2:] if x in content]
-    indptr, indices = content["indptr"], content["indices"]
-    if not all(x.dtype in (np.uint32, np.uint64) and x.shape == indices.shape for x in there):
-        return False
+def _sound(content: dict[str, NDArray[Any]]) -> MotifCounts | None:
+    """The counts in a file; None if its arrays do not fit together: kernels do not check their indices."""
+    given = [content[name] for name in _NUMBERS]
+    if not all(x.shape == () and x.dtype.kind in "iu" and 0 <= int(x) < 2**63 for x in given):
+        return None
+    numbers = {name: int(content[name]) for name in _NUMBERS}
+    induced = numbers.pop("induced")
+    there = [content[name] for name in _ARRAYS[2:] if name in content]
     try:
-        SimpleGraph(n, indptr, indices)
-        numbers = as_counted(there)
+        graph = SimpleGraph(indptr=content["indptr"], indices=content["indices"], **numbers)
+        counts = MotifCounts(graph, Enumerated(*there), bool(induced))
+        five = as_counted(there)
     except ValueError:
-        return False
-    tails = np.repeat(np.arange(n), np.diff(indptr))
+        return None
+    tails, indptr, indices = counts._tails, graph.indptr, graph.indices
     same_row = tails[1:] == tails[:-1]
-    if not ((tails < indices).all() and (indices[1:] > indices[:-1])[same_row].all()):
-        return False
-    few = np.minimum(numbers[0], len(indices))  # yet to be checked
-    numbers += [np.zeros_like(numbers[0])] * (5 - len(there))
-    given = EdgeNumbers(indptr, indices, *derive.node_sums(indptr, indices, few), *numbers)
-    return int(derive.first_impossible(given, len(there) == 5)) < 0
+    if induced > 1 or not ((tails < indices).all() and (indices[1:] > indices[:-1])[same_row].all()):
+        return None
+    few = np.minimum(five[0], len(indices))  # yet to be checked
+    five += [np.zeros_like(five[0])] * (5 - len(there))
+    edges = EdgeNumbers(indptr, indices, *derive.node_sums(indptr, indices, few), *five)
+    return counts if int(derive.first_impossible(edges, len(there) == 5)) < 0 else None

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mcn._jit import kernel
+from mcn.data.csr_graph import node_degrees
 
 MOST_TRIPLES = 4_801_280
 """The largest degree d for which d (d − 1) (d − 2) / 6 is below 2⁶⁴."""
@@ -56,22 +57,10 @@ class EdgeNumbers(NamedTuple):
 
 
 @kernel
-def degrees(indptr: Any, indices: Any) -> Any:
-    """The degree of every node."""
-    n = len(indptr) - 1
-    degree = np.zeros(n, np.int64)
-    for u in range(n):
-        degree[u] += indptr[u + 1] - indptr[u]
-        for e in range(indptr[u], indptr[u + 1]):
-            degree[indices[e]] += 1
-    return degree
-
-
-@kernel
 def node_sums(indptr: Any, indices: Any, t: Any) -> Any:
     """Per node: its degree, the degrees of its neighbours summed, and the triangles on it."""
     n = len(indptr) - 1
-    degree, around, triangles = degrees(indptr, indices), np.zeros(n, np.int64), np.zeros(n, np.int64)
+    degree, around, triangles = node_degrees(indptr, indices), np.zeros(n, np.int64), np.zeros(n, np.int64)
     for u in range(n):
         for e in range(indptr[u], indptr[u + 1]):
             triangles[u] += np.int64(t[e])

@@ -137,9 +137,10 @@ def range_counter(
     """
     n, mark = len(g.degree), np.zeros(len(g.degree), np.uint32)
     if what == "triangles alone":
-        zero, (only,) = np.uint64(0), counters
-        whole: Any = (g.out_ptr, g.out, zero, only, zero, np.uint64(n), g.out, zero, only)
-        return lambda start, stop: kernels.closed_triples(start, stop, mark, *whole)
+        zero = np.uint64(0)
+        whole = (g.out, zero, counters[0])
+        given: Any = (g.out_ptr, zero, np.uint64(n), whole, whole)
+        return lambda start, stop: kernels.closed_triples(start, stop, mark, *given)
     if what == "triangles":
         return lambda start, stop: kernels.triangles(start, stop, mark, g, *counters)
     if what == "cliques":

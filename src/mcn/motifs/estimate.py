@@ -21,7 +21,6 @@ from mcn._jit import kernel
 from mcn.data.arrays import as_integer
 from mcn.motifs.catalogue import CATALOGUE, GRAPHLETS, graphlet_copies, graphlet_of
 
-CONFIDENCE = 0.95
 _Z = 1.959963984540054
 _PILOT = 20_000
 _MOST = 2**24
@@ -86,11 +85,8 @@ def estimate_totals(
     names = set(GRAPHLETS) if motifs is None else {graphlet_of(name).name for name in motifs}
     wanted = np.array([name in names for name in GRAPHLETS])
     rng = np.random.default_rng(as_integer(seed, "seed"))
-    degree = np.diff(indptr).astype(np.float64)
-    three = _Draws(rng, indptr, indices, degree, induced, paths=False)
-    four = _Draws(rng, indptr, indices, degree, induced, paths=True)
     samples, mean, variance = [], np.zeros(len(GRAPHLETS)), np.zeros(len(GRAPHLETS))
-    for draws in (three, four):
+    for draws in [_Draws(rng, indptr, indices, induced, paths) for paths in (False, True)]:
         asked = wanted & draws.concerned
         pilot, spread = draws.draw(_PILOT if asked.any() else 0)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -106,22 +102,17 @@ def estimate_totals(
         for g, value, half, kept in zip(CATALOGUE, mean, width, wanted, strict=True)
         if kept
     )
-    return MotifEstimates(len(degree), len(indices) // 2, (samples[0], samples[1]), induced, lines)
+    return MotifEstimates(len(indptr) - 1, len(indices) // 2, (samples[0], samples[1]), induced, lines)
 
 
 class _Draws:
     """Draws of one kind: what each outcome adds to the estimates, and how often it came."""
 
     def __init__(
-        self,
-        rng: Any,
-        indptr: NDArray[Any],
-        indices: NDArray[Any],
-        degree: NDArray[Any],
-        induced: bool,
-        paths: bool,
+        self, rng: Any, indptr: NDArray[Any], indices: NDArray[Any], induced: bool, paths: bool
     ) -> None:
         self._rng, self._indptr, self._indices = rng, indptr, indices
+        degree = np.diff(indptr).astype(np.float64)
         size = np.array([g.size for g in CATALOGUE])
         self.concerned = size == 4 if paths else size < 4
         constant = np.zeros(len(GRAPHLETS))

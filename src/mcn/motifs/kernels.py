@@ -75,24 +75,15 @@ def triangles(start: Any, stop: Any, mark: Any, g: Any, t: Any, s1: Any) -> Any:
 
 @kernel
 def closed_triples(
-    start: Any,
-    stop: Any,
-    mark: Any,
-    out_ptr: Any,
-    rows: Any,
-    rows_at: Any,
-    t_rows: Any,
-    low: Any,
-    high: Any,
-    lists: Any,
-    lists_at: Any,
-    t_lists: Any,
+    start: Any, stop: Any, mark: Any, out_ptr: Any, low: Any, high: Any, lowest: Any, middle: Any
 ) -> Any:
     """Add the triangles whose lowest node is in [start, stop) and whose middle one is in [low, high).
 
-    `rows` holds the out-lists from edge `rows_at` on, `lists` those of the middle nodes from edge `lists_at`
-    on: pieces of one array, or that array itself. Nothing but triangles is counted (see `triangles`).
+    `lowest` has the out-lists of the former, the edge from which on they are there, and their counters;
+    `middle` the same of the latter: pieces of one array, or that array itself. Nothing but triangles is
+    counted (see `triangles`).
     """
+    (rows, rows_at, t_rows), (lists, lists_at, t_lists) = lowest, middle
     for u in range(np.uint64(start), np.uint64(stop)):
         first, last = out_ptr[u], out_ptr[u + _ONE]
         if last - first < np.uint64(2):

@@ -123,15 +123,16 @@ class _TriangleCount:
         self._ptr = np.zeros(store.num_nodes + 1, np.uint64)  # where the out-list of every rank begins
         _out_degrees(*self._csr, self._rank, self._ptr)
         np.cumsum(self._ptr, out=self._ptr)
-        self._cuts = _cuts(self._ptr, max(_LEAST, room))
+        cuts = _cuts(self._ptr, max(_LEAST, room))
+        self._blocks = list(pairwise(cuts))
         self._state: dict[str, Any] = {"built": False, "block": 0, "done": 0}
-        self._state["of"] = [store.entries["indices"].sha256, self._cuts.tolist(), self._unit]
+        self._state["of"] = [store.entries["indices"].sha256, cuts, self._unit]
         self._resume()
 
     def run(self, motifs: Sequence[str], induced: bool) -> dict[str, StoredArray]:
         """Count, and write the counts of 2-star and triangle, an entry per neighbour."""
         self._build()
-        for block, (low, high) in enumerate(self._ranges()):
+        for block, (low, high) in enumerate(self._blocks):
             if block >= self._state["block"]:
                 self._count_block(block, low, high)
         written = {motif: self._write(motif, induced) for motif in motifs}
@@ -150,10 +151,6 @@ class _TriangleCount:
             shutil.rmtree(self.scratch, ignore_errors=True)
             self.scratch.mkdir(parents=True, mode=0o700)
 
-    @property
-    def _blocks(self) -> int:
-        return len(self._cuts) - 1
-
     def _save(self, **changes: Any) -> None:
         self._state |= changes
         write_text(self.scratch / "state.json", json.dumps(self._state))
@@ -167,24 +164,14 @@ class _TriangleCount:
             return
         rows = cut_rows(self._csr[0], 64 * self._threads)
         with atomic_write(self._file("lists")) as file:
-            for low, high in self._ranges():
+            for low, high in self._blocks:
                 base = int(self._ptr[low])
                 lists = np.empty(int(self._ptr[high]) - base, np.uint32)
                 block = (self._rank, self._ptr, low, high, np.uint64(base), lists)
-
-                def scatter(_worker: int, start: int, stop: int, block: Any = block) -> None:
-                    _scatter(start, stop, self._csr, block)
-
-                def order(_worker: int, start: int, stop: int, block: Any = block) -> None:
-                    _order(start, stop, block)
-
-                run_chunks(scatter, rows, self._threads)
-                run_chunks(order, cut_rows(self._ptr, 16 * self._threads, low, high), self._threads)
+                self._share_out(_scatter, rows, self._csr, block)
+                self._share_out(_order, cut_rows(self._ptr, 16 * self._threads, low, high), block)
                 file.write(lists.data)
         self._save(built=True)
-
-    def _ranges(self) -> Iterator[tuple[int, int]]:
-        return pairwise(self._cuts.tolist())
 
     def _count_block(self, block: int, low: int, high: int) -> None:
         base, end = int(self._ptr[low]), int(self._ptr[high])
@@ -203,42 +190,37 @@ class _TriangleCount:
             rows = self._read("lists", at, to)
             # Blocks before had only lists below theirs: what they have not written is zero.
             t = np.zeros(to - at, np.uint32) if before is None else self._read(before, at, to)
-            closed_triples(
-                start, stop, marks[worker], self._ptr, rows, np.uint64(at), t,
-                np.uint64(low), np.uint64(high), lists, np.uint64(base), counters[worker],
-            )  # fmt: skip
-            _write_at(mine, at, t)
+            lowest, middle = (rows, np.uint64(at), t), (lists, np.uint64(base), counters[worker])
+            middles = np.uint64(low), np.uint64(high)
+            closed_triples(start, stop, marks[worker], self._ptr, *middles, lowest, middle)
+            with naming(mine), mine.open("r+b") as file:
+                file.seek(_WORD * at)
+                file.write(t.data)
 
         step, last = 4 * self._threads, time.monotonic()
         for first in range(self._state["done"], len(units) - 1, step):
             run_chunks(work, units[first : first + step + 1], self._threads)
             done = min(first + step, len(units) - 1)
-            self._report(block, done / (len(units) - 1))
+            if self._progress is not None:
+                self._progress(0.9 * (block + done / (len(units) - 1)) / len(self._blocks))
             if time.monotonic() - last > CHECKPOINT:
-                self._sum(counters)
-                self._keep(f"middle-{block}-{done}", counters[0])
-                _sync(mine)
+                self._keep(f"middle-{block}-{done}", counters, mine)
                 before_that = self._file(f"middle-{block}-{self._state['done']}")
                 self._save(done=done)
                 before_that.unlink(missing_ok=True)
                 last = time.monotonic()
-        self._sum(counters)
-        self._keep(f"middle-{block}", counters[0])
-        _sync(mine)
+        self._keep(f"middle-{block}", counters, mine)
         self._save(block=block + 1, done=0)
 
-    def _sum(self, counters: list[NDArray[np.uint32]]) -> None:
+    def _keep(self, name: str, counters: list[NDArray[np.uint32]], lowest: Path) -> None:
+        """Write the sum of the counters, which the first one becomes, and see that `lowest` is on disk."""
         for other in counters[1:]:
             counters[0] += other
             other.fill(0)
-
-    def _keep(self, name: str, values: NDArray[np.uint32]) -> None:
         with atomic_write(self._file(name)) as file:
-            file.write(values.data)
-
-    def _report(self, block: int, share: float) -> None:
-        if self._progress is not None:
-            self._progress(0.9 * (block + share) / self._blocks)
+            file.write(counters[0].data)
+        with naming(lowest), lowest.open("r+b") as file:
+            os.fsync(file.fileno())
 
     def _read(self, name: str, start: int, stop: int) -> NDArray[np.uint32]:
         """Numbers of a scratch file; what lies behind its end is zero."""
@@ -250,13 +232,13 @@ class _TriangleCount:
     def _write(self, motif: str, induced: bool) -> StoredArray:
         """Write the counts in the order of the store's neighbours; a pass over the store per block."""
         before: Path | None = None
-        for block, (low, high) in enumerate(self._ranges()):
+        for block, (low, high) in enumerate(self._blocks):
             base, end = int(self._ptr[low]), int(self._ptr[high])
             lists = self._read("lists", base, end)
-            t = self._read(f"lowest-{(self._blocks - 1) % 2}", base, end)
+            t = self._read(f"lowest-{(len(self._blocks) - 1) % 2}", base, end)
             t += self._read(f"middle-{block}", 0, end - base)
             pieces = self._in_rows(low, high, lists, t, before)
-            if block < self._blocks - 1:
+            if block < len(self._blocks) - 1:
                 before = self._file(f"partial-{block % 2}")
                 with naming(before), before.open("wb") as file:
                     for _, _, piece in pieces:
@@ -288,33 +270,22 @@ class _TriangleCount:
             values = np.zeros(to - at, np.int32)
             if partial is not None:
                 values = np.fromfile(partial, np.int32, to - at, offset=_WORD * at)
-            given = (self._csr, block, t, values, at)
-
-            def look(_worker: int, first: int, last: int, given: Any = given) -> None:
-                _look_up(first, last, *given)
-
-            run_chunks(look, cut_rows(indptr, 4 * self._threads, start, stop), self._threads)
+            cuts = cut_rows(indptr, 4 * self._threads, start, stop)
+            self._share_out(_look_up, cuts, self._csr, block, t, values, at)
             yield start, stop, values
 
+    def _share_out(self, work: Callable[..., object], cuts: NDArray[np.int64], *given: Any) -> None:
+        """Have ranges of rows worked on by threads."""
+        run_chunks(lambda _worker, start, stop: work(start, stop, *given), cuts, self._threads)
 
-def _cuts(ptr: NDArray[np.uint64], most: int) -> NDArray[np.int64]:
+
+def _cuts(ptr: NDArray[np.uint64], most: int) -> list[int]:
     """Cut the ranks into ranges of at most `most` edges; a single list may be longer."""
     cuts, nodes = [0], len(ptr) - 1
     while cuts[-1] < nodes:
         stop = int(np.searchsorted(ptr, ptr[cuts[-1]] + np.uint64(most), side="right")) - 1
         cuts.append(min(nodes, max(stop, cuts[-1] + 1)))
-    return np.array(cuts if nodes else [0, 0], np.int64)
-
-
-def _write_at(path: Path, at: int, values: NDArray[np.uint32]) -> None:
-    with naming(path), path.open("r+b") as file:
-        file.seek(_WORD * at)
-        file.write(values.data)
-
-
-def _sync(path: Path) -> None:
-    with naming(path), path.open("r+b") as file:
-        os.fsync(file.fileno())
+    return cuts if nodes else [0, 0]
 
 
 @kernel

@@ -12,7 +12,6 @@ from mcn._jit import kernel
 from mcn._sort import sort_part
 from mcn._threads import run_chunks
 from mcn.data.csr_graph import SimpleGraph
-from mcn.motifs.derive import degrees
 
 
 class Oriented(NamedTuple):
@@ -38,7 +37,7 @@ def orient(graph: SimpleGraph, threads: int = 1, *, both: bool = True) -> Orient
     Both kinds of list are made by a counting sort in which every worker has counters of its own, so that
     it knows where its edges go; the result does not depend on the number of workers.
     """
-    rank, degree = rank_by_degree(degrees(graph.indptr, graph.indices).astype(np.uint32))
+    rank, degree = rank_by_degree(graph.degrees.astype(np.uint32))
     out_ptr, out, pair, highs = _out_lists(graph, rank, threads)
     if not both:
         return Oriented(degree, out_ptr, out, pair, out_ptr[:0], out[:0], out[:0], out_ptr[:0])

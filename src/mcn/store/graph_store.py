@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +16,7 @@ from mcn.data.arrays import as_integer
 from mcn.data.csr_graph import endpoints
 from mcn.data.limits import MAX_NODES, NO_MEMORY, reading
 from mcn.store.manifest import Manifest, StoredArray, check_sum, is_store, open_array, read_manifest
-from mcn.store.write import EdgeSorter, Progress, finish_store, new_folder, write_rows
+from mcn.store.write import EdgeSorter, Progress, finish_store, new_store, write_rows
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
@@ -77,8 +76,14 @@ class GraphStore:
         self._ids = {name: arrays[name] for name in ("ids", "ids_text", "ids_ptr") if name in arrays}
         self._rows_are_sound = False
         for pointers, filled in (("indptr", "indices"), ("x_indptr", "x_indices"), ("ids_ptr", "ids_text")):
-            if pointers in arrays:
-                self._check_pointers(pointers, arrays[pointers], len(arrays[filled]))
+            starts, last = arrays.get(pointers), len(arrays.get(filled, ()))
+            if starts is not None and (
+                starts[0] != 0 or starts[-1] != last or (starts[1:] < starts[:-1]).any()
+            ):
+                raise ValueError(
+                    f"{self.path}/{pointers}.npy: row pointers must ascend from 0 to {last}; the file was "
+                    "altered: pack again"
+                )
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], *, verify: bool = False) -> GraphStore:
@@ -137,8 +142,7 @@ class GraphStore:
         if n is not None and not 0 <= n <= MAX_NODES:
             raise ValueError(f"num_nodes must be 0 to 2**31, got {n}")
         per_node = {"y": y, "train_mask": train_mask, "val_mask": val_mask, "test_mask": test_mask}
-        scratch = new_folder(folder)
-        try:
+        with new_store(folder) as scratch:
             sorter, most = EdgeSorter(scratch, memory), MAX_NODES if n is None else n
             for place, piece in enumerate(edges):
                 source, target = endpoints(piece)
@@ -148,15 +152,9 @@ class GraphStore:
                         f"edges, piece {place}: column {bad} is ({source[bad]}, {target[bad]}); "
                         f"expected node numbers in 0..{most - 1}"
                     )
-            arrays, degree = write_rows(
-                folder, sorter, sorter.tally.largest + 1 if n is None else n, progress
-            )
+            arrays, degree = write_rows(folder, sorter, sorter.largest + 1 if n is None else n, progress)
             about = {"report": [sorter.describe(degree)]}
             finish_store(folder, arrays, degree, ids, x, per_node, classes or [], about)
-        except BaseException:
-            shutil.rmtree(folder, ignore_errors=True)  # it was empty, or not there
-            raise
-        shutil.rmtree(scratch)
         return GraphStore(path)
 
     @cached_property
@@ -276,13 +274,6 @@ class GraphStore:
             return data
         except MemoryError as error:
             raise ValueError(f"{self.path}: {NO_MEMORY}; use mini-batches (batch_size)") from error
-
-    def _check_pointers(self, name: str, pointers: NDArray[np.int64], last: int) -> None:
-        if pointers[0] != 0 or pointers[-1] != last or (pointers[1:] < pointers[:-1]).any():
-            raise ValueError(
-                f"{self.path}/{name}.npy: row pointers must ascend from 0 to {last}; the file was altered: "
-                "pack again"
-            )
 
     def __reduce__(self) -> tuple[Any, ...]:
         return GraphStore, (str(self.path),)

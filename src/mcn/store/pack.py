@@ -7,22 +7,19 @@ Text edge lists of any size are read block by block. Blocks of plain integers ta
 from __future__ import annotations
 
 import gzip
-import json
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 from torch_geometric.data import Data
 
-from mcn._files import write_text
 from mcn.data.arrays import as_integer
 from mcn.data.csr_graph import isolated_note
 from mcn.data.edge_files import TEXT, edge_format
-from mcn.data.edge_list import IdIndex, bad_number, further_note, id_array
+from mcn.data.edge_list import IdIndex, bad_number, further_note, sorted_ids
 from mcn.data.edge_text import EdgeText
 from mcn.data.graph import FeatureRequest, add_nodes, load_graph
 from mcn.data.limits import MAX_NODES, check_size, existing_file, max_bytes, reading, shown
@@ -31,9 +28,9 @@ from mcn.data.sparse import feature_csr
 from mcn.data.splits import SplitRequest
 from mcn.data.text import is_integer
 from mcn.store.graph_store import GraphStore
-from mcn.store.manifest import FILE, StoredArray, is_store
-from mcn.store.write import SCRATCH, EdgeSorter, Tally, finish_store, new_folder, write_rows
+from mcn.store.write import EdgeSorter, finish_store, new_store, write_rows
 
+Ids = NDArray[np.int64] | list[str]  # of both ends of one edge after the other
 LEAST_MEMORY = 2**20
 BLOCK_BYTES = 2**24
 """The most of a text file that is read at a time."""
@@ -47,7 +44,6 @@ def pack_graph(
     *,
     out: Any,
     memory: int = 2**30,
-    resume: bool = False,
     id: str | None = None,
     label: str | None = None,
     split: str | Sequence[str] | None = None,
@@ -69,9 +65,8 @@ def pack_graph(
     Args:
         edges: a file of edges, in any format that `mcn.load_graph` reads.
         nodes: a table of the nodes.
-        out: a folder that holds nothing yet.
+        out: a folder that holds nothing yet, or a packing that was killed, which is begun anew.
         memory: bytes of the buffer; about 40 per node come on top, and the node table.
-        resume: go on with what an interrupted call with the same files left in `out`.
         id, label, split, split_index, split_by, folds, features, scaling, seed, delimiter, header: as in
             `mcn.load_graph`.
         progress: called with the finished fraction now and then.
@@ -88,24 +83,25 @@ def pack_graph(
         **{"id": id, "label": label, "split": split, "split_index": split_index, "split_by": split_by},
         **{"folds": folds, "features": features, "scaling": scaling, "seed": seed},
     }
-    with reading(path, "not a readable graph", table_path or "nodes", target):
-        if resume and is_store(target) and (target / SCRATCH).is_dir():
-            shutil.rmtree(target / SCRATCH)  # killed when all was packed, while this was being removed
-            return GraphStore(target)
-        layout: dict[str, Any] = {"delimiter": delimiter, "header": header}
-        files = [file for file in (path, table_path) if file is not None]
+    layout: dict[str, Any] = {"delimiter": delimiter, "header": header}
+    with reading(path, "not a readable graph", table_path or "nodes", target), new_store(target) as scratch:
         if edge_format(path) in TEXT:
             table, wanted, request = _read_nodes(path, table_path, delimiter, options)
-            scratch = _scratch_folder(target, files, layout, resume)
             reader = _EdgeReader(path, table, scratch, memory, layout, progress or (lambda share: None))
-            arrays, degree = reader.write_rows(target)
+            numbers = len(reader.ids if reader.present is None else reader.present)
+            arrays, degree = write_rows(
+                target,
+                reader.sorter,
+                numbers,
+                lambda share: reader.progress(0.6 + 0.4 * share),
+                reader.present,
+            )
             data, ids = Data(num_nodes=len(degree)), reader.ids
             report = [reader.sorter.describe(degree), *reader.notes]
             report += isolated_note(len(degree) - int(np.count_nonzero(degree)))
             add_nodes(data, table, wanted, request, report, degree)
         else:
             data = load_graph(path, table_path, **options, **layout)
-            scratch = _scratch_folder(target, files, layout, resume)
             sorter, ids = EdgeSorter(scratch, memory), data.node_ids
             sorter.add(data.edge_index.numpy(), data.num_nodes)
             arrays, degree = write_rows(target, sorter, data.num_nodes, progress)
@@ -115,7 +111,6 @@ def pack_graph(
         if about["treatment"] is not None:
             about["treatment"] = about["treatment"].to_dict()
         finish_store(target, arrays, degree, ids, x, per_node, data.get("classes") or [], about)
-    shutil.rmtree(scratch)
     return GraphStore(target)
 
 
@@ -133,140 +128,70 @@ def _read_nodes(
     return None, wanted, request
 
 
-def _scratch_folder(target: Path, files: list[Path], layout: dict[str, Any], resume: bool) -> Path:
-    """The scratch folder: a new one, or that of an interrupted call on the same files."""
-    key = [layout, *([str(file.resolve()), file.stat().st_size, file.stat().st_mtime_ns] for file in files)]
-    scratch = target / SCRATCH
-    if is_store(target) or not scratch.is_dir():
-        if resume and is_store(target):
-            raise FileExistsError(f"{target}: this graph is packed already ({FILE}); nothing to go on with")
-        scratch = new_folder(target)
-    elif not resume:
-        raise FileExistsError(
-            f"{target}: holds an interrupted packing; go on with --resume, or remove the folder"
-        )
-    elif _load(scratch).get("key", key) != key:  # there is none yet if it was killed at once
-        raise ValueError(
-            f"{target}: the interrupted packing was of other files, or they have changed; remove the folder"
-        )
-    _save(scratch, _load(scratch) | {"key": key})
-    return scratch
-
-
-def _save(scratch: Path, state: dict[str, Any]) -> None:
-    write_text(scratch / "state.json", json.dumps(state))
-
-
-def _load(scratch: Path) -> dict[str, Any]:
-    try:
-        state = json.loads((scratch / "state.json").read_bytes())
-    except (OSError, ValueError):
-        return {}
-    return state if isinstance(state, dict) else {}
-
-
-@dataclass
 class _EdgeReader:
-    """Sorts the edges of a file into runs, and finds out what its nodes are called."""
+    """Sorts the edges of a text file into runs, and finds out what its nodes are called."""
 
-    path: Path
-    table: NodeTable | None
-    scratch: Path
-    memory: int
-    layout: dict[str, Any]
-    progress: Callable[[float], object]
-
-    def __post_init__(self) -> None:
-        self.notes: list[str] = []  # lines for the report
-        self.ids = np.empty(0, np.int64) if self.table is None else self.table.ids  # in the nodes' order
-        self._present: NDArray[np.bool_] | None = None  # which of the numbers are nodes, if not all
-        self.sorter = EdgeSorter(self.scratch, self.memory)
-        self._read_text()
-
-    def write_rows(self, target: Path) -> tuple[dict[str, StoredArray], NDArray[np.int64]]:
-        """Write the rows of the adjacency; returns what they are and the degree of every node."""
-        count = len(self.ids if self._present is None else self._present)
-        return write_rows(
-            target, self.sorter, count, lambda share: self.progress(0.6 + 0.4 * share), self._present
-        )
-
-    def _read_text(self) -> None:
-        blocks = _Blocks(self.path, **self.layout, size=min(BLOCK_BYTES, max(2**15, self.memory // 32)))
-        if self.table is not None:
-            self._take(blocks, IdIndex(self.table.ids))
-        elif not _load(self.scratch).get("named") and self._take(blocks, None):
+    def __init__(
+        self,
+        path: Path,
+        table: NodeTable | None,
+        scratch: Path,
+        memory: int,
+        layout: dict[str, Any],
+        progress: Callable[[float], object],
+    ) -> None:
+        self._path, self._table, self._scratch = path, table, scratch
+        self._memory, self.progress = memory, progress
+        self.present: NDArray[np.bool_] | None = None  # which of the numbers are nodes, if not all
+        notes: list[str] = []
+        blocks = _Blocks(path, **layout, size=min(BLOCK_BYTES, max(2**15, memory // 32)))
+        if table is not None:
+            self.ids = table.ids  # in the nodes' order
+            self._take(blocks, IdIndex(self.ids))
+        elif self._take(blocks, None):
             present = self.sorter.present()
             self.ids = np.flatnonzero(present)
-            self._present = None if len(self.ids) == len(present) else present
+            self.present = None if len(self.ids) == len(present) else present
         else:  # large numbers, wide gaps or names: all ids have to be known first
             self.ids, odd = _all_ids(blocks.read())
             if odd is not None:
-                self.notes.append(f"node ids are read as text (for instance {shown(odd)})")
+                notes.append(f"node ids are read as text (for instance {shown(odd)})")
             self._take(blocks, IdIndex(self.ids))
-        self.notes = [*further_note(blocks.text.width - 2), *self.notes]
+        self.notes = [*further_note(blocks.text.width - 2), *notes]  # lines for the report
 
     def _take(self, blocks: _Blocks, known: IdIndex | None) -> bool:
         """Sort all edges into runs; False if integers were expected (`known` is None) and not found."""
-        state, start, line = _load(self.scratch), 0, 0
-        if state.get("named") == (known is not None):
-            self.sorter = EdgeSorter(self.scratch, self.memory, state["runs"])
-            self.sorter.tally = Tally(**state["tally"])
-            start, line, blocks.text.width = state["start"], state["line"], state["width"]
-        else:
-            self.sorter = EdgeSorter(self.scratch, self.memory)
-        size = max(1, self.path.stat().st_size)
-        for block in blocks.read(start, line):
+        self.sorter = EdgeSorter(self._scratch, self._memory)
+        size = max(1, self._path.stat().st_size)
+        for ids, end in blocks.read():
             if known is not None:
-                ends, most = block.numbers(known), len(self.ids)
-            elif block.ids is None or self._too_wide(block, min(1.0, block.end / size)):
+                numbers, most = known.find(ids), len(self.ids)
+            elif isinstance(ids, list) or self._too_wide(ids, min(1.0, end / size)):
                 return False
             else:
-                ends, most = np.ascontiguousarray(block.ids.T), MAX_NODES
-            if not self.sorter.fits(block.num_edges):
-                self.sorter.flush()
-                state = {"key": state["key"], "named": known is not None, "runs": self.sorter.lengths}
-                state |= {"tally": asdict(self.sorter.tally), "start": start, "line": line}
-                _save(self.scratch, state | {"width": blocks.text.width})
-            bad = self.sorter.add(ends, most)
+                numbers, most = ids, MAX_NODES
+            bad = self.sorter.add(np.ascontiguousarray(numbers.reshape(-1, 2).T), most)
             if bad >= 0:
-                self._refuse(blocks.text, block, bad, ends)
-            start, line = block.end, block.next_line
-            self.progress(min(0.6, 0.6 * start / size))
+                place = 2 * bad + int(numbers[2 * bad] >= 0)
+                self._refuse(f"line {blocks.text.line_of(bad)}: node id {shown(str(ids[place]))}")
+            self.progress(min(0.6, 0.6 * end / size))
         return True
 
-    def _too_wide(self, block: _Block, share: float) -> bool:
+    def _too_wide(self, ids: NDArray[np.int64], share: float) -> bool:
         """Whether numbers are so large, or so far apart, that a place for each of them takes too much memory.
 
         `share` is how much of the file has been read: the rest is expected to hold as many edges per byte.
         """
-        largest = int(block.ids.max(initial=-1))  # type: ignore[union-attr]
-        edges = (self.sorter.taken + block.num_edges) / share
-        return largest >= MAX_NODES or largest > max(_GAPS * 2 * edges + 1024, self.memory // _NODE_BYTES)
+        largest = int(ids.max(initial=-1))
+        edges = (self.sorter.taken + len(ids) // 2) / share
+        return largest >= MAX_NODES or largest > max(_GAPS * 2 * edges + 1024, self._memory // _NODE_BYTES)
 
-    def _refuse(self, text: EdgeText, block: _Block, edge: int, ends: NDArray[np.int64]) -> None:
-        side = int(ends[0, edge] >= 0)
-        value = block.names[2 * edge + side] if block.ids is None else block.ids[edge, side]
-        where = f"{self.path}, line {text.line_of(edge)}: node id {shown(str(value))}"
-        if self.table is None:
-            raise ValueError(f"{where}; expected a non-negative integer or a name")
-        raise ValueError(f"{where} is not in the node table {self.table.raw.name}; add it there")
-
-
-class _Block(NamedTuple):
-    """Some lines of an edge list: integer ids [E, 2], or names, two for each edge."""
-
-    ids: NDArray[np.int64] | None
-    names: list[str]
-    end: int  # where the next block begins in the (unpacked) file
-    next_line: int
-
-    @property
-    def num_edges(self) -> int:
-        return len(self.names) // 2 if self.ids is None else len(self.ids)
-
-    def numbers(self, known: IdIndex) -> NDArray[np.int64]:
-        """Numbers [2, E] of the ends of the edges, -1 for a node that is not known."""
-        return known.find(self.names if self.ids is None else self.ids.reshape(-1)).reshape(-1, 2).T
+    def _refuse(self, where: str) -> NoReturn:
+        if self._table is None:
+            raise ValueError(f"{self._path}, {where}; expected a non-negative integer or a name")
+        raise ValueError(
+            f"{self._path}, {where} is not in the node table {self._table.raw.name}; add it there"
+        )
 
 
 class _Blocks:
@@ -278,9 +203,9 @@ class _Blocks:
             self.text = EdgeText.beginning(path, file.read(max(size, 2**16)), delimiter, header)
         self._first = self.text.start, self.text.line
 
-    def read(self, start: int = 0, line: int = 0) -> Iterator[_Block]:
-        """Yield the blocks from a place on: the beginning, or the `end` and `next_line` of another block."""
-        start, line = (start, line) if start else self._first
+    def read(self) -> Iterator[tuple[Ids, int]]:
+        """Yield the ids of block after block, and where it ends in the (unpacked) file."""
+        start, line = self._first
         with self._open() as file:
             file.seek(start)
             while content := file.read(self._size):
@@ -290,14 +215,14 @@ class _Blocks:
                 self.text = replace(self.text, content=content, start=0, line=line)
                 start, line = start + len(content), line + content.count(b"\n")
                 ids = self.text.integer_ids()
-                yield _Block(ids, list(self.text.any_ids()) if ids is None else [], start, line)
+                yield list(self.text.any_ids()) if ids is None else ids.reshape(-1), start
 
     def _open(self) -> IO[bytes]:
         packed = self._path.suffix.lower() == ".gz"
         return gzip.open(self._path) if packed else self._path.open("rb")  # type: ignore[return-value]
 
 
-def _all_ids(blocks: Iterable[_Block]) -> tuple[NDArray[Any], str | None]:
+def _all_ids(blocks: Iterable[tuple[Ids, int]]) -> tuple[NDArray[Any], str | None]:
     """All ids of an edge list in ascending order, and one that makes all of them text, if there is one.
 
     Where all are numbers but some no integers, those that are none are left out, and so refused later on.
@@ -305,11 +230,11 @@ def _all_ids(blocks: Iterable[_Block]) -> tuple[NDArray[Any], str | None]:
     numbers: NDArray[np.int64] = np.empty(0, np.int64)
     waiting: list[NDArray[np.int64]] = []
     names: dict[str, None] = {}
-    for block in blocks:
-        if block.ids is None:
-            names.update(dict.fromkeys(block.names))
+    for ids, _ in blocks:
+        if isinstance(ids, list):
+            names.update(dict.fromkeys(ids))
             continue
-        waiting.append(np.unique(block.ids))
+        waiting.append(np.unique(ids))
         if sum(map(len, waiting)) > len(numbers) + 2**20:
             numbers = np.unique(np.concatenate([numbers, *waiting]))
             waiting.clear()
@@ -320,5 +245,4 @@ def _all_ids(blocks: Iterable[_Block]) -> tuple[NDArray[Any], str | None]:
     every = list(dict.fromkeys([*map(str, numbers.tolist()), *names]))
     if bad_number(every) is not None:
         every = [name for name in every if name.isdigit()]
-    ids = id_array(every, as_text=True)
-    return ids[np.argsort(ids, kind="stable")], odd
+    return sorted_ids(every, as_text=True)[0], odd

@@ -8,8 +8,9 @@ below a bound that lets them fit into that half, sorts them and writes the rows,
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -29,30 +30,22 @@ Progress = Callable[[float], object]
 SCRATCH = ".packing"
 """The folder, inside the store's, for what is only needed while packing."""
 LEAST_KEYS = 2**16
+_WRITTEN = (".npy", ".part")  # what may stand beside it while packing
 _MASK = np.uint64(2**31 - 1)
 _FLAG = np.uint64(1)
-
-
-@dataclass
-class Tally:
-    """What was dropped on the way to a simple graph, and the largest node number seen."""
-
-    self_loops: int = 0
-    duplicates: int = 0
-    one_way: int = 0
-    largest: int = -1
 
 
 class EdgeSorter:
     """Sorts edges that do not fit into memory, by way of sorted runs in a folder."""
 
-    def __init__(self, folder: Path, memory: int, lengths: Sequence[int] = ()) -> None:
+    def __init__(self, folder: Path, memory: int) -> None:
         self._folder = folder
         self._room = max(LEAST_KEYS, memory // 16) // 2 * 2
         self._keys = np.empty(self._room, np.uint64)
         self._used = 0
-        self.lengths = list(lengths)
-        self.tally = Tally()
+        self._self_loops = self._duplicates = self._one_way = 0  # dropped on the way to a simple graph
+        self.lengths: list[int] = []  # of the runs
+        self.largest = -1  # of the node numbers seen
 
     def add(self, ends: NDArray[np.int64], most: int) -> int:
         """Take further edges [2, E]; returns the place of one with a node outside 0..most - 1, or -1."""
@@ -63,8 +56,8 @@ class EdgeSorter:
             if bad >= 0:
                 return int(done + bad)
             self._used = int(used)
-            self.tally.self_loops += int(loops)
-            self.tally.largest = max(self.tally.largest, int(largest))
+            self._self_loops += int(loops)
+            self.largest = max(self.largest, int(largest))
             done += some.shape[1]
             if self._used >= self._room - 1:
                 self.flush()
@@ -77,7 +70,7 @@ class EdgeSorter:
         keys = self._keys[: self._used]
         keys.sort()
         kept, repeats = _without_repeats(keys)
-        self.tally.duplicates += int(repeats)
+        self._duplicates += int(repeats)
         with atomic_write(self._run(len(self.lengths))) as file:
             file.write(keys[:kept].data)
         self.lengths.append(int(kept))
@@ -91,16 +84,12 @@ class EdgeSorter:
     def present(self) -> NDArray[np.bool_]:
         """Which of the numbers up to the largest are nodes: those that have an edge or a self-loop."""
         self.flush()
-        present = np.zeros(self.tally.largest + 1, np.bool_)
+        present = np.zeros(self.largest + 1, np.bool_)
         for place in range(len(self.lengths)):
             with self._run(place).open("rb") as file:
                 while read := file.readinto(self._keys.data) // 8:
                     _mark_sources(self._keys[:read], present)
         return present
-
-    def fits(self, count: int) -> bool:
-        """Whether so many further edges fit into the run under way."""
-        return self._used + 2 * count < self._room
 
     def merged(self, degree: NDArray[np.int64]) -> Iterator[NDArray[np.int32]]:
         """Yield the neighbours of all nodes, row by row; `degree` is counted on the way."""
@@ -122,14 +111,14 @@ class EdgeSorter:
             keys = self._keys[:used]
             keys.sort()
             end, duplicates, one_way = _fold(keys, neighbours, degree)
-            self.tally.duplicates += int(duplicates)
-            self.tally.one_way += int(one_way)
+            self._duplicates += int(duplicates)
+            self._one_way += int(one_way)
             yield neighbours[:end]
 
     def describe(self, degree: NDArray[np.int64]) -> str:
         """One line on the graph and on what was made simple."""
-        told = (self.tally.self_loops, self.tally.duplicates, self.tally.one_way)
-        return made_simple(len(degree), int(degree.sum()) // 2, *told)
+        dropped = (self._self_loops, self._duplicates, self._one_way)
+        return made_simple(len(degree), int(degree.sum()) // 2, *dropped)
 
     def _run(self, place: int) -> Path:
         return self._folder / f"run-{place:05d}.keys"
@@ -154,15 +143,37 @@ def _bound(runs: Sequence[NDArray[np.uint64]], starts: list[int], room: int) -> 
     return 2 * low
 
 
-def new_folder(path: Path) -> Path:
-    """Make the folder of a store and the one for scratch inside it; returns the latter."""
-    if is_store(path):
-        raise FileExistsError(f"{path}: holds a packed graph already ({FILE}); choose another folder")
-    if path.exists() and (not path.is_dir() or any(path.iterdir())):
-        raise FileExistsError(f"{path}: is not an empty folder; choose another")
-    scratch = path / SCRATCH
+@contextmanager
+def new_store(folder: Path) -> Iterator[Path]:
+    """Make the folder of a store and one for scratch inside it, which is yielded; an error leaves neither.
+
+    What a process that was killed while it packed has left in the folder is removed first.
+    """
+    scratch, there = folder / SCRATCH, folder.exists()
+    if is_store(folder):
+        raise FileExistsError(f"{folder}: holds a packed graph already ({FILE}); choose another folder")
+    if scratch.is_dir() and all(file.name == SCRATCH or file.suffix in _WRITTEN for file in folder.iterdir()):
+        _clear(folder)
+    elif there and (not folder.is_dir() or any(folder.iterdir())):
+        raise FileExistsError(f"{folder}: is not an empty folder; choose another")
     scratch.mkdir(parents=True, mode=0o700)
-    return scratch
+    try:
+        yield scratch
+    except BaseException:
+        with suppress(OSError):  # the first error is the one to tell
+            _clear(folder)
+            if not there:
+                folder.rmdir()
+        raise
+    scratch.rmdir()
+
+
+def _clear(folder: Path) -> None:
+    """Remove what was packed; the scratch folder, by which an unfinished packing is known, goes last."""
+    for file in folder.iterdir():
+        if file.name != SCRATCH:
+            file.unlink()
+    shutil.rmtree(folder / SCRATCH)
 
 
 def write_rows(
@@ -189,6 +200,8 @@ def write_rows(
                 progress(min(1.0, written / max(1, sum(sorter.lengths))))
 
     indices = write_array(folder, "indices", pieces(), np.int32)
+    for run in (folder / SCRATCH).iterdir():  # before the manifest: a finished store has none
+        run.unlink()
     degree = degree if present is None else degree[present]
     return {"indices": indices, "indptr": write_array(folder, "indptr", _starts(degree), np.int64)}, degree
 

@@ -92,31 +92,28 @@ def make(name: str, files: Mapping[str, bytes], split: int, dense: bool) -> Data
 
 def parse(name: str, files: Mapping[str, bytes]) -> _Parts:
     """Put the eight files of a set together."""
-    with reading(f"ind.{name}", "the files do not fit together"):
-        return _put_together(name, files)
 
-
-def _put_together(name: str, files: Mapping[str, bytes]) -> _Parts:
     def part(kind: str) -> Any:
         file = f"ind.{name}.{kind}"
         return read_pickle(files[file], file)
 
-    test = np.array(files[f"ind.{name}.test.index"].split(), dtype=np.int64)
-    # Rows of tx and ty stand in the order of test.index; ids that it skips keep an empty row.
-    allx, ally, graph = part("allx"), part("ally"), part("graph")
-    if int(test.min()) < 0:
-        raise ValueError(f"ind.{name}.test.index holds {int(test.min())}; expected numbers of nodes")
-    check_nodes(f"ind.{name}.test.index", int(test.max()) + 1)
-    n = max(int(test.max()) + 1, allx.shape[0])
-    position = np.concatenate([np.arange(allx.shape[0]), test])
-    stacked = sparse.vstack([allx, part("tx")], format="coo")
-    row, column = stacked.coords
-    x = sparse.csr_array((stacked.data, (position[row], column)), shape=(n, stacked.shape[1]))
-    y = np.zeros(n, np.int64)
-    y[position] = np.concatenate([ally, part("ty")]).argmax(axis=1)
-    source = np.repeat(list(graph), [len(around) for around in graph.values()])
-    target = np.concatenate([np.array(around, np.int64) for around in graph.values()])
-    return _Parts(x, y, np.stack([source, target]), part("y").shape[0], test)
+    with reading(f"ind.{name}", "the files do not fit together"):
+        test = np.array(files[f"ind.{name}.test.index"].split(), dtype=np.int64)
+        # Rows of tx and ty stand in the order of test.index; ids that it skips keep an empty row.
+        allx, ally, graph = part("allx"), part("ally"), part("graph")
+        if int(test.min()) < 0:
+            raise ValueError(f"ind.{name}.test.index holds {int(test.min())}; expected numbers of nodes")
+        check_nodes(f"ind.{name}.test.index", int(test.max()) + 1)
+        n = max(int(test.max()) + 1, allx.shape[0])
+        position = np.concatenate([np.arange(allx.shape[0]), test])
+        stacked = sparse.vstack([allx, part("tx")], format="coo")
+        row, column = stacked.coords
+        x = sparse.csr_array((stacked.data, (position[row], column)), shape=(n, stacked.shape[1]))
+        y = np.zeros(n, np.int64)
+        y[position] = np.concatenate([ally, part("ty")]).argmax(axis=1)
+        source = np.repeat(list(graph), [len(around) for around in graph.values()])
+        target = np.concatenate([np.array(around, np.int64) for around in graph.values()])
+        return _Parts(x, y, np.stack([source, target]), part("y").shape[0], test)
 
 
 def read_pickle(content: bytes, name: str) -> Any:

@@ -16,11 +16,10 @@ from mcn._names import did_you_mean
 from mcn.data.csr_graph import degree_features
 from mcn.data.datasets import DatasetNotFound, cache_folder, make_data, places
 from mcn.data.limits import brief, check_size, shown
-from mcn.data.sparse import feature_csr, feature_tensor
+from mcn.data.sparse import feature_csr, feature_tensor, thin_or_dense
 from mcn.data.splits import share_split
 
 _MASKS = ("train_mask", "val_mask", "test_mask")
-_SPARSE_BELOW = 0.1
 
 
 def load_pyg_ogb(
@@ -151,10 +150,7 @@ def _features(x: Any, n: int, dense: bool) -> Tensor | None:
         return None
     if x.layout != torch.strided:
         return feature_tensor(feature_csr(x.to_sparse_csr()), dense=dense)
-    values: Tensor = x.float()
-    if not dense and int(torch.count_nonzero(values)) < _SPARSE_BELOW * values.numel():
-        return feature_tensor(feature_csr(values))
-    return values
+    return thin_or_dense(x.float().numpy(), dense)
 
 
 def _split(given: Data, y: Tensor, name: str, split: int) -> tuple[list[Tensor], str, bool]:

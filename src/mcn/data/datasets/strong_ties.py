@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +16,11 @@ if TYPE_CHECKING:
     from torch_geometric.data import Data
 
 Adjacency = list[set[int]]
+_CLIQUES = 2  # that a node with strong ties sits in
+_CLIQUE_SIZE = 3, 5  # smallest and largest; leftovers of a class are added to its last cliques
+_WEAK_TIES = 6.0  # mean number of weak ties of a node with strong ties, to nodes of the same kind
+_REDRAW = 0.7  # chance that a weak tie inside one class is drawn again
+_OPEN_TIES = 3.0  # mean number of ties of a node without strong ties, to nodes of the same kind
 _TRIES = 10_000
 
 
@@ -24,11 +30,6 @@ def strong_ties(
     num_nodes: int = 2000,
     num_classes: int = 5,
     strong_share: float = 0.65,
-    cliques_per_node: int = 2,
-    clique_size: tuple[int, int] = (3, 5),
-    weak_ties: float = 6.0,
-    redraw: float = 0.7,
-    open_ties: float = 3.0,
     open_inside: float = 0.9,
     num_words: int = 300,
     words_per_node: int = 10,
@@ -51,12 +52,7 @@ def strong_ties(
         num_nodes: nodes, spread evenly over the classes.
         num_classes: classes.
         strong_share: share of every class that has strong ties.
-        cliques_per_node: cliques that each such node sits in.
-        clique_size: smallest and largest clique; leftovers of a class are added to its last cliques.
-        weak_ties: mean number of weak ties of a node with strong ties, to nodes of the same kind.
-        redraw: chance that a weak tie inside one class is drawn again.
-        open_ties: mean number of ties of a node without strong ties, to nodes of the same kind.
-        open_inside: share of those ties that stay inside the class.
+        open_inside: share of the ties of the other nodes that stay inside their class.
         num_words: size of the vocabulary; each class owns an equal part of it.
         words_per_node: distinct words of each node (binary features).
         own_words: chance that a word is drawn from the words of the node's own class.
@@ -67,7 +63,20 @@ def strong_ties(
     """
     import torch
 
-    _check(num_nodes, num_classes, strong_share, clique_size, num_words, words_per_node)
+    if num_classes < 2:
+        raise ValueError(f"num_classes must be at least 2, got {num_classes}")
+    if not 0 <= strong_share <= 1:
+        raise ValueError(f"strong_share must be between 0 and 1, got {strong_share}")
+    own = num_words // num_classes
+    if words_per_node > own:
+        raise ValueError(
+            f"words_per_node={words_per_node} exceeds the {own} words of a class; raise num_words"
+        )
+    smallest = round(strong_share * (num_nodes // num_classes))
+    if 0 < smallest < _CLIQUE_SIZE[1]:
+        raise ValueError(
+            f"only {smallest} nodes of a class have strong ties, too few for cliques; raise num_nodes"
+        )
     rng = np.random.default_rng(seed)
     y = rng.permutation(np.arange(num_nodes) % num_classes)
     strong = np.zeros(num_nodes, np.bool_)
@@ -78,11 +87,18 @@ def strong_ties(
     around: Adjacency = [set() for _ in range(num_nodes)]
     for label in range(num_classes):
         members = np.flatnonzero(strong & (y == label))
-        for _ in range(cliques_per_node):
-            _add_cliques(around, rng, members, clique_size)
-    insiders, outsiders = np.flatnonzero(strong), np.flatnonzero(~strong)
-    _add_weak_ties(around, rng, y, insiders, round(len(insiders) * weak_ties / 2), redraw)
-    _add_open_ties(around, rng, y, outsiders, round(len(outsiders) * open_ties / 2), open_inside)
+        for _ in range(_CLIQUES):
+            _add_cliques(around, rng, members)
+
+    def weak() -> Callable[[bool], bool]:
+        return lambda same: not same or rng.random() >= _REDRAW
+
+    def stays_inside() -> Callable[[bool], bool]:
+        wanted = rng.random() < open_inside
+        return lambda same: same == wanted
+
+    _add_ties(around, rng, y, np.flatnonzero(strong), _WEAK_TIES, weak)
+    _add_ties(around, rng, y, np.flatnonzero(~strong), _OPEN_TIES, stays_inside)
 
     pairs = [(u, v) for u, row in enumerate(around) for v in row if u < v]
     edges = np.array(pairs, np.int64).reshape(-1, 2).T
@@ -93,40 +109,12 @@ def strong_ties(
     return data
 
 
-def _check(
-    num_nodes: int,
-    num_classes: int,
-    strong_share: float,
-    clique_size: tuple[int, int],
-    num_words: int,
-    words_per_node: int,
-) -> None:
-    if num_classes < 2:
-        raise ValueError(f"num_classes must be at least 2, got {num_classes}")
-    if not 0 <= strong_share <= 1:
-        raise ValueError(f"strong_share must be between 0 and 1, got {strong_share}")
-    if not 3 <= clique_size[0] <= clique_size[1]:
-        raise ValueError(f"clique_size must be (smallest, largest) with 3 ≤ smallest, got {clique_size}")
-    own = num_words // num_classes
-    if words_per_node > own:
-        raise ValueError(
-            f"words_per_node={words_per_node} exceeds the {own} words of a class; raise num_words"
-        )
-    smallest = round(strong_share * (num_nodes // num_classes))
-    if 0 < smallest < clique_size[1]:
-        raise ValueError(
-            f"only {smallest} nodes of a class have strong ties, too few for cliques; raise num_nodes"
-        )
-
-
-def _add_cliques(
-    around: Adjacency, rng: np.random.Generator, members: NDArray[np.int64], sizes: tuple[int, int]
-) -> None:
+def _add_cliques(around: Adjacency, rng: np.random.Generator, members: NDArray[np.int64]) -> None:
     """Cut the shuffled members into cliques; a leftover too small for one is spread over the last cliques."""
     cliques: list[list[int]] = []
     queue = rng.permutation(members).tolist()
-    while len(queue) >= sizes[0]:
-        size = int(rng.integers(sizes[0], sizes[1] + 1))
+    while len(queue) >= _CLIQUE_SIZE[0]:
+        size = int(rng.integers(_CLIQUE_SIZE[0], _CLIQUE_SIZE[1] + 1))
         cliques.append(queue[:size])
         del queue[:size]
     for place, node in enumerate(queue):
@@ -136,51 +124,30 @@ def _add_cliques(
             around[u].update(v for v in clique if v != u)
 
 
-def _add_weak_ties(
+def _add_ties(
     around: Adjacency,
     rng: np.random.Generator,
     y: NDArray[np.int64],
     nodes: NDArray[np.int64],
-    count: int,
-    redraw: float,
+    mean: float,
+    rule: Callable[[], Callable[[bool], bool]],
 ) -> None:
+    """Tie nodes at random; a rule is made for each tie, and says whether one in the same class will do."""
+    count = round(len(nodes) * mean / 2)
     for _ in range(count):
+        accepts = rule()
         for _ in range(_TRIES):
             u, v = (int(nodes[i]) for i in rng.integers(0, len(nodes), 2))
-            if (y[u] == y[v] and rng.random() < redraw) or not _stays_open(around, u, v):
-                continue
-            _join(around, u, v)
-            break
-        else:
-            raise ValueError(f"no room for {count} weak ties among {len(nodes)} nodes; lower weak_ties")
-
-
-def _add_open_ties(
-    around: Adjacency,
-    rng: np.random.Generator,
-    y: NDArray[np.int64],
-    nodes: NDArray[np.int64],
-    count: int,
-    inside: float,
-) -> None:
-    for _ in range(count):
-        want_same = rng.random() < inside
-        for _ in range(_TRIES):
-            u, v = (int(nodes[i]) for i in rng.integers(0, len(nodes), 2))
-            if (y[u] == y[v]) == want_same and _stays_open(around, u, v):
-                _join(around, u, v)
+            if accepts(bool(y[u] == y[v])) and _stays_open(around, u, v):
+                around[u].add(v)
+                around[v].add(u)
                 break
         else:
-            raise ValueError(f"no room for {count} open ties among {len(nodes)} nodes; lower open_ties")
+            raise ValueError(f"no room for {count} ties among {len(nodes)} nodes; raise num_nodes")
 
 
 def _stays_open(around: Adjacency, u: int, v: int) -> bool:
     return u != v and v not in around[u] and around[u].isdisjoint(around[v])
-
-
-def _join(around: Adjacency, u: int, v: int) -> None:
-    around[u].add(v)
-    around[v].add(u)
 
 
 def _draw_words(
