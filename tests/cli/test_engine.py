@@ -14,17 +14,6 @@ from tests.configs import MCNConfig
 TRAIN = ("train", "--dataset", "karate", "--recipe", "mcn", "--beside", "none")
 
 
-def test_wrong_use_is_one_line_and_leaves_nothing(mcn: Run, tmp_path: Path) -> None:
-    out = tmp_path / "run"
-    for words, said in {
-        ("--engine", "spark"): "--engine must be one of local, ray, got 'spark'",
-        ("--address", "auto"): "--address auto: is of a Ray cluster; it needs --engine ray",
-        ("--engine", "ray"): "several processes share mini-batches: give --batch-size",
-    }.items():
-        assert said in refused(mcn(*TRAIN, *words, "--out", out))
-    assert not out.exists()
-
-
 def test_torchrun_and_ray_do_not_go_together(
     mcn: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -33,56 +33,6 @@ def test_every_verb_has_help_with_an_example_and_json(mcn: Run, verb: str) -> No
     assert "--json" in shown.out
 
 
-def test_version(mcn: Run) -> None:
-    assert mcn("--version") == (0, f"mcn {package.__version__}\n", "")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["motfs"], "no verb 'motfs'; did you mean 'motifs'?"),
-        (["data"], "no verb 'data'; did you mean 'datasets'?"),
-        (["xyzzy"], f"no verb 'xyzzy'; verbs: {', '.join(entry.VERBS)}"),
-        (["--verison"], "no option '--verison'; did you mean '--version'?"),
-        (["motifs", "--datset", "cora"], "no option '--datset'; did you mean '--dataset'?"),
-        (["motifs", "--qqq"], "no option '--qqq'; `mcn motifs --help` lists the options"),
-    ],
-)
-def test_mistyped(mcn: Run, arguments: list[str], message: str) -> None:
-    assert refused(mcn(*arguments)) == message
-
-
-@pytest.mark.parametrize(
-    "arguments", [["motifs", "--threads", "0"], ["motifs", "--threads", "two"], ["motifs", "--dataset"]]
-)
-def test_bad_values_name_the_option(mcn: Run, arguments: list[str]) -> None:
-    assert arguments[1] in refused(mcn(*arguments))
-
-
-@pytest.mark.parametrize("verb", ["check", "train", "compare", "search", "motifs"])
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["--dataset", "kartae"], "unknown data set 'kartae'; did you mean 'karate'?"),
-        (["--graph", "none.csv"], "none.csv: no such file"),
-        (["--dataset", "karate", "--graph", "e.csv"], "give --dataset or --graph, not both"),
-        (["--nodes", "nodes.csv"], "--nodes describes the nodes of --graph; give that too"),
-        (["--jsn"], "no option '--jsn'; did you mean '--json'?"),
-    ],
-)
-def test_a_graph_that_cannot_be_meant(
-    mcn: Run, verb: str, words: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    if verb != "motifs" or words[0] != "--nodes":  # counting takes no table of nodes
-        assert message in refused(mcn(verb, *words))
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_stray_argument(mcn: Run) -> None:
-    assert "stray" in refused(mcn("motifs", "stray"))
-
-
 def add_verb(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
     """Add a verb `fail` that raises an error."""
 

@@ -79,29 +79,6 @@ def test_figure4(mcn: Run, data_root: Path, tmp_path: Path) -> None:
     assert (out / "run" / "summary.json").read_bytes() == before
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["table4"], "table3, figure1, figure2, figure3, figure4, got 'table4'; did you mean"),
-        (["table2", "--methods", "mnc"], "got 'mnc'; did you mean 'mcn'?"),
-        (["table2", "--methods", ","], "--methods names nothing, got ','"),
-        (["table2", "--datasets", "dd6"], "datasets must be one of cora, citeseer, pubmed, got 'dd6'"),
-        (["table3", "--seeds", "0"], "--seeds"),
-        (["figure1", "--methods", "mcn"], "--methods is for table2, table3; figure1"),
-        (["figure4", "--datasets", "karate"], "figure4 is about cora, got 'karate'"),
-        (["figure1", "--datasets", "karate,cora"], "figure1 shows one graph, got karate, cora"),
-        (["table1", "--datasets", "korate"], "unknown data set 'korate'; did you mean 'karate'"),
-        (["table2", "--sedes", "2"], "no option '--sedes'; did you mean '--seeds'?"),
-    ],
-)
-def test_wrong_use(
-    mcn: Run, words: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert message in refused(mcn("reproduce", *words))
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_an_interrupt_says_how_to_go_on(data_root: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     words = [
@@ -126,12 +103,6 @@ def _rows(path: Path) -> int:
     return len(Ledger(path)) if path.is_file() and path.stat().st_size else 0
 
 
-def test_help(shell: Run) -> None:
-    done = shell("reproduce", "--help")
-    assert done.code == 0
-    assert "Example: mcn reproduce table2 --seeds 2" in done.out
-
-
 def test_runs_are_kept_rendered_and_checked(mcn: Run, data_root: Path, tmp_path: Path) -> None:
     kept = tmp_path / "kept"
     where = ("--data-root", data_root)
@@ -151,16 +122,6 @@ def test_runs_are_kept_rendered_and_checked(mcn: Run, data_root: Path, tmp_path:
     done = mcn("reproduce", "table2", "--from", kept, "--check", 9, "--jobs", 1, "--methods", "lp", *where)
     assert (done.code, done.out.splitlines()[-1]) == (1, "1 of 2 runs came out the same")
     assert "cora, lp, seed 1: test 74.5%, validation 72.6%, now 74.4% and 72.6%" in done.out.splitlines()
-
-
-def test_wrong_use_of_kept_runs(mcn: Run, tmp_path: Path) -> None:
-    assert refused(mcn("reproduce", "table2", "--check", 3)) == (
-        "--check needs --from: the folder of the runs to repeat"
-    )
-    message = refused(mcn("reproduce", "figure1", "--from", tmp_path))
-    assert message == "--from is for table2, table3; figure1 has none"
-    message = refused(mcn("reproduce", "table2", "--from", tmp_path, "--out", tmp_path / "out"))
-    assert str(tmp_path / "table2.csv") in message
 
 
 def test_figure2(mcn: Run, tmp_path: Path) -> None:

@@ -9,20 +9,17 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-import yaml
 
-from mcn.cli._options import configured
 from mcn.data import load_dataset
 from mcn.matrices import MotifStack
 from mcn.nn.selector import Selector
 from mcn.train import Epoch, load_run
 from mcn.train.loop import Trainer
 from mcn.train.metrics import METRICS
-from mcn.train.presets import preset_of, presets
 from mcn.train.run import PREDICTIONS
 from mcn.train.select.config import CANDIDATES
 from tests.cli.conftest import FILES, QUICK, Run, refused, write_graph
-from tests.configs import MCNConfig, PaperConfig
+from tests.configs import MCNConfig
 from tests.viz.explorer.reading import read_page
 
 
@@ -236,44 +233,6 @@ def test_folders_of_their_own(mcn: Run, tmp_path: Path, monkeypatch: pytest.Monk
     assert "started with lr = 0.005, now it is 0.1; resume with the same settings" in refused(other)
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["--resume"], "--resume needs --out: the folder of the run to go on with"),
-        (["--steps", "0"], "steps must be an integer of at least 1, got 0"),
-        (["--psi", "row-mx"], "; did you mean 'row-max'?"),
-        (["--motifs", "edge,triangl"], "unknown motif 'triangl'; did you mean 'triangle'"),
-        (["--motifs", " , "], "motifs must name at least one of them, got none"),
-        (["--attention", "papre"], "did you mean 'paper'?"),
-        (["--stopping", "acuracy"], "did you mean 'accuracy'?"),
-        (
-            ["--metric", "roc-acu"],
-            "metric must be one of accuracy, balanced-accuracy, macro-f1, roc-auc, average-precision, ",
-        ),
-        (["--metric", "roc-acu"], "got 'roc-acu'; did you mean 'roc-auc'?"),
-        (["--class-weight", "balance"], "got 'balance'; did you mean 'balanced'?"),
-        (
-            ["--beside", "gat,gnc"],
-            "--beside must be one of mcn, paper, views, auto, gat, gcn, mlp, gat-consistency",
-        ),
-        (
-            ["--beside", "gat,gnc"],
-            "got 'gnc'; did you mean 'gcn'?",
-        ),
-        (["--motfs", "edge"], "no option '--motfs'; did you mean '--motifs'?"),
-        (["--dropout", "1.5"], "dropout must be a probability below 1, got 1.5"),
-        (["--lr", "-1"], "lr must be a positive number, got -1.0"),
-        (["--seeds", "0"], "--seeds"),
-    ],
-)
-def test_wrong_use(
-    mcn: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], message: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert message in refused(mcn("train", "--dataset", "karate", *words))
-    assert list(tmp_path.iterdir()) == []
-
-
 TWO = ("b1,same", "b1,other"), ("b0,same", "b0,other")
 
 
@@ -335,13 +294,6 @@ def test_no_test_nodes(mcn: Run, tmp_path: Path) -> None:
     assert (summary["test_accuracy"], summary["scores"]["test"]) == (None, None)
 
 
-def test_the_settings_can_be_read_safely(mcn: Run, tmp_path: Path) -> None:
-    mcn("train", "--dataset", "karate", *QUICK, "--out", tmp_path / "one")
-    settings = yaml.safe_load((tmp_path / "one" / "config.yaml").read_text())
-    assert list(settings) == ["mcn", "recipe", "source", "data", "config"]
-    assert MCNConfig.from_dict(settings["config"]) == MCNConfig(max_epochs=3, hidden=4, heads=2)
-
-
 def test_recipes(mcn: Run, tmp_path: Path) -> None:
     done = mcn(
         "train", "--dataset", "karate", "--recipe", "views", *QUICK[:4], "--out", tmp_path / "one", "--json"
@@ -364,18 +316,6 @@ def test_the_recipe_by_default_is_told_with_the_others(mcn: Run, data_root: Path
     karate = mcn("train", "--dataset", "karate", *words, "--out", tmp_path / "two")
     assert "recipe: mcn (" in karate.out
     assert "); --recipe paper or --recipe views or --recipe auto for another\n" in karate.out
-
-
-def test_wrong_recipes(mcn: Run, tmp_path: Path) -> None:
-    done = mcn("train", "--dataset", "karate", "--recipe", "view", "--out", tmp_path / "one")
-    assert (done.code, done.err) == (
-        2,
-        "mcn: --recipe must be one of mcn, paper, views, auto, got 'view'; did you mean 'views'?\n",
-    )
-    done = mcn("train", "--dataset", "karate", "--recipe", "views", "--steps", 2, "--out", tmp_path / "one")
-    message = "steps is a setting of the recipes mcn and paper; the recipe views has none of that name"
-    assert done.err == f"mcn: {message}\n"
-    assert not (tmp_path / "one").exists()
 
 
 def test_options_never_change_the_recipe(mcn: Run, tmp_path: Path) -> None:
@@ -403,69 +343,6 @@ def test_any_setting_by_name(mcn: Run, tmp_path: Path) -> None:
         **{"max_epochs": 3, "hidden": 4, "heads": 2, "epsilon": 0.25, "gate": False, "policy_lr": 0.02},
         **{"features": "motifs", "add_edges": True},
     )
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ([SET, "heads"], "--set heads: expected NAME=VALUE"),
-        ([SET, ""], "--set : expected NAME=VALUE"),
-        ([SET, "hedas=3"], "--set hedas=3: unknown setting 'hedas'; did you mean 'heads'?"),
-        ([SET, "Ωmega=3"], "--set Ωmega=3: unknown setting 'Ωmega'"),
-        ([SET, "=3"], "--set =3: unknown setting ''"),
-        ([SET, "heads=three"], "heads must be an integer, got 'three'"),
-        ([SET, "heads=0"], "heads must be an integer of at least 1, got 0"),
-        ([SET, "lr="], "lr must be a number, got ''"),
-        ([SET, "lr=nan"], "lr must be a positive number, got nan"),
-        ([SET, "epsilon=1.5"], "epsilon must be a probability, got 1.5"),
-        (
-            [SET, "advantage=mea"],
-            "advantage must be one of none, mean, learned, got 'mea'; did you mean 'mean'?",
-        ),
-        ([SET, "motifs="], "motifs must name at least one of them, got none"),
-        ([SET, "heads=3", SET, "heads=4"], "--set heads=4: heads is given twice"),
-        (["--heads", "2", SET, "heads=3"], "--set heads=3: heads is given twice"),
-        (["--features", "both", SET, "features=given"], "--set features=given: features is given twice"),
-        ([SET, "seed=3"], "--set seed=3: use --seed and --seeds"),
-        (
-            [SET, "walk_length=3"],
-            "walk_length is a setting of the recipe views; the recipe mcn has none of that name",
-        ),
-        (
-            ["--recipe", "views", SET, "epsilon=0.1"],
-            "epsilon is a setting of the recipes mcn and paper; the recipe views has none of that name",
-        ),
-        (
-            ["--recipe", "paper", SET, "class_priors=validation"],
-            "class_priors is none in the recipe paper, got validation; the recipe mcn can change it",
-        ),
-    ],
-)
-def test_wrong_settings_by_name(
-    mcn: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], message: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert refused(mcn("train", "--dataset", "karate", *words)) == message
-    assert list(tmp_path.iterdir()) == []
-
-
-DATASETS = ["cora", "citeseer", "pubmed", "dd6", "dd7", "strong-ties", "karate"]
-
-
-def test_every_data_set_with_a_preset_is_among_them() -> None:
-    bare = {name.removesuffix("-paper").removesuffix("-views") for name in presets()}
-    assert bare == set(DATASETS)
-
-
-@pytest.mark.parametrize("dataset", DATASETS)
-def test_the_recipe_paper_keeps_to_the_paper_s_features(dataset: str) -> None:
-    config = configured("paper", dataset, None, {})
-    assert isinstance(config, PaperConfig)
-    assert (config.features, config.class_priors, config.attention) == ("given", "none", "paper")
-    assert (config.epsilon, config.advantage, config.gate, config.consistency) == (0.1, "none", False, 0.0)
-    own = preset_of("paper", dataset)
-    assert (own is None) == (dataset == "karate")
-    assert config == (PaperConfig() if own is None else own.config)
 
 
 def test_the_recipe_paper_on_dd(mcn: Run, data_root: Path, tmp_path: Path) -> None:
@@ -538,16 +415,6 @@ def test_nothing_is_made_twice(
     assert len(list((tmp_path / "run").rglob("report.html"))) == seeds
     assert len(list((tmp_path / "run").rglob(PREDICTIONS))) == seeds
     assert calls.numbers == ((1, 0, 1) if recipe == "views" else (1, 1, 0))
-
-
-def test_nothing_is_made_twice_with_the_default_of_a_data_set(
-    mcn: Run, data_root: Path, tmp_path: Path, calls: Calls
-) -> None:
-    words = ["--max-epochs", 1, "--data-root", data_root, "--out", tmp_path / "run"]
-    done = mcn("train", "--dataset", "cora", *words)
-    assert done.code == 0, done.err
-    assert (tmp_path / "run" / "report.html").is_file()
-    assert calls.numbers == (1, 0, 1)
 
 
 def test_a_finished_run_that_is_resumed_and_methods_beside_it_do_not_count_again(
