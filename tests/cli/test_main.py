@@ -10,27 +10,24 @@ import pytest
 
 import mcn as package
 from mcn.cli import main as entry
-from tests.cli.conftest import COMMAND, Run, refused
+from tests.cli.conftest import COMMAND, Run, printed, refused
 
 
 def test_overview(mcn: Run) -> None:
-    shown = mcn("--help")
-    assert shown.code == 0
-    assert shown.err == ""
-    assert shown.out.startswith("Usage: mcn ")
+    shown = printed(mcn("--help"))
+    assert shown.startswith("Usage: mcn ")
     for verb, text in entry.VERBS.items():
-        assert f"  {verb} " in shown.out
-        assert text in shown.out
-    assert mcn() == shown  # no verb at all: the same overview
+        assert f"  {verb} " in shown
+        assert text in shown
+    assert printed(mcn()) == shown  # no verb at all: the same overview
 
 
 @pytest.mark.parametrize("verb", entry.VERBS)
 def test_every_verb_has_help_with_an_example_and_json(mcn: Run, verb: str) -> None:
-    shown = mcn(verb, "--help")
-    assert shown.code == 0
-    assert shown.out.startswith(f"Usage: mcn {verb}")
-    assert f"Example: mcn {verb}" in shown.out
-    assert "--json" in shown.out
+    shown = printed(mcn(verb, "--help"))
+    assert shown.startswith(f"Usage: mcn {verb}")
+    assert f"Example: mcn {verb}" in shown
+    assert "--json" in shown
 
 
 def add_verb(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
@@ -53,26 +50,14 @@ def _caused(error: Exception, cause: BaseException) -> Exception:
     ("error", "code", "line"),
     [
         (ValueError("x must be 1,\n  got 2"), 2, "mcn: x must be 1, got 2"),
-        (
-            FileNotFoundError(2, "No such file or directory", "a.csv"),
-            2,
-            "mcn: a.csv: No such file or directory",
-        ),
+        (FileNotFoundError(2, "No such file", "a.csv"), 2, "mcn: a.csv: No such file"),
         (PermissionError(13, "Permission denied", "a.csv"), 2, "mcn: a.csv: Permission denied"),
         (OSError(28, "No space left on device"), 1, "mcn: No space left on device"),
         (MemoryError("Unable to allocate 9 TiB"), 1, "mcn: not enough memory: Unable to allocate 9 TiB"),
         (MemoryError(), 1, "mcn: not enough memory"),
         (KeyboardInterrupt(), 130, "mcn: interrupted"),
-        (
-            _caused(SystemError("a result with an exception set"), KeyboardInterrupt()),
-            130,
-            "mcn: interrupted",
-        ),
-        (
-            KeyError("gone"),
-            1,
-            "mcn: KeyError: 'gone' (an internal error; set MCN_TRACEBACK=1 to see where)",
-        ),
+        (_caused(SystemError("an exception set"), KeyboardInterrupt()), 130, "mcn: interrupted"),
+        (KeyError("gone"), 1, "mcn: KeyError: 'gone' (an internal error; set MCN_TRACEBACK=1 to see where)"),
     ],
 )
 def test_every_error_is_one_line_and_a_code(

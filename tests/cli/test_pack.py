@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import subprocess
 import sys
@@ -12,7 +11,8 @@ import numpy as np
 import pytest
 
 import mcn as package
-from tests.cli.conftest import Run, random_files, refused
+from mcn.store import pack_graph
+from tests.cli.conftest import Run, answered, printed, random_files, refused
 
 
 @pytest.fixture(scope="module")
@@ -22,16 +22,12 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 @pytest.fixture(scope="module")
 def packed(files: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from mcn.store import pack_graph
-
     return pack_graph(*files, out=tmp_path_factory.mktemp("packed") / "graph").path
 
 
 def test_pack_and_check(mcn: Run, files: tuple[Path, Path], tmp_path: Path) -> None:
     given = ("pack", files[0], "--nodes", files[1], "--memory", "2MB")
-    code, out, err = mcn(*given, "--out", tmp_path / "graph", "--split", "50/25/25", "--json")
-    assert (code, err) == (0, "")
-    found = json.loads(out)
+    found = answered(mcn(*given, "--out", tmp_path / "graph", "--split", "50/25/25", "--json"))
     assert found["nodes"] == 60
     assert found["classes"] == ["a", "b"]
     assert any("50/25/25" in note for note in found["notes"])
@@ -82,59 +78,48 @@ def test_a_disk_that_takes_no_more_is_one_line(files: tuple[Path, Path], tmp_pat
 
 
 def test_motifs_of_a_packed_graph(mcn: Run, files: tuple[Path, Path], packed: Path, tmp_path: Path) -> None:
-    whole = json.loads(mcn("motifs", "--graph", files[0], "--json").out)
+    whole = answered(mcn("motifs", "--graph", files[0], "--json"))
     by_orbit = {line["orbit"]: line for line in whole["orbits"]}
-    found = json.loads(mcn("motifs", "--graph", packed, "--json").out)
+    found = answered(mcn("motifs", "--graph", packed, "--json"))
     assert found["orbits"] == whole["orbits"]
-    one = json.loads(mcn("motifs", "--graph", packed, "--motifs", "triangle", "--json").out)
+    one = answered(mcn("motifs", "--graph", packed, "--motifs", "triangle", "--json"))
     assert one["orbits"] == [by_orbit["triangle"]]
     out = tmp_path / "counts"
     some = ("motifs", "--graph", packed, "--motifs", "edge,triangle,4-cycle")
-    given = (*some, "--out", out, "--memory", "1MB")
-    lines = json.loads(mcn(*given, "--json").out)["orbits"]
-    for line in lines:
-        expected = by_orbit[line["graphlet"]]
-        assert {name: line[name] for name in ("per_edge", "edges", "nodes")} == {
-            name: expected[name] for name in ("per_edge", "edges", "nodes")
-        }
+    for line in answered(mcn(*some, "--out", out, "--memory", "1MB", "--json"))["orbits"]:
+        for name in ("per_edge", "edges", "nodes"):
+            assert line[name] == by_orbit[line["graphlet"]][name]
     assert sorted(file.name for file in out.iterdir()) == [
         "count.4-cycle.npy", "count.triangle.npy", "manifest.json"
     ]  # fmt: skip
-    code, text, _ = mcn(*some, "--out", packed, "--resume")
-    assert code == 0
-    assert "triangle" in text
+    assert "triangle" in printed(mcn(*some, "--out", packed, "--resume"))
     assert np.array_equal(
         package.GraphStore.open(packed).counts["triangle"], np.load(out / "count.triangle.npy")
     )
 
 
 def test_estimates(mcn: Run, files: tuple[Path, Path], packed: Path, tmp_path: Path) -> None:
-    found = json.loads(mcn("motifs", "--graph", packed, "--approximate", "0.1", "--json").out)
-    exact = json.loads(mcn("motifs", "--graph", files[0], "--json").out)
+    words = ("motifs", "--graph", packed, "--approximate", "0.1")
+    found = answered(mcn(*words, "--json"))
+    exact = answered(mcn("motifs", "--graph", files[0], "--json"))
     true = {line["graphlet"]: line["instances"] for line in exact["orbits"]}
     assert {line["graphlet"] for line in found["orbits"]} == set(true)
     triangle = next(line for line in found["orbits"] if line["graphlet"] == "triangle")
     assert triangle["low"] < triangle["instances"] < triangle["high"]
     assert triangle["instances"] == pytest.approx(true["triangle"], rel=0.2)
-    out = mcn("motifs", "--graph", packed, "--approximate", "0.1").out
-    assert "19 times out of 20" in out
-    said = refused(mcn("motifs", "--graph", packed, "--approximate", "0.1", "--out", tmp_path / "c.npz"))
-    assert "--approximate gives totals alone" in said
+    assert "19 times out of 20" in printed(mcn(*words))
+    assert "--approximate gives totals alone" in refused(mcn(*words, "--out", tmp_path / "c.npz"))
 
 
 def test_train_and_predict(mcn: Run, files: tuple[Path, Path], packed: Path, tmp_path: Path) -> None:
     quick = ("--recipe", "mcn", "--max-epochs", "2", "--hidden", "4", "--heads", "1", "--no-report", "--json")
-    one = json.loads(mcn("train", "--graph", packed, *quick, "--out", tmp_path / "one").out)
-    two = json.loads(
-        mcn("train", "--graph", files[0], "--nodes", files[1], *quick, "--out", tmp_path / "two").out
-    )
+    one = answered(mcn("train", "--graph", packed, *quick, "--out", tmp_path / "one"))
+    graph = ("--graph", files[0], "--nodes", files[1])
+    two = answered(mcn("train", *graph, *quick, "--out", tmp_path / "two"))
     assert one["scores"] == two["scores"]
-    own = mcn("predict", tmp_path / "one")
-    assert own.code == 0
-    assert own.out == mcn("predict", tmp_path / "one", "--graph", packed).out
-    assert own.out == mcn("predict", tmp_path / "two").out
-    from mcn.store import pack_graph
-
+    own = printed(mcn("predict", tmp_path / "one"))
+    assert own == printed(mcn("predict", tmp_path / "one", "--graph", packed))
+    assert own == printed(mcn("predict", tmp_path / "two"))
     raw = pack_graph(*files, out=tmp_path / "raw", scaling="raw").path
     said = refused(mcn("predict", tmp_path / "one", "--graph", raw))
     assert "its features were treated in another way" in said

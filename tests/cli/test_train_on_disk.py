@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,7 @@ from mcn.store import pack_graph
 from mcn.train import load_run
 from mcn.train.select.candidates import candidates_of
 from mcn.train.select.config import CANDIDATES
-from tests.cli.conftest import Run, random_files, refused
+from tests.cli.conftest import Run, answered, printed, random_files, refused
 from tests.configs import AutoConfig
 
 QUICK = ("--max-epochs", "2", "--hidden", "4", "--json")
@@ -31,9 +30,7 @@ def little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("little_memory")
 def test_from_the_graph_to_its_predictions(mcn: Run, packed: Path, tmp_path: Path) -> None:
-    code, out, err = mcn("train", "--graph", packed, *QUICK, "--seeds", "2", "--out", tmp_path / "runs")
-    assert (code, err) == (0, "")
-    found = json.loads(out)
+    found = answered(mcn("train", "--graph", packed, *QUICK, "--seeds", "2", "--out", tmp_path / "runs"))
     assert found["recipe"] == "mcn"
     assert (found["config"]["attention"], found["config"]["batch_size"]) == ("gated", 1024)
     for words in ("9.77 KiB are free: the recipe mcn", "1,024 nodes with 10 neighbours", "no report"):
@@ -46,11 +43,11 @@ def test_from_the_graph_to_its_predictions(mcn: Run, packed: Path, tmp_path: Pat
     table = list(csv.DictReader((folder / "predictions.csv").read_text().splitlines()))
     assert [row["node"] for row in table] == list(package.GraphStore.open(packed).ids)
     assert load_run(folder).memory.feature_names == ["size"]
-    own = mcn("predict", folder)
-    assert own.out == (folder / "predictions.csv").read_text()
-    assert mcn("predict", folder, "--graph", packed).out == own.out
-    mcn("predict", folder, "--out", tmp_path / "again.csv")
-    assert (tmp_path / "again.csv").read_text() == own.out
+    own = printed(mcn("predict", folder))
+    assert own == (folder / "predictions.csv").read_text()
+    assert printed(mcn("predict", folder, "--graph", packed)) == own
+    printed(mcn("predict", folder, "--out", tmp_path / "again.csv"))
+    assert (tmp_path / "again.csv").read_text() == own
     assert "its graph stays on disk" in refused(mcn("view", folder, "--no-open"))
 
 
@@ -58,23 +55,20 @@ def test_from_the_graph_to_its_predictions(mcn: Run, packed: Path, tmp_path: Pat
 def test_a_run_is_resumed_as_it_was_begun(
     mcn: Run, packed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = tmp_path / "run"
-    whole = mcn("train", "--graph", packed, *QUICK, "--batch-size", "5", "--out", tmp_path / "whole")
-    from mcn.train import run as module
+    words = ["train", "--graph", packed, *QUICK, "--batch-size", "5", "--out"]
+    whole = answered(mcn(*words, tmp_path / "whole"))
 
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(module, "_write_results", stop)
+        patch.setattr("mcn.train.run._write_results", stop)
         with pytest.raises(SystemExit):
-            mcn("train", "--graph", packed, *QUICK, "--batch-size", "5", "--out", folder)
+            mcn(*words, tmp_path / "run")
     monkeypatch.setattr("mcn.train.memory.free_bytes", lambda: 1e12)  # now it would fit
-    again = mcn("train", "--graph", packed, *QUICK, "--batch-size", "5", "--out", folder, "--resume")
-    assert json.loads(again.out)["scores"] == json.loads(whole.out)["scores"]
-    assert (
-        "as the run was begun: the recipe mcn trains on the graph on disk" in json.loads(again.out)["memory"]
-    )
+    found = answered(mcn(*words, tmp_path / "run", "--resume"))
+    assert found["scores"] == whole["scores"]
+    assert "as the run was begun: the recipe mcn trains on the graph on disk" in found["memory"]
 
 
 @pytest.mark.usefixtures("little_memory")
@@ -92,18 +86,11 @@ def test_what_needs_the_graph_in_memory(mcn: Run, packed: Path, tmp_path: Path) 
 def test_mini_batches_where_the_graph_fits(mcn: Run, packed: Path, tmp_path: Path) -> None:
     """The default recipe and the default rule take a batch size, and then leave out what has none."""
     some = ("--batch-size", "8", "--neighbours", "3,2", "--no-report")
-    code, out, err = mcn(
-        "train", "--graph", packed, *QUICK, *some, "--candidates", "gcn,gat", "--out", tmp_path / "auto"
-    )
-    assert (code, err) == (0, "")
-    found = json.loads(out)
+    words = [*QUICK, *some, "--candidates", "gcn,gat", "--out", tmp_path / "auto"]
+    found = answered(mcn("train", "--graph", packed, *words))
     assert found["recipe"] == "auto"
     assert found["config"]["batch_size"] == 8
     assert {row["candidate"] for row in found["candidates"]} == {"gcn", "gat"}
     usual = AutoConfig(batch_size=8)
     assert [each for each in CANDIDATES if each not in usual.candidates] == ["sage"]
     assert all(one.config.to_dict().get("batch_size", 8) == 8 for one in candidates_of(usual))
-    said = refused(
-        mcn("train", "--graph", packed, *some, "--candidates", "sage,gat", "--out", tmp_path / "no")
-    )
-    assert "batch_size needs candidates without sage" in said
