@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from pathlib import Path
 
 import pytest
@@ -66,7 +67,7 @@ def test_a_run_is_resumed_as_it_was_begun(
         with pytest.raises(SystemExit):
             mcn(*words, tmp_path / "run")
     monkeypatch.setattr("mcn.train.memory.free_bytes", lambda: 1e12)  # now it would fit
-    found = answered(mcn(*words, tmp_path / "run", "--resume"))
+    found = json.loads(mcn(*words, tmp_path / "run", "--resume").out)
     assert found["scores"] == whole["scores"]
     assert "as the run was begun: the recipe mcn trains on the graph on disk" in found["memory"]
 
