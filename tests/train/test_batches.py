@@ -16,14 +16,7 @@ from mcn.matrices import PSI_NAMES
 from mcn.train import fit, prepare, train
 from mcn.train.loop import below
 from mcn.train.mcn.batches import mean_share
-from tests.train.graphs import (
-    new_trainer,
-    predicted,
-    same_tensors,
-    settings,
-    small_config,
-    small_graph,
-)
+from tests.train.graphs import new_trainer, predicted, same_tensors, settings, small_config, small_graph
 
 PLAIN: dict[str, Any] = {"dropout": 0.0, "epsilon": 0.0}
 KINDS: dict[str, dict[str, Any]] = {

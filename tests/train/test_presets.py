@@ -150,8 +150,7 @@ def test_on_the_embedded_graph_the_paper_s_rule_and_the_learning_rate_are_all_th
 
 
 @pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=pytest.mark.slow if name in VIEWS[::2] else []) for name in ALL],
+    "name", [pytest.param(name, marks=pytest.mark.slow if name in VIEWS[::2] else []) for name in ALL]
 )
 def test_every_preset_runs_an_epoch(name: str, request: pytest.FixtureRequest) -> None:
     preset = load_preset(name)

@@ -630,10 +630,7 @@ def test_files_of_other_programs_are_refused_and_nothing_in_them_can_run(tmp_pat
     save_file({"weight": torch.ones(2)}, path)
     with pytest.raises(ValueError, match="a safetensors file, but not a checkpoint of this program"):
         load_tensors(path)
-    for write in (
-        lambda: path.write_bytes(pickle.dumps(Bomb(mark))),
-        lambda: torch.save(Bomb(mark), path),
-    ):
+    for write in (lambda: path.write_bytes(pickle.dumps(Bomb(mark))), lambda: torch.save(Bomb(mark), path)):
         write()
         with pytest.raises(ValueError, match="not a checkpoint, or truncated"):
             load_tensors(path)

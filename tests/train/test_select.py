@@ -9,14 +9,7 @@ import pytest
 import torch
 
 from mcn.train.problem import Known
-from mcn.train.select.blend import (
-    best_temperature,
-    blend,
-    blend_gain,
-    calibrated,
-    held_out_blend,
-    tempered,
-)
+from mcn.train.select.blend import best_temperature, blend, blend_gain, calibrated, held_out_blend, tempered
 from mcn.train.select.choose import PENALTIES, Ridge, assess, fit_chooser, node_state, rewards
 from mcn.train.select.judge import BLEND, NODES, ONE, HeldOutScores, Judge
 from mcn.train.select.schedule import DEALS, Rounds, clearly_above, several_behind, standings

@@ -14,14 +14,7 @@ from torch_geometric.data import Data
 from mcn.data import load_dataset
 from mcn.nn import exact_features
 from mcn.train import fit, load_run, train
-from tests.train.graphs import (
-    new_trainer,
-    predicted,
-    same_tensors,
-    settings,
-    trained,
-    with_other_test_labels,
-)
+from tests.train.graphs import new_trainer, predicted, same_tensors, settings, trained, with_other_test_labels
 
 SMALL = settings(
     "views",

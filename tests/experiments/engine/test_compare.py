@@ -98,11 +98,7 @@ def test_a_method_of_ones_own() -> None:
 
     told: list[float] = []
     rows = compare(
-        blocks(),
-        ["class-number", "majority", "class-number"],
-        [4, 7],
-        dataset="mine",
-        progress=told.append,
+        blocks(), ["class-number", "majority", "class-number"], [4, 7], dataset="mine", progress=told.append
     )
     assert [row["method"] for row in rows] == ["class-number", "majority"]
     assert seen == [("mine", 4), ("mine", 7)]
