@@ -430,13 +430,6 @@ def graph(x: torch.Tensor | None, names: list[str] | None = None) -> Data:
     return data
 
 
-def test_what_fits_is_accepted() -> None:
-    check_features(graph(torch.ones(2, 3)), Memory(3, None, {}))
-    check_features(graph(torch.ones(2, 3)), Memory(3, ["a", "b", "c"], {}))
-    check_features(graph(torch.ones(2, 3), ["a", "b", "c"]), Memory(3, ["a", "b", "c"], {}))
-    check_features(graph(as_csr(torch.eye(2))), Memory(2, None, {}))
-
-
 @pytest.mark.parametrize(
     ("data", "message"),
     [

@@ -79,25 +79,6 @@ def test_rows_in_the_order_of_the_units(tmp_path: Path) -> None:
     assert seen == [*rows[:3], again[-1]]  # each once, those of the ledger too
 
 
-def test_what_is_in_the_ledger_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    ledger = Ledger(tmp_path / "ledger.sqlite")
-    first = run_units([quick()], ledger)
-    ran: list[Unit] = []
-
-    def noted(unit: Unit) -> dict[str, Any]:
-        ran.append(unit)
-        return run_unit(unit)
-
-    monkeypatch.setattr("mcn.experiments.engine.workers.run_unit", noted)
-    rows = run_units([quick(), quick(seed=1)], ledger, jobs=1)
-    assert ran == [quick(seed=1)]
-    assert rows[0] == first[0]
-
-
-def test_without_a_ledger() -> None:
-    assert timeless(run_units([quick()])) == timeless([run_unit(quick())])
-
-
 def test_workers_give_the_same_rows(tmp_path: Path, expected: list[dict[str, Any]]) -> None:
     """Those of failures too."""
     ledger = Ledger(tmp_path / "ledger.sqlite")
@@ -228,6 +209,4 @@ def test_failures(tmp_path: Path) -> None:
 def test_wrong_use() -> None:
     with pytest.raises(ValueError, match="jobs must be an integer of at least 1, got 0"):
         run_units([quick()], jobs=0)
-    with pytest.raises(ValueError, match="engine must be one of local, ray, got 'dask'"):
-        run_units([quick()], engine="dask")
     assert run_units([]) == []

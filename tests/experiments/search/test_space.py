@@ -150,10 +150,7 @@ def test_ranges_and_what_is_fixed(tmp_path: Path) -> None:
         ("recipe: veiws\nsettings: {lr: [0.1]}", r"recipe must be one of .*'veiws'; did you mean 'views'\?"),
         ("recipe: views\nsettings: {steps: [1]}", "a setting must be one of .*, got 'steps'"),
         ("recipe: views\nsettings: {lr: [0.1]}\nfixed: {steps: 1}", "unknown setting 'steps'"),
-        (
-            "recipe: paper\nsettings: {attention: [gated]}",
-            "attention is paper in the recipe paper, got gated",
-        ),
+        ("recipe: paper\nsettings: {gate: [true]}", "gate is False in the recipe paper, got True"),
     ],
 )
 def test_wrong_files(tmp_path: Path, text: str, message: str) -> None:

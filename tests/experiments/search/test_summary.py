@@ -6,18 +6,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mcn.experiments.search import SearchResult, Space, Trial, effects, importances, summary
+from mcn.experiments.search import SearchResult, Trial, effects, summary
 from tests.configs import MCNConfig
 
 MOTIFS = [["edge"], ["edge", "triangle"], ["edge", "4-clique"], ["edge", "triangle", "4-clique"]]
-SPACE = Space("planted", "", {"motifs": tuple(MOTIFS), "steps": (1, 2, 3), "lr": (0.05, 0.005)}, {}, {})
 
 
-def planted(seed: int = 0, noise: float = 0.0) -> list[Trial]:
+def planted() -> list[Trial]:
     """Every combination: the triangle adds 0.1, the smaller rate 0.02, steps and 4-clique nothing."""
-    rng, trials = np.random.default_rng(seed), []
+    trials = []
     for number, (motifs, steps, lr) in enumerate(product(MOTIFS, (1, 2, 3), (0.05, 0.005))):
-        score = 0.6 + 0.1 * ("triangle" in motifs) + 0.02 * (lr == 0.005) + noise * rng.normal()
+        score = 0.6 + 0.1 * ("triangle" in motifs) + 0.02 * (lr == 0.005)
         settings: dict[str, Any] = {"motifs": motifs, "steps": steps, "lr": lr}
         trials.append(Trial(number, settings, score, 1.0, None, score))
     return trials
@@ -39,15 +38,6 @@ def test_a_planted_effect_is_found() -> None:
     assert found["lr", "0.005"].trials == 12
     assert found["lr", "0.005"].best == pytest.approx(0.72)
     assert found["lr", "0.05"].error == pytest.approx(0.05 * np.sqrt(12 / 11) / np.sqrt(12))
-
-
-def test_importances_order_planted_effects() -> None:
-    pytest.importorskip("optuna", reason="Optuna is not installed (pip install 'mcn[search]')")
-    trials = planted(noise=0.002)
-    shares = importances(SPACE, [(trial.settings, trial.val_score or 0.0) for trial in trials])
-    assert list(shares) == ["motifs", "lr", "steps"]
-    assert shares["motifs"] > 0.85
-    assert shares["steps"] < 0.02
 
 
 def test_failures_repetitions_and_later_rungs_do_not_count() -> None:
