@@ -62,16 +62,6 @@ def test_a_grown_graph_whose_table_lacks_a_class(mcn: Run, run_folder: Path, tmp
     assert rows["a5"]["true"] == ""  # violet is none of the classes trained on
 
 
-def test_motif_features_are_made_again(mcn: Run, tmp_path: Path) -> None:
-    """New files get the motif counts of their nodes by the same scale; the setting is kept in the run."""
-    edges, nodes = write_graph(tmp_path, split=True)
-    words = ["--graph", edges, "--nodes", nodes, "--recipe", "mcn", *QUICK, "--set", "features=motifs"]
-    printed(mcn("train", *words, "--no-report", "--out", tmp_path / "run"))
-    own = (tmp_path / "run" / "predictions.csv").read_text()
-    assert printed(mcn("predict", tmp_path / "run")) == own
-    assert printed(mcn("predict", tmp_path / "run", "--graph", edges, "--nodes", nodes)) == own
-
-
 def test_weights_are_read_again(mcn: Run, tmp_path: Path) -> None:
     """The weight column is kept in the run, and new files must have it."""
     edges, nodes = write_graph(tmp_path, split=True)

@@ -11,10 +11,7 @@ import pytest
 import mcn as package
 from mcn.store import pack_graph
 from mcn.train import load_run
-from mcn.train.select.candidates import candidates_of
-from mcn.train.select.config import CANDIDATES
 from tests.cli.conftest import Run, answered, printed, random_files, refused
-from tests.configs import AutoConfig
 
 QUICK = ("--max-epochs", "2", "--hidden", "4", "--json")
 
@@ -85,13 +82,9 @@ def test_what_needs_the_graph_in_memory(mcn: Run, packed: Path, tmp_path: Path) 
 
 
 def test_mini_batches_where_the_graph_fits(mcn: Run, packed: Path, tmp_path: Path) -> None:
-    """The default recipe and the default rule take a batch size, and then leave out what has none."""
     some = ("--batch-size", "8", "--neighbours", "3,2", "--no-report")
     words = [*QUICK, *some, "--candidates", "gcn,gat", "--out", tmp_path / "auto"]
     found = answered(mcn("train", "--graph", packed, *words))
     assert found["recipe"] == "auto"
     assert found["config"]["batch_size"] == 8
     assert {row["candidate"] for row in found["candidates"]} == {"gcn", "gat"}
-    usual = AutoConfig(batch_size=8)
-    assert [each for each in CANDIDATES if each not in usual.candidates] == ["sage"]
-    assert all(one.config.to_dict().get("batch_size", 8) == 8 for one in candidates_of(usual))

@@ -114,16 +114,6 @@ def results(folder: Path) -> tuple[bytes, bytes]:
     return (folder / "model.safetensors").read_bytes(), (folder / "predictions.csv").read_bytes()
 
 
-def test_the_same_bits_on_cora_with_one_thread_and_two(data_root: Path) -> None:
-    data = load_dataset("cora", root=data_root)
-    runs, config = [], dataset_config("mcn", "cora", max_epochs=3, seed=5)
-    for count in (1, 2):
-        with on_cores(count):
-            runs.append(train(data, config))
-    assert same_weights(*runs)
-    assert (runs[0].predict(data).probabilities == runs[1].predict(data).probabilities).all()
-
-
 @pytest.mark.parametrize("recipe", ["mcn", "auto"])
 def test_edges_in_another_order_and_direction_change_no_byte(recipe: str, tmp_path: Path) -> None:
     data, nodes = strong_ties(num_nodes=240, val=60, test=60), tmp_path / "nodes.csv"

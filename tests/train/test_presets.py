@@ -48,10 +48,6 @@ def test_recipes_have_settings_by_data_set() -> None:
     assert dataset_config("mcn", None) == dataset_config("mcn", "karate") == settings("mcn")
     assert preset_of("mcn", "texas") is None
     assert preset_of("mcn", None) is None
-    with pytest.raises(ValueError, match="recipe must be one of mcn, paper, views, auto, got 'view'"):
-        dataset_config("view", "cora")
-    with pytest.raises(ValueError, match="unknown setting 'bacth'"):
-        dataset_config("views", "pubmed", bacth=7)
 
 
 def test_one_recipe_is_the_default_of_a_data_set() -> None:
@@ -78,8 +74,6 @@ def test_the_paper_s_rule_is_the_paper_s_on_every_data_set(dataset: str) -> None
     for config in (dataset_config("mcn", dataset, attention="paper"), dataset_config("paper", dataset)):
         assert {name: getattr(config, name) for name in ATTENTION["paper"]} == ATTENTION["paper"]
     assert dataset_config("mcn", dataset, attention="paper", consistency=0.5).consistency == 0.5
-    with pytest.raises(ValueError, match=r"consistency is 0\.0 in the recipe paper, got 0\.5"):
-        dataset_config("paper", dataset, consistency=0.5)
 
 
 # The values of the paper's text (tab:acc, tab:DD and the paragraphs around them).
@@ -164,7 +158,7 @@ def test_recipes(tmp_path: Path, content: str, recipe: str, config: Any) -> None
         ("settings: [lr]", "settings must be a mapping, got list"),
         (
             "setings: {lr: 0.1}\nsettings: {}",
-            "unknown entry 'setings'; expected description, dataset, recipe",
+            "unknown entry 'setings'; expected description, dataset, recipe, settings",
         ),
         ("lerning: 1", "unknown setting 'lerning'"),
         ("dataset: 3\nsettings: {}", "dataset must be a name, got 3"),

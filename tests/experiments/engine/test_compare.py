@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from mcn.baselines import METHODS, register
 from mcn.data import load_dataset
 from mcn.experiments import Ledger, Source, compare, known_settings, paired, result_row
-from mcn.train import Problem, accuracy_on_test
+from mcn.train import Problem
 from mcn.train.metrics import METRICS
 from tests.baselines.graphs import blocks
-from tests.train.graphs import SMALL, predicted, small_graph, trained
+from tests.train.graphs import SMALL, small_graph
 
 FIGURES = ["method", "test_mean", "test_std", "val_mean", "test", "seeds", "seconds_per_run"]
 KEYS = [*FIGURES, "difference", "difference_error", "metrics"]
@@ -32,27 +32,6 @@ def own_entries() -> Iterator[None]:
     yield
     METHODS.clear()
     METHODS.update(before)
-
-
-def test_every_row_is_what_separate_runs_give() -> None:
-    data = small_graph()
-    told: list[float] = []
-    rows = compare(data, TRAINED, [3, 5], settings=SHORT, progress=told.append)
-    assert [row["method"] for row in rows] == TRAINED
-    assert told == pytest.approx([i / 8 for i in range(9)])
-    for row in rows:
-        assert list(row) == KEYS
-        assert row["seeds"] == [3, 5]
-        assert row["seconds_per_run"] > 0
-        config = METHODS[row["method"]].configure(None, SHORT, {})
-        assert config is not None
-        accuracies = []
-        for seed, percent in zip(row["seeds"], row["test"], strict=True):
-            one = trained(data, config.replace(seed=seed))
-            assert percent == 100 * accuracy_on_test(data, predicted(one).labels)
-            accuracies.append(percent)
-        assert row["test_mean"] == pytest.approx(np.mean(accuracies))
-        assert row["test_std"] == pytest.approx(np.std(accuracies, ddof=1))
 
 
 def run_row(seed: int, test: float | None, val: float, seconds: float) -> dict[str, Any]:

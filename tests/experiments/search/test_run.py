@@ -12,7 +12,6 @@ import pytest
 
 from mcn.experiments import Ledger, Unit, run_unit
 from mcn.experiments.search import SearchResult, Space, Trial, search
-from tests.configs import ViewsConfig
 from tests.conftest import REPOSITORY
 from tests.experiments.engine.units import KARATE, timeless
 from tests.experiments.search.searcher import SPACE, small_search
@@ -157,16 +156,6 @@ def test_another_metric_decides(metric: str, tmp_path: Path) -> None:
     assert f"the winner has the {most} mean validation {metric} and ran with" in result.protocol
     assert all("metric" not in row["settings"] for row in ledger.rows())
     assert [row["settings"] for row in result.final] == [{**SPACE.fixed, **result.best.settings}]
-
-
-def test_a_space_of_views() -> None:
-    fixed = {"max_epochs": 1, "steps_per_epoch": 2, "unlabelled_batch": 10}
-    space = Space("few", "", {"drop_neighbours": (0.2, 0.5)}, fixed, {}, "views")
-    result = search(KARATE, space, sampler="grid", seeds=1, final_seeds=1, jobs=1)
-    assert isinstance(result.config, ViewsConfig)
-    assert result.config == ViewsConfig(**fixed, **result.best.settings)
-    assert {row["method"] for row in result.final} == {"views"}
-    assert "patience 100 × 2 steps" in result.protocol
 
 
 def test_when_everything_fails(tmp_path: Path) -> None:
