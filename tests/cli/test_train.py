@@ -251,14 +251,6 @@ def test_no_test_nodes(mcn: Run, tmp_path: Path) -> None:
     assert (summary["test_accuracy"], summary["scores"]["test"]) == (None, None)
 
 
-def test_recipes(mcn: Run, tmp_path: Path) -> None:
-    words = ["train", "--dataset", "karate", *QUICK[:4], "--recipe"]
-    content = answered(mcn(*words, "views", "--out", tmp_path / "one", "--json"))
-    assert (content["recipe"], content["rows"][0]["method"]) == ("views", "views")
-    printed(mcn("predict", tmp_path / "one", "--out", tmp_path / "p.csv"))
-    assert len((tmp_path / "p.csv").read_text().splitlines()) == 35
-
-
 def test_the_recipe_by_default_is_told_with_the_others(mcn: Run, data_root: Path, tmp_path: Path) -> None:
     words = ("--max-epochs", 2, "--no-report", "--verbose", "--data-root", data_root)
     cora = printed(mcn("train", "--dataset", "cora", *words, "--out", tmp_path / "one"))

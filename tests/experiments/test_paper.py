@@ -144,15 +144,13 @@ class TestRanks:
         assert ranks({"a": 1.0, "b": 1.0, "c": 1.0}) == {"a": 2, "b": 2, "c": 2}
         assert ranks({"a": None, "b": 5.0}) == {"b": 1}
         assert ranks({"a": 0.1 + 0.2, "b": 0.3}) == {"a": 1.5, "b": 1.5}  # equal but for the last bits
+        columns = [{"a": 1.0, "b": 2.0, "c": None}, {"a": 3.0, "b": 2.0, "c": 1.0}]
+        assert average_ranks(columns) == {"a": 1.5, "b": 1.5, "c": 3.0}  # over those with a value
 
     @given(st.lists(st.integers(0, 5), min_size=1, max_size=12))
     def test_against_scipy(self, values: list[int]) -> None:
         found = ranks({str(i): float(v) for i, v in enumerate(values)})
         assert list(found.values()) == rankdata(-np.array(values), method="average").tolist()
-
-    def test_average_over_the_data_sets_with_a_value(self) -> None:
-        columns = [{"a": 1.0, "b": 2.0, "c": None}, {"a": 3.0, "b": 2.0, "c": 1.0}]
-        assert average_ranks(columns) == {"a": 1.5, "b": 1.5, "c": 3.0}
 
 
 def run(seed: int, test: float, val: float = 0.5, seconds: float = 2.0) -> dict[str, Any]:

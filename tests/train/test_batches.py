@@ -222,13 +222,8 @@ def test_the_estimate_by_hand(counts: mcn.MotifCounts) -> None:
     matrices = (8 * entries + 8 * n) + 12 * entries + 8 * entries
     assert config.full_batch_bytes(counts) == matrices + 4 * (2 * 3 * entries + 6 * 12 * n)
     least = settings("mcn", motifs=("edge",)).full_batch_bytes(counts)
-    for more in (
-        {"motifs": ("edge", "triangle")},
-        {"steps": 2},
-        {"heads": 9},
-        {"hidden": 9},
-        {"num_layers": 3},
-    ):
+    larger = {"motifs": ("edge", "triangle"), "steps": 2, "heads": 9, "hidden": 9, "num_layers": 3}
+    for name, value in larger.items():
         config = settings("mcn", **{"motifs": ("edge",), name: value})
         assert config.full_batch_bytes(counts) > least, name
     assert settings("auto").full_batch_bytes(counts) == settings("mcn").full_batch_bytes(counts)

@@ -336,8 +336,6 @@ def test_the_recipes() -> None:
     for name, recipe in RECIPES.items():
         assert recipe.name == recipe.config.recipe == name
         assert work_of(recipe.config()) is recipe.work
-        for function in ("inputs", "network", "trainer", "predict", "explain"):
-            assert callable(getattr(recipe.work, function))
 
 
 def test_settings_of_all_recipes() -> None:

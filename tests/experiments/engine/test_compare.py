@@ -49,12 +49,9 @@ def test_a_row_by_hand() -> None:
     other = result_row("gat", [run_row(0, 0.7, 0.5, 1.0), run_row(1, 0.6, 0.5, 1.0)], row)
     assert other["difference"] == pytest.approx(-20.0)
     assert other["difference_error"] == pytest.approx(10.0)  # of -10 and -30
-
-
-def test_a_single_run_has_no_deviation() -> None:
-    row = result_row("mcn", [run_row(0, 0.8, 0.5, 1.0)])
-    assert (row["test_mean"], row["test_std"]) == (80.0, None)
-    other = result_row("gat", [run_row(0, 0.7, 0.5, 1.0)], row)
+    single = result_row("mcn", [run_row(0, 0.8, 0.5, 1.0)])
+    assert (single["test_mean"], single["test_std"]) == (80.0, None)
+    other = result_row("gat", [run_row(0, 0.7, 0.5, 1.0)], single)
     assert (other["difference"], other["difference_error"]) == (None, None)
 
 

@@ -107,7 +107,9 @@ def test_every_thing_that_decides_the_result_is_in_the_key(tmp_path: Path) -> No
     assert len({unit.key() for unit in units}) == len(units)
 
 
-def test_the_same_settings_have_one_key(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_same_settings_and_moved_files_have_one_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     unit = quick()
     assert unit.key() == quick(lr=0.005).key()  # a default, said
     assert unit.key() == quick(motifs=["edge", "triangle"]).key()
@@ -117,9 +119,6 @@ def test_the_same_settings_have_one_key(monkeypatch: pytest.MonkeyPatch) -> None
     other = Preset("karate", "", "karate", MCNConfig(lr=0.1), {"lr": 0.1})
     monkeypatch.setattr("mcn.train.presets.preset_of", lambda recipe, dataset: other)
     assert unit.key() != before  # a changed default is another run
-
-
-def test_moved_files_keep_their_keys(tmp_path: Path) -> None:
     first, second = write_graph(tmp_path / "a"), write_graph(tmp_path / "b")
     assert first != second
     assert Unit(first, "lp").key() == Unit(second, "lp").key()
