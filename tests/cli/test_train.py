@@ -80,7 +80,13 @@ def test_a_graph_of_ones_own_is_trained_by_auto_unless_told_otherwise(mcn: Run, 
     assert sorted(row["candidate"] for row in rows) == sorted(CANDIDATES)
     assert [row["score"] for row in rows] == sorted((row["score"] for row in rows), reverse=True)
     assert [row["runs"] for row in rows] == [1] * len(CANDIDATES)
-    _, header, _, *lines = text.splitlines()
+    headline, header, _, *lines = text.splitlines()
+    choosing = json.loads((tmp_path / "run" / "summary.json").read_text())["choosing"]
+    named = {"blend": "a blend of candidates", "nodes": "a candidate for every node"}
+    predicts = named.get(choosing["mode"], choosing["winner"])
+    accuracies = rf"test accuracy [\d.]+ % by {predicts} \(largest class: [\d.]+%\)"
+    assert re.fullmatch(f"{edges}: {accuracies}", headline)
+    assert "MCN" not in text
     assert len(lines) + 3 <= 15
     assert lines[-1] == f"folder: {tmp_path / 'run'}"
     assert re.split("  +", header)[:3] == ["candidate", "validation accuracy", "behind"]
@@ -93,22 +99,6 @@ def test_a_graph_of_ones_own_is_trained_by_auto_unless_told_otherwise(mcn: Run, 
     assert timeless[0] == timeless[1]
     printed(mcn("predict", tmp_path / "run", "--out", tmp_path / "p.csv"))
     assert len((tmp_path / "p.csv").read_text().splitlines()) == 25
-
-
-def test_the_headline_names_what_predicts(mcn: Run, tmp_path: Path) -> None:
-    edges, nodes = write_graph(tmp_path, split=True)
-    words = ["--minutes", 0.1, "--max-epochs", 5, "--candidates", "mlp,gcn", "--no-report"]
-    text = printed(mcn("train", "--graph", edges, "--nodes", nodes, *words, "--out", tmp_path / "run"))
-    choosing = json.loads((tmp_path / "run" / "summary.json").read_text())["choosing"]
-    named = {"blend": "a blend of candidates", "nodes": "a candidate for every node"}
-    predicts = named.get(choosing["mode"], choosing["winner"])
-    headline, *lines = text.splitlines()
-    assert re.fullmatch(
-        rf"{edges}: test accuracy [\d.]+ % by {predicts} \(largest class: [\d.]+%\)", headline
-    )
-    assert {line.split()[0] for line in lines[2:4]} == {"mlp", "gcn"}
-    assert "MCN" not in text
-    assert len(lines) < 15
 
 
 def test_scores_what_is_beside_them_and_remarks_are_printed(mcn: Run, tmp_path: Path) -> None:

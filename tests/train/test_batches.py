@@ -122,11 +122,6 @@ def test_validation_and_prediction_are_those_of_full_passes(kind: str) -> None:
     np.testing.assert_array_equal(own.step, other.step)
 
 
-def test_it_learns() -> None:
-    trainer = new_trainer(small_graph(), small_config(batch_size=6, neighbours=(4,), max_epochs=40, lr=0.02))
-    assert fit(trainer).val_accuracy > 0.6
-
-
 def test_nodes_alone_are_trained_on() -> None:
     """Every training node is isolated: batches without an edge."""
     data = small_graph()

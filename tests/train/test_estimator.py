@@ -16,10 +16,10 @@ from torch_geometric.data import Data
 
 import mcn
 from mcn import AutoClassifier, MCNClassifier, ViewsClassifier
-from mcn.train import accuracy_on_test, fit
+from mcn.train import accuracy_on_test
 from mcn.train.metrics import METRICS, score
 from mcn.train.settings import declared
-from tests.train.graphs import SMALL, new_trainer, predicted, settings, small_graph
+from tests.train.graphs import SMALL, small_graph
 
 ESTIMATORS = [MCNClassifier, AutoClassifier, ViewsClassifier]
 QUICK: dict[type, dict[str, Any]] = {
@@ -118,16 +118,6 @@ def test_the_seed_decides(fitted: MCNClassifier, data: Data) -> None:
     assert np.array_equal(again.predict_proba(data), fitted.predict_proba(data))
     other = clone(fitted).set_params(random_state=4).fit(data)
     assert not np.array_equal(other.predict_proba(data), fitted.predict_proba(data))
-
-
-def test_views_are_the_same_run(data: Data) -> None:
-    config = settings("views", **{**QUICK[ViewsClassifier], "max_epochs": 6, "seed": 2})
-    own = new_trainer(data, config)
-    result = fit(own)
-    params = {name: value for name, value in config.to_dict().items() if name != "seed"}
-    clf = ViewsClassifier(**params, random_state=2).fit(data)
-    assert clf.val_accuracy_ == result.val_accuracy
-    np.testing.assert_array_equal(clf.predict_proba(data), predicted(own).probabilities)
 
 
 def test_auto_says_how_its_candidates_did(data: Data) -> None:

@@ -163,13 +163,6 @@ def test_agreement_loss_by_hand() -> None:
 # What is subtracted from the reward.
 
 
-def test_no_baseline_is_the_reward() -> None:
-    reward = torch.tensor([1.0, -1.0, 1.0])
-    gain, loss = advantage("none", 4)(reward, None)
-    assert torch.equal(gain, reward)
-    assert loss is None
-
-
 def test_the_running_mean_by_hand() -> None:
     """Mean rewards 0.5, -0.5, 1: the second step expects 0.5, the third a mean that leans to the later."""
     mean = advantage("mean", 4)

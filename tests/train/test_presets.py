@@ -131,9 +131,7 @@ def test_files_of_one_s_own(tmp_path: Path) -> None:
     ("content", "recipe", "config"),
     [
         ("settings: {lr: 0.1}", "mcn", settings("mcn", lr=0.1)),
-        ("recipe: mcn\nlr: 0.1", "mcn", settings("mcn", lr=0.1)),
         ("recipe: paper\nsettings: {lr: 0.1}", "paper", settings("paper", lr=0.1)),
-        ("recipe: paper\nsettings: {attention: paper}", "paper", settings("paper")),
         ("attention: paper", "mcn", settings("mcn", attention="paper")),
         ("recipe: mcn\nsettings: {attention: paper}", "mcn", settings("mcn", attention="paper")),
         ("recipe: views\nsettings: {walk_length: 3}", "views", settings("views", walk_length=3)),
