@@ -178,10 +178,7 @@ def test_nodes_that_do_not_differ_take_one_for_all() -> None:
 
 
 def test_rewards_on_fitted_nodes_would_be_caught() -> None:
-    """A candidate that has memorised its labels looks perfect there; held out, it is a guess.
-
-    Judged on what was fitted, nodes would all follow the memory; judged on held-out nodes they do not.
-    """
+    """Judged on what was fitted, nodes would all follow who memorised it; on held-out nodes they do not."""
     draw = np.random.default_rng(5)
     labels = draw.integers(0, 2, 400)
     honest = np.where((draw.random(400) < 0.75)[:, None], np.eye(2)[labels], np.eye(2)[1 - labels])

@@ -96,7 +96,5 @@ def test_a_run_on_disk(ties: Data, tmp_path: Path) -> None:
     assert lines[0] == "node,split,true,predicted,probability"
     assert summary["motif_share"] == []
     explained = run.explain(ties)
-    assert explained.kind == "views"
-    options = list(explained.options)
-    assert [option.motif for option in options] == list(SMALL.motifs)
+    assert [option.motif for option in explained.options] == list(SMALL.motifs)
     np.testing.assert_array_equal(explained.predictions.probabilities, own.probabilities)

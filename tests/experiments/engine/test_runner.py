@@ -168,22 +168,16 @@ def outcome(workers: LocalWorkers, kill: bool = False) -> tuple[str, Any]:
             return finished[0]
 
 
-def test_a_dead_worker_is_replaced(workers: LocalWorkers) -> None:
+def test_a_worker_that_dies_at_work_or_idle_is_replaced(workers: LocalWorkers) -> None:
     unit = quick(max_epochs=EPOCHS)
-    workers.submit("k", unit)
-    workers._workers[0].process.kill()
-    key, row = outcome(workers)
-    assert key == "k"
-    assert timeless([row]) == timeless([run_unit(unit)])
-
-
-@pytest.mark.slow
-def test_a_worker_that_dies_while_idle_is_replaced(workers: LocalWorkers) -> None:
-    unit = quick(max_epochs=EPOCHS)
-    for name in ("k", "l"):
-        workers.submit(name, unit)
-        assert timeless([outcome(workers)[1]]) == timeless([run_unit(unit)])
+    workers.submit("at work", unit)
+    for submitted in ("at work", "idle"):
         workers._workers[0].process.kill()
+        if submitted == "idle":
+            workers.submit(submitted, unit)
+        key, row = outcome(workers)
+        assert key == submitted
+        assert timeless([row]) == timeless([run_unit(unit)])
 
 
 def test_two_dead_workers_are_an_error(workers: LocalWorkers) -> None:

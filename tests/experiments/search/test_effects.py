@@ -52,11 +52,8 @@ def test_failures_repetitions_and_later_rungs_do_not_count() -> None:
         Trial(3, trials[3].settings, 0.99, 1.0, None, 0.99, 1),
     ]
     assert effects([*trials, *more]) == effects(trials)
-
-
-def test_a_setting_with_one_value_has_no_effect() -> None:
-    trials = [Trial(0, {"lr": 0.1, "steps": k}, 0.5, 1.0, None, 0.5) for k in (1, 2)]
-    assert {each.setting for each in effects(trials)} == {"steps"}
+    constant = [Trial(0, {"lr": 0.1, "steps": k}, 0.5, 1.0, None, 0.5) for k in (1, 2)]
+    assert {each.setting for each in effects(constant)} == {"steps"}  # a setting with one value has none
 
 
 def test_the_page() -> None:
@@ -101,12 +98,9 @@ def test_importances() -> None:
     assert list(shares.values()) == pytest.approx([lr / (lr + dropout), dropout / (lr + dropout)])
     with pytest.raises(ValueError, match="the trials do not differ"):
         importances(space, tried[:1])
-
-
-def test_interplay_is_no_importance() -> None:
     space = Space("s", "", {"lr": (0.1, 0.2), "dropout": (0.1, 0.2)}, {}, {})
-    tried = [({"lr": a, "dropout": b}, float(a == b)) for a in (0.1, 0.2) for b in (0.1, 0.2)]
-    assert importances(space, tried) == {"lr": 0, "dropout": 0}
+    interplay = [({"lr": a, "dropout": b}, float(a == b)) for a in (0.1, 0.2) for b in (0.1, 0.2)]
+    assert importances(space, interplay) == {"lr": 0, "dropout": 0}
 
 
 def test_a_forest_where_combinations_are_missing() -> None:
