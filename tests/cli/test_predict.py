@@ -28,15 +28,12 @@ def test_its_own_graph(mcn: Run, run_folder: Path) -> None:
     assert len(rows) == 24
 
 
-def test_into_a_file(mcn: Run, run_folder: Path, tmp_path: Path) -> None:
+def test_into_a_file_and_as_json(mcn: Run, run_folder: Path, tmp_path: Path) -> None:
     done = mcn("predict", run_folder, "--out", tmp_path / "own.csv")
     assert done == (0, f"the classes of 24 nodes are in {tmp_path / 'own.csv'}\n", "")
     assert (tmp_path / "own.csv").read_text() == (run_folder / "predictions.csv").read_text()
     told = answered(mcn("predict", run_folder, "--out", tmp_path / "own.csv", "--json"))
     assert told == {"run": str(run_folder), "nodes": 24, "out": str(tmp_path / "own.csv")}
-
-
-def test_json(mcn: Run, run_folder: Path) -> None:
     content = answered(mcn("predict", run_folder, "--json"))
     assert list(content) == ["run", "nodes", "out", "predictions"]
     assert len(content["predictions"]) == content["nodes"] == 24

@@ -253,12 +253,6 @@ def test_the_recipe_by_default_is_told_with_the_others(mcn: Run, data_root: Path
     assert "); --recipe paper or --recipe views or --recipe auto for another\n" in karate
 
 
-def test_options_never_change_the_recipe(mcn: Run, tmp_path: Path) -> None:
-    words = ("train", "--dataset", "karate", *QUICK, "--no-report", "--attention", "paper")
-    assert "MCN" in printed(mcn(*words, "--out", tmp_path / "run"))
-    assert load_run(tmp_path / "run").config == MCNConfig(attention="paper", max_epochs=3, hidden=4, heads=2)
-
-
 SET = "--set"
 
 

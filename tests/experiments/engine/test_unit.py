@@ -150,10 +150,9 @@ def test_wrong_units(arguments: dict[str, Any], message: str) -> None:
 
 
 def test_wrong_sources() -> None:
-    with pytest.raises(ValueError, match="a source is a data set or a graph file"):
-        Source()
-    with pytest.raises(ValueError, match="a source is a data set or a graph file"):
-        Source("karate", graph="edges.csv")
+    for given in ({}, {"dataset": "karate", "graph": "edges.csv"}):
+        with pytest.raises(ValueError, match="a source is a data set or a graph file"):
+            Source(**given)
     with pytest.raises(ValueError, match="describes the nodes of a graph file"):
         Source("karate", nodes="nodes.csv")
     assert Source(graph="x/edges.csv.gz").title == "edges.csv.gz"

@@ -181,7 +181,6 @@ def test_a_stack_too_large_is_a_failed_trial(tmp_path: Path, monkeypatch: pytest
         ({"trials": 0}, "trials must be an integer of at least 1, got 0"),
         ({"seeds": 1.5}, "seeds must be an integer of at least 1, got 1.5"),
         ({"rungs": (5, 3)}, r"rungs must be ascending numbers of epochs above 0, got \[5, 3\]"),
-        ({"metric": "roc"}, "metric must be one of accuracy, .*, log-loss, got 'roc'"),
         ({"address": "auto"}, "address 'auto' is of a Ray cluster"),
     ],
 )
