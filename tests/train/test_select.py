@@ -299,13 +299,10 @@ def runs(**scores: list[float]) -> list[dict[str, Any]]:
     ]
 
 
-def test_the_given_parts_count_once() -> None:
+def test_the_given_parts_count_once_and_the_best_mean_is_first() -> None:
     own = runs(gcn=[0.5, 0.8, 0.6, 0.7, 0.9])
     assert Rounds(3, 2).scores(own)["gcn"] == pytest.approx({0: 0.7, 1: 0.8, 2: 0.6})
     assert Rounds(5, 0).scores(own)["gcn"] == {0: 0.5, 1: 0.8, 2: 0.6, 3: 0.7, 4: 0.9}
-
-
-def test_the_best_mean_first_and_pairs_over_what_both_have() -> None:
     found = standings(runs(mlp=[0.5, 0.7], gcn=[0.6, 0.9, 0.9]), Rounds(3, 0), ["mlp", "gcn"])
     assert [row["candidate"] for row in found] == ["gcn", "mlp"]
     assert [row["score"] for row in found] == pytest.approx([0.8, 0.6])
