@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -75,8 +76,7 @@ def run_folder(mcn: Run, tmp_path: Path) -> Path:
     """A run of MCN on two files, without a report."""
     edges, nodes = write_graph(tmp_path, split=True)
     words = ["--graph", edges, "--nodes", nodes, "--recipe", "mcn", *QUICK]
-    done = mcn("train", *words, "--out", tmp_path / "run", "--no-report")
-    assert done.code == 0, done
+    printed(mcn("train", *words, "--out", tmp_path / "run", "--no-report"))
     assert not (tmp_path / "run" / "report.html").exists()
     return tmp_path / "run"
 
@@ -89,6 +89,17 @@ def random_files(folder: Path) -> tuple[Path, Path]:
     (folder / "edges.csv").write_text("".join(f"n{u},n{v}\n" for u, v in edges.T))
     (folder / "nodes.csv").write_text("\n".join(["id,label,size", *rows]))
     return folder / "edges.csv", folder / "nodes.csv"
+
+
+def printed(outcome: Outcome) -> str:
+    """The output of a command that went well: exit code 0, nothing on standard error."""
+    assert (outcome.code, outcome.err) == (0, ""), outcome
+    return outcome.out
+
+
+def answered(outcome: Outcome) -> Any:
+    """What a command that went well printed with `--json`."""
+    return json.loads(printed(outcome))
 
 
 def refused(outcome: Outcome) -> str:

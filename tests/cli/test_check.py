@@ -10,7 +10,7 @@ import pytest
 
 from mcn.data import load_dataset
 from mcn.train.check import check_graph
-from tests.cli.conftest import Run, write_graph
+from tests.cli.conftest import Run, answered, printed, write_graph
 
 KEYS = [
     *("graph", "notes", "nodes", "edges", "degrees", "components", "classes", "features", "split"),
@@ -24,9 +24,7 @@ def facts(lines: list[str]) -> dict[str, str]:
 
 
 def test_text(mcn: Run) -> None:
-    done = mcn("check", "--dataset", "karate")
-    assert (done.code, done.err) == (0, "")
-    first, *lines = done.out.splitlines()
+    first, *lines = printed(mcn("check", "--dataset", "karate")).splitlines()
     assert first == "karate: 34 nodes, 78 edges, 2 classes"
     seen = check_graph(load_dataset("karate"))
     shown = facts(lines)
@@ -48,24 +46,21 @@ def test_text(mcn: Run) -> None:
 
 
 def test_verbose(mcn: Run) -> None:
-    done = mcn("check", "--dataset", "karate", "--verbose")
-    assert (done.code, done.err) == (0, "")
-    seen, shown = check_graph(load_dataset("karate")), facts(done.out.splitlines())
+    text = printed(mcn("check", "--dataset", "karate", "--verbose"))
+    seen, shown = check_graph(load_dataset("karate")), facts(text.splitlines())
     assert (shown["median degree"], shown["largest degree"], shown["nodes without edges"]) == ("3", "17", "0")
     assert (shown["components"], shown["nodes in the largest component"]) == ("1", "100.0 %")
     for motif, (share, adjusted) in seen["homophily"].items():
         assert shown[f"neighbours of the same class by {motif}"] == f"{100 * share:.1f} %"
         assert shown[f"the same by {motif}, adjusted for chance"] == f"{adjusted:.2f}"
-    assert len(seen["homophily"]) == 4
+    assert set(seen["homophily"]) == {"edge", "triangle", "4-cycle", "4-clique"}
     for label, share in seen["classes"].items():
         assert shown[f"class {label}"] == f"{100 * share:.1f} %"
-    assert f"note: values: {seen['features']}" in done.out
+    assert f"note: values: {seen['features']}" in text
 
 
 def test_json(mcn: Run) -> None:
-    done = mcn("check", "--dataset", "karate", "--json")
-    assert (done.code, done.err) == (0, "")
-    content = json.loads(done.out)
+    content = answered(mcn("check", "--dataset", "karate", "--json"))
     assert list(content) == KEYS
     assert (content["graph"], content["nodes"], content["edges"]) == ("karate", 34, 78)
     assert content.pop("epoch_seconds") > 0
@@ -73,6 +68,8 @@ def test_json(mcn: Run) -> None:
     assert content == {"graph": "karate", **json.loads(json.dumps(check_graph(load_dataset("karate"))))}
     assert sum(content["classes"].values()) == pytest.approx(1)
     assert content["degrees"] == {"median": 3.0, "max": 17, "isolated": 0}
+    assert content["components"] == {"number": 1, "largest": 1.0}
+    assert content["split"] == "4 training, 15 validation, 15 test nodes"
 
 
 def test_the_embedded_graph_without_arguments(mcn: Run) -> None:
@@ -84,15 +81,14 @@ def test_the_embedded_graph_without_arguments(mcn: Run) -> None:
 def test_a_graph_of_ones_own(mcn: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     edges, nodes = write_graph(tmp_path, split=True)
     monkeypatch.chdir(tmp_path)
-    done = mcn("check", "--graph", edges, "--nodes", nodes)
-    assert (done.code, done.err) == (0, "")
-    lines = done.out.splitlines()
+    words = ["check", "--graph", edges, "--nodes", nodes]
+    lines = printed(mcn(*words)).splitlines()
     assert lines[0] == f"{edges}: 24 nodes, 45 edges, 2 classes"
     assert [facts(lines)[f"{part} nodes"] for part in ("training", "validation", "test")] == ["8", "8", "8"]
     assert not any(line.startswith("note: labels") for line in lines)
     assert any(line.startswith("note: features: 2 columns of the node table") for line in lines)
     assert len(lines) <= 15
-    content = json.loads(mcn("check", "--graph", edges, "--nodes", nodes, "--json").out)
+    content = answered(mcn(*words, "--json"))
     assert list(content) == KEYS
     assert content["classes"] == {"blue": 0.5, "red": 0.5}
     # 44 of the 45 edges join nodes of one class; those with a test node at an end are not looked at.
@@ -108,7 +104,6 @@ def test_test_labels_are_never_read(mcn: Run, tmp_path: Path) -> None:
     for old, new in (("", ""), ("red,test", "blue,test"), ("blue,test", "red,test")):
         nodes.write_text(text.replace(old, new) if old else text)
         for words in ([], ["--json"]):
-            done = mcn("check", "--graph", edges, "--nodes", nodes, *words)
-            assert done.code == 0, done.err
-            said.add(re.sub(r'an epoch of MCN.*|"epoch_seconds": \S+| +', "", done.out))  # measured anew
+            shown = printed(mcn("check", "--graph", edges, "--nodes", nodes, *words))
+            said.add(re.sub(r'an epoch of MCN.*|"epoch_seconds": \S+| +', "", shown))  # measured anew
     assert len(said) == 2

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,7 @@ import pytest
 from mcn.baselines import METHODS
 from mcn.experiments import Source, Unit
 from mcn.train import RECIPES
-from tests.cli.conftest import Run, refused
+from tests.cli.conftest import Run, answered, printed
 
 NAMES = [
     "strong-ties", "karate", "cora", "citeseer", "pubmed", "dd6", "dd7", "texas", "wisconsin",
@@ -19,9 +18,7 @@ NAMES = [
 
 
 def test_the_data_sets(mcn: Run, cache: Path) -> None:
-    code, out, err = mcn("datasets")
-    lines = out.splitlines()
-    assert (code, err) == (0, "")
+    lines = printed(mcn("datasets")).splitlines()
     assert lines[0].split() == ["name", "nodes", "edges", "classes", "where"]
     assert [line.split()[0] for line in lines[1:-1]] == NAMES
     assert lines[2].split() == ["karate", "34", "78", "2", "built", "in"]
@@ -32,9 +29,7 @@ def test_the_data_sets(mcn: Run, cache: Path) -> None:
 
 
 def test_the_data_sets_as_json(mcn: Run, cache: Path) -> None:
-    code, out, err = mcn("datasets", "--json")
-    assert (code, err) == (0, "")
-    content = json.loads(out)
+    content = answered(mcn("datasets", "--json"))
     assert set(content) == {"datasets", "places"}
     assert content["places"] == [str(cache)]
     assert [row["name"] for row in content["datasets"]] == NAMES
@@ -48,27 +43,26 @@ def test_where_files_are_found(
     mcn: Run, cache: Path, data_root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = str(data_root / "Planetoid" / "Cora" / "raw")
-    by_option = json.loads(mcn("datasets", "--json", "--data-root", data_root).out)
+    by_option = answered(mcn("datasets", "--json", "--data-root", data_root))
     assert by_option["places"] == [str(data_root), str(cache)]
     assert by_option["datasets"][2]["found"] == folder
     assert folder in mcn("datasets", "--data-root", data_root).out
     monkeypatch.setenv("MCN_DATA", str(data_root))
-    assert json.loads(mcn("datasets", "--json").out)["datasets"][2]["found"] == folder
+    assert answered(mcn("datasets", "--json"))["datasets"][2]["found"] == folder
 
 
 CONTROLS = ("gat-consistency", "gcn-consistency")
 
 
 def test_the_methods_as_json(mcn: Run) -> None:
-    code, out, err = mcn("methods", "--json")
-    assert (code, err) == (0, "")
-    content = json.loads(out)
+    content = answered(mcn("methods", "--json"))
     assert list(content) == ["methods"]
     rows = {row["name"]: row for row in content["methods"]}
     assert list(rows) == list(METHODS)
     for row in rows.values():
         assert list(row) == ["name", "title", "needs", "installed", "trained", "can"]
         assert row["title"]
+        assert (Unit(Source("karate"), row["name"]).config() is not None) == row["trained"]
     for name in (*RECIPES, "gat", "gcn", "mlp", "gat-paper", "gcn-paper", *CONTROLS):
         row = rows[name]
         assert (row["needs"], row["installed"], row["trained"]) == ([], True, True)
@@ -78,26 +72,9 @@ def test_the_methods_as_json(mcn: Run) -> None:
         assert rows[name]["can"] == ([] if name == "lp" else ["probabilities"])
 
 
-def test_a_trained_method_has_settings_and_no_other_has(mcn: Run) -> None:
-    for row in json.loads(mcn("methods", "--json").out)["methods"]:
-        assert (Unit(Source("karate"), row["name"]).config() is not None) == row["trained"]
-
-
 def test_the_methods(mcn: Run) -> None:
-    code, out, err = mcn("methods")
-    assert (code, err) == (0, "")
-    lines = [line.split(maxsplit=2) for line in out.splitlines()]
+    lines = [line.split(maxsplit=2) for line in printed(mcn("methods")).splitlines()]
     assert [line[0] for line in lines] == list(METHODS)
-    kinds = {name: kind for name, kind, _ in lines}
-    assert {name for name, kind in kinds.items() if kind == "trained"} == {
-        *RECIPES, "gat", "gcn", "mlp", "gat-paper", "gcn-paper", *CONTROLS
-    }  # fmt: skip
-    assert set(kinds.values()) == {"trained", "baseline"}
-    for name, _, title in lines:
+    for name, kind, title in lines:
+        assert kind == ("trained" if METHODS[name].trained else "baseline")
         assert title.startswith(METHODS[name].title)
-
-
-def test_wrong_use(mcn: Run) -> None:
-    assert refused(mcn("methods", "--jsn")) == "no option '--jsn'; did you mean '--json'?"
-    assert "stray" in refused(mcn("methods", "stray"))
-    assert refused(mcn("method")) == "no verb 'method'; did you mean 'methods'?"

@@ -1,9 +1,11 @@
-"""`mcn pack`, and the verbs that take a packed graph."""
+"""`mcn pack`, the verbs that take a packed graph, and one that does not fit into memory."""
 
 from __future__ import annotations
 
+import csv
 import json
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +14,9 @@ import numpy as np
 import pytest
 
 import mcn as package
-from tests.cli.conftest import Run, random_files, refused
+from mcn.store import pack_graph
+from mcn.train import load_run
+from tests.cli.conftest import Run, answered, printed, random_files, refused
 
 
 @pytest.fixture(scope="module")
@@ -22,16 +26,12 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 @pytest.fixture(scope="module")
 def packed(files: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from mcn.store import pack_graph
-
     return pack_graph(*files, out=tmp_path_factory.mktemp("packed") / "graph").path
 
 
 def test_pack_and_check(mcn: Run, files: tuple[Path, Path], tmp_path: Path) -> None:
     given = ("pack", files[0], "--nodes", files[1], "--memory", "2MB")
-    code, out, err = mcn(*given, "--out", tmp_path / "graph", "--split", "50/25/25", "--json")
-    assert (code, err) == (0, "")
-    found = json.loads(out)
+    found = answered(mcn(*given, "--out", tmp_path / "graph", "--split", "50/25/25", "--json"))
     assert found["nodes"] == 60
     assert found["classes"] == ["a", "b"]
     assert any("50/25/25" in note for note in found["notes"])
@@ -82,59 +82,124 @@ def test_a_disk_that_takes_no_more_is_one_line(files: tuple[Path, Path], tmp_pat
 
 
 def test_motifs_of_a_packed_graph(mcn: Run, files: tuple[Path, Path], packed: Path, tmp_path: Path) -> None:
-    whole = json.loads(mcn("motifs", "--graph", files[0], "--json").out)
+    whole = answered(mcn("motifs", "--graph", files[0], "--json"))
     by_orbit = {line["orbit"]: line for line in whole["orbits"]}
-    found = json.loads(mcn("motifs", "--graph", packed, "--json").out)
+    found = answered(mcn("motifs", "--graph", packed, "--json"))
     assert found["orbits"] == whole["orbits"]
-    one = json.loads(mcn("motifs", "--graph", packed, "--motifs", "triangle", "--json").out)
+    one = answered(mcn("motifs", "--graph", packed, "--motifs", "triangle", "--json"))
     assert one["orbits"] == [by_orbit["triangle"]]
     out = tmp_path / "counts"
     some = ("motifs", "--graph", packed, "--motifs", "edge,triangle,4-cycle")
-    given = (*some, "--out", out, "--memory", "1MB")
-    lines = json.loads(mcn(*given, "--json").out)["orbits"]
-    for line in lines:
-        expected = by_orbit[line["graphlet"]]
-        assert {name: line[name] for name in ("per_edge", "edges", "nodes")} == {
-            name: expected[name] for name in ("per_edge", "edges", "nodes")
-        }
+    for line in answered(mcn(*some, "--out", out, "--memory", "1MB", "--json"))["orbits"]:
+        for name in ("per_edge", "edges", "nodes"):
+            assert line[name] == by_orbit[line["graphlet"]][name]
     assert sorted(file.name for file in out.iterdir()) == [
         "count.4-cycle.npy", "count.triangle.npy", "manifest.json"
     ]  # fmt: skip
-    code, text, _ = mcn(*some, "--out", packed, "--resume")
-    assert code == 0
-    assert "triangle" in text
+    assert "triangle" in printed(mcn(*some, "--out", packed, "--resume"))
     assert np.array_equal(
         package.GraphStore.open(packed).counts["triangle"], np.load(out / "count.triangle.npy")
     )
 
 
 def test_estimates(mcn: Run, files: tuple[Path, Path], packed: Path, tmp_path: Path) -> None:
-    found = json.loads(mcn("motifs", "--graph", packed, "--approximate", "0.1", "--json").out)
-    exact = json.loads(mcn("motifs", "--graph", files[0], "--json").out)
+    words = ("motifs", "--graph", packed, "--approximate", "0.1")
+    found = answered(mcn(*words, "--json"))
+    exact = answered(mcn("motifs", "--graph", files[0], "--json"))
     true = {line["graphlet"]: line["instances"] for line in exact["orbits"]}
     assert {line["graphlet"] for line in found["orbits"]} == set(true)
     triangle = next(line for line in found["orbits"] if line["graphlet"] == "triangle")
     assert triangle["low"] < triangle["instances"] < triangle["high"]
     assert triangle["instances"] == pytest.approx(true["triangle"], rel=0.2)
-    out = mcn("motifs", "--graph", packed, "--approximate", "0.1").out
-    assert "19 times out of 20" in out
-    said = refused(mcn("motifs", "--graph", packed, "--approximate", "0.1", "--out", tmp_path / "c.npz"))
-    assert "--approximate gives totals alone" in said
+    assert "19 times out of 20" in printed(mcn(*words))
+    assert "--approximate gives totals alone" in refused(mcn(*words, "--out", tmp_path / "c.npz"))
 
 
 def test_train_and_predict(mcn: Run, files: tuple[Path, Path], packed: Path, tmp_path: Path) -> None:
     quick = ("--recipe", "mcn", "--max-epochs", "2", "--hidden", "4", "--heads", "1", "--no-report", "--json")
-    one = json.loads(mcn("train", "--graph", packed, *quick, "--out", tmp_path / "one").out)
-    two = json.loads(
-        mcn("train", "--graph", files[0], "--nodes", files[1], *quick, "--out", tmp_path / "two").out
-    )
+    one = answered(mcn("train", "--graph", packed, *quick, "--out", tmp_path / "one"))
+    graph = ("--graph", files[0], "--nodes", files[1])
+    two = answered(mcn("train", *graph, *quick, "--out", tmp_path / "two"))
     assert one["scores"] == two["scores"]
-    own = mcn("predict", tmp_path / "one")
-    assert own.code == 0
-    assert own.out == mcn("predict", tmp_path / "one", "--graph", packed).out
-    assert own.out == mcn("predict", tmp_path / "two").out
-    from mcn.store import pack_graph
-
+    own = printed(mcn("predict", tmp_path / "one"))
+    assert own == printed(mcn("predict", tmp_path / "one", "--graph", packed))
+    assert own == printed(mcn("predict", tmp_path / "two"))
     raw = pack_graph(*files, out=tmp_path / "raw", scaling="raw").path
     said = refused(mcn("predict", tmp_path / "one", "--graph", raw))
     assert "its features were treated in another way" in said
+
+
+# A packed graph that does not fit into memory.
+
+QUICK = ("--max-epochs", "2", "--hidden", "4", "--json")
+
+
+@pytest.fixture
+def own_packed(packed: Path, tmp_path: Path) -> Path:
+    """A copy that a command may write into."""
+    return Path(shutil.copytree(packed, tmp_path / "graph"))
+
+
+@pytest.fixture
+def little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mcn.train.memory.free_bytes", lambda: 1e4)
+
+
+@pytest.mark.usefixtures("little_memory")
+def test_from_the_graph_to_its_predictions(mcn: Run, own_packed: Path, tmp_path: Path) -> None:
+    found = answered(mcn("train", "--graph", own_packed, *QUICK, "--seeds", "2", "--out", tmp_path / "runs"))
+    assert found["recipe"] == "mcn"
+    assert (found["config"]["attention"], found["config"]["batch_size"]) == ("gated", 1024)
+    for words in ("9.77 KiB are free: the recipe mcn", "1,024 nodes with 10 neighbours", "no report"):
+        assert words in found["memory"]
+    assert "triangle" in package.GraphStore.open(own_packed).counts  # counted on the way
+    assert found["alone"]["guess"] is not None
+    assert found["alone"]["graph"] is None
+    folder = tmp_path / "runs" / "seed-0"
+    assert not (folder / "report.html").exists()
+    table = list(csv.DictReader((folder / "predictions.csv").read_text().splitlines()))
+    assert [row["node"] for row in table] == list(package.GraphStore.open(own_packed).ids)
+    assert load_run(folder).memory.feature_names == ["size"]
+    own = printed(mcn("predict", folder))
+    assert own == (folder / "predictions.csv").read_text()
+    assert printed(mcn("predict", folder, "--graph", own_packed)) == own
+    printed(mcn("predict", folder, "--out", tmp_path / "again.csv"))
+    assert (tmp_path / "again.csv").read_text() == own
+    assert "its graph stays on disk" in refused(mcn("view", folder, "--no-open"))
+
+
+@pytest.mark.usefixtures("little_memory")
+def test_a_run_is_resumed_as_it_was_begun(
+    mcn: Run, own_packed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ["train", "--graph", own_packed, *QUICK, "--batch-size", "5", "--out"]
+    whole = answered(mcn(*words, tmp_path / "whole"))
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("mcn.train.run._write_results", stop)
+        with pytest.raises(SystemExit):
+            mcn(*words, tmp_path / "run")
+    monkeypatch.setattr("mcn.train.memory.free_bytes", lambda: 1e12)  # now it would fit
+    found = json.loads(mcn(*words, tmp_path / "run", "--resume").out)
+    assert found["scores"] == whole["scores"]
+    assert "as the run was begun: the recipe mcn trains on the graph on disk" in found["memory"]
+
+
+@pytest.mark.usefixtures("little_memory")
+def test_what_needs_the_graph_in_memory(mcn: Run, own_packed: Path, tmp_path: Path) -> None:
+    given = ("train", "--graph", own_packed, "--out", tmp_path / "run")
+    assert "candidates is a setting of the recipe auto" in refused(mcn(*given, "--candidates", "mlp,gat"))
+    assert "needs the graph in memory, and it stays on disk" in refused(mcn(*given, "--beside", "gcn"))
+    assert not (tmp_path / "run").exists()
+
+
+def test_mini_batches_where_the_graph_fits(mcn: Run, own_packed: Path, tmp_path: Path) -> None:
+    some = ("--batch-size", "8", "--neighbours", "3,2", "--no-report")
+    words = [*QUICK, *some, "--candidates", "gcn,gat", "--out", tmp_path / "auto"]
+    found = answered(mcn("train", "--graph", own_packed, *words))
+    assert found["recipe"] == "auto"
+    assert found["config"]["batch_size"] == 8
+    assert {row["candidate"] for row in found["candidates"]} == {"gcn", "gat"}

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ import yaml
 
 from mcn.train.checkpoint import load_tensors, save_tensors
 from mcn.train.folder import settings_digest
-from tests.cli.conftest import QUICK, Run, refused, write_graph
+from tests.cli.conftest import QUICK, Run, answered, printed, refused, write_graph
 
 COLUMNS = ["node", "split", "true", "predicted", "probability", "motif_1", "step_1", "motif_2", "step_2"]
 
@@ -20,27 +19,22 @@ def table(text: str) -> list[dict[str, str]]:
 
 
 def test_its_own_graph(mcn: Run, run_folder: Path) -> None:
-    shown = mcn("predict", run_folder)
-    assert shown.code == 0
-    assert shown.err == ""
-    assert shown.out == (run_folder / "predictions.csv").read_text()
-    rows = table(shown.out)
+    text = printed(mcn("predict", run_folder))
+    assert text == (run_folder / "predictions.csv").read_text()
+    rows = table(text)
     assert list(rows[0]) == COLUMNS
     assert [row["node"] for row in rows[:2]] == ["a0", "a1"]
     assert {row["true"] for row in rows} == {"red", "blue"}
     assert len(rows) == 24
 
 
-def test_into_a_file(mcn: Run, run_folder: Path, tmp_path: Path) -> None:
+def test_into_a_file_and_as_json(mcn: Run, run_folder: Path, tmp_path: Path) -> None:
     done = mcn("predict", run_folder, "--out", tmp_path / "own.csv")
     assert done == (0, f"the classes of 24 nodes are in {tmp_path / 'own.csv'}\n", "")
     assert (tmp_path / "own.csv").read_text() == (run_folder / "predictions.csv").read_text()
-    told = mcn("predict", run_folder, "--out", tmp_path / "own.csv", "--json")
-    assert json.loads(told.out) == {"run": str(run_folder), "nodes": 24, "out": str(tmp_path / "own.csv")}
-
-
-def test_json(mcn: Run, run_folder: Path) -> None:
-    content = json.loads(mcn("predict", run_folder, "--json").out)
+    told = answered(mcn("predict", run_folder, "--out", tmp_path / "own.csv", "--json"))
+    assert told == {"run": str(run_folder), "nodes": 24, "out": str(tmp_path / "own.csv")}
+    content = answered(mcn("predict", run_folder, "--json"))
     assert list(content) == ["run", "nodes", "out", "predictions"]
     assert len(content["predictions"]) == content["nodes"] == 24
     first = content["predictions"][0]
@@ -56,24 +50,13 @@ def test_a_grown_graph_whose_table_lacks_a_class(mcn: Run, run_folder: Path, tmp
     edges.write_text(edges.read_text() + "b3,zoe\nb4,zoe\n")
     text = nodes.read_text().replace("blue", "").replace("a5,red", "a5,violet")
     nodes.write_text(text + "zoe,,,3,49\n")
-    done = mcn("predict", run_folder, "--graph", edges, "--nodes", nodes)
-    assert done.code == 0
-    rows = {row["node"]: row for row in table(done.out)}
+    text = printed(mcn("predict", run_folder, "--graph", edges, "--nodes", nodes))
+    rows = {row["node"]: row for row in table(text)}
     assert len(rows) == 25
     assert rows["zoe"]["predicted"] in ("red", "blue")
     assert rows["zoe"]["true"] == rows["b0"]["true"] == ""
     assert rows["a0"]["true"] == "red"
     assert rows["a5"]["true"] == ""  # violet is none of the classes trained on
-
-
-def test_motif_features_are_made_again(mcn: Run, tmp_path: Path) -> None:
-    """New files get the motif counts of their nodes by the same scale; the setting is kept in the run."""
-    edges, nodes = write_graph(tmp_path, split=True)
-    words = ["--graph", edges, "--nodes", nodes, "--recipe", "mcn", *QUICK, "--set", "features=motifs"]
-    assert mcn("train", *words, "--no-report", "--out", tmp_path / "run").code == 0
-    own = mcn("predict", tmp_path / "run").out
-    assert own == (tmp_path / "run" / "predictions.csv").read_text()
-    assert mcn("predict", tmp_path / "run", "--graph", edges, "--nodes", nodes).out == own
 
 
 def test_weights_are_read_again(mcn: Run, tmp_path: Path) -> None:
@@ -83,19 +66,17 @@ def test_weights_are_read_again(mcn: Run, tmp_path: Path) -> None:
     text = [f"{head},strength", *(f"{line},{1 + place % 3}" for place, line in enumerate(lines))]
     edges.write_text("\n".join(text) + "\n")
     words = ["--graph", edges, "--nodes", nodes, "--recipe", "auto", "--candidates", "gat,views"]
-    done = mcn("train", *words, "--max-epochs", 2, "--weights", "strength", "--out", tmp_path / "run")
-    assert done.code == 0, done
-    assert "note: edge weights from 'strength'" in done.out
+    words += ["--max-epochs", 2, "--weights", "strength", "--out", tmp_path / "run"]
+    assert "note: edge weights from 'strength'" in printed(mcn("train", *words))
     assert "--weights strength" in (tmp_path / "run" / "report.html").read_text()
-    own = mcn("predict", tmp_path / "run").out
-    assert own == (tmp_path / "run" / "predictions.csv").read_text()
+    own = (tmp_path / "run" / "predictions.csv").read_text()
+    assert printed(mcn("predict", tmp_path / "run")) == own
     again = ["predict", tmp_path / "run", "--graph", edges, "--nodes", nodes]
-    assert mcn(*again).out == own
+    assert printed(mcn(*again)) == own
     edges.write_text("\n".join(text).replace("strength", "w") + "\n")
     assert "no weight column 'strength' after the two ids" in refused(mcn(*again))
-    assert mcn(*again, "--weights", "w").out == own
-    beside = ["train", *words[:4], "--weights", "w", "--methods", "mcn,lp"]
-    message = refused(mcn("compare", *beside[1:]))
+    assert printed(mcn(*again, "--weights", "w")) == own
+    message = refused(mcn("compare", *words[:4], "--weights", "w", "--methods", "mcn,lp"))
     assert message.startswith("the baseline 'lp' does not use edge weights; leave them out")
 
 
@@ -108,9 +89,8 @@ def test_columns_by_other_names_and_new_categories(mcn: Run, tmp_path: Path) -> 
     nodes.write_text("\n".join(text) + "\n")
     named = ["--graph", edges, "--nodes", nodes, "--label", "outcome", "--id", "who"]
     run = tmp_path / "run"
-    assert mcn("train", *named, "--recipe", "mcn", *QUICK, "--no-report", "--out", run).code == 0
-    own = mcn("predict", run)
-    assert (own.out, own.err) == ((run / "predictions.csv").read_text(), "")
+    printed(mcn("train", *named, "--recipe", "mcn", *QUICK, "--no-report", "--out", run))
+    assert printed(mcn("predict", run)) == (run / "predictions.csv").read_text()
     nodes.write_text("\n".join([text[0], text[1].replace("red", "mauve"), *text[2:]]) + "\n")
     again = mcn("predict", run, "--graph", edges, "--nodes", nodes)
     assert again.code == 0
@@ -137,22 +117,22 @@ def test_other_features(mcn: Run, run_folder: Path, tmp_path: Path) -> None:
 
 
 def test_wrong_use(mcn: Run, run_folder: Path, tmp_path: Path) -> None:
-    assert "config.yaml is missing" in refused(mcn("predict", tmp_path / "nowhere"))
     assert "must end in .csv" in refused(mcn("predict", run_folder, "--out", tmp_path / "own.txt"))
-    assert "--nodes describes the nodes of --graph" in refused(mcn("predict", run_folder, "--nodes", "n.csv"))
     model = run_folder / "model.safetensors"
-    content = bytearray(model.read_bytes())
-    content[-1] ^= 1
-    model.write_bytes(content)
+    content = model.read_bytes()
+    model.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
     assert "the checksum does not fit" in refused(mcn("predict", run_folder, "--out", tmp_path / "own.csv"))
     assert not (tmp_path / "own.csv").exists()
-    (run_folder / "summary.json").unlink()
-    assert "summary.json is missing (interrupted? resume it)" in refused(mcn("predict", run_folder))
+    for verb in ("predict", "view"):
+        assert "config.yaml is missing" in refused(mcn(verb, tmp_path / "nowhere"))
+        said = refused(mcn(verb, run_folder, "--nodes", "n.csv"))
+        assert "--nodes describes the nodes of --graph" in said
 
 
 def test_the_graph_is_gone(mcn: Run, run_folder: Path, tmp_path: Path) -> None:
     (tmp_path / "edges.csv").unlink()
-    assert "edges.csv: no such file" in refused(mcn("predict", run_folder))
+    for verb in ("predict", "view"):
+        assert "edges.csv: no such file" in refused(mcn(verb, run_folder))
     with_source(run_folder, {"dataset": None})
     assert "does not say where its graph came from; give --graph" in refused(mcn("predict", run_folder))
 

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import shlex
 import signal
 import subprocess
@@ -10,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from mcn.experiments import Ledger
-from tests.cli.conftest import COMMAND, Run, refused
+from tests.cli.conftest import COMMAND, Run, answered, printed, refused
 from tests.conftest import REPOSITORY
 
 LITTLE = ["--datasets", "cora", "--methods", "majority,lp", "--seeds", "2", "--jobs", "1"]
@@ -20,21 +19,17 @@ def test_table2_end_to_end(
     mcn: Run, data_root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    done = mcn("reproduce", "table2", *LITTLE, "--data-root", data_root)
-    assert done.code == 0, done.err
-    assert done.err == ""
-    assert "table2 (tab:acc)" in done.out
+    words = ["reproduce", "table2", *LITTLE, "--data-root", data_root]
+    text = printed(mcn(*words))
+    assert "table2 (tab:acc)" in text
     folder = Path("reproduce/table2")
     names = ("report.md", "results.json", "table2.csv", "ledger.sqlite")
     files = [folder / name for name in names]
-    assert done.out.splitlines()[-1] == f"files: {', '.join(map(str, files))}"
+    assert text.splitlines()[-1] == f"files: {', '.join(map(str, files))}"
     assert all(file.is_file() for file in files)
-    message = refused(mcn("reproduce", "table2", *LITTLE, "--data-root", data_root))
+    message = refused(mcn(*words))
     assert message == f"{folder} already holds results; choose another folder, or resume them"
-
-    again = mcn("reproduce", "table2", *LITTLE, "--data-root", data_root, "--resume", "--json")
-    assert again.code == 0
-    content = json.loads(again.out)
+    content = answered(mcn(*words, "--resume", "--json"))
     assert [row["method"] for row in content["rows"]] == ["majority", "lp"]
     assert [list(row["test"]) for row in content["rows"]] == [["0", "1"]] * 2
     assert content["files"] == [str(file) for file in files]
@@ -42,10 +37,9 @@ def test_table2_end_to_end(
 
 def test_table1(mcn: Run, tmp_path: Path) -> None:
     out = tmp_path / "one"
-    done = mcn("reproduce", "table1", "--datasets", "karate,strong-ties", "--out", out)
-    assert done.code == 0, done.err
-    assert done.out.count("yes") == 6
-    assert "no" not in done.out.replace("normal", "").split()
+    text = printed(mcn("reproduce", "table1", "--datasets", "karate,strong-ties", "--out", out))
+    assert text.count("yes") == 6
+    assert "no" not in text.replace("normal", "").split()
     assert (out / "report.md").is_file()
     assert refused(mcn("reproduce", "table1", "--datasets", "karate", "--out", out)).startswith(
         f"{out} already"
@@ -55,9 +49,7 @@ def test_table1(mcn: Run, tmp_path: Path) -> None:
 def test_figure1(mcn: Run, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     out = tmp_path / "figure"
-    done = mcn("reproduce", "figure1", "--out", out, "--json")
-    assert done.code == 0, done.err
-    content = json.loads(done.out)
+    content = answered(mcn("reproduce", "figure1", "--out", out, "--json"))
     assert content["files"] == [str(out / "figure1.pdf"), str(out / "figure1.png")]
     assert (out / "figure1.pdf").read_bytes().startswith(b"%PDF")
     assert (out / "figure1.png").read_bytes().startswith(b"\x89PNG")
@@ -68,38 +60,14 @@ def test_figure1(mcn: Run, tmp_path: Path) -> None:
 def test_figure4(mcn: Run, data_root: Path, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     out = tmp_path / "figure"
-    done = mcn("reproduce", "figure4", "--out", out, "--data-root", data_root)
-    assert done.code == 0, done.err
-    assert "layer 1: " in done.out
-    assert "4-path" in done.out
+    words = ["reproduce", "figure4", "--out", out, "--data-root", data_root]
+    text = printed(mcn(*words))
+    assert "layer 1: " in text
+    assert "4-path" in text
     assert (out / "figure4.pdf").read_bytes().startswith(b"%PDF")
-    assert (out / "run" / "summary.json").is_file()
     before = (out / "run" / "summary.json").read_bytes()
-    assert mcn("reproduce", "figure4", "--out", out, "--data-root", data_root, "--resume").code == 0
+    printed(mcn(*words, "--resume"))
     assert (out / "run" / "summary.json").read_bytes() == before
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["table4"], "table3, figure1, figure2, figure3, figure4, got 'table4'; did you mean"),
-        (["table2", "--methods", "mnc"], "got 'mnc'; did you mean 'mcn'?"),
-        (["table2", "--methods", ","], "--methods names nothing, got ','"),
-        (["table2", "--datasets", "dd6"], "datasets must be one of cora, citeseer, pubmed, got 'dd6'"),
-        (["table3", "--seeds", "0"], "--seeds"),
-        (["figure1", "--methods", "mcn"], "--methods is for table2, table3; figure1"),
-        (["figure4", "--datasets", "karate"], "figure4 is about cora, got 'karate'"),
-        (["figure1", "--datasets", "karate,cora"], "figure1 shows one graph, got karate, cora"),
-        (["table1", "--datasets", "korate"], "unknown data set 'korate'; did you mean 'karate'"),
-        (["table2", "--sedes", "2"], "no option '--sedes'; did you mean '--seeds'?"),
-    ],
-)
-def test_wrong_use(
-    mcn: Run, words: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert message in refused(mcn("reproduce", *words))
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_an_interrupt_says_how_to_go_on(data_root: Path, tmp_path: Path) -> None:
@@ -126,19 +94,12 @@ def _rows(path: Path) -> int:
     return len(Ledger(path)) if path.is_file() and path.stat().st_size else 0
 
 
-def test_help(shell: Run) -> None:
-    done = shell("reproduce", "--help")
-    assert done.code == 0
-    assert "Example: mcn reproduce table2 --seeds 2" in done.out
-
-
 def test_runs_are_kept_rendered_and_checked(mcn: Run, data_root: Path, tmp_path: Path) -> None:
     kept = tmp_path / "kept"
     where = ("--data-root", data_root)
-    assert mcn("reproduce", "table2", *LITTLE, *where, "--out", kept).code == 0
-    done = mcn("reproduce", "table2", "--from", kept, "--out", tmp_path / "b", "--json")
-    assert done.code == 0
-    rows = {(row["dataset"], row["method"]): row["runs"] for row in json.loads(done.out)["rows"]}
+    printed(mcn("reproduce", "table2", *LITTLE, *where, "--out", kept))
+    content = answered(mcn("reproduce", "table2", "--from", kept, "--out", tmp_path / "b", "--json"))
+    rows = {(row["dataset"], row["method"]): row["runs"] for row in content["rows"]}
     assert (rows["cora", "lp"], rows["cora", "gat"], rows["pubmed", "lp"]) == (2, 0, 0)
     assert (tmp_path / "b" / "report.md").is_file()
     assert not (tmp_path / "b" / "ledger.sqlite").exists()
@@ -153,29 +114,15 @@ def test_runs_are_kept_rendered_and_checked(mcn: Run, data_root: Path, tmp_path:
     assert "cora, lp, seed 1: test 74.5%, validation 72.6%, now 74.4% and 72.6%" in done.out.splitlines()
 
 
-def test_wrong_use_of_kept_runs(mcn: Run, tmp_path: Path) -> None:
-    assert refused(mcn("reproduce", "table2", "--check", 3)) == (
-        "--check needs --from: the folder of the runs to repeat"
-    )
-    message = refused(mcn("reproduce", "figure1", "--from", tmp_path))
-    assert message == "--from is for table2, table3; figure1 has none"
-    message = refused(mcn("reproduce", "table2", "--from", tmp_path, "--out", tmp_path / "out"))
-    assert str(tmp_path / "table2.csv") in message
-
-
 def test_figure2(mcn: Run, tmp_path: Path) -> None:
-    done = mcn("reproduce", "figure2", "--out", tmp_path)
-    assert done.code == 0, done.err
-    assert "triangle: the neighbours of 1300 nodes, right about 100.0% of them" in done.out.splitlines()
+    lines = printed(mcn("reproduce", "figure2", "--out", tmp_path)).splitlines()
+    assert "triangle: the neighbours of 1300 nodes, right about 100.0% of them" in lines
     assert (tmp_path / "figure2.png").read_bytes().startswith(b"\x89PNG")
-    assert refused(mcn("reproduce", "figure2", "--seeds", 3)).startswith("--seeds is for table2")
 
 
 @pytest.mark.slow
 def test_figure3(mcn: Run, tmp_path: Path) -> None:
-    done = mcn("reproduce", "figure3", "--out", tmp_path, "--datasets", "karate", "--json")
-    assert done.code == 0, done.err
-    content = json.loads(done.out)
+    content = answered(mcn("reproduce", "figure3", "--out", tmp_path, "--datasets", "karate", "--json"))
     assert (content["figure"], content["dataset"]) == ("figure3", "karate")
     assert (tmp_path / "figure3.pdf").read_bytes().startswith(b"%PDF")
     assert (tmp_path / "run" / "summary.json").is_file()
@@ -183,6 +130,6 @@ def test_figure3(mcn: Run, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("table", ["table2", "table3"])
 def test_the_runs_that_the_project_keeps(table: str, mcn: Run, tmp_path: Path) -> None:
-    done = mcn("reproduce", table, "--from", REPOSITORY / "docs" / "results", "--out", tmp_path, "--json")
-    assert done.code == 0, done.err
-    assert {row["runs"] for row in json.loads(done.out)["rows"]} == {15 if table == "table2" else 10}
+    kept = REPOSITORY / "docs" / "results"
+    content = answered(mcn("reproduce", table, "--from", kept, "--out", tmp_path, "--json"))
+    assert {row["runs"] for row in content["rows"]} == {15 if table == "table2" else 10}

@@ -1,56 +1,46 @@
-"""How far the work is, and what is compiled: a bar or a notice on a terminal, nothing elsewhere."""
+"""How far the work is and what is compiled, on a terminal only; `mcn warm`, after which nothing is."""
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
 import sys
+from pathlib import Path
 
 import numba
 import pytest
 
 from mcn.cli import _terminal
 from mcn.cli._terminal import compile_notice, progress_bar
+from tests.cli.conftest import Run, answered, printed
 
 
-def _run(terminal: bool, patience: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
-    monkeypatch.setattr(_terminal, "PATIENCE", patience)
-    monkeypatch.setenv("TERM", "xterm")
+def count_to_four(fails: bool = False) -> None:
     with progress_bar("counting") as report:
         for step in range(5):
             report(step / 4)
-
-
-def test_a_bar_for_long_work_on_a_terminal(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    _run(True, 0.0, monkeypatch)
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert "counting" in err
-
-
-@pytest.mark.parametrize(("terminal", "patience"), [(False, 0.0), (True, 60.0)])
-def test_quiet_off_a_terminal_and_for_short_work(
-    terminal: bool, patience: float, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    _run(terminal, patience, monkeypatch)
-    assert capsys.readouterr() == ("", "")
-
-
-def test_the_bar_goes_away_when_the_work_fails(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    monkeypatch.setattr(_terminal, "PATIENCE", 0.0)
-    monkeypatch.setenv("TERM", "xterm")
-
-    def fail() -> None:
-        with progress_bar("counting") as report:
-            report(0.5)
+        if fails:
             raise ValueError("broken")
 
+
+@pytest.mark.parametrize(("terminal", "patience"), [(True, 0.0), (False, 0.0), (True, 60.0)])
+def test_a_bar_for_long_work_on_a_terminal_only(
+    terminal: bool, patience: float, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It goes away also when the work fails."""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
+    monkeypatch.setattr(_terminal, "PATIENCE", patience)
+    monkeypatch.setenv("TERM", "xterm")
+    count_to_four()
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert ("counting" in err) == (terminal and patience == 0)
+    if "counting" not in err:
+        assert err == ""
+        return
     with pytest.raises(ValueError, match="broken"):
-        fail()
+        count_to_four(fails=True)
     err = capsys.readouterr().err
     hidden, shown = "\x1b[?25l", "\x1b[?25h"  # the cursor
     assert err.rindex(shown) > err.rindex(hidden)
@@ -85,3 +75,43 @@ def test_a_compilation_within_another_counts_once() -> None:
     with compile_notice(clock=lambda: float(next(times))) as compiled:
         assert [kernel(1) for kernel in kernels] == [3, 5]
     assert (compiled.kernels, compiled.taken) == (2, 8.0)
+
+
+# Only the counting half: compiling the training half takes a minute.
+COUNT_TWICE = """
+import sys
+from mcn.cli import warm
+from mcn.cli.main import main
+warm._train = lambda folder: None
+sys.exit(main(["warm", "--json"]))
+"""
+
+
+def counted(cache: Path) -> dict[str, object]:
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache)}
+    done = subprocess.run(
+        [sys.executable, "-c", COUNT_TWICE], env=environment, capture_output=True, text=True, check=True
+    )
+    return json.loads(done.stdout)
+
+
+@pytest.mark.slow
+def test_the_second_time_there_is_nothing_to_compile(tmp_path: Path) -> None:
+    cache = tmp_path / "kernels"
+    first = counted(cache)
+    assert first["kernels"] > 10
+    assert first["seconds"] > 0
+    assert Path(str(first["kept"])) == cache
+    assert list(cache.rglob("*.nbi"))
+    assert counted(cache) | {"kept": None} == {"kernels": 0, "seconds": 0.0, "kept": None}
+
+
+def test_it_counts_and_trains(mcn: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Here most kernels are compiled already; whatever is new takes some time, and the cache is named."""
+    monkeypatch.chdir(tmp_path)
+    told = answered(mcn("warm", "--json"))
+    assert (told["kernels"] > 0) == (told["seconds"] > 0)
+    assert told["kept"] is None or Path(told["kept"]).is_dir()
+    assert list(tmp_path.iterdir()) == []
+    again = printed(mcn("warm"))  # in the same process, so all of it is there
+    assert again.startswith("nothing to compile: all kernels are in ")

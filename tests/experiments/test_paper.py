@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import random
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +25,6 @@ from mcn.experiments.paper import (
     reproduce_table,
     special_cases,
     summary_table,
-    write_table,
 )
 from mcn.experiments.paper.report import average_ranks, noise, ranks, table_report, table_results
 from mcn.experiments.paper.reproduce import read_runs, write_runs
@@ -134,17 +131,11 @@ class TestPlan:
             *[("pubmed", "lp"), ("pubmed", "mcn")],
         ]
 
-    @pytest.mark.parametrize(
-        ("options", "message"),
-        [
-            ({"rows": ["gta"]}, r"methods must be one of .*, got 'gta'; did you mean 'gat'\?"),
-            ({"datasets": ["dd6"]}, "datasets must be one of cora, citeseer, pubmed, got 'dd6'"),
-            ({"rows": []}, "methods: none given"),
-        ],
-    )
-    def test_refused(self, options: dict, message: str) -> None:
-        with pytest.raises(ValueError, match=message):
-            plan(TABLE2, [0], **options)
+    def test_refused(self) -> None:
+        with pytest.raises(ValueError, match="methods: none given"):
+            plan(TABLE2, [0], rows=[])
+        with pytest.raises(ValueError, match="table must be one of table2, table3, got 'table4'"):
+            reproduce_table("table4", "out")
 
 
 class TestRanks:
@@ -153,15 +144,13 @@ class TestRanks:
         assert ranks({"a": 1.0, "b": 1.0, "c": 1.0}) == {"a": 2, "b": 2, "c": 2}
         assert ranks({"a": None, "b": 5.0}) == {"b": 1}
         assert ranks({"a": 0.1 + 0.2, "b": 0.3}) == {"a": 1.5, "b": 1.5}  # equal but for the last bits
+        columns = [{"a": 1.0, "b": 2.0, "c": None}, {"a": 3.0, "b": 2.0, "c": 1.0}]
+        assert average_ranks(columns) == {"a": 1.5, "b": 1.5, "c": 3.0}  # over those with a value
 
     @given(st.lists(st.integers(0, 5), min_size=1, max_size=12))
     def test_against_scipy(self, values: list[int]) -> None:
         found = ranks({str(i): float(v) for i, v in enumerate(values)})
         assert list(found.values()) == rankdata(-np.array(values), method="average").tolist()
-
-    def test_average_over_the_data_sets_with_a_value(self) -> None:
-        columns = [{"a": 1.0, "b": 2.0, "c": None}, {"a": 3.0, "b": 2.0, "c": 1.0}]
-        assert average_ranks(columns) == {"a": 1.5, "b": 1.5, "c": 3.0}
 
 
 def run(seed: int, test: float, val: float = 0.5, seconds: float = 2.0) -> dict[str, Any]:
@@ -218,10 +207,8 @@ class TestReport:
         assert rows["cora", "monet"]["within_noise"] is None
         assert rows["cora", "gcn"]["within_noise"] is False
         # The paper's MCN row stands beside both of ours; 2·sqrt(0.4²/15) = 0.2 is less than 6.5.
-        assert (rows["cora", "mcn-paper"]["paper"], rows["cora", "mcn-paper"]["within_noise"]) == (
-            83.5,
-            False,
-        )
+        paper = rows["cora", "mcn-paper"]
+        assert (paper["paper"], paper["within_noise"]) == (83.5, False)
         gat = rows["citeseer", "gat"]
         assert (gat["mean"], gat["runs"], gat["paper"]) == (None, 0, 72.5)
         assert found["average_rank"]["gat"] == 2.0
@@ -281,10 +268,8 @@ class TestReproducing:
         assert json.loads((out / "results.json").read_text()) == found
         ledger = Ledger(out / "ledger.sqlite")
         records = read_runs(out / "table2.csv")
-        assert [(one.method, one.seed) for one in records] == [
-            *[("majority", 0), ("majority", 1)],
-            *[("lp", 0), ("lp", 1)],
-        ]
+        found_runs = [(one.method, one.seed) for one in records]
+        assert found_runs == [("majority", 0), ("majority", 1), ("lp", 0), ("lp", 1)]
         for one in records:
             (row,) = ledger.rows(method=one.method, seed=one.seed)
             assert row["key"].startswith(one.key)
@@ -307,28 +292,6 @@ class TestReproducing:
                 assert kept[figure] == pytest.approx(row[figure], abs=1e-3), figure
             assert kept["test"] == pytest.approx(row["test"], abs=1e-3)
         assert rows["pubmed", "gat"]["runs"] == 0
-        write_table(tmp_path / "report", shown, "mcn reproduce …")
-        assert "mcn reproduce …" in (tmp_path / "report" / "report.md").read_text()
-
-        checked = check_table("table2", out, 3, chance=random.Random(0), **options)
-        assert len(checked) == 3
-        assert all(one.same for one in checked)
-        changed = [replace(one, test_accuracy=one.test_accuracy + 0.01) for one in records]
-        write_runs(tmp_path / "table2.csv", changed)
-        assert not any(one.same for one in check_table("table2", tmp_path, 2, **options))
-
-    def test_every_seed_of_dd_is_a_draw(self, data_root: Path, tmp_path: Path) -> None:
-        options: dict[str, Any] = {"methods": ["majority"], "datasets": ["dd7"], "jobs": 1}
-        found = reproduce_table("table3", tmp_path, seeds=[0, 1], data_root=data_root, **options)
-        (row,) = found["rows"]
-        assert len(set(row["test"].values())) == 2
-
-    def test_nothing_is_made_when_a_name_is_wrong(self, tmp_path: Path) -> None:
-        with pytest.raises(ValueError, match="did you mean 'majority'"):
-            reproduce_table("table2", tmp_path / "out", methods=["majorty"])
-        with pytest.raises(ValueError, match="table must be one of table2, table3, got 'table4'"):
-            reproduce_table("table4", tmp_path / "out")
-        assert not (tmp_path / "out").exists()
 
     def test_nothing_to_run_again(self, tmp_path: Path) -> None:
         write_runs(tmp_path / "table2.csv", [])

@@ -15,7 +15,13 @@ import pytest
 
 import mcn
 from mcn.baselines import METHODS
+from mcn.experiments import Source
+from studies import controls
+from studies.beyond import view_names
+from studies.choice import load_split
+from studies.ensembles.__main__ import cost, tune
 from studies.rows import COLUMNS, command_line, gap, read_runs, tables, write_runs
+from tests.baselines.graphs import block_problem, blocks
 from tests.conftest import REPOSITORY
 
 STUDIES = REPOSITORY / "studies"
@@ -116,8 +122,6 @@ def test_a_study_runs(
 
 
 def test_splits_of_the_choice_study(data_root: Path) -> None:
-    from studies.choice import load_split
-
     data, again, other = (load_split("texas-drawn", seed, str(data_root)) for seed in (0, 0, 1))
     masks = [data.train_mask, data.val_mask, data.test_mask]
     assert (sum(mask.int() for mask in masks) == 1).all()
@@ -130,8 +134,6 @@ def test_splits_of_the_choice_study(data_root: Path) -> None:
 
 
 def test_rows_of_views_differ_in_what_they_draw_from() -> None:
-    from studies.beyond import view_names
-
     assert view_names("views-walks", "cora") == ["edge", "order=4", "order=16"]
     assert view_names("views-walks", "pubmed") == ["edge", "alpha=0.9", "alpha=0.25"]
     assert view_names("views-random", "citeseer") == ["edge", "random=1", "random=2"]
@@ -139,13 +141,10 @@ def test_rows_of_views_differ_in_what_they_draw_from() -> None:
 
 @pytest.mark.parametrize("dataset", ["cora", "citeseer", "pubmed"])
 def test_controls_are_the_papers_rule_with_another_advantage(dataset: str) -> None:
-    from mcn.experiments import Source
-    from studies.controls import STUDY
-
     paper = METHODS["paper"].configure(dataset, {}, {}).to_dict()
     assert paper["advantage"] == "none"
     for row, advantage in (("mcn-paper-mean", "mean"), ("mcn-paper-learned", "learned")):
-        config = STUDY.rows[row](Source(dataset), 3).config()
+        config = controls.STUDY.rows[row](Source(dataset), 3).config()
         assert config.to_dict() == paper | {"advantage": advantage, "seed": 3}
 
 
@@ -184,9 +183,6 @@ def test_pictures(tmp_path: Path) -> None:
 
 
 def test_settings_and_cost_of_ensembles() -> None:
-    from studies.ensembles.__main__ import cost, tune
-    from tests.baselines.graphs import block_problem, blocks
-
     setting, best, usual = tune(block_problem(), "gcn-ensemble", 1, max_epochs=3)
     assert best >= usual > 0
     assert set(setting) == {"hidden", "dropout", "decay"}

@@ -18,6 +18,7 @@ from mcn.train import RECIPES, Run, fit, load_run, prepare, train
 from mcn.train.checkpoint import load_tensors, save_tensors
 from mcn.train.predictions import predictions_csv, read_predictions
 from mcn.train.select.candidates import candidates_of
+from mcn.train.select.config import CANDIDATES
 from mcn.train.select.judge import BLEND, NODES, ONE
 from mcn.train.select.schedule import DEALS
 from tests.train.graphs import (
@@ -104,7 +105,9 @@ def test_consistency_motif_counts_and_batches() -> None:
     assert "counts" not in names
     assert config_of("mlp", features="motifs").features == "motifs"
     assert config_of("gcn", features="both").features == "both"
-    assert "sage" not in settings("auto", batch_size=30).candidates
+    batches = settings("auto", batch_size=30)
+    assert [name for name in CANDIDATES if name not in batches.candidates] == ["sage"]
+    assert all(each.config.to_dict().get("batch_size", 30) == 30 for each in candidates_of(batches))
 
 
 def test_a_candidate_is_the_network_it_would_be_alone() -> None:

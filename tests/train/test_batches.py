@@ -16,14 +16,8 @@ from mcn.matrices import PSI_NAMES
 from mcn.train import fit, prepare, train
 from mcn.train.loop import below
 from mcn.train.mcn.batches import mean_share
-from tests.train.graphs import (
-    new_trainer,
-    predicted,
-    same_tensors,
-    settings,
-    small_config,
-    small_graph,
-)
+from mcn.train.memory import fit_into_memory, store_bytes, too_large
+from tests.train.graphs import new_trainer, predicted, same_tensors, settings, small_config, small_graph
 
 PLAIN: dict[str, Any] = {"dropout": 0.0, "epsilon": 0.0}
 KINDS: dict[str, dict[str, Any]] = {
@@ -128,11 +122,6 @@ def test_validation_and_prediction_are_those_of_full_passes(kind: str) -> None:
     np.testing.assert_array_equal(own.step, other.step)
 
 
-def test_it_learns() -> None:
-    trainer = new_trainer(small_graph(), small_config(batch_size=6, neighbours=(4,), max_epochs=40, lr=0.02))
-    assert fit(trainer).val_accuracy > 0.6
-
-
 def test_nodes_alone_are_trained_on() -> None:
     """Every training node is isolated: batches without an edge."""
     data = small_graph()
@@ -144,16 +133,7 @@ def test_nodes_alone_are_trained_on() -> None:
 
 # From disk.
 
-ON_DISK = settings(
-    "mcn",
-    motifs=("edge",),
-    motif_attention=False,
-    hidden=4,
-    heads=2,
-    batch_size=5,
-    neighbours=(3,),
-    max_epochs=3,
-)
+ON_DISK = small_config(motifs=("edge",), motif_attention=False, batch_size=5, neighbours=(3,), max_epochs=3)
 
 
 def stored(path: Path, data: Any, **changes: Any) -> mcn.GraphStore:
@@ -219,3 +199,68 @@ def test_a_store_without_features_or_split_and_a_selection(tmp_path: Path) -> No
         prepare(stored(tmp_path / "b", data, val_mask=None), ON_DISK)
     with pytest.raises(ValueError, match="the recipe auto needs the graph in memory; for one on disk choose"):
         prepare(stored(tmp_path / "c", data), settings("auto"))
+
+
+# Full batch while it fits, mini-batches where it does not, and a graph that stays on disk.
+
+
+@pytest.fixture(scope="module")
+def counts() -> mcn.MotifCounts:
+    data = small_graph()
+    return mcn.count_motifs(data.edge_index, data.num_nodes)
+
+
+def test_the_estimate_by_hand(counts: mcn.MotifCounts) -> None:
+    config = settings("mcn", motifs=("edge",), motif_attention=False, heads=2, hidden=3, gate=False)
+    n, m = counts.num_nodes, len(counts.pairs)
+    entries = 2 * m + n
+    matrices = (8 * entries + 8 * n) + 12 * entries + 8 * entries
+    assert config.full_batch_bytes(counts) == matrices + 4 * (2 * 3 * entries + 6 * 12 * n)
+    least = settings("mcn", motifs=("edge",)).full_batch_bytes(counts)
+    larger = {"motifs": ("edge", "triangle"), "steps": 2, "heads": 9, "hidden": 9, "num_layers": 3}
+    for name, value in larger.items():
+        config = settings("mcn", **{"motifs": ("edge",), name: value})
+        assert config.full_batch_bytes(counts) > least, name
+    assert settings("auto").full_batch_bytes(counts) == settings("mcn").full_batch_bytes(counts)
+
+
+def test_what_is_decided(counts: mcn.MotifCounts) -> None:
+    for recipe in ("mcn", "auto"):
+        config = settings(recipe)
+        assert fit_into_memory(config, counts, free=1e9) == (config, None)
+        smaller, line = fit_into_memory(config, counts, free=1e5)
+        assert smaller == config.replace(batch_size=1024)
+        assert line is not None
+        assert "mini-batches of 1,024 nodes" in line
+        assert "97.7 KiB are free" in line
+        own = config.replace(batch_size=7)
+        assert fit_into_memory(own, counts, free=1.0) == (own, None)
+    assert fit_into_memory(settings("views"), counts, free=1.0) == (settings("views"), None)
+    agreeing = settings("mcn", consistency=1.0)
+    same, line = fit_into_memory(agreeing, counts, free=1e5)
+    assert same == agreeing
+    assert line is not None
+    assert "batch_size needs consistency 0" in line
+
+
+def test_a_packed_graph_that_is_too_large(tmp_path: Path) -> None:
+    store = stored(tmp_path / "graph", small_graph())
+    need = 122 * store.num_edges + 2 * 4 * 90 * 60 + 64 * 90
+    assert store_bytes(store) == need
+    assert too_large(store, free=need / 0.7 + 1) is None
+    said = too_large(store, processes=3, free=need)
+    assert said is not None
+    assert said.startswith("the graph in memory needs about ")
+    assert " in 3 processes, " in said
+
+
+def test_settings_for_a_graph_on_disk() -> None:
+    own = settings("mcn", hidden=3)
+    assert own.for_disk(()) == own.replace(batch_size=1024)
+    assert own.replace(batch_size=7).for_disk(()) == own.replace(batch_size=7)
+    assert settings("auto", hidden=3, seed=5).for_disk(["hidden"]) == own.replace(batch_size=1024, seed=5)
+    for config, given in ((settings("auto"), ["recipe"]), (settings("views"), [])):
+        with pytest.raises(ValueError, match=f"the recipe {config.recipe} needs the graph in memory"):
+            config.for_disk(given)
+    with pytest.raises(ValueError, match="minutes is a setting of the recipe auto; the recipe mcn has none"):
+        settings("auto", minutes=1).for_disk(["minutes"])

@@ -17,7 +17,6 @@ from mcn.motifs import NODE_ORBITS, count_motifs
 from mcn.train import MCNClassifier, ViewsClassifier, load_run, prepare, train
 from mcn.train.features import check_features, features, node_features, scaling_of
 from mcn.train.mcn.config import CHANGES
-from mcn.train.presets import dataset_config
 from mcn.train.problem import Memory, class_names
 from tests.train.graphs import (
     predicted,
@@ -36,11 +35,7 @@ VALUES = [[1.0, 3.0, 0.0], [0.0, 0.0, 0.0], [-1.0, 1.0, 2.0]]
 SCALED = {
     "raw": VALUES,
     "rows": [[0.25, 0.75, 0.0], [0.0, 0.0, 0.0], [-0.25, 0.25, 0.5]],
-    "unit": [
-        [0.1**0.5, 0.9**0.5, 0.0],
-        [0.0, 0.0, 0.0],
-        [-((1 / 6) ** 0.5), (1 / 6) ** 0.5, (4 / 6) ** 0.5],
-    ],
+    "unit": [[0.1**0.5, 0.9**0.5, 0.0], [0.0, 0.0, 0.0], [-((1 / 6) ** 0.5), (1 / 6) ** 0.5, (4 / 6) ** 0.5]],
 }
 
 
@@ -198,16 +193,6 @@ def test_mostly_zero_features_of_any_type(dtype: torch.dtype) -> None:
     assert torch.equal(features(x, "raw").to_dense(), x.float())
 
 
-@pytest.mark.parametrize("recipe", ["mcn", "views"])
-def test_a_run_on_dense_words_is_a_run_on_csr(recipe: str) -> None:
-    config, data = dataset_config(recipe, "cora").replace(max_epochs=3), small_graph()
-    first = trained(data, config)
-    data.x = data.x.to_dense()
-    second = trained(data, config)
-    assert first.problem.fingerprint() == second.problem.fingerprint()
-    assert same_weights(first, second)
-
-
 # What is done to features, by what they hold.
 
 
@@ -282,20 +267,6 @@ def test_only_training_nodes_are_looked_at() -> None:
     assert node_features(data).state == before
     data.x[data.train_mask] += 1
     assert node_features(data).state != before
-
-
-def test_standardised_by_us_is_standardised_before() -> None:
-    """Training on raw numbers is training on numbers that were standardised by hand."""
-    data = numbers()
-    first = MCNClassifier(**QUICK).fit(data)
-    seen = data.x[data.train_mask]
-    mean, deviation = seen.mean(0), seen.std(0, correction=0)
-    mean[3], deviation[3] = 0, 1
-    data.x = ((data.x - mean) / deviation).float()
-    data.scaling = "raw"
-    second = MCNClassifier(**QUICK).fit(data)
-    for one, other in zip(first.model_.parameters(), second.model_.parameters(), strict=True):
-        assert torch.allclose(one, other, atol=1e-5)
 
 
 def test_words_in_a_data_of_pyg_are_words() -> None:
@@ -432,13 +403,6 @@ def graph(x: torch.Tensor | None, names: list[str] | None = None) -> Data:
     if names is not None:
         data.feature_names = names
     return data
-
-
-def test_what_fits_is_accepted() -> None:
-    check_features(graph(torch.ones(2, 3)), Memory(3, None, {}))
-    check_features(graph(torch.ones(2, 3)), Memory(3, ["a", "b", "c"], {}))
-    check_features(graph(torch.ones(2, 3), ["a", "b", "c"]), Memory(3, ["a", "b", "c"], {}))
-    check_features(graph(as_csr(torch.eye(2))), Memory(2, None, {}))
 
 
 @pytest.mark.parametrize(

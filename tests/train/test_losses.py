@@ -139,14 +139,11 @@ def test_the_attention_loss_leaves_the_classifier_alone() -> None:
     assert all(".selector." in name for name in touched)
 
 
-def test_classification_loss_by_hand() -> None:
+def test_classification_loss_and_correctness_by_hand() -> None:
     """Scores (ln 3, 0) and (0, 0): probabilities 3/4 and 1/2 for the right classes."""
     logits = torch.tensor([[np.log(3.0), 0.0], [0.0, 0.0]])
     loss = classification_loss(logits, torch.tensor([0, 1]))
     assert loss.item() == pytest.approx(-np.log(0.75) - np.log(0.5))
-
-
-def test_correctness() -> None:
     logits = torch.tensor([[2.0, 1.0], [2.0, 1.0], [0.0, 3.0]])
     assert correctness(logits, torch.tensor([0, 1, 1])).tolist() == [1.0, -1.0, 1.0]
 
@@ -164,13 +161,6 @@ def test_agreement_loss_by_hand() -> None:
 
 
 # What is subtracted from the reward.
-
-
-def test_no_baseline_is_the_reward() -> None:
-    reward = torch.tensor([1.0, -1.0, 1.0])
-    gain, loss = advantage("none", 4)(reward, None)
-    assert torch.equal(gain, reward)
-    assert loss is None
 
 
 def test_the_running_mean_by_hand() -> None:
@@ -229,16 +219,18 @@ def twins(**changes: Any) -> tuple[Any, Any]:
     return first, second
 
 
+@pytest.mark.parametrize("advantage", ["none", "mean"])
 @pytest.mark.parametrize("weight", [1.0, 0.3])
-def test_the_papers_loss(weight: float) -> None:
-    """(L_C + L_A) / |T|, with the ±1 reward of the very pass."""
-    first, second = twins(policy_weight=weight)
+def test_the_papers_loss(weight: float, advantage: str) -> None:
+    """(L_C + L_A) / |T|, with the ±1 reward of the very pass, or what is above their mean."""
+    first, second = twins(policy_weight=weight, advantage=advantage)
     loss, logged = first.objective.step(first.model, 0)
     p = second.problem
     logits, choices = second.model(p.inputs.x, p.inputs.stack, p.train, return_choices=True)
     loss_c = classification_loss(logits, p.train_labels)
     reward = correctness(logits, p.train_labels)
-    expected = (loss_c + weight * attention_loss(choices, reward)) / len(p.train)
+    gain = reward - reward.mean() if advantage == "mean" else reward
+    expected = (loss_c + weight * attention_loss(choices, gain)) / len(p.train)
     assert loss.item() == pytest.approx(expected.item(), rel=1e-6)
     assert logged[0].item() == pytest.approx(loss_c.item(), rel=1e-6)
     assert logged[1].item() == pytest.approx((reward.mean().item() + 1) / 2)
@@ -272,18 +264,6 @@ def test_two_passes() -> None:
         passes.append(logits)
     expected = sum(losses) / 2 / len(train) + 2.0 * 0.5 * agreement_loss(passes, 0.5)
     assert loss.item() == pytest.approx(expected.item(), rel=1e-5)
-
-
-def test_the_first_loss_less_the_mean_of_its_rewards() -> None:
-    """The running mean takes the mean off the first rewards, so their sum is zero."""
-    first, second = twins(advantage="mean", num_layers=1)
-    loss, _ = first.objective.step(first.model, 0)
-    p = second.problem
-    logits, choices = second.model(p.inputs.x, p.inputs.stack, p.train, return_choices=True)
-    reward = correctness(logits, p.train_labels)
-    gain = reward - reward.mean()
-    expected = classification_loss(logits, p.train_labels) + attention_loss(choices, gain)
-    assert loss.item() == pytest.approx(expected.item() / len(p.train), rel=1e-5)
 
 
 def test_the_learned_value_is_trained_along() -> None:

@@ -58,21 +58,15 @@ def test_a_constant_guess_is_seen_through() -> None:
     assert found["average-precision"] == pytest.approx(0.22)
 
 
-def test_where_a_metric_is_not_defined() -> None:
+def test_where_a_metric_is_not_defined_and_what_is_better() -> None:
     assert score("accuracy", np.empty((0, 2)), np.empty(0, int)) is None
     one = np.array([[0.2, 0.8], [0.6, 0.4]])
     assert score("roc-auc", one, np.array([1, 1])) is None
     assert score("log-loss", np.array([[3.0, -1.0]]), np.array([0])) is None
     three = np.array([[0.2, 0.5, 0.3], [0.6, 0.2, 0.2], [0.1, 0.8, 0.1]])
     assert score("roc-auc", three, np.array([1, 0, 1])) == 1.0  # nobody is of class 2
-
-
-def test_unknown_metrics_are_refused() -> None:
     with pytest.raises(ValueError, match=r"metric must be one of accuracy, .*; did you mean 'roc-auc'\?"):
         score("rocauc", np.ones((1, 1)), np.zeros(1, int))
-
-
-def test_less_loss_is_better() -> None:
     assert better("log-loss", 0.1, 0.2)
     assert not better("accuracy", 0.1, 0.2)
     assert set(METRICS) == set(all_scores(*case(0, 3, 10)))

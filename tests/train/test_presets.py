@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +19,6 @@ PAPER = ["citeseer-paper", "cora-paper", "dd6-paper", "dd7-paper", "pubmed-paper
 TIES = ["strong-ties-paper"]
 VIEWS = ["citeseer-views", "cora-views", "pubmed-views"]
 ALL = sorted(OURS + PAPER + TIES + VIEWS)
-
-
-def test_names() -> None:
-    assert presets() == ALL
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -49,13 +44,10 @@ def test_recipes_have_settings_by_data_set() -> None:
     assert dataset_config("mcn", None) == dataset_config("mcn", "karate") == settings("mcn")
     assert preset_of("mcn", "texas") is None
     assert preset_of("mcn", None) is None
-    with pytest.raises(ValueError, match="recipe must be one of mcn, paper, views, auto, got 'view'"):
-        dataset_config("view", "cora")
-    with pytest.raises(ValueError, match="unknown setting 'bacth'"):
-        dataset_config("views", "pubmed", bacth=7)
 
 
 def test_one_recipe_is_the_default_of_a_data_set() -> None:
+    assert presets() == ALL
     for dataset in ("cora", "citeseer", "pubmed"):
         assert default_recipe(dataset) == "views"
     for other in ("dd6", "dd7", "strong-ties", "karate"):
@@ -66,12 +58,14 @@ def test_one_recipe_is_the_default_of_a_data_set() -> None:
     assert len(defaults) == len(set(defaults))
 
 
-def test_gats_reference_departs_from_its_defaults() -> None:
+def test_where_data_sets_depart_from_the_defaults() -> None:
     assert dataset_config("mcn", "citeseer").stopping == "gat-accuracy"
     assert dataset_config("paper", "citeseer").stopping == "gat-accuracy"
     pubmed: Any = dataset_config("mcn", "pubmed", steps=2)
     assert (pubmed.output_heads, pubmed.lr, pubmed.weight_decay, pubmed.steps) == (8, 0.01, 0.001, 2)
     assert dataset_config("mcn", "pubmed", lr=0.5).lr == 0.5
+    ties = dataset_config("mcn", "strong-ties", attention="paper", lr=0.01)  # where no more than that differs
+    assert dataset_config("paper", "strong-ties").to_dict() == ties.to_dict()
 
 
 @pytest.mark.parametrize("dataset", ["cora", "citeseer", "pubmed", "dd6", "dd7", "strong-ties"])
@@ -79,8 +73,6 @@ def test_the_paper_s_rule_is_the_paper_s_on_every_data_set(dataset: str) -> None
     for config in (dataset_config("mcn", dataset, attention="paper"), dataset_config("paper", dataset)):
         assert {name: getattr(config, name) for name in ATTENTION["paper"]} == ATTENTION["paper"]
     assert dataset_config("mcn", dataset, attention="paper", consistency=0.5).consistency == 0.5
-    with pytest.raises(ValueError, match=r"consistency is 0\.0 in the recipe paper, got 0\.5"):
-        dataset_config("paper", dataset, consistency=0.5)
 
 
 # The values of the paper's text (tab:acc, tab:DD and the paragraphs around them).
@@ -95,63 +87,21 @@ BEST = {
 
 @pytest.mark.parametrize("name", PAPER)
 def test_the_paper_s_best_settings(name: str) -> None:
+    """Beside all that the paper states they are in tests/baselines, where the method of that name is."""
     assert load_preset(name).recipe == "paper"
     config: Any = load_preset(name).config
     assert (config.attention, config.epsilon, config.advantage, config.gate) == ("paper", 0.1, "none", False)
     assert {key: getattr(config, key) for key in BEST[name]} == BEST[name]
     if name.startswith("dd"):
-        assert (config.hidden * config.heads, config.patience) == (32, 50)
+        assert (config.hidden, config.heads, config.patience) == (32, 1, 50)
     else:
         assert (config.hidden, config.heads, config.patience) == (8, 8, 100)
         l2, heads = (0.001, 8) if name == "pubmed-paper" else (0.0005, 1)
         assert (config.weight_decay, config.output_heads) == (l2, heads)
 
 
-@pytest.fixture(scope="module")
-def stated(repository: Path) -> dict[str, Any]:
-    """Every setting that the paper states."""
-    file = repository.parent / "shared" / "reference" / "paper-settings.json"
-    if not file.is_file():
-        pytest.skip("the paper's settings are not beside the project (../shared/reference)")
-    content: dict[str, Any] = json.loads(file.read_text())
-    return content
-
-
-@pytest.mark.parametrize("dataset", ["cora", "citeseer", "pubmed", "dd6", "dd7"])
-def test_settings_are_those_that_the_paper_states(dataset: str, stated: dict[str, Any]) -> None:
-    config: Any = dataset_config("paper", dataset)
-    of_dd = dataset.startswith("dd")
-    paper = stated["dd" if of_dd else "citation"]
-    grid = paper["search"]
-    assert config.epsilon == stated["citation"]["epsilon"] == 0.1
-    assert (config.num_layers, config.patience) == (paper["layers"], paper["patience"])
-    assert config.lr in grid["lr"]
-    assert config.dropout in grid["dropout"]
-    assert config.steps in grid["K"]
-    assert set(config.motifs) <= set(grid["motifs_combined_from"])
-    assert (config.features, config.class_priors, config.scope) == ("given", "none", "edges")
-    if of_dd:
-        assert (config.hidden, config.hidden * config.heads) == (paper["hidden"], paper["hidden"])
-        assert config.weight_decay in grid["l2"]
-        assert not paper["prior_correction"]
-        assert not paper["motif_counts_as_features"]
-    else:
-        best = paper["best"][dataset]
-        assert config.weight_decay == paper["l2"][dataset]
-        assert config.hidden == paper["hidden_per_head"]
-        assert (config.heads, config.output_heads) == (paper["heads"], paper["output_heads"][dataset])
-        assert (config.lr, config.dropout) == (best["lr"], best["dropout"])
-        assert (list(config.motifs), config.steps) == (best["motifs"], best["K"])
-
-
-def test_on_the_embedded_graph_the_paper_s_rule_and_the_learning_rate_are_all_that_differs() -> None:
-    own = dataset_config("mcn", "strong-ties", attention="paper", lr=0.01)
-    assert dataset_config("paper", "strong-ties").to_dict() == own.to_dict()
-
-
 @pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=pytest.mark.slow if name in VIEWS[::2] else []) for name in ALL],
+    "name", [pytest.param(name, marks=pytest.mark.slow if name in VIEWS[::2] else []) for name in ALL]
 )
 def test_every_preset_runs_an_epoch(name: str, request: pytest.FixtureRequest) -> None:
     preset = load_preset(name)
@@ -162,10 +112,8 @@ def test_every_preset_runs_an_epoch(name: str, request: pytest.FixtureRequest) -
 
 
 def test_files_of_one_s_own(tmp_path: Path) -> None:
-    file, wanted = (
-        tmp_path / "mine.yaml",
-        settings("mcn", motifs=("edge", "4-clique"), attention="paper", lr=0.05),
-    )
+    file = tmp_path / "mine.yaml"
+    wanted = settings("mcn", motifs=("edge", "4-clique"), attention="paper", lr=0.05)
     file.write_text("dataset: karate\nsettings: {motifs: [edge, 4-clique], attention: paper, lr: 0.05}\n")
     preset = load_preset(file)
     assert (preset.name, preset.dataset, preset.description) == ("mine", "karate", "")
@@ -180,9 +128,7 @@ def test_files_of_one_s_own(tmp_path: Path) -> None:
     ("content", "recipe", "config"),
     [
         ("settings: {lr: 0.1}", "mcn", settings("mcn", lr=0.1)),
-        ("recipe: mcn\nlr: 0.1", "mcn", settings("mcn", lr=0.1)),
         ("recipe: paper\nsettings: {lr: 0.1}", "paper", settings("paper", lr=0.1)),
-        ("recipe: paper\nsettings: {attention: paper}", "paper", settings("paper")),
         ("attention: paper", "mcn", settings("mcn", attention="paper")),
         ("recipe: mcn\nsettings: {attention: paper}", "mcn", settings("mcn", attention="paper")),
         ("recipe: views\nsettings: {walk_length: 3}", "views", settings("views", walk_length=3)),
@@ -214,10 +160,6 @@ def test_recipes(tmp_path: Path, content: str, recipe: str, config: Any) -> None
         ),
         ("recipe: [views]\nsettings: {}", "recipe must be one of mcn, paper, views, auto, got ['views']"),
         ("recipe: views\nsettings: {steps: 2}", "unknown setting 'steps'"),
-        (
-            "recipe: views\nsettings: {drop_neighbours: 1}",
-            "drop_neighbours must be a probability below 1, got 1",
-        ),
         ("walk_length: 3", "'walk_length' is a setting of the recipe views; add `recipe: views`"),
         ("recipe: paper\nsettings: {attention: gated}", "attention is paper in the recipe paper, got gated"),
         ("default: sometimes\nsettings: {}", "default must be true or false, got 'sometimes'"),

@@ -28,7 +28,6 @@ from mcn.nn import ops
 from mcn.train import load_run, train
 from mcn.train.loop import Scores
 from mcn.train.on_ray import SCRATCH, _raise_noted, _words, train_on_ray
-from mcn.train.processes import torch_device
 from tests.train.graphs import new_trainer, settings, small_graph, train_until_killed
 
 NETWORKS: dict[str, dict[str, Any]] = {
@@ -144,8 +143,6 @@ def test_an_epoch_on_a_device_that_gives_nothing_back(name: str, monkeypatch: py
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is one")
 def test_a_device_that_is_not_there() -> None:
     with pytest.raises(ValueError, match=r"device cuda: PyTorch .* finds no CUDA device on this machine"):
-        torch_device("cuda")
-    with pytest.raises(ValueError, match="device cuda"):
         new_trainer(small_graph(), network("gat", device="cuda"))
 
 
@@ -231,22 +228,6 @@ def environment(pid: int) -> dict[str, str]:
 # Workers of Ray Train.
 
 MARK = f"MCN_TEST_MARK={uuid.uuid4()}"
-SLOW_ON_RAY = [
-    pytest.mark.slow,
-    pytest.mark.usefixtures("connected"),
-    pytest.mark.filterwarnings("ignore"),  # Ray's own, of which there are many
-]
-
-
-def on_ray(*marks: Any) -> Any:
-    """Mark a test that needs a cluster."""
-
-    def mark(test: Any) -> Any:
-        for each in (*SLOW_ON_RAY, *marks):
-            test = each(test)
-        return test
-
-    return mark
 
 
 @pytest.fixture(scope="module")
@@ -281,67 +262,65 @@ def by_one(folder: Path, **changes: Any) -> Any:
     return train(mcn.load_dataset("karate"), config, folder, source=SOURCE, resume=True)
 
 
-@on_ray()
-def test_two_workers_are_one_process_with_twice_the_batch(tmp_path: Path) -> None:
-    assert by_workers(tmp_path / "two").config.seed == 7
-    by_one(tmp_path / "one", batch_size=4)
-    assert len(epochs(tmp_path / "two")) == 3
-    assert_same_run(tmp_path / "one", tmp_path / "two")
-    assert not (tmp_path / "two" / SCRATCH).exists()
+@pytest.mark.slow
+@pytest.mark.usefixtures("connected")
+@pytest.mark.filterwarnings("ignore")  # Ray's own, of which there are many
+class TestOnRay:
+    def test_two_workers_are_one_process_with_twice_the_batch(self, tmp_path: Path) -> None:
+        assert by_workers(tmp_path / "two").config.seed == 7
+        by_one(tmp_path / "one", batch_size=4)
+        assert len(epochs(tmp_path / "two")) == 3
+        assert_same_run(tmp_path / "one", tmp_path / "two")
+        assert not (tmp_path / "two" / SCRATCH).exists()
 
+    def test_more_workers_than_the_cluster_has_cpus(self, tmp_path: Path) -> None:
+        with pytest.raises(
+            ValueError, match=r"--workers 3: the cluster has 2 CPUs, and each worker takes one"
+        ):
+            by_workers(tmp_path / "run", workers=3)
+        assert not (tmp_path / "run").exists()
 
-@on_ray()
-def test_more_workers_than_the_cluster_has_cpus(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"--workers 3: the cluster has 2 CPUs, and each worker takes one"):
-        by_workers(tmp_path / "run", workers=3)
-    assert not (tmp_path / "run").exists()
+    @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs Linux's /proc")
+    def test_a_killed_worker_is_replaced_and_one_process_can_go_on_as_well(self, tmp_path: Path) -> None:
+        folder, copied, killed = tmp_path / "run", tmp_path / "copied", threading.Event()
+        long = {"max_epochs": 1500, "patience": 1500}
 
+        def kill_one() -> None:
+            end = time.monotonic() + 300
+            while time.monotonic() < end:
+                if (folder / "last.safetensors").exists():
+                    shutil.copytree(folder, copied, ignore=shutil.ignore_patterns(SCRATCH, ".*"))
+                    os.kill(ray_workers()[0], signal.SIGKILL)
+                    killed.set()
+                    return
+                time.sleep(0.05)
 
-@on_ray(pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs Linux's /proc"))
-def test_a_killed_worker_is_replaced_and_one_process_can_go_on_as_well(tmp_path: Path) -> None:
-    folder, copied, killed = tmp_path / "run", tmp_path / "copied", threading.Event()
-    long = {"max_epochs": 1500, "patience": 1500}
+        thread = threading.Thread(target=kill_one)
+        thread.start()
+        made = by_workers(folder, **long)
+        thread.join()
+        assert killed.is_set()
+        assert sorted(path.name for path in folder.iterdir() if path.name != ".lock") == [
+            *("config.yaml", "metrics.jsonl", "model.safetensors", "predictions.csv", "summary.json")
+        ]
+        assert 0 < len(epochs(copied)) < 1500
+        for where, whole in ((folder, made), (copied, by_one(copied, **long))):
+            assert [each["epoch"] for each in epochs(where)] == list(range(1, 1501))
+            assert whole.summary["epochs"] == 1500
 
-    def kill_one() -> None:
-        end = time.monotonic() + 300
-        while time.monotonic() < end:
-            if (folder / "last.safetensors").exists():
-                shutil.copytree(folder, copied, ignore=shutil.ignore_patterns(SCRATCH, ".*"))
-                os.kill(ray_workers()[0], signal.SIGKILL)
-                killed.set()
-                return
-            time.sleep(0.05)
+    def test_workers_go_on_where_one_process_was_ended(self, tmp_path: Path) -> None:
+        folder, config = tmp_path / "run", settings("mcn", **SHARED | {"max_epochs": 12, "seed": 7})
+        train_until_killed(mcn.load_dataset("karate"), config, folder, 5, source=SOURCE)
+        before = epochs(folder)[:5]
+        assert by_workers(folder, max_epochs=12).summary["epochs"] == 12
+        assert epochs(folder)[:5] == before
+        assert [each["epoch"] for each in epochs(folder)] == list(range(1, 13))
 
-    thread = threading.Thread(target=kill_one)
-    thread.start()
-    made = by_workers(folder, **long)
-    thread.join()
-    assert killed.is_set()
-    assert sorted(path.name for path in folder.iterdir() if path.name != ".lock") == [
-        *("config.yaml", "metrics.jsonl", "model.safetensors", "predictions.csv", "summary.json")
-    ]
-    assert 0 < len(epochs(copied)) < 1500
-    for where, whole in ((folder, made), (copied, by_one(copied, **long))):
-        assert [each["epoch"] for each in epochs(where)] == list(range(1, 1501))
-        assert whole.summary["epochs"] == 1500
-
-
-@on_ray()
-def test_workers_go_on_where_one_process_was_ended(tmp_path: Path) -> None:
-    folder, config = tmp_path / "run", settings("mcn", **SHARED | {"max_epochs": 12, "seed": 7})
-    train_until_killed(mcn.load_dataset("karate"), config, folder, 5, source=SOURCE)
-    before = epochs(folder)[:5]
-    assert by_workers(folder, max_epochs=12).summary["epochs"] == 12
-    assert epochs(folder)[:5] == before
-    assert [each["epoch"] for each in epochs(folder)] == list(range(1, 13))
-
-
-@on_ray()
-def test_what_training_raises_is_raised_here_and_not_tried_again(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="lower the learning rate") as error:
-        by_workers(tmp_path / "run", lr=1e30, max_epochs=50)
-    assert "\n" not in str(error.value)
-    assert not (tmp_path / "run" / SCRATCH).exists()
+    def test_what_training_raises_is_raised_here_and_not_tried_again(self, tmp_path: Path) -> None:
+        with pytest.raises(ValueError, match="lower the learning rate") as error:
+            by_workers(tmp_path / "run", lr=1e30, max_epochs=50)
+        assert "\n" not in str(error.value)
+        assert not (tmp_path / "run" / SCRATCH).exists()
 
 
 def test_what_ray_train_gives_up_for_is_said_in_one_line(tmp_path: Path) -> None:

@@ -10,9 +10,7 @@ import torch
 from torch_geometric.data import Data
 from torch_geometric.utils import remove_self_loops, to_undirected
 
-from mcn.data import load_dataset
-from mcn.motifs import count_motifs
-from mcn.train.check import check_graph, epoch_seconds
+from mcn.train.check import check_graph
 from mcn.train.metrics import all_scores
 from mcn.train.remarks import SimpleScores, graph_remarks, homophily, result_remarks, simple_scores
 
@@ -66,13 +64,8 @@ def test_a_constant_guess_is_called_that() -> None:
     found = said(data, constant, beside)
     assert "every node is predicted as 0" in found
     assert "class weights (balanced)" in found
-
-
-def test_no_better_than_guessing() -> None:
-    data = workers()
-    p = np.tile([0.78, 0.22], (400, 1))
-    p[0] = [0.1, 0.9]  # one node is different
-    assert "no better than guessing: accuracy" in said(data, p, simple_scores(data))
+    constant[0] = [0.1, 0.9]  # one node is different
+    assert "no better than guessing: accuracy" in said(data, constant, beside)
 
 
 def test_a_class_that_is_never_predicted() -> None:
@@ -162,17 +155,3 @@ def test_copies_across_the_split() -> None:
     assert "20 of 160 nodes outside the training part have exactly the features" in "\n".join(
         graph_remarks(data)
     )
-
-
-def test_karate_before_training() -> None:
-    data = load_dataset("karate")
-    found = check_graph(data)
-    assert (found["nodes"], found["edges"]) == (34, 78)
-    assert found["degrees"] == {"median": 3.0, "max": 17, "isolated": 0}
-    assert found["components"] == {"number": 1, "largest": 1.0}
-    assert sum(found["classes"].values()) == pytest.approx(1.0)
-    assert set(found["homophily"]) == {"edge", "triangle", "4-cycle", "4-clique"}
-    assert found["split"] == "{} training, {} validation, {} test nodes".format(
-        *(int(data[f"{part}_mask"].sum()) for part in ("train", "val", "test"))
-    )
-    assert 0 < epoch_seconds(data, count_motifs(data.edge_index, 34)) < 60

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import datetime
 import json
 import math
@@ -27,6 +26,7 @@ from mcn.train import RECIPES, Epoch, accuracy_on_test, fit, load_run, prepare, 
 from mcn.train.checkpoint import load_tensors, load_weights, save_tensors
 from mcn.train.folder import alone_in, check_free
 from mcn.train.mcn.config import ATTENTION
+from mcn.train.predictions import predictions_csv, read_predictions
 from tests.train.graphs import (
     new_trainer,
     same_tensors,
@@ -111,16 +111,11 @@ def test_the_files(made: Path, data: Data) -> None:
 
 
 def test_the_predictions(made: Path, data: Data) -> None:
-    with (made / "predictions.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert [row["node"] for row in rows] == data.node_ids.tolist()
-    assert [row["true"] for row in rows] == [data.classes[c] for c in data.y.tolist()]
-    assert [row["split"] == "test" for row in rows] == data.test_mask.tolist()
     own = load_run(made).predict(data)
-    assert [row["predicted"] for row in rows] == [data.classes[c] for c in own.labels]
-    assert [row["motif_2"] for row in rows] == [("edge", "triangle")[t] for t in own.motif[:, 1]]
-    assert [int(row["step_1"]) for row in rows] == own.step[:, 0].tolist()
+    assert (made / "predictions.csv").read_bytes() == predictions_csv(data, own).encode()
+    rows = read_predictions(made / "predictions.csv")
     right = [row["true"] == row["predicted"] for row in rows if row["split"] == "test"]
+    assert len(right) == 40
     summary = json.loads((made / "summary.json").read_text())
     assert summary["test_accuracy"] == pytest.approx(np.mean(right)) == accuracy_on_test(data, own.labels)
 
@@ -128,6 +123,7 @@ def test_the_predictions(made: Path, data: Data) -> None:
 def test_the_configuration_reproduces_the_run(made: Path, data: Data, tmp_path: Path) -> None:
     """Also where it is to be resumed, and nothing is there."""
     stored = yaml.safe_load((made / "config.yaml").read_text())
+    assert list(stored) == ["mcn", "recipe", "source", "data", "config"]
     assert stored["source"] == SOURCE
     config = RECIPES[stored["recipe"]].config.from_dict(stored["config"])
     train(data, config, tmp_path / "two", source=stored["source"], resume=True)
@@ -145,10 +141,6 @@ def test_what_training_gives_is_what_is_read_back(data: Data, tmp_path: Path) ->
     assert (read.memory.feature_names, read.memory.in_channels) == (None, 60)
     assert not read.model.training
     assert np.array_equal(own.predict(data).probabilities, read.predict(data).probabilities)
-    wide = data.clone()
-    wide.x = torch.ones(90, 61)
-    with pytest.raises(ValueError, match=r"data\.x has 61 features, but the network was trained on 60"):
-        read.predict(wide)
 
 
 def test_a_run_that_is_not_written(data: Data, made: Path, tmp_path: Path, monkeypatch: Any) -> None:
@@ -250,24 +242,13 @@ def test_a_finished_run_is_not_trained_again(finished: Path, data: Data) -> None
     assert {path.name: path.stat().st_mtime_ns for path in finished.iterdir()} == before
 
 
-@pytest.mark.parametrize(
-    ("changes", "source", "message"),
-    [
-        ({"lr": 0.1}, SOURCE, "the run there was started with lr = 0.005, now it is 0.1"),
-        ({"seed": 1}, SOURCE, "the run there was started with seed = 0, now it is 1"),
-        ({}, SOURCE | {"dataset": "other"}, "started with dataset = 'mine', now it is 'other'"),
-    ],
-)
-def test_other_settings_are_refused(
-    made: Path, data: Data, changes: dict[str, Any], source: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(ValueError, match=message):
-        train(data, CONFIG.replace(**changes), made, source=source, resume=True)
-
-
-def test_another_graph_is_refused(made: Path, data: Data) -> None:
+def test_other_settings_or_another_graph_are_refused(made: Path, data: Data) -> None:
     other = data.clone()
     other.x = data.x.to_dense().flip(1)
+    with pytest.raises(ValueError, match="the run there was started with seed = 0, now it is 1"):
+        train(data, CONFIG.replace(seed=1), made, source=SOURCE, resume=True)
+    with pytest.raises(ValueError, match="started with dataset = 'mine', now it is 'other'"):
+        train(data, CONFIG, made, source=SOURCE | {"dataset": "other"}, resume=True)
     with pytest.raises(ValueError, match="the graph is no longer the one the run was started with"):
         train(other, CONFIG, made, source=SOURCE, resume=True)
 
@@ -303,18 +284,15 @@ def test_a_checkpoint_that_was_changed_and_signed_again(
 
 
 @pytest.mark.parametrize(
-    ("name", "cut", "message"),
-    [
-        ("last.safetensors", -10, r"last\.safetensors: not a checkpoint, or truncated"),
-        ("metrics.jsonl", None, r"metrics\.jsonl: not a log of epochs"),
-    ],
+    ("name", "message"),
+    [("last.safetensors", "not a checkpoint, or truncated"), ("metrics.jsonl", "not a log of epochs")],
 )
 def test_a_damaged_checkpoint_or_log(
-    name: str, cut: int | None, message: str, killed: Path, data: Data, tmp_path: Path
+    name: str, message: str, killed: Path, data: Data, tmp_path: Path
 ) -> None:
     folder = Path(shutil.copytree(killed / "mcn", tmp_path / "run"))
-    (folder / name).write_bytes(b"\xff\xfe" if cut is None else (folder / name).read_bytes()[:cut])
-    with pytest.raises(ValueError, match=message):
+    (folder / name).write_bytes(b"\xff\xfe")
+    with pytest.raises(ValueError, match=f"{name}: {message}"):
         train(data, CONFIG, folder, source=SOURCE, resume=True)
 
 
@@ -560,14 +538,15 @@ def test_a_model_that_was_changed_and_signed_again(
 def test_a_model_of_another_run_and_a_checkpoint_are_not_the_model(
     finished: Path, data: Data, tmp_path: Path
 ) -> None:
-    trainer = trained(data, CONFIG)
-    save_tensors(finished / "model.safetensors", trainer.tensors(), trainer.state())
-    with pytest.raises(ValueError, match=r"config\.yaml: not the settings that model\.safetensors was"):
-        load_run(finished)
+    model, trainer = finished / "model.safetensors", trained(data, CONFIG)
     train(data, CONFIG.replace(hidden=16), tmp_path / "wide", source=SOURCE)
-    (tmp_path / "wide" / "model.safetensors").replace(finished / "model.safetensors")
-    with pytest.raises(ValueError, match=r"config\.yaml: not the settings that model\.safetensors was"):
-        load_run(finished)
+    for replace_it in (
+        lambda: save_tensors(model, trainer.tensors(), trainer.state()),
+        lambda: (tmp_path / "wide" / "model.safetensors").replace(model),
+    ):
+        replace_it()
+        with pytest.raises(ValueError, match=r"config\.yaml: not the settings that model\.safetensors was"):
+            load_run(finished)
 
 
 # Files of tensors.
@@ -630,10 +609,7 @@ def test_files_of_other_programs_are_refused_and_nothing_in_them_can_run(tmp_pat
     save_file({"weight": torch.ones(2)}, path)
     with pytest.raises(ValueError, match="a safetensors file, but not a checkpoint of this program"):
         load_tensors(path)
-    for write in (
-        lambda: path.write_bytes(pickle.dumps(Bomb(mark))),
-        lambda: torch.save(Bomb(mark), path),
-    ):
+    for write in (lambda: path.write_bytes(pickle.dumps(Bomb(mark))), lambda: torch.save(Bomb(mark), path)):
         write()
         with pytest.raises(ValueError, match="not a checkpoint, or truncated"):
             load_tensors(path)

@@ -9,14 +9,7 @@ import pytest
 import torch
 
 from mcn.train.problem import Known
-from mcn.train.select.blend import (
-    best_temperature,
-    blend,
-    blend_gain,
-    calibrated,
-    held_out_blend,
-    tempered,
-)
+from mcn.train.select.blend import best_temperature, blend, blend_gain, calibrated, held_out_blend, tempered
 from mcn.train.select.choose import PENALTIES, Ridge, assess, fit_chooser, node_state, rewards
 from mcn.train.select.judge import BLEND, NODES, ONE, HeldOutScores, Judge
 from mcn.train.select.schedule import DEALS, Rounds, clearly_above, several_behind, standings
@@ -185,10 +178,7 @@ def test_nodes_that_do_not_differ_take_one_for_all() -> None:
 
 
 def test_rewards_on_fitted_nodes_would_be_caught() -> None:
-    """A candidate that has memorised its labels looks perfect there; held out, it is a guess.
-
-    Judged on what was fitted, nodes would all follow the memory; judged on held-out nodes they do not.
-    """
+    """Judged on what was fitted, nodes would all follow who memorised it; on held-out nodes they do not."""
     draw = np.random.default_rng(5)
     labels = draw.integers(0, 2, 400)
     honest = np.where((draw.random(400) < 0.75)[:, None], np.eye(2)[labels], np.eye(2)[1 - labels])
@@ -309,13 +299,10 @@ def runs(**scores: list[float]) -> list[dict[str, Any]]:
     ]
 
 
-def test_the_given_parts_count_once() -> None:
+def test_the_given_parts_count_once_and_the_best_mean_is_first() -> None:
     own = runs(gcn=[0.5, 0.8, 0.6, 0.7, 0.9])
     assert Rounds(3, 2).scores(own)["gcn"] == pytest.approx({0: 0.7, 1: 0.8, 2: 0.6})
     assert Rounds(5, 0).scores(own)["gcn"] == {0: 0.5, 1: 0.8, 2: 0.6, 3: 0.7, 4: 0.9}
-
-
-def test_the_best_mean_first_and_pairs_over_what_both_have() -> None:
     found = standings(runs(mlp=[0.5, 0.7], gcn=[0.6, 0.9, 0.9]), Rounds(3, 0), ["mlp", "gcn"])
     assert [row["candidate"] for row in found] == ["gcn", "mlp"]
     assert [row["score"] for row in found] == pytest.approx([0.8, 0.6])

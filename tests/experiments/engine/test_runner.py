@@ -79,25 +79,6 @@ def test_rows_in_the_order_of_the_units(tmp_path: Path) -> None:
     assert seen == [*rows[:3], again[-1]]  # each once, those of the ledger too
 
 
-def test_what_is_in_the_ledger_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    ledger = Ledger(tmp_path / "ledger.sqlite")
-    first = run_units([quick()], ledger)
-    ran: list[Unit] = []
-
-    def noted(unit: Unit) -> dict[str, Any]:
-        ran.append(unit)
-        return run_unit(unit)
-
-    monkeypatch.setattr("mcn.experiments.engine.workers.run_unit", noted)
-    rows = run_units([quick(), quick(seed=1)], ledger, jobs=1)
-    assert ran == [quick(seed=1)]
-    assert rows[0] == first[0]
-
-
-def test_without_a_ledger() -> None:
-    assert timeless(run_units([quick()])) == timeless([run_unit(quick())])
-
-
 def test_workers_give_the_same_rows(tmp_path: Path, expected: list[dict[str, Any]]) -> None:
     """Those of failures too."""
     ledger = Ledger(tmp_path / "ledger.sqlite")
@@ -187,22 +168,16 @@ def outcome(workers: LocalWorkers, kill: bool = False) -> tuple[str, Any]:
             return finished[0]
 
 
-def test_a_dead_worker_is_replaced(workers: LocalWorkers) -> None:
+def test_a_worker_that_dies_at_work_or_idle_is_replaced(workers: LocalWorkers) -> None:
     unit = quick(max_epochs=EPOCHS)
-    workers.submit("k", unit)
-    workers._workers[0].process.kill()
-    key, row = outcome(workers)
-    assert key == "k"
-    assert timeless([row]) == timeless([run_unit(unit)])
-
-
-@pytest.mark.slow
-def test_a_worker_that_dies_while_idle_is_replaced(workers: LocalWorkers) -> None:
-    unit = quick(max_epochs=EPOCHS)
-    for name in ("k", "l"):
-        workers.submit(name, unit)
-        assert timeless([outcome(workers)[1]]) == timeless([run_unit(unit)])
+    workers.submit("at work", unit)
+    for submitted in ("at work", "idle"):
         workers._workers[0].process.kill()
+        if submitted == "idle":
+            workers.submit(submitted, unit)
+        key, row = outcome(workers)
+        assert key == submitted
+        assert timeless([row]) == timeless([run_unit(unit)])
 
 
 def test_two_dead_workers_are_an_error(workers: LocalWorkers) -> None:
@@ -228,6 +203,4 @@ def test_failures(tmp_path: Path) -> None:
 def test_wrong_use() -> None:
     with pytest.raises(ValueError, match="jobs must be an integer of at least 1, got 0"):
         run_units([quick()], jobs=0)
-    with pytest.raises(ValueError, match="engine must be one of local, ray, got 'dask'"):
-        run_units([quick()], engine="dask")
     assert run_units([]) == []

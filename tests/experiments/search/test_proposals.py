@@ -1,3 +1,5 @@
+"""What a search tries, and what of it mattered."""
+
 from __future__ import annotations
 
 import json
@@ -35,12 +37,9 @@ def test_importances() -> None:
     assert list(shares.values()) == pytest.approx([lr / (lr + dropout), dropout / (lr + dropout)])
     with pytest.raises(ValueError, match="the trials do not differ"):
         importances(space, tried[:1])
-
-
-def test_interplay_is_no_importance() -> None:
     space = Space("s", "", {"lr": (0.1, 0.2), "dropout": (0.1, 0.2)}, {}, {})
-    tried = [({"lr": a, "dropout": b}, float(a == b)) for a in (0.1, 0.2) for b in (0.1, 0.2)]
-    assert importances(space, tried) == {"lr": 0, "dropout": 0}
+    interplay = [({"lr": a, "dropout": b}, float(a == b)) for a in (0.1, 0.2) for b in (0.1, 0.2)]
+    assert importances(space, interplay) == {"lr": 0, "dropout": 0}
 
 
 def test_a_forest_where_combinations_are_missing() -> None:

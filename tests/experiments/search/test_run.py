@@ -12,7 +12,6 @@ import pytest
 
 from mcn.experiments import Ledger, Unit, run_unit
 from mcn.experiments.search import SearchResult, Space, Trial, search
-from tests.configs import ViewsConfig
 from tests.conftest import REPOSITORY
 from tests.experiments.engine.units import KARATE, timeless
 from tests.experiments.search.searcher import SPACE, small_search
@@ -42,7 +41,7 @@ def test_the_winner_has_the_highest_mean_validation_accuracy(found: tuple[Search
     good = [trial for trial in result.trials if trial.error is None]
     assert result.best == min(good, key=lambda t: (-t.val_accuracy, t.val_loss, t.number))  # type: ignore[operator]
     assert result.ranking[0] == result.best
-    assert result.failed == len(result.trials) - len(good)
+    assert result.failed == len(result.trials) - len(good) > 0
     assert len(result.trials) == 8
 
 
@@ -57,21 +56,6 @@ def test_test_labels_are_read_for_the_winner_alone(found: tuple[SearchResult, Le
     assert "no test label read" in result.protocol
     assert "seeds 0 to 1" in result.protocol
     assert "seeds 2 to 3" in result.protocol
-
-
-def test_failures_are_kept_with_their_reason(found: tuple[SearchResult, Ledger]) -> None:
-    result, ledger = found
-    failed = [row for row in ledger.rows() if row["error"] is not None]
-    assert result.failed > 0
-    assert all(row["settings"]["lr"] == 1e30 and row["val_accuracy"] is None for row in failed)
-
-
-def test_plain_values(found: tuple[SearchResult, Ledger]) -> None:
-    result, _ = found
-    plain = json.loads(json.dumps(result.to_dict()))
-    assert plain["best"]["settings"] == result.best.settings
-    assert plain["config"]["lr"] == result.best.settings["lr"]
-    assert len(plain["trials"]) == 8
 
 
 @pytest.mark.slow
@@ -105,14 +89,9 @@ def test_a_second_search_runs_nothing(
 
 def test_a_grid(tmp_path: Path) -> None:
     told: list[tuple[int, int, Trial | None]] = []
-    result = small_search(
-        str(tmp_path / "ledger.sqlite"),
-        "grid",
-        trials=100,
-        seeds=1,
-        final_seeds=1,
-        progress=lambda *args: told.append(args),
-    )
+    few = {"trials": 100, "seeds": 1, "final_seeds": 1}
+    path = str(tmp_path / "ledger.sqlite")
+    result = small_search(path, "grid", **few, progress=lambda *args: told.append(args))
     settings = {json.dumps(trial.settings) for trial in result.trials}
     assert len(settings) == len(result.trials) == SPACE.size == 18
     assert result.failed == 6
@@ -148,16 +127,6 @@ def test_another_metric_decides(metric: str, tmp_path: Path) -> None:
     assert [row["settings"] for row in result.final] == [{**SPACE.fixed, **result.best.settings}]
 
 
-def test_a_space_of_views() -> None:
-    fixed = {"max_epochs": 1, "steps_per_epoch": 2, "unlabelled_batch": 10}
-    space = Space("few", "", {"drop_neighbours": (0.2, 0.5)}, fixed, {}, "views")
-    result = search(KARATE, space, sampler="grid", seeds=1, final_seeds=1, jobs=1)
-    assert isinstance(result.config, ViewsConfig)
-    assert result.config == ViewsConfig(**fixed, **result.best.settings)
-    assert {row["method"] for row in result.final} == {"views"}
-    assert "patience 100 × 2 steps" in result.protocol
-
-
 def test_when_everything_fails(tmp_path: Path) -> None:
     bad = Space("bad", "", {"lr": (1e30,)}, SPACE.fixed, {})
     with pytest.raises(ValueError, match="all 1 trials failed; the first: the loss is"):
@@ -180,9 +149,6 @@ def test_a_stack_too_large_is_a_failed_trial(tmp_path: Path, monkeypatch: pytest
     [
         ({"trials": 0}, "trials must be an integer of at least 1, got 0"),
         ({"seeds": 1.5}, "seeds must be an integer of at least 1, got 1.5"),
-        ({"sampler": "random"}, "sampler must be one of tpe, grid, got 'random'"),
-        ({"engine": "dask"}, "engine must be one of local, ray, got 'dask'"),
-        ({"metric": "roc"}, "metric must be one of accuracy, .*, log-loss, got 'roc'"),
         ({"address": "auto"}, "address 'auto' is of a Ray cluster"),
     ],
 )

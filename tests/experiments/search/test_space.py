@@ -93,11 +93,6 @@ def test_the_paper_s_grid_for_single_rows_of_table_3(space: str, method: str, da
         assert value in own.settings[name]  # type: ignore[operator]
 
 
-def test_a_space_of_another_recipe(tmp_path: Path) -> None:
-    space = load_space(written(tmp_path, "recipe: views\nsettings: {drop_neighbours: [0.2, 0.5]}"))
-    assert (space.recipe, space.settings) == ("views", {"drop_neighbours": (0.2, 0.5)})
-
-
 def test_subsets(tmp_path: Path) -> None:
     space = load_space(written(tmp_path, "settings: {motifs: {subsets: [edge, triangle, 4-cycle]}}"))
     assert space.settings["motifs"] == (
@@ -107,7 +102,9 @@ def test_subsets(tmp_path: Path) -> None:
     )  # fmt: skip
 
 
-def test_ranges_and_what_is_fixed(tmp_path: Path) -> None:
+def test_ranges_what_is_fixed_and_another_recipe(tmp_path: Path) -> None:
+    views = load_space(written(tmp_path, "recipe: views\nsettings: {drop_neighbours: [0.2, 0.5]}"))
+    assert (views.recipe, views.settings) == ("views", {"drop_neighbours": (0.2, 0.5)})
     text = """
     fixed: {hidden: 4}
     datasets: {karate: {max_epochs: 3}}
@@ -149,10 +146,7 @@ def test_ranges_and_what_is_fixed(tmp_path: Path) -> None:
         ("recipe: veiws\nsettings: {lr: [0.1]}", r"recipe must be one of .*'veiws'; did you mean 'views'\?"),
         ("recipe: views\nsettings: {steps: [1]}", "a setting must be one of .*, got 'steps'"),
         ("recipe: views\nsettings: {lr: [0.1]}\nfixed: {steps: 1}", "unknown setting 'steps'"),
-        (
-            "recipe: paper\nsettings: {attention: [gated]}",
-            "attention is paper in the recipe paper, got gated",
-        ),
+        ("recipe: paper\nsettings: {gate: [true]}", "gate is False in the recipe paper, got True"),
     ],
 )
 def test_wrong_files(tmp_path: Path, text: str, message: str) -> None:
