@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import random_graphs
@@ -77,7 +78,7 @@ print(json.dumps(rows))
 
 def write_graphs(folder: Path) -> None:
     """The graphs that both versions count, and the files that both read."""
-    graphs = {
+    graphs: dict[str, Any] = {
         "power-law cluster, 100 k edges": random_graphs.powerlaw_cluster(20_000, 5, 0.5, seed=1),
         "R-MAT, 249 k edges": random_graphs.rmat(15, 249_000, seed=1),
     }

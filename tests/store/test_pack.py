@@ -132,6 +132,23 @@ def test_an_interrupted_packing_leaves_nothing(tmp_path: Path, stop_at: float) -
     assert list((tmp_path / "empty").iterdir()) == []
 
 
+def test_two_packings_into_one_folder(tmp_path: Path) -> None:
+    """The second is refused while the first is under way, and leaves its work alone."""
+    path, second = written(tmp_path / "edges.csv", random_edges(IDS["names"])), []
+
+    def begin_another(_: float) -> None:
+        if not second:
+            with pytest.raises(
+                FileExistsError, match="another process is packing a graph into it"
+            ) as refusal:
+                pack_graph(path, out=tmp_path / "graph")
+            second.append(refusal)
+
+    pack_graph(path, out=tmp_path / "graph", memory=NOTHING, progress=begin_another).verify()
+    assert second
+    assert {file.name for file in tmp_path.iterdir()} == {"edges.csv", "graph"}
+
+
 def test_what_a_killed_packing_left_is_replaced(tmp_path: Path) -> None:
     path, out = written(tmp_path / "edges.csv", random_edges(IDS["numbers"])), tmp_path / "graph"
     (out / ".packing").mkdir(parents=True)

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from mcn._files import atomic_write
+from mcn._files import atomic_write, try_claim
 from mcn._jit import kernel
 from mcn.data.arrays import as_array
 from mcn.data.csr_graph import made_simple
@@ -149,6 +149,20 @@ def new_store(folder: Path) -> Iterator[Path]:
 
     What a process that was killed while it packed has left in the folder is removed first.
     """
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    lock = folder.resolve()
+    claim = try_claim(lock.with_name(f".{lock.name}.lock"))
+    if claim is None:
+        raise FileExistsError(f"{folder}: another process is packing a graph into it; choose another folder")
+    try:
+        with _begun(folder) as scratch:
+            yield scratch
+    finally:
+        claim.release()
+
+
+@contextmanager
+def _begun(folder: Path) -> Iterator[Path]:
     scratch, there = folder / SCRATCH, folder.exists()
     if is_store(folder):
         raise FileExistsError(f"{folder}: holds a packed graph already ({FILE}); choose another folder")
