@@ -236,7 +236,7 @@ SOURCE = Path(mcn.__file__).parent
 
 def _modules() -> list[str]:
     with_examples = [
-        path for path in sorted(SOURCE.rglob("*.py")) if ">>>" in path.read_text(encoding="utf-8")
+        path for path in sorted(SOURCE.rglob("*.py")) if ">>> " in path.read_text(encoding="utf-8")
     ]
     return [".".join(path.relative_to(SOURCE.parent).with_suffix("").parts) for path in with_examples]
 

@@ -115,7 +115,6 @@ WRONG: dict[str, list[tuple[str, str]]] = {
         ("--space quik", "unknown space 'quik'; did you mean 'quick'?…"),
         ("--resume", "--resume needs --out or --ledger…"),
         ("--trials 0", "…'--trials'…"),
-        ("--rungs soon", "--rungs must be numbers of epochs…"),
         ("--dataset karate --sampler random", "sampler must be one of tpe, grid, got 'random'…"),
         ("--dataset karate --engine dask", "engine must be one of local, ray, got 'dask'…"),
         ("--dataset karate --metric roc-acu", "…got 'roc-acu'; did you mean 'roc-auc'?"),
