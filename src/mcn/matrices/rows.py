@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from mcn._jit import kernel
+from mcn._sort import sort_part
 from mcn._threads import available_threads, run_chunks
 from mcn.data.arrays import as_array, limit_threads
 
 _PARALLEL = 2_000_000  # entries touched; with less, the work is over before a second thread has started
+_SHORT = 32  # entries of a row up to which an insertion sort in place is the quickest
 
 
 def thread_count(threads: int | None, work: float) -> int:
@@ -132,10 +134,35 @@ def _transpose(indptr: Any, indices: Any, out_indptr: Any, rows: Any, entries: A
 
 
 def rename_columns(rows: Rows, position: NDArray[np.int32]) -> Rows:
-    """Replace global ids by positions among a block's sources, and sort every row by them."""
-    renamed = rows._replace(indices=position[rows.indices]).matrix(len(position))
-    renamed.sort_indices()
-    return Rows(rows.indptr, renamed.indices.astype(np.int32, copy=False), renamed.data)
+    """Replace global ids by positions among a block's sources, and sort every row by them, in place.
+
+    It is done for every chosen row in every epoch: SciPy's matrix around it took a twelfth of an epoch.
+    """
+    _rename(rows, position)
+    return rows
+
+
+@kernel
+def _rename(rows: Any, position: Any) -> None:
+    indices, values = rows.indices, rows.values
+    for r in range(rows.indptr.size - 1):
+        start, stop = rows.indptr[r], rows.indptr[r + 1]
+        if stop - start <= _SHORT:
+            for p in range(start, stop):
+                new, value, q = position[indices[p]], values[p], p
+                while q > start and indices[q - 1] > new:
+                    indices[q], values[q] = indices[q - 1], values[q - 1]
+                    q -= 1
+                indices[q], values[q] = new, value
+            continue
+        keys = np.empty(stop - start, np.int64)  # the new index, and where the value was
+        for p in range(stop - start):
+            keys[p] = np.int64(position[indices[start + p]]) << 32 | p
+        sort_part(keys, np.int64(0), np.int64(stop - start))
+        before = values[start:stop].copy()
+        for p in range(stop - start):
+            indices[start + p] = keys[p] >> 32
+            values[start + p] = before[keys[p] & 0xFFFFFFFF]
 
 
 def check_numbers(given: Any, name: str, count: int) -> NDArray[np.int64]:

@@ -205,7 +205,7 @@ def check_sum(folder: Path, name: str, stored: StoredArray) -> None:
         sha.update(flat[start : start + _PIECE].data)
     if sha.hexdigest() != stored.sha256:
         raise ValueError(
-            f"{folder / name}.npy: SHA-256 is {sha.hexdigest()}, expected {stored.sha256}: "
+            f"{folder / name}.npy: SHA-256 is {sha.hexdigest()}, expected {shown(stored.sha256)}: "
             "the file is damaged or was altered; pack again"
         )
 

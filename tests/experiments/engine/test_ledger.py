@@ -216,3 +216,12 @@ def test_damage_anywhere_in_the_file_is_told(path: Path, ledger: Ledger) -> None
             told.append(str(error))
     assert told
     assert [line for line in told if str(path) not in line or "\n" in line] == []
+
+
+def test_names_of_several_lines_are_told_in_one(path: Path, ledger: Ledger) -> None:
+    """SQLite's message quotes the name of a damaged index, whatever it holds."""
+    ledger.add(row("key"))
+    path.write_bytes(path.read_bytes().replace(b"sqlite_autoindex_runs_1", b"sqlite_autoindex_run\ns_1"))
+    with pytest.raises(ValueError, match="not a ledger of runs, or damaged") as refusal:
+        Ledger(path)
+    assert "\n" not in str(refusal.value)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from mcn._files import Claim, try_claim
-from mcn.data.limits import shown
+from mcn.data.limits import brief, shown
 
 _APPLICATION = 0x6D636E31  # "mcn1", in the header of the file
 _COLUMNS = {
@@ -78,9 +78,9 @@ class Ledger:
         for kind, name in db.execute("SELECT type, name FROM sqlite_master"):
             if kind not in ("table", "index"):
                 raise ValueError(
-                    f"{self.path}: not a ledger of runs, it has a {kind} {name}; use another file"
+                    f"{self.path}: not a ledger of runs, it has a {kind} {shown(name)}; use another file"
                 )
-        columns = [row[1] for row in db.execute("PRAGMA table_info(runs)")]
+        columns = [" ".join(row[1].split()) for row in db.execute("PRAGMA table_info(runs)")]
         if columns != list(_COLUMNS):
             raise ValueError(
                 f"{self.path}: a ledger of another version, its columns are {', '.join(columns)}; "
@@ -156,7 +156,7 @@ def _explained(error: sqlite3.Error, path: Path) -> Exception:
     for start, (number, text) in _ERRORS.items():
         if str(getattr(error, "sqlite_errorname", "")).startswith(start):
             return OSError(number, text, str(path))
-    return ValueError(f"{path}: not a ledger of runs, or damaged ({error}); use another file")
+    return ValueError(f"{path}: not a ledger of runs, or damaged ({brief(error)}); use another file")
 
 
 _KINDS = {"TEXT": str, "INTEGER": int, "REAL": int | float}
