@@ -1,5 +1,5 @@
 """All recipes, ways to train from the settings to the explanation of predictions; a new one is a folder
-beside these and an entry in this list."""
+beside these and a name in this list."""
 
 from __future__ import annotations
 
@@ -9,10 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from mcn._names import did_you_mean, one_of
 from mcn.data.limits import told
-from mcn.train.mcn.config import MCNConfig, PaperConfig
-from mcn.train.select.config import AutoConfig
 from mcn.train.settings import Setting, Settings, declared
-from mcn.train.views.config import ViewsConfig
 
 if TYPE_CHECKING:
     import torch
@@ -88,33 +85,12 @@ class Recipe:
         return cast(Work, importlib.import_module(self.home))
 
 
-_ALL = (
-    Recipe(
-        "mcn",
-        "every node chooses its motif and step; the choices must earn their place on validation nodes",
-        MCNConfig,
-        "mcn.train.mcn.work",
-    ),
-    Recipe(
-        "paper",
-        "every node chooses its motif and step, trained by the paper's rule with the paper's settings",
-        PaperConfig,
-        "mcn.train.mcn.work",
-    ),
-    Recipe(
-        "views",
-        "a perceptron on features mixed along motif random walks, its views made to agree",
-        ViewsConfig,
-        "mcn.train.views.work",
-    ),
-    Recipe(
-        "auto",
-        "several candidates, MCN among them; held-out nodes decide which of them predict",
-        AutoConfig,
-        "mcn.train.select.work",
-    ),
-)
-RECIPES: dict[str, Recipe] = {recipe.name: recipe for recipe in _ALL}
+_FOLDERS = ("mcn", "views", "select")
+RECIPES: dict[str, Recipe] = {
+    config.recipe: Recipe(config.recipe, title, config, f"mcn.train.{folder}.work")
+    for folder in _FOLDERS
+    for config, title in importlib.import_module(f"mcn.train.{folder}.config").CONFIGS.items()
+}
 """Every recipe by its name; the first one is the default."""
 
 

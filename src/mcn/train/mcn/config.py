@@ -266,3 +266,10 @@ TITLES = {
     "gat-consistency": "GAT with two passes that have to agree, where MCN's preset for the data set has that",
     "gcn-consistency": "GCN with two passes that have to agree, where MCN's preset for the data set has that",
 }
+
+
+CONFIGS = {
+    MCNConfig: "every node chooses its motif and step; the choices must earn their place on validation nodes",
+    PaperConfig: "every node chooses its motif and step, by the paper's rule and with the paper's settings",
+}
+"""The recipes of this folder: their settings, and a sentence on each."""

@@ -134,3 +134,9 @@ class AutoConfig(BatchedSettings):
         recipe = find_recipe("mcn")
         check_settings(recipe, chosen)
         return recipe.config.from_dict({"batch_size": BATCH_SIZE, "seed": self.seed} | chosen)
+
+
+CONFIGS = {
+    AutoConfig: "several candidates, MCN among them; held-out nodes decide which of them predict",
+}
+"""The recipes of this folder: their settings, and a sentence on each."""

@@ -103,3 +103,9 @@ class ViewsConfig(Settings):
     def protocol(self) -> str:
         """Say how training stops, which weights are kept, and how many steps an epoch has."""
         return f"{super().protocol} × {self.steps_per_epoch} steps"
+
+
+CONFIGS = {
+    ViewsConfig: "a perceptron on features mixed along motif random walks, its views made to agree",
+}
+"""The recipes of this folder: their settings, and a sentence on each."""
