@@ -286,7 +286,7 @@ def test_callbacks_and_lines(estimator: Any, data: Data, capsys: pytest.CaptureF
     assert capsys.readouterr().out == ""
     estimator(**QUICK[estimator]).fit(data, verbose=True)
     lines = capsys.readouterr().out.splitlines()
-    assert re.search(r"epoch 1: training loss \d\.\d{4}, validation accuracy [\d.]+ %$", lines[0])
+    assert re.search(r"epoch 1: loss \d\.\d{4}, validation accuracy [\d.]+%$", lines[0])
     assert len(lines) < len(clf.history_)
 
 

@@ -66,9 +66,7 @@ def run(
     packed = graph is not None and is_store(graph.expanduser())
     on_disk = out is not None and packed and out.suffix not in _FILES
     if out is not None and not on_disk:
-        if out.suffix not in _FILES:
-            raise ValueError(f"--out {out}: the file's name must end in {', '.join(_FILES)}")
-        options.check_writable(out, out.suffix)
+        options.check_writable(out, out.suffix if out.suffix in _FILES else ", ".join(_FILES))
     if approximate is not None and out is not None:
         raise ValueError("--approximate gives totals alone: there are no counts to save to --out")
     buffer = as_bytes(memory, "--memory")
@@ -116,13 +114,13 @@ def run(
 def _read(
     dataset: str | None, graph: Path | None, data_root: Path | None, packed: bool
 ) -> tuple[Any, list[str], str, Any]:
-    """What to count in, what was done to it, what to call it, and the ids of its nodes if it has some."""
+    """What to count in, what was done to it, what to call it, and the ids of its nodes if they are new."""
     options.check_input(dataset, graph, None)
     if packed:
         from mcn.store import GraphStore
 
         store = GraphStore.open(str(graph))
-        return store, [str(line) for line in store.about.get("report", [])], str(graph), store.ids
+        return store, [str(line) for line in store.about.get("report", [])], str(graph), None
     from mcn.data import load_dataset_edges, simple_graph
 
     if graph is None:

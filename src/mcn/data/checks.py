@@ -22,7 +22,6 @@ from mcn.data.sparse import check_csr, csr_parts
 
 _CLASSES = 2**16  # numbers that classes may have even if there are fewer nodes
 _MASKS = ("train_mask", "val_mask", "test_mask")
-_INTEGERS = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
 
 
 def told_nodes(data: Data) -> int | None:
@@ -72,11 +71,10 @@ def _numbers_with_gaps(given: dict[str, Any]) -> Tensor | None:
     That a class exists is no secret of the test nodes: it is part of the task.
     """
     y, masks = given["y"], [given[name] for name in _MASKS]
-    for part in (y, *masks):  # `check_data` says what is wrong with them
-        if not isinstance(part, Tensor) or part.layout != torch.strided or part.is_meta:
-            return None
-        if part.shape != y.shape or part.dtype not in (_INTEGERS if part is y else (torch.bool,)):
-            return None
+    if not all(isinstance(p, Tensor) and p.layout == torch.strided and not p.is_meta for p in (y, *masks)):
+        return None  # `check_data` says what is wrong, here and below
+    if y.dtype.is_floating_point or any(m.dtype != torch.bool or m.shape != y.shape for m in masks):
+        return None
     known = torch.unique(y[y >= 0])
     if known.tolist() == list(range(len(known))):
         return None
@@ -119,10 +117,7 @@ def check_data(data: Data) -> SimpleGraph:
 
 
 def warn_of_unused(data: Data, graph: SimpleGraph, used: tuple[str, ...] = ()) -> None:
-    """Warn, once, of what a `Data` says of its edges and nobody uses: features, times, direction.
-
-    `used` names the tensors with an entry per edge that are used.
-    """
+    """Warn, once, of what a `Data` says of its edges beside what is `used`: features, times, direction."""
     count, notes = data.edge_index.shape[1], []
     unused = [
         f"data.{name} {list(value.shape)}"

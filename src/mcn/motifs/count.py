@@ -111,9 +111,7 @@ def count_motifs(
     if address is not None and engine != "ray":
         raise ValueError(f"address {address!r} is of a Ray cluster; it needs engine='ray', got {engine!r}")
     store = edge_index if isinstance(edge_index, GraphStore) else None
-    ids = None
-    if store is None:
-        edge_index, ids = _graph_of_object(edge_index, num_nodes)
+    edge_index, ids = _graph_of_object(edge_index)
     if approximate is not None:
         if store is not None:
             starts, neighbours = _rows_of_store(store, num_nodes)
@@ -141,18 +139,16 @@ def count_motifs(
     return MotifCounts(graph, numbers, induced, count, store.ids if store is not None else ids)
 
 
-def _graph_of_object(thing: Any, num_nodes: int | None) -> tuple[Any, NDArray[Any] | None]:
+def _graph_of_object(thing: Any) -> tuple[Any, NDArray[Any] | None]:
     """Return the graph of an object and the ids of its nodes; what is no such object is returned as it is."""
     if kind_of(thing) in ("matrix", "networkx", "igraph"):
         edges = object_edges(thing)
-        return simple_graph(edges.ends, len(edges.ids) if num_nodes is None else num_nodes), edges.ids
+        return simple_graph(edges.ends, len(edges.ids)), edges.ids
     if not hasattr(thing, "edge_index") or isinstance(thing, SimpleGraph):
         return thing, None
     from mcn.data.checks import told_nodes, warn_of_unused  # with torch, which counting alone does not need
 
-    if thing.edge_index is None:
-        raise ValueError("data.edge_index is missing; expected integers [2, E]")
-    graph = simple_graph(thing.edge_index, told_nodes(thing) if num_nodes is None else num_nodes)
+    graph = simple_graph(thing.edge_index, told_nodes(thing))
     warn_of_unused(thing, graph)
     return graph, getattr(thing, "node_ids", None)
 

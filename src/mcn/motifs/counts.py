@@ -212,9 +212,8 @@ class MotifCounts:
     def to_frame(self, of: str = "edge") -> Any:
         """Return the counts as a data frame of pandas, or of polars where pandas is not installed.
 
-        Args:
-            of: "edge": a row per edge: source, target, and the edge orbits that were counted. "node": a row
-                per node: node, and the node orbits.
+        It has a row per edge: source, target, and the edge orbits that were counted; or with `of="node"` a
+        row per node: node, and the node orbits.
         """
         columns = self._table(of)
         for package in ("pandas", "polars"):
@@ -231,10 +230,9 @@ class MotifCounts:
         return ends | {orbit: self.column(orbit) for orbit in EDGE_ORBITS if orbit in self.motifs}
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a file that appears complete or not at all: by its ending a table, or what `load` reads.
+        """Write an .npz file (compressed, no pickle); it appears complete or not at all.
 
-        A .csv or .parquet file has a row per edge with the ids of its nodes, as `to_frame` gives them. Any
-        other is an .npz file, compressed and without pickles.
+        A name that ends in .csv or .parquet gets the table of `to_frame`, which `load` does not read.
         """
         kind = Path(path).suffix
         if kind in (".csv", ".parquet"):

@@ -59,11 +59,8 @@ class Lines:
         """Print if it is time."""
         if epoch.epoch == 1 or epoch.epoch % 10 == 0 or trainer.stopped:
             whose = "" if epoch.candidate is None else f"{epoch.candidate}, run {epoch.run}, "
-            print(
-                f"{whose}epoch {epoch.epoch}: training loss {epoch.train_loss:.4f}, "
-                f"validation accuracy {100 * epoch.val_accuracy:.1f} %",
-                flush=True,
-            )
+            scores = f"loss {epoch.train_loss:.4f}, validation accuracy {epoch.val_accuracy:.1%}"
+            print(f"{whose}epoch {epoch.epoch}: {scores}", flush=True)
 
 
 class TensorBoard:

@@ -79,8 +79,7 @@ class NodeClassifier:
 
         Args:
             data: the graph. It needs no test mask; labels may be any numbers from 0 on, and -1 for none.
-            callbacks: functions of (training, epoch) that are called after every epoch, such as
-                `mcn.train.TensorBoard`.
+            callbacks: called with (training, epoch) after every epoch, such as `mcn.train.TensorBoard`.
             verbose: print the scores of every tenth epoch.
 
         Raises:
