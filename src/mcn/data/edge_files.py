@@ -15,7 +15,7 @@ from scipy import io as scipy_io
 from scipy import sparse
 
 from mcn.data.csr_graph import GraphEdges, simple_graph
-from mcn.data.edge_list import SQUARE, EdgeList, frame_edges, matrix_edges, networkx_edges
+from mcn.data.edge_list import SQUARE, EdgeList, Layout, frame_edges, matrix_edges, networkx_edges
 from mcn.data.edge_text import read_edge_text
 from mcn.data.limits import (
     MAX_NODES,
@@ -35,6 +35,7 @@ from mcn.data.tables import TABLES, frame_columns, read_arrow
 TEXT = (".csv", ".tsv", ".txt", ".edges", ".edgelist")
 NETWORKX = (".graphml", ".gexf", ".gml")
 FORMATS = (*TEXT, ".mtx", ".npz", *TABLES, *NETWORKX)
+_ANY = Layout()
 _SPARSE_PARTS = {
     "csr": ("data", "indices", "indptr"),
     "csc": ("data", "indices", "indptr"),
@@ -58,20 +59,17 @@ def edge_format(path: Path) -> str:
 
 
 def read_edges(
-    path: Path,
-    *,
-    delimiter: str | None = None,
-    header: bool | None = None,
-    as_text: bool = False,
-    weights: str | None = None,
+    path: Path, layout: Layout = _ANY, *, as_text: bool = False, weights: str | None = None
 ) -> EdgeList:
     """Read the edges of a file."""
     kind = edge_format(path)
     if kind in TEXT:
-        return read_edge_text(path, delimiter=delimiter, header=header, as_text=as_text, weights=weights)
+        return read_edge_text(path, layout, as_text=as_text, weights=weights)
     if kind in TABLES:
         columns = frame_columns(read_arrow(path), str(path))
-        return frame_edges(columns, str(path), weights=weights, as_text=as_text)
+        return frame_edges(columns, str(path), layout, weights=weights, as_text=as_text)
+    if layout.source is not None:
+        raise ValueError(f"{path}: source={layout.source!r}: a {kind} file has no columns to choose from")
     if kind in NETWORKX:
         return _read_networkx(path, kind, weights)
     if weights is not None:
@@ -79,11 +77,13 @@ def read_edges(
     return _read_mtx(path) if kind == ".mtx" else _read_npz(path)
 
 
-def load_edges(path: str | os.PathLike[str]) -> GraphEdges:
+def load_edges(
+    path: str | os.PathLike[str], source: str | None = None, target: str | None = None
+) -> GraphEdges:
     """Read the edges of a file alone, without torch; formats, notes and errors are those of `load_graph`."""
     file = existing_file(path)
     with reading(str(file), "not a readable graph"):
-        edges = read_edges(file)
+        edges = read_edges(file, Layout(source=source, target=target))
         graph = simple_graph(edges.ends, len(edges.ids))
         return GraphEdges(graph, graph.report(edges.notes))
 

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from mcn.data.arrays import as_array, as_integer
 from mcn.data.limits import shown
-from mcn.data.node_table import RawTable, is_date, is_missing, plain_number
+from mcn.data.node_table import RawTable, is_date, plain_number
+from mcn.data.text import is_missing
 
 if TYPE_CHECKING:
     from torch import Tensor

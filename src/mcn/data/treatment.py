@@ -18,11 +18,11 @@ from mcn.data.node_table import (
     RawTable,
     bad_cell,
     is_date,
-    is_missing,
     number_cells,
     plain_number,
     plain_numbers,
 )
+from mcn.data.text import is_missing
 
 _FEW_SHARE, _FEW = 0.1, 1000  # training nodes
 _MANY_WORDS = 40  # in a row
@@ -79,6 +79,11 @@ class Treatment:
     def feature_names(self) -> list[str]:
         """The names of the final columns, in their order; those of categories as `colour=red`."""
         return [name for column in self.columns for name in column.feature_names]
+
+    @property
+    def numbers(self) -> list[str]:
+        """The names of the columns of the table that are numbers."""
+        return [column.name for column in self.columns if column.kind == "number"]
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values that JSON can hold; `from_dict` is the inverse."""
@@ -243,8 +248,9 @@ def _fit(
     if all(map(is_date, distinct)):
         row = next(row for row in rows if not is_missing(cells[row]))
         raise ValueError(
-            f"{raw.where(row)}: {shown(cells[row])} in feature column {shown(name)} is a date; turn dates "
-            "into numbers (days since one of them), divide by them with split_by, or name the columns to use"
+            f"{raw.where(row)}: {shown(cells[row])} in feature column {shown(name)} is a date; leave it "
+            "out with drop= (--drop), or name the columns to use with features= (--columns), which makes a "
+            "number of days of it; split_by= divides by it"
         )
     if {cell.lower() for cell in distinct} <= set(BOOLEANS):
         truth = [BOOLEANS[cell.lower()] for cell in seen if not is_missing(cell)]
