@@ -143,9 +143,9 @@ def test_counts_of_words_are_left_for_training_to_divide() -> None:
 def test_columns_that_are_left_out() -> None:
     treatment, _, notes = _fit(
         {
-            "name": [f"n{row}" for row in range(60)],
-            "town": [f"t{row % 50}" for row in range(60)],
-            "none": ["", "?"] * 30,
+            "name": [f"n{row}" for row in range(100)],
+            "town": [f"t{row % 50}" for row in range(100)],
+            "none": ["", "?"] * 50,
         }
     )
     assert [column.name for column in treatment.columns] == ["town"]

@@ -30,7 +30,7 @@ from mcn.data.limits import (
     told,
 )
 from mcn.data.sparse import check_csr
-from mcn.data.tables import TABLES, frame_columns, read_arrow
+from mcn.data.tables import FOREIGN, TABLES, frame_columns, read_arrow
 
 TEXT = (".csv", ".tsv", ".txt", ".edges", ".edgelist")
 NETWORKX = (".graphml", ".gexf", ".gml")
@@ -51,6 +51,8 @@ def edge_format(path: Path) -> str:
     if suffixes and suffixes[-1] == ".gz":
         suffixes.pop()
     kind = suffixes[-1] if suffixes else ""
+    if kind in FOREIGN:
+        raise ValueError(f"{path}: {FOREIGN[kind]} is not read; save the edges as CSV or Parquet")
     if kind not in FORMATS:
         raise ValueError(
             f"{path}: unknown format {kind!r}; expected one of {', '.join(FORMATS)} (or with .gz)"
@@ -202,7 +204,18 @@ def _read_networkx(path: Path, kind: str, weights: str | None) -> EdgeList:
             graph = networkx.read_gexf(io.BytesIO(content))
         else:
             graph = networkx.parse_gml(content.decode("utf-8").splitlines(), label="id")
+            graph = _by_name(graph, networkx)
         return networkx_edges(graph, str(path), weights)
+
+
+def _by_name(graph: Any, networkx: Any) -> Any:
+    """The graph of a GML file with the names (label) of its nodes as ids, if all have one of their own."""
+    names = {node: attributes.get("label") for node, attributes in graph.nodes(data=True)}
+    if None in names.values() or len({str(name) for name in names.values()}) < len(names):
+        return graph
+    for _, attributes in graph.nodes(data=True):
+        del attributes["label"]
+    return networkx.relabel_nodes(graph, names)
 
 
 def _refuse_doctype(content: bytes, path: Path) -> None:

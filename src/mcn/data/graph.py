@@ -23,7 +23,7 @@ from mcn.data.limits import check_size, existing_file, reading, shown
 from mcn.data.node_table import NodeTable, RawTable, frame_table, node_table, read_table, with_nodes
 from mcn.data.sparse import feature_tensor, thin_or_dense
 from mcn.data.splits import Parts, SplitRequest, find_parts
-from mcn.data.treatment import SCALINGS, Treatment, describe, fit_treatment
+from mcn.data.treatment import SCALINGS, Treatment, copies_of_labels, describe, fit_treatment
 
 _STRUCTURAL = ("degree", "wl")
 UNKNOWN_IDS = ("error", "skip", "add")
@@ -304,6 +304,9 @@ def _add_table_features(
         seen = train if train.any() else np.ones(len(table.ids), np.bool_)
         treatment, notes = fit_treatment(table.raw, table.feature_names, seen, wanted.scaling)
         report += notes
+        if table.y is not None and parts is not None:
+            known = (parts == 0) | (parts == 1)  # never the test nodes: their labels are for the end
+            report += copies_of_labels(table.raw, [c.name for c in treatment.columns], table.y, known)
     if not treatment.columns:
         return False
     values, notes = treatment.apply(table.raw)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from mcn._names import did_you_mean
 from mcn.data.edge_list import id_array, is_index
 from mcn.data.limits import shown
-from mcn.data.tables import TABLES, cell_text, frame_columns, read_arrow, values_of
+from mcn.data.tables import FOREIGN, TABLES, cell_text, frame_columns, read_arrow, values_of
 from mcn.data.text import (
     data_lines,
     decimal_note,
@@ -43,12 +43,6 @@ _DATE = re.compile(
     r"[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
     r"([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.,][0-9]{1,9})?)?(Z|[+-][0-9]{2}:?[0-9]{2})?)?"
 )
-_FOREIGN = {
-    ".xlsx": "an Excel workbook",
-    ".xls": "an Excel workbook",
-    ".ods": "a spreadsheet",
-    ".json": "JSON",
-}
 _CONTINUOUS = 20  # different numbers in a column of labels from which it holds no classes
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LARGEST = float(np.finfo(np.float32).max)
@@ -110,8 +104,8 @@ class NodeTable:
 def read_table(path: Path, delimiter: str | None = None) -> RawTable:
     """Read a csv or tsv file with a header line, or a Parquet or Feather file, as text."""
     kind = path.suffix.lower()
-    if kind in _FOREIGN:
-        raise ValueError(f"{path}: {_FOREIGN[kind]} is not read; save the table as CSV or Parquet")
+    if kind in FOREIGN:
+        raise ValueError(f"{path}: {FOREIGN[kind]} is not read; save the table as CSV or Parquet")
     if kind in TABLES:
         return frame_table(read_arrow(path), str(path))
     text = read_text(path)
