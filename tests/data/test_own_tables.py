@@ -154,7 +154,7 @@ def test_refusals_say_what_to_do(tmp_path: Path) -> None:
         _load(tmp_path, classes, folds=100)
     with pytest.raises(ValueError, match=r"split '50/20/20': expected .* such as 60/20/20, or 80/20"):
         _load(tmp_path, classes, split="50/20/20")
-    for name, kind in {"n.xlsx": "an Excel workbook", "n.xls": "an Excel workbook", "n.json": "JSON"}.items():
+    for name, kind in {"n.xlsx": "Excel", "n.xls": "Excel", "n.json": "JSON"}.items():
         with pytest.raises(
             ValueError, match=rf"{name}: {kind} is not read; save the table as CSV or Parquet"
         ):
@@ -175,7 +175,6 @@ def test_a_split_without_validation_nodes(tmp_path: Path) -> None:
     assert data.report[-1].endswith(
         "it has no val: a fifth of the training nodes drawn for validation with seed 0"
     )
-    assert data.split_at_random
     assert not data.val_mask[40:].any()
     data = _load(tmp_path, table, split="80/20")
     assert [int(mask.sum()) for mask in (data.train_mask, data.val_mask, data.test_mask)] == [38, 10, 12]

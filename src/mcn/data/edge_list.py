@@ -30,7 +30,8 @@ _PAIRS = (
     ("follower", "followed"), ("follower", "following"), ("sender", "receiver"), ("sender", "recipient"),
     ("citing", "cited"), ("origin", "destination"), ("parent", "child"), ("subject", "object"),
 )  # fmt: skip
-_INDEX = ("", "unnamed: 0", "__index_level_0__")
+LETTERS = (("a", "b"), ("i", "j"))  # names of columns, where it is known that there are such
+INDEX = ("", "unnamed: 0", "__index_level_0__")  # what pandas and R call the numbers of rows
 SQUARE = "expected a square adjacency matrix"
 _LARGEST = float(np.finfo(np.float32).max)
 
@@ -49,15 +50,10 @@ class Layout:
             raise ValueError("give both source and target, or neither: the two columns that are an edge")
 
 
-def is_index(title: str) -> bool:
-    """Whether a column is called as pandas and R call the numbers of rows."""
-    return title.lower() in _INDEX
-
-
-def usual_pair(titles: Sequence[str]) -> tuple[int, int] | None:
+def usual_pair(titles: Sequence[str], *further: tuple[str, str]) -> tuple[int, int] | None:
     """The places of the first usual pair of names, as source and target, among the names of columns."""
     plain = [re.sub("[ _.-]", "", title.lower()) for title in titles[:1000]]
-    pair = next((pair for pair in _PAIRS if set(pair) <= set(plain)), None)
+    pair = next((pair for pair in (*_PAIRS, *further) if set(pair) <= set(plain)), None)
     return None if pair is None else (plain.index(pair[0]), plain.index(pair[1]))
 
 
@@ -67,8 +63,8 @@ def edge_columns(titles: Sequence[str], layout: Layout, name: str) -> tuple[int,
     Edges have no direction, so that it does not matter which of the columns comes first.
     """
     if layout.source is None or layout.target is None:
-        first = int(len(titles) > 2 and is_index(titles[0]))
-        one, other = usual_pair(titles) or (first, first + 1)
+        first = int(len(titles) > 2 and titles[0].lower() in INDEX)
+        one, other = usual_pair(titles, *LETTERS) or (first, first + 1)
     else:
         one, other = (_place(titles, asked, name) for asked in (layout.source, layout.target))
         if one == other:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from mcn._jit import kernel
 from mcn._names import did_you_mean
 from mcn.data.edge_list import (
+    LETTERS,
     EdgeList,
     Layout,
     checked_weights,
@@ -64,10 +65,9 @@ def read_edge_text(
         edges = file.names(as_text)
     if edges is None:
         edges = file.anything(as_text)
-    skipped = file.skipped + later_comments(file.content, file.start)
-    edges = replace(edges, notes=file.notes(skipped) + edges.notes)
-    if not as_text:
-        edges.notes.extend(file.first_line_note(edges))
+    notes = file.notes(later_comments(file.content, file.start), weights)
+    doubts = [] if as_text else file.first_line_note(edges)
+    edges = replace(edges, notes=[*notes, *edges.notes, *doubts])
     return edges if weights is None else file.weighted(edges, weights)
 
 
@@ -110,8 +110,7 @@ class EdgeText:
     guessed: bool  # whether nobody said if there is a header line
     start: int  # where the first edge begins
     line: int  # the number of its line
-    skipped: int  # comments before it
-    comment: str  # the first of them
+    comments: list[bytes]  # before it
     width: int = 0  # fields per line, once one was read
     width_line: int = 0  # the number of that line
 
@@ -130,16 +129,16 @@ class EdgeText:
         plain = content.removeprefix(BOM)
         head = _head(plain)
         if not head:
-            why = ", only comments (# or %)" if plain.strip() else ""
+            why = ", only comments (put a header line before ids with # or %)" if plain.strip() else ""
             raise ValueError(f"{path}: no edges{why}; expected lines of two node ids")
         mark = layout.delimiter or find_delimiter(head[0][2])
         mark = None if mark == " " else mark
         top, *below = [split_line(line, mark, path, number) for _, number, line in head]
         row = below[0] if below else []
-        asked = [name for name in (layout.source, layout.target) if name is not None]
         header = layout.header
         if header is None:
-            header = _is_header(top, row) or not all(map(is_integer, asked))
+            named = layout.source is not None and not is_integer(layout.source)
+            header = named or _is_header(top, row)
         if header and not below:
             raise ValueError(f"{path}: a header ({shown(head[0][2].strip())}) but no edges")
         start, line, text = head[1 if header else 0]
@@ -156,11 +155,8 @@ class EdgeText:
         if header:
             between += plain[head[0][0] : start].split(b"\n")[1:]
         comments = [part.strip() for part in between if part.strip()]
-        comment = comments[0].decode("utf-8", "replace") if comments else ""
         start += len(content) - len(plain)
-        return cls(
-            path, content, mark, ends, columns, layout.header is None, start, line, len(comments), comment
-        )
+        return cls(path, content, mark, ends, columns, layout.header is None, start, line, comments)
 
     @cached_property
     def plain(self) -> bool:
@@ -213,26 +209,29 @@ class EdgeText:
             yield fields[first]
             yield fields[second]
 
-    def notes(self, skipped: int) -> list[str]:
-        """Say what was taken for a header and for columns, and how many lines were `skipped` as comments."""
+    def notes(self, later: int, weights: str | None = None) -> list[str]:
+        """Say what was taken for header and columns, and count skipped comments, `later` ones too."""
         notes = columns_note(self.columns, self.ends) if self.columns else []
         if not self.columns and self.width > 2:
             one, other = (end + 1 for end in self.ends)
             notes.append(f"no header: an edge is columns {one} and {other}; source= and target= name others")
-        if skipped:
-            which = f" (the first: {shown(self.comment)})" if self.comment else ""
-            notes.append(f"lines skipped as comments: {skipped:,}{which}")
-        return notes
+        if self.comments or later:
+            first = [shown(line.decode("utf-8", "replace")) for line in self.comments[:1]]
+            which = f" (the first: {first[0]})" if first else ""
+            notes.append(f"lines skipped as comments: {len(self.comments) + later:,}{which}")
+        return notes + further_note(self.width - 2 - (weights is not None))
 
     def first_line_note(self, edges: EdgeList) -> list[str]:
-        """Say so where a first line that was read as an edge may name columns: no other line has its ids."""
+        """Say so where a first line read as an edge may name columns: `a,b`, or ids of no other line."""
         if self.columns or not self.guessed or edges.ids.dtype != object or edges.ends.shape[1] < 2:
             return []
         first = edges.ends[:, 0]
-        if first[0] == first[1] or any(np.count_nonzero(edges.ends == end) > 1 for end in first):
+        names = [str(edges.ids[end]) for end in first]
+        again = any(np.count_nonzero(edges.ends == end) > 1 for end in first)
+        if any(map(is_number, names)) or (again and usual_pair(names, *LETTERS) is None):
             return []
-        names = ", ".join(shown(edges.ids[end]) for end in first)
-        return [f"the first line ({names}) is read as an edge; header=True reads it as names of columns"]
+        said = ", ".join(map(shown, names))
+        return [f"the first line ({said}) is read as an edge; header=True reads it as names of columns"]
 
     def integers(self) -> EdgeList | None:
         """Read integer ids, if there is nothing else."""
@@ -240,7 +239,7 @@ class EdgeText:
         if ids is None:
             return None
         known, ends = compact(ids.T)
-        return EdgeList(ends, known, further_note(self.width - 2))
+        return EdgeList(ends, known)
 
     def names(self, as_text: bool) -> EdgeList | None:
         """Read text ids by a compiled reader, if nothing needs care."""
@@ -248,32 +247,18 @@ class EdgeText:
         if found is None:
             return None
         self.width = found.width
-        notes = further_note(found.width - 2)
-        if not as_text:
-            if all(map(is_number, found.ids)):  # integers, or a mistake that has a line
-                return None
-            notes += text_note(found.ids[at] for at in found.first)
-        return EdgeList(found.ends, found.ids, notes + self._doubts(found.ids))
+        if as_text:
+            return EdgeList(found.ends, found.ids)
+        if all(map(is_number, found.ids)):  # integers, or a mistake that has a line
+            return None
+        return EdgeList(found.ends, found.ids, text_note(found.ids[at] for at in found.first))
 
     def anything(self, as_text: bool) -> EdgeList:
         """Read line by line, with care, and name the line of an error."""
         index: dict[str, int] = {}
         ends = array("q", (index.setdefault(name, len(index)) for name in self.any_ids()))
-        pairs, notes = np.frombuffer(ends, np.int64).reshape(-1, 2).T, further_note(self.width - 2)
-        edges = edges_of_names(pairs, list(index), as_text, notes, self._where)
-        return replace(edges, notes=edges.notes + self._doubts(edges.ids))
-
-    def _doubts(self, ids: NDArray[Any]) -> list[str]:
-        """Say so where a header was recognised by its names and one of them is a node's name as well."""
-        names = self.columns if self.guessed and ids.dtype == object else []
-        names = [name for place, name in enumerate(names) if place in self.ends]
-        both = [name for name in names if name in ids[np.searchsorted(ids, name) :][:1]]
-        if not both:
-            return []
-        return [
-            f"the first line ({', '.join(map(shown, names))}) is read as a header, but {shown(both[0])} is "
-            "a node as well; header=False reads it as an edge"
-        ]
+        pairs = np.frombuffer(ends, np.int64).reshape(-1, 2).T
+        return edges_of_names(pairs, list(index), as_text, [], self._where)
 
     def weighted(self, edges: EdgeList, weights: str) -> EdgeList:
         """The same edges with the column `weights`, which the header names."""
@@ -287,12 +272,10 @@ class EdgeText:
         cells: Any = self._numbers(column)
         if cells is None or len(cells) != edges.ends.shape[1] or not (np.isfinite(cells) & (cells > 0)).all():
             cells = [split_line(line, self.mark, self.path, number)[column] for number, line in self.lines()]
-        notes = [note for note in edges.notes if "further column" not in note]
         points = decimal_points(cells) if isinstance(cells, list) and self.mark != "," else None
-        if points is not None:
-            notes.append(decimal_note([weights]))
+        notes = edges.notes if points is None else [*edges.notes, decimal_note([weights])]
         values = checked_weights(cells if points is None else points, self._where, weights)
-        return replace(edges, notes=notes + further_note(len(further) - 1), weights=values)
+        return replace(edges, notes=notes, weights=values)
 
     def _numbers(self, column: int) -> NDArray[np.float64] | None:
         """Read one column of a large plain file by pyarrow; None if the careful reader must."""

@@ -27,6 +27,7 @@ from mcn.data.treatment import SCALINGS, Treatment, copies_of_labels, describe, 
 
 _STRUCTURAL = ("degree", "wl")
 UNKNOWN_IDS = ("error", "skip", "add")
+SKIPPED = "edges skipped, as an end is not in the node table: "
 
 
 def load_graph(
@@ -118,6 +119,7 @@ def load_graph(
         raise ValueError("give features or treatment, not both: a treatment names its columns")
     request = SplitRequest(split, split_by, folds, split_index, seed)
     columns = features if features is None else [] if isinstance(features, str) else list(features)
+    treated = None if treatment is None else [c.name for c in treatment.columns if c.kind == "number"]
     kind = kind_of(edges)  # None: a file
     path = existing_file(edges) if kind is None else None
     name = "edges" if path is None else str(path)
@@ -153,7 +155,7 @@ def load_graph(
                 splits=request.columns,
                 split_by=split_by,
                 features=columns,
-                treated=None if treatment is None else treatment.numbers,
+                treated=treated,
             )
         if found is None:
             found = read(as_text=table is not None and table.ids.dtype == object)
@@ -208,16 +210,14 @@ def match_nodes(
 ) -> tuple[EdgeList, NodeTable]:
     """Translate the ends of the edges into rows of the table; refuse, skip or add ids that it lacks."""
     place = IdIndex(table.ids).find(found.ids)
-    missing = (place < 0)[found.ends]
+    missing = (place < 0)[found.ends] if (place < 0).any() else np.zeros(2, np.bool_)
     if not missing.any():
         return replace(found, ends=place[found.ends]), table
     if unknown == "skip":
         kept = ~missing.any(axis=0)
         weights = None if found.weights is None else found.weights[kept]
-        note = skipped_note(int((~kept).sum()))
-        return replace(
-            found, ends=place[found.ends[:, kept]], weights=weights, notes=[*found.notes, note]
-        ), table
+        notes = [*found.notes, f"{SKIPPED}{int((~kept).sum()):,}"]
+        return replace(found, ends=place[found.ends[:, kept]], weights=weights, notes=notes), table
     if unknown == "add":
         new = np.unique(found.ends[missing])
         place[new] = len(table.ids) + np.arange(len(new))
@@ -231,19 +231,13 @@ def match_nodes(
     refuse_unknown(f"{path}, {at}", str(value), table, found.ids.tolist() if missing.all() else None)
 
 
-def skipped_note(count: int) -> str:
-    """Say how many edges were left out."""
-    return f"edges skipped, as an end is not in the node table: {count:,}"
-
-
 def refuse_unknown(where: str, value: str, table: NodeTable, strangers: Sequence[Any] | None) -> NoReturn:
     """Raise for an id that the table lacks; `strangers` are ids of edges, if the table has none of them."""
     if strangers is None:
         advice = "add it there, or say unknown_ids='skip' or 'add' (--unknown-ids)"
     else:
-        theirs, own = (
-            ", ".join(shown(str(one)) for one in ids[:3]) for ids in (strangers, table.ids.tolist())
-        )
+        sides = (strangers[:3], table.ids[:3].tolist())
+        theirs, own = (", ".join(shown(str(one)) for one in side) for side in sides)
         advice = (
             f"nor is any other: edges have {theirs}, the table has {own}; id= (--id) names its column of "
             "ids, source= and target= those of the edges"

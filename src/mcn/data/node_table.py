@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import date
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mcn._names import did_you_mean
-from mcn.data.edge_list import id_array, is_index
+from mcn.data.edge_list import INDEX, id_array
 from mcn.data.limits import shown
 from mcn.data.tables import FOREIGN, TABLES, cell_text, frame_columns, read_arrow, values_of
 from mcn.data.text import (
@@ -44,7 +44,7 @@ _DATE = re.compile(
     r"([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.,][0-9]{1,9})?)?(Z|[+-][0-9]{2}:?[0-9]{2})?)?"
 )
 _CONTINUOUS = 20  # different numbers in a column of labels from which it holds no classes
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_EPOCH = date(1970, 1, 1).toordinal()
 _LARGEST = float(np.finfo(np.float32).max)
 _DIGITS = str.maketrans("", "", "0123456789.+-eE\n")
 
@@ -172,7 +172,7 @@ def node_table(
     `treated` are the columns that were numbers in another table, if this one is to be treated as that was.
     """
     notes: list[str] = []
-    index = next((column for column, name in enumerate(raw.header) if is_index(name)), None)
+    index = next((column for column, name in enumerate(raw.header) if name.lower() in INDEX), None)
     id_column = _column(raw, id, _ID_NAMES, "id")
     if id is None and index is not None:
         what = "taken for the ids" if id_column is None else "left out"
@@ -255,11 +255,9 @@ def _days(raw: RawTable, row: int, name: str, cell: str) -> str:
     if is_missing(cell):
         return ""
     try:
-        moment = datetime.fromisoformat(cell)
+        return str(date.fromisoformat(cell[:10]).toordinal() - _EPOCH)
     except ValueError:
         bad_cell(raw, row, name, "there is no such date")
-    days = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - _EPOCH
-    return repr(days.total_seconds() / 86400)
 
 
 def _is_continuous(cells: Sequence[str]) -> bool:

@@ -292,16 +292,9 @@ class SplitRequest:
         return [self.split] if isinstance(self.split, str) else list(self.split)
 
     def at_random(self, given: Sequence[tuple[str, Parts]]) -> bool:
-        """Whether chance decides, and not a column of the table, which nodes are for validation."""
+        """Whether chance decides, and not a column of the table."""
         asked = self.folds is not None or self.per_class is not None or self.shares is not None
-        return self.split_by is None and (asked or not given or not (self.chosen(given)[1] == 1).any())
-
-    def chosen(self, given: Sequence[tuple[str, Parts]]) -> tuple[str, Parts]:
-        """The split column that is used."""
-        if len(given) > 1 and self.index >= len(given):
-            last = len(given) - 1
-            raise ValueError(f"split_index {self.index}: the split columns are numbered from 0 to {last}")
-        return given[self.index if len(given) > 1 else 0]
+        return self.split_by is None and (asked or not given)
 
 
 def find_parts(
@@ -330,7 +323,10 @@ def find_parts(
         parts = share_split(y, request.shares, seed=seed)
         return parts, f"{request.split} of each class{held_back}, drawn with seed {seed}"
     if given:
-        name, parts = request.chosen(given)
+        if len(given) > 1 and request.index >= len(given):
+            last = len(given) - 1
+            raise ValueError(f"split_index {request.index}: the split columns are numbered from 0 to {last}")
+        name, parts = given[request.index if len(given) > 1 else 0]
         parts = np.where(y < 0, -1, parts)
         which = "" if len(given) == 1 else f", column {shown(name)} (number {request.index} of {len(given)})"
         if (parts == 0).any() and not (parts == 1).any():

@@ -15,12 +15,9 @@ _INTEGER = re.compile(r"0|[1-9][0-9]{0,17}")
 _NUMBER = re.compile(r"[+-]?(([0-9]+(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?|nan|inf|infinity)", re.IGNORECASE)
 _COMMENT = re.compile(r"[ \t\r\x0b\x0c]*[#%](?P<blank>\s|\Z)?", re.ASCII)
 _LATER_COMMENT = re.compile(rb"^[ \t\r\x0b\x0c]*[#%](?:\s|\Z)", re.MULTILINE)
-_QUOTED = re.compile(r'"[^"]*"')
-_WORD = re.compile(r'"(?:[^"]|"")*"|\S+')  # of a line whose fields stand between blanks
+_ENCLOSED = re.compile(r'"[^"]*"|\{.*\}')  # quoted, or what NetworkX writes of an edge's attributes
+_WORD = re.compile(r'"(?:[^"]|"")*"(?!\S)|\S+')  # of a line whose fields stand between blanks
 _DECIMAL_COMMA = re.compile(r"[+-]?([0-9]+|[0-9]{1,3}(\.[0-9]{3})+),[0-9]+(e[+-]?[0-9]+)?", re.IGNORECASE)
-_MARKS = {
-    b"\xff\xfe\0\0": "UTF-32", b"\0\0\xfe\xff": "UTF-32", b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"
-}  # fmt: skip
 _SAVE = "save the file as UTF-8"
 MISSING = ("", "na", "n/a", "nan", "?")
 _WHITE = " \t\x0b\x0c\x1c\x1d\x1e\x1f"  # ASCII that `str.strip` takes away, without line ends
@@ -43,12 +40,10 @@ def decoded(content: bytes, path: Path, first: int = 1) -> str:
 
 
 def check_encoding(content: bytes, path: Path) -> None:
-    """Refuse a file that begins as text of another encoding does."""
-    kind = next((name for mark, name in _MARKS.items() if content.startswith(mark)), None)
-    if kind is None and len(content) >= 8 and not content[1:64:2].strip(b"\0"):
-        kind = "UTF-16"  # without a mark: every other byte is zero
-    if kind is not None:
-        raise ValueError(f"{path}: {kind} text; {_SAVE}")
+    """Refuse UTF-16, which begins with a mark or has a zero in every other byte."""
+    zeros = len(content) >= 8 and not content[1:64:2].strip(b"\0")
+    if zeros or content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise ValueError(f"{path}: UTF-16 text; {_SAVE}")
 
 
 def later_comments(content: bytes, start: int) -> int:
@@ -100,7 +95,7 @@ def find_delimiter(line: str) -> str | None:
 
     What is quoted does not count, nor do the commas of numbers between semicolons or blanks: `1;2;0,5`.
     """
-    bare = _QUOTED.sub('""', line.strip())
+    bare = _ENCLOSED.sub('""', line.strip())
     for mark in ("\t", ";", None):
         fields = bare.split(mark)
         numbers = [field for field in fields if has_decimal_comma(field.strip())]
@@ -117,7 +112,9 @@ def split_line(line: str, delimiter: str | None, path: Path, number: int) -> lis
         raise ValueError(f"{path}, line {number}: a quote is not closed on its line: {shown(line.strip())}")
     if delimiter is None:
         words = _WORD.findall(line)
-        return [word[1:-1].replace('""', '"').strip() if word[0] == '"' else word for word in words]
+        return [
+            word[1:-1].replace('""', '"').strip() if word[0] == word[-1] == '"' else word for word in words
+        ]
     try:
         fields = next(csv.reader([line], delimiter=delimiter, skipinitialspace=True))
     except (csv.Error, TypeError, ValueError) as error:

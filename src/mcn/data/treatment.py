@@ -28,7 +28,7 @@ _FEW_SHARE, _FEW = 0.1, 1000  # training nodes
 _MANY_WORDS = 40  # in a row
 SCALINGS = ("auto", "raw", "rows", "unit", "standard")
 _CATEGORIES = 50
-_FEW_COPIES, _REPEATED = 10, 5
+_FEW_COPIES, _REPEATED = 10, 5  # nodes outside the largest class, and with a value: fewer may be chance
 _WORD_COLUMNS = 10
 _ZEROS = 0.8
 _KINDS = ("number", "boolean", "category")
@@ -80,11 +80,6 @@ class Treatment:
     def feature_names(self) -> list[str]:
         """The names of the final columns, in their order; those of categories as `colour=red`."""
         return [name for column in self.columns for name in column.feature_names]
-
-    @property
-    def numbers(self) -> list[str]:
-        """The names of the columns of the table that are numbers."""
-        return [column.name for column in self.columns if column.kind == "number"]
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values that JSON can hold; `from_dict` is the inverse."""
@@ -186,11 +181,7 @@ def fit_treatment(
 
 
 def copies_of_labels(raw: RawTable, names: Sequence[str], y: Any, known: NDArray[np.bool_]) -> list[str]:
-    """Name the columns of which every value belongs to one class, among the `known` nodes alone.
-
-    Values must be repeated (five times on average) and ten nodes lie outside the largest class: less happens
-    by chance.
-    """
+    """Name the columns of which every value, found again and again, has one class among the `known` nodes."""
     rows = np.flatnonzero(known & (y >= 0))
     if len(rows) - np.bincount(y[rows], minlength=1).max() < _FEW_COPIES:
         return []

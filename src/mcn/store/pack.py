@@ -20,11 +20,11 @@ from mcn._names import one_of
 from mcn.data.arrays import as_integer
 from mcn.data.csr_graph import isolated_note
 from mcn.data.edge_files import TEXT, edge_format
-from mcn.data.edge_list import IdIndex, Layout, bad_number, further_note, sorted_ids
+from mcn.data.edge_list import IdIndex, Layout, bad_number, sorted_ids
 from mcn.data.edge_text import EdgeText
-from mcn.data.graph import UNKNOWN_IDS, FeatureRequest, add_nodes, load_graph, refuse_unknown, skipped_note
+from mcn.data.graph import SKIPPED, UNKNOWN_IDS, FeatureRequest, add_nodes, load_graph, refuse_unknown
 from mcn.data.limits import MAX_NODES, check_size, existing_file, max_bytes, reading, shown
-from mcn.data.node_table import NodeTable, node_table, read_table, with_nodes
+from mcn.data.node_table import NodeTable, node_table, read_table
 from mcn.data.sparse import feature_csr
 from mcn.data.splits import SplitRequest
 from mcn.data.text import is_integer, later_comments
@@ -64,8 +64,8 @@ def pack_graph(
 ) -> GraphStore:
     """Pack the graph that `mcn.load_graph` would read from the same files, without holding its edges.
 
-    Text edge lists are read block by block; files of other formats must fit into memory. The node table must
-    fit into memory too.
+    Text edge lists are read block by block; files of other formats must fit into memory, and so must edges
+    with `unknown_ids="add"`. The node table must fit into memory too.
 
     Args:
         edges: a file of edges, in any format that `mcn.load_graph` reads.
@@ -91,7 +91,7 @@ def pack_graph(
     one_of("unknown_ids", unknown_ids, UNKNOWN_IDS)
     layout = Layout(delimiter, header, source, target)
     with reading(path, "not a readable graph", table_path or "nodes", folder), new_store(folder) as scratch:
-        if edge_format(path) in TEXT:
+        if edge_format(path) in TEXT and unknown_ids != "add":
             table, wanted, request = _read_nodes(path, table_path, delimiter, options)
             tell = progress or (lambda share: None)
             reader = _EdgeReader(path, table, unknown_ids, scratch, memory, layout, tell)
@@ -106,7 +106,7 @@ def pack_graph(
             data, ids = Data(num_nodes=len(degree)), reader.ids
             report = [reader.sorter.describe(degree), *reader.notes]
             report += isolated_note(len(degree) - int(np.count_nonzero(degree)))
-            add_nodes(data, reader.table, wanted, request, report, degree)
+            add_nodes(data, table, wanted, request, report, degree)
         else:
             data = load_graph(path, table_path, unknown_ids=unknown_ids, **options, **asdict(layout))
             sorter, ids = EdgeSorter(scratch, memory), data.node_ids
@@ -149,17 +149,15 @@ class _EdgeReader:
         layout: Layout,
         progress: Callable[[float], object],
     ) -> None:
-        self._path, self.table, self._unknown, self._scratch = path, table, unknown, scratch
+        self._path, self._table, self._unknown, self._scratch = path, table, unknown, scratch
         self._memory, self.progress = memory, progress
         self.present: NDArray[np.bool_] | None = None  # which of the numbers are nodes, if not all
         notes: list[str] = []
         blocks = _Blocks(path, layout, size=min(BLOCK_BYTES, max(2**15, memory // 32)))
         if table is not None:
-            if unknown == "add":
-                self.table = table = _with_all(table, blocks.read())
             self.ids = table.ids  # in the nodes' order
             self._take(blocks, IdIndex(self.ids))
-            notes += [skipped_note(self.skipped)] if self.skipped else []
+            notes += [f"{SKIPPED}{self.skipped:,}"] if self.skipped else []
         elif self._take(blocks, None):
             present = self.sorter.present()
             self.ids = np.flatnonzero(present)
@@ -169,7 +167,7 @@ class _EdgeReader:
             if odd is not None:
                 notes.append(f"node ids are read as text (for instance {shown(odd)})")
             self._take(blocks, IdIndex(self.ids))
-        self.notes = [*blocks.text.notes(blocks.comments), *further_note(blocks.text.width - 2), *notes]
+        self.notes = [*blocks.text.notes(blocks.comments), *notes]  # lines for the report
 
     def _take(self, blocks: _Blocks, known: IdIndex | None) -> bool:
         """Sort all edges into runs; False if integers were expected (`known` is None) and not found."""
@@ -183,7 +181,7 @@ class _EdgeReader:
             else:
                 numbers, most = ids, MAX_NODES
             pairs = numbers.reshape(-1, 2)
-            if self.table is not None and self._unknown == "skip":
+            if self._table is not None and self._unknown == "skip":
                 known_ends = (pairs >= 0).all(axis=1)
                 self.skipped += int((~known_ends).sum())
                 pairs = pairs[known_ends]
@@ -205,9 +203,9 @@ class _EdgeReader:
         return largest >= MAX_NODES or largest > max(_GAPS * 2 * edges + 1024, self._memory // _NODE_BYTES)
 
     def _refuse(self, where: str, value: str, strangers: Sequence[Any] | None) -> NoReturn:
-        if self.table is None:
+        if self._table is None:
             raise ValueError(f"{where}: node id {shown(value)}; expected a non-negative integer or a name")
-        refuse_unknown(where, value, self.table, strangers)
+        refuse_unknown(where, value, self._table, strangers)
 
 
 class _Blocks:
@@ -222,7 +220,7 @@ class _Blocks:
     def read(self) -> Iterator[tuple[Ids, int]]:
         """Yield the ids of block after block, and where it ends in the (unpacked) file."""
         start, line = self._first
-        self.comments = self.text.skipped
+        self.comments = 0  # behind the first edge
         with self._open() as file:
             file.seek(start)
             while content := file.read(self._size):
@@ -238,19 +236,6 @@ class _Blocks:
     def _open(self) -> IO[bytes]:
         packed = self._path.suffix.lower() == ".gz"
         return gzip.open(self._path) if packed else self._path.open("rb")  # type: ignore[return-value]
-
-
-def _with_all(table: NodeTable, blocks: Iterable[tuple[Ids, int]]) -> NodeTable:
-    """The table with a node for every id of the edges that it lacks, in ascending order."""
-    known, lacking = IdIndex(table.ids), dict[str, None]()
-    for ids, _ in blocks:
-        for place in np.flatnonzero(known.find(ids) < 0).tolist():
-            lacking[str(ids[place])] = None
-    if not lacking:
-        return table
-    return with_nodes(
-        table, [str(name) for name in sorted_ids(list(lacking), as_text=table.ids.dtype == object)[0]]
-    )
 
 
 def _all_ids(blocks: Iterable[tuple[Ids, int]]) -> tuple[NDArray[Any], str | None]:
