@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import random
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -132,13 +133,7 @@ def _outcome(seed: int, folder: Path) -> str:
     try:
         data = mcn.load_graph(path)
     except ValueError as error:
-        message = str(error)
-    else:
-        message = ""
-    if message:
-        assert message.startswith(str(path)), shown
-        assert "\n" not in message, shown
-        return "refused"
+        return "refused" if re.fullmatch(f"{path}[^\n]+", str(error)) else f"badly refused: {shown}"
     packed = pack_graph(path, out=folder / f"{seed}").to_data()
     assert packed.edge_index.equal(data.edge_index), shown
     assert packed.node_ids.tolist() == data.node_ids.tolist(), shown
@@ -150,12 +145,8 @@ def _outcome(seed: int, folder: Path) -> str:
     return "noted"
 
 
-def test_what_is_read_is_what_was_written(tmp_path: Path) -> None:
-    outcomes = Counter(_outcome(seed, tmp_path) for seed in range(150))
-    assert outcomes["same"] > 90, outcomes
-
-
-@pytest.mark.slow
-def test_two_thousand_tables(tmp_path: Path) -> None:
-    outcomes = Counter(_outcome(seed, tmp_path) for seed in range(2000))
-    assert outcomes["same"] > 1200, outcomes
+@pytest.mark.parametrize("tables", [150, pytest.param(2000, marks=pytest.mark.slow)])
+def test_what_is_read_is_what_was_written(tables: int, tmp_path: Path) -> None:
+    outcomes = Counter(_outcome(seed, tmp_path) for seed in range(tables))
+    assert set(outcomes) == {"same", "noted", "refused"}, outcomes
+    assert outcomes["same"] > 0.6 * tables, outcomes

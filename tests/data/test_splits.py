@@ -268,7 +268,7 @@ def test_groups(tmp_path: Path) -> None:
         ({"split": "90/10/0"}, "expected positive percentages"),
         ({"split": []}, "split must name at least one column"),
         ({"folds": 1}, "folds must be at least 2, got 1"),
-        ({"folds": 101}, r"101 folds of 100 nodes with a label"),
+        ({"folds": 101}, r"101 folds of 100 labelled nodes"),
         ({"folds": 3, "split_index": 3}, "split_index 3: there are 3 folds, from 0 to 2"),
         ({"split_index": -1}, "split_index must not be negative, got -1"),
         ({"split_index": "x"}, "split_index must be an integer"),

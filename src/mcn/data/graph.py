@@ -72,9 +72,7 @@ def load_graph(
             nan or ? is a missing label: `y` is -1 and the node is in no mask.
         split: its column of train, val and test, or several such columns; by default one named split. Or a
             rule: "60/20/20", percentages of each class, or "20-per-class", that many of each class for
-            training (at most half of it) and the others halved. Without a column or a rule: 60/20/20 with at
-            most 10,000 validation and 10,000 test nodes if at least half of the nodes have a label and there
-            are five per class, else 20-per-class.
+            training (at most half of it) and the others halved. `docs/data.md` has what is drawn without.
         split_index: which of several split columns or folds; for a drawn split it is added to `seed`.
         split_by: a column by which nodes are divided 60/20/20, so that no value is in two parts. Numbers and
             dates: the largest are for testing, those before them for validation. Text: groups are drawn.
@@ -83,11 +81,9 @@ def load_graph(
         features: its feature columns; by default all other columns. "degree" or "wl" for features from the
             graph alone; "degree" is also what a graph without columns gets.
         drop: columns of the table that are left out.
-        scaling: what is done to numbers. "standard": minus the mean, divided by the deviation of the training
-            nodes. "rows": nothing here, training divides each row by its sum (`data.scaling` says so).
-            "unit": likewise, by its length. "raw": nothing at all. "auto": if the columns look like counts of
-            words (ten or more, none negative, whole or mostly zero) "rows" or, where many nodes can be
-            learned from, "unit"; else "standard".
+        scaling: what is done to numbers: "standard" (minus the mean, divided by the deviation of the training
+            nodes), "rows" or "unit" (training divides each row by its sum or length), "raw" (nothing), or
+            "auto": rows or unit if the columns look like counts of words, else standard.
         treatment: what was done to the columns of another table (its `data.treatment`), to be done to this.
         source, target: the two columns of the edge list that are an edge, by name or counted from 1; by
             default a usual pair of names in the header, else the first two.
@@ -276,13 +272,9 @@ def add_nodes(
         )
     if table is not None and parts is not None:
         _add_labels(data, table, parts, origin, report)
-    elif table is None:
-        report.append("no labels")
     else:
-        there = ", ".join(map(shown, table.raw.header[:10]))
-        report.append(
-            f"no labels: no column label, class, y or target; label= (--label) takes one of {there}"
-        )
+        there = "" if table is None else ", ".join(map(shown, table.raw.header[:10]))
+        report.append(f"no labels; label= (--label) takes one of {there}" if there else "no labels")
     data.report = report
 
 

@@ -193,10 +193,9 @@ def node_table(
         columns = [_named(raw, name, "feature") for name in features]
     if label_column is not None and _is_continuous(raw.columns[label_column]):
         if treated is None:
-            raise ValueError(
-                f"{raw.name}: column {shown(raw.header[label_column])} holds numbers, not classes; name a "
-                "column of classes with label= (--label), or leave this one out with drop= (--drop)"
-            )
+            name = shown(raw.header[label_column])
+            what_to_do = "name another with label= (--label), or leave it out with drop= (--drop)"
+            raise ValueError(f"{raw.name}: column {name} holds numbers, not classes; {what_to_do}")
         label_column = None  # prediction needs no labels
     y, classes = (None, []) if label_column is None else _labels(raw, label_column)
     raw, more = _with_numbers(raw, columns, features if treated is None else treated)
@@ -231,23 +230,20 @@ def _with_numbers(
     raw: RawTable, columns: Sequence[int], named: Sequence[str] | None
 ) -> tuple[RawTable, list[str]]:
     """The table with plain numbers for decimal commas in these columns, and for dates in named ones."""
-    changed, commas, notes = list(raw.columns), [], []
+    changed, wanted = list(raw.columns), set(named or ())
+    commas, notes = [], []
     for column in columns:
         name, cells = raw.header[column], raw.columns[column]
         points = decimal_points(cells) if raw.commas and any("," in cell for cell in cells) else None
         if points is not None:
             changed[column] = points
             commas.append(name)
-        elif named is not None and name in named and _holds_dates(cells):
+        elif name in wanted and any(map(is_date, cells)) and all(is_date(c) or is_missing(c) for c in cells):
             changed[column] = [_days(raw, row, name, cell) for row, cell in enumerate(cells)]
             notes.append(f"dates in {shown(name)} made into days since 1970-01-01")
     if commas:
         notes.append(decimal_note(commas))
     return replace(raw, columns=changed), notes
-
-
-def _holds_dates(cells: Sequence[str]) -> bool:
-    return any(map(is_date, cells)) and all(is_date(cell) or is_missing(cell) for cell in cells)
 
 
 def _days(raw: RawTable, row: int, name: str, cell: str) -> str:

@@ -260,10 +260,8 @@ class SplitRequest:
                 f"split_index {self.index}: there are {self.folds} folds, from 0 to {self.folds - 1}"
             )
         if self.shares is not None and (min(self.shares) <= 0 or abs(sum(self.shares) - 100) > 1e-6):
-            raise ValueError(
-                f"split {self.split!r}: expected positive percentages that sum to 100, such as 60/20/20, or "
-                "80/20 for training and testing"
-            )
+            expected = "positive percentages that sum to 100, such as 60/20/20 or 80/20"
+            raise ValueError(f"split {self.split!r}: expected {expected}")
         if not isinstance(self.split, str) and self.split is not None and not self.split:
             raise ValueError("split must name at least one column, got none")
 
@@ -307,7 +305,7 @@ def find_parts(
     if request.folds is not None:
         if request.folds > max(2, labelled):
             raise ValueError(
-                f"{raw.name}: {request.folds:,} folds of {labelled:,} nodes with a label; ask for fewer folds"
+                f"{raw.name}: {request.folds} folds of {labelled:,} labelled nodes; ask for fewer"
             )
         parts = fold_split(y, request.folds, request.index, seed=request.seed)
         return parts, (
