@@ -87,7 +87,7 @@ def test_a_graph_of_ones_own(mcn: Run, tmp_path: Path, monkeypatch: pytest.Monke
     assert [facts(lines)[f"{part} nodes"] for part in ("training", "validation", "test")] == ["8", "8", "8"]
     assert not any(line.startswith("note: labels") for line in lines)
     assert any(line.startswith("note: features: 2 columns of the node table") for line in lines)
-    assert len(lines) <= 15
+    assert len(lines) <= 16
     content = answered(mcn(*words, "--json"))
     assert list(content) == KEYS
     assert content["classes"] == {"blue": 0.5, "red": 0.5}
