@@ -45,6 +45,19 @@ def test_two_files_of_ones_own(mcn: Run, tmp_path: Path) -> None:
     assert run.memory.feature_names == ["size", "age"]
 
 
+def test_auto_trains_in_mini_batches_where_the_full_batch_does_not_fit(
+    mcn: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mcn.train.memory.free_bytes", lambda *_: 1e4)
+    edges, nodes = write_graph(tmp_path, split=True)
+    words = ["--set", "repeats=1", "--max-epochs", 2, "--out", tmp_path / "run", "--json"]
+    found = answered(mcn("train", "--graph", edges, "--nodes", nodes, *words))
+    assert (found["recipe"], found["config"]["batch_size"]) == ("auto", 1024)
+    assert "9.77 KiB are free: mini-batches of 1,024 nodes (--batch-size" in found["memory"]
+    assert {row["candidate"] for row in found["candidates"]} == set(CANDIDATES) - {"sage"}
+    assert sorted(path.name for path in (tmp_path / "run").iterdir()) == FILES
+
+
 def test_f_and_f_prime_choose_in_every_epoch(
     mcn: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -216,6 +216,24 @@ def test_the_budget_ends_a_run_and_no_candidate_keeps_the_others_from_being_trie
     ]
 
 
+def test_a_slow_clock_changes_no_candidate_epoch_or_bit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The budget is of work: with a clock that says an hour per epoch, all runs are as before."""
+    budget = {"minutes": 0.001, "max_epochs": 40, "patience": 40}
+    calm = ran(small_graph(), **budget)
+    times = iter(range(0, 10**9, 3600))
+    monkeypatch.setattr("mcn.train.loop.time.perf_counter", lambda: float(next(times)))
+    busy = ran(small_graph(), **budget)
+    assert busy.seconds > 3600 > calm.seconds
+    assert without_times(busy.runs) == without_times(calm.runs)
+    assert any(run["cut"] for run in calm.runs)
+    assert same_weights(busy, calm)
+    plan = calm.notes()["schedule"]
+    assert plan == busy.notes()["schedule"]
+    assert [each["candidate"] for each in plan["runs"]] == [run["candidate"] for run in calm.runs]
+    assert plan["used"] == pytest.approx(sum(each["epochs"] * each["epoch_work"] for each in plan["runs"]))
+    assert all(each["epoch_work"] > 0 for each in plan["runs"])
+
+
 def test_candidates_in_mini_batches() -> None:
     data = two_kinds()
     run = train(data, MODES[NODES].replace(batch_size=30, neighbours=(5, 5), max_epochs=15))

@@ -65,7 +65,11 @@ class AutoConfig(BatchedSettings):
         option="candidates",
     )
     minutes: float = setting(
-        5.0, "Budget of training time for all candidates together.", positive, option="minutes"
+        5.0,
+        "Budget of training for all candidates together, in estimated minutes on an ordinary core: the same "
+        "on every machine, so that the result is too.",
+        positive,
+        option="minutes",
     )
     repeats: int = setting(
         3,
