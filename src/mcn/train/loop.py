@@ -157,8 +157,8 @@ class Trainer(Training):
         return torch.optim.Adam(self.model.parameters(), lr=c.lr, weight_decay=c.weight_decay, fused=fused)
 
     def epoch_work(self) -> float:
-        """Estimate the work of an epoch in seconds on an ordinary core, from sizes alone and never a clock."""
-        return 1e-3 + 1e-8 * sum(parameter.numel() for parameter in self.model.parameters())
+        """Estimate the work of an epoch in seconds on an ordinary core: from sizes alone, never by a clock."""
+        return 1e-3 + 1e-8 * float(sum(parameter.numel() for parameter in self.model.parameters()))
 
     @abstractmethod
     def _learn(self) -> tuple[float, float]:

@@ -15,8 +15,8 @@ from mcn.train.mcn.objective import Objective
 from mcn.train.processes import host, torch_device
 
 _PASS, _SUM, _ATTEND, _INPUT, _STEP = 1.8e-3, 4e-10, 10e-10, 4e-11, 1e-8
-"""Seconds on one core of 2024: of a pass whatever its size; per entry and unit, of summing it and of attending
-to it besides; per input value and unit; per parameter. A fit to epochs of nine candidates on seven graphs:
+"""Seconds on one core of 2024: of a pass whatever its size; per entry and unit, of summing it and of
+attending to it besides; per input value and unit; per parameter. A fit to epochs of nine candidates on seven graphs:
 most estimates are within a factor of two."""
 _MEMORY = 0.9  # of the gate: about ten epochs
 
@@ -53,14 +53,14 @@ class MCNTrainer(Trainer):
         work = tries * _PASS + _STEP * sum(each.numel() for each in self.model.parameters())
         learned = self._pass_work(len(self.problem.train), degree, self.problem.inputs.stack.num_nodes)
         validated = self._pass_work(len(self.problem.val), degree, self.problem.inputs.stack.num_nodes)
-        return work + min(tries, 2) * (3 * learned + validated)
+        return float(work + min(tries, 2) * (3 * learned + validated))
 
     def _mean_degree(self) -> float:
         stack = self.problem.inputs.stack
         return float(stack.size(exact=False).entries.max(initial=0)) / stack.num_nodes
 
     def _pass_work(self, nodes: float, degree: float, most: float) -> float:
-        """Estimate a pass that ends at some nodes, each with so many neighbours; it reaches `most` at most."""
+        """Estimate a pass that ends at some nodes, each with so many neighbours; `most` can be reached."""
         c, x = self.config, self.problem.inputs.x
         per_entry = _SUM + (_ATTEND if c.self_attention else 0.0)
         widths = [c.hidden * c.heads] * (c.num_layers - 1) + [self.problem.num_classes * c.output_heads]
@@ -69,7 +69,7 @@ class MCNTrainer(Trainer):
             work += per_entry * reached * (1 + degree) * width
             reached = min(most, reached * (1 + degree))
         values = feature_csr(x).nnz / max(1, x.shape[0])
-        return work + _INPUT * reached * (values + 25) * widths[0]
+        return float(work + _INPUT * reached * (values + 25) * widths[0])
 
     def _learn(self) -> tuple[float, float]:
         self.optimizer.zero_grad(set_to_none=True)

@@ -57,7 +57,7 @@ class ViewsTrainer(Trainer):
         heard = float((self.rows.weights > 0).sum()) / (self.rows.num_views * nodes) * (1 - c.drop_neighbours)
         mixed = passes * heard * self.problem.inputs.x.values.size / nodes
         dense = (3 * passes + len(self.problem.val)) * self.problem.inputs.in_channels * c.hidden
-        return c.steps_per_epoch * _STEP + _MIXED * mixed + _DENSE * dense
+        return float(c.steps_per_epoch * _STEP + _MIXED * mixed + _DENSE * dense)
 
     def _learn(self) -> tuple[float, float]:
         count = self.config.steps_per_epoch
