@@ -11,12 +11,14 @@ import numpy as np
 import pytest
 import torch
 from torch_geometric.data import Data
+from torch_geometric.utils import to_undirected
 
 import mcn
 from mcn.data import strong_ties
 from mcn.train import RECIPES, Run, fit, load_run, prepare, train
 from mcn.train.checkpoint import load_tensors, save_tensors
 from mcn.train.predictions import predictions_csv, read_predictions
+from mcn.train.remarks import GUESSING, held_out_evidence
 from mcn.train.select.candidates import candidates_of
 from mcn.train.select.config import CANDIDATES
 from mcn.train.select.judge import BLEND, NODES, ONE
@@ -415,6 +417,41 @@ def test_a_decision_that_was_changed(chosen: tuple[str, Run], tmp_path: Path) ->
         with pytest.raises(ValueError, match=r"model\.safetensors: ") as caught:
             load_run(folder)
         assert "\n" not in str(caught.value)
+
+
+def noise(seed: int) -> Data:
+    """300 nodes with random labels, features and edges, 60 of them for validation: nothing to learn."""
+    draw = np.random.default_rng(seed)
+    order, masks = draw.permutation(300), {}
+    for name, nodes in zip(("train", "val", "test"), np.split(order, [180, 240]), strict=True):
+        masks[f"{name}_mask"] = torch.zeros(300, dtype=torch.bool)
+        masks[f"{name}_mask"][torch.from_numpy(nodes)] = True
+    x = torch.from_numpy(draw.standard_normal((300, 8)).astype(np.float32))
+    edges = to_undirected(torch.from_numpy(draw.integers(0, 300, (2, 900))), num_nodes=300)
+    y = torch.from_numpy(draw.integers(0, 2, 300))
+    return Data(x=x, y=y, edge_index=edges, num_nodes=300, **masks)
+
+
+@pytest.mark.parametrize("graphs", [10, pytest.param(200, marks=pytest.mark.slow)])
+def test_nothing_is_claimed_of_noise(graphs: int) -> None:
+    """Choosing per node in at most one graph of forty, better than guessing in at most one of twenty.
+
+    The limits are those rates and two and a half standard errors of a count.
+    """
+    choosing = above_guess = 0
+    for seed in range(graphs):
+        few = {
+            "max_epochs": 25,
+            "repeats": 1,
+            "seed": seed,
+            "candidates": ("mlp", "counts", "gcn", "triangle"),
+        }
+        trainer = trained(noise(seed), settings("auto", **few))
+        choosing += any("choosing per node is worth +" in said for said in trainer.remarks())
+        found = trainer.held_out_probabilities()
+        above_guess += held_out_evidence(found[0], trainer.problem.val_labels.numpy(), found[1]).above_guess
+    for claimed, rate in ((choosing, 1 / 40), (above_guess, GUESSING)):
+        assert claimed <= graphs * rate + 2.5 * np.sqrt(graphs * rate * (1 - rate)), (choosing, above_guess)
 
 
 def test_a_skewed_graph_gets_a_model_that_is_better_than_guessing(tmp_path: Path) -> None:

@@ -63,6 +63,45 @@ def score(metric: str, probabilities: NDArray[Any], labels: NDArray[Any]) -> flo
     return float(np.mean(found)) if found else None
 
 
+def ranking(probabilities: NDArray[Any], labels: NDArray[Any]) -> tuple[float | None, float]:
+    """Return roc-auc and its standard error (Hanley and McNeil 1982); of several classes the mean error.
+
+    >>> p = np.array([[0.9, 0.1], [0.6, 0.4], [0.3, 0.7], [0.8, 0.2]])
+    >>> area, error = ranking(p, np.array([0, 0, 1, 1]))
+    >>> area, round(error, 2)
+    (0.75, 0.25)
+    """
+    columns = [1] if probabilities.shape[1] == 2 else range(probabilities.shape[1])
+    errors = []
+    for c in columns:
+        own = labels == c
+        count, others = int(own.sum()), int((~own).sum())
+        if count and others:
+            a = _roc_auc(own, probabilities[:, c])
+            twice, both = a / (2 - a) - a**2, 2 * a**2 / (1 + a) - a**2
+            spread = a * (1 - a) + (count - 1) * twice + (others - 1) * both
+            errors.append(max(spread, 0.25) ** 0.5 / (count * others) ** 0.5)
+    return score("roc-auc", probabilities, labels), float(np.mean(errors)) if errors else 0.0
+
+
+def best_threshold(probability: NDArray[Any], is_second: NDArray[np.bool_]) -> tuple[float, float]:
+    """Return the probability of the second class from which on it is said, and the balanced accuracy then.
+
+    The threshold lies halfway between two values; of equally good ones it is the nearest to one half.
+
+    >>> best_threshold(np.array([0.1, 0.2, 0.3, 0.4]), np.array([False, False, True, True]))
+    (0.25, 1.0)
+    """
+    values = np.unique(probability)
+    middles = np.concatenate([[values[0] / 2], (values[1:] + values[:-1]) / 2, [(values[-1] + 1) / 2]])
+    second, first = np.sort(probability[is_second]), np.sort(probability[~is_second])
+    found = 1 - np.searchsorted(second, middles) / len(second)
+    kept = np.searchsorted(first, middles) / len(first)
+    balanced = (found + kept) / 2
+    best = np.lexsort((abs(middles - 0.5), -balanced))[0]
+    return float(middles[best]), float(balanced[best])
+
+
 def _thresholds(own: NDArray[np.bool_], scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Nodes of the class, and all nodes, at or above each of the different scores, from the highest down."""
     order = np.argsort(-scores, kind="stable")

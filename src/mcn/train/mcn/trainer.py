@@ -16,8 +16,8 @@ from mcn.train.processes import host, torch_device
 
 _PASS, _SUM, _ATTEND, _INPUT, _STEP = 1.8e-3, 4e-10, 10e-10, 4e-11, 1e-8
 """Seconds on one core of 2024: of a pass whatever its size; per entry and unit, of summing it and of
-attending to it besides; per input value and unit; per parameter. A fit to epochs of nine candidates on seven graphs:
-most estimates are within a factor of two."""
+attending to it besides; per input value and unit; per parameter. Fitted to epochs of nine candidates on seven
+graphs; most estimates are within a factor of two."""
 _MEMORY = 0.9  # of the gate: about ten epochs
 
 
@@ -57,7 +57,7 @@ class MCNTrainer(Trainer):
 
     def _mean_degree(self) -> float:
         stack = self.problem.inputs.stack
-        return float(stack.size(exact=False).entries.max(initial=0)) / stack.num_nodes
+        return float(stack.size(exact=False).entries.max(initial=0)) / int(stack.num_nodes)
 
     def _pass_work(self, nodes: float, degree: float, most: float) -> float:
         """Estimate a pass that ends at some nodes, each with so many neighbours; `most` can be reached."""

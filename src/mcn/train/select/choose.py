@@ -26,8 +26,8 @@ PERMUTATIONS = 39
 forty passes at most."""
 _INNER = 5
 _SHARED = float(np.sqrt(1 + OUTER_FOLDS / (OUTER_FOLDS - 1)))
-"""Folds share most of what was fitted, so that their gains go up and down together: the error of their mean is
-larger than that of independent ones by this factor (Nadeau and Bengio 2003)."""
+"""Folds share most of what was fitted, so that their gains go up and down together: the error of their mean
+is larger than that of independent ones by this factor (Nadeau and Bengio 2003)."""
 
 
 def rewards(probabilities: list[Float], labels: NDArray[np.int64]) -> Float:
@@ -146,7 +146,7 @@ def _nested(state: Float, reward: Float, right: Float, draw: np.random.Generator
 
 
 def _beats_chance(state: Float, reward: Float, right: Float, seed: int) -> bool:
-    """Whether the states gain more than after every one of `PERMUTATIONS` shuffles; the first miss ends it."""
+    """Whether the states gain more than after every one of `PERMUTATIONS` shuffles; a miss ends it."""
     draw = np.random.default_rng([seed, 4])
     folds = int(draw.integers(2**31))  # the same for all, so that only the states differ
     own = _nested(state, reward, right, np.random.default_rng(folds))[0][0].mean()

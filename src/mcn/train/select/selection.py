@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from mcn.train.loop import Epoch, FitResult, Trainer, Training, below
@@ -262,6 +263,14 @@ class Selection(Training):
         if self._decision is not None:
             notes["choosing"] = self._decision.to_dict()
         return notes
+
+    def held_out_probabilities(self) -> tuple[NDArray[Any], int] | None:
+        """Return what the blend, or else the winner, says of nodes that it was not fitted on."""
+        decision = self._decision
+        assert decision is not None
+        if decision.mode == BLEND and decision.blend is not None:
+            return decision.blend.held_out, len(decision.names) + 1
+        return wide(self._held[decision.winner].softmax(1)), len(decision.names)
 
     def remarks(self) -> list[str]:
         """Return what predicts and what choosing per node is worth, in sentences."""
