@@ -77,6 +77,13 @@ def without_times(runs: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{name: value for name, value in run.items() if name != "seconds"} for run in runs]
 
 
+def names_in_order(values: Any) -> Any:
+    """The keys of plain values in the order in which they stand."""
+    if isinstance(values, dict):
+        return [(name, names_in_order(value)) for name, value in values.items()]
+    return [names_in_order(value) for value in values] if isinstance(values, list) else None
+
+
 # The candidates.
 
 
@@ -317,6 +324,8 @@ def test_every_mode_is_the_same_after_saving_and_loading(chosen: tuple[str, Run]
     train(data, MODES[mode], killed, resume=True)
     for name in ("metrics.jsonl", "model.safetensors", "predictions.csv"):
         assert (killed / name).read_bytes() == (run.folder / name).read_bytes(), name
+    resumed, whole = (json.loads((folder / "summary.json").read_text()) for folder in (killed, run.folder))
+    assert names_in_order(resumed) == names_in_order(whole)
 
 
 def test_what_the_summary_says_of_choosing(chosen: tuple[str, Run]) -> None:

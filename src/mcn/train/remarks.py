@@ -31,9 +31,9 @@ GUESSING = 0.05
 class SimpleScores:
     """What simple methods reach on the validation nodes by a metric, and by roc-auc beside it.
 
-    guess: always the most frequent training class. features: logistic regression on a node's own features.
-    graph: labels of training nodes spread along edges, no features. None where a metric is not defined, and
-    the last two for a graph that stays on disk.
+    guess: the best guess that is the same for all nodes, their most frequent class. features: logistic
+    regression on a node's own features. graph: labels of training nodes spread along edges, no features.
+    None where a metric is not defined, and the last two for a graph that stays on disk.
     """
 
     metric: str
@@ -52,7 +52,8 @@ def simple_scores(data: Data, metric: str = "accuracy", known: Known | None = No
     known = known_labels(data) if known is None else known
     labels = known.labels.numpy()
     y, truth = labels[known.train], labels[known.val]
-    shares = np.bincount(y, minlength=known.num_classes) / len(y)
+    # Training nodes are often as many of every class: their largest class would be any of them.
+    shares = np.bincount(truth, minlength=known.num_classes) / len(truth)
 
     def judged(scores: NDArray[Any]) -> float | None:
         return score(metric, scores, truth)
@@ -317,7 +318,7 @@ def _no_better_than_half(
     """Say where the features alone, or the graph alone, do as well within the error, by roc-auc too."""
     said = []
     regression, spreading = "logistic regression on the features", "spreading labels along edges"
-    smaller, other_columns = "a smaller network would do (--candidates mlp)", "other columns may help"
+    smaller, other_columns = "an mlp on the features would do", "other columns may help"
     for half, other, how, score_of_half, area, instead in (
         ("features", "graph adds", regression, simple.features, simple.features_auc, smaller),
         ("graph", "features add", spreading, simple.graph, simple.graph_auc, other_columns),

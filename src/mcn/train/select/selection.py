@@ -20,6 +20,12 @@ from mcn.train.select.judge import BLEND, CHOOSABLE, NODES, Decision, HeldOutSco
 from mcn.train.select.network import Selected
 from mcn.train.select.schedule import Rounds, clearly_above, several_behind, standings
 
+_RUN = (
+    *("candidate", "seed", "round", "held_out", "score", "accuracy", "loss", "epochs", "best_epoch"),
+    *("seconds", "work", "cut", "outrun"),
+)
+"""What is noted of a run, in this order."""
+
 
 class Selection(Training):
     """A selection among candidates, which are trained one after the other, first each once, then with further
@@ -315,7 +321,7 @@ class Selection(Training):
         """Go on from what `tensors` and `state` gave; what was decided is decided again, by the same."""
         self.epoch, self.stopped, self.seconds = state["epoch"], state["stopped"], state["seconds"]
         self.work = state["work"]
-        self.runs = state["runs"]
+        self.runs = [{name: run[name] for name in _RUN} for run in state["runs"]]  # files sort the names
         kept, held, dealt = (below(f"{what}.", tensors) for what in ("kept", "held", "dealt"))
         self._kept, self._logits, self._dealt = {}, {}, {}
         for run in self.runs:
