@@ -58,7 +58,7 @@ def test_verbose(mcn: Run) -> None:
         assert shown[f"the same by {motif}, adjusted for chance"] == f"{adjusted:.2f}"
     assert set(seen["homophily"]) == {"edge", "triangle", "4-cycle", "4-clique"}
     for label, share in seen["classes"].items():
-        assert shown[f"class {label}, of the labelled nodes"] == f"{100 * share:.1f} %"
+        assert shown[f"labelled as {label}"] == f"{100 * share:.1f} %"
     assert f"note: values: {seen['features']}" in text
 
 

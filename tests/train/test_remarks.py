@@ -11,7 +11,7 @@ from torch_geometric.data import Data
 from torch_geometric.utils import remove_self_loops, to_undirected
 
 from mcn.train.check import check_graph
-from mcn.train.metrics import all_scores, score
+from mcn.train.metrics import all_scores, best_threshold, score
 from mcn.train.remarks import (
     SimpleScores,
     graph_remarks,
@@ -19,7 +19,6 @@ from mcn.train.remarks import (
     homophily,
     result_remarks,
     simple_scores,
-    threshold_of,
 )
 
 
@@ -100,7 +99,7 @@ def test_a_good_ranking_is_not_called_nothing() -> None:
         "class weights",
     ):
         assert untrue not in found
-    chosen = threshold_of(p[val], y[val])
+    chosen = best_threshold(p[val], y[val])
     assert chosen is not None
     assert chosen["probability"] < 0.5
     by_threshold = np.column_stack([1 - (second >= chosen["probability"]), second >= chosen["probability"]])

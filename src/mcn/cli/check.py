@@ -46,7 +46,6 @@ def run(
     if as_json:
         print(json.dumps({"graph": name, "notes": notes, **seen}, indent=2))
         return
-    command = _train_command(dataset, graph, nodes, how)
     title = f"{name}: {seen['nodes']:,} nodes, {seen['edges']:,} edges, {len(seen['classes']):,} classes"
     facts = _facts(data, seen) | (_further_facts(seen) if verbose else {})
     print_facts(title, facts)
@@ -56,7 +55,7 @@ def run(
     if not verbose and len(further) > room:
         hidden = len(further) - room + 1
         further = [*further[:-hidden], f"remarks and notes that are not shown: {hidden} (--verbose)"]
-    for line in [*further, f"to train: {command}"]:
+    for line in [*further, f"to train: {_train_command(dataset, graph, nodes, how)}"]:
         print(line)
 
 
@@ -90,10 +89,7 @@ def _further_facts(seen: dict[str, Any]) -> dict[str, str]:
     facts = {"median degree": f"{degrees['median']:g}", "largest degree": f"{degrees['max']:,}"}
     facts |= {"nodes without edges": f"{degrees['isolated']:,}", "components": f"{parts['number']:,}"}
     facts |= {"nodes in the largest component": f"{100 * parts['largest']:.1f} %"}
-    facts |= {
-        f"class {label}, of the labelled nodes": f"{100 * share:.1f} %"
-        for label, share in seen["classes"].items()
-    }
+    facts |= {f"labelled as {label}": f"{100 * share:.1f} %" for label, share in seen["classes"].items()}
     for motif, (share, adjusted) in seen["homophily"].items():
         facts[f"neighbours of the same class by {motif}"] = f"{100 * share:.1f} %"
         facts[f"the same by {motif}, adjusted for chance"] = f"{adjusted:.2f}"

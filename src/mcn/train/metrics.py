@@ -84,22 +84,25 @@ def ranking(probabilities: NDArray[Any], labels: NDArray[Any]) -> tuple[float | 
     return score("roc-auc", probabilities, labels), float(np.mean(errors)) if errors else 0.0
 
 
-def best_threshold(probability: NDArray[Any], is_second: NDArray[np.bool_]) -> tuple[float, float]:
-    """Return the probability of the second class from which on it is said, and the balanced accuracy then.
+def best_threshold(probabilities: NDArray[Any], labels: NDArray[Any]) -> dict[str, float] | None:
+    """Return the probability from which on to say the second of two classes, and the balanced accuracy then.
 
-    The threshold lies halfway between two values; of equally good ones it is the nearest to one half.
+    None for other numbers of classes, and where nodes of one are missing. Of equally good ones it is the
+    nearest to one half.
 
-    >>> best_threshold(np.array([0.1, 0.2, 0.3, 0.4]), np.array([False, False, True, True]))
-    (0.25, 1.0)
+    >>> second = np.array([0.1, 0.2, 0.3, 0.4])
+    >>> best_threshold(np.column_stack([1 - second, second]), np.array([0, 0, 1, 1]))
+    {'probability': 0.25, 'balanced_accuracy': 1.0}
     """
-    values = np.unique(probability)
-    middles = np.concatenate([[values[0] / 2], (values[1:] + values[:-1]) / 2, [(values[-1] + 1) / 2]])
-    second, first = np.sort(probability[is_second]), np.sort(probability[~is_second])
-    found = 1 - np.searchsorted(second, middles) / len(second)
-    kept = np.searchsorted(first, middles) / len(first)
-    balanced = (found + kept) / 2
+    if probabilities.shape[1] != 2 or len(np.unique(labels)) < 2:
+        return None
+    values = np.concatenate([[0.0], np.unique(probabilities[:, 1]), [1.0]])
+    middles = (values[1:] + values[:-1]) / 2
+    first, second = (np.sort(probabilities[labels == c, 1]) for c in (0, 1))
+    right = np.searchsorted(first, middles) / len(first), 1 - np.searchsorted(second, middles) / len(second)
+    balanced = (right[0] + right[1]) / 2
     best = np.lexsort((abs(middles - 0.5), -balanced))[0]
-    return float(middles[best]), float(balanced[best])
+    return {"probability": float(middles[best]), "balanced_accuracy": float(balanced[best])}
 
 
 def _thresholds(own: NDArray[np.bool_], scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -15,7 +15,7 @@ from torch_geometric.data import Data
 from mcn.data.checks import given_weights
 from mcn.data.sparse import feature_csr
 from mcn.train.features import features
-from mcn.train.metrics import best_threshold, ranking, score, shown
+from mcn.train.metrics import ranking, score, shown
 from mcn.train.problem import Known, class_names, known_labels
 
 _FEW_TRAIN, _FEW_VAL = 5, 5
@@ -93,34 +93,15 @@ def held_out_evidence(probabilities: NDArray[Any], labels: NDArray[Any], tried: 
     count = len(labels)
     right, most = probabilities.argmax(1) == labels, int(np.bincount(labels).argmax())
     lead = right.astype(np.float64) - (labels == most)
-    error = float(lead.std(ddof=1)) / math.sqrt(count) if count > 1 else math.inf
+    error = float(lead.std(ddof=1)) / math.sqrt(count) if count > 1 else 0.0
     area, area_error = ranking(probabilities, labels)
     level = 1 - GUESSING / (2 * tried)  # two measures, each of so many networks
-    sizes = np.bincount(labels)
-    sizes = sizes[sizes > 0]
+    sizes = np.unique(labels, return_counts=True)[1]
     at_chance = float(np.mean(np.sqrt((count + 1) / (12.0 * sizes * np.maximum(count - sizes, 1)))))
     ranks = area is not None and area - 0.5 > stats.norm.ppf(level) * at_chance
     leads = count > 1 and lead.mean() > stats.t.ppf(level, count - 1) * error
-    return HeldOutEvidence(
-        accuracy=float(right.mean()),
-        guess=float((labels == most).mean()),
-        lead_error=error,
-        auc=area,
-        auc_error=area_error,
-        ranks=bool(ranks),
-        above_guess=bool(ranks or leads),
-    )
-
-
-def threshold_of(probabilities: NDArray[Any], labels: NDArray[Any]) -> dict[str, float] | None:
-    """Return a threshold for the second of two classes, chosen on held-out nodes; nothing is predicted by it.
-
-    None for other numbers of classes, and where the held-out nodes lack one of the two.
-    """
-    if probabilities.shape[1] != 2 or len(np.unique(labels)) < 2:
-        return None
-    value, balanced = best_threshold(probabilities[:, 1], labels == 1)
-    return {"probability": value, "balanced_accuracy": balanced}
+    guess, above = float((labels == most).mean()), bool(ranks or leads)
+    return HeldOutEvidence(float(right.mean()), guess, error, area, area_error, bool(ranks), above)
 
 
 def _by_features(data: Data, known: Known, y: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -284,11 +265,10 @@ def result_remarks(
             f"frequent class {held_out.guess:.1%}, {area} (chance is 50%); more labels or other features are "
             "needed"
         )
-    elif len(classes) == 1:
+    elif len(classes) == 1 and held_out.ranks:
         said.append(
-            f"every node is predicted as {_name(data, int(classes[0]))}, but the others are ranked above it "
-            f"where they should be ({area} on held-out nodes): use the probabilities, or the threshold in "
-            "summary.json"
+            f"every node is predicted as {_name(data, int(classes[0]))}, but the ranking is good ({area} "
+            "on held-out nodes): use the probabilities, or the threshold in summary.json"
         )
     trained_on = np.unique(data.y.numpy()[data.train_mask.numpy()])
     never = np.setdiff1d(trained_on, classes).tolist()

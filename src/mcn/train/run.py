@@ -40,12 +40,12 @@ from mcn.train.folder import (
     tidy,
 )
 from mcn.train.loop import Callback, FitResult, Trainer, Training, below, fit
-from mcn.train.metrics import all_scores
+from mcn.train.metrics import all_scores, best_threshold
 from mcn.train.predictions import Explained, Predictions, scores_on_test, write_predictions
 from mcn.train.problem import Inputs, Memory, Problem, class_names, known_labels, prepare
 from mcn.train.processes import team
 from mcn.train.recipes import work_of
-from mcn.train.remarks import graph_remarks, held_out_evidence, result_remarks, simple_scores, threshold_of
+from mcn.train.remarks import graph_remarks, held_out_evidence, result_remarks, simple_scores
 from mcn.train.settings import Settings
 
 
@@ -258,7 +258,7 @@ def _write_results(
             "test": test,
         },
         "held_out": asdict(held_out),
-        "threshold": threshold_of(found[0], problem.val_labels.numpy()),
+        "threshold": best_threshold(found[0], problem.val_labels.numpy()),
         "epochs": result.epochs,
         "best_epoch": result.best_epoch,
         "seconds": result.seconds,

@@ -65,11 +65,7 @@ class AutoConfig(BatchedSettings):
         option="candidates",
     )
     minutes: float = setting(
-        5.0,
-        "Budget of training for all candidates together, in estimated minutes on an ordinary core: the same "
-        "on every machine, so that the result is too.",
-        positive,
-        option="minutes",
+        5.0, "Budget of training in all, in estimated minutes of a core's work.", positive, option="minutes"
     )
     repeats: int = setting(
         3,

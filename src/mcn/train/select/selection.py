@@ -20,12 +20,6 @@ from mcn.train.select.judge import BLEND, CHOOSABLE, NODES, Decision, HeldOutSco
 from mcn.train.select.network import Selected
 from mcn.train.select.schedule import Rounds, clearly_above, several_behind, standings
 
-_RUN = (
-    *("candidate", "seed", "round", "held_out", "score", "accuracy", "loss", "epochs", "best_epoch"),
-    *("seconds", "work", "cut", "outrun"),
-)
-"""What is noted of a run, in this order."""
-
 
 class Selection(Training):
     """A selection among candidates, which are trained one after the other, first each once, then with further
@@ -253,16 +247,11 @@ class Selection(Training):
         """Return the table, all runs of the candidates, and what was decided by which evidence."""
         deals = {run["round"] for run in self.runs if self._rounds.deals_out(run["round"])}
         notes: dict[str, Any] = {"candidates": self.table(), "candidate_runs": self.runs}
-        budget = 60 * self.config.minutes
         notes["schedule"] = {
             "unit": "estimated seconds on one core",
-            "budget": budget,
+            "budget": 60 * self.config.minutes,
             "used": self.work,
-            "runs": [
-                {"candidate": run["candidate"], "round": run["round"], "epochs": run["epochs"]}
-                | {"epoch_work": run["work"] / run["epochs"], "cut": run["cut"]}
-                for run in self.runs
-            ],
+            "epoch": {run["candidate"]: run["work"] / run["epochs"] for run in self.runs},
         }
         if deals:
             notes["deals"] = len(deals)
@@ -321,7 +310,7 @@ class Selection(Training):
         """Go on from what `tensors` and `state` gave; what was decided is decided again, by the same."""
         self.epoch, self.stopped, self.seconds = state["epoch"], state["stopped"], state["seconds"]
         self.work = state["work"]
-        self.runs = [{name: run[name] for name in _RUN} for run in state["runs"]]  # files sort the names
+        self.runs = state["runs"]
         kept, held, dealt = (below(f"{what}.", tensors) for what in ("kept", "held", "dealt"))
         self._kept, self._logits, self._dealt = {}, {}, {}
         for run in self.runs:
