@@ -74,10 +74,9 @@ def _facts(data: Any, seen: dict[str, Any]) -> dict[str, str]:
     facts |= {f"{part} nodes": f"{int(mask.sum()):,}" for part, mask in parts.items()}
     for way, score in seen["alone"].items():
         area = seen["alone_auc"].get(way)
-        ranked = "" if area is None else f", ROC-AUC {100 * area:.1f} %"
-        facts[f"validation accuracy by {simple[way]}"] = (
-            "–" if score is None else f"{100 * score:.1f} %{ranked}"
-        )
+        shown = "–" if score is None else f"{100 * score:.1f} %"
+        shown += "" if area is None else f", ROC-AUC {100 * area:.1f} %"
+        facts[f"validation accuracy by {simple[way]}"] = shown
     for motif, (share, _) in seen["homophily"].items():
         if motif in ("edge", "triangle"):
             facts[f"neighbours of the same class by {motif}"] = f"{100 * share:.1f} %"

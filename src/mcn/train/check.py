@@ -42,7 +42,6 @@ def check_graph(data: Data, counts: MotifCounts | None = None) -> dict[str, Any]
     order = np.argsort(-sizes, kind="stable").tolist()
     masks = [int(data[f"{name}_mask"].sum()) for name in ("train", "val", "test")]
     simple = simple_scores(data, known=known)
-    areas = {"features": simple.features_auc, "graph": simple.graph_auc}
     by_motif = {}
     for motif in _MOTIFS:
         matrix = counts.adjacency(motif).tocoo()
@@ -63,7 +62,7 @@ def check_graph(data: Data, counts: MotifCounts | None = None) -> dict[str, Any]
         "split": f"{masks[0]:,} training, {masks[1]:,} validation, {masks[2]:,} test nodes",
         "homophily": by_motif,
         "alone": {"guess": simple.guess, "features": simple.features, "graph": simple.graph},
-        "alone_auc": areas,
+        "alone_auc": {"features": simple.features_auc, "graph": simple.graph_auc},
         "memory": int(stack_size(counts, _USUAL, 1).bytes.sum()),
         "remarks": [*_skew([names[c] for c in order], sizes[order]), *graph_remarks(data, known)],
     }
@@ -73,9 +72,8 @@ def _skew(names: list[str], sizes: NDArray[np.int64]) -> list[str]:
     """Say that one class is far larger than another, and what to judge by then."""
     if len(sizes) < 2 or sizes[0] < _SKEWED * max(1, sizes[-1]):
         return []
-    share = sizes[0] / sizes.sum()
     return [
-        f"classes are skewed: {names[0]} has {share:.1%} of the labelled nodes, {names[-1]} "
+        f"classes are skewed: {names[0]} has {sizes[0] / sizes.sum():.1%} of the labelled nodes, {names[-1]} "
         f"{sizes[-1] / sizes.sum():.1%}; look at ROC-AUC or balanced accuracy beside accuracy"
     ]
 

@@ -71,9 +71,8 @@ class HeldOutEvidence:
     """How predictions of held-out nodes compare with the best guess that is the same for all nodes.
 
     accuracy, guess: the share of nodes that is right, by the network and by the guess; lead_error: the error
-    of that paired difference. auc, auc_error: roc-auc, which needs no threshold. ranks: whether it is above
-    chance; above_guess: whether that or the difference is, by one-sided tests that allow for how many
-    networks were tried.
+    of that difference. auc, auc_error: roc-auc. ranks: whether it is above chance; above_guess: whether that
+    or the difference is, by one-sided tests that allow for how many networks were tried.
     """
 
     accuracy: float
@@ -249,10 +248,7 @@ def result_remarks(
     max_epochs: int | None,
     held_out: HeldOutEvidence,
 ) -> list[str]:
-    """Say what is off with a result: the predicted classes, the scores and epochs in a run's summary.
-
-    Whether anything was learned is judged by held-out nodes, and by their ranking besides their classes.
-    """
+    """Say what is off with a result, by its classes, scores and epochs, and by `held_out` nodes."""
     said: list[str] = []
     metric = simple.metric
     val, train = summary["scores"]["val"], summary["scores"]["train"]

@@ -49,11 +49,12 @@ class MCNTrainer(Trainer):
     def epoch_work(self) -> float:
         """Estimate an epoch: training nodes thrice (back and forth), validation nodes once."""
         tries = 3 if self.config.gate and self.config.chooses else 1
-        degree = self._mean_degree()
-        work = tries * _PASS + _STEP * sum(each.numel() for each in self.model.parameters())
-        learned = self._pass_work(len(self.problem.train), degree, self.problem.inputs.stack.num_nodes)
-        validated = self._pass_work(len(self.problem.val), degree, self.problem.inputs.stack.num_nodes)
-        return float(work + min(tries, 2) * (3 * learned + validated))
+        degree, most = self._mean_degree(), self.problem.inputs.stack.num_nodes
+        learned, validated = (
+            self._pass_work(len(nodes), degree, most) for nodes in (self.problem.train, self.problem.val)
+        )
+        weights = sum(each.numel() for each in self.model.parameters())
+        return tries * _PASS + _STEP * weights + min(tries, 2) * (3 * learned + validated)
 
     def _mean_degree(self) -> float:
         stack = self.problem.inputs.stack

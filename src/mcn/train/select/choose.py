@@ -4,8 +4,7 @@ All candidates are tried on every validation node, so nothing has to be explored
 (full information). A ridge regression per candidate predicts the reward from the node's state, and a node
 takes the candidate with the best prediction. With an infinite penalty all nodes take the same: the choice for
 the whole graph is a special case. Whether the state is worth anything is estimated by nested
-cross-validation, and nodes choose for themselves only if that gain is clear: by its error, and because no
-chance assignment of the states to the nodes gains as much.
+cross-validation, and nodes choose only if that gain is clear by its error, and no shuffle gains as much.
 """
 
 from __future__ import annotations

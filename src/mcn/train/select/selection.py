@@ -25,9 +25,8 @@ class Selection(Training):
     """A selection among candidates, which are trained one after the other, first each once, then with further
     seeds.
 
-    The budget is counted in work, not by the clock: an epoch of a candidate costs what its sizes say
-    (`Trainer.epoch_work`, in seconds on an ordinary core). The same command so gives the same candidates,
-    epochs and bits, however busy the machine is. A candidate has in the first round its share of the work
+    The budget is counted in work (`Trainer.epoch_work`), not by the clock: the same command gives the same
+    bits, however busy the machine is. A candidate has in the first round its share of the work
     that is left, so that none keeps the others from being tried; later a run is begun only if, by what the
     runs before it took, it ends within the budget. A run that has used up its work ends there with the best
     weights it had.
