@@ -69,7 +69,7 @@ def ranking(probabilities: NDArray[Any], labels: NDArray[Any]) -> tuple[float | 
     >>> p = np.array([[0.9, 0.1], [0.6, 0.4], [0.3, 0.7], [0.8, 0.2]])
     >>> area, error = ranking(p, np.array([0, 0, 1, 1]))
     >>> area, round(error, 2)
-    (0.75, 0.25)
+    (0.75, 0.28)
     """
     columns = [1] if probabilities.shape[1] == 2 else range(probabilities.shape[1])
     errors = []

@@ -232,7 +232,8 @@ def _write_results(
     """Write what a finished run leaves; the summary last, as its presence says that the run is finished."""
     config, result, problem = run.config, run.result, trainer.problem
     found = trainer.held_out_probabilities()
-    assert result is not None and found is not None
+    assert result is not None
+    assert found is not None
     held_out = held_out_evidence(found[0], problem.val_labels.numpy(), found[1])
     predictions = run.predict(data)
     if isinstance(data, GraphStore):

@@ -247,7 +247,6 @@ class Selection(Training):
         deals = {run["round"] for run in self.runs if self._rounds.deals_out(run["round"])}
         notes: dict[str, Any] = {"candidates": self.table(), "candidate_runs": self.runs}
         notes["schedule"] = {
-            "unit": "estimated seconds on one core",
             "budget": 60 * self.config.minutes,
             "used": self.work,
             "epoch": {run["candidate"]: run["work"] / run["epochs"] for run in self.runs},
