@@ -210,7 +210,7 @@ def _print_selection(result: dict[str, Any], metric: str) -> None:
 
     print_table(
         f"{result['dataset']}: test {metric} {tested} by {by[choosing['mode']]} (largest class: {guess})",
-        ("candidate", f"validation {metric}", "behind", "runs", "s per run", "share in prediction"),
+        ("candidate", f"held-out {metric}", "behind", "runs", "s per run", "share in prediction"),
         [list(cells(candidate, place == 0)) for place, candidate in enumerate(result["candidates"])],
         left=("candidate",),
     )
