@@ -4,9 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from mcn.cli._options import read_for_run
-from mcn.train import load_run
-from mcn.viz import write_report
 from tests.cli.conftest import QUICK, Run, answered, printed, refused, write_graph
 from tests.viz.explorer.reading import read_page
 
@@ -51,24 +48,6 @@ def test_it_opens_the_browser_where_there_is_a_screen(
     (tmp_path / "asked").unlink()
     assert mcn("view", run_folder, "--no-open").out == f"{page} is written; open it in a browser\n"
     assert not (tmp_path / "asked").exists()
-
-
-def test_a_report_of_the_same_run_has_the_explorer(
-    mcn: Run, run_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The page is the one that would be drawn anew, which takes minutes for a large graph."""
-    run = load_run(run_folder)
-    printed(mcn("view", run_folder, "--out", tmp_path / "drawn.html"))
-    write_report(run, read_for_run(run, None, None, None))
-    with monkeypatch.context() as patch:
-        patch.setattr("mcn.viz.explorer.explain", None)
-        printed(mcn("view", run_folder))
-    assert (run_folder / "explorer.html").read_bytes() == (tmp_path / "drawn.html").read_bytes()
-    report = run_folder / "report.html"
-    for other in ("", "no page", report.read_text().replace('"epochs":', '"epochen":')):
-        report.write_text(other)
-        printed(mcn("view", run_folder))
-        assert (run_folder / "explorer.html").read_bytes() == (tmp_path / "drawn.html").read_bytes()
 
 
 def test_the_graph_has_changed(mcn: Run, run_folder: Path, tmp_path: Path) -> None:

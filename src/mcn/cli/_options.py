@@ -118,6 +118,7 @@ DATA_OPTIONS: dict[str, tuple[Any, Any]] = {
 }
 """Options on how a graph is read, by the argument they are for: the option and its default."""
 Weights = DATA_OPTIONS["weights"][0]
+SourceColumn, TargetColumn = DATA_OPTIONS["source"][0], DATA_OPTIONS["target"][0]
 
 
 def with_data_options(function: Callable[..., None]) -> Callable[..., None]:

@@ -25,6 +25,8 @@ _NOT_COUNTED = ("features:", "labels:", "split:", "no labels")  # notes on what 
 def run(
     dataset: options.Dataset = None,
     graph: options.Graph = None,
+    source: options.SourceColumn = None,
+    target: options.TargetColumn = None,
     data_root: options.DataRoot = None,
     motifs: Annotated[
         str | None,
@@ -75,25 +77,25 @@ def run(
     how: dict[str, Any] = {"motifs": names, "induced": induced}
     exact: dict[str, Any] = {"threads": threads, "engine": engine, "address": address}
     with compile_notice():
-        source, report, name, ids = _read(dataset, graph, data_root, packed)
+        read_from, report, name, ids = _read(dataset, graph, (source, target), data_root, packed)
         from mcn.motifs import count_motifs
 
         began = time.perf_counter()
         content: dict[str, Any] = {"graph": name, "induced": induced, "notes": notable(report, _NOT_COUNTED)}
         with progress_bar("counting motifs") as bar:
-            counts: Any = source
+            counts: Any = read_from
             if approximate is not None:
-                counts = count_motifs(source, approximate=approximate, **how)
+                counts = count_motifs(read_from, approximate=approximate, **how)
                 lines = [line._asdict() for line in counts.totals()]
                 content["samples"] = counts.samples
             elif on_disk:
                 folder = Path(str(out)).expanduser()
                 with resumable(folder):
                     lines = _on_disk(
-                        source, folder, resume, how | exact | {"memory": buffer, "progress": bar}
+                        read_from, folder, resume, how | exact | {"memory": buffer, "progress": bar}
                     )
             else:
-                counts = count_motifs(source, progress=bar, **how, **exact)
+                counts = count_motifs(read_from, progress=bar, **how, **exact)
                 lines = [line._asdict() for line in counts.totals() if line.orbit in orbits]
         content |= {"nodes": counts.num_nodes, "edges": counts.num_edges}
         content |= {"seconds": time.perf_counter() - began, "orbits": lines}
@@ -112,7 +114,11 @@ def run(
 
 
 def _read(
-    dataset: str | None, graph: Path | None, data_root: Path | None, packed: bool
+    dataset: str | None,
+    graph: Path | None,
+    columns: tuple[str | None, str | None],
+    data_root: Path | None,
+    packed: bool,
 ) -> tuple[Any, list[str], str, Any]:
     """What to count in, what was done to it, what to call it, and the ids of its nodes if they are new."""
     options.check_input(dataset, graph, None)
@@ -121,20 +127,14 @@ def _read(
 
         store = GraphStore.open(str(graph))
         return store, [str(line) for line in store.about.get("report", [])], str(graph), None
-    from mcn.data import load_dataset_edges, simple_graph
+    from mcn.data import load_dataset_edges, load_edges
 
     if graph is None:
         name = "karate" if dataset is None else dataset
         edges = load_dataset_edges(name, data_root)
         return edges.graph, edges.report, name, None
-    from mcn.data.edge_files import read_edges
-    from mcn.data.limits import existing_file, reading
-
-    file = existing_file(graph)
-    with reading(str(file), "not a readable graph"):
-        read = read_edges(file)
-        simple = simple_graph(read.ends, len(read.ids))
-    return simple, simple.report(read.notes), str(graph), read.ids
+    edges = load_edges(graph, *columns)
+    return edges.graph, edges.report, str(graph), edges.ids
 
 
 @contextmanager

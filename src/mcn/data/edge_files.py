@@ -15,7 +15,7 @@ from scipy import io as scipy_io
 from scipy import sparse
 
 from mcn.data.csr_graph import GraphEdges, simple_graph
-from mcn.data.edge_list import SQUARE, EdgeList, Layout, frame_edges, matrix_edges, networkx_edges
+from mcn.data.edge_list import ANY_LAYOUT, SQUARE, EdgeList, Layout, frame_edges, matrix_edges, networkx_edges
 from mcn.data.edge_text import read_edge_text
 from mcn.data.limits import (
     MAX_NODES,
@@ -35,7 +35,6 @@ from mcn.data.tables import FOREIGN, TABLES, frame_columns, read_arrow
 TEXT = (".csv", ".tsv", ".txt", ".edges", ".edgelist")
 NETWORKX = (".graphml", ".gexf", ".gml")
 FORMATS = (*TEXT, ".mtx", ".npz", *TABLES, *NETWORKX)
-_ANY = Layout()
 _SPARSE_PARTS = {
     "csr": ("data", "indices", "indptr"),
     "csc": ("data", "indices", "indptr"),
@@ -61,7 +60,7 @@ def edge_format(path: Path) -> str:
 
 
 def read_edges(
-    path: Path, layout: Layout = _ANY, *, as_text: bool = False, weights: str | None = None
+    path: Path, layout: Layout = ANY_LAYOUT, *, as_text: bool = False, weights: str | None = None
 ) -> EdgeList:
     """Read the edges of a file."""
     kind = edge_format(path)
@@ -87,7 +86,7 @@ def load_edges(
     with reading(str(file), "not a readable graph"):
         edges = read_edges(file, Layout(source=source, target=target))
         graph = simple_graph(edges.ends, len(edges.ids))
-        return GraphEdges(graph, graph.report(edges.notes))
+        return GraphEdges(graph, graph.report(edges.notes), edges.ids)
 
 
 def _read_npz(path: Path) -> EdgeList:

@@ -50,6 +50,9 @@ class Layout:
             raise ValueError("give both source and target, or neither: the two columns that are an edge")
 
 
+ANY_LAYOUT = Layout()
+
+
 def usual_pair(titles: Sequence[str], *further: tuple[str, str]) -> tuple[int, int] | None:
     """The places of the first usual pair of names, as source and target, among the names of columns."""
     plain = [re.sub("[ _.-]", "", title.lower()) for title in titles[:1000]]
@@ -220,7 +223,7 @@ def kind_of(thing: Any) -> str | None:
 
 
 def object_edges(
-    thing: Any, layout: Layout, *, weights: str | None = None, as_text: bool = False
+    thing: Any, layout: Layout = ANY_LAYOUT, *, weights: str | None = None, as_text: bool = False
 ) -> EdgeList:
     """Return the edges of an object that `kind_of` knows."""
     kind = kind_of(thing)

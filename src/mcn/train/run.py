@@ -18,6 +18,7 @@ from torch_geometric.data import Data
 
 from mcn import __version__
 from mcn._files import write_text
+from mcn.data.checks import usable_data
 from mcn.data.limits import reading
 from mcn.data.treatment import Treatment
 from mcn.store import GraphStore, node_data
@@ -154,6 +155,7 @@ def train(
     """
     if data is None and (problem is None or out is not None):
         raise ValueError("training without a graph needs a problem, and leaves no folder")
+    data = usable_data(data)
     folder = None if out is None else Path(out)
     writes = folder is not None and team().leads
     if folder is not None and writes:

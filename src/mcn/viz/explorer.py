@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from torch_geometric.data import Data
 
-from mcn import __version__
 from mcn._files import atomic_write
 from mcn.store import GraphStore
 from mcn.train.folder import METRICS
@@ -18,7 +17,7 @@ from mcn.train.run import Run, load_run
 from mcn.viz import page_data
 from mcn.viz.explanation import Explanation, explain
 from mcn.viz.force_layout import layout
-from mcn.viz.html_page import filled, render, unfilled
+from mcn.viz.html_page import render
 from mcn.viz.train_command import train_command
 
 EXPLORER, REPORT = "explorer.html", "report.html"
@@ -70,10 +69,6 @@ def _write(kind: str, run: Run, data: Data | GraphStore, out: Path, other_graph:
             f"{run.folder}: the graph is no longer the one the run was trained on (edges, features, labels "
             "or split differ); name the right files, or train anew"
         )
-    if kind == "explorer" and trained_on and (page := _from_report(run)):
-        with atomic_write(out) as file:
-            file.write(page.encode())
-        return out
     explanation = explain(run, data)
     too_large = _too_large(explanation)
     if too_large and kind == "explorer":
@@ -98,20 +93,6 @@ def _write(kind: str, run: Run, data: Data | GraphStore, out: Path, other_graph:
     with atomic_write(out) as file:
         file.write(render(kind, f"{_graph_name(run)}: {kind}", values, arrays).encode())
     return out
-
-
-def _from_report(run: Run) -> str:
-    """Return the explorer that the run's report holds; empty if there is none, or it is not of this run."""
-    path = run.path(REPORT)
-    if not path.is_file():
-        return ""
-    found = unfilled(path.read_text(encoding="utf-8", errors="replace"))
-    if found is None or found[0].get("not_drawn") or found[0].get("summary") != run.summary:
-        return ""
-    values, packed = found
-    same = values.get("repeat", {}).get("fingerprint") == run.fingerprint and not values.get("other_graph")
-    ours = run.summary["versions"]["mcn"] == __version__  # a page of another version has other values
-    return filled("explorer", f"{_graph_name(run)}: explorer", values, packed) if same and ours else ""
 
 
 def _too_large(explanation: Explanation) -> str:

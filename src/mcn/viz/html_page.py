@@ -30,42 +30,24 @@ def render(kind: str, title: str, values: dict[str, Any], arrays: dict[str, NDAr
         values: plain values for the script.
         arrays: those that the script finds by their names.
     """
-    directory, packed = pack(arrays)
-    return filled(kind, title, values | {"arrays": directory}, packed)
-
-
-def filled(kind: str, title: str, values: dict[str, Any], packed: str) -> str:
-    """Return the page of plain values and arrays that were packed already."""
     style = _read("page.css")
     script = '"use strict";\n(() => {\n' + "\n".join(_read(f"{name}.js") for name in SCRIPTS) + "\n})();\n"
     policy = (
         f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
+    directory, packed = pack(arrays)
     texts = {
         "policy": policy,
         "title": html.escape(_bearable(title)),
         "kind": kind,
         "style": style,
-        "meta": script_json(values),
+        "meta": script_json(values | {"arrays": directory}),
         "arrays": packed,
         "script": script,
     }
     # In one pass: what is put in is never searched for further places.
     return re.sub(r"\{\{(\w+)\}\}", lambda place: texts[place[1]], _read("page.html"))
-
-
-def unfilled(page: str) -> tuple[dict[str, Any], str] | None:
-    """Return the values and the packed arrays of a page that `filled` made; None for any other text."""
-    values = re.search(r'<script type="application/json" id="meta">(.*?)</script>', page, re.DOTALL)
-    packed = re.search(r'<script type="text/plain" id="arrays">([A-Za-z0-9+/=]*)</script>', page)
-    if values is None or packed is None:
-        return None
-    try:
-        found = json.loads(values[1])
-    except ValueError:
-        return None
-    return (found, packed[1]) if isinstance(found, dict) else None
 
 
 def pack(arrays: dict[str, NDArray[Any]]) -> tuple[list[list[Any]], str]:
