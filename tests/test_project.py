@@ -96,3 +96,11 @@ def test_bounds_are_checked_in_every_kernel(repository: Path) -> None:
         first, *inside = path.parts
         tests = own.get(path, f"tests/{first}" if inside else f"tests/test{path.stem}.py")
         assert tests in listed, f"{path} has kernels, and {tests} is not among the tests of `make bounds`"
+
+
+def test_packages_are_reached_without_an_import_of_their_own() -> None:
+    script = (
+        "import mcn; print(mcn.data.random_split.__name__, mcn.train.TensorBoard.__name__, 'viz' in dir(mcn))"
+    )
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert found.stdout.split() == ["random_split", "TensorBoard", "True"]

@@ -29,6 +29,7 @@ _HOME = {
     "AutoClassifier": "mcn.train",
     "ViewsClassifier": "mcn.train",
 }
+_MODULES = ("data", "store", "motifs", "matrices", "nn", "train", "baselines", "experiments", "viz")
 
 __all__ = ["__version__", *_HOME]
-__getattr__, __dir__ = lazy(__name__, _HOME)
+__getattr__, __dir__ = lazy(__name__, _HOME, _MODULES)

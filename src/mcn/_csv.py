@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 _FORMULA = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-](inf|nan)", re.ASCII)
+
+_SPECIAL = re.compile(r'[",;\t\r\n]')
 
 
 def safe_cell(value: Any) -> Any:
@@ -20,6 +23,17 @@ def safe_cell(value: Any) -> Any:
     if not isinstance(value, str) or not _FORMULA.match(value) or _NUMBER.fullmatch(value):
         return value
     return f"'{value}"
+
+
+def csv_line(cells: Iterable[Any]) -> str:
+    """Return a line of a CSV file; semicolons are quoted too, as many a spreadsheet takes them to separate.
+
+    >>> print(csv_line(["a;b", 1, "c, d", "-x", 0.5]), end="")
+    "a;b",1,"c, d",'-x,0.5
+    """
+    texts = [str(safe_cell(cell)) for cell in cells]
+    quoted = ['"' + text.replace('"', '""') + '"' if _SPECIAL.search(text) else text for text in texts]
+    return ",".join(quoted) + "\n"
 
 
 def plain_cell(text: str) -> str:

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 
-def lazy(package: str, home: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+def lazy(
+    package: str, home: Mapping[str, str], modules: Collection[str] = ()
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """The `__getattr__` and `__dir__` of a package whose public names live in other modules.
 
     Args:
         package: its `__name__`.
         home: by public name, the module that has it; one that begins with a dot is the package's own.
+        modules: those of its own modules that need no import of their own.
     """
 
     def load(name: str) -> Any:
+        if name in modules:
+            return importlib.import_module(f".{name}", package)
         if name not in home:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         value = getattr(importlib.import_module(home[name], package), name)
@@ -24,6 +29,6 @@ def lazy(package: str, home: Mapping[str, str]) -> tuple[Callable[[str], Any], C
         return value
 
     def names() -> list[str]:
-        return sorted(sys.modules[package].__all__)
+        return sorted({*sys.modules[package].__all__, *modules})
 
     return load, names

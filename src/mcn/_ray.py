@@ -17,8 +17,8 @@ class ClusterError(OSError):
     """The cluster could not do its work, whatever the input."""
 
 
-def import_ray() -> Any:
-    """Import Ray, quietly.
+def import_ray(extra: str = "cluster") -> Any:
+    """Import Ray, quietly; `extra` is the one of this package that brings what the caller needs.
 
     Raises:
         ValueError: it is not installed.
@@ -32,7 +32,7 @@ def import_ray() -> Any:
             import ray
             import ray.exceptions
     except ImportError:
-        raise ValueError("the engine 'ray' needs Ray: pip install 'mcn[search]'") from None
+        raise ValueError(f"the engine 'ray' needs Ray: pip install 'mcn[{extra}]'") from None
     return ray
 
 

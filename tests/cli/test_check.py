@@ -14,7 +14,7 @@ from tests.cli.conftest import Run, answered, printed, write_graph
 
 KEYS = [
     *("graph", "notes", "nodes", "edges", "degrees", "components", "classes", "features", "split"),
-    *("homophily", "alone", "memory", "remarks", "epoch_seconds"),
+    *("homophily", "alone", "alone_auc", "memory", "remarks", "epoch_seconds"),
 ]
 
 
@@ -35,12 +35,15 @@ def test_text(mcn: Run) -> None:
         "validation nodes": "15",
         "test nodes": "15",
         "validation accuracy by the largest class": f"{100 * seen['alone']['guess']:.1f} %",
-        "validation accuracy by features alone": f"{100 * seen['alone']['features']:.1f} %",
-        "validation accuracy by the graph alone": f"{100 * seen['alone']['graph']:.1f} %",
+        "validation accuracy by features alone": f"{100 * seen['alone']['features']:.1f} %"
+        f", ROC-AUC {100 * seen['alone_auc']['features']:.1f} %",
+        "validation accuracy by the graph alone": f"{100 * seen['alone']['graph']:.1f} %"
+        f", ROC-AUC {100 * seen['alone_auc']['graph']:.1f} %",
         "neighbours of the same class by edge": f"{100 * seen['homophily']['edge'][0]:.1f} %",
         "neighbours of the same class by triangle": f"{100 * seen['homophily']['triangle'][0]:.1f} %",
     }
-    assert lines[10:] == [f"remark: {remark}" for remark in seen["remarks"]]
+    said = [f"remark: {remark}" for remark in seen["remarks"]]
+    assert lines[10:] == [*said, "to train: mcn train --dataset karate"]
     assert seen["remarks"]  # two training nodes of each class
     assert len(lines) < 15
 
@@ -55,7 +58,7 @@ def test_verbose(mcn: Run) -> None:
         assert shown[f"the same by {motif}, adjusted for chance"] == f"{adjusted:.2f}"
     assert set(seen["homophily"]) == {"edge", "triangle", "4-cycle", "4-clique"}
     for label, share in seen["classes"].items():
-        assert shown[f"class {label}"] == f"{100 * share:.1f} %"
+        assert shown[f"labelled as {label}"] == f"{100 * share:.1f} %"
     assert f"note: values: {seen['features']}" in text
 
 
@@ -87,6 +90,7 @@ def test_a_graph_of_ones_own(mcn: Run, tmp_path: Path, monkeypatch: pytest.Monke
     assert [facts(lines)[f"{part} nodes"] for part in ("training", "validation", "test")] == ["8", "8", "8"]
     assert not any(line.startswith("note: labels") for line in lines)
     assert any(line.startswith("note: features: 2 columns of the node table") for line in lines)
+    assert lines[-1] == f"to train: mcn train --graph {edges} --nodes {nodes}"
     assert len(lines) <= 15
     content = answered(mcn(*words, "--json"))
     assert list(content) == KEYS
@@ -94,6 +98,16 @@ def test_a_graph_of_ones_own(mcn: Run, tmp_path: Path, monkeypatch: pytest.Monke
     # 44 of the 45 edges join nodes of one class; those with a test node at an end are not looked at.
     assert content["homophily"]["edge"][0] > 0.9
     assert sorted(path.name for path in tmp_path.iterdir()) == ["edges.csv", "nodes.csv"]
+
+
+def test_the_largest_class_and_skew(mcn: Run, tmp_path: Path, data_root: Path) -> None:
+    """The guess is the best there is on validation nodes, also where training nodes are as many of each."""
+    seen = check_graph(load_dataset("cora", root=data_root))
+    data = load_dataset("cora", root=data_root)
+    shares = data.y[data.val_mask].bincount() / int(data.val_mask.sum())
+    assert seen["alone"]["guess"] == pytest.approx(float(shares.max()))
+    assert any(remark.startswith("classes are skewed: ") for remark in seen["remarks"])
+    assert 0.5 < seen["alone_auc"]["features"] < 1
 
 
 def test_test_labels_are_never_read(mcn: Run, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import csv
 import os
 import pickle
 import re
@@ -12,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pyarrow import parquet
 
 import mcn as package
 from mcn.data.datasets.planetoid import SUMS
@@ -168,3 +170,39 @@ def test_ctrl_c(tmp_path: Path, out: Path) -> None:
     assert (running.returncode, text) == (130, "")
     assert err.endswith("mcn: interrupted\n")  # on a slow machine after lines on how far it is
     assert list(out.parent.iterdir()) == []
+
+
+def test_a_table_with_the_ids_of_the_file(mcn: Run, tmp_path: Path) -> None:
+    edges = write(tmp_path, "edges.tsv", b"source\ttarget\na;1\t=b\n=b\t-c\n-c\ta;1\n-c\t12\n")
+    for name in ("counts.csv", "counts.parquet"):
+        printed(mcn("motifs", "--graph", edges, "--out", tmp_path / name))
+    with (tmp_path / "counts.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert list(rows[0]) == ["source", "target", *package.EDGE_ORBITS]
+    ends = {(row["source"], row["target"]): row["triangle"] for row in rows}
+    assert ends == {("'-c", "12"): "0", ("'-c", "'=b"): "1", ("'-c", "a;1"): "1", ("'=b", "a;1"): "1"}
+    assert '\n\'=b,"a;1",1,' in (tmp_path / "counts.csv").read_text()
+    table = parquet.read_table(tmp_path / "counts.parquet").to_pylist()
+    assert [row["source"] for row in table] == ["-c", "-c", "-c", "=b"]
+    assert [str(row["triangle"]) for row in table] == [row["triangle"] for row in rows]
+    line = refused(mcn("motifs", "--graph", edges, "--out", tmp_path / "counts.txt"))
+    assert "must end in .npz, .csv, .parquet" in line
+
+
+def test_a_saving_that_is_ended_leaves_nothing(tmp_path: Path) -> None:
+    script = """
+import os, signal, sys
+from mcn import _csv
+from mcn.motifs import counts
+def line(cells, number=[0]):
+    number[0] += 1
+    if number[0] == 9:
+        os.kill(os.getpid(), signal.SIGTERM)
+    return _csv.csv_line(cells)
+counts.csv_line = line
+from mcn.cli.main import main
+sys.exit(main(["motifs", "--dataset", "karate", "--out", "counts.csv"]))
+"""
+    ended = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, check=False)
+    assert ended.returncode in (143, -signal.SIGTERM), ended.stderr
+    assert list(tmp_path.iterdir()) == []

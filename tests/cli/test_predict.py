@@ -12,6 +12,7 @@ from mcn.train.folder import settings_digest
 from tests.cli.conftest import QUICK, Run, answered, printed, refused, write_graph
 
 COLUMNS = ["node", "split", "true", "predicted", "probability", "motif_1", "step_1", "motif_2", "step_2"]
+COLUMNS += ["p_blue", "p_red"]
 
 
 def table(text: str) -> list[dict[str, str]]:

@@ -45,6 +45,26 @@ def test_two_files_of_ones_own(mcn: Run, tmp_path: Path) -> None:
     assert run.memory.feature_names == ["size", "age"]
 
 
+def test_auto_trains_in_mini_batches_where_the_full_batch_does_not_fit(
+    mcn: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mcn.train.memory.free_bytes", lambda *_: 1e4)
+    edges, nodes = write_graph(tmp_path, split=True)
+    words = ["--set", "repeats=1", "--max-epochs", 2, "--out", tmp_path / "run", "--json"]
+    found = answered(mcn("train", "--graph", edges, "--nodes", nodes, *words))
+    assert (found["recipe"], found["config"]["batch_size"]) == ("auto", 1024)
+    assert "9.77 KiB are free: mini-batches of 1,024 nodes (--batch-size" in found["memory"]
+    assert {row["candidate"] for row in found["candidates"]} == set(CANDIDATES) - {"sage"}
+    assert sorted(path.name for path in (tmp_path / "run").iterdir()) == FILES
+
+
+def test_the_headline_is_the_metric_asked_for(mcn: Run, tmp_path: Path) -> None:
+    edges, nodes = write_graph(tmp_path, split=True)
+    words = ["--graph", edges, "--nodes", nodes, "--recipe", "mcn", "--metric", "roc-auc", *QUICK]
+    _, header, *_ = printed(mcn("train", *words, "--no-report", "--out", tmp_path / "run")).splitlines()
+    assert re.split("  +", header)[:4] == ["method", "test roc-auc", "test accuracy", "validation roc-auc"]
+
+
 def test_f_and_f_prime_choose_in_every_epoch(
     mcn: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -91,7 +111,7 @@ def test_a_graph_of_ones_own_is_trained_by_auto_unless_told_otherwise(mcn: Run, 
     assert "MCN" not in text
     assert len(lines) + 3 <= 15
     assert lines[-1] == f"folder: {tmp_path / 'run'}"
-    assert re.split("  +", header)[:3] == ["candidate", "validation accuracy", "behind"]
+    assert re.split("  +", header)[:3] == ["candidate", "held-out accuracy", "behind"]
     for place, (row, line) in enumerate(zip(rows, lines, strict=False)):  # the best first
         assert line.split()[:2] == [row["candidate"], f"{row['score']:.1%}"]
         assert place == 0 or line.split()[2] == f"{100 * row['behind']:.1f}"

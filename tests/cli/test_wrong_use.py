@@ -30,7 +30,7 @@ WRONG: dict[str, list[tuple[str, str]]] = {
         ("--threads two", "…--threads…"),
         ("--dataset", "…--dataset…"),
         ("--dataset ''", "unknown data set ''…"),
-        ("--out counts.csv", "--out counts.csv: the file's name must end in .npz…"),
+        ("--out counts.txt", "--out counts.txt: the file's name must end in .npz…"),
         ("--out absent/counts.npz", "--out absent/counts.npz: there is no folder absent…"),
         ("--out folder.npz", "--out folder.npz: this is a folder…"),
         ("--motifs triangel", "unknown motif 'triangel'; did you mean 'triangle'…"),

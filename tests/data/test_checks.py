@@ -179,9 +179,10 @@ def test_where_weights_are_found() -> None:
     edges = [(0, 1), (1, 2)]
     assert given_weights(Data(edge_index=torch.tensor(edges).T)) is None
     assert weight_matrix(Data(edge_index=torch.tensor(edges).T, num_nodes=3)) is None
-    assert given_weights(weighted(edges, [[1.0], [2.0]], "edge_attr")) is None  # features of edges
-    name, values = given_weights(weighted(edges, [1.0, 2.0], "edge_attr")) or ("", None)
-    assert (name, values.tolist()) == ("edge_attr", [1.0, 2.0])
+    for attribute in ([[1.0], [2.0]], [1.0, 2.0]):  # features of edges, whatever their shape
+        assert given_weights(weighted(edges, attribute, "edge_attr")) is None
+    name, values = given_weights(weighted(edges, [1.0, 2.0])) or ("", None)
+    assert (name, values.tolist()) == ("edge_weight", [1.0, 2.0])
 
 
 @pytest.mark.parametrize(

@@ -350,7 +350,7 @@ BROKEN: list[tuple[str, bytes, str]] = [
     ("gml", b"graph [ " + b"a [ " * 100_000, r": not a readable \.gml file"),
     ("gml", b'graph [ node [ id 1 ] node [ id "1" ] node [ id 2 ] ]',
      ": node id '1' occurs twice, as text and as a number"),
-    ("xlsx", b"", r": unknown format '\.xlsx'; expected one of \.csv"),
+    ("doc", b"", r": unknown format '\.doc'; expected one of \.csv"),
 ]  # fmt: skip
 
 

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from mcn.data import load_graph
 from mcn.data.text_ids import named_edges
+from mcn.store import pack_graph
 
 CAREFUL = b'\n# "'
 LARGE = b"\n# " + b"x" * 2**20
@@ -142,7 +143,7 @@ LINES = st.lists(
             st.text("ab é\x1c0", max_size=3), st.sampled_from([" ", ",", "\t"]), st.text("ab1", max_size=2)
         ).map("".join),
         st.sampled_from(
-            ["ann,bob", "bob , eve", "a-name-of-seventeen,ann", "# a, comment", "%,,", "eve,é\r"]
+            ["ann,bob", "bob , eve", "a-name-of-seventeen,ann", "# a, comment", "%,,", "#a,bob", "eve,é\r"]
         ),
         st.sampled_from(["ann", "ann,bob,eve", ",bob", "ann,", "ann,\x0bbob", "ann\x00,bob", "\u3000c,d"]),
     ),
@@ -162,7 +163,7 @@ def test_three_readers_say_the_same(
 ) -> None:
     content = "\n".join(lines).encode() + bad
     options = {"header": header, "delimiter": delimiter}
-    careful, *compiled = (_outcome(content + end, **options) for end in (CAREFUL, b"", LARGE))
+    careful, *compiled = (_outcome(content + end, **options) for end in (CAREFUL, b"\n# ", LARGE))
     assert compiled == [careful] * 2
 
 
@@ -257,16 +258,98 @@ def test_one_very_long_id_among_many(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("end", [CAREFUL, LARGE])
 def test_a_header_that_may_be_an_edge_is_told(end: bytes, tmp_path: Path) -> None:
-    path = _write(tmp_path, b"a,b\nb,c" + end)
-    (note,) = [note for note in load_graph(path).report if "header" in note]
-    assert note == (
-        "the first line ('a', 'b') is read as a header, but 'b' is a node as well; "
-        "header=False reads it as an edge"
-    )
-    assert _edges(path, header=False)[0] == ("a", "b")
-    assert not any("header" in note for note in load_graph(path, header=True).report)
+    path = _write(tmp_path, b"u,v\nv,w" + end)
+    (said,) = [note for note in load_graph(path).report if "header" in note]
+    assert said == "header: 'u', 'v'; an edge is 'u' and 'v'"
+    assert _edges(path, header=False)[0] == ("u", "v")
+    assert [note for note in load_graph(path, header=True).report if "header" in note] == [said]
     other = _write(tmp_path, b"a,b\nd,c" + end)
-    assert not any("header" in note for note in load_graph(other).report)
+    assert _edges(other) == [("a", "b"), ("c", "d")]
+    (note,) = [note for note in load_graph(other).report if "header" in note]
+    assert note == "the first line ('a', 'b') is read as an edge; header=True reads it as names of columns"
+    assert not any("header" in note for note in load_graph(other, header=False).report)
+
+
+@pytest.mark.parametrize(
+    "text, used",
+    [
+        ("id,source,target\n10,1,2\n11,2,3\n12,3,1", "'source' and 'target'"),
+        (",source,target\n0,1,2\n1,2,3\n2,3,1", "'source' and 'target'"),
+        ("weight,Source ID,target_id\n.5,1,2\n1,2,3\n1,3,1", "'Source ID' and 'target_id'"),
+        ("to;w;from\n1;0,5;2\n2;1,5;3\n3;0,1;1", "'to' and 'from'"),
+        ('"from" "to" "w"\n"1" 1 2 0.5\n"2" 2 3 1\n"3" 3 1 1', "'from' and 'to'"),
+        (",who,whom,w\n0,1,2,x\n1,2,3,x\n2,3,1,x", "'who' and 'whom'"),
+        ("who,whom,w\n1,2,x\n2,3,x\n3,1,x", "'who' and 'whom'"),
+    ],
+)
+@pytest.mark.parametrize("end", [b"", CAREFUL, LARGE])
+def test_columns_are_found_by_their_names(text: str, used: str, end: bytes, tmp_path: Path) -> None:
+    path = _write(tmp_path, text.encode() + end)
+    assert _edges(path) == [(1, 2), (1, 3), (2, 3)]
+    assert any(f"; an edge is {used}" in note for note in load_graph(path).report)
+    packed = pack_graph(path, out=tmp_path / "packed").to_data()
+    assert packed.edge_index.tolist() == load_graph(path).edge_index.tolist()
+    assert packed.report == load_graph(path).report
+
+
+@pytest.mark.parametrize("end", [b"", CAREFUL, LARGE])
+def test_columns_can_be_chosen(end: bytes, tmp_path: Path) -> None:
+    path = _write(tmp_path, b"kind,fan,star\nx,ann,bob\ny,bob,eve" + end)
+    assert _edges(path, source="star", target="fan") == [("ann", "bob"), ("bob", "eve")]
+    assert _edges(path, source="2", target="3", header=True) == [("ann", "bob"), ("bob", "eve")]
+    assert _edges(_write(tmp_path, b"7 1 2\n8 2 3" + end, "other.txt"), source="2", target="3") == [
+        (1, 2),
+        (2, 3),
+    ]
+    note = "no header: an edge is columns 1 and 2; source= and target= name others"
+    assert note in load_graph(_write(tmp_path, b"7 1 2\n8 2 3" + end, "other.txt")).report
+    for options, message in {
+        ("star", "fn"): "no column 'fn'; did you mean 'fan'",
+        ("star", "9"): "no column '9'; there is 'kind', 'fan', 'star'",
+        ("star", "star"): "source and target are the same column 'star'",
+        ("star", None): "give both source and target",
+    }.items():
+        with pytest.raises(ValueError, match=message):
+            load_graph(path, source=options[0], target=options[1], header=True)
+
+
+@pytest.mark.parametrize("end", [b"", LARGE])
+def test_an_id_may_begin_with_the_sign_of_a_comment(end: bytes, tmp_path: Path) -> None:
+    path = _write(tmp_path, b"source,target\n#a,b\n# no edge\n#c,#d\n%e,b\nb,#a" + end)
+    assert _edges(path) == [("#a", "b"), ("#c", "#d"), ("%e", "b")]
+    skipped = 1 + bool(end)
+    assert f"lines skipped as comments: {skipped}" in load_graph(path).report
+    path = _write(tmp_path, b"#made by hand\n# twice\n1 2\n2 3" + end)
+    note = f"lines skipped as comments: {skipped + 1} (the first: '#made by hand')"
+    assert note in load_graph(path).report
+    assert note in pack_graph(path, out=tmp_path / "packed").about["report"]
+    nodes = _write(tmp_path, "id,label\n#a,x\n# no node\nb,y\n", "n.csv")
+    assert load_graph(_write(tmp_path, "b,#a\n"), nodes).node_ids.tolist() == ["#a", "b"]
+
+
+def test_weights_with_decimal_commas(tmp_path: Path) -> None:
+    for text in ("source;target;w\n1;2;0,5\n2;3;1.234,25\n", "w source target\n0,5 1 2\n1234,25 2 3\n"):
+        data = load_graph(_write(tmp_path, text), weights="w")
+        assert data.edge_weight.tolist() == [0.5, 0.5, 1234.25, 1234.25]
+        assert "decimal commas read as points (0,5 is 0.5) in 'w'" in data.report
+    assert _edges(_write(tmp_path, "1;2;0,5\n2;3;7\n")) == [(1, 2), (2, 3)]
+
+
+@pytest.mark.parametrize(
+    "content, message",
+    [
+        ("1,2\n".encode("utf-16"), r"e\.txt: UTF-16 text; save the file as UTF-8"),
+        ("1,2\n2,3\n".encode("utf-16-le"), r"e\.txt: UTF-16 text; save the file as UTF-8"),
+        ("ann,é\n".encode("latin-1"), r"line 1: not UTF-8 text \(byte 0xe9\); save the file as UTF-8"),
+        (b"source,target,w\n1,2\n", "line 2: 2 fields, expected 3 as in the header: '1,2'"),
+        (b"#a,b\n#c,d\n", "no edges, only comments"),
+    ],
+)
+def test_files_that_are_refused(content: bytes, message: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=message):
+        load_graph(_write(tmp_path, content))
+    with pytest.raises(ValueError, match=message):
+        pack_graph(tmp_path / "e.txt", out=tmp_path / "packed")
 
 
 def test_weights(tmp_path: Path) -> None:

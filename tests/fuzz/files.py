@@ -78,15 +78,18 @@ def load(path: Path) -> None:
 def _text(content: bytes, folder: Path) -> None:
     delimiter = choice(content[1:], None, None, None, None, ",", " ", "\t", "|")
     header = choice(content[2:], None, None, None, True, False)
+    ends = choice(content[3:], {}, {}, {"source": "2", "target": "3"}, {"source": "to", "target": "from"})
     with written(folder, f"input{choice(content, '.csv', '.tsv', '.txt', '.edges')}", content) as path:
-        sound(mcn.load_graph(path, delimiter=delimiter, header=header))
+        sound(mcn.load_graph(path, delimiter=delimiter, header=header, **ends))
 
 
 def _table(content: bytes, folder: Path) -> None:
     edges = folder / "edges.csv"
     edges.write_text(choice(content, "1,2\n2,3\n", "a,b\nb,c\n", "1,2\n"))
     options = choice(
-        content[1:], {}, {}, {}, {"label": "label"}, {"features": ["f"]}, {"features": "wl"}, {"id": "f"}
+        content[1:],
+        *({}, {}, {}, {"label": "label"}, {"features": ["f"]}, {"features": "wl"}, {"id": "f"}),
+        *({"drop": ["f"]}, {"features": ["joined"]}, {"unknown_ids": "skip"}, {"unknown_ids": "add"}),
     )
     with written(folder, "input.csv", content) as nodes:
         data = mcn.load_graph(edges, nodes, **options)
@@ -164,6 +167,11 @@ def text_seeds() -> list[bytes]:
         b"1\t2\r\n2\t3\r\n",
         b"007;7\n7;x\n",
         "é,ü\nü,😀\n".encode(),
+        b",source,target\n0,1,2\n1,2,3\n",  # pandas with its index
+        b'"from" "to" "w"\n"1" "a" "b" 0,5\n"2" "b" "c" 1,5\n',  # R: names of rows
+        "\ufeffid;Source;Target;w\r\n1;#a;b;0,5\r\n2;b;#c;1.234,5\r\n".encode(),  # Excel
+        b"a b {'weight': 1, 'kind': 'x'}\nb c {'weight': 2, 'kind': 'y'}\n",  # NetworkX
+        "1,2\n2,3\n".encode("utf-16"),
     ]
 
 
@@ -173,6 +181,7 @@ def _table_seeds() -> list[bytes]:
         b"id,label,f,note\na,1,0.5,hello\nb,0,1,\nc,,2e3,x\n",
         b"node\tclass\tw1\tw2\n1\tA\t0\t1\n2\tB\t1\t0\n3\t?\t0\t0\n",
         b'id,y\n1,"q, r"\n2,s\n3,s\n4,q\n',
+        b";id;label;f;joined\n0;1;x;0,5;2020-01-31\n1;2;y;1.234,5;2021-02-28\n2;3;x;7;\n",
     ]
 
 

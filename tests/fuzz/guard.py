@@ -171,6 +171,7 @@ target_warnings = [
     "no training node of class",
     "Unable to accurately infer 'num_nodes'",
     "The given NumPy array is not writable",
+    ".*not used",
 ]
 """Warnings that are meant for the user, or for nobody."""
 

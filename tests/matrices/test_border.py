@@ -190,3 +190,13 @@ def test_walks_that_cannot_be(matrices: Any, weights: Any, message: str) -> None
 def test_scales_of_counts(scale: Any) -> None:
     with pytest.raises(ValueError, match="count_scale"):
         check_scale(scale)
+
+
+def test_long_walks_are_taken_or_refused_with_the_number() -> None:
+    stack = MotifStack.from_adjacencies({"edge": GOOD}, steps=900, psi="unweighted")
+    assert np.isfinite(stack.matrix("edge", 900).toarray()).all()
+    wheel = np.ones((40, 40)) - np.eye(40)
+    long = MotifStack.from_adjacencies({"edge": wheel}, steps=500, psi="unweighted")
+    assert (long.matrix("edge", 500).toarray() == 1).all()
+    with pytest.raises(ValueError, match=r"at step 194 reach up to .*, more than the 8.99e\+307 allowed"):
+        MotifStack.from_adjacencies({"edge": wheel}, steps=500, psi="transition")

@@ -182,3 +182,9 @@ def test_a_read_only_install_counts(tmp_path: Path) -> None:
     # The 4-cycle 0-1-2-3 with the chord 0-2; pairs 01 02 03 12 23.
     assert numbers == "[1, 2, 1, 1, 1] [1, 1, 1, 1, 1] [3, 0, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0]"
     assert not list(tmp_path.rglob("*.nb[ci]"))
+
+
+def test_a_missing_ray_names_the_extra_that_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(ValueError, match=r"pip install 'mcn\[cluster\]'"):
+        mcn.count_motifs([[0], [1]], engine="ray")

@@ -9,7 +9,7 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from mcn.nn import Choices, MCNConv, ops
+from mcn.nn import MCN, Choices, MCNConv, ops
 from tests.nn.graphs import assert_same_bits, dense_rows, grads, random_features, random_stack
 
 Array = NDArray[np.float64]
@@ -312,3 +312,15 @@ def test_bad_inputs() -> None:
     with pytest.raises(ValueError, match="24 integers"):
         conv(torch.randn(24, 5), stack, choice=np.zeros(5, np.int64))
     assert "motifs=2" in repr(conv)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of torch's compiler itself
+def test_torch_compile_leaves_the_layers_as_they_are() -> None:
+    stack, x = random_stack(motifs=2, psi="transition"), torch.randn(24, 7)
+    for module in (MCNConv(7, 3, motifs=2), MCN(7, 4, 3, motifs=2)):
+        compiled = torch.compile(module.eval())
+        assert torch.equal(compiled(x, stack), module(x, stack))
+        compiled.train()(x, stack).sum().backward()
+        assert all(
+            parameter.grad is not None for name, parameter in module.named_parameters() if "att" in name
+        )

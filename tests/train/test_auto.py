@@ -11,12 +11,14 @@ import numpy as np
 import pytest
 import torch
 from torch_geometric.data import Data
+from torch_geometric.utils import to_undirected
 
 import mcn
 from mcn.data import strong_ties
 from mcn.train import RECIPES, Run, fit, load_run, prepare, train
 from mcn.train.checkpoint import load_tensors, save_tensors
 from mcn.train.predictions import predictions_csv, read_predictions
+from mcn.train.remarks import GUESSING, held_out_evidence
 from mcn.train.select.candidates import candidates_of
 from mcn.train.select.config import CANDIDATES
 from mcn.train.select.judge import BLEND, NODES, ONE
@@ -73,6 +75,13 @@ def neighbours_say_all() -> Data:
 
 def without_times(runs: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{name: value for name, value in run.items() if name != "seconds"} for run in runs]
+
+
+def names_in_order(values: Any) -> Any:
+    """The keys of plain values in the order in which they stand."""
+    if isinstance(values, dict):
+        return [(name, names_in_order(value)) for name, value in values.items()]
+    return [names_in_order(value) for value in values] if isinstance(values, list) else None
 
 
 # The candidates.
@@ -216,6 +225,23 @@ def test_the_budget_ends_a_run_and_no_candidate_keeps_the_others_from_being_trie
     ]
 
 
+def test_a_slow_clock_changes_no_candidate_epoch_or_bit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The budget is of work: with a clock that says an hour per epoch, all runs are as before."""
+    budget = {"minutes": 0.001, "max_epochs": 40, "patience": 40}
+    calm = ran(small_graph(), **budget)
+    times = iter(range(0, 10**9, 3600))
+    monkeypatch.setattr("mcn.train.loop.time.perf_counter", lambda: float(next(times)))
+    busy = ran(small_graph(), **budget)
+    assert busy.seconds > 3600 > calm.seconds
+    assert without_times(busy.runs) == without_times(calm.runs)
+    assert any(run["cut"] for run in calm.runs)
+    assert same_weights(busy, calm)
+    plan = calm.notes()["schedule"]
+    assert plan == busy.notes()["schedule"]
+    assert plan["epoch"].keys() == {run["candidate"] for run in calm.runs}
+    assert plan["used"] == pytest.approx(sum(run["work"] for run in calm.runs))
+
+
 def test_candidates_in_mini_batches() -> None:
     data = two_kinds()
     run = train(data, MODES[NODES].replace(batch_size=30, neighbours=(5, 5), max_epochs=15))
@@ -297,6 +323,8 @@ def test_every_mode_is_the_same_after_saving_and_loading(chosen: tuple[str, Run]
     train(data, MODES[mode], killed, resume=True)
     for name in ("metrics.jsonl", "model.safetensors", "predictions.csv"):
         assert (killed / name).read_bytes() == (run.folder / name).read_bytes(), name
+    resumed, whole = (json.loads((folder / "summary.json").read_text()) for folder in (killed, run.folder))
+    assert names_in_order(resumed) == names_in_order(whole)
 
 
 def test_what_the_summary_says_of_choosing(chosen: tuple[str, Run]) -> None:
@@ -325,10 +353,11 @@ def test_the_table_names_what_predicts_a_node(chosen: tuple[str, Run]) -> None:
     shares = {row["candidate"] for row in rows}
     if mode == ONE:  # one MCN predicts, whose choices are shown
         assert shares == {"mcn"}
-        assert list(rows[0]) == [*usual, "probability", "candidate", "motif_1", "step_1", "motif_2", "step_2"]
+        usual += ["probability", "candidate", "motif_1", "step_1", "motif_2", "step_2"]
     else:
         assert shares == ({"blend"} if mode == BLEND else {"gcn", "triangle"})
-        assert list(rows[0]) == [*usual, "probability", "candidate"]
+        usual += ["probability", "candidate"]
+    assert list(rows[0]) == [*usual, "p_0", "p_1", "p_2"]
 
 
 def test_each_mode_predicts_what_it_says(chosen: tuple[str, Run]) -> None:
@@ -397,6 +426,41 @@ def test_a_decision_that_was_changed(chosen: tuple[str, Run], tmp_path: Path) ->
         with pytest.raises(ValueError, match=r"model\.safetensors: ") as caught:
             load_run(folder)
         assert "\n" not in str(caught.value)
+
+
+def noise(seed: int) -> Data:
+    """300 nodes with random labels, features and edges, 60 of them for validation: nothing to learn."""
+    draw = np.random.default_rng(seed)
+    order, masks = draw.permutation(300), {}
+    for name, nodes in zip(("train", "val", "test"), np.split(order, [180, 240]), strict=True):
+        masks[f"{name}_mask"] = torch.zeros(300, dtype=torch.bool)
+        masks[f"{name}_mask"][torch.from_numpy(nodes)] = True
+    x = torch.from_numpy(draw.standard_normal((300, 8)).astype(np.float32))
+    edges = to_undirected(torch.from_numpy(draw.integers(0, 300, (2, 900))), num_nodes=300)
+    y = torch.from_numpy(draw.integers(0, 2, 300))
+    return Data(x=x, y=y, edge_index=edges, num_nodes=300, **masks)
+
+
+@pytest.mark.parametrize("graphs", [10, pytest.param(200, marks=pytest.mark.slow)])
+def test_nothing_is_claimed_of_noise(graphs: int) -> None:
+    """Choosing per node in at most one graph of forty, better than guessing in at most one of twenty.
+
+    The limits are those rates and two and a half standard errors of a count.
+    """
+    choosing = above_guess = 0
+    for seed in range(graphs):
+        few = {
+            "max_epochs": 25,
+            "repeats": 1,
+            "seed": seed,
+            "candidates": ("mlp", "counts", "gcn", "triangle"),
+        }
+        trainer = trained(noise(seed), settings("auto", **few))
+        choosing += any("choosing per node is worth +" in said for said in trainer.remarks())
+        found = trainer.held_out_probabilities()
+        above_guess += held_out_evidence(found[0], trainer.problem.val_labels.numpy(), found[1]).above_guess
+    for claimed, rate in ((choosing, 1 / 40), (above_guess, GUESSING)):
+        assert claimed <= graphs * rate + 2.5 * np.sqrt(graphs * rate * (1 - rate)), (choosing, above_guess)
 
 
 def test_a_skewed_graph_gets_a_model_that_is_better_than_guessing(tmp_path: Path) -> None:

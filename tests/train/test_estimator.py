@@ -11,6 +11,7 @@ import pytest
 import torch
 from sklearn.base import clone, is_classifier
 from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.utils.validation import check_is_fitted
 from torch_geometric.data import Data
 
@@ -212,3 +213,87 @@ def test_bad_input(case: str, data: Data) -> None:
     with pytest.raises(ValueError, match=re.escape(message)):
         clf.fit(graph)
     assert not hasattr(clf, "model_")
+
+
+def test_labels_may_be_any_numbers_and_are_given_back(data: Data) -> None:
+    far = changed(data, y=torch.tensor([5, 9, 70000])[data.y])
+    near, clf = MCNClassifier(**SMALL).fit(data), MCNClassifier(**SMALL).fit(far)
+    assert clf.classes_.tolist() == [5, 9, 70000]
+    assert clf.predict_proba(far).shape == (90, 3)
+    np.testing.assert_array_equal(clf.predict(far), clf.classes_[near.predict(data)])
+    assert clf.score(far) == near.score(data)
+    assert far.y.max() == 70000  # what was given is left alone
+    assert "classes" not in far
+
+
+def test_a_class_that_only_test_nodes_have_is_counted_as_wrong(data: Data) -> None:
+    far = changed(data, y=torch.tensor([5, 9, 12])[data.y])
+    clf = MCNClassifier(**SMALL).fit(far)
+    other = changed(far, y=torch.where(data.test_mask, 7, far.y))
+    assert clf.score(other) == 0.0
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_shapes_that_other_packages_give(estimator: Any, data: Data) -> None:
+    """Labels and masks [N, 1], no test mask, features that are trained elsewhere."""
+    x = data.x.to_dense()
+    plain = estimator(**QUICK[estimator]).fit(changed(data, x=x))
+    odd = changed(data, x=x.clone().requires_grad_(), y=data.y[:, None], test_mask=None)
+    for name in ("train_mask", "val_mask"):
+        odd[name] = odd[name][:, None]
+    clf = estimator(**QUICK[estimator]).fit(odd)
+    np.testing.assert_array_equal(clf.predict_proba(odd), plain.predict_proba(data))
+    odd.test_mask = data.test_mask
+    assert clf.score(odd) == plain.score(data)
+
+
+def test_one_of_several_splits_must_be_taken(data: Data) -> None:
+    ten = changed(data, train_mask=data.train_mask[:, None].repeat(1, 10))
+    with pytest.raises(ValueError, match=r"shape \[90, 10\]: 10 splits; take .* = data\.train_mask\[:, 0\]"):
+        MCNClassifier(**SMALL).fit(ten)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_what_is_known_of_edges_and_not_used_is_said_once(estimator: Any, data: Data) -> None:
+    plain = estimator(**QUICK[estimator]).fit(data)
+    edges = data.edge_index.shape[1]
+    for shape in ([edges], [edges, 1], [edges, 3]):
+        extended = changed(data, edge_attr=torch.rand(shape) + 1, time=torch.arange(edges))
+        with pytest.warns(UserWarning, match="not used") as told:
+            clf = estimator(**QUICK[estimator]).fit(extended)
+        about = f"data.edge_attr {shape}, data.time [{edges}] of the edges: not used"
+        assert [str(warning.message) for warning in told] == [
+            f"{about}; weights are read from data.edge_weight"
+        ]
+        np.testing.assert_array_equal(clf.predict_proba(extended), plain.predict_proba(data))
+    with pytest.warns(UserWarning, match="7 edges are given in one direction only: direction is not used"):
+        MCNClassifier(**QUICK[MCNClassifier]).fit(changed(data, edge_index=without_some(data)))
+
+
+def without_some(data: Data) -> torch.Tensor:
+    """The edges, seven of them in one direction."""
+    up = (data.edge_index[0] < data.edge_index[1]).nonzero()[:7, 0]
+    kept = torch.ones(data.edge_index.shape[1], dtype=torch.bool)
+    kept[up] = False
+    return data.edge_index[:, kept]
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_callbacks_and_lines(estimator: Any, data: Data, capsys: pytest.CaptureFixture[str]) -> None:
+    told: list[Any] = []
+    clf = estimator(**QUICK[estimator]).fit(data, callbacks=[lambda training, epoch: told.append(epoch)])
+    assert told == clf.history_
+    assert capsys.readouterr().out == ""
+    estimator(**QUICK[estimator]).fit(data, verbose=True)
+    lines = capsys.readouterr().out.splitlines()
+    assert re.search(r"epoch 1: loss \d\.\d{4}, validation accuracy [\d.]+%$", lines[0])
+    assert len(lines) < len(clf.history_)
+
+
+def test_cross_validation_is_refused_in_a_line(data: Data) -> None:
+    for search in (
+        lambda: GridSearchCV(MCNClassifier(), {"lr": [0.1, 0.2]}).fit(data),
+        lambda: cross_val_score(MCNClassifier(), data),
+    ):
+        with pytest.raises(ValueError, match=r"use `mcn search`, or fit once for each of .*ParameterGrid"):
+            search()

@@ -446,7 +446,7 @@ def test_weights_of_one_change_no_bit_and_others_do(estimator: Any) -> None:
     plain, ones, weighted = (estimator(**QUICK).fit(g) for g in (bare, with_weights(1.0), data))
     assert same_weights(plain, ones)
     assert not same_weights(plain, weighted)
-    again = Data(data.x, data.edge_index, edge_attr=data.edge_weight)
+    again = Data(data.x, data.edge_index, edge_weight=data.edge_weight)
     np.testing.assert_array_equal(weighted.predict_proba(again), weighted.predict_proba(data))
     with pytest.raises(ValueError, match="was trained with edge weights, and this graph has none"):
         weighted.predict(bare)

@@ -16,7 +16,7 @@ from mcn.train import Predictions, accuracy_on_test
 from mcn.train.predictions import in_classes, prediction_rows, predictions_csv, read_predictions
 from tests.train.graphs import predicted, small_config, small_graph, trained
 
-IDS = ["plain", "with, comma", 'with "quotes"', "two\nlines", "ünï"]
+IDS = ["with; semicolon", "with, comma", 'with "quotes"', "two\nlines", "ünï"]
 CLASSES = ["a, b", 'c "d"', "e\nf"]
 
 
@@ -41,8 +41,11 @@ def test_columns_and_values() -> None:
     assert list(rows[0]) == [
         *("node", "split", "true", "predicted", "probability"),
         *("motif_1", "step_1", "motif_2", "step_2"),
+        *(f"p_{name}" for name in CLASSES),
     ]
+    assert [rows[4][f"p_{name}"] for name in CLASSES] == ["0.1235", "0.1", "0.7765"]
     assert [row["node"] for row in rows] == IDS
+    assert '\n"with; semicolon",train,' in predictions_csv(data, own)
     assert [row["split"] for row in rows] == ["train", "val", "test", "", ""]
     assert [row["true"] for row in rows] == [CLASSES[0], CLASSES[1], CLASSES[2], "", CLASSES[0]]
     assert [row["predicted"] for row in rows] == [CLASSES[i] for i in (0, 1, 0, 2, 2)]
@@ -59,7 +62,16 @@ def test_without_ids_names_labels_or_masks() -> None:
     assert first == {
         **{"node": 0, "split": "", "true": "", "predicted": 0, "probability": 0.5},
         **{"motif_1": "edge", "step_1": 1, "motif_2": "triangle", "step_2": 2},
+        **{"p_0": 0.5, "p_1": 0.3, "p_2": 0.2},
     }
+
+
+def test_many_classes_have_no_column_each() -> None:
+    data = Data(edge_index=torch.tensor([[0], [1]]), num_nodes=2)
+    for classes, columns in ((50, 50), (51, 0)):
+        own = Predictions(np.eye(2, classes, dtype=np.float32), *(np.zeros((2, 0), np.int64),) * 2)
+        first, *_ = prediction_rows(data, own)
+        assert sum(name.startswith("p_") for name in first) == columns
 
 
 def test_labels_in_the_numbering_of_other_classes() -> None:

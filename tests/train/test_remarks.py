@@ -11,8 +11,15 @@ from torch_geometric.data import Data
 from torch_geometric.utils import remove_self_loops, to_undirected
 
 from mcn.train.check import check_graph
-from mcn.train.metrics import all_scores
-from mcn.train.remarks import SimpleScores, graph_remarks, homophily, result_remarks, simple_scores
+from mcn.train.metrics import all_scores, best_threshold, score
+from mcn.train.remarks import (
+    SimpleScores,
+    graph_remarks,
+    held_out_evidence,
+    homophily,
+    result_remarks,
+    simple_scores,
+)
 
 
 def workers(seed: int = 0, nodes: int = 400, signal: float = 1.5, like: float = 0.5) -> Data:
@@ -50,7 +57,11 @@ def summary(data: Data, p: np.ndarray, epochs: int = 10) -> dict[str, Any]:
 
 
 def said(data: Data, p: np.ndarray, beside: SimpleScores, epochs: int = 10, **more: Any) -> str:
-    return "\n".join(result_remarks(data, p.argmax(1), summary(data, p, epochs) | more, beside, 100))
+    val = data.val_mask.numpy()
+    evidence = held_out_evidence(p[val], data.y.numpy()[val], 1)
+    return "\n".join(
+        result_remarks(data, p.argmax(1), summary(data, p, epochs) | more, beside, 100, evidence)
+    )
 
 
 NOTHING = SimpleScores("accuracy", 0.2, None, None)
@@ -61,11 +72,45 @@ def test_a_constant_guess_is_called_that() -> None:
     constant = np.tile([0.78, 0.22], (400, 1))
     beside = simple_scores(data)
     assert beside.guess == pytest.approx(float((data.y[data.val_mask] == 0).float().mean()))
-    found = said(data, constant, beside)
-    assert "every node is predicted as 0" in found
-    assert "class weights (balanced)" in found
+    assert "no better than guessing: of held-out nodes" in said(data, constant, beside)
     constant[0] = [0.1, 0.9]  # one node is different
-    assert "no better than guessing: accuracy" in said(data, constant, beside)
+    assert "no better than guessing" in said(data, constant, beside)
+
+
+def test_a_good_ranking_is_not_called_nothing() -> None:
+    """22 % of one class, every node predicted as the other, and ROC-AUC far above chance."""
+    data = workers(nodes=2000)
+    rng, y = np.random.default_rng(0), data.y.numpy()
+    second = 1 / (1 + np.exp(1.8 - 0.4 * (rng.standard_normal(2000) + y)))
+    p = np.column_stack([1 - second, second])
+    assert (p.argmax(1) == 0).all()
+    val = data.val_mask.numpy()
+    area = score("roc-auc", p[val], y[val])
+    assert area is not None
+    assert 0.7 < area < 0.8
+    found = said(data, p, SimpleScores("accuracy", 0.78, 0.78, 0.78, area - 0.1, area - 0.1))
+    assert f"ROC-AUC {area:.1%} ± " in found
+    assert "the threshold in summary.json" in found
+    for untrue in (
+        "learned nothing",
+        "no better than guessing",
+        "adds nothing",
+        "add nothing",
+        "class weights",
+    ):
+        assert untrue not in found
+    chosen = best_threshold(p[val], y[val])
+    assert chosen is not None
+    assert chosen["probability"] < 0.5
+    by_threshold = np.column_stack([1 - (second >= chosen["probability"]), second >= chosen["probability"]])
+    assert score("balanced-accuracy", by_threshold[val], y[val]) == pytest.approx(chosen["balanced_accuracy"])
+    assert chosen["balanced_accuracy"] > 0.6
+
+
+def test_coarse_columns_coincide_by_chance() -> None:
+    data = workers(nodes=2000)
+    data.x = torch.from_numpy(np.random.default_rng(0).integers(0, 3, (2000, 8)).astype(np.float32))
+    assert "exactly the features" not in "\n".join(graph_remarks(data))
 
 
 def test_a_class_that_is_never_predicted() -> None:

@@ -93,7 +93,7 @@ def test_a_run_on_disk(ties: Data, tmp_path: Path) -> None:
     own = run.predict(ties)
     assert accuracy_on_test(ties, own.labels) == summary["test_accuracy"]
     lines = (tmp_path / "run" / "predictions.csv").read_text().splitlines()
-    assert lines[0] == "node,split,true,predicted,probability"
+    assert lines[0] == "node,split,true,predicted,probability,p_0,p_1,p_2,p_3,p_4"
     assert summary["motif_share"] == []
     explained = run.explain(ties)
     assert [option.motif for option in explained.options] == list(SMALL.motifs)

@@ -97,21 +97,28 @@ def _about_data(name: str, what: str, kind: Any = str | None, default: Any = Non
 _COLUMNS = {
     "label": "the column of classes; label, class, y or target if not given",
     "id": "the column of ids; id, node or node_id, else the first",
+    "columns": "the feature columns (a,b,c); all others if not given",
+    "drop": "columns to leave out (a,b,c)",
     "split": "a column of train, val and test (several: a,b,c), 60/20/20, or 20-per-class",
     "split_by": "a column of groups that stay together, or of times",
+    "source": "a column of the edge list, one end of the edge; source, from, u …, else the first",
+    "target": "the other end",
     "weights": "a column of the edge list with edge weights",
 }
 _SPLIT_INDEX = typer.Option(help="Which of several given splits, or the seed of one that is drawn.", min=0)
 _SCALING = "what is done to numbers: auto, raw, rows, unit or standard"
+_UNKNOWN_IDS = "edges to ids that --nodes lacks: error, skip (leave them out) or add (nodes without a label)"
 DATA_OPTIONS: dict[str, tuple[Any, Any]] = {
     **{name: _about_data(name, what) for name, what in _COLUMNS.items()},
     "split_index": (Annotated[int, _SPLIT_INDEX], 0),
     "folds": _about_data("folds", "test on one of so many folds, see --split-index", int | None, min=2),
     "scaling": _about_data("scaling", _SCALING, str, "auto"),
+    "unknown_ids": _about_data("unknown_ids", _UNKNOWN_IDS, str, "error"),
     "trust": (Trust, False),
 }
 """Options on how a graph is read, by the argument they are for: the option and its default."""
 Weights = DATA_OPTIONS["weights"][0]
+SourceColumn, TargetColumn = DATA_OPTIONS["source"][0], DATA_OPTIONS["target"][0]
 
 
 def with_data_options(function: Callable[..., None]) -> Callable[..., None]:
@@ -222,11 +229,15 @@ def configured(
 
 
 def loader_options(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return options on how a graph is read as `mcn.load_graph` takes them: split columns as a tuple."""
-    split = given.get("split")
-    if not isinstance(split, str) or "," not in split:
-        return dict(given)
-    return {**given, "split": tuple(name.strip() for name in split.split(","))}
+    """Return options on how a graph is read as `mcn.load_graph` takes them: several columns as a tuple."""
+    taken = dict(given)
+    for name in ("split", "columns", "drop"):
+        value = given.get(name)
+        if isinstance(value, str) and (name != "split" or "," in value):
+            taken[name] = tuple(column.strip() for column in value.split(","))
+    if "columns" in taken:  # --features is a setting of the recipes
+        taken["features"] = taken.pop("columns")
+    return taken
 
 
 def source_options(given: Mapping[str, Any], own_graph: bool) -> tuple[tuple[str, Any], ...]:
@@ -306,6 +317,8 @@ def read_for_run(
     how: dict[str, Any] = {"treatment": run.treatment, "id": source.get("id")}
     if graph is not None:
         how |= {"weights": weights or source.get("weights"), "on_disk": lambda store: bool(too_large(store))}
+        if graph.expanduser().is_file():  # a packed graph has its columns
+            how |= {name: source[name] for name in ("source", "target", "unknown_ids") if name in source}
         return read_input(None, graph, nodes, data_root, default="", **how)[0]
     if source.get("trust") and not trust:
         raise ValueError(

@@ -171,19 +171,20 @@ def _method_name(method: str) -> str:
 
 
 def print_methods(title: str, rows: list[dict[str, Any]], metric: str | None = None) -> None:
-    """One line per method: test accuracy as mean ± standard deviation over the seeds, and so for `metric`."""
+    """One line per method: `metric` on test nodes as mean ± deviation over the seeds, then accuracy."""
     compared = any(row.get("difference") is not None for row in rows)
-    columns = ["method", "test accuracy", *([] if metric is None else [f"test {metric}"])]
-    columns += ["validation", "seeds", "s per run"]
+    metrics = list(dict.fromkeys([metric or "accuracy", "accuracy"]))
+    columns = ["method", *(f"test {name}" for name in metrics), f"validation {metrics[0]}"]
+    columns += ["seeds", "s per run"]
     columns += [f"− {_method_name(rows[0]['method'])}, paired"] if compared else []
 
     def cells(row: dict[str, Any]) -> Iterator[str]:
-        spread = "" if row["test_std"] is None else f" ± {row['test_std']:.1f}"
         yield _method_name(row["method"])
-        yield "no test nodes" if row["test_mean"] is None else f"{row['test_mean']:.1f}{spread} %"
-        if metric is not None:
-            yield mean_and_spread(metric, row["metrics"][metric])
-        yield f"{row['val_mean']:.1f} %"
+        for name in metrics:
+            untested = row["test_mean"] is None
+            yield "no test nodes" if untested else mean_and_spread(name, row["metrics"][name])
+        validation = row["metrics"][metrics[0]]["val_mean"]
+        yield mean_and_spread(metrics[0], {"test_mean": validation, "test_std": None})
         yield str(len(row["seeds"]))
         yield f"{row['seconds_per_run']:.1f}"
         if compared:  # the mean of the paired differences to the first method ± its standard error

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+import shlex
+from pathlib import Path
 from typing import Any
 
+from mcn._names import data_words
 from mcn.cli import _options as options
-from mcn.cli._terminal import compile_notice, notable, plain_warnings, print_facts, print_notes
+from mcn.cli._terminal import compile_notice, notable, plain_warnings, print_facts
+
+_MOST_LINES = 15  # without --verbose
 
 
 @options.with_data_options
@@ -42,9 +47,23 @@ def run(
         print(json.dumps({"graph": name, "notes": notes, **seen}, indent=2))
         return
     title = f"{name}: {seen['nodes']:,} nodes, {seen['edges']:,} edges, {len(seen['classes']):,} classes"
-    print_facts(title, _facts(data, seen) | (_further_facts(seen) if verbose else {}))
-    print_notes([*notes, f"values: {seen['features']}"] if verbose else notable(notes))
-    print_notes(seen["remarks"], "remark")
+    facts = _facts(data, seen) | (_further_facts(seen) if verbose else {})
+    print_facts(title, facts)
+    notes = [*notes, f"values: {seen['features']}"] if verbose else notable(notes)
+    further = [f"note: {note}" for note in notes] + [f"remark: {remark}" for remark in seen["remarks"]]
+    room = _MOST_LINES - 2 - len(facts)  # beside the title, the facts and the command
+    if not verbose and len(further) > room:
+        hidden = len(further) - room + 1
+        further = [*further[:-hidden], f"remarks and notes that are not shown: {hidden} (--verbose)"]
+    for line in [*further, f"to train: {_train_command(dataset, graph, nodes, how)}"]:
+        print(line)
+
+
+def _train_command(dataset: str | None, graph: Path | None, nodes: Path | None, how: dict[str, Any]) -> str:
+    """Return the command that trains on the graph that was looked at."""
+    given = {"dataset": dataset, "graph": graph, "nodes": nodes}
+    words = [word for name, value in given.items() if value is not None for word in (f"--{name}", str(value))]
+    return shlex.join(["mcn", "train", *words, *data_words(how)])
 
 
 def _facts(data: Any, seen: dict[str, Any]) -> dict[str, str]:
@@ -54,7 +73,10 @@ def _facts(data: Any, seen: dict[str, Any]) -> dict[str, str]:
     facts = {"feature columns": f"{data.num_features:,}"}
     facts |= {f"{part} nodes": f"{int(mask.sum()):,}" for part, mask in parts.items()}
     for way, score in seen["alone"].items():
-        facts[f"validation accuracy by {simple[way]}"] = "–" if score is None else f"{100 * score:.1f} %"
+        area = seen["alone_auc"].get(way)
+        shown = "–" if score is None else f"{100 * score:.1f} %"
+        shown += "" if area is None else f", ROC-AUC {100 * area:.1f} %"
+        facts[f"validation accuracy by {simple[way]}"] = shown
     for motif, (share, _) in seen["homophily"].items():
         if motif in ("edge", "triangle"):
             facts[f"neighbours of the same class by {motif}"] = f"{100 * share:.1f} %"
@@ -66,7 +88,7 @@ def _further_facts(seen: dict[str, Any]) -> dict[str, str]:
     facts = {"median degree": f"{degrees['median']:g}", "largest degree": f"{degrees['max']:,}"}
     facts |= {"nodes without edges": f"{degrees['isolated']:,}", "components": f"{parts['number']:,}"}
     facts |= {"nodes in the largest component": f"{100 * parts['largest']:.1f} %"}
-    facts |= {f"class {label}": f"{100 * share:.1f} %" for label, share in seen["classes"].items()}
+    facts |= {f"labelled as {label}": f"{100 * share:.1f} %" for label, share in seen["classes"].items()}
     for motif, (share, adjusted) in seen["homophily"].items():
         facts[f"neighbours of the same class by {motif}"] = f"{100 * share:.1f} %"
         facts[f"the same by {motif}, adjusted for chance"] = f"{adjusted:.2f}"

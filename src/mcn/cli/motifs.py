@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import signal
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,12 +18,15 @@ from mcn.cli import _options as options
 from mcn.cli._terminal import compile_notice, notable, print_notes, print_table, progress_bar
 from mcn.cli.main import resumable
 
+_FILES = (".npz", ".csv", ".parquet")
 _NOT_COUNTED = ("features:", "labels:", "split:", "no labels")  # notes on what plays no part in counting
 
 
 def run(
     dataset: options.Dataset = None,
     graph: options.Graph = None,
+    source: options.SourceColumn = None,
+    target: options.TargetColumn = None,
     data_root: options.DataRoot = None,
     motifs: Annotated[
         str | None,
@@ -28,7 +35,8 @@ def run(
     out: Annotated[
         Path | None,
         options.out_option(
-            "Save the counts to this .npz file; for a packed graph, to a folder (it may be its own)."
+            "Save the counts: a .csv or .parquet table with a row per edge, or an .npz file for "
+            "MotifCounts.load; for a packed graph also to a folder (it may be its own)."
         ),
     ] = None,
     induced: Annotated[
@@ -51,16 +59,16 @@ def run(
 
     Prints, per motif and edge orbit, the instances in the graph and the edges and nodes they touch.
 
-    Example: mcn motifs --graph edges.csv --out counts.npz
+    Example: mcn motifs --graph edges.csv --out counts.csv
     """
     from mcn.motifs.count import ENGINES
     from mcn.store import as_bytes, is_store
 
     one_of("--engine", engine, ENGINES)
     packed = graph is not None and is_store(graph.expanduser())
-    on_disk = out is not None and packed and out.suffix != ".npz"
-    if not on_disk:
-        options.check_writable(out, ".npz")
+    on_disk = out is not None and packed and out.suffix not in _FILES
+    if out is not None and not on_disk:
+        options.check_writable(out, out.suffix if out.suffix in _FILES else ", ".join(_FILES))
     if approximate is not None and out is not None:
         raise ValueError("--approximate gives totals alone: there are no counts to save to --out")
     buffer = as_bytes(memory, "--memory")
@@ -69,30 +77,31 @@ def run(
     how: dict[str, Any] = {"motifs": names, "induced": induced}
     exact: dict[str, Any] = {"threads": threads, "engine": engine, "address": address}
     with compile_notice():
-        source, report, name = _read(dataset, graph, data_root, packed)
+        read_from, report, name, ids = _read(dataset, graph, (source, target), data_root, packed)
         from mcn.motifs import count_motifs
 
         began = time.perf_counter()
         content: dict[str, Any] = {"graph": name, "induced": induced, "notes": notable(report, _NOT_COUNTED)}
         with progress_bar("counting motifs") as bar:
-            counts: Any = source
+            counts: Any = read_from
             if approximate is not None:
-                counts = count_motifs(source, approximate=approximate, **how)
+                counts = count_motifs(read_from, approximate=approximate, **how)
                 lines = [line._asdict() for line in counts.totals()]
                 content["samples"] = counts.samples
             elif on_disk:
                 folder = Path(str(out)).expanduser()
                 with resumable(folder):
                     lines = _on_disk(
-                        source, folder, resume, how | exact | {"memory": buffer, "progress": bar}
+                        read_from, folder, resume, how | exact | {"memory": buffer, "progress": bar}
                     )
             else:
-                counts = count_motifs(source, progress=bar, **how, **exact)
+                counts = count_motifs(read_from, progress=bar, **how, **exact)
                 lines = [line._asdict() for line in counts.totals() if line.orbit in orbits]
         content |= {"nodes": counts.num_nodes, "edges": counts.num_edges}
         content |= {"seconds": time.perf_counter() - began, "orbits": lines}
     if out is not None and not on_disk:
-        counts.save(out)
+        with _ended_in_order():
+            (counts if ids is None else replace(counts, node_ids=ids)).save(out)
     content["out"] = None if out is None else str(out)
     if as_json:
         print(json.dumps(content, indent=2))
@@ -105,20 +114,41 @@ def run(
 
 
 def _read(
-    dataset: str | None, graph: Path | None, data_root: Path | None, packed: bool
-) -> tuple[Any, list[str], str]:
-    """What to count in, what was done to it, what to call it."""
+    dataset: str | None,
+    graph: Path | None,
+    columns: tuple[str | None, str | None],
+    data_root: Path | None,
+    packed: bool,
+) -> tuple[Any, list[str], str, Any]:
+    """What to count in, what was done to it, what to call it, and the ids of its nodes if they are new."""
     options.check_input(dataset, graph, None)
     if packed:
         from mcn.store import GraphStore
 
         store = GraphStore.open(str(graph))
-        return store, [str(line) for line in store.about.get("report", [])], str(graph)
+        return store, [str(line) for line in store.about.get("report", [])], str(graph), None
     from mcn.data import load_dataset_edges, load_edges
 
-    name = ("karate" if dataset is None else dataset) if graph is None else str(graph)
-    edges = load_dataset_edges(name, data_root) if graph is None else load_edges(graph)
-    return edges.graph, edges.report, name
+    if graph is None:
+        name = "karate" if dataset is None else dataset
+        edges = load_dataset_edges(name, data_root)
+        return edges.graph, edges.report, name, None
+    edges = load_edges(graph, *columns)
+    return edges.graph, edges.report, str(graph), edges.ids
+
+
+@contextmanager
+def _ended_in_order() -> Iterator[None]:
+    """Let SIGTERM end the process by an exception, so that a file that is being written is removed."""
+
+    def end(*_: object) -> None:
+        raise SystemExit(128 + signal.SIGTERM)
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _on_disk(store: Any, folder: Path, resume: bool, given: dict[str, Any]) -> list[dict[str, Any]]:

@@ -171,7 +171,8 @@ def _print(result: dict[str, Any], verbose: bool) -> None:
     else:
         print_methods(result["dataset"], result["rows"], None if metric == "accuracy" else metric)
     for layer, shares in enumerate(layers, 1):
-        largest = sorted(shares.items(), key=lambda share: -share[1])
+        some = {choice: share for choice, share in shares.items() if share >= 0.005}
+        largest = sorted(some.items(), key=lambda share: -share[1])
         print(f"layer {layer} listens to: {', '.join(f'{share:.0%} {choice}' for choice, share in largest)}")
     further = [f"note: {result['memory']}"] if result["memory"] else []
     further += [f"remark: {remark}" for remark in result["remarks"]]
@@ -210,7 +211,7 @@ def _print_selection(result: dict[str, Any], metric: str) -> None:
 
     print_table(
         f"{result['dataset']}: test {metric} {tested} by {by[choosing['mode']]} (largest class: {guess})",
-        ("candidate", f"validation {metric}", "behind", "runs", "s per run", "share in prediction"),
+        ("candidate", f"held-out {metric}", "behind", "runs", "s per run", "share in prediction"),
         [list(cells(candidate, place == 0)) for place, candidate in enumerate(result["candidates"])],
         left=("candidate",),
     )

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from mcn.cli import _options as options
-from mcn.cli._terminal import compile_notice, plain_warnings
+from mcn.cli._terminal import compile_notice, plain_warnings, progress_bar
 
 
 def run(
@@ -41,9 +41,11 @@ def run(
     from mcn.train import load_run
     from mcn.viz import write_explorer
 
-    with plain_warnings(), compile_notice():
+    with plain_warnings(), compile_notice(), progress_bar("drawing") as report:
         trained = load_run(folder)
+        report(0.0, "reading the graph")
         data = options.read_for_run(trained, graph, nodes, data_root, trust)
+        report(0.2, f"drawing {data.num_nodes:,} nodes")
         page = write_explorer(trained, data, out, other_graph=graph is not None)
     shown = opened and _has_screen() and webbrowser.open(page.resolve().as_uri())
     if as_json:

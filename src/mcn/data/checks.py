@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Callable
 from itertools import combinations
@@ -32,6 +33,61 @@ def told_nodes(data: Data) -> int | None:
     return count
 
 
+def usable_data(data: Any) -> Any:
+    """Return a `Data` in the form that `check_data` asks for, where nothing has to be guessed for that.
+
+    Labels and masks [N, 1], as OGB has them, become [N]; a missing test mask is one without nodes; features
+    are taken without their gradient. Class numbers with gaps, such as 5 and 9, become 0, 1, …:
+    `data.class_numbers` [C] keeps them, and `data.classes` has them as names. What is fine already, or is
+    no `Data`, is returned as it is; the given one is never changed.
+    """
+    if not isinstance(data, Data):
+        return data
+    changes: dict[str, Any] = {}
+    for name in ("y", *_MASKS):
+        value = data.get(name)
+        if isinstance(value, Tensor) and value.dim() == 2 and value.shape[1] == 1 and not value.is_sparse:
+            changes[name] = value[:, 0]
+    if data.get("test_mask") is None and isinstance(data.get("train_mask"), Tensor):
+        changes["test_mask"] = torch.zeros_like(changes.get("train_mask", data.train_mask))
+    if isinstance(data.x, Tensor) and data.x.requires_grad:
+        changes["x"] = data.x.detach()
+    given = {name: changes.get(name, data.get(name)) for name in ("y", *_MASKS)}
+    numbers = _numbers_with_gaps(given) if getattr(data, "classes", None) is None else None
+    if numbers is not None:
+        changes["y"] = renumbered(given["y"], numbers)
+        changes |= {"class_numbers": numbers, "classes": [str(number) for number in numbers.tolist()]}
+    if not changes:
+        return data
+    usable = copy.copy(data)
+    for name, value in changes.items():
+        usable[name] = value
+    return usable
+
+
+def _numbers_with_gaps(given: dict[str, Any]) -> Tensor | None:
+    """Return the class numbers of the nodes in a mask; None if all numbers are 0, 1, … without a gap.
+
+    That a class exists is no secret of the test nodes: it is part of the task.
+    """
+    y, masks = given["y"], [given[name] for name in _MASKS]
+    if not all(isinstance(p, Tensor) and p.layout == torch.strided and not p.is_meta for p in (y, *masks)):
+        return None  # `check_data` says what is wrong, here and below
+    if y.dtype.is_floating_point or any(m.dtype != torch.bool or m.shape != y.shape for m in masks):
+        return None
+    known = torch.unique(y[y >= 0])
+    if known.tolist() == list(range(len(known))):
+        return None
+    numbers = torch.unique(y[(masks[0] | masks[1] | masks[2]) & (y >= 0)])
+    return numbers if len(numbers) > 1 else None
+
+
+def renumbered(y: Tensor, numbers: Tensor) -> Tensor:
+    """Return the place of every class number among `numbers`, which ascend; -1 where it is not there."""
+    place = torch.searchsorted(numbers, y.to(numbers.dtype)).clamp(max=len(numbers) - 1)
+    return torch.where(numbers[place] == y, place, -1)
+
+
 def check_data(data: Data) -> SimpleGraph:
     """Check a `Data` before training: edges, features, labels and masks.
 
@@ -58,6 +114,25 @@ def check_data(data: Data) -> SimpleGraph:
             )
     _check_labels(data.y, masks, n, getattr(data, "classes", None))
     return graph
+
+
+def warn_of_unused(data: Data, graph: SimpleGraph, used: tuple[str, ...] = ()) -> None:
+    """Warn, once, of what a `Data` says of its edges beside what is `used`: features, times, direction."""
+    count, notes = data.edge_index.shape[1], []
+    unused = [
+        f"data.{name} {list(value.shape)}"
+        for name, value in data.to_dict().items()
+        if isinstance(value, Tensor) and value.dim() > 0 and value.shape[0] == count
+        if count != graph.num_nodes or name.startswith("edge_")
+        if name not in (*used, "edge_index")
+    ]
+    if unused:
+        weights = "; weights are read from data.edge_weight" if used else ""
+        notes.append(f"{', '.join(unused)} of the edges: not used{weights}")
+    if graph.one_way:
+        notes.append(f"{graph.one_way:,} edges are given in one direction only: direction is not used")
+    if notes:
+        warnings.warn(". ".join(notes), stacklevel=3)
 
 
 def _check_features(x: Any, n: int) -> None:
@@ -101,6 +176,11 @@ def _mask(data: Data, name: str, n: int) -> Tensor:
     mask = data.get(name)
     if mask is None:
         raise ValueError(f"data.{name} is missing; draw one with mcn.data.random_split(data.y)")
+    if isinstance(mask, Tensor) and mask.dim() == 2 and mask.shape[0] == n:
+        raise ValueError(
+            f"data.{name} has shape {list(mask.shape)}: {mask.shape[1]} splits; take one of them, for "
+            f"instance data.{name} = data.{name}[:, 0], and the same of the other masks"
+        )
     return _per_node(mask, name, n, "bool", lambda tensor: tensor.dtype == torch.bool)
 
 
@@ -155,15 +235,12 @@ def _check_labels(y: Any, masks: dict[str, Tensor], n: int, names: Any) -> None:
 
 
 def given_weights(data: Data) -> tuple[str, Tensor] | None:
-    """Return the name and the values of a graph's edge weights; None if it has none.
+    """Return the name and the values of a graph's edge weights, `data.edge_weight`; None if it has none.
 
-    They are `data.edge_weight`, or `data.edge_attr` if that has one dimension; one of more holds features of
-    the edges, no weights.
+    `data.edge_attr` holds features of the edges, whatever its shape: it is never taken for weights.
     """
-    weight, attribute = data.get("edge_weight"), data.get("edge_attr")
-    if weight is not None:
-        return "edge_weight", weight
-    return None if attribute is None or attribute.dim() != 1 else ("edge_attr", attribute)
+    weight = data.get("edge_weight")
+    return None if weight is None else ("edge_weight", weight)
 
 
 def weight_matrix(data: Data) -> csr_array | None:

@@ -90,10 +90,11 @@ class SimpleGraph:
 
 
 class GraphEdges(NamedTuple):
-    """The edges of a graph alone, and in plain lines what was done to them."""
+    """The edges of a graph alone, in plain lines what was done to them, and the ids of its nodes, if any."""
 
     graph: SimpleGraph
     report: list[str]
+    ids: NDArray[Any] | None = None
 
 
 def isolated_note(isolated: int) -> list[str]:

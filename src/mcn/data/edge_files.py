@@ -15,7 +15,7 @@ from scipy import io as scipy_io
 from scipy import sparse
 
 from mcn.data.csr_graph import GraphEdges, simple_graph
-from mcn.data.edge_list import SQUARE, EdgeList, frame_edges, matrix_edges, networkx_edges
+from mcn.data.edge_list import ANY_LAYOUT, SQUARE, EdgeList, Layout, frame_edges, matrix_edges, networkx_edges
 from mcn.data.edge_text import read_edge_text
 from mcn.data.limits import (
     MAX_NODES,
@@ -30,7 +30,7 @@ from mcn.data.limits import (
     told,
 )
 from mcn.data.sparse import check_csr
-from mcn.data.tables import TABLES, frame_columns, read_arrow
+from mcn.data.tables import FOREIGN, TABLES, frame_columns, read_arrow
 
 TEXT = (".csv", ".tsv", ".txt", ".edges", ".edgelist")
 NETWORKX = (".graphml", ".gexf", ".gml")
@@ -50,6 +50,8 @@ def edge_format(path: Path) -> str:
     if suffixes and suffixes[-1] == ".gz":
         suffixes.pop()
     kind = suffixes[-1] if suffixes else ""
+    if kind in FOREIGN:
+        raise ValueError(f"{path}: {FOREIGN[kind]} is not read; save the edges as CSV or Parquet")
     if kind not in FORMATS:
         raise ValueError(
             f"{path}: unknown format {kind!r}; expected one of {', '.join(FORMATS)} (or with .gz)"
@@ -58,20 +60,17 @@ def edge_format(path: Path) -> str:
 
 
 def read_edges(
-    path: Path,
-    *,
-    delimiter: str | None = None,
-    header: bool | None = None,
-    as_text: bool = False,
-    weights: str | None = None,
+    path: Path, layout: Layout = ANY_LAYOUT, *, as_text: bool = False, weights: str | None = None
 ) -> EdgeList:
     """Read the edges of a file."""
     kind = edge_format(path)
     if kind in TEXT:
-        return read_edge_text(path, delimiter=delimiter, header=header, as_text=as_text, weights=weights)
+        return read_edge_text(path, layout, as_text=as_text, weights=weights)
     if kind in TABLES:
         columns = frame_columns(read_arrow(path), str(path))
-        return frame_edges(columns, str(path), weights=weights, as_text=as_text)
+        return frame_edges(columns, str(path), layout, weights=weights, as_text=as_text)
+    if layout.source is not None:
+        raise ValueError(f"{path}: source={layout.source!r}: a {kind} file has no columns to choose from")
     if kind in NETWORKX:
         return _read_networkx(path, kind, weights)
     if weights is not None:
@@ -79,13 +78,15 @@ def read_edges(
     return _read_mtx(path) if kind == ".mtx" else _read_npz(path)
 
 
-def load_edges(path: str | os.PathLike[str]) -> GraphEdges:
+def load_edges(
+    path: str | os.PathLike[str], source: str | None = None, target: str | None = None
+) -> GraphEdges:
     """Read the edges of a file alone, without torch; formats, notes and errors are those of `load_graph`."""
     file = existing_file(path)
     with reading(str(file), "not a readable graph"):
-        edges = read_edges(file)
+        edges = read_edges(file, Layout(source=source, target=target))
         graph = simple_graph(edges.ends, len(edges.ids))
-        return GraphEdges(graph, graph.report(edges.notes))
+        return GraphEdges(graph, graph.report(edges.notes), edges.ids)
 
 
 def _read_npz(path: Path) -> EdgeList:
@@ -202,7 +203,18 @@ def _read_networkx(path: Path, kind: str, weights: str | None) -> EdgeList:
             graph = networkx.read_gexf(io.BytesIO(content))
         else:
             graph = networkx.parse_gml(content.decode("utf-8").splitlines(), label="id")
+            graph = _by_name(graph, networkx)
         return networkx_edges(graph, str(path), weights)
+
+
+def _by_name(graph: Any, networkx: Any) -> Any:
+    """The graph of a GML file with the names (label) of its nodes as ids, if all have one of their own."""
+    names = {node: attributes.get("label") for node, attributes in graph.nodes(data=True)}
+    if None in names.values() or len({str(name) for name in names.values()}) < len(names):
+        return graph
+    for _, attributes in graph.nodes(data=True):
+        del attributes["label"]
+    return networkx.relabel_nodes(graph, names)
 
 
 def _refuse_doctype(content: bytes, path: Path) -> None:

@@ -6,6 +6,7 @@ these packages is imported: an object is known by what it can do.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,8 +22,74 @@ from mcn.data.sparse import check_structure
 from mcn.data.tables import cell_text, frame_columns, is_arrow, values_of
 from mcn.data.text import is_integer, is_number
 
+_PAIRS = (
+    ("source", "target"), ("src", "dst"), ("src", "dest"), ("source", "destination"), ("from", "to"),
+    ("u", "v"), ("head", "tail"), ("start", "end"), ("node1", "node2"), ("id1", "id2"), ("user1", "user2"),
+    ("sourceid", "targetid"), ("srcid", "dstid"), ("fromid", "toid"), ("fromnodeid", "tonodeid"),
+    ("sourcenode", "targetnode"), ("fromnode", "tonode"), ("nodea", "nodeb"), ("follower", "followee"),
+    ("follower", "followed"), ("follower", "following"), ("sender", "receiver"), ("sender", "recipient"),
+    ("citing", "cited"), ("origin", "destination"), ("parent", "child"), ("subject", "object"),
+)  # fmt: skip
+LETTERS = (("a", "b"), ("i", "j"))  # names of columns, where it is known that there are such
+INDEX = ("", "unnamed: 0", "__index_level_0__")  # what pandas and R call the numbers of rows
 SQUARE = "expected a square adjacency matrix"
 _LARGEST = float(np.finfo(np.float32).max)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What a user says of a table of edges: its separator, whether there is a header, the two columns."""
+
+    delimiter: str | None = None
+    header: bool | None = None
+    source: str | None = None
+    target: str | None = None
+
+    def __post_init__(self) -> None:
+        if (self.source is None) != (self.target is None):
+            raise ValueError("give both source and target, or neither: the two columns that are an edge")
+
+
+ANY_LAYOUT = Layout()
+
+
+def usual_pair(titles: Sequence[str], *further: tuple[str, str]) -> tuple[int, int] | None:
+    """The places of the first usual pair of names, as source and target, among the names of columns."""
+    plain = [re.sub("[ _.-]", "", title.lower()) for title in titles[:1000]]
+    pair = next((pair for pair in (*_PAIRS, *further) if set(pair) <= set(plain)), None)
+    return None if pair is None else (plain.index(pair[0]), plain.index(pair[1]))
+
+
+def edge_columns(titles: Sequence[str], layout: Layout, name: str) -> tuple[int, int]:
+    """Which two columns are an edge, ascending: those asked for, a usual pair of names, or the first two.
+
+    Edges have no direction, so that it does not matter which of the columns comes first.
+    """
+    if layout.source is None or layout.target is None:
+        first = int(len(titles) > 2 and titles[0].lower() in INDEX)
+        one, other = usual_pair(titles, *LETTERS) or (first, first + 1)
+    else:
+        one, other = (_place(titles, asked, name) for asked in (layout.source, layout.target))
+        if one == other:
+            raise ValueError(f"{name}: source and target are the same column {shown(layout.source)}")
+    return min(one, other), max(one, other)
+
+
+def _place(titles: Sequence[str], asked: str, name: str) -> int:
+    """The place of a column that is named, or numbered from 1."""
+    if asked in titles:
+        return titles.index(asked)
+    if is_integer(asked) and 1 <= int(asked) <= len(titles):
+        return int(asked) - 1
+    there = f"; there is {', '.join(map(shown, titles[:10]))}"
+    raise ValueError(f"{name}: no column {shown(asked)}{did_you_mean(asked, titles[:100]) or there}")
+
+
+def columns_note(titles: Sequence[str], ends: tuple[int, int]) -> list[str]:
+    """Say which columns of a header are taken for an edge."""
+    names = " and ".join(shown(titles[end]) for end in ends)
+    more = ", …" if len(titles) > 10 else ""
+    return [f"header: {', '.join(map(shown, titles[:10]))}{more}; an edge is {names}"]
 
 
 @dataclass(frozen=True)
@@ -155,7 +222,9 @@ def kind_of(thing: Any) -> str | None:
     return None
 
 
-def object_edges(thing: Any, *, weights: str | None = None, as_text: bool = False) -> EdgeList:
+def object_edges(
+    thing: Any, layout: Layout = ANY_LAYOUT, *, weights: str | None = None, as_text: bool = False
+) -> EdgeList:
     """Return the edges of an object that `kind_of` knows."""
     kind = kind_of(thing)
     if kind == "matrix":
@@ -169,7 +238,7 @@ def object_edges(thing: Any, *, weights: str | None = None, as_text: bool = Fals
             row.pop("name", None)
         edges = [(names[edge.source], names[edge.target], edge.attributes()) for edge in thing.es]
         return _graph_edges(names, attributes, edges, weights, "edges: the igraph graph")
-    return frame_edges(frame_columns(thing, "edges"), "edges", weights=weights, as_text=as_text)
+    return frame_edges(frame_columns(thing, "edges"), "edges", layout, weights=weights, as_text=as_text)
 
 
 def networkx_edges(graph: Any, name: str, weights: str | None) -> EdgeList:
@@ -236,21 +305,24 @@ def matrix_edges(matrix: Any, name: str, *, first: int = 0, weights: str | None 
 
 
 def frame_edges(
-    columns: dict[str, Any], name: str, *, weights: str | None = None, as_text: bool = False
+    columns: dict[str, Any], name: str, layout: Layout, *, weights: str | None = None, as_text: bool = False
 ) -> EdgeList:
-    """Make edges of the first two columns of a frame; ids are integers if both columns are, else text."""
+    """Make edges of two columns of a frame; ids are integers if both columns are, else text."""
     if len(columns) < 2:
         raise ValueError(f"{name}: {len(columns)} columns; expected two node ids per row")
     titles = list(columns)
+    ends_at = edge_columns(titles, layout, name)
+    further = [title for place, title in enumerate(titles) if place not in ends_at]
     values = None
     if weights is not None:
-        if weights not in titles[2:]:
-            near = did_you_mean(weights, titles[2:100])
+        if weights not in further:
+            near = did_you_mean(weights, further[:98])
             raise ValueError(f"{name}: no weight column {shown(weights)} after the two ids{near}")
         cells = values_of(columns[weights])
         values = checked_weights(cells, lambda row: f"{name}, row {row + 1}", weights)
-    notes = further_note(len(columns) - (2 if weights is None else 3))
-    sides = [columns[title] for title in titles[:2]]
+    notes = columns_note(titles, ends_at) if further else []
+    notes += further_note(len(further) - (weights is not None))
+    sides = [columns[titles[place]] for place in ends_at]
     integers = [_integers(side) for side in sides]
     if not as_text and all(side is not None for side in integers):
         ids = np.stack([side for side in integers if side is not None]).astype(np.int64)
@@ -261,11 +333,13 @@ def frame_edges(
         return EdgeList(ends, known, notes, values)
     index: dict[str, int] = {}
     ends = np.empty((2, len(values_of(sides[0]))), np.int64)
-    for side, (title, column) in enumerate(zip(titles, sides, strict=False)):
+    for side, column in enumerate(sides):
         for row, value in enumerate(values_of(column)):
             text = cell_text(value)
             if not text:
-                raise ValueError(f"{name}, row {row + 1}: an empty node id in column {shown(title)}")
+                raise ValueError(
+                    f"{name}, row {row + 1}: an empty node id in column {shown(titles[ends_at[side]])}"
+                )
             ends[side, row] = index.setdefault(text, len(index))
     edges = edges_of_names(ends, list(index), as_text, notes, lambda row: f"{name}, row {row + 1}")
     return replace(edges, weights=values)

@@ -16,48 +16,58 @@ from numpy.typing import NDArray
 from mcn._jit import kernel
 from mcn._names import did_you_mean
 from mcn.data.edge_list import (
+    LETTERS,
     EdgeList,
+    Layout,
     checked_weights,
+    columns_note,
     compact,
+    edge_columns,
     edges_of_names,
     further_note,
     text_note,
+    usual_pair,
 )
 from mcn.data.limits import read_bytes, shown
-from mcn.data.text import BOM, data_lines, decoded, find_delimiter, is_integer, is_number, split_line
+from mcn.data.text import (
+    BOM,
+    check_encoding,
+    data_lines,
+    decimal_note,
+    decimal_points,
+    decoded,
+    find_delimiter,
+    is_integer,
+    is_missing,
+    is_number,
+    later_comments,
+    split_line,
+)
 from mcn.data.text_ids import named_edges
 
 _LARGE = 2**20  # bytes from which a compiled reader of text ids is worth being loaded
 _BLOCK = 2**24  # bytes that pyarrow reads at a time
 _ODD = bytes([0, 11, 12, 28, 29, 30, 31])  # what Python takes for white space, and NUL
 
-_HEADERS = {
-    ("source", "target"), ("src", "dst"), ("from", "to"), ("u", "v"), ("i", "j"), ("a", "b"),
-    ("node1", "node2"), ("id1", "id2"), ("id_1", "id_2"), ("node_1", "node_2"), ("head", "tail"),
-    ("start", "end"), ("source_id", "target_id"), ("fromnodeid", "tonodeid"),
-}  # fmt: skip
-
 
 def read_edge_text(
-    path: Path,
-    *,
-    delimiter: str | None = None,
-    header: bool | None = None,
-    as_text: bool = False,
-    weights: str | None = None,
+    path: Path, layout: Layout, *, as_text: bool = False, weights: str | None = None
 ) -> EdgeList:
-    """Read a text edge list: the first two fields of a line are an edge; `weights` names a further one.
+    """Read a text edge list: two fields of a line are an edge; `weights` names a further one.
 
     Ids are integers if all of them are, otherwise text (or always, with `as_text`). Plain files of integers
     take a compiled path, and so do large plain files of text; everything else, and every error, the careful
     one.
     """
-    file = EdgeText.whole(path, delimiter, header)
+    file = EdgeText.whole(path, layout)
     edges = None if as_text else file.integers()
     if edges is None and file.plain and len(file.content) >= _LARGE:
         edges = file.names(as_text)
     if edges is None:
         edges = file.anything(as_text)
+    notes = file.notes(later_comments(file.content, file.start), weights)
+    doubts = [] if as_text else file.first_line_note(edges)
+    edges = replace(edges, notes=[*notes, *edges.notes, *doubts])
     return edges if weights is None else file.weighted(edges, weights)
 
 
@@ -68,10 +78,24 @@ def _head(content: bytes) -> list[tuple[int, int, str]]:
     while start < len(content) and len(head) < 2:
         stop = content.find(b"\n", start)
         stop = len(content) if stop < 0 else stop
-        for _, line in data_lines(content[start:stop].decode("utf-8", "replace")):
+        for _, line in data_lines(content[start:stop].decode("utf-8", "replace"), begun=bool(head)):
             head.append((start, number, line))
         start, number = stop + 1, number + 1
     return head
+
+
+def _is_header(top: list[str], row: list[str]) -> bool:
+    """Whether the first line names columns, judged by its words and by the line below it."""
+    names = top[1:] if len(top) > 2 or len(row) == len(top) + 1 else top  # the first may be that of an index
+    if any(is_number(name) or is_missing(name) for name in names) or is_number(top[0]):
+        return False
+    if usual_pair(top) is not None:
+        return True
+    if len(set(top)) < len(top):
+        return False
+    if len(row) == len(top) + 1:
+        return row[0] == "1"  # R numbers its rows from 1
+    return all(map(is_integer, row)) if len(row) == 2 else any(map(is_number, row)) and len(row) == len(top)
 
 
 @dataclass
@@ -81,40 +105,58 @@ class EdgeText:
     path: Path
     content: bytes
     mark: str | None  # the separator, None for white space
+    ends: tuple[int, int]  # the two columns that are an edge, ascending
     columns: list[str]  # the names in the header line, none if there is no such line
     guessed: bool  # whether nobody said if there is a header line
     start: int  # where the first edge begins
     line: int  # the number of its line
+    comments: list[bytes]  # before it
     width: int = 0  # fields per line, once one was read
     width_line: int = 0  # the number of that line
 
     @classmethod
-    def whole(cls, path: Path, delimiter: str | None, header: bool | None) -> EdgeText:
+    def whole(cls, path: Path, layout: Layout) -> EdgeText:
         """Read a file."""
         content = read_bytes(path)
         if b"\r" in content and content.count(b"\r") != content.count(b"\r\n"):
             content = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-        return cls.beginning(path, content, delimiter, header)
+        return cls.beginning(path, content, layout)
 
     @classmethod
-    def beginning(cls, path: Path, content: bytes, delimiter: str | None, header: bool | None) -> EdgeText:
+    def beginning(cls, path: Path, content: bytes, layout: Layout) -> EdgeText:
         """Find out how a file is to be read, from the first two lines with data of its content."""
+        check_encoding(content, path)
         plain = content.removeprefix(BOM)
         head = _head(plain)
         if not head:
-            raise ValueError(f"{path}: no edges; expected lines of two node ids")
-        mark = find_delimiter(head[0][2]) if delimiter is None else None if delimiter == " " else delimiter
-        guessed = header is None
-        if guessed:
-            top, *below = [split_line(line, mark, path, number)[:2] for _, number, line in head]
-            named = tuple(name.lower() for name in top) in _HEADERS
-            above_numbers = bool(below) and all(map(is_integer, below[0])) and not any(map(is_number, top))
-            header = named or above_numbers
-        if header and len(head) == 1:
+            why = ", only comments (put a header line before ids with # or %)" if plain.strip() else ""
+            raise ValueError(f"{path}: no edges{why}; expected lines of two node ids")
+        mark = layout.delimiter or find_delimiter(head[0][2])
+        mark = None if mark == " " else mark
+        top, *below = [split_line(line, mark, path, number) for _, number, line in head]
+        row = below[0] if below else []
+        header = layout.header
+        if header is None:
+            named = layout.source is not None and not is_integer(layout.source)
+            header = named or _is_header(top, row)
+        if header and not below:
             raise ValueError(f"{path}: a header ({shown(head[0][2].strip())}) but no edges")
-        columns = split_line(head[0][2], mark, path, head[0][1]) if header else []
-        start, line, _ = head[1 if header else 0]
-        return cls(path, content, mark, columns, guessed, start + len(content) - len(plain), line)
+        start, line, text = head[1 if header else 0]
+        columns = top if header else []
+        if header and len(row) == len(top) + 1:  # R's names of rows have no name themselves
+            columns = ["", *top]
+        if header and len(row) != len(columns):
+            raise ValueError(
+                f"{path}, line {line}: {len(row)} fields, expected {len(columns)} as in the header: "
+                f"{shown(text.strip())}"
+            )
+        ends = edge_columns(columns or [str(place + 1) for place in range(len(top))], layout, str(path))
+        between = plain[: head[0][0]].split(b"\n")
+        if header:
+            between += plain[head[0][0] : start].split(b"\n")[1:]
+        comments = [part.strip() for part in between if part.strip()]
+        start += len(content) - len(plain)
+        return cls(path, content, mark, ends, columns, layout.header is None, start, line, comments)
 
     @cached_property
     def plain(self) -> bool:
@@ -126,7 +168,8 @@ class EdgeText:
 
     def lines(self) -> Iterator[tuple[int, str]]:
         """Yield number and content of every line with an edge."""
-        for number, text in data_lines(decoded(self.content[self.start :], self.path, self.line)):
+        body = decoded(self.content[self.start :], self.path, self.line)
+        for number, text in data_lines(body, begun=True):
             yield self.line + number - 1, text
 
     def line_of(self, edge: int) -> int:
@@ -141,7 +184,7 @@ class EdgeText:
         if not self.plain:
             return None
         text = np.frombuffer(self.content, np.uint8)[self.start :]
-        ids, width = parse_integers(text, ord(self.mark) if self.mark else 32)
+        ids, width = parse_integers(text, ord(self.mark) if self.mark else 32, *self.ends)
         if width < 2 or self.width not in (0, width):
             return None
         if not self.width:
@@ -150,6 +193,7 @@ class EdgeText:
 
     def any_ids(self) -> Iterator[str]:
         """Yield both ids of one edge after the other, read with care; an error names its line."""
+        first, second = self.ends
         for number, line in self.lines():
             fields = split_line(line, self.mark, self.path, number)
             if not self.width:
@@ -160,10 +204,34 @@ class EdgeText:
                     f"{self.path}, line {number}: {len(fields)} fields, expected {expected}: "
                     f"{shown(line.strip())}"
                 )
-            if not fields[0] or not fields[1]:
+            if not fields[first] or not fields[second]:
                 raise ValueError(f"{self.path}, line {number}: an empty node id: {shown(line.strip())}")
-            yield fields[0]
-            yield fields[1]
+            yield fields[first]
+            yield fields[second]
+
+    def notes(self, later: int, weights: str | None = None) -> list[str]:
+        """Say what was taken for header and columns, and count skipped comments, `later` ones too."""
+        notes = columns_note(self.columns, self.ends) if self.columns else []
+        if not self.columns and self.width > 2:
+            one, other = (end + 1 for end in self.ends)
+            notes.append(f"no header: an edge is columns {one} and {other}; source= and target= name others")
+        if self.comments or later:
+            first = [shown(line.decode("utf-8", "replace")) for line in self.comments[:1]]
+            which = f" (the first: {first[0]})" if first else ""
+            notes.append(f"lines skipped as comments: {len(self.comments) + later:,}{which}")
+        return notes + further_note(self.width - 2 - (weights is not None))
+
+    def first_line_note(self, edges: EdgeList) -> list[str]:
+        """Say so where a first line read as an edge may name columns: `a,b`, or ids of no other line."""
+        if self.columns or not self.guessed or edges.ids.dtype != object or edges.ends.shape[1] < 2:
+            return []
+        first = edges.ends[:, 0]
+        names = [str(edges.ids[end]) for end in first]
+        again = any(np.count_nonzero(edges.ends == end) > 1 for end in first)
+        if any(map(is_number, names)) or (again and usual_pair(names, *LETTERS) is None):
+            return []
+        said = ", ".join(map(shown, names))
+        return [f"the first line ({said}) is read as an edge; header=True reads it as names of columns"]
 
     def integers(self) -> EdgeList | None:
         """Read integer ids, if there is nothing else."""
@@ -171,54 +239,43 @@ class EdgeText:
         if ids is None:
             return None
         known, ends = compact(ids.T)
-        return EdgeList(ends, known, further_note(self.width - 2))
+        return EdgeList(ends, known)
 
     def names(self, as_text: bool) -> EdgeList | None:
         """Read text ids by a compiled reader, if nothing needs care."""
-        found = named_edges(self.content, self.start, self.mark)
+        found = named_edges(self.content, self.start, self.mark, self.ends)
         if found is None:
             return None
-        notes = further_note(found.width - 2)
-        if not as_text:
-            if all(map(is_number, found.ids)):  # integers, or a mistake that has a line
-                return None
-            notes += text_note(found.ids[at] for at in found.first)
-        return EdgeList(found.ends, found.ids, notes + self._doubts(found.ids))
+        self.width = found.width
+        if as_text:
+            return EdgeList(found.ends, found.ids)
+        if all(map(is_number, found.ids)):  # integers, or a mistake that has a line
+            return None
+        return EdgeList(found.ends, found.ids, text_note(found.ids[at] for at in found.first))
 
     def anything(self, as_text: bool) -> EdgeList:
         """Read line by line, with care, and name the line of an error."""
         index: dict[str, int] = {}
         ends = array("q", (index.setdefault(name, len(index)) for name in self.any_ids()))
-        pairs, notes = np.frombuffer(ends, np.int64).reshape(-1, 2).T, further_note(self.width - 2)
-        edges = edges_of_names(pairs, list(index), as_text, notes, self._where)
-        return replace(edges, notes=edges.notes + self._doubts(edges.ids))
-
-    def _doubts(self, ids: NDArray[Any]) -> list[str]:
-        """Say so where a header was recognised by its names and one of them is a node's name as well."""
-        names = self.columns[:2] if self.guessed and ids.dtype == object else []
-        both = [name for name in names if name in ids[np.searchsorted(ids, name) :][:1]]
-        if not both:
-            return []
-        return [
-            f"the first line ({', '.join(map(shown, names))}) is read as a header, but {shown(both[0])} is "
-            "a node as well; header=False reads it as an edge"
-        ]
+        pairs = np.frombuffer(ends, np.int64).reshape(-1, 2).T
+        return edges_of_names(pairs, list(index), as_text, [], self._where)
 
     def weighted(self, edges: EdgeList, weights: str) -> EdgeList:
         """The same edges with the column `weights`, which the header names."""
-        further = self.columns[2:]
+        further = [name for place, name in enumerate(self.columns) if place not in self.ends]
         if weights not in further:
             there = f"there is {', '.join(map(shown, further[:10])) or 'no further column'}"
             unnamed = there if self.columns else "the first line must name the columns"
             hint = did_you_mean(weights, further[:98]) or f"; {unnamed}"
             raise ValueError(f"{self.path}: no weight column {shown(weights)} after the two ids{hint}")
-        column = self.columns.index(weights, 2)
+        column = next(c for c, name in enumerate(self.columns) if name == weights and c not in self.ends)
         cells: Any = self._numbers(column)
         if cells is None or len(cells) != edges.ends.shape[1] or not (np.isfinite(cells) & (cells > 0)).all():
             cells = [split_line(line, self.mark, self.path, number)[column] for number, line in self.lines()]
-        values = checked_weights(cells, self._where, weights)
-        notes = [note for note in edges.notes if "further column" not in note]
-        return replace(edges, notes=notes + further_note(len(further) - 1), weights=values)
+        points = decimal_points(cells) if isinstance(cells, list) and self.mark != "," else None
+        notes = edges.notes if points is None else [*edges.notes, decimal_note([weights])]
+        values = checked_weights(cells if points is None else points, self._where, weights)
+        return replace(edges, notes=notes, weights=values)
 
     def _numbers(self, column: int) -> NDArray[np.float64] | None:
         """Read one column of a large plain file by pyarrow; None if the careful reader must."""
@@ -257,10 +314,11 @@ def _skip_blanks(text: Any, at: int, mark: int) -> int:
 
 
 @kernel
-def parse_integers(text: Any, mark: int) -> Any:
+def parse_integers(text: Any, mark: int, one: int, other: int) -> Any:
     """Pairs of integers from lines of equal width; width 0 if there is anything out of the ordinary.
 
-    `mark` is the separator, 32 for any run of blanks. Further columns are skipped, but must be numbers.
+    `mark` is the separator, 32 for any run of blanks; `one` and `other` are the two columns, ascending.
+    Further columns are skipped, but must be numbers.
     """
     lines = 1
     for byte in text:
@@ -271,6 +329,8 @@ def parse_integers(text: Any, mark: int) -> Any:
     while at < len(text):
         at = _skip_blanks(text, at, mark)
         if at < len(text) and (text[at] == 35 or text[at] == 37):
+            if at + 1 < len(text) and text[at + 1] != 32 and (text[at + 1] < 9 or text[at + 1] > 13):
+                return refused, 0  # no comment: an id may begin with the sign
             while at < len(text) and text[at] != 10:
                 at += 1
         if at == len(text) or text[at] == 10:
@@ -282,10 +342,10 @@ def parse_integers(text: Any, mark: int) -> Any:
             while at < len(text) and 48 <= text[at] <= 57:
                 value = 10 * value + text[at] - 48
                 at += 1
-            if fields < 2:
+            if fields in (one, other):
                 if at == first or at - first > 18 or (text[first] == 48 and at - first > 1):
                     return refused, 0
-                ids[count, fields] = value
+                ids[count, 0 if fields == one else 1] = value
             else:
                 while at < len(text) and (48 <= text[at] <= 57 or text[at] in (43, 45, 46, 69, 101)):
                     at += 1
@@ -305,7 +365,7 @@ def parse_integers(text: Any, mark: int) -> Any:
                 at = _skip_blanks(text, at + 1, mark)
                 if at == len(text) or text[at] == 10:
                     return refused, 0
-        if fields < 2 or (width > 0 and fields != width):
+        if fields <= other or (width > 0 and fields != width):
             return refused, 0
         width = fields
         count += 1

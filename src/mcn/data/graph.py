@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import torch
@@ -17,15 +17,17 @@ from mcn._names import one_of
 from mcn.data.checks import edge_weights
 from mcn.data.csr_graph import degree_columns, simple_graph, wl_features
 from mcn.data.edge_files import NETWORKX, TEXT, edge_format, read_edges
-from mcn.data.edge_list import EdgeList, IdIndex, kind_of, object_edges
+from mcn.data.edge_list import EdgeList, IdIndex, Layout, kind_of, object_edges
 from mcn.data.edge_text import EdgeText
 from mcn.data.limits import check_size, existing_file, reading, shown
-from mcn.data.node_table import NodeTable, RawTable, frame_table, node_table, read_table
+from mcn.data.node_table import NodeTable, RawTable, frame_table, node_table, read_table, with_nodes
 from mcn.data.sparse import feature_tensor, thin_or_dense
 from mcn.data.splits import Parts, SplitRequest, find_parts
-from mcn.data.treatment import SCALINGS, Treatment, describe, fit_treatment
+from mcn.data.treatment import SCALINGS, Treatment, copies_of_labels, describe, fit_treatment
 
 _STRUCTURAL = ("degree", "wl")
+UNKNOWN_IDS = ("error", "skip", "add")
+SKIPPED = "edges skipped, as an end is not in the node table: "
 
 
 def load_graph(
@@ -39,9 +41,13 @@ def load_graph(
     split_by: str | None = None,
     folds: int | None = None,
     features: Sequence[str] | str | None = None,
+    drop: Sequence[str] = (),
     scaling: str = "auto",
     treatment: Treatment | None = None,
+    source: str | None = None,
+    target: str | None = None,
     weights: str | None = None,
+    unknown_ids: str = "error",
     seed: int = 0,
     delimiter: str | None = None,
     header: bool | None = None,
@@ -66,9 +72,7 @@ def load_graph(
             nan or ? is a missing label: `y` is -1 and the node is in no mask.
         split: its column of train, val and test, or several such columns; by default one named split. Or a
             rule: "60/20/20", percentages of each class, or "20-per-class", that many of each class for
-            training (at most half of it) and the others halved. Without a column or a rule: 60/20/20 with at
-            most 10,000 validation and 10,000 test nodes if at least half of the nodes have a label and there
-            are five per class, else 20-per-class.
+            training (at most half of it) and the others halved. `docs/data.md` has what is drawn without.
         split_index: which of several split columns or folds; for a drawn split it is added to `seed`.
         split_by: a column by which nodes are divided 60/20/20, so that no value is in two parts. Numbers and
             dates: the largest are for testing, those before them for validation. Text: groups are drawn.
@@ -76,16 +80,19 @@ def load_graph(
             the others for validation.
         features: its feature columns; by default all other columns. "degree" or "wl" for features from the
             graph alone; "degree" is also what a graph without columns gets.
-        scaling: what is done to numbers. "standard": minus the mean, divided by the deviation of the training
-            nodes. "rows": nothing here, training divides each row by its sum (`data.scaling` says so).
-            "unit": likewise, by its length. "raw": nothing at all. "auto": if the columns look like counts of
-            words (ten or more, none negative, whole or mostly zero) "rows" or, where many nodes can be
-            learned from, "unit"; else "standard".
+        drop: columns of the table that are left out.
+        scaling: what is done to numbers: "standard" (minus the mean, divided by the deviation of the training
+            nodes), "rows" or "unit" (training divides each row by its sum or length), "raw" (nothing), or
+            "auto": rows or unit if the columns look like counts of words, else standard.
         treatment: what was done to the columns of another table (its `data.treatment`), to be done to this.
+        source, target: the two columns of the edge list that are an edge, by name or counted from 1; by
+            default a usual pair of names in the header, else the first two.
         weights: a column of the edge list (an attribute of the edges, for graphs; any name for the values of
             a SciPy matrix) with positive numbers, kept as `data.edge_weight`, float32, in the order of
             `data.edge_index`. Repeated edges are summed; both directions of an edge too, unless all edges are
             given in both with the same weight.
+        unknown_ids: what to do about edges to ids that are not in the table. "error": refuse the file.
+            "skip": leave them out. "add": add nodes without features and label.
         seed: decides the drawn split.
         delimiter: separator of both text files; by default found from the first line.
         header: whether the edge list has a header line; by default found from its first lines.
@@ -102,55 +109,64 @@ def load_graph(
     if delimiter is not None and delimiter in '"\r\n':
         raise ValueError(f"delimiter must be neither a quote nor a line end, got {delimiter!r}")
     one_of("scaling", scaling, SCALINGS)
+    one_of("unknown_ids", unknown_ids, UNKNOWN_IDS)
+    layout = Layout(delimiter, header, source, target)
     if treatment is not None and features is not None:
         raise ValueError("give features or treatment, not both: a treatment names its columns")
     request = SplitRequest(split, split_by, folds, split_index, seed)
     columns = features if features is None else [] if isinstance(features, str) else list(features)
+    treated = None if treatment is None else [c.name for c in treatment.columns if c.kind == "number"]
     kind = kind_of(edges)  # None: a file
     path = existing_file(edges) if kind is None else None
-    source = "edges" if path is None else str(path)
+    name = "edges" if path is None else str(path)
     table_path = None if nodes is None or kind_of(nodes) else existing_file(nodes)
 
     def read(as_text: bool) -> EdgeList:
         if path is None:
-            return object_edges(edges, weights=weights, as_text=as_text)
-        return read_edges(path, delimiter=delimiter, header=header, as_text=as_text, weights=weights)
+            return object_edges(edges, layout, weights=weights, as_text=as_text)
+        return read_edges(path, layout, as_text=as_text, weights=weights)
 
-    with reading(source, "not a readable graph", table_path or "nodes"):
+    with reading(name, "not a readable graph", table_path or "nodes"):
         raw = None if table_path is None else read_table(table_path, delimiter)
         if nodes is not None and raw is None:
             raw = frame_table(nodes, "nodes")
-        named = bool(label or request.columns or split_by or columns or treatment)
+        named = bool(label or request.columns or split_by or columns or drop or treatment)
         found = None
         if kind in ("networkx", "igraph") or (path is not None and edge_format(path) in NETWORKX):
             found = read(as_text=False)
             if raw is None and named:
-                raw = _attribute_table(source, found)
+                raw = _attribute_table(name, found)
                 id = raw.header[0]
         elif raw is None and (id or named):
             raise ValueError(
-                f"{source}: {_wanted_columns(treatment)}, but there is no node table; give one "
+                f"{name}: {_wanted_columns(treatment)}, but there is no node table; give one "
                 "(nodes=, on the command line --nodes)"
             )
         table = None
         if raw is not None:
             table = node_table(
-                raw, id=id, label=label, splits=request.columns, split_by=split_by, features=columns
+                raw.without(drop),
+                id=id,
+                label=label,
+                splits=request.columns,
+                split_by=split_by,
+                features=columns,
+                treated=treated,
             )
         if found is None:
             found = read(as_text=table is not None and table.ids.dtype == object)
-        ids, ends = found.ids, found.ends
+        ids = found.ids
         if table is not None:
+            found, table = match_nodes(found, table, unknown_ids, name, layout)
             ids = table.ids
-            ends = table_positions(found, ids, source, table.raw.name, header, delimiter)
-        graph = simple_graph(ends, len(ids))
+        graph = simple_graph(found.ends, len(ids))
         wanted = FeatureRequest(features, scaling, treatment, dense)
         data = Data(edge_index=torch.from_numpy(graph.edge_index), num_nodes=graph.num_nodes)
         data.node_ids = ids
         wl = (lambda: wl_features(graph, iterations=3)) if features == "wl" else None
         add_nodes(data, table, wanted, request, graph.report(found.notes), graph.degrees, wl)
         if found.weights is not None:
-            data.edge_weight, note = edge_weights(graph, ends, found.weights)
+            data.edge_weight, note = edge_weights(graph, found.ends, found.weights)
             data.report.insert(1, f"edge weights from {shown(str(weights))}{note}")
         return data
 
@@ -185,27 +201,46 @@ def _attribute_table(graph: str, edges: EdgeList) -> RawTable:
     return RawTable(graph, ["", *names], columns, "node", [shown(node) for node in nodes])
 
 
-def table_positions(
-    found: EdgeList, ids: NDArray[Any], path: str, table: str, header: bool | None, delimiter: str | None
-) -> NDArray[np.int64]:
-    """Translate the ends of the edges into rows of the table."""
-    place = IdIndex(ids).find(found.ids)
-    known = place >= 0
-    if not known.all():
-        missing = ~known[found.ends]
-        if missing.any():
-            edge = int(np.argmax(missing.any(axis=0)))
-            value = found.ids[found.ends[np.argmax(missing[:, edge]), edge]]
-            text = Path(path).is_file() and edge_format(Path(path)) in TEXT
-            at = (
-                f"line {EdgeText.whole(Path(path), delimiter, header).line_of(edge)}"
-                if text
-                else f"edge {edge}"
-            )
-            raise ValueError(
-                f"{path}, {at}: node id {shown(str(value))} is not in the node table {table}; add it there"
-            )
-    return np.asarray(place[found.ends])
+def match_nodes(
+    found: EdgeList, table: NodeTable, unknown: str, path: str, layout: Layout
+) -> tuple[EdgeList, NodeTable]:
+    """Translate the ends of the edges into rows of the table; refuse, skip or add ids that it lacks."""
+    place = IdIndex(table.ids).find(found.ids)
+    missing = (place < 0)[found.ends] if (place < 0).any() else np.zeros(2, np.bool_)
+    if not missing.any():
+        return replace(found, ends=place[found.ends]), table
+    if unknown == "skip":
+        kept = ~missing.any(axis=0)
+        weights = None if found.weights is None else found.weights[kept]
+        notes = [*found.notes, f"{SKIPPED}{int((~kept).sum()):,}"]
+        return replace(found, ends=place[found.ends[:, kept]], weights=weights, notes=notes), table
+    if unknown == "add":
+        new = np.unique(found.ends[missing])
+        place[new] = len(table.ids) + np.arange(len(new))
+        table = with_nodes(table, [str(value) for value in found.ids[new].tolist()])
+        return replace(found, ends=place[found.ends]), table
+    edge = int(np.argmax(missing.any(axis=0)))
+    value = found.ids[found.ends[np.argmax(missing[:, edge]), edge]]
+    at = f"edge {edge}"
+    if Path(path).is_file() and edge_format(Path(path)) in TEXT:
+        at = f"line {EdgeText.whole(Path(path), layout).line_of(edge)}"
+    refuse_unknown(f"{path}, {at}", str(value), table, found.ids.tolist() if missing.all() else None)
+
+
+def refuse_unknown(where: str, value: str, table: NodeTable, strangers: Sequence[Any] | None) -> NoReturn:
+    """Raise for an id that the table lacks; `strangers` are ids of edges, if the table has none of them."""
+    if strangers is None:
+        advice = "add it there, or say unknown_ids='skip' or 'add' (--unknown-ids)"
+    else:
+        sides = (strangers[:3], table.ids[:3].tolist())
+        theirs, own = (", ".join(shown(str(one)) for one in side) for side in sides)
+        advice = (
+            f"nor is any other: edges have {theirs}, the table has {own}; id= (--id) names its column of "
+            "ids, source= and target= those of the edges"
+        )
+    if where.endswith(", line 1"):
+        advice += "; if this line names the columns, say which are the edge with source= and target="
+    raise ValueError(f"{where}: node id {shown(value)} is not in the node table {table.raw.name}; {advice}")
 
 
 def add_nodes(
@@ -222,6 +257,8 @@ def add_nodes(
     Features are made of the `degree` of every node if the table has none, or by `wl` if that is given.
     """
     parts, origin = None, ""
+    if table is not None:
+        report += table.notes
     if table is not None and table.y is not None:
         parts, origin = find_parts(request, table.raw, table.y, table.splits)
         data.split_at_random = request.at_random(table.splits)
@@ -236,7 +273,8 @@ def add_nodes(
     if table is not None and parts is not None:
         _add_labels(data, table, parts, origin, report)
     else:
-        report.append("no labels")
+        there = "" if table is None else ", ".join(map(shown, table.raw.header[:10]))
+        report.append(f"no labels; label= (--label) takes one of {there}" if there else "no labels")
     data.report = report
 
 
@@ -252,6 +290,9 @@ def _add_table_features(
         seen = train if train.any() else np.ones(len(table.ids), np.bool_)
         treatment, notes = fit_treatment(table.raw, table.feature_names, seen, wanted.scaling)
         report += notes
+        if table.y is not None and parts is not None:
+            known = (parts == 0) | (parts == 1)  # never the test nodes: their labels are for the end
+            report += copies_of_labels(table.raw, [c.name for c in treatment.columns], table.y, known)
     if not treatment.columns:
         return False
     values, notes = treatment.apply(table.raw)

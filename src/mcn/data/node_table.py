@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from datetime import date
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -15,13 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mcn._names import did_you_mean
-from mcn.data.edge_list import id_array
+from mcn.data.edge_list import INDEX, id_array
 from mcn.data.limits import shown
-from mcn.data.tables import TABLES, cell_text, frame_columns, read_arrow, values_of
+from mcn.data.tables import FOREIGN, TABLES, cell_text, frame_columns, read_arrow, values_of
 from mcn.data.text import (
     data_lines,
+    decimal_note,
+    decimal_points,
     find_delimiter,
+    has_decimal_comma,
     is_integer,
+    is_missing,
     is_number,
     plain_columns,
     read_text,
@@ -32,26 +37,31 @@ _ID_NAMES = ("id", "node", "node_id", "nodeid")
 _LABEL_NAMES = ("label", "class", "y", "target")
 _SPLIT_NAMES = ("split",)
 _SPLITS = {"train": 0, "val": 1, "valid": 1, "validation": 1, "test": 2, "": -1, "none": -1}
-MISSING = ("", "na", "n/a", "nan", "?")
 BOOLEANS = {"true": 1.0, "yes": 1.0, "1": 1.0, "false": 0.0, "no": 0.0, "0": 0.0}
 EXPECTED = {"number": "expected a finite number", "boolean": "expected true or false, yes or no, 1 or 0"}
 _DATE = re.compile(
     r"[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
     r"([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.,][0-9]{1,9})?)?(Z|[+-][0-9]{2}:?[0-9]{2})?)?"
 )
+_CONTINUOUS = 20  # different numbers in a column of labels from which it holds no classes
+_EPOCH = date(1970, 1, 1).toordinal()
 _LARGEST = float(np.finfo(np.float32).max)
 _DIGITS = str.maketrans("", "", "0123456789.+-eE\n")
 
 
 @dataclass(frozen=True)
 class RawTable:
-    """Named columns of text cells; `numbers` has the line, row or node that each row came from."""
+    """Named columns of text cells; `numbers` has the line, row or node that each row came from.
+
+    `commas` says that a comma in a cell may be a decimal sign: it does not separate the columns.
+    """
 
     name: str
     header: list[str]
     columns: list[list[str]]
     unit: str
     numbers: Sequence[Any]
+    commas: bool = False
 
     @cached_property
     def place(self) -> dict[str, int]:
@@ -61,6 +71,13 @@ class RawTable:
     def cells(self, name: str) -> list[str]:
         """Return a column by its name."""
         return self.columns[self.place[name]]
+
+    def without(self, names: Sequence[str]) -> RawTable:
+        """The table without the columns of these names."""
+        left_out = {_named(self, name, "dropped") for name in names}
+        kept = [column for column in range(len(self.header)) if column not in left_out]
+        header, columns = [self.header[c] for c in kept], [self.columns[c] for c in kept]
+        return replace(self, header=header, columns=columns) if names else self
 
     def where(self, row: int) -> str:
         """Say where a row came from."""
@@ -81,11 +98,15 @@ class NodeTable:
     classes: list[str]
     splits: list[tuple[str, NDArray[np.int64]]]
     feature_names: list[str]
+    notes: list[str] = field(default_factory=list)
 
 
 def read_table(path: Path, delimiter: str | None = None) -> RawTable:
     """Read a csv or tsv file with a header line, or a Parquet or Feather file, as text."""
-    if path.suffix.lower() in TABLES:
+    kind = path.suffix.lower()
+    if kind in FOREIGN:
+        raise ValueError(f"{path}: {FOREIGN[kind]} is not read; save the table as CSV or Parquet")
+    if kind in TABLES:
         return frame_table(read_arrow(path), str(path))
     text = read_text(path)
     number, top = next(data_lines(text), (0, ""))
@@ -93,7 +114,7 @@ def read_table(path: Path, delimiter: str | None = None) -> RawTable:
         raise ValueError(f"{path}: empty; expected a header line (id, label, …) and one line per node")
     delimiter = find_delimiter(top) if delimiter is None else delimiter
     header = split_line(top, delimiter, path, number)
-    if any(is_number(name) or not name for name in header):
+    if any(is_number(name) or not name for name in header[1:]) or is_number(header[0]):
         raise ValueError(
             f"{path}, line {number}: expected a header naming the columns, found {shown(top.strip())}"
         )
@@ -105,7 +126,7 @@ def read_table(path: Path, delimiter: str | None = None) -> RawTable:
     )
     if not numbers:
         raise ValueError(f"{path}: a header but no nodes")
-    return RawTable(str(path), header, cells, "line", numbers)
+    return RawTable(str(path), header, cells, "line", numbers, commas=delimiter != ",")
 
 
 def frame_table(frame: Any, name: str) -> RawTable:
@@ -113,7 +134,7 @@ def frame_table(frame: Any, name: str) -> RawTable:
     columns = {title: values_of(column) for title, column in frame_columns(frame, name).items()}
     if not columns or not len(next(iter(columns.values()))):
         raise ValueError(f"{name}: no nodes; expected columns (id, label, …) and a row per node")
-    if "" in columns:
+    if "" in list(columns)[1:]:
         raise ValueError(f"{name}: a column without a name")
     texts = [list(map(cell_text, values)) for values in columns.values()]
     return RawTable(name, list(columns), texts, "row", range(1, len(texts[0]) + 1))
@@ -131,8 +152,8 @@ def _columns(path: Path, text: str, delimiter: str | None, width: int) -> tuple[
                 f"{shown(line.strip())}"
             )
         numbers.append(number)
-        for column, field in zip(columns, fields, strict=True):
-            column.append(field)
+        for column, cell in zip(columns, fields, strict=True):
+            column.append(cell)
     return numbers, columns
 
 
@@ -144,24 +165,40 @@ def node_table(
     splits: Sequence[str] | None = None,
     split_by: str | None = None,
     features: Sequence[str] | None = None,
+    treated: Sequence[str] | None = None,
 ) -> NodeTable:
-    """Find the columns and check ids, labels and splits; see `mcn.load_graph` for the rules."""
+    """Find the columns and check ids, labels and splits; see `mcn.load_graph` for the rules.
+
+    `treated` are the columns that were numbers in another table, if this one is to be treated as that was.
+    """
+    notes: list[str] = []
+    index = next((column for column, name in enumerate(raw.header) if name.lower() in INDEX), None)
     id_column = _column(raw, id, _ID_NAMES, "id")
-    id_column = 0 if id_column is None else id_column
+    if id is None and index is not None:
+        what = "taken for the ids" if id_column is None else "left out"
+        notes.append(f"column {shown(raw.header[index])} looks like the index of a data frame: {what}")
+    id_column = index or 0 if id_column is None else id_column
     label_column = _column(raw, label, _LABEL_NAMES, "label")
     usual = _column(raw, None, _SPLIT_NAMES, "split")
     if splits is None:
         split_columns = [] if usual is None else [usual]
     else:
         split_columns = [_named(raw, name, "split") for name in splits]
-    taken = {id_column, label_column, usual, *split_columns}
+    taken = {id_column, index, label_column, usual, *split_columns}
     if split_by is not None:
         taken.add(_named(raw, split_by, "split_by"))
     if features is None:
         columns = [c for c in range(len(raw.header)) if c not in taken]
     else:
         columns = [_named(raw, name, "feature") for name in features]
+    if label_column is not None and _is_continuous(raw.columns[label_column]):
+        if treated is None:
+            name = shown(raw.header[label_column])
+            what_to_do = "name another with label= (--label), or leave it out with drop= (--drop)"
+            raise ValueError(f"{raw.name}: column {name} holds numbers, not classes; {what_to_do}")
+        label_column = None  # prediction needs no labels
     y, classes = (None, []) if label_column is None else _labels(raw, label_column)
+    raw, more = _with_numbers(raw, columns, features if treated is None else treated)
     return NodeTable(
         raw=raw,
         ids=_ids(raw, id_column),
@@ -169,7 +206,64 @@ def node_table(
         classes=classes,
         splits=[(raw.header[c], _splits(raw, c)) for c in split_columns],
         feature_names=[raw.header[c] for c in columns],
+        notes=notes + more,
     )
+
+
+def with_nodes(table: NodeTable, names: Sequence[str]) -> NodeTable:
+    """The table with further nodes, which have neither features nor a label."""
+    raw, count = table.raw, len(names)
+    columns = [[*cells, *[""] * count] for cells in raw.columns]
+    ids = [*map(str, table.ids.tolist()), *names]
+    none = np.full(count, -1, np.int64)
+    return replace(
+        table,
+        raw=replace(raw, columns=columns, numbers=[*raw.numbers, *["added"] * count]),
+        ids=id_array(ids, as_text=table.ids.dtype == object),
+        y=None if table.y is None else np.concatenate([table.y, none]),
+        splits=[(name, np.concatenate([codes, none])) for name, codes in table.splits],
+        notes=[*table.notes, f"nodes added that the node table lacks, without features and label: {count:,}"],
+    )
+
+
+def _with_numbers(
+    raw: RawTable, columns: Sequence[int], named: Sequence[str] | None
+) -> tuple[RawTable, list[str]]:
+    """The table with plain numbers for decimal commas in these columns, and for dates in named ones."""
+    changed, wanted = list(raw.columns), set(named or ())
+    commas, notes = [], []
+    for column in columns:
+        name, cells = raw.header[column], raw.columns[column]
+        points = decimal_points(cells) if raw.commas and any("," in cell for cell in cells) else None
+        if points is not None:
+            changed[column] = points
+            commas.append(name)
+        elif name in wanted and any(map(is_date, cells)) and all(is_date(c) or is_missing(c) for c in cells):
+            changed[column] = [_days(raw, row, name, cell) for row, cell in enumerate(cells)]
+            notes.append(f"dates in {shown(name)} made into days since 1970-01-01")
+    if commas:
+        notes.append(decimal_note(commas))
+    return replace(raw, columns=changed), notes
+
+
+def _days(raw: RawTable, row: int, name: str, cell: str) -> str:
+    """A date as a number of days, "" for a missing one."""
+    if is_missing(cell):
+        return ""
+    try:
+        return str(date.fromisoformat(cell[:10]).toordinal() - _EPOCH)
+    except ValueError:
+        bad_cell(raw, row, name, "there is no such date")
+
+
+def _is_continuous(cells: Sequence[str]) -> bool:
+    """Whether labels are measurements: many different numbers, or hardly one twice, and some fractions."""
+    present = [cell for cell in cells if not is_missing(cell)]
+    distinct = set(present)
+    many = len(distinct) > _CONTINUOUS or (len(distinct) > 4 and 2 * len(distinct) > len(present))
+    if not many or not all(is_number(cell) or has_decimal_comma(cell) for cell in distinct):
+        return False
+    return any(has_decimal_comma(cell) or not float(cell).is_integer() for cell in distinct)
 
 
 def _column(raw: RawTable, wanted: str | None, usual: Sequence[str], kind: str) -> int | None:
@@ -220,11 +314,6 @@ def _splits(raw: RawTable, column: int) -> NDArray[np.int64]:
             )
         codes.append(code)
     return np.array(codes, np.int64)
-
-
-def is_missing(cell: str) -> bool:
-    """Whether a cell says that there is no value: empty, NA, N/A, nan or ?."""
-    return len(cell) < 4 and cell.lower() in MISSING
 
 
 def is_date(cell: str) -> bool:

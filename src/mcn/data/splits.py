@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from mcn.data.arrays import as_array, as_integer
 from mcn.data.limits import shown
-from mcn.data.node_table import RawTable, is_date, is_missing, plain_number
+from mcn.data.node_table import RawTable, is_date, plain_number
+from mcn.data.text import is_missing
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -26,7 +27,9 @@ Parts = NDArray[np.int64]
 SHARES = (60.0, 20.0, 20.0)
 MOST = 10_000  # validation and test nodes of a split that nobody asked for
 _PER_CLASS = re.compile(r"([1-9][0-9]{0,5})-per-class")
-_SHARES = re.compile(r"([0-9]{1,2}(?:\.[0-9]+)?)/([0-9]{1,2}(?:\.[0-9]+)?)/([0-9]{1,2}(?:\.[0-9]+)?)")
+_SHARE = r"([0-9]{1,2}(?:\.[0-9]+)?)"
+_SHARES = re.compile(f"{_SHARE}/{_SHARE}(?:/{_SHARE})?")
+_HELD_BACK = 0.2  # of the training nodes, for validation where a split names none
 
 
 def random_split(
@@ -257,7 +260,8 @@ class SplitRequest:
                 f"split_index {self.index}: there are {self.folds} folds, from 0 to {self.folds - 1}"
             )
         if self.shares is not None and (min(self.shares) <= 0 or abs(sum(self.shares) - 100) > 1e-6):
-            raise ValueError(f"split {self.split!r}: expected three positive percentages that sum to 100")
+            expected = "positive percentages that sum to 100, such as 60/20/20 or 80/20"
+            raise ValueError(f"split {self.split!r}: expected {expected}")
         if not isinstance(self.split, str) and self.split is not None and not self.split:
             raise ValueError("split must name at least one column, got none")
 
@@ -269,9 +273,14 @@ class SplitRequest:
 
     @property
     def shares(self) -> tuple[float, ...] | None:
-        """The percentages, if they were asked for as in "60/20/20"."""
+        """The percentages, if they were asked for as in "60/20/20"; in "80/20" validation is held back."""
         found = _SHARES.fullmatch(self.split) if isinstance(self.split, str) else None
-        return tuple(float(part) for part in found.groups()) if found else None
+        if found is None:
+            return None
+        first, *others = (float(part) for part in found.groups() if part is not None)
+        if len(others) == 1:
+            return (1 - _HELD_BACK) * first, _HELD_BACK * first, *others
+        return first, *others
 
     @property
     def columns(self) -> list[str] | None:
@@ -294,6 +303,10 @@ def find_parts(
     labelled = int((y >= 0).sum())
     seed = request.seed + request.index
     if request.folds is not None:
+        if request.folds > max(2, labelled):
+            raise ValueError(
+                f"{raw.name}: {request.folds} folds of {labelled:,} labelled nodes; ask for fewer"
+            )
         parts = fold_split(y, request.folds, request.index, seed=request.seed)
         return parts, (
             f"fold {request.index} of {request.folds} (from 0), every class spread evenly, drawn with seed "
@@ -304,16 +317,21 @@ def find_parts(
     if request.per_class is not None:
         return _per_class(y, request.per_class, seed)
     if request.shares is not None:
-        return share_split(
-            y, request.shares, seed=seed
-        ), f"{request.split} of each class, drawn with seed {seed}"
+        held_back = ", a fifth of the first for validation" if str(request.split).count("/") == 1 else ""
+        parts = share_split(y, request.shares, seed=seed)
+        return parts, f"{request.split} of each class{held_back}, drawn with seed {seed}"
     if given:
         if len(given) > 1 and request.index >= len(given):
             last = len(given) - 1
             raise ValueError(f"split_index {request.index}: the split columns are numbered from 0 to {last}")
         name, parts = given[request.index if len(given) > 1 else 0]
+        parts = np.where(y < 0, -1, parts)
         which = "" if len(given) == 1 else f", column {shown(name)} (number {request.index} of {len(given)})"
-        return np.where(y < 0, -1, parts), f"from the node table{which}"
+        if (parts == 0).any() and not (parts == 1).any():
+            train = share_split(np.where(parts == 0, y, -1), (1 - _HELD_BACK, _HELD_BACK, 0), seed=seed)
+            parts = np.where(parts == 0, train, parts)
+            which += f"; it has no val: a fifth of the training nodes drawn for validation with seed {seed}"
+        return parts, f"from the node table{which}"
     if 2 * labelled >= len(y) and labelled >= 5 * classes:
         parts = share_split(y, SHARES, seed=seed, most=MOST)
         capped = labelled * SHARES[1] / 100 > MOST

@@ -12,6 +12,7 @@ import numpy as np
 from mcn.data.limits import check_size, read_bytes, reading, shown
 
 TABLES = (".parquet", ".feather", ".arrow")
+FOREIGN = {".xlsx": "Excel", ".xls": "Excel", ".ods": "OpenDocument", ".json": "JSON"}
 _ROW_BYTES = 16
 _MAGIC, _END = b"ARROW1\0\0", b"ARROW1"
 _DICTIONARY, _BATCH = 2, 3  # kinds of messages that hold buffers

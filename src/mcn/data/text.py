@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from mcn.data.limits import brief, read_bytes, shown
@@ -13,7 +13,13 @@ BOM = b"\xef\xbb\xbf"
 _INTEGER = re.compile(r"0|[1-9][0-9]{0,17}")
 # No two parts of it can take the same digits, so that a long cell is refused in one pass.
 _NUMBER = re.compile(r"[+-]?(([0-9]+(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?|nan|inf|infinity)", re.IGNORECASE)
-_COMMENTS = ("#", "%")
+_COMMENT = re.compile(r"[ \t\r\x0b\x0c]*[#%](?P<blank>\s|\Z)?", re.ASCII)
+_LATER_COMMENT = re.compile(rb"^[ \t\r\x0b\x0c]*[#%](?:\s|\Z)", re.MULTILINE)
+_ENCLOSED = re.compile(r'"[^"]*"|\{.*\}')  # quoted, or what NetworkX writes of an edge's attributes
+_WORD = re.compile(r'"(?:[^"]|"")*"(?!\S)|\S+')  # of a line whose fields stand between blanks
+_DECIMAL_COMMA = re.compile(r"[+-]?([0-9]+|[0-9]{1,3}(\.[0-9]{3})+),[0-9]+(e[+-]?[0-9]+)?", re.IGNORECASE)
+_SAVE = "save the file as UTF-8"
+MISSING = ("", "na", "n/a", "nan", "?")
 _WHITE = " \t\x0b\x0c\x1c\x1d\x1e\x1f"  # ASCII that `str.strip` takes away, without line ends
 
 
@@ -24,24 +30,44 @@ def read_text(path: Path) -> str:
 
 def decoded(content: bytes, path: Path, first: int = 1) -> str:
     """Return what `read_text` returns for some lines of a file, of which the `first` has this number."""
+    check_encoding(content, path)
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + first
-        raise ValueError(f"{path}, line {line}: not UTF-8 text (byte {content[error.start]:#04x})") from error
+        line, byte = content.count(b"\n", 0, error.start) + first, content[error.start]
+        raise ValueError(f"{path}, line {line}: not UTF-8 text (byte {byte:#04x}); {_SAVE}") from error
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def data_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Yield number and content of every line that is neither empty nor a comment (`#`, `%`)."""
+def check_encoding(content: bytes, path: Path) -> None:
+    """Refuse UTF-16, which begins with a mark or has a zero in every other byte."""
+    zeros = len(content) >= 8 and not content[1:64:2].strip(b"\0")
+    if zeros or content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise ValueError(f"{path}: UTF-16 text; {_SAVE}")
+
+
+def later_comments(content: bytes, start: int) -> int:
+    """The number of comments from `start` on, which is behind the first line with data."""
+    if content.find(b"#", start) < 0 and content.find(b"%", start) < 0:
+        return 0
+    return sum(1 for _ in _LATER_COMMENT.finditer(content, start))
+
+
+def data_lines(text: str, begun: bool = False) -> Iterator[tuple[int, str]]:
+    """Yield number and content of every line that is neither empty nor a comment.
+
+    A comment begins with `#` or `%`. From the first line with data on (`begun`: it came before), a blank must
+    follow the sign: `#a,b` is an edge from the node `#a`.
+    """
     number, start = 0, 0
     while start <= len(text):  # not all lines at once: a file can consist of line ends
         stop = text.find("\n", start)
         stop = len(text) if stop < 0 else stop
         line = text[start:stop]
         number, start = number + 1, stop + 1
-        content = line.lstrip()
-        if content and not content.startswith(_COMMENTS):
+        sign = _COMMENT.match(line)
+        if line.strip() and (sign is None or (begun and sign["blank"] is None)):
+            begun = True
             yield number, line
 
 
@@ -65,18 +91,30 @@ def plain_columns(text: str, delimiter: str | None, width: int) -> tuple[list[in
 
 
 def find_delimiter(line: str) -> str | None:
-    """Return the separator of a line: a tab, comma or semicolon if it has one, else None for white space."""
-    return next((mark for mark in ("\t", ",", ";") if mark in line.strip()), None)
+    """Return the separator of a line: a tab, comma or semicolon if it has one, else None for white space.
+
+    What is quoted does not count, nor do the commas of numbers between semicolons or blanks: `1;2;0,5`.
+    """
+    bare = _ENCLOSED.sub('""', line.strip())
+    for mark in ("\t", ";", None):
+        fields = bare.split(mark)
+        numbers = [field for field in fields if has_decimal_comma(field.strip())]
+        if numbers and bare.count(",") == len(numbers) <= len(fields) - 2:
+            return mark
+    return next((mark for mark in ("\t", ",", ";") if mark in bare), None)
 
 
 def split_line(line: str, delimiter: str | None, path: Path, number: int) -> list[str]:
     """Split a line into fields without surrounding blanks; quoted fields may contain the separator."""
-    if delimiter is None:
-        return line.split()
     if '"' not in line:
-        return [field.strip() for field in line.split(delimiter)]
+        return [field.strip() for field in line.split(delimiter)]  # None: any run of blanks
     if line.count('"') % 2:
         raise ValueError(f"{path}, line {number}: a quote is not closed on its line: {shown(line.strip())}")
+    if delimiter is None:
+        words = _WORD.findall(line)
+        return [
+            word[1:-1].replace('""', '"').strip() if word[0] == word[-1] == '"' else word for word in words
+        ]
     try:
         fields = next(csv.reader([line], delimiter=delimiter, skipinitialspace=True))
     except (csv.Error, TypeError, ValueError) as error:
@@ -92,3 +130,32 @@ def is_integer(field: str) -> bool:
 def is_number(field: str) -> bool:
     """Whether the field reads as a number of any kind, NaN and infinity included."""
     return _NUMBER.fullmatch(field) is not None
+
+
+def is_missing(cell: str) -> bool:
+    """Whether a cell says that there is no value: empty, NA, N/A, nan or ?."""
+    return len(cell) < 4 and cell.lower() in MISSING
+
+
+def has_decimal_comma(cell: str) -> bool:
+    """Whether the field is a number such as `0,5` or `1.234,5`."""
+    return "," in cell and _DECIMAL_COMMA.fullmatch(cell) is not None
+
+
+def decimal_note(names: Sequence[str]) -> str:
+    """Say that decimal commas were read in the columns of these names."""
+    more = f" and {len(names) - 5:,} more" if len(names) > 5 else ""
+    return f"decimal commas read as points (0,5 is 0.5) in {', '.join(map(shown, names[:5]))}{more}"
+
+
+def decimal_points(cells: Sequence[str]) -> list[str] | None:
+    """Return the cells with points for decimal commas, if they have some and no other fractions; else None.
+
+    >>> decimal_points(["0,5", "1.234,25", "7", "NA"]), decimal_points(["0,5", "0.5"])
+    (['0.5', '1234.25', '7', 'NA'], None)
+    """
+    commas = {cell for cell in set(cells) if has_decimal_comma(cell)}
+    others = (cell for cell in set(cells) - commas if not is_missing(cell))
+    if not commas or not all(cell.lstrip("+-").isdigit() and is_number(cell) for cell in others):
+        return None
+    return [cell.replace(".", "").replace(",", ".") if cell in commas else cell for cell in cells]

@@ -34,21 +34,23 @@ class NamedEdges(NamedTuple):
     first: NDArray[np.int32]
 
 
-def named_edges(content: bytes, start: int, mark: str | None) -> NamedEdges | None:
-    """Read the ids of a plain text file; None if anything in it needs the careful reader."""
+def named_edges(
+    content: bytes, start: int, mark: str | None, ends: tuple[int, int] = (0, 1)
+) -> NamedEdges | None:
+    """Read the ids of a plain text file, in the columns `ends`; None if anything needs the careful reader."""
     text = np.frombuffer(content, np.uint8)
-    codes, starts, sizes, width, plain = _read(text, start, len(content), ord(mark) if mark else 32)
+    codes, starts, sizes, width, plain = _read(text, start, len(content), ord(mark) if mark else 32, *ends)
     names = _names(content, _joined(text, starts, sizes).tobytes(), plain) if width > 0 else None
     if names is None:
         return None
     order = _order(text, starts, sizes, names)
     position = np.empty(len(names), np.int32)
     position[order] = np.arange(len(names), dtype=np.int32)
-    ends = np.empty((2, len(codes)), np.int64)
-    _set_ends(codes, position, ends)
+    placed = np.empty((2, len(codes)), np.int64)
+    _set_ends(codes, position, placed)
     ids = np.empty(len(names), object)
     ids[:] = names
-    return NamedEdges(ends, ids[order], int(width), position)
+    return NamedEdges(placed, ids[order], int(width), position)
 
 
 def _names(content: bytes, lines: bytes, plain: bool) -> list[str] | None:
@@ -195,8 +197,8 @@ def _key(text: Any, begin: Any, size: Any) -> Any:
 
 
 @kernel
-def _read(text: Any, start: int, stop: int, mark: int) -> Any:
-    """Number the first two fields of every line; width -1 if there is anything out of the ordinary.
+def _read(text: Any, start: int, stop: int, mark: int, one: int, other: int) -> Any:
+    """Number two fields of every line, `one` before the `other`; width -1 if anything is out of the ordinary.
 
     Returns:
         The numbers [E, 2], where each distinct id first stands and how long it is, the fields per line (0 if
@@ -234,11 +236,13 @@ def _read(text: Any, start: int, stop: int, mark: int) -> Any:
             while end > first and (text[end - _ONE] == 32 or text[end - _ONE] == 13):
                 end -= _ONE
             if fields == 0 and first < final and (text[first] == 35 or text[first] == 37):
-                comment = not ended
-                continue
+                after = first + _ONE  # a comment has a blank after the sign
+                if after == final or text[after] == 32 or 9 <= text[after] <= 13:
+                    comment = not ended
+                    continue
             empty = first == end
             if not empty or (mark != 32 and (fields > 0 or not ended)):
-                if fields < 2:
+                if fields in (one, other):
                     if empty:
                         return refused
                     size = np.int64(end - first)
@@ -248,7 +252,7 @@ def _read(text: Any, start: int, stop: int, mark: int) -> Any:
                 fields += 1
             if not ended or fields == 0:
                 continue
-            if fields < 2 or (width > 0 and fields != width):
+            if fields <= other or (width > 0 and fields != width):
                 return refused
             width, fields = fields, 0
             if held > _BLOCK - 2:

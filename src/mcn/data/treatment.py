@@ -18,16 +18,17 @@ from mcn.data.node_table import (
     RawTable,
     bad_cell,
     is_date,
-    is_missing,
     number_cells,
     plain_number,
     plain_numbers,
 )
+from mcn.data.text import is_missing
 
 _FEW_SHARE, _FEW = 0.1, 1000  # training nodes
 _MANY_WORDS = 40  # in a row
 SCALINGS = ("auto", "raw", "rows", "unit", "standard")
 _CATEGORIES = 50
+_FEW_COPIES, _REPEATED = 10, 5  # nodes outside the largest class, and with a value: fewer may be chance
 _WORD_COLUMNS = 10
 _ZEROS = 0.8
 _KINDS = ("number", "boolean", "category")
@@ -179,6 +180,27 @@ def fit_treatment(
     return Treatment(tuple(columns), scaling if scaling in ("rows", "unit") else "raw"), notes
 
 
+def copies_of_labels(raw: RawTable, names: Sequence[str], y: Any, known: NDArray[np.bool_]) -> list[str]:
+    """Name the columns of which every value, found again and again, has one class among the `known` nodes."""
+    rows = np.flatnonzero(known & (y >= 0))
+    if len(rows) - np.bincount(y[rows], minlength=1).max() < _FEW_COPIES:
+        return []
+    return [
+        f"column {shown(name)} copies the label: each value belongs to one class in all {len(rows):,} "
+        f"training and validation nodes; leave it out with drop= (--drop) if it is not known beforehand"
+        for name in names
+        if _copies(raw.cells(name), y, rows)
+    ]
+
+
+def _copies(cells: Sequence[str], y: Any, rows: NDArray[np.int64]) -> bool:
+    classes: dict[str, int] = {}
+    for row in rows.tolist():
+        if classes.setdefault(cells[row], y[row]) != y[row]:
+            return False
+    return _REPEATED * len(classes) <= len(rows)
+
+
 def row_scaling(seen: Any, nodes: int) -> str:
     """Return how rows of counts are scaled: by their sum, or by their length where that would underfit.
 
@@ -243,8 +265,9 @@ def _fit(
     if all(map(is_date, distinct)):
         row = next(row for row in rows if not is_missing(cells[row]))
         raise ValueError(
-            f"{raw.where(row)}: {shown(cells[row])} in feature column {shown(name)} is a date; turn dates "
-            "into numbers (days since one of them), divide by them with split_by, or name the columns to use"
+            f"{raw.where(row)}: {shown(cells[row])} in feature column {shown(name)} is a date; leave it "
+            "out with drop= (--drop), or name the columns to use with features= (--columns), which makes a "
+            "number of days of it; split_by= divides by it"
         )
     if {cell.lower() for cell in distinct} <= set(BOOLEANS):
         truth = [BOOLEANS[cell.lower()] for cell in seen if not is_missing(cell)]

@@ -180,7 +180,7 @@ def check_magnitude(adj: Adjacencies, psi: str, steps: int, *, single: bool = Tr
                 other = "'unweighted'" if kind is np.float64 else "'transition' or 'unweighted'"
                 raise ValueError(
                     f"psi={psi!r}: weights of motif {motif!r} at step {k} reach up to {top:.3g}, more than "
-                    f"{most:.3g} allows. Use {better}, or psi={other}."
+                    f"the {most / 2:.3g} allowed. Use {better}, or psi={other}."
                 )
 
 

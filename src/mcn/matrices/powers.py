@@ -94,7 +94,8 @@ def row_work(adj: Adjacencies, steps: int, count: int) -> float:
     """Estimate the entries touched for `count` rows: the mean degree per step, at most all entries."""
     entries = len(adj.rows.indices)
     mean = max(1.0, entries / max(1, len(adj.motifs) * adj.num_nodes))
-    return count * (min(mean**steps, float(steps * entries)) + 1.0)
+    with np.errstate(over="ignore"):  # of a long walk, the second of the two bounds is the smaller one
+        return float(count * (min(np.float64(mean) ** steps, float(steps * entries)) + 1.0))
 
 
 # Position of the lowest set bit of a 64-bit word by multiplication with a de Bruijn number.

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from mcn._names import one_of
 from mcn.data.arrays import as_integer, limit_threads
 from mcn.data.csr_graph import SimpleGraph, simple_graph
+from mcn.data.edge_list import kind_of, object_edges
 from mcn.motifs.catalogue import stage_of_all
 from mcn.motifs.counts import MotifCounts
 from mcn.motifs.enumerate import enumerate_edges, enumerate_on_ray
@@ -69,8 +70,10 @@ def count_motifs(
 
     Args:
         edge_index: integer node ids of shape [2, E] (NumPy, torch, lists); direction, self-loops and
-            repeats do not matter. Or an `mcn.data.SimpleGraph`, or an `mcn.GraphStore`.
-        num_nodes: number of nodes; the largest id plus one if not given.
+            repeats do not matter. Or a PyG `Data`, a graph of NetworkX or igraph, a SciPy matrix, whose ids
+            `counts.node_ids` has in the order of the nodes. Or an `mcn.data.SimpleGraph`, or an
+            `mcn.GraphStore`.
+        num_nodes: number of nodes; the largest id plus one if not given, or as many as the object has.
         motifs: names of edge orbits or graphlets that are needed; all if not given. Only their work is done:
             edge, 2-star and triangle need triangles alone; all others but 4-path and 4-cycle leave out the
             4-cycles, which take most of the time.
@@ -108,6 +111,7 @@ def count_motifs(
     if address is not None and engine != "ray":
         raise ValueError(f"address {address!r} is of a Ray cluster; it needs engine='ray', got {engine!r}")
     store = edge_index if isinstance(edge_index, GraphStore) else None
+    edge_index, ids = _graph_of_object(edge_index)
     if approximate is not None:
         if store is not None:
             starts, neighbours = _rows_of_store(store, num_nodes)
@@ -132,7 +136,21 @@ def count_motifs(
         numbers = enumerate_on_ray(graph, stage, store=store, address=address, jobs=count, progress=progress)
     else:
         numbers = enumerate_edges(graph, count, progress, stage)
-    return MotifCounts(graph, numbers, induced, count)
+    return MotifCounts(graph, numbers, induced, count, store.ids if store is not None else ids)
+
+
+def _graph_of_object(thing: Any) -> tuple[Any, NDArray[Any] | None]:
+    """Return the graph of an object and the ids of its nodes; what is no such object is returned as it is."""
+    if kind_of(thing) in ("matrix", "networkx", "igraph"):
+        edges = object_edges(thing)
+        return simple_graph(edges.ends, len(edges.ids)), edges.ids
+    if not hasattr(thing, "edge_index") or isinstance(thing, SimpleGraph):
+        return thing, None
+    from mcn.data.checks import told_nodes, warn_of_unused  # with torch, which counting alone does not need
+
+    graph = simple_graph(thing.edge_index, told_nodes(thing))
+    warn_of_unused(thing, graph)
+    return graph, getattr(thing, "node_ids", None)
 
 
 def _all_rows(graph: SimpleGraph) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib import import_module
 from math import comb
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from mcn._csv import csv_line
 from mcn._files import atomic_write
+from mcn._names import one_of
 from mcn._threads import run_chunks
 from mcn.data.csr_graph import SimpleGraph
 from mcn.data.limits import Archive, reading
@@ -25,6 +29,7 @@ from mcn.motifs.catalogue import (
     EDGE_ORBITS,
     GRAPHLETS,
     MOTIFS,
+    NODE_ORBITS,
     ORBIT_STAGES,
     TRIANGLES,
     edge_copies,
@@ -62,13 +67,15 @@ class MotifCounts:
 
     Kept are five numbers per edge; the columns are derived from them when asked for, so ask for one
     `column` or `adjacency` rather than for all of `per_edge` where memory matters. Counts that were made for
-    some `motifs` alone keep fewer, and know those of `motifs`.
+    some `motifs` alone keep fewer, and know those of `motifs`. `node_ids` [N] are the ids of the nodes where
+    the graph had others than 0, 1, …; a file of `save` does not hold them.
     """
 
     graph: SimpleGraph
     enumerated: Enumerated
     induced: bool = True
     threads: int | None = field(default=None, compare=False)
+    node_ids: NDArray[Any] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         for name, array in vars(self.enumerated).items():
@@ -202,8 +209,36 @@ class MotifCounts:
         layout = "  ".join(f"{{:{side}{width}}}" for side, width in zip("<><>>>", widths, strict=True))
         return "\n".join([repr(self), *(layout.format(*row).rstrip() for row in rows)])
 
+    def to_frame(self, of: str = "edge") -> Any:
+        """Return the counts as a data frame of pandas, or of polars where pandas is not installed.
+
+        It has a row per edge: source, target, and the edge orbits that were counted; or with `of="node"` a
+        row per node: node, and the node orbits.
+        """
+        columns = self._table(of)
+        for package in ("pandas", "polars"):
+            with suppress(ImportError):
+                return import_module(package).DataFrame(columns)
+        raise ValueError("to_frame needs pandas or polars: pip install pandas")
+
+    def _table(self, of: str) -> dict[str, NDArray[Any]]:
+        one_of("of", of, ("edge", "node"))
+        ids = np.arange(self.num_nodes) if self.node_ids is None else np.asarray(self.node_ids)
+        if of == "node":
+            return {"node": ids, **dict(zip(NODE_ORBITS, self.per_node.T, strict=True))}
+        ends = {"source": ids[self._tails], "target": ids[self.graph.indices]}
+        return ends | {orbit: self.column(orbit) for orbit in EDGE_ORBITS if orbit in self.motifs}
+
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write an .npz file (compressed, no pickle); it appears complete or not at all."""
+        """Write an .npz file (compressed, no pickle); it appears complete or not at all.
+
+        A name that ends in .csv or .parquet gets the table of `to_frame`, which `load` does not read.
+        """
+        kind = Path(path).suffix
+        if kind in (".csv", ".parquet"):
+            with atomic_write(path) as file:
+                (_write_csv if kind == ".csv" else _write_parquet)(file, self._table("edge"))
+            return
         arrays: dict[str, Any] = {"format": np.array(_FORMATS[self.enumerated.stage])}
         arrays |= {name: np.array(int(getattr(self.graph, name))) for name in _NUMBERS if name != "induced"}
         arrays["induced"] = np.array(int(self.induced))
@@ -296,6 +331,19 @@ class MotifCounts:
         weights = np.stack([orbit_weights("edge"), orbit_weights("triangle")])
         edge, triangle = self._columns(weights, induced=True).T
         return NonAdjacent(self._symmetric(edge), self._symmetric(triangle))
+
+
+def _write_csv(file: IO[bytes], columns: dict[str, NDArray[Any]]) -> None:
+    file.write(csv_line(columns).encode())
+    for row in zip(*(column.tolist() for column in columns.values()), strict=True):
+        file.write(csv_line(row).encode())
+
+
+def _write_parquet(file: IO[bytes], columns: dict[str, NDArray[Any]]) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    pq.write_table(pa.table({name: pa.array(column.tolist()) for name, column in columns.items()}), file)
 
 
 def exact_sum(column: NDArray[np.int64]) -> int:

@@ -138,6 +138,7 @@ class MCNConv(torch.nn.Module):
         parameter = next(conv.parameters())
         return out.to(parameter.device, parameter.dtype).train(conv.training)
 
+    @ops.uncompiled
     def forward(
         self,
         x: torch.Tensor | SparseFeatures | DenseRows,

@@ -14,6 +14,7 @@ from mcn.matrices import MotifStack, PinnedBlock, RowSource
 from mcn.nn._rng import Stream, derive
 from mcn.nn.conv import MCNConv
 from mcn.nn.features import DenseRows, SparseFeatures, check_kind, input_features
+from mcn.nn.ops import uncompiled
 from mcn.nn.plain import resident
 from mcn.nn.selector import Choices
 
@@ -100,6 +101,7 @@ class MCN(torch.nn.Module):
         for conv in self.convs:
             conv.reset_parameters()  # type: ignore[operator]
 
+    @uncompiled
     def forward(
         self,
         x: torch.Tensor | SparseFeatures,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -19,6 +21,21 @@ from mcn.nn.features import DenseRows, SparseFeatures
 from mcn.nn.plain import Entries, as_entries, chosen_entries, resident
 
 Nodes = NDArray[np.int64] | None
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def uncompiled(function: F) -> F:
+    """Let `torch.compile` call a function as it is: its kernels are compiled already, and not torch's."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if (
+            torch.compiler.is_compiling()
+        ):  # decorating at import would load the compiler, which takes a second
+            return torch.compiler.disable(function)(*args, **kwargs)  # type: ignore[no-untyped-call]
+        return function(*args, **kwargs)
+
+    return call  # type: ignore[return-value]
 
 
 def fused(x: torch.Tensor) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
@@ -16,17 +16,18 @@ import numpy as np
 from numpy.typing import NDArray
 from torch_geometric.data import Data
 
+from mcn._names import one_of
 from mcn.data.arrays import as_integer
 from mcn.data.csr_graph import isolated_note
 from mcn.data.edge_files import TEXT, edge_format
-from mcn.data.edge_list import IdIndex, bad_number, further_note, sorted_ids
+from mcn.data.edge_list import IdIndex, Layout, bad_number, sorted_ids
 from mcn.data.edge_text import EdgeText
-from mcn.data.graph import FeatureRequest, add_nodes, load_graph
+from mcn.data.graph import SKIPPED, UNKNOWN_IDS, FeatureRequest, add_nodes, load_graph, refuse_unknown
 from mcn.data.limits import MAX_NODES, check_size, existing_file, max_bytes, reading, shown
 from mcn.data.node_table import NodeTable, node_table, read_table
 from mcn.data.sparse import feature_csr
 from mcn.data.splits import SplitRequest
-from mcn.data.text import is_integer
+from mcn.data.text import is_integer, later_comments
 from mcn.store.graph_store import GraphStore
 from mcn.store.write import EdgeSorter, finish_store, new_store, write_rows
 
@@ -51,7 +52,11 @@ def pack_graph(
     split_by: str | None = None,
     folds: int | None = None,
     features: Sequence[str] | None = None,
+    drop: Sequence[str] = (),
     scaling: str = "auto",
+    source: str | None = None,
+    target: str | None = None,
+    unknown_ids: str = "error",
     seed: int = 0,
     delimiter: str | None = None,
     header: bool | None = None,
@@ -59,16 +64,16 @@ def pack_graph(
 ) -> GraphStore:
     """Pack the graph that `mcn.load_graph` would read from the same files, without holding its edges.
 
-    Text edge lists are read block by block; files of other formats must fit into memory. The node table must
-    fit into memory too.
+    Text edge lists are read block by block; files of other formats must fit into memory, and so must edges
+    with `unknown_ids="add"`. The node table must fit into memory too.
 
     Args:
         edges: a file of edges, in any format that `mcn.load_graph` reads.
         nodes: a table of the nodes.
         out: a folder that holds nothing yet, or a packing that was killed, which is begun anew.
         memory: bytes of the buffer; about 40 per node come on top, and the node table.
-        id, label, split, split_index, split_by, folds, features, scaling, seed, delimiter, header: as in
-            `mcn.load_graph`.
+        id, label, split, split_index, split_by, folds, features, drop, scaling, source, target, unknown_ids,
+            seed, delimiter, header: as in `mcn.load_graph`.
         progress: called with the finished fraction now and then.
 
     Raises:
@@ -77,20 +82,22 @@ def pack_graph(
     """
     if as_integer(memory, "memory") < LEAST_MEMORY:
         raise ValueError(f"memory must be at least {LEAST_MEMORY:,} bytes, got {memory}")
-    path, target = existing_file(edges), Path(out).expanduser()
+    path, folder = existing_file(edges), Path(out).expanduser()
     table_path = None if nodes is None else existing_file(nodes)
     options: dict[str, Any] = {
         **{"id": id, "label": label, "split": split, "split_index": split_index, "split_by": split_by},
-        **{"folds": folds, "features": features, "scaling": scaling, "seed": seed},
+        **{"folds": folds, "features": features, "drop": drop, "scaling": scaling, "seed": seed},
     }
-    layout: dict[str, Any] = {"delimiter": delimiter, "header": header}
-    with reading(path, "not a readable graph", table_path or "nodes", target), new_store(target) as scratch:
-        if edge_format(path) in TEXT:
+    one_of("unknown_ids", unknown_ids, UNKNOWN_IDS)
+    layout = Layout(delimiter, header, source, target)
+    with reading(path, "not a readable graph", table_path or "nodes", folder), new_store(folder) as scratch:
+        if edge_format(path) in TEXT and unknown_ids != "add":
             table, wanted, request = _read_nodes(path, table_path, delimiter, options)
-            reader = _EdgeReader(path, table, scratch, memory, layout, progress or (lambda share: None))
+            tell = progress or (lambda share: None)
+            reader = _EdgeReader(path, table, unknown_ids, scratch, memory, layout, tell)
             numbers = len(reader.ids if reader.present is None else reader.present)
             arrays, degree = write_rows(
-                target,
+                folder,
                 reader.sorter,
                 numbers,
                 lambda share: reader.progress(0.6 + 0.4 * share),
@@ -101,17 +108,17 @@ def pack_graph(
             report += isolated_note(len(degree) - int(np.count_nonzero(degree)))
             add_nodes(data, table, wanted, request, report, degree)
         else:
-            data = load_graph(path, table_path, **options, **layout)
+            data = load_graph(path, table_path, unknown_ids=unknown_ids, **options, **asdict(layout))
             sorter, ids = EdgeSorter(scratch, memory), data.node_ids
             sorter.add(data.edge_index.numpy(), data.num_nodes)
-            arrays, degree = write_rows(target, sorter, data.num_nodes, progress)
+            arrays, degree = write_rows(folder, sorter, data.num_nodes, progress)
         x = data.x.numpy() if str(data.x.layout) == "torch.strided" else feature_csr(data.x)
         per_node = {name: data.get(name) for name in ("y", "train_mask", "val_mask", "test_mask")}
         about = {name: data.get(name) for name in ("report", "scaling", "feature_names", "treatment")}
         if about["treatment"] is not None:
             about["treatment"] = about["treatment"].to_dict()
-        finish_store(target, arrays, degree, ids, x, per_node, data.get("classes") or [], about)
-    return GraphStore(target)
+        finish_store(folder, arrays, degree, ids, x, per_node, data.get("classes") or [], about)
+    return GraphStore(folder)
 
 
 def _read_nodes(
@@ -122,8 +129,9 @@ def _read_nodes(
     wanted = FeatureRequest(options["features"], options["scaling"], None, False)
     named = {name: options[name] for name in ("id", "label", "split_by", "features")}
     if table_path is not None:
-        return node_table(read_table(table_path, delimiter), **named, splits=request.columns), wanted, request
-    if any(named.values()) or request.columns:
+        raw = read_table(table_path, delimiter).without(options["drop"])
+        return node_table(raw, **named, splits=request.columns), wanted, request
+    if any(named.values()) or request.columns or options["drop"]:
         raise ValueError(f"{path}: columns were named, but there is no node table; give one with nodes=")
     return None, wanted, request
 
@@ -135,19 +143,21 @@ class _EdgeReader:
         self,
         path: Path,
         table: NodeTable | None,
+        unknown: str,
         scratch: Path,
         memory: int,
-        layout: dict[str, Any],
+        layout: Layout,
         progress: Callable[[float], object],
     ) -> None:
-        self._path, self._table, self._scratch = path, table, scratch
+        self._path, self._table, self._unknown, self._scratch = path, table, unknown, scratch
         self._memory, self.progress = memory, progress
         self.present: NDArray[np.bool_] | None = None  # which of the numbers are nodes, if not all
         notes: list[str] = []
-        blocks = _Blocks(path, **layout, size=min(BLOCK_BYTES, max(2**15, memory // 32)))
+        blocks = _Blocks(path, layout, size=min(BLOCK_BYTES, max(2**15, memory // 32)))
         if table is not None:
             self.ids = table.ids  # in the nodes' order
             self._take(blocks, IdIndex(self.ids))
+            notes += [f"{SKIPPED}{self.skipped:,}"] if self.skipped else []
         elif self._take(blocks, None):
             present = self.sorter.present()
             self.ids = np.flatnonzero(present)
@@ -157,11 +167,11 @@ class _EdgeReader:
             if odd is not None:
                 notes.append(f"node ids are read as text (for instance {shown(odd)})")
             self._take(blocks, IdIndex(self.ids))
-        self.notes = [*further_note(blocks.text.width - 2), *notes]  # lines for the report
+        self.notes = [*blocks.text.notes(blocks.comments), *notes]  # lines for the report
 
     def _take(self, blocks: _Blocks, known: IdIndex | None) -> bool:
         """Sort all edges into runs; False if integers were expected (`known` is None) and not found."""
-        self.sorter = EdgeSorter(self._scratch, self._memory)
+        self.sorter, self.skipped = EdgeSorter(self._scratch, self._memory), 0
         size = max(1, self._path.stat().st_size)
         for ids, end in blocks.read():
             if known is not None:
@@ -170,10 +180,16 @@ class _EdgeReader:
                 return False
             else:
                 numbers, most = ids, MAX_NODES
-            bad = self.sorter.add(np.ascontiguousarray(numbers.reshape(-1, 2).T), most)
+            pairs = numbers.reshape(-1, 2)
+            if self._table is not None and self._unknown == "skip":
+                known_ends = (pairs >= 0).all(axis=1)
+                self.skipped += int((~known_ends).sum())
+                pairs = pairs[known_ends]
+            bad = self.sorter.add(np.ascontiguousarray(pairs.T), most)
             if bad >= 0:
-                place = 2 * bad + int(numbers[2 * bad] >= 0)
-                self._refuse(f"line {blocks.text.line_of(bad)}: node id {shown(str(ids[place]))}")
+                value = str(ids[2 * bad + int(numbers[2 * bad] >= 0)])
+                strangers = list(dict.fromkeys(ids[:100])) if (numbers < 0).all() else None
+                self._refuse(f"{self._path}, line {blocks.text.line_of(bad)}", value, strangers)
             self.progress(min(0.6, 0.6 * end / size))
         return True
 
@@ -186,26 +202,25 @@ class _EdgeReader:
         edges = (self.sorter.taken + len(ids) // 2) / share
         return largest >= MAX_NODES or largest > max(_GAPS * 2 * edges + 1024, self._memory // _NODE_BYTES)
 
-    def _refuse(self, where: str) -> NoReturn:
+    def _refuse(self, where: str, value: str, strangers: Sequence[Any] | None) -> NoReturn:
         if self._table is None:
-            raise ValueError(f"{self._path}, {where}; expected a non-negative integer or a name")
-        raise ValueError(
-            f"{self._path}, {where} is not in the node table {self._table.raw.name}; add it there"
-        )
+            raise ValueError(f"{where}: node id {shown(value)}; expected a non-negative integer or a name")
+        refuse_unknown(where, value, self._table, strangers)
 
 
 class _Blocks:
     """A text file in blocks of about `size` bytes; `text` has the lines of the last one that was read."""
 
-    def __init__(self, path: Path, delimiter: str | None, header: bool | None, size: int) -> None:
+    def __init__(self, path: Path, layout: Layout, size: int) -> None:
         self._path, self._size = path, size
         with self._open() as file:
-            self.text = EdgeText.beginning(path, file.read(max(size, 2**16)), delimiter, header)
+            self.text = EdgeText.beginning(path, file.read(max(size, 2**16)), layout)
         self._first = self.text.start, self.text.line
 
     def read(self) -> Iterator[tuple[Ids, int]]:
         """Yield the ids of block after block, and where it ends in the (unpacked) file."""
         start, line = self._first
+        self.comments = 0  # behind the first edge
         with self._open() as file:
             file.seek(start)
             while content := file.read(self._size):
@@ -214,6 +229,7 @@ class _Blocks:
                     check_size(self._path, len(content) - self._size, "has a line of")
                 self.text = replace(self.text, content=content, start=0, line=line)
                 start, line = start + len(content), line + content.count(b"\n")
+                self.comments += later_comments(content, 0)
                 ids = self.text.integer_ids()
                 yield list(self.text.any_ids()) if ids is None else ids.reshape(-1), start
 

@@ -52,6 +52,17 @@ class Checkpoints:
             self._last = time.monotonic()
 
 
+class Lines:
+    """Prints a line of scores for the first epoch, for every tenth and for the last."""
+
+    def __call__(self, trainer: Training, epoch: Epoch) -> None:
+        """Print if it is time."""
+        if epoch.epoch == 1 or epoch.epoch % 10 == 0 or trainer.stopped:
+            whose = "" if epoch.candidate is None else f"{epoch.candidate}, run {epoch.run}, "
+            scores = f"loss {epoch.train_loss:.4f}, validation accuracy {epoch.val_accuracy:.1%}"
+            print(f"{whose}epoch {epoch.epoch}: {scores}", flush=True)
+
+
 class TensorBoard:
     """Writes the scores for TensorBoard; needs the package `tensorboard`."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from torch_geometric.data import Data
 
@@ -18,6 +19,7 @@ from mcn.train.remarks import graph_remarks, homophily, simple_scores
 
 _MOTIFS = ("edge", "triangle", "4-cycle", "4-clique")
 _USUAL = ("edge", "triangle")
+_SKEWED = 3  # times as many nodes in the largest class as in the smallest
 
 
 def check_graph(data: Data, counts: MotifCounts | None = None) -> dict[str, Any]:
@@ -60,9 +62,20 @@ def check_graph(data: Data, counts: MotifCounts | None = None) -> dict[str, Any]
         "split": f"{masks[0]:,} training, {masks[1]:,} validation, {masks[2]:,} test nodes",
         "homophily": by_motif,
         "alone": {"guess": simple.guess, "features": simple.features, "graph": simple.graph},
+        "alone_auc": {"features": simple.features_auc, "graph": simple.graph_auc},
         "memory": int(stack_size(counts, _USUAL, 1).bytes.sum()),
-        "remarks": graph_remarks(data, known),
+        "remarks": [*_skew([names[c] for c in order], sizes[order]), *graph_remarks(data, known)],
     }
+
+
+def _skew(names: list[str], sizes: NDArray[np.int64]) -> list[str]:
+    """Say that one class is far larger than another, and what to judge by then."""
+    if len(sizes) < 2 or sizes[0] < _SKEWED * max(1, sizes[-1]):
+        return []
+    return [
+        f"classes are skewed: {names[0]} has {sizes[0] / sizes.sum():.1%} of the labelled nodes, {names[-1]} "
+        f"{sizes[-1] / sizes.sum():.1%}; look at ROC-AUC or balanced accuracy beside accuracy"
+    ]
 
 
 def epoch_seconds(data: Data, counts: MotifCounts) -> float:

@@ -34,7 +34,7 @@ def save_tensors(
 ) -> None:
     """Write tensors and plain values into one file, which appears complete or not at all."""
     plain = {name: value.detach().cpu().contiguous() for name, value in tensors.items()}
-    text = json.dumps(state, sort_keys=True)
+    text = json.dumps(state)
     # One entry only: safetensors writes several in any order, and equal runs are to give equal files.
     metadata = {_FORMAT: json.dumps({"state": text, "sha256": _digest(plain, text)})}
     with atomic_write(path) as file:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
+from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from torch_geometric.data import Data
 
 from mcn._names import did_you_mean, one_of
+from mcn.data import simple_graph
+from mcn.data.checks import renumbered, told_nodes, usable_data, warn_of_unused
 from mcn.store import GraphStore, as_data
-from mcn.train.loop import Epoch
+from mcn.train.callbacks import Lines
+from mcn.train.loop import Callback, Epoch
 from mcn.train.metrics import METRICS
 from mcn.train.predictions import Predictions, in_classes, score_on_test
 from mcn.train.problem import class_names
@@ -66,22 +72,34 @@ class NodeClassifier:
             setattr(self, name, value)
         return self
 
-    def fit(self, data: Data | GraphStore) -> Self:
+    def fit(
+        self, data: Data | GraphStore, *, callbacks: Sequence[Callback] = (), verbose: bool = False
+    ) -> Self:
         """Train on the nodes of `data.train_mask`, stopping by those of `data.val_mask`.
+
+        Args:
+            data: the graph. It needs no test mask; labels may be any numbers from 0 on, and -1 for none.
+            callbacks: called with (training, epoch) after every epoch, such as `mcn.train.TensorBoard`.
+            verbose: print the scores of every tenth epoch.
 
         Raises:
             ValueError: says what of `data` or of the parameters cannot be trained with.
         """
         params = self.get_params()
         config = self.recipe.config(seed=params.pop("random_state"), **params)
-        data = _readable(data, config)
+        data = usable_data(_readable(data, config))
+        if isinstance(data, Data) and data.edge_index is not None:
+            warn_of_unused(data, simple_graph(data.edge_index, told_nodes(data)), used=("edge_weight",))
         history: list[Epoch] = []
-        run = train(data, config, callbacks=[lambda _training, epoch: history.append(epoch)])
+        told: list[Callback] = [lambda _training, epoch: history.append(epoch), *callbacks]
+        run = train(data, config, callbacks=[*told, Lines()] if verbose else told)
         assert run.result is not None
         self.config_, self.model_, self.history_ = config, run.model, history
         self.best_epoch_, self.val_accuracy_ = run.result.best_epoch, run.result.val_accuracy
-        names = class_names(data)
-        self.classes_ = np.arange(len(run.classes)) if names is None else np.asarray(names)
+        numbers: torch.Tensor | None = getattr(data, "class_numbers", None)
+        self._class_numbers = torch.arange(len(run.classes)) if numbers is None else numbers
+        names = class_names(data) if numbers is None else None
+        self.classes_ = self._class_numbers.numpy() if names is None else np.asarray(names)
         self._memory = run.memory
         self.n_features_in_, self.feature_names_, _ = self._memory
         self._keep(run, data)
@@ -94,7 +112,7 @@ class NodeClassifier:
         """Return probabilities and choices for the nodes of `data`: the training graph or another one."""
         self._check_fitted()
         inputs = work_of(self.config_).inputs(
-            _readable(data, self.config_), self.config_, memory=self._memory
+            usable_data(_readable(data, self.config_)), self.config_, memory=self._memory
         )
         return work_of(self.config_).predict(self.model_, inputs)
 
@@ -104,7 +122,8 @@ class NodeClassifier:
 
     def predict(self, data: Data | GraphStore) -> NDArray[Any]:
         """Return the class number of every node, as in `data.y` of the graph trained on."""
-        return self.predictions(data).labels
+        labels = self.predictions(data).labels
+        return np.asarray(self._class_numbers.numpy()[labels])
 
     def score(self, data: Data | GraphStore, metric: str = "accuracy") -> float:
         """Return a metric on the nodes of `data.test_mask`; named classes are compared by name.
@@ -126,8 +145,13 @@ class NodeClassifier:
         data = as_data(data)
         if data.y is None or data.get("test_mask") is None:
             raise ValueError("data.y or data.test_mask is missing: there is nothing to score")
-        named = self.classes_.dtype.kind == "U" and class_names(data) is not None
-        return in_classes(data, [str(name) for name in self.classes_]) if named else data
+        data = copy.copy(data)
+        data.y = data.y.reshape(-1)  # OGB has labels [N, 1]
+        if self.classes_.dtype.kind == "U":
+            named = class_names(data) is not None
+            return in_classes(data, [str(name) for name in self.classes_]) if named else data
+        data.y = renumbered(data.y, self._class_numbers)
+        return data
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "model_"):
@@ -137,18 +161,29 @@ class NodeClassifier:
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that this is a classifier, whose labels come with the graph."""
-        from sklearn.utils import ClassifierTags, Tags, TargetTags
+        from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
 
         return Tags(
             estimator_type="classifier",
             target_tags=TargetTags(required=False),
             classifier_tags=ClassifierTags(),
+            input_tags=InputTags(pairwise=_OneGraph()),  # type: ignore[arg-type, unused-ignore]
         )
 
     def __repr__(self) -> str:
         defaults = inspect.signature(type(self).__init__).parameters
         changed = {k: v for k, v in self.get_params().items() if v != defaults[k].default}
         return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in changed.items())})"
+
+
+class _OneGraph:
+    """Scikit-learn asks whether an input is `pairwise` just before it would cut it into samples."""
+
+    def __bool__(self) -> bool:
+        raise ValueError(
+            "a graph cannot be cut into samples: instead of GridSearchCV and its kin use `mcn search`, or "
+            "fit once for each of sklearn.model_selection.ParameterGrid and compare val_accuracy_"
+        )
 
 
 def _readable(data: Data | GraphStore, config: Settings) -> Data | GraphStore:

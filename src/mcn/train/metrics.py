@@ -63,6 +63,48 @@ def score(metric: str, probabilities: NDArray[Any], labels: NDArray[Any]) -> flo
     return float(np.mean(found)) if found else None
 
 
+def ranking(probabilities: NDArray[Any], labels: NDArray[Any]) -> tuple[float | None, float]:
+    """Return roc-auc and its standard error (Hanley and McNeil 1982); of several classes the mean error.
+
+    >>> p = np.array([[0.9, 0.1], [0.6, 0.4], [0.3, 0.7], [0.8, 0.2]])
+    >>> area, error = ranking(p, np.array([0, 0, 1, 1]))
+    >>> area, round(error, 2)
+    (0.75, 0.28)
+    """
+    columns = [1] if probabilities.shape[1] == 2 else range(probabilities.shape[1])
+    errors = []
+    for c in columns:
+        own = labels == c
+        count, others = int(own.sum()), int((~own).sum())
+        if count and others:
+            a = _roc_auc(own, probabilities[:, c])
+            twice, both = a / (2 - a) - a**2, 2 * a**2 / (1 + a) - a**2
+            spread = a * (1 - a) + (count - 1) * twice + (others - 1) * both
+            errors.append(max(spread, 0.25) ** 0.5 / (count * others) ** 0.5)
+    return score("roc-auc", probabilities, labels), float(np.mean(errors)) if errors else 0.0
+
+
+def best_threshold(probabilities: NDArray[Any], labels: NDArray[Any]) -> dict[str, float] | None:
+    """Return the probability from which on to say the second of two classes, and the balanced accuracy then.
+
+    None for other numbers of classes, and where nodes of one are missing. Of equally good ones it is the
+    nearest to one half.
+
+    >>> second = np.array([0.1, 0.2, 0.3, 0.4])
+    >>> best_threshold(np.column_stack([1 - second, second]), np.array([0, 0, 1, 1]))
+    {'probability': 0.25, 'balanced_accuracy': 1.0}
+    """
+    if probabilities.shape[1] != 2 or len(np.unique(labels)) < 2:
+        return None
+    values = np.concatenate([[0.0], np.unique(probabilities[:, 1]), [1.0]])
+    middles = (values[1:] + values[:-1]) / 2
+    first, second = (np.sort(probabilities[labels == c, 1]) for c in (0, 1))
+    right = np.searchsorted(first, middles) / len(first), 1 - np.searchsorted(second, middles) / len(second)
+    balanced = (right[0] + right[1]) / 2
+    best = np.lexsort((abs(middles - 0.5), -balanced))[0]
+    return {"probability": float(middles[best]), "balanced_accuracy": float(balanced[best])}
+
+
 def _thresholds(own: NDArray[np.bool_], scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Nodes of the class, and all nodes, at or above each of the different scores, from the highest down."""
     order = np.argsort(-scores, kind="stable")

@@ -16,7 +16,7 @@ import torch
 from numpy.typing import NDArray
 from torch_geometric.data import Data
 
-from mcn._csv import plain_cell, safe_cell
+from mcn._csv import csv_line, plain_cell
 from mcn._files import atomic_write
 from mcn.data.limits import read_bytes, reading
 from mcn.matrices import Rows
@@ -24,6 +24,7 @@ from mcn.train.metrics import all_scores, score
 from mcn.train.problem import class_names
 
 _ROWS = 16384  # of a table that are held at a time while it is written
+_CLASSES = 50  # with more of them, a table has no column for each
 
 
 @dataclass(frozen=True)
@@ -156,7 +157,8 @@ def _test_labels(data: Data) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 def prediction_rows(data: Data, own: Predictions) -> Iterator[dict[str, Any]]:
     """Yield one row per node: node, split, true, predicted, probability, motif and step of each layer.
 
-    After a model selection there is also the candidate that predicts the node, or "blend".
+    `probability` is that of the predicted class; `p_<class>` are those of all classes, if there are at most
+    50. After a model selection there is also the candidate that predicts the node, or "blend".
     `split` and `true` are empty where the data does not say.
     """
     ids, names = getattr(data, "node_ids", None), class_names(data)
@@ -170,8 +172,10 @@ def prediction_rows(data: Data, own: Predictions) -> Iterator[dict[str, Any]]:
     def name(label: int) -> Any:
         return "" if label < 0 else label if names is None else names[label]
 
+    width = own.probabilities.shape[1]
+    columns = [f"p_{name(label)}" for label in range(width)] if width <= _CLASSES else []
     for i, label in enumerate(own.labels.tolist()):
-        row = {
+        row: dict[str, Any] = {
             "node": i if ids is None else _plain(ids[i]),
             "split": str(split[i]),
             "true": name(int(truth[i])),
@@ -182,6 +186,7 @@ def prediction_rows(data: Data, own: Predictions) -> Iterator[dict[str, Any]]:
             row["candidate"] = own.candidates[own.candidate[i]]
         for layer, (t, k) in enumerate(zip(own.motif[i], own.step[i], strict=True), 1):
             row |= {f"motif_{layer}": own.motifs[t], f"step_{layer}": int(k)}
+        row |= zip(columns, np.round(own.probabilities[i].astype(np.float64), 4).tolist(), strict=False)
         yield row
 
 
@@ -198,20 +203,15 @@ def write_predictions(path: str | os.PathLike[str], data: Data, own: Predictions
 
 
 def _csv_pieces(data: Data, own: Predictions) -> Iterator[str]:
-    layers = range(1, own.motif.shape[1] + 1)
-    columns = ["node", "split", "true", "predicted", "probability"]
-    columns += [] if own.candidate is None else ["candidate"]
-    columns += [name for layer in layers for name in (f"motif_{layer}", f"step_{layer}")]
-    text = io.StringIO()
-    table = csv.DictWriter(text, columns, lineterminator="\n")
-    table.writeheader()
-    for number, row in enumerate(prediction_rows(data, own), 1):
-        table.writerow({name: safe_cell(value) for name, value in row.items()})
-        if number % _ROWS == 0:
-            yield text.getvalue()
-            text.seek(0)
-            text.truncate()
-    yield text.getvalue()
+    lines: list[str] = []
+    for number, row in enumerate(prediction_rows(data, own)):
+        if number == 0:
+            lines.append(csv_line(row))
+        lines.append(csv_line(row.values()))
+        if len(lines) >= _ROWS:
+            yield "".join(lines)
+            lines.clear()
+    yield "".join(lines)
 
 
 def read_predictions(path: str | os.PathLike[str]) -> list[dict[str, str]]:

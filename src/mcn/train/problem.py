@@ -198,9 +198,10 @@ def known_labels(data: Data | GraphStore) -> Known:
             f"got {type(data).__name__}"
         )
     if data.y is None:
+        said = (line for line in data.get("report") or () if line.startswith("no labels"))
         raise ValueError(
-            "the graph has no labels (data.y is missing); training needs the class of some of its nodes, "
-            "for instance from a label column in the node table"
+            "the graph has no labels (data.y is missing); training needs the class of some of its nodes: "
+            + next(said, "for instance from a label column in the node table")
         )
     if data.edge_index is not None:
         check_data(data)

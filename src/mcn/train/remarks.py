@@ -9,35 +9,39 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from scipy import sparse
+from scipy import sparse, stats
 from torch_geometric.data import Data
 
 from mcn.data.checks import given_weights
 from mcn.data.sparse import feature_csr
 from mcn.train.features import features
-from mcn.train.metrics import score, shown
+from mcn.train.metrics import ranking, score, shown
 from mcn.train.problem import Known, class_names, known_labels
 
 _FEW_TRAIN, _FEW_VAL = 5, 5
 _OVERFIT = 0.25
 _LOW_HOMOPHILY = 0.2
-_COPIES = 0.02
+_COPIES, _BY_CHANCE = 0.02, 1e-6
 _MOST = 20_000
+GUESSING = 0.05
+"""Of graphs without anything to learn, the share whose results may still be called better than guessing."""
 
 
 @dataclass(frozen=True)
 class SimpleScores:
-    """What simple methods reach on the validation nodes by a metric.
+    """What simple methods reach on the validation nodes by a metric, and by roc-auc beside it.
 
-    guess: always the most frequent training class. features: logistic regression on a node's own features.
-    graph: labels of training nodes spread along edges, no features. None where a metric is not defined, and
-    the last two for a graph that stays on disk.
+    guess: the best guess that is the same for all nodes, their most frequent class. features: logistic
+    regression on a node's own features. graph: labels of training nodes spread along edges, no features.
+    None where a metric is not defined, and the last two for a graph that stays on disk.
     """
 
     metric: str
     guess: float | None
     features: float | None
     graph: float | None
+    features_auc: float | None = None
+    graph_auc: float | None = None
 
 
 def simple_scores(data: Data, metric: str = "accuracy", known: Known | None = None) -> SimpleScores:
@@ -48,7 +52,8 @@ def simple_scores(data: Data, metric: str = "accuracy", known: Known | None = No
     known = known_labels(data) if known is None else known
     labels = known.labels.numpy()
     y, truth = labels[known.train], labels[known.val]
-    shares = np.bincount(y, minlength=known.num_classes) / len(y)
+    # Training nodes are often as many of every class: their largest class would be any of them.
+    shares = np.bincount(truth, minlength=known.num_classes) / len(truth)
 
     def judged(scores: NDArray[Any]) -> float | None:
         return score(metric, scores, truth)
@@ -56,12 +61,46 @@ def simple_scores(data: Data, metric: str = "accuracy", known: Known | None = No
     guess = judged(np.tile(shares, (len(truth), 1)))
     if data.edge_index is None:
         return SimpleScores(metric, guess, None, None)
-    return SimpleScores(
-        metric,
-        guess,
-        judged(_by_features(data, known, y)),
-        judged(_by_graph(data, known, y)[known.val]),
-    )
+    by_features, by_graph = _by_features(data, known, y), _by_graph(data, known, y)[known.val]
+    areas = score("roc-auc", by_features, truth), score("roc-auc", by_graph, truth)
+    return SimpleScores(metric, guess, judged(by_features), judged(by_graph), *areas)
+
+
+@dataclass(frozen=True)
+class HeldOutEvidence:
+    """How predictions of held-out nodes compare with the best guess that is the same for all nodes.
+
+    accuracy, guess: the share of nodes that is right, by the network and by the guess; lead_error: the error
+    of that difference. auc, auc_error: roc-auc. ranks: whether it is above chance; above_guess: whether that
+    or the difference is, by one-sided tests that allow for how many networks were tried.
+    """
+
+    accuracy: float
+    guess: float
+    lead_error: float
+    auc: float | None
+    auc_error: float
+    ranks: bool
+    above_guess: bool
+
+
+def held_out_evidence(probabilities: NDArray[Any], labels: NDArray[Any], tried: int) -> HeldOutEvidence:
+    """Judge what `tried` networks, or the best of them, say of nodes that chose nothing about them.
+
+    Of graphs without anything to learn, one in twenty (`GUESSING`) is found above guessing at most.
+    """
+    count = len(labels)
+    right, most = probabilities.argmax(1) == labels, int(np.bincount(labels).argmax())
+    lead = right.astype(np.float64) - (labels == most)
+    error = float(lead.std(ddof=1)) / math.sqrt(count) if count > 1 else 0.0
+    area, area_error = ranking(probabilities, labels)
+    level = 1 - GUESSING / (2 * tried)  # two measures, each of so many networks
+    sizes = np.unique(labels, return_counts=True)[1]
+    at_chance = float(np.mean(np.sqrt((count + 1) / (12.0 * sizes * np.maximum(count - sizes, 1)))))
+    ranks = area is not None and area - 0.5 > stats.norm.ppf(level) * at_chance
+    leads = count > 1 and lead.mean() > stats.t.ppf(level, count - 1) * error
+    guess, above = float((labels == most).mean()), bool(ranks or leads)
+    return HeldOutEvidence(float(right.mean()), guess, error, area, area_error, bool(ranks), above)
 
 
 def _by_features(data: Data, known: Known, y: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -164,20 +203,36 @@ def _unlike(data: Data, known: Known) -> list[str]:
 
 
 def _copies(data: Data, known: Known) -> list[str]:
-    """Nodes whose features are, to the last bit, those of a training node."""
+    """Nodes whose features are, to the last bit, those of a training node, where chance explains none."""
     x = feature_csr(data.x)
     if x.shape[1] < 8:  # few columns coincide by chance
         return []
     x.sort_indices()
-    train = {_row(x, i) for i in known.train.tolist() if x.indptr[i + 1] - x.indptr[i] > 2}
+    rare = _chance_of_row(x) * len(known.train) < _BY_CHANCE
+    train = {_row(x, i) for i in known.train.tolist() if rare[i]}
     part = np.flatnonzero(~np.isin(np.arange(data.num_nodes), known.train))
-    copies = sum(_row(x, i) in train for i in part.tolist())
+    copies = sum(_row(x, i) in train for i in part.tolist() if rare[i])
     if copies < _COPIES * len(part):
         return []
     return [
         f"{copies:,} of {len(part):,} nodes outside the training part have exactly the features of a "
-        "training node: near copies make a result look better than it will be on new nodes"
+        "training node: near copies make a result look better than it will be on new nodes; if they are the "
+        "same thing twice, keep one of each, or keep them together (--split-by)"
     ]
+
+
+def _chance_of_row(x: Any) -> NDArray[np.float64]:
+    """Return how likely a row would be if columns had their values independently of each other, [n]."""
+    rows, columns = x.shape
+    by_column = x.tocsc()
+    logs = np.zeros(by_column.nnz)
+    zeros = np.log(np.maximum(rows - np.diff(by_column.indptr), 1) / rows)
+    for c in range(columns):
+        own = slice(by_column.indptr[c], by_column.indptr[c + 1])
+        _, which, counts = np.unique(by_column.data[own], return_inverse=True, return_counts=True)
+        logs[own] = np.log(counts[which] / rows) - zeros[c]
+    sums = np.bincount(by_column.indices, logs, minlength=rows) + zeros.sum()
+    return np.asarray(np.exp(sums))
 
 
 def _row(x: Any, i: int) -> tuple[bytes, bytes]:
@@ -191,22 +246,25 @@ def result_remarks(
     summary: dict[str, Any],
     simple: SimpleScores,
     max_epochs: int | None,
+    held_out: HeldOutEvidence,
 ) -> list[str]:
-    """Say what is off with a result: the predicted classes, the scores and epochs in a run's summary."""
+    """Say what is off with a result, by its classes, scores and epochs, and by `held_out` nodes."""
     said: list[str] = []
     metric = simple.metric
     val, train = summary["scores"]["val"], summary["scores"]["train"]
     error = math.sqrt(max(val["accuracy"] * (1 - val["accuracy"]), 1e-4) / int(data.val_mask.sum()))
     classes = np.unique(predicted)
-    if len(classes) == 1:
+    area = f"ROC-AUC {shown('roc-auc', held_out.auc)} ± {100 * held_out.auc_error:.1f}"
+    if not held_out.above_guess:
         said.append(
-            f"every node is predicted as {_name(data, int(classes[0]))}: the network has learned nothing but "
-            "the largest class; try class weights (balanced), another metric, or other features"
+            f"no better than guessing: of held-out nodes {held_out.accuracy:.1%} are right, always the most "
+            f"frequent class {held_out.guess:.1%}, {area} (chance is 50%); more labels or other features are "
+            "needed"
         )
-    elif simple.guess is not None and _above(metric, val[metric], simple.guess) <= error:
+    elif len(classes) == 1 and held_out.ranks:
         said.append(
-            f"no better than guessing: {metric} {shown(metric, val[metric])} on validation nodes, always "
-            f"the most frequent class {shown(metric, simple.guess)}"
+            f"every node is predicted as {_name(data, int(classes[0]))}, but the ranking is good ({area} "
+            "on held-out nodes): use the probabilities, or the threshold in summary.json"
         )
     trained_on = np.unique(data.y.numpy()[data.train_mask.numpy()])
     never = np.setdiff1d(trained_on, classes).tolist()
@@ -226,23 +284,30 @@ def result_remarks(
     if cut:
         said.append(f"the budget of time ended the training of {', '.join(cut)} early; more minutes may help")
     if val[metric] is not None:
-        said += _no_better_than_half(metric, val[metric], simple, error)
+        said += _no_better_than_half(metric, val, simple, (error, held_out.auc_error))
     return said
 
 
-def _no_better_than_half(metric: str, value: float, simple: SimpleScores, error: float) -> list[str]:
-    """Say where the features alone, or the graph alone, do as well within the error."""
+def _no_better_than_half(
+    metric: str, val: dict[str, Any], simple: SimpleScores, errors: tuple[float, float]
+) -> list[str]:
+    """Say where the features alone, or the graph alone, do as well within the error, by roc-auc too."""
     said = []
-    for half, other, how, score_of_half in (
-        ("features", "graph adds", "logistic regression on the features", simple.features),
-        ("graph", "features add", "spreading labels along edges", simple.graph),
+    regression, spreading = "logistic regression on the features", "spreading labels along edges"
+    smaller, other_columns = "an mlp on the features would do", "other columns may help"
+    for half, other, how, score_of_half, area, instead in (
+        ("features", "graph adds", regression, simple.features, simple.features_auc, smaller),
+        ("graph", "features add", spreading, simple.graph, simple.graph_auc, other_columns),
     ):
-        if score_of_half is not None and _above(metric, value, score_of_half) <= error:
-            said.append(
-                f"the {other} nothing measurable to the {half}: {metric} on validation nodes is "
-                f"{shown(metric, value)}, and {how} alone reaches {shown(metric, score_of_half)} "
-                f"(standard error {100 * error:.1f} points)"
-            )
+        if score_of_half is None or _above(metric, val[metric], score_of_half) > errors[0]:
+            continue
+        if area is not None and val["roc-auc"] is not None and val["roc-auc"] - area > errors[1]:
+            continue
+        said.append(
+            f"the {other} nothing measurable to the {half}: {metric} on validation nodes is "
+            f"{shown(metric, val[metric])}, and {how} alone reaches {shown(metric, score_of_half)} "
+            f"(standard error {100 * errors[0]:.1f} points); {instead}"
+        )
     return said
 
 

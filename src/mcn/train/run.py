@@ -7,7 +7,7 @@ import os
 import platform
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from torch_geometric.data import Data
 
 from mcn import __version__
 from mcn._files import write_text
+from mcn.data.checks import usable_data
 from mcn.data.limits import reading
 from mcn.data.treatment import Treatment
 from mcn.store import GraphStore, node_data
@@ -39,13 +40,13 @@ from mcn.train.folder import (
     settings_digest,
     tidy,
 )
-from mcn.train.loop import Callback, FitResult, Training, below, fit
-from mcn.train.metrics import all_scores
+from mcn.train.loop import Callback, FitResult, Trainer, Training, below, fit
+from mcn.train.metrics import all_scores, best_threshold
 from mcn.train.predictions import Explained, Predictions, scores_on_test, write_predictions
 from mcn.train.problem import Inputs, Memory, Problem, class_names, known_labels, prepare
 from mcn.train.processes import team
 from mcn.train.recipes import work_of
-from mcn.train.remarks import graph_remarks, result_remarks, simple_scores
+from mcn.train.remarks import graph_remarks, held_out_evidence, result_remarks, simple_scores
 from mcn.train.settings import Settings
 
 
@@ -154,6 +155,7 @@ def train(
     """
     if data is None and (problem is None or out is not None):
         raise ValueError("training without a graph needs a problem, and leaves no folder")
+    data = usable_data(data)
     folder = None if out is None else Path(out)
     writes = folder is not None and team().leads
     if folder is not None and writes:
@@ -187,13 +189,15 @@ def train(
                 return load_run(folder)
         if writes:
             write_text(folder / CONFIG, yaml.safe_dump(settings, sort_keys=False, allow_unicode=True))
+        if isinstance(trainer, Trainer):
+            trainer.hold_out(config.seed)  # what is claimed afterwards rests on nodes that chose no epoch
         _go_on(trainer, folder / LAST)
         if writes:
             told = [JSONLines(folder / METRICS, trainer.epoch), Checkpoints(folder / LAST), *told]
         result = fit(trainer, told)
         run = _trained(folder, data, trainer, result, settings["source"], settings["data"])
         if writes and data is not None:
-            _write_results(run, folder, data, problem, settings)
+            _write_results(run, folder, data, trainer, settings)
     return run
 
 
@@ -225,11 +229,14 @@ def _trained(
 
 
 def _write_results(
-    run: Run, folder: Path, data: Data | GraphStore, problem: Problem, settings: dict[str, Any]
+    run: Run, folder: Path, data: Data | GraphStore, trainer: Training, settings: dict[str, Any]
 ) -> None:
     """Write what a finished run leaves; the summary last, as its presence says that the run is finished."""
-    config, result = run.config, run.result
+    config, result, problem = run.config, run.result, trainer.problem
+    found = trainer.held_out_probabilities()
     assert result is not None
+    assert found is not None
+    held_out = held_out_evidence(found[0], problem.val_labels.numpy(), found[1])
     predictions = run.predict(data)
     if isinstance(data, GraphStore):
         data = node_data(data)
@@ -252,6 +259,8 @@ def _write_results(
             "val": all_scores(predictions.probabilities[problem.val], problem.val_labels.numpy()),
             "test": test,
         },
+        "held_out": asdict(held_out),
+        "threshold": best_threshold(found[0], problem.val_labels.numpy()),
         "epochs": result.epochs,
         "best_epoch": result.best_epoch,
         "seconds": result.seconds,
@@ -265,7 +274,7 @@ def _write_results(
     summary["alone"] = {"guess": simple.guess, "features": simple.features, "graph": simple.graph}
     summary["remarks"] = [
         *run.remarks,
-        *result_remarks(data, predictions.labels, summary, simple, config.max_epochs),
+        *result_remarks(data, predictions.labels, summary, simple, config.max_epochs, held_out),
         *graph_remarks(data, problem.known),
     ]
     write_text(folder / SUMMARY, json.dumps(summary, indent=2, ensure_ascii=False) + "\n")

@@ -452,7 +452,7 @@ def test_candidates(browser: Page, karate: Trained, tmp_path: Path, mode: str) -
     head, *rows = browser.table("#scores table", 2)
     assert rows == candidates
     assert head[1:-4] == ([] if mode == "one" else [f"of the {mode}"])
-    assert head[-4:] == ["accuracy, validation", "points behind", "runs", "s per run"]
+    assert head[-4:] == ["accuracy, held out", "points behind", "runs", "s per run"]
     titles = browser.texts("#charts h3")
     assert titles[:2] == [f"{what} while training: {curves}" for what in ("Accuracy", "Loss")]
     assert browser.texts("#charts .key span").count("kept: epoch 2") == 2
@@ -474,7 +474,7 @@ def test_candidates_by_a_metric_to_be_small(browser: Page, karate: Trained, tmp_
         row["score"] = score
     assert browser.open(write_report(run, karate.data)) == "webgl"
     assert browser.table("#scores table", 2) == [
-        ["candidate", "log-loss, validation", "behind", "runs", "s per run"],
+        ["candidate", "log-loss, held out", "behind", "runs", "s per run"],
         ["gcn", "0.250", "", "2", "1.0"],
         ["triangle", "0.350", "0.100 ± 0.025", "2", "1.0"],
         ["mlp", "0.450", "0.200", "2", "1.0"],

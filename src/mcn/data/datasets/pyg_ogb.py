@@ -141,6 +141,9 @@ def _plain(name: str, found: Any, split: int, dense: bool) -> Data:
         parts = found.get_idx_split()
         for mask, part in zip(_MASKS, ("train", "valid", "test"), strict=True):
             given[mask] = torch.zeros(n, dtype=torch.bool).index_fill_(0, parts[part].long(), True)
+    notes += [
+        f"{key} of the edges is not used" for key in ("edge_attr", "edge_weight", "edge_time") if key in given
+    ]
     masks, note, drawn = _split(given, y, name, split)
     return make_data(x, y, given.edge_index, masks, dense=dense, notes=[*notes, note], at_random=drawn)
 

@@ -27,7 +27,7 @@ class RayTasks:
     """
 
     def __init__(self, jobs: int | None, address: str | None) -> None:
-        self._ray = import_ray()
+        self._ray = import_ray("search")
         self._started = not self._ray.is_initialized()
         if self._started:
             connect(self._ray, jobs, address)

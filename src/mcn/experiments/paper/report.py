@@ -105,20 +105,22 @@ def _result(table: Table, planned: PlannedRow, ours: Mapping[str, Any] | None) -
 def ranks(values: Mapping[str, float | None]) -> dict[str, float]:
     """The rank of each method, 1 for the largest value; equal ones share the mean of their ranks.
 
-    Methods without a value have no rank.
+    Methods without a value have no rank, and neither has one that is alone.
 
     >>> ranks({"a": 79.0, "b": 79.3, "c": 79.0, "d": None})
     {'a': 2.5, 'b': 1.0, 'c': 2.5}
     """
     known = {name: round(value, _DIGITS) for name, value in values.items() if value is not None}
+    if len(known) < 2:
+        return {}
     return dict(zip(known, rankdata([-value for value in known.values()]).tolist(), strict=True))
 
 
 def average_ranks(columns: Iterable[Mapping[str, float | None]]) -> dict[str, float]:
     """The mean of each method's ranks over the data sets on which it has a value.
 
-    >>> average_ranks([{"a": 2.0, "b": 1.0}, {"a": None, "b": 1.0}])
-    {'a': 1.0, 'b': 1.5}
+    >>> average_ranks([{"a": 2.0, "b": 1.0}, {"a": 1.0, "b": 2.0}, {"a": None, "b": 1.0}])
+    {'a': 1.5, 'b': 1.5}
     """
     collected: dict[str, list[float]] = {}
     for column in columns:

@@ -4,7 +4,7 @@ All candidates are tried on every validation node, so nothing has to be explored
 (full information). A ridge regression per candidate predicts the reward from the node's state, and a node
 takes the candidate with the best prediction. With an infinite penalty all nodes take the same: the choice for
 the whole graph is a special case. Whether the state is worth anything is estimated by nested
-cross-validation, and nodes choose for themselves only if that gain is clear.
+cross-validation, and nodes choose only if that gain is clear by its error, and no shuffle gains as much.
 """
 
 from __future__ import annotations
@@ -13,13 +13,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import stats
 
 from mcn.train.select.blend import OUTER_FOLDS, REPEATS, Float, split_nodes
 
 PENALTIES = (np.inf, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01)
 CAUTION = 2.0  # standard errors from which on a difference counts as clear
 FEWEST = 30  # held-out nodes; with fewer, nothing can be said of single nodes
+PERMUTATIONS = 39
+"""Chance assignments of states to nodes that a gain has to beat: where the states say nothing, one graph in
+forty passes at most."""
 _INNER = 5
+_SHARED = float(np.sqrt(1 + OUTER_FOLDS / (OUTER_FOLDS - 1)))
+"""Folds share most of what was fitted, so that their gains go up and down together: the error of their mean
+is larger than that of independent ones by this factor (Nadeau and Bengio 2003)."""
 
 
 def rewards(probabilities: list[Float], labels: NDArray[np.int64]) -> Float:
@@ -113,21 +120,39 @@ def assess(state: Float, reward: Float, right: Float, seed: int) -> tuple[Eviden
     if count < FEWEST or reward.shape[1] < 2:
         return (NOTHING,) * 2
     draw = np.random.default_rng([seed, 2])
-    gain, value = np.zeros((2, count)), np.zeros((2, count))
-    for _ in range(REPEATS):
-        for inside, outside in split_nodes(count, OUTER_FOLDS, draw):
-            penalty = pick_penalty(state[inside], reward[inside], draw)
-            taken = Ridge(state[inside], reward[inside]).chooser(penalty).choose(state[outside])
-            fixed = int(right[inside].mean(0).argmax())
-            for i, figure in enumerate((reward, right)):
-                value[i, outside] += figure[outside, taken] / REPEATS
-                gain[i, outside] += (figure[outside, taken] - figure[outside, fixed]) / REPEATS
-    mean, error = gain.mean(1), gain.std(1, ddof=1) / np.sqrt(count)
-    used = bool(mean[0] > CAUTION * error[0] and mean[1] > 0)
+    gains, values = zip(*(_nested(state, reward, right, draw) for _ in range(REPEATS)), strict=True)
+    gain, value = np.mean(gains, axis=0), np.mean(values, axis=0)
+    mean, error = gain.mean(1), _SHARED * gain.std(1, ddof=1) / np.sqrt(count)
+    clear = stats.t.ppf(stats.norm.cdf(CAUTION), count - 1)  # as many errors, for as few nodes
+    used = bool(mean[0] > clear * error[0] and mean[1] > 0) and _beats_chance(state, reward, right, seed)
     in_reward, in_right = (
         Evidence(float(mean[i]), float(error[i]), used, float(value[i].mean())) for i in range(2)
     )
     return in_reward, in_right
+
+
+def _nested(state: Float, reward: Float, right: Float, draw: np.random.Generator) -> tuple[Float, Float]:
+    """Return what every node gains by choosing, and has then, in rewards and in being right: [2, n] each."""
+    gain, value = np.zeros((2, len(reward))), np.zeros((2, len(reward)))
+    for inside, outside in split_nodes(len(reward), OUTER_FOLDS, draw):
+        penalty = pick_penalty(state[inside], reward[inside], draw)
+        taken = Ridge(state[inside], reward[inside]).chooser(penalty).choose(state[outside])
+        fixed = int(right[inside].mean(0).argmax())
+        for i, figure in enumerate((reward, right)):
+            value[i, outside] = figure[outside, taken]
+            gain[i, outside] = value[i, outside] - figure[outside, fixed]
+    return gain, value
+
+
+def _beats_chance(state: Float, reward: Float, right: Float, seed: int) -> bool:
+    """Whether the states gain more than after every one of `PERMUTATIONS` shuffles; a miss ends it."""
+    draw = np.random.default_rng([seed, 4])
+    folds = int(draw.integers(2**31))  # the same for all, so that only the states differ
+    own = _nested(state, reward, right, np.random.default_rng(folds))[0][0].mean()
+    return all(
+        _nested(draw.permutation(state), reward, right, np.random.default_rng(folds))[0][0].mean() < own
+        for _ in range(PERMUTATIONS)
+    )
 
 
 def node_state(per_node: NDArray[Any]) -> Float:

@@ -65,7 +65,7 @@ class AutoConfig(BatchedSettings):
         option="candidates",
     )
     minutes: float = setting(
-        5.0, "Budget of training time for all candidates together.", positive, option="minutes"
+        5.0, "Budget of training in all, in estimated minutes of a core's work.", positive, option="minutes"
     )
     repeats: int = setting(
         3,

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from mcn.train.loop import Epoch, FitResult, Trainer, Training, below
 from mcn.train.problem import Problem
-from mcn.train.processes import team
 from mcn.train.recipes import work_of
 from mcn.train.select.blend import best_temperature
 from mcn.train.select.candidates import Candidate, candidates_of
@@ -25,9 +25,11 @@ class Selection(Training):
     """A selection among candidates, which are trained one after the other, first each once, then with further
     seeds.
 
-    A candidate has in the first round its share of the time that is left, so that none keeps the others from
-    being tried; later a run is begun only if, by what the runs before it took, it ends within the budget. A
-    run that is still going when its time is over ends there with the best weights it had.
+    The budget is counted in work (`Trainer.epoch_work`), not by the clock: the same command gives the same
+    bits, however busy the machine is. A candidate has in the first round its share of the work
+    that is left, so that none keeps the others from being tried; later a run is begun only if, by what the
+    runs before it took, it ends within the budget. A run that has used up its work ends there with the best
+    weights it had.
 
     A candidate that is clearly behind another ends when its score has not risen for its patience, whatever
     its loss does; and it sits out further rounds, until the others turn out to be no better.
@@ -47,6 +49,7 @@ class Selection(Training):
         self.model: Selected | None = None
         self.problem, self.config = problem, config
         self.epoch, self.stopped, self.seconds = 0, False, 0.0
+        self.work = 0.0
         self.runs: list[dict[str, Any]] = []
         self._candidates = {candidate.name: candidate for candidate in candidates_of(config)}
         self._kept: dict[str, list[torch.nn.Module]] = {}
@@ -62,25 +65,25 @@ class Selection(Training):
 
     @property
     def progress(self) -> float:
-        """How much of the work, or of the time, is done."""
+        """How many of the runs, or how much of the budget, is done."""
         if self.stopped:
             return 1.0
         done = len(self.runs) / (len(self.runs) + len(self._queue) + 1)
         if self._current is not None:
             done += self._current.progress / (len(self.runs) + len(self._queue) + 1)
-        return float(min(0.99, max(done, self.seconds / (60 * self.config.minutes))))
+        return float(min(0.99, max(done, self.work / (60 * self.config.minutes))))
 
     def _begin(self) -> None:
-        """Start the next run that the time allows; after the last one decide, and stop."""
+        """Start the next run that the budget allows; after the last one decide, and stop."""
         while self._queue:
             self._name, self._round = self._queue.pop(0)
             if self._round and self._is_behind(self._name):
                 continue
-            before = [run["seconds"] for run in self._runs(self._name)]
+            before = [run["work"] for run in self._runs(self._name)]
             expected = float(np.mean(before)) if before else 0.0
-            left = 60 * self.config.minutes - self.seconds
+            left = 60 * self.config.minutes - self.work
             untried = sum(number == 0 for _, number in self._queue) + 1
-            self._until = self.seconds + (left / untried if self._round == 0 else left)
+            self._until = self.work + (left / untried if self._round == 0 else left)
             if left > 0 and expected <= left:
                 self._current = self._trainer()
                 return
@@ -97,6 +100,7 @@ class Selection(Training):
         trainer = work_of(candidate.config).trainer(problem, candidate.config)
         assert isinstance(trainer, Trainer)
         trainer.hold_out(self.config.seed)
+        self._epoch_work = trainer.epoch_work()
         return trainer
 
     def run_epoch(self) -> Epoch:
@@ -105,13 +109,12 @@ class Selection(Training):
         assert current is not None
         before, name, number = current.seconds, self._name, self._round
         epoch = current.run_epoch()
-        # Several processes must agree on when the time is over: the first one's clock counts.
-        current.seconds = team().from_first(lambda: current.seconds)
         self.epoch += 1
+        self.work += self._epoch_work
         self.seconds += current.seconds - before
         if epoch.val_score > self._best_score:
             self._best_score, self._risen = epoch.val_score, current.epoch
-        if current.stopped or self.seconds >= self._until or self._is_outrun(current):
+        if current.stopped or self.work >= self._until or self._is_outrun(current):
             self._end(current)
         return epoch._replace(epoch=self.epoch, candidate=name, run=number)
 
@@ -153,8 +156,9 @@ class Selection(Training):
                 "epochs": result.epochs,
                 "best_epoch": result.best_epoch,
                 "seconds": result.seconds,
-                "cut": not current.stopped and self.seconds >= self._until,
-                "outrun": not current.stopped and self.seconds < self._until,
+                "work": result.epochs * self._epoch_work,
+                "cut": not current.stopped and self.work >= self._until,
+                "outrun": not current.stopped and self.work < self._until,
             }
         )
         if self._rounds.deals_out(self._round):
@@ -242,11 +246,24 @@ class Selection(Training):
         """Return the table, all runs of the candidates, and what was decided by which evidence."""
         deals = {run["round"] for run in self.runs if self._rounds.deals_out(run["round"])}
         notes: dict[str, Any] = {"candidates": self.table(), "candidate_runs": self.runs}
+        notes["schedule"] = {
+            "budget": 60 * self.config.minutes,
+            "used": self.work,
+            "epoch": {run["candidate"]: run["work"] / run["epochs"] for run in self.runs},
+        }
         if deals:
             notes["deals"] = len(deals)
         if self._decision is not None:
             notes["choosing"] = self._decision.to_dict()
         return notes
+
+    def held_out_probabilities(self) -> tuple[NDArray[Any], int] | None:
+        """Return what the blend, or else the winner, says of nodes that it was not fitted on."""
+        decision = self._decision
+        assert decision is not None
+        if decision.mode == BLEND and decision.blend is not None:
+            return decision.blend.held_out, len(decision.names) + 1
+        return wide(self._held[decision.winner].softmax(1)), len(decision.names)
 
     def remarks(self) -> list[str]:
         """Return what predicts and what choosing per node is worth, in sentences."""
@@ -279,6 +296,7 @@ class Selection(Training):
             "epoch": self.epoch,
             "stopped": self.stopped,
             "seconds": self.seconds,
+            "work": self.work,
             "runs": self.runs,
             "queue": self._queue,
             "now": [self._name, self._round, self._until],
@@ -289,6 +307,7 @@ class Selection(Training):
     def load(self, tensors: dict[str, torch.Tensor], state: dict[str, Any]) -> None:
         """Go on from what `tensors` and `state` gave; what was decided is decided again, by the same."""
         self.epoch, self.stopped, self.seconds = state["epoch"], state["stopped"], state["seconds"]
+        self.work = state["work"]
         self.runs = state["runs"]
         kept, held, dealt = (below(f"{what}.", tensors) for what in ("kept", "held", "dealt"))
         self._kept, self._logits, self._dealt = {}, {}, {}

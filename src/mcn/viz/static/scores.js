@@ -55,7 +55,7 @@ function candidateTable(meta) {
       whole(row.runs), row.seconds_per_run.toFixed(1)],
   }));
   return numberTable(["candidate", ...(shared ? [predictor.mode === "blend" ? "of the blend" : "of the nodes"] : []),
-    `${metric}, validation`, less ? "behind" : "points behind", "runs", "s per run"], rows);
+    `${metric}, held out`, less ? "behind" : "points behind", "runs", "s per run"], rows);
 }
 
 function remarkList({ summary }) {
