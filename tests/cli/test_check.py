@@ -81,6 +81,20 @@ def test_the_embedded_graph_without_arguments(mcn: Run) -> None:
     assert len(lines) <= 15
 
 
+def test_a_column_that_copies_the_label_is_said_first(mcn: Run, tmp_path: Path) -> None:
+    """However much else there is to say, by `check` as by `train`."""
+    edges, nodes = tmp_path / "edges.csv", tmp_path / "nodes.csv"
+    edges.write_text("id;from;to\n" + "".join(f"{i};{i};{(i + j) % 60}\n" for i in range(60) for j in (2, 4)))
+    rows = (f"{i};{i % 2};{i % 2 + 3};{i % 7},5;{i % 5}\n" for i in range(60))
+    nodes.write_text("id;label;code;score;ward\n" + "".join(rows))
+    few = ["--minutes", "0.01", "--max-epochs", "2", "--no-report", "--out", tmp_path / "run"]
+    for words in (["check"], ["train", *few]):
+        lines = printed(mcn(*words, "--graph", edges, "--nodes", nodes)).splitlines()
+        said = [line for line in lines if line.startswith(("note", "remark"))]
+        assert said[0].startswith("note: column 'code' copies the label")
+        assert len(lines) <= 15
+
+
 def test_a_graph_of_ones_own(mcn: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     edges, nodes = write_graph(tmp_path, split=True)
     monkeypatch.chdir(tmp_path)

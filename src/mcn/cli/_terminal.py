@@ -11,6 +11,8 @@ from typing import Any
 
 PATIENCE = 1.0
 """Seconds of work before there is a bar."""
+MOST_LINES = 15
+"""What a verb prints for a usual run, without --verbose."""
 
 Report = Callable[..., None]
 """Takes the finished fraction of the work, and what to say of it now, if that is not always the same."""
@@ -154,6 +156,15 @@ def notable(report: Sequence[str], hidden: tuple[str, ...] = ("labels:",)) -> li
     """
     changed = [line for line in report[:1] if "(" in line]  # entries that were dropped stand in brackets
     return changed + [line for line in report[1:] if not line.startswith(hidden)]
+
+
+def fitting(lines: Sequence[str], room: int) -> list[str]:
+    """Return the lines that fit, the last one counting the others; what makes a result worthless is first."""
+    urgent_first = sorted(lines, key=lambda line: "copies the label" not in line)
+    if len(lines) <= room:
+        return urgent_first
+    hidden = len(lines) - max(room - 1, 0)
+    return [*urgent_first[:-hidden], f"remarks and notes that are not shown: {hidden} (--verbose)"]
 
 
 def print_notes(lines: Iterable[str], kind: str = "note") -> None:

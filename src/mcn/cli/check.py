@@ -9,9 +9,7 @@ from typing import Any
 
 from mcn._names import data_words
 from mcn.cli import _options as options
-from mcn.cli._terminal import compile_notice, notable, plain_warnings, print_facts
-
-_MOST_LINES = 15  # without --verbose
+from mcn.cli._terminal import MOST_LINES, compile_notice, fitting, notable, plain_warnings, print_facts
 
 
 @options.with_data_options
@@ -51,11 +49,11 @@ def run(
     print_facts(title, facts)
     notes = [*notes, f"values: {seen['features']}"] if verbose else notable(notes)
     further = [f"note: {note}" for note in notes] + [f"remark: {remark}" for remark in seen["remarks"]]
-    room = _MOST_LINES - 2 - len(facts)  # beside the title, the facts and the command
-    if not verbose and len(further) > room:
-        hidden = len(further) - room + 1
-        further = [*further[:-hidden], f"remarks and notes that are not shown: {hidden} (--verbose)"]
-    for line in [*further, f"to train: {_train_command(dataset, graph, nodes, how)}"]:
+    room = MOST_LINES - 2 - len(facts)  # beside the title, the facts and the command
+    for line in [
+        *(further if verbose else fitting(further, room)),
+        f"to train: {_train_command(dataset, graph, nodes, how)}",
+    ]:
         print(line)
 
 

@@ -12,7 +12,9 @@ import typer
 from mcn.cli import _options as options
 from mcn.cli import _training as training
 from mcn.cli._terminal import (
+    MOST_LINES,
     compile_notice,
+    fitting,
     mean_and_spread,
     notable,
     plain_warnings,
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
     from mcn.train.settings import Settings
 
 EMBEDDED, BESIDE = "strong-ties", ("gat", "gcn")
-_MOST_LINES = 15  # without --verbose
 
 
 @options.with_settings
@@ -180,11 +181,8 @@ def _print(result: dict[str, Any], verbose: bool) -> None:
     if verbose:
         further += _everything_else(result, metric)
     # Title, header and rule of the table, its rows, a line per layer, and the folder.
-    room = _MOST_LINES - 4 - len(result.get("candidates", result["rows"])) - len(layers)
-    if not verbose and len(further) > room:
-        hidden = len(further) - max(room - 1, 0)
-        further = [*further[:-hidden], f"remarks and notes that are not shown: {hidden} (--verbose)"]
-    for line in [*further, f"folder: {result['out']}"]:
+    room = MOST_LINES - 4 - len(result.get("candidates", result["rows"])) - len(layers)
+    for line in [*(further if verbose else fitting(further, room)), f"folder: {result['out']}"]:
         print(line)
 
 
