@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import warnings
 from pathlib import Path
+from types import ModuleType
 
 import hypothesis
 import pytest
@@ -25,6 +27,14 @@ with warnings.catch_warnings():
     import torch_geometric.transforms  # noqa: F401
 
 REPOSITORY = Path(__file__).resolve().parents[1]
+
+
+def docs_script(name: str) -> ModuleType:
+    """A file of `docs/`, which is no package, as a module."""
+    spec = importlib.util.spec_from_file_location(name, REPOSITORY / "docs" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import doctest
 import importlib
-import importlib.util
 import re
 import shlex
 from collections.abc import Callable
@@ -18,7 +17,7 @@ import pytest
 import mcn
 from mcn.cli.main import main
 from mcn.motifs import MOTIFS, picture
-from tests.conftest import REPOSITORY
+from tests.conftest import REPOSITORY, docs_script
 
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # What makes a command short: it must run, how well it trains is not the matter here. The last of two counts.
@@ -151,12 +150,8 @@ def test_the_two_commands_are_targets_of_the_makefile(repository: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def tables(repository: Path) -> ModuleType:
-    """`docs/make_tables.py`."""
-    spec = importlib.util.spec_from_file_location("make_tables", repository / "docs" / "make_tables.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def tables() -> ModuleType:
+    return docs_script("make_tables")
 
 
 def test_the_tables_are_those_of_the_kept_runs(tables: ModuleType) -> None:

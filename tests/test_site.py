@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-import importlib.util
+import importlib
 import re
 import warnings
 from html.parser import HTMLParser
@@ -15,6 +15,7 @@ import pytest
 from mcn.baselines import METHODS
 from mcn.train import RECIPES
 from mcn.train.settings import declared
+from tests.conftest import docs_script
 
 pytest.importorskip("material", reason="mkdocs-material is not installed (extra docs)")
 
@@ -114,11 +115,8 @@ def test_studies_are_named_and_not_linked(site: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def maths(repository: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location("site_maths", repository / "docs" / "site_maths.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def maths() -> ModuleType:
+    return docs_script("site_maths")
 
 
 def test_code_keeps_its_dollars(maths: ModuleType) -> None:

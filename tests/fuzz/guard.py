@@ -171,7 +171,8 @@ target_warnings = [
     "no training node of class",
     "Unable to accurately infer 'num_nodes'",
     "The given NumPy array is not writable",
-    ".*not used",
+    r"data\..* of the edges: not used",
+    "[0-9,]+ edges are given in one direction only",
 ]
 """Warnings that are meant for the user, or for nobody."""
 

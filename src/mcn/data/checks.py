@@ -116,19 +116,23 @@ def check_data(data: Data) -> SimpleGraph:
     return graph
 
 
-def warn_of_unused(data: Data, graph: SimpleGraph, used: tuple[str, ...] = ()) -> None:
-    """Warn, once, of what a `Data` says of its edges beside what is `used`: features, times, direction."""
-    count, notes = data.edge_index.shape[1], []
+def unused_of_edges(data: Data, num_nodes: int, used: tuple[str, ...] = ()) -> list[str]:
+    """Say what a `Data` has for every edge beside what is `used`: weights, features, times."""
+    count = data.edge_index.shape[1]
     unused = [
         f"data.{name} {list(value.shape)}"
         for name, value in data.to_dict().items()
         if isinstance(value, Tensor) and value.dim() > 0 and value.shape[0] == count
-        if count != graph.num_nodes or name.startswith("edge_")
+        if count != num_nodes or name.startswith("edge_")
         if name not in (*used, "edge_index")
     ]
-    if unused:
-        weights = "; weights are read from data.edge_weight" if used else ""
-        notes.append(f"{', '.join(unused)} of the edges: not used{weights}")
+    weights = "; weights are read from data.edge_weight" if used else ""
+    return [f"{', '.join(unused)} of the edges: not used{weights}"] if unused else []
+
+
+def warn_of_unused(data: Data, graph: SimpleGraph, used: tuple[str, ...] = ()) -> None:
+    """Warn, once, of what a `Data` says of its edges beside what is `used`, and of direction."""
+    notes = unused_of_edges(data, graph.num_nodes, used)
     if graph.one_way:
         notes.append(f"{graph.one_way:,} edges are given in one direction only: direction is not used")
     if notes:

@@ -29,9 +29,8 @@ def uncompiled(function: F) -> F:
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        if (
-            torch.compiler.is_compiling()
-        ):  # decorating at import would load the compiler, which takes a second
+        # Asked here: decorating at import would load the compiler, which takes a second.
+        if torch.compiler.is_compiling():
             return torch.compiler.disable(function)(*args, **kwargs)  # type: ignore[no-untyped-call]
         return function(*args, **kwargs)
 

@@ -13,6 +13,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from mcn._names import did_you_mean
+from mcn.data.checks import unused_of_edges
 from mcn.data.csr_graph import degree_features
 from mcn.data.datasets import DatasetNotFound, cache_folder, make_data, places
 from mcn.data.limits import brief, check_size, shown
@@ -141,9 +142,7 @@ def _plain(name: str, found: Any, split: int, dense: bool) -> Data:
         parts = found.get_idx_split()
         for mask, part in zip(_MASKS, ("train", "valid", "test"), strict=True):
             given[mask] = torch.zeros(n, dtype=torch.bool).index_fill_(0, parts[part].long(), True)
-    notes += [
-        f"{key} of the edges is not used" for key in ("edge_attr", "edge_weight", "edge_time") if key in given
-    ]
+    notes += unused_of_edges(given, n)
     masks, note, drawn = _split(given, y, name, split)
     return make_data(x, y, given.edge_index, masks, dense=dense, notes=[*notes, note], at_random=drawn)
 

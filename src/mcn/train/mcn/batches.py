@@ -21,7 +21,7 @@ from mcn.nn.sampling import Batch, Batches, MotifSampler, Shuffled, sampled_pass
 from mcn.train.loop import Scores, below
 from mcn.train.losses import MeanWeights, classification_loss
 from mcn.train.mcn.objective import RunningMean
-from mcn.train.mcn.trainer import _PASS, MCNTrainer
+from mcn.train.mcn.trainer import PASS, MCNTrainer
 from mcn.train.processes import host, team
 
 MEMORY = 100
@@ -87,7 +87,7 @@ class BatchTrainer(MCNTrainer):
         nodes = self.problem.inputs.stack.num_nodes
         fan = min(degree, float(np.mean([degree if n < 0 else n for n in self.config.neighbours])))
         drawn = self._pass_work(len(self.problem.train), fan, math.inf)
-        steps = 2 * tries * _PASS * len(self._shuffled)
+        steps = 2 * tries * PASS * len(self._shuffled)
         return steps + min(tries, 2) * (3 * drawn + self._pass_work(nodes, degree, nodes))
 
     def _choices(self) -> NDArray[np.int16]:

@@ -14,7 +14,7 @@ from mcn.train.mcn.config import MCNConfig
 from mcn.train.mcn.objective import Objective
 from mcn.train.processes import host, torch_device
 
-_PASS, _SUM, _ATTEND, _INPUT, _STEP = 1.8e-3, 4e-10, 10e-10, 4e-11, 1e-8
+PASS, _SUM, _ATTEND, _INPUT, _STEP = 1.8e-3, 4e-10, 10e-10, 4e-11, 1e-8
 """Seconds on one core of 2024: of a pass whatever its size; per entry and unit, of summing it and of
 attending to it besides; per input value and unit; per parameter. Fitted to epochs of nine candidates on seven
 graphs; most estimates are within a factor of two."""
@@ -54,7 +54,7 @@ class MCNTrainer(Trainer):
             self._pass_work(len(nodes), degree, most) for nodes in (self.problem.train, self.problem.val)
         )
         weights = sum(each.numel() for each in self.model.parameters())
-        return tries * _PASS + _STEP * weights + min(tries, 2) * (3 * learned + validated)
+        return tries * PASS + _STEP * weights + min(tries, 2) * (3 * learned + validated)
 
     def _mean_degree(self) -> float:
         stack = self.problem.inputs.stack
