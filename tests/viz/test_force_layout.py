@@ -4,10 +4,12 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
+from scipy.sparse import csgraph
 
 from mcn.data import load_dataset, simple_graph
 from mcn.viz import layout
-from mcn.viz.force_layout import relax
+from mcn.viz.force_layout import _pivot_mds, _pulls, relax
 
 
 def pairs(name: str) -> tuple[np.ndarray, int]:
@@ -79,6 +81,37 @@ def test_components_do_not_overlap() -> None:
             gap = np.hypot(*(one.mean(0) - other.mean(0)))
             reach = sum(np.hypot(*(p - p.mean(0)).T).max() for p in (one, other))
             assert gap > reach
+
+
+def test_pulls_follow_the_shared_neighbours() -> None:
+    """Against the product of the adjacency with itself, on edges in any order and direction."""
+    edges, size = pairs("karate")
+    generator = np.random.default_rng(0)
+    edges = generator.permuted(generator.permutation(edges), axis=1)
+    dense = np.zeros((size, size))
+    dense[tuple(edges.T)] = dense[tuple(edges.T[::-1])] = 1.0
+    degree = dense.sum(1)
+    least = np.minimum.outer(degree, degree)
+    closed = (0.08 + dense @ dense / np.maximum(least - 1, 1)) * dense
+    expected = closed / np.minimum.outer(closed.max(1), closed.max(1)) / np.sqrt(least)
+    np.testing.assert_allclose(_pulls(sp.csr_array(dense), edges), expected[tuple(edges.T)])
+
+
+@pytest.mark.parametrize("name", ["karate", "path"])
+def test_pivots_measure_shortest_paths(name: str) -> None:
+    """With every node a pivot, the axes are those of classical scaling of Dijkstra's distances."""
+    edges, size = (
+        pairs("karate") if name == "karate" else (np.stack([np.arange(29), np.arange(1, 30)], 1), 30)
+    )
+    graph = sp.coo_array((np.ones(len(edges)), tuple(edges.T)), shape=(size, size))
+    graph = sp.csr_array(graph + graph.T)
+    square = csgraph.dijkstra(graph, unweighted=True) ** 2
+    square -= square.mean(0) + square.mean(1, keepdims=True) - square.mean()
+    left, values, _ = np.linalg.svd(square)
+    expected, axes = left[:, :2] * values[:2], _pivot_mds(graph)
+    lengths = np.linalg.norm(axes, axis=0)
+    cosines = np.abs((expected * axes).sum(0)) / np.linalg.norm(expected, axis=0) / lengths
+    np.testing.assert_allclose(cosines[: 2 if name == "karate" else 1], 1.0)
 
 
 def test_the_tree_pushes_like_the_pairs_do() -> None:

@@ -38,15 +38,14 @@ def run(
     """
     options.check_writable(out, ".html")
     options.check_input(None, graph, nodes)
-    from mcn.train import load_run
-    from mcn.viz import write_explorer
-
     with plain_warnings(), compile_notice(), progress_bar("drawing") as report:
+        from mcn.train import load_run
+        from mcn.viz import write_explorer
+
         trained = load_run(folder)
         report(0.0, "reading the graph")
         data = options.read_for_run(trained, graph, nodes, data_root, trust)
-        report(0.2, f"drawing {data.num_nodes:,} nodes")
-        page = write_explorer(trained, data, out, other_graph=graph is not None)
+        page = write_explorer(trained, data, out, other_graph=graph is not None, progress=report)
     shown = opened and _has_screen() and webbrowser.open(page.resolve().as_uri())
     if as_json:
         size = page.stat().st_size

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from mcn.viz.train_command import train_command
 
 EXPLORER, REPORT = "explorer.html", "report.html"
 MOST_NODES, MOST_EDGES = 150_000, 600_000
+Progress = Callable[[float, str], object]
 
 
 def write_explorer(
@@ -30,6 +32,7 @@ def write_explorer(
     out: str | os.PathLike[str] | None = None,
     *,
     other_graph: bool = False,
+    progress: Progress = lambda done, now: None,
 ) -> Path:
     """Write the explorer of a finished run; RUN/explorer.html if `out` is not given.
 
@@ -37,12 +40,13 @@ def write_explorer(
         run: the run, or its folder.
         data: the run's graph, or with `other_graph` another one with the same features.
         out: the file; it appears complete or not at all.
+        progress: called before every step with the finished fraction of the work, and what is done now.
 
     Raises:
         ValueError: there is no finished run, or the graph is not (no longer) the run's.
     """
     run = run if isinstance(run, Run) else load_run(run)
-    return _write("explorer", run, data, Path(out) if out else run.path(EXPLORER), other_graph)
+    return _write("explorer", run, data, Path(out) if out else run.path(EXPLORER), other_graph, progress)
 
 
 def write_report(run: Run | str | os.PathLike[str], data: Data | GraphStore) -> Path:
@@ -54,15 +58,18 @@ def write_report(run: Run | str | os.PathLike[str], data: Data | GraphStore) -> 
         data: the run's graph.
     """
     run = run if isinstance(run, Run) else load_run(run)
-    return _write("report", run, data, run.path(REPORT), False)
+    return _write("report", run, data, run.path(REPORT), False, lambda done, now: None)
 
 
-def _write(kind: str, run: Run, data: Data | GraphStore, out: Path, other_graph: bool) -> Path:
+def _write(
+    kind: str, run: Run, data: Data | GraphStore, out: Path, other_graph: bool, progress: Progress
+) -> Path:
     if isinstance(data, GraphStore):
         raise ValueError(
             f"{run.folder}: its graph stays on disk ({data.path}), and a page shows a graph in memory; the "
             "predictions are in predictions.csv"
         )
+    progress(0.15, "predicting")
     trained_on = run.is_about(data)
     if not trained_on and not other_graph:
         raise ValueError(
@@ -76,8 +83,10 @@ def _write(kind: str, run: Run, data: Data | GraphStore, out: Path, other_graph:
     kept, options = page_data.trimmed(explanation.options)
     arrays: dict[str, NDArray[np.generic]] = {}
     if not too_large:
+        progress(0.35, f"placing {explanation.num_nodes:,} nodes")
         places = _layout(explanation.edges.tobytes(), explanation.num_nodes)
         arrays = page_data.graph_arrays(explanation, places) | page_data.option_arrays(options)
+    progress(0.9, "writing the page")
     values = page_data.plain_values(explanation, kept) | {
         "not_drawn": too_large,
         "summary": run.summary,

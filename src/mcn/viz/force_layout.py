@@ -16,15 +16,16 @@ from scipy.sparse import csgraph
 
 from mcn._jit import kernel
 from mcn._sort import sort_part
+from mcn.motifs import count_motifs
+from mcn.viz.drawing import Pairs, Places
 
-Places = NDArray[np.float64]
 _PIVOTS = 40
 _DIRECTIONS = 720
 _GRAVITY = 1.0
 _BITS = 16  # depth of the quadtree: cells of 1/65536 of the picture
 
 
-def layout(edges: NDArray[np.int64], num_nodes: int, seed: int = 0) -> Places:
+def layout(edges: Pairs, num_nodes: int, seed: int = 0) -> Places:
     """Places for the nodes, [N, 2], the whole picture within a circle of radius 1.
 
     Each connected component starts from its distances to a few pivot nodes (pivot MDS) and is then relaxed
@@ -61,7 +62,7 @@ def layout(edges: NDArray[np.int64], num_nodes: int, seed: int = 0) -> Places:
     return np.asarray(places / max(1e-9, np.hypot(*places.T).max()), np.float64)
 
 
-def _component(edges: NDArray[np.int64], size: int, generator: np.random.Generator) -> Places:
+def _component(edges: Pairs, size: int, generator: np.random.Generator) -> Places:
     """One connected component, centred, in units in which a node takes an area of about 1."""
     if size == 1:
         return np.zeros((1, 2))
@@ -87,7 +88,7 @@ def _reined(places: Places) -> Places:
     return np.asarray(places / np.hypot(*places.T).clip(1e-9)[:, None] * target[:, None], np.float64)
 
 
-def _pulls(graph: sp.csr_array[Any], edges: NDArray[np.int64]) -> NDArray[np.float64]:
+def _pulls(graph: sp.csr_array[Any], edges: Pairs) -> NDArray[np.float64]:
     """How hard each edge pulls: ends that share neighbours are held close, so that tight groups show.
 
     What counts is the share of common neighbours beside the best of the two nodes' other edges: the only
@@ -96,7 +97,8 @@ def _pulls(graph: sp.csr_array[Any], edges: NDArray[np.int64]) -> NDArray[np.flo
     u, v = edges.T
     degree = np.diff(graph.indptr)
     least = np.minimum(degree[u], degree[v])
-    shared = np.asarray(sp.csr_array((graph @ graph) * graph)[u, v]).ravel()
+    triangles = count_motifs(edges.T, len(degree), motifs=["triangle"]).adjacency("triangle")
+    shared = np.asarray(triangles[u, v]).ravel()
     closed = 0.08 + shared / np.maximum(least - 1, 1)
     best = np.zeros(len(degree))
     np.maximum.at(best, u, closed)
@@ -109,7 +111,10 @@ def _pivot_mds(graph: sp.csr_array[Any]) -> Places:
     size = graph.shape[0]
     nearest, pivot, columns = np.full(size, np.inf), 0, []
     for _ in range(min(_PIVOTS, size)):
-        (distance,) = csgraph.dijkstra(graph, directed=False, indices=np.array([pivot]), unweighted=True)
+        _, ahead = csgraph.breadth_first_order(graph, pivot)
+        ahead[pivot], distance = pivot, (np.arange(size) != pivot).astype(np.float64)
+        while (ahead != pivot).any():  # the steps to a node ahead, which is twice as far on every time
+            distance, ahead = distance + distance[ahead], ahead[ahead]
         columns.append(distance)
         nearest = np.minimum(nearest, distance)
         pivot = int(nearest.argmax())
@@ -180,7 +185,7 @@ def _sorted_codes(place: Any, low_x: float, low_y: float, width: float) -> Any:
 
 
 @kernel
-def _build_tree(codes: Any, order: Any, place: Any, mass: Any, width: float) -> Any:
+def _build_tree(codes: Any, points: Any, width: float) -> Any:
     """The cells in depth-first order: centre x, y, mass, side; first and end point; the cell after it."""
     n = codes.shape[0]
     cells = np.empty((2 * n + 64 * _BITS, 4))
@@ -200,10 +205,9 @@ def _build_tree(codes: Any, order: Any, place: Any, mass: Any, width: float) -> 
             level += 1
         m = x = y = 0.0
         for p in range(first, end):
-            i = order[p]
-            m += mass[i]
-            x += mass[i] * place[i, 0]
-            y += mass[i] * place[i, 1]
+            m += points[p, 2]
+            x += points[p, 2] * points[p, 0]
+            y += points[p, 2] * points[p, 1]
         cells[count, 0], cells[count, 1], cells[count, 2] = x / m, y / m, m
         cells[count, 3] = width / (1 << level)
         leaf = level == _BITS or end - first <= 4
@@ -230,18 +234,20 @@ def _build_tree(codes: Any, order: Any, place: Any, mass: Any, width: float) -> 
 
 
 @kernel
-def _repel(place: Any, mass: Any, order: Any, tree: Any, theta: float, force: Any) -> None:
-    """Add to each point the push of all others: m_i · m_j / distance."""
+def _repel(points: Any, order: Any, tree: Any, theta: float, force: Any) -> None:
+    """Add to each point the push of all others: m_i · m_j / distance.
+
+    Points that follow each other, along the Z curve, walk through the same cells: they are in the cache.
+    """
     cells, spans, after = tree
     near = theta * theta
-    for i in range(place.shape[0]):
-        x, y, fx, fy, c = place[i, 0], place[i, 1], 0.0, 0.0, 0
+    for i in range(points.shape[0]):
+        x, y, fx, fy, c = points[i, 0], points[i, 1], 0.0, 0.0, 0
         while c < cells.shape[0]:
             if spans[c, 2] == 1:
-                for p in range(spans[c, 0], spans[c, 1]):
-                    j = order[p]
-                    dx, dy = x - place[j, 0], y - place[j, 1]
-                    push = mass[j] / (dx * dx + dy * dy + 1e-4)
+                for j in range(spans[c, 0], spans[c, 1]):
+                    dx, dy = x - points[j, 0], y - points[j, 1]
+                    push = points[j, 2] / (dx * dx + dy * dy + 1e-4)
                     fx += push * dx
                     fy += push * dy
                 c = after[c]
@@ -255,8 +261,8 @@ def _repel(place: Any, mass: Any, order: Any, tree: Any, theta: float, force: An
                 c = after[c]
             else:
                 c += 1
-        force[i, 0] += mass[i] * fx
-        force[i, 1] += mass[i] * fy
+        force[order[i], 0] += points[i, 2] * fx
+        force[order[i], 1] += points[i, 2] * fy
 
 
 @kernel
@@ -276,6 +282,7 @@ def relax(place: Any, edges: Any, weight: Any, mass: Any, rounds: int, gravity: 
     """Move the points, in place, until the forces balance; the speed adapts (Jacomy et al. 2014)."""
     n = place.shape[0]
     force, before = np.zeros((n, 2)), np.zeros((n, 2))
+    points, swing = np.empty((n, 3)), np.empty(n)
     speed, efficiency = 1.0, 1.0
     for _ in range(rounds):
         low_x, low_y = high_x, high_y = place[0, 0], place[0, 1]
@@ -285,18 +292,19 @@ def relax(place: Any, edges: Any, weight: Any, mass: Any, rounds: int, gravity: 
             force[i, 0] = force[i, 1] = 0.0
         width = max(high_x - low_x, high_y - low_y) + 1e-9
         codes, order = _sorted_codes(place, low_x, low_y, width)
-        _repel(place, mass, order, _build_tree(codes, order, place, mass, width), 1.2, force)
+        for p in range(n):
+            points[p, 0], points[p, 1], points[p, 2] = place[order[p], 0], place[order[p], 1], mass[order[p]]
+        _repel(points, order, _build_tree(codes, points, width), 1.2, force)
         _attract(place, edges, weight, force)
         swinging = traction = 0.0
         for i in range(n):
             d = np.sqrt(place[i, 0] ** 2 + place[i, 1] ** 2) + 1e-9
             force[i, 0] -= gravity * mass[i] * place[i, 0] / d
             force[i, 1] -= gravity * mass[i] * place[i, 1] / d
-            swing = np.sqrt((before[i, 0] - force[i, 0]) ** 2 + (before[i, 1] - force[i, 1]) ** 2)
-            swinging += mass[i] * swing
-            traction += (
-                0.5 * mass[i] * np.sqrt((before[i, 0] + force[i, 0]) ** 2 + (before[i, 1] + force[i, 1]) ** 2)
-            )
+            swing[i] = np.sqrt((before[i, 0] - force[i, 0]) ** 2 + (before[i, 1] - force[i, 1]) ** 2)
+            steady = np.sqrt((before[i, 0] + force[i, 0]) ** 2 + (before[i, 1] + force[i, 1]) ** 2)
+            swinging += mass[i] * swing[i]
+            traction += 0.5 * mass[i] * steady
         estimate = 0.05 * np.sqrt(n)
         jitter = max(np.sqrt(estimate), min(10.0, estimate * traction / (n * n)))
         if swinging / (traction + 1e-12) > 2.0:
@@ -309,8 +317,7 @@ def relax(place: Any, edges: Any, weight: Any, mass: Any, rounds: int, gravity: 
             efficiency *= 1.3
         speed += min(target - speed, 0.5 * speed)
         for i in range(n):
-            swing = np.sqrt((before[i, 0] - force[i, 0]) ** 2 + (before[i, 1] - force[i, 1]) ** 2)
-            factor = speed / (1.0 + np.sqrt(speed * mass[i] * swing))
+            factor = speed / (1.0 + np.sqrt(speed * mass[i] * swing[i]))
             place[i, 0] += force[i, 0] * factor
             place[i, 1] += force[i, 1] * factor
             before[i, 0], before[i, 1] = force[i, 0], force[i, 1]

@@ -80,6 +80,22 @@ def test_a_run_or_its_folder(karate: Trained, tmp_path: Path) -> None:
     assert reports[0] == reports[1]
 
 
+def test_every_step_is_told(karate: Trained, tmp_path: Path) -> None:
+    """Fractions grow below 1, as the work does; whoever listens gets the same page."""
+    told: list[tuple[float, str, bool]] = []
+    page = tmp_path / "page.html"
+    write_explorer(
+        karate.folder, karate.data, page, progress=lambda done, now: told.append((done, now, page.exists()))
+    )
+    fractions, steps, written = zip(*told, strict=True)
+    assert steps == ("predicting", "placing 34 nodes", "writing the page")
+    assert 0 < fractions[0] < fractions[1] < fractions[2] < 1
+    assert not any(written)
+    assert (
+        page.read_bytes() == write_explorer(karate.folder, karate.data, tmp_path / "quiet.html").read_bytes()
+    )
+
+
 def test_another_graph(karate: Trained, tmp_path: Path) -> None:
     other = karate.data.clone()
     other.edge_index = other.edge_index[:, (other.edge_index != 11).all(0)]
