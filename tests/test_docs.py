@@ -107,12 +107,9 @@ def test_the_examples_run(
     run_examples(page, run_in_process if page.parent.name == "guide" else None)
 
 
-def test_the_motif_page_has_examples(repository: Path) -> None:
-    assert len([b for b in blocks(repository / "docs" / "motifs.md") if b.language == "pycon"]) >= 5
-
-
-def test_the_pictures_are_up_to_date(repository: Path) -> None:
+def test_the_motif_page_has_examples_and_its_pictures_are_up_to_date(repository: Path) -> None:
     """Each file is what `mcn.motifs.picture` gives for its name."""
+    assert len([b for b in blocks(repository / "docs" / "motifs.md") if b.language == "pycon"]) >= 5
     folder = repository / "docs" / "img" / "motifs"
     assert sorted(path.stem for path in folder.iterdir()) == sorted(MOTIFS)
     for motif in MOTIFS:
@@ -230,9 +227,8 @@ SOURCE = Path(mcn.__file__).parent
 
 
 def _modules() -> list[str]:
-    with_examples = [
-        path for path in sorted(SOURCE.rglob("*.py")) if ">>> " in path.read_text(encoding="utf-8")
-    ]
+    paths = sorted(SOURCE.rglob("*.py"))
+    with_examples = [path for path in paths if ">>> " in path.read_text(encoding="utf-8")]
     return [".".join(path.relative_to(SOURCE.parent).with_suffix("").parts) for path in with_examples]
 
 

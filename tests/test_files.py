@@ -38,7 +38,6 @@ def holder(what: str, path: Path) -> subprocess.Popen[str]:
         stdout=subprocess.PIPE,
         text=True,
     )
-    assert started.stdout is not None
     assert started.stdout.readline().strip() in ("held", "writing")
     return started
 
@@ -132,7 +131,6 @@ def test_a_claim_is_for_one(tmp_path: Path) -> None:
     end(other, signal.SIGKILL)
     assert path.exists()  # what a dead process left is no hindrance
     own = try_claim(path)
-    assert own is not None
     assert try_claim(path) is None
     own.release()
     assert not path.exists()

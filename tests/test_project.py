@@ -82,9 +82,8 @@ def test_no_tracked_file_names_a_machine(repository: Path) -> None:
 
 def test_bounds_are_checked_in_every_kernel(repository: Path) -> None:
     """`make bounds` runs the tests of every package that compiles something."""
-    listed = set(
-        re.findall(r"tests/[\w/.]+", (repository / "Makefile").read_text("utf-8").split("\nbounds:")[1])
-    )
+    bounds = (repository / "Makefile").read_text("utf-8").split("\nbounds:")[1]
+    listed = set(re.findall(r"tests/[\w/.]+", bounds))
     source = repository / "src" / "mcn"
     texts = {path.relative_to(source): path.read_text("utf-8") for path in source.rglob("*.py")}
     compiled = {path for path, text in texts.items() if re.search(r"^@\w*kernel$", text, re.M)}
@@ -99,8 +98,7 @@ def test_bounds_are_checked_in_every_kernel(repository: Path) -> None:
 
 
 def test_packages_are_reached_without_an_import_of_their_own() -> None:
-    script = (
-        "import mcn; print(mcn.data.random_split.__name__, mcn.train.TensorBoard.__name__, 'viz' in dir(mcn))"
-    )
+    names = "mcn.data.random_split.__name__, mcn.train.TensorBoard.__name__, 'viz' in dir(mcn)"
+    script = f"import mcn; print({names})"
     found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert found.stdout.split() == ["random_split", "TensorBoard", "True"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -26,19 +25,12 @@ from mcn.baselines import (
 )
 from mcn.baselines.inputs import one_hot, unit_features
 from mcn.baselines.registry import Outcome, ScoredMethod, TrainedMethod
-from mcn.train import RECIPES, Problem, fit
+from mcn.train import RECIPES, Problem, fit, prepare
 from tests.baselines.graphs import baseline, block_problem, blocks, path_problem
 from tests.configs import MCNConfig, ViewsConfig
 from tests.train.graphs import SMALL, new_trainer, predicted, small_config, small_graph
 
-
-@pytest.fixture(autouse=True)
-def own_entries() -> Iterator[None]:
-    """Take out again what a test registers."""
-    before = dict(METHODS)
-    yield
-    METHODS.clear()
-    METHODS.update(before)
+pytestmark = pytest.mark.usefixtures("own_methods")
 
 
 def run_of(name: str) -> Outcome:
@@ -101,15 +93,13 @@ def test_what_are_no_scores(scores: np.ndarray, message: str) -> None:
         run_of("mine")
 
 
-def test_every_method_says_what_it_is() -> None:
+def test_every_method_says_what_it_is_and_every_recipe_is_one() -> None:
     for name, method in METHODS.items():
         assert method.name == name
         assert method.title
         assert isinstance(method, TrainedMethod) is method.trained
         assert isinstance(method, ScoredMethod) is not method.trained
-
-
-def test_every_recipe_is_a_method() -> None:
+        assert not method.needs, name  # a plain installation has every one
     for name, recipe in RECIPES.items():
         method = METHODS[name]
         assert isinstance(method, TrainedMethod)
@@ -144,29 +134,19 @@ def test_a_trained_method_is_a_plain_training_run() -> None:
     trainer = new_trainer(data, small_config(seed=3))
     result = fit(trainer)
     assert np.array_equal(own.scores, predicted(trainer).probabilities)
-    assert (own.val_accuracy, own.val_loss, own.epochs) == (
-        result.val_accuracy,
-        result.val_loss,
-        result.epochs,
-    )
+    expected = result.val_accuracy, result.val_loss, result.epochs
+    assert (own.val_accuracy, own.val_loss, own.epochs) == expected
 
 
-def test_missing_packages_are_named() -> None:
+def test_methods_are_named_once_and_known_and_so_are_missing_packages() -> None:
     register("mine", needs=("numpy", "no_such_package"))(baseline("lp"))
     with pytest.raises(ValueError, match=r"^mine needs no_such_package: pip install no_such_package$"):
         check_methods(["mcn", "mine"])
-
-
-def test_methods_are_named_once_and_known() -> None:
     assert check_methods(["gat", "paper", "gat", "lp"]) == ["gat", "paper", "lp"]
     with pytest.raises(ValueError, match="--methods names no method; there are mcn, paper, views"):
         check_methods([], "--methods")
     with pytest.raises(ValueError, match="got 'gtc'"):
         check_methods(["mcn", "gtc"])
-
-
-def test_a_plain_installation_has_every_method_without_needs() -> None:
-    assert not [name for name, method in METHODS.items() if method.needs]
 
 
 class TestProblem:
@@ -176,22 +156,20 @@ class TestProblem:
         inputs = problem.inputs
         assert (inputs.num_nodes, inputs.in_channels, inputs.dataset) == (150, 30, "mine")
         assert problem.num_classes == 3
-        known = data.train_mask | data.val_mask
-        assert torch.equal(problem.labels[known], data.y[known])
-        assert (problem.labels[~known] == -1).all()
-        np.testing.assert_array_equal(problem.train_labels, data.y[data.train_mask])
-        np.testing.assert_array_equal(problem.val_labels, data.y[data.val_mask])
+        prepared = prepare(data, small_config())
+        assert torch.equal(problem.labels, prepared.labels)
+        assert (problem.train.tolist(), problem.val.tolist()) == (
+            prepared.train.tolist(),
+            prepared.val.tolist(),
+        )
         np.testing.assert_allclose(inputs.x.to_dense().sum(1), 1, rtol=1e-6)
+        data.y = None
+        with pytest.raises(ValueError, match="no labels"):
+            graph_problem(data)
 
     def test_accuracy_on_validation_by_hand(self) -> None:
         scores = np.array([[0, 1], [0, 1], [0, 1], [0, 1], [1, 0]])
         assert val_accuracy(path_problem(), scores) == 0.5  # nodes 1 (wrong) and 4 (right)
-
-    def test_a_graph_without_labels(self) -> None:
-        data = blocks()
-        data.y = None
-        with pytest.raises(ValueError, match="no labels"):
-            graph_problem(data)
 
     def test_matrices_by_hand(self) -> None:
         a = adjacency(path_problem())
@@ -215,15 +193,11 @@ class TestLayers:
             (out**2).sum().backward()
         torch.testing.assert_close(*[layer.weight.grad for layer in layers])
 
-    def test_dropout_in_training_only(self) -> None:
-        layer = InputLinear(block_problem().inputs.x, 4, dropout=0.5)
-        assert not torch.equal(layer(), layer())
-        layer.eval()
-        assert torch.equal(layer(), layer())
-
-    def test_some_rows_of_the_features(self) -> None:
+    def test_dropout_in_training_only_and_some_rows_of_the_features(self) -> None:
         for sparse in (True, False):
-            layer = InputLinear(block_problem(sparse).inputs.x, 4).eval()
+            layer = InputLinear(block_problem(sparse).inputs.x, 4, dropout=0.5)
+            assert not torch.equal(layer(), layer())
+            layer.eval()
             nodes = np.array([5, 2, 5])
             torch.testing.assert_close(layer(layer.rows(nodes)), layer()[nodes])
             assert torch.equal(layer(layer.rows(None)), layer())

@@ -126,10 +126,8 @@ class TestPlan:
 
     def test_some_rows_in_the_order_of_the_table(self) -> None:
         planned = plan(TABLE2, [4], rows=["mcn", "lp"], datasets=["pubmed", "cora"], data_root=".")
-        assert [(one.dataset, one.row) for one in planned] == [
-            *[("cora", "lp"), ("cora", "mcn")],
-            *[("pubmed", "lp"), ("pubmed", "mcn")],
-        ]
+        places = [(one.dataset, one.row) for one in planned]
+        assert places == [("cora", "lp"), ("cora", "mcn"), ("pubmed", "lp"), ("pubmed", "mcn")]
 
     def test_refused(self) -> None:
         with pytest.raises(ValueError, match="methods: none given"):
@@ -254,9 +252,8 @@ class TestReproducing:
     def test_two_rows_on_cora_resumed_read_and_checked(self, data_root: Path, tmp_path: Path) -> None:
         out, told = tmp_path / "out", list[tuple[int, int]]()
         options = QUICK | {"data_root": data_root}
-        found = reproduce_table(
-            "table2", out, seeds=[0, 1], progress=lambda *step: told.append(step), **options
-        )
+        progress = {"progress": lambda *step: told.append(step)}
+        found = reproduce_table("table2", out, seeds=[0, 1], **progress, **options)
         assert told == [(done, 4) for done in range(5)]
         data = load_dataset("cora", root=data_root)
         known = (data.train_mask | data.val_mask).numpy()
@@ -278,7 +275,9 @@ class TestReproducing:
             assert one.test_accuracy == pytest.approx(row["test_accuracy"], abs=1e-6)
             assert one.val_accuracy == pytest.approx(row["val_accuracy"], abs=1e-6)
 
-        with pytest.raises(ValueError, match="out already holds results; choose another folder, or resume"):
+        with pytest.raises(
+            ValueError, match="out already holds results; choose another folder, or resume them"
+        ):
             reproduce_table("table2", out, seeds=[0, 1], **options)
         before = ledger.rows()
         again = reproduce_table("table2", out, seeds=[0, 1, 2], resume=True, **options)

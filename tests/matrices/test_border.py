@@ -120,42 +120,27 @@ def test_threads_within_reason(threads: Any) -> None:
         pagerank_rows([GOOD], walk_weights(2, None), 3, threads=threads)
 
 
-def test_steps_within_reason() -> None:
-    with pytest.raises(ValueError, match="at most 1000"):
-        MotifStack.from_adjacencies({"edge": GOOD}, steps=10**9)
-
-
-def rows(indices: Any = None, weights: Any = None) -> PageRankRows:
-    shape = (2, 3, 2)
-    return PageRankRows(
-        np.zeros(shape, np.int32) if indices is None else indices,
-        np.ones(shape, np.float32) if weights is None else weights,
-    )
+INDICES, WEIGHTS = np.zeros((2, 3, 2), np.int32), np.ones((2, 3, 2), np.float32)
 
 
 @pytest.mark.parametrize(
     ("indices", "weights"),
     [
-        (np.full((2, 3, 2), 3, np.int32), None),
-        (np.full((2, 3, 2), -1, np.int32), None),
-        (np.zeros((2, 3, 2), np.int64), None),
-        (np.zeros((2, 3), np.int32), None),
-        (None, np.ones((2, 3, 3), np.float32)),
-        (None, np.ones((2, 3, 2))),
-        (None, np.full((2, 3, 2), np.nan, np.float32)),
-        (None, np.full((2, 3, 2), -1, np.float32)),
+        *((odd, WEIGHTS) for odd in (INDICES + 3, INDICES - 1, INDICES.astype(np.int64), INDICES[..., 0])),
+        *((INDICES, odd) for odd in (np.ones((2, 3, 3), np.float32), np.ones((2, 3, 2)))),
+        *((INDICES, odd * WEIGHTS) for odd in (np.float32(np.nan), np.float32(-1))),
         ([[[0]]], [[[1.0]]]),
     ],
 )
 def test_rows_made_by_hand(indices: Any, weights: Any) -> None:
     with pytest.raises(ValueError, match=r"indices|weights"):
-        rows(indices, weights)
+        PageRankRows(indices, weights)
 
 
 @pytest.mark.parametrize("views", [[0, 1, 2], [0, -1, 0], [0, 1], [0.0, 1.0, 1.0]])
 def test_views_out_of_range(views: Any) -> None:
     with pytest.raises(ValueError, match="views"):
-        rows().select(np.array(views))
+        PageRankRows(INDICES, WEIGHTS).select(np.array(views))
 
 
 def test_walks_too_unlikely_for_a_number() -> None:
@@ -193,6 +178,8 @@ def test_scales_of_counts(scale: Any) -> None:
 
 
 def test_long_walks_are_taken_or_refused_with_the_number() -> None:
+    with pytest.raises(ValueError, match="at most 1000"):
+        MotifStack.from_adjacencies({"edge": GOOD}, steps=10**9)
     stack = MotifStack.from_adjacencies({"edge": GOOD}, steps=900, psi="unweighted")
     assert np.isfinite(stack.matrix("edge", 900).toarray()).all()
     wheel = np.ones((40, 40)) - np.eye(40)

@@ -47,9 +47,8 @@ def test_size_of_counts_is_that_of_their_adjacencies():
 
 def test_bytes_are_those_of_the_arrays():
     stack = MotifStack.from_adjacencies(OWN, steps=2)
-    stored = stack._stored
     pointer_of_the_end = 8
-    assert stack.size().total_bytes == sum(a.nbytes for a in stored) - pointer_of_the_end
+    assert stack.size().total_bytes == sum(a.nbytes for a in stack._stored) - pointer_of_the_end
 
 
 def test_the_table_and_the_repr():
@@ -70,14 +69,12 @@ def test_too_large_names_motif_step_size_and_ways_out():
     assert "motif 'edge' at step 3" in text
     assert f"{largest.entries[0, 2]:,} entries" in text
     assert "memory_limit=9.77 KiB" in text
-    for way in (
-        "fewer steps (steps=2 leaves it out)",
-        "fewer motifs",
-        "materialize=False",
-        "higher memory_limit",
-    ):
-        assert way in text
+    ways = "fewer steps (steps=2 leaves it out)", "fewer motifs", "materialize=False", "higher memory_limit"
+    assert [way for way in ways if way not in text] == []
     assert isinstance(caught.value, ValueError)
+    with pytest.raises(StackTooLarge) as caught:  # step one alone gets no advice about steps
+        MotifStack.from_adjacencies(OWN, memory_limit=100)
+    assert "fewer steps" not in str(caught.value)
 
 
 def test_limit_is_met_to_the_byte():
@@ -93,17 +90,9 @@ def test_counting_stops_early_and_says_between_what():
     true = size_of({"edge": big}, steps=3).entries[0, 2]
     with pytest.raises(StackTooLarge, match="motif 'edge' at step 3 with between") as caught:
         MotifStack.from_adjacencies({"edge": big}, steps=3, memory_limit=1_000_000)
-    low, high = (
-        int(x.replace(",", ""))
-        for x in re.search(r"between (\S+) and (\S+) entries", str(caught.value)).groups()
-    )
+    between = re.search(r"between (\S+) and (\S+) entries", str(caught.value)).groups()
+    low, high = (int(number.replace(",", "")) for number in between)
     assert 0 < low < true <= high
-
-
-def test_step_one_alone_gets_no_advice_about_steps():
-    with pytest.raises(StackTooLarge) as caught:
-        MotifStack.from_adjacencies(OWN, memory_limit=100)
-    assert "fewer steps" not in str(caught.value)
 
 
 @pytest.mark.parametrize("steps", [0, -1, 1.5, True, "2"])
@@ -112,11 +101,8 @@ def test_bad_steps(steps):
         size_of(OWN, steps=steps)
 
 
-def test_the_default_limit_is_at_most_half_of_the_memory():
+def test_the_default_limit_is_at_most_half_of_the_memory_and_bytes_read_well():
     assert 0 < default_memory_limit() <= min(8 * 2**30, total_bytes() / 2)
     assert 0 < free_bytes() <= total_bytes()
-
-
-def test_numbers_of_bytes_read_well():
     sizes = ("12 B", "2 KiB", "5 MiB", "3 GiB", "2 TiB")
     assert tuple(map(human_bytes, (12, 2048, 5 * 2**20, 3 * 2**30, 2**41))) == sizes

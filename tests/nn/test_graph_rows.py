@@ -57,9 +57,8 @@ def test_heavy_neighbours_are_drawn_surely() -> None:
     a = np.zeros((6, 6))
     a[0, 1:] = a[1:, 0] = [100, 50, 1, 1, 1]
     graph = StackRows(MotifStack.from_adjacencies({"edge": a}, psi="row-max"))
-    found = np.stack(
-        [dense_rows(graph.draw(np.array([0]), np.zeros(1, np.int64), 3, s), 6)[0] for s in range(99)]
-    )
+    drawn = [graph.draw(np.array([0]), np.zeros(1, np.int64), 3, seed) for seed in range(99)]
+    found = np.stack([dense_rows(rows, 6)[0] for rows in drawn])
     assert (found[:, :3] == [100, 100, 50]).all()
     assert ((found[:, 3:] > 0).sum(1) == 1).all()
     assert np.unique(found[:, 3:]).tolist() == [0, 3]

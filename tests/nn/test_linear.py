@@ -161,7 +161,7 @@ def test_derived_keys_are_uncorrelated() -> None:
             assert abs((base[shift:] * mask[: len(mask) - shift]).mean().item()) < 6 / 100_000**0.5
 
 
-def test_stream_is_a_function_of_seed_and_step() -> None:
+def test_stream_is_a_function_of_seed_and_step_and_a_key_of_torchs_seed() -> None:
     stream = Stream(5)
     keys = [stream.next_key() for _ in range(4)]
     assert len(set(keys)) == 4
@@ -172,9 +172,6 @@ def test_stream_is_a_function_of_seed_and_step() -> None:
     assert repr(stream) == "Stream(seed=5, step=4)"
     with pytest.raises(ValueError, match="lacks \\['step'\\]"):
         resumed.load_state_dict({"seed": 1})
-
-
-def test_torch_key_follows_manual_seed() -> None:
     torch.manual_seed(3)
     first = torch_key()
     torch.manual_seed(3)

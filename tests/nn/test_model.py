@@ -34,12 +34,8 @@ def test_architecture() -> None:
     assert [conv.concat for conv in model.convs] == [True, True, False]
     for conv in model.convs:
         assert conv.dropout == conv.feature_dropout == conv.input_dropout == 0.6
-    own = _model(coefficient_dropout=0.1, input_dropout=0.0)
-    assert [getattr(own.convs[0], name) for name in ("dropout", "feature_dropout", "input_dropout")] == [
-        0.1,
-        0.6,
-        0.0,
-    ]
+    first = _model(coefficient_dropout=0.1, input_dropout=0.0).convs[0]
+    assert (first.dropout, first.feature_dropout, first.input_dropout) == (0.1, 0.6, 0.0)
     assert [conv.epsilon for conv in _model(epsilon=0.3).convs] == [0.3, 0.3]
     before = model.convs[0].weight.clone()  # type: ignore[operator]
     model.reset_parameters()
@@ -220,21 +216,14 @@ def test_receptive_fields_are_remembered() -> None:
     assert not pickle.loads(pickle.dumps(cache))._entries
 
 
-@pytest.mark.parametrize(
-    "rows",
-    [[1, 3], np.array([1, 3], np.int32), torch.tensor([1, 3]), np.array([0, 1, 0, 1], bool),
-     torch.tensor([False, True, False, True])],
-)  # fmt: skip
-def test_forms_of_node_ids(rows: Any) -> None:
-    ids = node_ids(rows)
-    assert ids.dtype == np.int64
-    assert ids.tolist() == [1, 3]
-
-
-@pytest.mark.parametrize("rows", [[], [0.5], [[1]], np.zeros(4, bool)])
-def test_what_node_ids_are_refused(rows: Any) -> None:
-    with pytest.raises(ValueError, match="rows: expected"):
-        node_ids(rows)
+def test_forms_of_node_ids() -> None:
+    masks = np.array([0, 1, 0, 1], bool), torch.tensor([False, True, False, True])
+    for rows in ([1, 3], np.array([1, 3], np.int32), torch.tensor([1, 3]), *masks):
+        ids = node_ids(rows)
+        assert (ids.dtype, ids.tolist()) == (np.int64, [1, 3])
+    for odd in ([], [0.5], [[1]], np.zeros(4, bool)):
+        with pytest.raises(ValueError, match="rows: expected"):
+            node_ids(odd)
 
 
 @pytest.mark.parametrize("attention", [True, False])

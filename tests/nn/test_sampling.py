@@ -124,9 +124,8 @@ def test_isolated_nodes_make_a_batch_of_their_own() -> None:
 def test_the_loader_gives_the_same_batches_with_any_number_of_workers(workers: int) -> None:
     sampler = MotifSampler(StackRows(random_stack(N, seed=6)), [2, 2], epsilon=0.2)
     nodes = np.arange(5, 15)
-    batches = list(
-        Batches([sampler], lambda ids: ids, nodes, Shuffled(10, 4, seed=1), 7).of_epoch(0, workers)
-    )
+    shuffled = Batches([sampler], lambda ids: ids, nodes, Shuffled(10, 4, seed=1), 7)
+    batches = list(shuffled.of_epoch(0, workers))
     assert [batch.number for batch in batches] == [0, 1, 2]
     assert sorted(np.concatenate([batch.nodes for batch in batches])) == nodes.tolist()
     for batch in batches:

@@ -7,7 +7,7 @@ import torch
 
 from mcn.motifs import NODE_ORBITS
 from mcn.nn import Selector
-from mcn.nn.selector import epsilon_greedy, greedy
+from mcn.nn.selector import epsilon_greedy
 
 NUM_COUNTS = len(NODE_ORBITS)
 
@@ -30,7 +30,6 @@ def test_nothing_to_choose() -> None:
     one_motif = Selector(3, motifs=1, steps=2)
     assert one_motif.motif_weight is None
     assert torch.equal(one_motif(state)[0], torch.zeros(4, 1))
-    assert one_motif.step_weight is not None
     assert one_motif.step_weight.shape == (3 + NUM_COUNTS + 1, 2)
     one_step = Selector(3, motifs=2, steps=1)
     assert one_step.step_weight is None
@@ -44,14 +43,6 @@ def test_biased_start() -> None:
     expected = torch.tensor([4.0, 0.0]).log_softmax(0)
     assert torch.allclose(motif, expected.expand(6, 2))
     assert torch.allclose(step, torch.tensor([4.0, 0.0, 0.0]).log_softmax(0).expand(6, 3))
-
-
-def test_greedy_takes_the_most_probable() -> None:
-    motif = torch.tensor([[0.1, 0.7, 0.2], [0.5, 0.3, 0.2]]).log()
-    step = torch.tensor([[0.4, 0.6], [0.9, 0.1]]).log()
-    t, k = greedy(motif, step)
-    assert t.tolist() == [1, 0]
-    assert k.tolist() == [1, 0]
 
 
 def test_epsilon_greedy_frequencies() -> None:

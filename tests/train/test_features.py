@@ -58,17 +58,12 @@ def test_the_parts_and_their_labels_without_those_of_test_nodes() -> None:
     hidden = ~(data.train_mask | data.val_mask)
     assert (problem.labels[hidden] == -1).all()
     assert torch.equal(problem.labels[~hidden], data.y[~hidden])
+    for dtype in (torch.int32, torch.uint8, torch.int16):
+        data.y = data.y.to(dtype)
+        assert torch.equal(prepare(data, small_config()).labels, problem.labels)
 
 
-@pytest.mark.parametrize("dtype", [torch.int32, torch.uint8, torch.int16])
-def test_labels_of_any_integer_type(dtype: torch.dtype) -> None:
-    data = small_graph()
-    expected = prepare(data, small_config()).labels
-    data.y = data.y.to(dtype)
-    assert torch.equal(prepare(data, small_config()).labels, expected)
-
-
-def test_names_of_the_classes() -> None:
+def test_names_of_the_classes_and_of_what_is_no_graph() -> None:
     data = small_graph()
     assert class_names(data) is None
     data.classes = np.array(["x", "y", "z", "never seen"])
@@ -77,6 +72,8 @@ def test_names_of_the_classes() -> None:
     data.classes = ["x", "y"]
     with pytest.raises(ValueError, match=r"data.y holds class 2, but data.classes has 2 names"):
         prepare(data, small_config())
+    with pytest.raises(ValueError, match=r"expected a torch_geometric\.data\.Data .* got HeteroData"):
+        prepare(HeteroData(), small_config())
 
 
 def test_balanced_weights_of_the_classes() -> None:
@@ -86,13 +83,7 @@ def test_balanced_weights_of_the_classes() -> None:
     problem = prepare(data, small_config())
     assert problem.class_weights("none") is None
     weights = problem.class_weights("balanced")
-    assert weights is not None
     assert weights.tolist() == pytest.approx([15 / 18, 15 / 18, 15 / 9])
-
-
-def test_graphs_of_several_kinds_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"expected a torch_geometric\.data\.Data .* got HeteroData"):
-        prepare(HeteroData(), small_config())
 
 
 def test_counts_can_be_given_and_their_scale_can_come_from_elsewhere() -> None:

@@ -49,7 +49,6 @@ def test_the_selectors(found: Explanation) -> None:
     for probabilities, chosen in ((found.motif_probs, found.motif), (found.step_probs, found.step - 1)):
         for layer in range(2):
             selector = probabilities[layer]
-            assert selector is not None
             np.testing.assert_allclose(selector.sum(1), 1, atol=1e-6)
             np.testing.assert_array_equal(selector.argmax(1), chosen[:, layer])
 
@@ -294,7 +293,6 @@ def test_choices_by_degree(found: Explanation) -> None:
 def test_the_curves_of_a_single_network(karate: Trained, tmp_path: Path) -> None:
     path = karate.folder / "metrics.jsonl"
     curves = page_data.training_curves(path, MCN, karate.run.summary)
-    assert curves is not None
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     assert (curves["network"], curves["epoch"]) == ("MCN", [line["epoch"] for line in lines])
     assert curves["epoch"] == list(range(1, 9))
@@ -306,7 +304,6 @@ def test_the_curves_of_a_single_network(karate: Trained, tmp_path: Path) -> None
     )  # it has no candidate's epochs
     (tmp_path / "metrics.jsonl").write_text(path.read_text().replace(str(lines[0]["val_loss"]), "Infinity"))
     curves = page_data.training_curves(tmp_path / "metrics.jsonl", MCN, karate.run.summary)
-    assert curves is not None
     assert curves["val_loss"][0] is None
 
 
@@ -325,7 +322,6 @@ def test_the_curves_of_the_candidate_that_predicts(
     """Those of its first run; every run of `candidate_run` has losses of its own."""
     run = candidate_run(karate, tmp_path / "run", predictor.mode)
     curves = page_data.training_curves(run.folder / "metrics.jsonl", predictor, run.summary)
-    assert curves is not None
     assert (curves["network"], curves["kept"], curves["epoch"]) == (network, 2, [1, 2, 3])
     assert curves["val_loss"] == [number, number + 0.1, number + 0.2]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mcn.baselines import METHODS, register
+from mcn.baselines import register
 from mcn.data import load_dataset
 from mcn.experiments import Ledger, Source, compare, known_settings, paired, result_row
 from mcn.train import Problem
@@ -22,16 +21,7 @@ from tests.train.graphs import SMALL, small_graph
 FIGURES = ["method", "test_mean", "test_std", "val_mean", "test", "seeds", "seconds_per_run"]
 KEYS = [*FIGURES, "difference", "difference_error", "metrics"]
 SHORT: dict[str, Any] = {**SMALL, "max_epochs": 4}
-TRAINED = ["mcn", "gat", "gcn", "mlp"]
-
-
-@pytest.fixture(autouse=True)
-def own_entries() -> Iterator[None]:
-    """Take out again what a test registers."""
-    before = dict(METHODS)
-    yield
-    METHODS.clear()
-    METHODS.update(before)
+pytestmark = pytest.mark.usefixtures("own_methods")
 
 
 def run_row(seed: int, test: float | None, val: float, seconds: float) -> dict[str, Any]:
@@ -118,11 +108,9 @@ def test_a_source_and_its_graph_give_the_same_rows(tmp_path: Path) -> None:
 
 def test_paired_by_hand() -> None:
     gap = paired({0: 83.0, 1: 84.0, 2: 82.0, 9: 0.0}, {0: 82.0, 1: 82.0, 2: 82.0, 8: 50.0})
-    assert gap is not None
     assert (gap.mean, gap.pairs) == (pytest.approx(1.0), 3)  # differences 1, 2, 0
     assert gap.error == pytest.approx(1 / math.sqrt(3))
     single = paired({0: 1.0}, {0: 3.0})
-    assert single is not None
     assert (single.mean, single.error, single.pairs) == (-2.0, None, 1)
     assert paired({0: 1.0}, {1: 1.0}) is None
 

@@ -37,7 +37,6 @@ def start(path: Path, jobs: int, epochs: int = EPOCHS, seeds: int = SEEDS) -> su
 
 
 def await_rows(process: subprocess.Popen[str], number: int) -> None:
-    assert process.stdout is not None
     for line in process.stdout:
         if int(line) >= number:
             return
@@ -122,7 +121,6 @@ def test_interrupted(tmp_path: Path) -> None:
     assert gone(workers)
     assert Ledger(path).rows() == []
     claim = Ledger(path).claim(quick(max_epochs=100_000).key())
-    assert claim is not None
     claim.release()
 
 
@@ -140,7 +138,6 @@ def test_a_unit_that_another_process_runs_is_left_to_it(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "ledger.sqlite")
     row = run_unit(quick()) | {"seconds": 123.0}
     claim = ledger.claim(row["key"])
-    assert claim is not None
 
     def theirs(done: int, total: int) -> None:
         if done == 1:  # ours is done, and only the claimed one is left

@@ -29,13 +29,11 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> tuple[SearchResult, Ledge
 def test_the_winner_has_the_highest_mean_validation_accuracy(found: tuple[SearchResult, Ledger]) -> None:
     result, _ = found
     for trial in result.trials:
-        units = [
-            Unit(KARATE, "mcn", {**SPACE.fixed, **trial.settings}, seed, test=False) for seed in range(2)
-        ]
+        settings = {**SPACE.fixed, **trial.settings}
         if trial.settings["lr"] == 1e30:
             assert "lower the learning rate" in str(trial.error)
             continue
-        rows = [run_unit(unit) for unit in units]
+        rows = [run_unit(Unit(KARATE, "mcn", settings, seed, test=False)) for seed in range(2)]
         assert trial.val_accuracy == trial.val_score == np.mean([row["val_accuracy"] for row in rows])
         assert trial.val_loss == np.mean([row["val_loss"] for row in rows])
     good = [trial for trial in result.trials if trial.error is None]
@@ -64,7 +62,6 @@ def test_killed_and_resumed(tmp_path: Path, found: tuple[SearchResult, Ledger], 
     path = str(tmp_path / "ledger.sqlite")
     command = [sys.executable, "-m", "tests.experiments.search.searcher", path, "tpe"]
     process = subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
     for line in process.stdout:
         if int(line) >= number:
             break
@@ -77,9 +74,7 @@ def test_killed_and_resumed(tmp_path: Path, found: tuple[SearchResult, Ledger], 
     assert result.importances == found[0].importances
 
 
-def test_a_second_search_runs_nothing(
-    found: tuple[SearchResult, Ledger], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_second_search_runs_nothing(found: tuple[SearchResult, Ledger], monkeypatch: Any) -> None:
     def refuse(unit: Unit) -> None:
         raise AssertionError(f"{unit} was run again")
 

@@ -98,7 +98,6 @@ def test_the_panel_says_what_the_explanation_says(page: Page, found: Explanation
     said = f"under: {'; '.join(named)}." if named else "wrong under every choice."
     assert page.text("#right-under").endswith("right under every choice." if right.all() else said)
     f = found.motif_probs[1]
-    assert f is not None
     assert f"{100 * f[node, 0]:.1f} %" in page.texts("#node .layers > div")[1]
 
 

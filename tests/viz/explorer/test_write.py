@@ -126,7 +126,6 @@ def test_the_title_is_text(title: str) -> None:
 def test_only_its_own_script_and_style_may_run() -> None:
     page = Elements(render("report", "a title", {"ids": HOSTILE}, {"a": np.arange(3)}))
     policy = next(a["content"] for tag, a in page.tags if tag == "meta" and a.get("http-equiv"))
-    assert policy is not None
     rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
     assert rules["default-src"] == "'none'"
     runs = [text for attributes, text in page.scripts if "type" not in attributes]
