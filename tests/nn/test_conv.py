@@ -1,4 +1,4 @@
-"""The motif convolution."""
+"""The motif convolution, f and f' in it, and GCN and GAT as special cases (tab:gen), against PyG itself."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
+from torch_geometric.nn import GATConv, GATv2Conv, GCNConv
 
-from mcn.nn import MCN, Choices, MCNConv, ops
-from tests.nn.graphs import dense_rows, grads, random_features, random_stack
+from mcn.motifs import NODE_ORBITS
+from mcn.nn import MCN, Choices, MCNConv, Selector, ops
+from mcn.nn.selector import epsilon_greedy
+from tests.nn.graphs import dense_rows, edge_index, grads, random_features, random_stack
 
 Array = NDArray[np.float64]
 
@@ -261,8 +264,7 @@ def test_randomness_follows_the_key_or_torch() -> None:
 
 
 def test_float64() -> None:
-    stack = random_stack(motifs=2, steps=2)
-    conv = MCNConv(5, 4, 2, 2).double().eval()
+    stack, conv = random_stack(motifs=2, steps=2), MCNConv(5, 4, 2, 2).double().eval()
     x = torch.randn(24, 5, dtype=torch.float64)
     assert conv(x, stack).dtype == torch.float64
     assert torch.allclose(conv(x, stack).float(), conv.float()(x.float(), stack), atol=1e-5)
@@ -306,3 +308,125 @@ def test_torch_compile_leaves_the_layers_as_they_are() -> None:
         assert all(
             parameter.grad is not None for name, parameter in module.named_parameters() if "att" in name
         )
+
+
+# The special cases.
+
+CASES = [
+    (GCNConv, {}),
+    (GCNConv, {"bias": False}),
+    (GATConv, {}),
+    (GATConv, {"heads": 4}),
+    (GATConv, {"heads": 4, "concat": False, "negative_slope": 0.05}),
+    (GATConv, {"heads": 2, "bias": False}),
+]
+
+
+@pytest.mark.parametrize(("layer", "options"), CASES)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_outputs_and_gradients_equal_pyg(layer: Any, options: dict[str, Any], seed: int) -> None:
+    torch.manual_seed(seed)
+    stack = random_stack(n=50, seed=seed, motifs=1)
+    edges = edge_index(stack)
+    theirs = layer(12, 5, **options).eval()
+    with torch.no_grad():
+        for parameter in theirs.parameters():
+            parameter.normal_(std=0.5)
+    ours = MCNConv.from_pyg(theirs)
+    assert not ours.training
+    x = torch.randn(50, 12, requires_grad=True)
+    expected, found = theirs(x, edges), ours(x, stack)
+    assert torch.allclose(found, expected, atol=1e-5)
+    pairs = {"weight": theirs.lin.weight, "bias": theirs.bias}
+    if layer is GATConv:
+        pairs |= {"att_src": theirs.att_src, "att_dst": theirs.att_dst}
+    pairs = {name: parameter for name, parameter in pairs.items() if parameter is not None}
+    mine = grads(found, x, *(getattr(ours, name) for name in pairs))
+    reference = grads(expected, x, *pairs.values())
+    assert torch.allclose(mine[0], reference[0], atol=1e-5)
+    for (name, _), a, b in zip(pairs.items(), mine[1:], reference[1:], strict=True):
+        assert torch.allclose(a, b.T if name == "weight" else b.view_as(a), atol=1e-4, rtol=1e-5)
+
+
+def test_first_motif_of_a_larger_stack_is_used() -> None:
+    theirs = GATConv(6, 3).eval()
+    x = torch.randn(24, 6)
+    small, large = random_stack(motifs=1), random_stack(motifs=3, steps=2)
+    ours = MCNConv.from_pyg(theirs)
+    assert torch.equal(ours(x, small), ours(x, large))
+
+
+@pytest.mark.parametrize(
+    ("layer", "message"),
+    [
+        (lambda: GCNConv(3, 2, improved=True), "improved=True"),
+        (lambda: GCNConv(3, 2, normalize=False), "normalize=False"),
+        (lambda: GCNConv(3, 2, add_self_loops=False), "add_self_loops=False"),
+        (lambda: GATConv(3, 2, edge_dim=4), "edge_dim=4"),
+        (lambda: GATConv(3, 2, residual=True), "residual=True"),
+        (lambda: GATConv(3, 2, add_self_loops=False), "add_self_loops=False"),
+        (lambda: GATConv((3, 3), 2), "bipartite"),
+        (lambda: GATv2Conv(3, 2), "expected a torch_geometric GCNConv or GATConv, got GATv2Conv"),
+    ],
+)
+def test_refuses_what_it_cannot_represent(layer: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        MCNConv.from_pyg(layer())
+
+
+# f and f', and how actions are taken.
+
+NUM_COUNTS = len(NODE_ORBITS)
+
+
+def test_second_layer_sees_the_state_and_the_probabilities_of_the_first() -> None:
+    torch.manual_seed(0)
+    selector = Selector(4, motifs=3, steps=2)
+    state = torch.randn(5, 4 + NUM_COUNTS)
+    motif, step = selector(state)
+    probabilities = (state @ selector.motif_weight + selector.motif_bias).softmax(1)
+    assert torch.allclose(motif.exp(), probabilities, atol=1e-6)
+    seen = torch.cat([state, probabilities], 1)
+    assert torch.allclose(
+        step.exp(), (seen @ selector.step_weight + selector.step_bias).softmax(1), atol=1e-6
+    )
+
+
+def test_nothing_to_choose() -> None:
+    state = torch.randn(4, 3 + NUM_COUNTS)
+    one_motif = Selector(3, motifs=1, steps=2)
+    assert one_motif.motif_weight is None
+    assert torch.equal(one_motif(state)[0], torch.zeros(4, 1))
+    assert one_motif.step_weight.shape == (3 + NUM_COUNTS + 1, 2)
+    one_step = Selector(3, motifs=2, steps=1)
+    assert one_step.step_weight is None
+    assert torch.equal(one_step(state)[1], torch.zeros(4, 1))
+    assert not list(Selector(3, 1, 1).parameters())
+
+
+def test_biased_start() -> None:
+    selector = Selector(3, motifs=2, steps=3, init_bias=4.0)
+    motif, step = selector(torch.randn(6, 3 + NUM_COUNTS))
+    expected = torch.tensor([4.0, 0.0]).log_softmax(0)
+    assert torch.allclose(motif, expected.expand(6, 2))
+    assert torch.allclose(step, torch.tensor([4.0, 0.0, 0.0]).log_softmax(0).expand(6, 3))
+
+
+def test_epsilon_greedy_frequencies() -> None:
+    n, epsilon = 60_000, 0.3
+    motif = torch.tensor([0.1, 0.8, 0.1]).log().expand(n, 3)
+    step = torch.tensor([0.9, 0.1]).log().expand(n, 2)
+    t, k = epsilon_greedy(motif, step, epsilon, 5)
+    joint = torch.bincount(t * 2 + k, minlength=6) / n
+    expected = torch.full((6,), epsilon / 6)
+    expected[1 * 2 + 0] += 1 - epsilon
+    assert torch.allclose(joint, expected, atol=0.01)
+    t, k = epsilon_greedy(motif, step, 0.0, 5)
+    assert (t == 1).all()
+    assert (k == 0).all()
+
+
+@pytest.mark.parametrize(("options", "message"), [({"motifs": 0}, "motifs=0"), ({"init_bias": -1.0}, "-1.0")])
+def test_bad_options_of_selectors(options: dict[str, float], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Selector(3, **({"motifs": 2, "steps": 1} | options))  # type: ignore[arg-type]

@@ -332,7 +332,7 @@ def test_every_mode_is_the_same_after_saving_and_loading(chosen: tuple[str, Run]
     assert names_in_order(resumed) == names_in_order(whole)
 
 
-def test_what_the_summary_says_of_choosing(chosen: tuple[str, Run]) -> None:
+def test_what_the_summary_and_the_table_say_of_choosing(chosen: tuple[str, Run]) -> None:
     mode, run = chosen
     choosing = run.summary["choosing"]
     assert set(choosing) == {
@@ -349,10 +349,6 @@ def test_what_the_summary_says_of_choosing(chosen: tuple[str, Run]) -> None:
     assert ("each node has a candidate of its own" in said) == (mode == NODES)
     lines = (run.folder / "metrics.jsonl").read_text().splitlines()  # type: ignore[operator]
     assert [json.loads(line)["candidate"] for line in lines] == [name for name in names for _ in range(30)]
-
-
-def test_the_table_names_what_predicts_a_node(chosen: tuple[str, Run]) -> None:
-    mode, run = chosen
     rows, usual = read_predictions(run.folder / "predictions.csv"), ["node", "split", "true", "predicted"]
     shares = {row["candidate"] for row in rows}
     if mode == ONE:  # one MCN predicts, whose choices are shown

@@ -176,27 +176,20 @@ def test_training_from_disk_is_training_from_memory(form: str, tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    ("changes", "message"),
+    ("given", "config", "message"),
     [
-        ({"steps": 2}, "steps = 2 needs the whole graph in memory"),
-        ({"batch_size": None}, "batch_size = none needs the whole graph in memory"),
-        ({"features": "both"}, "features = both needs the whole graph in memory"),
-        ({"motifs": ("edge", "triangle")}, "triangle is not counted yet"),
+        ({}, ON_DISK.replace(steps=2), "steps = 2 needs the whole graph in memory"),
+        ({}, ON_DISK.replace(batch_size=None), "batch_size = none needs the whole graph in memory"),
+        ({}, ON_DISK.replace(features="both"), "features = both needs the whole graph in memory"),
+        ({}, ON_DISK.replace(motifs=("edge", "triangle")), "triangle is not counted yet"),
+        ({"x": None}, ON_DISK, "the store has no features"),
+        ({"val_mask": None}, ON_DISK, "no split in the store"),
+        ({}, settings("auto"), "the recipe auto needs the graph in memory; for one on disk choose"),
     ],
 )
-def test_what_a_store_cannot_give(changes: dict[str, Any], message: str, tmp_path: Path) -> None:
+def test_what_a_store_cannot_give(given: Any, config: Any, message: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=message):
-        prepare(stored(tmp_path / "graph", small_graph()), ON_DISK.replace(**changes))
-
-
-def test_a_store_without_features_or_split_and_a_selection(tmp_path: Path) -> None:
-    data = small_graph()
-    with pytest.raises(ValueError, match="the store has no features"):
-        prepare(stored(tmp_path / "a", data, x=None), ON_DISK)
-    with pytest.raises(ValueError, match="no split in the store"):
-        prepare(stored(tmp_path / "b", data, val_mask=None), ON_DISK)
-    with pytest.raises(ValueError, match="the recipe auto needs the graph in memory; for one on disk choose"):
-        prepare(stored(tmp_path / "c", data), settings("auto"))
+        prepare(stored(tmp_path / "graph", small_graph(), **given), config)
 
 
 # Full batch while it fits, mini-batches where it does not, and a graph that stays on disk.

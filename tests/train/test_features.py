@@ -140,7 +140,10 @@ def test_dense_and_sparse_alike(scaling: str) -> None:
     np.testing.assert_allclose(from_csr.to_dense(), SCALED[scaling], rtol=1e-6)
 
 
-def test_signs_that_cancel_do_not_blow_up_and_integers_become_floats() -> None:
+def test_signs_that_cancel_do_not_blow_up_and_any_type_becomes_floats() -> None:
+    for dtype in (torch.float16, torch.bfloat16, torch.int64, torch.bool):
+        mostly_zero = words("ones").to(dtype)
+        assert torch.equal(features(mostly_zero, "raw").to_dense(), mostly_zero.float())
     x = torch.tensor([[1.0, -1.0], [1.0, -0.9999999]])
     assert features(x, "rows").abs().max() <= 0.5001
     assert features(as_csr(x), "rows").values().abs().max() <= 0.5001
@@ -176,12 +179,6 @@ def test_mostly_zero_features_become_those_of_csr(kind: str, scaling: str, dtype
     if dtype == torch.float32 and (kind, scaling) in (("ones", "rows"), ("counts", "rows"), ("real", "raw")):
         dense = x / x.abs().sum(1, keepdim=True).clamp_min(1e-12) if scaling == "rows" else x
         assert torch.equal(turned.to_dense(), dense)  # so that fingerprints do not depend on the form
-
-
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.int64, torch.bool])
-def test_mostly_zero_features_of_any_type(dtype: torch.dtype) -> None:
-    x = words("ones").to(dtype)
-    assert torch.equal(features(x, "raw").to_dense(), x.float())
 
 
 # What is done to features, by what they hold.

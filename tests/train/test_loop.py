@@ -105,14 +105,11 @@ def test_patience_ends_a_run() -> None:
     assert trainer.stopped
 
 
-def test_divergence_is_an_error() -> None:
+def test_divergence_and_a_metric_that_is_not_defined_are_errors() -> None:
     data = small_graph(dense=True)
     data.x, data.scaling = data.x * 1e30, "raw"
     with pytest.raises(ValueError, match=r"the loss is (nan|inf) after \d+ epochs; lower the learning rate"):
         trained(data, small_config(lr=1e30, max_epochs=50))
-
-
-def test_a_metric_that_validation_nodes_of_one_class_do_not_have() -> None:
     data = small_graph()
     data.val_mask &= data.y == 1
     with pytest.raises(ValueError, match="roc-auc is not defined on the validation nodes: they are all of"):

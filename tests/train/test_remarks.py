@@ -104,15 +104,12 @@ def test_coarse_columns_coincide_by_chance() -> None:
     assert "exactly the features" not in "\n".join(graph_remarks(data))
 
 
-def test_a_class_that_is_never_predicted() -> None:
+def test_a_class_that_is_never_predicted_and_nodes_learned_by_heart() -> None:
     data = workers()
     data.y[data.train_mask.nonzero().squeeze(1)[:6]] = 2
     data.classes = ["few", "some", "none"]
     right = np.eye(3)[np.where(data.y.numpy() == 2, 0, data.y.numpy())]
     assert "never predicted: none" in said(data, right, NOTHING)
-
-
-def test_fitted_by_heart() -> None:
     data = workers()
     p = np.eye(2)[data.y.numpy()]
     val = data.val_mask.numpy()
@@ -168,12 +165,9 @@ def test_homophily_by_hand() -> None:
     assert adjusted == pytest.approx((0.5 - (9 / 16 + 1 / 16)) / (1 - 10 / 16))
 
 
-def test_edges_that_join_unlike_nodes() -> None:
+def test_edges_that_join_unlike_nodes_and_few_nodes_of_a_class() -> None:
     assert "edges join nodes of different classes" in "\n".join(graph_remarks(workers(like=0.0)))
     assert "edges join" not in "\n".join(graph_remarks(workers(like=1.0)))
-
-
-def test_few_nodes_of_a_class() -> None:
     data = workers()
     data.y[data.train_mask.nonzero().squeeze(1)[:2]] = 2
     found = "\n".join(graph_remarks(data))

@@ -88,7 +88,7 @@ def finished(made: Path, tmp_path: Path) -> Path:
 # What a run leaves, and what is read back.
 
 
-def test_the_files(made: Path, data: Data) -> None:
+def test_the_files_and_the_predictions(made: Path, data: Data) -> None:
     assert sorted(contents(made)) == FILES
     trainer, seen = new_trainer(data, CONFIG), []
     result = fit(trainer, [lambda _trainer, epoch: seen.append(epoch)])
@@ -109,15 +109,11 @@ def test_the_files(made: Path, data: Data) -> None:
     for shares in summary["motif_share"]:
         assert list(shares) == ["edge, 1 step", "edge, 2 steps", "triangle, 1 step", "triangle, 2 steps"]
         assert sum(shares.values()) == pytest.approx(1.0)
-
-
-def test_the_predictions(made: Path, data: Data) -> None:
     own = load_run(made).predict(data)
     assert (made / "predictions.csv").read_bytes() == predictions_csv(data, own).encode()
     rows = read_predictions(made / "predictions.csv")
     right = [row["true"] == row["predicted"] for row in rows if row["split"] == "test"]
     assert len(right) == 40
-    summary = json.loads((made / "summary.json").read_text())
     assert summary["test_accuracy"] == pytest.approx(np.mean(right)) == accuracy_on_test(data, own.labels)
 
 
@@ -360,15 +356,12 @@ def test_of_two_processes_that_start_together_one_trains(tmp_path: Path, round_n
 
 
 @pytest.mark.parametrize("name", ["config.yaml", "summary.json", "model.safetensors"])
-def test_a_missing_file(finished: Path, name: str) -> None:
+def test_a_missing_file(finished: Path, made: Path, name: str) -> None:
     (finished / name).unlink()
     with pytest.raises(ValueError, match=f"no finished run here, {name} is missing"):
         load_run(finished)
-
-
-def test_runs_further_inside_are_pointed_out(made: Path) -> None:
     with pytest.raises(ValueError, match=r"no finished run here.*there are runs in it: one"):
-        load_run(made.parent)
+        load_run(made.parent)  # runs further inside are pointed out
 
 
 @pytest.mark.parametrize("version", ["0.1.0", "0.2.0"])

@@ -240,16 +240,13 @@ def test_unknown_names() -> None:
         MCN().replace(dropuot=0.5)
 
 
-def test_numbers_at_the_edge() -> None:
+def test_numbers_at_the_edge_and_a_long_value_that_is_not_repeated_in_full() -> None:
     assert probability("p", 1) == 1.0
     assert probability("p", 0) == 0.0
     assert positive("x", 1e-300) == 1e-300
     for bad in (float("inf"), float("nan"), 10**400, "1", None, True):
         with pytest.raises(ValueError, match="p must be a probability"):
             probability("p", bad)
-
-
-def test_a_long_value_is_not_repeated_in_full() -> None:
     with pytest.raises(ValueError, match=r"^lr must be a positive number, got '9+…$") as caught:
         MCN(lr="9" * 10_000)
     assert len(str(caught.value)) < 150
@@ -273,17 +270,11 @@ def test_the_rules_by_hand() -> None:
     assert rule(MCN(attention="paper")) == ("paper", 0.1, "none", False, 0.0)
 
 
-@pytest.mark.parametrize(
-    ("changes", "chooses"),
-    [
-        ({}, True),
-        ({"motif_attention": False}, False),
-        ({"motifs": ("edge",)}, False),
-        ({"motifs": ("edge",), "steps": 2}, True),
-    ],
-)
-def test_whether_there_is_a_choice(changes: dict[str, Any], chooses: bool) -> None:
-    assert MCN(**changes).chooses is chooses
+def test_whether_there_is_a_choice() -> None:
+    for changes in ({}, {"motifs": ("edge",), "steps": 2}):
+        assert MCN(**changes).chooses is True
+    for changes in ({"motif_attention": False}, {"motifs": ("edge",)}):
+        assert MCN(**changes).chooses is False
 
 
 def test_the_recipe_paper_is_mcn_by_the_papers_rule() -> None:
@@ -325,14 +316,11 @@ def test_how_training_stops_in_words() -> None:
     )
 
 
-def test_the_recipes() -> None:
+def test_the_recipes_and_their_settings() -> None:
     assert list(RECIPES) == ["mcn", "paper", "views", "auto"]  # the first is the default
     for name, recipe in RECIPES.items():
         assert recipe.name == recipe.config.recipe == name
         assert work_of(recipe.config()) is recipe.work
-
-
-def test_settings_of_all_recipes() -> None:
     everywhere = all_settings()
     assert [recipe.name for recipe, _ in everywhere["lr"]] == ["mcn", "paper", "views", "auto"]
     assert [recipe.name for recipe, _ in everywhere["steps"]] == ["mcn", "paper"]

@@ -131,7 +131,7 @@ def group(labels: list[int]) -> Graph:
     return graph_of([(0, 1), (0, 2), (1, 2), (0, 3), (0, 4), (0, 5)], 6, labels)
 
 
-def test_votes_by_hand() -> None:
+def test_votes_by_hand_and_a_tie_is_shared() -> None:
     data, counts = group([1, 1, 1, 0, 0, 0])
     plain, credit = votes(data, counts, "edge")
     # 0 hears two of class 1 and three of class 0; 1 and 2 hear class 1 alone; 3, 4, 5 hear class 1.
@@ -141,13 +141,11 @@ def test_votes_by_hand() -> None:
     np.testing.assert_array_equal(credit, [1, 1, 1, np.nan, np.nan, np.nan])
     assert (strong.nodes, strong.right) == (3, 1.0)
     assert misled_node(data, counts, "triangle") == 0
-
-
-def test_a_tie_is_shared() -> None:
     data, counts = group([1, 1, 1, 0, 0, 2])
     assert votes(data, counts, "edge")[1][0] == 0.5
-    message = "no node has neighbours that are wrong about it and a right triangle"
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(
+        ValueError, match="no node has neighbours that are wrong about it and a right triangle"
+    ):
         misled_node(data, counts, "triangle")
 
 
@@ -184,11 +182,7 @@ def test_what_flows_is_what_the_network_multiplied_by(karate: Trained) -> None:
             motif, step = found.motifs[found.motif[node, layer]], int(found.step[node, layer])
             heard = {line.of for line in lines if line.to == node}
             assert heard == set(stack.matrix(motif, step)[[node]].indices.tolist())
-
-
-def test_the_nodes_that_are_drawn(karate: Trained) -> None:
-    found = explain(karate.run, karate.data)
-    nodes = telling_nodes(found)
+    nodes = telling_nodes(found)  # those that are drawn
     chosen = found.motif[nodes, -1].tolist()
     assert chosen == sorted(set(chosen))
     assert (found.predicted[nodes] == found.truth[nodes]).all()
@@ -285,9 +279,8 @@ def test_the_weights_are_those_of_the_whole_graph(trained: Trained, tmp_path: Pa
     figure = draw_figure4(folder, data, tmp_path / "a.png", label=0)
     members = sorted(largest(data, 0))
     graph = nx.Graph(data.edge_index.T.tolist())
-    degree = np.array(
-        [sum(len(set(graph[u]) & set(graph[v])) for v in graph[u] if v in members) for u in members], float
-    )
+    shared = [[len(set(graph[u]) & set(graph[v])) for v in graph[u] if v in members] for u in members]
+    degree = np.array([sum(counts) for counts in shared], float)
     areas = figure.axes[1].collections[3].get_sizes()
     np.testing.assert_allclose(areas / areas.max(), degree[degree > 0] / degree.max())
 

@@ -31,7 +31,7 @@ def expected() -> list[dict[str, Any]]:
 
 def start(path: Path, jobs: int, epochs: int = EPOCHS, seeds: int = SEEDS) -> subprocess.Popen[str]:
     """A process that runs UNITS."""
-    driver = ["-m", "tests.experiments.engine.driver", str(path), *map(str, (jobs, epochs, seeds))]
+    driver = ["-m", "tests.experiments.engine.units", str(path), *map(str, (jobs, epochs, seeds))]
     pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     return subprocess.Popen([sys.executable, *driver], cwd=REPOSITORY, start_new_session=True, **pipes)
 

@@ -58,10 +58,8 @@ def test_it_opens_without_a_complaint_or_a_request(page: Page, explorer: Path) -
 
 def test_the_network_is_out_of_reach(page: Page) -> None:
     """Even a script within the page could not ask for anything."""
-    asking = (
-        "fetch('https://example.org').then(() => arguments[0]('answered'), () => arguments[0]('refused'))"
-    )
-    assert page.driver.execute_async_script(asking) == "refused"
+    told = "() => arguments[0]('answered'), () => arguments[0]('refused')"
+    assert page.driver.execute_async_script(f"fetch('https://example.org').then({told})") == "refused"
     assert any("Content Security Policy" in line for line in page.complaints)
 
 
@@ -126,9 +124,8 @@ def test_colours_and_legend(page: Page, found: Explanation) -> None:
     assert legend(page) == [("Mr. Hi", "17"), ("Officer", "17")]
     options = page.texts("#mode option")
     assert options[:4] == ["true class", "predicted class", "right or wrong", "part of the split"]
-    assert options[4:] == [
-        f"{what} chosen in layer {layer}" for layer in (1, 2) for what in ("motif", "steps")
-    ]
+    choices = [f"{what} chosen in layer {layer}" for layer in (1, 2) for what in ("motif", "steps")]
+    assert options[4:] == choices
     for place, name in enumerate(options):
         page.all("#mode option")[place].click()
         page.settle()
@@ -206,16 +203,7 @@ def test_by_keyboard_alone(page: Page, found: Explanation) -> None:
     assert {"search", "graph", "tab-node", "mode", "theme"} <= reached
 
 
-def test_the_tabs(page: Page) -> None:
-    assert page.one("#run").is_displayed()
-    page.one("#tab-run").send_keys(RIGHT)
-    assert page.one("#node").is_displayed()
-    assert not page.one("#run").is_displayed()
-    page.one("#tab-node").send_keys(LEFT)
-    assert page.one("#run").is_displayed()
-
-
-def test_hover_shows_details(page: Page) -> None:
+def test_hover_shows_details_and_the_graph_is_panned_and_zoomed(page: Page) -> None:
     page.find("33")
     page.actions.move_to_element(page.one("#graph")).perform()
     page.settle()
@@ -226,10 +214,6 @@ def test_hover_shows_details(page: Page) -> None:
     assert "degree 17" in tip.text
     page.actions.move_to_element(page.one("#legend")).perform()
     assert not tip.is_displayed()
-
-
-def test_pan_and_zoom(page: Page) -> None:
-    page.find("33")
     page.press(ESCAPE)
     graph = page.one("#graph")
     page.actions.drag_and_drop_by_offset(graph, 150, 90).perform()
@@ -281,7 +265,10 @@ def test_light_and_dark(page: Page, explorer: Path) -> None:
         page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
 
 
-def test_it_fits_a_laptop(page: Page) -> None:
+def test_the_tabs_and_that_it_fits_a_laptop(page: Page) -> None:
+    for key, tab, shown in (("", "run", "#run"), (RIGHT, "run", "#node"), (LEFT, "node", "#run")):
+        page.one(f"#tab-{tab}").send_keys(key)
+        assert [part for part in ("#run", "#node") if page.one(part).is_displayed()] == [shown]
     page.find("0")
     for box in ("document.documentElement", "document.body", "document.getElementById('node')"):
         wide = page.driver.execute_script(f"return [{box}.scrollWidth, {box}.clientWidth]")
@@ -424,16 +411,12 @@ def candidate_rows(*shares: str) -> list[list[str]]:
 PREDICTING = {
     "one": ("gcn", candidate_rows(), "gcn", ["gcn"]),
     "blend": (
-        "a blend of triangle, mlp",
-        candidate_rows("", "75 %", "25 %"),
-        "triangle (75 % of the blend)",
-        ["mlp", "triangle"],
+        *("a blend of triangle, mlp", candidate_rows("", "75 %", "25 %")),
+        *("triangle (75 % of the blend)", ["mlp", "triangle"]),
     ),
     "nodes": (
-        "a candidate per node: gcn, triangle",
-        candidate_rows("71 %", "29 %", ""),
-        "gcn (71 % of the nodes)",
-        ["triangle"],
+        *("a candidate per node: gcn, triangle", candidate_rows("71 %", "29 %", "")),
+        *("gcn (71 % of the nodes)", ["triangle"]),
     ),
 }
 
@@ -482,13 +465,9 @@ def test_candidates_by_a_metric_to_be_small(browser: Page, karate: Trained, tmp_
 
 def test_hostile_remarks_and_candidates_stay_text(browser: Page, karate: Trained, tmp_path: Path) -> None:
     choosing = {"mode": "one", "winner": HOSTILE[1], "blend": None}
-    run = candidate_run(
-        karate,
-        tmp_path / "run",
-        "one",
-        **{"remarks": HOSTILE[:4], "choosing": choosing, "metric": HOSTILE[0]},
-        **{"scores": {"train": None, "val": {HOSTILE[1]: 0.5}, "test": None}},
-    )
+    changes = {"remarks": HOSTILE[:4], "choosing": choosing, "metric": HOSTILE[0]}
+    scores = {"train": None, "val": {HOSTILE[1]: 0.5}, "test": None}
+    run = candidate_run(karate, tmp_path / "run", "one", **changes, scores=scores)
     run.summary["candidates"][0]["candidate"] = HOSTILE[1]
     assert browser.open(write_report(run, karate.data)) == "webgl"
     assert browser.texts("#report .remarks li") == HOSTILE[:4]

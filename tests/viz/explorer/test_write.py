@@ -108,9 +108,6 @@ def test_json_within_a_script(text: str) -> None:
     assert json.loads(packed) == {text: [text]}
     assert not set(packed) & set("<>&")
     assert packed.isascii()
-
-
-def test_numbers_that_are_none() -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
         script_json([float("nan")])
     assert json.loads(script_json("\ud800")) == "\ud800"  # half a character is kept as it came
@@ -137,16 +134,12 @@ def test_only_its_own_script_and_style_may_run() -> None:
     assert not [a for _, a in page.tags if any(name.startswith("on") or name == "style" for name in a)]
 
 
-def test_nothing_is_to_be_loaded() -> None:
+def test_nothing_is_to_be_loaded_and_no_html_is_built_from_text() -> None:
     text = render("explorer", "a title", {}, {})
     assert addresses(text) == []
     for tag, attributes in Elements(text).tags:
         for name in ("src", "href"):
             assert (attributes.get(name) or "data:").startswith("data:"), tag
-
-
-def test_the_script_builds_no_html_from_text() -> None:
-    text = render("explorer", "a title", {}, {})
     for word in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "DOMParser", "eval("):
         assert word not in text
     assert "new Function" not in text
