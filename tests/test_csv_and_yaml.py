@@ -1,7 +1,5 @@
 """Cells of CSV that a spreadsheet must not run, and YAML that anyone may have written."""
 
-from __future__ import annotations
-
 import csv
 import io
 from pathlib import Path

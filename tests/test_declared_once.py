@@ -1,7 +1,5 @@
 """A setting is declared once: a new field of a recipe's settings is everywhere without another edit."""
 
-from __future__ import annotations
-
 import inspect
 import runpy
 import shlex

@@ -1,7 +1,5 @@
 """The README, the pages of `docs` and the examples in docstrings say what is there, and run."""
 
-from __future__ import annotations
-
 import ast
 import doctest
 import importlib

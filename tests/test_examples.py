@@ -1,7 +1,5 @@
 """The scripts and the notebook of `examples` run and print what they promise."""
 
-from __future__ import annotations
-
 import json
 import re
 import runpy

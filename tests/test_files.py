@@ -1,7 +1,5 @@
 """Files that appear complete or not at all, and locks."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """The project as a whole: its version, its public names, its files."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

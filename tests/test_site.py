@@ -1,7 +1,5 @@
 """The documentation as a site: it builds without a warning, and its pages load nothing from the network."""
 
-from __future__ import annotations
-
 import html
 import importlib
 import re

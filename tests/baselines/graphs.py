@@ -1,7 +1,5 @@
 """Small graphs for the baselines."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 from torch_geometric.data import Data

@@ -1,7 +1,5 @@
 """What must hold for every method, and the numbers of single ones."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

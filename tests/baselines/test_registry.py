@@ -1,7 +1,5 @@
 """The registry of methods, what a baseline is given, the layers of networks, and their training."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

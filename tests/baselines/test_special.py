@@ -1,7 +1,5 @@
 """tab:gen: GCN and GAT are special cases, and their configurations make exactly them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The paper's tables: its numbers, the runs that fill them again, the file of runs, the report, table 1."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What can be fuzzed: a name, valid inputs to begin with, a way to change them, and a call."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager

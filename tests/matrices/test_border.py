@@ -1,7 +1,5 @@
 """Matrices from outside: every structure is looked at before a kernel trusts it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Ψ on matrices: by hand, against the dense formula, what is refused; and edge weights in it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Rows and what is done to them; the whole stack and its blocks as sources of rows."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

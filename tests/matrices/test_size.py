@@ -1,7 +1,5 @@
 """Sizes stated before building, and the limit."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

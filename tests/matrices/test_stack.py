@@ -1,7 +1,5 @@
 """The stack against the dense formula; choosing rows; stored against computed."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse as sp

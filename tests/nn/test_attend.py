@@ -1,7 +1,5 @@
 """The fused attention against plain torch, a dense softmax and finite differences."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Features from outside: their structure is looked at before a kernel trusts it."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The motif convolution, f and f' in it, and GCN and GAT as special cases (tab:gen), against PyG itself."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

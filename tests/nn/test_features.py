@@ -1,7 +1,5 @@
 """Sparse features: holding them, and products of them and of rows with dense matrices."""
 
-from __future__ import annotations
-
 import copy
 import gc
 from typing import Any

@@ -1,7 +1,5 @@
 """Drawn rows: their mean is the row, they hold the node itself, and each node draws for itself."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Any
 

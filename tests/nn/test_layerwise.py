@@ -1,7 +1,5 @@
 """Exact inference in chunks: the bits of the full pass."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Dense products, dropout, bias and the random bits of masks; the same bits at any thread count."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The whole network."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 from itertools import pairwise

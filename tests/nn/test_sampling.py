@@ -1,7 +1,5 @@
 """Mini-batches: what layers make of drawn neighbours, and the loader that brings them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The methods of the studies, by hand and beside PyG's own layers."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

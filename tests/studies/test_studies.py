@@ -1,7 +1,5 @@
 """A smoke test of every study, and that all of them use the package's public front only."""
 
-from __future__ import annotations
-
 import ast
 import csv
 import importlib

@@ -1,7 +1,5 @@
 """Twins: alignment step by step by brute force, planted copies, and votes by hand."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import networkx as nx

@@ -1,7 +1,5 @@
 """Model selection: candidates in turn within a budget, what predicts, and runs of it on disk."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

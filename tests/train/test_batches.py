@@ -1,7 +1,5 @@
 """Mini-batches, in memory and from disk: the full batch where nothing is left out, exact in validation."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The estimators: scikit-learn's manners, new nodes and graphs, input that cannot be trained on."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from typing import Any

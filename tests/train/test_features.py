@@ -1,7 +1,5 @@
 """What training sees of a graph: features by what they hold, motif counts, edge weights, no test label."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

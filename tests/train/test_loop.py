@@ -1,7 +1,5 @@
 """The loop: when it stops and what it keeps, held-out predictions, and what is told of every epoch."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Losses: L_A against the nested sums of eq:att_loss, rewards, what a step minimises, mean weights."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

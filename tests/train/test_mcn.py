@@ -1,7 +1,5 @@
 """MCN: f and f' choose in every epoch; the seed decides everything, threads and test labels nothing."""
 
-from __future__ import annotations
-
 import random
 from functools import cache
 from itertools import groupby

@@ -1,7 +1,5 @@
 """Metrics: each equals scikit-learn's on random cases, and cases worked out by hand."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Predictions: their table, test labels, classes under other numbers."""
 
-from __future__ import annotations
-
 import csv
 import dataclasses
 import io

@@ -1,7 +1,5 @@
 """Presets: the settings of a data set, one file each, and files of one's own."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

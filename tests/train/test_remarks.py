@@ -1,7 +1,5 @@
 """What a careful colleague says: each remark where it belongs, and not where it does not."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

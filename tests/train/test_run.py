@@ -1,7 +1,5 @@
 """Runs on disk: their files, resuming, one process at a time, and files that somebody changed."""
 
-from __future__ import annotations
-
 import datetime
 import json
 import math

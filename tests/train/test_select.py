@@ -1,7 +1,5 @@
 """What a selection decides by: calibration, blend, rewards, choosing per node, rounds and standings."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

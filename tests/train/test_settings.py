@@ -1,7 +1,5 @@
 """Settings: declared once, checked, read from texts; and the recipes that have them."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Training with motif views: the step, resuming, what it may know."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a run predicts and why, and the numbers of its pages."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from pathlib import Path

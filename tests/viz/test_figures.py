@@ -1,7 +1,5 @@
 """The paper's figures 1 to 4, drawn."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree

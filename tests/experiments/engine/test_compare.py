@@ -1,7 +1,5 @@
 """Several methods on one graph: rows, order, progress, what is refused before any work; figures by hand."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any

@@ -3,8 +3,6 @@
 As a process of its own, LEDGER JOBS EPOCHS SEEDS: run quick units and print the number done so far.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A search in a process of its own: LEDGER SAMPLER; prints the number of runs done so far."""
 
-from __future__ import annotations
-
 import sys
 from typing import Any
 

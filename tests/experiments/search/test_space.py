@@ -1,7 +1,5 @@
 """Spaces of settings, what a search tries of them, and what of it mattered."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The page of a real run in a real browser."""
 
-from __future__ import annotations
-
 import io
 import json
 import shutil

@@ -1,7 +1,5 @@
 """Pages: what is written, what may run in them, and that names stay text."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json
