@@ -16,12 +16,9 @@ def settings(repository: Path) -> dict:
     return tomllib.loads((repository / "pyproject.toml").read_text(encoding="utf-8"))
 
 
-def test_version(settings: dict, repository: Path) -> None:
+def test_version_and_documented_names(settings: dict, repository: Path) -> None:
     assert settings["project"]["version"] == mcn.__version__
     assert f"## [{mcn.__version__}]" in (repository / "CHANGELOG.md").read_text(encoding="utf-8")
-
-
-def test_public_names_are_documented() -> None:
     assert [name for name in mcn.__all__ if not getattr(mcn, name).__doc__] == []
 
 

@@ -84,7 +84,7 @@ class TestThePapersNumbers:
 
 
 class TestPlan:
-    def test_table2_has_all_rows_of_the_paper_and_four_more(self) -> None:
+    def test_table2_has_all_rows_of_the_paper_and_four_more_and_table3_the_majority_first(self) -> None:
         more = {"majority", "mcn-paper", "gat-consistency", "gcn-consistency"}
         assert set(TABLE2.rows) - set(TABLE2.paper) == more
         assert set(TABLE2.paper) <= set(TABLE2.rows)
@@ -92,8 +92,6 @@ class TestPlan:
         assert len(planned) == 16 * 3
         assert all([unit.seed for unit in one.units] == list(range(15)) for one in planned)
         assert all(unit.test for one in planned for unit in one.units)
-
-    def test_the_majority_stands_first_in_table3(self) -> None:
         papers = ("gcn-paper", "gat-paper", "mcn-paper")
         assert TABLE3.rows == ("majority", *papers, "mlp", "gcn", "gat", "mcn")
         assert all(len(one.units) == 10 for one in plan(TABLE3))
@@ -122,12 +120,10 @@ class TestPlan:
             assert config == METHODS[row].configure("citeseer", {}, {"seed": 2})
             assert config.stopping == dataset_config("mcn", "citeseer").stopping
 
-    def test_some_rows_in_the_order_of_the_table(self) -> None:
+    def test_some_rows_in_the_order_of_the_table_and_what_is_refused(self) -> None:
         planned = plan(TABLE2, [4], rows=["mcn", "lp"], datasets=["pubmed", "cora"], data_root=".")
         places = [(one.dataset, one.row) for one in planned]
         assert places == [("cora", "lp"), ("cora", "mcn"), ("pubmed", "lp"), ("pubmed", "mcn")]
-
-    def test_refused(self) -> None:
         with pytest.raises(ValueError, match="methods: none given"):
             plan(TABLE2, [0], rows=[])
         with pytest.raises(ValueError, match="table must be one of table2, table3, got 'table4'"):
@@ -326,7 +322,7 @@ class TestTable1:
         assert all(case.holds for case in cases)
         assert all(0 <= case.network <= 1e-5 for case in cases)
 
-    def test_a_wrong_layer_would_be_seen(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_wrong_layer_would_be_seen_and_the_report(self, monkeypatch: pytest.MonkeyPatch) -> None:
         forward = MCNConv.forward
 
         def shifted(*arguments: Any, **options: Any) -> Any:
@@ -335,8 +331,6 @@ class TestTable1:
 
         monkeypatch.setattr(MCNConv, "forward", shifted)
         assert not any(case.holds for case in special_cases(load_dataset("karate")))
-
-    def test_the_report(self) -> None:
         case = SpecialCase("GCN", "edge", "eq:k1", "K = 1", False, False, "PyG GCNConv", 2e-7, 2e-5)
         text = special_report({"karate": [case]}, "mcn reproduce table1")
         assert "| GCN | edge | eq:k1 | K = 1 | no | no | PyG GCNConv | 2.0e-07 | 2.0e-05 | no |" in text

@@ -134,7 +134,7 @@ def test_nothing_to_choose(materialize):
     assert np.array_equal(rows_to_dense(s.select(np.zeros(30, int)), 30), expected)
 
 
-def test_what_a_stack_says_of_itself():
+def test_what_a_stack_says_of_itself_and_that_its_base_follows_no_scope_or_added_edges():
     counts = mcn.count_motifs(edge_index(A), 30)
     s = MotifStack.from_counts(counts, ["triangle", "4-path"], 2, "row-max")
     assert (s.motifs, s.num_motifs, s.steps, s.psi) == (("triangle", "4-path"), 2, 2, "row-max")
@@ -149,10 +149,6 @@ def test_what_a_stack_says_of_itself():
     lazy = MotifStack.from_counts(counts, steps=4, materialize=False)
     assert "rows are computed when chosen" in repr(lazy)
     assert "at most" in repr(lazy)
-
-
-def test_base_does_not_follow_scope_or_added_edges():
-    counts = mcn.count_motifs(edge_index(A), 30)
     s = MotifStack.from_counts(counts, ["2-star"], psi="transition", scope="pairs", add_edges=True)
     np.testing.assert_allclose(rows_to_dense(s.base, 30), dense_psi(A.astype(float), "transition"), rtol=1e-6)
 

@@ -62,7 +62,7 @@ def test_heavy_neighbours_are_drawn_surely() -> None:
     assert np.unique(found[:, 3:]).tolist() == [0, 3]
 
 
-def test_arrays_on_disk_are_drawn_from_alike(tmp_path: Any) -> None:
+def test_arrays_on_disk_are_drawn_from_alike_and_row_sums_are_those_of_the_matrices(tmp_path: Any) -> None:
     graph = StackRows(random_stack(N, seed=5, motifs=2, steps=2, psi="transition"))
     choice = np.arange(N) % 4
     expected = dense_rows(graph.draw(np.arange(N), choice, 2, 3), N)
@@ -75,9 +75,6 @@ def test_arrays_on_disk_are_drawn_from_alike(tmp_path: Any) -> None:
         )
     graph.matrices = tuple(mapped)
     np.testing.assert_array_equal(dense_rows(graph.draw(np.arange(N), choice, 2, 3), N), expected)
-
-
-def test_row_sums_are_those_of_the_matrices() -> None:
     stack = random_stack(N, seed=6, motifs=2, steps=2, psi="laplacian")
     graph = StackRows(stack)
     for option in range(4):

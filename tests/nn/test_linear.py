@@ -72,14 +72,11 @@ def test_a_row_does_not_depend_on_the_others(c: int, dtype: torch.dtype) -> None
         assert torch.equal(linear(x[first:], w), whole[first:])
 
 
-def test_values_that_are_not_finite_stay_where_they_are() -> None:
+def test_values_that_are_not_finite_stay_where_they_are_and_any_strides_and_types() -> None:
     x, w = torch.randn(50, 256), torch.randn(256, 5)
     x[49, 3] = torch.nan
     assert linear(x, w).isnan().any(1).tolist() == [False] * 49 + [True]
     assert torch.isfinite(linear(x[:49], w)).all()
-
-
-def test_any_strides_and_other_types() -> None:
     x, w = torch.randn(300, 50).t(), torch.randn(9, 300).t()
     assert torch.equal(linear(x, w), linear(x.contiguous(), w.contiguous()))
     double = x.double().requires_grad_()
@@ -130,10 +127,7 @@ KEYS = [0, 1, 2**32, 2**63 + 12345, 0xFFFFFFFFFFFFFFFF]
 def test_kernel_and_torch_agree(key: int) -> None:
     expected = [int(hash32(position, np.uint64(key))) for position in range(300)]
     assert hash32_of(torch.arange(300), key).tolist() == expected
-
-
-def test_hash_by_hand() -> None:
-    # The definition in Python's own integers.
+    # By hand: the definition in Python's own integers.
     key, position, word = 0x0123456789ABCDEF, 77, 0xFFFFFFFF
     x = position ^ (key & word)
     x = ((x ^ (x >> 16)) * 0x7FEB352D) & word

@@ -154,7 +154,7 @@ def test_controls_are_the_papers_rule_with_another_advantage(dataset: str) -> No
         assert config.to_dict() == paper | {"advantage": advantage, "seed": 3}
 
 
-def test_tables_by_hand() -> None:
+def test_tables_by_hand_and_runs_there_and_back(tmp_path: Path) -> None:
     figures = {("a", 0): 0.80, ("a", 1): 0.82, ("b", 0): 0.79, ("b", 1): 0.79}
     runs = [
         {"dataset": "mine", "method": row, "seed": seed, "test_accuracy": test, "version": "9.9"}
@@ -166,9 +166,6 @@ def test_tables_by_hand() -> None:
     assert "| data set | a − b |" in text
     assert "| mine | +2.0 ± 1.0 |" in text
     assert gap({0: 1.0}, {1: 1.0}) == "–"
-
-
-def test_runs_are_written_and_read(tmp_path: Path) -> None:
     run = dict.fromkeys(COLUMNS, "x") | {"test_accuracy": 1 / 3, "more": "dropped"}
     write_runs(tmp_path / "runs.csv", COLUMNS, [run])
     assert read_runs(tmp_path / "runs.csv") == [dict.fromkeys(COLUMNS, "x") | {"test_accuracy": "0.333333"}]
@@ -247,7 +244,7 @@ def test_measures_beside_networkx(seed: int) -> None:
     assert found["distance"].tolist() == [steps[node] for node in graph]
 
 
-def test_correlations_by_hand() -> None:
+def test_correlations_and_their_mean_over_runs_by_hand() -> None:
     place = {"distance": np.array([0.0, 1.0, 2.0, 3.0]), "degree": np.ones(4)}
     found = rank_correlations(np.array([2, 2, 1, 1]), ("edge", "4-path", "triangle"), place)
     # Ranks 1 to 4 against 1.5, 1.5, 3.5, 3.5: covariance 4, variances 5 and 4.
@@ -255,9 +252,6 @@ def test_correlations_by_hand() -> None:
     assert found["triangle"]["distance"] == pytest.approx(-4 / np.sqrt(20))
     assert found["edge"] == {"distance": None, "degree": None}
     assert found["4-path"]["degree"] is None
-
-
-def test_over_runs() -> None:
     assert over_runs([0.5, None, -0.1]) == {"mean": 0.2, "error": 0.3, "runs": 2, "positive": 1, "of": 3}
     assert over_runs([None]) == {"mean": None, "error": None, "runs": 0, "positive": 0, "of": 1}
     assert over_runs([0.25])["error"] is None
@@ -296,7 +290,7 @@ def planted() -> list[tuple[dict[str, Any], float]]:
     return tried
 
 
-def test_a_planted_effect_is_found() -> None:
+def test_a_planted_effect_is_found_and_failures_repetitions_and_single_values_do_not_count() -> None:
     found = {(each.setting, each.value): each for each in effects(planted())}
     assert set(found) == {
         *(("motifs", f"{how} {motif}") for how in ("with", "without") for motif in ("triangle", "4-clique")),
@@ -312,13 +306,7 @@ def test_a_planted_effect_is_found() -> None:
     assert found["lr", "0.005"].trials == 12
     assert found["lr", "0.005"].best == pytest.approx(0.72)
     assert found["lr", "0.05"].error == pytest.approx(0.05 * np.sqrt(12 / 11) / np.sqrt(12))
-
-
-def test_failures_and_repetitions_do_not_count() -> None:
     tried = planted()
     assert effects([*tried, (tried[0][0], None), tried[3]]) == effects(tried)
-
-
-def test_a_setting_with_one_value_has_no_effect() -> None:
     tried = [({"lr": 0.1, "steps": k}, 0.5) for k in (1, 2)]
     assert {each.setting for each in effects(tried)} == {"steps"}

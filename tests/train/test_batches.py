@@ -199,7 +199,7 @@ def counts() -> mcn.MotifCounts:
     return mcn.count_motifs(data.edge_index, data.num_nodes)
 
 
-def test_the_estimate_by_hand(counts: mcn.MotifCounts) -> None:
+def test_the_estimate_by_hand_and_what_is_decided(counts: mcn.MotifCounts) -> None:
     config = settings("mcn", motifs=("edge",), motif_attention=False, heads=2, hidden=3, gate=False)
     n, m = counts.num_nodes, len(counts.pairs)
     entries = 2 * m + n
@@ -211,9 +211,6 @@ def test_the_estimate_by_hand(counts: mcn.MotifCounts) -> None:
         config = settings("mcn", **{"motifs": ("edge",), name: value})
         assert config.full_batch_bytes(counts) > least, name
     assert settings("auto").full_batch_bytes(counts) == settings("mcn").full_batch_bytes(counts)
-
-
-def test_what_is_decided(counts: mcn.MotifCounts) -> None:
     for recipe in ("mcn", "auto"):
         config = settings(recipe)
         assert fit_into_memory(config, counts, free=1e9) == (config, None)

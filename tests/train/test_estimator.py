@@ -96,7 +96,7 @@ def test_scikit_learn_knows_it_for_a_classifier(fitted: MCNClassifier, data: Dat
                 use(unfitted)
 
 
-def test_what_it_learned(fitted: MCNClassifier, data: Data) -> None:
+def test_what_it_learned_and_auto_says_of_its_candidates(fitted: MCNClassifier, data: Data) -> None:
     assert fitted.classes_.tolist() == [0, 1, 2]
     assert fitted.n_features_in_ == 60
     assert len(fitted.history_) == 12
@@ -110,9 +110,6 @@ def test_what_it_learned(fitted: MCNClassifier, data: Data) -> None:
     val = data.val_mask.numpy()
     right = (fitted.predict(data)[val] == data.y.numpy()[val]).mean()
     assert right == pytest.approx(fitted.val_accuracy_)
-
-
-def test_auto_says_how_its_candidates_did(data: Data) -> None:
     clf = AutoClassifier(**QUICK[AutoClassifier]).fit(data)
     assert {row["candidate"] for row in clf.candidates_} == {"mlp", "gcn"}
     assert clf.winner_ == clf.candidates_[0]["candidate"]
@@ -227,9 +224,6 @@ def test_shapes_that_other_packages_give(estimator: Any, data: Data) -> None:
     np.testing.assert_array_equal(clf.predict_proba(odd), plain.predict_proba(data))
     odd.test_mask = data.test_mask
     assert clf.score(odd) == plain.score(data)
-
-
-def test_one_of_several_splits_must_be_taken(data: Data) -> None:
     ten = changed(data, train_mask=data.train_mask[:, None].repeat(1, 10))
     with pytest.raises(ValueError, match=r"shape \[90, 10\]: 10 splits; take .* = data\.train_mask\[:, 0\]"):
         MCNClassifier(**SMALL).fit(ten)

@@ -61,7 +61,7 @@ def test_the_parts_and_their_labels_without_those_of_test_nodes() -> None:
         assert torch.equal(prepare(data, small_config()).labels, problem.labels)
 
 
-def test_names_of_the_classes_and_of_what_is_no_graph() -> None:
+def test_names_and_balanced_weights_of_the_classes_and_what_is_no_graph() -> None:
     data = small_graph()
     assert class_names(data) is None
     data.classes = np.array(["x", "y", "z", "never seen"])
@@ -72,10 +72,7 @@ def test_names_of_the_classes_and_of_what_is_no_graph() -> None:
         prepare(data, small_config())
     with pytest.raises(ValueError, match=r"expected a torch_geometric\.data\.Data .* got HeteroData"):
         prepare(HeteroData(), small_config())
-
-
-def test_balanced_weights_of_the_classes() -> None:
-    """n / (C · n_c): of 6 + 6 + 3 training nodes, those of the last class weigh twice as much."""
+    # n / (C · n_c): of 6 + 6 + 3 training nodes, those of the last class weigh twice as much.
     data = small_graph()
     data.train_mask[(data.train_mask & (data.y == 2)).nonzero().squeeze(1)[:3]] = False
     problem = prepare(data, small_config())

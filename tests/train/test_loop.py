@@ -76,7 +76,7 @@ def test_a_rule_goes_on_from_saved_values(name: str) -> None:
         assert said + [second.update(*scores) for scores in SCORES[cut:]] == undisturbed
 
 
-def test_the_kept_weights_are_those_of_the_best_epoch() -> None:
+def test_the_kept_weights_are_those_of_the_best_epoch_and_patience_ends_a_run() -> None:
     trainer = new_trainer(small_graph(), small_config(max_epochs=40, stopping="loss", lr=0.3, gate=False))
     weights: dict[int, dict[str, torch.Tensor]] = {}
     seen: list[Epoch] = []
@@ -92,9 +92,6 @@ def test_the_kept_weights_are_those_of_the_best_epoch() -> None:
     assert (result.val_loss, result.val_accuracy) == (best.val_loss, best.val_accuracy)
     assert same_tensors(dict(trainer.model.state_dict()), weights[best.epoch])
     assert [epoch.epoch for epoch in seen] == list(range(1, 41))
-
-
-def test_patience_ends_a_run() -> None:
     trainer = new_trainer(small_graph(), small_config(max_epochs=1000, patience=3, stopping="loss", lr=0.1))
     seen = history(trainer)
     assert len(seen) < 1000
@@ -195,7 +192,7 @@ def test_lines_after_a_checkpoint_are_cut_off(tmp_path: Path) -> None:
         JSONLines(tmp_path / "nothing.jsonl", after_epoch=2)
 
 
-def test_checkpoints(tmp_path: Path) -> None:
+def test_checkpoints_and_progress(tmp_path: Path) -> None:
     path = tmp_path / "last.safetensors"
     trainer = new_trainer(small_graph(), small_config(max_epochs=3))
     rare, often = Checkpoints(path, every=3600.0), Checkpoints(tmp_path / "often", every=0.0)
@@ -205,9 +202,6 @@ def test_checkpoints(tmp_path: Path) -> None:
     tensors, state = load_tensors(path)
     assert (state["epoch"], state["stopped"]) == (3, True)
     assert same_tensors(tensors, load_tensors(tmp_path / "often")[0])
-
-
-def test_progress(tmp_path: Path) -> None:
     told: list[float] = []
     train(small_graph(), small_config(max_epochs=5, patience=1000), tmp_path / "run", progress=told.append)
     assert told == [0.2, 0.4, 0.6, 0.8, 1.0]

@@ -97,7 +97,7 @@ def test_shares_of_the_choices_and_the_candidate_of_every_node() -> None:
     assert [row["candidate"] for row in rows] == ["mlp", "gat", "gat", "gat", "gat"]
 
 
-def test_prediction_has_no_randomness_and_leaves_the_mode() -> None:
+def test_prediction_has_no_randomness_and_accuracy_is_of_test_nodes_only() -> None:
     trainer = trained(small_graph(), small_config(steps=2, epsilon=1.0))
     model, p = trainer.model, trainer.problem.inputs
     for mode in (True, False):
@@ -114,9 +114,6 @@ def test_prediction_has_no_randomness_and_leaves_the_mode() -> None:
     with torch.no_grad():
         logits = model(p.x, p.stack)
     assert np.array_equal(first.labels, logits.argmax(1).numpy())
-
-
-def test_accuracy_is_of_test_nodes_only() -> None:
     data = small_graph()
     labels = data.y.numpy().copy()
     assert accuracy_on_test(data, labels) == 1.0

@@ -34,7 +34,7 @@ def test_each_is_named_after_data_set_and_recipe_and_holds_only_what_is_told(nam
         assert all(preset.config.to_dict()[key] != usual[key] for key in preset.settings)
 
 
-def test_recipes_have_settings_by_data_set() -> None:
+def test_recipes_have_settings_by_data_set_and_one_is_its_default() -> None:
     assert dataset_config("views", "pubmed").to_dict()["labelled_batch"] == 5
     assert dataset_config("views", "pubmed", labelled_batch=7).to_dict()["labelled_batch"] == 7
     assert dataset_config("views", None) == settings("views")
@@ -42,9 +42,6 @@ def test_recipes_have_settings_by_data_set() -> None:
     assert dataset_config("mcn", None) == dataset_config("mcn", "karate") == settings("mcn")
     assert preset_of("mcn", "texas") is None
     assert preset_of("mcn", None) is None
-
-
-def test_one_recipe_is_the_default_of_a_data_set() -> None:
     assert presets() == ALL
     for dataset in ("cora", "citeseer", "pubmed"):
         assert default_recipe(dataset) == "views"
@@ -54,9 +51,6 @@ def test_one_recipe_is_the_default_of_a_data_set() -> None:
         assert default_recipe(unknown) == "auto"
     defaults = [load_preset(name).dataset for name in ALL if load_preset(name).default]
     assert len(defaults) == len(set(defaults))
-
-
-def test_where_data_sets_depart_from_the_defaults() -> None:
     assert dataset_config("mcn", "citeseer").stopping == "gat-accuracy"
     assert dataset_config("paper", "citeseer").stopping == "gat-accuracy"
     pubmed: Any = dataset_config("mcn", "pubmed", steps=2)

@@ -129,7 +129,7 @@ def test_the_limit_of_epochs_and_nothing_else() -> None:
     assert found.startswith("stopped at the limit of 100")
 
 
-def test_the_graph_or_the_features_add_nothing() -> None:
+def test_the_graph_or_the_features_add_nothing_and_what_they_find_alone() -> None:
     data = workers()
     right = np.eye(2)[data.y.numpy()]
     found = said(data, right, SimpleScores("accuracy", 0.5, 1.0, 0.3))
@@ -137,9 +137,6 @@ def test_the_graph_or_the_features_add_nothing() -> None:
     assert "the features add nothing" not in found
     found = said(data, right, SimpleScores("accuracy", 0.5, 0.3, 1.0))
     assert "the features add nothing measurable to the graph" in found
-
-
-def test_features_alone_find_what_is_in_them() -> None:
     told, untold = simple_scores(workers(signal=6.0)), simple_scores(workers(signal=0.0))
     assert told.features > 0.95
     assert untold.features < 0.85

@@ -222,15 +222,12 @@ def test_the_identity_is_what_is_not_at_its_default() -> None:
     assert Later(chance=0.5).identity() == {"chance": 0.5}
 
 
-def test_a_changed_default_keeps_sentence_and_check() -> None:
+def test_a_changed_default_keeps_sentence_and_check_and_unknown_names_are_told() -> None:
     ours, theirs = declared(Later)["hidden"], declared(VIEWS)["hidden"]
     assert (ours.default, theirs.default, declared(Settings)["hidden"].default) == (32, 64, 8)
     assert (ours.sentence, ours.check, ours.option) == (theirs.sentence, theirs.check, theirs.option)
     with pytest.raises(ValueError, match="hidden must be an integer of at least 1, got 0"):
         Later(hidden=0)
-
-
-def test_unknown_names() -> None:
     for name, hint in {"walk_lenght": r"; did you mean 'walk_length'\?", "zzz": "", "steps": ".*"}.items():
         with pytest.raises(ValueError, match=f"^unknown setting '{name}'{hint}$"):
             VIEWS.from_dict({name: 3})

@@ -229,7 +229,7 @@ def test_a_single_view_of_a_smooth_network(views: Trained) -> None:
 MCN = Predictor("network", {"MCN": 1.0})
 
 
-def test_confusion_matrices(karate: Trained, found: Explanation) -> None:
+def test_confusion_matrices_and_calibration_curves(karate: Trained, found: Explanation) -> None:
     tables = page_data.confusion(found)
     assert set(tables) <= {"train", "val", "test"}
     assert sum(map(sum, tables["train"])) == 4
@@ -239,11 +239,8 @@ def test_confusion_matrices(karate: Trained, found: Explanation) -> None:
     mask, y = karate.data.test_mask, karate.data.y
     wrong = sum(1 for i in range(34) if mask[i] and y[i] == 1 and found.predicted[i] == 0)
     assert tables["test"][1][0] == wrong
-
-
-def test_calibration_curves(found: Explanation) -> None:
-    """Every labelled node is in one bin of its part; the shares of right ones make the accuracy."""
-    tables, curves_of = page_data.confusion(found), page_data.calibrations(found)
+    # Every labelled node is in one bin of its part; the shares of right ones make the accuracy.
+    curves_of = page_data.calibrations(found)
     assert set(curves_of) == set(tables)
     for part, curve in curves_of.items():
         table = tables[part]
@@ -254,17 +251,14 @@ def test_calibration_curves(found: Explanation) -> None:
         assert curve["error"] == pytest.approx(gaps / sum(curve["count"]))
 
 
-def test_choices_by_class(found: Explanation) -> None:
+def test_choices_by_class_and_by_degree(found: Explanation) -> None:
     for layer, table in enumerate(page_data.choices_by_class(found)):
         expected = Counter(
             (int(c), int(t * 2 + k - 1))
             for c, t, k in zip(found.truth, found.motif[:, layer], found.step[:, layer], strict=True)
         )
         assert [[expected[c, o] for o in range(4)] for c in range(2)] == table
-
-
-def test_choices_by_degree(found: Explanation) -> None:
-    """Degrees of the club: one 1, eleven 2, twelve 3 or 4, five 5 or 6, four 9 to 16, one 17."""
+    # Degrees of the club: one 1, eleven 2, twelve 3 or 4, five 5 or 6, four 9 to 16, one 17.
     names, layers = page_data.choices_by_degree(found)
     assert names == ["1", "2", "3–4", "5–8", "9–16", "17–32"]
     for table in layers:

@@ -55,7 +55,7 @@ def test_areas_and_widths_follow_the_weights(kite: Graph, tmp_path: Path) -> Non
     assert (len(dotted.get_segments()), len(solid.get_segments())) == (3, 6)
 
 
-def test_induced_four_paths_by_hand(kite: Graph, tmp_path: Path) -> None:
+def test_induced_four_paths_by_hand_and_nodes_keep_their_places(kite: Graph, tmp_path: Path) -> None:
     """Paths c-3-4-5 (c = 0, 1, 2) and 3-4-5-6: edges c-3 have 1, 3-4 and 4-5 have 4, 5-6 has 1."""
     figure = draw_figure1(*kite, tmp_path / "a.svg", motifs=["4-path"])
     dotted, solid, rings, discs = figure.axes[0].collections
@@ -66,9 +66,6 @@ def test_induced_four_paths_by_hand(kite: Graph, tmp_path: Path) -> None:
     areas = discs.get_sizes()  # weighted degrees: 1, 1, 1, 7, 8, 5, 1
     np.testing.assert_allclose(areas / areas.max(), np.array([1, 1, 1, 7, 8, 5, 1]) / 8)
     assert len(rings.get_offsets()) == 0
-
-
-def test_nodes_keep_their_places(kite: Graph, tmp_path: Path) -> None:
     figure = draw_figure1(*kite, tmp_path / "a.png", motifs=["edge", "4-path"])
     first, second = (ax.collections[3].get_offsets() for ax in figure.axes)
     np.testing.assert_array_equal(first, second)

@@ -120,7 +120,7 @@ def measured(seed: int, val: dict | None, test: dict | None) -> dict:
 NOTHING = {"test_mean": None, "test_std": None, "val_mean": None}
 
 
-def test_metrics_of_a_row_by_hand() -> None:
+def test_metrics_of_a_row_by_hand_and_those_that_are_missing() -> None:
     figures = [(0.5, 0.6), (0.75, 0.8), (1.0, 0.7)]
     own = [measured(s, {"roc-auc": v}, {"roc-auc": t}) for s, (v, t) in enumerate(figures)]
     found = result_row("mcn", own)["metrics"]
@@ -136,9 +136,6 @@ def test_metrics_of_a_row_by_hand() -> None:
     scores = {"train": None, "val": {"macro-f1": 0.25}, "test": {"macro-f1": 1.0}}  # as in a run's summary
     found = result_row("mcn", [run_row(0, 0.5, 0.5, 1.0) | {"scores": scores}])["metrics"]["macro-f1"]
     assert found == {"test_mean": 1.0, "test_std": None, "val_mean": 0.25}
-
-
-def test_metrics_that_are_missing() -> None:
     old = run_row(0, 0.5, 0.5, 1.0)
     for rows in ([old], [old | {"metrics": None}], [old, measured(1, {"roc-auc": 0.5}, {"roc-auc": 0.5})]):
         assert result_row("mcn", rows)["metrics"] == dict.fromkeys(METRICS, NOTHING)

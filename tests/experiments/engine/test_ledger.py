@@ -127,7 +127,7 @@ def test_no_more_room_leaves_the_rows_before(path: Path, repository: Path) -> No
     assert 0 < len(Ledger(path)) == int(added) < 1000
 
 
-def test_claims_exclude_each_other(path: Path) -> None:
+def test_claims_exclude_each_other_and_that_of_a_dead_process_is_free(path: Path) -> None:
     first, second = Ledger(path), Ledger(path)
     claim = first.claim("k")
     assert second.claim("k") is None
@@ -137,9 +137,6 @@ def test_claims_exclude_each_other(path: Path) -> None:
     again.release()
     other.release()
     assert list(path.with_name(".ledger.sqlite.claims").iterdir()) == []
-
-
-def test_the_claim_of_a_dead_process_is_free(path: Path) -> None:
     code = "import os, sys, mcn.experiments as e; held = e.Ledger(sys.argv[1]).claim('k'); os._exit(9)"
     subprocess.run([sys.executable, "-c", code, path], check=False)
     assert (path.with_name(".ledger.sqlite.claims") / "k").exists()

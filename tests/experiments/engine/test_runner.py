@@ -182,7 +182,7 @@ def test_two_dead_workers_are_an_error(workers: LocalWorkers) -> None:
     assert "paper on karate, seed 0, died 2 times (last: signal 9)" in str(error)
 
 
-def test_failures(tmp_path: Path) -> None:
+def test_failures_and_wrong_use(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "ledger.sqlite")
     with pytest.raises(ValueError, match="lower the learning rate"):
         run_units(BAD, ledger, jobs=1)
@@ -193,9 +193,6 @@ def test_failures(tmp_path: Path) -> None:
     assert run_units(BAD, ledger, keep_failures=True) == rows[:2]
     with pytest.raises(ValueError, match=r"ledger.sqlite: this run failed before: .*lower the learning"):
         run_units(BAD, ledger)
-
-
-def test_wrong_use() -> None:
     with pytest.raises(ValueError, match="jobs must be an integer of at least 1, got 0"):
         run_units([quick()], jobs=0)
     assert run_units([]) == []

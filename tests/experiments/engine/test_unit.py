@@ -38,7 +38,7 @@ def test_a_baseline_has_the_figures_of_its_scores() -> None:
     assert (row["epochs"], row["val_loss"], row["config"], row["settings"]) == (None, None, None, {})
 
 
-def test_a_row_says_what_was_run() -> None:
+def test_a_row_says_what_was_run_and_overrides_come_after_the_methods() -> None:
     unit = quick(motifs=("edge", "triangle"), seed=2)
     row = run_unit(unit)
     assert row["key"] == unit.key()
@@ -47,9 +47,6 @@ def test_a_row_says_what_was_run() -> None:
     assert row["settings"] == {**QUICK, "motifs": ["edge", "triangle"]}
     assert (row["seed"], row["test"], row["version"], row["error"]) == (2, True, mcn.__version__, None)
     assert timeless([row]) == timeless([run_unit(unit)])
-
-
-def test_overrides_come_after_the_methods() -> None:
     assert Unit(KARATE, "gcn", {"hidden": 32, "patience": 50}).config().hidden == 16
     unit = Unit(KARATE, "gcn", {"patience": 50}, overrides={"hidden": 32})
     assert (unit.config().hidden, unit.config().patience, unit.config().motifs) == (32, 50, ("edge",))

@@ -120,13 +120,10 @@ def test_another_metric_decides(metric: str, tmp_path: Path) -> None:
     assert [row["settings"] for row in result.final] == [{**SPACE.fixed, **result.best.settings}]
 
 
-def test_when_everything_fails(tmp_path: Path) -> None:
+def test_when_everything_fails_or_a_stack_is_too_large(tmp_path: Path, monkeypatch: Any) -> None:
     bad = Space("bad", "", {"lr": (1e30,)}, SPACE.fixed, {})
     with pytest.raises(ValueError, match="all 1 trials failed; the first: the loss is"):
         search(KARATE, bad, sampler="grid", seeds=1, jobs=1, ledger=Ledger(tmp_path / "l.sqlite"))
-
-
-def test_a_stack_too_large_is_a_failed_trial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mcn.matrices.stack.default_memory_limit", lambda: 5_000.0)
     space = Space("deep", "", {"steps": (1, 2)}, SPACE.fixed, {})
     ledger = Ledger(tmp_path / "ledger.sqlite")

@@ -93,16 +93,13 @@ def test_the_paper_s_grid_for_single_rows_of_table_3(space: str, method: str, da
         assert value in own.settings[name]  # type: ignore[operator]
 
 
-def test_subsets(tmp_path: Path) -> None:
+def test_subsets_ranges_what_is_fixed_and_another_recipe(tmp_path: Path) -> None:
     space = load_space(written(tmp_path, "settings: {motifs: {subsets: [edge, triangle, 4-cycle]}}"))
     assert space.settings["motifs"] == (
         ["edge"], ["triangle"], ["4-cycle"],
         ["edge", "triangle"], ["edge", "4-cycle"], ["triangle", "4-cycle"],
         ["edge", "triangle", "4-cycle"],
     )  # fmt: skip
-
-
-def test_ranges_what_is_fixed_and_another_recipe(tmp_path: Path) -> None:
     views = load_space(written(tmp_path, "recipe: views\nsettings: {drop_neighbours: [0.2, 0.5]}"))
     assert (views.recipe, views.settings) == ("views", {"drop_neighbours": (0.2, 0.5)})
     text = """
@@ -119,6 +116,10 @@ def test_ranges_what_is_fixed_and_another_recipe(tmp_path: Path) -> None:
     assert space.base(None) == {"hidden": 4}
     with pytest.raises(ValueError, match="mine: lr is a range; a grid needs a list of values"):
         Grid(space, 0)
+    with pytest.raises(ValueError, match="unknown space 'citatoin'; did you mean 'citation'"):
+        load_space("citatoin")
+    with pytest.raises(FileNotFoundError):
+        load_space(tmp_path / "none.yaml")
 
 
 @pytest.mark.parametrize(
@@ -152,13 +153,6 @@ def test_ranges_what_is_fixed_and_another_recipe(tmp_path: Path) -> None:
 def test_wrong_files(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(ValueError, match=f"space .*mine.yaml: .*{message}"):
         load_space(written(tmp_path, text))
-
-
-def test_unknown_names(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="unknown space 'citatoin'; did you mean 'citation'"):
-        load_space("citatoin")
-    with pytest.raises(FileNotFoundError):
-        load_space(tmp_path / "none.yaml")
 
 
 def test_a_grid_has_every_combination_once() -> None:
