@@ -46,7 +46,7 @@ def end(started: subprocess.Popen[str], how: int | None = None) -> None:
     started.communicate()
 
 
-def test_a_file_appears_complete(tmp_path: Path) -> None:
+def test_a_file_appears_complete_and_an_error_leaves_the_earlier_one(tmp_path: Path) -> None:
     path = tmp_path / "out.txt"
     with atomic_write(path) as file:
         file.write(b"new")
@@ -57,10 +57,6 @@ def test_a_file_appears_complete(tmp_path: Path) -> None:
     mask = os.umask(0)
     os.umask(mask)
     assert path.stat().st_mode & 0o777 == 0o666 & ~mask
-
-
-def test_an_error_leaves_the_earlier_file(tmp_path: Path) -> None:
-    path = tmp_path / "out.txt"
     write_text(path, "old")
 
     def fail() -> None:

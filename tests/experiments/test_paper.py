@@ -59,16 +59,14 @@ class TestThePapersNumbers:
             assert list(table.paper[method].std or ()) == row.get("std", [])
         assert table.paper["mcn"].runs == expected.get("runs_of_mcn", expected.get("runs"))
 
-    def test_lookup(self) -> None:
+    def test_lookup_and_average_ranks_of_the_paper(self) -> None:
         assert TABLE2.value("citeseer", "monet") is None
         assert TABLE2.value("pubmed", "monet") == 78.8
         assert TABLE2.value("cora", "majority") is None
         assert TABLE2.value("cora", "mcn-paper") == TABLE2.value("cora", "mcn") == 83.5
         assert TABLE2.spread("pubmed", "mcn") == (0.3, 15)
         assert TABLE2.spread("cora", "gcn") is None
-
-    def test_average_ranks_of_the_paper(self) -> None:
-        """Equal to the printed ones but for the two methods that tie on Pubmed."""
+        # Equal to the printed ones but for the two methods that tie on Pubmed.
         columns = [{row: TABLE2.value(data, row) for row in TABLE2.paper} for data in TABLE2.datasets]
         computed = average_ranks(columns)
         for name, row in TABLE2.paper.items():

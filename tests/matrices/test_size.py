@@ -43,13 +43,10 @@ def test_size_of_counts_is_that_of_their_adjacencies():
     assert pairs.entries[0, 0] > stack_size(counts, ["2-star"]).entries[0, 0]
 
 
-def test_bytes_are_those_of_the_arrays():
+def test_bytes_are_those_of_the_arrays_and_the_table_says_them():
     stack = MotifStack.from_adjacencies(OWN, steps=2)
     pointer_of_the_end = 8
     assert stack.size().total_bytes == sum(a.nbytes for a in stack._stored) - pointer_of_the_end
-
-
-def test_the_table_and_the_repr():
     size = size_of({"edge": [[0, 1], [1, 0]]}, steps=2)
     assert str(size).splitlines()[1].split() == ["edge", "1", "4", "48", "B"]
     assert str(size).splitlines()[2].split() == ["edge", "2", "2", "32", "B"]
@@ -58,7 +55,7 @@ def test_the_table_and_the_repr():
     assert str(size_of(OWN, exact=False)).endswith("(upper bounds)")
 
 
-def test_too_large_names_motif_step_size_and_ways_out():
+def test_too_large_names_motif_step_size_and_ways_out_and_the_limit_is_met_to_the_byte():
     largest = size_of(OWN, steps=3)
     assert largest.entries.argmax() == 2  # edge, step 3
     with pytest.raises(StackTooLarge) as caught:
@@ -73,9 +70,6 @@ def test_too_large_names_motif_step_size_and_ways_out():
     with pytest.raises(StackTooLarge) as caught:  # step one alone gets no advice about steps
         MotifStack.from_adjacencies(OWN, memory_limit=100)
     assert "fewer steps" not in str(caught.value)
-
-
-def test_limit_is_met_to_the_byte():
     need = size_of(OWN, steps=2).total_bytes
     assert MotifStack.from_adjacencies(OWN, steps=2, memory_limit=need).materialized
     with pytest.raises(StackTooLarge):

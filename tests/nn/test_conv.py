@@ -20,7 +20,7 @@ def _parameters(conv: MCNConv) -> list[torch.Tensor]:
     return [p for p in conv.parameters() if p.requires_grad]
 
 
-def test_state_is_the_neighbourhood_and_the_counts() -> None:
+def test_state_is_the_neighbourhood_and_the_counts_and_rows_are_those_chosen() -> None:
     stack = random_stack(motifs=2, psi="transition")
     conv = MCNConv(7, 3, motifs=2)
     x = torch.randn(24, 7)
@@ -28,9 +28,6 @@ def test_state_is_the_neighbourhood_and_the_counts() -> None:
     base = torch.from_numpy(dense_rows(stack.base, 24))
     expected = torch.cat([base @ (x @ conv.weight), torch.from_numpy(stack.node_counts)], 1)
     assert torch.allclose(state, expected, atol=1e-5)
-
-
-def test_rows_are_those_chosen() -> None:
     stack = random_stack(motifs=3, steps=2, psi="row-max")
     conv = MCNConv(5, 4, motifs=3, steps=2, epsilon=1.0)
     _, choices = conv(torch.randn(24, 5), stack, return_choices=True)
@@ -205,7 +202,7 @@ def test_without_self_attention_a_block_needs_the_row_sums() -> None:
         conv(x, stack, degrees=degrees[:3])
 
 
-def test_choices_can_be_pinned() -> None:
+def test_choices_can_be_pinned_and_evaluation_takes_the_most_probable_action() -> None:
     stack, x = random_stack(motifs=2, steps=2), torch.randn(24, 5)
     conv = MCNConv(5, 4, motifs=2, steps=2).eval()
     wanted = np.random.default_rng(0).integers(0, 4, 24)
@@ -216,9 +213,6 @@ def test_choices_can_be_pinned() -> None:
     _, choices = conv(x, stack, choice=3, return_choices=True)
     assert set(choices.motif.tolist()) == {1}
     assert set(choices.step.tolist()) == {2}
-
-
-def test_evaluation_takes_the_most_probable_action() -> None:
     stack, x = random_stack(motifs=3, steps=2), torch.randn(24, 5)
     conv = MCNConv(5, 4, motifs=3, steps=2, epsilon=1.0).eval()
     _, choices = conv(x, stack, return_choices=True)
@@ -249,7 +243,7 @@ def test_without_anything_to_choose_the_first_motif_is_used(several: bool) -> No
     assert choices.log_motif.tolist() == choices.log_step.tolist() == [0.0] * 24
 
 
-def test_randomness_follows_the_key_or_torch() -> None:
+def test_randomness_follows_the_key_or_torch_and_float64_is_taken() -> None:
     stack, x = random_stack(motifs=2), torch.randn(24, 5)
     conv = MCNConv(5, 4, motifs=2, dropout=0.5, feature_dropout=0.5, input_dropout=0.5)
     assert torch.equal(conv(x, stack, key=5), conv(x, stack, key=5))
@@ -259,9 +253,6 @@ def test_randomness_follows_the_key_or_torch() -> None:
     torch.manual_seed(0)
     assert torch.equal(conv(x, stack), first)
     assert not torch.equal(first, second)
-
-
-def test_float64() -> None:
     stack, conv = random_stack(motifs=2, steps=2), MCNConv(5, 4, 2, 2).double().eval()
     x = torch.randn(24, 5, dtype=torch.float64)
     assert conv(x, stack).dtype == torch.float64
@@ -390,7 +381,7 @@ def test_second_layer_sees_the_state_and_the_probabilities_of_the_first() -> Non
     )
 
 
-def test_nothing_to_choose() -> None:
+def test_nothing_to_choose_and_a_biased_start() -> None:
     state = torch.randn(4, 3 + NUM_COUNTS)
     one_motif = Selector(3, motifs=1, steps=2)
     assert one_motif.motif_weight is None
@@ -400,9 +391,6 @@ def test_nothing_to_choose() -> None:
     assert one_step.step_weight is None
     assert torch.equal(one_step(state)[1], torch.zeros(4, 1))
     assert not list(Selector(3, 1, 1).parameters())
-
-
-def test_biased_start() -> None:
     selector = Selector(3, motifs=2, steps=3, init_bias=4.0)
     motif, step = selector(torch.randn(6, 3 + NUM_COUNTS))
     expected = torch.tensor([4.0, 0.0]).log_softmax(0)

@@ -84,16 +84,13 @@ def test_values_that_are_not_finite_stay_where_they_are_and_any_strides_and_type
     assert grads(linear(double, w), double)[0].dtype == torch.float64
 
 
-def test_gradcheck() -> None:
+def test_gradcheck_and_masks_match_the_plain_path() -> None:
     x = torch.randn(11, 9, dtype=torch.float64, requires_grad=True)
     w = torch.randn(9, 3, dtype=torch.float64, requires_grad=True)
     assert torch.autograd.gradcheck(lambda x, w: linear(x, w, 0.5, 4), (x, w))
     b = torch.randn(9, dtype=torch.float64, requires_grad=True)
     assert torch.autograd.gradcheck(add_bias, (x, b))
     assert torch.autograd.gradcheck(lambda x: dropout(x, 0.4, 5), (x,))
-
-
-def test_masks_match_the_plain_path() -> None:
     x, w = torch.randn(40, 300), torch.eye(300)
     assert torch.equal(linear(x, w, 0.6, 123), plain.linear(x, w, 0.6, 123))
     assert torch.equal(dropout(x, 0.6, 123), plain.dropout(x, 0.6, 123))

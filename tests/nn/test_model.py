@@ -201,7 +201,7 @@ def test_bits_on_wide_dense_features_do_not_depend_on_threads() -> None:
     assert_same_bits(lambda: _passes(model, x, stack, np.arange(0, 900, 2)))
 
 
-def test_receptive_fields_are_remembered() -> None:
+def test_receptive_fields_are_remembered_and_node_ids_have_many_forms() -> None:
     stack, cache = random_stack(motifs=2), ReceptiveFields()
     first = cache.blocks(stack, np.array([1, 2]), (None, None))
     assert cache.blocks(stack, np.array([1, 2]), (None, None)) is first
@@ -212,9 +212,6 @@ def test_receptive_fields_are_remembered() -> None:
     assert cache.blocks(stack, np.array([1, 2]), (None, None)) is not first
     assert not copy.deepcopy(cache)._entries
     assert not pickle.loads(pickle.dumps(cache))._entries
-
-
-def test_forms_of_node_ids() -> None:
     masks = np.array([0, 1, 0, 1], bool), torch.tensor([False, True, False, True])
     for rows in ([1, 3], np.array([1, 3], np.int32), torch.tensor([1, 3]), *masks):
         ids = node_ids(rows)

@@ -144,7 +144,7 @@ class TestSimilarity:
         assert 0.2 < allowed.mean() < 0.95
         np.testing.assert_allclose(found[allowed], expected[allowed], rtol=1e-3, atol=1e-3)
 
-    def test_who_is_near_and_who_is_alone(self) -> None:
+    def test_who_is_near_who_is_alone_and_who_cannot_be_told_apart(self) -> None:
         pairs = contacts(60, 4)
         pairs = pairs[(pairs != 7).all(1)]  # node 7 has no neighbours
         graph = nx.Graph(pairs.tolist())
@@ -153,9 +153,7 @@ class TestSimilarity:
             near = nx.single_source_shortest_path_length(graph, i, NEAR) if i in graph else {}
             never = {j for j in range(60) if j in near or i not in graph or j not in graph}
             assert set(np.flatnonzero(found[i] == -np.inf)) == never
-
-    def test_nodes_that_cannot_be_told_apart(self) -> None:
-        """All nodes of a cycle are alike: no column varies by more than rounding."""
+        # All nodes of a cycle are alike: no column varies by more than rounding.
         ring = np.stack([np.arange(13), np.roll(np.arange(13), -1)], axis=1)
         assert profiles(matrix(ring, 13)).tolist() == [[0.0]] * 13
 
@@ -179,7 +177,7 @@ class TestMatrix:
         np.testing.assert_allclose(found[:2, :2], 0)
         np.testing.assert_allclose(found[:2, 2:], 0.5, rtol=1e-6)
 
-    def test_votes_by_hand(self) -> None:
+    def test_votes_what_is_believed_next_and_the_best_of_each_row_by_hand(self) -> None:
         """Extensions of scores 0 and 2 and size 10: weights e^-1 and 1. M is that of the path 0 - 1 - 2."""
         pairs = np.array([0, 1], np.int32), np.array([1, 2], np.int32)
         found = Extensions(np.array([0.0, 2.0]), np.array([1, 1]), *pairs, np.array([1.0, 0.5], np.float32))
@@ -188,8 +186,6 @@ class TestMatrix:
         n = m / np.sqrt(m.sum(0) * m.sum(0)[:, None])
         base = np.zeros((3, 3), np.float32)
         np.testing.assert_allclose(votes(found, 10, base).toarray(), n + n @ n, rtol=1e-6)
-
-    def test_what_is_believed_next_and_the_best_of_each_row(self) -> None:
         base = np.array([[-np.inf, -2.0], [-2.0, -np.inf]], np.float32)
         twin = sp.csr_array(np.array([[0, 0.2], [0, 0]], np.float32))
         expected = [[-np.inf, -0.6 + np.log(0.201) - np.log(0.001)], [-0.6, -np.inf]]

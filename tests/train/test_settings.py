@@ -257,22 +257,16 @@ def test_a_rule_of_attention_brings_its_settings(attention: str) -> None:
         assert config.replace(attention=other) == MCN(attention=other)
 
 
-def test_the_rules_by_hand() -> None:
+def test_the_rules_by_hand_whether_there_is_a_choice_and_the_recipe_paper() -> None:
     def rule(config: Any) -> tuple[Any, ...]:
         return config.attention, config.epsilon, config.advantage, config.gate, config.consistency
 
     assert rule(MCN()) == ("gated", 0.3, "mean", True, 0.0)
     assert rule(MCN(attention="paper")) == ("paper", 0.1, "none", False, 0.0)
-
-
-def test_whether_there_is_a_choice() -> None:
     for changes in ({}, {"motifs": ("edge",), "steps": 2}):
         assert MCN(**changes).chooses is True
     for changes in ({"motif_attention": False}, {"motifs": ("edge",)}):
         assert MCN(**changes).chooses is False
-
-
-def test_the_recipe_paper_is_mcn_by_the_papers_rule() -> None:
     assert settings("paper").to_dict() == MCN(attention="paper").to_dict()
     own = settings("paper", steps=3, lr=0.1)
     assert own.to_dict() == MCN(attention="paper", steps=3, lr=0.1).to_dict()
