@@ -124,7 +124,7 @@ def test_examples_and_commands_of_the_readme_run(tmp_path: Path, monkeypatch: py
     assert (tmp_path / "predictions.csv").is_file()
 
 
-def test_readme_and_docs_stay_short_and_links_lead_somewhere(repository: Path) -> None:
+def test_readme_and_docs_stay_short_and_links_and_commands_lead_somewhere(repository: Path) -> None:
     """What was cut does not grow back; `studies/` have pages of their own."""
     pages = (repository / "docs").rglob("*.md")
     assert len((repository / "README.md").read_text(encoding="utf-8").split()) <= 900
@@ -133,9 +133,6 @@ def test_readme_and_docs_stay_short_and_links_lead_somewhere(repository: Path) -
         for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text(encoding="utf-8")):
             if not target.startswith("http"):
                 assert (page.parent / target).exists(), f"{page.name}: {target}"
-
-
-def test_the_two_commands_are_targets_of_the_makefile(repository: Path) -> None:
     makefile = (repository / "Makefile").read_text(encoding="utf-8")
     for target in ("demo", "test", "test-all", "bench", "lint"):
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target

@@ -16,13 +16,10 @@ def settings(repository: Path) -> dict:
     return tomllib.loads((repository / "pyproject.toml").read_text(encoding="utf-8"))
 
 
-def test_version_and_documented_names(settings: dict, repository: Path) -> None:
+def test_version_documented_names_and_a_cheap_import(settings: dict, repository: Path) -> None:
     assert settings["project"]["version"] == mcn.__version__
     assert f"## [{mcn.__version__}]" in (repository / "CHANGELOG.md").read_text(encoding="utf-8")
     assert [name for name in mcn.__all__ if not getattr(mcn, name).__doc__] == []
-
-
-def test_importing_is_cheap() -> None:
     code = "import sys, mcn; print({'torch', 'numba', 'numpy', 'networkx', 'scipy'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"

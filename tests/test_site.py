@@ -48,14 +48,11 @@ class Loaded(HTMLParser):
             self.addresses.append(values.get("href") or "")
 
 
-def test_every_page_is_built(site: Path, repository: Path) -> None:
+def test_every_page_is_built_and_in_the_navigation(site: Path, repository: Path) -> None:
     pages = {path.relative_to(repository / "docs") for path in (repository / "docs").rglob("*.md")}
     for page in pages:
         assert (site / page.with_suffix(".html")).is_file(), page
     assert not list(site.rglob("*.py"))
-
-
-def test_every_page_is_in_the_navigation(repository: Path) -> None:
     listed = set(re.findall(r"[\w/-]+\.md", (repository / "mkdocs.yml").read_text(encoding="utf-8")))
     docs = repository / "docs"
     assert listed == {str(path.relative_to(docs)) for path in docs.rglob("*.md")}

@@ -82,16 +82,13 @@ def test_dense_features(name: str) -> None:
     assert val_accuracy(block_problem(), scores) > 0.55
 
 
-def test_random_numbers_of_the_caller_are_left_alone() -> None:
+def test_random_numbers_of_the_caller_are_left_alone_and_majority_by_hand() -> None:
     torch.manual_seed(3)
     expected = torch.rand(4)
     torch.manual_seed(3)
     baseline("chebyshev")(block_problem(), 0)
     assert torch.equal(torch.rand(4), expected)
-
-
-def test_majority_by_hand() -> None:
-    """Of the four known labels 0, 0, 1, 0."""
+    # Of the four known labels 0, 0, 1, 0.
     scores = baseline("majority")(path_problem(), 0)
     np.testing.assert_array_equal(scores, np.tile(np.float32([0.75, 0.25]), (5, 1)))
 
@@ -118,15 +115,13 @@ class TestLogistic:
 
 
 class TestLabelPropagation:
-    def test_one_step_by_hand(self) -> None:
+    def test_one_step_and_the_fixed_point_by_hand(self) -> None:
         """On the path 0-1-2-3, S_01 = S_23 = 1/√2 and S_12 = 1/2; node 4 is reached by nobody."""
         scores = propagated(path_problem(), 1, 0.5)
         half = 0.5 / np.sqrt(2)
         expected = [[0.5, 0], [half, 0], [0, half], [0, 0.5], [0.75e-12, 0.25e-12]]
         np.testing.assert_allclose(scores, expected, rtol=1e-6)
-
-    def test_the_fixed_point(self) -> None:
-        """Many steps give (1 - α)(I - αS)^-1 Y."""
+        # Many steps give (1 - α)(I - αS)^-1 Y.
         root = np.sqrt(0.5)
         s = np.array([[0, root, 0, 0], [root, 0, 0.5, 0], [0, 0.5, 0, root], [0, 0, root, 0]])
         y = np.array([[1, 0], [0, 0], [0, 0], [0, 1]])
@@ -167,12 +162,10 @@ class TestManifoldRegularisation:
 
 
 class TestIterativeClassification:
-    def test_counts_by_hand(self) -> None:
+    def test_counts_and_relabelling_by_hand(self) -> None:
         counts = neighbour_counts(adjacency(path_problem()), np.array([0, 1, -1, 1, 0]), 2)
         np.testing.assert_array_equal(counts, [[0, 1], [1, 0], [0, 2], [0, 0], [0, 0]])
-
-    def test_relabelling_by_hand(self) -> None:
-        """Each node takes the class of most neighbours; node 2, asked first, turns to class 1 like node 3."""
+        # Each node takes the class of most neighbours; node 2, asked first, turns to class 1 like node 3.
         a = adjacency(path_problem())
         labels = np.array([0, 1, 0, 1, 0])
         counts = neighbour_counts(a, labels, 2)
@@ -192,14 +185,12 @@ class TestIterativeClassification:
 
 
 class TestWalksAndSkipGram:
-    def test_every_step_is_an_edge(self) -> None:
+    def test_every_step_is_an_edge_all_are_equally_likely_and_a_node_alone_stays(self) -> None:
         a = adjacency(block_problem())
         start = np.flatnonzero(a.sum(1))
         paths = walks(a, start, 9, np.random.default_rng(0))
         assert paths.shape == (len(start), 10)
         assert (a.toarray()[paths[:, :-1], paths[:, 1:]] == 1).all()
-
-    def test_a_node_alone_stays_and_neighbours_are_equally_likely(self) -> None:
         path = adjacency(path_problem())
         assert walks(path, np.array([4]), 3, np.random.default_rng(0)).tolist() == [[4] * 4]
         none = sp.csr_array((3, 3))
@@ -208,7 +199,7 @@ class TestWalksAndSkipGram:
         assert set(ends) == {0, 2}
         assert abs((ends == 0).mean() - 0.5) < 0.02
 
-    def test_a_seed_is_a_run_and_nodes_that_meet_are_alike(self) -> None:
+    def test_a_seed_is_a_run_nodes_that_meet_are_alike_and_slots_follow_the_counts(self) -> None:
         problem = block_problem()
         vectors, contexts = skip_gram(problem, 0, 16, 5)
         assert vectors.shape == contexts.shape == (150, 16)
@@ -217,8 +208,6 @@ class TestWalksAndSkipGram:
         score = vectors @ contexts.T
         a, b = problem.inputs.edge_index
         assert score[a, b].mean() > score.mean() + 1.5 * score.std()
-
-    def test_slots_follow_the_power_of_the_counts(self) -> None:
         slots = negative_slots(np.repeat([0, 1, 3], [1, 16, 81])[None])
         share = np.bincount(slots, minlength=4) / len(slots)
         np.testing.assert_allclose(share, np.array([1, 8, 0, 27]) / 36, atol=1e-5)
@@ -244,7 +233,7 @@ class TestWalksAndSkipGram:
 
 
 class TestPlanetoid:
-    def test_contexts(self) -> None:
+    def test_contexts_of_a_node_and_of_a_node_alone(self) -> None:
         problem = block_problem()
         reach = adjacency(problem)
         node, context = draw_contexts(problem, reach, np.random.default_rng(0))
@@ -254,8 +243,6 @@ class TestPlanetoid:
         labels = problem.labels.numpy()
         np.testing.assert_array_equal(np.sort(node[labelled]), np.sort(problem.train))
         np.testing.assert_array_equal(labels[node[labelled]], labels[context[labelled]])
-
-    def test_a_node_alone_has_no_context(self) -> None:
         problem = path_problem()
         assert 4 not in draw_contexts(problem, adjacency(problem), np.random.default_rng(0))[0]
 
@@ -269,13 +256,11 @@ class TestPlanetoid:
         assert len(first) == len(set(first)) == len(second) == MOST_WALKS
         assert not np.array_equal(first, second)
 
-    def test_the_better_variant_on_validation(self) -> None:
+    def test_the_better_variant_on_validation_and_the_loss_of_contexts_by_hand(self) -> None:
         problem = block_problem()
         both = [baseline(f"planetoid-{variant}")(problem, 0) for variant in "ti"]
         best = max(both, key=lambda scores: val_accuracy(problem, scores))
         np.testing.assert_array_equal(own_scores("planetoid"), best)
-
-    def test_loss_of_contexts_by_hand(self) -> None:
         e, c = torch.tensor([[1.0, 2.0]]), torch.tensor([[3.0, -1.0], [0.5, 1.0]])
         loss = context_loss(e, c, torch.tensor([0]), torch.tensor([0]), torch.tensor([[1, 1]]))
         assert float(loss) == pytest.approx(-np.log(expit(1.0)) - 2 * np.log(expit(-2.5)), rel=1e-5)

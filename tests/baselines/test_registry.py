@@ -176,7 +176,7 @@ class TestProblem:
 
 
 class TestLayers:
-    def test_sparse_and_dense_inputs_are_one_layer(self) -> None:
+    def test_sparse_and_dense_inputs_dropout_in_training_only_and_some_rows(self) -> None:
         inputs = (block_problem(sparse).inputs.x for sparse in (True, False))
         layers = [InputLinear(x, 4, dropout=0.5).eval() for x in inputs]
         layers[1].weight.data = layers[0].weight.data.clone()
@@ -185,8 +185,6 @@ class TestLayers:
         for out in outputs:
             (out**2).sum().backward()
         torch.testing.assert_close(*[layer.weight.grad for layer in layers])
-
-    def test_dropout_in_training_only_and_some_rows_of_the_features(self) -> None:
         for sparse in (True, False):
             layer = InputLinear(block_problem(sparse).inputs.x, 4, dropout=0.5)
             assert not torch.equal(layer(), layer())

@@ -224,15 +224,13 @@ class TestReport:
             "| mcn | 84.5 ± 2.1 (1) | **72.5 ± 0.7 (1)** | 1.0 | 1.0 |",
         ]
 
-    def test_the_whole_report(self, results: dict[str, Any]) -> None:
+    def test_the_report_and_what_table3_says_of_the_largest_class(self, results: dict[str, Any]) -> None:
         text = table_report(results, "mcn reproduce table2 --seeds 2")
         assert text.startswith("# Table 2: accuracy on citation graphs (tab:acc)\n")
         assert "| monet | 81.7 | 3 | 81.0 | 1 | 3.5 | -0.7 | – | 81.0 | 2.0 |" in text
         assert "| gat | 83.0 ± 0.7 | 2 | 83.0 ± 1.4 | 2 | 2 | +0.0 | yes | 83.0 | 2.0 |" in text
         assert "| mcn − gat, cora | +1.50 ± 0.50 | 2 |" in text
         assert "```\nmcn reproduce table2 --seeds 2\n```\n\nVersion of mcn: 1.2." in text
-
-    def test_table3_says_how_far_above_the_largest_class_the_paper_is(self) -> None:
         planned = plan(TABLE3, [0], rows=["majority"])
         results = table_results(TABLE3, planned, {("dd6", "majority"): [run(0, 0.1)]}, "1.2")
         text = table_report(results, "")

@@ -53,7 +53,7 @@ def test_weights_of_walks_and_a_node_without_neighbours_that_stays_where_it_is()
     np.testing.assert_allclose(one_step.matrix(0).toarray(), [[0.25, 0.75, 0], [0.75, 0.25, 0], [0, 0, 1]])
 
 
-def test_tolerance_loses_little_and_threads_change_nothing() -> None:
+def test_tolerance_loses_little_threads_change_nothing_and_matrices_have_their_weights() -> None:
     rng = np.random.default_rng(0)
     upper = np.triu(rng.random((60, 60)) < 0.08, 1).astype(float)
     matrix = csr_array(upper + upper.T)
@@ -65,9 +65,6 @@ def test_tolerance_loses_little_and_threads_change_nothing() -> None:
     assert 0 < gap.max() < 0.05
     np.testing.assert_array_equal(rough.indices, many.indices)
     np.testing.assert_array_equal(rough.weights, many.weights)
-
-
-def test_every_matrix_may_have_weights_of_its_own() -> None:
     path = np.array([[0.0, 1, 0], [1, 0, 1], [0, 1, 0]])
     first, second = walk_weights(3, 0.5), walk_weights(1, 0.1)
     rows = pagerank_rows([csr_array(path), csr_array(path)], [first, second], 3, tolerance=0)

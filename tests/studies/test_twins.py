@@ -64,7 +64,7 @@ def extended(pairs: Any, seed: tuple[int, int], similar: Any = None, most: int =
 
 
 class TestExtend:
-    def test_by_hand(self) -> None:
+    def test_by_hand_and_similarity_decides_between_equals_and_forbids(self) -> None:
         pairs, found = extended(PATHS, (0, 3))
         assert pairs == [(0, 3), (1, 4), (2, 5)]
         assert (found.score.tolist(), found.local.tolist()) == ([2.0], [1.0, 1.0, 1.0])
@@ -73,8 +73,6 @@ class TestExtend:
         assert pairs == [(1, 4), (0, 3), (2, 5)]
         assert (found.score.tolist(), found.local.tolist()) == ([1.5], [1.0, 0.5, 0.5])
         assert extended(PATHS, (0, 3), most=2)[0] == [(0, 3), (1, 4)]
-
-    def test_similarity_decides_between_equals_and_forbids(self) -> None:
         similar = np.zeros((6, 6), np.float32)
         similar[0, 5] = 0.1
         assert extended(TRIANGLE, (1, 4), similar)[0] == [(1, 4), (0, 5), (2, 3)]
@@ -211,7 +209,7 @@ class TestMethod:
         expected[2] = (1 - rest) * np.array([0.4, 0.95]) / 1.35 + rest * prior
         np.testing.assert_allclose(posterior(sp.csr_array(twin), problem, prior), expected, rtol=1e-6)
 
-    def test_planted_copies_are_classified(self) -> None:
+    def test_planted_copies_are_classified_and_large_graphs_refused(self) -> None:
         """10 classes by place: no neighbour helps, a twin does. Three nodes in ten have a label."""
         a, place = copies(seed=1)
         classes = np.random.default_rng(5).permutation(100)[place] % 10
@@ -221,8 +219,6 @@ class TestMethod:
         rest = np.setdiff1d(np.arange(400), np.concatenate([problem.train, problem.val]))
         assert (found.argmax(1) == classes)[rest].mean() > 0.45
         assert (classes[rest] == np.bincount(classes[problem.val]).argmax()).mean() < 0.2
-
-    def test_large_graphs_are_refused(self) -> None:
         problem = problem_of(matrix(np.array([[0, 1]]), MOST_NODES + 1), np.arange(MOST_NODES + 1) % 2)
         with pytest.raises(ValueError, match=r"10,001 nodes need more than 1\.2 GB; expected at most 10,000"):
             twins(problem, 0)

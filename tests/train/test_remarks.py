@@ -160,7 +160,7 @@ def test_homophily_by_hand() -> None:
     assert adjusted == pytest.approx((0.5 - (9 / 16 + 1 / 16)) / (1 - 10 / 16))
 
 
-def test_edges_that_join_unlike_nodes_and_few_nodes_of_a_class() -> None:
+def test_edges_that_join_unlike_nodes_few_nodes_of_a_class_and_copies_across_the_split() -> None:
     assert "edges join nodes of different classes" in "\n".join(graph_remarks(workers(like=0.0)))
     assert "edges join" not in "\n".join(graph_remarks(workers(like=1.0)))
     data = workers()
@@ -168,9 +168,6 @@ def test_edges_that_join_unlike_nodes_and_few_nodes_of_a_class() -> None:
     found = "\n".join(graph_remarks(data))
     assert "classes with few training nodes: 2 (2)" in found
     assert "classes with few validation nodes: 2 (0)" in found
-
-
-def test_copies_across_the_split() -> None:
     data = workers()
     assert "exactly the features" not in "\n".join(graph_remarks(data))
     train, val = (data[f"{name}_mask"].nonzero().squeeze(1) for name in ("train", "val"))

@@ -15,14 +15,11 @@ from mcn.train.select.schedule import DEALS, Rounds, clearly_above, several_behi
 # Calibration and blends.
 
 
-def test_the_temperature_is_found_again() -> None:
+def test_the_temperature_is_found_again_and_a_folds_labels_do_not_decide_it_or_a_blend() -> None:
     draw = np.random.default_rng(0)
     logits = draw.standard_normal((5000, 4))
     labels = np.array([draw.choice(4, p=p) for p in tempered(logits, 0.1)])
     assert best_temperature(logits, labels) == pytest.approx(0.1, rel=0.25)
-
-
-def test_a_folds_labels_do_not_decide_its_temperature_or_blend() -> None:
     draw = np.random.default_rng(1)
     logits, fold = 3 * draw.standard_normal((100, 3)), np.arange(100) % 5
     labels = logits.argmax(1)

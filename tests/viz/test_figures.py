@@ -138,13 +138,12 @@ def test_votes_by_hand_and_a_tie_is_shared() -> None:
     assert misled_node(data, counts, "triangle") == 0
     data, counts = group([1, 1, 1, 0, 0, 2])
     assert votes(data, counts, "edge")[1][0] == 0.5
-    with pytest.raises(
-        ValueError, match="no node has neighbours that are wrong about it and a right triangle"
-    ):
+    message = "no node has neighbours that are wrong about it and a right triangle"
+    with pytest.raises(ValueError, match=message):
         misled_node(data, counts, "triangle")
 
 
-def test_the_panels_of_figure_2(tmp_path: Path) -> None:
+def test_the_panels_of_figure_2_and_strong_ties_are_right_on_the_embedded_graph(tmp_path: Path) -> None:
     data, counts = group([1, 1, 1, 0, 0, 0])
     figure = draw_figure2(data, counts, tmp_path / "figure2.png")
     titles = [ax.get_title() for ax in figure.axes]
@@ -154,9 +153,6 @@ def test_the_panels_of_figure_2(tmp_path: Path) -> None:
     assert (tmp_path / "figure2.png").read_bytes() == first
     with pytest.raises(ValueError, match=r"written as \.pdf"):
         draw_figure2(data, counts, tmp_path / "figure2.gif")
-
-
-def test_on_the_embedded_graph_strong_ties_are_right() -> None:
     data = mcn.load_dataset("strong-ties")
     counts = mcn.count_motifs(data.edge_index, data.num_nodes)
     node = misled_node(data, counts, "triangle")

@@ -71,7 +71,7 @@ def test_the_command_makes_the_configuration(karate: Trained, dataset: str | Non
     assert ("--recipe" in options(text)) == (wanted.recipe != default_recipe(dataset))
 
 
-def test_only_what_differs_is_said(karate: Trained) -> None:
+def test_only_what_differs_is_said_and_the_data_sets_own_settings_are_no_surprise(karate: Trained) -> None:
     for recipe in ("mcn", "paper", "views"):
         for dataset in DATASETS[:-1]:
             run = replace(karate.run, config=dataset_config(recipe, dataset), source={"dataset": dataset})
@@ -81,10 +81,7 @@ def test_only_what_differs_is_said(karate: Trained) -> None:
     given = options(train_command(karate.run))
     assert (given["--hidden"], given["--steps"], given["--seed"]) == (["4"], ["2"], ["0"])
     assert (given["--motifs"], given["--set"]) == (["edge,triangle"], ["policy_lr=0.2"])
-
-
-def test_the_data_sets_own_settings_are_no_surprise(karate: Trained) -> None:
-    """Pubmed's eight output heads come with `--dataset pubmed`; for one's own graph they are said."""
+    # Pubmed's eight output heads come with `--dataset pubmed`; for one's own graph they are said.
     run = replace(karate.run, config=MCNConfig(**QUICK | {"output_heads": 8, "policy_lr": None}))
     assert "output_heads" not in train_command(replace(run, source={"dataset": "pubmed"}))
     text = train_command(replace(run, source={"graph": "edges.csv"}))

@@ -74,7 +74,7 @@ def test_a_method_of_ones_own() -> None:
     assert rows[1]["difference"] == pytest.approx(rows[1]["test_mean"] - 100)
 
 
-def test_refused_before_any_work() -> None:
+def test_refused_before_any_work_and_each_method_takes_the_settings_it_knows() -> None:
     register("never")(lambda problem, seed: pytest.fail("it was run"))
     with pytest.raises(ValueError, match="got 'majorty'; did you mean 'majority'"):
         compare(blocks(), ["never", "majorty"], [0])
@@ -84,9 +84,6 @@ def test_refused_before_any_work() -> None:
     ):
         with pytest.raises(ValueError, match=message):
             compare(blocks(), ["never", "mcn"], [0], settings=settings)
-
-
-def test_each_method_takes_the_settings_it_knows() -> None:
     given = {"steps": 2, "walk_length": 3, "lr": 0.1}
     assert known_settings("mcn", given) == known_settings("gat", given) == {"steps": 2, "lr": 0.1}
     assert known_settings("views", given) == {"walk_length": 3, "lr": 0.1}

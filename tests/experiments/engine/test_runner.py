@@ -163,7 +163,7 @@ def outcome(workers: LocalWorkers, kill: bool = False) -> tuple[str, Any]:
             return finished[0]
 
 
-def test_a_worker_that_dies_at_work_or_idle_is_replaced(workers: LocalWorkers) -> None:
+def test_a_worker_that_dies_at_work_or_idle_is_replaced_and_two_are_an_error(workers: LocalWorkers) -> None:
     unit = quick(max_epochs=EPOCHS)
     workers.submit("at work", unit)
     for submitted in ("at work", "idle"):
@@ -173,9 +173,6 @@ def test_a_worker_that_dies_at_work_or_idle_is_replaced(workers: LocalWorkers) -
         key, row = outcome(workers)
         assert key == submitted
         assert timeless([row]) == timeless([run_unit(unit)])
-
-
-def test_two_dead_workers_are_an_error(workers: LocalWorkers) -> None:
     workers.submit("k", quick(max_epochs=100_000))
     _, error = outcome(workers, kill=True)
     assert isinstance(error, WorkerDied)

@@ -12,9 +12,22 @@ from mcn.experiments import Ledger, Unit, run_unit
 from mcn.experiments.search import SearchResult, Space, Trial, search
 from tests.conftest import REPOSITORY
 from tests.experiments.engine.units import KARATE, timeless
-from tests.experiments.search.searcher import SPACE, small_search
 
 pytest.importorskip("optuna", reason="Optuna is not installed (pip install 'mcn[search]')")
+
+SPACE = Space(
+    "small",
+    "",
+    {"motifs": (["edge"], ["edge", "triangle"]), "lr": (0.01, 0.05, 1e30), "dropout": (0.0, 0.3, 0.6)},
+    {"max_epochs": 20, "hidden": 2, "heads": 2, "attention": "gated"},
+    {},
+)
+"""A learning rate of 1e30 fails."""
+
+
+def small_search(path: str, sampler: str, **changes: Any) -> SearchResult:
+    options = {"trials": 8, "seeds": 2, "final_seeds": 2, "batch": 3, "jobs": 1, **changes}
+    return search(KARATE, SPACE, sampler=sampler, ledger=Ledger(path), **options)
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +71,7 @@ def test_test_labels_are_read_for_the_winner_alone(found: tuple[SearchResult, Le
 @pytest.mark.parametrize("number", [1, 9])
 def test_killed_and_resumed(tmp_path: Path, found: tuple[SearchResult, Ledger], number: int) -> None:
     path = str(tmp_path / "ledger.sqlite")
-    command = [sys.executable, "-m", "tests.experiments.search.searcher", path, "tpe"]
+    command = [sys.executable, "-m", "tests.experiments.search.test_run", path, "tpe"]
     process = subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE, text=True)
     for line in process.stdout:
         if int(line) >= number:
@@ -159,3 +172,7 @@ def test_a_grid_without_optuna(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     result = small_search(str(tmp_path / "ledger.sqlite"), "grid", trials=2, seeds=1, final_seeds=1)
     assert result.importances is None
     assert result.note == "the importance of settings needs Optuna: pip install 'mcn[search]'"
+
+
+if __name__ == "__main__":  # a search in a process of its own: LEDGER SAMPLER; prints the number of runs done
+    small_search(*sys.argv[1:], progress=lambda done, total, best: print(done, flush=True))

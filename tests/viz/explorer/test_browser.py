@@ -42,7 +42,7 @@ def legend(page: Page) -> list[tuple[str, str]]:
     return list(zip(page.texts("#legend .name"), page.texts("#legend .count"), strict=True))
 
 
-def test_it_opens_without_a_complaint_or_a_request(page: Page, explorer: Path) -> None:
+def test_it_opens_without_a_complaint_or_a_request_and_can_make_none(page: Page, explorer: Path) -> None:
     page.find("33")
     assert page.complaints == []
     asked = [address for address in page.requests if not address.startswith("data:")]
@@ -52,10 +52,7 @@ def test_it_opens_without_a_complaint_or_a_request(page: Page, explorer: Path) -
     words = page.text("#headline").split(" · ")
     assert words[:2] == ["34 nodes, 78 edges", "MCN on the motifs edge, triangle, up to 2 steps"]
     assert words[2].startswith("test accuracy ")
-
-
-def test_the_network_is_out_of_reach(page: Page) -> None:
-    """Even a script within the page could not ask for anything."""
+    # Even a script within the page could not ask for anything.
     told = "() => arguments[0]('answered'), () => arguments[0]('refused')"
     assert page.driver.execute_async_script(f"fetch('https://example.org').then({told})") == "refused"
     assert any("Content Security Policy" in line for line in page.complaints)

@@ -5,6 +5,7 @@ import hashlib
 import json
 import zlib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -59,7 +60,7 @@ def test_the_report(karate: Trained) -> None:
     assert meta["curves"]["epoch"] == list(range(1, 9))
 
 
-def test_a_run_of_auto(karate: Trained, tmp_path: Path) -> None:
+def test_a_run_of_auto_and_a_run_or_its_folder(karate: Trained, tmp_path: Path) -> None:
     """What predicts is one or more of the candidates that were trained, and so are the curves."""
     config = RECIPES["auto"].config(candidates=("mlp", "gcn"), repeats=1, max_epochs=3)
     run = train(karate.data, config, tmp_path / "run", source=karate.run.source)
@@ -68,17 +69,14 @@ def test_a_run_of_auto(karate: Trained, tmp_path: Path) -> None:
     assert set(predicting) <= {"mlp", "gcn"}
     assert sum(predicting.values()) == pytest.approx(1)
     assert meta["curves"] is None or meta["curves"]["network"] in predicting
-
-
-def test_a_run_or_its_folder(karate: Trained, tmp_path: Path) -> None:
-    """Both give the same page, and so every time the same."""
+    # Both give the same page, and so every time the same.
     pages = [write_explorer(each, karate.data, tmp_path / "page.html").read_bytes() for each in karate[::2]]
     assert pages[0] == pages[1]
     reports = [write_report(each, karate.data).read_bytes() for each in (karate.folder, karate.run)]
     assert reports[0] == reports[1]
 
 
-def test_another_graph(karate: Trained, tmp_path: Path) -> None:
+def test_another_graph_and_one_too_large_to_draw(karate: Trained, tmp_path: Path, monkeypatch: Any) -> None:
     other = karate.data.clone()
     other.edge_index = other.edge_index[:, (other.edge_index != 11).all(0)]
     with pytest.raises(ValueError, match="no longer the one the run was trained on"):
@@ -88,9 +86,6 @@ def test_another_graph(karate: Trained, tmp_path: Path) -> None:
     assert meta["other_graph"]
     meta, _ = read_page(write_explorer(karate.folder, karate.data, tmp_path / "page.html", other_graph=True))
     assert not meta["other_graph"]
-
-
-def test_a_graph_too_large_to_draw(karate: Trained, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(explorer, "MOST_NODES", 33)
     with pytest.raises(ValueError, match="34 nodes and 78 edges are too many to draw"):
         write_explorer(karate.folder, karate.data, tmp_path / "page.html")
