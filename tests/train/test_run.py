@@ -41,6 +41,7 @@ from tests.train.graphs import (
 FILES = ["config.yaml", "metrics.jsonl", "model.safetensors", "predictions.csv", "summary.json"]
 SOURCE = {"dataset": "mine", "graph": None, "nodes": None}
 CONFIG = small_config(steps=2)
+FLAT = {"name": "a", "kind": "number", "scale": 0}
 VIEWS = settings("views", walk_length=2, max_neighbours=4, hidden=4, steps_per_epoch=2, max_epochs=6)
 
 
@@ -473,9 +474,6 @@ def state(name: str, value: Any) -> Callable[..., Any]:
 
 def scale(value: Any) -> Callable[..., Any]:
     return lambda _tensors, state: state["count_scale"][1].__setitem__(2, value)
-
-
-FLAT = {"name": "a", "kind": "number", "scale": 0}
 
 
 def bias(make: Callable[[torch.Tensor], torch.Tensor]) -> Callable[..., Any]:
