@@ -1,7 +1,5 @@
 """Clusters of one machine on which something is missing."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The classes of the recipes' settings, as any user gets them."""
 
-from __future__ import annotations
-
 from mcn.train import RECIPES
 
 MCNConfig, PaperConfig, ViewsConfig, AutoConfig = (

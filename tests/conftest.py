@@ -1,10 +1,9 @@
 """What all tests share."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -50,6 +49,17 @@ def data_root() -> Path:
     if not folder.is_dir():
         pytest.skip("the data sets are not beside the project (../shared/data)")
     return folder
+
+
+@pytest.fixture
+def own_methods() -> Iterator[None]:
+    """Take out again what a test registers."""
+    from mcn.baselines import METHODS
+
+    before = dict(METHODS)
+    yield
+    METHODS.clear()
+    METHODS.update(before)
 
 
 @pytest.fixture

@@ -3,8 +3,6 @@
 python tests/installed.py
 """
 
-from __future__ import annotations
-
 import doctest
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Sparse tensors that torch has not looked at."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a hostile file may hold."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

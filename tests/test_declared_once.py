@@ -1,7 +1,5 @@
 """A setting is declared once: a new field of a recipe's settings is everywhere without another edit."""
 
-from __future__ import annotations
-
 import inspect
 import runpy
 import shlex
@@ -60,14 +58,6 @@ def invoke(app: typer.Typer, words: list[str]) -> Any:
     return CliRunner().invoke(app, words, env={"COLUMNS": "200", "TERM": "dumb", "NO_COLOR": "1"})
 
 
-def test_the_settings_take_and_store_it() -> None:
-    assert NewConfig().new_thing == 0.25
-    with pytest.raises(ValueError, match="new_thing must be a probability, got 2"):
-        NewConfig(new_thing=2)
-    assert NewConfig.from_dict(NewConfig(new_thing=0.5).to_dict()) == NewConfig(new_thing=0.5)
-    assert NewConfig(new_thing=0.5).identity()["new_thing"] == 0.5
-
-
 def test_the_command_line_has_it() -> None:
     app, asked = verb()
     shown = invoke(app, ["--help"])
@@ -105,17 +95,16 @@ def test_an_estimator_has_it(new_recipe: Recipe) -> None:
     assert clf.predict(data).shape == (90,)
     with pytest.raises(ValueError, match="other_thing must be an integer of at least 1, got 0"):
         NewClassifier(other_thing=0).fit(data)
+    with pytest.raises(ValueError, match="new_thing must be a probability, got 2"):
+        NewConfig(new_thing=2)
 
 
-def test_the_page_of_settings_has_it(repository: Path) -> None:
+def test_the_page_of_settings_and_a_preset_have_it(repository: Path, tmp_path: Path) -> None:
     pages = runpy.run_path(str(repository / "docs" / "site_pages.py"))
     table = pages["on_page_markdown"]("<!-- settings new -->")
     rows = {cells[0]: cells[1:] for line in table.splitlines() for cells in [line.split(" | ")]}
     assert rows["| `new_thing`"] == ["`0.25`", "`--new-thing`", "A new thing. |"]
     assert rows["| `other_thing`"] == ["`3`", "`--set`", "Another thing. |"]
-
-
-def test_a_preset_can_set_it(tmp_path: Path) -> None:
     file = tmp_path / "mine.yaml"
     file.write_text("recipe: new\nsettings: {new_thing: 0.125}\n")
     assert load_preset(file).config == NewConfig(new_thing=0.125)

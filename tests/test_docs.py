@@ -1,7 +1,5 @@
 """The README, the pages of `docs` and the examples in docstrings say what is there, and run."""
 
-from __future__ import annotations
-
 import ast
 import doctest
 import importlib
@@ -107,12 +105,9 @@ def test_the_examples_run(
     run_examples(page, run_in_process if page.parent.name == "guide" else None)
 
 
-def test_the_motif_page_has_examples(repository: Path) -> None:
-    assert len([b for b in blocks(repository / "docs" / "motifs.md") if b.language == "pycon"]) >= 5
-
-
-def test_the_pictures_are_up_to_date(repository: Path) -> None:
+def test_the_motif_page_has_examples_and_its_pictures_are_up_to_date(repository: Path) -> None:
     """Each file is what `mcn.motifs.picture` gives for its name."""
+    assert len([b for b in blocks(repository / "docs" / "motifs.md") if b.language == "pycon"]) >= 5
     folder = repository / "docs" / "img" / "motifs"
     assert sorted(path.stem for path in folder.iterdir()) == sorted(MOTIFS)
     for motif in MOTIFS:
@@ -129,21 +124,15 @@ def test_examples_and_commands_of_the_readme_run(tmp_path: Path, monkeypatch: py
     assert (tmp_path / "predictions.csv").is_file()
 
 
-def test_readme_and_docs_stay_short(repository: Path) -> None:
+def test_readme_and_docs_stay_short_and_links_and_commands_lead_somewhere(repository: Path) -> None:
     """What was cut does not grow back; `studies/` have pages of their own."""
     pages = (repository / "docs").rglob("*.md")
     assert len((repository / "README.md").read_text(encoding="utf-8").split()) <= 900
     assert sum(len(page.read_text(encoding="utf-8").split()) for page in pages) <= 22_000
-
-
-def test_links_lead_somewhere(repository: Path) -> None:
     for page in [repository / "README.md", *(repository / "docs").rglob("*.md")]:
         for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text(encoding="utf-8")):
             if not target.startswith("http"):
                 assert (page.parent / target).exists(), f"{page.name}: {target}"
-
-
-def test_the_two_commands_are_targets_of_the_makefile(repository: Path) -> None:
     makefile = (repository / "Makefile").read_text(encoding="utf-8")
     for target in ("demo", "test", "test-all", "bench", "lint"):
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
@@ -163,15 +152,12 @@ def test_the_tables_are_those_of_the_kept_runs(tables: ModuleType) -> None:
         assert tables.filled(text, made) == text
 
 
-def test_a_number_that_no_run_gave_is_noticed(tables: ModuleType) -> None:
+def test_a_number_that_no_run_gave_is_noticed_and_cells_by_hand(tables: ModuleType, tmp_path: Path) -> None:
     made = {"results": "| MCN | 93.3 |"}
     page = "before\n<!-- begin results -->\n{}\n<!-- end results -->\nafter\n"
     assert tables.filled(page.format("| MCN | 99.9 |"), made) == page.format("| MCN | 93.3 |")
     with pytest.raises(KeyError, match="table9"):
         tables.filled("<!-- begin table9 -->\n<!-- end table9 -->", made)
-
-
-def test_a_cell_is_the_mean_and_sample_deviation_of_its_runs(tables: ModuleType, tmp_path: Path) -> None:
     rows = "g,a,0,0.1,1\ng,a,1,0.3,1\ng,b,0,0.0,1\ng,b,1,0.1,1\n"
     (tmp_path / "runs.csv").write_text("dataset,method,seed,test_accuracy,version\n" + rows)
     runs = tables.Runs(tmp_path / "runs.csv")
@@ -230,9 +216,8 @@ SOURCE = Path(mcn.__file__).parent
 
 
 def _modules() -> list[str]:
-    with_examples = [
-        path for path in sorted(SOURCE.rglob("*.py")) if ">>> " in path.read_text(encoding="utf-8")
-    ]
+    paths = sorted(SOURCE.rglob("*.py"))
+    with_examples = [path for path in paths if ">>> " in path.read_text(encoding="utf-8")]
     return [".".join(path.relative_to(SOURCE.parent).with_suffix("").parts) for path in with_examples]
 
 

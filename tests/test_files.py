@@ -1,7 +1,5 @@
 """Files that appear complete or not at all, and locks."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
@@ -38,7 +36,6 @@ def holder(what: str, path: Path) -> subprocess.Popen[str]:
         stdout=subprocess.PIPE,
         text=True,
     )
-    assert started.stdout is not None
     assert started.stdout.readline().strip() in ("held", "writing")
     return started
 
@@ -49,7 +46,7 @@ def end(started: subprocess.Popen[str], how: int | None = None) -> None:
     started.communicate()
 
 
-def test_a_file_appears_complete(tmp_path: Path) -> None:
+def test_a_file_appears_complete_and_an_error_leaves_the_earlier_one(tmp_path: Path) -> None:
     path = tmp_path / "out.txt"
     with atomic_write(path) as file:
         file.write(b"new")
@@ -60,10 +57,6 @@ def test_a_file_appears_complete(tmp_path: Path) -> None:
     mask = os.umask(0)
     os.umask(mask)
     assert path.stat().st_mode & 0o777 == 0o666 & ~mask
-
-
-def test_an_error_leaves_the_earlier_file(tmp_path: Path) -> None:
-    path = tmp_path / "out.txt"
     write_text(path, "old")
 
     def fail() -> None:
@@ -132,7 +125,6 @@ def test_a_claim_is_for_one(tmp_path: Path) -> None:
     end(other, signal.SIGKILL)
     assert path.exists()  # what a dead process left is no hindrance
     own = try_claim(path)
-    assert own is not None
     assert try_claim(path) is None
     own.release()
     assert not path.exists()

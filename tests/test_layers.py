@@ -1,7 +1,5 @@
 """Data flows one way: a package imports only from packages to its left."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from pathlib import Path

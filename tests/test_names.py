@@ -1,7 +1,5 @@
 """Names: those suggested for mistyped ones, and those loaded when they are first used."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

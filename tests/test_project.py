@@ -1,7 +1,5 @@
 """The project as a whole: its version, its public names, its files."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys
@@ -18,16 +16,10 @@ def settings(repository: Path) -> dict:
     return tomllib.loads((repository / "pyproject.toml").read_text(encoding="utf-8"))
 
 
-def test_version(settings: dict, repository: Path) -> None:
+def test_version_documented_names_and_a_cheap_import(settings: dict, repository: Path) -> None:
     assert settings["project"]["version"] == mcn.__version__
     assert f"## [{mcn.__version__}]" in (repository / "CHANGELOG.md").read_text(encoding="utf-8")
-
-
-def test_public_names_are_documented() -> None:
     assert [name for name in mcn.__all__ if not getattr(mcn, name).__doc__] == []
-
-
-def test_importing_is_cheap() -> None:
     code = "import sys, mcn; print({'torch', 'numba', 'numpy', 'networkx', 'scipy'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"
@@ -82,9 +74,8 @@ def test_no_tracked_file_names_a_machine(repository: Path) -> None:
 
 def test_bounds_are_checked_in_every_kernel(repository: Path) -> None:
     """`make bounds` runs the tests of every package that compiles something."""
-    listed = set(
-        re.findall(r"tests/[\w/.]+", (repository / "Makefile").read_text("utf-8").split("\nbounds:")[1])
-    )
+    bounds = (repository / "Makefile").read_text("utf-8").split("\nbounds:")[1]
+    listed = set(re.findall(r"tests/[\w/.]+", bounds))
     source = repository / "src" / "mcn"
     texts = {path.relative_to(source): path.read_text("utf-8") for path in source.rglob("*.py")}
     compiled = {path for path, text in texts.items() if re.search(r"^@\w*kernel$", text, re.M)}
@@ -99,8 +90,7 @@ def test_bounds_are_checked_in_every_kernel(repository: Path) -> None:
 
 
 def test_packages_are_reached_without_an_import_of_their_own() -> None:
-    script = (
-        "import mcn; print(mcn.data.random_split.__name__, mcn.train.TensorBoard.__name__, 'viz' in dir(mcn))"
-    )
+    names = "mcn.data.random_split.__name__, mcn.train.TensorBoard.__name__, 'viz' in dir(mcn)"
+    script = f"import mcn; print({names})"
     found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert found.stdout.split() == ["random_split", "TensorBoard", "True"]

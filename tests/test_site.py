@@ -1,7 +1,5 @@
 """The documentation as a site: it builds without a warning, and its pages load nothing from the network."""
 
-from __future__ import annotations
-
 import html
 import importlib
 import re
@@ -50,14 +48,11 @@ class Loaded(HTMLParser):
             self.addresses.append(values.get("href") or "")
 
 
-def test_every_page_is_built(site: Path, repository: Path) -> None:
+def test_every_page_is_built_and_in_the_navigation(site: Path, repository: Path) -> None:
     pages = {path.relative_to(repository / "docs") for path in (repository / "docs").rglob("*.md")}
     for page in pages:
         assert (site / page.with_suffix(".html")).is_file(), page
     assert not list(site.rglob("*.py"))
-
-
-def test_every_page_is_in_the_navigation(repository: Path) -> None:
     listed = set(re.findall(r"[\w/-]+\.md", (repository / "mkdocs.yml").read_text(encoding="utf-8")))
     docs = repository / "docs"
     assert listed == {str(path.relative_to(docs)) for path in docs.rglob("*.md")}
@@ -100,15 +95,12 @@ def test_nothing_is_loaded_from_the_network(site: Path) -> None:
         assert not re.search(r"(url\(|@import)\s*['\"]?(https?:)?//", text), sheet.name
 
 
-def test_formulas_are_drawn(site: Path) -> None:
+def test_formulas_are_drawn_and_studies_are_named_and_not_linked(site: Path) -> None:
     page = (site / "motifs.html").read_text(encoding="utf-8")
     assert 'aria-label="\\sqrt{2M}"' in page
     words = re.sub(r"<(pre|code|script|svg).*?</\1>|<[^>]+>", "", page, flags=re.DOTALL)
     assert "$" not in words
-
-
-def test_studies_are_named_and_not_linked(site: Path) -> None:
-    """They are outside the site; in a clone the same words are a link."""
+    # They are outside the site; in a clone the same words are a link.
     page = (site / "views.html").read_text(encoding="utf-8")
     assert "The study (<code>studies/beyond</code>)" in page
     assert 'href="../studies' not in page
@@ -119,12 +111,9 @@ def maths() -> ModuleType:
     return docs_script("site_maths")
 
 
-def test_code_keeps_its_dollars(maths: ModuleType) -> None:
+def test_code_keeps_its_dollars_and_a_formula_becomes_a_picture(maths: ModuleType) -> None:
     page = "<p><code>$HOME</code> and <code>$A</code></p><pre>$ mcn train</pre>"
     assert maths.on_page_content(page) == page
-
-
-def test_a_formula_becomes_a_picture(maths: ModuleType) -> None:
     drawn = maths.on_page_content("<p>so $a &lt; b_1$ holds</p>")
     assert drawn.startswith('<p>so <svg role="img" aria-label="a &lt; b_1"')
     assert drawn.endswith("</svg> holds</p>")

@@ -1,7 +1,5 @@
 """Sorting inside kernels is NumPy's sorting."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,14 +1,11 @@
 """Small graphs for the baselines."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 from torch_geometric.data import Data
 
 from mcn.baselines import METHODS, GraphInputs, graph_problem
 from mcn.baselines.inputs import Scorer
-from mcn.baselines.registry import ScoredMethod
 from mcn.data import feature_tensor
 from mcn.train import Problem
 from mcn.train.problem import Known
@@ -58,7 +55,4 @@ def made_problem(
 
 def baseline(name: str) -> Scorer:
     """The function of a method that is not trained."""
-    method = METHODS[name]
-    assert isinstance(method, ScoredMethod)
-    assert method.function is not None
-    return method.function
+    return METHODS[name].function

@@ -1,7 +1,5 @@
 """What must hold for every method, and the numbers of single ones."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 
@@ -64,9 +62,7 @@ def test_better_than_the_majority_and_blind_to_test_labels(name: str) -> None:
     probable = bool(scores.min() >= 0 and np.allclose(scores.sum(1), 1, atol=1e-4))
     assert probable == ("probabilities" in METHODS[name].can)
     if name != "majority":
-        accuracy = accuracy_on_test(data, scores.argmax(1))
-        assert accuracy is not None
-        assert accuracy > 0.55  # a third of the nodes are in each class
+        assert accuracy_on_test(data, scores.argmax(1)) > 0.55  # a third of the nodes are in each class
     other = data.clone()
     test = other.test_mask.nonzero().squeeze(1)
     other.y[test] = other.y[test[torch.randperm(len(test), generator=torch.Generator().manual_seed(0))]]
@@ -86,16 +82,13 @@ def test_dense_features(name: str) -> None:
     assert val_accuracy(block_problem(), scores) > 0.55
 
 
-def test_random_numbers_of_the_caller_are_left_alone() -> None:
+def test_random_numbers_of_the_caller_are_left_alone_and_majority_by_hand() -> None:
     torch.manual_seed(3)
     expected = torch.rand(4)
     torch.manual_seed(3)
     baseline("chebyshev")(block_problem(), 0)
     assert torch.equal(torch.rand(4), expected)
-
-
-def test_majority_by_hand() -> None:
-    """Of the four known labels 0, 0, 1, 0."""
+    # Of the four known labels 0, 0, 1, 0.
     scores = baseline("majority")(path_problem(), 0)
     np.testing.assert_array_equal(scores, np.tile(np.float32([0.75, 0.25]), (5, 1)))
 
@@ -111,38 +104,32 @@ class TestLogistic:
         model = LogisticRegression(C=10.0, max_iter=2000).fit(x, y)
         np.testing.assert_array_equal((x @ weights + intercepts).argmax(1), model.predict(x))
 
-    def test_one_class_only(self) -> None:
+    def test_one_class_only_and_the_first_of_equals(self) -> None:
         path = path_problem()
         problem = made_problem(path.inputs.x, path.inputs.edge_index, path.labels, [3], path.val, 3)
         weights, intercepts = logistic(np.ones((5, 2)), problem, 1.0)
         assert not weights.any()
         assert intercepts.argmax() == 1
-
-    def test_the_first_of_equals(self) -> None:
         right, wrong = np.tile([1.0, 0.0], (5, 1)), np.tile([0.0, 1.0], (5, 1))
         np.testing.assert_array_equal(best_scores([wrong, right, 2 * right], path_problem()), right)
 
 
 class TestLabelPropagation:
-    def test_one_step_by_hand(self) -> None:
+    def test_one_step_and_the_fixed_point_by_hand(self) -> None:
         """On the path 0-1-2-3, S_01 = S_23 = 1/√2 and S_12 = 1/2; node 4 is reached by nobody."""
         scores = propagated(path_problem(), 1, 0.5)
         half = 0.5 / np.sqrt(2)
         expected = [[0.5, 0], [half, 0], [0, half], [0, 0.5], [0.75e-12, 0.25e-12]]
         np.testing.assert_allclose(scores, expected, rtol=1e-6)
-
-    def test_the_fixed_point(self) -> None:
-        """Many steps give (1 - α)(I - αS)^-1 Y."""
+        # Many steps give (1 - α)(I - αS)^-1 Y.
         root = np.sqrt(0.5)
         s = np.array([[0, root, 0, 0], [root, 0, 0.5, 0], [0, 0.5, 0, root], [0, 0, root, 0]])
         y = np.array([[1, 0], [0, 0], [0, 0], [0, 1]])
         expected = 0.3 * np.linalg.solve(np.eye(4) - 0.7 * s, y)
         np.testing.assert_allclose(propagated(path_problem(), 100, 0.7)[:4], expected, rtol=1e-6)
 
-    def test_the_nearest_label_wins(self) -> None:
+    def test_the_nearest_label_wins_and_what_is_best_on_validation_nodes(self) -> None:
         np.testing.assert_array_equal(baseline("lp")(path_problem(), 0).argmax(1), [0, 0, 1, 1, 0])
-
-    def test_selected_on_validation(self) -> None:
         problem = block_problem()
         best = val_accuracy(problem, baseline("lp")(problem, 0))
         assert best >= val_accuracy(problem, propagated(problem, 10, 0.9))
@@ -175,12 +162,10 @@ class TestManifoldRegularisation:
 
 
 class TestIterativeClassification:
-    def test_counts_by_hand(self) -> None:
+    def test_counts_and_relabelling_by_hand(self) -> None:
         counts = neighbour_counts(adjacency(path_problem()), np.array([0, 1, -1, 1, 0]), 2)
         np.testing.assert_array_equal(counts, [[0, 1], [1, 0], [0, 2], [0, 0], [0, 0]])
-
-    def test_relabelling_by_hand(self) -> None:
-        """Each node takes the class of most neighbours; node 2, asked first, turns to class 1 like node 3."""
+        # Each node takes the class of most neighbours; node 2, asked first, turns to class 1 like node 3.
         a = adjacency(path_problem())
         labels = np.array([0, 1, 0, 1, 0])
         counts = neighbour_counts(a, labels, 2)
@@ -200,25 +185,21 @@ class TestIterativeClassification:
 
 
 class TestWalksAndSkipGram:
-    def test_every_step_is_an_edge(self) -> None:
+    def test_every_step_is_an_edge_all_are_equally_likely_and_a_node_alone_stays(self) -> None:
         a = adjacency(block_problem())
         start = np.flatnonzero(a.sum(1))
         paths = walks(a, start, 9, np.random.default_rng(0))
         assert paths.shape == (len(start), 10)
         assert (a.toarray()[paths[:, :-1], paths[:, 1:]] == 1).all()
-
-    def test_a_node_alone_stays(self) -> None:
         path = adjacency(path_problem())
         assert walks(path, np.array([4]), 3, np.random.default_rng(0)).tolist() == [[4] * 4]
         none = sp.csr_array((3, 3))
         assert step(none, np.arange(3), np.random.default_rng(0)).tolist() == [0, 1, 2]
-
-    def test_neighbours_are_equally_likely(self) -> None:
-        ends = step(adjacency(path_problem()), np.full(20_000, 1), np.random.default_rng(0))
+        ends = step(path, np.full(20_000, 1), np.random.default_rng(0))
         assert set(ends) == {0, 2}
         assert abs((ends == 0).mean() - 0.5) < 0.02
 
-    def test_a_seed_is_a_run_and_nodes_that_meet_are_alike(self) -> None:
+    def test_a_seed_is_a_run_nodes_that_meet_are_alike_and_slots_follow_the_counts(self) -> None:
         problem = block_problem()
         vectors, contexts = skip_gram(problem, 0, 16, 5)
         assert vectors.shape == contexts.shape == (150, 16)
@@ -227,8 +208,6 @@ class TestWalksAndSkipGram:
         score = vectors @ contexts.T
         a, b = problem.inputs.edge_index
         assert score[a, b].mean() > score.mean() + 1.5 * score.std()
-
-    def test_slots_follow_the_power_of_the_counts(self) -> None:
         slots = negative_slots(np.repeat([0, 1, 3], [1, 16, 81])[None])
         share = np.bincount(slots, minlength=4) / len(slots)
         np.testing.assert_allclose(share, np.array([1, 8, 0, 27]) / 36, atol=1e-5)
@@ -254,7 +233,7 @@ class TestWalksAndSkipGram:
 
 
 class TestPlanetoid:
-    def test_contexts(self) -> None:
+    def test_contexts_of_a_node_and_of_a_node_alone(self) -> None:
         problem = block_problem()
         reach = adjacency(problem)
         node, context = draw_contexts(problem, reach, np.random.default_rng(0))
@@ -264,8 +243,6 @@ class TestPlanetoid:
         labels = problem.labels.numpy()
         np.testing.assert_array_equal(np.sort(node[labelled]), np.sort(problem.train))
         np.testing.assert_array_equal(labels[node[labelled]], labels[context[labelled]])
-
-    def test_a_node_alone_has_no_context(self) -> None:
         problem = path_problem()
         assert 4 not in draw_contexts(problem, adjacency(problem), np.random.default_rng(0))[0]
 
@@ -279,13 +256,11 @@ class TestPlanetoid:
         assert len(first) == len(set(first)) == len(second) == MOST_WALKS
         assert not np.array_equal(first, second)
 
-    def test_the_better_variant_on_validation(self) -> None:
+    def test_the_better_variant_on_validation_and_the_loss_of_contexts_by_hand(self) -> None:
         problem = block_problem()
         both = [baseline(f"planetoid-{variant}")(problem, 0) for variant in "ti"]
         best = max(both, key=lambda scores: val_accuracy(problem, scores))
         np.testing.assert_array_equal(own_scores("planetoid"), best)
-
-    def test_loss_of_contexts_by_hand(self) -> None:
         e, c = torch.tensor([[1.0, 2.0]]), torch.tensor([[3.0, -1.0], [0.5, 1.0]])
         loss = context_loss(e, c, torch.tensor([0]), torch.tensor([0]), torch.tensor([[1, 1]]))
         assert float(loss) == pytest.approx(-np.log(expit(1.0)) - 2 * np.log(expit(-2.5)), rel=1e-5)
@@ -315,8 +290,6 @@ class TestSemiSupervisedEmbedding:
         assert loss.item() == pytest.approx(4.68 + (0.16 + 0 + 1) / 3, rel=1e-5)
         loss.backward()
         assert torch.isfinite(hidden.grad).all()
-
-    def test_without_edges(self) -> None:
         none = torch.empty(2, 0, dtype=torch.int64)
         assert float(embedding_loss(torch.ones(3, 2), none, none)) == 0
 
@@ -386,7 +359,6 @@ class TestMonet:
         mix = Gaussians(graph.pairs, 4)
         z = torch.randn(150, 4 * KERNELS)
         pattern, columns = graph.reaching(rows)
-        assert columns is not None
         assert len(columns) < 150
         some, every = mix(z[torch.from_numpy(columns)], pattern), mix(z, graph.reaching(None)[0])
         torch.testing.assert_close(some, every[rows])

@@ -1,10 +1,5 @@
 """The registry of methods, what a baseline is given, the layers of networks, and their training."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-from typing import Any
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -26,19 +21,12 @@ from mcn.baselines import (
 )
 from mcn.baselines.inputs import one_hot, unit_features
 from mcn.baselines.registry import Outcome, ScoredMethod, TrainedMethod
-from mcn.train import RECIPES, Problem, fit
+from mcn.train import RECIPES, Problem, fit, prepare
 from tests.baselines.graphs import baseline, block_problem, blocks, path_problem
 from tests.configs import MCNConfig, ViewsConfig
 from tests.train.graphs import SMALL, new_trainer, predicted, small_config, small_graph
 
-
-@pytest.fixture(autouse=True)
-def own_entries() -> Iterator[None]:
-    """Take out again what a test registers."""
-    before = dict(METHODS)
-    yield
-    METHODS.clear()
-    METHODS.update(before)
+pytestmark = pytest.mark.usefixtures("own_methods")
 
 
 def run_of(name: str) -> Outcome:
@@ -101,15 +89,13 @@ def test_what_are_no_scores(scores: np.ndarray, message: str) -> None:
         run_of("mine")
 
 
-def test_every_method_says_what_it_is() -> None:
+def test_every_method_says_what_it_is_and_every_recipe_is_one() -> None:
     for name, method in METHODS.items():
         assert method.name == name
         assert method.title
         assert isinstance(method, TrainedMethod) is method.trained
         assert isinstance(method, ScoredMethod) is not method.trained
-
-
-def test_every_recipe_is_a_method() -> None:
+        assert not method.needs, name  # a plain installation has every one
     for name, recipe in RECIPES.items():
         method = METHODS[name]
         assert isinstance(method, TrainedMethod)
@@ -117,7 +103,7 @@ def test_every_recipe_is_a_method() -> None:
     assert METHODS["views"].configure(None, {"walk_length": 3}, {}) == ViewsConfig(walk_length=3)
 
 
-def test_what_decides_a_configuration() -> None:
+def test_what_decides_a_configuration_and_a_baseline_has_none() -> None:
     """The preset, then the settings, then the method's own changes, then those that have the last word."""
     gcn = METHODS["gcn"]
     changes, last = {"weight_decay": 0.1, "hidden": 5}, {"dropout": 0.1, "consistency_ramp": 7}
@@ -127,9 +113,6 @@ def test_what_decides_a_configuration() -> None:
     assert (found.output_heads, found.consistency_ramp) == (1, 7)
     with pytest.raises(ValueError, match="unknown setting 'hiden'; did you mean 'hidden'"):
         gcn.configure(None, {"hiden": 3}, {})
-
-
-def test_a_baseline_has_no_settings() -> None:
     assert METHODS["lp"].configure("cora", {}, {}) is None
     for given in ([{"lr": 1}, {}], [{}, {"lr": 1}]):
         with pytest.raises(ValueError, match=r"the baseline 'lp' has no settings, got \{'lr': 1\}"):
@@ -144,29 +127,19 @@ def test_a_trained_method_is_a_plain_training_run() -> None:
     trainer = new_trainer(data, small_config(seed=3))
     result = fit(trainer)
     assert np.array_equal(own.scores, predicted(trainer).probabilities)
-    assert (own.val_accuracy, own.val_loss, own.epochs) == (
-        result.val_accuracy,
-        result.val_loss,
-        result.epochs,
-    )
+    expected = result.val_accuracy, result.val_loss, result.epochs
+    assert (own.val_accuracy, own.val_loss, own.epochs) == expected
 
 
-def test_missing_packages_are_named() -> None:
+def test_methods_are_named_once_and_known_and_so_are_missing_packages() -> None:
     register("mine", needs=("numpy", "no_such_package"))(baseline("lp"))
     with pytest.raises(ValueError, match=r"^mine needs no_such_package: pip install no_such_package$"):
         check_methods(["mcn", "mine"])
-
-
-def test_methods_are_named_once_and_known() -> None:
     assert check_methods(["gat", "paper", "gat", "lp"]) == ["gat", "paper", "lp"]
     with pytest.raises(ValueError, match="--methods names no method; there are mcn, paper, views"):
         check_methods([], "--methods")
     with pytest.raises(ValueError, match="got 'gtc'"):
         check_methods(["mcn", "gtc"])
-
-
-def test_a_plain_installation_has_every_method_without_needs() -> None:
-    assert not [name for name, method in METHODS.items() if method.needs]
 
 
 class TestProblem:
@@ -176,22 +149,20 @@ class TestProblem:
         inputs = problem.inputs
         assert (inputs.num_nodes, inputs.in_channels, inputs.dataset) == (150, 30, "mine")
         assert problem.num_classes == 3
-        known = data.train_mask | data.val_mask
-        assert torch.equal(problem.labels[known], data.y[known])
-        assert (problem.labels[~known] == -1).all()
-        np.testing.assert_array_equal(problem.train_labels, data.y[data.train_mask])
-        np.testing.assert_array_equal(problem.val_labels, data.y[data.val_mask])
+        prepared = prepare(data, small_config())
+        assert torch.equal(problem.labels, prepared.labels)
+        assert (problem.train.tolist(), problem.val.tolist()) == (
+            prepared.train.tolist(),
+            prepared.val.tolist(),
+        )
         np.testing.assert_allclose(inputs.x.to_dense().sum(1), 1, rtol=1e-6)
+        data.y = None
+        with pytest.raises(ValueError, match="no labels"):
+            graph_problem(data)
 
     def test_accuracy_on_validation_by_hand(self) -> None:
         scores = np.array([[0, 1], [0, 1], [0, 1], [0, 1], [1, 0]])
         assert val_accuracy(path_problem(), scores) == 0.5  # nodes 1 (wrong) and 4 (right)
-
-    def test_a_graph_without_labels(self) -> None:
-        data = blocks()
-        data.y = None
-        with pytest.raises(ValueError, match="no labels"):
-            graph_problem(data)
 
     def test_matrices_by_hand(self) -> None:
         a = adjacency(path_problem())
@@ -205,7 +176,7 @@ class TestProblem:
 
 
 class TestLayers:
-    def test_sparse_and_dense_inputs_are_one_layer(self) -> None:
+    def test_sparse_and_dense_inputs_dropout_in_training_only_and_some_rows(self) -> None:
         inputs = (block_problem(sparse).inputs.x for sparse in (True, False))
         layers = [InputLinear(x, 4, dropout=0.5).eval() for x in inputs]
         layers[1].weight.data = layers[0].weight.data.clone()
@@ -214,16 +185,10 @@ class TestLayers:
         for out in outputs:
             (out**2).sum().backward()
         torch.testing.assert_close(*[layer.weight.grad for layer in layers])
-
-    def test_dropout_in_training_only(self) -> None:
-        layer = InputLinear(block_problem().inputs.x, 4, dropout=0.5)
-        assert not torch.equal(layer(), layer())
-        layer.eval()
-        assert torch.equal(layer(), layer())
-
-    def test_some_rows_of_the_features(self) -> None:
         for sparse in (True, False):
-            layer = InputLinear(block_problem(sparse).inputs.x, 4).eval()
+            layer = InputLinear(block_problem(sparse).inputs.x, 4, dropout=0.5)
+            assert not torch.equal(layer(), layer())
+            layer.eval()
             nodes = np.array([5, 2, 5])
             torch.testing.assert_close(layer(layer.rows(nodes)), layer()[nodes])
             assert torch.equal(layer(layer.rows(None)), layer())
@@ -251,38 +216,16 @@ class Regression(Network):
         return self.first()
 
 
-def trained(problem: Problem, rate: float, epochs: int, **options: Any) -> Any:
-    """The scores after some epochs of softmax regression."""
-
-    def descent(network: torch.nn.Module) -> torch.optim.Optimizer:
-        return torch.optim.SGD(network.parameters(), lr=rate)
-
-    return train_scores(
-        lambda: Regression(problem), problem, 0, optimizer=descent, max_epochs=epochs, **options
-    )
-
-
 class TestTraining:
     def test_one_epoch_is_one_step_of_the_optimizer_on_the_training_nodes(self) -> None:
         problem = block_problem(sparse=False)
-        scores = trained(problem, 0.5, 1)
+        descent = {"optimizer": lambda network: torch.optim.SGD(network.parameters(), lr=0.5)}
+        scores = train_scores(lambda: Regression(problem), problem, 0, **descent, max_epochs=1)
         weight = torch.zeros(30, 3, requires_grad=True)
         x = problem.inputs.x
         torch.nn.functional.cross_entropy((x @ weight)[problem.train], problem.train_labels).backward()
         expected = (x @ (-0.5 * weight.grad)).softmax(1)
         np.testing.assert_allclose(scores, expected.numpy(), rtol=1e-5)
-
-    def test_the_epoch_with_the_least_validation_loss_is_kept(self) -> None:
-        """A learning rate that is far too large: the loss goes up and down."""
-        problem = block_problem(sparse=False)
-
-        def kept_loss(epochs: int) -> float:
-            scores = trained(problem, 400.0, epochs, stopping="loss")
-            return float(-np.log(scores[problem.val, problem.val_labels]).mean())
-
-        losses = [kept_loss(epochs) for epochs in range(1, 16)]
-        assert losses == sorted(losses, reverse=True)
-        assert 1 < len(set(losses)) < 15  # some epochs were kept, some were not
 
     def test_patience_ends_it(self) -> None:
         problem = block_problem()

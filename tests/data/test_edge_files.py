@@ -152,7 +152,7 @@ def test_matrix_market_errors_name_the_line(text: str, message: str, tmp_path: P
         (GENERAL + "2147483647 2147483647 1\n1 2 1\n", "2,147,483,647 nodes take more than .* MCN_MAX_BYTES"),
         (
             "%%MatrixMarket matrix array real general\n3000 3000\n1\n",
-            "declares a matrix of more than 1,000,000",
+            "declares a matrix of more than 1,000,000 bytes",
         ),
     ],
 )
@@ -224,11 +224,14 @@ def test_blocks_and_diagonals_that_are_not_symmetric(tmp_path: Path) -> None:
 OUTSIDE: dict[str, tuple[dict[str, Any], str]] = {
     "row pointers past the end": (
         {"indptr": [0, 1, 3, 5, 6, 600]},
-        "from 0 to 600; expected 0 to 6, the num",
+        "row pointers from 0 to 600; expected 0 to 6, the number of entries",
     ),
     "row pointers far outside": ({"indptr": [0, 10**9, 3, 5, 6, 6]}, "row 1 runs from entry 1000000000 to 3"),
     "row pointers that start late": ({"indptr": [1, 1, 3, 5, 6, 6]}, "row pointers from 1 to 6"),
-    "negative row pointers": ({"indptr": [0, -5, 3, 5, 6, 6]}, "row 0 runs from entry 0 to -5; expected row"),
+    "negative row pointers": (
+        {"indptr": [0, -5, 3, 5, 6, 6]},
+        "row 0 runs from entry 0 to -5; expected row pointers that do not go back",
+    ),
     "too few row pointers": ({"indptr": [0, 6]}, "2 row pointers for a matrix of shape"),
     "a column outside": ({"indices": [1, 0, 2, 1, 3, 5]}, r"entry 5 \(in row 3\) is in column 5; .* 0\.\.4"),
     "a column far outside": ({"indices": [1, 0, 2, 1, 3, 2**40]}, "is in column 1099511627776"),

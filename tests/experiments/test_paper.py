@@ -1,7 +1,5 @@
 """The paper's tables: its numbers, the runs that fill them again, the file of runs, the report, table 1."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path
@@ -61,16 +59,14 @@ class TestThePapersNumbers:
             assert list(table.paper[method].std or ()) == row.get("std", [])
         assert table.paper["mcn"].runs == expected.get("runs_of_mcn", expected.get("runs"))
 
-    def test_lookup(self) -> None:
+    def test_lookup_and_average_ranks_of_the_paper(self) -> None:
         assert TABLE2.value("citeseer", "monet") is None
         assert TABLE2.value("pubmed", "monet") == 78.8
         assert TABLE2.value("cora", "majority") is None
         assert TABLE2.value("cora", "mcn-paper") == TABLE2.value("cora", "mcn") == 83.5
         assert TABLE2.spread("pubmed", "mcn") == (0.3, 15)
         assert TABLE2.spread("cora", "gcn") is None
-
-    def test_average_ranks_of_the_paper(self) -> None:
-        """Equal to the printed ones but for the two methods that tie on Pubmed."""
+        # Equal to the printed ones but for the two methods that tie on Pubmed.
         columns = [{row: TABLE2.value(data, row) for row in TABLE2.paper} for data in TABLE2.datasets]
         computed = average_ranks(columns)
         for name, row in TABLE2.paper.items():
@@ -86,7 +82,7 @@ class TestThePapersNumbers:
 
 
 class TestPlan:
-    def test_table2_has_all_rows_of_the_paper_and_four_more(self) -> None:
+    def test_table2_has_all_rows_of_the_paper_and_four_more_and_table3_the_majority_first(self) -> None:
         more = {"majority", "mcn-paper", "gat-consistency", "gcn-consistency"}
         assert set(TABLE2.rows) - set(TABLE2.paper) == more
         assert set(TABLE2.paper) <= set(TABLE2.rows)
@@ -94,8 +90,6 @@ class TestPlan:
         assert len(planned) == 16 * 3
         assert all([unit.seed for unit in one.units] == list(range(15)) for one in planned)
         assert all(unit.test for one in planned for unit in one.units)
-
-    def test_the_majority_stands_first_in_table3(self) -> None:
         papers = ("gcn-paper", "gat-paper", "mcn-paper")
         assert TABLE3.rows == ("majority", *papers, "mlp", "gcn", "gat", "mcn")
         assert all(len(one.units) == 10 for one in plan(TABLE3))
@@ -124,14 +118,10 @@ class TestPlan:
             assert config == METHODS[row].configure("citeseer", {}, {"seed": 2})
             assert config.stopping == dataset_config("mcn", "citeseer").stopping
 
-    def test_some_rows_in_the_order_of_the_table(self) -> None:
+    def test_some_rows_in_the_order_of_the_table_and_what_is_refused(self) -> None:
         planned = plan(TABLE2, [4], rows=["mcn", "lp"], datasets=["pubmed", "cora"], data_root=".")
-        assert [(one.dataset, one.row) for one in planned] == [
-            *[("cora", "lp"), ("cora", "mcn")],
-            *[("pubmed", "lp"), ("pubmed", "mcn")],
-        ]
-
-    def test_refused(self) -> None:
+        places = [(one.dataset, one.row) for one in planned]
+        assert places == [("cora", "lp"), ("cora", "mcn"), ("pubmed", "lp"), ("pubmed", "mcn")]
         with pytest.raises(ValueError, match="methods: none given"):
             plan(TABLE2, [0], rows=[])
         with pytest.raises(ValueError, match="table must be one of table2, table3, got 'table4'"):
@@ -234,15 +224,13 @@ class TestReport:
             "| mcn | 84.5 ± 2.1 (1) | **72.5 ± 0.7 (1)** | 1.0 | 1.0 |",
         ]
 
-    def test_the_whole_report(self, results: dict[str, Any]) -> None:
+    def test_the_report_and_what_table3_says_of_the_largest_class(self, results: dict[str, Any]) -> None:
         text = table_report(results, "mcn reproduce table2 --seeds 2")
         assert text.startswith("# Table 2: accuracy on citation graphs (tab:acc)\n")
         assert "| monet | 81.7 | 3 | 81.0 | 1 | 3.5 | -0.7 | – | 81.0 | 2.0 |" in text
         assert "| gat | 83.0 ± 0.7 | 2 | 83.0 ± 1.4 | 2 | 2 | +0.0 | yes | 83.0 | 2.0 |" in text
         assert "| mcn − gat, cora | +1.50 ± 0.50 | 2 |" in text
         assert "```\nmcn reproduce table2 --seeds 2\n```\n\nVersion of mcn: 1.2." in text
-
-    def test_table3_says_how_far_above_the_largest_class_the_paper_is(self) -> None:
         planned = plan(TABLE3, [0], rows=["majority"])
         results = table_results(TABLE3, planned, {("dd6", "majority"): [run(0, 0.1)]}, "1.2")
         text = table_report(results, "")
@@ -254,9 +242,8 @@ class TestReproducing:
     def test_two_rows_on_cora_resumed_read_and_checked(self, data_root: Path, tmp_path: Path) -> None:
         out, told = tmp_path / "out", list[tuple[int, int]]()
         options = QUICK | {"data_root": data_root}
-        found = reproduce_table(
-            "table2", out, seeds=[0, 1], progress=lambda *step: told.append(step), **options
-        )
+        progress = {"progress": lambda *step: told.append(step)}
+        found = reproduce_table("table2", out, seeds=[0, 1], **progress, **options)
         assert told == [(done, 4) for done in range(5)]
         data = load_dataset("cora", root=data_root)
         known = (data.train_mask | data.val_mask).numpy()
@@ -278,7 +265,9 @@ class TestReproducing:
             assert one.test_accuracy == pytest.approx(row["test_accuracy"], abs=1e-6)
             assert one.val_accuracy == pytest.approx(row["val_accuracy"], abs=1e-6)
 
-        with pytest.raises(ValueError, match="out already holds results; choose another folder, or resume"):
+        with pytest.raises(
+            ValueError, match="out already holds results; choose another folder, or resume them"
+        ):
             reproduce_table("table2", out, seeds=[0, 1], **options)
         before = ledger.rows()
         again = reproduce_table("table2", out, seeds=[0, 1, 2], resume=True, **options)
@@ -329,7 +318,7 @@ class TestTable1:
         assert all(case.holds for case in cases)
         assert all(0 <= case.network <= 1e-5 for case in cases)
 
-    def test_a_wrong_layer_would_be_seen(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_wrong_layer_would_be_seen_and_the_report(self, monkeypatch: pytest.MonkeyPatch) -> None:
         forward = MCNConv.forward
 
         def shifted(*arguments: Any, **options: Any) -> Any:
@@ -338,8 +327,6 @@ class TestTable1:
 
         monkeypatch.setattr(MCNConv, "forward", shifted)
         assert not any(case.holds for case in special_cases(load_dataset("karate")))
-
-    def test_the_report(self) -> None:
         case = SpecialCase("GCN", "edge", "eq:k1", "K = 1", False, False, "PyG GCNConv", 2e-7, 2e-5)
         text = special_report({"karate": [case]}, "mcn reproduce table1")
         assert "| GCN | edge | eq:k1 | K = 1 | no | no | PyG GCNConv | 2.0e-07 | 2.0e-05 | no |" in text

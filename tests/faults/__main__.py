@@ -6,8 +6,6 @@ Prints the points and faults per command, and whatever was wrong. After each fau
 absent, and going on ends with the same bytes as a run without it.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Running a command once per fault, each in a fork of a process that has imported and compiled everything."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -4,8 +4,6 @@ Patched are the functions of `os` by which Python opens for writing, syncs, rena
 folders, the writes of file objects, and the opening of an SQLite database. Only the watched folder counts.
 """
 
-from __future__ import annotations
-
 import builtins
 import errno
 import io

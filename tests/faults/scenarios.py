@@ -1,7 +1,5 @@
 """The commands whose every write is made to fail, on graphs of a few nodes, and what they must leave."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

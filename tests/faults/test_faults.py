@@ -1,7 +1,5 @@
 """Some of the faults in every test run, all of them when asked for; and the harness itself."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -6,8 +6,6 @@ Prints the inputs tried per target and what was found. A finding is made small a
 `found`; move it to `regressions` once it is mended, where every test run tries it. Same seed, same inputs.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import shutil

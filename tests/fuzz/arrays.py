@@ -1,7 +1,5 @@
 """The functions of arrays as targets: an input's bytes decide shape, type, layout and numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The readers of files as targets: every format of graphs, the data sets, saved counts, and packed graphs."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json

@@ -1,7 +1,5 @@
 """Running many inputs in a child process with little memory, whose crash or hang the parent survives."""
 
-from __future__ import annotations
-
 import faulthandler
 import json
 import mmap

@@ -1,7 +1,5 @@
 """Ways to change a valid input so that it stays nearly valid."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import random

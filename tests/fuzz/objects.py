@@ -1,7 +1,5 @@
 """Graphs in memory and settings as targets: an input's bytes decide columns, kinds and values."""
 
-from __future__ import annotations
-
 import datetime
 import decimal
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Sharing inputs out between targets and processes; making findings small."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """What the program itself writes and reads again, as targets: presets, spaces, runs, models, ledgers."""
 
-from __future__ import annotations
-
 import atexit
 import json
 import shutil

@@ -1,7 +1,5 @@
 """What can be fuzzed: a name, valid inputs to begin with, a way to change them, and a call."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -9,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mcn.data.limits import NO_MEMORY
-
-Mutator = Callable[[random.Random, bytes, Sequence[bytes]], bytes]
+from tests.fuzz.mutate import Change
 
 
 @dataclass(frozen=True)
@@ -24,7 +21,7 @@ class Target:
 
     name: str
     seeds: Callable[[], list[bytes]]
-    mutate: Mutator
+    mutate: Change
     run: Callable[[bytes, Path], None]
     mention: str = ""  # what every message must name: the file
 

@@ -1,7 +1,5 @@
 """A short run of the fuzzer, the inputs that once were findings, and the fuzzer's own guards."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """The paper's formulas on dense matrices, written as they stand, and small random graphs to try them on."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import strategies as st
 

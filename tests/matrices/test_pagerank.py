@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
@@ -42,7 +40,7 @@ def test_rows_hold_the_largest_entries(matrix: np.ndarray, order: int, alpha: fl
         np.testing.assert_allclose(values[values > 0], full[i, kept], atol=1e-6)
 
 
-def test_weights_of_walks() -> None:
+def test_weights_of_walks_and_a_node_without_neighbours_that_stays_where_it_is() -> None:
     np.testing.assert_allclose(walk_weights(2, 0.5), [0.5, 0.25, 0.125])
     np.testing.assert_allclose(walk_weights(3, None), [0.25] * 4)
     with pytest.raises(ValueError, match="alpha must be above 0 and at most 1, got 0"):
@@ -51,14 +49,11 @@ def test_weights_of_walks() -> None:
         walk_weights(-1, 0.5)
     with pytest.raises(ValueError, match="top must be 1 or more, got 0"):
         pagerank_rows([np.eye(2)], walk_weights(1, 0.5), 0)
-
-
-def test_a_node_without_neighbours_stays_where_it_is() -> None:
     one_step = pagerank_rows([[[0, 3, 0], [3, 0, 0], [0, 0, 0]]], np.array([0.0, 1.0]), 3)
     np.testing.assert_allclose(one_step.matrix(0).toarray(), [[0.25, 0.75, 0], [0.75, 0.25, 0], [0, 0, 1]])
 
 
-def test_tolerance_loses_little_and_threads_change_nothing() -> None:
+def test_tolerance_loses_little_threads_change_nothing_and_matrices_have_their_weights() -> None:
     rng = np.random.default_rng(0)
     upper = np.triu(rng.random((60, 60)) < 0.08, 1).astype(float)
     matrix = csr_array(upper + upper.T)
@@ -70,9 +65,6 @@ def test_tolerance_loses_little_and_threads_change_nothing() -> None:
     assert 0 < gap.max() < 0.05
     np.testing.assert_array_equal(rough.indices, many.indices)
     np.testing.assert_array_equal(rough.weights, many.weights)
-
-
-def test_every_matrix_may_have_weights_of_its_own() -> None:
     path = np.array([[0.0, 1, 0], [1, 0, 1], [0, 1, 0]])
     first, second = walk_weights(3, 0.5), walk_weights(1, 0.1)
     rows = pagerank_rows([csr_array(path), csr_array(path)], [first, second], 3, tolerance=0)
@@ -113,16 +105,12 @@ def counts() -> MotifCounts:
     return count_motifs(data.edge_index, data.num_nodes)
 
 
-def test_a_motif_adds_its_counts_to_the_edges(counts: MotifCounts) -> None:
+def test_a_motif_adds_its_counts_to_the_edges_and_scope_pairs_joins_others(counts: MotifCounts) -> None:
     edge, triangle = (counts.adjacency(name).toarray() for name in ("edge", "triangle"))
     rows = view_rows(counts, ["edge", "triangle"], order=1, alpha=None, top=34, tolerance=0)
     for view, adjacency in enumerate((edge, edge + triangle)):
         np.testing.assert_allclose(rows.matrix(view).toarray(), dense(adjacency, [0.5, 0.5]), atol=1e-6)
-
-
-def test_scope_pairs_joins_nodes_without_an_edge(counts: MotifCounts) -> None:
     pairs = counts.adjacency("2-star", scope="pairs").toarray()
-    edge = counts.adjacency("edge").toarray()
     assert ((pairs > 0) & (edge == 0)).any()
     rows = view_rows(counts, ["2-star"], order=1, alpha=None, top=34, scope="pairs", tolerance=0)
     np.testing.assert_allclose(rows.matrix(0).toarray(), dense(edge + pairs, [0.5, 0.5]), atol=1e-6)

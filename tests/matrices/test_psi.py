@@ -1,7 +1,5 @@
 """Ψ on matrices: by hand, against the dense formula, what is refused; and edge weights in it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -40,13 +38,6 @@ def test_by_hand(name, rows):
     np.testing.assert_allclose(apply_psi(A, name).toarray(), expected, rtol=1e-15)
 
 
-def test_a_diagonal_is_taken_literally():
-    P = np.array([[4, 1], [1, 0]])
-    assert apply_psi(P, "row-max").toarray().tolist() == [[8, 1], [1, 1]]
-    assert apply_psi(P, "laplacian").toarray().tolist() == [[9, 1], [1, 1]]
-    assert apply_psi(P, "unweighted").toarray().tolist() == [[1, 1], [1, 1]]
-
-
 square = hnp.array_shapes(min_dims=1, max_dims=1, max_side=8).map(lambda s: (s[0], s[0]))
 weights = st.one_of(st.just(0.0), st.floats(1e-3, 1e6))
 
@@ -69,7 +60,11 @@ def test_rows_of_transition_sum_to_one_and_symmetric_is_symmetric(P):
     assert np.array_equal(balanced, balanced.T)
 
 
-def test_input_forms_and_no_change_to_the_input():
+def test_input_forms_no_change_to_the_input_and_a_diagonal_that_is_taken_literally():
+    P = np.array([[4, 1], [1, 0]])
+    assert apply_psi(P, "row-max").toarray().tolist() == [[8, 1], [1, 1]]
+    assert apply_psi(P, "laplacian").toarray().tolist() == [[9, 1], [1, 1]]
+    assert apply_psi(P, "unweighted").toarray().tolist() == [[1, 1], [1, 1]]
     stored_zero = sp.csr_array((np.array([2, 0, 2]), ([0, 0, 1], [1, 2, 0])), shape=(3, 3))
     before = stored_zero.copy()
     result = apply_psi(stored_zero, "unweighted")

@@ -1,7 +1,5 @@
 """Rows and what is done to them; the whole stack and its blocks as sources of rows."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np
@@ -84,16 +82,12 @@ def test_blocks_chain_from_input_to_output(materialize):
     np.testing.assert_allclose(h, (dense[1] @ dense[0] @ x)[rows], rtol=1e-6)
 
 
-def test_selecting_twice_gives_the_same():
-    block = make(random_adjacency(30, 0.2, seed=1)).block([9, 4, 20])
+def test_a_block_is_selected_from_twice_alike_and_may_be_of_everything_or_of_nothing():
+    stack = make(random_adjacency(30, 0.2, seed=1))
+    block = stack.block([9, 4, 20])
     first = [a.copy() for a in block.select(np.array([0, 1, 3]))]
     for a, b in zip(first, block.select(np.array([0, 1, 3])), strict=True):
         assert np.array_equal(a, b)
-
-
-def test_a_block_of_everything_and_of_nothing():
-    A = random_adjacency(30, 0.2, seed=1)
-    stack = make(A)
     everything = stack.block(np.arange(30))
     assert everything.num_src == everything.num_dst == 30
     nothing = stack.block(np.zeros(0, np.int64))
@@ -170,22 +164,17 @@ def test_gathered_rows_are_the_rows(threads, times):
     rng = np.random.default_rng(0)
     matrix = sp.random_array((1000, 500), density=0.4, format="csr", rng=rng, dtype=np.float32)
     matrix.sort_indices()
-    numbers = rng.integers(
-        0, 1000, 1000 * times
-    )  # 12 times: more than 2 million entries, so threads are used
+    numbers = rng.integers(0, 1000, 1000 * times)  # 12 times: over 2 million entries, so threads are used
     rows, expected = as_rows(matrix).take(numbers, threads), matrix[numbers]
     assert np.array_equal(rows.indptr, expected.indptr)
     assert np.array_equal(rows.indices, expected.indices)
     assert np.array_equal(rows.values, expected.data)
 
 
-def test_sums_are_one_per_row_and_zero_for_an_empty_one():
+def test_sums_and_normalised_rows_by_hand():
     rows = Rows(np.array([0, 2, 2, 3]), np.array([0, 1, 2], np.int32), np.array([0.5, 2, 4], np.float32))
     assert rows.sums().tolist() == [2.5, 0, 4]
     assert rows.sums().dtype == np.float64
-
-
-def test_normalised_by_hand():
     rows = Rows(np.array([0, 2, 3]), np.array([0, 2, 1], np.int32), np.array([6, 2, 5], np.float32))
     scaled = rows.normalised(np.array([1.0, 25, 16]), np.array([9.0, 25]))
     np.testing.assert_allclose(scaled.values, [6 / 3, 2 / (3 * 4), 5 / 25])

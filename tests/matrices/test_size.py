@@ -1,7 +1,5 @@
 """Sizes stated before building, and the limit."""
 
-from __future__ import annotations
-
 import re
 
 import pytest
@@ -45,14 +43,10 @@ def test_size_of_counts_is_that_of_their_adjacencies():
     assert pairs.entries[0, 0] > stack_size(counts, ["2-star"]).entries[0, 0]
 
 
-def test_bytes_are_those_of_the_arrays():
+def test_bytes_are_those_of_the_arrays_and_the_table_says_them():
     stack = MotifStack.from_adjacencies(OWN, steps=2)
-    stored = stack._stored
     pointer_of_the_end = 8
-    assert stack.size().total_bytes == sum(a.nbytes for a in stored) - pointer_of_the_end
-
-
-def test_the_table_and_the_repr():
+    assert stack.size().total_bytes == sum(a.nbytes for a in stack._stored) - pointer_of_the_end
     size = size_of({"edge": [[0, 1], [1, 0]]}, steps=2)
     assert str(size).splitlines()[1].split() == ["edge", "1", "4", "48", "B"]
     assert str(size).splitlines()[2].split() == ["edge", "2", "2", "32", "B"]
@@ -61,7 +55,7 @@ def test_the_table_and_the_repr():
     assert str(size_of(OWN, exact=False)).endswith("(upper bounds)")
 
 
-def test_too_large_names_motif_step_size_and_ways_out():
+def test_too_large_names_motif_step_size_and_ways_out_and_the_limit_is_met_to_the_byte():
     largest = size_of(OWN, steps=3)
     assert largest.entries.argmax() == 2  # edge, step 3
     with pytest.raises(StackTooLarge) as caught:
@@ -70,17 +64,12 @@ def test_too_large_names_motif_step_size_and_ways_out():
     assert "motif 'edge' at step 3" in text
     assert f"{largest.entries[0, 2]:,} entries" in text
     assert "memory_limit=9.77 KiB" in text
-    for way in (
-        "fewer steps (steps=2 leaves it out)",
-        "fewer motifs",
-        "materialize=False",
-        "higher memory_limit",
-    ):
-        assert way in text
+    ways = "fewer steps (steps=2 leaves it out)", "fewer motifs", "materialize=False", "higher memory_limit"
+    assert [way for way in ways if way not in text] == []
     assert isinstance(caught.value, ValueError)
-
-
-def test_limit_is_met_to_the_byte():
+    with pytest.raises(StackTooLarge) as caught:  # step one alone gets no advice about steps
+        MotifStack.from_adjacencies(OWN, memory_limit=100)
+    assert "fewer steps" not in str(caught.value)
     need = size_of(OWN, steps=2).total_bytes
     assert MotifStack.from_adjacencies(OWN, steps=2, memory_limit=need).materialized
     with pytest.raises(StackTooLarge):
@@ -93,17 +82,9 @@ def test_counting_stops_early_and_says_between_what():
     true = size_of({"edge": big}, steps=3).entries[0, 2]
     with pytest.raises(StackTooLarge, match="motif 'edge' at step 3 with between") as caught:
         MotifStack.from_adjacencies({"edge": big}, steps=3, memory_limit=1_000_000)
-    low, high = (
-        int(x.replace(",", ""))
-        for x in re.search(r"between (\S+) and (\S+) entries", str(caught.value)).groups()
-    )
+    between = re.search(r"between (\S+) and (\S+) entries", str(caught.value)).groups()
+    low, high = (int(number.replace(",", "")) for number in between)
     assert 0 < low < true <= high
-
-
-def test_step_one_alone_gets_no_advice_about_steps():
-    with pytest.raises(StackTooLarge) as caught:
-        MotifStack.from_adjacencies(OWN, memory_limit=100)
-    assert "fewer steps" not in str(caught.value)
 
 
 @pytest.mark.parametrize("steps", [0, -1, 1.5, True, "2"])
@@ -112,11 +93,8 @@ def test_bad_steps(steps):
         size_of(OWN, steps=steps)
 
 
-def test_the_default_limit_is_at_most_half_of_the_memory():
+def test_the_default_limit_is_at_most_half_of_the_memory_and_bytes_read_well():
     assert 0 < default_memory_limit() <= min(8 * 2**30, total_bytes() / 2)
     assert 0 < free_bytes() <= total_bytes()
-
-
-def test_numbers_of_bytes_read_well():
     sizes = ("12 B", "2 KiB", "5 MiB", "3 GiB", "2 TiB")
     assert tuple(map(human_bytes, (12, 2048, 5 * 2**20, 3 * 2**30, 2**41))) == sizes

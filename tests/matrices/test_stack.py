@@ -1,7 +1,5 @@
 """The stack against the dense formula; choosing rows; stored against computed."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -136,7 +134,7 @@ def test_nothing_to_choose(materialize):
     assert np.array_equal(rows_to_dense(s.select(np.zeros(30, int)), 30), expected)
 
 
-def test_what_a_stack_says_of_itself():
+def test_what_a_stack_says_of_itself_and_that_its_base_follows_no_scope_or_added_edges():
     counts = mcn.count_motifs(edge_index(A), 30)
     s = MotifStack.from_counts(counts, ["triangle", "4-path"], 2, "row-max")
     assert (s.motifs, s.num_motifs, s.steps, s.psi) == (("triangle", "4-path"), 2, 2, "row-max")
@@ -151,10 +149,6 @@ def test_what_a_stack_says_of_itself():
     lazy = MotifStack.from_counts(counts, steps=4, materialize=False)
     assert "rows are computed when chosen" in repr(lazy)
     assert "at most" in repr(lazy)
-
-
-def test_base_does_not_follow_scope_or_added_edges():
-    counts = mcn.count_motifs(edge_index(A), 30)
     s = MotifStack.from_counts(counts, ["2-star"], psi="transition", scope="pairs", add_edges=True)
     np.testing.assert_allclose(rows_to_dense(s.base, 30), dense_psi(A.astype(float), "transition"), rtol=1e-6)
 
@@ -187,76 +181,63 @@ def test_four_steps_where_the_powers_would_not_fit():
     assert power[:, block.src].sum() == pytest.approx(3)
 
 
-@pytest.mark.parametrize(
-    ("choice", "text"),
-    [
-        (None, r"choice is None, but there is something to choose \(2 motifs × 2 steps"),
-        (np.zeros(29, int), r"choice has shape \(29,\)"),
-        (np.zeros(30), "type float64; expected an int, or 30 integers"),
-        (np.full(30, 4), r"choice\[0\] = 4 is outside 0 … 3"),
-        (np.full(30, -1), r"choice\[0\] = -1 is outside"),
-    ],
-)
-def test_bad_choices(choice, text):
-    with pytest.raises(ValueError, match=text):
-        MotifStack.from_adjacencies(OWN, steps=2).select(choice)
-
-
-def test_bad_arguments():
-    counts = mcn.count_motifs(edge_index(A), 30)
-    with pytest.raises(ValueError, match=r"psi must be one of .*, got 'laplace'; did you mean 'laplacian'"):
-        MotifStack.from_counts(counts, psi="laplace")
-    with pytest.raises(ValueError, match="edge is missing and there is no 'edge'"):
-        MotifStack.from_adjacencies({"triangle": triangles(A)})
-    with pytest.raises(ValueError, match="edge has 3 nodes but the adjacencies have 30"):
-        MotifStack.from_adjacencies({"triangle": triangles(A)}, edge=np.zeros((3, 3)))
-    s = MotifStack.from_counts(counts, steps=2)
-    message = r"motif 'edges' is not among 'edge', 'triangle'; did you mean 'edge'"
-    with pytest.raises(ValueError, match=message):
-        s.matrix("edges", 1)
-    with pytest.raises(ValueError, match="step=3; this stack has the steps 1 … 2"):
-        s.matrix("edge", 3)
-
-
-@pytest.mark.parametrize(
-    ("matrices", "text"),
-    [
-        ({}, "motifs is empty"),
-        ({"edge": A, "b": np.zeros((3, 3))}, "adjacency 'b' has 3 nodes but the first has 30"),
-        ({"edge": np.ones((2, 3))}, r"adjacency 'edge' has shape \(2, 3\)"),
-        ({"edge": [[0, 5], [3, 0]]}, r"not symmetric: entry \(0, 1\) is 5.0 but \(1, 0\) is 3.0"),
-        ({"edge": [[0, 1e-12], [0, 1]]}, r"not symmetric: entry \(0, 1\) is 1e-12 but \(1, 0\) is 0.0"),
-    ],
-)
-def test_matrices_that_are_refused(matrices, text):
-    with pytest.raises(ValueError, match=text):
-        MotifStack.from_adjacencies(matrices)
-
-
-@pytest.mark.parametrize(
-    ("motifs", "text"),
-    [
-        (["triangel"], "unknown motif 'triangel'; did you mean 'triangle'"),
-        ([], "motifs is empty"),
-        ("edge", r"motifs='edge' is one string; expected a sequence of names such as \('edge',\)"),
-        (["edge", "edge"], "names 'edge' more than once"),
-    ],
-)
-def test_motifs_that_are_refused(motifs, text):
-    counts = mcn.count_motifs(edge_index(A), 30)
-    for make in (MotifStack.from_counts, stack_size):
-        with pytest.raises(ValueError, match=text):
-            make(counts, motifs)
-
-
 HEAVY = np.array([[0, 1e15], [1e15, 0]])
+made = MotifStack.from_adjacencies
+
+
+@pytest.mark.parametrize(
+    ("use", "text"),
+    [
+        (lambda s: s.select(None), r"choice is None, but there is something to choose \(2 motifs × 2 steps"),
+        (lambda s: s.select(np.zeros(29, int)), r"choice has shape \(29,\)"),
+        (lambda s: s.select(np.zeros(30)), "type float64; expected an int, or 30 integers"),
+        (lambda s: s.select(np.full(30, 4)), r"choice\[0\] = 4 is outside 0 … 3"),
+        (lambda s: s.select(np.full(30, -1)), r"choice\[0\] = -1 is outside"),
+        (
+            lambda s: s.matrix("edges", 1),
+            "motif 'edges' is not among 'edge', 'triangle'; did you mean 'edge'",
+        ),
+        (lambda s: s.matrix("edge", 3), "step=3; this stack has the steps 1 … 2"),
+        (
+            lambda _: made(OWN, psi="laplace"),
+            r"psi must be one of .*, got 'laplace'; did you mean 'laplacian'",
+        ),
+        (lambda _: made({"triangle": A}), "edge is missing and there is no 'edge'"),
+        (lambda _: made({"b": A}, edge=HEAVY), "edge has 2 nodes but the adjacencies have 30"),
+        (lambda _: made({}), "motifs is empty"),
+        (lambda _: made({"edge": A, "b": HEAVY}), "adjacency 'b' has 2 nodes but the first has 30"),
+        (lambda _: made({"edge": np.ones((2, 3))}), r"adjacency 'edge' has shape \(2, 3\)"),
+        (
+            lambda _: made({"edge": [[0, 5], [3, 0]]}),
+            r"not symmetric: entry \(0, 1\) is 5.0 but \(1, 0\) is 3.0",
+        ),
+        (
+            lambda _: made({"edge": [[0, 1e-12], [0, 1]]}),
+            r"not symmetric: entry \(0, 1\) is 1e-12 but \(1, 0\) is 0.0",
+        ),
+        *(
+            (lambda _, make=make, motifs=motifs: make(mcn.count_motifs(edge_index(A), 30), motifs), text)
+            for make in (MotifStack.from_counts, stack_size)
+            for motifs, text in (
+                (["triangel"], "unknown motif 'triangel'; did you mean 'triangle'"),
+                ([], "motifs is empty"),
+                ("edge", r"motifs='edge' is one string; expected a sequence of names such as \('edge',\)"),
+                (["edge", "edge"], "names 'edge' more than once"),
+            )
+        ),
+    ],
+)
+def test_what_is_refused(use, text):
+    with pytest.raises(ValueError, match=text):
+        use(made(OWN, steps=2))
 
 
 @pytest.mark.parametrize("psi", ["row-max", "laplacian"])
 def test_what_float32_cannot_hold(psi):
     MotifStack.from_adjacencies({"edge": HEAVY}, steps=2, psi=psi)
-    message = rf"psi='{psi}': weights of motif 'edge' at step 3 reach up to 1e\+45"
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(
+        ValueError, match=rf"psi='{psi}': weights of motif 'edge' at step 3 reach up to 1e\+45"
+    ):
         MotifStack.from_adjacencies({"edge": HEAVY}, steps=3, psi=psi)
 
 
@@ -269,7 +250,7 @@ def test_relative_weights_are_fine(psi):
             MotifStack.from_adjacencies({"edge": HEAVY}, steps=30, psi=psi, materialize=False)
 
 
-def test_columns_are_standardised_logs():
+def test_columns_are_standardised_logs_and_bad_counts_are_named():
     counts = np.zeros((3, 15), np.int64)
     counts[:, 0] = [0, 1, 3]  # log1p: 0, log 2, 2 log 2; mean log 2, deviation log 2 · √(2/3)
     counts[:, 1] = 7
@@ -277,15 +258,9 @@ def test_columns_are_standardised_logs():
     assert C.dtype == np.float32
     np.testing.assert_allclose(C[:, 0], [-np.sqrt(1.5), 0, np.sqrt(1.5)], atol=1e-6)
     assert not C[:, 1:].any()
-
-
-def test_no_counts_and_no_nodes_are_zeros():
     assert standardise_counts(None, 4).shape == (4, 15)
     assert not standardise_counts(None, 4).any()
     assert standardise_counts(np.zeros((0, 15)), 0).shape == (0, 15)
-
-
-def test_bad_counts_are_named():
     with pytest.raises(ValueError, match=r"node_counts has shape \(4, 3\); expected \(4, 15\)"):
         standardise_counts(np.zeros((4, 3)), 4)
     counts = np.zeros((4, 15))

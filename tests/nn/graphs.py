@@ -1,7 +1,5 @@
 """Small graphs, stacks and rows for the tests of the layers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any

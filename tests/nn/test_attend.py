@@ -1,7 +1,5 @@
 """The fused attention against plain torch, a dense softmax and finite differences."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -92,15 +90,12 @@ def test_bits_do_not_depend_on_threads() -> None:
     assert_same_bits(run)
 
 
-def test_logits_equal_torch_and_gradcheck() -> None:
+def test_logits_equal_torch_have_its_gradients_and_the_same_bits_on_any_threads() -> None:
     z = torch.randn(14, 3, 5, dtype=torch.float64, requires_grad=True)
     a, b = (torch.randn(3, 5, dtype=torch.float64, requires_grad=True) for _ in range(2))
     for mine, theirs in zip(head_logits(z, a, b, 6), plain.head_logits(z, a, b, 6), strict=True):
         assert torch.allclose(mine, theirs)
     assert torch.autograd.gradcheck(lambda z, a, b: head_logits(z, a, b, 6), (z, a, b))
-
-
-def test_bits_of_the_logits_do_not_depend_on_threads() -> None:
     z = torch.randn(20_000, 8, 32, requires_grad=True)
     a, b = (torch.randn(8, 32, requires_grad=True) for _ in range(2))
 

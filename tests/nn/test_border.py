@@ -1,7 +1,5 @@
 """Features from outside: their structure is looked at before a kernel trusts it."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 
@@ -74,11 +72,6 @@ def test_dense_features(x: Any, stack: MotifStack) -> None:
             network(x, stack)
 
 
-def test_something_else_than_a_stack() -> None:
-    with pytest.raises(ValueError, match="stack is a Tensor; expected a MotifStack"):
-        MCNConv(4, 2)(torch.ones(3, 4), torch.tensor([[0, 1], [1, 0]]))  # type: ignore[arg-type]
-
-
 @pytest.mark.parametrize("name", ["column", "column far", "start", "complex", "coo row", "csc"])
 def test_the_estimators(name: str) -> None:
     data = small_graph()
@@ -100,7 +93,9 @@ def test_views_of_nodes_that_are_not_there(nodes: Any, views: Any) -> None:
     assert mix_features(rows, x, np.array([2]), np.array([1])).tolist() == [[0.0, 1.0, 1.0, 0.0]]
 
 
-def test_features_of_another_graph() -> None:
+def test_features_of_another_graph_and_something_else_than_a_stack() -> None:
+    with pytest.raises(ValueError, match="stack is a Tensor; expected a MotifStack"):
+        MCNConv(4, 2)(torch.ones(3, 4), torch.tensor([[0, 1], [1, 0]]))
     rows = PageRankRows(np.zeros((2, 5, 2), np.int32), np.ones((2, 5, 2), np.float32))
     with pytest.raises(ValueError, match="x has 3 rows, but the rows are of 5 nodes"):
         exact_features(rows, sparse_features(csr([1, 2, 0, 0])), np.array([0]))

@@ -1,6 +1,4 @@
-"""The motif convolution."""
-
-from __future__ import annotations
+"""The motif convolution, f and f' in it, and GCN and GAT as special cases (tab:gen), against PyG itself."""
 
 from typing import Any
 
@@ -8,9 +6,12 @@ import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
+from torch_geometric.nn import GATConv, GATv2Conv, GCNConv
 
-from mcn.nn import MCN, Choices, MCNConv, ops
-from tests.nn.graphs import assert_same_bits, dense_rows, grads, random_features, random_stack
+from mcn.motifs import NODE_ORBITS
+from mcn.nn import MCN, Choices, MCNConv, Selector, ops
+from mcn.nn.selector import epsilon_greedy
+from tests.nn.graphs import dense_rows, edge_index, grads, random_features, random_stack
 
 Array = NDArray[np.float64]
 
@@ -19,18 +20,14 @@ def _parameters(conv: MCNConv) -> list[torch.Tensor]:
     return [p for p in conv.parameters() if p.requires_grad]
 
 
-def test_state_is_the_neighbourhood_and_the_counts() -> None:
+def test_state_is_the_neighbourhood_and_the_counts_and_rows_are_those_chosen() -> None:
     stack = random_stack(motifs=2, psi="transition")
     conv = MCNConv(7, 3, motifs=2)
     x = torch.randn(24, 7)
     state = conv(x, stack, return_choices=True)[1].state
-    assert state is not None
     base = torch.from_numpy(dense_rows(stack.base, 24))
     expected = torch.cat([base @ (x @ conv.weight), torch.from_numpy(stack.node_counts)], 1)
     assert torch.allclose(state, expected, atol=1e-5)
-
-
-def test_rows_are_those_chosen() -> None:
     stack = random_stack(motifs=3, steps=2, psi="row-max")
     conv = MCNConv(5, 4, motifs=3, steps=2, epsilon=1.0)
     _, choices = conv(torch.randn(24, 5), stack, return_choices=True)
@@ -47,7 +44,6 @@ def test_log_probabilities_reach_the_selector_and_w_only_when_asked() -> None:
         conv = MCNConv(5, 4, motifs=2, steps=2, policy_grad=policy_grad)
         _, choices = conv(x, stack, return_choices=True)
         (choices.log_motif + choices.log_step).sum().backward()
-        assert conv.selector is not None
         assert all(p.grad is not None for p in conv.selector.parameters())
         assert (conv.weight.grad is not None) is policy_grad
 
@@ -102,7 +98,6 @@ def _numpy(x: torch.Tensor) -> Array:
 
 
 def _dense_coefficients(choices: Choices, num_src: int) -> Array:
-    assert choices.coefficients is not None
     assert choices.coefficients.shape[0] == len(choices.rows.indices)
     columns = [choices.rows._replace(values=values.numpy()) for values in choices.coefficients.T]
     return np.stack([dense_rows(rows, num_src) for rows in columns], -1)
@@ -158,7 +153,6 @@ def test_training_returns_the_coefficients_it_used(
     expected = heads.reshape(24, -1) if conv.concat else heads.mean(1)
     bias = 0 if conv.bias is None else _numpy(conv.bias)
     np.testing.assert_allclose(_numpy(out), expected + bias, atol=1e-4)
-    assert choices.coefficients is not None
     assert not choices.coefficients.requires_grad
 
 
@@ -188,8 +182,6 @@ def test_what_if_with_pinned_degrees_and_on_a_block(options: dict[str, Any]) -> 
     degrees = choices.rows.sums()
     same, again = conv.what_if(x, stack, pins, degrees)
     assert torch.allclose(same, out, atol=1e-6)
-    assert again.coefficients is not None
-    assert choices.coefficients is not None
     assert torch.allclose(again.coefficients, choices.coefficients, atol=1e-7)
     block = stack.block(np.array([20, 3, 11]))
     part, _ = conv.what_if(x[block.src], block, 3, degrees[block.src])
@@ -210,7 +202,7 @@ def test_without_self_attention_a_block_needs_the_row_sums() -> None:
         conv(x, stack, degrees=degrees[:3])
 
 
-def test_choices_can_be_pinned() -> None:
+def test_choices_can_be_pinned_and_evaluation_takes_the_most_probable_action() -> None:
     stack, x = random_stack(motifs=2, steps=2), torch.randn(24, 5)
     conv = MCNConv(5, 4, motifs=2, steps=2).eval()
     wanted = np.random.default_rng(0).integers(0, 4, 24)
@@ -221,13 +213,11 @@ def test_choices_can_be_pinned() -> None:
     _, choices = conv(x, stack, choice=3, return_choices=True)
     assert set(choices.motif.tolist()) == {1}
     assert set(choices.step.tolist()) == {2}
-
-
-def test_evaluation_takes_the_most_probable_action() -> None:
-    stack, x = random_stack(motifs=3), torch.randn(24, 5)
-    conv = MCNConv(5, 4, motifs=3, epsilon=1.0).eval()
+    stack, x = random_stack(motifs=3, steps=2), torch.randn(24, 5)
+    conv = MCNConv(5, 4, motifs=3, steps=2, epsilon=1.0).eval()
     _, choices = conv(x, stack, return_choices=True)
     assert torch.equal(choices.motif, choices.motif_probs.argmax(1))
+    assert torch.equal(choices.step, choices.step_probs.argmax(1) + 1)
     assert torch.equal(conv(x, stack), conv(x, stack))
 
 
@@ -253,7 +243,7 @@ def test_without_anything_to_choose_the_first_motif_is_used(several: bool) -> No
     assert choices.log_motif.tolist() == choices.log_step.tolist() == [0.0] * 24
 
 
-def test_randomness_follows_the_key_or_torch() -> None:
+def test_randomness_follows_the_key_or_torch_and_float64_is_taken() -> None:
     stack, x = random_stack(motifs=2), torch.randn(24, 5)
     conv = MCNConv(5, 4, motifs=2, dropout=0.5, feature_dropout=0.5, input_dropout=0.5)
     assert torch.equal(conv(x, stack, key=5), conv(x, stack, key=5))
@@ -263,24 +253,7 @@ def test_randomness_follows_the_key_or_torch() -> None:
     torch.manual_seed(0)
     assert torch.equal(conv(x, stack), first)
     assert not torch.equal(first, second)
-
-
-def test_bits_do_not_depend_on_threads() -> None:
-    stack = random_stack(n=900, motifs=3, psi="transition")
-    x = torch.randn(900, 64)
-    conv = MCNConv(64, 8, 3, heads=8, dropout=0.6, feature_dropout=0.6, input_dropout=0.6, policy_grad=True)
-
-    def run() -> list[torch.Tensor]:
-        out, choices = conv(x, stack, key=9, return_choices=True)
-        total = torch.cat([out.flatten(), choices.log_motif])
-        return [choices.motif, total, *grads(total, *_parameters(conv))]
-
-    assert_same_bits(run, (1, 2))
-
-
-def test_float64() -> None:
-    stack = random_stack(motifs=2, steps=2)
-    conv = MCNConv(5, 4, 2, 2).double().eval()
+    stack, conv = random_stack(motifs=2, steps=2), MCNConv(5, 4, 2, 2).double().eval()
     x = torch.randn(24, 5, dtype=torch.float64)
     assert conv(x, stack).dtype == torch.float64
     assert torch.allclose(conv(x, stack).float(), conv.float()(x.float(), stack), atol=1e-5)
@@ -324,3 +297,122 @@ def test_torch_compile_leaves_the_layers_as_they_are() -> None:
         assert all(
             parameter.grad is not None for name, parameter in module.named_parameters() if "att" in name
         )
+
+
+# The special cases.
+
+CASES = [
+    (GCNConv, {}),
+    (GCNConv, {"bias": False}),
+    (GATConv, {}),
+    (GATConv, {"heads": 4}),
+    (GATConv, {"heads": 4, "concat": False, "negative_slope": 0.05}),
+    (GATConv, {"heads": 2, "bias": False}),
+]
+
+
+@pytest.mark.parametrize(("layer", "options"), CASES)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_outputs_and_gradients_equal_pyg(layer: Any, options: dict[str, Any], seed: int) -> None:
+    torch.manual_seed(seed)
+    stack = random_stack(n=50, seed=seed, motifs=1)
+    edges = edge_index(stack)
+    theirs = layer(12, 5, **options).eval()
+    with torch.no_grad():
+        for parameter in theirs.parameters():
+            parameter.normal_(std=0.5)
+    ours = MCNConv.from_pyg(theirs)
+    assert not ours.training
+    x = torch.randn(50, 12, requires_grad=True)
+    expected, found = theirs(x, edges), ours(x, stack)
+    assert torch.allclose(found, expected, atol=1e-5)
+    pairs = {"weight": theirs.lin.weight, "bias": theirs.bias}
+    if layer is GATConv:
+        pairs |= {"att_src": theirs.att_src, "att_dst": theirs.att_dst}
+    pairs = {name: parameter for name, parameter in pairs.items() if parameter is not None}
+    mine = grads(found, x, *(getattr(ours, name) for name in pairs))
+    reference = grads(expected, x, *pairs.values())
+    assert torch.allclose(mine[0], reference[0], atol=1e-5)
+    for (name, _), a, b in zip(pairs.items(), mine[1:], reference[1:], strict=True):
+        assert torch.allclose(a, b.T if name == "weight" else b.view_as(a), atol=1e-4, rtol=1e-5)
+
+
+def test_first_motif_of_a_larger_stack_is_used() -> None:
+    theirs = GATConv(6, 3).eval()
+    x = torch.randn(24, 6)
+    small, large = random_stack(motifs=1), random_stack(motifs=3, steps=2)
+    ours = MCNConv.from_pyg(theirs)
+    assert torch.equal(ours(x, small), ours(x, large))
+
+
+@pytest.mark.parametrize(
+    ("layer", "message"),
+    [
+        (lambda: GCNConv(3, 2, improved=True), "improved=True"),
+        (lambda: GCNConv(3, 2, normalize=False), "normalize=False"),
+        (lambda: GCNConv(3, 2, add_self_loops=False), "add_self_loops=False"),
+        (lambda: GATConv(3, 2, edge_dim=4), "edge_dim=4"),
+        (lambda: GATConv(3, 2, residual=True), "residual=True"),
+        (lambda: GATConv(3, 2, add_self_loops=False), "add_self_loops=False"),
+        (lambda: GATConv((3, 3), 2), "bipartite"),
+        (lambda: GATv2Conv(3, 2), "expected a torch_geometric GCNConv or GATConv, got GATv2Conv"),
+    ],
+)
+def test_refuses_what_it_cannot_represent(layer: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        MCNConv.from_pyg(layer())
+
+
+# f and f', and how actions are taken.
+
+NUM_COUNTS = len(NODE_ORBITS)
+
+
+def test_second_layer_sees_the_state_and_the_probabilities_of_the_first() -> None:
+    torch.manual_seed(0)
+    selector = Selector(4, motifs=3, steps=2)
+    state = torch.randn(5, 4 + NUM_COUNTS)
+    motif, step = selector(state)
+    probabilities = (state @ selector.motif_weight + selector.motif_bias).softmax(1)
+    assert torch.allclose(motif.exp(), probabilities, atol=1e-6)
+    seen = torch.cat([state, probabilities], 1)
+    assert torch.allclose(
+        step.exp(), (seen @ selector.step_weight + selector.step_bias).softmax(1), atol=1e-6
+    )
+
+
+def test_nothing_to_choose_and_a_biased_start() -> None:
+    state = torch.randn(4, 3 + NUM_COUNTS)
+    one_motif = Selector(3, motifs=1, steps=2)
+    assert one_motif.motif_weight is None
+    assert torch.equal(one_motif(state)[0], torch.zeros(4, 1))
+    assert one_motif.step_weight.shape == (3 + NUM_COUNTS + 1, 2)
+    one_step = Selector(3, motifs=2, steps=1)
+    assert one_step.step_weight is None
+    assert torch.equal(one_step(state)[1], torch.zeros(4, 1))
+    assert not list(Selector(3, 1, 1).parameters())
+    selector = Selector(3, motifs=2, steps=3, init_bias=4.0)
+    motif, step = selector(torch.randn(6, 3 + NUM_COUNTS))
+    expected = torch.tensor([4.0, 0.0]).log_softmax(0)
+    assert torch.allclose(motif, expected.expand(6, 2))
+    assert torch.allclose(step, torch.tensor([4.0, 0.0, 0.0]).log_softmax(0).expand(6, 3))
+
+
+def test_epsilon_greedy_frequencies() -> None:
+    n, epsilon = 60_000, 0.3
+    motif = torch.tensor([0.1, 0.8, 0.1]).log().expand(n, 3)
+    step = torch.tensor([0.9, 0.1]).log().expand(n, 2)
+    t, k = epsilon_greedy(motif, step, epsilon, 5)
+    joint = torch.bincount(t * 2 + k, minlength=6) / n
+    expected = torch.full((6,), epsilon / 6)
+    expected[1 * 2 + 0] += 1 - epsilon
+    assert torch.allclose(joint, expected, atol=0.01)
+    t, k = epsilon_greedy(motif, step, 0.0, 5)
+    assert (t == 1).all()
+    assert (k == 0).all()
+
+
+@pytest.mark.parametrize(("options", "message"), [({"motifs": 0}, "motifs=0"), ({"init_bias": -1.0}, "-1.0")])
+def test_bad_options_of_selectors(options: dict[str, float], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Selector(3, **({"motifs": 2, "steps": 1} | options))  # type: ignore[arg-type]

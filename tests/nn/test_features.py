@@ -1,7 +1,5 @@
 """Sparse features: holding them, and products of them and of rows with dense matrices."""
 
-from __future__ import annotations
-
 import copy
 import gc
 from typing import Any
@@ -38,6 +36,10 @@ def test_one_holder_per_tensor_while_it_lives() -> None:
     assert len(features._known) < number
     assert is_sparse(holder)
     assert not is_sparse(torch.zeros(2, 2))
+    with pytest.raises(ValueError, match="requires_grad"):
+        sparse_features(_csr().requires_grad_())
+    with pytest.raises(ValueError, match="int64"):
+        sparse_features(torch.ones(2, 2, dtype=torch.int64).to_sparse_coo())
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -54,21 +56,13 @@ def test_take_cuts_rows_and_remembers(dtype: Any) -> None:
     assert copy.deepcopy(x) is x
 
 
-@pytest.mark.filterwarnings("ignore:Sparse CSR tensor support")
-def test_refuses_what_it_cannot_do() -> None:
-    with pytest.raises(ValueError, match="requires_grad"):
-        sparse_features(_csr().requires_grad_())
-    with pytest.raises(ValueError, match="int64"):
-        sparse_features(torch.ones(2, 2, dtype=torch.int64).to_sparse_coo())
-
-
 def _mostly_zero(n: int = 30) -> torch.Tensor:
     x = torch.zeros(n, 10)
     x[:, 0] = torch.arange(n) + 1.0
     return x
 
 
-def test_what_is_mostly_zero() -> None:
+def test_what_is_mostly_zero_is_turned_once() -> None:
     x = torch.zeros(5, 10)
     x[:, :2] = 1.0
     assert mostly_zero(x)
@@ -76,9 +70,6 @@ def test_what_is_mostly_zero() -> None:
     assert not mostly_zero(x)
     assert mostly_zero(torch.zeros(2, 2))
     assert not mostly_zero(torch.zeros(0, 3))
-
-
-def test_mostly_zero_features_are_turned_once() -> None:
     x = _mostly_zero()
     x[3, 4] = -0.0
     holder = input_features(x)
@@ -100,15 +91,12 @@ def test_mostly_zero_features_are_turned_once() -> None:
     assert len(features._known) < number
 
 
-def test_other_features_stay_as_they_are() -> None:
+def test_other_features_stay_as_they_are_and_rows_of_a_dense_matrix_are_taken() -> None:
     dense, learned, whole = torch.randn(4, 3), _mostly_zero().requires_grad_(), _mostly_zero().long()
     with torch.inference_mode():
         inference = _mostly_zero()
     for x in (dense, learned, whole, inference):
         assert input_features(x) is x
-
-
-def test_rows_of_a_dense_matrix() -> None:
     x, rows = torch.randn(6, 4), np.array([5, 0, 5])
     taken = DenseRows(x, rows)
     assert taken.shape == (3, 4)
@@ -161,6 +149,5 @@ def test_sums_are_made_entry_by_entry_in_the_order_of_the_rows(p: float) -> None
                 total[i] += x.values[e] * scale * dense[x.indices[e]]
                 turned[x.indices[e]] += x.values[e] * scale * g[i]
     out.backward(torch.from_numpy(g))  # type: ignore[no-untyped-call]
-    assert w.grad is not None
     np.testing.assert_array_equal(out.detach().numpy(), total)
     np.testing.assert_array_equal(w.grad.numpy(), turned)

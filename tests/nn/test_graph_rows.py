@@ -1,7 +1,5 @@
 """Drawn rows: their mean is the row, they hold the node itself, and each node draws for itself."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Any
 
@@ -57,15 +55,14 @@ def test_heavy_neighbours_are_drawn_surely() -> None:
     a = np.zeros((6, 6))
     a[0, 1:] = a[1:, 0] = [100, 50, 1, 1, 1]
     graph = StackRows(MotifStack.from_adjacencies({"edge": a}, psi="row-max"))
-    found = np.stack(
-        [dense_rows(graph.draw(np.array([0]), np.zeros(1, np.int64), 3, s), 6)[0] for s in range(99)]
-    )
+    drawn = [graph.draw(np.array([0]), np.zeros(1, np.int64), 3, seed) for seed in range(99)]
+    found = np.stack([dense_rows(rows, 6)[0] for rows in drawn])
     assert (found[:, :3] == [100, 100, 50]).all()
     assert ((found[:, 3:] > 0).sum(1) == 1).all()
     assert np.unique(found[:, 3:]).tolist() == [0, 3]
 
 
-def test_arrays_on_disk_are_drawn_from_alike(tmp_path: Any) -> None:
+def test_arrays_on_disk_are_drawn_from_alike_and_row_sums_are_those_of_the_matrices(tmp_path: Any) -> None:
     graph = StackRows(random_stack(N, seed=5, motifs=2, steps=2, psi="transition"))
     choice = np.arange(N) % 4
     expected = dense_rows(graph.draw(np.arange(N), choice, 2, 3), N)
@@ -78,9 +75,6 @@ def test_arrays_on_disk_are_drawn_from_alike(tmp_path: Any) -> None:
         )
     graph.matrices = tuple(mapped)
     np.testing.assert_array_equal(dense_rows(graph.draw(np.arange(N), choice, 2, 3), N), expected)
-
-
-def test_row_sums_are_those_of_the_matrices() -> None:
     stack = random_stack(N, seed=6, motifs=2, steps=2, psi="laplacian")
     graph = StackRows(stack)
     for option in range(4):

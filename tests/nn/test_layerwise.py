@@ -1,7 +1,5 @@
 """Exact inference in chunks: the bits of the full pass."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 
@@ -90,7 +88,7 @@ def test_only_what_some_nodes_hear_is_computed(changes: dict[str, Any], choice: 
             assert (own == (chosen.motif * 2 + chosen.step - 1).numpy())[known].all()
 
 
-def test_sparse_and_wide_features() -> None:
+def test_sparse_and_wide_features_and_rows_that_are_normalised_when_asked_for(tmp_path: Any) -> None:
     stack, sparse = random_stack(N, seed=3, motifs=3, steps=2), random_features(N, 40, 1)
     model = network(40)
     assert torch.equal(
@@ -99,9 +97,6 @@ def test_sparse_and_wide_features() -> None:
     wide = torch.randn(N, 700)
     model = network(700)
     assert torch.equal(infer(model, FeatureRows(wide), StackRows(stack), chunk=64).logits, model(wide, stack))
-
-
-def test_rows_of_features_are_normalised_when_asked_for(tmp_path: Any) -> None:
     x = np.random.default_rng(0).standard_normal((6, 4)).astype(np.float32)
     x[2] = 0
     np.save(tmp_path / "x.npy", x)

@@ -1,7 +1,5 @@
 """Dense products, dropout, bias and the random bits of masks; the same bits at any thread count."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -74,14 +72,11 @@ def test_a_row_does_not_depend_on_the_others(c: int, dtype: torch.dtype) -> None
         assert torch.equal(linear(x[first:], w), whole[first:])
 
 
-def test_values_that_are_not_finite_stay_where_they_are() -> None:
+def test_values_that_are_not_finite_stay_where_they_are_and_any_strides_and_types() -> None:
     x, w = torch.randn(50, 256), torch.randn(256, 5)
     x[49, 3] = torch.nan
     assert linear(x, w).isnan().any(1).tolist() == [False] * 49 + [True]
     assert torch.isfinite(linear(x[:49], w)).all()
-
-
-def test_any_strides_and_other_types() -> None:
     x, w = torch.randn(300, 50).t(), torch.randn(9, 300).t()
     assert torch.equal(linear(x, w), linear(x.contiguous(), w.contiguous()))
     double = x.double().requires_grad_()
@@ -89,16 +84,13 @@ def test_any_strides_and_other_types() -> None:
     assert grads(linear(double, w), double)[0].dtype == torch.float64
 
 
-def test_gradcheck() -> None:
+def test_gradcheck_and_masks_match_the_plain_path() -> None:
     x = torch.randn(11, 9, dtype=torch.float64, requires_grad=True)
     w = torch.randn(9, 3, dtype=torch.float64, requires_grad=True)
     assert torch.autograd.gradcheck(lambda x, w: linear(x, w, 0.5, 4), (x, w))
     b = torch.randn(9, dtype=torch.float64, requires_grad=True)
     assert torch.autograd.gradcheck(add_bias, (x, b))
     assert torch.autograd.gradcheck(lambda x: dropout(x, 0.4, 5), (x,))
-
-
-def test_masks_match_the_plain_path() -> None:
     x, w = torch.randn(40, 300), torch.eye(300)
     assert torch.equal(linear(x, w, 0.6, 123), plain.linear(x, w, 0.6, 123))
     assert torch.equal(dropout(x, 0.6, 123), plain.dropout(x, 0.6, 123))
@@ -132,10 +124,7 @@ KEYS = [0, 1, 2**32, 2**63 + 12345, 0xFFFFFFFFFFFFFFFF]
 def test_kernel_and_torch_agree(key: int) -> None:
     expected = [int(hash32(position, np.uint64(key))) for position in range(300)]
     assert hash32_of(torch.arange(300), key).tolist() == expected
-
-
-def test_hash_by_hand() -> None:
-    # The definition in Python's own integers.
+    # By hand: the definition in Python's own integers.
     key, position, word = 0x0123456789ABCDEF, 77, 0xFFFFFFFF
     x = position ^ (key & word)
     x = ((x ^ (x >> 16)) * 0x7FEB352D) & word
@@ -161,7 +150,7 @@ def test_derived_keys_are_uncorrelated() -> None:
             assert abs((base[shift:] * mask[: len(mask) - shift]).mean().item()) < 6 / 100_000**0.5
 
 
-def test_stream_is_a_function_of_seed_and_step() -> None:
+def test_stream_is_a_function_of_seed_and_step_and_a_key_of_torchs_seed() -> None:
     stream = Stream(5)
     keys = [stream.next_key() for _ in range(4)]
     assert len(set(keys)) == 4
@@ -172,9 +161,6 @@ def test_stream_is_a_function_of_seed_and_step() -> None:
     assert repr(stream) == "Stream(seed=5, step=4)"
     with pytest.raises(ValueError, match="lacks \\['step'\\]"):
         resumed.load_state_dict({"seed": 1})
-
-
-def test_torch_key_follows_manual_seed() -> None:
     torch.manual_seed(3)
     first = torch_key()
     torch.manual_seed(3)

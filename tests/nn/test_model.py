@@ -1,7 +1,5 @@
 """The whole network."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 from itertools import pairwise
@@ -34,12 +32,8 @@ def test_architecture() -> None:
     assert [conv.concat for conv in model.convs] == [True, True, False]
     for conv in model.convs:
         assert conv.dropout == conv.feature_dropout == conv.input_dropout == 0.6
-    own = _model(coefficient_dropout=0.1, input_dropout=0.0)
-    assert [getattr(own.convs[0], name) for name in ("dropout", "feature_dropout", "input_dropout")] == [
-        0.1,
-        0.6,
-        0.0,
-    ]
+    first = _model(coefficient_dropout=0.1, input_dropout=0.0).convs[0]
+    assert (first.dropout, first.feature_dropout, first.input_dropout) == (0.1, 0.6, 0.0)
     assert [conv.epsilon for conv in _model(epsilon=0.3).convs] == [0.3, 0.3]
     before = model.convs[0].weight.clone()  # type: ignore[operator]
     model.reset_parameters()
@@ -207,7 +201,7 @@ def test_bits_on_wide_dense_features_do_not_depend_on_threads() -> None:
     assert_same_bits(lambda: _passes(model, x, stack, np.arange(0, 900, 2)))
 
 
-def test_receptive_fields_are_remembered() -> None:
+def test_receptive_fields_are_remembered_and_node_ids_have_many_forms() -> None:
     stack, cache = random_stack(motifs=2), ReceptiveFields()
     first = cache.blocks(stack, np.array([1, 2]), (None, None))
     assert cache.blocks(stack, np.array([1, 2]), (None, None)) is first
@@ -218,23 +212,13 @@ def test_receptive_fields_are_remembered() -> None:
     assert cache.blocks(stack, np.array([1, 2]), (None, None)) is not first
     assert not copy.deepcopy(cache)._entries
     assert not pickle.loads(pickle.dumps(cache))._entries
-
-
-@pytest.mark.parametrize(
-    "rows",
-    [[1, 3], np.array([1, 3], np.int32), torch.tensor([1, 3]), np.array([0, 1, 0, 1], bool),
-     torch.tensor([False, True, False, True])],
-)  # fmt: skip
-def test_forms_of_node_ids(rows: Any) -> None:
-    ids = node_ids(rows)
-    assert ids.dtype == np.int64
-    assert ids.tolist() == [1, 3]
-
-
-@pytest.mark.parametrize("rows", [[], [0.5], [[1]], np.zeros(4, bool)])
-def test_what_node_ids_are_refused(rows: Any) -> None:
-    with pytest.raises(ValueError, match="rows: expected"):
-        node_ids(rows)
+    masks = np.array([0, 1, 0, 1], bool), torch.tensor([False, True, False, True])
+    for rows in ([1, 3], np.array([1, 3], np.int32), torch.tensor([1, 3]), *masks):
+        ids = node_ids(rows)
+        assert (ids.dtype, ids.tolist()) == (np.int64, [1, 3])
+    for odd in ([], [0.5], [[1]], np.zeros(4, bool)):
+        with pytest.raises(ValueError, match="rows: expected"):
+            node_ids(odd)
 
 
 @pytest.mark.parametrize("attention", [True, False])

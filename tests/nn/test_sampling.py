@@ -1,7 +1,5 @@
 """Mini-batches: what layers make of drawn neighbours, and the loader that brings them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -108,6 +106,9 @@ def test_the_choices_of_the_table_decide_whom_a_node_draws() -> None:
             assert (full[drawn] > 0).all()
     with pytest.raises(ValueError, match="drawn for other choices"):
         block.select(1 - block.choice)
+    for bad in (0, -2):
+        with pytest.raises(ValueError, match=f"at least 1, or -1 for all, got {bad}"):
+            MotifSampler(StackRows(stack), [2, bad])
 
 
 def test_isolated_nodes_make_a_batch_of_their_own() -> None:
@@ -124,9 +125,8 @@ def test_isolated_nodes_make_a_batch_of_their_own() -> None:
 def test_the_loader_gives_the_same_batches_with_any_number_of_workers(workers: int) -> None:
     sampler = MotifSampler(StackRows(random_stack(N, seed=6)), [2, 2], epsilon=0.2)
     nodes = np.arange(5, 15)
-    batches = list(
-        Batches([sampler], lambda ids: ids, nodes, Shuffled(10, 4, seed=1), 7).of_epoch(0, workers)
-    )
+    shuffled = Batches([sampler], lambda ids: ids, nodes, Shuffled(10, 4, seed=1), 7)
+    batches = list(shuffled.of_epoch(0, workers))
     assert [batch.number for batch in batches] == [0, 1, 2]
     assert sorted(np.concatenate([batch.nodes for batch in batches])) == nodes.tolist()
     for batch in batches:
@@ -153,10 +153,3 @@ def test_shares_of_a_batch_are_the_batch() -> None:
     assert later != whole
     assert epoch_of(shuffled) == whole
     assert [epoch_of(Shuffled(1, 1, 0, rank, 2)) for rank in range(2)] == [[[0]], [[]]]
-
-
-def test_bad_numbers_of_neighbours() -> None:
-    graph = StackRows(random_stack(N, seed=8))
-    for bad in (0, -2):
-        with pytest.raises(ValueError, match=f"at least 1, or -1 for all, got {bad}"):
-            MotifSampler(graph, [2, bad])

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch
@@ -78,32 +76,18 @@ def test_dropout_keeps_the_mean_and_a_key_decides(rows: PageRankRows, held: Spar
     assert abs(kept.sum() / (whole != 0).sum() - 0.75) < 0.01
 
 
-def test_the_network_is_a_perceptron() -> None:
+def test_the_network_is_a_perceptron_after_norms_of_rows_and_batches() -> None:
     torch.manual_seed(0)
     model = MotifViews(F, 5, 3, 2).eval()
     x = torch.rand(4, F)
     first, last = model.layers
     wanted = torch.relu(x @ first.weight.T + first.bias) @ last.weight.T + last.bias  # type: ignore[operator, union-attr]
     torch.testing.assert_close(model(x), wanted)
-
-
-def test_row_norm_and_batch_norm_come_first() -> None:
-    torch.manual_seed(0)
     model = MotifViews(F, 5, 3, 1, batch_norm=True, row_norm=True, input_dropout=0.4).eval()
     assert model.mixes_dropout == 0.0  # the dropout has to come after them
-    x = torch.rand(4, F)
     torch.testing.assert_close(model(x), model(3 * x))
     plain = MotifViews(F, 5, 3, 2, input_dropout=0.4)
     assert plain.mixes_dropout == 0.4
-
-
-def test_a_key_decides_the_dropout_of_the_network() -> None:
-    torch.manual_seed(0)
-    model = MotifViews(F, 64, 3, 2, dropout=0.5)
-    x = torch.rand(4, F)
-    torch.testing.assert_close(model(x, 5), model(x, 5), rtol=0, atol=0)
-    assert not torch.equal(model(x, 5), model(x, 6))
-    assert not torch.equal(model(x, 5), model(x))
 
 
 def test_the_first_layer_may_come_first(rows: PageRankRows, x: torch.Tensor, held: SparseFeatures) -> None:
@@ -117,7 +101,11 @@ def test_the_first_layer_may_come_first(rows: PageRankRows, x: torch.Tensor, hel
     torch.testing.assert_close(model.whole(held, rows.select(views), keep), model(own @ (keep * x)))
 
 
-def test_whole_passes_are_decided_by_their_key(rows: PageRankRows, held: SparseFeatures) -> None:
+def test_a_key_decides_the_dropout_of_passes(rows: PageRankRows, held: SparseFeatures) -> None:
+    model, x = MotifViews(F, 64, 3, 2, dropout=0.5), torch.rand(4, F)
+    torch.testing.assert_close(model(x, 5), model(x, 5), rtol=0, atol=0)
+    assert not torch.equal(model(x, 5), model(x, 6))
+    assert not torch.equal(model(x, 5), model(x))
     model = MotifViews(F, 5, 3, input_dropout=0.4, dropout=0.4)
     first, again, other = (model.whole(held, rows.mean, None, key) for key in (1, 1, 2))
     assert torch.equal(first, again)

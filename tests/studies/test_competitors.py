@@ -1,7 +1,5 @@
 """The methods of the studies, by hand and beside PyG's own layers."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -131,7 +129,6 @@ class TestGrand:
         q = np.array([49, 9]) / 58
         assert float(loss.detach()) == pytest.approx((2 * (0.9 - q[0]) ** 2 + 2 * (0.5 - q[0]) ** 2) / 2)
         loss.backward()  # type: ignore[no-untyped-call]
-        assert p.grad is not None
         np.testing.assert_allclose(p.grad.numpy()[:, 0], [[0.9, 0.1] - q, [0.5, 0.5] - q])
 
     def test_prediction_is_a_perceptron_on_the_mean_of_the_powers(self) -> None:
@@ -189,7 +186,6 @@ class TestEnsembles:
         assert EnsembleNetwork(problem, products, 24, 0.5).classify.in_features == 4 * 24
         rows, z = np.array([4, 1]), torch.randn(150, 3)
         parts, columns = reaching(products, rows)
-        assert columns is not None
         assert columns.tolist() == sorted(set(np.concatenate([p.matrix[rows].indices for p in products])))
         for part, whole in zip(parts, products, strict=True):
             torch.testing.assert_close(part(z[torch.from_numpy(columns)]), whole(z)[rows])

@@ -1,17 +1,20 @@
 """A smoke test of every study, and that all of them use the package's public front only."""
 
-from __future__ import annotations
-
 import ast
 import csv
 import importlib
 import json
 import subprocess
 import sys
+from collections import Counter
+from itertools import product
 from pathlib import Path
+from typing import Any
 
+import networkx as nx
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import mcn
 from mcn.baselines import METHODS
@@ -20,7 +23,10 @@ from studies import controls
 from studies.beyond import view_names
 from studies.choice import load_split
 from studies.ensembles.__main__ import cost, tune
+from studies.figure4 import class_component, described, kept, pattern
+from studies.figure4.pattern import core_numbers, node_measures, over_runs, rank_correlations
 from studies.rows import COLUMNS, command_line, gap, read_runs, tables, write_runs
+from studies.search.effects import effects
 from tests.baselines.graphs import block_problem, blocks
 from tests.conftest import REPOSITORY
 
@@ -148,7 +154,7 @@ def test_controls_are_the_papers_rule_with_another_advantage(dataset: str) -> No
         assert config.to_dict() == paper | {"advantage": advantage, "seed": 3}
 
 
-def test_tables_by_hand() -> None:
+def test_tables_by_hand_and_runs_there_and_back(tmp_path: Path) -> None:
     figures = {("a", 0): 0.80, ("a", 1): 0.82, ("b", 0): 0.79, ("b", 1): 0.79}
     runs = [
         {"dataset": "mine", "method": row, "seed": seed, "test_accuracy": test, "version": "9.9"}
@@ -160,9 +166,6 @@ def test_tables_by_hand() -> None:
     assert "| data set | a − b |" in text
     assert "| mine | +2.0 ± 1.0 |" in text
     assert gap({0: 1.0}, {1: 1.0}) == "–"
-
-
-def test_runs_are_written_and_read(tmp_path: Path) -> None:
     run = dict.fromkeys(COLUMNS, "x") | {"test_accuracy": 1 / 3, "more": "dropped"}
     write_runs(tmp_path / "runs.csv", COLUMNS, [run])
     assert read_runs(tmp_path / "runs.csv") == [dict.fromkeys(COLUMNS, "x") | {"test_accuracy": "0.333333"}]
@@ -213,11 +216,97 @@ def test_a_search_is_added(tmp_path: Path) -> None:
         for seed, test in ((3, 0.10), (4, 0.14))
     ]
     found = {"dataset": "dd7", "space": "dd-gcn", "protocol": "as always", "importances": {"lr": 0.75}}
-    kept = compact(json.loads(json.dumps(found | {"best": trials[-1], "trials": trials, "final": final})))
-    write_searches([kept, kept | {"protocol": "better"}], tmp_path / "searches.jsonl")
+    added = compact(json.loads(json.dumps(found | {"best": trials[-1], "trials": trials, "final": final})))
+    write_searches([added, added | {"protocol": "better"}], tmp_path / "searches.jsonl")
     (again,) = read_searches(tmp_path / "searches.jsonl")
-    assert again == kept | {"protocol": "better"}
+    assert again == added | {"protocol": "better"}
     shown = tables([again])
     assert "| dd7, dd-gcn | 4 | 1 | dropout 0.5; lr 0.001 | 45.7 | 12.0 ± 2.8 (2) | 12.4 |" in shown
     assert "| dropout: 0.5 | 30.0 ± 10.0 (2) |" in shown
     assert "| lr: 0.001 | 40.0 (1) |" in shown
+
+
+# Figure 4.
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_measures_beside_networkx(seed: int) -> None:
+    graph = nx.gnm_random_graph(40, 80, seed=seed)
+    graph = nx.convert_node_labels_to_integers(graph.subgraph(max(nx.connected_components(graph), key=len)))
+    adjacency = sp.csr_array(nx.to_scipy_sparse_array(graph, dtype=np.int64))
+    cores = nx.core_number(graph)
+    assert core_numbers(adjacency).tolist() == [cores[node] for node in graph]
+    found = node_measures(adjacency)
+    assert found["degree"].tolist() == [graph.degree[node] for node in graph]
+    np.testing.assert_allclose(found["clustering"], [nx.clustering(graph, node) for node in graph])
+    inside = [node for node in graph if cores[node] == max(cores.values())]
+    steps = nx.multi_source_dijkstra_path_length(graph, inside)
+    assert found["distance"].tolist() == [steps[node] for node in graph]
+
+
+def test_correlations_and_their_mean_over_runs_by_hand() -> None:
+    place = {"distance": np.array([0.0, 1.0, 2.0, 3.0]), "degree": np.ones(4)}
+    found = rank_correlations(np.array([2, 2, 1, 1]), ("edge", "4-path", "triangle"), place)
+    # Ranks 1 to 4 against 1.5, 1.5, 3.5, 3.5: covariance 4, variances 5 and 4.
+    assert found["4-path"]["distance"] == pytest.approx(4 / np.sqrt(20))
+    assert found["triangle"]["distance"] == pytest.approx(-4 / np.sqrt(20))
+    assert found["edge"] == {"distance": None, "degree": None}
+    assert found["4-path"]["degree"] is None
+    assert over_runs([0.5, None, -0.1]) == {"mean": 0.2, "error": 0.3, "runs": 2, "positive": 1, "of": 3}
+    assert over_runs([None]) == {"mean": None, "error": None, "runs": 0, "positive": 0, "of": 1}
+    assert over_runs([0.25])["error"] is None
+
+
+def test_the_study_on_a_small_graph() -> None:
+    data = mcn.load_dataset("strong-ties")
+    found = pattern(data, 1, "edges", label=2, max_epochs=2)
+    assert found["nodes"] == len(class_component(data, 2))
+    (run,) = found["runs"]
+    assert sum(run["share"].values()) == pytest.approx(1)
+    assert described(found).count("\n") == 4
+
+
+@pytest.mark.parametrize("scope", ["edges", "pairs"])
+def test_what_is_kept_is_what_the_page_says(scope: str) -> None:
+    page = (REPOSITORY / "studies" / "figure4" / "README.md").read_text(encoding="utf-8")
+    found = kept(scope)
+    first = Counter(max(run["share"], key=run["share"].get) for run in found["runs"])
+    assert f"4-path in {first['4-path']} runs, the edge in {first['edge']} and the triangle in" in page
+    degree = found["correlation"]["4-path"]["degree"]
+    assert f"{degree['mean']:+.2f} ± {degree['error']:.2f}".replace("-", "−") in page
+
+
+# What a search says of single settings.
+
+MOTIFS = [["edge"], ["edge", "triangle"], ["edge", "4-clique"], ["edge", "triangle", "4-clique"]]
+
+
+def planted() -> list[tuple[dict[str, Any], float]]:
+    """Every combination: the triangle adds 0.1, the smaller rate 0.02, steps and 4-clique nothing."""
+    tried = []
+    for motifs, steps, lr in product(MOTIFS, (1, 2, 3), (0.05, 0.005)):
+        score = 0.6 + 0.1 * ("triangle" in motifs) + 0.02 * (lr == 0.005)
+        tried.append(({"motifs": motifs, "steps": steps, "lr": lr}, score))
+    return tried
+
+
+def test_a_planted_effect_is_found_and_failures_repetitions_and_single_values_do_not_count() -> None:
+    found = {(each.setting, each.value): each for each in effects(planted())}
+    assert set(found) == {
+        *(("motifs", f"{how} {motif}") for how in ("with", "without") for motif in ("triangle", "4-clique")),
+        *(("steps", str(steps)) for steps in (1, 2, 3)),
+        *(("lr", value) for value in ("0.05", "0.005")),
+    }
+    assert found["motifs", "with triangle"].mean == pytest.approx(0.71)
+    assert found["motifs", "without triangle"].mean == pytest.approx(0.61)
+    assert found["motifs", "with 4-clique"].mean == pytest.approx(0.66)
+    assert found["motifs", "without 4-clique"].mean == pytest.approx(0.66)
+    assert [found["steps", str(k)].mean for k in (1, 2, 3)] == pytest.approx([0.66] * 3)
+    assert found["lr", "0.005"].mean - found["lr", "0.05"].mean == pytest.approx(0.02)
+    assert found["lr", "0.005"].trials == 12
+    assert found["lr", "0.005"].best == pytest.approx(0.72)
+    assert found["lr", "0.05"].error == pytest.approx(0.05 * np.sqrt(12 / 11) / np.sqrt(12))
+    tried = planted()
+    assert effects([*tried, (tried[0][0], None), tried[3]]) == effects(tried)
+    tried = [({"lr": 0.1, "steps": k}, 0.5) for k in (1, 2)]
+    assert {each.setting for each in effects(tried)} == {"steps"}

@@ -1,7 +1,5 @@
 """Twins: alignment step by step by brute force, planted copies, and votes by hand."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import networkx as nx
@@ -66,7 +64,7 @@ def extended(pairs: Any, seed: tuple[int, int], similar: Any = None, most: int =
 
 
 class TestExtend:
-    def test_by_hand(self) -> None:
+    def test_by_hand_and_similarity_decides_between_equals_and_forbids(self) -> None:
         pairs, found = extended(PATHS, (0, 3))
         assert pairs == [(0, 3), (1, 4), (2, 5)]
         assert (found.score.tolist(), found.local.tolist()) == ([2.0], [1.0, 1.0, 1.0])
@@ -75,8 +73,6 @@ class TestExtend:
         assert pairs == [(1, 4), (0, 3), (2, 5)]
         assert (found.score.tolist(), found.local.tolist()) == ([1.5], [1.0, 0.5, 0.5])
         assert extended(PATHS, (0, 3), most=2)[0] == [(0, 3), (1, 4)]
-
-    def test_similarity_decides_between_equals_and_forbids(self) -> None:
         similar = np.zeros((6, 6), np.float32)
         similar[0, 5] = 0.1
         assert extended(TRIANGLE, (1, 4), similar)[0] == [(1, 4), (0, 5), (2, 3)]
@@ -146,7 +142,7 @@ class TestSimilarity:
         assert 0.2 < allowed.mean() < 0.95
         np.testing.assert_allclose(found[allowed], expected[allowed], rtol=1e-3, atol=1e-3)
 
-    def test_who_is_near_and_who_is_alone(self) -> None:
+    def test_who_is_near_who_is_alone_and_who_cannot_be_told_apart(self) -> None:
         pairs = contacts(60, 4)
         pairs = pairs[(pairs != 7).all(1)]  # node 7 has no neighbours
         graph = nx.Graph(pairs.tolist())
@@ -155,9 +151,7 @@ class TestSimilarity:
             near = nx.single_source_shortest_path_length(graph, i, NEAR) if i in graph else {}
             never = {j for j in range(60) if j in near or i not in graph or j not in graph}
             assert set(np.flatnonzero(found[i] == -np.inf)) == never
-
-    def test_nodes_that_cannot_be_told_apart(self) -> None:
-        """All nodes of a cycle are alike: no column varies by more than rounding."""
+        # All nodes of a cycle are alike: no column varies by more than rounding.
         ring = np.stack([np.arange(13), np.roll(np.arange(13), -1)], axis=1)
         assert profiles(matrix(ring, 13)).tolist() == [[0.0]] * 13
 
@@ -181,7 +175,7 @@ class TestMatrix:
         np.testing.assert_allclose(found[:2, :2], 0)
         np.testing.assert_allclose(found[:2, 2:], 0.5, rtol=1e-6)
 
-    def test_votes_by_hand(self) -> None:
+    def test_votes_what_is_believed_next_and_the_best_of_each_row_by_hand(self) -> None:
         """Extensions of scores 0 and 2 and size 10: weights e^-1 and 1. M is that of the path 0 - 1 - 2."""
         pairs = np.array([0, 1], np.int32), np.array([1, 2], np.int32)
         found = Extensions(np.array([0.0, 2.0]), np.array([1, 1]), *pairs, np.array([1.0, 0.5], np.float32))
@@ -190,8 +184,6 @@ class TestMatrix:
         n = m / np.sqrt(m.sum(0) * m.sum(0)[:, None])
         base = np.zeros((3, 3), np.float32)
         np.testing.assert_allclose(votes(found, 10, base).toarray(), n + n @ n, rtol=1e-6)
-
-    def test_what_is_believed_next_and_the_best_of_each_row(self) -> None:
         base = np.array([[-np.inf, -2.0], [-2.0, -np.inf]], np.float32)
         twin = sp.csr_array(np.array([[0, 0.2], [0, 0]], np.float32))
         expected = [[-np.inf, -0.6 + np.log(0.201) - np.log(0.001)], [-0.6, -np.inf]]
@@ -217,7 +209,7 @@ class TestMethod:
         expected[2] = (1 - rest) * np.array([0.4, 0.95]) / 1.35 + rest * prior
         np.testing.assert_allclose(posterior(sp.csr_array(twin), problem, prior), expected, rtol=1e-6)
 
-    def test_planted_copies_are_classified(self) -> None:
+    def test_planted_copies_are_classified_and_large_graphs_refused(self) -> None:
         """10 classes by place: no neighbour helps, a twin does. Three nodes in ten have a label."""
         a, place = copies(seed=1)
         classes = np.random.default_rng(5).permutation(100)[place] % 10
@@ -227,8 +219,6 @@ class TestMethod:
         rest = np.setdiff1d(np.arange(400), np.concatenate([problem.train, problem.val]))
         assert (found.argmax(1) == classes)[rest].mean() > 0.45
         assert (classes[rest] == np.bincount(classes[problem.val]).argmax()).mean() < 0.2
-
-    def test_large_graphs_are_refused(self) -> None:
         problem = problem_of(matrix(np.array([[0, 1]]), MOST_NODES + 1), np.arange(MOST_NODES + 1) % 2)
         with pytest.raises(ValueError, match=r"10,001 nodes need more than 1\.2 GB; expected at most 10,000"):
             twins(problem, 0)

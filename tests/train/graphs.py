@@ -1,7 +1,5 @@
 """Small graphs to train on, and training them."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager

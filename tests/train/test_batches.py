@@ -1,7 +1,5 @@
 """Mini-batches, in memory and from disk: the full batch where nothing is left out, exact in validation."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -166,8 +164,6 @@ def test_training_from_disk_is_training_from_memory(form: str, tmp_path: Path) -
     else:
         store = stored(tmp_path / "graph", data, x=feature_csr(data.x))
     memory, disk = (train(graph, ON_DISK) for graph in (data, store))
-    assert memory.result is not None
-    assert disk.result is not None
     assert memory.result.val_loss == pytest.approx(disk.result.val_loss, rel=1e-4)
     expected = disk.predict(store).probabilities
     np.testing.assert_allclose(memory.predict(data).probabilities, expected, atol=1e-4)
@@ -178,27 +174,20 @@ def test_training_from_disk_is_training_from_memory(form: str, tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    ("changes", "message"),
+    ("given", "config", "message"),
     [
-        ({"steps": 2}, "steps = 2 needs the whole graph in memory"),
-        ({"batch_size": None}, "batch_size = none needs the whole graph in memory"),
-        ({"features": "both"}, "features = both needs the whole graph in memory"),
-        ({"motifs": ("edge", "triangle")}, "triangle is not counted yet"),
+        ({}, ON_DISK.replace(steps=2), "steps = 2 needs the whole graph in memory"),
+        ({}, ON_DISK.replace(batch_size=None), "batch_size = none needs the whole graph in memory"),
+        ({}, ON_DISK.replace(features="both"), "features = both needs the whole graph in memory"),
+        ({}, ON_DISK.replace(motifs=("edge", "triangle")), "triangle is not counted yet"),
+        ({"x": None}, ON_DISK, "the store has no features"),
+        ({"val_mask": None}, ON_DISK, "no split in the store"),
+        ({}, settings("auto"), "the recipe auto needs the graph in memory; for one on disk choose"),
     ],
 )
-def test_what_a_store_cannot_give(changes: dict[str, Any], message: str, tmp_path: Path) -> None:
+def test_what_a_store_cannot_give(given: Any, config: Any, message: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=message):
-        prepare(stored(tmp_path / "graph", small_graph()), ON_DISK.replace(**changes))
-
-
-def test_a_store_without_features_or_split_and_a_selection(tmp_path: Path) -> None:
-    data = small_graph()
-    with pytest.raises(ValueError, match="the store has no features"):
-        prepare(stored(tmp_path / "a", data, x=None), ON_DISK)
-    with pytest.raises(ValueError, match="no split in the store"):
-        prepare(stored(tmp_path / "b", data, val_mask=None), ON_DISK)
-    with pytest.raises(ValueError, match="the recipe auto needs the graph in memory; for one on disk choose"):
-        prepare(stored(tmp_path / "c", data), settings("auto"))
+        prepare(stored(tmp_path / "graph", small_graph(), **given), config)
 
 
 # Full batch while it fits, mini-batches where it does not, and a graph that stays on disk.
@@ -210,7 +199,7 @@ def counts() -> mcn.MotifCounts:
     return mcn.count_motifs(data.edge_index, data.num_nodes)
 
 
-def test_the_estimate_by_hand(counts: mcn.MotifCounts) -> None:
+def test_the_estimate_by_hand_and_what_is_decided(counts: mcn.MotifCounts) -> None:
     config = settings("mcn", motifs=("edge",), motif_attention=False, heads=2, hidden=3, gate=False)
     n, m = counts.num_nodes, len(counts.pairs)
     entries = 2 * m + n
@@ -222,16 +211,13 @@ def test_the_estimate_by_hand(counts: mcn.MotifCounts) -> None:
         config = settings("mcn", **{"motifs": ("edge",), name: value})
         assert config.full_batch_bytes(counts) > least, name
     assert settings("auto").full_batch_bytes(counts) == settings("mcn").full_batch_bytes(counts)
-
-
-def test_what_is_decided(counts: mcn.MotifCounts) -> None:
     for recipe in ("mcn", "auto"):
         config = settings(recipe)
         assert fit_into_memory(config, counts, free=1e9) == (config, None)
         smaller, line = fit_into_memory(config, counts, free=1e5)
         assert smaller == config.replace(batch_size=1024)
-        assert line is not None
-        assert "mini-batches of 1,024 nodes" in line
+        drawn = " with 10 neighbours" if recipe == "mcn" else ""
+        assert f"mini-batches of 1,024 nodes{drawn} (--batch-size, --neighbours)" in line
         assert "97.7 KiB are free" in line
         own = config.replace(batch_size=7)
         assert fit_into_memory(own, counts, free=1.0) == (own, None)
@@ -239,7 +225,6 @@ def test_what_is_decided(counts: mcn.MotifCounts) -> None:
     agreeing = settings("mcn", consistency=1.0)
     same, line = fit_into_memory(agreeing, counts, free=1e5)
     assert same == agreeing
-    assert line is not None
     assert "batch_size needs consistency 0" in line
 
 
@@ -249,7 +234,6 @@ def test_a_packed_graph_that_is_too_large(tmp_path: Path) -> None:
     assert store_bytes(store) == need
     assert too_large(store, free=need / 0.7 + 1) is None
     said = too_large(store, processes=3, free=need)
-    assert said is not None
     assert said.startswith("the graph in memory needs about ")
     assert " in 3 processes, " in said
 

@@ -1,7 +1,5 @@
 """The estimators: scikit-learn's manners, new nodes and graphs, input that cannot be trained on."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from typing import Any
@@ -98,7 +96,7 @@ def test_scikit_learn_knows_it_for_a_classifier(fitted: MCNClassifier, data: Dat
                 use(unfitted)
 
 
-def test_what_it_learned(fitted: MCNClassifier, data: Data) -> None:
+def test_what_it_learned_and_auto_says_of_its_candidates(fitted: MCNClassifier, data: Data) -> None:
     assert fitted.classes_.tolist() == [0, 1, 2]
     assert fitted.n_features_in_ == 60
     assert len(fitted.history_) == 12
@@ -112,9 +110,6 @@ def test_what_it_learned(fitted: MCNClassifier, data: Data) -> None:
     val = data.val_mask.numpy()
     right = (fitted.predict(data)[val] == data.y.numpy()[val]).mean()
     assert right == pytest.approx(fitted.val_accuracy_)
-
-
-def test_auto_says_how_its_candidates_did(data: Data) -> None:
     clf = AutoClassifier(**QUICK[AutoClassifier]).fit(data)
     assert {row["candidate"] for row in clf.candidates_} == {"mlp", "gcn"}
     assert clf.winner_ == clf.candidates_[0]["candidate"]
@@ -178,40 +173,29 @@ def test_new_nodes_and_another_graph(fitted: MCNClassifier, data: Data) -> None:
     assert fitted.score(other) > 0.2
 
 
-def bad_inputs(data: Data) -> dict[str, tuple[Data, dict[str, Any], str]]:
-    none, x = torch.zeros(90, dtype=torch.bool), data.x.to_dense()
-    nan = x.clone()
-    nan[17, 4] = torch.nan
-    both = data.val_mask | data.train_mask
-    first = int(data.train_mask.nonzero()[0])
-    return {
-        "no labels": (changed(data, y=None), {}, "the graph has no labels (data.y is missing)"),
-        "one class": (changed(data, y=torch.full((90,), 2)), {}, "data.y holds one class only (2)"),
-        "an unlabelled training node": (
-            changed(data, y=torch.where(torch.arange(90) == first, -1, data.y)),
-            {},
-            f"data.train_mask holds node {first}, which has no label",
-        ),
-        "labels that are not whole": (changed(data, y=data.y.float()), {}, "expected integers of shape [90]"),
-        "no training nodes": (changed(data, train_mask=none), {}, "data.train_mask is empty"),
-        "no validation nodes": (changed(data, val_mask=none), {}, "data.val_mask is empty"),
-        "a missing mask": (changed(data, val_mask=None), {}, "data.val_mask is missing"),
-        "overlapping masks": (changed(data, val_mask=both), {}, "data.train_mask and data.val_mask overlap"),
-        "a short mask": (changed(data, test_mask=none[:80]), {}, "data.test_mask has shape [80]"),
-        "NaN": (changed(data, x=nan), {}, "data.x holds nan at node 17, column 4"),
-        "no features": (changed(data, x=None), {}, "data.x is missing"),
-        "psi": (data, {"psi": "transitoin"}, "got 'transitoin'; did you mean 'transition'"),
-        "motif": (data, {"motifs": ("edge", "triange")}, "triangle"),
-        "motif twice": (data, {"motifs": ("edge", "edge")}, "edge"),
-    }
-
-
-@pytest.mark.parametrize("case", bad_inputs(small_graph()))
-def test_bad_input(case: str, data: Data) -> None:
-    graph, params, message = bad_inputs(data)[case]
+@pytest.mark.parametrize(
+    ("graph", "params", "message"),
+    [
+        ({"y": None}, {}, "the graph has no labels (data.y is missing)"),
+        ({"y": torch.full((90,), 2)}, {}, "data.y holds one class only (2)"),
+        ({"y": torch.zeros(90)}, {}, "expected integers of shape [90]"),
+        ({"train_mask": torch.zeros(90, dtype=torch.bool)}, {}, "data.train_mask is empty"),
+        ({"val_mask": torch.zeros(90, dtype=torch.bool)}, {}, "data.val_mask is empty"),
+        ({"val_mask": None}, {}, "data.val_mask is missing"),
+        ({"val_mask": torch.ones(90, dtype=torch.bool)}, {}, "data.train_mask and data.val_mask overlap"),
+        ({"test_mask": torch.zeros(80, dtype=torch.bool)}, {}, "data.test_mask has shape [80]"),
+        ({"x": None}, {}, "data.x is missing"),
+        ({}, {"psi": "transitoin"}, "got 'transitoin'; did you mean 'transition'"),
+        ({}, {"motifs": ("edge", "triange")}, "triangle"),
+        ({}, {"motifs": ("edge", "edge")}, "edge"),
+    ],
+    ids=str,
+)
+def test_bad_input(graph: dict[str, Any], params: dict[str, Any], message: str, data: Data) -> None:
+    """More of it is in `tests/data/test_checks.py`: the check is the same."""
     clf = MCNClassifier(**{**SMALL, **params})
     with pytest.raises(ValueError, match=re.escape(message)):
-        clf.fit(graph)
+        clf.fit(changed(data, **graph))
     assert not hasattr(clf, "model_")
 
 
@@ -224,12 +208,7 @@ def test_labels_may_be_any_numbers_and_are_given_back(data: Data) -> None:
     assert clf.score(far) == near.score(data)
     assert far.y.max() == 70000  # what was given is left alone
     assert "classes" not in far
-
-
-def test_a_class_that_only_test_nodes_have_is_counted_as_wrong(data: Data) -> None:
-    far = changed(data, y=torch.tensor([5, 9, 12])[data.y])
-    clf = MCNClassifier(**SMALL).fit(far)
-    other = changed(far, y=torch.where(data.test_mask, 7, far.y))
+    other = changed(far, y=torch.where(data.test_mask, 7, far.y))  # a class that only test nodes have
     assert clf.score(other) == 0.0
 
 
@@ -245,9 +224,6 @@ def test_shapes_that_other_packages_give(estimator: Any, data: Data) -> None:
     np.testing.assert_array_equal(clf.predict_proba(odd), plain.predict_proba(data))
     odd.test_mask = data.test_mask
     assert clf.score(odd) == plain.score(data)
-
-
-def test_one_of_several_splits_must_be_taken(data: Data) -> None:
     ten = changed(data, train_mask=data.train_mask[:, None].repeat(1, 10))
     with pytest.raises(ValueError, match=r"shape \[90, 10\]: 10 splits; take .* = data\.train_mask\[:, 0\]"):
         MCNClassifier(**SMALL).fit(ten)
@@ -262,9 +238,8 @@ def test_what_is_known_of_edges_and_not_used_is_said_once(estimator: Any, data: 
         with pytest.warns(UserWarning, match="not used") as told:
             clf = estimator(**QUICK[estimator]).fit(extended)
         about = f"data.edge_attr {shape}, data.time [{edges}] of the edges: not used"
-        assert [str(warning.message) for warning in told] == [
-            f"{about}; weights are read from data.edge_weight"
-        ]
+        said = [str(warning.message) for warning in told]
+        assert said == [f"{about}; weights are read from data.edge_weight"]
         np.testing.assert_array_equal(clf.predict_proba(extended), plain.predict_proba(data))
     with pytest.warns(UserWarning, match="7 edges are given in one direction only: direction is not used"):
         MCNClassifier(**QUICK[MCNClassifier]).fit(changed(data, edge_index=without_some(data)))

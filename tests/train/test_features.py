@@ -1,7 +1,5 @@
 """What training sees of a graph: features by what they hold, motif counts, edge weights, no test label."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any
@@ -58,17 +56,12 @@ def test_the_parts_and_their_labels_without_those_of_test_nodes() -> None:
     hidden = ~(data.train_mask | data.val_mask)
     assert (problem.labels[hidden] == -1).all()
     assert torch.equal(problem.labels[~hidden], data.y[~hidden])
+    for dtype in (torch.int32, torch.uint8, torch.int16):
+        data.y = data.y.to(dtype)
+        assert torch.equal(prepare(data, small_config()).labels, problem.labels)
 
 
-@pytest.mark.parametrize("dtype", [torch.int32, torch.uint8, torch.int16])
-def test_labels_of_any_integer_type(dtype: torch.dtype) -> None:
-    data = small_graph()
-    expected = prepare(data, small_config()).labels
-    data.y = data.y.to(dtype)
-    assert torch.equal(prepare(data, small_config()).labels, expected)
-
-
-def test_names_of_the_classes() -> None:
+def test_names_and_balanced_weights_of_the_classes_and_what_is_no_graph() -> None:
     data = small_graph()
     assert class_names(data) is None
     data.classes = np.array(["x", "y", "z", "never seen"])
@@ -77,22 +70,15 @@ def test_names_of_the_classes() -> None:
     data.classes = ["x", "y"]
     with pytest.raises(ValueError, match=r"data.y holds class 2, but data.classes has 2 names"):
         prepare(data, small_config())
-
-
-def test_balanced_weights_of_the_classes() -> None:
-    """n / (C · n_c): of 6 + 6 + 3 training nodes, those of the last class weigh twice as much."""
+    with pytest.raises(ValueError, match=r"expected a torch_geometric\.data\.Data .* got HeteroData"):
+        prepare(HeteroData(), small_config())
+    # n / (C · n_c): of 6 + 6 + 3 training nodes, those of the last class weigh twice as much.
     data = small_graph()
     data.train_mask[(data.train_mask & (data.y == 2)).nonzero().squeeze(1)[:3]] = False
     problem = prepare(data, small_config())
     assert problem.class_weights("none") is None
     weights = problem.class_weights("balanced")
-    assert weights is not None
     assert weights.tolist() == pytest.approx([15 / 18, 15 / 18, 15 / 9])
-
-
-def test_graphs_of_several_kinds_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"expected a torch_geometric\.data\.Data .* got HeteroData"):
-        prepare(HeteroData(), small_config())
 
 
 def test_counts_can_be_given_and_their_scale_can_come_from_elsewhere() -> None:
@@ -149,7 +135,10 @@ def test_dense_and_sparse_alike(scaling: str) -> None:
     np.testing.assert_allclose(from_csr.to_dense(), SCALED[scaling], rtol=1e-6)
 
 
-def test_signs_that_cancel_do_not_blow_up_and_integers_become_floats() -> None:
+def test_signs_that_cancel_do_not_blow_up_and_any_type_becomes_floats() -> None:
+    for dtype in (torch.float16, torch.bfloat16, torch.int64, torch.bool):
+        mostly_zero = words("ones").to(dtype)
+        assert torch.equal(features(mostly_zero, "raw").to_dense(), mostly_zero.float())
     x = torch.tensor([[1.0, -1.0], [1.0, -0.9999999]])
     assert features(x, "rows").abs().max() <= 0.5001
     assert features(as_csr(x), "rows").values().abs().max() <= 0.5001
@@ -185,12 +174,6 @@ def test_mostly_zero_features_become_those_of_csr(kind: str, scaling: str, dtype
     if dtype == torch.float32 and (kind, scaling) in (("ones", "rows"), ("counts", "rows"), ("real", "raw")):
         dense = x / x.abs().sum(1, keepdim=True).clamp_min(1e-12) if scaling == "rows" else x
         assert torch.equal(turned.to_dense(), dense)  # so that fingerprints do not depend on the form
-
-
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.int64, torch.bool])
-def test_mostly_zero_features_of_any_type(dtype: torch.dtype) -> None:
-    x = words("ones").to(dtype)
-    assert torch.equal(features(x, "raw").to_dense(), x.float())
 
 
 # What is done to features, by what they hold.

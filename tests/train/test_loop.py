@@ -1,7 +1,5 @@
 """The loop: when it stops and what it keeps, held-out predictions, and what is told of every epoch."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 from pathlib import Path
@@ -78,7 +76,7 @@ def test_a_rule_goes_on_from_saved_values(name: str) -> None:
         assert said + [second.update(*scores) for scores in SCORES[cut:]] == undisturbed
 
 
-def test_the_kept_weights_are_those_of_the_best_epoch() -> None:
+def test_the_kept_weights_are_those_of_the_best_epoch_and_patience_ends_a_run() -> None:
     trainer = new_trainer(small_graph(), small_config(max_epochs=40, stopping="loss", lr=0.3, gate=False))
     weights: dict[int, dict[str, torch.Tensor]] = {}
     seen: list[Epoch] = []
@@ -94,9 +92,6 @@ def test_the_kept_weights_are_those_of_the_best_epoch() -> None:
     assert (result.val_loss, result.val_accuracy) == (best.val_loss, best.val_accuracy)
     assert same_tensors(dict(trainer.model.state_dict()), weights[best.epoch])
     assert [epoch.epoch for epoch in seen] == list(range(1, 41))
-
-
-def test_patience_ends_a_run() -> None:
     trainer = new_trainer(small_graph(), small_config(max_epochs=1000, patience=3, stopping="loss", lr=0.1))
     seen = history(trainer)
     assert len(seen) < 1000
@@ -105,14 +100,11 @@ def test_patience_ends_a_run() -> None:
     assert trainer.stopped
 
 
-def test_divergence_is_an_error() -> None:
+def test_divergence_and_a_metric_that_is_not_defined_are_errors() -> None:
     data = small_graph(dense=True)
     data.x, data.scaling = data.x * 1e30, "raw"
     with pytest.raises(ValueError, match=r"the loss is (nan|inf) after \d+ epochs; lower the learning rate"):
         trained(data, small_config(lr=1e30, max_epochs=50))
-
-
-def test_a_metric_that_validation_nodes_of_one_class_do_not_have() -> None:
     data = small_graph()
     data.val_mask &= data.y == 1
     with pytest.raises(ValueError, match="roc-auc is not defined on the validation nodes: they are all of"):
@@ -200,7 +192,7 @@ def test_lines_after_a_checkpoint_are_cut_off(tmp_path: Path) -> None:
         JSONLines(tmp_path / "nothing.jsonl", after_epoch=2)
 
 
-def test_checkpoints(tmp_path: Path) -> None:
+def test_checkpoints_and_progress(tmp_path: Path) -> None:
     path = tmp_path / "last.safetensors"
     trainer = new_trainer(small_graph(), small_config(max_epochs=3))
     rare, often = Checkpoints(path, every=3600.0), Checkpoints(tmp_path / "often", every=0.0)
@@ -210,9 +202,6 @@ def test_checkpoints(tmp_path: Path) -> None:
     tensors, state = load_tensors(path)
     assert (state["epoch"], state["stopped"]) == (3, True)
     assert same_tensors(tensors, load_tensors(tmp_path / "often")[0])
-
-
-def test_progress(tmp_path: Path) -> None:
     told: list[float] = []
     train(small_graph(), small_config(max_epochs=5, patience=1000), tmp_path / "run", progress=told.append)
     assert told == [0.2, 0.4, 0.6, 0.8, 1.0]

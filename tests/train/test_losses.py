@@ -1,7 +1,5 @@
 """Losses: L_A against the nested sums of eq:att_loss, rewards, what a step minimises, mean weights."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -139,17 +137,14 @@ def test_the_attention_loss_leaves_the_classifier_alone() -> None:
     assert all(".selector." in name for name in touched)
 
 
-def test_classification_loss_and_correctness_by_hand() -> None:
+def test_classification_correctness_and_agreement_by_hand() -> None:
     """Scores (ln 3, 0) and (0, 0): probabilities 3/4 and 1/2 for the right classes."""
     logits = torch.tensor([[np.log(3.0), 0.0], [0.0, 0.0]])
     loss = classification_loss(logits, torch.tensor([0, 1]))
     assert loss.item() == pytest.approx(-np.log(0.75) - np.log(0.5))
     logits = torch.tensor([[2.0, 1.0], [2.0, 1.0], [0.0, 3.0]])
     assert correctness(logits, torch.tensor([0, 1, 1])).tolist() == [1.0, -1.0, 1.0]
-
-
-def test_agreement_loss_by_hand() -> None:
-    """Two views of two nodes, three classes: node 0 is sure (0.8 > 2/3), node 1 is not."""
+    # Two views of two nodes, three classes: node 0 is sure (0.8 > 2/3), node 1 is not.
     first = torch.tensor([[0.9, 0.05, 0.05], [0.4, 0.3, 0.3]]).log()
     second = torch.tensor([[0.7, 0.2, 0.1], [0.3, 0.4, 0.3]]).log()
     mean = np.array([0.8, 0.125, 0.075])
@@ -176,7 +171,7 @@ def test_the_running_mean_by_hand() -> None:
     assert third.tolist() == pytest.approx([1 - expected] * 2)
 
 
-def test_the_learned_value_by_hand() -> None:
+def test_the_learned_value_by_hand_and_that_it_converges_to_a_constant_reward() -> None:
     value: Any = LearnedValue(2)
     with torch.no_grad():
         value.module.weight.copy_(torch.tensor([[0.5, -1.0]]))
@@ -189,13 +184,10 @@ def test_the_learned_value_by_hand() -> None:
     loss.backward()
     assert state.grad is None  # the value is learned from the state, which does not learn from it
     assert value.module.bias.grad.tolist() == pytest.approx([2 * -0.25 + 2 * 0.25])
-
-
-def test_the_learned_value_starts_at_zero_and_converges_to_a_constant_reward() -> None:
     torch.manual_seed(5)
     expected = torch.rand(3)
     torch.manual_seed(5)
-    value: Any = LearnedValue(3)
+    value = LearnedValue(3)
     assert torch.equal(torch.rand(3), expected)  # it leaves the random numbers alone
     assert value(torch.ones(4), torch.randn(4, 3))[0].tolist() == [1.0] * 4
     optimizer = torch.optim.Adam(value.module.parameters(), lr=0.05)

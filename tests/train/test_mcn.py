@@ -1,7 +1,5 @@
 """MCN: f and f' choose in every epoch; the seed decides everything, threads and test labels nothing."""
 
-from __future__ import annotations
-
 import random
 from functools import cache
 from itertools import groupby
@@ -46,7 +44,6 @@ def by_estimator(data: Data, epochs: int) -> Any:
 
 def by_train(data: Data, epochs: int) -> Any:
     run = train(data, dataset_config("mcn", "strong-ties", max_epochs=epochs))
-    assert run.result is not None
     assert run.result.epochs == epochs
     return run.model
 
@@ -151,9 +148,7 @@ def test_a_closed_gate_means_no_choice() -> None:
 
 @pytest.mark.parametrize("batches", [{}, {"batch_size": 7}], ids=["full", "batches"])
 @pytest.mark.parametrize("lead", [-1.0, 1.0], ids=["closed", "open"])
-def test_held_out_scores_are_those_of_the_choices_that_were_judged(
-    lead: float, batches: dict[str, int]
-) -> None:
+def test_held_out_scores_are_of_the_choices_that_were_judged(lead: float, batches: dict[str, int]) -> None:
     """With a gate two passes are tried, and the one that counts is what a selection is told."""
     trainer = new_trainer(small_graph(), small_config(motifs=("triangle", "edge"), **batches))
     held: list[torch.Tensor] = []
@@ -194,9 +189,7 @@ def on_strong_ties(config: Any) -> tuple[float, Predictions]:
 
 def on_graph(graph: Data, config: Any) -> tuple[float, Predictions]:
     own = train(graph, config).predict(graph)
-    accuracy = accuracy_on_test(graph, own.labels)
-    assert accuracy is not None
-    return 100 * accuracy, own
+    return 100 * accuracy_on_test(graph, own.labels), own
 
 
 def mean(config: Any) -> float:

@@ -1,7 +1,5 @@
 """Predictions: their table, test labels, classes under other numbers."""
 
-from __future__ import annotations
-
 import csv
 import dataclasses
 import io
@@ -55,7 +53,7 @@ def test_columns_and_values() -> None:
     assert [row["step_2"] for row in rows] == ["2", "1", "2", "2", "1"]
 
 
-def test_without_ids_names_labels_or_masks() -> None:
+def test_without_ids_names_labels_or_masks_and_with_many_classes() -> None:
     _, own = awkward()
     data = Data(edge_index=torch.tensor([[0, 1], [1, 0]]), num_nodes=5)
     first, *_ = prediction_rows(data, own)
@@ -64,11 +62,8 @@ def test_without_ids_names_labels_or_masks() -> None:
         **{"motif_1": "edge", "step_1": 1, "motif_2": "triangle", "step_2": 2},
         **{"p_0": 0.5, "p_1": 0.3, "p_2": 0.2},
     }
-
-
-def test_many_classes_have_no_column_each() -> None:
     data = Data(edge_index=torch.tensor([[0], [1]]), num_nodes=2)
-    for classes, columns in ((50, 50), (51, 0)):
+    for classes, columns in ((50, 50), (51, 0)):  # of many, none has a column
         own = Predictions(np.eye(2, classes, dtype=np.float32), *(np.zeros((2, 0), np.int64),) * 2)
         first, *_ = prediction_rows(data, own)
         assert sum(name.startswith("p_") for name in first) == columns
@@ -89,16 +84,12 @@ def test_labels_in_the_numbering_of_other_classes() -> None:
     assert in_classes(data, ["0", "1", "2"]).y is None
 
 
-def test_shares_of_the_choices() -> None:
-    _, own = awkward()
+def test_shares_of_the_choices_and_the_candidate_of_every_node() -> None:
+    data, own = awkward()
     names = ["edge, 1 step", "edge, 2 steps", "triangle, 1 step", "triangle, 2 steps"]
     assert [list(shares) for shares in own.shares()] == [names, names]
     assert [list(shares.values()) for shares in own.shares()] == [[0.4, 0.2, 0.4, 0.0], [0.0, 0.4, 0.4, 0.2]]
     assert own.candidate_shares() == {}
-
-
-def test_the_candidate_of_every_node() -> None:
-    data, own = awkward()
     own = dataclasses.replace(own, candidate=np.array([0, 2, 2, 2, 2]), candidates=("mlp", "gcn", "gat"))
     assert own.candidate_shares() == {"mlp": 0.2, "gat": 0.8}
     rows = list(csv.DictReader(io.StringIO(predictions_csv(data, own), newline="")))
@@ -106,7 +97,7 @@ def test_the_candidate_of_every_node() -> None:
     assert [row["candidate"] for row in rows] == ["mlp", "gat", "gat", "gat", "gat"]
 
 
-def test_prediction_has_no_randomness_and_leaves_the_mode() -> None:
+def test_prediction_has_no_randomness_and_accuracy_is_of_test_nodes_only() -> None:
     trainer = trained(small_graph(), small_config(steps=2, epsilon=1.0))
     model, p = trainer.model, trainer.problem.inputs
     for mode in (True, False):
@@ -123,9 +114,6 @@ def test_prediction_has_no_randomness_and_leaves_the_mode() -> None:
     with torch.no_grad():
         logits = model(p.x, p.stack)
     assert np.array_equal(first.labels, logits.argmax(1).numpy())
-
-
-def test_accuracy_is_of_test_nodes_only() -> None:
     data = small_graph()
     labels = data.y.numpy().copy()
     assert accuracy_on_test(data, labels) == 1.0

@@ -1,7 +1,5 @@
 """Where a network is trained: without kernels, on another device, by several processes, by Ray."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

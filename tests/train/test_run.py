@@ -1,7 +1,5 @@
 """Runs on disk: their files, resuming, one process at a time, and files that somebody changed."""
 
-from __future__ import annotations
-
 import datetime
 import json
 import math
@@ -27,6 +25,7 @@ from mcn.train.checkpoint import load_tensors, load_weights, save_tensors
 from mcn.train.folder import alone_in, check_free
 from mcn.train.mcn.config import ATTENTION
 from mcn.train.predictions import predictions_csv, read_predictions
+from tests.payloads import Call
 from tests.train.graphs import (
     new_trainer,
     same_tensors,
@@ -42,6 +41,7 @@ from tests.train.graphs import (
 FILES = ["config.yaml", "metrics.jsonl", "model.safetensors", "predictions.csv", "summary.json"]
 SOURCE = {"dataset": "mine", "graph": None, "nodes": None}
 CONFIG = small_config(steps=2)
+FLAT = {"name": "a", "kind": "number", "scale": 0}
 VIEWS = settings("views", walk_length=2, max_neighbours=4, hidden=4, steps_per_epoch=2, max_epochs=6)
 
 
@@ -87,7 +87,7 @@ def finished(made: Path, tmp_path: Path) -> Path:
 # What a run leaves, and what is read back.
 
 
-def test_the_files(made: Path, data: Data) -> None:
+def test_the_files_and_the_predictions(made: Path, data: Data) -> None:
     assert sorted(contents(made)) == FILES
     trainer, seen = new_trainer(data, CONFIG), []
     result = fit(trainer, [lambda _trainer, epoch: seen.append(epoch)])
@@ -108,15 +108,11 @@ def test_the_files(made: Path, data: Data) -> None:
     for shares in summary["motif_share"]:
         assert list(shares) == ["edge, 1 step", "edge, 2 steps", "triangle, 1 step", "triangle, 2 steps"]
         assert sum(shares.values()) == pytest.approx(1.0)
-
-
-def test_the_predictions(made: Path, data: Data) -> None:
     own = load_run(made).predict(data)
     assert (made / "predictions.csv").read_bytes() == predictions_csv(data, own).encode()
     rows = read_predictions(made / "predictions.csv")
     right = [row["true"] == row["predicted"] for row in rows if row["split"] == "test"]
     assert len(right) == 40
-    summary = json.loads((made / "summary.json").read_text())
     assert summary["test_accuracy"] == pytest.approx(np.mean(right)) == accuracy_on_test(data, own.labels)
 
 
@@ -147,12 +143,10 @@ def test_a_run_that_is_not_written(data: Data, made: Path, tmp_path: Path, monke
     monkeypatch.chdir(tmp_path)
     run = train(data, CONFIG)
     assert (run.folder, run.summary, list(tmp_path.iterdir())) == (None, {}, [])
-    assert run.result is not None
     assert run.result.val_accuracy == load_run(made).summary["val_accuracy"]
     assert same_weights(run, load_run(made))
-    np.testing.assert_array_equal(
-        run.explain(data).predictions.probabilities, load_run(made).predict(data).probabilities
-    )
+    expected = load_run(made).predict(data).probabilities
+    np.testing.assert_array_equal(run.explain(data).predictions.probabilities, expected)
 
 
 def test_a_prepared_problem_can_be_given_and_a_graph_is_prepared_once(data: Data, tmp_path: Path) -> None:
@@ -172,15 +166,11 @@ def test_the_graph_that_a_run_is_about(made: Path, data: Data) -> None:
     run = load_run(made)
     assert run.is_about(data)
     assert run.is_about(with_other_test_labels(data))  # which were never seen
-    other, shifted = data.clone(), data.clone()
-    other.y = torch.where(data.train_mask, (data.y + 1) % 3, data.y)
-    shifted.x = data.x.to_dense().flip(1)
-    assert not run.is_about(other)
-    assert not run.is_about(shifted)
-    for missing in ("y", "val_mask"):
-        bare = data.clone()
-        bare[missing] = None
-        assert not run.is_about(bare)
+    moved = torch.where(data.train_mask, (data.y + 1) % 3, data.y)
+    for name, value in (("y", moved), ("x", data.x.to_dense().flip(1)), ("y", None), ("val_mask", None)):
+        other = data.clone()
+        other[name] = value
+        assert not run.is_about(other), name
 
 
 def test_nothing_is_written_for_a_bad_graph(data: Data, tmp_path: Path) -> None:
@@ -288,7 +278,7 @@ def test_a_checkpoint_that_was_changed_and_signed_again(
     [("last.safetensors", "not a checkpoint, or truncated"), ("metrics.jsonl", "not a log of epochs")],
 )
 def test_a_damaged_checkpoint_or_log(
-    name: str, message: str, killed: Path, data: Data, tmp_path: Path
+    name: str, message: str, killed: Path, data: Data, tmp_path: Any
 ) -> None:
     folder = Path(shutil.copytree(killed / "mcn", tmp_path / "run"))
     (folder / name).write_bytes(b"\xff\xfe")
@@ -304,15 +294,16 @@ def test_a_second_training_into_the_same_folder_is_refused(data: Data, tmp_path:
 
     def second(_trainer: Any, _epoch: Any) -> None:
         for resume in (False, True):
-            with pytest.raises(ValueError, match=r"already holds a run|another process is") as caught:
+            with pytest.raises(
+                ValueError, match=r"already holds a run|another process is training"
+            ) as caught:
                 train(data, CONFIG, folder, source=SOURCE, resume=resume)
             refused.append(str(caught.value))
 
     train(data, CONFIG, folder, source=SOURCE, callbacks=[second])
     assert len(refused) == 24
-    assert refused[1] == (
-        f"{folder}: another process is training there; choose another folder, or wait and resume"
-    )
+    said = "another process is training there; choose another folder, or wait and resume"
+    assert refused[1] == f"{folder}: {said}"
     assert sorted(contents(folder)) == FILES
 
 
@@ -364,15 +355,12 @@ def test_of_two_processes_that_start_together_one_trains(tmp_path: Path, round_n
 
 
 @pytest.mark.parametrize("name", ["config.yaml", "summary.json", "model.safetensors"])
-def test_a_missing_file(finished: Path, name: str) -> None:
+def test_a_missing_file(finished: Path, made: Path, name: str) -> None:
     (finished / name).unlink()
     with pytest.raises(ValueError, match=f"no finished run here, {name} is missing"):
         load_run(finished)
-
-
-def test_runs_further_inside_are_pointed_out(made: Path) -> None:
     with pytest.raises(ValueError, match=r"no finished run here.*there are runs in it: one"):
-        load_run(made.parent)
+        load_run(made.parent)  # runs further inside are pointed out
 
 
 @pytest.mark.parametrize("version", ["0.1.0", "0.2.0"])
@@ -512,10 +500,7 @@ def bias(make: Callable[[torch.Tensor], torch.Tensor]) -> Callable[..., Any]:
         (state("classes", "abc"), "classes must be a list of names"),
         (state("classes", [1, 2, 3]), "classes must be a list of names"),
         (state("feature_names", [1]), "feature_names must be a list of names"),
-        (
-            state("treatment", {"scaling": "raw", "columns": [{"name": "a", "kind": "number", "scale": 0}]}),
-            "scale",
-        ),
+        (state("treatment", {"scaling": "raw", "columns": [FLAT]}), "scale"),
         (state("treatment", [1]), "treatment"),
         (bias(lambda bias: bias * math.nan), r"'convs\.0\.bias' holds numbers that are not finite"),
         (bias(lambda bias: bias.to(torch.int64)), r"'convs\.0\.bias' holds torch\.int64"),
@@ -523,9 +508,7 @@ def bias(make: Callable[[torch.Tensor], torch.Tensor]) -> Callable[..., Any]:
         (lambda tensors, _: tensors.pop("convs.0.bias"), "weights of another architecture"),
     ],
 )
-def test_a_model_that_was_changed_and_signed_again(
-    finished: Path, change: Callable[..., Any], message: str
-) -> None:
+def test_a_model_that_was_changed_and_signed_again(finished: Path, change: Any, message: str) -> None:
     tensors, stated = load_tensors(finished / "model.safetensors")
     change(tensors, stated)
     save_tensors(finished / "model.safetensors", tensors, stated)
@@ -535,7 +518,7 @@ def test_a_model_that_was_changed_and_signed_again(
     assert "\n" not in str(caught.value)
 
 
-def test_a_model_of_another_run_and_a_checkpoint_are_not_the_model(
+def test_a_model_of_another_run_or_a_checkpoint_is_refused(
     finished: Path, data: Data, tmp_path: Path
 ) -> None:
     model, trainer = finished / "model.safetensors", trained(data, CONFIG)
@@ -567,17 +550,14 @@ def saved(tmp_path: Path) -> Path:
     return path
 
 
-def test_tensors_there_and_back(saved: Path) -> None:
+def test_tensors_there_and_back_and_any_altered_byte_is_noticed(saved: Path) -> None:
     tensors, stated = load_tensors(saved)
     assert same_tensors(tensors, TENSORS)
     assert stated == STATE
+    content = saved.read_bytes()
     save_tensors(saved, {"other": torch.ones(1)}, {})  # which replaces it
     assert same_tensors(load_tensors(saved)[0], {"other": torch.ones(1)})
     assert [path.name for path in saved.parent.iterdir()] == [saved.name]
-
-
-def test_any_altered_byte_is_noticed(saved: Path) -> None:
-    content = saved.read_bytes()
     for place in [*range(0, len(content), 7), len(content) - 1]:
         damaged = bytearray(content)
         damaged[place] ^= 1
@@ -594,22 +574,13 @@ def test_truncated_tensors(saved: Path, length: int) -> None:
         load_tensors(saved)
 
 
-class Bomb:
-    """Unpickled, it would make a file."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
-        return (Path.touch, (self.path,))
-
-
 def test_files_of_other_programs_are_refused_and_nothing_in_them_can_run(tmp_path: Path) -> None:
     path, mark = tmp_path / "foreign.safetensors", tmp_path / "ran"
     save_file({"weight": torch.ones(2)}, path)
     with pytest.raises(ValueError, match="a safetensors file, but not a checkpoint of this program"):
         load_tensors(path)
-    for write in (lambda: path.write_bytes(pickle.dumps(Bomb(mark))), lambda: torch.save(Bomb(mark), path)):
+    bomb = Call(Path.touch, mark)
+    for write in (lambda: path.write_bytes(pickle.dumps(bomb)), lambda: torch.save(bomb, path)):
         write()
         with pytest.raises(ValueError, match="not a checkpoint, or truncated"):
             load_tensors(path)
@@ -618,11 +589,9 @@ def test_files_of_other_programs_are_refused_and_nothing_in_them_can_run(tmp_pat
 
 def test_weights_of_another_architecture(tmp_path: Path) -> None:
     own, other = mcn.MCN(5, 4, 2, heads=2), mcn.MCN(5, 4, 2, heads=2)
+    wide = "'convs.0.att_dst' has shape (2, 8) in the file and (2, 4) in the network"
     for network, message in (
-        (
-            mcn.MCN(5, 8, 2, heads=2),
-            "'convs.0.att_dst' has shape (2, 8) in the file and (2, 4) in the network",
-        ),
+        (mcn.MCN(5, 8, 2, heads=2), wide),
         (mcn.MCN(5, 4, 2, 3, heads=2), "'convs.1.att_dst' has shape (2, 4) in the file and (1, 2)"),
         (mcn.MCN(5, 4, 2, heads=2, motifs=2), "selector.motif_bias' has shape (2,) in the file and None"),
     ):

@@ -1,7 +1,5 @@
 """What a selection decides by: calibration, blend, rewards, choosing per node, rounds and standings."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -17,14 +15,11 @@ from mcn.train.select.schedule import DEALS, Rounds, clearly_above, several_behi
 # Calibration and blends.
 
 
-def test_the_temperature_is_found_again() -> None:
+def test_the_temperature_is_found_again_and_a_folds_labels_do_not_decide_it_or_a_blend() -> None:
     draw = np.random.default_rng(0)
     logits = draw.standard_normal((5000, 4))
     labels = np.array([draw.choice(4, p=p) for p in tempered(logits, 0.1)])
     assert best_temperature(logits, labels) == pytest.approx(0.1, rel=0.25)
-
-
-def test_a_folds_labels_do_not_decide_its_temperature_or_blend() -> None:
     draw = np.random.default_rng(1)
     logits, fold = 3 * draw.standard_normal((100, 3)), np.arange(100) % 5
     labels = logits.argmax(1)
@@ -105,14 +100,11 @@ def planted(
     return state, (draw.random((count, 2)) < chance).astype(np.float64)
 
 
-def test_rewards_by_hand() -> None:
+def test_rewards_and_the_state_of_a_node_by_hand() -> None:
     first = np.array([[0.7, 0.2, 0.1], [0.2, 0.5, 0.3]])
     second = np.array([[0.1, 0.8, 0.1], [0.1, 0.2, 0.7]])
     found = rewards([first, second], np.array([0, 2]))
     np.testing.assert_allclose(found, [[(1 + 0.7) / 2, 0.1 / 2], [0.3 / 2, (1 + 0.7) / 2]])
-
-
-def test_the_state_of_a_node_by_hand() -> None:
     per_node = np.zeros((3, 15), np.int64)
     per_node[0, 0], per_node[0, 3] = 4, 2
     per_node[1, 0] = 1
@@ -269,15 +261,12 @@ def test_parts_are_dealt_out_anew_class_by_class() -> None:
     assert not set.intersection(*trained_on)
 
 
-def test_only_chance_may_be_repeated_and_only_beside_several_runs() -> None:
+def test_only_chance_is_repeated_beside_several_runs_and_which_are_on_which_parts() -> None:
     assert Rounds.of(known(), 3) == (3, DEALS)
     assert Rounds.of(known(at_random=False), 3) == (3, 0)
     assert Rounds.of(known(), 1) == (1, 0)
     for nodes, deals in ((5, 4), (400, 4), (500, 3), (999, 2), (1000, 1), (2000, 0)):
         assert Rounds.of(known()._replace(val=np.arange(nodes)), 3).deals == deals
-
-
-def test_which_runs_are_on_which_parts() -> None:
     rounds, given = Rounds(3, 2), known()
     assert rounds.total == 5
     assert [rounds.deals_out(i) for i in range(5)] == [False, True, True, False, False]

@@ -1,7 +1,5 @@
 """Settings: declared once, checked, read from texts; and the recipes that have them."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -99,6 +97,8 @@ def test_texts_by_hand(name: str, text: str, value: Any) -> None:
     assert declared(MCN)[name].parse(text) == value
 
 
+STOPPING = "stopping must be one of gat, gat-accuracy, accuracy, loss"
+FEATURES = "features must be one of given, motifs, both"
 COMMON: list[tuple[dict[str, Any], str]] = [
     *(
         ({name: 0}, f"{name} must be an integer of at least 1, got 0")
@@ -121,15 +121,9 @@ COMMON: list[tuple[dict[str, Any], str]] = [
     ({"motifs": 5}, "motifs must be a list of names, got 5"),
     ({"motifs": ("edge", 3)}, "motifs must be a list of names, got ('edge', 3)"),
     ({"motifs": ()}, "motifs must name at least one of them, got none"),
-    (
-        {"stopping": "los"},
-        "stopping must be one of gat, gat-accuracy, accuracy, loss, got 'los'; did you mean 'loss'?",
-    ),
+    ({"stopping": "los"}, f"{STOPPING}, got 'los'; did you mean 'loss'?"),
     ({"scope": "pair"}, "scope must be one of edges, pairs, got 'pair'; did you mean 'pairs'?"),
-    (
-        {"features": "motif"},
-        "features must be one of given, motifs, both, got 'motif'; did you mean 'motifs'?",
-    ),
+    ({"features": "motif"}, f"{FEATURES}, got 'motif'; did you mean 'motifs'?"),
     ({"device": "tpu"}, "device must be one of cpu, cuda, mps, got 'tpu'"),
 ]
 OF_MCN: list[tuple[dict[str, Any], str]] = [
@@ -167,10 +161,12 @@ OF_VIEWS: list[tuple[dict[str, Any], str]] = [
     ({"full_batch": True, "batch_norm": True}, FULL_BATCH_MIXES),
     ({"full_batch": True, "row_norm": True}, FULL_BATCH_MIXES),
 ]
+CANDIDATES = (
+    "candidates must be some of counts, gat, gcn, mcn, mlp, sage, views, a motif or a motif with -sum"
+)
 OF_AUTO: list[tuple[dict[str, Any], str]] = [
-    ({"candidates": ("lp",)}, "candidates must be some of counts, gat, gcn, mcn, mlp, sage, views, a motif"),
+    *(({"candidates": (name,)}, f"{CANDIDATES}, got '{name}'") for name in ("lp", "edge")),
     ({"candidates": ("gcn", "gcn")}, "candidates must differ, got gcn, gcn"),
-    ({"candidates": ("edge",)}, "candidates must be some of"),
     ({"minutes": 0}, "minutes must be a positive number, got 0"),
     ({"repeats": 0}, "repeats must be an integer of at least 1, got 0"),
     ({"batch_size": 8, "candidates": ("sage",)}, "batch_size needs candidates without sage"),
@@ -220,24 +216,18 @@ def test_the_identity_is_what_is_not_at_its_default() -> None:
     assert VIEWS().identity() == {}
     rule = {"epsilon": 0.3, "advantage": "mean", "gate": True, "consistency": 0.0}  # what `gated` decides
     assert MCN().identity() == rule
-    assert MCN(hidden=3, motifs="edge", gate=False).identity() == rule | {
-        "hidden": 3,
-        "motifs": ["edge"],
-        "gate": False,
-    }
+    own = {"hidden": 3, "motifs": ["edge"], "gate": False}
+    assert MCN(hidden=3, motifs="edge", gate=False).identity() == rule | own
     assert Later(hidden=9).identity() == {"hidden": 9}
     assert Later(chance=0.5).identity() == {"chance": 0.5}
 
 
-def test_a_changed_default_keeps_sentence_and_check() -> None:
+def test_a_changed_default_keeps_sentence_and_check_and_unknown_names_are_told() -> None:
     ours, theirs = declared(Later)["hidden"], declared(VIEWS)["hidden"]
     assert (ours.default, theirs.default, declared(Settings)["hidden"].default) == (32, 64, 8)
     assert (ours.sentence, ours.check, ours.option) == (theirs.sentence, theirs.check, theirs.option)
     with pytest.raises(ValueError, match="hidden must be an integer of at least 1, got 0"):
         Later(hidden=0)
-
-
-def test_unknown_names() -> None:
     for name, hint in {"walk_lenght": r"; did you mean 'walk_length'\?", "zzz": "", "steps": ".*"}.items():
         with pytest.raises(ValueError, match=f"^unknown setting '{name}'{hint}$"):
             VIEWS.from_dict({name: 3})
@@ -245,16 +235,13 @@ def test_unknown_names() -> None:
         MCN().replace(dropuot=0.5)
 
 
-def test_numbers_at_the_edge() -> None:
+def test_numbers_at_the_edge_and_a_long_value_that_is_not_repeated_in_full() -> None:
     assert probability("p", 1) == 1.0
     assert probability("p", 0) == 0.0
     assert positive("x", 1e-300) == 1e-300
     for bad in (float("inf"), float("nan"), 10**400, "1", None, True):
         with pytest.raises(ValueError, match="p must be a probability"):
             probability("p", bad)
-
-
-def test_a_long_value_is_not_repeated_in_full() -> None:
     with pytest.raises(ValueError, match=r"^lr must be a positive number, got '9+…$") as caught:
         MCN(lr="9" * 10_000)
     assert len(str(caught.value)) < 150
@@ -270,28 +257,16 @@ def test_a_rule_of_attention_brings_its_settings(attention: str) -> None:
         assert config.replace(attention=other) == MCN(attention=other)
 
 
-def test_the_rules_by_hand() -> None:
+def test_the_rules_by_hand_whether_there_is_a_choice_and_the_recipe_paper() -> None:
     def rule(config: Any) -> tuple[Any, ...]:
         return config.attention, config.epsilon, config.advantage, config.gate, config.consistency
 
     assert rule(MCN()) == ("gated", 0.3, "mean", True, 0.0)
     assert rule(MCN(attention="paper")) == ("paper", 0.1, "none", False, 0.0)
-
-
-@pytest.mark.parametrize(
-    ("changes", "chooses"),
-    [
-        ({}, True),
-        ({"motif_attention": False}, False),
-        ({"motifs": ("edge",)}, False),
-        ({"motifs": ("edge",), "steps": 2}, True),
-    ],
-)
-def test_whether_there_is_a_choice(changes: dict[str, Any], chooses: bool) -> None:
-    assert MCN(**changes).chooses is chooses
-
-
-def test_the_recipe_paper_is_mcn_by_the_papers_rule() -> None:
+    for changes in ({}, {"motifs": ("edge",), "steps": 2}):
+        assert MCN(**changes).chooses is True
+    for changes in ({"motif_attention": False}, {"motifs": ("edge",)}):
+        assert MCN(**changes).chooses is False
     assert settings("paper").to_dict() == MCN(attention="paper").to_dict()
     own = settings("paper", steps=3, lr=0.1)
     assert own.to_dict() == MCN(attention="paper", steps=3, lr=0.1).to_dict()
@@ -320,9 +295,8 @@ def test_what_the_paper_fixes(changes: dict[str, Any], message: str) -> None:
 
 def test_how_training_stops_in_words() -> None:
     assert MCN().protocol == "weights kept by validation accuracy and loss, patience 100"
-    assert MCN(stopping="accuracy", metric="roc-auc").protocol.startswith(
-        "weights kept by validation roc-auc,"
-    )
+    by_area = MCN(stopping="accuracy", metric="roc-auc").protocol
+    assert by_area.startswith("weights kept by validation roc-auc,")
     assert VIEWS(steps_per_epoch=7).protocol == "weights kept by validation loss, patience 100 × 7 steps"
     auto = settings("auto", candidates=("mlp", "gcn"), repeats=1, minutes=2).protocol
     assert auto == (
@@ -331,14 +305,11 @@ def test_how_training_stops_in_words() -> None:
     )
 
 
-def test_the_recipes() -> None:
+def test_the_recipes_and_their_settings() -> None:
     assert list(RECIPES) == ["mcn", "paper", "views", "auto"]  # the first is the default
     for name, recipe in RECIPES.items():
         assert recipe.name == recipe.config.recipe == name
         assert work_of(recipe.config()) is recipe.work
-
-
-def test_settings_of_all_recipes() -> None:
     everywhere = all_settings()
     assert [recipe.name for recipe, _ in everywhere["lr"]] == ["mcn", "paper", "views", "auto"]
     assert [recipe.name for recipe, _ in everywhere["steps"]] == ["mcn", "paper"]

@@ -1,7 +1,5 @@
 """Training with motif views: the step, resuming, what it may know."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +57,7 @@ def test_the_loss_of_a_step_is_a_cross_entropy(ties: Data, config: Any) -> None:
     assert loss == pytest.approx(float(wanted.detach()), rel=1e-5)
 
 
-def test_lost_nodes_are_lost_to_everyone_and_the_rest_is_louder(ties: Data) -> None:
+def test_lost_nodes_are_lost_to_everyone_and_smooth_predictions_are_averages(ties: Data) -> None:
     """The mean of many whole passes is the pass with nothing lost, as long as the network is linear."""
     own = new_trainer(ties, WHOLE.replace(**CERTAIN | {"drop_neighbours": 0.5}, num_layers=1, passes=400))
     _, known, unknown = own._all_nodes(1)
@@ -68,9 +66,6 @@ def test_lost_nodes_are_lost_to_everyone_and_the_rest_is_louder(ties: Data) -> N
     spread = known.std(0) / 20
     assert ((known.mean(0) - exact[p.train]).abs() <= 5 * spread + 1e-6).all()
     assert unknown.shape == (400, own.rows.num_nodes - len(p.train), p.num_classes)
-
-
-def test_smooth_predictions_are_averages_over_neighbours(ties: Data) -> None:
     own = trained(ties, WHOLE.replace(max_epochs=1))
     rough = own.model.whole(own.x, own.rows.mean).softmax(1).detach().numpy()
     mean = own.rows.mean

@@ -1,7 +1,5 @@
 """Runs to look at: with two motifs and two steps, with hostile names, with views, and with candidates."""
 
-from __future__ import annotations
-
 import csv
 import json
 import shutil

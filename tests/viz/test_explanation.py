@@ -1,7 +1,5 @@
 """What a run predicts and why, and the numbers of its pages."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from pathlib import Path
@@ -49,7 +47,6 @@ def test_the_selectors(found: Explanation) -> None:
     for probabilities, chosen in ((found.motif_probs, found.motif), (found.step_probs, found.step - 1)):
         for layer in range(2):
             selector = probabilities[layer]
-            assert selector is not None
             np.testing.assert_allclose(selector.sum(1), 1, atol=1e-6)
             np.testing.assert_array_equal(selector.argmax(1), chosen[:, layer])
 
@@ -62,18 +59,12 @@ def test_the_neighbourhoods_are_the_stacks_rows(karate: Trained, found: Explanat
             row = option.row(node)
             assert option.indices[row][0] == node
             assert option.total[node] == matrix.indptr[node + 1] - matrix.indptr[node]
+            assert (np.diff(option.coefficients[-1][row][1:]) <= 0).all()  # the heaviest first
             for j, weight in zip(option.indices[row], option.weights[row], strict=True):
                 assert weight == pytest.approx(matrix[node, j])
         for (u, v), (there, back) in zip(found.edges, option.members, strict=True):
             assert there == (matrix[u, v] != 0)
             assert back == (matrix[v, u] != 0)
-
-
-def test_coefficients_fall(found: Explanation) -> None:
-    for option in found.options:
-        for node in range(34):
-            others = option.coefficients[-1][option.row(node)][1:]
-            assert (np.diff(others) <= 0).all()
 
 
 @pytest.mark.parametrize("layer", [0, 1])
@@ -93,9 +84,8 @@ def test_attention_is_that_of_the_plain_path(karate: Trained, found: Explanation
             expected = alpha.mean(1).numpy()
             for node in range(34):
                 row = option.row(node)
-                np.testing.assert_allclose(
-                    option.coefficients[layer][row], expected[node, option.indices[row]], atol=1e-5
-                )
+                found_there, heard = option.coefficients[layer][row], option.indices[row]
+                np.testing.assert_allclose(found_there, expected[node, heard], atol=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -118,18 +108,16 @@ def test_one_node_choosing_otherwise(tmp_path: Path, settings: dict[str, Any]) -
     x, stack = inputs(trained)
     layers = found.motif.shape[1]
     chosen = found.chosen[:, -1]
-    np.testing.assert_allclose(
-        found.alternatives[chosen, np.arange(34)], found.probabilities, atol=1e-5, rtol=1e-4
-    )
+    own = found.alternatives[chosen, np.arange(34)]
+    np.testing.assert_allclose(own, found.probabilities, atol=1e-5, rtol=1e-4)
     with torch.no_grad():
         for node in (0, 9, 33):
             for option in range(len(found.options)):
                 other = chosen.copy()
                 other[node] = option
                 scores = trained.run.model(x, stack, choice=[*[None] * (layers - 1), other])
-                np.testing.assert_allclose(
-                    found.alternatives[option, node], scores.softmax(1)[node].numpy(), atol=1e-5
-                )
+                expected = scores.softmax(1)[node].numpy()
+                np.testing.assert_allclose(found.alternatives[option, node], expected, atol=1e-5)
 
 
 def test_without_anything_to_choose(tmp_path: Path) -> None:
@@ -158,16 +146,15 @@ def test_what_predicts(karate: Trained, views: Trained, found: Explanation) -> N
     assert explain(views.run, views.data).predictor.shares == {"MotifViews": 1.0}
 
 
+PER_NODE = "Every node has a candidate that predicts it: gcn for 71 %, triangle for 29 % of the nodes."
+
+
 @pytest.mark.parametrize(
     ("mode", "shares", "sentence"),
     [
         ("one", {"gcn": 1.0}, "gcn predicts all nodes."),
         ("blend", BLEND, "A blend of candidates predicts: 75 % triangle, 25 % mlp."),
-        (
-            "nodes",
-            {"gcn": 24 / 34, "triangle": 10 / 34},
-            "Every node has a candidate that predicts it: gcn for 71 %, triangle for 29 % of the nodes.",
-        ),
+        ("nodes", {"gcn": 24 / 34, "triangle": 10 / 34}, PER_NODE),
     ],
 )
 def test_which_candidates_predict(
@@ -183,12 +170,9 @@ def test_which_candidates_predict(
     assert "MCN" not in found.predictor.sentence
 
 
-def test_another_graphs_features(karate: Trained) -> None:
+def test_a_graph_with_other_features_or_without_labels_and_masks(karate: Trained) -> None:
     with pytest.raises(ValueError, match="the network was trained on 34"):
         explain(karate.run, strong_ties())
-
-
-def test_a_graph_without_labels_and_masks(karate: Trained) -> None:
     bare = karate.data.clone()
     for name in ("y", "train_mask", "val_mask", "test_mask"):
         del bare[name]
@@ -215,10 +199,9 @@ def test_a_network_of_motif_views(views: Trained) -> None:
         shares = matrix / matrix.sum(1, keepdims=True)
         for node in range(34):
             row = option.row(node)
-            np.testing.assert_allclose(
-                option.coefficients[0][row], shares[node, option.indices[row]], atol=1e-6
-            )
-            np.testing.assert_allclose(option.weights[row], matrix[node, option.indices[row]], atol=1e-6)
+            heard = option.indices[row]
+            np.testing.assert_allclose(option.coefficients[0][row], shares[node, heard], atol=1e-6)
+            np.testing.assert_allclose(option.weights[row], matrix[node, heard], atol=1e-6)
         for (u, v), (there, back) in zip(found.edges, option.members, strict=True):
             assert (there, back) == (matrix[u, v] > 0, matrix[v, u] > 0)
         mixed.append(torch.from_numpy(shares).to(torch.float32) @ x)
@@ -246,7 +229,7 @@ def test_a_single_view_of_a_smooth_network(views: Trained) -> None:
 MCN = Predictor("network", {"MCN": 1.0})
 
 
-def test_confusion_matrices(karate: Trained, found: Explanation) -> None:
+def test_confusion_matrices_and_calibration_curves(karate: Trained, found: Explanation) -> None:
     tables = page_data.confusion(found)
     assert set(tables) <= {"train", "val", "test"}
     assert sum(map(sum, tables["train"])) == 4
@@ -256,35 +239,26 @@ def test_confusion_matrices(karate: Trained, found: Explanation) -> None:
     mask, y = karate.data.test_mask, karate.data.y
     wrong = sum(1 for i in range(34) if mask[i] and y[i] == 1 and found.predicted[i] == 0)
     assert tables["test"][1][0] == wrong
-
-
-def test_calibration_curves(found: Explanation) -> None:
-    """Every labelled node is in one bin of its part; the shares of right ones make the accuracy."""
-    tables, curves_of = page_data.confusion(found), page_data.calibrations(found)
+    # Every labelled node is in one bin of its part; the shares of right ones make the accuracy.
+    curves_of = page_data.calibrations(found)
     assert set(curves_of) == set(tables)
     for part, curve in curves_of.items():
         table = tables[part]
         assert sum(curve["count"]) == sum(map(sum, table))
-        right = sum(a * n for a, n in zip(curve["accuracy"], curve["count"], strict=True))
+        bins = list(zip(curve["accuracy"], curve["confidence"], curve["count"], strict=True))
+        right, gaps = sum(a * n for a, _, n in bins), sum(n * abs(a - c) for a, c, n in bins)
         assert right == pytest.approx(table[0][0] + table[1][1])
-        gaps = (
-            n * abs(a - c)
-            for a, c, n in zip(curve["accuracy"], curve["confidence"], curve["count"], strict=True)
-        )
-        assert curve["error"] == pytest.approx(sum(gaps) / sum(curve["count"]))
+        assert curve["error"] == pytest.approx(gaps / sum(curve["count"]))
 
 
-def test_choices_by_class(found: Explanation) -> None:
+def test_choices_by_class_and_by_degree(found: Explanation) -> None:
     for layer, table in enumerate(page_data.choices_by_class(found)):
         expected = Counter(
             (int(c), int(t * 2 + k - 1))
             for c, t, k in zip(found.truth, found.motif[:, layer], found.step[:, layer], strict=True)
         )
         assert [[expected[c, o] for o in range(4)] for c in range(2)] == table
-
-
-def test_choices_by_degree(found: Explanation) -> None:
-    """Degrees of the club: one 1, eleven 2, twelve 3 or 4, five 5 or 6, four 9 to 16, one 17."""
+    # Degrees of the club: one 1, eleven 2, twelve 3 or 4, five 5 or 6, four 9 to 16, one 17.
     names, layers = page_data.choices_by_degree(found)
     assert names == ["1", "2", "3–4", "5–8", "9–16", "17–32"]
     for table in layers:
@@ -294,19 +268,16 @@ def test_choices_by_degree(found: Explanation) -> None:
 def test_the_curves_of_a_single_network(karate: Trained, tmp_path: Path) -> None:
     path = karate.folder / "metrics.jsonl"
     curves = page_data.training_curves(path, MCN, karate.run.summary)
-    assert curves is not None
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     assert (curves["network"], curves["epoch"]) == ("MCN", [line["epoch"] for line in lines])
     assert curves["epoch"] == list(range(1, 9))
     assert curves["val_loss"] == pytest.approx([line["val_loss"] for line in lines], abs=1e-5)
     assert curves["kept"] == karate.run.summary["best_epoch"]
     assert page_data.training_curves(tmp_path / "metrics.jsonl", MCN, {}) is None
-    assert (
-        page_data.training_curves(path, Predictor("one", {"gcn": 1.0}), {}) is None
-    )  # it has no candidate's epochs
+    of_a_candidate = Predictor("one", {"gcn": 1.0})  # whose epochs are not there
+    assert page_data.training_curves(path, of_a_candidate, {}) is None
     (tmp_path / "metrics.jsonl").write_text(path.read_text().replace(str(lines[0]["val_loss"]), "Infinity"))
     curves = page_data.training_curves(tmp_path / "metrics.jsonl", MCN, karate.run.summary)
-    assert curves is not None
     assert curves["val_loss"][0] is None
 
 
@@ -325,7 +296,6 @@ def test_the_curves_of_the_candidate_that_predicts(
     """Those of its first run; every run of `candidate_run` has losses of its own."""
     run = candidate_run(karate, tmp_path / "run", predictor.mode)
     curves = page_data.training_curves(run.folder / "metrics.jsonl", predictor, run.summary)
-    assert curves is not None
     assert (curves["network"], curves["kept"], curves["epoch"]) == (network, 2, [1, 2, 3])
     assert curves["val_loss"] == [number, number + 0.1, number + 0.2]
 

@@ -1,7 +1,5 @@
 """The paper's figures 1 to 4, drawn."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -57,7 +55,7 @@ def test_areas_and_widths_follow_the_weights(kite: Graph, tmp_path: Path) -> Non
     assert (len(dotted.get_segments()), len(solid.get_segments())) == (3, 6)
 
 
-def test_induced_four_paths_by_hand(kite: Graph, tmp_path: Path) -> None:
+def test_induced_four_paths_by_hand_and_nodes_keep_their_places(kite: Graph, tmp_path: Path) -> None:
     """Paths c-3-4-5 (c = 0, 1, 2) and 3-4-5-6: edges c-3 have 1, 3-4 and 4-5 have 4, 5-6 has 1."""
     figure = draw_figure1(*kite, tmp_path / "a.svg", motifs=["4-path"])
     dotted, solid, rings, discs = figure.axes[0].collections
@@ -68,9 +66,6 @@ def test_induced_four_paths_by_hand(kite: Graph, tmp_path: Path) -> None:
     areas = discs.get_sizes()  # weighted degrees: 1, 1, 1, 7, 8, 5, 1
     np.testing.assert_allclose(areas / areas.max(), np.array([1, 1, 1, 7, 8, 5, 1]) / 8)
     assert len(rings.get_offsets()) == 0
-
-
-def test_nodes_keep_their_places(kite: Graph, tmp_path: Path) -> None:
     figure = draw_figure1(*kite, tmp_path / "a.png", motifs=["edge", "4-path"])
     first, second = (ax.collections[3].get_offsets() for ax in figure.axes)
     np.testing.assert_array_equal(first, second)
@@ -131,7 +126,7 @@ def group(labels: list[int]) -> Graph:
     return graph_of([(0, 1), (0, 2), (1, 2), (0, 3), (0, 4), (0, 5)], 6, labels)
 
 
-def test_votes_by_hand() -> None:
+def test_votes_by_hand_and_a_tie_is_shared() -> None:
     data, counts = group([1, 1, 1, 0, 0, 0])
     plain, credit = votes(data, counts, "edge")
     # 0 hears two of class 1 and three of class 0; 1 and 2 hear class 1 alone; 3, 4, 5 hear class 1.
@@ -141,9 +136,6 @@ def test_votes_by_hand() -> None:
     np.testing.assert_array_equal(credit, [1, 1, 1, np.nan, np.nan, np.nan])
     assert (strong.nodes, strong.right) == (3, 1.0)
     assert misled_node(data, counts, "triangle") == 0
-
-
-def test_a_tie_is_shared() -> None:
     data, counts = group([1, 1, 1, 0, 0, 2])
     assert votes(data, counts, "edge")[1][0] == 0.5
     message = "no node has neighbours that are wrong about it and a right triangle"
@@ -151,7 +143,7 @@ def test_a_tie_is_shared() -> None:
         misled_node(data, counts, "triangle")
 
 
-def test_the_panels_of_figure_2(tmp_path: Path) -> None:
+def test_the_panels_of_figure_2_and_strong_ties_are_right_on_the_embedded_graph(tmp_path: Path) -> None:
     data, counts = group([1, 1, 1, 0, 0, 0])
     figure = draw_figure2(data, counts, tmp_path / "figure2.png")
     titles = [ax.get_title() for ax in figure.axes]
@@ -161,9 +153,6 @@ def test_the_panels_of_figure_2(tmp_path: Path) -> None:
     assert (tmp_path / "figure2.png").read_bytes() == first
     with pytest.raises(ValueError, match=r"written as \.pdf"):
         draw_figure2(data, counts, tmp_path / "figure2.gif")
-
-
-def test_on_the_embedded_graph_strong_ties_are_right() -> None:
     data = mcn.load_dataset("strong-ties")
     counts = mcn.count_motifs(data.edge_index, data.num_nodes)
     node = misled_node(data, counts, "triangle")
@@ -184,11 +173,7 @@ def test_what_flows_is_what_the_network_multiplied_by(karate: Trained) -> None:
             motif, step = found.motifs[found.motif[node, layer]], int(found.step[node, layer])
             heard = {line.of for line in lines if line.to == node}
             assert heard == set(stack.matrix(motif, step)[[node]].indices.tolist())
-
-
-def test_the_nodes_that_are_drawn(karate: Trained) -> None:
-    found = explain(karate.run, karate.data)
-    nodes = telling_nodes(found)
+    nodes = telling_nodes(found)  # those that are drawn
     chosen = found.motif[nodes, -1].tolist()
     assert chosen == sorted(set(chosen))
     assert (found.predicted[nodes] == found.truth[nodes]).all()
@@ -285,9 +270,8 @@ def test_the_weights_are_those_of_the_whole_graph(trained: Trained, tmp_path: Pa
     figure = draw_figure4(folder, data, tmp_path / "a.png", label=0)
     members = sorted(largest(data, 0))
     graph = nx.Graph(data.edge_index.T.tolist())
-    degree = np.array(
-        [sum(len(set(graph[u]) & set(graph[v])) for v in graph[u] if v in members) for u in members], float
-    )
+    shared = [[len(set(graph[u]) & set(graph[v])) for v in graph[u] if v in members] for u in members]
+    degree = np.array([sum(counts) for counts in shared], float)
     areas = figure.axes[1].collections[3].get_sizes()
     np.testing.assert_allclose(areas / areas.max(), degree[degree > 0] / degree.max())
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np
@@ -23,18 +21,14 @@ def cliques(count: int, size: int) -> np.ndarray:
     return np.array([*inside, *((c * size, (c + 1) % count * size) for c in range(count))])
 
 
-def test_the_same_every_time() -> None:
+def test_the_same_every_time_and_the_club_falls_into_its_two_factions() -> None:
     edges, size = pairs("karate")
     first = layout(edges, size)
     np.testing.assert_array_equal(first, layout(edges, size))
     assert not np.array_equal(first, layout(edges, size, seed=1))
     assert np.isfinite(first).all()
     assert np.hypot(*first.T).max() == pytest.approx(1)
-
-
-def test_the_club_falls_into_its_two_factions() -> None:
-    edges, size = pairs("karate")
-    places, y = layout(edges, size), load_dataset("karate").y.numpy()
+    places, y = first, load_dataset("karate").y.numpy()
     middles = np.stack([places[y == c].mean(0) for c in (0, 1)])
     nearest = np.hypot(*(places[:, None] - middles).transpose(2, 0, 1)).argmin(1)
     assert (nearest == y).mean() > 0.85

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import shlex
 from dataclasses import replace
 from typing import Any
@@ -36,9 +34,8 @@ def asked(text: str) -> tuple[Settings, dict[str, Any]]:
     app = typer.Typer()
     app.command()(train.run)
     params = typer.main.get_command(app).make_context("train", shlex.split(text)[2:]).params
-    known = {
-        name: params.pop(name) for name in [*all_settings(), "sets"] if name in params and name != "seed"
-    }
+    settings = [name for name in [*all_settings(), "sets"] if name in params and name != "seed"]
+    known = {name: params.pop(name) for name in settings}
     config = _options.configured(params["recipe"], params["dataset"], None, _options.settings_given(known))
     return config.replace(seed=params["seed"]), params
 
@@ -74,7 +71,7 @@ def test_the_command_makes_the_configuration(karate: Trained, dataset: str | Non
     assert ("--recipe" in options(text)) == (wanted.recipe != default_recipe(dataset))
 
 
-def test_only_what_differs_is_said(karate: Trained) -> None:
+def test_only_what_differs_is_said_and_the_data_sets_own_settings_are_no_surprise(karate: Trained) -> None:
     for recipe in ("mcn", "paper", "views"):
         for dataset in DATASETS[:-1]:
             run = replace(karate.run, config=dataset_config(recipe, dataset), source={"dataset": dataset})
@@ -84,15 +81,15 @@ def test_only_what_differs_is_said(karate: Trained) -> None:
     given = options(train_command(karate.run))
     assert (given["--hidden"], given["--steps"], given["--seed"]) == (["4"], ["2"], ["0"])
     assert (given["--motifs"], given["--set"]) == (["edge,triangle"], ["policy_lr=0.2"])
-
-
-def test_the_data_sets_own_settings_are_no_surprise(karate: Trained) -> None:
-    """Pubmed's eight output heads come with `--dataset pubmed`; for one's own graph they are said."""
+    # Pubmed's eight output heads come with `--dataset pubmed`; for one's own graph they are said.
     run = replace(karate.run, config=MCNConfig(**QUICK | {"output_heads": 8, "policy_lr": None}))
     assert "output_heads" not in train_command(replace(run, source={"dataset": "pubmed"}))
     text = train_command(replace(run, source={"graph": "edges.csv"}))
     assert options(text)["--set"] == ["output_heads=8"]
     assert " --graph edges.csv " in text
+    words = {"dataset": None, "graph": "my edges & more.csv", "nodes": "it's.csv"}  # that a shell would split
+    given = options(train_command(replace(karate.run, source=words)))
+    assert (given["--graph"], given["--nodes"]) == (["my edges & more.csv"], ["it's.csv"])
 
 
 def test_the_recipe_is_named_where_it_matters(karate: Trained, views: Trained) -> None:
@@ -108,9 +105,3 @@ def test_the_recipe_is_named_where_it_matters(karate: Trained, views: Trained) -
     assert "--attention paper" in train_command(of_cora)
     assert "--recipe paper" in train_command(replace(of_cora, config=PaperConfig()))
     assert "--recipe" not in train_command(replace(views.run, source={"dataset": "cora"}))
-
-
-def test_words_that_a_shell_would_split(karate: Trained) -> None:
-    source = {"dataset": None, "graph": "my edges & more.csv", "nodes": "it's.csv"}
-    given = options(train_command(replace(karate.run, source=source)))
-    assert (given["--graph"], given["--nodes"]) == (["my edges & more.csv"], ["it's.csv"])

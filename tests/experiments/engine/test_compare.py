@@ -1,9 +1,6 @@
 """Several methods on one graph: rows, order, progress, what is refused before any work; figures by hand."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mcn.baselines import METHODS, register
+from mcn.baselines import register
 from mcn.data import load_dataset
 from mcn.experiments import Ledger, Source, compare, known_settings, paired, result_row
 from mcn.train import Problem
@@ -22,16 +19,7 @@ from tests.train.graphs import SMALL, small_graph
 FIGURES = ["method", "test_mean", "test_std", "val_mean", "test", "seeds", "seconds_per_run"]
 KEYS = [*FIGURES, "difference", "difference_error", "metrics"]
 SHORT: dict[str, Any] = {**SMALL, "max_epochs": 4}
-TRAINED = ["mcn", "gat", "gcn", "mlp"]
-
-
-@pytest.fixture(autouse=True)
-def own_entries() -> Iterator[None]:
-    """Take out again what a test registers."""
-    before = dict(METHODS)
-    yield
-    METHODS.clear()
-    METHODS.update(before)
+pytestmark = pytest.mark.usefixtures("own_methods")
 
 
 def run_row(seed: int, test: float | None, val: float, seconds: float) -> dict[str, Any]:
@@ -86,7 +74,7 @@ def test_a_method_of_ones_own() -> None:
     assert rows[1]["difference"] == pytest.approx(rows[1]["test_mean"] - 100)
 
 
-def test_refused_before_any_work() -> None:
+def test_refused_before_any_work_and_each_method_takes_the_settings_it_knows() -> None:
     register("never")(lambda problem, seed: pytest.fail("it was run"))
     with pytest.raises(ValueError, match="got 'majorty'; did you mean 'majority'"):
         compare(blocks(), ["never", "majorty"], [0])
@@ -96,9 +84,6 @@ def test_refused_before_any_work() -> None:
     ):
         with pytest.raises(ValueError, match=message):
             compare(blocks(), ["never", "mcn"], [0], settings=settings)
-
-
-def test_each_method_takes_the_settings_it_knows() -> None:
     given = {"steps": 2, "walk_length": 3, "lr": 0.1}
     assert known_settings("mcn", given) == known_settings("gat", given) == {"steps": 2, "lr": 0.1}
     assert known_settings("views", given) == {"walk_length": 3, "lr": 0.1}
@@ -118,11 +103,9 @@ def test_a_source_and_its_graph_give_the_same_rows(tmp_path: Path) -> None:
 
 def test_paired_by_hand() -> None:
     gap = paired({0: 83.0, 1: 84.0, 2: 82.0, 9: 0.0}, {0: 82.0, 1: 82.0, 2: 82.0, 8: 50.0})
-    assert gap is not None
     assert (gap.mean, gap.pairs) == (pytest.approx(1.0), 3)  # differences 1, 2, 0
     assert gap.error == pytest.approx(1 / math.sqrt(3))
     single = paired({0: 1.0}, {0: 3.0})
-    assert single is not None
     assert (single.mean, single.error, single.pairs) == (-2.0, None, 1)
     assert paired({0: 1.0}, {1: 1.0}) is None
 
@@ -134,7 +117,7 @@ def measured(seed: int, val: dict | None, test: dict | None) -> dict:
 NOTHING = {"test_mean": None, "test_std": None, "val_mean": None}
 
 
-def test_metrics_of_a_row_by_hand() -> None:
+def test_metrics_of_a_row_by_hand_and_those_that_are_missing() -> None:
     figures = [(0.5, 0.6), (0.75, 0.8), (1.0, 0.7)]
     own = [measured(s, {"roc-auc": v}, {"roc-auc": t}) for s, (v, t) in enumerate(figures)]
     found = result_row("mcn", own)["metrics"]
@@ -150,9 +133,6 @@ def test_metrics_of_a_row_by_hand() -> None:
     scores = {"train": None, "val": {"macro-f1": 0.25}, "test": {"macro-f1": 1.0}}  # as in a run's summary
     found = result_row("mcn", [run_row(0, 0.5, 0.5, 1.0) | {"scores": scores}])["metrics"]["macro-f1"]
     assert found == {"test_mean": 1.0, "test_std": None, "val_mean": 0.25}
-
-
-def test_metrics_that_are_missing() -> None:
     old = run_row(0, 0.5, 0.5, 1.0)
     for rows in ([old], [old | {"metrics": None}], [old, measured(1, {"roc-auc": 0.5}, {"roc-auc": 0.5})]):
         assert result_row("mcn", rows)["metrics"] == dict.fromkeys(METRICS, NOTHING)

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import sqlite3
 import subprocess
 import sys
@@ -70,13 +68,10 @@ def test_filtering_and_order(ledger: Ledger) -> None:
         ledger.rows(sede=1)
 
 
-def test_readable_with_plain_sqlite(ledger: Ledger) -> None:
+def test_readable_with_plain_sqlite_and_every_row_complete(ledger: Ledger) -> None:
     ledger.add(row())
     query = "SELECT dataset, json_extract(settings, '$.motifs[0]'), val_accuracy FROM runs"
     assert execute(ledger.path, query) == [("karate", "edge", 0.5)]
-
-
-def test_a_row_must_be_complete(ledger: Ledger) -> None:
     wrong = row(colour=1)
     del wrong["seed"]
     with pytest.raises(ValueError, match="not the row of a run: colour, seed missing or not known"):
@@ -132,29 +127,20 @@ def test_no_more_room_leaves_the_rows_before(path: Path, repository: Path) -> No
     assert 0 < len(Ledger(path)) == int(added) < 1000
 
 
-def test_claims_exclude_each_other(path: Path) -> None:
+def test_claims_exclude_each_other_and_that_of_a_dead_process_is_free(path: Path) -> None:
     first, second = Ledger(path), Ledger(path)
     claim = first.claim("k")
-    assert claim is not None
     assert second.claim("k") is None
     other = second.claim("l")
-    assert other is not None
     claim.release()
     again = second.claim("k")
-    assert again is not None
     again.release()
     other.release()
     assert list(path.with_name(".ledger.sqlite.claims").iterdir()) == []
-
-
-def test_the_claim_of_a_dead_process_is_free(path: Path) -> None:
-    code = (
-        "import os, sys; from mcn.experiments import Ledger; c = Ledger(sys.argv[1]).claim('k'); os._exit(9)"
-    )
+    code = "import os, sys, mcn.experiments as e; held = e.Ledger(sys.argv[1]).claim('k'); os._exit(9)"
     subprocess.run([sys.executable, "-c", code, path], check=False)
     assert (path.with_name(".ledger.sqlite.claims") / "k").exists()
     claim = Ledger(path).claim("k")
-    assert claim is not None
     claim.release()
 
 
@@ -222,6 +208,6 @@ def test_names_of_several_lines_are_told_in_one(path: Path, ledger: Ledger) -> N
     """SQLite's message quotes the name of a damaged index, whatever it holds."""
     ledger.add(row("key"))
     path.write_bytes(path.read_bytes().replace(b"sqlite_autoindex_runs_1", b"sqlite_autoindex_run\ns_1"))
-    with pytest.raises(ValueError, match="not a ledger of runs, or damaged") as refusal:
+    with pytest.raises(ValueError, match=r"ledger\.sqlite: not a ledger of runs, or damaged") as refusal:
         Ledger(path)
     assert "\n" not in str(refusal.value)

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import os
 import signal
 import time
@@ -11,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from mcn.baselines import METHODS, register
+from mcn.baselines import register
 from mcn.baselines.lp import majority
 from mcn.experiments import Ledger, Unit, WorkerDied, run_unit, run_units
 from tests.experiments.engine.units import KARATE, QUICK, quick, timeless, write_graph
@@ -92,7 +90,7 @@ def test_a_failure_is_raised() -> None:
         run_units([quick(lr=1e30)], engine="ray")
 
 
-@pytest.mark.usefixtures("connected")
+@pytest.mark.usefixtures("connected", "own_methods")
 def test_a_killed_worker_is_survived(tmp_path: Path) -> None:
     marker = tmp_path / "died"
 
@@ -103,18 +101,15 @@ def test_a_killed_worker_is_survived(tmp_path: Path) -> None:
         return majority(task, seed)
 
     register("dies-once")(dies_once)
-    try:
-        units = [Unit(KARATE, "dies-once"), *(quick(seed=seed) for seed in range(2))]
-        rows = run_units(units, Ledger(tmp_path / "ledger.sqlite"), engine="ray")
-    finally:
-        del METHODS["dies-once"]
+    units = [Unit(KARATE, "dies-once"), *(quick(seed=seed) for seed in range(2))]
+    rows = run_units(units, Ledger(tmp_path / "ledger.sqlite"), engine="ray")
     assert marker.exists()
     assert rows[0]["val_accuracy"] == run_unit(Unit(KARATE, "majority"))["val_accuracy"]
     assert timeless(rows[1:]) == timeless([run_unit(unit) for unit in units[1:]])
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("connected")
+@pytest.mark.usefixtures("connected", "own_methods")
 def test_a_worker_that_always_dies_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mcn.experiments.engine.ray_engine.RETRIES", 1)  # each try waits for a new worker
 
@@ -123,11 +118,8 @@ def test_a_worker_that_always_dies_is_an_error(tmp_path: Path, monkeypatch: pyte
 
     register("dies")(dies)
     ledger = Ledger(tmp_path / "ledger.sqlite")
-    try:
-        with pytest.raises(WorkerDied, match="dies on karate, seed 0: Ray gave up after 2 tries"):
-            run_units([Unit(KARATE, "dies")], ledger, engine="ray")
-    finally:
-        del METHODS["dies"]
+    with pytest.raises(WorkerDied, match="dies on karate, seed 0: Ray gave up after 2 tries"):
+        run_units([Unit(KARATE, "dies")], ledger, engine="ray")
     assert len(ledger) == 0
 
 

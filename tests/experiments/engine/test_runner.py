@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import os
 import random
 import signal
@@ -31,13 +29,12 @@ def expected() -> list[dict[str, Any]]:
 
 def start(path: Path, jobs: int, epochs: int = EPOCHS, seeds: int = SEEDS) -> subprocess.Popen[str]:
     """A process that runs UNITS."""
-    driver = ["-m", "tests.experiments.engine.driver", str(path), *map(str, (jobs, epochs, seeds))]
+    driver = ["-m", "tests.experiments.engine.units", str(path), *map(str, (jobs, epochs, seeds))]
     pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     return subprocess.Popen([sys.executable, *driver], cwd=REPOSITORY, start_new_session=True, **pipes)
 
 
 def await_rows(process: subprocess.Popen[str], number: int) -> None:
-    assert process.stdout is not None
     for line in process.stdout:
         if int(line) >= number:
             return
@@ -122,7 +119,6 @@ def test_interrupted(tmp_path: Path) -> None:
     assert gone(workers)
     assert Ledger(path).rows() == []
     claim = Ledger(path).claim(quick(max_epochs=100_000).key())
-    assert claim is not None
     claim.release()
 
 
@@ -140,7 +136,6 @@ def test_a_unit_that_another_process_runs_is_left_to_it(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "ledger.sqlite")
     row = run_unit(quick()) | {"seconds": 123.0}
     claim = ledger.claim(row["key"])
-    assert claim is not None
 
     def theirs(done: int, total: int) -> None:
         if done == 1:  # ours is done, and only the claimed one is left
@@ -168,7 +163,7 @@ def outcome(workers: LocalWorkers, kill: bool = False) -> tuple[str, Any]:
             return finished[0]
 
 
-def test_a_worker_that_dies_at_work_or_idle_is_replaced(workers: LocalWorkers) -> None:
+def test_a_worker_that_dies_at_work_or_idle_is_replaced_and_two_are_an_error(workers: LocalWorkers) -> None:
     unit = quick(max_epochs=EPOCHS)
     workers.submit("at work", unit)
     for submitted in ("at work", "idle"):
@@ -178,16 +173,13 @@ def test_a_worker_that_dies_at_work_or_idle_is_replaced(workers: LocalWorkers) -
         key, row = outcome(workers)
         assert key == submitted
         assert timeless([row]) == timeless([run_unit(unit)])
-
-
-def test_two_dead_workers_are_an_error(workers: LocalWorkers) -> None:
     workers.submit("k", quick(max_epochs=100_000))
     _, error = outcome(workers, kill=True)
     assert isinstance(error, WorkerDied)
     assert "paper on karate, seed 0, died 2 times (last: signal 9)" in str(error)
 
 
-def test_failures(tmp_path: Path) -> None:
+def test_failures_and_wrong_use(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "ledger.sqlite")
     with pytest.raises(ValueError, match="lower the learning rate"):
         run_units(BAD, ledger, jobs=1)
@@ -198,9 +190,6 @@ def test_failures(tmp_path: Path) -> None:
     assert run_units(BAD, ledger, keep_failures=True) == rows[:2]
     with pytest.raises(ValueError, match=r"ledger.sqlite: this run failed before: .*lower the learning"):
         run_units(BAD, ledger)
-
-
-def test_wrong_use() -> None:
     with pytest.raises(ValueError, match="jobs must be an integer of at least 1, got 0"):
         run_units([quick()], jobs=0)
     assert run_units([]) == []

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any
@@ -25,11 +23,9 @@ def test_a_network_has_the_figures_of_compare_and_of_a_run(tmp_path: Path) -> No
         assert 100 * own["val_accuracy"] == theirs["val_mean"]
         assert 100 * own["test_accuracy"] == theirs["test_mean"]
         run = train(data, unit.config(), tmp_path / method)
-        assert own["val_accuracy"] == run.summary["val_accuracy"]
-        assert own["test_accuracy"] == run.summary["test_accuracy"]
-        assert own["epochs"] == run.summary["epochs"]
-        assert own["epochs"] == 5
-        assert own["config"]["seed"] == 3
+        for figure in ("val_accuracy", "test_accuracy", "epochs"):
+            assert own[figure] == run.summary[figure]
+        assert (own["epochs"], own["config"]["seed"]) == (5, 3)
 
 
 def test_a_baseline_has_the_figures_of_its_scores() -> None:
@@ -42,7 +38,7 @@ def test_a_baseline_has_the_figures_of_its_scores() -> None:
     assert (row["epochs"], row["val_loss"], row["config"], row["settings"]) == (None, None, None, {})
 
 
-def test_a_row_says_what_was_run() -> None:
+def test_a_row_says_what_was_run_and_overrides_come_after_the_methods() -> None:
     unit = quick(motifs=("edge", "triangle"), seed=2)
     row = run_unit(unit)
     assert row["key"] == unit.key()
@@ -51,9 +47,6 @@ def test_a_row_says_what_was_run() -> None:
     assert row["settings"] == {**QUICK, "motifs": ["edge", "triangle"]}
     assert (row["seed"], row["test"], row["version"], row["error"]) == (2, True, mcn.__version__, None)
     assert timeless([row]) == timeless([run_unit(unit)])
-
-
-def test_overrides_come_after_the_methods() -> None:
     assert Unit(KARATE, "gcn", {"hidden": 32, "patience": 50}).config().hidden == 16
     unit = Unit(KARATE, "gcn", {"patience": 50}, overrides={"hidden": 32})
     assert (unit.config().hidden, unit.config().patience, unit.config().motifs) == (32, 50, ("edge",))
@@ -74,9 +67,8 @@ def test_without_test_the_test_labels_are_not_read(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize("method", ["mcn", "gat", "lp", "majority"])
 def test_exchanged_test_labels_change_the_test_figure_alone(tmp_path: Path, method: str) -> None:
     settings = QUICK if method in ("mcn", "gat") else {}
-    rows = [
-        run_unit(Unit(write_graph(tmp_path / str(swap), swap), method, settings)) for swap in (False, True)
-    ]
+    sources = [write_graph(tmp_path / str(swap), swap) for swap in (False, True)]
+    rows = [run_unit(Unit(source, method, settings)) for source in sources]
     assert rows[0]["test_accuracy"] == pytest.approx(1 - rows[1]["test_accuracy"])
     test = [row["metrics"]["test"] for row in rows]
     assert [part["accuracy"] for part in test] == [row["test_accuracy"] for row in rows]
@@ -107,9 +99,7 @@ def test_every_thing_that_decides_the_result_is_in_the_key(tmp_path: Path) -> No
     assert len({unit.key() for unit in units}) == len(units)
 
 
-def test_the_same_settings_and_moved_files_have_one_key(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_same_settings_and_moved_files_have_one_key(tmp_path: Path, monkeypatch: Any) -> None:
     unit = quick()
     assert unit.key() == quick(lr=0.005).key()  # a default, said
     assert unit.key() == quick(motifs=["edge", "triangle"]).key()

@@ -1,12 +1,14 @@
-"""Small units to run, and rows without what differs from run to run."""
+"""Small units to run, and rows without what differs from run to run.
 
-from __future__ import annotations
+As a process of its own, LEDGER JOBS EPOCHS SEEDS: run quick units and print the number done so far.
+"""
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from mcn.experiments import Source, Unit
+from mcn.experiments import Ledger, Source, Unit, run_units
 
 KARATE = Source("karate")
 QUICK: dict[str, Any] = {"max_epochs": 5, "hidden": 2, "heads": 2}
@@ -35,3 +37,9 @@ def write_graph(folder: Path, swap_test: bool = False) -> Source:
     (folder / "edges.csv").write_text("\n".join(edges) + "\n")
     (folder / "nodes.csv").write_text("\n".join(nodes) + "\n")
     return Source(graph=str(folder / "edges.csv"), nodes=str(folder / "nodes.csv"))
+
+
+if __name__ == "__main__":
+    path, jobs, epochs, seeds = sys.argv[1], *map(int, sys.argv[2:])
+    units = [quick(method, seed, max_epochs=epochs) for seed in range(seeds) for method in ("paper", "gat")]
+    run_units(units, Ledger(path), jobs=jobs, progress=lambda done, total: print(done, flush=True))

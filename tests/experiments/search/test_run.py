@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
@@ -14,9 +12,22 @@ from mcn.experiments import Ledger, Unit, run_unit
 from mcn.experiments.search import SearchResult, Space, Trial, search
 from tests.conftest import REPOSITORY
 from tests.experiments.engine.units import KARATE, timeless
-from tests.experiments.search.searcher import SPACE, small_search
 
 pytest.importorskip("optuna", reason="Optuna is not installed (pip install 'mcn[search]')")
+
+SPACE = Space(
+    "small",
+    "",
+    {"motifs": (["edge"], ["edge", "triangle"]), "lr": (0.01, 0.05, 1e30), "dropout": (0.0, 0.3, 0.6)},
+    {"max_epochs": 20, "hidden": 2, "heads": 2, "attention": "gated"},
+    {},
+)
+"""A learning rate of 1e30 fails."""
+
+
+def small_search(path: str, sampler: str, **changes: Any) -> SearchResult:
+    options = {"trials": 8, "seeds": 2, "final_seeds": 2, "batch": 3, "jobs": 1, **changes}
+    return search(KARATE, SPACE, sampler=sampler, ledger=Ledger(path), **options)
 
 
 @pytest.fixture(scope="module")
@@ -29,13 +40,11 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> tuple[SearchResult, Ledge
 def test_the_winner_has_the_highest_mean_validation_accuracy(found: tuple[SearchResult, Ledger]) -> None:
     result, _ = found
     for trial in result.trials:
-        units = [
-            Unit(KARATE, "mcn", {**SPACE.fixed, **trial.settings}, seed, test=False) for seed in range(2)
-        ]
+        settings = {**SPACE.fixed, **trial.settings}
         if trial.settings["lr"] == 1e30:
             assert "lower the learning rate" in str(trial.error)
             continue
-        rows = [run_unit(unit) for unit in units]
+        rows = [run_unit(Unit(KARATE, "mcn", settings, seed, test=False)) for seed in range(2)]
         assert trial.val_accuracy == trial.val_score == np.mean([row["val_accuracy"] for row in rows])
         assert trial.val_loss == np.mean([row["val_loss"] for row in rows])
     good = [trial for trial in result.trials if trial.error is None]
@@ -62,9 +71,8 @@ def test_test_labels_are_read_for_the_winner_alone(found: tuple[SearchResult, Le
 @pytest.mark.parametrize("number", [1, 9])
 def test_killed_and_resumed(tmp_path: Path, found: tuple[SearchResult, Ledger], number: int) -> None:
     path = str(tmp_path / "ledger.sqlite")
-    command = [sys.executable, "-m", "tests.experiments.search.searcher", path, "tpe"]
+    command = [sys.executable, "-m", "tests.experiments.search.test_run", path, "tpe"]
     process = subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
     for line in process.stdout:
         if int(line) >= number:
             break
@@ -77,9 +85,7 @@ def test_killed_and_resumed(tmp_path: Path, found: tuple[SearchResult, Ledger], 
     assert result.importances == found[0].importances
 
 
-def test_a_second_search_runs_nothing(
-    found: tuple[SearchResult, Ledger], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_second_search_runs_nothing(found: tuple[SearchResult, Ledger], monkeypatch: Any) -> None:
     def refuse(unit: Unit) -> None:
         raise AssertionError(f"{unit} was run again")
 
@@ -127,13 +133,10 @@ def test_another_metric_decides(metric: str, tmp_path: Path) -> None:
     assert [row["settings"] for row in result.final] == [{**SPACE.fixed, **result.best.settings}]
 
 
-def test_when_everything_fails(tmp_path: Path) -> None:
+def test_when_everything_fails_or_a_stack_is_too_large(tmp_path: Path, monkeypatch: Any) -> None:
     bad = Space("bad", "", {"lr": (1e30,)}, SPACE.fixed, {})
     with pytest.raises(ValueError, match="all 1 trials failed; the first: the loss is"):
         search(KARATE, bad, sampler="grid", seeds=1, jobs=1, ledger=Ledger(tmp_path / "l.sqlite"))
-
-
-def test_a_stack_too_large_is_a_failed_trial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mcn.matrices.stack.default_memory_limit", lambda: 5_000.0)
     space = Space("deep", "", {"steps": (1, 2)}, SPACE.fixed, {})
     ledger = Ledger(tmp_path / "ledger.sqlite")
@@ -169,3 +172,7 @@ def test_a_grid_without_optuna(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     result = small_search(str(tmp_path / "ledger.sqlite"), "grid", trials=2, seeds=1, final_seeds=1)
     assert result.importances is None
     assert result.note == "the importance of settings needs Optuna: pip install 'mcn[search]'"
+
+
+if __name__ == "__main__":  # a search in a process of its own: LEDGER SAMPLER; prints the number of runs done
+    small_search(*sys.argv[1:], progress=lambda done, total, best: print(done, flush=True))

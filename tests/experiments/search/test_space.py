@@ -1,13 +1,14 @@
-from __future__ import annotations
+"""Spaces of settings, what a search tries of them, and what of it mattered."""
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from mcn.baselines import METHODS
-from mcn.experiments.search.proposals import Grid
-from mcn.experiments.search.space import Range, load_space, spaces
+from mcn.experiments.search.proposals import Grid, importances
+from mcn.experiments.search.space import Range, Space, load_space, spaces
 from mcn.train.presets import dataset_config
 
 SPACES = ["citation", "citation-screen", "dd", "dd-best", "dd-gat", "dd-gcn", "dd-screen", "quick"]
@@ -86,23 +87,19 @@ def test_the_paper_s_grid_for_single_rows_of_table_3(space: str, method: str, da
     for name, values in own.settings.items():
         assert values == dd.settings[name]
     row = METHODS[method].configure(dataset, {}, {})
-    assert row is not None
     chosen = {name: getattr(row, name) for name in own.settings}
     assert dataset_config("paper", dataset, **{**own.base(dataset), **chosen}) == row
     for name, value in chosen.items():
         assert value in own.settings[name]  # type: ignore[operator]
 
 
-def test_subsets(tmp_path: Path) -> None:
+def test_subsets_ranges_what_is_fixed_and_another_recipe(tmp_path: Path) -> None:
     space = load_space(written(tmp_path, "settings: {motifs: {subsets: [edge, triangle, 4-cycle]}}"))
     assert space.settings["motifs"] == (
         ["edge"], ["triangle"], ["4-cycle"],
         ["edge", "triangle"], ["edge", "4-cycle"], ["triangle", "4-cycle"],
         ["edge", "triangle", "4-cycle"],
     )  # fmt: skip
-
-
-def test_ranges_what_is_fixed_and_another_recipe(tmp_path: Path) -> None:
     views = load_space(written(tmp_path, "recipe: views\nsettings: {drop_neighbours: [0.2, 0.5]}"))
     assert (views.recipe, views.settings) == ("views", {"drop_neighbours": (0.2, 0.5)})
     text = """
@@ -119,6 +116,10 @@ def test_ranges_what_is_fixed_and_another_recipe(tmp_path: Path) -> None:
     assert space.base(None) == {"hidden": 4}
     with pytest.raises(ValueError, match="mine: lr is a range; a grid needs a list of values"):
         Grid(space, 0)
+    with pytest.raises(ValueError, match="unknown space 'citatoin'; did you mean 'citation'"):
+        load_space("citatoin")
+    with pytest.raises(FileNotFoundError):
+        load_space(tmp_path / "none.yaml")
 
 
 @pytest.mark.parametrize(
@@ -154,8 +155,50 @@ def test_wrong_files(tmp_path: Path, text: str, message: str) -> None:
         load_space(written(tmp_path, text))
 
 
-def test_unknown_names(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="unknown space 'citatoin'; did you mean 'citation'"):
-        load_space("citatoin")
-    with pytest.raises(FileNotFoundError):
-        load_space(tmp_path / "none.yaml")
+def test_a_grid_has_every_combination_once() -> None:
+    space = load_space("quick")
+    grid = Grid(space, 1)
+    first = grid.ask(10)
+    seen = {json.dumps(settings) for settings in [*first, *grid.ask(100)]}
+    assert len(seen) == space.size == 4 * 3 * 2
+    assert grid.ask(1) == []
+    assert Grid(space, 1).ask(10) == first
+    assert Grid(space, 2).ask(10) != first
+    assert list(first[0]) == list(space.settings)
+
+
+def test_importances() -> None:
+    """By hand: lr varies by 0.05², dropout by (0.1² + 0 + 0.1²) / 3, its effect a tenth of that of lr."""
+    space = Space("s", "", {"lr": (0.1, 0.2), "dropout": (0.1, 0.2, 0.3), "steps": (1,)}, {}, {})
+    tried: list[tuple[dict[str, Any], float]] = [
+        ({"lr": lr, "dropout": dropout, "steps": 1}, lr + dropout / 10)
+        for lr in (0.1, 0.2)
+        for dropout in (0.1, 0.2, 0.3)
+    ]
+    shares = importances(space, tried)
+    assert list(shares) == ["lr", "dropout"]
+    lr, dropout = 0.05**2, 0.02 / 3 / 100
+    assert list(shares.values()) == pytest.approx([lr / (lr + dropout), dropout / (lr + dropout)])
+    with pytest.raises(ValueError, match="the trials do not differ"):
+        importances(space, tried[:1])
+    space = Space("s", "", {"lr": (0.1, 0.2), "dropout": (0.1, 0.2)}, {}, {})
+    interplay = [({"lr": a, "dropout": b}, float(a == b)) for a in (0.1, 0.2) for b in (0.1, 0.2)]
+    assert importances(space, interplay) == {"lr": 0, "dropout": 0}
+
+
+def test_a_forest_where_combinations_are_missing() -> None:
+    pytest.importorskip("optuna", reason="Optuna is not installed (pip install 'mcn[search]')")
+    pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+    values = tuple(float(value) for value in range(8))
+    space = Space("s", "", {"lr": values, "dropout": values}, {}, {})
+    tried = [({"lr": a, "dropout": b}, 2 * a + b) for a in values for b in values]
+    whole, partial = importances(space, tried), importances(space, tried[:20] + tried[21:])
+    assert whole == pytest.approx({"lr": 0.8, "dropout": 0.2})
+    assert partial == pytest.approx(whole, abs=0.1)
+
+
+def test_too_few_trials_for_a_setting_with_many_values() -> None:
+    space = Space("s", "", {"lr": tuple(range(1, 10)), "dropout": tuple(range(10))}, {}, {})
+    tried = [({"lr": lr, "dropout": 1}, lr / 10) for lr in range(1, 10)]
+    with pytest.raises(ValueError, match="lr has 9 values, too many for 9 trials to say what mattered"):
+        importances(space, tried)

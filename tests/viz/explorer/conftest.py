@@ -1,7 +1,5 @@
 """A headless Chromium, driven by selenium; tests that need it are skipped where it is not installed."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The data of a page, read back independently of the page's own script."""
 
-from __future__ import annotations
-
 import base64
 import json
 import re

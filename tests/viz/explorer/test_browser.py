@@ -1,7 +1,5 @@
 """The page of a real run in a real browser."""
 
-from __future__ import annotations
-
 import io
 import json
 import shutil
@@ -44,7 +42,7 @@ def legend(page: Page) -> list[tuple[str, str]]:
     return list(zip(page.texts("#legend .name"), page.texts("#legend .count"), strict=True))
 
 
-def test_it_opens_without_a_complaint_or_a_request(page: Page, explorer: Path) -> None:
+def test_it_opens_without_a_complaint_or_a_request_and_can_make_none(page: Page, explorer: Path) -> None:
     page.find("33")
     assert page.complaints == []
     asked = [address for address in page.requests if not address.startswith("data:")]
@@ -54,14 +52,9 @@ def test_it_opens_without_a_complaint_or_a_request(page: Page, explorer: Path) -
     words = page.text("#headline").split(" · ")
     assert words[:2] == ["34 nodes, 78 edges", "MCN on the motifs edge, triangle, up to 2 steps"]
     assert words[2].startswith("test accuracy ")
-
-
-def test_the_network_is_out_of_reach(page: Page) -> None:
-    """Even a script within the page could not ask for anything."""
-    asking = (
-        "fetch('https://example.org').then(() => arguments[0]('answered'), () => arguments[0]('refused'))"
-    )
-    assert page.driver.execute_async_script(asking) == "refused"
+    # Even a script within the page could not ask for anything.
+    told = "() => arguments[0]('answered'), () => arguments[0]('refused')"
+    assert page.driver.execute_async_script(f"fetch('https://example.org').then({told})") == "refused"
     assert any("Content Security Policy" in line for line in page.complaints)
 
 
@@ -98,7 +91,6 @@ def test_the_panel_says_what_the_explanation_says(page: Page, found: Explanation
     said = f"under: {'; '.join(named)}." if named else "wrong under every choice."
     assert page.text("#right-under").endswith("right under every choice." if right.all() else said)
     f = found.motif_probs[1]
-    assert f is not None
     assert f"{100 * f[node, 0]:.1f} %" in page.texts("#node .layers > div")[1]
 
 
@@ -127,9 +119,8 @@ def test_colours_and_legend(page: Page, found: Explanation) -> None:
     assert legend(page) == [("Mr. Hi", "17"), ("Officer", "17")]
     options = page.texts("#mode option")
     assert options[:4] == ["true class", "predicted class", "right or wrong", "part of the split"]
-    assert options[4:] == [
-        f"{what} chosen in layer {layer}" for layer in (1, 2) for what in ("motif", "steps")
-    ]
+    choices = [f"{what} chosen in layer {layer}" for layer in (1, 2) for what in ("motif", "steps")]
+    assert options[4:] == choices
     for place, name in enumerate(options):
         page.all("#mode option")[place].click()
         page.settle()
@@ -207,16 +198,7 @@ def test_by_keyboard_alone(page: Page, found: Explanation) -> None:
     assert {"search", "graph", "tab-node", "mode", "theme"} <= reached
 
 
-def test_the_tabs(page: Page) -> None:
-    assert page.one("#run").is_displayed()
-    page.one("#tab-run").send_keys(RIGHT)
-    assert page.one("#node").is_displayed()
-    assert not page.one("#run").is_displayed()
-    page.one("#tab-node").send_keys(LEFT)
-    assert page.one("#run").is_displayed()
-
-
-def test_hover_shows_details(page: Page) -> None:
+def test_hover_shows_details_and_the_graph_is_panned_and_zoomed(page: Page) -> None:
     page.find("33")
     page.actions.move_to_element(page.one("#graph")).perform()
     page.settle()
@@ -227,10 +209,6 @@ def test_hover_shows_details(page: Page) -> None:
     assert "degree 17" in tip.text
     page.actions.move_to_element(page.one("#legend")).perform()
     assert not tip.is_displayed()
-
-
-def test_pan_and_zoom(page: Page) -> None:
-    page.find("33")
     page.press(ESCAPE)
     graph = page.one("#graph")
     page.actions.drag_and_drop_by_offset(graph, 150, 90).perform()
@@ -282,7 +260,10 @@ def test_light_and_dark(page: Page, explorer: Path) -> None:
         page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
 
 
-def test_it_fits_a_laptop(page: Page) -> None:
+def test_the_tabs_and_that_it_fits_a_laptop(page: Page) -> None:
+    for key, tab, shown in (("", "run", "#run"), (RIGHT, "run", "#node"), (LEFT, "node", "#run")):
+        page.one(f"#tab-{tab}").send_keys(key)
+        assert [part for part in ("#run", "#node") if page.one(part).is_displayed()] == [shown]
     page.find("0")
     for box in ("document.documentElement", "document.body", "document.getElementById('node')"):
         wide = page.driver.execute_script(f"return [{box}.scrollWidth, {box}.clientWidth]")
@@ -425,16 +406,12 @@ def candidate_rows(*shares: str) -> list[list[str]]:
 PREDICTING = {
     "one": ("gcn", candidate_rows(), "gcn", ["gcn"]),
     "blend": (
-        "a blend of triangle, mlp",
-        candidate_rows("", "75 %", "25 %"),
-        "triangle (75 % of the blend)",
-        ["mlp", "triangle"],
+        *("a blend of triangle, mlp", candidate_rows("", "75 %", "25 %")),
+        *("triangle (75 % of the blend)", ["mlp", "triangle"]),
     ),
     "nodes": (
-        "a candidate per node: gcn, triangle",
-        candidate_rows("71 %", "29 %", ""),
-        "gcn (71 % of the nodes)",
-        ["triangle"],
+        *("a candidate per node: gcn, triangle", candidate_rows("71 %", "29 %", "")),
+        *("gcn (71 % of the nodes)", ["triangle"]),
     ),
 }
 
@@ -483,13 +460,9 @@ def test_candidates_by_a_metric_to_be_small(browser: Page, karate: Trained, tmp_
 
 def test_hostile_remarks_and_candidates_stay_text(browser: Page, karate: Trained, tmp_path: Path) -> None:
     choosing = {"mode": "one", "winner": HOSTILE[1], "blend": None}
-    run = candidate_run(
-        karate,
-        tmp_path / "run",
-        "one",
-        **{"remarks": HOSTILE[:4], "choosing": choosing, "metric": HOSTILE[0]},
-        **{"scores": {"train": None, "val": {HOSTILE[1]: 0.5}, "test": None}},
-    )
+    changes = {"remarks": HOSTILE[:4], "choosing": choosing, "metric": HOSTILE[0]}
+    scores = {"train": None, "val": {HOSTILE[1]: 0.5}, "test": None}
+    run = candidate_run(karate, tmp_path / "run", "one", **changes, scores=scores)
     run.summary["candidates"][0]["candidate"] = HOSTILE[1]
     assert browser.open(write_report(run, karate.data)) == "webgl"
     assert browser.texts("#report .remarks li") == HOSTILE[:4]

@@ -1,12 +1,11 @@
 """Pages: what is written, what may run in them, and that names stay text."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json
 import zlib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -61,7 +60,7 @@ def test_the_report(karate: Trained) -> None:
     assert meta["curves"]["epoch"] == list(range(1, 9))
 
 
-def test_a_run_of_auto(karate: Trained, tmp_path: Path) -> None:
+def test_a_run_of_auto_and_a_run_or_its_folder(karate: Trained, tmp_path: Path) -> None:
     """What predicts is one or more of the candidates that were trained, and so are the curves."""
     config = RECIPES["auto"].config(candidates=("mlp", "gcn"), repeats=1, max_epochs=3)
     run = train(karate.data, config, tmp_path / "run", source=karate.run.source)
@@ -70,10 +69,7 @@ def test_a_run_of_auto(karate: Trained, tmp_path: Path) -> None:
     assert set(predicting) <= {"mlp", "gcn"}
     assert sum(predicting.values()) == pytest.approx(1)
     assert meta["curves"] is None or meta["curves"]["network"] in predicting
-
-
-def test_a_run_or_its_folder(karate: Trained, tmp_path: Path) -> None:
-    """Both give the same page, and so every time the same."""
+    # Both give the same page, and so every time the same.
     pages = [write_explorer(each, karate.data, tmp_path / "page.html").read_bytes() for each in karate[::2]]
     assert pages[0] == pages[1]
     reports = [write_report(each, karate.data).read_bytes() for each in (karate.folder, karate.run)]
@@ -96,7 +92,7 @@ def test_every_step_is_told(karate: Trained, tmp_path: Path) -> None:
     )
 
 
-def test_another_graph(karate: Trained, tmp_path: Path) -> None:
+def test_another_graph_and_one_too_large_to_draw(karate: Trained, tmp_path: Path, monkeypatch: Any) -> None:
     other = karate.data.clone()
     other.edge_index = other.edge_index[:, (other.edge_index != 11).all(0)]
     with pytest.raises(ValueError, match="no longer the one the run was trained on"):
@@ -106,9 +102,6 @@ def test_another_graph(karate: Trained, tmp_path: Path) -> None:
     assert meta["other_graph"]
     meta, _ = read_page(write_explorer(karate.folder, karate.data, tmp_path / "page.html", other_graph=True))
     assert not meta["other_graph"]
-
-
-def test_a_graph_too_large_to_draw(karate: Trained, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(explorer, "MOST_NODES", 33)
     with pytest.raises(ValueError, match="34 nodes and 78 edges are too many to draw"):
         write_explorer(karate.folder, karate.data, tmp_path / "page.html")
@@ -124,9 +117,6 @@ def test_json_within_a_script(text: str) -> None:
     assert json.loads(packed) == {text: [text]}
     assert not set(packed) & set("<>&")
     assert packed.isascii()
-
-
-def test_numbers_that_are_none() -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
         script_json([float("nan")])
     assert json.loads(script_json("\ud800")) == "\ud800"  # half a character is kept as it came
@@ -142,7 +132,6 @@ def test_the_title_is_text(title: str) -> None:
 def test_only_its_own_script_and_style_may_run() -> None:
     page = Elements(render("report", "a title", {"ids": HOSTILE}, {"a": np.arange(3)}))
     policy = next(a["content"] for tag, a in page.tags if tag == "meta" and a.get("http-equiv"))
-    assert policy is not None
     rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
     assert rules["default-src"] == "'none'"
     runs = [text for attributes, text in page.scripts if "type" not in attributes]
@@ -154,16 +143,12 @@ def test_only_its_own_script_and_style_may_run() -> None:
     assert not [a for _, a in page.tags if any(name.startswith("on") or name == "style" for name in a)]
 
 
-def test_nothing_is_to_be_loaded() -> None:
+def test_nothing_is_to_be_loaded_and_no_html_is_built_from_text() -> None:
     text = render("explorer", "a title", {}, {})
     assert addresses(text) == []
     for tag, attributes in Elements(text).tags:
         for name in ("src", "href"):
             assert (attributes.get(name) or "data:").startswith("data:"), tag
-
-
-def test_the_script_builds_no_html_from_text() -> None:
-    text = render("explorer", "a title", {}, {})
     for word in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "DOMParser", "eval("):
         assert word not in text
     assert "new Function" not in text
