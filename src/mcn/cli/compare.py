@@ -38,7 +38,7 @@ def run(
     nodes: Nodes = None,
     data_root: DataRoot = None,
     methods: Annotated[
-        str, typer.Option("--methods", help="Methods to compare; `mcn methods` lists them.")
+        str, typer.Option("--methods", help="Methods to compare; an unknown name lists them all.")
     ] = "mcn,gat,gcn,mlp",
     seeds: Annotated[
         int, typer.Option("--seeds", min=1, help="Runs per method, each with a seed of its own.")

@@ -31,7 +31,6 @@ VERBS = {
     "motifs": "Count the motifs of a graph.",
     "pack": "Pack a graph into a folder, for graphs past memory.",
     "datasets": "List the data sets, and where they are looked for.",
-    "methods": "List the methods, and what each can do.",
     "warm": "Compile the kernels now, so that no later command waits for it.",
 }
 

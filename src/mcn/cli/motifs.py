@@ -16,7 +16,6 @@ import typer
 from mcn._names import one_of
 from mcn.cli import _options as options
 from mcn.cli._terminal import compile_notice, notable, print_notes, print_table, progress_bar
-from mcn.cli.main import resumable
 
 _FILES = (".npz", ".csv", ".parquet")
 _NOT_COUNTED = ("features:", "labels:", "split:", "no labels")  # notes on what plays no part in counting
@@ -46,7 +45,6 @@ def run(
     engine: options.Engine = "local",
     address: options.Address = None,
     memory: options.Memory = "1GB",
-    resume: options.Resume = False,
     approximate: Annotated[
         float | None,
         typer.Option(
@@ -90,10 +88,7 @@ def run(
                 content["samples"] = counts.samples
             elif on_disk:
                 folder = Path(str(out)).expanduser()
-                with resumable(folder):
-                    lines = _on_disk(
-                        read_from, folder, resume, how | exact | {"memory": buffer, "progress": bar}
-                    )
+                lines = _on_disk(read_from, folder, how | exact | {"memory": buffer, "progress": bar})
             else:
                 counts = count_motifs(read_from, progress=bar, **how, **exact)
                 lines = [line._asdict() for line in counts.totals() if line.orbit in orbits]
@@ -151,15 +146,11 @@ def _ended_in_order() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _on_disk(store: Any, folder: Path, resume: bool, given: dict[str, Any]) -> list[dict[str, Any]]:
+def _on_disk(store: Any, folder: Path, given: dict[str, Any]) -> list[dict[str, Any]]:
     """Count a packed graph into a folder; a line per motif, from a pass over its counts."""
-    import shutil
-
     from mcn.motifs import count_motifs
-    from mcn.motifs.on_disk import SCRATCH, totals_of
+    from mcn.motifs.on_disk import totals_of
 
-    if not resume:
-        shutil.rmtree(folder / SCRATCH, ignore_errors=True)
     counts = count_motifs(store, out=folder, **given)
     return [{"graphlet": name, **totals_of(store, values)} for name, values in counts.items()]
 
