@@ -115,8 +115,9 @@ def main(arguments: list[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_FAILED
     except (ValueError, OSError) as error:
-        failed = isinstance(error, OSError) and not isinstance(error, _WRONG_FILE)
-        return _say(_describe(error), EXIT_FAILED if failed else EXIT_USAGE)
+        return _refuse(error)
+    except ExceptionGroup as problems:  # all that is wrong with a user's files
+        return max(map(_refuse, problems.exceptions))
     except MemoryError as error:
         return _say(f"not enough memory: {error}" if str(error) else "not enough memory", EXIT_FAILED)
     except Exception as error:  # the last resort: a bug of ours, still not a traceback
@@ -139,10 +140,13 @@ def _explain(error: Any) -> str:
     return f"no option '{error.option_name}'" + (hint or f"; `{verb} --help` lists the options")
 
 
-def _describe(error: Exception) -> str:
+def _refuse(error: Exception) -> int:
+    """Say what is wrong with a user's input, or what the machine could not do."""
+    text = str(error)
     if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    return str(error)
+        text = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    failed = isinstance(error, OSError) and not isinstance(error, _WRONG_FILE)
+    return _say(text, EXIT_FAILED if failed else EXIT_USAGE)
 
 
 def _say(message: str, code: int) -> int:
