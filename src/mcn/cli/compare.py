@@ -27,7 +27,7 @@ from mcn.cli._options import (
     with_settings,
 )
 from mcn.cli._terminal import compile_notice, plain_warnings, progress_bar
-from mcn.cli.main import EXIT_INTERRUPTED
+from mcn.cli.main import exit_interrupted
 
 
 @with_settings
@@ -125,7 +125,7 @@ def _interruptible(ledger: Path | None) -> Iterator[None]:
             else f"the same command goes on from {ledger}"
         )
         print(f"mcn: interrupted; {kept}", file=sys.stderr)
-        raise SystemExit(EXIT_INTERRUPTED) from None
+        raise SystemExit(exit_interrupted()) from None
 
 
 def _text(path: Path | None) -> str | None:

@@ -7,6 +7,7 @@ import os
 import shlex
 import signal
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -35,7 +36,8 @@ VERBS = {
 }
 
 _LONGEST = 2000  # characters of a message; what a file says may be in it
-EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
+EXIT_FAILED, EXIT_USAGE = 1, 2
+_HEARD = [signal.SIGINT]  # the signal that interrupts: the last one that came
 
 # typer's own exception family; older releases take it from click, newer ones carry their own.
 _UsageError: type[Exception] = typer.BadParameter.__mro__[1]
@@ -101,16 +103,18 @@ def _application() -> Any:
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; the exit code: 0 done, 1 the work failed, 2 wrong use or bad input."""
     arguments = sys.argv[1:] if arguments is None else arguments
+    _HEARD[:] = [signal.SIGINT]
     try:
-        code = _application().main(args=arguments or ["--help"], prog_name="mcn", standalone_mode=False)
+        with _ended_in_order():
+            code = _application().main(args=arguments or ["--help"], prog_name="mcn", standalone_mode=False)
         sys.stdout.flush()
-        if code == EXIT_INTERRUPTED:  # typer's way to say that it saw a KeyboardInterrupt
+        if code == 128 + signal.SIGINT:  # typer's way to say that it saw a KeyboardInterrupt
             raise KeyboardInterrupt
         return int(code or 0)
     except _CliError as error:
         return _say(_explain(error), EXIT_USAGE)
     except (typer.Abort, KeyboardInterrupt):
-        return _say("interrupted", EXIT_INTERRUPTED)
+        return _say("interrupted", exit_interrupted())
     except BrokenPipeError:  # the reader of our output went away: `mcn … | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_FAILED
@@ -122,13 +126,37 @@ def main(arguments: list[str] | None = None) -> int:
         return _say(f"not enough memory: {error}" if str(error) else "not enough memory", EXIT_FAILED)
     except Exception as error:  # the last resort: a bug of ours, still not a traceback
         if isinstance(error.__cause__, KeyboardInterrupt):  # numba's kernels wrap it in a SystemError
-            return _say("interrupted", EXIT_INTERRUPTED)
+            return _say("interrupted", exit_interrupted())
         if "can't allocate memory" in str(error):  # torch's way to say MemoryError
             return _say("not enough memory", EXIT_FAILED)
         if os.environ.get("MCN_TRACEBACK"):
             raise
         text = f"{type(error).__name__}: {error}"
         return _say(f"{text} (an internal error; set MCN_TRACEBACK=1 to see where)", EXIT_FAILED)
+
+
+@contextmanager
+def _ended_in_order() -> Iterator[None]:
+    """Let SIGTERM end a verb as Ctrl-C does, by an exception, so that no file is left half-written."""
+    if threading.current_thread() is not threading.main_thread():  # where Python hears no signals
+        yield
+        return
+
+    def end(number: int, _frame: object) -> None:
+        signal.signal(number, signal.SIG_IGN)  # a second one must not disturb the tidying up
+        _HEARD[:] = [signal.Signals(number)]
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def exit_interrupted() -> int:
+    """Return the exit code of a verb that a signal has ended, as shells have it: 130, or 143 for SIGTERM."""
+    return 128 + _HEARD[0]
 
 
 def _explain(error: Any) -> str:
@@ -164,7 +192,7 @@ def started_together() -> bool:
 
 @contextmanager
 def resumable(folder: Path) -> Iterator[None]:
-    """On Ctrl-C, print the command that goes on with the run in `folder`, and end with exit code 130."""
+    """On Ctrl-C or SIGTERM, print the command that goes on with the run in `folder`, and end."""
     try:
         yield
     except (KeyboardInterrupt, SystemError) as error:
@@ -173,7 +201,7 @@ def resumable(folder: Path) -> Iterator[None]:
             raise
         print(f"mcn: interrupted; go on with: {go_on(folder)}", file=sys.stderr)
         # typer would turn the interrupt into a bare exit code and the line above into two.
-        raise SystemExit(EXIT_INTERRUPTED) from None
+        raise SystemExit(exit_interrupted()) from None
 
 
 @contextmanager

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import signal
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -95,8 +92,7 @@ def run(
         content |= {"nodes": counts.num_nodes, "edges": counts.num_edges}
         content |= {"seconds": time.perf_counter() - began, "orbits": lines}
     if out is not None and not on_disk:
-        with _ended_in_order():
-            (counts if ids is None else replace(counts, node_ids=ids)).save(out)
+        (counts if ids is None else replace(counts, node_ids=ids)).save(out)
     content["out"] = None if out is None else str(out)
     if as_json:
         print(json.dumps(content, indent=2))
@@ -130,20 +126,6 @@ def _read(
         return edges.graph, edges.report, name, None
     edges = load_edges(graph, *columns)
     return edges.graph, edges.report, str(graph), edges.ids
-
-
-@contextmanager
-def _ended_in_order() -> Iterator[None]:
-    """Let SIGTERM end the process by an exception, so that a file that is being written is removed."""
-
-    def end(*_: object) -> None:
-        raise SystemExit(128 + signal.SIGTERM)
-
-    before = signal.signal(signal.SIGTERM, end)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _on_disk(store: Any, folder: Path, given: dict[str, Any]) -> list[dict[str, Any]]:
