@@ -32,7 +32,6 @@ VERBS = {
     "motifs": "Count the motifs of a graph.",
     "pack": "Pack a graph into a folder, for graphs past memory.",
     "datasets": "List the data sets, and where they are looked for.",
-    "warm": "Compile the kernels now, so that no later command waits for it.",
 }
 
 _LONGEST = 2000  # characters of a message; what a file says may be in it
