@@ -30,7 +30,7 @@ from tests.configs import AutoConfig, MCNConfig, ViewsConfig
 )
 def test_the_command_to_go_on(words: str, again: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.argv", ["mcn", *words.split()])
-    assert go_on(Path("runs/a")) == again
+    assert go_on(Path("runs/a")) == f"go on with: {again}"
 
 
 class Whole(NamedTuple):

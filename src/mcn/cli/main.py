@@ -190,15 +190,15 @@ def started_together() -> bool:
 
 
 @contextmanager
-def resumable(folder: Path) -> Iterator[None]:
-    """On Ctrl-C or SIGTERM, print the command that goes on with the run in `folder`, and end."""
+def interruptible(advice: str) -> Iterator[None]:
+    """On Ctrl-C or SIGTERM, say in one line what is left of the work or how to go on with it, and end."""
     try:
         yield
     except (KeyboardInterrupt, SystemError) as error:
         # numba's kernels wrap an interrupt in a SystemError.
         if not isinstance(error, KeyboardInterrupt) and not isinstance(error.__cause__, KeyboardInterrupt):
             raise
-        print(f"mcn: interrupted; go on with: {go_on(folder)}", file=sys.stderr)
+        print(f"mcn: interrupted; {advice}", file=sys.stderr)
         # typer would turn the interrupt into a bare exit code and the line above into two.
         raise SystemExit(exit_interrupted()) from None
 
@@ -213,7 +213,7 @@ def together(folder: Path, team: Team) -> Iterator[None]:
     def end(*_: object) -> None:
         # torchrun ends the others when one is lost. The first process speaks; of two, whichever is left.
         if team.leads or team.size == 2:
-            line = f"mcn: a process of the run was lost; go on with: {go_on(folder)}\n"
+            line = f"mcn: a process of the run was lost; {go_on(folder)}\n"
             os.write(sys.stderr.fileno(), line.encode())
         os._exit(EXIT_FAILED)  # the processes that are left must not wait for each other
 
@@ -231,10 +231,11 @@ def together(folder: Path, team: Team) -> Iterator[None]:
 
 
 def go_on(folder: Path) -> str:
-    """Return the command that goes on with the run in `folder`."""
+    """Say which command goes on with the run in `folder`."""
     start = ["mcn"]
     if "LOCAL_WORLD_SIZE" in os.environ:
         start = ["torchrun", "--nproc-per-node", os.environ["LOCAL_WORLD_SIZE"], "-m", "mcn"]
     words = [word for word in sys.argv[1:] if word != "--resume"]
     named = any(word == "--out" or word.startswith("--out=") for word in words)
-    return shlex.join([*start, *words, *([] if named else ["--out", str(folder)]), "--resume"])
+    words += [] if named else ["--out", str(folder)]
+    return f"go on with: {shlex.join([*start, *words, '--resume'])}"

@@ -17,6 +17,7 @@ from mcn._jit import kernel
 from mcn._names import did_you_mean
 from mcn.data.edge_list import (
     LETTERS,
+    SAMPLE,
     EdgeList,
     Layout,
     checked_weights,
@@ -46,6 +47,7 @@ from mcn.data.text import (
 from mcn.data.text_ids import named_edges
 
 _LARGE = 2**20  # bytes from which a compiled reader of text ids is worth being loaded
+_SAMPLE = 2**15  # bytes by which it is decided what the columns are; packing has read more by then
 _BLOCK = 2**24  # bytes that pyarrow reads at a time
 _ODD = bytes([0, 11, 12, 28, 29, 30, 31])  # what Python takes for white space, and NUL
 
@@ -150,7 +152,13 @@ class EdgeText:
                 f"{path}, line {line}: {len(row)} fields, expected {len(columns)} as in the header: "
                 f"{shown(text.strip())}"
             )
-        ends = edge_columns(columns or [str(place + 1) for place in range(len(top))], layout, str(path))
+        titles = columns or [str(place + 1) for place in range(len(top))]
+        sample = plain[start:_SAMPLE].rpartition(b"\n")[0].decode("utf-8", "replace")
+        rows = (
+            split_line(text, mark, path, line + number - 1)
+            for number, text in islice(data_lines(sample, begun=True), SAMPLE)
+        )
+        ends = edge_columns(titles, layout, str(path), list(rows) if len(titles) > 2 else [])
         between = plain[: head[0][0]].split(b"\n")
         if header:
             between += plain[head[0][0] : start].split(b"\n")[1:]
