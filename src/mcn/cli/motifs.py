@@ -74,6 +74,7 @@ def run(
     with compile_notice():
         read_from, report, name, ids = _read(dataset, graph, (source, target), data_root, packed)
         from mcn.motifs import count_motifs
+        from mcn.motifs.on_disk import totals_of
 
         began = time.perf_counter()
         content: dict[str, Any] = {"graph": name, "induced": induced, "notes": notable(report, _NOT_COUNTED)}
@@ -85,7 +86,8 @@ def run(
                 content["samples"] = counts.samples
             elif on_disk:
                 folder = Path(str(out)).expanduser()
-                lines = _on_disk(read_from, folder, how | exact | {"memory": buffer, "progress": bar})
+                stored = count_motifs(read_from, out=folder, memory=buffer, progress=bar, **how, **exact)
+                lines = [{"graphlet": name, **totals_of(read_from, stored[name])} for name in stored]
             else:
                 counts = count_motifs(read_from, progress=bar, **how, **exact)
                 lines = [line._asdict() for line in counts.totals() if line.orbit in orbits]
@@ -126,15 +128,6 @@ def _read(
         return edges.graph, edges.report, name, None
     edges = load_edges(graph, *columns)
     return edges.graph, edges.report, str(graph), edges.ids
-
-
-def _on_disk(store: Any, folder: Path, given: dict[str, Any]) -> list[dict[str, Any]]:
-    """Count a packed graph into a folder; a line per motif, from a pass over its counts."""
-    from mcn.motifs import count_motifs
-    from mcn.motifs.on_disk import totals_of
-
-    counts = count_motifs(store, out=folder, **given)
-    return [{"graphlet": name, **totals_of(store, values)} for name, values in counts.items()]
 
 
 def _orbits(names: list[str] | None) -> set[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
@@ -68,8 +68,11 @@ def read_edge_text(
     if edges is None:
         edges = file.anything(as_text)
     notes = file.notes(later_comments(file.content, file.start), weights)
-    doubts = [] if as_text else file.first_line_note(edges)
-    edges = replace(edges, notes=[*notes, *edges.notes, *doubts])
+    notes += edges.notes
+    if not as_text and edges.ends.shape[1] > 1:
+        first = edges.ends[:, 0]
+        notes += file.first_line_note(edges.ids[first], np.bincount(edges.ends.ravel())[first])
+    edges = replace(edges, notes=notes)
     return edges if weights is None else file.weighted(edges, weights)
 
 
@@ -229,14 +232,15 @@ class EdgeText:
             notes.append(f"lines skipped as comments: {len(self.comments) + later:,}{which}")
         return notes + further_note(self.width - 2 - (weights is not None))
 
-    def first_line_note(self, edges: EdgeList) -> list[str]:
-        """Say so where a first line read as an edge may name columns: `a,b`, or ids of no other line."""
-        if self.columns or not self.guessed or edges.ids.dtype != object or edges.ends.shape[1] < 2:
+    def first_line_note(self, ids: Iterable[Any], times: Iterable[int]) -> list[str]:
+        """Say so where a first line read as an edge may name columns: `a,b`, or ids of no other line.
+
+        `times` says how often each of its two `ids` stands in the file.
+        """
+        names = list(map(str, ids))
+        if self.columns or not self.guessed or any(map(is_number, names)):
             return []
-        first = edges.ends[:, 0]
-        names = [str(edges.ids[end]) for end in first]
-        again = any(np.count_nonzero(edges.ends == end) > 1 for end in first)
-        if any(map(is_number, names)) or (again and usual_pair(names, *LETTERS) is None):
+        if max(times) > 1 and usual_pair(names, *LETTERS) is None:
             return []
         said = ", ".join(map(shown, names))
         return [f"the first line ({said}) is read as an edge; header=True reads it as names of columns"]
