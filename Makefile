@@ -35,7 +35,7 @@ types: $(VENV)/.dev
 
 # Kernels are compiled once, beside the types, and not by every process of the tests.
 warm: $(VENV)/.dev
-	$(BIN)/mcn warm
+	$(BIN)/mcn train --max-epochs 2 --out $$(mktemp -d)/run
 
 # Without coverage, which makes the tests take half as long again; `make test-all` measures it. Many tests start
 # the program: it need not be compiled each time, whatever the environment says.

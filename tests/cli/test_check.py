@@ -114,6 +114,41 @@ def test_a_graph_of_ones_own(mcn: Run, tmp_path: Path, monkeypatch: pytest.Monke
     assert sorted(path.name for path in tmp_path.iterdir()) == ["edges.csv", "nodes.csv"]
 
 
+def test_all_problems_at_once(mcn: Run, tmp_path: Path) -> None:
+    edges, nodes = tmp_path / "edges.csv", tmp_path / "nodes.csv"
+    edges.write_text("who,whom,since\nx1,x2,2019\nx2,x3,2020\nx3,x1,2021\n")
+    nodes.write_text(
+        "key,status,part\n" + "".join(f"n{i},{i % 2},{'train' if i else 'tset'}\n" for i in range(9))
+    )
+    files = ["--graph", edges, "--nodes", nodes]
+    expected = {
+        "--label": ("stat", r"nodes.csv: no label column 'stat'; did you mean 'status'\?"),
+        "--split": ("part", r"nodes.csv, line 2: split 'tset' in column 'part'; expected train, val"),
+        "--drop": ("nothing", r"nodes.csv: no dropped column 'nothing'; there is 'key', 'status', 'part'"),
+        "--weights": ("size", r"edges.csv: no weight column 'size' after the two ids"),
+    }
+    strangers = (
+        r"edges.csv, line 2: node id 'x1' is not in the node table .*nor is any other: edges have 'x1'"
+    )
+    words = [word for option, (value, _) in expected.items() for word in (option, value)]
+    ended = mcn("check", *files, *words)
+    assert (ended.code, ended.out) == (2, "")
+    said = ended.err.splitlines()
+    for problem in (*(problem for _, problem in expected.values()), strangers):
+        assert sum(re.search(problem, line) is not None for line in said) == 1, (problem, said)
+    assert len(said) == 5
+    assert all(line.startswith("mcn: ") for line in said)
+    # What depends on columns that are not there is not looked at: no ids without the edge's columns.
+    ended = mcn("check", *files, "--source", "follower", "--target", "whom")
+    assert [line.split(": ")[2][:9] for line in ended.err.splitlines()] == ["no column", "no labels"]
+    # `train` ends at the first.
+    assert len(mcn("train", *files, *words).err.splitlines()) == 1
+    # One that there is only one of is said once, and so are two files that are not there.
+    assert len(mcn("check", *files, "--label", "status").err.splitlines()) == 1
+    gone = mcn("check", "--graph", tmp_path / "a.csv", "--nodes", tmp_path / "b.csv")
+    assert [line[-19:] for line in gone.err.splitlines()] == ["a.csv: no such file", "b.csv: no such file"]
+
+
 def test_the_largest_class_and_skew(mcn: Run, tmp_path: Path, data_root: Path) -> None:
     """The guess is the best there is on validation nodes, also where training nodes are as many of each."""
     seen = check_graph(load_dataset("cora", root=data_root))

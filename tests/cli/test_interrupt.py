@@ -1,4 +1,4 @@
-"""`mcn train` ended in the middle, and gone on with."""
+"""Verbs that a signal ends in the middle; `mcn train` is gone on with."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from tests.configs import AutoConfig, MCNConfig, ViewsConfig
 )
 def test_the_command_to_go_on(words: str, again: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.argv", ["mcn", *words.split()])
-    assert go_on(Path("runs/a")) == again
+    assert go_on(Path("runs/a")) == f"go on with: {again}"
 
 
 class Whole(NamedTuple):
@@ -104,6 +104,27 @@ def test_ended_and_resumed(
     done = mcn(*again)
     assert done.code == 0, done
     same_run(folder, undisturbed.folder)
+
+
+@pytest.mark.parametrize("verb", ["train", "pack"])
+def test_ended_by_sigterm(verb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Exit code 143, one line, nothing half-made; a packing leaves nothing, a run what it goes on from."""
+    monkeypatch.chdir(tmp_path)
+    Path("edges.csv").write_text("".join(f"n{i},n{i * i % 99_991}\n" for i in range(500_000)))
+    words = {
+        "train": "train --dataset karate --recipe mcn --max-epochs 99999 --patience 99999 --out run",
+        "pack": "pack edges.csv --out graph",
+    }[verb]
+    begun = Path("run/last.safetensors" if verb == "train" else "graph/.packing")
+    process = start(words.split())
+    wait_until(begun.exists, process)
+    process.terminate()
+    out, err = process.communicate(timeout=60)
+    said = {"train": f"mcn: interrupted; go on with: mcn {words} --resume", "pack": "mcn: interrupted"}[verb]
+    assert (process.returncode, out, without_progress(err)) == (143, "", [said])
+    left = {path.name for path in tmp_path.rglob("*") if path.is_file()}
+    run = {"config.yaml", "metrics.jsonl", "last.safetensors", "best.safetensors"}
+    assert left <= {"edges.csv"} | (run if verb == "train" else set())
 
 
 def start(words: list[str]) -> subprocess.Popen[str]:

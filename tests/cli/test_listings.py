@@ -1,4 +1,4 @@
-"""`mcn datasets` and `mcn methods`: what there is."""
+"""`mcn datasets`: what there is."""
 
 from __future__ import annotations
 
@@ -6,9 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from mcn.baselines import METHODS
-from mcn.experiments import Source, Unit
-from mcn.train import RECIPES
 from tests.cli.conftest import Run, answered, printed
 
 NAMES = [
@@ -49,32 +46,3 @@ def test_where_files_are_found(
     assert folder in mcn("datasets", "--data-root", data_root).out
     monkeypatch.setenv("MCN_DATA", str(data_root))
     assert answered(mcn("datasets", "--json"))["datasets"][2]["found"] == folder
-
-
-CONTROLS = ("gat-consistency", "gcn-consistency")
-
-
-def test_the_methods_as_json(mcn: Run) -> None:
-    content = answered(mcn("methods", "--json"))
-    assert list(content) == ["methods"]
-    rows = {row["name"]: row for row in content["methods"]}
-    assert list(rows) == list(METHODS)
-    for row in rows.values():
-        assert list(row) == ["name", "title", "needs", "installed", "trained", "can"]
-        assert row["title"]
-        assert (Unit(Source("karate"), row["name"]).config() is not None) == row["trained"]
-    for name in (*RECIPES, "gat", "gcn", "mlp", "gat-paper", "gcn-paper", *CONTROLS):
-        row = rows[name]
-        assert (row["needs"], row["installed"], row["trained"]) == ([], True, True)
-        assert row["can"] == ["probabilities", "new nodes", "explain"]
-    for name in ("majority", "lp", "chebyshev", "semiemb"):
-        assert not rows[name]["trained"]
-        assert rows[name]["can"] == ([] if name == "lp" else ["probabilities"])
-
-
-def test_the_methods(mcn: Run) -> None:
-    lines = [line.split(maxsplit=2) for line in printed(mcn("methods")).splitlines()]
-    assert [line[0] for line in lines] == list(METHODS)
-    for name, kind, title in lines:
-        assert kind == ("trained" if METHODS[name].trained else "baseline")
-        assert title.startswith(METHODS[name].title)

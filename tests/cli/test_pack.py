@@ -96,7 +96,7 @@ def test_motifs_of_a_packed_graph(mcn: Run, files: tuple[Path, Path], packed: Pa
     assert sorted(file.name for file in out.iterdir()) == [
         "count.4-cycle.npy", "count.triangle.npy", "manifest.json"
     ]  # fmt: skip
-    assert "triangle" in printed(mcn(*some, "--out", packed, "--resume"))
+    assert "triangle" in printed(mcn(*some, "--out", packed))
     assert np.array_equal(
         package.GraphStore.open(packed).counts["triangle"], np.load(out / "count.triangle.npy")
     )
@@ -203,3 +203,15 @@ def test_mini_batches_where_the_graph_fits(mcn: Run, own_packed: Path, tmp_path:
     assert found["recipe"] == "auto"
     assert found["config"]["batch_size"] == 8
     assert {row["candidate"] for row in found["candidates"]} == {"gcn", "gat"}
+
+
+def test_a_packed_graph_without_test_nodes_is_trained_on(mcn: Run, tmp_path: Path) -> None:
+    data = package.load_dataset("karate")
+    masks = {"train_mask": data.train_mask, "val_mask": data.val_mask}
+    packed = tmp_path / "graph"
+    package.GraphStore.write(packed, [data.edge_index], 34, x=data.x.to_dense(), y=data.y, **masks)
+    words = ["train", "--graph", packed, "--recipe", "mcn", "--max-epochs", "3", "--json"]
+    answered(mcn(*words, "--out", tmp_path / "run"))
+    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
+    assert summary["test_accuracy"] is None
+    assert summary["val_accuracy"] is not None

@@ -15,6 +15,7 @@ from typing import Any
 
 import networkx
 import numpy as np
+import pandas
 import pytest
 from scipy import io as scipy_io
 from scipy import sparse
@@ -444,3 +445,36 @@ def test_counting_loads_nothing_heavy(tmp_path: Path) -> None:
     assert done.stderr.splitlines()[-1] == "[]"  # after lines of progress, on a slow machine
     first, _, second = done.stdout.partition("}\n{")
     assert (json.loads(first + "}")["edges"], json.loads("{" + second)["edges"]) == (78, 4)
+
+
+@pytest.mark.parametrize("mark", [",", "\t", " "])
+@pytest.mark.parametrize(
+    ("header", "first", "ids", "ends"),
+    [
+        ("id,who,whom", 1, "56 67 75", (1, 2)),
+        ("id,who,whom", 0, "01 12 20", (1, 2)),  # numbers that are ids too: the name decides
+        ("key,who,whom", 100, "ab bc ca", (1, 2)),
+        ("", 100, "ab bc ca", (1, 2)),
+        ("key,who,whom", 0, "12 20 01", (0, 1)),  # nothing decides
+        ("one,two,count", 4, "17 18 19", (0, 1)),  # the others have no id in common
+        ("id,source,target", 0, "01 12 20", (1, 2)),
+    ],
+)
+def test_a_column_that_numbers_the_rows_is_no_end(
+    tmp_path: Path, mark: str, header: str, first: int, ids: str, ends: tuple[int, int]
+) -> None:
+    rows = [[str(first + at), *pair] for at, pair in enumerate(ids.split())]
+    path = tmp_path / "edges.txt"
+    titles = [header.split(",")] if header else []
+    path.write_text("".join(mark.join(row) + "\n" for row in [*titles, *rows]))
+    expected = {frozenset(row[end] for end in ends) for row in rows}
+    columns = dict(zip(titles[0], zip(*rows, strict=True), strict=True)) if header else {}
+    for edges in [path, *([pandas.DataFrame(columns)] if header else [])]:
+        data = mcn.load_graph(edges)
+        names = [str(name) for name in data.node_ids.tolist()]
+        assert {frozenset((names[u], names[v])) for u, v in data.edge_index.T.tolist()} == expected
+        told = "columns 2 and 3" if not header else " and ".join(repr(titles[0][end]) for end in ends)
+        (note,) = (line for line in data.report if f"an edge is {told}" in line)
+        assert ("source= and target=" in note) == (header != "id,source,target")
+    packed = mcn.store.pack_graph(path, out=tmp_path / "packed").to_data()
+    assert packed.edge_index.shape[1] == 2 * len(expected)

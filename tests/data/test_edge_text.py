@@ -267,6 +267,7 @@ def test_a_header_that_may_be_an_edge_is_told(end: bytes, tmp_path: Path) -> Non
     assert _edges(other) == [("a", "b"), ("c", "d")]
     (note,) = [note for note in load_graph(other).report if "header" in note]
     assert note == "the first line ('a', 'b') is read as an edge; header=True reads it as names of columns"
+    assert note in pack_graph(other, out=tmp_path / "packed").about["report"]
     assert not any("header" in note for note in load_graph(other, header=False).report)
 
 

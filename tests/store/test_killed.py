@@ -52,12 +52,12 @@ class Packing:
 
 
 class Counting:
-    """Triangles and 2-stars of a packed graph, counted into a folder, with a checkpoint at every turn."""
+    """Triangles and 2-stars of a packed graph, counted into a folder."""
 
     def __init__(self, folder: Path) -> None:
         edges = random_graphs.powerlaw_cluster(120, 4, 0.5, seed=2)
         self._store = mcn.GraphStore.write(folder / "graph", [edges], 120)
-        on_disk._LEAST, on_disk._UNIT, on_disk.CHECKPOINT = 100, 20, -1.0  # type: ignore[attr-defined]
+        on_disk._LEAST, on_disk._UNIT = 100, 20  # type: ignore[attr-defined]
 
     def __call__(self, out: Path) -> None:
         mcn.count_motifs(self._store, motifs=["triangle", "2-star"], out=out, threads=1, memory=2**16)

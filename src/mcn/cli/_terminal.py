@@ -50,52 +50,33 @@ def progress_bar(what: str) -> Iterator[Report]:
             bar.stop()
 
 
-def rough_time(seconds: float) -> str:
-    """A time as people say it.
-
-    >>> rough_time(8.2), rough_time(95), rough_time(5400)
-    ('8 s', '95 s', '90 min')
-    >>> rough_time(36000)
-    '10.0 h'
-    """
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
-
-
 @contextmanager
-def compile_notice(clock: Callable[[], float] = time.monotonic) -> Iterator[Any]:
-    """Say on a terminal that kernels are being compiled, if any are.
+def compile_notice() -> Iterator[None]:
+    """Say on a terminal, once, that kernels are being compiled, if any are.
 
-    numba announces every compilation; what comes from its cache on disk is not compiled. Yields an object
-    that has the number of `kernels` compiled so far, and the seconds `taken` by that.
+    numba announces every compilation; what comes from its cache on disk is not compiled.
     """
+    if not sys.stderr.isatty():
+        yield
+        return
     from numba.core import event
 
     class Notice(event.Listener):  # type: ignore[misc, unused-ignore]
-        """Adds up the time; a compilation may start others within it."""
+        """Speaks when the first compilation begins."""
 
-        depth, began, taken, kernels = 0, 0.0, 0.0, 0
-        said = not sys.stderr.isatty()
+        said = False
 
         def on_start(self, event: Any) -> None:
-            if self.depth == 0:
-                self.began = clock()
-            self.depth += 1
             if not self.said:
                 self.said = True
                 said = "mcn: compiling kernels, once: this takes half a minute"
                 print(said, file=sys.stderr, flush=True)
 
         def on_end(self, event: Any) -> None:
-            self.depth -= 1
-            if self.depth == 0:
-                self.taken += clock() - self.began
-                self.kernels += 1
+            """There is nothing to say."""
 
-    notice = Notice()
-    with event.install_listener("numba:compile", notice):
-        yield notice
+    with event.install_listener("numba:compile", Notice()):
+        yield
 
 
 @contextmanager

@@ -194,4 +194,4 @@ def train_on_cluster(
     except ClusterError as error:
         if not any((of_seed / CONFIG).exists() for of_seed in folders.values()):
             raise
-        raise ClusterError(f"{error}; go on with: {go_on(folder)}") from None
+        raise ClusterError(f"{error}; {go_on(folder)}") from None

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -27,7 +24,7 @@ from mcn.cli._options import (
     with_settings,
 )
 from mcn.cli._terminal import compile_notice, plain_warnings, progress_bar
-from mcn.cli.main import EXIT_INTERRUPTED
+from mcn.cli.main import interruptible
 
 
 @with_settings
@@ -38,7 +35,7 @@ def run(
     nodes: Nodes = None,
     data_root: DataRoot = None,
     methods: Annotated[
-        str, typer.Option("--methods", help="Methods to compare; `mcn methods` lists them.")
+        str, typer.Option("--methods", help="Methods to compare; an unknown name lists them all.")
     ] = "mcn,gat,gcn,mlp",
     seeds: Annotated[
         int, typer.Option("--seeds", min=1, help="Runs per method, each with a seed of its own.")
@@ -77,7 +74,12 @@ def run(
             options=source_options(how, graph is not None),
         )
         book = None if ledger is None else Ledger(ledger)
-        with _interruptible(ledger), progress_bar("comparing") as report:
+        kept = (
+            "nothing is kept without --ledger"
+            if ledger is None
+            else f"the same command goes on from {ledger}"
+        )
+        with interruptible(kept), progress_bar("comparing") as report:
             numbers = list(range(seed, seed + seeds))
             rows = compare(source, names, numbers, settings=given, ledger=book, jobs=jobs, progress=report)
     trained = [name for name in names if METHODS[name].trained]
@@ -111,21 +113,6 @@ def _notes(methods: list[str], given: dict[str, Any]) -> list[str]:
         for name in given.keys() - known_settings(method, given).keys():
             without.setdefault(name, []).append(method)
     return [f"{name}: no setting of {', '.join(without[name])}" for name in given if name in without]
-
-
-@contextmanager
-def _interruptible(ledger: Path | None) -> Iterator[None]:
-    """On Ctrl-C, say what is left of the work."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        kept = (
-            "nothing is kept without --ledger"
-            if ledger is None
-            else f"the same command goes on from {ledger}"
-        )
-        print(f"mcn: interrupted; {kept}", file=sys.stderr)
-        raise SystemExit(EXIT_INTERRUPTED) from None
 
 
 def _text(path: Path | None) -> str | None:

@@ -7,6 +7,7 @@ import os
 import shlex
 import signal
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -31,12 +32,11 @@ VERBS = {
     "motifs": "Count the motifs of a graph.",
     "pack": "Pack a graph into a folder, for graphs past memory.",
     "datasets": "List the data sets, and where they are looked for.",
-    "methods": "List the methods, and what each can do.",
-    "warm": "Compile the kernels now, so that no later command waits for it.",
 }
 
 _LONGEST = 2000  # characters of a message; what a file says may be in it
-EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
+EXIT_FAILED, EXIT_USAGE = 1, 2
+_HEARD = [signal.SIGINT]  # the signal that interrupts: the last one that came
 
 # typer's own exception family; older releases take it from click, newer ones carry their own.
 _UsageError: type[Exception] = typer.BadParameter.__mro__[1]
@@ -102,33 +102,60 @@ def _application() -> Any:
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; the exit code: 0 done, 1 the work failed, 2 wrong use or bad input."""
     arguments = sys.argv[1:] if arguments is None else arguments
+    _HEARD[:] = [signal.SIGINT]
     try:
-        code = _application().main(args=arguments or ["--help"], prog_name="mcn", standalone_mode=False)
+        with _ended_in_order():
+            code = _application().main(args=arguments or ["--help"], prog_name="mcn", standalone_mode=False)
         sys.stdout.flush()
-        if code == EXIT_INTERRUPTED:  # typer's way to say that it saw a KeyboardInterrupt
+        if code == 128 + signal.SIGINT:  # typer's way to say that it saw a KeyboardInterrupt
             raise KeyboardInterrupt
         return int(code or 0)
     except _CliError as error:
         return _say(_explain(error), EXIT_USAGE)
     except (typer.Abort, KeyboardInterrupt):
-        return _say("interrupted", EXIT_INTERRUPTED)
+        return _say("interrupted", exit_interrupted())
     except BrokenPipeError:  # the reader of our output went away: `mcn … | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_FAILED
     except (ValueError, OSError) as error:
-        failed = isinstance(error, OSError) and not isinstance(error, _WRONG_FILE)
-        return _say(_describe(error), EXIT_FAILED if failed else EXIT_USAGE)
+        return _refuse(error)
+    except ExceptionGroup as problems:  # all that is wrong with a user's files
+        return max(map(_refuse, problems.exceptions))
     except MemoryError as error:
         return _say(f"not enough memory: {error}" if str(error) else "not enough memory", EXIT_FAILED)
     except Exception as error:  # the last resort: a bug of ours, still not a traceback
         if isinstance(error.__cause__, KeyboardInterrupt):  # numba's kernels wrap it in a SystemError
-            return _say("interrupted", EXIT_INTERRUPTED)
+            return _say("interrupted", exit_interrupted())
         if "can't allocate memory" in str(error):  # torch's way to say MemoryError
             return _say("not enough memory", EXIT_FAILED)
         if os.environ.get("MCN_TRACEBACK"):
             raise
         text = f"{type(error).__name__}: {error}"
         return _say(f"{text} (an internal error; set MCN_TRACEBACK=1 to see where)", EXIT_FAILED)
+
+
+@contextmanager
+def _ended_in_order() -> Iterator[None]:
+    """Let SIGTERM end a verb as Ctrl-C does, by an exception, so that no file is left half-written."""
+    if threading.current_thread() is not threading.main_thread():  # where Python hears no signals
+        yield
+        return
+
+    def end(number: int, _frame: object) -> None:
+        signal.signal(number, signal.SIG_IGN)  # a second one must not disturb the tidying up
+        _HEARD[:] = [signal.Signals(number)]
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def exit_interrupted() -> int:
+    """Return the exit code of a verb that a signal has ended, as shells have it: 130, or 143 for SIGTERM."""
+    return 128 + _HEARD[0]
 
 
 def _explain(error: Any) -> str:
@@ -140,10 +167,13 @@ def _explain(error: Any) -> str:
     return f"no option '{error.option_name}'" + (hint or f"; `{verb} --help` lists the options")
 
 
-def _describe(error: Exception) -> str:
+def _refuse(error: Exception) -> int:
+    """Say what is wrong with a user's input, or what the machine could not do."""
+    text = str(error)
     if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    return str(error)
+        text = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    failed = isinstance(error, OSError) and not isinstance(error, _WRONG_FILE)
+    return _say(text, EXIT_FAILED if failed else EXIT_USAGE)
 
 
 def _say(message: str, code: int) -> int:
@@ -160,17 +190,17 @@ def started_together() -> bool:
 
 
 @contextmanager
-def resumable(folder: Path) -> Iterator[None]:
-    """On Ctrl-C, print the command that goes on with the run in `folder`, and end with exit code 130."""
+def interruptible(advice: str) -> Iterator[None]:
+    """On Ctrl-C or SIGTERM, say in one line what is left of the work or how to go on with it, and end."""
     try:
         yield
     except (KeyboardInterrupt, SystemError) as error:
         # numba's kernels wrap an interrupt in a SystemError.
         if not isinstance(error, KeyboardInterrupt) and not isinstance(error.__cause__, KeyboardInterrupt):
             raise
-        print(f"mcn: interrupted; go on with: {go_on(folder)}", file=sys.stderr)
+        print(f"mcn: interrupted; {advice}", file=sys.stderr)
         # typer would turn the interrupt into a bare exit code and the line above into two.
-        raise SystemExit(EXIT_INTERRUPTED) from None
+        raise SystemExit(exit_interrupted()) from None
 
 
 @contextmanager
@@ -183,7 +213,7 @@ def together(folder: Path, team: Team) -> Iterator[None]:
     def end(*_: object) -> None:
         # torchrun ends the others when one is lost. The first process speaks; of two, whichever is left.
         if team.leads or team.size == 2:
-            line = f"mcn: a process of the run was lost; go on with: {go_on(folder)}\n"
+            line = f"mcn: a process of the run was lost; {go_on(folder)}\n"
             os.write(sys.stderr.fileno(), line.encode())
         os._exit(EXIT_FAILED)  # the processes that are left must not wait for each other
 
@@ -201,10 +231,11 @@ def together(folder: Path, team: Team) -> Iterator[None]:
 
 
 def go_on(folder: Path) -> str:
-    """Return the command that goes on with the run in `folder`."""
+    """Say which command goes on with the run in `folder`."""
     start = ["mcn"]
     if "LOCAL_WORLD_SIZE" in os.environ:
         start = ["torchrun", "--nproc-per-node", os.environ["LOCAL_WORLD_SIZE"], "-m", "mcn"]
     words = [word for word in sys.argv[1:] if word != "--resume"]
     named = any(word == "--out" or word.startswith("--out=") for word in words)
-    return shlex.join([*start, *words, *([] if named else ["--out", str(folder)]), "--resume"])
+    words += [] if named else ["--out", str(folder)]
+    return f"go on with: {shlex.join([*start, *words, '--resume'])}"

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import signal
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,7 +13,6 @@ import typer
 from mcn._names import one_of
 from mcn.cli import _options as options
 from mcn.cli._terminal import compile_notice, notable, print_notes, print_table, progress_bar
-from mcn.cli.main import resumable
 
 _FILES = (".npz", ".csv", ".parquet")
 _NOT_COUNTED = ("features:", "labels:", "split:", "no labels")  # notes on what plays no part in counting
@@ -46,7 +42,6 @@ def run(
     engine: options.Engine = "local",
     address: options.Address = None,
     memory: options.Memory = "1GB",
-    resume: options.Resume = False,
     approximate: Annotated[
         float | None,
         typer.Option(
@@ -79,6 +74,7 @@ def run(
     with compile_notice():
         read_from, report, name, ids = _read(dataset, graph, (source, target), data_root, packed)
         from mcn.motifs import count_motifs
+        from mcn.motifs.on_disk import totals_of
 
         began = time.perf_counter()
         content: dict[str, Any] = {"graph": name, "induced": induced, "notes": notable(report, _NOT_COUNTED)}
@@ -90,18 +86,15 @@ def run(
                 content["samples"] = counts.samples
             elif on_disk:
                 folder = Path(str(out)).expanduser()
-                with resumable(folder):
-                    lines = _on_disk(
-                        read_from, folder, resume, how | exact | {"memory": buffer, "progress": bar}
-                    )
+                stored = count_motifs(read_from, out=folder, memory=buffer, progress=bar, **how, **exact)
+                lines = [{"graphlet": name, **totals_of(read_from, stored[name])} for name in stored]
             else:
                 counts = count_motifs(read_from, progress=bar, **how, **exact)
                 lines = [line._asdict() for line in counts.totals() if line.orbit in orbits]
         content |= {"nodes": counts.num_nodes, "edges": counts.num_edges}
         content |= {"seconds": time.perf_counter() - began, "orbits": lines}
     if out is not None and not on_disk:
-        with _ended_in_order():
-            (counts if ids is None else replace(counts, node_ids=ids)).save(out)
+        (counts if ids is None else replace(counts, node_ids=ids)).save(out)
     content["out"] = None if out is None else str(out)
     if as_json:
         print(json.dumps(content, indent=2))
@@ -135,33 +128,6 @@ def _read(
         return edges.graph, edges.report, name, None
     edges = load_edges(graph, *columns)
     return edges.graph, edges.report, str(graph), edges.ids
-
-
-@contextmanager
-def _ended_in_order() -> Iterator[None]:
-    """Let SIGTERM end the process by an exception, so that a file that is being written is removed."""
-
-    def end(*_: object) -> None:
-        raise SystemExit(128 + signal.SIGTERM)
-
-    before = signal.signal(signal.SIGTERM, end)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-def _on_disk(store: Any, folder: Path, resume: bool, given: dict[str, Any]) -> list[dict[str, Any]]:
-    """Count a packed graph into a folder; a line per motif, from a pass over its counts."""
-    import shutil
-
-    from mcn.motifs import count_motifs
-    from mcn.motifs.on_disk import SCRATCH, totals_of
-
-    if not resume:
-        shutil.rmtree(folder / SCRATCH, ignore_errors=True)
-    counts = count_motifs(store, out=folder, **given)
-    return [{"graphlet": name, **totals_of(store, values)} for name, values in counts.items()]
 
 
 def _orbits(names: list[str] | None) -> set[str]:

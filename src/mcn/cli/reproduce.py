@@ -14,7 +14,7 @@ from mcn._names import one_of
 from mcn.cli._figures import FIGURES, draw
 from mcn.cli._options import DataRoot, Jobs, Json, out_option
 from mcn.cli._terminal import compile_notice, plain_warnings, progress_bar
-from mcn.cli.main import resumable
+from mcn.cli.main import go_on, interruptible
 
 TABLES = ("table2", "table3")
 WHAT = ("table1", *TABLES, *FIGURES)
@@ -69,7 +69,7 @@ def run(
     folder = out if out is not None else Path("reproduce") / what
     names, sets = _names("--methods", methods), _names("--datasets", datasets)
     chosen = {"methods": names, "datasets": sets, "jobs": jobs, "data_root": data_root}
-    with plain_warnings(), compile_notice(), resumable(folder):
+    with plain_warnings(), compile_notice(), interruptible(go_on(folder)):
         if kept is not None and check is not None:
             result = _check(what, kept, check, **chosen)
         elif kept is not None:

@@ -19,7 +19,7 @@ from mcn.cli._terminal import (
     print_table,
     progress_bar,
 )
-from mcn.cli.main import resumable
+from mcn.cli.main import go_on, interruptible
 
 if TYPE_CHECKING:
     from mcn.experiments import Source
@@ -96,7 +96,7 @@ def run(
             source = Source(name, data_root=None if data_root is None else str(data_root), options=asked)
         else:
             source = Source(graph=str(graph), nodes=None if nodes is None else str(nodes), options=asked)
-        with resumable(folder), progress_bar("searching") as report:
+        with interruptible(go_on(folder)), progress_bar("searching") as report:
 
             def tell(done: int, total: int, best: Trial | None) -> None:
                 so_far = "" if best is None else f", best {_validation(metric, best)}"

@@ -21,7 +21,7 @@ from mcn.cli._terminal import (
     print_methods,
     print_table,
 )
-from mcn.cli.main import resumable, together
+from mcn.cli.main import go_on, interruptible, together
 
 if TYPE_CHECKING:
     from mcn.train.run import Run
@@ -105,7 +105,7 @@ def run(
         }
         folder = out or options.free_folder(Path("runs"), Path(name).name.split(".")[0] if graph else name)
         folders = training.folders_by_seed(folder, numbers)
-        with resumable(folder), together(folder, team):
+        with interruptible(go_on(folder)), together(folder, team):
             training.check_folders(folder, folders, resume or not team.leads)
             memory: str | None
             if on_disk.why:

@@ -91,7 +91,7 @@ def renumbered(y: Tensor, numbers: Tensor) -> Tensor:
 def check_data(data: Data) -> SimpleGraph:
     """Check a `Data` before training: edges, features, labels and masks.
 
-    Warns of a class without a training node.
+    Warns of a class without a training node, and of what the edges have that training does not use.
 
     Returns:
         The graph of its edges, for whoever counts, weighs or propagates next: it need not be made again.
@@ -113,6 +113,7 @@ def check_data(data: Data) -> SimpleGraph:
                 "expected every node in one part at most"
             )
     _check_labels(data.y, masks, n, getattr(data, "classes", None))
+    warn_of_unused(data, graph, used=("edge_weight",))
     return graph
 
 

@@ -32,6 +32,9 @@ _PAIRS = (
 )  # fmt: skip
 LETTERS = (("a", "b"), ("i", "j"))  # names of columns, where it is known that there are such
 INDEX = ("", "unnamed: 0", "__index_level_0__")  # what pandas and R call the numbers of rows
+_NUMBERED = ("id", "index", "edge", "edge_id", "edgeid", "row", "no", "nr")  # what others call them
+SAMPLE = 1000
+"""The most rows by which it is decided what the columns are."""
 SQUARE = "expected a square adjacency matrix"
 _LARGEST = float(np.finfo(np.float32).max)
 
@@ -60,19 +63,36 @@ def usual_pair(titles: Sequence[str], *further: tuple[str, str]) -> tuple[int, i
     return None if pair is None else (plain.index(pair[0]), plain.index(pair[1]))
 
 
-def edge_columns(titles: Sequence[str], layout: Layout, name: str) -> tuple[int, int]:
+def edge_columns(
+    titles: Sequence[str], layout: Layout, name: str, rows: Sequence[Sequence[str]]
+) -> tuple[int, int]:
     """Which two columns are an edge, ascending: those asked for, a usual pair of names, or the first two.
 
-    Edges have no direction, so that it does not matter which of the columns comes first.
+    `rows` are the first ones: a first column that numbers them is no end of an edge. Edges have no direction,
+    so that it does not matter which of the columns comes first.
     """
     if layout.source is None or layout.target is None:
-        first = int(len(titles) > 2 and titles[0].lower() in INDEX)
+        first = int(len(titles) > 2 and (titles[0].lower() in INDEX or _numbers_rows(titles[0], rows)))
         one, other = usual_pair(titles, *LETTERS) or (first, first + 1)
     else:
         one, other = (_place(titles, asked, name) for asked in (layout.source, layout.target))
         if one == other:
             raise ValueError(f"{name}: source and target are the same column {shown(layout.source)}")
     return min(one, other), max(one, other)
+
+
+def _numbers_rows(title: str, rows: Sequence[Sequence[str]]) -> bool:
+    """Whether the first column counts the rows, beside two columns that have ids in common.
+
+    If these ids are among the numbers, which might then be ids too, the name of the column decides.
+    """
+    if len(rows) < 3 or min(map(len, rows)) < 3 or not is_integer(rows[0][0]):
+        return False
+    numbers, some, others = ({row[column] for row in rows} for column in range(3))
+    counted = [str(int(rows[0][0]) + row) for row in range(len(rows))]
+    if [row[0] for row in rows] != counted or not some & others:
+        return False
+    return title.lower() in _NUMBERED or not numbers & (some | others)
 
 
 def _place(titles: Sequence[str], asked: str, name: str) -> int:
@@ -89,7 +109,9 @@ def columns_note(titles: Sequence[str], ends: tuple[int, int]) -> list[str]:
     """Say which columns of a header are taken for an edge."""
     names = " and ".join(shown(titles[end]) for end in ends)
     more = ", …" if len(titles) > 10 else ""
-    return [f"header: {', '.join(map(shown, titles[:10]))}{more}; an edge is {names}"]
+    known = len(titles) == 2 or usual_pair(titles, *LETTERS) is not None
+    others = "" if known else "; source= and target= (--source, --target) name others"
+    return [f"header: {', '.join(map(shown, titles[:10]))}{more}; an edge is {names}{others}"]
 
 
 @dataclass(frozen=True)
@@ -311,7 +333,8 @@ def frame_edges(
     if len(columns) < 2:
         raise ValueError(f"{name}: {len(columns)} columns; expected two node ids per row")
     titles = list(columns)
-    ends_at = edge_columns(titles, layout, name)
+    first_rows = zip(*(map(cell_text, values_of(columns[t][:SAMPLE])) for t in titles[:3]), strict=True)
+    ends_at = edge_columns(titles, layout, name, list(first_rows))
     further = [title for place, title in enumerate(titles) if place not in ends_at]
     values = None
     if weights is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
@@ -17,6 +17,7 @@ from mcn._jit import kernel
 from mcn._names import did_you_mean
 from mcn.data.edge_list import (
     LETTERS,
+    SAMPLE,
     EdgeList,
     Layout,
     checked_weights,
@@ -46,6 +47,7 @@ from mcn.data.text import (
 from mcn.data.text_ids import named_edges
 
 _LARGE = 2**20  # bytes from which a compiled reader of text ids is worth being loaded
+_SAMPLE = 2**15  # bytes by which it is decided what the columns are; packing has read more by then
 _BLOCK = 2**24  # bytes that pyarrow reads at a time
 _ODD = bytes([0, 11, 12, 28, 29, 30, 31])  # what Python takes for white space, and NUL
 
@@ -66,8 +68,11 @@ def read_edge_text(
     if edges is None:
         edges = file.anything(as_text)
     notes = file.notes(later_comments(file.content, file.start), weights)
-    doubts = [] if as_text else file.first_line_note(edges)
-    edges = replace(edges, notes=[*notes, *edges.notes, *doubts])
+    notes += edges.notes
+    if not as_text and edges.ends.shape[1] > 1:
+        first = edges.ends[:, 0]
+        notes += file.first_line_note(edges.ids[first], np.bincount(edges.ends.ravel())[first])
+    edges = replace(edges, notes=notes)
     return edges if weights is None else file.weighted(edges, weights)
 
 
@@ -150,7 +155,13 @@ class EdgeText:
                 f"{path}, line {line}: {len(row)} fields, expected {len(columns)} as in the header: "
                 f"{shown(text.strip())}"
             )
-        ends = edge_columns(columns or [str(place + 1) for place in range(len(top))], layout, str(path))
+        titles = columns or [str(place + 1) for place in range(len(top))]
+        sample = plain[start:_SAMPLE].rpartition(b"\n")[0].decode("utf-8", "replace")
+        rows = (
+            split_line(text, mark, path, line + number - 1)
+            for number, text in islice(data_lines(sample, begun=True), SAMPLE)
+        )
+        ends = edge_columns(titles, layout, str(path), list(rows) if len(titles) > 2 else [])
         between = plain[: head[0][0]].split(b"\n")
         if header:
             between += plain[head[0][0] : start].split(b"\n")[1:]
@@ -221,14 +232,15 @@ class EdgeText:
             notes.append(f"lines skipped as comments: {len(self.comments) + later:,}{which}")
         return notes + further_note(self.width - 2 - (weights is not None))
 
-    def first_line_note(self, edges: EdgeList) -> list[str]:
-        """Say so where a first line read as an edge may name columns: `a,b`, or ids of no other line."""
-        if self.columns or not self.guessed or edges.ids.dtype != object or edges.ends.shape[1] < 2:
+    def first_line_note(self, ids: Iterable[Any], times: Iterable[int]) -> list[str]:
+        """Say so where a first line read as an edge may name columns: `a,b`, or ids of no other line.
+
+        `times` says how often each of its two `ids` stands in the file.
+        """
+        names = list(map(str, ids))
+        if self.columns or not self.guessed or any(map(is_number, names)):
             return []
-        first = edges.ends[:, 0]
-        names = [str(edges.ids[end]) for end in first]
-        again = any(np.count_nonzero(edges.ends == end) > 1 for end in first)
-        if any(map(is_number, names)) or (again and usual_pair(names, *LETTERS) is None):
+        if max(times) > 1 and usual_pair(names, *LETTERS) is None:
             return []
         said = ", ".join(map(shown, names))
         return [f"the first line ({said}) is read as an edge; header=True reads it as names of columns"]

@@ -86,7 +86,7 @@ def load_graph(
             "auto": rows or unit if the columns look like counts of words, else standard.
         treatment: what was done to the columns of another table (its `data.treatment`), to be done to this.
         source, target: the two columns of the edge list that are an edge, by name or counted from 1; by
-            default a usual pair of names in the header, else the first two.
+            default a usual pair of names in the header, else the first two that do not number the rows.
         weights: a column of the edge list (an attribute of the edges, for graphs; any name for the values of
             a SciPy matrix) with positive numbers, kept as `data.edge_weight`, float32, in the order of
             `data.edge_index`. Repeated edges are summed; both directions of an edge too, unless all edges are

@@ -83,8 +83,7 @@ def count_motifs(
             on it.
         progress: called with the finished fraction now and then.
         out: for a store: a folder, which may be the store's own, that the counts of `motifs` are written to.
-            Returned are memory-mapped arrays by motif, an entry for each of the store's `indices`. A count
-            that was interrupted goes on where it was.
+            Returned are memory-mapped arrays by motif, an entry for each of the store's `indices`.
         memory: with `out`: bytes of the buffer for triangles; 40 bytes per node come on top. Motifs on
             four nodes are counted in memory, which takes about 80 bytes per edge.
         engine: "local" for threads of this process, or "ray": the same counts, bit for bit, by tasks on a

@@ -3,18 +3,14 @@
 Nodes are ranked by degree and edges point upwards, as in memory (see `orient`). A *block* is a range of
 ranks whose out-lists fit into the buffer with a counter per edge and thread. A triangle u < v < w is found
 when v's block is in memory and u's list comes by: the lists are read from beginning to end once per block,
-and every counter that is added to at random is in memory. Results of finished stretches are written where a
-repeat would write the same, so that a killed count goes on from its last checkpoint.
+and every counter that is added to at random is in memory. A count that was killed is begun anew.
 
-Memory: the buffer, and per node 32 bytes and 4 for each thread. Scratch on disk: 16 bytes per edge.
+Memory: the buffer, and per node 32 bytes and 4 for each thread. Scratch on disk: 20 bytes per edge.
 """
 
 from __future__ import annotations
 
-import json
-import os
 import shutil
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -24,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from mcn._files import atomic_write, naming, write_text
+from mcn._files import naming
 from mcn._jit import kernel
 from mcn._threads import available_threads, run_chunks
 from mcn.data.arrays import as_integer
@@ -36,9 +32,6 @@ from mcn.motifs.orient import cut_rows, rank_by_degree, sort_range
 from mcn.store import GraphStore
 from mcn.store.manifest import StoredArray, write_array
 
-SCRATCH = ".counting"
-CHECKPOINT = 60.0
-"""Seconds between two points that a killed count can go on from."""
 LEAST_MEMORY = 2**16
 _LEAST = 2**12  # edges of a block
 _UNIT = 2**19  # edges of the stretch that a thread takes at a time
@@ -113,7 +106,7 @@ class _TriangleCount:
     ) -> None:
         if store.num_edges >= 2**31:
             raise ValueError(f"{store.num_edges:,} edges: at most 2**31 are supported")
-        self.scratch = folder / SCRATCH
+        self._scratch = folder / ".counting"
         self._store, self._folder, self._threads, self._progress = store, folder, threads, progress
         # Beside the block with its counters: the stretch of each thread, with what is added to it.
         self._unit = max(1, min(_UNIT, memory // (32 * threads)))
@@ -125,45 +118,27 @@ class _TriangleCount:
         np.cumsum(self._ptr, out=self._ptr)
         cuts = _cuts(self._ptr, max(_LEAST, room))
         self._blocks = list(pairwise(cuts))
-        self._state: dict[str, Any] = {"built": False, "block": 0, "done": 0}
-        self._state["of"] = [store.entries["indices"].sha256, cuts, self._unit]
-        self._resume()
 
     def run(self, motifs: Sequence[str], induced: bool) -> dict[str, StoredArray]:
         """Count, and write the counts of 2-star and triangle, an entry per neighbour."""
-        self._build()
-        for block, (low, high) in enumerate(self._blocks):
-            if block >= self._state["block"]:
-                self._count_block(block, low, high)
-        written = {motif: self._write(motif, induced) for motif in motifs}
-        shutil.rmtree(self.scratch)
-        return written
-
-    def _resume(self) -> None:
-        """Go on with what an interrupted count of the same graph and buffer has left, or begin."""
+        shutil.rmtree(self._scratch, ignore_errors=True)  # what a killed count has left
+        self._scratch.mkdir(mode=0o700)
         try:
-            left = json.loads((self.scratch / "state.json").read_bytes())
-        except (OSError, ValueError):
-            left = None
-        if isinstance(left, dict) and left.get("of") == self._state["of"]:
-            self._state = left
-        else:
-            shutil.rmtree(self.scratch, ignore_errors=True)
-            self.scratch.mkdir(parents=True, mode=0o700)
-
-    def _save(self, **changes: Any) -> None:
-        self._state |= changes
-        write_text(self.scratch / "state.json", json.dumps(self._state))
+            self._build()
+            for block, (low, high) in enumerate(self._blocks):
+                self._count_block(block, low, high)
+            return {motif: self._write(motif, induced) for motif in motifs}
+        finally:
+            shutil.rmtree(self._scratch, ignore_errors=True)
 
     def _file(self, name: str) -> Path:
-        return self.scratch / f"{name}.u32"
+        return self._scratch / f"{name}.u32"
 
     def _build(self) -> None:
         """Write the out-lists of all ranks, block by block; each takes a pass over the store."""
-        if self._state["built"]:
-            return
         rows = cut_rows(self._csr[0], 64 * self._threads)
-        with atomic_write(self._file("lists")) as file:
+        lists_file = self._file("lists")
+        with naming(lists_file), lists_file.open("wb") as file:
             for low, high in self._blocks:
                 base = int(self._ptr[low])
                 lists = np.empty(int(self._ptr[high]) - base, np.uint32)
@@ -171,56 +146,38 @@ class _TriangleCount:
                 self._share_out(_scatter, rows, self._csr, block)
                 self._share_out(_order, cut_rows(self._ptr, 16 * self._threads, low, high), block)
                 file.write(lists.data)
-        self._save(built=True)
 
     def _count_block(self, block: int, low: int, high: int) -> None:
         base, end = int(self._ptr[low]), int(self._ptr[high])
         lists = self._read("lists", base, end)
         counters = [np.zeros(end - base, np.uint32) for _ in range(self._threads)]
-        if self._state["done"]:
-            counters[0] += self._read(f"middle-{block}-{self._state['done']}", 0, end - base)
         marks = [np.zeros(self._store.num_nodes, np.uint32) for _ in range(self._threads)]
         units = cut_rows(self._ptr, max(1, -(-end // self._unit)), 0, high)
-        before = None if block == 0 else f"lowest-{(block - 1) % 2}"
-        mine = self._file(f"lowest-{block % 2}")
-        mine.touch()
+        lowest_file, middle_file = self._file("lowest"), self._file("middle")
+        lowest_file.touch()
 
         def work(worker: int, start: int, stop: int) -> None:
             at, to = int(self._ptr[start]), int(self._ptr[stop])
             rows = self._read("lists", at, to)
             # Blocks before had only lists below theirs: what they have not written is zero.
-            t = np.zeros(to - at, np.uint32) if before is None else self._read(before, at, to)
+            t = self._read("lowest", at, to)
             lowest, middle = (rows, np.uint64(at), t), (lists, np.uint64(base), counters[worker])
             middles = np.uint64(low), np.uint64(high)
             closed_triples(start, stop, marks[worker], self._ptr, *middles, lowest, middle)
-            with naming(mine), mine.open("r+b") as file:
+            with naming(lowest_file), lowest_file.open("r+b") as file:
                 file.seek(_WORD * at)
                 file.write(t.data)
 
-        step, last = 4 * self._threads, time.monotonic()
-        for first in range(self._state["done"], len(units) - 1, step):
+        step = 4 * self._threads
+        for first in range(0, len(units) - 1, step):
             run_chunks(work, units[first : first + step + 1], self._threads)
-            done = min(first + step, len(units) - 1)
             if self._progress is not None:
+                done = min(first + step, len(units) - 1)
                 self._progress(0.9 * (block + done / (len(units) - 1)) / len(self._blocks))
-            if time.monotonic() - last > CHECKPOINT:
-                self._keep(f"middle-{block}-{done}", counters, mine)
-                before_that = self._file(f"middle-{block}-{self._state['done']}")
-                self._save(done=done)
-                before_that.unlink(missing_ok=True)
-                last = time.monotonic()
-        self._keep(f"middle-{block}", counters, mine)
-        self._save(block=block + 1, done=0)
-
-    def _keep(self, name: str, counters: list[NDArray[np.uint32]], lowest: Path) -> None:
-        """Write the sum of the counters, which the first one becomes, and see that `lowest` is on disk."""
         for other in counters[1:]:
             counters[0] += other
-            other.fill(0)
-        with atomic_write(self._file(name)) as file:
+        with naming(middle_file), middle_file.open("ab") as file:
             file.write(counters[0].data)
-        with naming(lowest), lowest.open("r+b") as file:
-            os.fsync(file.fileno())
 
     def _read(self, name: str, start: int, stop: int) -> NDArray[np.uint32]:
         """Numbers of a scratch file; what lies behind its end is zero."""
@@ -231,17 +188,17 @@ class _TriangleCount:
 
     def _write(self, motif: str, induced: bool) -> StoredArray:
         """Write the counts in the order of the store's neighbours; a pass over the store per block."""
-        before: Path | None = None
+        partial = self._file("partial")
+        partial.touch()
         for block, (low, high) in enumerate(self._blocks):
             base, end = int(self._ptr[low]), int(self._ptr[high])
             lists = self._read("lists", base, end)
-            t = self._read(f"lowest-{(len(self._blocks) - 1) % 2}", base, end)
-            t += self._read(f"middle-{block}", 0, end - base)
-            pieces = self._in_rows(low, high, lists, t, before)
+            t = self._read("lowest", base, end)
+            t += self._read("middle", base, end)
+            pieces = self._in_rows(low, high, lists, t, partial if block else None)
             if block < len(self._blocks) - 1:
-                before = self._file(f"partial-{block % 2}")
-                with naming(before), before.open("wb") as file:
-                    for _, _, piece in pieces:
+                with naming(partial), partial.open("r+b") as file:
+                    for _, _, piece in pieces:  # a piece is read before it is written
                         file.write(piece.data)
         closed = None if motif == "triangle" else 2 if induced else 0
         return write_array(self._folder, f"count.{motif}", self._finished(pieces, closed), np.int32)

@@ -297,6 +297,8 @@ def node_data(store: GraphStore) -> Data:
             values = getattr(store, name)
             if values is not None:
                 setattr(data, name, torch.from_numpy(np.array(values)))
+        if store.train_mask is not None and store.test_mask is None:
+            data.test_mask = torch.zeros_like(data.train_mask)
         if store.classes:
             data.classes = list(store.classes)
         data.report = [str(line) for line in about.get("report", [])]

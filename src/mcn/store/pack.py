@@ -105,6 +105,9 @@ def pack_graph(
             )
             data, ids = Data(num_nodes=len(degree)), reader.ids
             report = [reader.sorter.describe(degree), *reader.notes]
+            if table is None and reader.first is not None and len(degree) > 2:
+                first, places = reader.first
+                report += reader.text.first_line_note(first, degree[places])
             report += isolated_note(len(degree) - int(np.count_nonzero(degree)))
             add_nodes(data, table, wanted, request, report, degree)
         else:
@@ -152,6 +155,7 @@ class _EdgeReader:
         self._path, self._table, self._unknown, self._scratch = path, table, unknown, scratch
         self._memory, self.progress = memory, progress
         self.present: NDArray[np.bool_] | None = None  # which of the numbers are nodes, if not all
+        self.first: tuple[Ids, NDArray[np.int64]] | None = None  # ids of the first edge, and their places
         notes: list[str] = []
         blocks = _Blocks(path, layout, size=min(BLOCK_BYTES, max(2**15, memory // 32)))
         if table is not None:
@@ -167,7 +171,8 @@ class _EdgeReader:
             if odd is not None:
                 notes.append(f"node ids are read as text (for instance {shown(odd)})")
             self._take(blocks, IdIndex(self.ids))
-        self.notes = [*blocks.text.notes(blocks.comments), *notes]  # lines for the report
+        self.text = blocks.text
+        self.notes = [*self.text.notes(blocks.comments), *notes]  # lines for the report
 
     def _take(self, blocks: _Blocks, known: IdIndex | None) -> bool:
         """Sort all edges into runs; False if integers were expected (`known` is None) and not found."""
@@ -176,6 +181,7 @@ class _EdgeReader:
         for ids, end in blocks.read():
             if known is not None:
                 numbers, most = known.find(ids), len(self.ids)
+                self.first = self.first or (ids[:2], numbers[:2])
             elif isinstance(ids, list) or self._too_wide(ids, min(1.0, end / size)):
                 return False
             else:

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from torch_geometric.data import Data
 
 from mcn._names import did_you_mean, one_of
-from mcn.data import simple_graph
-from mcn.data.checks import renumbered, told_nodes, usable_data, warn_of_unused
+from mcn.data.checks import renumbered, usable_data
 from mcn.store import GraphStore, as_data
 from mcn.train.callbacks import Lines
 from mcn.train.loop import Callback, Epoch
@@ -88,8 +87,6 @@ class NodeClassifier:
         params = self.get_params()
         config = self.recipe.config(seed=params.pop("random_state"), **params)
         data = usable_data(_readable(data, config))
-        if isinstance(data, Data) and data.edge_index is not None:
-            warn_of_unused(data, simple_graph(data.edge_index, told_nodes(data)), used=("edge_weight",))
         history: list[Epoch] = []
         told: list[Callback] = [lambda _training, epoch: history.append(epoch), *callbacks]
         run = train(data, config, callbacks=[*told, Lines()] if verbose else told)

@@ -219,7 +219,7 @@ def known_labels(data: Data | GraphStore) -> Known:
 
 def _labels_of(store: GraphStore) -> Data:
     """Read the labels and the split of a graph on disk, which fit into memory, and nothing else."""
-    if store.train_mask is None or store.val_mask is None or store.test_mask is None:
+    if store.train_mask is None or store.val_mask is None:
         raise ValueError(f"{store.path}: no split in the store; pack it with one, or load it by to_data()")
     data = node_data(store)
     if data.y is not None and bool((data.y[data.train_mask | data.val_mask] < 0).any()):
