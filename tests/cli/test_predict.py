@@ -100,7 +100,7 @@ def test_columns_by_other_names_and_new_categories(mcn: Run, tmp_path: Path) -> 
         f"(for instance 'mauve', {nodes}, line 2)\n"
     )
     assert "no label column 'outcomes'; did you mean 'outcome'?" in refused(
-        mcn("check", *named[:4], "--label", "outcomes")
+        mcn("check", *named[:4], "--id", "who", "--label", "outcomes")
     )
 
 

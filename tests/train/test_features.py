@@ -370,6 +370,7 @@ def accuracy_of(data: Data, config: Any) -> float:
     return float((predicted(trained(data, config)).labels == data.y.numpy())[test].mean())
 
 
+@pytest.mark.filterwarnings("ignore:.* direction is not used")
 @pytest.mark.parametrize("network", ["mlp", "gcn"])
 def test_structure_is_found_where_the_features_are_noise(network: str) -> None:
     data, config = roles(), small_config(**{**CHANGES[network], "max_epochs": 30, "patience": 30})
@@ -460,6 +461,7 @@ def noisy(nodes: int = 120) -> Data:
     return data
 
 
+@pytest.mark.filterwarnings("ignore:.* direction is not used")
 @pytest.mark.parametrize("network", ["gcn", "gat"])
 def test_weights_tell_which_neighbours_to_listen_to(network: str) -> None:
     config = settings("mcn", **{**CHANGES[network], "max_epochs": 40, "patience": 40})
