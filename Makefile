@@ -77,7 +77,7 @@ faults: $(VENV)/.dev
 bounds: $(VENV)/.dev
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$$(mktemp -d) $(BIN)/pytest -q -n $(JOBS) \
 		tests/test_sort.py tests/data tests/store tests/motifs tests/matrices tests/nn tests/baselines \
-		tests/viz/test_force_layout.py
+		tests/train/test_trees.py tests/viz/test_force_layout.py
 
 clean:
 	rm -rf $(VENV) dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage

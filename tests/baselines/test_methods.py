@@ -29,7 +29,7 @@ from tests.baselines.graphs import baseline, block_problem, blocks, made_problem
 
 NAMES = sorted(METHODS)
 SHORT = {"lr": 0.02, "max_epochs": 200}
-RECIPES = {"mcn": {"lr": 0.02, "max_epochs": 40}, "paper": SHORT, "views": {"max_epochs": 40}}
+RECIPES = {"mcn": {"lr": 0.02, "max_epochs": 40}, "paper": SHORT, "views": {"max_epochs": 40}, "trees": {}}
 RECIPES |= {"auto": {"max_epochs": 40, "repeats": 1, "candidates": ("mlp", "gat")}}
 """Learning fast, for few epochs: how recipes are trained to the end is not the matter here."""
 SETTINGS = {**RECIPES, **dict.fromkeys(("gat", "gcn", "mlp", "gat-paper", "gcn-paper"), SHORT)}

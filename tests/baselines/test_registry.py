@@ -39,7 +39,11 @@ def run_of(name: str) -> Outcome:
     [
         ("chebishev", "method", r"got 'chebishev'; did you mean 'chebyshev'\?"),
         ("chebishev", "--method", r"^--method must be one of .* did you mean 'chebyshev'\?"),
-        ("12345", "method", r"^method must be one of mcn, paper, views, auto, gat, gcn, mlp, .*got '12345'$"),
+        (
+            "12345",
+            "method",
+            r"^method must be one of mcn, paper, views, trees, auto, gat, gcn, mlp, .*got '12345'$",
+        ),
     ],
 )
 def test_names_that_are_not_known(name: str, what: str, message: str) -> None:

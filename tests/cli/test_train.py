@@ -267,10 +267,10 @@ def test_the_recipe_by_default_is_told_with_the_others(mcn: Run, data_root: Path
     words = ("--max-epochs", 2, "--no-report", "--verbose", "--data-root", data_root)
     cora = printed(mcn("train", "--dataset", "cora", *words, "--out", tmp_path / "one"))
     assert "recipe: views (" in cora
-    assert "); --recipe mcn or --recipe paper or --recipe auto for another\n" in cora
+    assert "); --recipe mcn or --recipe paper or --recipe trees or --recipe auto for another\n" in cora
     karate = printed(mcn("train", "--dataset", "karate", *words, "--out", tmp_path / "two"))
     assert "recipe: mcn (" in karate
-    assert "); --recipe paper or --recipe views or --recipe auto for another\n" in karate
+    assert "); --recipe paper or --recipe views or --recipe trees or --recipe auto for another\n" in karate
 
 
 SET = "--set"

@@ -12,7 +12,7 @@ from mcn.cli.main import VERBS
 from tests.cli.conftest import Run, refused
 
 METRICS = "accuracy, balanced-accuracy, macro-f1, roc-auc, average-precision, log-loss"
-METHODS = "mcn, paper, views, auto, gat, gcn, mlp, gat-consistency"
+METHODS = "mcn, paper, views, trees, auto, gat, gcn, mlp, gat-consistency"
 
 # By how a command begins: how it goes on, and what is said; … stands for anything.
 WRONG: dict[str, list[tuple[str, str]]] = {
@@ -59,14 +59,17 @@ WRONG: dict[str, list[tuple[str, str]]] = {
         ("--heads 2 --set heads=3", "--set heads=3: heads is given twice"),
         ("--features both --set features=given", "--set features=given: features is given twice"),
         ("--set seed=3", "--set seed=3: use --seed and --seeds"),
-        ("--set walk_length=3", "walk_length is a setting of the recipe views; the recipe mcn has none of…"),
+        (
+            "--set walk_length=3",
+            "walk_length is a setting of the recipes views and trees; the recipe mcn has…",
+        ),
         (
             "--recipe paper --set class_priors=validation",
             "class_priors is none in the recipe paper, got validation; the recipe mcn can change it",
         ),
         (
             "--recipe view",
-            "--recipe must be one of mcn, paper, views, auto, got 'view'; did you mean 'views'?",
+            "--recipe must be one of mcn, paper, views, trees, auto, got 'view'; did you mean 'views'?",
         ),
         (
             "--candidates gat",

@@ -17,7 +17,7 @@ from mcn.nn.model import ReceptiveFields, node_ids
 from tests.nn.graphs import assert_same_bits, edge_index, grads, random_features, random_stack
 
 ROWS = np.array([17, 3, 44, 59])
-EVERYTHING: dict[str, Any] = {"self_weights": True, "norm": True, "residual": True, "num_layers": 3}
+EVERYTHING: dict[str, Any] = {"self_weights": True, "norm": "layer", "residual": True, "num_layers": 3}
 
 
 def _model(**options: Any) -> MCN:
@@ -238,9 +238,24 @@ def test_self_weights_are_a_linear_map_beside_the_convolution(attention: bool) -
 
 def test_residual_and_norm_by_hand() -> None:
     torch.manual_seed(2)
-    model = MCN(6, 4, 3, num_layers=3, heads=2, norm=True, residual=True).eval()
+    model = MCN(6, 4, 3, num_layers=3, heads=2, norm="layer", residual=True).eval()
     stack, x = random_stack(motifs=1), torch.randn(24, 6)
     first, second, last = model.convs
     h = torch.nn.functional.elu(torch.nn.functional.layer_norm(first(x, stack), (8,)))
     h = h + torch.nn.functional.elu(torch.nn.functional.layer_norm(second(h, stack), (8,)))
     assert torch.allclose(model(x, stack), last(h, stack), atol=1e-5)
+
+
+def test_batch_norm_by_hand() -> None:
+    """In training by the nodes at hand; afterwards by running means, a tenth of which is new."""
+    torch.manual_seed(2)
+    model = MCN(6, 4, 3, heads=2, norm="batch", dropout=0.0)
+    stack, x = random_stack(motifs=1), torch.randn(24, 6)
+    first, last = model.convs
+    heard = first(x, stack)
+    mean, variance = heard.mean(0), heard.var(0, unbiased=False)
+    h = torch.relu((heard - mean) / torch.sqrt(variance + 1e-5))
+    assert torch.allclose(model.train()(x, stack), last(h, stack), atol=1e-5)
+    spread = torch.sqrt(0.9 + 0.1 * heard.var(0) + 1e-5)
+    h = torch.relu((heard - 0.1 * mean) / spread)
+    assert torch.allclose(model.eval()(x, stack), last(h, stack), atol=1e-5)

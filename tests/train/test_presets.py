@@ -102,7 +102,7 @@ def test_every_preset_runs_an_epoch(name: str, request: pytest.FixtureRequest) -
     assert 0 <= epoch.val_accuracy <= 1
 
 
-RECIPE = "recipe must be one of mcn, paper, views, auto"
+RECIPE = "recipe must be one of mcn, paper, views, trees, auto"
 
 
 def test_files_of_one_s_own(tmp_path: Path) -> None:

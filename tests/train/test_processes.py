@@ -35,7 +35,7 @@ NETWORKS: dict[str, dict[str, Any]] = {
     "gat": {"attention": "gated", "motifs": ("edge",), "class_weight": "balanced"},
     "gcn": {"attention": "gated", "motifs": ("edge",), "self_attention": False, "motif_attention": False},
     "gcn that chooses": {"attention": "gated", "self_attention": False},
-    "own weights": {"attention": "gated", "self_weights": True, "norm": True, "residual": True},
+    "own weights": {"attention": "gated", "self_weights": True, "norm": "layer", "residual": True},
 }
 SAMPLED = {"batch_size": 7, "neighbours": (3,)}
 VIEWS = {"hidden": 4, "walk_length": 2, "steps_per_epoch": 3, "motifs": ("edge",)}

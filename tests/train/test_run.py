@@ -198,6 +198,7 @@ RESUMED: dict[str, Any] = {
     "batches of paper": small_config(batch_size=7, attention="paper", steps=2, psi="transition"),
     "batches less a learned value": small_config(batch_size=7, attention="paper", advantage="learned"),
     "batches of sums": small_config(batch_size=7, motif_attention=False, self_attention=False),
+    "trees": settings("trees", max_epochs=6),
     "views": VIEWS,
     "normed views": VIEWS.replace(batch_norm=True, row_norm=True, num_layers=1, ema_decay=0.0),
     "whole views": VIEWS.replace(full_batch=True, symmetric=True, smooth_predictions=True),

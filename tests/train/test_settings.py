@@ -70,7 +70,7 @@ def test_every_setting_is_explained_and_takes_no_odd_value(config: type[Settings
         ("steps", "two", "steps must be an integer, got 'two'"),
         ("steps", "1.5", "steps must be an integer, got '1.5'"),
         ("lr", "fast", "lr must be a number, got 'fast'"),
-        ("norm", "maybe", "norm must be true or false, got 'maybe'"),
+        ("gate", "maybe", "gate must be true or false, got 'maybe'"),
         ("hidden", "none", "hidden must be an integer, got 'none'"),
     ],
 )
@@ -83,8 +83,8 @@ def test_texts_that_are_no_value(name: str, text: str, message: str) -> None:
     ("name", "text", "value"),
     [
         ("motifs", "edge, triangle,", ("edge", "triangle")),
-        ("norm", "No", False),
-        ("norm", "1", True),
+        ("residual", "No", False),
+        ("residual", "1", True),
         ("policy_lr", "None", None),
         ("policy_lr", "", None),
         ("epsilon", "null", None),
@@ -150,13 +150,13 @@ OF_MCN: list[tuple[dict[str, Any], str]] = [
     ({"batch_size": 0}, "batch_size must be an integer of at least 1, got 0"),
     ({"batch_size": 8, "psi_prior": "product"}, "batch_size needs psi_prior softmax, got product"),
     ({"batch_size": 8, "consistency": 1.0}, "batch_size needs consistency 0, got 1.0"),
-    ({"batch_size": 8, "norm": True}, "batch_size needs norm false: mini-batches do not have it yet"),
+    ({"batch_size": 8, "norm": "layer"}, "batch_size needs norm none: mini-batches do not have it yet"),
 ]
 FULL_BATCH_MIXES = "full_batch mixes after the first layer; it needs batch_norm and row_norm to be false"
 OF_VIEWS: list[tuple[dict[str, Any], str]] = [
     ({"drop_neighbours": 1.0}, "drop_neighbours must be a probability below 1, got 1"),
-    ({"stop_probability": 0.0}, "stop_probability must be a positive number"),
-    ({"stop_probability": 1.5}, "stop_probability must be a probability"),
+    ({"stop_probability": 0.0}, "stop_probability must be above 0 and at most 1"),
+    ({"stop_probability": 1.5}, "stop_probability must be above 0 and at most 1"),
     ({"consistency": None}, "consistency must be a number that is not negative, got None"),
     ({"full_batch": True, "batch_norm": True}, FULL_BATCH_MIXES),
     ({"full_batch": True, "row_norm": True}, FULL_BATCH_MIXES),
@@ -306,12 +306,12 @@ def test_how_training_stops_in_words() -> None:
 
 
 def test_the_recipes_and_their_settings() -> None:
-    assert list(RECIPES) == ["mcn", "paper", "views", "auto"]  # the first is the default
+    assert list(RECIPES) == ["mcn", "paper", "views", "trees", "auto"]  # the first is the default
     for name, recipe in RECIPES.items():
         assert recipe.name == recipe.config.recipe == name
         assert work_of(recipe.config()) is recipe.work
     everywhere = all_settings()
-    assert [recipe.name for recipe, _ in everywhere["lr"]] == ["mcn", "paper", "views", "auto"]
+    assert [recipe.name for recipe, _ in everywhere["lr"]] == ["mcn", "paper", "views", "trees", "auto"]
     assert [recipe.name for recipe, _ in everywhere["steps"]] == ["mcn", "paper"]
     for name, having in everywhere.items():  # one option of the command line means the same to all of them
         assert len({(one.option, one.kind, one.sentence) for _, one in having}) == 1, name

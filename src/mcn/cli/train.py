@@ -135,7 +135,7 @@ def run(
                     write_report(run, data)
             rows = training.train_beside(methods, data, config, settings, numbers, named, counts)
 
-    result = _result(runs, rows, numbers, config)
+    result = _result(runs, rows, numbers, runs[0].config)
     notes = (data.about if on_disk.why else {"report": getattr(data, "report", None)}).get("report") or []
     result = {"dataset": name, **result, "notes": list(map(str, notes)), "memory": memory, "out": str(folder)}
     if as_json:

@@ -21,6 +21,7 @@ from mcn.nn._rng import drop_settings, hash32
 _ENTRIES, _FEWEST_ROWS = 2**16, 256  # of a block: a copy of it stays in the cache
 _EVEN_ROWS, _EVEN_COLUMNS = 64, 16
 _MOST_PARTS = 16  # partial sums of a weight gradient, which threads share
+_NEW, _LEAST_VARIANCE = 0.1, 1e-5  # of batch normalisation: what an epoch adds to the running figures
 _STRIDE = 4099  # a prime: rows that are longer overlap with those of other nodes, but none is the same
 
 
@@ -201,6 +202,25 @@ class _AddBias(torch.autograd.Function):
             return grads[0], grads[0].sum(0)
 
 
+class _BatchNorm(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor, mean: torch.Tensor, variance: torch.Tensor) -> torch.Tensor:
+        with one_torch_thread():
+            out, *saved = torch.native_batch_norm(x, None, None, mean, variance, True, _NEW, _LEAST_VARIANCE)
+        ctx.save_for_backward(x, *saved)
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        x, *saved = ctx.saved_tensors
+        wanted = [True, False, False]
+        with one_torch_thread():
+            of_x = torch.ops.aten.native_batch_norm_backward(
+                grads[0], x, None, None, None, *saved, True, _LEAST_VARIANCE, wanted
+            )[0]
+        return of_x, None, None
+
+
 def linear(
     x: torch.Tensor, weight: torch.Tensor, p: float = 0.0, key: int = 0, rows: NDArray[np.int64] | None = None
 ) -> torch.Tensor:
@@ -226,3 +246,16 @@ def add_bias(x: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
     """``x + bias`` on the CPU, the bias's gradient summed by one thread."""
     out: torch.Tensor = run(_AddBias, x, bias)
     return out
+
+
+def batch_norm(x: torch.Tensor, mean: torch.Tensor, variance: torch.Tensor, training: bool) -> torch.Tensor:
+    """`x` less its column means, over their deviations; in training the running figures move a tenth on.
+
+    Otherwise the running `mean` and `variance` are used. On the CPU one thread sums.
+    """
+    if training and x.device.type == "cpu":
+        out: torch.Tensor = run(_BatchNorm, x, mean, variance)
+        return out
+    return torch.nn.functional.batch_norm(
+        x, mean, variance, training=training, momentum=_NEW, eps=_LEAST_VARIANCE
+    )

@@ -9,15 +9,18 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from mcn._names import one_of
 from mcn.data.arrays import as_array
 from mcn.matrices import MotifStack, PinnedBlock, RowSource
 from mcn.nn._rng import Stream, derive
 from mcn.nn.conv import MCNConv
 from mcn.nn.features import DenseRows, SparseFeatures, check_kind, input_features
+from mcn.nn.linear import batch_norm
 from mcn.nn.ops import uncompiled
 from mcn.nn.plain import resident
 from mcn.nn.selector import Choices
 
+NORMS = ("none", "layer", "batch")
 _KEPT = 4  # receptive fields that are remembered
 
 
@@ -30,8 +33,10 @@ class MCN(torch.nn.Module):
 
     Every layer drops out its inputs, its coefficients and its transformed features. Hidden layers
     concatenate their heads, the last one averages them. Features are used as they come; the caller may
-    normalise their rows. With `norm`, hidden layers normalise what they give on (layer normalisation, before
-    the ELU); with `residual`, a layer that is as wide as its input adds it: H_(l+1) = H_l + ….
+    normalise their rows. With `norm`, hidden layers normalise what they give on, before the ELU: "layer" the
+    units of a node, "batch" the nodes of a unit (by running means outside training, and with ReLU in place of
+    ELU, which suits it better); with `residual`, a layer that is as wide as its input adds it:
+    H_(l+1) = H_l + ….
 
     ``model.rng`` decides the masks and the random choices of a training pass. It is a `Stream` of two numbers
     (seed, step) and moves on by one step per training pass: save ``model.rng.state_dict()`` with the weights
@@ -69,7 +74,7 @@ class MCN(torch.nn.Module):
         coefficient_dropout: float | None = None,
         feature_dropout: float | None = None,
         input_dropout: float | None = None,
-        norm: bool = False,
+        norm: str = "none",
         residual: bool = False,
         seed: int = 0,
         **layer: Any,
@@ -86,10 +91,16 @@ class MCN(torch.nn.Module):
         self.convs = torch.nn.ModuleList()
         width = in_channels
         for _ in range(num_layers - 1):
-            self.convs.append(MCNConv(width, hidden, motifs, steps, heads, **layer))
+            unbiased = {"bias": False} if norm == "batch" else {}  # the norm would take it away again
+            self.convs.append(MCNConv(width, hidden, motifs, steps, heads, **(layer | unbiased)))
             width = hidden * heads
         self.convs.append(MCNConv(width, out_channels, motifs, steps, output_heads, concat=False, **layer))
+        one_of("norm", norm, NORMS)
         self.norm, self.residual = norm, residual
+        if norm == "batch":
+            for layer in range(num_layers - 1):
+                self.register_buffer(f"mean_{layer}", torch.zeros(width))
+                self.register_buffer(f"variance_{layer}", torch.ones(width))
         # Added to the scores outside training: log(prior among the nodes to predict / prior in training).
         self.offset: torch.Tensor
         self.register_buffer("offset", torch.zeros(out_channels))
@@ -166,9 +177,13 @@ class MCN(torch.nn.Module):
 
     def _between(self, layer: int, h: torch.Tensor, before: Any) -> torch.Tensor:
         """What a hidden layer gives on: normalised, through ELU, and added to its input, as configured."""
-        if self.norm:  # without learned scales, whose gradient would depend on the number of threads
+        # Without learned scales, whose gradient would depend on the number of threads.
+        if self.norm == "layer":
             h = torch.nn.functional.layer_norm(h, h.shape[1:])
-        h = torch.nn.functional.elu(h)
+        elif self.norm == "batch":
+            mean, variance = getattr(self, f"mean_{layer}"), getattr(self, f"variance_{layer}")
+            h = batch_norm(h, mean, variance, self.training)
+        h = torch.relu(h) if self.norm == "batch" else torch.nn.functional.elu(h)
         if self.residual and layer and before.shape[1] == h.shape[1]:
             h = h + before[: len(h)]
         return h

@@ -13,13 +13,13 @@ from mcn.data.sparse import feature_csr
 from mcn.matrices import stack_size
 from mcn.motifs import MotifCounts, count_motifs
 from mcn.train.memory import fit_into_memory
+from mcn.train.metrics import SKEWED
 from mcn.train.problem import class_names, known_labels, prepare
 from mcn.train.recipes import RECIPES, work_of
 from mcn.train.remarks import graph_remarks, homophily, simple_scores
 
 _MOTIFS = ("edge", "triangle", "4-cycle", "4-clique")
 _USUAL = ("edge", "triangle")
-_SKEWED = 3  # times as many nodes in the largest class as in the smallest
 
 
 def check_graph(data: Data, counts: MotifCounts | None = None) -> dict[str, Any]:
@@ -70,7 +70,7 @@ def check_graph(data: Data, counts: MotifCounts | None = None) -> dict[str, Any]
 
 def _skew(names: list[str], sizes: NDArray[np.int64]) -> list[str]:
     """Say that one class is far larger than another, and what to judge by then."""
-    if len(sizes) < 2 or sizes[0] < _SKEWED * max(1, sizes[-1]):
+    if len(sizes) < 2 or sizes[0] < SKEWED * max(1, sizes[-1]):
         return []
     return [
         f"classes are skewed: {names[0]} has {sizes[0] / sizes.sum():.1%} of the labelled nodes, {names[-1]} "

@@ -21,6 +21,7 @@ from mcn._files import atomic_write
 from mcn.data.limits import brief, read_bytes, reading, told
 from mcn.data.treatment import Treatment
 from mcn.train.features import check_stored
+from mcn.train.loop import below
 from mcn.train.problem import Memory
 from mcn.train.recipes import work_of
 from mcn.train.settings import Settings
@@ -82,7 +83,13 @@ def load_weights(model: torch.nn.Module, tensors: dict[str, torch.Tensor], path:
 
 
 def check_weights(model: torch.nn.Module, tensors: dict[str, torch.Tensor], path: Path) -> None:
-    """Refuse weights that are not of a model's names, shapes and types."""
+    """Refuse weights that are not of a model's names, shapes and types.
+
+    A module whose weights may be of any number has a method `make_room`, which takes their lengths.
+    """
+    for prefix, module in model.named_modules():
+        if callable(make_room := getattr(module, "make_room", None)):
+            make_room(below(f"{prefix}." if prefix else "", tensors))
     own = {name: (tuple(value.shape), value.dtype) for name, value in model.state_dict().items()}
     given = {name: (tuple(value.shape), value.dtype) for name, value in tensors.items()}
     for name in sorted(own.keys() | given.keys()):

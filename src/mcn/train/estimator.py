@@ -91,7 +91,7 @@ class NodeClassifier:
         told: list[Callback] = [lambda _training, epoch: history.append(epoch), *callbacks]
         run = train(data, config, callbacks=[*told, Lines()] if verbose else told)
         assert run.result is not None
-        self.config_, self.model_, self.history_ = config, run.model, history
+        self.config_, self.model_, self.history_ = run.config, run.model, history
         self.best_epoch_, self.val_accuracy_ = run.result.best_epoch, run.result.val_accuracy
         numbers: torch.Tensor | None = getattr(data, "class_numbers", None)
         self._class_numbers = torch.arange(len(run.classes)) if numbers is None else numbers

@@ -131,7 +131,7 @@ class Trainer(Training):
         self.rule = StoppingRule(self.config.stopping, self.config.patience)
         self.device = torch_device(self.config.device)
         self.model.to(self.device)
-        self.optimizer = self._make_optimizer()
+        self.optimizer: Any = self._make_optimizer()
         self._val_labels: torch.Tensor = self.problem.val_labels
         self._val_logits = torch.empty(0)
 
@@ -156,8 +156,8 @@ class Trainer(Training):
         self.seconds += time.perf_counter() - began
         return Epoch(self.epoch, train_loss, train_accuracy, *scores[:2], verdict.keep, scores.score)
 
-    def _make_optimizer(self) -> torch.optim.Optimizer:
-        """Adam with L2 over the parameters of the model."""
+    def _make_optimizer(self) -> torch.optim.Optimizer | None:
+        """Adam with L2 over the parameters of the model; None where it has none."""
         c, fused = self.config, self.device.type in ("cpu", "cuda")
         return torch.optim.Adam(self.model.parameters(), lr=c.lr, weight_decay=c.weight_decay, fused=fused)
 
@@ -231,7 +231,7 @@ class Trainer(Training):
 
     def tensors(self) -> dict[str, torch.Tensor]:
         """All tensors of the run: weights now and at their best, and Adam's moments."""
-        moments = self.optimizer.state_dict()["state"]
+        moments = {} if self.optimizer is None else self.optimizer.state_dict()["state"]
         held_out = {} if self.held_out is None else {"held_out": self.held_out.logits}
         return (
             held_out

@@ -26,6 +26,8 @@ METRICS: dict[str, str] = {
 }
 """Every metric by its name, in a sentence."""
 LESS_IS_BETTER = ("log-loss",)
+SKEWED = 3
+"""How many times as many nodes as in the smallest class make the largest one too large for accuracy."""
 _BINS = 10
 
 

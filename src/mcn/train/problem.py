@@ -111,6 +111,11 @@ class Problem:
         """Classes of the validation nodes, in the order of `val`."""
         return self.labels[torch.from_numpy(self.val)]
 
+    @property
+    def known_classes(self) -> NDArray[np.int64]:
+        """Classes of the training and validation nodes."""
+        return self.labels.numpy()[np.concatenate([self.train, self.val])]
+
     def class_weights(self, kind: str) -> torch.Tensor | None:
         """Return what a training node of each class weighs in the loss, [C]; None if all weigh the same.
 

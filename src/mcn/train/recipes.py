@@ -85,7 +85,7 @@ class Recipe:
         return cast(Work, importlib.import_module(self.home))
 
 
-_FOLDERS = ("mcn", "views", "select")
+_FOLDERS = ("mcn", "views", "trees", "select")
 RECIPES: dict[str, Recipe] = {
     config.recipe: Recipe(config.recipe, title, config, f"mcn.train.{folder}.work")
     for folder in _FOLDERS

@@ -163,6 +163,7 @@ def train(
     if problem is None:
         assert data is not None
         problem = prepare(data, config)
+    config = config.settled(problem.known_classes)
     told: list[Callback] = list(callbacks)
     if progress is not None:
         told.append(lambda training, _epoch: progress(training.progress))

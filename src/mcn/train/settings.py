@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Self, Union, get_args, get_origin, get_type_hints
 
+from numpy.typing import NDArray
+
 from mcn._names import did_you_mean, one_of
 from mcn.data.arrays import is_finite
 from mcn.data.limits import told
@@ -120,6 +122,7 @@ def _number(what: str, allowed: Callable[[float], bool]) -> Check:
 probability = _number("a probability", lambda value: 0 <= value <= 1)
 below_one = _number("a probability below 1", lambda value: 0 <= value < 1)
 positive = _number("a positive number", lambda value: value > 0)
+share = _number("above 0 and at most 1", lambda value: 0 < value <= 1)
 not_negative = _number("a number that is not negative", lambda value: value >= 0)
 
 
@@ -203,7 +206,9 @@ class Settings:
     hidden: int = setting(8, "Hidden units (per head).", at_least(1), option="hidden", group="network")
     num_layers: int = setting(2, "Number of layers.", at_least(1, 1000), option="layers", group="network")
     dropout: float = setting(0.6, "Dropout probability.", below_one, option="dropout", group="network")
-    lr: float = setting(0.005, "Learning rate of Adam.", positive, option="lr")
+    lr: float = setting(
+        0.005, "Learning rate: of Adam, or what a tree adds is multiplied by.", positive, option="lr"
+    )
     weight_decay: float = setting(
         0.0005, "L2 regularisation of every parameter.", not_negative, option="weight-decay"
     )
@@ -302,6 +307,10 @@ class Settings:
             for one in declared(type(self)).values()
             if getattr(self, one.name) != one.default
         }
+
+    def settled(self, labels: NDArray[Any]) -> Self:
+        """Return these settings with those filled in that the labels of training and validation decide."""
+        return self
 
     def full_batch_bytes(self, counts: MotifCounts) -> int | None:
         """Estimate the memory that training on the whole graph takes; None where there is no other way."""

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from mcn.train import RECIPES
+from mcn.train import train as train_run
 from mcn.train.metrics import METRICS
 from mcn.viz import Explanation, explain, write_explorer, write_report
 from mcn.viz.figure3 import option_name
@@ -471,6 +473,22 @@ def test_hostile_remarks_and_candidates_stay_text(browser: Page, karate: Trained
     assert browser.text("#report .predictor") == f"{HOSTILE[1]} predicts all nodes."
     assert browser.driver.title == "karate: report"
     assert browser.all("#report img, #report b > b, #report script") == []
+    assert browser.complaints == []
+
+
+def test_boosted_trees(browser: Page, karate: Trained, tmp_path: Path) -> None:
+    """The columns that mattered stand in a table, and a node shows whose values are averaged."""
+    run = train_run(karate.data, RECIPES["trees"].config(), tmp_path / "run")
+    assert browser.open(write_report(run, karate.data)) == "webgl"
+    assert "boosted trees on the motifs edge, triangle" in browser.text("#headline")
+    assert browser.texts("#scores h3")[-1] == "Columns that mattered"
+    _, *rows = browser.table("#scores table", 2)
+    wanted = [[row["column"], f"{row['loss']:.4f} ± {row['error']:.4f}"] for row in run.summary["columns"]]
+    assert len(wanted) > 1
+    assert rows == wanted
+    browser.find("20")
+    assert browser.texts("#node .cards > button > b") == ["edge", "triangle"]
+    assert "taken for missing" in browser.text("#node")
     assert browser.complaints == []
 
 

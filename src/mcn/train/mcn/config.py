@@ -77,7 +77,13 @@ class MCNConfig(BatchedSettings):
         flag,
         group="network",
     )
-    norm: bool = setting(False, "Normalise what hidden layers give on (layer norm).", flag, group="network")
+    norm: str = setting(
+        "none",
+        "What hidden layers normalise of what they give on: none, layer (the units of a node) or batch (the "
+        "nodes of a unit).",
+        choice_of("none", "layer", "batch"),
+        group="network",
+    )
     residual: bool = setting(
         False,
         "Add the input of a hidden layer to what it gives on, where both are equally wide.",
@@ -147,9 +153,11 @@ class MCNConfig(BatchedSettings):
             )
         if self.batch_size is None:
             return
-        for name in ("self_weights", "norm", "residual"):
-            if getattr(self, name):
-                raise ValueError(f"batch_size needs {name} false: mini-batches do not have it yet")
+        for name, without in (("self_weights", False), ("norm", "none"), ("residual", False)):
+            if getattr(self, name) != without:
+                raise ValueError(
+                    f"batch_size needs {name} {str(without).lower()}: mini-batches do not have it yet"
+                )
         if self.psi_prior != "softmax":
             raise ValueError(
                 f"batch_size needs psi_prior softmax, got {self.psi_prior}: drawn neighbours are weighed "

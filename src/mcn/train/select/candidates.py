@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 USUAL: dict[str, dict[str, Any]] = {
     "mcn": {"max_epochs": 1000},
     "views": {"max_epochs": 100, "patience": 30},
+    "trees": {},
 }
 """Settings of each recipe's candidates, before those that the user gave."""
 _FIXED: dict[str, Any] = {"lr": 0.01, "patience": 50}
@@ -31,6 +32,28 @@ _SPECIAL: dict[str, dict[str, Any]] = {
     "gat": CHANGES["gat-consistency"],
 }
 """Networks with one neighbourhood for all nodes, as changes to the settings of mcn."""
+_DEEP: dict[str, Any] = {
+    **{name: value for name, value in _SUM.items() if name != "motifs"},
+    "self_weights": True,
+    "norm": "batch",
+    "max_epochs": 2000,
+    "patience": 100,
+    "stopping": "loss",
+}
+DEEP: dict[str, dict[str, Any]] = {
+    "sage-3": {"motifs": ("edge",), "num_layers": 3},
+    "sage-8": {"motifs": ("edge",), "num_layers": 8},
+    "mcn-3": {"num_layers": 3, "motif_attention": True, "gate": True},
+}
+"""Deeper networks of sums with weights of their own for a node and batch normalisation, as changes to those:
+their number of layers; and that nodes choose in one of them."""
+MANY_LABELS = 1000
+"""Training nodes from which on deeper networks need little dropout and no L2."""
+_MANY: dict[str, Any] = {"dropout": 0.2, "weight_decay": 0.0}
+_FEW: dict[str, Any] = {"dropout": 0.5, "weight_decay": 5e-4}
+_TREES: dict[str, tuple[str, ...]] = {"trees": ("edge",), "motif-trees": ("edge", "triangle")}
+_OF_TREES = ("motifs", "scope", "features", "stopping", "metric", "class_weight")
+"""Settings that mean the same to trees as to networks: given ones go to both."""
 
 
 @dataclass(frozen=True)
@@ -58,22 +81,32 @@ class Candidate:
         return cls(str(stored["name"]), find_recipe(stored["recipe"]).config.from_dict(stored["settings"]))
 
 
-def candidates_of(config: AutoConfig) -> tuple[Candidate, ...]:
-    """Return the candidates of a selection, in the order in which they are tried.
+def candidates_of(config: AutoConfig, labels: int) -> tuple[Candidate, ...]:
+    """Return the candidates of a selection with so many training labels, in the order they are tried in.
 
-    The node's features alone (mlp), its motif counts alone (counts), the sum over neighbours (gcn), the same
-    with weights of its own for the node (sage), attention over the neighbours (gat), of a motif the sum
-    (triangle-sum) and attention (triangle), the network whose nodes choose (mcn), and motif views (views).
+    The node's features alone (mlp), its motif counts alone (counts), boosted trees on the node's and its
+    neighbours' columns (trees), on those of its triangles and its motif counts too (motif-trees), the sum
+    over neighbours (gcn), the same with weights of its own for the node (sage), attention over the neighbours
+    (gat), of a motif the sum (triangle-sum) and attention (triangle), the network whose nodes choose (mcn),
+    deeper networks (sage-3, sage-8, mcn-3), and motif views (views).
     """
     counts_are_all = config.features == "motifs"  # then mlp is counts already
     names = [name for name in config.candidates if not (name == "counts" and counts_are_all)]
-    return tuple(Candidate(name, _config_of(name, config)) for name in names)
+    return tuple(Candidate(name, _config_of(name, config, labels)) for name in names)
 
 
-def _config_of(name: str, config: AutoConfig) -> Settings:
+def _config_of(name: str, config: AutoConfig, labels: int) -> Settings:
     if name in ("mcn", "views"):
         return config.given_to(name)
+    if name in _TREES:
+        given = {key: value for key, value in config.given("trees").items() if key in _OF_TREES}
+        return find_recipe("trees").config.from_dict({"motifs": _TREES[name], **given})
     given = config.given("mcn")
+    if name in DEEP:
+        regularised = _MANY if labels >= MANY_LABELS else _FEW
+        changes = {**_DEEP, **regularised, **DEEP[name]}
+        first = {key: given[key] for key in (*_OWN, "max_epochs", "patience", "stopping") if key in given}
+        return find_recipe("mcn").config.from_dict(given).replace(**changes | first)
     given.pop("motifs", None)
     base = find_recipe("mcn").config.from_dict(USUAL["mcn"] | _FIXED | given)
     changes = _SPECIAL.get(name)

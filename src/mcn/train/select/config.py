@@ -4,17 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from mcn.train.settings import BATCH_SIZE, BatchedSettings, Settings, at_least, names, positive, setting
+import numpy as np
+from numpy.typing import NDArray
+
+from mcn.train.metrics import METRICS, SKEWED
+from mcn.train.settings import (
+    BATCH_SIZE,
+    BatchedSettings,
+    Settings,
+    at_least,
+    choice_of,
+    names,
+    positive,
+    setting,
+)
 
 if TYPE_CHECKING:
     from mcn.motifs import MotifCounts
 
-CANDIDATES = ("mlp", "counts", "gcn", "sage", "gat", "triangle-sum", "triangle", "mcn", "views")
-"""What is tried unless told otherwise, cheap ones first."""
-NETWORKS = ("mlp", "counts", "gcn", "sage", "gat", "mcn", "views")
+NETWORKS = (
+    *("mlp", "counts", "trees", "motif-trees", "gcn", "sage", "gat", "mcn"),
+    *("sage-3", "sage-8", "mcn-3", "views"),
+)
 """Candidates that are not named after the motif whose neighbourhood they use."""
+CANDIDATES = (*NETWORKS[:7], "triangle-sum", "triangle", *NETWORKS[7:])
+"""What is tried unless told otherwise, cheap ones first."""
+_WHOLE_GRAPH = ("sage", "sage-3", "sage-8", "mcn-3")
+"""Candidates that mini-batches do not have."""
 
 
 def _candidates(name: str, value: Any) -> tuple[str, ...]:
@@ -57,10 +75,18 @@ class AutoConfig(BatchedSettings):
     patience: int | None = None  # type: ignore[assignment]
     stopping: str | None = None  # type: ignore[assignment]
     neighbours: tuple[int, ...] | None = None  # type: ignore[assignment]
+    metric: str | None = setting(  # type: ignore[assignment]
+        None,
+        f"Validation score to choose by: {', '.join(METRICS)}. If not given, roc-auc where one of two "
+        f"classes has {SKEWED} times as many nodes as the other, else accuracy.",
+        choice_of(*METRICS),
+        option="metric",
+    )
     candidates: tuple[str, ...] = setting(
         CANDIDATES,
-        "What is tried, separated by commas: mlp (features alone), counts (motif counts alone), gcn, sage, "
-        "gat, mcn, views, and attention over a motif (triangle) or its sum (triangle-sum).",
+        "What is tried, separated by commas: mlp (features alone), counts (motif counts alone), trees, "
+        "motif-trees, gcn, sage, gat, mcn, deeper ones (sage-3, sage-8, mcn-3), views, and attention over a "
+        "motif (triangle) or its sum (triangle-sum).",
         _candidates,
         option="candidates",
     )
@@ -78,10 +104,13 @@ class AutoConfig(BatchedSettings):
     def _agree(self) -> None:
         if self.batch_size is not None:
             if self.candidates == CANDIDATES:
-                usual = tuple(name for name in CANDIDATES if name != "sage")
+                usual = tuple(name for name in CANDIDATES if name not in _WHOLE_GRAPH)
                 object.__setattr__(self, "candidates", usual)
-            if "sage" in self.candidates:
-                raise ValueError("batch_size needs candidates without sage: mini-batches do not have it yet")
+            for name in self.candidates:
+                if name in _WHOLE_GRAPH:
+                    raise ValueError(
+                        f"batch_size needs candidates without {name}: mini-batches do not have it yet"
+                    )
             self.given_to("mcn")
 
     @property
@@ -96,6 +125,14 @@ class AutoConfig(BatchedSettings):
             f"the best of {', '.join(self.candidates)} by mean {self.metric} on held-out validation nodes, "
             f"{runs} within {self.minutes:g} minutes of training"
         )
+
+    def settled(self, labels: NDArray[Any]) -> Self:
+        """Return the settings with the metric that suits classes as frequent as these."""
+        if self.metric is not None:
+            return self
+        sizes = np.unique(labels, return_counts=True)[1]
+        skewed = len(sizes) == 2 and sizes.max() >= SKEWED * sizes.min()
+        return self.replace(metric="roc-auc" if skewed else "accuracy")
 
     def given_to(self, recipe: str) -> Settings:
         """Return the configuration of a recipe with the settings that were given here and that it has."""

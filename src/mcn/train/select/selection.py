@@ -18,7 +18,7 @@ from mcn.train.select.candidates import Candidate, candidates_of
 from mcn.train.select.config import AutoConfig
 from mcn.train.select.judge import BLEND, CHOOSABLE, NODES, Decision, HeldOutScores, Judge, wide
 from mcn.train.select.network import Selected
-from mcn.train.select.schedule import Rounds, clearly_above, several_behind, standings
+from mcn.train.select.schedule import Rounds, Turn, clearly_above, several_behind, standings
 
 
 class Selection(Training):
@@ -26,10 +26,11 @@ class Selection(Training):
     seeds.
 
     The budget is counted in work (`Trainer.epoch_work`), not by the clock: the same command gives the same
-    bits, however busy the machine is. A candidate has in the first round its share of the work
-    that is left, so that none keeps the others from being tried; later a run is begun only if, by what the
-    runs before it took, it ends within the budget. A run that has used up its work ends there with the best
-    weights it had.
+    bits, however busy the machine is. In the first round half of it is shared out, so that no candidate keeps
+    the others from being tried. Those that have not ended by then wait; the better half of them goes on, then
+    the better half of these (successive halving), and the others end with the best weights they had. With
+    what is left further runs are begun, each only if, by what the runs before it took, it ends within the
+    budget.
 
     A candidate that is clearly behind another ends when its score has not risen for its patience, whatever
     its loss does; and it sits out further rounds, until the others turn out to be no better.
@@ -47,20 +48,25 @@ class Selection(Training):
 
     def __init__(self, problem: Problem, config: AutoConfig) -> None:
         self.model: Selected | None = None
+        config = config.settled(problem.known_classes)
         self.problem, self.config = problem, config
         self.epoch, self.stopped, self.seconds = 0, False, 0.0
         self.work = 0.0
         self.runs: list[dict[str, Any]] = []
-        self._candidates = {candidate.name: candidate for candidate in candidates_of(config)}
+        candidates = candidates_of(config, len(problem.train))
+        self._candidates = {candidate.name: candidate for candidate in candidates}
         self._kept: dict[str, list[torch.nn.Module]] = {}
         self._logits: dict[str, list[torch.Tensor]] = {}
         self._dealt: dict[str, dict[int, torch.Tensor]] = {}
         self._rounds = Rounds.of(problem.known, config.repeats)
         self._queue = [(name, i) for i in range(self._rounds.total) for name in self._candidates]
+        assert config.metric is not None
         self._judge = Judge(problem.val_labels.numpy(), config.metric, config.seed)
-        self._current: Trainer | None = None
+        self._now: Turn | None = None
+        self._waiting: list[Turn] = []  # for the next halving
+        self._again: list[Turn] = []  # the better half of those that waited, still to go on
+        self._share = 0.0  # of the work that these have together
         self._decision: Decision | None = None
-        self._best_score, self._risen = -math.inf, 0
         self._begin()
 
     @property
@@ -68,65 +74,99 @@ class Selection(Training):
         """How many of the runs, or how much of the budget, is done."""
         if self.stopped:
             return 1.0
-        done = len(self.runs) / (len(self.runs) + len(self._queue) + 1)
-        if self._current is not None:
-            done += self._current.progress / (len(self.runs) + len(self._queue) + 1)
+        ahead = len(self._queue) + len(self._waiting) + len(self._again) + 1
+        done = len(self.runs) / (len(self.runs) + ahead)
+        if self._now is not None:
+            done += self._now.trainer.progress / (len(self.runs) + ahead)
         return float(min(0.99, max(done, self.work / (60 * self.config.minutes))))
 
-    def _begin(self) -> None:
-        """Start the next run that the budget allows; after the last one decide, and stop."""
-        while self._queue:
-            self._name, self._round = self._queue.pop(0)
-            if self._round and self._is_behind(self._name):
-                continue
-            before = [run["work"] for run in self._runs(self._name)]
-            expected = float(np.mean(before)) if before else 0.0
-            left = 60 * self.config.minutes - self.work
-            untried = sum(number == 0 for _, number in self._queue) + 1
-            self._until = self.work + (left / untried if self._round == 0 else left)
-            if left > 0 and expected <= left:
-                self._current = self._trainer()
-                return
-        self._current = None
-        self._decision = self._decide()
-        self.stopped = True
+    @property
+    def _left(self) -> float:
+        """The work that is left of the budget."""
+        return 60 * self.config.minutes - self.work
 
-    def _trainer(self) -> Trainer:
-        """Make a fresh training run of the candidate whose turn it is."""
-        self._best_score, self._risen = -math.inf, 0
-        candidate = self._candidates[self._name].seeded(self.config.seed * 1000 + self._round)
-        known = self._rounds.known(self.problem.known, self._round, self.config.seed)
+    def _begin(self) -> None:
+        """Start or go on with the next run that the budget allows; after the last one decide, and stop."""
+        self._now = None
+        while self._now is None and self._queue and self._queue[0][1] == 0:
+            self._first(self._queue.pop(0)[0])
+        if self._now is None and not self._again and self._waiting:
+            self._halve()
+        if self._now is None and self._again:
+            self._now = self._again.pop(0)
+            self._now.until = self.work + self._share / (len(self._again) + 1)
+            self._share -= self._now.until - self.work
+        while self._now is None and self._queue:
+            name, number = self._queue.pop(0)
+            expected = float(np.mean([run["work"] for run in self._runs(name)] or [math.inf]))
+            if expected <= self._left and not self._is_behind(name):
+                self._now = self._turn(name, number, self._left)
+        if self._now is None:
+            self._decision = self._decide()
+            self.stopped = True
+
+    def _first(self, name: str) -> None:
+        """Begin the first run of a candidate, with its share of half of the budget."""
+        untried = sum(number == 0 for _, number in self._queue) + 1
+        share = (self._left - 30 * self.config.minutes) / untried
+        if share > 0 or not (self.runs or self._waiting):
+            self._now = self._turn(name, 0, share)
+
+    def _halve(self) -> None:
+        """Let the better half of the runs that wait go on, with their share of the budget; end the others."""
+        order = sorted(self._waiting, key=lambda turn: -self._held_out_merit(turn))
+        kept = len(order) // 2 if len(order) > 1 else 1
+        halvings = math.ceil(math.log2(kept)) + 1
+        self._share = self._left / halvings
+        better = {turn.name for turn in order[:kept]} if self._left > 0 else set()
+        for turn in self._waiting:
+            if turn.name not in better:
+                self._end(turn)
+        self._again = [turn for turn in self._waiting if turn.name in better]
+        self._waiting = []
+
+    def _turn(self, name: str, number: int, share: float) -> Turn:
+        """Make a fresh training run of a candidate."""
+        candidate = self._candidates[name].seeded(self.config.seed * 1000 + number)
+        known = self._rounds.known(self.problem.known, number, self.config.seed)
         problem = Problem(self.problem.inputs.of(candidate), known)
         trainer = work_of(candidate.config).trainer(problem, candidate.config)
         assert isinstance(trainer, Trainer)
         trainer.hold_out(self.config.seed)
-        self._epoch_work = trainer.epoch_work()
-        return trainer
+        return Turn(name, number, trainer, self.work + share)
 
     def run_epoch(self) -> Epoch:
         """Train the current candidate for an epoch; take up the next one when it is done."""
-        current = self._current
-        assert current is not None
-        before, name, number = current.seconds, self._name, self._round
-        epoch = current.run_epoch()
+        turn = self._now
+        assert turn is not None
+        before = turn.trainer.seconds
+        epoch = turn.trainer.run_epoch()
         self.epoch += 1
-        self.work += self._epoch_work
-        self.seconds += current.seconds - before
-        if epoch.val_score > self._best_score:
-            self._best_score, self._risen = epoch.val_score, current.epoch
-        if current.stopped or self.work >= self._until or self._is_outrun(current):
-            self._end(current)
-        return epoch._replace(epoch=self.epoch, candidate=name, run=number)
+        self.work += turn.epoch_work
+        self.seconds += turn.trainer.seconds - before
+        turn.note(epoch, self.epoch)
+        if turn.trainer.stopped or self._is_outrun(turn):
+            self._end(turn)
+            self._begin()
+        elif self.work >= turn.until:
+            turn.cut = True
+            if turn.number == 0:
+                self._waiting.append(turn)
+            else:
+                self._end(turn)
+            self._begin()
+        return epoch._replace(epoch=self.epoch, candidate=turn.name, run=turn.number)
 
-    def _is_outrun(self, current: Trainer) -> bool:
+    def _is_outrun(self, turn: Turn) -> bool:
         """Whether a candidate is clearly behind another, and its score no longer rises.
 
         A loss that falls ever more slowly would keep it going for thousands of epochs.
         """
-        if self.config.metric not in CHOOSABLE or current.epoch - self._risen < current.config.patience:
+        trainer = turn.trainer
+        if self.config.metric not in CHOOSABLE or trainer.epoch - turn.risen < trainer.config.patience:
             return False
-        same = [float(run["score"]) for run in self.runs if run["round"] == self._round]
-        return clearly_above(max(same, default=0.0), self._best_score, len(self._judge.labels))
+        same = [float(run["score"]) for run in self.runs if run["round"] == turn.number]
+        return clearly_above(max(same, default=0.0), turn.best_score, len(self._judge.labels))
 
     def _is_behind(self, name: str) -> bool:
         """Whether a candidate's runs so far are clearly behind those of another."""
@@ -139,34 +179,42 @@ class Selection(Training):
         parts = len(self._rounds.scores(self.runs)[name]) if self._rounds.deals else 1
         return clearly_above(rows[0]["score"], row["score"], parts * len(self._judge.labels))
 
-    def _end(self, current: Trainer) -> None:
-        """Note how a run went, keep its network, and go on."""
-        result, held = current.finish(), current.held_out
+    def _held_out_merit(self, turn: Turn) -> float:
+        """Return how good a run is on nodes that chose no epoch."""
+        held = turn.trainer.held_out
         assert held is not None
-        labels = current.problem.val_labels.numpy()
+        labels = turn.trainer.problem.val_labels.numpy()
+        return self._judge.merit(held.logits.softmax(1).numpy(), labels)
+
+    def _end(self, turn: Turn) -> None:
+        """Note how a run went, and keep its network."""
+        trainer, merit = turn.trainer, self._held_out_merit(turn)
+        outrun = not trainer.stopped and not turn.cut
+        result, held = trainer.finish(), trainer.held_out
+        assert held is not None
         self.runs.append(
             {
-                "candidate": self._name,
-                "seed": current.config.seed,
-                "round": self._round,
-                "held_out": self._judge.merit(held.logits.softmax(1).numpy(), labels),
+                "candidate": turn.name,
+                "seed": trainer.config.seed,
+                "round": turn.number,
+                "held_out": merit,
                 "score": result.val_score,
                 "accuracy": result.val_accuracy,
                 "loss": result.val_loss,
                 "epochs": result.epochs,
                 "best_epoch": result.best_epoch,
+                "kept_at": turn.kept_at,
                 "seconds": result.seconds,
-                "work": result.epochs * self._epoch_work,
-                "cut": not current.stopped and self.work >= self._until,
-                "outrun": not current.stopped and self.work < self._until,
+                "work": result.epochs * turn.epoch_work,
+                "cut": not trainer.stopped and turn.cut,
+                "outrun": outrun,
             }
         )
-        if self._rounds.deals_out(self._round):
-            self._dealt.setdefault(self._name, {})[self._round] = held.logits.clone()
+        if self._rounds.deals_out(turn.number):
+            self._dealt.setdefault(turn.name, {})[turn.number] = held.logits.clone()
         else:
-            self._kept.setdefault(self._name, []).append(current.model)
-            self._logits.setdefault(self._name, []).append(held.logits.clone())
-        self._begin()
+            self._kept.setdefault(turn.name, []).append(trainer.model)
+            self._logits.setdefault(turn.name, []).append(held.logits.clone())
 
     @property
     def _held(self) -> dict[str, torch.Tensor]:
@@ -223,8 +271,7 @@ class Selection(Training):
         winner = decision.winner
         kept_runs = [run for run in self._runs(winner) if not self._rounds.deals_out(run["round"])]
         best = max(kept_runs, key=lambda run: float(run["held_out"]))
-        # Epochs are counted through all runs, as they stand in the log.
-        best_epoch = sum(run["epochs"] for run in self.runs[: self.runs.index(best)]) + best["best_epoch"]
+        best_epoch = best["kept_at"]  # counted through all runs, as they stand in the log
         accuracy, score, loss = best["accuracy"], best["score"], best["loss"]
         if len(kept_runs) > 1:  # what its runs say together of nodes that chose no epoch
             accuracy, score, loss = self._judge.scores(wide(held[winner].softmax(1)))
@@ -287,8 +334,17 @@ class Selection(Training):
             for name, rounds in self._dealt.items()
             for number, logits in rounds.items()
         }
-        current = {} if self._current is None else self._current.tensors()
-        return kept | held | dealt | {f"current.{name}": value for name, value in current.items()}
+        unfinished = {
+            f"turn.{place}.{name}": value
+            for place, turn in enumerate(self._turns)
+            for name, value in turn.trainer.tensors().items()
+        }
+        return kept | held | dealt | unfinished
+
+    @property
+    def _turns(self) -> list[Turn]:
+        """All runs that have begun and not ended: those that wait, those to go on, the one under way."""
+        return [*self._waiting, *self._again, *([] if self._now is None else [self._now])]
 
     def state(self) -> dict[str, Any]:
         """All plain values."""
@@ -299,9 +355,8 @@ class Selection(Training):
             "work": self.work,
             "runs": self.runs,
             "queue": self._queue,
-            "now": [self._name, self._round, self._until],
-            "risen": [self._best_score if self._risen else None, self._risen],
-            "current": None if self._current is None else self._current.state(),
+            "turns": [turn.state() for turn in self._turns],
+            "waiting": [len(self._waiting), len(self._again), self._share],
         }
 
     def load(self, tensors: dict[str, torch.Tensor], state: dict[str, Any]) -> None:
@@ -320,14 +375,16 @@ class Selection(Training):
             self._logits.setdefault(name, []).append(held[f"{name}.{len(networks)}"].clone())
             networks.append(self._network(self._candidates[name], below(f"{name}.{len(networks)}.", kept)))
         self._queue = [(name, number) for name, number in state["queue"]]
-        self._name, self._round, self._until = state["now"]
-        self._current = None
+        turns = []
+        for place, of_turn in enumerate(state["turns"]):
+            turn = self._turn(of_turn["name"], of_turn["number"], 0.0)
+            turn.load(of_turn)
+            turn.trainer.load(below(f"turn.{place}.", tensors), of_turn["trainer"])
+            turns.append(turn)
+        waiting, again, self._share = state["waiting"]
+        self._waiting, self._again = turns[:waiting], turns[waiting : waiting + again]
+        self._now = None if self.stopped else turns[-1]
         self._decision = self._decide() if self.stopped else None
-        if state["current"] is not None:
-            self._current = self._trainer()
-            self._current.load(below("current.", tensors), state["current"])
-            best, self._risen = state["risen"]
-            self._best_score = -math.inf if best is None else best
 
     def _network(self, candidate: Candidate, weights: dict[str, torch.Tensor]) -> torch.nn.Module:
         """Make the network of a run that a checkpoint has the weights of."""

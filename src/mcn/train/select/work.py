@@ -95,7 +95,7 @@ def inputs(
         )
     if counts is None:
         counts = count_motifs(data.edge_index, data.num_nodes)
-    made = SelectionInputs(data, counts, candidates_of(config)[0], memory)
+    made = SelectionInputs(data, counts, candidates_of(config, 0)[0], memory)
     if memory is not None:
         made.of(made.first)  # checks the features against those of the graph trained on
     return made

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from mcn.train.settings import (
     Settings,
@@ -11,14 +11,9 @@ from mcn.train.settings import (
     below_one,
     flag,
     not_negative,
-    positive,
-    probability,
     setting,
+    share,
 )
-
-
-def _stop(name: str, value: Any) -> float:
-    return float(positive(name, probability(name, value)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +38,7 @@ class ViewsConfig(Settings):
     stop_probability: float | None = setting(
         None,
         "The chance that a walk stops after each step; walks of all lengths count alike if not given.",
-        _stop,
+        share,
         group="graph",
     )
     max_neighbours: int = setting(

@@ -136,7 +136,7 @@ class NodePanel {
     }
     const { entries, total } = this.around.rows[option];
     const both = meta.shown_layers > 1;
-    const word = meta.kind === "views" ? "share" : meta.kind === "choices" && meta.self_attention ? "attention" : "coefficient";
+    const word = ["views", "trees"].includes(meta.kind) ? "share" : meta.kind === "choices" && meta.self_attention ? "attention" : "coefficient";
     const most = (place) => Math.max(1e-9, ...entries.map((entry) => entry[place]));
     const scale = { first: both ? most("first") : 1, last: most("last") };
     const bar = (value, place) => el("td", { class: "meter" },
@@ -172,6 +172,10 @@ const OPTION_WORDS = {
     meaning: "→ the prediction by this view alone; the network averages what is heard in all of them.",
     weights: "The share of a node's features in what is heard.",
     right: ["Every view alone is right.", "Views that are right alone", "No view alone is right."] },
+  trees: { options: "Whose values the trees know", differs: "another prediction",
+    meaning: "→ the prediction with what the neighbours under the other motifs have taken for missing.",
+    weights: "The share of a neighbour in a mean; the node itself is drawn with them.",
+    right: ["Right by every motif alone.", "Right by these motifs alone", "Wrong by every motif alone."] },
 };
 
 const counted = (count, word) => `${whole(count)} ${word}${count === 1 ? "" : "s"}`;

@@ -63,9 +63,16 @@ function remarkList({ summary }) {
   return el("ul", { class: "remarks", "aria-label": "Remarks" }, summary.remarks.map((text) => el("li", {}, text)));
 }
 
+/** How much the log-loss rises when the values of a column are shuffled. */
+function columnTable({ summary }) {
+  const rows = summary.columns.map(({ column, loss, error }) => ({ cells: [column, `${loss.toFixed(4)} ± ${error.toFixed(4)}`] }));
+  return numberTable(["column, shuffled among validation nodes", "log-loss rises by"], rows);
+}
+
 /** Title and table of all that the summary has. */
 function scoreTables(meta) {
   const tables = [["Metrics", metricTable(meta)], ["Simpler things beside it", simplerTable(meta)]];
   if (meta.summary.candidates) tables.push(["Candidates that were tried", candidateTable(meta)]);
+  if (meta.summary.columns && meta.summary.columns.length) tables.push(["Columns that mattered", columnTable(meta)]);
   return tables;
 }
