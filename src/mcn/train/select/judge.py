@@ -83,6 +83,13 @@ class Decision:
             "blend": None if self.blend is None else self.blend.to_dict(self.names),
         }
 
+    @property
+    def predicting(self) -> list[str]:
+        """The candidates that have a part in the predictions."""
+        if self.mode == BLEND and self.blend is not None:
+            return list(self.blend.to_dict(self.names))
+        return self.names if self.mode == NODES else [self.winner]
+
     def sentences(self) -> list[str]:
         """Say what predicts, and what choosing per node is worth."""
         said = []

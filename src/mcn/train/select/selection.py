@@ -208,6 +208,7 @@ class Selection(Training):
                 "work": result.epochs * turn.epoch_work,
                 "cut": not trainer.stopped and turn.cut,
                 "outrun": outrun,
+                **({} if turn.number else trainer.notes()),
             }
         )
         if self._rounds.deals_out(turn.number):
@@ -302,6 +303,9 @@ class Selection(Training):
             notes["deals"] = len(deals)
         if self._decision is not None:
             notes["choosing"] = self._decision.to_dict()
+            used = self._decision.predicting
+            shown = [run["columns"] for run in self.runs if run["candidate"] in used and "columns" in run]
+            notes |= {"columns": shown[0]} if shown else {}  # of trees that predict
         return notes
 
     def held_out_probabilities(self) -> tuple[NDArray[Any], int] | None:

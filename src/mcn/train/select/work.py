@@ -24,8 +24,11 @@ from mcn.train.select.judge import BLEND, NODES
 from mcn.train.select.network import Selected, empty_selected, memory_of
 from mcn.train.select.selection import Selection
 
-_INPUT_SETTINGS = ("motifs", "steps", "psi", "scope", "add_edges", "features", "materialize", "batch_size")
-"""Settings of MCN that decide its inputs: candidates that agree on them share the inputs."""
+_INPUT_SETTINGS = (
+    *("motifs", "steps", "psi", "scope", "add_edges", "features", "materialize", "batch_size"),
+    *("walk_length", "components"),
+)
+"""Settings that decide the inputs: candidates that agree on them share the inputs."""
 
 
 @dataclass(eq=False)

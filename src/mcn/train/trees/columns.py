@@ -31,7 +31,8 @@ class TreesInputs:
 
     x: the given columns [N, G] as they came; no columns where motif counts are all there is. names: theirs.
     components: to how many words are reduced; 0 for columns that are taken as they are. counts: the motif
-    counts, float32 [N, 15]. stack: the neighbours of each motif. weights: of edges, see `input_weights`.
+    counts, float32 [N, 15], or with the edge as the only motif the degree. stack: the neighbours of each
+    motif. weights: of edges, see `input_weights`.
     """
 
     config: TreesConfig
@@ -46,12 +47,13 @@ class TreesInputs:
     def columns(self) -> list[tuple[str, str | None]]:
         """Return the name of every column, and the motif whose neighbours it tells of, if not of the node."""
         own = [f"word component {number + 1}" for number in range(self.components)] or list(self.names)
-        mixed = own if self.config.features == "given" else [*own, *COUNTS]
+        counts = COUNTS[: self.counts.shape[1]]
+        mixed = own if self.config.features == "given" else [*own, *counts]
 
         def over(motif: str, what: str, where: str) -> list[tuple[str, str | None]]:
             return [(f"{what} of {name} over {where}", motif) for name in mixed]
 
-        columns: list[tuple[str, str | None]] = [(name, None) for name in (*own, *COUNTS)]
+        columns: list[tuple[str, str | None]] = [(name, None) for name in (*own, *counts)]
         for motif in self.stack.motifs:
             columns += over(motif, "mean", f"{motif} neighbours")
         if "edge" in self.stack.motifs:

@@ -44,6 +44,8 @@ def inputs(
     given_names = getattr(data, "feature_names", None) or [f"column {i}" for i in range(x.shape[1])]
     names = [str(name) for name in given_names[: x.shape[1]]]
     per_node = counts.per_node.astype(np.float32)
+    if tuple(config.motifs) == ("edge",):  # then the degree is the only count that is asked for
+        per_node = per_node[:, :1]
     return TreesInputs(config, x, names, components, per_node, stack, weights)
 
 
