@@ -119,7 +119,7 @@ def check_data(data: Data) -> SimpleGraph:
 
 def unused_of_edges(data: Data, num_nodes: int, used: tuple[str, ...] = ()) -> list[str]:
     """Say what a `Data` has for every edge beside what is `used`: weights, features, times."""
-    count = data.edge_index.shape[1]
+    count = np.shape(data.edge_index)[1]
     unused = [
         f"data.{name} {list(value.shape)}"
         for name, value in data.to_dict().items()

@@ -12,6 +12,7 @@ from torch_geometric.transforms import BaseTransform
 
 from mcn.data.arrays import as_array
 from mcn.data.checks import told_nodes
+from mcn.data.csr_graph import simple_graph
 from mcn.motifs.catalogue import EDGE_ORBITS, graphlet_of
 from mcn.motifs.count import count_motifs
 
@@ -46,7 +47,8 @@ class AddMotifs(BaseTransform):
             raise ValueError(f"AddMotifs works on a torch_geometric.data.Data, got {type(data).__name__}")
         if data.edge_index is None:
             raise ValueError("AddMotifs needs data.edge_index, and this Data has none")
-        counts = count_motifs(data.edge_index, told_nodes(data), induced=self.induced, threads=self.threads)
+        graph = simple_graph(data.edge_index, told_nodes(data))
+        counts = count_motifs(graph, induced=self.induced, threads=self.threads)
         data.motif_node = torch.from_numpy(counts.per_node)
         given = as_array(data.edge_index, "edge_index", "[2, E]")
         ends = torch.from_numpy(given.astype(np.int64) if given.size else np.empty(given.shape, np.int64))
