@@ -98,9 +98,9 @@ class MCN(torch.nn.Module):
         one_of("norm", norm, NORMS)
         self.norm, self.residual = norm, residual
         if norm == "batch":
-            for layer in range(num_layers - 1):
-                self.register_buffer(f"mean_{layer}", torch.zeros(width))
-                self.register_buffer(f"variance_{layer}", torch.ones(width))
+            for number in range(num_layers - 1):
+                self.register_buffer(f"mean_{number}", torch.zeros(width))
+                self.register_buffer(f"variance_{number}", torch.ones(width))
         # Added to the scores outside training: log(prior among the nodes to predict / prior in training).
         self.offset: torch.Tensor
         self.register_buffer("offset", torch.zeros(out_channels))

@@ -114,7 +114,7 @@ class Problem:
     @property
     def known_classes(self) -> NDArray[np.int64]:
         """Classes of the training and validation nodes."""
-        return self.labels.numpy()[np.concatenate([self.train, self.val])]
+        return np.asarray(self.labels.numpy()[np.concatenate([self.train, self.val])], np.int64)
 
     def class_weights(self, kind: str) -> torch.Tensor | None:
         """Return what a training node of each class weighs in the loss, [C]; None if all weigh the same.

@@ -65,12 +65,13 @@ class MCNTrainer(Trainer):
         c, x = self.config, self.problem.inputs.x
         per_entry = _SUM + (_ATTEND if c.self_attention else 0.0)
         widths = [c.hidden * c.heads] * (c.num_layers - 1) + [self.problem.num_classes * c.output_heads]
-        work, reached = 0.0, float(nodes)
-        for width in reversed(widths):
+        values = feature_csr(x).nnz / max(1, x.shape[0])
+        work, reached, products = 0.0, float(nodes), 2 if c.self_weights else 1
+        for width, inputs in zip(reversed(widths), reversed([values + 25, *widths[:-1]]), strict=True):
             work += per_entry * reached * (1 + degree) * width
             reached = min(most, reached * (1 + degree))
-        values = feature_csr(x).nnz / max(1, x.shape[0])
-        return float(work + _INPUT * reached * (values + 25) * widths[0])
+            work += _INPUT * products * reached * inputs * width
+        return float(work)
 
     def _learn(self) -> tuple[float, float]:
         self.optimizer.zero_grad(set_to_none=True)

@@ -104,9 +104,9 @@ def _config_of(name: str, config: AutoConfig, labels: int) -> Settings:
     given = config.given("mcn")
     if name in DEEP:
         regularised = _MANY if labels >= MANY_LABELS else _FEW
-        changes = {**_DEEP, **regularised, **DEEP[name]}
+        deep = {**_DEEP, **regularised, **DEEP[name]}
         first = {key: given[key] for key in (*_OWN, "max_epochs", "patience", "stopping") if key in given}
-        return find_recipe("mcn").config.from_dict(given).replace(**changes | first)
+        return find_recipe("mcn").config.from_dict(given).replace(**deep | first)
     given.pop("motifs", None)
     base = find_recipe("mcn").config.from_dict(USUAL["mcn"] | _FIXED | given)
     changes = _SPECIAL.get(name)

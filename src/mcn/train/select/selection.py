@@ -83,7 +83,7 @@ class Selection(Training):
     @property
     def _left(self) -> float:
         """The work that is left of the budget."""
-        return 60 * self.config.minutes - self.work
+        return float(60 * self.config.minutes - self.work)
 
     def _begin(self) -> None:
         """Start or go on with the next run that the budget allows; after the last one decide, and stop."""
