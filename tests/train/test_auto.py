@@ -306,7 +306,7 @@ def test_resumed_after_any_epoch_equals_undisturbed(dealt: bool) -> None:
         assert same_weights(second, whole)
         assert without_times(second.runs) == without_times(whole.runs)
         assert second.notes()["choosing"] == whole.notes()["choosing"]
-    assert fresh_candidates >= 2
+    assert fresh_candidates >= (2 if dealt else 1)
     assert dealt or waiting >= 2
 
 
