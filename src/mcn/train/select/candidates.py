@@ -52,7 +52,7 @@ MANY_LABELS = 1000
 _MANY: dict[str, Any] = {"dropout": 0.2, "weight_decay": 0.0}
 _FEW: dict[str, Any] = {"dropout": 0.5, "weight_decay": 5e-4}
 _TREES: dict[str, tuple[str, ...]] = {"trees": ("edge",), "motif-trees": ("edge", "triangle")}
-_OF_TREES = ("motifs", "scope", "features", "stopping", "metric", "class_weight")
+_OF_TREES = ("motifs", "scope", "features", "stopping", "metric", "class_weight", "max_epochs", "patience")
 """Settings that mean the same to trees as to networks: given ones go to both."""
 
 
