@@ -77,7 +77,8 @@ WRONG: dict[str, list[tuple[str, str]]] = {
         ),
         (
             "--recipe auto --candidates gta",
-            "candidates must be some of counts, gat, gcn, mcn, mlp, sage, views, a motif or a motif with "
+            "candidates must be some of counts, gat, gcn, mcn, mcn-3, mlp, motif-trees, "
+            "sage, sage-3, sage-8, trees, views, a motif or a motif with "
             "-sum, got 'gta'",
         ),
         (

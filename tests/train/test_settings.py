@@ -162,7 +162,8 @@ OF_VIEWS: list[tuple[dict[str, Any], str]] = [
     ({"full_batch": True, "row_norm": True}, FULL_BATCH_MIXES),
 ]
 CANDIDATES = (
-    "candidates must be some of counts, gat, gcn, mcn, mlp, sage, views, a motif or a motif with -sum"
+    "candidates must be some of counts, gat, gcn, mcn, mcn-3, mlp, motif-trees, sage, sage-3, sage-8, trees, "
+    "views, a motif or a motif with -sum"
 )
 OF_AUTO: list[tuple[dict[str, Any], str]] = [
     *(({"candidates": (name,)}, f"{CANDIDATES}, got '{name}'") for name in ("lp", "edge")),
@@ -298,7 +299,7 @@ def test_how_training_stops_in_words() -> None:
     by_area = MCN(stopping="accuracy", metric="roc-auc").protocol
     assert by_area.startswith("weights kept by validation roc-auc,")
     assert VIEWS(steps_per_epoch=7).protocol == "weights kept by validation loss, patience 100 × 7 steps"
-    auto = settings("auto", candidates=("mlp", "gcn"), repeats=1, minutes=2).protocol
+    auto = settings("auto", candidates=("mlp", "gcn"), repeats=1, minutes=2, metric="accuracy").protocol
     assert auto == (
         "the best of mlp, gcn by mean accuracy on held-out validation nodes, one run each within 2 minutes "
         "of training"

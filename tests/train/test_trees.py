@@ -32,6 +32,7 @@ from tests.train.graphs import (
 )
 
 SHORT = settings("trees", max_epochs=4)
+pytestmark = pytest.mark.filterwarnings("ignore:.* direction is not used")
 
 
 @pytest.fixture(scope="module")

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from mcn.train.settings import Settings
 
 EMBEDDED, BESIDE = "strong-ties", ("gat", "gcn")
+_MOST_CANDIDATES = 7  # in the table, so that remarks have room beside it
 
 
 @options.with_settings
@@ -167,8 +168,9 @@ def _print(result: dict[str, Any], verbose: bool) -> None:
     """Print the result, one table, remarks and notes, and the folder; with `verbose` all there is to say."""
     metric = result["config"]["metric"]
     layers = [] if "candidates" in result else result["motif_share"]
+    most = None if verbose else _MOST_CANDIDATES
     if "candidates" in result:
-        _print_selection(result, metric)
+        _print_selection(result, metric, most)
     else:
         print_methods(result["dataset"], result["rows"], None if metric == "accuracy" else metric)
     for layer, shares in enumerate(layers, 1):
@@ -181,13 +183,14 @@ def _print(result: dict[str, Any], verbose: bool) -> None:
     if verbose:
         further += _everything_else(result, metric)
     # Title, header and rule of the table, its rows, a line per layer, and the folder.
-    room = MOST_LINES - 4 - len(result.get("candidates", result["rows"])) - len(layers)
+    rows = result.get("candidates", result["rows"])
+    room = MOST_LINES - 4 - min(len(rows), (most or len(rows)) + 1) - len(layers)
     for line in [*(further if verbose else fitting(further, room)), f"folder: {result['out']}"]:
         print(line)
 
 
-def _print_selection(result: dict[str, Any], metric: str) -> None:
-    """Print what predicts and how well, and how the candidates did on validation nodes, the best first."""
+def _print_selection(result: dict[str, Any], metric: str, most: int | None) -> None:
+    """Print what predicts and how well, and how the best candidates (`most`) did on validation nodes."""
     from mcn.train.metrics import LESS_IS_BETTER, shown
 
     choosing, scores = result["choosing"], result["rows"][0]["metrics"][metric]
@@ -210,9 +213,12 @@ def _print_selection(result: dict[str, Any], metric: str) -> None:
     print_table(
         f"{result['dataset']}: test {metric} {tested} by {by[choosing['mode']]} (largest class: {guess})",
         ("candidate", f"held-out {metric}", "behind", "runs", "s per run", "share in prediction"),
-        [list(cells(candidate, place == 0)) for place, candidate in enumerate(result["candidates"])],
+        [list(cells(candidate, place == 0)) for place, candidate in enumerate(result["candidates"][:most])],
         left=("candidate",),
     )
+    others = [] if most is None else [candidate["candidate"] for candidate in result["candidates"][most:]]
+    if others:
+        print(f"behind these: {', '.join(others)} (--verbose)")
 
 
 def _everything_else(result: dict[str, Any], metric: str) -> Iterator[str]:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from mcn._names import did_you_mean, one_of
 from mcn.data.arrays import is_finite
 from mcn.data.limits import told
-from mcn.train.metrics import METRICS
+from mcn.train.metrics import METRICS, SKEWED
 from mcn.train.stopping import RULES
 
 if TYPE_CHECKING:
@@ -237,7 +237,9 @@ class Settings:
     )
     metric: str = setting(
         "accuracy",
-        f"Validation score to stop and to choose by: {', '.join(METRICS)}.",
+        f"Validation score to stop and to choose by: {', '.join(METRICS)}. The recipe auto, if not told, "
+        f"takes roc-auc where one of two classes has {SKEWED} times as many nodes as the other, and accuracy "
+        "elsewhere.",
         choice_of(*METRICS),
         option="metric",
     )

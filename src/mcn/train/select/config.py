@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from mcn.train.metrics import METRICS, SKEWED
+from mcn.train.metrics import SKEWED
 from mcn.train.settings import (
     BATCH_SIZE,
     BatchedSettings,
     Settings,
     at_least,
-    choice_of,
     names,
     positive,
     setting,
@@ -75,13 +74,7 @@ class AutoConfig(BatchedSettings):
     patience: int | None = None  # type: ignore[assignment]
     stopping: str | None = None  # type: ignore[assignment]
     neighbours: tuple[int, ...] | None = None  # type: ignore[assignment]
-    metric: str | None = setting(  # type: ignore[assignment]
-        None,
-        f"Validation score to choose by: {', '.join(METRICS)}. If not given, roc-auc where one of two "
-        f"classes has {SKEWED} times as many nodes as the other, else accuracy.",
-        choice_of(*METRICS),
-        option="metric",
-    )
+    metric: str | None = None  # type: ignore[assignment]
     candidates: tuple[str, ...] = setting(
         CANDIDATES,
         "What is tried, separated by commas: mlp (features alone), counts (motif counts alone), trees, "
@@ -121,8 +114,9 @@ class AutoConfig(BatchedSettings):
             if self.repeats == 1
             else f"up to {self.repeats} runs each, which predict together,"
         )
+        metric = self.metric or "accuracy (of two skewed classes roc-auc)"
         return (
-            f"the best of {', '.join(self.candidates)} by mean {self.metric} on held-out validation nodes, "
+            f"the best of {', '.join(self.candidates)} by mean {metric} on held-out validation nodes, "
             f"{runs} within {self.minutes:g} minutes of training"
         )
 
