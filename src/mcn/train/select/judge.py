@@ -31,6 +31,13 @@ def wide(logits: torch.Tensor) -> Float:
     return np.asarray(logits.numpy().astype(np.float64))
 
 
+def together(logits: list[torch.Tensor]) -> torch.Tensor:
+    """Return scores whose softmax is the mean of what several runs say."""
+    if len(logits) == 1:
+        return logits[0]
+    return torch.stack([each.softmax(1) for each in logits]).mean(0).clamp_min(1e-30).log()
+
+
 class HeldOutScores(NamedTuple):
     """What some candidates said of labelled nodes that had no part in it; of some nodes more than once.
 

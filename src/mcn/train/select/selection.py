@@ -16,7 +16,7 @@ from mcn.train.recipes import work_of
 from mcn.train.select.blend import best_temperature
 from mcn.train.select.candidates import Candidate, candidates_of
 from mcn.train.select.config import AutoConfig
-from mcn.train.select.judge import BLEND, CHOOSABLE, NODES, Decision, HeldOutScores, Judge, wide
+from mcn.train.select.judge import BLEND, CHOOSABLE, NODES, Decision, HeldOutScores, Judge, together, wide
 from mcn.train.select.network import Selected
 from mcn.train.select.schedule import Rounds, Turn, clearly_above, several_behind, standings
 
@@ -189,7 +189,6 @@ class Selection(Training):
     def _end(self, turn: Turn) -> None:
         """Note how a run went, and keep its network."""
         trainer, merit = turn.trainer, self._held_out_merit(turn)
-        outrun = not trainer.stopped and not turn.cut
         result, held = trainer.finish(), trainer.held_out
         assert held is not None
         self.runs.append(
@@ -207,7 +206,7 @@ class Selection(Training):
                 "seconds": result.seconds,
                 "work": result.epochs * turn.epoch_work,
                 "cut": not trainer.stopped and turn.cut,
-                "outrun": outrun,
+                "outrun": not trainer.stopped and not turn.cut,
                 **({} if turn.number else trainer.notes()),
             }
         )
@@ -220,7 +219,7 @@ class Selection(Training):
     @property
     def _held(self) -> dict[str, torch.Tensor]:
         """What the runs of every candidate say together of the held-out nodes."""
-        return {name: _together(logits) for name, logits in self._logits.items()}
+        return {name: together(logits) for name, logits in self._logits.items()}
 
     def _decide(self) -> Decision:
         """Find the winner for the whole graph, and what predicts.
@@ -398,10 +397,3 @@ class Selection(Training):
         )
         network.load_state_dict(weights)
         return network.eval()
-
-
-def _together(logits: list[torch.Tensor]) -> torch.Tensor:
-    """Return scores whose softmax is the mean of what several runs say."""
-    if len(logits) == 1:
-        return logits[0]
-    return torch.stack([each.softmax(1) for each in logits]).mean(0).clamp_min(1e-30).log()
