@@ -7,6 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch.nn.modules.module import register_module_forward_hook
@@ -219,3 +220,13 @@ def test_choosing_pays(attention: str) -> None:
 @pytest.mark.slow
 def test_without_the_triangle_the_gap_is_gone() -> None:
     assert abs(mean(settings("mcn", attention="paper", motifs=("edge", "2-star"))) - mean(GAT)) < 5
+
+
+@pytest.mark.parametrize(
+    "changes", [{}, {"norm": "layer"}, {"norm": "batch"}, {"residual": True}, {"self_weights": True}], ids=str
+)
+def test_rows_made_when_chosen_predict_the_same(changes: dict[str, Any]) -> None:
+    """A network with norms, residuals or self weights too, which is not inferred a few rows at a time."""
+    config = settings("mcn", max_epochs=4, num_layers=3, hidden=4, heads=2, **changes)
+    stored, made = (trained(small_graph(), config.replace(materialize=whole)) for whole in (True, False))
+    assert np.allclose(predicted(stored).probabilities, predicted(made).probabilities, atol=1e-6)

@@ -72,6 +72,11 @@ def infer(
     raise AssertionError("a network has at least one layer")
 
 
+def can_infer(model: MCN) -> bool:
+    """Whether `infer` knows all that a network does: norms, residuals and self weights it does not."""
+    return model.norm == "none" and not model.residual and model.convs[0].self_weight is None
+
+
 class _Heard(NamedTuple):
     """H W of the nodes that a layer hears, and the place of each node among them; None if these are all."""
 

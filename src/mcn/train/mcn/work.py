@@ -16,7 +16,7 @@ from mcn.motifs import MotifCounts, count_motifs
 from mcn.nn import MCN, Choices
 from mcn.nn.features import FeatureRows
 from mcn.nn.graph_rows import StackRows
-from mcn.nn.layerwise import infer
+from mcn.nn.layerwise import can_infer, infer
 from mcn.store import GraphStore
 from mcn.train.features import check_features, node_features
 from mcn.train.mcn.batches import BatchTrainer
@@ -147,7 +147,7 @@ def prior_shift(train_labels: torch.Tensor, val_labels: torch.Tensor, num_classe
 @torch.no_grad()
 def predict(model: MCN, inputs: StackInputs | StoreInputs) -> Predictions:
     """Predict all nodes, with the most probable choices and no randomness."""
-    if not isinstance(inputs, StackInputs) or not inputs.stack.materialized:
+    if not isinstance(inputs, StackInputs) or (can_infer(model) and not inputs.stack.materialized):
         graph = inputs.graph
         logits, numbers = infer(model, inputs.features, graph)  # a few rows at a time: all may not fit
         motif, step = np.divmod(numbers.T, graph.steps)
