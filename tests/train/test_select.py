@@ -17,16 +17,16 @@ from mcn.train.select.schedule import DEALS, Rounds, clearly_above, several_behi
 
 def test_the_temperature_is_found_again_and_a_folds_labels_do_not_decide_it_or_a_blend() -> None:
     draw = np.random.default_rng(0)
-    logits = draw.standard_normal((5000, 4))
-    labels = np.array([draw.choice(4, p=p) for p in tempered(logits, 0.1)])
-    assert best_temperature(logits, labels) == pytest.approx(0.1, rel=0.25)
+    given = np.exp(draw.standard_normal((5000, 4)))
+    labels = np.array([draw.choice(4, p=p) for p in tempered(given, 0.1)])
+    assert best_temperature(given, labels) == pytest.approx(0.1, rel=0.25)
     draw = np.random.default_rng(1)
-    logits, fold = 3 * draw.standard_normal((100, 3)), np.arange(100) % 5
-    labels = logits.argmax(1)
+    given, fold = np.exp(3 * draw.standard_normal((100, 3))), np.arange(100) % 5
+    labels = given.argmax(1)
     changed = np.where(fold == 2, (labels + 1) % 3, labels)
     probabilities = some_candidates(100, 9)[0]
     for make in (
-        lambda labels: calibrated(logits, labels, fold),
+        lambda labels: calibrated(given, labels, fold),
         lambda labels: held_out_blend(probabilities, labels, fold),
     ):
         first, second = make(labels), make(changed)
@@ -188,8 +188,8 @@ def decided(
     logits: dict[str, np.ndarray], labels: np.ndarray, state: np.ndarray, winner: str, **more: Any
 ) -> Any:
     judge = Judge(labels, more.get("metric", "accuracy"), seed=0)
-    scores = HeldOutScores(np.arange(len(labels)), labels, logits)
-    held = {name: torch.from_numpy(each) for name, each in logits.items()}
+    held = {name: tempered(np.exp(each), 1.0) for name, each in logits.items()}
+    scores = HeldOutScores(np.arange(len(labels)), labels, held)
     return judge.decide(list(logits), held, winner, state, scores)
 
 

@@ -15,32 +15,31 @@ REPEATS, OUTER_FOLDS = 3, 10
 _MEMBERS = 20  # of a blend
 
 
-def tempered(logits: Float, temperature: float) -> Float:
-    """Return the class probabilities of scores divided by a temperature."""
-    scaled = logits / temperature
+def tempered(probabilities: NDArray[Any], temperature: float) -> Float:
+    """Return class probabilities whose logarithms are divided by a temperature.
+
+    >>> tempered(np.array([[0.8, 0.2]]), 0.5).round(3).tolist()
+    [[0.941, 0.059]]
+    """
+    scaled = np.log(np.clip(probabilities.astype(np.float64), 1e-30, None)) / temperature
     scaled = np.exp(scaled - scaled.max(1, keepdims=True))
     return np.asarray(scaled / scaled.sum(1, keepdims=True))
 
 
-def as_logits(probabilities: NDArray[Any]) -> Float:
-    """Return class scores whose softmax is these probabilities."""
-    return np.asarray(np.log(np.clip(probabilities.astype(np.float64), 1e-30, None)))
-
-
-def best_temperature(logits: Float, labels: NDArray[np.int64]) -> float:
+def best_temperature(probabilities: Float, labels: NDArray[np.int64]) -> float:
     """Return the temperature of a wide grid with the least log-loss."""
     own = np.arange(len(labels)), labels
-    losses = [-np.log(np.clip(tempered(logits, t)[own], 1e-12, None)).mean() for t in TEMPERATURES]
+    losses = [-np.log(np.clip(tempered(probabilities, t)[own], 1e-12, None)).mean() for t in TEMPERATURES]
     return float(TEMPERATURES[int(np.argmin(losses))])
 
 
-def calibrated(logits: Float, labels: NDArray[np.int64], fold: NDArray[np.int64]) -> Float:
+def calibrated(probabilities: Float, labels: NDArray[np.int64], fold: NDArray[np.int64]) -> Float:
     """Return held-out probabilities: every fold with the temperature that suits the other folds."""
-    found = np.empty_like(logits)
+    found = np.empty_like(probabilities)
     for number in np.unique(fold):
         own = fold == number
         others = ~own if not own.all() else own
-        found[own] = tempered(logits[own], best_temperature(logits[others], labels[others]))
+        found[own] = tempered(probabilities[own], best_temperature(probabilities[others], labels[others]))
     return found
 
 

@@ -22,32 +22,30 @@ candidate."""
 CHOOSABLE = ("accuracy", "balanced-accuracy")
 """Metrics that are a mean over nodes, so that a node's own reward says something of them."""
 
-Held = Mapping[str, torch.Tensor]
-"""The scores of every class, for held-out nodes, by name of the candidate."""
+Held = Mapping[str, Float]
+"""The probabilities of every class, for held-out nodes, by name of the candidate."""
 
 
-def wide(logits: torch.Tensor) -> Float:
-    """Return scores in double precision."""
-    return np.asarray(logits.numpy().astype(np.float64))
+def together(logits: list[torch.Tensor]) -> Float:
+    """Return the mean of the probabilities that several runs give."""
+    return np.asarray(np.mean([wide(each.softmax(1)) for each in logits], axis=0))
 
 
-def together(logits: list[torch.Tensor]) -> torch.Tensor:
-    """Return scores whose softmax is the mean of what several runs say."""
-    if len(logits) == 1:
-        return logits[0]
-    return torch.stack([each.softmax(1) for each in logits]).mean(0).clamp_min(1e-30).log()
+def wide(probabilities: torch.Tensor) -> Float:
+    """Return an array in double precision."""
+    return np.asarray(probabilities.numpy().astype(np.float64))
 
 
 class HeldOutScores(NamedTuple):
     """What some candidates said of labelled nodes that had no part in it; of some nodes more than once.
 
-    nodes: int64 [n], the held-out nodes of the judge first, in their order. labels: their classes. logits: by
-    candidate, [n, classes].
+    nodes: int64 [n], the held-out nodes of the judge first, in their order. labels: their classes.
+    probabilities: by candidate, [n, classes].
     """
 
     nodes: NDArray[np.int64]
     labels: NDArray[np.int64]
-    logits: dict[str, Float]
+    probabilities: dict[str, Float]
 
 
 class Blend(NamedTuple):
@@ -148,7 +146,7 @@ class Judge:
         evidence, chooser = (NOTHING, NOTHING), None
         if self.metric in CHOOSABLE and len(names) > 1:
             fold = folds_of(self.labels, self.seed)
-            probabilities = [calibrated(wide(held[name]), self.labels, fold) for name in names]
+            probabilities = [calibrated(held[name], self.labels, fold) for name in names]
             reward, right = self._rewards(probabilities)
             evidence = assess(state, reward, right, self.seed)
             chooser = fit_chooser(state, reward, self.seed)
@@ -161,16 +159,16 @@ class Judge:
 
     def _blend(self, names: list[str], held_out: HeldOutScores) -> Blend | None:
         """Return the blend of the candidates; None where the best of them is better, or nodes are too few."""
-        if len(held_out.logits) < 2 or len(self.labels) < FEWEST:
+        if len(held_out.probabilities) < 2 or len(self.labels) < FEWEST:
             return None
         _, first, of = np.unique(held_out.nodes, return_index=True, return_inverse=True)
         fold = folds_of(held_out.labels[first], self.seed)[of]
-        each = np.stack([calibrated(logits, held_out.labels, fold) for logits in held_out.logits.values()])
+        each = np.stack([calibrated(own, held_out.labels, fold) for own in held_out.probabilities.values()])
         taken = blend(each, held_out.labels)
         if taken.max() == 1.0 or blend_gain(each, held_out.labels, self.merit, self.seed, held_out.nodes) < 0:
             return None
         shares = np.zeros(len(names))
-        shares[[names.index(name) for name in held_out.logits]] = taken
+        shares[[names.index(name) for name in held_out.probabilities]] = taken
         mixed = held_out_blend(each, held_out.labels, fold)
         return Blend(shares, mixed[: len(self.labels)])
 

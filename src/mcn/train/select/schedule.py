@@ -70,42 +70,39 @@ class Rounds(NamedTuple):
 class Turn:
     """A run of a candidate as it stands.
 
-    name, number: of the candidate, and which of its runs it is. until: the work of the whole selection at
-    which it has used up its share. best_score, risen: the best score of its epochs, and the first epoch that
-    had it. kept_at: the epoch of the whole selection whose weights are kept. cut: its share ended it.
+    name, number: of the candidate, and which of its runs it is. share: the work after which it has to wait,
+    or ends. cut: that is what ended it.
     """
 
     name: str
     number: int
     trainer: Trainer
-    until: float
-    best_score: float = -math.inf
-    risen: int = 0
-    kept_at: int = 0
+    share: float
     cut: bool = False
     epoch_work: float = field(init=False)
 
     def __post_init__(self) -> None:
         self.epoch_work = self.trainer.epoch_work()
 
-    def note(self, epoch: Epoch, number: int) -> None:
-        """Take note of an epoch, the `number`-th of the whole selection."""
-        if epoch.val_score > self.best_score:
-            self.best_score, self.risen = epoch.val_score, self.trainer.epoch
-        if self.trainer.best_epoch == self.trainer.epoch:
-            self.kept_at = number
+    @property
+    def work(self) -> float:
+        """The work of all its epochs so far."""
+        return self.trainer.epoch * self.epoch_work
+
+    @property
+    def over(self) -> bool:
+        """Whether it has ended, or used up its share."""
+        return self.trainer.stopped or self.work >= self.share
+
+    def run_epoch(self) -> Epoch:
+        """Train for an epoch."""
+        epoch = self.trainer.run_epoch()
+        return epoch._replace(candidate=self.name, run=self.number)
 
     def state(self) -> dict[str, Any]:
         """Return all plain values, those of its training among them."""
-        own = {name: getattr(self, name) for name in ("name", "number", "until", "risen", "kept_at", "cut")}
-        best = self.best_score if self.risen else None  # JSON has no infinity
-        return own | {"best_score": best, "trainer": self.trainer.state()}
-
-    def load(self, state: dict[str, Any]) -> None:
-        """Take over all plain values but those of its training."""
-        self.until, self.risen = state["until"], state["risen"]
-        self.kept_at, self.cut = state["kept_at"], state["cut"]
-        self.best_score = -math.inf if state["best_score"] is None else state["best_score"]
+        own = {name: getattr(self, name) for name in ("name", "number", "share", "cut")}
+        return own | {"trainer": self.trainer.state()}
 
 
 def standings(runs: list[dict[str, Any]], rounds: Rounds, order: list[str]) -> list[dict[str, Any]]:

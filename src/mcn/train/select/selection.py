@@ -1,8 +1,9 @@
-"""Training candidates in turn, and deciding between them on held-out nodes."""
+"""Training candidates in stages, and deciding between them on held-out nodes."""
 
 from __future__ import annotations
 
 import math
+from collections import deque
 from typing import Any
 
 import numpy as np
@@ -16,24 +17,25 @@ from mcn.train.recipes import work_of
 from mcn.train.select.blend import best_temperature
 from mcn.train.select.candidates import Candidate, candidates_of
 from mcn.train.select.config import AutoConfig
-from mcn.train.select.judge import BLEND, CHOOSABLE, NODES, Decision, HeldOutScores, Judge, together, wide
+from mcn.train.select.judge import BLEND, CHOOSABLE, NODES, Decision, Held, HeldOutScores, Judge, together
 from mcn.train.select.network import Selected
 from mcn.train.select.schedule import Rounds, Turn, clearly_above, several_behind, standings
+from mcn.train.select.stage import Stage
 
 
 class Selection(Training):
-    """A selection among candidates, which are trained one after the other, first each once, then with further
-    seeds.
+    """A selection among candidates, which are trained in stages: first each once, then with further seeds.
 
-    The budget is counted in work (`Trainer.epoch_work`), not by the clock: the same command gives the same
-    bits, however busy the machine is. In the first round half of it is shared out, so that no candidate keeps
-    the others from being tried. Those that have not ended by then wait; the better half of them goes on, then
-    the better half of these (successive halving), and the others end with the best weights they had. With
-    what is left further runs are begun, each only if, by what the runs before it took, it ends within the
-    budget.
+    The budget is counted in work (`Trainer.epoch_work`), not by the clock, and within a stage no run depends
+    on another (`mcn.train.select.stage`): the same command gives the same bits, however busy the machine is
+    and however many cores it has.
 
-    A candidate that is clearly behind another ends when its score has not risen for its patience, whatever
-    its loss does; and it sits out further rounds, until the others turn out to be no better.
+    In the first stage all candidates share half of the budget, so that none keeps the others from being
+    tried; one of which a single epoch takes more than its share is left out, unless it is the first. Those
+    that have not ended by then wait; the better half of them goes on, then the better half of these
+    (successive halving), and the others end with the best weights they had, as do those that are clearly
+    behind another. With what is left further runs are begun, each only if, by what the runs before it took,
+    it ends within the budget; a candidate that is clearly behind sits out.
 
     The winner for the whole graph is the candidate with the best mean held-out score (`mcn.train.held_out`)
     over its runs; of equals the earlier, cheaper one. All runs of a candidate are kept, and predict together
@@ -51,7 +53,6 @@ class Selection(Training):
         config = config.settled(problem.known_classes)
         self.problem, self.config = problem, config
         self.epoch, self.stopped, self.seconds = 0, False, 0.0
-        self.work = 0.0
         self.runs: list[dict[str, Any]] = []
         candidates = candidates_of(config, len(problem.train))
         self._candidates = {candidate.name: candidate for candidate in candidates}
@@ -59,71 +60,37 @@ class Selection(Training):
         self._logits: dict[str, list[torch.Tensor]] = {}
         self._dealt: dict[str, dict[int, torch.Tensor]] = {}
         self._rounds = Rounds.of(problem.known, config.repeats)
-        self._queue = [(name, i) for i in range(self._rounds.total) for name in self._candidates]
         assert config.metric is not None
         self._judge = Judge(problem.val_labels.numpy(), config.metric, config.seed)
-        self._now: Turn | None = None
-        self._waiting: list[Turn] = []  # for the next halving
-        self._again: list[Turn] = []  # the better half of those that waited, still to go on
-        self._share = 0.0  # of the work that these have together
+        self._left_out: list[str] = []  # candidates that the budget has no epoch for
+        self._further = 1  # the number of the next runs
+        self._told: deque[Epoch] = deque()  # epochs that are done, and that nobody was told of yet
         self._decision: Decision | None = None
-        self._begin()
+        share = 30 * config.minutes / len(candidates)
+        self._stage = Stage(self._turn, [(name, 0, share) for name in self._candidates])
 
     @property
-    def progress(self) -> float:
-        """How many of the runs, or how much of the budget, is done."""
-        if self.stopped:
-            return 1.0
-        ahead = len(self._queue) + len(self._waiting) + len(self._again) + 1
-        done = len(self.runs) / (len(self.runs) + ahead)
-        if self._now is not None:
-            done += self._now.trainer.progress / (len(self.runs) + ahead)
-        return float(min(0.99, max(done, self.work / (60 * self.config.minutes))))
+    def work(self) -> float:
+        """The work of all runs so far."""
+        running = self._stage.running
+        return math.fsum([*(run["work"] for run in self.runs), *(turn.work for turn in running)])
 
     @property
     def _left(self) -> float:
         """The work that is left of the budget."""
         return float(60 * self.config.minutes - self.work)
 
-    def _begin(self) -> None:
-        """Start or go on with the next run that the budget allows; after the last one decide, and stop."""
-        self._now = None
-        while self._now is None and self._queue and self._queue[0][1] == 0:
-            self._first(self._queue.pop(0)[0])
-        if self._now is None and not self._again and self._waiting:
-            self._halve()
-        if self._now is None and self._again:
-            self._now = self._again.pop(0)
-            self._now.until = self.work + self._share / (len(self._again) + 1)
-            self._share -= self._now.until - self.work
-        while self._now is None and self._queue:
-            name, number = self._queue.pop(0)
-            expected = float(np.mean([run["work"] for run in self._runs(name)] or [math.inf]))
-            if expected <= self._left and not self._is_behind(name):
-                self._now = self._turn(name, number, self._left)
-        if self._now is None:
-            self._decision = self._decide()
-            self.stopped = True
-
-    def _first(self, name: str) -> None:
-        """Begin the first run of a candidate, with its share of half of the budget."""
-        untried = sum(number == 0 for _, number in self._queue) + 1
-        share = (self._left - 30 * self.config.minutes) / untried
-        if share > 0 or not (self.runs or self._waiting):
-            self._now = self._turn(name, 0, share)
-
-    def _halve(self) -> None:
-        """Let the better half of the runs that wait go on, with their share of the budget; end the others."""
-        order = sorted(self._waiting, key=lambda turn: -self._held_out_merit(turn))
-        kept = len(order) // 2 if len(order) > 1 else 1
-        halvings = math.ceil(math.log2(kept)) + 1
-        self._share = self._left / halvings
-        better = {turn.name for turn in order[:kept]} if self._left > 0 else set()
-        for turn in self._waiting:
-            if turn.name not in better:
-                self._end(turn)
-        self._again = [turn for turn in self._waiting if turn.name in better]
-        self._waiting = []
+    @property
+    def progress(self) -> float:
+        """How many of the runs, or how much of the budget, is done."""
+        if self.stopped:
+            return 1.0
+        rounds = self._rounds.total - self._further
+        ahead = [turn.trainer.progress for turn in self._stage.running]
+        runs = len(self.runs) + len(ahead) + len(self._stage.planned) + rounds * len(self._candidates)
+        return float(
+            min(0.99, max((len(self.runs) + sum(ahead)) / runs, 1 - self._left / (60 * self.config.minutes)))
+        )
 
     def _turn(self, name: str, number: int, share: float) -> Turn:
         """Make a fresh training run of a candidate."""
@@ -133,40 +100,73 @@ class Selection(Training):
         trainer = work_of(candidate.config).trainer(problem, candidate.config)
         assert isinstance(trainer, Trainer)
         trainer.hold_out(self.config.seed)
-        return Turn(name, number, trainer, self.work + share)
+        turn = Turn(name, number, trainer, share)
+        if number == 0 and turn.epoch_work > share and name != next(iter(self._candidates)):
+            turn.share = 0.0
+        return turn
 
     def run_epoch(self) -> Epoch:
-        """Train the current candidate for an epoch; take up the next one when it is done."""
-        turn = self._now
-        assert turn is not None
-        before = turn.trainer.seconds
-        epoch = turn.trainer.run_epoch()
+        """Train the candidates of this stage on; tell of one epoch."""
+        if not self._told:
+            self._told.extend(self._stage.advance())
+            if self._stage.over:
+                self._next_stage()
+            under_way = sum(turn.trainer.seconds for turn in self._stage.running)
+            self.seconds = sum(run["seconds"] for run in self.runs) + under_way
         self.epoch += 1
-        self.work += turn.epoch_work
-        self.seconds += turn.trainer.seconds - before
-        turn.note(epoch, self.epoch)
-        if turn.trainer.stopped or self._is_outrun(turn):
-            self._end(turn)
-            self._begin()
-        elif self.work >= turn.until:
-            turn.cut = True
-            if turn.number == 0:
-                self._waiting.append(turn)
+        epoch = self._told.popleft()
+        self.stopped = self._decision is not None and not self._told
+        return epoch
+
+    def _next_stage(self) -> None:
+        """End the runs of a stage or let them go on; plan further ones, or decide if there are none."""
+        cut = []
+        for turn in self._stage.running:
+            turn.cut = not turn.trainer.stopped
+            if not turn.trainer.epoch:
+                self._left_out.append(turn.name)
+            elif turn.cut and turn.number == 0:
+                cut.append(turn)
             else:
                 self._end(turn)
-            self._begin()
-        return epoch._replace(epoch=self.epoch, candidate=turn.name, run=turn.number)
+        self._stage = self._halved(cut)
+        while self._stage.over and self._further < self._rounds.total:
+            self._stage = self._further_runs()
+        if self._stage.over:
+            self._decision = self._decide()
 
-    def _is_outrun(self, turn: Turn) -> bool:
-        """Whether a candidate is clearly behind another, and its score no longer rises.
+    def _halved(self, cut: list[Turn]) -> Stage:
+        """Let the better half of some runs go on, with their share of the budget; end the others."""
+        self._stage = Stage(self._turn)
+        merits = {turn.name: self._held_out_merit(turn) for turn in cut}
+        leader = max([*merits.values(), *(run["held_out"] for run in self.runs if run["round"] == 0)])
+        kept = sorted(merits, key=lambda name: -merits[name])[: max(1, len(cut) // 2)]
+        halvings = math.ceil(math.log2(max(1, len(kept)))) + 1
+        left = self._left - math.fsum(turn.work for turn in cut)
+        better = {name for name in kept if left > 0 and not self._is_far(leader, merits[name])}
+        for turn in cut:
+            if turn.name in better:
+                turn.share = turn.work + left / halvings / len(better)
+            else:
+                self._end(turn)
+        return Stage(self._turn, running=[turn for turn in cut if turn.name in better])
 
-        A loss that falls ever more slowly would keep it going for thousands of epochs.
-        """
-        trainer = turn.trainer
-        if self.config.metric not in CHOOSABLE or trainer.epoch - turn.risen < trainer.config.patience:
-            return False
-        same = [float(run["score"]) for run in self.runs if run["round"] == turn.number]
-        return clearly_above(max(same, default=0.0), turn.best_score, len(self._judge.labels))
+    def _further_runs(self) -> Stage:
+        """Plan another run of the candidates that are not clearly behind, as far as the budget goes."""
+        expected, left = {}, self._left
+        for name in self._candidates:
+            work = float(np.mean([run["work"] for run in self._runs(name)] or [math.inf]))
+            if work <= left and not self._is_behind(name):
+                expected[name] = work
+                left -= work
+        spare = left / max(1, len(expected))
+        planned = [(name, self._further, work + spare) for name, work in expected.items()]
+        self._further += 1
+        return Stage(self._turn, planned)
+
+    def _is_far(self, leader: float, merit: float) -> bool:
+        """Whether a run is clearly behind another one, as far as one run can tell."""
+        return self.config.metric in CHOOSABLE and clearly_above(leader, merit, len(self._judge.labels))
 
     def _is_behind(self, name: str) -> bool:
         """Whether a candidate's runs so far are clearly behind those of another."""
@@ -202,11 +202,9 @@ class Selection(Training):
                 "loss": result.val_loss,
                 "epochs": result.epochs,
                 "best_epoch": result.best_epoch,
-                "kept_at": turn.kept_at,
                 "seconds": result.seconds,
-                "work": result.epochs * turn.epoch_work,
-                "cut": not trainer.stopped and turn.cut,
-                "outrun": not trainer.stopped and not turn.cut,
+                "work": turn.work,
+                "cut": turn.cut,
                 **({} if turn.number else trainer.notes()),
             }
         )
@@ -217,7 +215,7 @@ class Selection(Training):
             self._logits.setdefault(turn.name, []).append(held.logits.clone())
 
     @property
-    def _held(self) -> dict[str, torch.Tensor]:
+    def _held(self) -> Held:
         """What the runs of every candidate say together of the held-out nodes."""
         return {name: together(logits) for name, logits in self._logits.items()}
 
@@ -239,7 +237,7 @@ class Selection(Training):
         parts = [self._rounds.known(self.problem.known, i, self.config.seed).val for i in deals]
         nodes = np.concatenate([self.problem.val, *parts])
         logits = {
-            name: wide(torch.cat([held[name], *(self._dealt[name][i] for i in deals)]))
+            name: np.concatenate([held[name], *(together([self._dealt[name][i]]) for i in deals)])
             for name in self._candidates
             if name in held and set(deals) <= set(self._dealt.get(name, {}))
         }
@@ -260,7 +258,7 @@ class Selection(Training):
             decision.winner,
             self.problem.inputs.node_state.shape[1],
         )
-        temperatures = [best_temperature(wide(held[name]), self._judge.labels) for name in decision.names]
+        temperatures = [best_temperature(held[name], self._judge.labels) for name in decision.names]
         self.model.temperatures.copy_(torch.tensor(temperatures))
         if decision.blend is not None:
             self.model.shares.copy_(torch.from_numpy(decision.blend.shares))
@@ -271,16 +269,15 @@ class Selection(Training):
         winner = decision.winner
         kept_runs = [run for run in self._runs(winner) if not self._rounds.deals_out(run["round"])]
         best = max(kept_runs, key=lambda run: float(run["held_out"]))
-        best_epoch = best["kept_at"]  # counted through all runs, as they stand in the log
         accuracy, score, loss = best["accuracy"], best["score"], best["loss"]
         if len(kept_runs) > 1:  # what its runs say together of nodes that chose no epoch
-            accuracy, score, loss = self._judge.scores(wide(held[winner].softmax(1)))
+            accuracy, score, loss = self._judge.scores(held[winner])
         if decision.mode == NODES:  # what the choices earn on nodes that they were not fitted on
             accuracy = score = decision.evidence[1].value
         if decision.mode == BLEND:  # likewise, by shares that were not fitted on them
             assert decision.blend is not None
             accuracy, score, loss = self._judge.scores(decision.blend.held_out)
-        return FitResult(self.epoch, best_epoch, accuracy, loss, score, self.seconds)
+        return FitResult(self.epoch, best["best_epoch"], accuracy, loss, score, self.seconds)
 
     def _runs(self, name: str) -> list[dict[str, Any]]:
         return [run for run in self.runs if run["candidate"] == name]
@@ -313,11 +310,16 @@ class Selection(Training):
         assert decision is not None
         if decision.mode == BLEND and decision.blend is not None:
             return decision.blend.held_out, len(decision.names) + 1
-        return wide(self._held[decision.winner].softmax(1)), len(decision.names)
+        return self._held[decision.winner], len(decision.names)
 
     def remarks(self) -> list[str]:
         """Return what predicts and what choosing per node is worth, in sentences."""
-        return [] if self._decision is None else self._decision.sentences()
+        said = [] if self._decision is None else self._decision.sentences()
+        if self._left_out:
+            said.append(
+                f"too large for this budget, left out: {', '.join(self._left_out)}; give more minutes"
+            )
+        return said
 
     def tensors(self) -> dict[str, torch.Tensor]:
         """All tensors: what is kept of each candidate, and the run under way."""
@@ -339,15 +341,10 @@ class Selection(Training):
         }
         unfinished = {
             f"turn.{place}.{name}": value
-            for place, turn in enumerate(self._turns)
+            for place, turn in enumerate(self._stage.running)
             for name, value in turn.trainer.tensors().items()
         }
         return kept | held | dealt | unfinished
-
-    @property
-    def _turns(self) -> list[Turn]:
-        """All runs that have begun and not ended: those that wait, those to go on, the one under way."""
-        return [*self._waiting, *self._again, *([] if self._now is None else [self._now])]
 
     def state(self) -> dict[str, Any]:
         """All plain values."""
@@ -355,18 +352,20 @@ class Selection(Training):
             "epoch": self.epoch,
             "stopped": self.stopped,
             "seconds": self.seconds,
-            "work": self.work,
             "runs": self.runs,
-            "queue": self._queue,
-            "turns": [turn.state() for turn in self._turns],
-            "waiting": [len(self._waiting), len(self._again), self._share],
+            "told": [epoch._asdict() for epoch in self._told],
+            "left_out": self._left_out,
+            "further": self._further,
+            "planned": self._stage.planned,
+            "running": [turn.state() for turn in self._stage.running],
+            "decided": self._decision is not None,
         }
 
     def load(self, tensors: dict[str, torch.Tensor], state: dict[str, Any]) -> None:
         """Go on from what `tensors` and `state` gave; what was decided is decided again, by the same."""
         self.epoch, self.stopped, self.seconds = state["epoch"], state["stopped"], state["seconds"]
-        self.work = state["work"]
-        self.runs = state["runs"]
+        self.runs, self._left_out, self._further = state["runs"], state["left_out"], state["further"]
+        self._told = deque(Epoch(**values) for values in state["told"])
         kept, held, dealt = (below(f"{what}.", tensors) for what in ("kept", "held", "dealt"))
         self._kept, self._logits, self._dealt = {}, {}, {}
         for run in self.runs:
@@ -377,17 +376,15 @@ class Selection(Training):
             networks = self._kept.setdefault(name, [])
             self._logits.setdefault(name, []).append(held[f"{name}.{len(networks)}"].clone())
             networks.append(self._network(self._candidates[name], below(f"{name}.{len(networks)}.", kept)))
-        self._queue = [(name, number) for name, number in state["queue"]]
         turns = []
-        for place, of_turn in enumerate(state["turns"]):
-            turn = self._turn(of_turn["name"], of_turn["number"], 0.0)
-            turn.load(of_turn)
-            turn.trainer.load(below(f"turn.{place}.", tensors), of_turn["trainer"])
+        for place, values in enumerate(state["running"]):
+            turn = self._turn(values["name"], values["number"], values["share"])
+            turn.cut = values["cut"]
+            turn.trainer.load(below(f"turn.{place}.", tensors), values["trainer"])
             turns.append(turn)
-        waiting, again, self._share = state["waiting"]
-        self._waiting, self._again = turns[:waiting], turns[waiting : waiting + again]
-        self._now = None if self.stopped else turns[-1]
-        self._decision = self._decide() if self.stopped else None
+        planned = [(name, number, share) for name, number, share in state["planned"]]
+        self._stage = Stage(self._turn, planned, turns)
+        self._decision = self._decide() if state["decided"] else None
 
     def _network(self, candidate: Candidate, weights: dict[str, torch.Tensor]) -> torch.nn.Module:
         """Make the network of a run that a checkpoint has the weights of."""

@@ -16,7 +16,7 @@ from mcn.motifs import MotifCounts, count_motifs
 from mcn.train.predictions import Explained, Option, Predictions
 from mcn.train.problem import Known, Memory, Problem
 from mcn.train.recipes import work_of
-from mcn.train.select.blend import Float, as_logits, tempered
+from mcn.train.select.blend import Float, tempered
 from mcn.train.select.candidates import Candidate, candidates_of
 from mcn.train.select.choose import node_state
 from mcn.train.select.config import AutoConfig
@@ -149,10 +149,8 @@ def _predicted(model: Selected, inputs: SelectionInputs, number: int) -> Predict
     """Predict by a candidate: by the mean probabilities of its runs, calibrated."""
     candidate, temperature = model.candidates[number], float(model.temperatures[number])
     runs = [work_of(candidate.config).predict(net, inputs.of(candidate)) for net in model.runs_of(number)]
-    mean: Any = np.mean([run.probabilities for run in runs], axis=0, dtype=np.float64).astype(np.float32)
-    return dataclasses.replace(
-        runs[0], probabilities=tempered(as_logits(mean), temperature).astype(np.float32)
-    )
+    mean: Any = np.mean([run.probabilities for run in runs], axis=0, dtype=np.float64)
+    return dataclasses.replace(runs[0], probabilities=tempered(mean, temperature).astype(np.float32))
 
 
 def explain(model: Selected, inputs: SelectionInputs) -> Explained:
@@ -171,7 +169,8 @@ def explain(model: Selected, inputs: SelectionInputs) -> Explained:
         sure = np.broadcast_to(shares, (len(predictions.labels), len(model.candidates)))
     else:
         # How the predicted rewards of a node compare: their softmax in units of a tenth.
-        sure = tempered(model.chooser.predicted(inputs.node_state), 0.1).astype(np.float32)
+        rewards = np.exp(model.chooser.predicted(inputs.node_state))
+        sure = tempered(rewards, 0.1).astype(np.float32)
     return Explained("candidates", predictions, 1, False, [sure], [None], _options(model, inputs))
 
 
