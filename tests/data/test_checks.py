@@ -16,6 +16,7 @@ from torch_geometric.data import Data
 
 import mcn
 from mcn.data import check_data, feature_csr, feature_tensor, given_weights, simple_graph, weight_matrix
+from mcn.data.checks import known_targets, target_kind, usable_data
 from mcn.data.sparse import check_csr, checked_csr
 from tests.odd_tensors import csr_tensor
 
@@ -42,6 +43,18 @@ def test_bad_features_name_node_and_column(data: Data, value: float) -> None:
 
 
 NODES = torch.arange(34)
+
+
+def _numbers(node: int, value: float) -> torch.Tensor:
+    return torch.where(node == NODES, value, NODES.float())
+
+
+def _yes_no(node: int, column: int, value: int) -> torch.Tensor:
+    y = torch.stack([NODES % 2, NODES % 3 % 2], dim=1)
+    y[node, column] = value
+    return y
+
+
 WRONG: list[tuple[str, Any, str]] = [
     ("edge_index", lambda data: data.edge_index + 5, r"outside 0\.\.33"),
     ("edge_index", lambda data: None, "no edge_index"),
@@ -63,7 +76,29 @@ WRONG: list[tuple[str, Any, str]] = [
         lambda data: data.y.masked_fill(NODES == 3, 2**62),
         r"class 4611686018427387904; .*, below 65,536$",
     ),
-    ("y", lambda data: data.y.float(), "expected integers"),
+    ("y", lambda data: data.y[:-1].float(), r"y has shape \[33\].*expected numbers of shape \[34\]"),
+    ("y", lambda data: torch.ones(33, 2), r"expected yes/no targets of shape \[34, 2\]"),
+    ("y", lambda data: torch.ones(34, 2, 2), r"expected numbers of shape \[34\]"),
+    ("y", lambda data: _numbers(7, torch.nan), r"mask holds node 7, which has no label \(y = nan\)"),
+    ("y", lambda data: _numbers(7, -torch.inf), "data.y holds -inf at node 7; expected finite numbers"),
+    ("y", lambda data: torch.full((34,), 3.5), r"^data\.y: every target is 3\.5; there is nothing to learn"),
+    (
+        "y",
+        lambda data: torch.where(data.train_mask, 2, NODES.float()),
+        "every target of a training node is 2; there",
+    ),
+    ("y", lambda data: _yes_no(5, 1, 2), "holds 2 at node 5, column 1; expected 0 or 1, NaN where"),
+    ("y", lambda data: _yes_no(5, 1, -1), r"node 5, which has no label \(y = \[1, -1\]\)"),
+    (
+        "y",
+        lambda data: _yes_no(5, 1, 1)[:, [0, 1, 1]],
+        r"data\.classes has 2 names for the 3 columns of data\.y",
+    ),
+    (
+        "y",
+        lambda data: torch.ones(34, 2),
+        "every target is the same for all nodes; there is nothing to learn",
+    ),
     ("y", lambda data: None, "y is missing"),
 ]
 
@@ -75,7 +110,39 @@ def test_what_is_wrong_is_named(data: Data, name: str, change: Any, message: str
         data.val_mask[33] = data.train_mask[33] = False
         data.y[33] = -1
     data[name] = change(data)
+    data.classes = ["a", "b"]
     with pytest.raises(ValueError, match=message):
+        check_data(data)
+
+
+NONE = torch.nan
+KINDS: list[tuple[torch.Tensor, str, list[int], Any]] = [
+    (torch.tensor([1, -1, 0]), "classes", [1, 0, 1], [1, -1, 0]),
+    (torch.tensor([[1], [0], [-1]]), "classes", [1, 1, 0], [1, 0, -1]),
+    (torch.tensor([0.5, NONE, 1]), "regression", [1, 0, 1], [0.5, NONE, 1]),
+    (torch.tensor([0.5, NONE, 1]).double(), "regression", [1, 0, 1], [0.5, NONE, 1]),
+    (torch.tensor([[0.5], [NONE], [1]]).half(), "regression", [1, 0, 1], [0.5, NONE, 1]),
+    (torch.tensor([[1, 0], [0, -1]]), "multilabel", [1, 0], [[1, 0], [NONE, NONE]]),
+    (torch.tensor([[True, False], [True, True]]), "multilabel", [1, 1], [[1, 0], [1, 1]]),
+    (torch.tensor([[1.0, 0], [NONE, 1]]), "multilabel", [1, 0], [[1, 0], [NONE, NONE]]),
+]
+
+
+@pytest.mark.parametrize("y, kind, known, plain", KINDS)
+def test_kinds_of_targets(y: torch.Tensor, kind: str, known: list[int], plain: Any) -> None:
+    before = y.clone()
+    for array in (y, y.numpy()):
+        assert (target_kind(array), known_targets(array).tolist()) == (kind, known)
+    usable = usable_data(Data(y=y, classes=["a", "b"]))
+    assert usable.y.dtype == (torch.int64 if kind == "classes" else torch.float32)
+    np.testing.assert_array_equal(usable.y, plain)
+    assert usable_data(usable) is usable
+    np.testing.assert_array_equal(y, before)
+
+
+def test_a_yes_no_target_that_is_the_same_everywhere(data: Data) -> None:
+    data.y, data.classes = torch.stack([data.y, data.y * 0 + 1], dim=1), ["club", "member"]
+    with pytest.warns(UserWarning, match="target member is the same for every labelled node: it cannot be"):
         check_data(data)
 
 

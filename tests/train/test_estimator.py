@@ -178,7 +178,7 @@ def test_new_nodes_and_another_graph(fitted: MCNClassifier, data: Data) -> None:
     [
         ({"y": None}, {}, "the graph has no labels (data.y is missing)"),
         ({"y": torch.full((90,), 2)}, {}, "data.y holds one class only (2)"),
-        ({"y": torch.zeros(90)}, {}, "expected integers of shape [90]"),
+        ({"y": torch.zeros(80)}, {}, "expected numbers of shape [90]"),
         ({"train_mask": torch.zeros(90, dtype=torch.bool)}, {}, "data.train_mask is empty"),
         ({"val_mask": torch.zeros(90, dtype=torch.bool)}, {}, "data.val_mask is empty"),
         ({"val_mask": None}, {}, "data.val_mask is missing"),

@@ -19,9 +19,12 @@ from mcn.data.csr_graph import SimpleGraph, simple_graph
 from mcn.data.edge_list import checked_weights
 from mcn.data.limits import brief
 from mcn.data.sparse import check_csr, csr_parts
+from mcn.data.targets import known_targets as known_targets
+from mcn.data.targets import target_kind as target_kind
 
 _CLASSES = 2**16  # numbers that classes may have even if there are fewer nodes
 _MASKS = ("train_mask", "val_mask", "test_mask")
+_KINDS = {"classes": "integers", "regression": "numbers", "multilabel": "yes/no targets"}
 
 
 def told_nodes(data: Data) -> int | None:
@@ -38,8 +41,9 @@ def usable_data(data: Any) -> Any:
 
     Labels and masks [N, 1], as OGB has them, become [N]; a missing test mask is one without nodes; features
     are taken without their gradient. Class numbers with gaps, such as 5 and 9, become 0, 1, …:
-    `data.class_numbers` [C] keeps them, and `data.classes` has them as names. What is fine already, or is
-    no `Data`, is returned as it is; the given one is never changed.
+    `data.class_numbers` [C] keeps them, and `data.classes` has them as names. Numbers and yes/no targets
+    become float32, NaN where they are not known; of several targets, all are known or none. What is fine
+    already, or is no `Data`, is returned as it is; the given one is never changed.
     """
     if not isinstance(data, Data):
         return data
@@ -52,6 +56,12 @@ def usable_data(data: Any) -> Any:
         changes["test_mask"] = torch.zeros_like(changes.get("train_mask", data.train_mask))
     if isinstance(data.x, Tensor) and data.x.requires_grad:
         changes["x"] = data.x.detach()
+    targets = changes.get("y", data.y)
+    if _holds_numbers(targets) and target_kind(targets) != "classes":
+        known = known_targets(targets).reshape(-1, *[1] * (targets.dim() - 1))
+        plain = torch.where(known, targets.float(), torch.nan)
+        if targets.dtype != plain.dtype or not torch.equal(targets.isnan(), plain.isnan()):
+            changes["y"] = plain
     given = {name: changes.get(name, data.get(name)) for name in ("y", *_MASKS)}
     numbers = _numbers_with_gaps(given) if getattr(data, "classes", None) is None else None
     if numbers is not None:
@@ -65,15 +75,22 @@ def usable_data(data: Any) -> Any:
     return usable
 
 
+def _holds_numbers(value: Any) -> bool:
+    """Whether a value is a dense tensor of real numbers; those on the device meta are empty."""
+    if not isinstance(value, Tensor) or value.layout != torch.strided:
+        return False
+    return not value.is_meta and not value.is_complex()
+
+
 def _numbers_with_gaps(given: dict[str, Any]) -> Tensor | None:
     """Return the class numbers of the nodes in a mask; None if all numbers are 0, 1, … without a gap.
 
     That a class exists is no secret of the test nodes: it is part of the task.
     """
     y, masks = given["y"], [given[name] for name in _MASKS]
-    if not all(isinstance(p, Tensor) and p.layout == torch.strided and not p.is_meta for p in (y, *masks)):
+    if not all(map(_holds_numbers, (y, *masks))):
         return None  # `check_data` says what is wrong, here and below
-    if y.dtype.is_floating_point or any(m.dtype != torch.bool or m.shape != y.shape for m in masks):
+    if target_kind(y) != "classes" or any(m.dtype != torch.bool or m.shape != y.shape for m in masks):
         return None
     known = torch.unique(y[y >= 0])
     if known.tolist() == list(range(len(known))):
@@ -89,9 +106,10 @@ def renumbered(y: Tensor, numbers: Tensor) -> Tensor:
 
 
 def check_data(data: Data) -> SimpleGraph:
-    """Check a `Data` before training: edges, features, labels and masks.
+    """Check a `Data` before training: edges, features, targets of any kind (`target_kind`) and masks.
 
-    Warns of a class without a training node, and of what the edges have that training does not use.
+    Warns of a class without a training node, of a yes/no target that is the same for all nodes, and of what
+    the edges have that training does not use.
 
     Returns:
         The graph of its edges, for whoever counts, weighs or propagates next: it need not be made again.
@@ -186,18 +204,21 @@ def _mask(data: Data, name: str, n: int) -> Tensor:
             f"data.{name} has shape {list(mask.shape)}: {mask.shape[1]} splits; take one of them, for "
             f"instance data.{name} = data.{name}[:, 0], and the same of the other masks"
         )
-    return _per_node(mask, name, n, "bool", lambda tensor: tensor.dtype == torch.bool)
+    return _per_node(mask, name, (n,), "bool", lambda tensor: tensor.dtype == torch.bool)
 
 
-def _per_node(value: Any, name: str, n: int, kind: str, fits: Callable[[Tensor], bool]) -> Tensor:
-    """Return an attribute that must be a dense tensor [N] of a kind; those on the device meta are empty."""
+def _per_node(
+    value: Any, name: str, shape: tuple[int, ...], kind: str, fits: Callable[[Tensor], bool]
+) -> Tensor:
+    """Return an attribute that must be a dense tensor of a shape and kind; those on meta hold nothing."""
+    expected = f"{kind} of shape {list(shape)}"
     if not isinstance(value, Tensor) or value.layout != torch.strided or value.is_meta:
         tensor = isinstance(value, Tensor)
         what = f"tensor of layout {value.layout} on {value.device}" if tensor else type(value).__name__
-        raise ValueError(f"data.{name} is a {what}; expected a dense tensor, {kind} of shape [{n}]")
-    if tuple(value.shape) != (n,) or not fits(value):
+        raise ValueError(f"data.{name} is a {what}; expected a dense tensor, {expected}")
+    if tuple(value.shape) != shape or not fits(value):
         raise ValueError(
-            f"data.{name} has shape {list(value.shape)}, dtype {value.dtype}; expected {kind} of shape [{n}]"
+            f"data.{name} has shape {list(value.shape)}, dtype {value.dtype}; expected {expected}"
         )
     return value
 
@@ -205,23 +226,30 @@ def _per_node(value: Any, name: str, n: int, kind: str, fits: Callable[[Tensor],
 def _check_labels(y: Any, masks: dict[str, Tensor], n: int, names: Any) -> None:
     if y is None:
         raise ValueError("data.y is missing; expected a class for every node in a mask")
-    _per_node(
-        y, "y", n, "integers", lambda tensor: not tensor.is_floating_point() and not tensor.is_complex()
-    )
+    kind = target_kind(y) if isinstance(y, Tensor) else "classes"
+    shape = (n, y.shape[1]) if kind == "multilabel" else (n,)
+    _per_node(y, "y", shape, _KINDS[kind], lambda tensor: not tensor.is_complex())
+    known = known_targets(y)
     for name, mask in masks.items():
-        missing = (mask & (y < 0)).nonzero()
+        missing = (mask & ~known).nonzero()
         if len(missing):
-            raise ValueError(
-                f"data.{name} holds node {int(missing[0])}, which has no label (y = {int(y[missing[0]])})"
-            )
-    if not masks["train_mask"].any() and not (y >= 0).any():
-        raise ValueError(
-            "no node has a label, so that data.train_mask is empty; expected two classes at least"
-        )
-    if not masks["train_mask"].any():
-        raise ValueError("data.train_mask is empty; expected at least one training node per class")
+            node = int(missing[0])
+            raise ValueError(f"data.{name} holds node {node}, which has no label (y = {y[node].tolist()})")
+    train = masks["train_mask"]
+    if not train.any():
+        why = "" if known.any() else "no node has a label, so that "
+        raise ValueError(f"{why}data.train_mask is empty; expected labelled nodes to learn from")
+    if kind == "classes":
+        _check_classes(y, train, n, names)
+    elif kind == "regression":
+        _check_numbers(y, train, known)
+    else:
+        _check_yes_no(y, known, names)
+
+
+def _check_classes(y: Tensor, train: Tensor, n: int, names: Any) -> None:
     most = max(n, _CLASSES)
-    if len(y) and int(y.max()) >= most:
+    if int(y.max()) >= most:
         raise ValueError(
             f"data.y holds class {int(y.max())}; a network has an output for every number below: expected "
             f"classes numbered from 0 without gaps, below {most:,}"
@@ -231,11 +259,46 @@ def _check_labels(y: Any, masks: dict[str, Tensor], n: int, names: Any) -> None:
         only = int(classes[0])
         named = f": every label is {str(names[only])!r}" if names is not None and len(names) > only else ""
         raise ValueError(f"data.y holds one class only ({only}){named}; expected at least two")
-    untrained = sorted(set(classes.tolist()) - set(y[masks["train_mask"]].tolist()))
+    untrained = sorted(set(classes.tolist()) - set(y[train].tolist()))
     if untrained:
         warnings.warn(
             f"no training node of class {', '.join(map(str, untrained))}: it can never be predicted",
-            stacklevel=3,
+            stacklevel=4,
+        )
+
+
+def _check_numbers(y: Tensor, train: Tensor, known: Tensor) -> None:
+    infinite = torch.isinf(y).nonzero()
+    if len(infinite):
+        node = int(infinite[0])
+        raise ValueError(
+            f"data.y holds {float(y[node])} at node {node}; expected finite numbers, NaN where none is known"
+        )
+    first = y[train][0]
+    if bool((y[train] == first).all()):
+        whose = "" if bool((y[known] == first).all()) else " of a training node"
+        raise ValueError(f"data.y: every target{whose} is {float(first):g}; there is nothing to learn")
+
+
+def _check_yes_no(y: Tensor, known: Tensor, names: Any) -> None:
+    columns = y.shape[1]
+    if names is not None and len(names) != columns:
+        raise ValueError(f"data.classes has {len(names)} names for the {columns} columns of data.y")
+    wrong = (known[:, None] & (y != 0) & (y != 1)).nonzero()
+    if len(wrong):
+        node, column = wrong[0].tolist()
+        raise ValueError(
+            f"data.y holds {y[node, column].item()} at node {node}, column {column}; expected 0 or 1, NaN "
+            "where it is not known"
+        )
+    constant = (y[known] == y[known][0]).all(0)
+    if bool(constant.all()):
+        raise ValueError("data.y: every target is the same for all nodes; there is nothing to learn")
+    alike = [str(column if names is None else names[column]) for column in constant.nonzero()[:, 0].tolist()]
+    if alike:
+        which = ", ".join(alike)
+        warnings.warn(
+            f"target {which} is the same for every labelled node: it cannot be judged", stacklevel=4
         )
 
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from mcn.data.arrays import as_array, as_integer
 from mcn.data.limits import shown
 from mcn.data.node_table import RawTable, is_date, plain_number
+from mcn.data.targets import strata, target_kind
 from mcn.data.text import is_missing
 
 if TYPE_CHECKING:
@@ -30,21 +31,30 @@ _PER_CLASS = re.compile(r"([1-9][0-9]{0,5})-per-class")
 _SHARE = r"([0-9]{1,2}(?:\.[0-9]+)?)"
 _SHARES = re.compile(f"{_SHARE}/{_SHARE}(?:/{_SHARE})?")
 _HELD_BACK = 0.2  # of the training nodes, for validation where a split names none
+_NO_CLASSES = {
+    "regression": "the target is a number and has no classes",
+    "multilabel": "there are several targets, not one class",
+}
+_EACH = {"classes": " of each class", "regression": " of each tenth of the numbers"}
+_SPREAD = {"classes": "every class spread evenly, ", "regression": "numbers spread evenly, "}
 
 
 def random_split(
     y: Any,
     *,
-    train_per_class: int | Sequence[int] = 20,
+    train_per_class: int | Sequence[int] | None = None,
     val: int | None = None,
     test: int | None = None,
     seed: int = 0,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Draw `train_per_class` nodes of every class; from the rest, `val` and `test` nodes of any class.
 
+    Of numbers and of yes/no targets, a fifth is for validation and a fifth for testing if `val` and `test` do
+    not say otherwise, and the rest for training; numbers are spread evenly.
+
     Args:
-        y: class of each node, -1 for nodes without a label (they are in no part).
-        train_per_class: one number for all classes, or one per class.
+        y: target of each node, see `target_kind`; nodes without one are in no part.
+        train_per_class: one number for all classes, 20 if not given, or one per class.
         val: validation nodes; if not given, half of what the other parts leave.
         test: test nodes; if not given, all that the other parts leave.
         seed: decides the draw.
@@ -53,16 +63,29 @@ def random_split(
         Three boolean masks (training, validation, test) that do not overlap.
 
     Raises:
-        ValueError: a class or the rest has fewer nodes than asked for.
+        ValueError: a class or the rest has fewer nodes than asked for; or there are no classes.
     """
     import torch
 
-    labels = as_array(y, "y", "[N]")
-    if labels.ndim != 1 or (labels.size and labels.dtype.kind not in "iub"):
+    targets = as_array(y, "y", "[N]")
+    targets = targets if targets.size else np.empty(0, np.int64)
+    targets = targets[:, 0] if targets.ndim == 2 and targets.shape[1] == 1 else targets
+    if targets.ndim not in (1, 2) or targets.dtype.kind not in "iubf":
         raise ValueError(
-            f"y has shape {list(labels.shape)}, dtype {labels.dtype}; expected one class number per node"
+            f"y has shape {list(targets.shape)}, dtype {targets.dtype}; expected one class number per node, "
+            "one number, or several columns of yes and no"
         )
-    parts = _draw_parts(labels if labels.size else np.empty(0, np.int64), train_per_class, val, test, seed)
+    kind, groups = target_kind(targets), strata(targets)
+    if kind == "classes":
+        train_per_class = 20 if train_per_class is None else train_per_class
+    elif train_per_class is not None:
+        raise ValueError(f"train_per_class {train_per_class}: {_NO_CLASSES[kind]}; give val and test instead")
+    else:
+        sizes = np.bincount(groups[groups >= 0])
+        fifth = int(sizes.sum()) // 5
+        others = (fifth if val is None else val) + (fifth if test is None else test)
+        train_per_class = [max(0, int(size - np.ceil(others * size / sizes.sum()))) for size in sizes]
+    parts = _draw_parts(groups, train_per_class, val, test, seed)
     train, validation, tested = (torch.from_numpy(parts == part) for part in range(3))
     return train, validation, tested
 
@@ -296,9 +319,10 @@ class SplitRequest:
 
 
 def find_parts(
-    request: SplitRequest, raw: RawTable, y: NDArray[np.int64], given: Sequence[tuple[str, Parts]]
+    request: SplitRequest, raw: RawTable, targets: NDArray[Any], given: Sequence[tuple[str, Parts]]
 ) -> tuple[Parts, str]:
     """Return the part of every node and where it comes from, in words; `given` are the table's columns."""
+    kind, y = target_kind(targets), strata(targets)
     classes = len(np.unique(y[y >= 0]))
     labelled = int((y >= 0).sum())
     seed = request.seed + request.index
@@ -309,17 +333,19 @@ def find_parts(
             )
         parts = fold_split(y, request.folds, request.index, seed=request.seed)
         return parts, (
-            f"fold {request.index} of {request.folds} (from 0), every class spread evenly, drawn with seed "
+            f"fold {request.index} of {request.folds} (from 0), {_SPREAD.get(kind, '')}drawn with seed "
             f"{request.seed}; a fifth of the other nodes for validation"
         )
     if request.split_by is not None:
         return _by_column(request.split_by, raw, y, seed)
     if request.per_class is not None:
+        if kind != "classes":
+            raise ValueError(f"split {request.split!r}: {_NO_CLASSES[kind]}; expected such as 60/20/20")
         return _per_class(y, request.per_class, seed)
     if request.shares is not None:
         held_back = ", a fifth of the first for validation" if str(request.split).count("/") == 1 else ""
         parts = share_split(y, request.shares, seed=seed)
-        return parts, f"{request.split} of each class{held_back}, drawn with seed {seed}"
+        return parts, f"{request.split}{_EACH.get(kind, '')}{held_back}, drawn with seed {seed}"
     if given:
         if len(given) > 1 and request.index >= len(given):
             last = len(given) - 1
@@ -332,13 +358,13 @@ def find_parts(
             parts = np.where(parts == 0, train, parts)
             which += f"; it has no val: a fifth of the training nodes drawn for validation with seed {seed}"
         return parts, f"from the node table{which}"
-    if 2 * labelled >= len(y) and labelled >= 5 * classes:
+    if kind != "classes" or (2 * labelled >= len(y) and labelled >= 5 * classes):
         parts = share_split(y, SHARES, seed=seed, most=MOST)
         capped = labelled * SHARES[1] / 100 > MOST
         limit = (
             f" (at most {MOST:,} for validation and for testing, the others for training)" if capped else ""
         )
-        return parts, f"60/20/20 of each class, drawn with seed {seed}{limit}"
+        return parts, f"60/20/20{_EACH.get(kind, '')}, drawn with seed {seed}{limit}"
     return _per_class(y, 20, seed)
 
 
