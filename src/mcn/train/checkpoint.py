@@ -25,6 +25,7 @@ from mcn.train.loop import below
 from mcn.train.problem import Memory
 from mcn.train.recipes import work_of
 from mcn.train.settings import Settings
+from mcn.train.tasks import stored_task
 
 _FORMAT = "mcn-checkpoint-1"
 _STATED = ("in_channels", "classes", "feature_names")
@@ -125,6 +126,7 @@ def stored_network(
         memory = Memory(width, names, {name: state[name] for name in state if name not in _STATED})
         _check_finite("", memory.state)
         check_stored(memory)
+        stored_task(memory.state.get("task"), len(classes))
         if memory.state.get("treatment") is not None:
             Treatment.from_dict(memory.state["treatment"])
         if len(tensors) < (config.num_layers or 1):

@@ -97,7 +97,7 @@ class NodeClassifier:
         self._class_numbers = torch.arange(len(run.classes)) if numbers is None else numbers
         names = class_names(data) if numbers is None else None
         self.classes_ = self._class_numbers.numpy() if names is None else np.asarray(names)
-        self._memory = run.memory
+        self._memory, self.task_ = run.memory, run.task
         self.n_features_in_, self.feature_names_, _ = self._memory
         self._keep(run, data)
         return self
@@ -111,7 +111,7 @@ class NodeClassifier:
         inputs = work_of(self.config_).inputs(
             usable_data(_readable(data, self.config_)), self.config_, memory=self._memory
         )
-        return work_of(self.config_).predict(self.model_, inputs)
+        return work_of(self.config_).predict(self.model_, inputs, self.task_)
 
     def predict_proba(self, data: Data | GraphStore) -> NDArray[np.float32]:
         """Return float32 [N, classes]: class probabilities of every node."""

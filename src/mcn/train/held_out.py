@@ -15,8 +15,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from mcn.train.metrics import merit
+from mcn.data.targets import strata
 from mcn.train.stopping import StoppingRule
+from mcn.train.tasks import Task
 
 FOLDS = 5
 
@@ -25,21 +26,21 @@ def folds_of(labels: NDArray[Any], seed: int) -> NDArray[np.int64]:
     """Deal nodes out to `FOLDS` folds (or one each) at random, every class as evenly as can be."""
     count = min(FOLDS, len(labels))
     draw = np.random.default_rng([seed, 1])
-    order = np.lexsort((draw.random(len(labels)), labels))
+    order = np.lexsort((draw.random(len(labels)), strata(labels)))
     fold = np.empty(len(labels), np.int64)
     fold[order] = (np.arange(len(labels)) + draw.integers(count)) % count
     return fold
 
 
 class HeldOut:
-    """Class scores of the validation nodes, each from an epoch that the other folds picked.
+    """Scores of the validation nodes, each from an epoch that the other folds picked.
 
     An epoch is picked by the rule `stopping`, which looks at the `metric`. Runs with the same seed have the
     same folds, so that they can be compared.
     """
 
-    def __init__(self, labels: torch.Tensor, stopping: str, metric: str, seed: int) -> None:
-        self._labels, self._metric = labels, metric
+    def __init__(self, task: Task, labels: torch.Tensor, stopping: str, metric: str, seed: int) -> None:
+        self._task, self._labels, self._metric = task, labels, metric
         self.fold = folds_of(labels.numpy(), seed)
         self.logits = torch.empty(0)
         sizes = np.bincount(self.fold)
@@ -51,8 +52,8 @@ class HeldOut:
         """Take the scores of the validation nodes after an epoch."""
         if not len(self.logits):
             self.logits = logits.detach().clone()
-        losses = torch.nn.functional.cross_entropy(logits, self._labels, reduction="none")
-        right = logits.argmax(1) == self._labels
+        losses = self._task.loss(logits, self._labels, reduction="none")
+        right = self._task.right(logits, self._labels)
         others = zip(self._rules, self._own, self._of_others(right), self._of_others(losses), strict=True)
         for rule, own, accuracy, loss in others:
             if not own.all() and rule.update(self._score(logits, own, accuracy), loss).keep:
@@ -65,12 +66,18 @@ class HeldOut:
         means: list[float] = (np.where(self._itself, 0.0, sums).sum(1) / self._others).tolist()
         return means
 
-    def _score(self, logits: torch.Tensor, own: torch.Tensor, accuracy: float) -> float:
-        """Return the metric on the nodes outside a fold, on which the accuracy is known."""
+    @property
+    def outputs(self) -> NDArray[Any]:
+        """What the scores predict, [n, outputs]."""
+        return self._task.outputs_of(self.logits).numpy()
+
+    def _score(self, logits: torch.Tensor, own: torch.Tensor, right: float) -> float:
+        """Return the metric on the nodes outside a fold, of which so many are right."""
         if self._metric == "accuracy":
-            return accuracy
-        found = merit(self._metric, logits[~own].softmax(1).numpy(), self._labels[~own].numpy())
-        return accuracy if found is None else found  # None: a class that the other folds lack
+            return right
+        others = self._task.outputs_of(logits[~own]).numpy(), self._labels[~own].numpy()
+        found = self._task.merit(self._metric, *others)
+        return right if found is None else found  # None: a class that the other folds lack
 
     def state(self) -> list[dict[str, Any]]:
         """All plain values; `logits` is the only tensor."""

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from mcn.nn._parallel import one_torch_thread
 from mcn.train.held_out import HeldOut
-from mcn.train.metrics import merit
 from mcn.train.problem import Problem
 from mcn.train.processes import torch_device
 from mcn.train.settings import Settings
@@ -22,16 +21,16 @@ from mcn.train.stopping import StoppingRule
 
 
 class Epoch(NamedTuple):
-    """The scores of one epoch; accuracies between 0 and 1.
+    """The scores of one epoch; accuracies between 0 and 1, None where no class is predicted.
 
     candidate, run: in a model selection, the candidate that was trained, and which of its runs it was.
     """
 
     epoch: int
     train_loss: float
-    train_accuracy: float
+    train_accuracy: float | None
     val_loss: float
-    val_accuracy: float
+    val_accuracy: float | None
     kept: bool
     val_score: float
     candidate: str | None = None
@@ -39,13 +38,13 @@ class Epoch(NamedTuple):
 
 
 class Scores(NamedTuple):
-    """How good a network is on the validation nodes.
+    """How good a network is on the validation nodes; `accuracy` is None where no class is predicted.
 
     score: the metric that training stops by, as a number of which more is better.
     """
 
     loss: float
-    accuracy: float
+    accuracy: float | None
     score: float
 
 
@@ -55,7 +54,7 @@ class FitResult:
 
     epochs: int
     best_epoch: int
-    val_accuracy: float
+    val_accuracy: float | None
     val_loss: float
     val_score: float
     seconds: float
@@ -128,6 +127,7 @@ class Trainer(Training):
     held_out: HeldOut | None = None
 
     def __post_init__(self) -> None:
+        self.config = self.config.settled(self.problem)
         self.rule = StoppingRule(self.config.stopping, self.config.patience)
         self.device = torch_device(self.config.device)
         self.model.to(self.device)
@@ -143,7 +143,7 @@ class Trainer(Training):
         """
         began = time.perf_counter()
         self.model.train()
-        train_loss, train_accuracy = self._learn()
+        train_loss, train_right = self._learn()
         self.model.eval()
         scores = self._validate()
         verdict = self.rule.update(scores.score, scores.loss)
@@ -154,7 +154,8 @@ class Trainer(Training):
             self.best, self.best_epoch = self._snapshot(), self.epoch
         self.stopped = verdict.stop or self.epoch >= self.config.max_epochs
         self.seconds += time.perf_counter() - began
-        return Epoch(self.epoch, train_loss, train_accuracy, *scores[:2], verdict.keep, scores.score)
+        right = None if scores.accuracy is None else train_right
+        return Epoch(self.epoch, train_loss, right, *scores[:2], verdict.keep, scores.score)
 
     def _make_optimizer(self) -> torch.optim.Optimizer | None:
         """Adam with L2 over the parameters of the model; None where it has none."""
@@ -167,7 +168,7 @@ class Trainer(Training):
 
     @abstractmethod
     def _learn(self) -> tuple[float, float]:
-        """Change the weights; the loss and accuracy on training nodes."""
+        """Change the weights; the loss on training nodes, and how right the network is about them."""
 
     @abstractmethod
     def _validate(self) -> Scores:
@@ -190,21 +191,23 @@ class Trainer(Training):
 
     def hold_out(self, seed: int) -> HeldOut:
         """Also collect held-out predictions of the validation nodes, in folds that `seed` decides."""
-        self.held_out = HeldOut(self._val_labels, self.config.stopping, self.config.metric, seed)
+        task, c = self.problem.task, self.config
+        self.held_out = HeldOut(task, self._val_labels, c.stopping, c.metric, seed)
         return self.held_out
 
     def _judge(self, logits: torch.Tensor) -> Scores:
         self._val_logits = logits = logits.cpu()
-        loss = float(torch.nn.functional.cross_entropy(logits, self._val_labels))
-        accuracy = int((logits.argmax(1) == self._val_labels).sum()) / len(self._val_labels)
-        metric = self.config.metric
-        if metric == "accuracy":
+        task, metric = self.problem.task, self.config.metric
+        loss = float(task.loss(logits, self._val_labels))
+        outputs, targets = task.outputs_of(logits).numpy(), self._val_labels.numpy()
+        accuracy = task.accuracy(outputs, targets)
+        if metric == "accuracy" and accuracy is not None:
             return Scores(loss, accuracy, accuracy)
-        found = merit(metric, logits.softmax(1).numpy(), self._val_labels.numpy())
+        found = task.merit(metric, outputs, targets)
         if found is None:
             raise ValueError(
-                f"{metric} is not defined on the validation nodes: they are all of one class; choose another "
-                "metric, or another split"
+                f"{metric} is not defined on the validation nodes: they are all of one class, or have one "
+                "number; choose another metric, or another split"
             )
         return Scores(loss, accuracy, found)
 
@@ -218,7 +221,7 @@ class Trainer(Training):
 
     def held_out_probabilities(self) -> tuple[NDArray[Any], int] | None:
         """Return what each validation node gets by the epoch that the other folds picked; see `hold_out`."""
-        return None if self.held_out is None else (self.held_out.logits.softmax(1).numpy(), 1)
+        return None if self.held_out is None else (self.held_out.outputs, 1)
 
     def finish(self) -> FitResult:
         """Give the model the weights that were kept, and score them."""

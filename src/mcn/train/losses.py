@@ -1,4 +1,4 @@
-"""The two losses of the paper, L_C for the classifier and L_A for the motif attention; and mean weights."""
+"""The loss of the motif attention, L_A; the agreement of several passes; and mean weights."""
 
 from __future__ import annotations
 
@@ -11,13 +11,7 @@ import torch
 from mcn.nn import Choices
 from mcn.nn.plain import Entries
 from mcn.train.loop import below, shapes
-
-
-def classification_loss(
-    logits: torch.Tensor, labels: torch.Tensor, weight: torch.Tensor | None = None
-) -> torch.Tensor:
-    """L_C (eq:xent_loss): the cross-entropy, summed over the training nodes; `weight` is per class."""
-    return torch.nn.functional.cross_entropy(logits, labels, weight, reduction="sum")
+from mcn.train.tasks import Task
 
 
 def attention_loss(choices: Sequence[Choices], reward: torch.Tensor) -> torch.Tensor:
@@ -53,24 +47,18 @@ def pass_down(chosen: Choices, credit: torch.Tensor, num_sources: int) -> torch.
     return below.index_add_(0, sources, credit.repeat_interleave(lengths))
 
 
-def correctness(logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-    """R_v: 1 for a node that is classified correctly, -1 for one that is not."""
-    return torch.where(logits.argmax(1) == labels, 1.0, -1.0).to(logits.dtype)
-
-
 def agreement_loss(
-    passes: Sequence[torch.Tensor], temperature: float, min_confidence: float = 2.0
+    task: Task, passes: Sequence[torch.Tensor], temperature: float, min_confidence: float = 2.0
 ) -> torch.Tensor:
-    """Measure how far the predictions of several passes are from their common, sharpened mean.
+    """Measure how far the predictions of several passes are from their common mean, sharpened for classes.
 
-    A node counts if the largest probability of its mean prediction exceeds `min_confidence` / C. The loss is
-    the mean of the squared distances over those nodes and the passes.
+    Of classes, a node counts if the largest probability of its mean prediction exceeds `min_confidence` / C.
+    The loss is the mean of the squared distances over the nodes that count and the passes.
     """
-    probabilities = [logits.softmax(1) for logits in passes]
-    mean = torch.stack([p.detach() for p in probabilities]).mean(0)
-    target = torch.softmax(mean.clamp_min(1e-12).log() / temperature, 1)
-    counted = (mean.max(1).values > min_confidence / mean.shape[1]).to(mean.dtype)
-    distance = torch.stack([((p - target) ** 2).sum(1) for p in probabilities]).mean(0)
+    predicted = [task.comparable(scores) for scores in passes]
+    mean = torch.stack([p.detach() for p in predicted]).mean(0)
+    target, counted = task.agreed(mean, temperature), task.confident(mean, min_confidence)
+    distance = torch.stack([((p - target) ** 2).sum(1) for p in predicted]).mean(0)
     return (distance * counted).sum() / counted.sum().clamp_min(1.0)
 
 

@@ -1,4 +1,4 @@
-"""Figures of merit of a classifier, as scikit-learn defines them: one function for all of them.
+"""Figures of merit, as scikit-learn defines them: one function for all of them.
 
 Training asks for the metric up to six times in every epoch (all validation nodes, and five times all but a
 fold), and scikit-learn's functions, which check and sort out their input first, together take longer than an
@@ -8,6 +8,7 @@ last digits, ties included: a test compares them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,46 +24,84 @@ METRICS: dict[str, str] = {
     "roc-auc": "area under the ROC curve; with several classes the mean over one against the rest",
     "average-precision": "area under precision over recall; of several classes as for roc-auc",
     "log-loss": "mean negative logarithm of the probability of the right class (less is better)",
+    "r2": "of a numeric target: share of the variance that is explained",
+    "mae": "of a numeric target: mean absolute error (less is better)",
+    "mse": "of a numeric target: mean squared error (less is better)",
+    "macro-ap": "of several yes/no targets: mean over them of average-precision",
+    "micro-ap": "of several yes/no targets: average-precision over all of them at once",
+    "macro-auc": "of several yes/no targets: mean over them of roc-auc",
+    "micro-auc": "of several yes/no targets: roc-auc over all of them at once",
 }
 """Every metric by its name, in a sentence."""
-LESS_IS_BETTER = ("log-loss",)
+TASK_METRICS: dict[str, tuple[str, ...]] = {
+    "classes": tuple(METRICS)[:6],
+    "regression": tuple(METRICS)[6:9],
+    "multilabel": tuple(METRICS)[9:],
+}
+"""The metrics of every task, the usual one first."""
+LESS_IS_BETTER = ("log-loss", "mae", "mse")
 SKEWED = 3
 """How many times as many nodes as in the smallest class make the largest one too large for accuracy."""
-_BINS = 10
+_BINS, _TRIED = 10, 100
 
 
-def score(metric: str, probabilities: NDArray[Any], labels: NDArray[Any]) -> float | None:
-    """Return a metric of class scores [n, C] for n nodes with known classes.
+def score(
+    metric: str, outputs: NDArray[Any], targets: NDArray[Any], predicted: NDArray[Any] | None = None
+) -> float | None:
+    """Return a metric of what is predicted, [n, outputs], for n nodes with known targets.
 
-    None where it is not defined: no nodes, or, for roc-auc and average-precision, a class that none or all of
-    the nodes have (of several classes, such are left out of the mean), and for log-loss scores that are not
-    probabilities.
+    `predicted` are the classes, where they are not the most probable ones.
+
+    None where it is not defined: no nodes, for areas a class that none or all of the nodes have (of several
+    classes or targets, such are left out of the mean), for log-loss scores that are not probabilities, and
+    for r2 targets that are all the same.
 
     >>> p = np.array([[0.9, 0.1], [0.6, 0.4], [0.3, 0.7], [0.8, 0.2]])
     >>> score("accuracy", p, np.array([0, 0, 1, 1])), score("roc-auc", p, np.array([0, 0, 1, 1]))
     (0.75, 0.75)
     """
     one_of("metric", metric, METRICS)
-    labels = np.asarray(labels)
-    if not len(labels):
+    targets = np.asarray(targets)
+    if not len(targets):
         return None
-    predicted = probabilities.argmax(1)
-    if metric == "accuracy":
-        return float((predicted == labels).mean())
+    if metric in TASK_METRICS["regression"]:
+        return _of_numbers(metric, np.asarray(outputs[:, 0], np.float64), targets.astype(np.float64))
+    if metric in TASK_METRICS["multilabel"]:
+        area = _roc_auc if metric.endswith("auc") else _average_precision
+        yes = targets > 0.5
+        if metric.startswith("micro"):
+            outputs, yes = outputs.reshape(-1, 1), yes.reshape(-1, 1)
+        return _mean_area(area, [(yes[:, i], outputs[:, i]) for i in range(yes.shape[1])])
     if metric == "log-loss":
-        return _log_loss(probabilities, labels)
-    if metric in ("balanced-accuracy", "macro-f1"):
-        classes = int(max(labels.max(), probabilities.shape[1] - 1)) + 1
-        there, said = (np.bincount(of, minlength=classes) for of in (labels, predicted))
-        right = np.bincount(labels[labels == predicted], minlength=classes)
-        if metric == "balanced-accuracy":  # of the classes that there are
-            return float((right / np.maximum(there, 1))[there > 0].mean())
-        either = there + said
-        return float((2 * right / np.maximum(either, 1))[either > 0].mean())
-    area = _roc_auc if metric == "roc-auc" else _average_precision
-    columns = [1] if probabilities.shape[1] == 2 else range(probabilities.shape[1])
-    found = [area(labels == c, probabilities[:, c]) for c in columns if 0 < (labels == c).sum() < len(labels)]
+        return _log_loss(outputs, targets)
+    if metric in ("roc-auc", "average-precision"):
+        area = _roc_auc if metric == "roc-auc" else _average_precision
+        columns = [1] if outputs.shape[1] == 2 else range(outputs.shape[1])
+        return _mean_area(area, [(targets == c, outputs[:, c]) for c in columns])
+    predicted = outputs.argmax(1) if predicted is None else predicted
+    if metric == "accuracy":
+        return float((predicted == targets).mean())
+    classes = int(max(targets.max(), outputs.shape[1] - 1)) + 1
+    there, said = (np.bincount(of, minlength=classes) for of in (targets, predicted))
+    right = np.bincount(targets[targets == predicted], minlength=classes)
+    if metric == "balanced-accuracy":  # of the classes that there are
+        return float((right / np.maximum(there, 1))[there > 0].mean())
+    either = there + said
+    return float((2 * right / np.maximum(either, 1))[either > 0].mean())
+
+
+def _mean_area(area: Callable[..., float], columns: list[tuple[NDArray[Any], NDArray[Any]]]) -> float | None:
+    """Return the mean of an area over the columns that have nodes of both kinds."""
+    found = [area(own, values) for own, values in columns if 0 < own.sum() < len(own)]
     return float(np.mean(found)) if found else None
+
+
+def _of_numbers(metric: str, numbers: NDArray[np.float64], targets: NDArray[np.float64]) -> float | None:
+    off = numbers - targets
+    if metric != "r2":
+        return float(np.abs(off).mean() if metric == "mae" else (off**2).mean())
+    spread = ((targets - targets.mean()) ** 2).sum()
+    return float(1 - (off**2).sum() / spread) if spread > 0 else None
 
 
 def ranking(probabilities: NDArray[Any], labels: NDArray[Any]) -> tuple[float | None, float]:
@@ -86,25 +125,26 @@ def ranking(probabilities: NDArray[Any], labels: NDArray[Any]) -> tuple[float | 
     return score("roc-auc", probabilities, labels), float(np.mean(errors)) if errors else 0.0
 
 
-def best_threshold(probabilities: NDArray[Any], labels: NDArray[Any]) -> dict[str, float] | None:
-    """Return the probability from which on to say the second of two classes, and the balanced accuracy then.
+def best_threshold(probabilities: NDArray[Any], labels: NDArray[Any], metric: str) -> float | None:
+    """Return the probability from which on to say the second of two classes, for a metric of classes.
 
     None for other numbers of classes, and where nodes of one are missing. Of equally good ones it is the
-    nearest to one half.
+    nearest to one half; of many values, hundred are tried.
 
     >>> second = np.array([0.1, 0.2, 0.3, 0.4])
-    >>> best_threshold(np.column_stack([1 - second, second]), np.array([0, 0, 1, 1]))
-    {'probability': 0.25, 'balanced_accuracy': 1.0}
+    >>> best_threshold(np.column_stack([1 - second, second]), np.array([0, 0, 1, 1]), "macro-f1")
+    0.25
     """
     if probabilities.shape[1] != 2 or len(np.unique(labels)) < 2:
         return None
-    values = np.concatenate([[0.0], np.unique(probabilities[:, 1]), [1.0]])
+    second = probabilities[:, 1].astype(np.float64)
+    values = np.concatenate([[0.0], np.unique(second), [1.0]])
     middles = (values[1:] + values[:-1]) / 2
-    first, second = (np.sort(probabilities[labels == c, 1]) for c in (0, 1))
-    right = np.searchsorted(first, middles) / len(first), 1 - np.searchsorted(second, middles) / len(second)
-    balanced = (right[0] + right[1]) / 2
-    best = np.lexsort((abs(middles - 0.5), -balanced))[0]
-    return {"probability": float(middles[best]), "balanced_accuracy": float(balanced[best])}
+    if len(middles) > _TRIED:
+        middles = np.unique(np.quantile(middles, np.linspace(0, 1, _TRIED)))
+    found = [score(metric, probabilities, labels, (second >= each).astype(np.int64)) for each in middles]
+    best = middles[np.array(found) == max(value for value in found if value is not None)]
+    return float(best[np.abs(best - 0.5).argmin()])
 
 
 def _thresholds(own: NDArray[np.bool_], scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -129,10 +169,9 @@ def _average_precision(own: NDArray[np.bool_], scores: NDArray[Any]) -> float:
     return float(np.sum(np.diff(hits, prepend=0) * (hits / taken)) / hits[-1])
 
 
-def merit(metric: str, probabilities: NDArray[Any], labels: NDArray[Any]) -> float | None:
-    """Return a metric as a number of which more is better; None where it is not defined."""
-    found = score(metric, probabilities, labels)
-    return -found if found is not None and metric in LESS_IS_BETTER else found
+def merit(metric: str, value: float | None) -> float | None:
+    """Return the value of a metric as a number of which more is better."""
+    return -value if value is not None and metric in LESS_IS_BETTER else value
 
 
 def _log_loss(probabilities: NDArray[Any], labels: NDArray[Any]) -> float | None:
@@ -144,11 +183,6 @@ def _log_loss(probabilities: NDArray[Any], labels: NDArray[Any]) -> float | None
     return float(0.0 - np.log(own).mean())  # not -0.0 where everything is certain
 
 
-def all_scores(probabilities: NDArray[Any], labels: NDArray[Any]) -> dict[str, float | None]:
-    """Return every metric by name."""
-    return {metric: score(metric, probabilities, labels) for metric in METRICS}
-
-
 def better(metric: str, first: float, second: float) -> bool:
     """Whether the first value of a metric is better than the second."""
     return first < second if metric in LESS_IS_BETTER else first > second
@@ -157,12 +191,14 @@ def better(metric: str, first: float, second: float) -> bool:
 def shown(metric: str, value: float | None) -> str:
     """Return the value of a metric as it is printed.
 
-    >>> shown("roc-auc", 0.5), shown("log-loss", 0.5), shown("roc-auc", None)
-    ('50.0%', '0.500', '–')
+    >>> shown("roc-auc", 0.5), shown("log-loss", 0.5), shown("roc-auc", None), shown("mae", 1234.5)
+    ('50.0%', '0.500', '–', '1234')
     """
     if value is None:
         return "–"
-    return f"{value:.3f}" if metric in LESS_IS_BETTER else f"{value:.1%}"
+    if metric in ("mae", "mse"):  # in the unit of the target, or its square
+        return f"{value:.4g}"
+    return f"{value:.3f}" if metric in ("log-loss", "r2") else f"{value:.1%}"
 
 
 @dataclass(frozen=True)

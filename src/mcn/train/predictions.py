@@ -7,7 +7,7 @@ import csv
 import io
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,20 +19,20 @@ from torch_geometric.data import Data
 from mcn._csv import csv_line, plain_cell
 from mcn._files import atomic_write
 from mcn.data.limits import read_bytes, reading
+from mcn.data.targets import target_kind
 from mcn.matrices import Rows
-from mcn.train.metrics import all_scores, score
 from mcn.train.problem import class_names
+from mcn.train.tasks import Task
 
 _ROWS = 16384  # of a table that are held at a time while it is written
-_CLASSES = 50  # with more of them, a table has no column for each
 
 
 @dataclass(frozen=True)
 class Predictions:
     """What a network says of every node, and which motif and step each layer chose for it.
 
-    probabilities: float32 [N, C]. motif: int64 [N, L], 0-based. step: int64 [N, L], 1-based; L is 0 where
-    nodes choose nothing. motifs: names of the motifs. steps: K. candidate: int64 [N], of a model selection:
+    probabilities: float32 [N, C]; of a numeric target the number itself, [N, 1]. task: what they are.
+    motif: int64 [N, L], 0-based. step: int64 [N, L], 1-based; L is 0 where nodes choose nothing. motifs: names of the motifs. steps: K. candidate: int64 [N], of a model selection:
     which of the `candidates` predicts each node; None elsewhere.
     """
 
@@ -43,11 +43,12 @@ class Predictions:
     steps: int = 1
     candidate: NDArray[np.int64] | None = None
     candidates: tuple[str, ...] = ()
+    task: Task = field(kw_only=True)
 
     @property
-    def labels(self) -> NDArray[np.int64]:
-        """The most probable class of every node."""
-        return np.asarray(self.probabilities.argmax(1), np.int64)
+    def labels(self) -> NDArray[Any]:
+        """The predicted class of every node, or its number, or a yes or no for every target."""
+        return self.task.decide(self.probabilities)
 
     def candidate_shares(self) -> dict[str, float]:
         """Return the share of the nodes that each candidate predicts; nothing without a selection."""
@@ -112,41 +113,32 @@ def accuracy_on_test(data: Data, labels: NDArray[np.int64]) -> float | None:
     return float((labels[nodes] == truth).mean()) if len(nodes) else None
 
 
-def scores_on_test(data: Data, probabilities: NDArray[Any]) -> dict[str, float | None] | None:
-    """Return every metric of `mcn.train.metrics` on the test nodes; None without test nodes.
+def scores_on_test(data: Data, probabilities: NDArray[Any], task: Task) -> dict[str, float | None] | None:
+    """Return every metric of the task on the test nodes; None without test nodes.
 
     A test node of a class that the network does not know counts as wrong.
     """
-    found, truth = _on_test(data, probabilities)
-    return all_scores(found, truth) if len(truth) else None
+    nodes, truth = _test_labels(data)
+    return task.all_scores(*task.widened(probabilities[nodes], truth)) if len(truth) else None
 
 
-def score_on_test(data: Data, probabilities: NDArray[Any], metric: str) -> float:
+def score_on_test(data: Data, probabilities: NDArray[Any], task: Task, metric: str) -> float:
     """Return one metric on the test nodes.
 
     Raises:
         ValueError: there are no test nodes, or the metric is not defined on them.
     """
-    found, truth = _on_test(data, probabilities)
+    nodes, truth = _test_labels(data)
     if not len(truth):
         raise ValueError("data.test_mask is empty: there is nothing to score")
-    value = score(metric, found, truth)
+    value = task.score(metric, *task.widened(probabilities[nodes], truth))
     if value is None:
         raise ValueError(f"{metric} is not defined on the test nodes: all of them have one class")
     return value
 
 
-def _on_test(data: Data, probabilities: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """The probabilities of the test nodes, with zeros for classes that the network does not know; labels."""
-    nodes, truth = _test_labels(data)
-    width = probabilities.shape[1]
-    truth = np.where(truth < 0, max(width, int(truth.max(initial=-1)) + 1), truth)  # a name of no class
-    more = max(0, int(truth.max(initial=-1)) + 1 - width)
-    return np.pad(probabilities[nodes], ((0, 0), (0, more))), truth
-
-
-def _test_labels(data: Data) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the test nodes and their classes.
+def _test_labels(data: Data) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Return the test nodes and their targets.
 
     This is the only function that reads the labels of test nodes; it is called once, after training.
     """
@@ -155,9 +147,9 @@ def _test_labels(data: Data) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 def prediction_rows(data: Data, own: Predictions) -> Iterator[dict[str, Any]]:
-    """Yield one row per node: node, split, true, predicted, probability, motif and step of each layer.
+    """Yield one row per node: node, split, what is true and predicted (`Task.cells`), motifs and steps.
 
-    `probability` is that of the predicted class; `p_<class>` are those of all classes, if there are at most
+    Of classes, `probability` is that of the predicted one; `p_<class>` are those of all, if there are at most
     50. After a model selection there is also the candidate that predicts the node, or "blend".
     `split` and `true` are empty where the data does not say.
     """
@@ -167,27 +159,19 @@ def prediction_rows(data: Data, own: Predictions) -> Iterator[dict[str, Any]]:
         mask = data.get(f"{part}_mask")
         if mask is not None:
             split[mask.numpy()] = part
-    truth = np.full(data.num_nodes, -1) if data.y is None else data.y.numpy()
-
-    def name(label: int) -> Any:
-        return "" if label < 0 else label if names is None else names[label]
-
-    width = own.probabilities.shape[1]
-    columns = [f"p_{name(label)}" for label in range(width)] if width <= _CLASSES else []
-    for i, label in enumerate(own.labels.tolist()):
+    truth = own.task.unknown(data.num_nodes) if data.y is None else data.y.numpy()
+    for i in range(data.num_nodes):
+        first, last = own.task.cells(own.probabilities[i], truth[i], names)
         row: dict[str, Any] = {
             "node": i if ids is None else _plain(ids[i]),
             "split": str(split[i]),
-            "true": name(int(truth[i])),
-            "predicted": name(label),
-            "probability": round(float(own.probabilities[i, label]), 4),
+            **first,
         }
         if own.candidate is not None:
             row["candidate"] = own.candidates[own.candidate[i]]
         for layer, (t, k) in enumerate(zip(own.motif[i], own.step[i], strict=True), 1):
             row |= {f"motif_{layer}": own.motifs[t], f"step_{layer}": int(k)}
-        row |= zip(columns, np.round(own.probabilities[i].astype(np.float64), 4).tolist(), strict=False)
-        yield row
+        yield row | last
 
 
 def predictions_csv(data: Data, own: Predictions) -> str:
@@ -226,7 +210,8 @@ def read_predictions(path: str | os.PathLike[str]) -> list[dict[str, str]]:
     path = Path(path)
     with reading(path, "not a table of predictions"):
         table = csv.DictReader(io.StringIO(read_bytes(path).decode(), newline=""), strict=True)
-        if not {"node", "predicted"} <= set(table.fieldnames or ()):
+        columns = table.fieldnames or ()
+        if "node" not in columns or not any(name.startswith("predicted") for name in columns):
             raise ValueError("it has no columns node and predicted")
         return [{name: plain_cell(cell) for name, cell in row.items()} for row in table]
 
@@ -238,7 +223,7 @@ def in_classes(data: Data, classes: list[str]) -> Data:
     Data without class names is numbered as the network's classes already.
     """
     own = class_names(data)
-    if own == classes:
+    if own == classes or (data.y is not None and target_kind(data.y) != "classes"):
         return data
     renamed = copy.copy(data)
     renamed.classes = classes

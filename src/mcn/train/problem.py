@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -14,34 +15,43 @@ from torch_geometric.data import Data
 from mcn.data import check_data
 from mcn.data.checks import weight_matrix
 from mcn.data.sparse import feature_csr
+from mcn.data.targets import strata, target_kind
 from mcn.motifs import MotifCounts
 from mcn.store import GraphStore, node_data
 from mcn.train.recipes import work_of
 from mcn.train.settings import Settings
+from mcn.train.tasks import Task, task_of
 
 
 class Known(NamedTuple):
-    """What training may know of the classes.
+    """What training may know of the targets.
 
-    labels: int64 [N], -1 wherever a node is in neither the training nor the validation part, so that nothing
-    downstream can look at a test label. train, val: node ids. num_classes: their number. at_random: whether
-    chance alone decided which nodes are in which of the two parts, and not a time, a group or a person.
+    labels: as `data.y`, int64 [N] for classes; -1, or NaN, wherever a node is in neither the training nor the
+    validation part, so that nothing downstream can look at a test label. train, val: node ids. task: what is
+    predicted. at_random: whether chance alone decided which nodes are in which of the two parts, and not a
+    time, a group or a person.
     """
 
     labels: torch.Tensor
     train: NDArray[np.int64]
     val: NDArray[np.int64]
-    num_classes: int
+    task: Task
     at_random: bool = False
 
+    @property
+    def num_classes(self) -> int:
+        """How many outputs a network has: the number of classes, or of targets."""
+        return self.task.outputs
+
     def dealt_anew(self, seed: int) -> Known:
-        """Deal out both parts anew: of every class as many nodes for training as before."""
-        draw, classes = np.random.default_rng([seed, 6]), self.labels.numpy()
+        """Deal out both parts anew: of every class, or tenth of the numbers, as many nodes as before."""
+        draw, groups = np.random.default_rng([seed, 6]), strata(self.labels.numpy())
         both = draw.permutation(np.concatenate([self.train, self.val]))
-        both = both[np.argsort(classes[both], kind="stable")]
-        wanted = np.bincount(classes[self.train], minlength=self.num_classes)
-        first = np.searchsorted(classes[both], np.arange(self.num_classes))  # of each class
-        training = np.arange(len(both)) - first[classes[both]] < wanted[classes[both]]
+        both = both[np.argsort(groups[both], kind="stable")]
+        count = int(groups.max()) + 1
+        wanted = np.bincount(groups[self.train], minlength=count)
+        first = np.searchsorted(groups[both], np.arange(count))  # of each group
+        training = np.arange(len(both)) - first[groups[both]] < wanted[groups[both]]
         return self._replace(train=np.sort(both[training]), val=np.sort(both[~training]))
 
 
@@ -76,14 +86,19 @@ class Inputs(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """What a training run sees: the inputs of the network, and what is known of the classes."""
+    """What a training run sees: the inputs of the network, and what is known of the targets."""
 
     inputs: Any
     known: Known
 
     @property
+    def task(self) -> Task:
+        """What is predicted."""
+        return self.known.task
+
+    @property
     def num_classes(self) -> int:
-        """C."""
+        """C: how many outputs a network has."""
         return self.known.num_classes
 
     @property
@@ -98,35 +113,27 @@ class Problem:
 
     @property
     def labels(self) -> torch.Tensor:
-        """Classes of the training and validation nodes, -1 elsewhere, [N]."""
+        """Targets of the training and validation nodes, unknown elsewhere, [N] or [N, targets]."""
         return self.known.labels
 
     @property
     def train_labels(self) -> torch.Tensor:
-        """Classes of the training nodes, in the order of `train`."""
+        """Targets of the training nodes, in the order of `train`."""
         return self.labels[torch.from_numpy(self.train)]
 
     @property
     def val_labels(self) -> torch.Tensor:
-        """Classes of the validation nodes, in the order of `val`."""
+        """Targets of the validation nodes, in the order of `val`."""
         return self.labels[torch.from_numpy(self.val)]
 
     @property
-    def known_classes(self) -> NDArray[np.int64]:
-        """Classes of the training and validation nodes."""
-        return np.asarray(self.labels.numpy()[np.concatenate([self.train, self.val])], np.int64)
+    def known_targets(self) -> NDArray[Any]:
+        """Targets of the training and validation nodes."""
+        return np.asarray(self.labels.numpy()[np.concatenate([self.train, self.val])])
 
     def class_weights(self, kind: str) -> torch.Tensor | None:
-        """Return what a training node of each class weighs in the loss, [C]; None if all weigh the same.
-
-        "balanced" is n / (C · n_c), as in scikit-learn: every class with a training node weighs the same in
-        all, and the mean weight of a training node is 1.
-        """
-        if kind == "none":
-            return None
-        counts = torch.bincount(self.train_labels, minlength=self.num_classes).to(torch.float32)
-        present = counts > 0
-        return torch.where(present, counts.sum() / (present.sum() * counts.clamp_min(1)), 0.0)
+        """Return what a training node of each class weighs in the loss, see `Task.class_weights`."""
+        return self.task.class_weights(kind, self.train_labels)
 
     def fingerprint(self) -> str:
         """Return the SHA-256 of the edges, features, known labels and parts: which graph a run is about."""
@@ -141,6 +148,8 @@ class Problem:
         state, treatment = self.inputs.state(), getattr(data, "treatment", None)
         if treatment is not None:
             state |= {"treatment": treatment.to_dict()}
+        if task := self.task.to_dict():
+            state |= {"task": task}
         return Memory(int(self.inputs.in_channels), plain, state)
 
 
@@ -181,8 +190,9 @@ def fingerprint(
     """Return the SHA-256 of features, edges (the rows of A), their weights and what is known of classes."""
     csr = feature_csr(x)
     sha = hashlib.sha256(f"{tuple(x.shape)} {known.num_classes}".encode())
-    for whole in (csr.indptr, csr.indices, indptr, indices, *known[:3]):
+    for whole in (csr.indptr, csr.indices, indptr, indices, known.train, known.val):
         sha.update(np.asarray(whole, np.int64).tobytes())
+    sha.update(known.labels.contiguous().numpy().tobytes())
     sha.update(np.ascontiguousarray(csr.data).tobytes())
     if weights is not None:
         sha.update(np.ascontiguousarray(weights.data).tobytes())
@@ -190,7 +200,7 @@ def fingerprint(
 
 
 def known_labels(data: Data | GraphStore) -> Known:
-    """Check a graph and take from it what training may know of the classes: nothing of the test nodes.
+    """Check a graph and take from it what training may know of the targets: nothing of the test nodes.
 
     Raises:
         ValueError: says what of `data` cannot be trained on.
@@ -212,12 +222,14 @@ def known_labels(data: Data | GraphStore) -> Known:
         check_data(data)
     if not data.val_mask.any():
         raise ValueError("data.val_mask is empty; training needs validation nodes to know when to stop")
-    y = data.y.to(torch.int64)
+    classes = target_kind(data.y) == "classes"
+    labels = data.y.to(torch.int64 if classes else torch.float32).clone()
+    labels[~(data.train_mask | data.val_mask)] = -1 if classes else math.nan
     return Known(
-        torch.where(data.train_mask | data.val_mask, y, torch.full_like(y, -1)),
+        labels,
         data.train_mask.nonzero().squeeze(1).numpy(),
         data.val_mask.nonzero().squeeze(1).numpy(),
-        _num_classes(data),
+        task_of(labels[data.train_mask].numpy(), _num_classes(data) if classes else 0),
         bool(data.get("split_at_random", False)),
     )
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from mcn.train.loop import Training
     from mcn.train.predictions import Explained, Predictions
     from mcn.train.problem import Inputs, Memory, Problem
+    from mcn.train.tasks import Task
 
 
 class Work(Protocol):
@@ -54,11 +55,11 @@ class Work(Protocol):
         """Start a training run."""
         ...
 
-    def predict(self, model: Any, inputs: Any) -> Predictions:
+    def predict(self, model: Any, inputs: Any, task: Task) -> Predictions:
         """Predict all nodes, without randomness."""
         ...
 
-    def explain(self, model: Any, inputs: Any) -> Explained:
+    def explain(self, model: Any, inputs: Any, task: Task) -> Explained:
         """Say what each node listens to, what else it could have, and what would have been predicted."""
         ...
 

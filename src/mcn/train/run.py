@@ -7,7 +7,7 @@ import os
 import platform
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -41,13 +41,13 @@ from mcn.train.folder import (
     tidy,
 )
 from mcn.train.loop import Callback, FitResult, Trainer, Training, below, fit
-from mcn.train.metrics import all_scores, best_threshold
 from mcn.train.predictions import Explained, Predictions, scores_on_test, write_predictions
 from mcn.train.problem import Inputs, Memory, Problem, class_names, known_labels, prepare
 from mcn.train.processes import team
 from mcn.train.recipes import work_of
-from mcn.train.remarks import graph_remarks, held_out_evidence, result_remarks, simple_scores
+from mcn.train.remarks import graph_remarks, result_remarks, simple_scores
 from mcn.train.settings import Settings
+from mcn.train.tasks import Task, stored_task
 
 
 @dataclass
@@ -107,13 +107,18 @@ class Run:
         stored = self.memory.state.get("treatment")
         return None if stored is None else Treatment.from_dict(stored)
 
+    @property
+    def task(self) -> Task:
+        """What is predicted."""
+        return stored_task(self.memory.state.get("task"), len(self.classes))
+
     def predict(self, data: Data | GraphStore | None) -> Predictions:
         """Predict the nodes of a graph with the features of the one trained on; for None see `inputs`."""
-        return work_of(self.config).predict(self.model, self.inputs(data))
+        return work_of(self.config).predict(self.model, self.inputs(data), self.task)
 
     def explain(self, data: Data) -> Explained:
         """Say what the predictions for the nodes of a graph rest on."""
-        return work_of(self.config).explain(self.model, self.inputs(data))
+        return work_of(self.config).explain(self.model, self.inputs(data), self.task)
 
     def is_about(self, data: Data) -> bool:
         """Whether edges, features, known labels and split are those that the run was trained on."""
@@ -163,7 +168,7 @@ def train(
     if problem is None:
         assert data is not None
         problem = prepare(data, config)
-    config = config.settled(problem.known_classes)
+    config = config.settled(problem)
     told: list[Callback] = list(callbacks)
     if progress is not None:
         told.append(lambda training, _epoch: progress(training.progress))
@@ -213,6 +218,10 @@ def _trained(
     """Make the run of a trainer that has finished."""
     problem = trainer.problem
     classes = class_names(data) or [str(number) for number in range(problem.num_classes)]
+    found = trainer.held_out_probabilities()
+    if found is not None:  # nodes that chose no epoch may choose a threshold
+        task = problem.task.with_threshold(found[0], problem.val_labels.numpy(), trainer.config.metric)
+        problem = replace(problem, known=problem.known._replace(task=task))
     return Run(
         folder,
         trainer.config,
@@ -233,12 +242,13 @@ def _write_results(
     run: Run, folder: Path, data: Data | GraphStore, trainer: Training, settings: dict[str, Any]
 ) -> None:
     """Write what a finished run leaves; the summary last, as its presence says that the run is finished."""
-    config, result, problem = run.config, run.result, trainer.problem
+    config, result, problem, task = run.config, run.result, trainer.problem, run.task
     found = trainer.held_out_probabilities()
     assert result is not None
     assert found is not None
-    held_out = held_out_evidence(found[0], problem.val_labels.numpy(), found[1])
+    held_out = task.evidence(found[0], problem.val_labels.numpy(), found[1])
     predictions = run.predict(data)
+    outputs = predictions.probabilities
     if isinstance(data, GraphStore):
         data = node_data(data)
     state = {
@@ -250,18 +260,19 @@ def _write_results(
     }
     save_tensors(folder / MODEL, dict(run.model.state_dict()), state)
     write_predictions(folder / PREDICTIONS, data, predictions)
-    test = scores_on_test(data, predictions.probabilities)
+    test = scores_on_test(data, outputs, task)
     summary: dict[str, Any] = {
+        "task": task.kind,
         "val_accuracy": result.val_accuracy,
-        "test_accuracy": None if test is None else test["accuracy"],
+        "test_accuracy": None if test is None else test.get("accuracy"),
         "metric": config.metric,
         "scores": {
-            "train": all_scores(predictions.probabilities[problem.train], problem.train_labels.numpy()),
-            "val": all_scores(predictions.probabilities[problem.val], problem.val_labels.numpy()),
+            "train": task.all_scores(outputs[problem.train], problem.train_labels.numpy()),
+            "val": task.all_scores(outputs[problem.val], problem.val_labels.numpy()),
             "test": test,
         },
-        "held_out": asdict(held_out),
-        "threshold": best_threshold(found[0], problem.val_labels.numpy()),
+        "held_out": held_out.to_dict(),
+        "threshold": task.to_dict().get("threshold"),
         "epochs": result.epochs,
         "best_epoch": result.best_epoch,
         "seconds": result.seconds,
@@ -275,7 +286,7 @@ def _write_results(
     summary["alone"] = {"guess": simple.guess, "features": simple.features, "graph": simple.graph}
     summary["remarks"] = [
         *run.remarks,
-        *result_remarks(data, predictions.labels, summary, simple, config.max_epochs, held_out),
+        *result_remarks(problem, outputs, summary, simple, config.max_epochs, held_out, run.classes),
         *graph_remarks(data, problem.known),
     ]
     write_text(folder / SUMMARY, json.dumps(summary, indent=2, ensure_ascii=False) + "\n")

@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Self, Union, get_args, get_origin, get_type_hints
 
-from numpy.typing import NDArray
-
 from mcn._names import did_you_mean, one_of
 from mcn.data.arrays import is_finite
 from mcn.data.limits import told
@@ -23,6 +21,7 @@ from mcn.train.stopping import RULES
 
 if TYPE_CHECKING:
     from mcn.motifs import MotifCounts
+    from mcn.train.problem import Problem
 
 BATCH_SIZE = 1024
 """Nodes per step where the full batch does not fit and no batch size was given."""
@@ -310,9 +309,10 @@ class Settings:
             if getattr(self, one.name) != one.default
         }
 
-    def settled(self, labels: NDArray[Any]) -> Self:
-        """Return these settings with those filled in that the labels of training and validation decide."""
-        return self
+    def settled(self, problem: Problem) -> Self:
+        """Return these settings with the metric that suits the task and its known targets."""
+        metric = problem.task.settled_metric(self.metric, problem.known_targets)
+        return self if metric == self.metric else self.replace(metric=metric)
 
     def full_batch_bytes(self, counts: MotifCounts) -> int | None:
         """Estimate the memory that training on the whole graph takes; None where there is no other way."""

@@ -19,7 +19,7 @@ from mcn.nn.graph_rows import GraphRows
 from mcn.nn.layerwise import infer
 from mcn.nn.sampling import Batch, Batches, MotifSampler, Shuffled, sampled_pass
 from mcn.train.loop import Scores, below
-from mcn.train.losses import MeanWeights, classification_loss
+from mcn.train.losses import MeanWeights
 from mcn.train.mcn.objective import RunningMean
 from mcn.train.mcn.trainer import PASS, MCNTrainer
 from mcn.train.processes import host, team
@@ -126,10 +126,11 @@ class BatchTrainer(MCNTrainer):
         labels = self.problem.labels[torch.from_numpy(batch.nodes)].to(self.device)
         passes = [self._pass(batch, i) for i in range(len(batch.draws))]
         logits = passes[0][0]
-        loss = loss_c = classification_loss(logits, labels, self.objective.class_weights)
+        task = self.problem.task
+        loss = loss_c = task.loss(logits, labels, self.objective.class_weights, "sum")
         if self._choosing:
             loss = loss + self.config.policy_weight * self.objective.policy_loss(*passes[-1], labels)
-        right = (logits.detach().argmax(1) == labels).sum().to(loss_c.dtype)
+        right = task.right(logits.detach(), labels).sum().to(loss_c.dtype)
         return loss, torch.stack([loss_c.detach(), right])
 
     def _pass(self, batch: Batch, i: int) -> tuple[torch.Tensor, Sequence[Choices]]:

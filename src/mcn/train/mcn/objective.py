@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from mcn.motifs import NODE_ORBITS
 from mcn.nn import MCN, Choices
 from mcn.nn.features import input_features
-from mcn.train.losses import agreement_loss, attention_loss, classification_loss, correctness
+from mcn.train.losses import agreement_loss, attention_loss
 from mcn.train.mcn.config import MCNConfig
 from mcn.train.problem import Problem
 
@@ -140,20 +140,18 @@ class Objective:
         rows = None if c.consistency else p.train
         passes = [self._pass(model, rows, plain, choosing) for _ in range(2 if c.consistency else 1)]
         scores = [logits if rows is not None else logits[self._train] for logits, _ in passes]
-        loss_c = torch.stack(
-            [classification_loss(s, self._labels, self.class_weights) for s in scores]
-        ).mean()
+        loss_c = torch.stack([p.task.loss(s, self._labels, self.class_weights, "sum") for s in scores]).mean()
         loss = loss_c
         if c.consistency:
             weight = c.consistency * min(1.0, epoch / max(1, c.consistency_ramp))
             loss = loss + weight * len(self._labels) * agreement_loss(
-                [each[0] for each in passes], c.temperature
+                p.task, [each[0] for each in passes], c.temperature
             )
         if choosing:
             tried = [self._pass(model, p.train, False, True)] if plain else passes
             losses = [self.policy_loss(*each, self._labels) for each in tried]
             loss = loss + c.policy_weight * torch.stack(losses).mean()
-        right = (scores[0].detach().argmax(1) == self._labels).to(loss_c.dtype).mean()
+        right = p.task.right(scores[0].detach(), self._labels).to(loss_c.dtype).mean()
         return loss / len(self._labels), torch.stack([loss_c.detach(), right])
 
     def _pass(
@@ -172,7 +170,8 @@ class Objective:
         state, among_all = choices[-1].state, len(logits) != len(labels)
         if among_all:
             logits, state = logits[self._train], None if state is None else state[self._train]
-        gain, extra = self.advantage(correctness(logits.detach(), labels), state)
+        reward = 2 * self._problem.task.right(logits.detach(), labels) - 1  # R_v: 1 if right, -1 if not
+        gain, extra = self.advantage(reward, state)
         if among_all:
             gain = gain.new_zeros(len(choices[-1].motif)).index_copy_(0, self._train, gain)
         loss = attention_loss(choices, gain)

@@ -25,6 +25,7 @@ from mcn.train.mcn.on_disk import StoreInputs, store_inputs
 from mcn.train.mcn.trainer import MCNTrainer
 from mcn.train.predictions import Explained, Option, Predictions
 from mcn.train.problem import Known, Memory, Problem, fingerprint, input_weights
+from mcn.train.tasks import Task
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,47 +131,40 @@ def trainer(problem: Problem, config: MCNConfig) -> MCNTrainer:
     """Start a training run with a fresh network."""
     model = network(problem.inputs.in_channels, problem.num_classes, config)
     if config.class_priors == "validation":
-        model.offset.copy_(prior_shift(problem.train_labels, problem.val_labels, problem.num_classes))
+        model.offset.copy_(problem.task.prior_shift(problem.train_labels, problem.val_labels))
     kind = MCNTrainer if config.batch_size is None else BatchTrainer
     return kind(model, problem, config)
 
 
-def prior_shift(train_labels: torch.Tensor, val_labels: torch.Tensor, num_classes: int) -> torch.Tensor:
-    """Return the log-ratio of each class's share among validation and training nodes, counts plus one."""
-    train, val = (
-        torch.bincount(labels, minlength=num_classes).to(torch.float64) + 1
-        for labels in (train_labels, val_labels)
-    )
-    return torch.log((val / val.sum()) / (train / train.sum())).to(torch.float32)
-
-
 @torch.no_grad()
-def predict(model: MCN, inputs: StackInputs | StoreInputs) -> Predictions:
+def predict(model: MCN, inputs: StackInputs | StoreInputs, task: Task) -> Predictions:
     """Predict all nodes, with the most probable choices and no randomness."""
     if not isinstance(inputs, StackInputs) or (can_infer(model) and not inputs.stack.materialized):
         graph = inputs.graph
         logits, numbers = infer(model, inputs.features, graph)  # a few rows at a time: all may not fit
         motif, step = np.divmod(numbers.T, graph.steps)
-        return Predictions(logits.softmax(1).cpu().numpy(), motif, step + 1, graph.motifs, graph.steps)
+        outputs = task.outputs_of(logits).cpu().numpy()
+        return Predictions(outputs, motif, step + 1, graph.motifs, graph.steps, task=task)
     training = model.training
     model.eval()
     logits, choices = model(inputs.x, inputs.stack, return_choices=True)
     model.train(training)
-    return _predictions(logits, choices, inputs.stack)
+    return _predictions(logits, choices, inputs.stack, task)
 
 
-def _predictions(logits: torch.Tensor, choices: list[Any], stack: MotifStack) -> Predictions:
+def _predictions(logits: torch.Tensor, choices: list[Any], stack: MotifStack, task: Task) -> Predictions:
     return Predictions(
-        logits.softmax(1).cpu().numpy(),
+        task.outputs_of(logits).cpu().numpy(),
         np.stack([c.motif.cpu().numpy() for c in choices], axis=1),
         np.stack([c.step.cpu().numpy() for c in choices], axis=1),
         tuple(stack.motifs),
         stack.steps,
+        task=task,
     )
 
 
 @torch.no_grad()
-def explain(model: MCN, inputs: StackInputs) -> Explained:
+def explain(model: MCN, inputs: StackInputs, task: Task) -> Explained:
     """Say what each node chose, and what it would have been predicted as under every other choice."""
     model.eval()
     seen: list[Any] = []  # the input of every layer
@@ -184,21 +178,23 @@ def explain(model: MCN, inputs: StackInputs) -> Explained:
     shown = layers if len(layers) == 1 else [layers[0], layers[-1]]
     return Explained(
         "choices",
-        _predictions(logits, choices, inputs.stack),
+        _predictions(logits, choices, inputs.stack, task),
         inputs.stack.steps,
         bool(model.convs[0].self_attention),
         [None if each.state is None else each.motif_probs.numpy() for each in choices],
         [None if each.state is None else each.step_probs.numpy() for each in choices],
-        _options(model, shown, inputs.stack),
+        _options(model, shown, inputs.stack, task),
     )
 
 
 @torch.no_grad()
-def _options(model: MCN, shown: list[tuple[Any, Any, Choices]], stack: MotifStack) -> Iterator[Option]:
+def _options(
+    model: MCN, shown: list[tuple[Any, Any, Choices]], stack: MotifStack, task: Task
+) -> Iterator[Option]:
     """Yield the options in order, with what the shown layers would make of each."""
     for number in range(stack.num_motifs * stack.steps):
         tried = [conv.what_if(h, stack, number, actual.rows.sums()) for conv, h, actual in shown]
         coefficients = [chosen.coefficients.mean(1).numpy() for _, chosen in tried]
-        alternative = (tried[-1][0] + model.offset).softmax(1).numpy()
+        alternative = task.outputs_of(tried[-1][0] + model.offset).numpy()
         motif, step = divmod(number, stack.steps)
         yield Option(stack.motifs[motif], step + 1, tried[-1][1].rows, coefficients, alternative)

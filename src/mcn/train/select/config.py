@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from mcn.train.metrics import SKEWED
 from mcn.train.settings import (
     BATCH_SIZE,
     BatchedSettings,
@@ -119,14 +115,6 @@ class AutoConfig(BatchedSettings):
             f"the best of {', '.join(self.candidates)} by mean {metric} on held-out validation nodes, "
             f"{runs} within {self.minutes:g} minutes of training"
         )
-
-    def settled(self, labels: NDArray[Any]) -> Self:
-        """Return the settings with the metric that suits classes as frequent as these."""
-        if self.metric is not None:
-            return self
-        sizes = np.unique(labels, return_counts=True)[1]
-        skewed = len(sizes) == 2 and sizes.max() >= SKEWED * sizes.min()
-        return self.replace(metric="roc-auc" if skewed else "accuracy")
 
     def given_to(self, recipe: str) -> Settings:
         """Return the configuration of a recipe with the settings that were given here and that it has."""

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from mcn.train.held_out import folds_of
-from mcn.train.metrics import merit
+from mcn.train.loop import Scores
 from mcn.train.select.blend import Float, blend, blend_gain, calibrated, held_out_blend
 from mcn.train.select.choose import FEWEST, NOTHING, Chooser, Evidence, assess, fit_chooser, rewards
+from mcn.train.tasks import Task
 
 ONE, BLEND, NODES = "one", "blend", "nodes"
 """What predicts: one candidate for all nodes, the same blend of candidates for all, or each node's own
@@ -23,33 +23,23 @@ CHOOSABLE = ("accuracy", "balanced-accuracy")
 """Metrics that are a mean over nodes, so that a node's own reward says something of them."""
 
 Held = Mapping[str, Float]
-"""The probabilities of every class, for held-out nodes, by name of the candidate."""
-
-
-def together(logits: list[torch.Tensor]) -> Float:
-    """Return the mean of the probabilities that several runs give."""
-    return np.asarray(np.mean([wide(each.softmax(1)) for each in logits], axis=0))
-
-
-def wide(probabilities: torch.Tensor) -> Float:
-    """Return an array in double precision."""
-    return np.asarray(probabilities.numpy().astype(np.float64))
+"""What is predicted for held-out nodes, [n, outputs], by name of the candidate."""
 
 
 class HeldOutScores(NamedTuple):
     """What some candidates said of labelled nodes that had no part in it; of some nodes more than once.
 
-    nodes: int64 [n], the held-out nodes of the judge first, in their order. labels: their classes.
-    probabilities: by candidate, [n, classes].
+    nodes: int64 [n], the held-out nodes of the judge first, in their order. targets: theirs.
+    outputs: what is predicted by candidate, [n, outputs].
     """
 
     nodes: NDArray[np.int64]
-    labels: NDArray[np.int64]
-    probabilities: dict[str, Float]
+    targets: NDArray[Any]
+    outputs: dict[str, Float]
 
 
 class Blend(NamedTuple):
-    """The share of every candidate, and the probabilities on held-out nodes."""
+    """The share of every candidate, and what is predicted of held-out nodes."""
 
     shares: Float
     held_out: Float
@@ -114,26 +104,26 @@ class Decision:
 
 @dataclass(frozen=True)
 class Judge:
-    """The held-out nodes' labels, and the metric by which predictions for them are judged.
+    """The held-out nodes' targets, and the metric by which predictions for them are judged.
 
     `seed` decides the folds.
     """
 
-    labels: NDArray[np.int64]
+    task: Task
+    targets: NDArray[Any]
     metric: str
     seed: int
 
-    def merit(self, probabilities: NDArray[Any], labels: NDArray[np.int64] | None = None) -> float:
-        """Return the metric, more being better; accuracy where it is not defined."""
-        own = self.labels if labels is None else labels
-        value = merit(self.metric, probabilities, own)
-        return float((probabilities.argmax(1) == own).mean()) if value is None else value
+    def merit(self, outputs: NDArray[Any], targets: NDArray[Any] | None = None) -> float:
+        """Return the metric, more being better; less the loss where it is not defined."""
+        own = self.targets if targets is None else targets
+        value = self.task.merit(self.metric, outputs, own)
+        return -float(self.task.losses(outputs, own).mean()) if value is None else value
 
-    def scores(self, probabilities: Float) -> tuple[float, float, float]:
-        """Return accuracy, metric and log-loss."""
-        own_class = np.clip(probabilities[np.arange(len(self.labels)), self.labels], 1e-12, None)
-        accuracy = float((probabilities.argmax(1) == self.labels).mean())
-        return accuracy, self.merit(probabilities), float(-np.log(own_class).mean())
+    def scores(self, outputs: Float) -> Scores:
+        """Return loss, accuracy and metric."""
+        loss = float(self.task.losses(outputs, self.targets).mean())
+        return Scores(loss, self.task.accuracy(outputs, self.targets), self.merit(outputs))
 
     def decide(
         self, names: list[str], held: Held, winner: str, state: Float, held_out: HeldOutScores
@@ -145,39 +135,42 @@ class Judge:
         """
         evidence, chooser = (NOTHING, NOTHING), None
         if self.metric in CHOOSABLE and len(names) > 1:
-            fold = folds_of(self.labels, self.seed)
-            probabilities = [calibrated(held[name], self.labels, fold) for name in names]
-            reward, right = self._rewards(probabilities)
+            fold = folds_of(self.targets, self.seed)
+            outputs = [calibrated(self.task, held[name], self.targets, fold) for name in names]
+            reward, right = self._rewards(outputs)
             evidence = assess(state, reward, right, self.seed)
             chooser = fit_chooser(state, reward, self.seed)
         mixed = self._blend(names, held_out)
         mode = ONE if mixed is None else BLEND
-        by_blend = None if mixed is None else self._rewards([mixed.held_out])[1].mean()  # right, as weighted
-        if evidence[0].used and (by_blend is None or evidence[1].value >= by_blend):
-            mode = NODES
+        if evidence[0].used:
+            by_blend = None if mixed is None else self._rewards([mixed.held_out])[1].mean()  # as weighted
+            if by_blend is None or evidence[1].value >= by_blend:
+                mode = NODES
         return Decision(names, winner, mode, evidence, chooser, mixed)
 
     def _blend(self, names: list[str], held_out: HeldOutScores) -> Blend | None:
         """Return the blend of the candidates; None where the best of them is better, or nodes are too few."""
-        if len(held_out.probabilities) < 2 or len(self.labels) < FEWEST:
+        nodes, targets, outputs = held_out
+        if len(outputs) < 2 or len(self.targets) < FEWEST:
             return None
-        _, first, of = np.unique(held_out.nodes, return_index=True, return_inverse=True)
-        fold = folds_of(held_out.labels[first], self.seed)[of]
-        each = np.stack([calibrated(own, held_out.labels, fold) for own in held_out.probabilities.values()])
-        taken = blend(each, held_out.labels)
-        if taken.max() == 1.0 or blend_gain(each, held_out.labels, self.merit, self.seed, held_out.nodes) < 0:
+        _, first, of = np.unique(nodes, return_index=True, return_inverse=True)
+        fold = folds_of(targets[first], self.seed)[of]
+        each = np.stack([calibrated(self.task, own, targets, fold) for own in outputs.values()])
+        taken = blend(self.task, each, targets)
+        if taken.max() == 1.0 or blend_gain(self.task, each, targets, self.merit, self.seed, nodes) < 0:
             return None
         shares = np.zeros(len(names))
-        shares[[names.index(name) for name in held_out.probabilities]] = taken
-        mixed = held_out_blend(each, held_out.labels, fold)
-        return Blend(shares, mixed[: len(self.labels)])
+        shares[[names.index(name) for name in outputs]] = taken
+        mixed = held_out_blend(self.task, each, targets, fold)
+        return Blend(shares, mixed[: len(self.targets)])
 
     def _rewards(self, probabilities: list[Float]) -> tuple[Float, Float]:
         """Rewards and rightness; for balanced accuracy a node weighs by how rare its class is."""
-        reward = rewards(probabilities, self.labels)
-        right = np.stack([p.argmax(1) == self.labels for p in probabilities], 1).astype(np.float64)
+        labels = self.targets
+        reward = rewards(probabilities, labels)
+        right = np.stack([p.argmax(1) == labels for p in probabilities], 1).astype(np.float64)
         if self.metric == "balanced-accuracy":
-            counts = np.bincount(self.labels)
-            weight = (len(self.labels) / ((counts > 0).sum() * np.maximum(counts, 1)))[self.labels]
+            counts = np.bincount(labels)
+            weight = (len(labels) / ((counts > 0).sum() * np.maximum(counts, 1)))[labels]
             reward, right = reward * weight[:, None], right * weight[:, None]
         return reward, right

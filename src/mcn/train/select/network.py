@@ -27,7 +27,8 @@ class Selected(torch.nn.Module):
 
     A candidate has a network for each of its runs. They predict together, by the mean of their probabilities
     (`mcn.train.select.work`), which is steadier than any one of them. The seed of a candidate is that of its
-    first run. `mode` says what predicts, see `mcn.train.select.judge`.
+    first run. `mode` says what predicts, see `mcn.train.select.judge`. `graph` is the digest of the edges on
+    which known labels nearby add to what some candidates predict (`added_<number>`).
     """
 
     mean: torch.Tensor
@@ -47,6 +48,7 @@ class Selected(torch.nn.Module):
     ) -> None:
         super().__init__()
         self.candidates, self.mode, self.winner = candidates, mode, winner
+        self.graph = ""
         self.networks = torch.nn.ModuleList([torch.nn.ModuleList(runs) for runs in networks])
         count, wide = len(candidates), torch.float64
         self.register_buffer("temperatures", torch.ones(count, dtype=wide))
@@ -77,6 +79,17 @@ class Selected(torch.nn.Module):
         for name, value in zip(Chooser._fields, chooser, strict=True):
             getattr(self, name).copy_(torch.from_numpy(np.asarray(value)))
 
+    def set_added(self, added: dict[str, Float], graph: str) -> None:
+        """Keep what labels nearby add to candidates on this graph, [N, outputs] by name."""
+        self.graph = graph
+        for name, values in added.items():
+            self.register_buffer(f"added_{self.names.index(name)}", torch.from_numpy(values).float())
+
+    def added(self, number: int, graph: str) -> Float | None:
+        """Return what labels nearby add to a candidate; None if nothing does, or on another graph."""
+        values: torch.Tensor | None = getattr(self, f"added_{number}", None)
+        return None if values is None or graph != self.graph else values.double().numpy()
+
     def choices(self, state: Float) -> NDArray[np.int64]:
         """Return the number of the candidate that predicts each node, where it is one candidate."""
         if self.mode == NODES:
@@ -93,6 +106,10 @@ class Selected(torch.nn.Module):
                 for number, candidate in enumerate(self.candidates)
             ],
             "state_width": len(self.mean),
+            "graph": self.graph,
+            "added": {
+                name: len(values) for name, values in self.named_buffers(recurse=False) if "added_" in name
+            },
         }
 
 
@@ -124,6 +141,14 @@ def empty_selected(stored: Any, inputs: Any, num_classes: int) -> Selected:
             for memory in [memory_of(candidate.name, inputs)]
         ]
         width = at_least(1, 10_000)("state_width", stored["state_width"])
+        added = {str(name): at_least(0)("added", rows) for name, rows in stored["added"].items()}
+        for name in added:
+            one_of("added", name, [f"added_{number}" for number in range(len(candidates))])
+        graph = str(stored["graph"])
     except (KeyError, TypeError, AttributeError, OverflowError) as error:
         raise ValueError(f"not the candidates of a finished run ({type(error).__name__}: {error})") from None
-    return Selected(candidates, networks, stored["mode"], stored["winner"], width)
+    selected = Selected(candidates, networks, stored["mode"], stored["winner"], width)
+    selected.graph = graph
+    for name, rows in added.items():
+        selected.register_buffer(name, torch.empty(rows, num_classes))
+    return selected

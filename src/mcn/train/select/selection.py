@@ -11,15 +11,16 @@ import torch
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from mcn.train.loop import Epoch, FitResult, Trainer, Training, below
+from mcn.train.loop import Epoch, FitResult, Scores, Trainer, Training, below
 from mcn.train.problem import Problem
 from mcn.train.recipes import work_of
-from mcn.train.select.blend import best_temperature
+from mcn.train.select.blend import Float
 from mcn.train.select.candidates import Candidate, candidates_of
 from mcn.train.select.config import AutoConfig
-from mcn.train.select.judge import BLEND, CHOOSABLE, NODES, Decision, Held, HeldOutScores, Judge, together
+from mcn.train.select.judge import BLEND, CHOOSABLE, NODES, Decision, Held, HeldOutScores, Judge
 from mcn.train.select.network import Selected
 from mcn.train.select.schedule import Rounds, Turn, clearly_above, several_behind, standings
+from mcn.train.select.spread import confirmed, corrections, walk_matrix
 from mcn.train.select.stage import Stage
 
 
@@ -50,7 +51,7 @@ class Selection(Training):
 
     def __init__(self, problem: Problem, config: AutoConfig) -> None:
         self.model: Selected | None = None
-        config = config.settled(problem.known_classes)
+        config = config.settled(problem)
         self.problem, self.config = problem, config
         self.epoch, self.stopped, self.seconds = 0, False, 0.0
         self.runs: list[dict[str, Any]] = []
@@ -61,11 +62,12 @@ class Selection(Training):
         self._dealt: dict[str, dict[int, torch.Tensor]] = {}
         self._rounds = Rounds.of(problem.known, config.repeats)
         assert config.metric is not None
-        self._judge = Judge(problem.val_labels.numpy(), config.metric, config.seed)
+        self._judge = Judge(problem.task, problem.val_labels.numpy(), config.metric, config.seed)
         self._left_out: list[str] = []  # candidates that the budget has no epoch for
         self._further = 1  # the number of the next runs
         self._told: deque[Epoch] = deque()  # epochs that are done, and that nobody was told of yet
         self._decision: Decision | None = None
+        self._added: dict[str, Float] = {}  # what labels nearby add to candidates, see `corrections`
         share = 30 * config.minutes / len(candidates)
         self._stage = Stage(self._turn, [(name, 0, share) for name in self._candidates])
 
@@ -166,7 +168,7 @@ class Selection(Training):
 
     def _is_far(self, leader: float, merit: float) -> bool:
         """Whether a run is clearly behind another one, as far as one run can tell."""
-        return self.config.metric in CHOOSABLE and clearly_above(leader, merit, len(self._judge.labels))
+        return self.config.metric in CHOOSABLE and clearly_above(leader, merit, len(self._judge.targets))
 
     def _is_behind(self, name: str) -> bool:
         """Whether a candidate's runs so far are clearly behind those of another."""
@@ -177,14 +179,13 @@ class Selection(Training):
         if self.config.metric not in CHOOSABLE:
             return several_behind(row)
         parts = len(self._rounds.scores(self.runs)[name]) if self._rounds.deals else 1
-        return clearly_above(rows[0]["score"], row["score"], parts * len(self._judge.labels))
+        return clearly_above(rows[0]["score"], row["score"], parts * len(self._judge.targets))
 
     def _held_out_merit(self, turn: Turn) -> float:
         """Return how good a run is on nodes that chose no epoch."""
         held = turn.trainer.held_out
         assert held is not None
-        labels = turn.trainer.problem.val_labels.numpy()
-        return self._judge.merit(held.logits.softmax(1).numpy(), labels)
+        return self._judge.merit(held.outputs, turn.trainer.problem.val_labels.numpy())
 
     def _end(self, turn: Turn) -> None:
         """Note how a run went, and keep its network."""
@@ -216,8 +217,16 @@ class Selection(Training):
 
     @property
     def _held(self) -> Held:
-        """What the runs of every candidate say together of the held-out nodes."""
-        return {name: together(logits) for name, logits in self._logits.items()}
+        """What the runs of every candidate say together of the held-out nodes, with what is near them."""
+        held = {name: self._together(logits) for name, logits in self._logits.items()}
+        for name, added in self._added.items():
+            held[name] = self.problem.task.valid(held[name] + added[self.problem.val])
+        return held
+
+    def _together(self, logits: list[torch.Tensor]) -> Float:
+        """Return the mean of what several runs predict."""
+        outputs = [self.problem.task.outputs_of(each).numpy() for each in logits]
+        return np.asarray(np.mean(outputs, axis=0, dtype=np.float64))
 
     def _decide(self) -> Decision:
         """Find the winner for the whole graph, and what predicts.
@@ -225,23 +234,42 @@ class Selection(Training):
         The matrices are small: more threads of BLAS would cost more than they do, and change the last bits.
         """
         names = [name for name in self._candidates if name in self._kept]
+        self._added = self._confirmed_corrections(names)
         winner, state = self.table()[0]["candidate"], self.problem.inputs.node_state[self.problem.val]
         with threadpool_limits(1, "blas"):
             return self._judge.decide(
                 names, self._held, winner, np.asarray(state), self._held_out_scores(winner)
             )
 
+    def _confirmed_corrections(self, names: list[str]) -> dict[str, Float]:
+        """Return what known labels nearby add to candidates, where held-out nodes confirm it."""
+        task, train, val = self.problem.task, self.problem.train, self.problem.val
+        truth, targets = task.truth(self.problem.train_labels.numpy()), self._judge.targets
+        edges, added = walk_matrix(self.problem.inputs.counts.adjacency("edge")), {}
+        for name in names:
+            inputs, held = self.problem.inputs.of(self._candidates[name]), self._together(self._logits[name])
+            work = work_of(self._candidates[name].config)
+            runs = [work.predict(network, inputs, task).probabilities for network in self._kept[name]]
+            outputs = np.mean(runs, axis=0, dtype=np.float64)
+            clear = 0.0
+            for more in corrections(edges, outputs, train, truth).values():
+                after = task.losses(task.valid(held + more[val]), targets)
+                gain = confirmed(task.losses(held, targets), after)
+                if gain > clear:
+                    added[name], clear = more, gain
+        return added
+
     def _held_out_scores(self, winner: str) -> HeldOutScores:
         """Collect what candidates said of nodes in every round that the winner had; of those that had all."""
         held, deals = self._held, sorted(self._dealt.get(winner, {}))
         parts = [self._rounds.known(self.problem.known, i, self.config.seed).val for i in deals]
         nodes = np.concatenate([self.problem.val, *parts])
-        logits = {
-            name: np.concatenate([held[name], *(together([self._dealt[name][i]]) for i in deals)])
+        outputs = {
+            name: np.concatenate([held[name], *(self._together([self._dealt[name][i]]) for i in deals)])
             for name in self._candidates
             if name in held and set(deals) <= set(self._dealt.get(name, {}))
         }
-        return HeldOutScores(nodes, self.problem.labels.numpy()[nodes], logits)
+        return HeldOutScores(nodes, self.problem.labels.numpy()[nodes], outputs)
 
     def finish(self) -> FitResult:
         """Take what was decided; the model then holds every candidate."""
@@ -258,25 +286,29 @@ class Selection(Training):
             decision.winner,
             self.problem.inputs.node_state.shape[1],
         )
-        temperatures = [best_temperature(held[name], self._judge.labels) for name in decision.names]
+        task, targets = self.problem.task, self._judge.targets
+        temperatures = [task.temperature(held[name], targets) for name in decision.names]
         self.model.temperatures.copy_(torch.tensor(temperatures))
         if decision.blend is not None:
             self.model.shares.copy_(torch.from_numpy(decision.blend.shares))
         if decision.chooser is not None:
             self.model.set_chooser(decision.chooser)
+        self.model.set_added(self._added, self.problem.inputs.edges_digest)
         self.model.eval()
         self.problem.inputs.model = self.model
         winner = decision.winner
         kept_runs = [run for run in self._runs(winner) if not self._rounds.deals_out(run["round"])]
         best = max(kept_runs, key=lambda run: float(run["held_out"]))
-        accuracy, score, loss = best["accuracy"], best["score"], best["loss"]
-        if len(kept_runs) > 1:  # what its runs say together of nodes that chose no epoch
-            accuracy, score, loss = self._judge.scores(held[winner])
+        scores = Scores(best["loss"], best["accuracy"], best["score"])
+        if len(kept_runs) > 1 or winner in self._added:  # what is said of nodes that chose no epoch
+            scores = self._judge.scores(held[winner])
         if decision.mode == NODES:  # what the choices earn on nodes that they were not fitted on
-            accuracy = score = decision.evidence[1].value
+            earned = decision.evidence[1].value
+            scores = Scores(scores.loss, earned, earned)
         if decision.mode == BLEND:  # likewise, by shares that were not fitted on them
             assert decision.blend is not None
-            accuracy, score, loss = self._judge.scores(decision.blend.held_out)
+            scores = self._judge.scores(decision.blend.held_out)
+        loss, accuracy, score = scores
         return FitResult(self.epoch, best["best_epoch"], accuracy, loss, score, self.seconds)
 
     def _runs(self, name: str) -> list[dict[str, Any]]:
@@ -315,6 +347,12 @@ class Selection(Training):
     def remarks(self) -> list[str]:
         """Return what predicts and what choosing per node is worth, in sentences."""
         said = [] if self._decision is None else self._decision.sentences()
+        if (
+            near := [name for name in self._decision.predicting if name in self._added]
+            if self._decision
+            else []
+        ):
+            said.append(f"known labels nearby correct what is predicted by {', '.join(near)}")
         if self._left_out:
             said.append(
                 f"too large for this budget, left out: {', '.join(self._left_out)}; give more minutes"

@@ -17,7 +17,7 @@ from mcn.train.select.blend import Float
 
 _STEPS, _DECAY = 10, 0.8
 _CONFIRMED = 3.0
-"""Standard errors by which the loss on held-out nodes has to fall: every candidate of a selection has a try."""
+"""Standard errors by which the loss on held-out nodes has to fall: every candidate has a try."""
 
 
 def near(edges: Any, values: Float) -> Float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,13 +17,14 @@ from mcn.motifs import MotifCounts, count_motifs
 from mcn.train.predictions import Explained, Option, Predictions
 from mcn.train.problem import Known, Memory, Problem
 from mcn.train.recipes import work_of
-from mcn.train.select.blend import Float, tempered
+from mcn.train.select.blend import Float
 from mcn.train.select.candidates import Candidate, candidates_of
 from mcn.train.select.choose import node_state
 from mcn.train.select.config import AutoConfig
 from mcn.train.select.judge import BLEND, NODES
 from mcn.train.select.network import Selected, empty_selected, memory_of
 from mcn.train.select.selection import Selection
+from mcn.train.tasks import Task
 
 _INPUT_SETTINGS = (
     *("motifs", "steps", "psi", "scope", "add_edges", "features", "materialize", "batch_size"),
@@ -49,6 +51,11 @@ class SelectionInputs:
     def in_channels(self) -> int:
         """Number of input features of the first candidate."""
         return int(self.of(self.first).in_channels)
+
+    @cached_property
+    def edges_digest(self) -> str:
+        """The SHA-256 of the edges: labels nearby are known on the graph that was trained on alone."""
+        return hashlib.sha256(np.ascontiguousarray(self.counts.pairs).tobytes()).hexdigest()
 
     @cached_property
     def node_state(self) -> Float:
@@ -115,54 +122,58 @@ def trainer(problem: Problem, config: AutoConfig) -> Selection:
     return Selection(problem, config)
 
 
-def predict(model: Selected, inputs: SelectionInputs) -> Predictions:
+def predict(model: Selected, inputs: SelectionInputs, task: Task) -> Predictions:
     """Predict all nodes by what the run decided, with calibrated probabilities."""
     nodes = len(inputs.node_state)
     if model.mode == BLEND:
         blended = sum(
-            share * _predicted(model, inputs, number).probabilities
+            share * _predicted(model, inputs, number, task).probabilities
             for number, share in enumerate(model.shares.tolist())
             if share
         )
-        return _without_choices(np.asarray(blended, np.float32), np.zeros(nodes, np.int64), ("blend",))
+        mixed = np.asarray(blended, np.float32)
+        return _without_choices(mixed, np.zeros(nodes, np.int64), ("blend",), task)
     choice = model.choices(inputs.node_state)
     used = np.unique(choice).tolist()
     if model.mode != NODES:
         return dataclasses.replace(
-            _predicted(model, inputs, used[0]), candidate=choice, candidates=model.names
+            _predicted(model, inputs, used[0], task), candidate=choice, candidates=model.names
         )
-    parts = {number: _predicted(model, inputs, number).probabilities for number in used}
+    parts = {number: _predicted(model, inputs, number, task).probabilities for number in used}
     probabilities = np.empty_like(parts[used[0]])
     for number, theirs in parts.items():
         probabilities[choice == number] = theirs[choice == number]
-    return _without_choices(probabilities, choice, model.names)
+    return _without_choices(probabilities, choice, model.names, task)
 
 
 def _without_choices(
-    probabilities: NDArray[np.float32], candidate: NDArray[np.int64], names: tuple[str, ...]
+    probabilities: NDArray[np.float32], candidate: NDArray[np.int64], names: tuple[str, ...], task: Task
 ) -> Predictions:
     none: NDArray[np.int64] = np.empty((len(probabilities), 0), np.int64)
-    return Predictions(probabilities, none, none, candidate=candidate, candidates=names)
+    return Predictions(probabilities, none, none, candidate=candidate, candidates=names, task=task)
 
 
-def _predicted(model: Selected, inputs: SelectionInputs, number: int) -> Predictions:
-    """Predict by a candidate: by the mean probabilities of its runs, calibrated."""
+def _predicted(model: Selected, inputs: SelectionInputs, number: int, task: Task) -> Predictions:
+    """Predict by a candidate: by the mean of its runs, with what labels nearby add, calibrated."""
     candidate, temperature = model.candidates[number], float(model.temperatures[number])
-    runs = [work_of(candidate.config).predict(net, inputs.of(candidate)) for net in model.runs_of(number)]
+    work, own = work_of(candidate.config), inputs.of(candidate)
+    runs = [work.predict(network, own, task) for network in model.runs_of(number)]
     mean: Any = np.mean([run.probabilities for run in runs], axis=0, dtype=np.float64)
-    return dataclasses.replace(runs[0], probabilities=tempered(mean, temperature).astype(np.float32))
+    added = model.added(number, inputs.edges_digest)
+    mean = mean if added is None else task.valid(mean + added)
+    return dataclasses.replace(runs[0], probabilities=task.calibrated(mean, temperature).astype(np.float32))
 
 
-def explain(model: Selected, inputs: SelectionInputs) -> Explained:
+def explain(model: Selected, inputs: SelectionInputs, task: Task) -> Explained:
     """Say what predicts each node, and what it would have been predicted as by every other candidate.
 
     Where one network predicts all nodes, its own explanation is the answer.
     """
-    predictions = predict(model, inputs)
+    predictions = predict(model, inputs, task)
     if model.mode != BLEND and model.mode != NODES:
         number = model.names.index(model.winner)
         candidate = model.candidates[number]
-        shown = work_of(candidate.config).explain(model.runs_of(number)[0], inputs.of(candidate))
+        shown = work_of(candidate.config).explain(model.runs_of(number)[0], inputs.of(candidate), task)
         return dataclasses.replace(shown, predictions=predictions)
     if model.mode == BLEND:
         shares = model.shares.numpy().astype(np.float32)
@@ -170,15 +181,15 @@ def explain(model: Selected, inputs: SelectionInputs) -> Explained:
     else:
         # How the predicted rewards of a node compare: their softmax in units of a tenth.
         rewards = np.exp(model.chooser.predicted(inputs.node_state))
-        sure = tempered(rewards, 0.1).astype(np.float32)
-    return Explained("candidates", predictions, 1, False, [sure], [None], _options(model, inputs))
+        sure = task.calibrated(rewards, 0.1).astype(np.float32)
+    return Explained("candidates", predictions, 1, False, [sure], [None], _options(model, inputs, task))
 
 
-def _options(model: Selected, inputs: SelectionInputs) -> Iterator[Option]:
+def _options(model: Selected, inputs: SelectionInputs, task: Task) -> Iterator[Option]:
     """Yield every candidate as an option: its rows, its coefficients, its own predictions."""
     for number, candidate in enumerate(model.candidates):
         # Of several runs, and of several neighbourhoods, the first one is shown.
         network = model.runs_of(number)[0]
-        first = next(work_of(candidate.config).explain(network, inputs.of(candidate)).options)
-        probabilities = _predicted(model, inputs, number).probabilities
+        first = next(work_of(candidate.config).explain(network, inputs.of(candidate), task).options)
+        probabilities = _predicted(model, inputs, number, task).probabilities
         yield Option(candidate.name, 1, first.rows, first.coefficients[-1:], probabilities)

@@ -14,6 +14,7 @@ import torch
 from numpy.typing import NDArray
 
 from mcn._jit import kernel
+from mcn.train.tasks import Task
 from mcn.train.trees.columns import Table, TreesInputs
 
 _SHOWN, _TRIED, _SHUFFLES, _NODES = 10, 30, 5, 1000
@@ -22,7 +23,7 @@ _GROWING = ("trees", "splits", "numbers", "projection")
 
 
 class Trees(torch.nn.Module):
-    """Trees whose leaves are summed up per class; the sums are logits.
+    """Trees whose leaves are summed up per output (a class, a target); the sums are scores.
 
     trees: int64 [trees, 2]: the root of each, and the class that it adds to.
     splits: int32 [nodes, 4]: a column of the table, the nodes left and right of the split, and whether a
@@ -123,23 +124,23 @@ def _add_leaves(table: Any, trees: Any, splits: Any, numbers: Any, sums: Any) ->
 
 
 def important_columns(
-    model: Trees, inputs: TreesInputs, nodes: NDArray[np.int64], labels: NDArray[np.int64]
+    model: Trees, inputs: TreesInputs, nodes: NDArray[np.int64], targets: torch.Tensor, task: Task
 ) -> list[dict[str, Any]]:
-    """Return the columns whose shuffling among `nodes`, which have these `labels`, raises the log-loss most.
+    """Return the columns whose shuffling among `nodes`, which have these `targets`, raises the loss most.
 
-    Tried are those that gained most in training. Each has its name ("column"), the mean rise of the log-loss
+    Tried are those that gained most in training. Each has its name ("column"), the mean rise of the loss
     ("loss") and its standard error ("error"). Columns that tell the same share what they are worth.
     Only the trees that have a split at a column are looked at again.
     """
     draw = np.random.default_rng(5)
     some = np.sort(draw.permutation(len(nodes))[:_NODES])
     table, names = inputs.table(model.projection)[nodes[some]], inputs.columns()
-    target, gain, rows = torch.from_numpy(labels[some]), model.gain.numpy(), []
+    target, gain, rows = targets[torch.from_numpy(some)], model.gain.numpy(), []
     splits = model.splits.numpy()
     tree_of = np.searchsorted(model.trees.numpy()[:, 0], np.arange(len(splits)), side="right") - 1
 
     def loss(sums: NDArray[np.float64]) -> float:
-        return float(torch.nn.functional.cross_entropy(torch.from_numpy(sums), target))
+        return float(task.loss(torch.from_numpy(sums), target))
 
     whole = np.tile(model.baseline.numpy(), (len(table), 1))
     model.add(table, whole)

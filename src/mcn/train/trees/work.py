@@ -16,6 +16,7 @@ from mcn.train.features import check_features
 from mcn.train.predictions import Explained, Option, Predictions
 from mcn.train.problem import Memory, Problem, input_weights
 from mcn.train.settings import at_least
+from mcn.train.tasks import Task
 from mcn.train.trees.boosting import Trees
 from mcn.train.trees.columns import WIDE, Table, TreesInputs
 from mcn.train.trees.config import TreesConfig
@@ -61,28 +62,29 @@ def trainer(problem: Problem, config: TreesConfig) -> TreesTrainer:
     return TreesTrainer(model, problem, config)
 
 
-def predict(model: Trees, inputs: TreesInputs) -> Predictions:
+def predict(model: Trees, inputs: TreesInputs, task: Task) -> Predictions:
     """Predict all nodes."""
     none: NDArray[np.int64] = np.empty((len(inputs.counts), 0), np.int64)
-    probabilities = _probabilities(model, inputs.table(model.projection))
-    return Predictions(probabilities, none, none, inputs.stack.motifs)
+    outputs = _outputs(model, inputs.table(model.projection), task)
+    return Predictions(outputs, none, none, inputs.stack.motifs, task=task)
 
 
-def _probabilities(model: Trees, table: Table) -> NDArray[np.float32]:
-    found: NDArray[np.float32] = model.logits(table).softmax(1).numpy()
+def _outputs(model: Trees, table: Table, task: Task) -> NDArray[np.float32]:
+    found: NDArray[np.float32] = task.outputs_of(model.logits(table)).numpy()
     return found
 
 
-def explain(model: Trees, inputs: TreesInputs) -> Explained:
+def explain(model: Trees, inputs: TreesInputs, task: Task) -> Explained:
     """Say whose values are averaged for each node, and what is predicted without the other motifs."""
-    return Explained("trees", predict(model, inputs), 1, False, [], [], _options(model, inputs))
+    shown = _options(model, inputs, task)
+    return Explained("trees", predict(model, inputs, task), 1, False, [], [], shown)
 
 
-def _options(model: Trees, inputs: TreesInputs) -> Iterator[Option]:
+def _options(model: Trees, inputs: TreesInputs, task: Task) -> Iterator[Option]:
     table, columns = inputs.table(model.projection), inputs.columns()
     for number, motif in enumerate(inputs.stack.motifs):
         rows = inputs.stack.select(np.full(len(table), number))
         shares = (rows.values / np.repeat(rows.sums(), rows.lengths)).astype(np.float32)
         alone = table.copy()
         alone[:, [other not in (None, motif) for _, other in columns]] = np.nan
-        yield Option(motif, 1, rows, [shares], _probabilities(model, alone))
+        yield Option(motif, 1, rows, [shares], _outputs(model, alone, task))

@@ -16,6 +16,7 @@ from mcn.nn.features import SparseFeatures
 from mcn.train.loop import Scores, Trainer
 from mcn.train.losses import MeanWeights, agreement_loss
 from mcn.train.processes import host
+from mcn.train.tasks import Task
 from mcn.train.views.config import ViewsConfig
 
 _STEP, _MIXED, _DENSE = 1.6e-3, 2.7e-9, 4e-11
@@ -72,20 +73,19 @@ class ViewsTrainer(Trainer):
         c = self.config
         labelled, known, unknown = self._all_nodes(number) if c.full_batch else self._some_nodes(number)
         target = self.problem.labels[torch.from_numpy(labelled)].to(self.device)
-        loss = torch.nn.functional.cross_entropy(
-            known.flatten(0, 1), target.repeat(c.passes), self._class_weights
-        )
+        task, repeated = self.problem.task, target.repeat(c.passes, *[1] * (target.dim() - 1))
+        loss = task.loss(known.flatten(0, 1), repeated, self._class_weights)
         value = loss.detach()
         weight = c.consistency * min(1.0, number / max(1, c.consistency_ramp))
         if weight > 0 and unknown.shape[1]:
-            loss = loss + weight * agreement_loss(list(unknown), c.temperature, c.min_confidence)
+            loss = loss + weight * agreement_loss(task, list(unknown), c.temperature, c.min_confidence)
         self.optimizer.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
         if c.clip_gradient:
             torch.nn.utils.clip_grad_norm_(self.model.parameters(), c.clip_gradient)
         self.optimizer.step()
         self._mean.update(1.0 - self.config.ema_decay)
-        return torch.stack([value, (known[0].detach().argmax(1) == target).to(value.dtype).mean()])
+        return torch.stack([value, task.right(known[0].detach(), target).to(value.dtype).mean()])
 
     def _some_nodes(self, number: int) -> tuple[NDArray[np.int64], torch.Tensor, torch.Tensor]:
         """Return some labelled nodes, the logits [passes, B, C] of their views, and those of other nodes."""
@@ -135,7 +135,8 @@ class ViewsTrainer(Trainer):
         """Score the weights that the model has now on the validation nodes."""
         if self._val_features is not None:
             return self._judge(self.model(self._val_features))
-        return self._judge(exact_logits(self.model, self.x, self.rows)[self.problem.val])
+        scores = exact_scores(self.model, self.x, self.rows, self.problem.task)
+        return self._judge(scores[self.problem.val])
 
     def _snapshot(self) -> dict[str, torch.Tensor]:
         return self._mean.copy()
@@ -150,7 +151,7 @@ class ViewsTrainer(Trainer):
         self._mean.load(tensors)
 
 
-def exact_logits(model: MotifViews, x: SparseFeatures, rows: PageRankRows) -> torch.Tensor:
+def exact_scores(model: MotifViews, x: SparseFeatures, rows: PageRankRows, task: Task) -> torch.Tensor:
     """What the network says of all nodes, nothing dropped; with `model.smooth` averaged over neighbours."""
     if model.linear_first:
         logits = model.whole(x, rows.mean)
@@ -160,7 +161,7 @@ def exact_logits(model: MotifViews, x: SparseFeatures, rows: PageRankRows) -> to
         logits = torch.cat([model(exact_features(rows, x, part).to(device)) for part in parts])
     if not model.smooth:
         return logits
-    return ops.propagate(logits.softmax(1), rows.mean).clamp_min(1e-12).log()
+    return task.scores_of(ops.propagate(task.outputs_of(logits), rows.mean))
 
 
 def _some(draw: np.random.Generator, nodes: NDArray[np.int64], count: int) -> NDArray[np.int64]:

@@ -19,8 +19,9 @@ from mcn.nn.features import SparseFeatures, sparse_features
 from mcn.train.features import check_features, node_features
 from mcn.train.predictions import Explained, Option, Predictions
 from mcn.train.problem import Known, Memory, Problem, fingerprint, input_weights
+from mcn.train.tasks import Task
 from mcn.train.views.config import ViewsConfig
-from mcn.train.views.trainer import ViewsTrainer, exact_logits
+from mcn.train.views.trainer import ViewsTrainer, exact_scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,32 +104,34 @@ def trainer(problem: Problem, config: ViewsConfig) -> ViewsTrainer:
     return ViewsTrainer(network(problem.inputs.in_channels, problem.num_classes, config), problem, config)
 
 
-def predict(model: MotifViews, inputs: ViewsInputs) -> Predictions:
+def predict(model: MotifViews, inputs: ViewsInputs, task: Task) -> Predictions:
     """Predict all nodes by exact features: the mean over the views, no neighbour dropped."""
     none: NDArray[np.int64] = np.empty((inputs.rows.num_nodes, 0), np.int64)
-    return Predictions(_probabilities(model, inputs.x, inputs.rows), none, none, inputs.names)
+    outputs = _outputs(model, inputs.x, inputs.rows, task)
+    return Predictions(outputs, none, none, inputs.names, task=task)
 
 
 @torch.no_grad()
-def _probabilities(model: MotifViews, x: SparseFeatures, rows: PageRankRows) -> NDArray[np.float32]:
+def _outputs(model: MotifViews, x: SparseFeatures, rows: PageRankRows, task: Task) -> NDArray[np.float32]:
     training = model.training
     model.eval()
-    found: NDArray[np.float32] = exact_logits(model, x, rows).softmax(1).numpy()
+    found: NDArray[np.float32] = task.outputs_of(exact_scores(model, x, rows, task)).numpy()
     model.train(training)
     return found
 
 
-def explain(model: MotifViews, inputs: ViewsInputs) -> Explained:
+def explain(model: MotifViews, inputs: ViewsInputs, task: Task) -> Explained:
     """Say what each node hears in each view, and what that view alone would predict."""
-    return Explained("views", predict(model, inputs), 1, False, [], [], _options(model, inputs))
+    shown = _options(model, inputs, task)
+    return Explained("views", predict(model, inputs, task), 1, False, [], [], shown)
 
 
-def _options(model: MotifViews, inputs: ViewsInputs) -> Iterator[Option]:
+def _options(model: MotifViews, inputs: ViewsInputs, task: Task) -> Iterator[Option]:
     for view, name in enumerate(inputs.names):
         matrix = inputs.rows.matrix(view)
         matrix.sort_indices()
         rows = Rows(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data)
         total = np.repeat(np.asarray(matrix.sum(1)).ravel(), np.diff(rows.indptr))
         shares = np.asarray(matrix.data / total, np.float32)
-        alone = _probabilities(model, inputs.x, inputs.rows.only(view))
+        alone = _outputs(model, inputs.x, inputs.rows.only(view), task)
         yield Option(name, 1, rows, [shares], alone)

@@ -1,0 +1,122 @@
+"""A number per node."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from mcn.train.tasks.task import Boosted, Float, Task
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
+
+    from mcn.train.problem import Known
+
+_UNLIKE = 0.1  # the correlation along edges below which neighbours tell little
+
+
+@dataclass(frozen=True)
+class Regression(Task):
+    """A number per node. The score of a network is the number less the mean of the training nodes (`centre`),
+    in units of their standard deviation (`scale`)."""
+
+    centre: float
+    scale: float
+    kind: ClassVar[str] = "regression"
+    usual: ClassVar[str] = "r2"
+    outputs: ClassVar[int] = 1  # type: ignore[misc]
+
+    @classmethod
+    def of(cls, targets: NDArray[Any]) -> Regression:
+        """Return the task of training nodes with these targets."""
+        wide = targets.astype(np.float64)
+        return cls(float(wide.mean()), float(wide.std()) or 1.0)
+
+    def loss(
+        self,
+        scores: torch.Tensor,
+        targets: torch.Tensor,
+        weights: torch.Tensor | None = None,
+        reduction: str = "mean",
+    ) -> torch.Tensor:
+        """Return the squared error in units of the variance."""
+        wanted = self.scores_of(targets[:, None]).to(scores.dtype)
+        return torch.nn.functional.mse_loss(scores[:, 0], wanted[:, 0], reduction=reduction)
+
+    def right(self, scores: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+        """Return 1 for a node whose number is nearer to the prediction than to the mean."""
+        wanted = self.scores_of(targets)
+        return ((scores[:, 0] - wanted).abs() < wanted.abs()).to(scores.dtype)
+
+    def outputs_of(self, scores: torch.Tensor) -> torch.Tensor:
+        """Return the numbers."""
+        return scores * self.scale + self.centre
+
+    def scores_of(self, outputs: torch.Tensor) -> torch.Tensor:
+        """Return numbers in units of the standard deviation."""
+        return (outputs - self.centre) / self.scale
+
+    def comparable(self, scores: torch.Tensor) -> torch.Tensor:
+        """Return the scores, which have a unit that suits all graphs."""
+        return scores
+
+    def boosted(self, targets: NDArray[Any]) -> list[Boosted]:
+        """Return one model of the scores."""
+        return [Boosted((targets.astype(np.float64) - self.centre) / self.scale, [0], numeric=True)]
+
+    def start(self, targets: NDArray[Any]) -> Float:
+        """Return 0, the mean."""
+        return np.zeros(1)
+
+    def decide(self, outputs: NDArray[Any]) -> NDArray[Any]:
+        """Return the number."""
+        return np.asarray(outputs[..., 0])
+
+    def losses(self, outputs: NDArray[Any], targets: NDArray[Any]) -> Float:
+        """Return squared errors in units of the variance."""
+        return np.asarray(((outputs[..., 0].astype(np.float64) - targets) / self.scale) ** 2)
+
+    def truth(self, targets: NDArray[Any]) -> Float:
+        """Return the numbers as a column."""
+        return np.asarray(targets, np.float64)[:, None]
+
+    def guess(self, targets: NDArray[Any]) -> Float:
+        """Return the mean."""
+        return np.array([np.mean(targets, dtype=np.float64)])
+
+    def graph_remarks(self, data: Data, known: Known, name: Callable[[int], str]) -> list[str]:
+        """Say that neighbours have nothing to do with each other, where that is so."""
+        ends = known.labels.numpy().astype(np.float64)[data.edge_index.numpy()]
+        ends = ends[:, ~np.isnan(ends).any(0)]
+        if ends.shape[1] < 3 or not (ends.std(1) > 0).all():
+            return []
+        correlation = float(np.corrcoef(ends)[0, 1])
+        if correlation >= _UNLIKE:
+            return []
+        return [
+            f"the numbers of neighbours hardly go together (correlation {correlation:.2f} along edges "
+            "between nodes whose number is known): neighbours may mislead"
+        ]
+
+    def by_features(self, fit: Any, targets: NDArray[Any], predict: Any) -> Float:
+        """Predict by ridge regression."""
+        from sklearn.linear_model import Ridge
+
+        return np.asarray(Ridge(1.0).fit(fit, targets.astype(np.float64)).predict(predict))[:, None]
+
+    def cells(
+        self, outputs: NDArray[Any], target: Any, names: list[str] | None
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return the true and the predicted number."""
+        true = "" if np.isnan(target) else _short(target)
+        return {"true": true, "predicted": _short(outputs[0])}, {}
+
+
+def _short(value: Any) -> float:
+    """A number with the digits that single precision has."""
+    return float(f"{float(value):.7g}")
