@@ -44,17 +44,6 @@ def test_bad_features_name_node_and_column(data: Data, value: float) -> None:
 
 NODES = torch.arange(34)
 
-
-def _numbers(node: int, value: float) -> torch.Tensor:
-    return torch.where(node == NODES, value, NODES.float())
-
-
-def _yes_no(node: int, column: int, value: int) -> torch.Tensor:
-    y = torch.stack([NODES % 2, NODES % 3 % 2], dim=1)
-    y[node, column] = value
-    return y
-
-
 WRONG: list[tuple[str, Any, str]] = [
     ("edge_index", lambda data: data.edge_index + 5, r"outside 0\.\.33"),
     ("edge_index", lambda data: None, "no edge_index"),
@@ -76,29 +65,6 @@ WRONG: list[tuple[str, Any, str]] = [
         lambda data: data.y.masked_fill(NODES == 3, 2**62),
         r"class 4611686018427387904; .*, below 65,536$",
     ),
-    ("y", lambda data: data.y[:-1].float(), r"y has shape \[33\].*expected numbers of shape \[34\]"),
-    ("y", lambda data: torch.ones(33, 2), r"expected yes/no targets of shape \[34, 2\]"),
-    ("y", lambda data: torch.ones(34, 2, 2), r"expected numbers of shape \[34\]"),
-    ("y", lambda data: _numbers(7, torch.nan), r"mask holds node 7, which has no label \(y = nan\)"),
-    ("y", lambda data: _numbers(7, -torch.inf), "data.y holds -inf at node 7; expected finite numbers"),
-    ("y", lambda data: torch.full((34,), 3.5), r"^data\.y: every target is 3\.5; there is nothing to learn"),
-    (
-        "y",
-        lambda data: torch.where(data.train_mask, 2, NODES.float()),
-        "every target of a training node is 2; there",
-    ),
-    ("y", lambda data: _yes_no(5, 1, 2), "holds 2 at node 5, column 1; expected 0 or 1, NaN where"),
-    ("y", lambda data: _yes_no(5, 1, -1), r"node 5, which has no label \(y = \[1, -1\]\)"),
-    (
-        "y",
-        lambda data: _yes_no(5, 1, 1)[:, [0, 1, 1]],
-        r"data\.classes has 2 names for the 3 columns of data\.y",
-    ),
-    (
-        "y",
-        lambda data: torch.ones(34, 2),
-        "every target is the same for all nodes; there is nothing to learn",
-    ),
     ("y", lambda data: None, "y is missing"),
 ]
 
@@ -110,16 +76,36 @@ def test_what_is_wrong_is_named(data: Data, name: str, change: Any, message: str
         data.val_mask[33] = data.train_mask[33] = False
         data.y[33] = -1
     data[name] = change(data)
-    data.classes = ["a", "b"]
     with pytest.raises(ValueError, match=message):
         check_data(data)
 
 
-NONE = torch.nan
+NONE, NUMBERS, PAIRS = torch.nan, NODES.float(), torch.stack([NODES % 2, NODES % 3 % 2], dim=1)
+WRONG_TARGETS = [
+    (NUMBERS[:-1], r"has shape \[33\], dtype torch.float32; expected numbers of shape \[34\]"),
+    (PAIRS[:-1], r"expected yes/no targets of shape \[34, 2\]"),
+    (NUMBERS.masked_fill(NODES == 7, NONE), r"mask holds node 7, which has no label \(y = nan\)"),
+    (NUMBERS.masked_fill(NODES == 7, -torch.inf), "holds -inf at node 7; expected finite numbers, NaN where"),
+    (NUMBERS * 0 + 3.5, r"^data\.y: every target is 3\.5; there is nothing to learn"),
+    (PAIRS * 2, "holds 2 at node 1, column 0; expected 0 or 1, NaN where unknown"),
+    (PAIRS[:, [0, 1, 1]], r"data\.classes has 2 names for the 3 columns of data\.y"),
+    (PAIRS * 0 + 1, "every target is 1, 1; there is nothing to learn"),
+]
+
+
+@pytest.mark.parametrize("y, message", WRONG_TARGETS)
+def test_wrong_targets(data: Data, y: torch.Tensor, message: str) -> None:
+    data.y, data.num_nodes, data.classes = y, 34, ["a", "b"]
+    with pytest.raises(ValueError, match=message):
+        check_data(data)
+    data.y = torch.stack([NODES % 2, NODES * 0], dim=1)
+    with pytest.warns(UserWarning, match="target b is the same for all labelled nodes: it cannot be judged"):
+        check_data(data)
+
+
 KINDS: list[tuple[torch.Tensor, str, list[int], Any]] = [
     (torch.tensor([1, -1, 0]), "classes", [1, 0, 1], [1, -1, 0]),
     (torch.tensor([[1], [0], [-1]]), "classes", [1, 1, 0], [1, 0, -1]),
-    (torch.tensor([0.5, NONE, 1]), "regression", [1, 0, 1], [0.5, NONE, 1]),
     (torch.tensor([0.5, NONE, 1]).double(), "regression", [1, 0, 1], [0.5, NONE, 1]),
     (torch.tensor([[0.5], [NONE], [1]]).half(), "regression", [1, 0, 1], [0.5, NONE, 1]),
     (torch.tensor([[1, 0], [0, -1]]), "multilabel", [1, 0], [[1, 0], [NONE, NONE]]),
@@ -138,12 +124,6 @@ def test_kinds_of_targets(y: torch.Tensor, kind: str, known: list[int], plain: A
     np.testing.assert_array_equal(usable.y, plain)
     assert usable_data(usable) is usable
     np.testing.assert_array_equal(y, before)
-
-
-def test_a_yes_no_target_that_is_the_same_everywhere(data: Data) -> None:
-    data.y, data.classes = torch.stack([data.y, data.y * 0 + 1], dim=1), ["club", "member"]
-    with pytest.warns(UserWarning, match="target member is the same for every labelled node: it cannot be"):
-        check_data(data)
 
 
 def test_a_number_of_nodes_that_cannot_be_told() -> None:

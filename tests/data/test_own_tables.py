@@ -141,10 +141,6 @@ def test_ids_that_do_not_meet(edges: str, table: str, message: str, tmp_path: Pa
 
 
 def test_refusals_say_what_to_do(tmp_path: Path) -> None:
-    numbers = _rows("id,y,f", lambda i: f"{i / 7:.3f}", lambda i: i)
-    with pytest.raises(ValueError, match=r"n\.csv: column 'y' holds numbers, not classes; name another"):
-        _load(tmp_path, numbers)
-    assert _load(tmp_path, numbers, drop=["y"]).y is None
     data = _load(tmp_path, _rows("id,status,f", lambda i: "ab"[i % 2], lambda i: i))
     assert data.report[-1].endswith("label= (--label) takes one of 'id', 'status', 'f'")
     classes = _rows("id,label", lambda i: "ab"[i % 2])

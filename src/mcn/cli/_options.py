@@ -95,7 +95,8 @@ def _about_data(name: str, what: str, kind: Any = str | None, default: Any = Non
 
 
 _COLUMNS = {
-    "label": "the column of classes; label, class, y or target if not given",
+    "label": "the column of classes or numbers, or several of yes and no (a,b,c); label, class, y or target",
+    "task": "what --label holds: classes, regression or multilabel; found by itself if not given",
     "id": "the column of ids; id, node or node_id, else the first",
     "columns": "the feature columns (a,b,c); all others if not given",
     "drop": "columns to leave out (a,b,c)",
@@ -319,6 +320,8 @@ def read_for_run(
         how |= {"weights": weights or source.get("weights"), "on_disk": lambda store: bool(too_large(store))}
         if graph.expanduser().is_file():  # a packed graph has its columns
             how |= {name: source[name] for name in ("source", "target", "unknown_ids") if name in source}
+            if run.treatment is not None:  # a table is read; labels that it lacks are not needed
+                how |= {"label": source.get("label"), "task": source.get("task", "classes")}
         return read_input(None, graph, nodes, data_root, default="", **how)[0]
     if source.get("trust") and not trust:
         raise ValueError(

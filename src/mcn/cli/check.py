@@ -97,7 +97,8 @@ def _problems(graph: Path, nodes: Path | None, how: dict[str, Any], first: Excep
     if nodes is not None:
         read_nodes = partial(load_graph, csr_array((1, 1)), nodes)
     accepted: dict[str, Any] = {}
-    for name in sorted(given, key=lambda name: (name != "label", name == "split_index")):  # as they depend
+    order = ("label", "task")  # on which the others depend
+    for name in sorted(given, key=lambda name: (name not in order, name == "task", name == "split_index")):
         if attempt(read_nodes, **accepted, **{name: given[name]}) is not None:
             accepted[name] = given[name]
     data = attempt(read_nodes, **accepted)

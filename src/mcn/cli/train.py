@@ -87,6 +87,7 @@ def run(
     processes = training.processes_on(engine, workers, address, config)
     methods = training.methods_beside(beside, BESIDE if embedded else (), config.recipe, "weights" in how)
     settings = given if start is None else {**start.settings, **given}
+    from mcn.data.checks import target_kind
     from mcn.train.processes import joined, torch_device
 
     torch_device(config.device)
@@ -104,6 +105,8 @@ def run(
             **how,
             **({"on_disk": True} if on_disk.why else {}),
         }
+        if graph is not None and data.y is not None and target_kind(data.y) != "classes":
+            source["task"] = target_kind(data.y)  # graphs to predict are read alike
         folder = out or options.free_folder(Path("runs"), Path(name).name.split(".")[0] if graph else name)
         folders = training.folders_by_seed(folder, numbers)
         with interruptible(go_on(folder)), together(folder, team):

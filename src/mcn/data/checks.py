@@ -58,7 +58,8 @@ def usable_data(data: Any) -> Any:
         changes["x"] = data.x.detach()
     targets = changes.get("y", data.y)
     if _holds_numbers(targets) and target_kind(targets) != "classes":
-        known = known_targets(targets).reshape(-1, *[1] * (targets.dim() - 1))
+        known = known_targets(targets)
+        known = known[:, None] if target_kind(targets) == "multilabel" else known
         plain = torch.where(known, targets.float(), torch.nan)
         if targets.dtype != plain.dtype or not torch.equal(targets.isnan(), plain.isnan()):
             changes["y"] = plain
@@ -77,9 +78,8 @@ def usable_data(data: Any) -> Any:
 
 def _holds_numbers(value: Any) -> bool:
     """Whether a value is a dense tensor of real numbers; those on the device meta are empty."""
-    if not isinstance(value, Tensor) or value.layout != torch.strided:
-        return False
-    return not value.is_meta and not value.is_complex()
+    dense = isinstance(value, Tensor) and value.layout == torch.strided
+    return dense and not value.is_meta and not value.is_complex()
 
 
 def _numbers_with_gaps(given: dict[str, Any]) -> Tensor | None:
@@ -204,19 +204,17 @@ def _mask(data: Data, name: str, n: int) -> Tensor:
             f"data.{name} has shape {list(mask.shape)}: {mask.shape[1]} splits; take one of them, for "
             f"instance data.{name} = data.{name}[:, 0], and the same of the other masks"
         )
-    return _per_node(mask, name, (n,), "bool", lambda tensor: tensor.dtype == torch.bool)
+    return _per_node(mask, name, [n], "bool", lambda tensor: tensor.dtype == torch.bool)
 
 
-def _per_node(
-    value: Any, name: str, shape: tuple[int, ...], kind: str, fits: Callable[[Tensor], bool]
-) -> Tensor:
+def _per_node(value: Any, name: str, shape: list[int], kind: str, fits: Callable[[Tensor], bool]) -> Tensor:
     """Return an attribute that must be a dense tensor of a shape and kind; those on meta hold nothing."""
-    expected = f"{kind} of shape {list(shape)}"
+    expected = f"{kind} of shape {shape}"
     if not isinstance(value, Tensor) or value.layout != torch.strided or value.is_meta:
         tensor = isinstance(value, Tensor)
         what = f"tensor of layout {value.layout} on {value.device}" if tensor else type(value).__name__
         raise ValueError(f"data.{name} is a {what}; expected a dense tensor, {expected}")
-    if tuple(value.shape) != shape or not fits(value):
+    if list(value.shape) != shape or not fits(value):
         raise ValueError(
             f"data.{name} has shape {list(value.shape)}, dtype {value.dtype}; expected {expected}"
         )
@@ -227,7 +225,7 @@ def _check_labels(y: Any, masks: dict[str, Tensor], n: int, names: Any) -> None:
     if y is None:
         raise ValueError("data.y is missing; expected a class for every node in a mask")
     kind = target_kind(y) if isinstance(y, Tensor) else "classes"
-    shape = (n, y.shape[1]) if kind == "multilabel" else (n,)
+    shape = [n, y.shape[1]] if kind == "multilabel" else [n]
     _per_node(y, "y", shape, _KINDS[kind], lambda tensor: not tensor.is_complex())
     known = known_targets(y)
     for name, mask in masks.items():
@@ -241,10 +239,8 @@ def _check_labels(y: Any, masks: dict[str, Tensor], n: int, names: Any) -> None:
         raise ValueError(f"{why}data.train_mask is empty; expected labelled nodes to learn from")
     if kind == "classes":
         _check_classes(y, train, n, names)
-    elif kind == "regression":
-        _check_numbers(y, train, known)
     else:
-        _check_yes_no(y, known, names)
+        _check_values(y.reshape(n, -1), known, kind, names)
 
 
 def _check_classes(y: Tensor, train: Tensor, n: int, names: Any) -> None:
@@ -267,39 +263,26 @@ def _check_classes(y: Tensor, train: Tensor, n: int, names: Any) -> None:
         )
 
 
-def _check_numbers(y: Tensor, train: Tensor, known: Tensor) -> None:
-    infinite = torch.isinf(y).nonzero()
-    if len(infinite):
-        node = int(infinite[0])
-        raise ValueError(
-            f"data.y holds {float(y[node])} at node {node}; expected finite numbers, NaN where none is known"
-        )
-    first = y[train][0]
-    if bool((y[train] == first).all()):
-        whose = "" if bool((y[known] == first).all()) else " of a training node"
-        raise ValueError(f"data.y: every target{whose} is {float(first):g}; there is nothing to learn")
-
-
-def _check_yes_no(y: Tensor, known: Tensor, names: Any) -> None:
-    columns = y.shape[1]
-    if names is not None and len(names) != columns:
+def _check_values(y: Tensor, known: Tensor, kind: str, names: Any) -> None:
+    """Check numbers, or yes/no targets in several columns."""
+    several, columns = kind == "multilabel", y.shape[1]
+    if several and names is not None and len(names) != columns:
         raise ValueError(f"data.classes has {len(names)} names for the {columns} columns of data.y")
-    wrong = (known[:, None] & (y != 0) & (y != 1)).nonzero()
+    wrong = (known[:, None] & ((y != 0) & (y != 1) if several else torch.isinf(y))).nonzero()
     if len(wrong):
         node, column = wrong[0].tolist()
-        raise ValueError(
-            f"data.y holds {y[node, column].item()} at node {node}, column {column}; expected 0 or 1, NaN "
-            "where it is not known"
-        )
-    constant = (y[known] == y[known][0]).all(0)
+        at, expected = (f", column {column}", "0 or 1") if several else ("", "finite numbers")
+        value = y[node, column].item()
+        raise ValueError(f"data.y holds {value} at node {node}{at}; expected {expected}, NaN where unknown")
+    first = y[known][0]
+    constant = (y[known] == first).all(0)
     if bool(constant.all()):
-        raise ValueError("data.y: every target is the same for all nodes; there is nothing to learn")
+        every = ", ".join(f"{value:g}" for value in first.tolist())
+        raise ValueError(f"data.y: every target is {every}; there is nothing to learn")
     alike = [str(column if names is None else names[column]) for column in constant.nonzero()[:, 0].tolist()]
     if alike:
         which = ", ".join(alike)
-        warnings.warn(
-            f"target {which} is the same for every labelled node: it cannot be judged", stacklevel=4
-        )
+        warnings.warn(f"target {which} is the same for all labelled nodes: it cannot be judged", stacklevel=4)
 
 
 def given_weights(data: Data) -> tuple[str, Tensor] | None:

@@ -23,7 +23,8 @@ from mcn.data.limits import check_size, existing_file, reading, shown
 from mcn.data.node_table import NodeTable, RawTable, frame_table, node_table, read_table, with_nodes
 from mcn.data.sparse import feature_tensor, thin_or_dense
 from mcn.data.splits import Parts, SplitRequest, find_parts
-from mcn.data.treatment import SCALINGS, Treatment, copies_of_labels, describe, fit_treatment
+from mcn.data.targets import TASKS, Targets, copies_of_labels, known_targets, read_targets, target_kind
+from mcn.data.treatment import SCALINGS, Treatment, describe, fit_treatment
 
 _STRUCTURAL = ("degree", "wl")
 UNKNOWN_IDS = ("error", "skip", "add")
@@ -35,7 +36,8 @@ def load_graph(
     nodes: Any = None,
     *,
     id: str | None = None,
-    label: str | None = None,
+    label: str | Sequence[str] | None = None,
+    task: str | None = None,
     split: str | Sequence[str] | None = None,
     split_index: int = 0,
     split_by: str | None = None,
@@ -68,8 +70,11 @@ def load_graph(
             SciPy sparse matrix.
         nodes: a csv or tsv file with a header, or a parquet or feather file, or a frame: one line per node.
         id: the table's id column; by default one named id, node, node_id or nodeid, else the first.
-        label: its label column; by default one named label, class, y or target, if any. An empty cell, NA,
-            nan or ? is a missing label: `y` is -1 and the node is in no mask.
+        label: its label column; by default one named label, class, y or target, if any. Several ("a,b" or a
+            sequence) are yes/no targets. An empty cell, NA, nan or ? is a missing label: `y` is -1 (floats:
+            NaN) and the node is in no mask.
+        task: "classes", "regression" (`y` is numbers) or "multilabel" (several yes/no); by default many
+            different numbers with fractions are regression, which the report says.
         split: its column of train, val and test, or several such columns; by default one named split. Or a
             rule: "60/20/20", percentages of each class, or "20-per-class", that many of each class for
             training (at most half of it) and the others halved. `docs/data.md` has what is drawn without.
@@ -110,6 +115,7 @@ def load_graph(
         raise ValueError(f"delimiter must be neither a quote nor a line end, got {delimiter!r}")
     one_of("scaling", scaling, SCALINGS)
     one_of("unknown_ids", unknown_ids, UNKNOWN_IDS)
+    one_of("task", task or "classes", TASKS)
     layout = Layout(delimiter, header, source, target)
     if treatment is not None and features is not None:
         raise ValueError("give features or treatment, not both: a treatment names its columns")
@@ -130,7 +136,7 @@ def load_graph(
         raw = None if table_path is None else read_table(table_path, delimiter)
         if nodes is not None and raw is None:
             raw = frame_table(nodes, "nodes")
-        named = bool(label or request.columns or split_by or columns or drop or treatment)
+        named = bool(label or task or request.columns or split_by or columns or drop or treatment)
         found = None
         if kind in ("networkx", "igraph") or (path is not None and edge_format(path) in NETWORKX):
             found = read(as_text=False)
@@ -148,6 +154,7 @@ def load_graph(
                 raw.without(drop),
                 id=id,
                 label=label,
+                task=task,
                 splits=request.columns,
                 split_by=split_by,
                 features=columns,
@@ -256,11 +263,13 @@ def add_nodes(
 
     Features are made of the `degree` of every node if the table has none, or by `wl` if that is given.
     """
-    parts, origin = None, ""
+    parts, origin, targets = None, "", None
     if table is not None:
+        targets = read_targets(table)
         report += table.notes
-    if table is not None and table.y is not None:
-        parts, origin = find_parts(request, table.raw, table.y, table.splits)
+    if table is not None and targets is not None:
+        report += targets.notes
+        parts, origin = find_parts(request, table.raw, targets.y, table.splits)
         data.split_at_random = request.at_random(table.splits)
     if not _add_table_features(data, table, wanted, parts, report):
         data.scaling = "raw" if wanted.scaling == "raw" else "rows"
@@ -270,8 +279,11 @@ def add_nodes(
             if wl is None
             else "features: one-hot colours of 3 Weisfeiler–Lehman iterations"
         )
-    if table is not None and parts is not None:
-        _add_labels(data, table, parts, origin, report)
+    if table is not None and targets is not None and parts is not None:
+        if wanted.treatment is None and data.get("treatment") is not None:
+            known = (parts == 0) | (parts == 1)  # never the test nodes: their labels are for the end
+            report += copies_of_labels(table.raw, [c.name for c in data.treatment.columns], targets, known)
+        _add_labels(data, targets, parts, origin, report)
     else:
         there = "" if table is None else ", ".join(map(shown, table.raw.header[:10]))
         report.append(f"no labels; label= (--label) takes one of {there}" if there else "no labels")
@@ -290,9 +302,6 @@ def _add_table_features(
         seen = train if train.any() else np.ones(len(table.ids), np.bool_)
         treatment, notes = fit_treatment(table.raw, table.feature_names, seen, wanted.scaling)
         report += notes
-        if table.y is not None and parts is not None:
-            known = (parts == 0) | (parts == 1)  # never the test nodes: their labels are for the end
-            report += copies_of_labels(table.raw, [c.name for c in treatment.columns], table.y, known)
     if not treatment.columns:
         return False
     values, notes = treatment.apply(table.raw)
@@ -303,11 +312,12 @@ def _add_table_features(
     return True
 
 
-def _add_labels(data: Data, table: NodeTable, parts: Parts, origin: str, report: list[str]) -> None:
-    data.y, data.classes = torch.from_numpy(table.y), table.classes
-    unlabelled = int((data.y < 0).sum())
+def _add_labels(data: Data, targets: Targets, parts: Parts, origin: str, report: list[str]) -> None:
+    data.y, data.classes = torch.from_numpy(targets.y), targets.classes
+    unlabelled = int((~known_targets(data.y)).sum())
     missing = f", {unlabelled:,} nodes without a label" if unlabelled else ""
-    report.append(f"labels: {len(table.classes)} classes{missing}")
+    names = {"classes": "classes", "regression": "numeric target", "multilabel": "yes/no targets"}
+    report.append(f"labels: {len(targets.classes)} {names[target_kind(data.y)]}{missing}")
     part = torch.from_numpy(parts)
     data.train_mask, data.val_mask, data.test_mask = part == 0, part == 1, part == 2
     sizes = [int(mask.sum()) for mask in (data.train_mask, data.val_mask, data.test_mask)]

@@ -1,4 +1,4 @@
-"""The node table: cells of text and what they stand for; ids, labels, split and feature columns."""
+"""The node table: cells of text and what they stand for; ids, split, label and feature columns."""
 
 from __future__ import annotations
 
@@ -24,8 +24,6 @@ from mcn.data.text import (
     decimal_note,
     decimal_points,
     find_delimiter,
-    has_decimal_comma,
-    is_integer,
     is_missing,
     is_number,
     plain_columns,
@@ -37,13 +35,12 @@ _ID_NAMES = ("id", "node", "node_id", "nodeid")
 _LABEL_NAMES = ("label", "class", "y", "target")
 _SPLIT_NAMES = ("split",)
 _SPLITS = {"train": 0, "val": 1, "valid": 1, "validation": 1, "test": 2, "": -1, "none": -1}
-BOOLEANS = {"true": 1.0, "yes": 1.0, "1": 1.0, "false": 0.0, "no": 0.0, "0": 0.0}
+BOOLEANS = dict.fromkeys(("true", "yes", "1", "1.0"), 1.0) | dict.fromkeys(("false", "no", "0", "0.0"), 0.0)
 EXPECTED = {"number": "expected a finite number", "boolean": "expected true or false, yes or no, 1 or 0"}
 _DATE = re.compile(
     r"[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
     r"([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.,][0-9]{1,9})?)?(Z|[+-][0-9]{2}:?[0-9]{2})?)?"
 )
-_CONTINUOUS = 20  # different numbers in a column of labels from which it holds no classes
 _EPOCH = date(1970, 1, 1).toordinal()
 _LARGEST = float(np.finfo(np.float32).max)
 _DIGITS = str.maketrans("", "", "0123456789.+-eE\n")
@@ -88,14 +85,15 @@ class RawTable:
 class NodeTable:
     """A checked node table, in row order.
 
-    `y` is -1 where there is no label; a split is 0, 1, 2 for train, val, test and -1 for none.
-    `feature_names` are the columns that features can be made of.
+    A split is 0, 1, 2 for train, val, test and -1 for none. `labels` are the label columns, to be read by
+    `mcn.data.targets` for a `task` if one was asked for; `feature_names` the columns that features can be
+    made of.
     """
 
     raw: RawTable
     ids: NDArray[Any]
-    y: NDArray[np.int64] | None
-    classes: list[str]
+    labels: list[str]
+    task: str | None
     splits: list[tuple[str, NDArray[np.int64]]]
     feature_names: list[str]
     notes: list[str] = field(default_factory=list)
@@ -161,15 +159,17 @@ def node_table(
     raw: RawTable,
     *,
     id: str | None = None,
-    label: str | None = None,
+    label: str | Sequence[str] | None = None,
+    task: str | None = None,
     splits: Sequence[str] | None = None,
     split_by: str | None = None,
     features: Sequence[str] | None = None,
     treated: Sequence[str] | None = None,
 ) -> NodeTable:
-    """Find the columns and check ids, labels and splits; see `mcn.load_graph` for the rules.
+    """Find the columns and check ids and splits; see `mcn.load_graph` for the rules.
 
-    `treated` are the columns that were numbers in another table, if this one is to be treated as that was.
+    `treated` are the columns that were numbers in another table, if this one is to be treated as that was:
+    its labels may then be missing.
     """
     notes: list[str] = []
     index = next((column for column, name in enumerate(raw.header) if name.lower() in INDEX), None)
@@ -178,32 +178,27 @@ def node_table(
         what = "taken for the ids" if id_column is None else "left out"
         notes.append(f"column {shown(raw.header[index])} looks like the index of a data frame: {what}")
     id_column = index or 0 if id_column is None else id_column
-    label_column = _column(raw, label, _LABEL_NAMES, "label")
+    labels = _label_names(raw, label)
+    if treated is not None and not raw.place.keys() >= set(labels):
+        labels = []  # prediction needs none
     usual = _column(raw, None, _SPLIT_NAMES, "split")
     if splits is None:
         split_columns = [] if usual is None else [usual]
     else:
         split_columns = [_named(raw, name, "split") for name in splits]
-    taken = {id_column, index, label_column, usual, *split_columns}
+    taken = {id_column, index, usual, *split_columns, *(_named(raw, name, "label") for name in labels)}
     if split_by is not None:
         taken.add(_named(raw, split_by, "split_by"))
     if features is None:
         columns = [c for c in range(len(raw.header)) if c not in taken]
     else:
         columns = [_named(raw, name, "feature") for name in features]
-    if label_column is not None and _is_continuous(raw.columns[label_column]):
-        if treated is None:
-            name = shown(raw.header[label_column])
-            what_to_do = "name another with label= (--label), or leave it out with drop= (--drop)"
-            raise ValueError(f"{raw.name}: column {name} holds numbers, not classes; {what_to_do}")
-        label_column = None  # prediction needs no labels
-    y, classes = (None, []) if label_column is None else _labels(raw, label_column)
     raw, more = _with_numbers(raw, columns, features if treated is None else treated)
     return NodeTable(
         raw=raw,
         ids=_ids(raw, id_column),
-        y=y,
-        classes=classes,
+        labels=labels,
+        task=task,
         splits=[(raw.header[c], _splits(raw, c)) for c in split_columns],
         feature_names=[raw.header[c] for c in columns],
         notes=notes + more,
@@ -220,7 +215,6 @@ def with_nodes(table: NodeTable, names: Sequence[str]) -> NodeTable:
         table,
         raw=replace(raw, columns=columns, numbers=[*raw.numbers, *["added"] * count]),
         ids=id_array(ids, as_text=table.ids.dtype == object),
-        y=None if table.y is None else np.concatenate([table.y, none]),
         splits=[(name, np.concatenate([codes, none])) for name, codes in table.splits],
         notes=[*table.notes, f"nodes added that the node table lacks, without features and label: {count:,}"],
     )
@@ -256,14 +250,14 @@ def _days(raw: RawTable, row: int, name: str, cell: str) -> str:
         bad_cell(raw, row, name, "there is no such date")
 
 
-def _is_continuous(cells: Sequence[str]) -> bool:
-    """Whether labels are measurements: many different numbers, or hardly one twice, and some fractions."""
-    present = [cell for cell in cells if not is_missing(cell)]
-    distinct = set(present)
-    many = len(distinct) > _CONTINUOUS or (len(distinct) > 4 and 2 * len(distinct) > len(present))
-    if not many or not all(is_number(cell) or has_decimal_comma(cell) for cell in distinct):
-        return False
-    return any(has_decimal_comma(cell) or not float(cell).is_integer() for cell in distinct)
+def _label_names(raw: RawTable, label: str | Sequence[str] | None) -> list[str]:
+    """The label columns that were asked for, whether they are there or not; else the usual one, if any."""
+    if label is None:
+        usual = _column(raw, None, _LABEL_NAMES, "label")
+        return [] if usual is None else [raw.header[usual]]
+    if isinstance(label, str):
+        label = [label] if label in raw.place else [name.strip() for name in label.split(",")]
+    return list(dict.fromkeys(label))
 
 
 def _column(raw: RawTable, wanted: str | None, usual: Sequence[str], kind: str) -> int | None:
@@ -295,14 +289,6 @@ def _ids(raw: RawTable, column: int) -> NDArray[Any]:
     return id_array(names)
 
 
-def _labels(raw: RawTable, column: int) -> tuple[NDArray[np.int64], list[str]]:
-    cells = raw.columns[column]
-    present = {cell for cell in cells if not is_missing(cell)}
-    classes = sorted(present, key=int) if all(map(is_integer, present)) else sorted(present)
-    code = {name: place for place, name in enumerate(classes)}
-    return np.array([code.get(cell, -1) for cell in cells], np.int64), classes
-
-
 def _splits(raw: RawTable, column: int) -> NDArray[np.int64]:
     codes = []
     for place, cell in enumerate(raw.columns[column]):
@@ -327,7 +313,7 @@ def plain_number(cell: str) -> bool:
 
 
 def number_cells(
-    raw: RawTable, name: str, cells: Sequence[str], rows: NDArray[np.int64] | None
+    raw: RawTable, name: str, cells: Sequence[str], rows: NDArray[np.int64] | None, kind: str = "feature"
 ) -> NDArray[np.float64]:
     """Return a column's numbers, NaN where a cell is missing; `rows` says which rows these cells are from."""
     plain = plain_numbers(cells)
@@ -343,7 +329,7 @@ def number_cells(
             elif is_number(cell) and abs(float(cell)) <= _LARGEST:
                 value = float(cell)
             else:
-                bad_cell(raw, at if rows is None else int(rows[at]), name, EXPECTED["number"])
+                bad_cell(raw, at if rows is None else int(rows[at]), name, EXPECTED["number"], kind)
             known[cell] = value
         values[at] = value
     return values
@@ -364,7 +350,7 @@ def plain_numbers(cells: Sequence[str]) -> NDArray[np.float64] | None:
     return None if (np.abs(values) > _LARGEST).any() else values
 
 
-def bad_cell(raw: RawTable, row: int, name: str, expected: str) -> NoReturn:
-    """Raise for a cell that is not what its column holds."""
+def bad_cell(raw: RawTable, row: int, name: str, expected: str, kind: str = "feature") -> NoReturn:
+    """Raise for a cell that is not what its column, of a feature or a label, holds."""
     cell = raw.cells(name)[row]
-    raise ValueError(f"{raw.where(row)}: {shown(cell)} in feature column {shown(name)}; {expected}")
+    raise ValueError(f"{raw.where(row)}: {shown(cell)} in {kind} column {shown(name)}; {expected}")

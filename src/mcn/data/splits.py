@@ -31,12 +31,7 @@ _PER_CLASS = re.compile(r"([1-9][0-9]{0,5})-per-class")
 _SHARE = r"([0-9]{1,2}(?:\.[0-9]+)?)"
 _SHARES = re.compile(f"{_SHARE}/{_SHARE}(?:/{_SHARE})?")
 _HELD_BACK = 0.2  # of the training nodes, for validation where a split names none
-_NO_CLASSES = {
-    "regression": "the target is a number and has no classes",
-    "multilabel": "there are several targets, not one class",
-}
-_EACH = {"classes": " of each class", "regression": " of each tenth of the numbers"}
-_SPREAD = {"classes": "every class spread evenly, ", "regression": "numbers spread evenly, "}
+_EACH = {"classes": " of each class", "regression": ", numbers spread evenly", "multilabel": ""}
 
 
 def random_split(
@@ -49,8 +44,8 @@ def random_split(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Draw `train_per_class` nodes of every class; from the rest, `val` and `test` nodes of any class.
 
-    Of numbers and of yes/no targets, a fifth is for validation and a fifth for testing if `val` and `test` do
-    not say otherwise, and the rest for training; numbers are spread evenly.
+    Of numbers, spread evenly, and of yes/no targets, `val` and `test` are a fifth if not given, and all
+    others are for training.
 
     Args:
         y: target of each node, see `target_kind`; nodes without one are in no part.
@@ -69,7 +64,6 @@ def random_split(
 
     targets = as_array(y, "y", "[N]")
     targets = targets if targets.size else np.empty(0, np.int64)
-    targets = targets[:, 0] if targets.ndim == 2 and targets.shape[1] == 1 else targets
     if targets.ndim not in (1, 2) or targets.dtype.kind not in "iubf":
         raise ValueError(
             f"y has shape {list(targets.shape)}, dtype {targets.dtype}; expected one class number per node, "
@@ -79,7 +73,7 @@ def random_split(
     if kind == "classes":
         train_per_class = 20 if train_per_class is None else train_per_class
     elif train_per_class is not None:
-        raise ValueError(f"train_per_class {train_per_class}: {_NO_CLASSES[kind]}; give val and test instead")
+        raise ValueError(f"train_per_class {train_per_class}: y is for {kind}; give val and test instead")
     else:
         sizes = np.bincount(groups[groups >= 0])
         fifth = int(sizes.sum()) // 5
@@ -332,20 +326,21 @@ def find_parts(
                 f"{raw.name}: {request.folds} folds of {labelled:,} labelled nodes; ask for fewer"
             )
         parts = fold_split(y, request.folds, request.index, seed=request.seed)
+        spread = ", every class spread evenly" if kind == "classes" else _EACH[kind]
         return parts, (
-            f"fold {request.index} of {request.folds} (from 0), {_SPREAD.get(kind, '')}drawn with seed "
+            f"fold {request.index} of {request.folds} (from 0){spread}, drawn with seed "
             f"{request.seed}; a fifth of the other nodes for validation"
         )
     if request.split_by is not None:
         return _by_column(request.split_by, raw, y, seed)
     if request.per_class is not None:
         if kind != "classes":
-            raise ValueError(f"split {request.split!r}: {_NO_CLASSES[kind]}; expected such as 60/20/20")
+            raise ValueError(f"split {request.split!r}: the task is {kind}, not classes; ask for 60/20/20")
         return _per_class(y, request.per_class, seed)
     if request.shares is not None:
         held_back = ", a fifth of the first for validation" if str(request.split).count("/") == 1 else ""
         parts = share_split(y, request.shares, seed=seed)
-        return parts, f"{request.split}{_EACH.get(kind, '')}{held_back}, drawn with seed {seed}"
+        return parts, f"{request.split}{_EACH[kind]}{held_back}, drawn with seed {seed}"
     if given:
         if len(given) > 1 and request.index >= len(given):
             last = len(given) - 1
@@ -364,7 +359,7 @@ def find_parts(
         limit = (
             f" (at most {MOST:,} for validation and for testing, the others for training)" if capped else ""
         )
-        return parts, f"60/20/20{_EACH.get(kind, '')}, drawn with seed {seed}{limit}"
+        return parts, f"60/20/20{_EACH[kind]}, drawn with seed {seed}{limit}"
     return _per_class(y, 20, seed)
 
 

@@ -28,7 +28,6 @@ _FEW_SHARE, _FEW = 0.1, 1000  # training nodes
 _MANY_WORDS = 40  # in a row
 SCALINGS = ("auto", "raw", "rows", "unit", "standard")
 _CATEGORIES = 50
-_FEW_COPIES, _REPEATED = 10, 5  # nodes outside the largest class, and with a value: fewer may be chance
 _WORD_COLUMNS = 10
 _ZEROS = 0.8
 _KINDS = ("number", "boolean", "category")
@@ -178,27 +177,6 @@ def fit_treatment(
     if counts:
         scaling = row_scaling(np.nan_to_num(np.column_stack(list(numbers.values()))), len(train))
     return Treatment(tuple(columns), scaling if scaling in ("rows", "unit") else "raw"), notes
-
-
-def copies_of_labels(raw: RawTable, names: Sequence[str], y: Any, known: NDArray[np.bool_]) -> list[str]:
-    """Name the columns of which every value, found again and again, has one class among the `known` nodes."""
-    rows = np.flatnonzero(known & (y >= 0))
-    if len(rows) - np.bincount(y[rows], minlength=1).max() < _FEW_COPIES:
-        return []
-    return [
-        f"column {shown(name)} copies the label: each value belongs to one class in all {len(rows):,} "
-        f"training and validation nodes; leave it out with drop= (--drop) if it is not known beforehand"
-        for name in names
-        if _copies(raw.cells(name), y, rows)
-    ]
-
-
-def _copies(cells: Sequence[str], y: Any, rows: NDArray[np.int64]) -> bool:
-    classes: dict[str, int] = {}
-    for row in rows.tolist():
-        if classes.setdefault(cells[row], y[row]) != y[row]:
-            return False
-    return _REPEATED * len(classes) <= len(rows)
 
 
 def row_scaling(seen: Any, nodes: int) -> str:

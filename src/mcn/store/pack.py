@@ -27,6 +27,7 @@ from mcn.data.limits import MAX_NODES, check_size, existing_file, max_bytes, rea
 from mcn.data.node_table import NodeTable, node_table, read_table
 from mcn.data.sparse import feature_csr
 from mcn.data.splits import SplitRequest
+from mcn.data.targets import read_targets, target_kind
 from mcn.data.text import is_integer, later_comments
 from mcn.store.graph_store import GraphStore
 from mcn.store.write import EdgeSorter, finish_store, new_store, write_rows
@@ -47,6 +48,7 @@ def pack_graph(
     memory: int = 2**30,
     id: str | None = None,
     label: str | None = None,
+    task: str | None = None,
     split: str | Sequence[str] | None = None,
     split_index: int = 0,
     split_by: str | None = None,
@@ -72,8 +74,8 @@ def pack_graph(
         nodes: a table of the nodes.
         out: a folder that holds nothing yet, or a packing that was killed, which is begun anew.
         memory: bytes of the buffer; about 40 per node come on top, and the node table.
-        id, label, split, split_index, split_by, folds, features, drop, scaling, source, target, unknown_ids,
-            seed, delimiter, header: as in `mcn.load_graph`.
+        id, label, task, split, split_index, split_by, folds, features, drop, scaling, source, target,
+            unknown_ids, seed, delimiter, header: as in `mcn.load_graph`.
         progress: called with the finished fraction now and then.
 
     Raises:
@@ -85,7 +87,14 @@ def pack_graph(
     path, folder = existing_file(edges), Path(out).expanduser()
     table_path = None if nodes is None else existing_file(nodes)
     options: dict[str, Any] = {
-        **{"id": id, "label": label, "split": split, "split_index": split_index, "split_by": split_by},
+        **{
+            "id": id,
+            "label": label,
+            "task": task,
+            "split": split,
+            "split_index": split_index,
+            "split_by": split_by,
+        },
         **{"folds": folds, "features": features, "drop": drop, "scaling": scaling, "seed": seed},
     }
     one_of("unknown_ids", unknown_ids, UNKNOWN_IDS)
@@ -112,6 +121,7 @@ def pack_graph(
             add_nodes(data, table, wanted, request, report, degree)
         else:
             data = load_graph(path, table_path, unknown_ids=unknown_ids, **options, **asdict(layout))
+            _check_targets(path, data.y)
             sorter, ids = EdgeSorter(scratch, memory), data.node_ids
             sorter.add(data.edge_index.numpy(), data.num_nodes)
             arrays, degree = write_rows(folder, sorter, data.num_nodes, progress)
@@ -130,13 +140,24 @@ def _read_nodes(
     """The node table, if there is one, and what is asked of features and split, as `load_graph` has it."""
     request = SplitRequest(*(options[name] for name in ("split", "split_by", "folds", "split_index", "seed")))
     wanted = FeatureRequest(options["features"], options["scaling"], None, False)
-    named = {name: options[name] for name in ("id", "label", "split_by", "features")}
+    named = {name: options[name] for name in ("id", "label", "task", "split_by", "features")}
     if table_path is not None:
         raw = read_table(table_path, delimiter).without(options["drop"])
-        return node_table(raw, **named, splits=request.columns), wanted, request
+        table = node_table(raw, **named, splits=request.columns)
+        targets = read_targets(table)
+        _check_targets(table_path, None if targets is None else targets.y)
+        return table, wanted, request
     if any(named.values()) or request.columns or options["drop"]:
         raise ValueError(f"{path}: columns were named, but there is no node table; give one with nodes=")
     return None, wanted, request
+
+
+def _check_targets(path: Path, y: Any) -> None:
+    if y is not None and target_kind(y) != "classes":
+        raise ValueError(
+            f"{path}: a packed graph holds one class per node; numeric and several targets need the graph in "
+            "memory"
+        )
 
 
 class _EdgeReader:
