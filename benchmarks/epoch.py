@@ -159,7 +159,7 @@ def mcn_epoch(data: Data, output_heads: int, name: str) -> Callable[[], float]:
 
     def epoch() -> float:
         with one_torch_thread():
-            return trainer.run_epoch().val_accuracy
+            return trainer.run_epoch().val_loss
 
     return epoch
 

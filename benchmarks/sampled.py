@@ -60,7 +60,7 @@ def train(data: Data, counts: mcn.MotifCounts, config: Any) -> dict[str, Any]:
     problem = prepare(data, config, counts)
     trainer = work_of(config).trainer(problem, config)
     result = fit(trainer)
-    own = work_of(config).predict(trainer.model, problem.inputs)
+    own = work_of(config).predict(trainer.model, problem.inputs, problem.task)
     return {
         "test": accuracy_on_test(data, own.labels),
         "val": result.val_accuracy,

@@ -63,7 +63,7 @@ def predict(path: Path, kind: str, edges: int, memory: int) -> dict[str, Any]:
     model = work.trainer(problem, config).model
     began = time.perf_counter()
     with one_torch_thread():
-        found = work.predict(model, problem.inputs)
+        found = work.predict(model, problem.inputs, problem.task)
     seconds = time.perf_counter() - began
     return {"seconds": seconds, "edges": store.num_edges, "predicted": len(found.labels)}
 

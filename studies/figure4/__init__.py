@@ -41,7 +41,7 @@ def pattern(data: Data, seeds: int, scope: str, label: int = 4, **changes: Any) 
         work, problem = RECIPES["paper"].work, prepare(data, config)
         trainer = work.trainer(problem, config)
         fit(trainer)
-        chosen = work.predict(trainer.model, problem.inputs).motif[members, 0]
+        chosen = work.predict(trainer.model, problem.inputs, problem.task).motif[members, 0]
         share = {motif: float((chosen == number).mean()) for number, motif in enumerate(MOTIFS)}
         runs.append(
             {"seed": seed, "share": share, "correlation": rank_correlations(chosen, MOTIFS, measures)}

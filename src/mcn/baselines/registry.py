@@ -135,6 +135,7 @@ class TrainedMethod(Method):
         trained = train(None, config.replace(seed=seed), problem=problem)
         scores, result = trained.predict(None).probabilities, trained.result
         assert result is not None
+        assert result.val_accuracy is not None
         return Outcome(scores, result.val_accuracy, result.val_loss, result.epochs, result.seconds)
 
 

@@ -119,17 +119,17 @@ def _train_command(dataset: str | None, graph: Path | None, nodes: Path | None, 
 def _facts(data: Any, seen: dict[str, Any]) -> dict[str, str]:
     """What says whether training is worth a try."""
     parts = {"training": data.train_mask, "validation": data.val_mask, "test": data.test_mask}
-    simple = {"guess": "the largest class", "features": "features alone", "graph": "the graph alone"}
+    task, area_of = seen["task"], seen["alone_auc"]
+    simple = {"guess": task["guess"], "features": "features alone", "graph": "the graph alone"}
     facts = {"feature columns": f"{data.num_features:,}"}
     facts |= {f"{part} nodes": f"{int(mask.sum()):,}" for part, mask in parts.items()}
     for way, score in seen["alone"].items():
-        area = seen["alone_auc"].get(way)
-        shown = "–" if score is None else f"{100 * score:.1f} %"
-        shown += "" if area is None else f", ROC-AUC {100 * area:.1f} %"
-        facts[f"validation accuracy by {simple[way]}"] = shown
+        area = area_of.get(way)
+        ranked = "" if area is None else f", ROC-AUC {_shown('roc-auc', area)}"
+        facts[f"validation {task['metric']} by {simple[way]}"] = _shown(task["metric"], score) + ranked
     for motif, (share, _) in seen["homophily"].items():
         if motif in ("edge", "triangle"):
-            facts[f"neighbours of the same class by {motif}"] = f"{100 * share:.1f} %"
+            facts[f"{task['alike'][0]} by {motif}"] = _shown(task["alike"][1], share)
     return facts | {"an epoch of MCN with edge and triangle": f"{seen['epoch_seconds']:.2g} s"}
 
 
@@ -138,8 +138,17 @@ def _further_facts(seen: dict[str, Any]) -> dict[str, str]:
     facts = {"median degree": f"{degrees['median']:g}", "largest degree": f"{degrees['max']:,}"}
     facts |= {"nodes without edges": f"{degrees['isolated']:,}", "components": f"{parts['number']:,}"}
     facts |= {"nodes in the largest component": f"{100 * parts['largest']:.1f} %"}
-    facts |= {f"labelled as {label}": f"{100 * share:.1f} %" for label, share in seen["classes"].items()}
+    alike, metric = seen["task"]["alike"]
+    figures = seen["task"]["figures"]
+    facts |= {f"labelled as {label}": _shown(figures, value) for label, value in seen["classes"].items()}
     for motif, (share, adjusted) in seen["homophily"].items():
-        facts[f"neighbours of the same class by {motif}"] = f"{100 * share:.1f} %"
+        facts[f"{alike} by {motif}"] = _shown(metric, share)
         facts[f"the same by {motif}, adjusted for chance"] = f"{adjusted:.2f}"
     return facts | {"motif matrices of edge and triangle": f"{seen['memory'] / 1e6:,.1f} MB"}
+
+
+def _shown(metric: str, value: float | None) -> str:
+    """A figure as metrics are printed, with a space before the sign."""
+    from mcn.train.metrics import shown
+
+    return shown(metric, value).replace("%", " %")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from torch_geometric.data import Data
 
@@ -13,10 +12,9 @@ from mcn.data.sparse import feature_csr
 from mcn.matrices import stack_size
 from mcn.motifs import MotifCounts, count_motifs
 from mcn.train.memory import fit_into_memory
-from mcn.train.metrics import SKEWED
 from mcn.train.problem import class_names, known_labels, prepare
 from mcn.train.recipes import RECIPES, work_of
-from mcn.train.remarks import graph_remarks, homophily, simple_scores
+from mcn.train.remarks import graph_remarks, simple_scores
 
 _MOTIFS = ("edge", "triangle", "4-cycle", "4-clique")
 _USUAL = ("edge", "triangle")
@@ -37,15 +35,13 @@ def check_graph(data: Data, counts: MotifCounts | None = None) -> dict[str, Any]
     labels = known.labels.numpy()
     degree = np.bincount(counts.pairs.ravel(), minlength=data.num_nodes)
     number, part = sparse.csgraph.connected_components(counts.adjacency("edge"), directed=False)
-    names = class_names(data) or [str(c) for c in range(known.num_classes)]
-    sizes = np.bincount(labels[labels >= 0], minlength=known.num_classes)
-    order = np.argsort(-sizes, kind="stable").tolist()
+    task, described = known.task, known.task.described(known.targets, class_names(data))
     masks = [int(data[f"{name}_mask"].sum()) for name in ("train", "val", "test")]
     simple = simple_scores(data, known=known)
     by_motif = {}
     for motif in _MOTIFS:
         matrix = counts.adjacency(motif).tocoo()
-        share = homophily(np.stack(matrix.coords).astype(np.int64), labels) if matrix.nnz else None
+        share = task.likeness(np.stack(matrix.coords).astype(np.int64), labels) if matrix.nnz else None
         if share is not None:
             by_motif[motif] = share
     return {
@@ -57,25 +53,22 @@ def check_graph(data: Data, counts: MotifCounts | None = None) -> dict[str, Any]
             "isolated": int((degree == 0).sum()),
         },
         "components": {"number": int(number), "largest": float(np.bincount(part).max() / data.num_nodes)},
-        "classes": {names[c]: float(sizes[c] / max(1, sizes.sum())) for c in order},
+        "task": {
+            "kind": task.kind,
+            "guess": task.guess_name,
+            "alike": task.alike,
+            "metric": simple.metric,
+            "figures": task.figures,
+        },
+        "classes": described,
         "features": _features(data),
         "split": f"{masks[0]:,} training, {masks[1]:,} validation, {masks[2]:,} test nodes",
         "homophily": by_motif,
         "alone": {"guess": simple.guess, "features": simple.features, "graph": simple.graph},
         "alone_auc": {"features": simple.features_auc, "graph": simple.graph_auc},
         "memory": int(stack_size(counts, _USUAL, 1).bytes.sum()),
-        "remarks": [*_skew([names[c] for c in order], sizes[order]), *graph_remarks(data, known)],
+        "remarks": [*task.skew_remarks(described), *graph_remarks(data, known)],
     }
-
-
-def _skew(names: list[str], sizes: NDArray[np.int64]) -> list[str]:
-    """Say that one class is far larger than another, and what to judge by then."""
-    if len(sizes) < 2 or sizes[0] < SKEWED * max(1, sizes[-1]):
-        return []
-    return [
-        f"classes are skewed: {names[0]} has {sizes[0] / sizes.sum():.1%} of the labelled nodes, {names[-1]} "
-        f"{sizes[-1] / sizes.sum():.1%}; look at ROC-AUC or balanced accuracy beside accuracy"
-    ]
 
 
 def epoch_seconds(data: Data, counts: MotifCounts) -> float:

@@ -19,7 +19,7 @@ from mcn.train.callbacks import Lines
 from mcn.train.loop import Callback, Epoch
 from mcn.train.metrics import METRICS
 from mcn.train.predictions import Predictions, in_classes, score_on_test
-from mcn.train.problem import class_names
+from mcn.train.problem import Inputs, class_names
 from mcn.train.recipes import RECIPES, Recipe, work_of
 from mcn.train.run import Run, train
 from mcn.train.settings import Setting, Settings, declared
@@ -108,10 +108,12 @@ class NodeClassifier:
     def predictions(self, data: Data | GraphStore) -> Predictions:
         """Return probabilities and choices for the nodes of `data`: the training graph or another one."""
         self._check_fitted()
-        inputs = work_of(self.config_).inputs(
-            usable_data(_readable(data, self.config_)), self.config_, memory=self._memory
-        )
-        return work_of(self.config_).predict(self.model_, inputs, self.task_)
+        return work_of(self.config_).predict(self.model_, self._inputs(data), self.task_)
+
+    def _inputs(self, data: Data | GraphStore) -> Inputs:
+        """Return what the network takes from a graph."""
+        graph = usable_data(_readable(data, self.config_))
+        return work_of(self.config_).inputs(graph, self.config_, memory=self._memory)
 
     def predict_proba(self, data: Data | GraphStore) -> NDArray[np.float32]:
         """Return float32 [N, classes]: class probabilities of every node."""
@@ -134,7 +136,7 @@ class NodeClassifier:
         """
         one_of("metric", metric, METRICS)
         known = self._labelled(data)
-        return score_on_test(known, self.predict_proba(data), metric)
+        return score_on_test(known, self.predictions(data).probabilities, self.task_, metric)
 
     def _labelled(self, data: Data | GraphStore) -> Data:
         """Return `data` with its labels numbered as the classes of this estimator."""
@@ -247,6 +249,15 @@ class AutoClassifier(NodeClassifier, recipe="auto"):
     >>> clf.winner_, clf.predict(data).shape
     ('gcn', (34,))
     """
+
+    def candidate_probabilities(self, data: Data | GraphStore) -> dict[str, NDArray[np.float32]]:
+        """Return what every candidate would predict by itself, by its name: see `predict_proba`."""
+        self._check_fitted()
+        alone, inputs, found = copy.copy(self.model_), self._inputs(data), {}
+        for name in self.model_.names:
+            alone.mode, alone.winner = "one", name
+            found[name] = work_of(self.config_).predict(alone, inputs, self.task_).probabilities
+        return found
 
     def _keep(self, run: Run, data: Data | GraphStore) -> None:
         self.candidates_: list[dict[str, Any]] = run.notes["candidates"]

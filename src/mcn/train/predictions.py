@@ -32,8 +32,9 @@ class Predictions:
     """What a network says of every node, and which motif and step each layer chose for it.
 
     probabilities: float32 [N, C]; of a numeric target the number itself, [N, 1]. task: what they are.
-    motif: int64 [N, L], 0-based. step: int64 [N, L], 1-based; L is 0 where nodes choose nothing. motifs: names of the motifs. steps: K. candidate: int64 [N], of a model selection:
-    which of the `candidates` predicts each node; None elsewhere.
+    motif: int64 [N, L], 0-based. step: int64 [N, L], 1-based; L is 0 where nodes choose nothing. motifs:
+    names of the motifs. steps: K. candidate: int64 [N], of a model selection: which of the `candidates`
+    predicts each node; None elsewhere.
     """
 
     probabilities: NDArray[np.float32]

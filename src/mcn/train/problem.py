@@ -43,6 +43,11 @@ class Known(NamedTuple):
         """How many outputs a network has: the number of classes, or of targets."""
         return self.task.outputs
 
+    @property
+    def targets(self) -> NDArray[Any]:
+        """Targets of the training and validation nodes."""
+        return np.asarray(self.labels.numpy()[np.concatenate([self.train, self.val])])
+
     def dealt_anew(self, seed: int) -> Known:
         """Deal out both parts anew: of every class, or tenth of the numbers, as many nodes as before."""
         draw, groups = np.random.default_rng([seed, 6]), strata(self.labels.numpy())
@@ -125,11 +130,6 @@ class Problem:
     def val_labels(self) -> torch.Tensor:
         """Targets of the validation nodes, in the order of `val`."""
         return self.labels[torch.from_numpy(self.val)]
-
-    @property
-    def known_targets(self) -> NDArray[Any]:
-        """Targets of the training and validation nodes."""
-        return np.asarray(self.labels.numpy()[np.concatenate([self.train, self.val])])
 
     def class_weights(self, kind: str) -> torch.Tensor | None:
         """Return what a training node of each class weighs in the loss, see `Task.class_weights`."""

@@ -88,7 +88,7 @@ def _by_graph(data: Data, known: Known) -> NDArray[np.float64]:
     ).numpy()
     reached = spread[:, -1:] > 0
     guess = np.tile(task.guess(targets), (data.num_nodes, 1))
-    return np.divide(spread[:, :-1], spread[:, -1:], out=guess, where=reached)
+    return np.asarray(np.divide(spread[:, :-1], spread[:, -1:], out=guess, where=reached))
 
 
 def graph_remarks(data: Data, known: Known | None = None) -> list[str]:

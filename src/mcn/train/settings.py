@@ -311,7 +311,7 @@ class Settings:
 
     def settled(self, problem: Problem) -> Self:
         """Return these settings with the metric that suits the task and its known targets."""
-        metric = problem.task.settled_metric(self.metric, problem.known_targets)
+        metric = problem.task.settled_metric(self.metric, problem.known.targets)
         return self if metric == self.metric else self.replace(metric=metric)
 
     def full_batch_bytes(self, counts: MotifCounts) -> int | None:

@@ -15,7 +15,6 @@ from mcn import __version__
 from mcn.baselines import Method, find_method
 from mcn.experiments.engine.source import Graph, Source, load
 from mcn.train import Problem
-from mcn.train.metrics import all_scores
 from mcn.train.predictions import scores_on_test
 from mcn.train.settings import Settings
 
@@ -99,8 +98,8 @@ def run_unit(unit: Unit) -> dict[str, Any]:
     graph, config, method = load(unit.source, unit.seed), unit.config(), find_method(unit.method)
     problem = _problem(unit, method, graph, config)
     outcome = method.run(problem, config, unit.seed)
-    test = scores_on_test(graph.data, outcome.scores) if unit.test else None
-    val = all_scores(outcome.scores[problem.val], problem.val_labels.numpy())
+    test = scores_on_test(graph.data, outcome.scores, problem.task) if unit.test else None
+    val = problem.task.all_scores(outcome.scores[problem.val], problem.val_labels.numpy())
     return blank_row(unit) | {
         "val_accuracy": outcome.val_accuracy,
         "val_loss": outcome.val_loss,
@@ -141,7 +140,13 @@ def _problem(unit: Unit, method: Method, graph: Graph, config: Settings | None) 
     if key not in _problems:
         while len(_problems) >= _MOST:
             _problems.popitem(last=False)
-        _problems[key] = method.prepare(graph.data, unit.source.dataset, config, graph.counts)
+        problem = method.prepare(graph.data, unit.source.dataset, config, graph.counts)
+        if problem.task.kind != "classes":
+            raise ValueError(
+                f"methods are compared by one class per node, and here the task is {problem.task.kind}; "
+                "train a graph of your own by `mcn train` without --seeds"
+            )
+        _problems[key] = problem
     _problems.move_to_end(key)
     return _problems[key]
 

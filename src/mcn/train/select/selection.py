@@ -250,7 +250,7 @@ class Selection(Training):
             inputs, held = self.problem.inputs.of(self._candidates[name]), self._together(self._logits[name])
             work = work_of(self._candidates[name].config)
             runs = [work.predict(network, inputs, task).probabilities for network in self._kept[name]]
-            outputs = np.mean(runs, axis=0, dtype=np.float64)
+            outputs = np.asarray(np.mean(runs, axis=0, dtype=np.float64))
             clear = 0.0
             for more in corrections(edges, outputs, train, truth).values():
                 after = task.losses(task.valid(held + more[val]), targets)
@@ -346,12 +346,11 @@ class Selection(Training):
 
     def remarks(self) -> list[str]:
         """Return what predicts and what choosing per node is worth, in sentences."""
-        said = [] if self._decision is None else self._decision.sentences()
-        if (
-            near := [name for name in self._decision.predicting if name in self._added]
-            if self._decision
-            else []
-        ):
+        if self._decision is None:
+            return []
+        said = self._decision.sentences()
+        near = [name for name in self._decision.predicting if name in self._added]
+        if near:
             said.append(f"known labels nearby correct what is predicted by {', '.join(near)}")
         if self._left_out:
             said.append(

@@ -55,6 +55,8 @@ class Classes(Task):
     threshold: float | None = None
     kind: ClassVar[str] = "classes"
     usual: ClassVar[str] = "accuracy"
+    guess_name: ClassVar[str] = "the largest class"
+    alike: ClassVar[tuple[str, str]] = ("neighbours of the same class", "accuracy")
 
     def loss(
         self,
@@ -224,6 +226,30 @@ class Classes(Task):
             said.append(f"never predicted: {', '.join(names[c] for c in never[:5])}")
         return said
 
+    def described(self, targets: NDArray[Any], names: list[str] | None) -> dict[str, float]:
+        """Return the share of every class, the largest first."""
+        called, shares = names or [str(c) for c in range(self.outputs)], self.guess(targets)
+        return {called[c]: float(shares[c]) for c in np.argsort(-shares, kind="stable").tolist()}
+
+    def likeness(self, edge_index: NDArray[np.int64], targets: NDArray[Any]) -> tuple[float, float] | None:
+        """Return the share of edges between nodes of one class, and the same adjusted for chance.
+
+        The adjusted one is 0 where edges ignore classes and 1 where they never leave one (Platonov et al.
+        2023). Edges with an end of unknown class (-1) are left out; None if none remain, or with one class.
+
+        >>> edges = np.array([[0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2]])
+        >>> share, adjusted = Classes(2).likeness(edges, np.array([0, 0, 1, 1]))
+        >>> round(share, 3), round(adjusted, 3)
+        (0.667, 0.333)
+        """
+        ends = targets[edge_index]
+        ends = ends[:, (ends >= 0).all(0)]
+        if not ends.size:
+            return None
+        same = float((ends[0] == ends[1]).mean())
+        expected = float(((np.bincount(ends.ravel()) / ends.size) ** 2).sum())
+        return None if expected >= 1.0 else (same, (same - expected) / (1.0 - expected))
+
     def graph_remarks(self, data: Data, known: Known, name: Callable[[int], str]) -> list[str]:
         """Say which classes have few nodes, and that edges join unlike ones."""
         labels, said = known.labels.numpy(), []
@@ -235,7 +261,7 @@ class Classes(Task):
                 said.append(
                     f"classes with few {part} nodes: {', '.join(few[:5])}{more}; their scores mean little"
                 )
-        found = None if data.edge_index is None else homophily(data.edge_index.numpy(), labels)
+        found = None if data.edge_index is None else self.likeness(data.edge_index.numpy(), labels)
         if found is not None and found[1] < _LOW_HOMOPHILY:
             how = "more often than not" if found[0] < 0.5 else "nearly as often as by chance"
             said.append(
@@ -243,6 +269,16 @@ class Classes(Task):
                 f"{found[1]:.2f}, among nodes whose class is known): neighbours may mislead"
             )
         return said
+
+    def skew_remarks(self, described: dict[str, float]) -> list[str]:
+        """Say that one class is far larger than another, and what to judge by then."""
+        (largest, most), *_, (smallest, least) = described.items()
+        if most < SKEWED * least:
+            return []
+        return [
+            f"classes are skewed: {largest} has {most:.1%} of the labelled nodes, {smallest} {least:.1%}; "
+            "look at ROC-AUC or balanced accuracy beside accuracy"
+        ]
 
     def by_features(self, fit: Any, targets: NDArray[Any], predict: Any) -> Float:
         """Predict by logistic regression."""
@@ -278,23 +314,3 @@ class Classes(Task):
     def to_dict(self) -> dict[str, Any]:
         """Return plain values; how many classes there are is known by their names."""
         return {} if self.threshold is None else {"kind": self.kind, "threshold": self.threshold}
-
-
-def homophily(edge_index: NDArray[np.int64], labels: NDArray[np.int64]) -> tuple[float, float] | None:
-    """Return the share of edges between nodes of one class, and the same adjusted for chance.
-
-    The adjusted one is 0 where edges ignore classes and 1 where they never leave one (Platonov et al. 2023).
-    Edges with an end of unknown class (-1) are left out; None if none remain, or with a single class.
-
-    >>> edges = np.array([[0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2]])
-    >>> share, adjusted = homophily(edges, np.array([0, 0, 1, 1]))
-    >>> round(share, 3), round(adjusted, 3)
-    (0.667, 0.333)
-    """
-    ends = labels[edge_index]
-    ends = ends[:, (ends >= 0).all(0)]
-    if not ends.size:
-        return None
-    same = float((ends[0] == ends[1]).mean())
-    expected = float(((np.bincount(ends.ravel()) / ends.size) ** 2).sum())
-    return None if expected >= 1.0 else (same, (same - expected) / (1.0 - expected))

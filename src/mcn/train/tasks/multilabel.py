@@ -28,6 +28,8 @@ class Multilabel(Task):
     outputs: int
     kind: ClassVar[str] = "multilabel"
     usual: ClassVar[str] = "macro-ap"
+    guess_name: ClassVar[str] = "how often each is a yes"
+    alike: ClassVar[tuple[str, str]] = ("correlation of neighbours", "r2")
 
     def loss(
         self,
@@ -93,6 +95,11 @@ class Multilabel(Task):
                 named = ", ".join(f"{name(i)} ({int(yes[i])} yes of {len(nodes)})" for i in few[:5])
                 said.append(f"targets with few {part} nodes of one kind: {named}; their scores mean little")
         return said
+
+    def described(self, targets: NDArray[Any], names: list[str] | None) -> dict[str, float]:
+        """Return the share of nodes with a yes, for every target."""
+        called = names or [str(i) for i in range(self.outputs)]
+        return dict(zip(called, self.guess(targets).tolist(), strict=True))
 
     def by_features(self, fit: Any, targets: NDArray[Any], predict: Any) -> Float:
         """Predict every target by logistic regression."""

@@ -29,6 +29,9 @@ class Regression(Task):
     scale: float
     kind: ClassVar[str] = "regression"
     usual: ClassVar[str] = "r2"
+    guess_name: ClassVar[str] = "the mean"
+    figures: ClassVar[str] = "mse"
+    alike: ClassVar[tuple[str, str]] = ("correlation of neighbours", "r2")
     outputs: ClassVar[int] = 1  # type: ignore[misc]
 
     @classmethod
@@ -91,17 +94,19 @@ class Regression(Task):
 
     def graph_remarks(self, data: Data, known: Known, name: Callable[[int], str]) -> list[str]:
         """Say that neighbours have nothing to do with each other, where that is so."""
-        ends = known.labels.numpy().astype(np.float64)[data.edge_index.numpy()]
-        ends = ends[:, ~np.isnan(ends).any(0)]
-        if ends.shape[1] < 3 or not (ends.std(1) > 0).all():
-            return []
-        correlation = float(np.corrcoef(ends)[0, 1])
-        if correlation >= _UNLIKE:
+        found = self.likeness(data.edge_index.numpy(), known.labels.numpy())
+        if found is None or found[0] >= _UNLIKE:
             return []
         return [
-            f"the numbers of neighbours hardly go together (correlation {correlation:.2f} along edges "
+            f"the numbers of neighbours hardly go together (correlation {found[0]:.2f} along edges "
             "between nodes whose number is known): neighbours may mislead"
         ]
+
+    def described(self, targets: NDArray[Any], names: list[str] | None) -> dict[str, float]:
+        """Return the mean, the standard deviation, the least and the largest number."""
+        wide = targets.astype(np.float64)
+        figures = {"mean": wide.mean(), "deviation": wide.std(), "least": wide.min(), "largest": wide.max()}
+        return {name: float(value) for name, value in figures.items()}
 
     def by_features(self, fit: Any, targets: NDArray[Any], predict: Any) -> Float:
         """Predict by ridge regression."""

@@ -31,7 +31,7 @@ class Evidence:
 
     metric: by which both are told. value, guess: of the network and of the guess. error: the standard error
     of the value. above_guess: whether the network is better, by one-sided tests that allow for how many
-    networks were tried. auc, auc_error, ranks: of classes, roc-auc, its error, and whether it is above chance.
+    networks were tried. auc, auc_error, ranks: of classes, roc-auc, its error, whether it is above chance.
     """
 
     metric: str
@@ -86,6 +86,11 @@ class Task(ABC):
 
     kind: ClassVar[str]
     usual: ClassVar[str]
+    guess_name: ClassVar[str]
+    alike: ClassVar[tuple[str, str]]
+    """What `likeness` is called, and the metric that is printed like it."""
+    figures: ClassVar[str] = "accuracy"
+    """The metric that is printed like the figures of `described`."""
     outputs: int
 
     @property
@@ -206,7 +211,7 @@ class Task(ABC):
         return None
 
     def widened(self, outputs: NDArray[Any], targets: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return predictions and targets, with columns of zeros for classes that the network does not know."""
+        """Return predictions and targets, with zeros for classes that the network does not know."""
         return outputs, targets
 
     def unknown(self, count: int) -> NDArray[Any]:
@@ -245,8 +250,33 @@ class Task(ABC):
             return []
         return [f"no better than guessing: {evidence.compared}; more labels or other features are needed"]
 
+    @abstractmethod
+    def described(self, targets: NDArray[Any], names: list[str] | None) -> dict[str, float]:
+        """Say how known targets are distributed: figures by name."""
+
+    def likeness(self, edge_index: NDArray[np.int64], targets: NDArray[Any]) -> tuple[float, float] | None:
+        """Return how alike neighbours are, and the same adjusted for chance: here, correlations.
+
+        Edges with an end whose target is not known are left out; None where too few remain.
+        """
+        ends = targets.reshape(len(targets), -1).astype(np.float64)[edge_index]
+        ends = ends[:, ~np.isnan(ends).any((0, 2))]
+        if ends.shape[1] < 3:
+            return None
+        centred = ends - ends.mean((0, 1))
+        spread = (centred**2).mean((0, 1))
+        if not (spread > 0).any():
+            return None
+        varying = spread > 0
+        along = float(((centred[0] * centred[1]).mean(0)[varying] / spread[varying]).mean())
+        return along, along
+
     def graph_remarks(self, data: Data, known: Known, name: Callable[[int], str]) -> list[str]:
         """Say what is odd about the known targets, and about how they lie in the graph."""
+        return []
+
+    def skew_remarks(self, described: dict[str, float]) -> list[str]:
+        """Say what to judge by where targets are distributed like this."""
         return []
 
     @abstractmethod
