@@ -164,4 +164,4 @@ PEERS: dict[str, Callable[[Data, str], Outputs]] = {
     "pyg-gcn": deep(GCNConv, 6),
     "pyg-sage": deep(SAGEConv, 6),
 }
-"""Methods beside `auto`: boosted trees on a node's columns, and on its neighbours' means too; deep networks."""
+"""Methods beside `auto`: boosted trees on a node's columns and its neighbours' means; deep networks."""

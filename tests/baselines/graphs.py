@@ -9,6 +9,7 @@ from mcn.baselines.inputs import Scorer
 from mcn.data import feature_tensor
 from mcn.train import Problem
 from mcn.train.problem import Known
+from mcn.train.tasks import Classes
 
 
 def blocks(seed: int = 3, sparse: bool = True) -> Data:
@@ -49,7 +50,7 @@ def path_problem() -> Problem:
 def made_problem(
     x: torch.Tensor, edges: np.ndarray, labels: torch.Tensor, train: object, val: object, classes: int
 ) -> Problem:
-    known = Known(labels, np.asarray(train), np.asarray(val), classes)
+    known = Known(labels, np.asarray(train), np.asarray(val), Classes(classes))
     return Problem(GraphInputs(x, edges), known)
 
 

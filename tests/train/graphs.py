@@ -52,7 +52,9 @@ def history(trainer: Any) -> list[Epoch]:
 
 def predicted(trainer: Any) -> Predictions:
     """What a trained network says of its own graph."""
-    return RECIPES[trainer.config.recipe].work.predict(trainer.model, trainer.problem.inputs)
+    return RECIPES[trainer.config.recipe].work.predict(
+        trainer.model, trainer.problem.inputs, trainer.problem.task
+    )
 
 
 def same_tensors(first: dict[str, torch.Tensor], second: dict[str, torch.Tensor]) -> bool:

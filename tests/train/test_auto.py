@@ -18,11 +18,11 @@ from mcn.data import strong_ties
 from mcn.train import RECIPES, Run, fit, load_run, prepare, train
 from mcn.train.checkpoint import load_tensors, save_tensors
 from mcn.train.predictions import predictions_csv, read_predictions
-from mcn.train.remarks import GUESSING, held_out_evidence
 from mcn.train.select.candidates import candidates_of
 from mcn.train.select.config import CANDIDATES
 from mcn.train.select.judge import BLEND, NODES, ONE
 from mcn.train.select.schedule import DEALS
+from mcn.train.tasks.task import GUESSING
 from tests.train.graphs import (
     on_cores,
     predicted,
@@ -165,12 +165,12 @@ def test_a_blend_is_found_on_all_parts_and_judged_on_the_given_one() -> None:
     data = neighbours_say_all()
     trainer = ran(data, candidates=("mlp", "gcn", "gat"), max_epochs=100, patience=20)
     found, val = trainer._held_out_scores(trainer.table()[0]["candidate"]), trainer.problem.val
-    assert set(found.probabilities) == {"gcn", "gat"}  # mlp is clearly behind, and has no further runs
+    assert set(found.outputs) == {"gcn", "gat"}  # mlp is clearly behind, and has no further runs
     assert np.array_equal(found.nodes[: len(val)], val)
     assert len(found.nodes) == (1 + DEALS) * len(val)
-    assert np.array_equal(found.labels, data.y.numpy()[found.nodes])
+    assert np.array_equal(found.targets, data.y.numpy()[found.nodes])
     assert not data.test_mask[torch.from_numpy(found.nodes)].any()
-    assert {each.shape for each in found.probabilities.values()} == {(len(found.nodes), 3)}
+    assert {each.shape for each in found.outputs.values()} == {(len(found.nodes), 3)}
     rest = found.nodes[len(val) :].reshape(DEALS, -1)
     for number in range(DEALS):
         assert np.array_equal(rest[number], trainer.problem.known.dealt_anew(number + 1).val)
@@ -374,7 +374,7 @@ def test_each_mode_predicts_what_it_says(chosen: tuple[str, Run]) -> None:
     each = []
     for number, candidate in enumerate(model.candidates):
         (network,) = model.runs_of(number)
-        alone = RECIPES[candidate.config.recipe].work.predict(network, inputs.of(candidate))
+        alone = RECIPES[candidate.config.recipe].work.predict(network, inputs.of(candidate), run.task)
         powered = alone.probabilities.astype(np.float64) ** (1 / float(model.temperatures[number]))
         each.append(powered / powered.sum(1, keepdims=True))
     own, choosing = run.predict(data), run.summary["choosing"]
@@ -458,7 +458,8 @@ def test_nothing_is_claimed_of_noise(graphs: int) -> None:
         trainer = trained(noise(seed), settings("auto", **few, seed=seed))
         choosing += any("choosing per node is worth +" in said for said in trainer.remarks())
         found = trainer.held_out_probabilities()
-        above_guess += held_out_evidence(found[0], trainer.problem.val_labels.numpy(), found[1]).above_guess
+        problem = trainer.problem
+        above_guess += problem.task.evidence(found[0], problem.val_labels.numpy(), found[1]).above_guess
     for claimed, rate in ((choosing, 1 / 40), (above_guess, GUESSING)):
         assert claimed <= graphs * rate + 2.5 * np.sqrt(graphs * rate * (1 - rate)), (choosing, above_guess)
 

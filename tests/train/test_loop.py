@@ -14,6 +14,7 @@ from mcn.train.callbacks import Checkpoints, JSONLines
 from mcn.train.checkpoint import load_tensors
 from mcn.train.held_out import FOLDS, HeldOut, folds_of
 from mcn.train.stopping import RULES, StoppingRule
+from mcn.train.tasks import Classes
 from tests.train.graphs import history, new_trainer, same_tensors, small_config, small_graph, trained
 
 # Stopping rules.
@@ -131,7 +132,7 @@ def test_every_class_is_dealt_out_evenly() -> None:
 def test_each_fold_gets_the_epoch_that_the_others_pick() -> None:
     labels = torch.arange(40) % 3
     epochs = noise(labels, 12)
-    held = HeldOut(labels, "loss", "accuracy", seed=3)
+    held = HeldOut(Classes(3), labels, "loss", "accuracy", seed=3)
     for logits in epochs:
         held.update(logits)
     for number in range(FOLDS):
@@ -143,11 +144,13 @@ def test_each_fold_gets_the_epoch_that_the_others_pick() -> None:
 def test_a_folds_own_labels_decide_nothing_of_its_predictions() -> None:
     """The leak that this is there to prevent: with other labels in a fold, its predictions stay."""
     labels = torch.arange(60) % 3
-    first = HeldOut(labels, "gat", "accuracy", seed=0)
+    first = HeldOut(Classes(3), labels, "gat", "accuracy", seed=0)
     own = first.fold == 2
     changed = labels.clone()
     changed[own] = (changed[own] + 1) % 3
-    second = HeldOut(labels, "gat", "accuracy", seed=0)  # folds depend on the labels: the same ones
+    second = HeldOut(
+        Classes(3), labels, "gat", "accuracy", seed=0
+    )  # folds depend on the labels: the same ones
     second._labels = changed
     for logits in noise(labels, 30):
         first.update(logits)
@@ -160,7 +163,7 @@ def test_on_pure_noise_held_out_accuracy_is_chance_and_the_best_epochs_is_not() 
     labels = torch.arange(300) % 3
     held, kept = [], []
     for seed in range(30):
-        one, epochs = HeldOut(labels, "accuracy", "accuracy", seed), noise(labels, 40, seed)
+        one, epochs = HeldOut(Classes(3), labels, "accuracy", "accuracy", seed), noise(labels, 40, seed)
         for logits in epochs:
             one.update(logits)
         held.append(float((one.logits.argmax(1) == labels).float().mean()))
@@ -172,7 +175,10 @@ def test_on_pure_noise_held_out_accuracy_is_chance_and_the_best_epochs_is_not() 
 
 def test_fewer_nodes_than_folds() -> None:
     labels = torch.tensor([0, 1])
-    held, alone = HeldOut(labels, "gat", "roc-auc", seed=0), HeldOut(labels[:1], "gat", "accuracy", seed=0)
+    held, alone = (
+        HeldOut(Classes(3), labels, "gat", "roc-auc", seed=0),
+        HeldOut(Classes(3), labels[:1], "gat", "accuracy", seed=0),
+    )
     held.update(torch.eye(2))
     alone.update(torch.eye(2)[:1])
     assert (held.logits.shape, alone.logits.shape) == ((2, 2), (1, 2))

@@ -15,15 +15,16 @@ from mcn.train.losses import (
     MeanWeights,
     agreement_loss,
     attention_loss,
-    classification_loss,
-    correctness,
     pass_down,
 )
 from mcn.train.mcn.objective import LearnedValue, advantage
+from mcn.train.tasks import Classes
 from tests.nn.graphs import random_stack
 from tests.train.graphs import new_trainer, small_config, small_graph
 
 N = 11
+
+TWO = Classes(2)
 
 
 def nested_sums(
@@ -84,7 +85,7 @@ def test_nested_sums_of_some_nodes(layers: int, sizes: tuple[int, int], rows: li
     stack = random_stack(N, seed=seed, motifs=motifs, steps=steps)
     model = network(layers, motifs, steps, seed)
     logits, choices = model(torch.randn(N, 5), stack, np.array(rows), return_choices=True)
-    reward = correctness(logits, torch.zeros(len(rows), dtype=torch.int64))
+    reward = 2 * Classes(logits.shape[1]).right(logits, torch.zeros(len(rows), dtype=torch.int64)) - 1
     assert set(reward.tolist()) <= {-1.0, 1.0}
     targets = [block.src[: block.num_dst] for block in stack.blocks(np.array(rows), layers)]
     expected = nested_sums(stack, targets, choices, reward)
@@ -140,19 +141,21 @@ def test_the_attention_loss_leaves_the_classifier_alone() -> None:
 def test_classification_correctness_and_agreement_by_hand() -> None:
     """Scores (ln 3, 0) and (0, 0): probabilities 3/4 and 1/2 for the right classes."""
     logits = torch.tensor([[np.log(3.0), 0.0], [0.0, 0.0]])
-    loss = classification_loss(logits, torch.tensor([0, 1]))
+    loss = TWO.loss(logits, torch.tensor([0, 1]), reduction="sum")
     assert loss.item() == pytest.approx(-np.log(0.75) - np.log(0.5))
     logits = torch.tensor([[2.0, 1.0], [2.0, 1.0], [0.0, 3.0]])
-    assert correctness(logits, torch.tensor([0, 1, 1])).tolist() == [1.0, -1.0, 1.0]
+    assert TWO.right(logits, torch.tensor([0, 1, 1])).tolist() == [1.0, 0.0, 1.0]
     # Two views of two nodes, three classes: node 0 is sure (0.8 > 2/3), node 1 is not.
     first = torch.tensor([[0.9, 0.05, 0.05], [0.4, 0.3, 0.3]]).log()
     second = torch.tensor([[0.7, 0.2, 0.1], [0.3, 0.4, 0.3]]).log()
     mean = np.array([0.8, 0.125, 0.075])
     target = mean**2 / (mean**2).sum()  # a temperature of one half squares
     distances = [((np.array(p) - target) ** 2).sum() for p in ([0.9, 0.05, 0.05], [0.7, 0.2, 0.1])]
-    assert float(agreement_loss([first, second], 0.5)) == pytest.approx(np.mean(distances), rel=1e-5)
+    assert float(agreement_loss(Classes(3), [first, second], 0.5)) == pytest.approx(
+        np.mean(distances), rel=1e-5
+    )
     unsure = torch.zeros(4, 3)
-    assert float(agreement_loss([unsure, unsure], 0.5)) == 0.0
+    assert float(agreement_loss(Classes(3), [unsure, unsure], 0.5)) == 0.0
 
 
 # What is subtracted from the reward.
@@ -219,8 +222,8 @@ def test_the_papers_loss(weight: float, advantage: str) -> None:
     loss, logged = first.objective.step(first.model, 0)
     p = second.problem
     logits, choices = second.model(p.inputs.x, p.inputs.stack, p.train, return_choices=True)
-    loss_c = classification_loss(logits, p.train_labels)
-    reward = correctness(logits, p.train_labels)
+    loss_c = p.task.loss(logits, p.train_labels, reduction="sum")
+    reward = 2 * p.task.right(logits, p.train_labels) - 1
     gain = reward - reward.mean() if advantage == "mean" else reward
     expected = (loss_c + weight * attention_loss(choices, gain)) / len(p.train)
     assert loss.item() == pytest.approx(expected.item(), rel=1e-6)
@@ -236,7 +239,7 @@ def test_nothing_to_choose_or_to_reward(changes: dict[str, Any]) -> None:
     loss, logged = first.objective.step(first.model, 0)
     p = second.problem
     logits = second.model(p.inputs.x, p.inputs.stack, p.train)
-    expected = classification_loss(logits, p.train_labels).item() / len(p.train)
+    expected = p.task.loss(logits, p.train_labels).item()
     assert loss.item() == pytest.approx(expected, rel=1e-6)
     assert logged[0].item() == pytest.approx(len(p.train) * expected, rel=1e-6)
 
@@ -251,10 +254,11 @@ def test_two_passes() -> None:
     for _ in range(2):
         logits, choices = second.model(p.inputs.x, p.inputs.stack, return_choices=True)
         reward = torch.zeros(len(logits))
-        reward[train] = correctness(logits[train], p.train_labels)
-        losses.append(classification_loss(logits[train], p.train_labels) + attention_loss(choices, reward))
+        reward[train] = 2 * p.task.right(logits[train], p.train_labels) - 1
+        loss_c = p.task.loss(logits[train], p.train_labels, reduction="sum")
+        losses.append(loss_c + attention_loss(choices, reward))
         passes.append(logits)
-    expected = sum(losses) / 2 / len(train) + 2.0 * 0.5 * agreement_loss(passes, 0.5)
+    expected = sum(losses) / 2 / len(train) + 2.0 * 0.5 * agreement_loss(p.task, passes, 0.5)
     assert loss.item() == pytest.approx(expected.item(), rel=1e-5)
 
 

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn import metrics as sk
 
-from mcn.train.metrics import METRICS, all_scores, better, calibration, score
+from mcn.train.metrics import METRICS, TASK_METRICS, better, calibration, score
+from mcn.train.tasks import Classes, Multilabel, Regression
 
 
 def case(seed: int, classes: int, nodes: int) -> tuple[np.ndarray, np.ndarray]:
@@ -23,7 +24,7 @@ def test_each_equals_scikit_learns(seed: int, classes: int, nodes: int, ties: bo
     p, y = case(seed, classes, nodes)
     if ties:  # few different scores, as of a network that says the same of many nodes
         p = np.round(5 * p + 0.01) / np.round(5 * p + 0.01).sum(1, keepdims=True)
-    found = all_scores(p, y)
+    found = Classes(classes).all_scores(p, y)
     labels = list(range(classes))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -47,7 +48,7 @@ def test_each_equals_scikit_learns(seed: int, classes: int, nodes: int, ties: bo
 
 
 def test_a_constant_guess_is_seen_through() -> None:
-    found = all_scores(np.tile([0.78, 0.22], (100, 1)), np.array([0] * 78 + [1] * 22))
+    found = Classes(2).all_scores(np.tile([0.78, 0.22], (100, 1)), np.array([0] * 78 + [1] * 22))
     assert (found["accuracy"], found["balanced-accuracy"], found["roc-auc"]) == (0.78, 0.5, 0.5)
     assert found["average-precision"] == pytest.approx(0.22)
 
@@ -63,7 +64,28 @@ def test_where_a_metric_is_not_defined_and_what_is_better() -> None:
         score("rocauc", np.ones((1, 1)), np.zeros(1, int))
     assert better("log-loss", 0.1, 0.2)
     assert not better("accuracy", 0.1, 0.2)
-    assert set(METRICS) == set(all_scores(*case(0, 3, 10)))
+    assert score("r2", np.ones((3, 1)), np.full(3, 2.0)) is None
+    assert score("macro-auc", np.ones((2, 2)), np.array([[1.0, 0.0], [1.0, 0.0]])) is None
+    assert set(METRICS) == {name for names in TASK_METRICS.values() for name in names}
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10_000), st.integers(5, 60), st.integers(2, 4))
+def test_of_numbers_and_of_several_targets(seed: int, nodes: int, targets: int) -> None:
+    rng = np.random.default_rng(seed)
+    y = rng.normal(3, 10, nodes).astype(np.float32)
+    numbers = (y + rng.standard_normal(nodes)).astype(np.float32)
+    found = Regression.of(y).all_scores(numbers[:, None], y)
+    assert found["r2"] == pytest.approx(sk.r2_score(y, numbers), rel=1e-4)
+    assert found["mae"] == pytest.approx(sk.mean_absolute_error(y, numbers), rel=1e-4)
+    assert found["mse"] == pytest.approx(sk.mean_squared_error(y, numbers), rel=1e-4)
+    yes = (rng.random((nodes, targets)) < 0.4).astype(np.float32)
+    yes[0], yes[1] = 0.0, 1.0  # of every target some nodes are a yes and some a no
+    p = np.round(rng.random((nodes, targets)), 1)  # with ties
+    found = Multilabel(targets).all_scores(p, yes)
+    for average in ("macro", "micro"):
+        assert found[f"{average}-auc"] == pytest.approx(sk.roc_auc_score(yes, p, average=average))
+        assert found[f"{average}-ap"] == pytest.approx(sk.average_precision_score(yes, p, average=average))
 
 
 def test_calibration_by_hand() -> None:

@@ -12,6 +12,7 @@ from torch_geometric.data import Data
 
 from mcn.train import Predictions, accuracy_on_test
 from mcn.train.predictions import in_classes, prediction_rows, predictions_csv, read_predictions
+from mcn.train.tasks import Classes
 from tests.train.graphs import predicted, small_config, small_graph, trained
 
 IDS = ["with; semicolon", "with, comma", 'with "quotes"', "two\nlines", "ünï"]
@@ -30,7 +31,9 @@ def awkward() -> tuple[Data, Predictions]:
     )
     motif = np.array([[0, 1], [1, 1], [0, 0], [1, 0], [0, 1]])
     step = np.array([[1, 2], [1, 1], [2, 2], [1, 2], [1, 1]])
-    return data, Predictions(probabilities, motif, step, ("edge", "triangle"), 2)
+    return data, Predictions(
+        probabilities, motif, step, ("edge", "triangle"), 2, task=Classes(probabilities.shape[1])
+    )
 
 
 def test_columns_and_values() -> None:
@@ -64,7 +67,8 @@ def test_without_ids_names_labels_or_masks_and_with_many_classes() -> None:
     }
     data = Data(edge_index=torch.tensor([[0], [1]]), num_nodes=2)
     for classes, columns in ((50, 50), (51, 0)):  # of many, none has a column
-        own = Predictions(np.eye(2, classes, dtype=np.float32), *(np.zeros((2, 0), np.int64),) * 2)
+        none = np.zeros((2, 0), np.int64)
+        own = Predictions(np.eye(2, classes, dtype=np.float32), none, none, task=Classes(classes))
         first, *_ = prediction_rows(data, own)
         assert sum(name.startswith("p_") for name in first) == columns
 

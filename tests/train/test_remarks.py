@@ -9,15 +9,17 @@ from torch_geometric.data import Data
 from torch_geometric.utils import remove_self_loops, to_undirected
 
 from mcn.train.check import check_graph
-from mcn.train.metrics import all_scores, best_threshold, score
+from mcn.train.metrics import score
+from mcn.train.problem import Problem, known_labels
 from mcn.train.remarks import (
     SimpleScores,
     graph_remarks,
-    held_out_evidence,
-    homophily,
     result_remarks,
     simple_scores,
 )
+from mcn.train.tasks import Classes
+
+TWO = Classes(2)
 
 
 def workers(seed: int = 0, nodes: int = 400, signal: float = 1.5, like: float = 0.5) -> Data:
@@ -51,14 +53,15 @@ def workers(seed: int = 0, nodes: int = 400, signal: float = 1.5, like: float = 
 def summary(data: Data, p: np.ndarray, epochs: int = 10) -> dict[str, Any]:
     y = data.y.numpy()
     parts = {name: data[f"{name}_mask"].numpy() for name in ("train", "val", "test")}
-    return {"scores": {name: all_scores(p[mask], y[mask]) for name, mask in parts.items()}, "epochs": epochs}
+    scores = {name: TWO.all_scores(p[mask], y[mask]) for name, mask in parts.items()}
+    return {"scores": scores, "epochs": epochs}
 
 
 def said(data: Data, p: np.ndarray, beside: SimpleScores, epochs: int = 10, **more: Any) -> str:
     val = data.val_mask.numpy()
-    evidence = held_out_evidence(p[val], data.y.numpy()[val], 1)
-    told = summary(data, p, epochs) | more
-    return "\n".join(result_remarks(data, p.argmax(1), told, beside, 100, evidence))
+    evidence = TWO.evidence(p[val], data.y.numpy()[val], 1)
+    told, problem = summary(data, p, epochs) | more, Problem(None, known_labels(data))
+    return "\n".join(result_remarks(problem, p, told, beside, 100, evidence, ["0", "1"]))
 
 
 NOTHING = SimpleScores("accuracy", 0.2, None, None)
@@ -86,14 +89,17 @@ def test_a_good_ranking_is_not_called_nothing() -> None:
     assert 0.7 < area < 0.8
     found = said(data, p, SimpleScores("accuracy", 0.78, 0.78, 0.78, area - 0.1, area - 0.1))
     assert f"ROC-AUC {area:.1%} ± " in found
-    assert "the threshold in summary.json" in found
+    assert "or --metric roc-auc" in found
     untrue = "learned nothing", "no better than guessing", "adds nothing", "add nothing", "class weights"
     assert [words for words in untrue if words in found] == []
-    chosen = best_threshold(p[val], y[val])
-    assert chosen["probability"] < 0.5
-    by_threshold = np.column_stack([1 - (second >= chosen["probability"]), second >= chosen["probability"]])
-    assert score("balanced-accuracy", by_threshold[val], y[val]) == pytest.approx(chosen["balanced_accuracy"])
-    assert chosen["balanced_accuracy"] > 0.6
+    assert TWO.with_threshold(p[val], y[val], "accuracy") == TWO
+    for metric, judged in (("roc-auc", "macro-f1"), ("balanced-accuracy", "balanced-accuracy")):
+        chosen = TWO.with_threshold(p[val], y[val], metric)
+        assert chosen.threshold < 0.5
+        best = chosen.score(judged, p[val], y[val])
+        assert best > TWO.score(judged, p[val], y[val]) + 0.1
+        tried = [Classes(2, each).score(judged, p[val], y[val]) for each in np.linspace(0.05, 0.95, 50)]
+        assert best >= max(tried) - 0.01
 
 
 def test_coarse_columns_coincide_by_chance() -> None:
@@ -153,9 +159,9 @@ def test_no_label_of_a_test_node_is_looked_at() -> None:
 
 def test_homophily_by_hand() -> None:
     edges = np.array([[0, 1, 1, 2], [1, 0, 2, 1]])
-    assert homophily(edges, np.array([0, 0, 0])) is None  # one class
-    assert homophily(edges, np.array([0, -1, 1])) is None  # no edge with two known ends
-    share, adjusted = homophily(edges, np.array([0, 0, 1])) or (0.0, 0.0)
+    assert TWO.likeness(edges, np.array([0, 0, 0])) is None  # one class
+    assert TWO.likeness(edges, np.array([0, -1, 1])) is None  # no edge with two known ends
+    share, adjusted = TWO.likeness(edges, np.array([0, 0, 1])) or (0.0, 0.0)
     assert share == 0.5
     assert adjusted == pytest.approx((0.5 - (9 / 16 + 1 / 16)) / (1 - 10 / 16))
 

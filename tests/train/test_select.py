@@ -7,27 +7,34 @@ import pytest
 import torch
 
 from mcn.train.problem import Known
-from mcn.train.select.blend import best_temperature, blend, blend_gain, calibrated, held_out_blend, tempered
+from mcn.train.select.blend import blend, blend_gain, calibrated, held_out_blend
 from mcn.train.select.choose import PENALTIES, Ridge, assess, fit_chooser, node_state, rewards
 from mcn.train.select.judge import BLEND, NODES, ONE, HeldOutScores, Judge
 from mcn.train.select.schedule import DEALS, Rounds, clearly_above, several_behind, standings
+from mcn.train.tasks import Classes
 
 # Calibration and blends.
+
+THREE = Classes(3)
+
+
+def softened(logits: np.ndarray, temperature: float) -> np.ndarray:
+    return THREE.calibrated(np.exp(logits), temperature)
 
 
 def test_the_temperature_is_found_again_and_a_folds_labels_do_not_decide_it_or_a_blend() -> None:
     draw = np.random.default_rng(0)
     given = np.exp(draw.standard_normal((5000, 4)))
-    labels = np.array([draw.choice(4, p=p) for p in tempered(given, 0.1)])
-    assert best_temperature(given, labels) == pytest.approx(0.1, rel=0.25)
+    labels = np.array([draw.choice(4, p=p) for p in Classes(4).calibrated(given, 0.1)])
+    assert Classes(4).temperature(given, labels) == pytest.approx(0.1, rel=0.25)
     draw = np.random.default_rng(1)
     given, fold = np.exp(3 * draw.standard_normal((100, 3))), np.arange(100) % 5
     labels = given.argmax(1)
     changed = np.where(fold == 2, (labels + 1) % 3, labels)
     probabilities = some_candidates(100, 9)[0]
     for make in (
-        lambda labels: calibrated(given, labels, fold),
-        lambda labels: held_out_blend(probabilities, labels, fold),
+        lambda labels: calibrated(THREE, given, labels, fold),
+        lambda labels: held_out_blend(THREE, probabilities, labels, fold),
     ):
         first, second = make(labels), make(changed)
         np.testing.assert_array_equal(first[fold == 2], second[fold == 2])
@@ -40,7 +47,7 @@ def some_candidates(count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     draw = np.random.default_rng(seed)
     labels = draw.integers(0, 3, count)
     scores = draw.standard_normal((4, count, 3)) + np.eye(3)[labels] * [[[0.3]], [[1.0]], [[1.5]], [[0.0]]]
-    return np.stack([tempered(each, 1.0) for each in scores]), labels
+    return np.stack([THREE.calibrated(np.exp(each), 1.0) for each in scores]), labels
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -52,7 +59,7 @@ def test_a_blend_is_near_the_best_there_is(seed: int) -> None:
         mixed = np.tensordot(shares, probabilities, 1)
         return float(-np.log(mixed[np.arange(len(labels)), labels]).mean())
 
-    shares = blend(probabilities, labels)
+    shares = blend(THREE, probabilities, labels)
     assert shares.sum() == pytest.approx(1.0)
     tenths = [(a, b, c, 10 - a - b - c) for a in range(11) for b in range(11 - a) for c in range(11 - a - b)]
     assert log_loss(shares) <= min(log_loss(np.array(each) / 10) for each in tenths) + 2e-3
@@ -68,10 +75,10 @@ def test_a_blend_is_better_where_candidates_err_by_themselves_and_not_where_one_
     draw = np.random.default_rng(5)
     labels = draw.integers(0, 3, 300)
     true = np.eye(3)[labels]
-    even = np.stack([tempered(true + draw.standard_normal((300, 3)), 0.7) for _ in range(5)])
-    assert blend_gain(even, labels, share_right, 0) > 0.1
-    odd = np.stack([tempered(true * (c == 0) + 0.3 * draw.standard_normal((300, 3)), 0.1) for c in range(5)])
-    assert blend_gain(odd, labels, share_right, 0) <= 0.0
+    even = np.stack([softened(true + draw.standard_normal((300, 3)), 0.7) for _ in range(5)])
+    assert blend_gain(THREE, even, labels, share_right, 0) > 0.1
+    odd = np.stack([softened(true * (c == 0) + 0.3 * draw.standard_normal((300, 3)), 0.1) for c in range(5)])
+    assert blend_gain(THREE, odd, labels, share_right, 0) <= 0.0
 
 
 def test_the_best_of_many_guesses_is_not_flattered() -> None:
@@ -80,7 +87,7 @@ def test_the_best_of_many_guesses_is_not_flattered() -> None:
     labels = draw.integers(0, 2, 60)
     guesses = draw.dirichlet([1.0, 1.0], (40, 60))
     best = max(share_right(each, labels) for each in guesses)
-    fair = [blend_gain(guesses, labels, share_right, seed) for seed in range(5)]
+    fair = [blend_gain(THREE, guesses, labels, share_right, seed) for seed in range(5)]
     assert best - share_right(guesses.mean(0), labels) > 0.1
     assert abs(np.mean(fair)) < 0.15
 
@@ -187,8 +194,8 @@ def test_rewards_on_fitted_nodes_would_be_caught() -> None:
 def decided(
     logits: dict[str, np.ndarray], labels: np.ndarray, state: np.ndarray, winner: str, **more: Any
 ) -> Any:
-    judge = Judge(labels, more.get("metric", "accuracy"), seed=0)
-    held = {name: tempered(np.exp(each), 1.0) for name, each in logits.items()}
+    judge = Judge(THREE, labels, more.get("metric", "accuracy"), seed=0)
+    held = {name: THREE.calibrated(np.exp(each), 1.0) for name, each in logits.items()}
     scores = HeldOutScores(np.arange(len(labels)), labels, held)
     return judge.decide(list(logits), held, winner, state, scores)
 
@@ -244,7 +251,7 @@ def test_the_judge_blends_candidates_that_err_by_themselves() -> None:
 
 def known(at_random: bool = True) -> Known:
     labels = torch.tensor([0, 0, 0, 0, 0, 1, 1, 1, -1, 2, 2])
-    return Known(labels, np.array([0, 1, 2, 5]), np.array([3, 4, 6, 7, 9, 10]), 3, at_random)
+    return Known(labels, np.array([0, 1, 2, 5]), np.array([3, 4, 6, 7, 9, 10]), THREE, at_random)
 
 
 def test_parts_are_dealt_out_anew_class_by_class() -> None:

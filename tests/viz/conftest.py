@@ -16,6 +16,7 @@ from mcn.matrices import Rows
 from mcn.train import Run, load_run
 from mcn.train import train as train_run
 from mcn.train.predictions import Explained, Option, Predictions
+from mcn.train.tasks import Classes
 from mcn.viz import Explanation, explain
 from tests.configs import MCNConfig, ViewsConfig
 
@@ -114,7 +115,14 @@ class CandidateRun(Run):
         ]
         none = np.zeros((size, 0), np.int64)
         probabilities = np.stack(preferred)[candidate, np.arange(size)]
-        own = Predictions(probabilities, none, none, candidate=candidate, candidates=names)
+        own = Predictions(
+            probabilities,
+            none,
+            none,
+            candidate=candidate,
+            candidates=names,
+            task=Classes(probabilities.shape[1]),
+        )
         sure = np.eye(3, dtype=np.float32)[candidate]
         return Explained("candidates", own, 1, True, [sure] * 2, [None] * 2, iter(options))
 

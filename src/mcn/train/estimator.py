@@ -253,8 +253,9 @@ class AutoClassifier(NodeClassifier, recipe="auto"):
     def candidate_probabilities(self, data: Data | GraphStore) -> dict[str, NDArray[np.float32]]:
         """Return what every candidate would predict by itself, by its name: see `predict_proba`."""
         self._check_fitted()
-        alone, inputs, found = copy.copy(self.model_), self._inputs(data), {}
-        for name in self.model_.names:
+        alone: Any = copy.copy(self.model_)
+        inputs, found = self._inputs(data), {}
+        for name in alone.names:
             alone.mode, alone.winner = "one", name
             found[name] = work_of(self.config_).predict(alone, inputs, self.task_).probabilities
         return found
