@@ -56,24 +56,22 @@ def test_one_column(cell: Any, task: Any, kind: str, first: Any, notes: list[str
 
 @pytest.mark.parametrize("label", ["a, b", ["a", "b"]])
 def test_several_columns_are_yes_and_no(label: Any, tmp_path: Path) -> None:
-    a, b = (lambda i: ["Yes", "no"][i % 2]), (lambda i: "?" if i < 3 else ["1.0", "FALSE"][i % 2])
-    data = _load(tmp_path, "a,b,f", a, b, lambda i: i, label=label)
+    cells = (lambda i: ["Yes", "no"][i % 2]), (lambda i: "?" if i < 3 else ["1.0", "FALSE"][i % 2])
+    data = _load(tmp_path, "a,b,f", *cells, lambda i: i, label=label)
     assert (data.classes, data.feature_names, data.y.dtype) == (["a", "b"], ["f"], torch.float32)
     np.testing.assert_array_equal(data.y[:5], [[NAN, NAN]] * 3 + [[0, 0], [1, 1]])
     assert "nodes with some of their targets, but not all, count as unlabelled: 3" in data.report
     assert "labels: 2 yes/no targets, 3 nodes without a label" in data.report
-    assert not bool((data.train_mask | data.val_mask | data.test_mask)[:3].any())
 
 
 REFUSED = [
     ("a,n", None, None, "n.csv, line 4: '2' in label column 'n'; expected true or false, yes or no, 1 or 0"),
-    ("a,bb", None, None, "n.csv: no label column 'bb'; there is 'id', 'a', 'odd', 'far', 'n'"),
     ("odd", None, None, "n.csv, line 7: 'n/k' in label column 'odd'; expected a finite number"),
     ("far", None, None, "n.csv, line 7: 'inf' in label column 'far'; expected a finite number"),
     ("a", "multilabel", None, "task multilabel needs several label columns (a,b,c), got 'a'"),
     ("a,n", "regression", None, "task regression needs one label column, got 'a', 'n'"),
     ("a", "regresion", None, "got 'regresion'; did you mean 'regression'?"),
-    ("n", "regression", "20-per-class", "'20-per-class': the task is regression, not classes; ask for"),
+    ("n", "regression", "20-per-class", "n.csv: split '20-per-class' is for classes, not regression"),
 ]
 
 
@@ -112,8 +110,8 @@ def test_columns_that_copy_a_target(tmp_path: Path) -> None:
     assert [note.split("'")[1] for note in notes] == ["same", "line"]
     assert "copies the label: the two lie on a line in all 48 training and validation nodes" in notes[1]
     columns = (lambda i: i % 2, lambda i: i // 2 % 2, lambda i: "xz"[i // 2 % 2], lambda i: i % 7)
-    data = _load(tmp_path, "a,b,code,f", *columns, label="a,b")
-    (note,) = [line for line in data.report if "copies" in line]
+    notes = [line for line in _load(tmp_path, "a,b,code,f", *columns, label="a,b").report if "copies" in line]
+    (note,) = notes
     assert note.startswith("column 'code' copies the label 'b': each value belongs to one target in all")
 
 
@@ -146,12 +144,9 @@ def test_a_new_graph_is_read_like_that_of_the_run(source: Any, table: str, y: An
     assert data.y is None if y is None else np.array_equal(data.y, y, equal_nan=True)
 
 
-def test_graphs_of_networkx(tmp_path: Path) -> None:
+def test_graphs_of_networkx() -> None:
     graph = networkx.path_graph(60)
     for i in graph:
         graph.nodes[i].update(y=i / 7, a=i % 2 == 0, b=i % 3 == 0)
-    networkx.write_graphml(graph, tmp_path / "g.graphml")
-    for edges in (graph, tmp_path / "g.graphml"):
-        assert mcn.load_graph(edges, label="y").y[7].item() == 1
-        assert mcn.load_graph(edges, task="regression").classes == ["y"]
-        assert mcn.load_graph(edges, label="a,b").y[:3].tolist() == [[1, 1], [0, 0], [1, 0]]
+    assert mcn.load_graph(graph, task="regression").y[7].item() == mcn.load_graph(graph, label="y").y[7] == 1
+    assert mcn.load_graph(graph, label="a,b").y[:3].tolist() == [[1, 1], [0, 0], [1, 0]]

@@ -59,7 +59,7 @@ def usable_data(data: Any) -> Any:
     targets = changes.get("y", data.y)
     if _holds_numbers(targets) and target_kind(targets) != "classes":
         known = known_targets(targets)
-        known = known[:, None] if target_kind(targets) == "multilabel" else known
+        known = known[:, None] if targets.dim() == 2 else known
         plain = torch.where(known, targets.float(), torch.nan)
         if targets.dtype != plain.dtype or not torch.equal(targets.isnan(), plain.isnan()):
             changes["y"] = plain

@@ -335,7 +335,7 @@ def find_parts(
         return _by_column(request.split_by, raw, y, seed)
     if request.per_class is not None:
         if kind != "classes":
-            raise ValueError(f"split {request.split!r}: the task is {kind}, not classes; ask for 60/20/20")
+            raise ValueError(f"{raw.name}: split {request.split!r} is for classes, not {kind}; try 60/20/20")
         return _per_class(y, request.per_class, seed)
     if request.shares is not None:
         held_back = ", a fifth of the first for validation" if str(request.split).count("/") == 1 else ""
