@@ -36,8 +36,13 @@ from tests.train.graphs import (
 )
 from tests.train.test_remarks import workers
 
-QUICK: dict[str, Any] = {"max_epochs": 8, "repeats": 2, "candidates": ("mlp", "gcn", "triangle")}
-FEW: dict[str, Any] = {"max_epochs": 30, "repeats": 1, "lr": 0.02, "hidden": 4}
+QUICK: dict[str, Any] = {
+    "max_epochs": 8,
+    "repeats": 2,
+    "propagate": False,
+    "candidates": ("mlp", "gcn", "triangle"),
+}
+FEW: dict[str, Any] = {"max_epochs": 30, "propagate": False, "repeats": 1, "lr": 0.02, "hidden": 4}
 MODES: dict[str, Any] = {
     ONE: settings("auto", **FEW, candidates=("mcn",)),
     NODES: settings("auto", **FEW, candidates=("gcn", "triangle")),

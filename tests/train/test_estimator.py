@@ -16,7 +16,7 @@ from torch_geometric.data import Data
 import mcn
 from mcn import AutoClassifier, MCNClassifier, ViewsClassifier
 from mcn.train import accuracy_on_test
-from mcn.train.metrics import METRICS, score
+from mcn.train.metrics import TASK_METRICS, score
 from mcn.train.settings import declared
 from tests.train.graphs import SMALL, small_graph
 
@@ -118,7 +118,7 @@ def test_what_it_learned_and_auto_says_of_its_candidates(fitted: MCNClassifier, 
     assert all(isinstance(remark, str) for remark in clf.remarks_)
 
 
-@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("metric", TASK_METRICS["classes"])
 def test_score_by_any_metric(fitted: MCNClassifier, data: Data, metric: str) -> None:
     mask, p = data.test_mask.numpy(), fitted.predict_proba(data)
     assert fitted.score(data, metric=metric) == score(metric, p[mask], data.y.numpy()[mask])

@@ -10,7 +10,7 @@ from torch_geometric.utils import remove_self_loops, to_undirected
 
 from mcn.train.check import check_graph
 from mcn.train.metrics import score
-from mcn.train.problem import Problem, known_labels
+from mcn.train.problem import Problem, class_names, known_labels
 from mcn.train.remarks import (
     SimpleScores,
     graph_remarks,
@@ -61,7 +61,8 @@ def said(data: Data, p: np.ndarray, beside: SimpleScores, epochs: int = 10, **mo
     val = data.val_mask.numpy()
     evidence = TWO.evidence(p[val], data.y.numpy()[val], 1)
     told, problem = summary(data, p, epochs) | more, Problem(None, known_labels(data))
-    return "\n".join(result_remarks(problem, p, told, beside, 100, evidence, ["0", "1"]))
+    names = class_names(data) or ["0", "1"]
+    return "\n".join(result_remarks(problem, p, told, beside, 100, evidence, names))
 
 
 NOTHING = SimpleScores("accuracy", 0.2, None, None)

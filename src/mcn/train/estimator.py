@@ -17,7 +17,6 @@ from mcn.data.checks import renumbered, usable_data
 from mcn.store import GraphStore, as_data
 from mcn.train.callbacks import Lines
 from mcn.train.loop import Callback, Epoch
-from mcn.train.metrics import METRICS
 from mcn.train.predictions import Predictions, in_classes, score_on_test
 from mcn.train.problem import Inputs, class_names
 from mcn.train.recipes import RECIPES, Recipe, work_of
@@ -124,18 +123,20 @@ class NodeClassifier:
         labels = self.predictions(data).labels
         return np.asarray(self._class_numbers.numpy()[labels])
 
-    def score(self, data: Data | GraphStore, metric: str = "accuracy") -> float:
+    def score(self, data: Data | GraphStore, metric: str | None = None) -> float:
         """Return a metric on the nodes of `data.test_mask`; named classes are compared by name.
 
         Args:
             data: the graph trained on, or another one.
-            metric: one of `mcn.train.metrics.METRICS`. Greater is better, but for log-loss.
+            metric: one of `mcn.train.metrics.METRICS` that the task has. Greater is better, but for log-loss,
+                mae and mse. By default accuracy, r2 of a numeric target, macro-ap of several targets.
 
         Raises:
             ValueError: there are no labelled test nodes, or the metric is not defined on them.
         """
-        one_of("metric", metric, METRICS)
         known = self._labelled(data)
+        metric = self.task_.usual if metric is None else metric
+        one_of("metric", metric, self.task_.metrics)
         return score_on_test(known, self.predictions(data).probabilities, self.task_, metric)
 
     def _labelled(self, data: Data | GraphStore) -> Data:
@@ -209,7 +210,7 @@ class MCNClassifier(NodeClassifier, recipe="mcn"):
     """Node classification with a motif convolutional network, whose nodes choose what they listen to.
 
     Attributes after `fit`:
-        classes_: the class numbers, or `data.classes` where the data names them.
+        classes_: the class numbers, or `data.classes` where the data names them; task_: what is predicted.
         model_, stack_: the trained `mcn.MCN` and the training graph's `mcn.MotifStack`.
         motif_choice_: names of the motif each node chose, [N, layers]; step_choice_: its step size.
         history_: the scores of every epoch (`mcn.train.Epoch`).
@@ -241,7 +242,7 @@ class AutoClassifier(NodeClassifier, recipe="auto"):
         remarks_: what predicts (one candidate, a blend, or a candidate per node), in sentences.
         classes_: the class numbers, or `data.classes` where the data names them.
         model_: the trained candidates.
-        history_, best_epoch_, val_accuracy_, n_features_in_, feature_names_: as of `MCNClassifier`.
+        task_, history_, best_epoch_, val_accuracy_, n_features_in_, feature_names_: as of `MCNClassifier`.
 
     >>> import mcn
     >>> data = mcn.load_dataset("karate")
@@ -272,7 +273,7 @@ class ViewsClassifier(NodeClassifier, recipe="views"):
     Attributes after `fit`:
         classes_: the class numbers, or `data.classes` where the data names them.
         model_: the trained `mcn.nn.MotifViews`.
-        history_, best_epoch_, val_accuracy_, n_features_in_, feature_names_: as of `MCNClassifier`.
+        task_, history_, best_epoch_, val_accuracy_, n_features_in_, feature_names_: as of `MCNClassifier`.
 
     >>> import mcn
     >>> data = mcn.load_dataset("karate")

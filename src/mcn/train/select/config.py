@@ -11,6 +11,7 @@ from mcn.train.settings import (
     BatchedSettings,
     Settings,
     at_least,
+    flag,
     names,
     positive,
     setting,
@@ -88,6 +89,12 @@ class AutoConfig(BatchedSettings):
         "Where chance drew the split, further ones on parts that are dealt out anew help to choose. "
         "A candidate that is clearly behind sits out.",
         at_least(1, 1000),
+    )
+
+    propagate: bool = setting(
+        True,
+        "Let known labels nearby correct predictions where held-out nodes confirm that it helps.",
+        flag,
     )
 
     def _agree(self) -> None:

@@ -108,8 +108,11 @@ class Selection(Training):
         return turn
 
     def run_epoch(self) -> Epoch:
-        """Train the candidates of this stage on; tell of one epoch."""
-        if not self._told:
+        """Train the candidates of this stage on; tell of one epoch.
+
+        One is held back until there is another: who hears of the last one hears that it is the last.
+        """
+        while len(self._told) < 2 and self._decision is None:
             self._told.extend(self._stage.advance())
             if self._stage.over:
                 self._next_stage()
@@ -234,7 +237,7 @@ class Selection(Training):
         The matrices are small: more threads of BLAS would cost more than they do, and change the last bits.
         """
         names = [name for name in self._candidates if name in self._kept]
-        self._added = self._confirmed_corrections(names)
+        self._added = self._confirmed_corrections(names) if self.config.propagate else {}
         winner, state = self.table()[0]["candidate"], self.problem.inputs.node_state[self.problem.val]
         with threadpool_limits(1, "blas"):
             return self._judge.decide(
