@@ -28,6 +28,8 @@ _HOME = {
     "MCNClassifier": "mcn.train",
     "AutoClassifier": "mcn.train",
     "ViewsClassifier": "mcn.train",
+    "load": "mcn.train",
+    "cross_validate": "mcn.train",
 }
 _MODULES = ("data", "store", "motifs", "matrices", "nn", "train", "baselines", "experiments", "viz")
 

@@ -11,9 +11,11 @@ from mcn._lazy import lazy
 
 if TYPE_CHECKING:
     from mcn.train.callbacks import TensorBoard as TensorBoard
+    from mcn.train.cross_validate import cross_validate as cross_validate
     from mcn.train.estimator import AutoClassifier as AutoClassifier
     from mcn.train.estimator import MCNClassifier as MCNClassifier
     from mcn.train.estimator import ViewsClassifier as ViewsClassifier
+    from mcn.train.estimator import load as load
     from mcn.train.loop import Epoch as Epoch
     from mcn.train.loop import fit as fit
     from mcn.train.predictions import Predictions as Predictions
@@ -39,7 +41,9 @@ _HOME = {
     "TensorBoard": ".callbacks",
     "ViewsClassifier": ".estimator",
     "accuracy_on_test": ".predictions",
+    "cross_validate": ".cross_validate",
     "fit": ".loop",
+    "load": ".estimator",
     "load_preset": ".presets",
     "load_run": ".run",
     "prepare": ".problem",

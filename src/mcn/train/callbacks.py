@@ -12,6 +12,7 @@ from mcn._files import atomic_write, naming
 from mcn.data.limits import read_bytes, reading
 from mcn.train.checkpoint import save_tensors
 from mcn.train.loop import Epoch, Training
+from mcn.train.metrics import shown
 
 
 class JSONLines:
@@ -34,6 +35,10 @@ class JSONLines:
 
     def __call__(self, trainer: Training, epoch: Epoch) -> None:
         """Write the line."""
+        self.write(epoch)
+
+    def write(self, epoch: Epoch) -> None:
+        """Append the scores of an epoch."""
         with naming(self._path), self._path.open("a") as file:
             line = {name: value for name, value in epoch._asdict().items() if value is not None}
             file.write(json.dumps(line) + "\n")
@@ -59,7 +64,8 @@ class Lines:
         """Print if it is time."""
         if epoch.epoch == 1 or epoch.epoch % 10 == 0 or trainer.stopped:
             whose = "" if epoch.candidate is None else f"{epoch.candidate}, run {epoch.run}, "
-            scores = f"loss {epoch.train_loss:.4f}, validation accuracy {epoch.val_accuracy:.1%}"
+            metric = trainer.config.metric
+            scores = f"loss {epoch.train_loss:.4f}, validation {metric} {shown(metric, abs(epoch.val_score))}"
             print(f"{whose}epoch {epoch.epoch}: {scores}", flush=True)
 
 
@@ -75,7 +81,8 @@ class TensorBoard:
 
     def __call__(self, trainer: Training, epoch: Epoch) -> None:
         """Write the scalars."""
-        for name in ("train_loss", "train_accuracy", "val_loss", "val_accuracy"):
-            self._writer.add_scalar(name, getattr(epoch, name), epoch.epoch)
+        for name in ("train_loss", "train_accuracy", "val_loss", "val_accuracy", "val_score"):
+            if getattr(epoch, name) is not None:
+                self._writer.add_scalar(name, getattr(epoch, name), epoch.epoch)
         if trainer.stopped:
             self._writer.close()

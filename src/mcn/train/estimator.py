@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import inspect
+import math
+import os
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
@@ -16,11 +19,11 @@ from mcn._names import did_you_mean, one_of
 from mcn.data.checks import renumbered, usable_data
 from mcn.store import GraphStore, as_data
 from mcn.train.callbacks import Lines
-from mcn.train.loop import Callback, Epoch
+from mcn.train.loop import Callback, Epoch, FitResult
 from mcn.train.predictions import Predictions, in_classes, score_on_test
 from mcn.train.problem import Inputs, class_names
 from mcn.train.recipes import RECIPES, Recipe, work_of
-from mcn.train.run import Run, train
+from mcn.train.run import Run, load_run, save_run, train
 from mcn.train.settings import Setting, Settings, declared
 
 
@@ -90,19 +93,41 @@ class NodeClassifier:
         told: list[Callback] = [lambda _training, epoch: history.append(epoch), *callbacks]
         run = train(data, config, callbacks=[*told, Lines()] if verbose else told)
         assert run.result is not None
-        self.config_, self.model_, self.history_ = run.config, run.model, history
-        self.best_epoch_, self.val_accuracy_ = run.result.best_epoch, run.result.val_accuracy
         numbers: torch.Tensor | None = getattr(data, "class_numbers", None)
-        self._class_numbers = torch.arange(len(run.classes)) if numbers is None else numbers
-        names = class_names(data) if numbers is None else None
-        self.classes_ = self._class_numbers.numpy() if names is None else np.asarray(names)
-        self._memory, self.task_ = run.memory, run.task
-        self.n_features_in_, self.feature_names_, _ = self._memory
-        self._keep(run, data)
+        run.memory.state["labels"] = {
+            "numbers": None if numbers is None else numbers.tolist(),
+            "named": numbers is None and class_names(data) is not None,
+        }
+        self.history_ = history
+        self._take(run, run.notes, run.remarks)
+        self._look_back(run, data)
+        self._run = dataclasses.replace(run, _prepared=None)  # which holds the graph
         return self
 
-    def _keep(self, run: Run, data: Data | GraphStore) -> None:
-        """Keep what a recipe has to say of itself after training."""
+    def _take(self, run: Run, notes: dict[str, Any], remarks: list[str]) -> None:
+        """Take over a run that was just trained, or read from a folder."""
+        assert run.result is not None
+        self._run = run
+        self.config_, self.model_, self.task_, self._memory = run.config, run.model, run.task, run.memory
+        self.best_epoch_, self.val_accuracy_ = run.result.best_epoch, run.result.val_accuracy
+        self.n_features_in_, self.feature_names_, state = run.memory
+        labels = state.get("labels") or {"numbers": None, "named": run.classes != _numbers(len(run.classes))}
+        numbers = range(len(run.classes)) if labels["numbers"] is None else labels["numbers"]
+        self._class_numbers = torch.tensor(list(numbers))
+        self.classes_ = np.asarray(run.classes) if labels["named"] else self._class_numbers.numpy()
+
+    def _look_back(self, run: Run, data: Data | GraphStore) -> None:
+        """Keep what a recipe has to say of the graph it was trained on."""
+
+    def save(self, folder: str | os.PathLike[str]) -> Self:
+        """Write a folder that `mcn.load`, `mcn predict` and `mcn view` read; nothing in it can run code.
+
+        Raises:
+            ValueError: the folder holds a run already.
+        """
+        self._check_fitted()
+        save_run(self._run, folder, self.history_)
+        return self
 
     def predictions(self, data: Data | GraphStore) -> Predictions:
         """Return probabilities and choices for the nodes of `data`: the training graph or another one."""
@@ -115,13 +140,22 @@ class NodeClassifier:
         return work_of(self.config_).inputs(graph, self.config_, memory=self._memory)
 
     def predict_proba(self, data: Data | GraphStore) -> NDArray[np.float32]:
-        """Return float32 [N, classes]: class probabilities of every node."""
+        """Return float32 [N, classes]: class probabilities of every node, or those of a yes to every target.
+
+        Raises:
+            ValueError: the target is a number.
+        """
+        if self._check_fitted() and self.task_.kind == "regression":
+            raise ValueError("a numeric target has no probabilities; call predict")
         return self.predictions(data).probabilities
 
     def predict(self, data: Data | GraphStore) -> NDArray[Any]:
-        """Return the class number of every node, as in `data.y` of the graph trained on."""
+        """Return what is predicted of every node, as in `data.y` of the graph trained on.
+
+        That is its class number; of a numeric target the number, of several targets 1 or 0 for each.
+        """
         labels = self.predictions(data).labels
-        return np.asarray(self._class_numbers.numpy()[labels])
+        return np.asarray(self._class_numbers.numpy()[labels]) if self.task_.kind == "classes" else labels
 
     def score(self, data: Data | GraphStore, metric: str | None = None) -> float:
         """Return a metric on the nodes of `data.test_mask`; named classes are compared by name.
@@ -153,11 +187,12 @@ class NodeClassifier:
         data.y = renumbered(data.y, self._class_numbers)
         return data
 
-    def _check_fitted(self) -> None:
+    def _check_fitted(self) -> bool:
         if not hasattr(self, "model_"):
             from sklearn.exceptions import NotFittedError
 
             raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit(data) first")
+        return True
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that this is a classifier, whose labels come with the graph."""
@@ -181,8 +216,9 @@ class _OneGraph:
 
     def __bool__(self) -> bool:
         raise ValueError(
-            "a graph cannot be cut into samples: instead of GridSearchCV and its kin use `mcn search`, or "
-            "fit once for each of sklearn.model_selection.ParameterGrid and compare val_accuracy_"
+            "a graph cannot be cut into samples: instead of GridSearchCV and its kin use `mcn search` or "
+            "mcn.cross_validate, or fit once for each of sklearn.model_selection.ParameterGrid and compare "
+            "val_accuracy_"
         )
 
 
@@ -226,7 +262,7 @@ class MCNClassifier(NodeClassifier, recipe="mcn"):
     (1.0, 0.93)
     """
 
-    def _keep(self, run: Run, data: Data | GraphStore) -> None:
+    def _look_back(self, run: Run, data: Data | GraphStore) -> None:
         predictions = run.predict(data)
         self.stack_ = getattr(run.inputs(data), "stack", None)  # a graph on disk has none
         self.motif_choice_: NDArray[Any] = np.asarray(predictions.motifs)[predictions.motif]
@@ -261,10 +297,10 @@ class AutoClassifier(NodeClassifier, recipe="auto"):
             found[name] = work_of(self.config_).predict(alone, inputs, self.task_).probabilities
         return found
 
-    def _keep(self, run: Run, data: Data | GraphStore) -> None:
-        self.candidates_: list[dict[str, Any]] = run.notes["candidates"]
-        self.winner_ = str(run.notes["choosing"]["winner"])
-        self.remarks_ = run.remarks
+    def _take(self, run: Run, notes: dict[str, Any], remarks: list[str]) -> None:
+        super()._take(run, notes, remarks)
+        self.candidates_: list[dict[str, Any]] = notes["candidates"]
+        self.winner_, self.remarks_ = str(notes["choosing"]["winner"]), remarks
 
 
 class ViewsClassifier(NodeClassifier, recipe="views"):
@@ -281,3 +317,39 @@ class ViewsClassifier(NodeClassifier, recipe="views"):
     >>> clf.predict_proba(data).shape, round(clf.score(data), 2)
     ((34, 2), 0.87)
     """
+
+
+_ESTIMATORS: dict[str, type[NodeClassifier]] = {
+    each.recipe.name: each for each in (MCNClassifier, AutoClassifier, ViewsClassifier)
+}
+
+
+def load(folder: str | os.PathLike[str]) -> NodeClassifier:
+    """Read a fitted estimator from a folder: one that was saved, or a finished run of `mcn train`.
+
+    It predicts what it did before, bit for bit. What `fit` says of the graph itself (`motif_choice_`,
+    `step_choice_`, `stack_`, `history_`) is not there.
+
+    Raises:
+        ValueError: there is no finished run, its files do not fit together, or its recipe has no estimator.
+    """
+    run = load_run(folder)
+    kind = _ESTIMATORS.get(run.config.recipe)
+    if kind is None:
+        raise ValueError(
+            f"{folder}: a run of the recipe {run.config.recipe}, which has no estimator; read it with "
+            "mcn.train.load_run, and call its predict"
+        )
+    params = {name: value for name, value in dataclasses.asdict(run.config).items() if name != "seed"}
+    clf = kind(**params)
+    clf.set_params(random_state=run.config.seed)
+    figures = [run.summary[name] for name in ("epochs", "best_epoch", "val_accuracy", "seconds")]
+    epochs, best_epoch, accuracy, seconds = figures
+    result = FitResult(epochs, best_epoch, accuracy, math.nan, math.nan, seconds)
+    clf._take(dataclasses.replace(run, result=result), run.summary, run.summary["remarks"])
+    return clf
+
+
+def _numbers(count: int) -> list[str]:
+    """Return what classes without names are called."""
+    return [str(number) for number in range(count)]

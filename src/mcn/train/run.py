@@ -40,7 +40,7 @@ from mcn.train.folder import (
     settings_digest,
     tidy,
 )
-from mcn.train.loop import Callback, FitResult, Trainer, Training, below, fit
+from mcn.train.loop import Callback, Epoch, FitResult, Trainer, Training, below, fit
 from mcn.train.predictions import Explained, Predictions, scores_on_test, write_predictions
 from mcn.train.problem import Inputs, Memory, Problem, class_names, known_labels, prepare
 from mcn.train.processes import team
@@ -175,13 +175,7 @@ def train(
     if folder is None:
         trainer = work_of(config).trainer(problem, config)
         return _trained(None, data, trainer, fit(trainer, told), source or {}, None)
-    settings: dict[str, Any] = {
-        "mcn": __version__,
-        "recipe": config.recipe,
-        "source": source or {},
-        "data": problem.fingerprint(),
-        "config": config.to_dict(),
-    }
+    settings = _settings(config, source or {}, problem.fingerprint())
     if team().from_first((folder / SUMMARY).exists):
         if writes:
             check_same(folder, settings)
@@ -194,7 +188,7 @@ def train(
             if (folder / SUMMARY).exists():  # it was finished while this process prepared
                 return load_run(folder)
         if writes:
-            write_text(folder / CONFIG, yaml.safe_dump(settings, sort_keys=False, allow_unicode=True))
+            _write_settings(folder, settings)
         if isinstance(trainer, Trainer):
             trainer.hold_out(config.seed)  # what is claimed afterwards rests on nodes that chose no epoch
         _go_on(trainer, folder / LAST)
@@ -251,14 +245,7 @@ def _write_results(
     outputs = predictions.probabilities
     if isinstance(data, GraphStore):
         data = node_data(data)
-    state = {
-        "in_channels": run.memory.in_channels,
-        "classes": run.classes,
-        "feature_names": run.memory.feature_names,
-        "settings": settings_digest(settings),
-        **run.memory.state,
-    }
-    save_tensors(folder / MODEL, dict(run.model.state_dict()), state)
+    _save_model(run, folder, settings)
     write_predictions(folder / PREDICTIONS, data, predictions)
     test = scores_on_test(data, outputs, task)
     summary: dict[str, Any] = {
@@ -292,6 +279,68 @@ def _write_results(
     write_text(folder / SUMMARY, json.dumps(summary, indent=2, ensure_ascii=False) + "\n")
     (folder / LAST).unlink(missing_ok=True)
     run.summary = summary
+
+
+def _save_model(run: Run, folder: Path, settings: dict[str, Any]) -> None:
+    state = {
+        "in_channels": run.memory.in_channels,
+        "classes": run.classes,
+        "feature_names": run.memory.feature_names,
+        "settings": settings_digest(settings),
+        **run.memory.state,
+    }
+    save_tensors(folder / MODEL, dict(run.model.state_dict()), state)
+
+
+def save_run(run: Run, out: str | os.PathLike[str], epochs: Sequence[Epoch] = ()) -> Run:
+    """Write a run that was trained without a folder: all that is needed to predict with it.
+
+    Predictions and scores of its graph are not in the folder: `mcn predict` makes them.
+
+    Raises:
+        ValueError: the folder holds a run already.
+    """
+    folder, config, result = Path(out), run.config, run.result
+    assert result is not None
+    check_free(folder)
+    settings = _settings(config, run.source, run.fingerprint)
+    summary = {
+        "task": run.task.kind,
+        "val_accuracy": result.val_accuracy,
+        "test_accuracy": None,
+        "metric": config.metric,
+        "threshold": run.task.to_dict().get("threshold"),
+        "epochs": result.epochs,
+        "best_epoch": result.best_epoch,
+        "seconds": result.seconds,
+        "protocol": config.protocol,
+        "versions": versions(),
+        **run.notes,
+        "remarks": run.remarks,
+    }
+    with alone_in(folder):
+        _write_settings(folder, settings)
+        log = JSONLines(folder / METRICS)
+        for epoch in epochs:
+            log.write(epoch)
+        _save_model(run, folder, settings)
+        write_text(folder / SUMMARY, json.dumps(summary, indent=2, ensure_ascii=False) + "\n")
+    return replace(run, folder=folder, summary=summary)
+
+
+def _settings(config: Settings, source: dict[str, Any], fingerprint: str | None) -> dict[str, Any]:
+    """Return what a run's file of settings states."""
+    return {
+        "mcn": __version__,
+        "recipe": config.recipe,
+        "source": source,
+        "data": fingerprint,
+        "config": config.to_dict(),
+    }
+
+
+def _write_settings(folder: Path, settings: dict[str, Any]) -> None:
+    write_text(folder / CONFIG, yaml.safe_dump(settings, sort_keys=False, allow_unicode=True))
 
 
 def load_run(folder: str | os.PathLike[str]) -> Run:
