@@ -1,8 +1,7 @@
 """`mcn datasets`: what there is."""
 
 from pathlib import Path
-
-import pytest
+from typing import Any
 
 from tests.cli.conftest import Run, answered, printed
 from tests.data.test_datasets import NAMES
@@ -27,9 +26,7 @@ def test_the_data_sets(mcn: Run, cache: Path) -> None:
         assert row["embedded"] == (row["name"] in ("strong-ties", "karate"))
 
 
-def test_where_files_are_found(
-    mcn: Run, cache: Path, data_root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_where_files_are_found(mcn: Run, cache: Path, data_root: Path, monkeypatch: Any) -> None:
     folder = str(data_root / "Planetoid" / "Cora" / "raw")
     by_option = answered(mcn("datasets", "--json", "--data-root", data_root))
     assert by_option["places"] == [str(data_root), str(cache)]

@@ -64,9 +64,7 @@ def test_the_headline_is_the_metric_asked_for(mcn: Run, tmp_path: Path) -> None:
     assert re.split("  +", header)[:4] == ["method", "test roc-auc", "test accuracy", "validation roc-auc"]
 
 
-def test_f_and_f_prime_choose_in_every_epoch(
-    mcn: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_f_and_f_prime_choose_in_every_epoch(mcn: Run, tmp_path: Path, monkeypatch: Any) -> None:
     """What is printed as MCN is the paper's network: both layers ask their selector whenever they learn."""
     asked: list[int] = []
     run_epoch, forward = Trainer.run_epoch, Selector.forward
@@ -97,12 +95,12 @@ def test_a_graph_of_ones_own_is_trained_by_auto_unless_told_otherwise(mcn: Run, 
     words += ["--max-epochs", 5]
     text = printed(mcn(*words, "--out", tmp_path / "run"))
     assert sorted(path.name for path in (tmp_path / "run").iterdir()) == FILES
-    rows = json.loads((tmp_path / "run" / "summary.json").read_text())["candidates"]
+    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
+    rows, choosing = summary["candidates"], summary["choosing"]
     assert sorted(row["candidate"] for row in rows) == sorted(CANDIDATES)
     assert [row["score"] for row in rows] == sorted((row["score"] for row in rows), reverse=True)
     assert [row["runs"] for row in rows] == [1] * len(CANDIDATES)
     headline, header, _, *lines = text.splitlines()
-    choosing = json.loads((tmp_path / "run" / "summary.json").read_text())["choosing"]
     named = {"blend": "a blend of candidates", "nodes": "a candidate for every node"}
     predicts = named.get(choosing["mode"], choosing["winner"])
     accuracies = rf"test accuracy [\d.]+ % by {predicts} \(largest class: [\d.]+%\)"
@@ -386,9 +384,7 @@ def test_the_command_under_repeat_gives_the_same_model(mcn: Run, tmp_path: Path,
 TRAIN = ("train", "--dataset", "karate", "--recipe", "mcn", "--beside", "none")
 
 
-def test_torchrun_and_ray_do_not_go_together(
-    mcn: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_torchrun_and_ray_do_not_go_together(mcn: Run, monkeypatch: Any, tmp_path: Path) -> None:
     monkeypatch.setenv("WORLD_SIZE", "2")
     monkeypatch.setenv("RANK", "0")
     said = refused(mcn(*TRAIN, "--engine", "ray", "--batch-size", "4", "--out", tmp_path / "run"))

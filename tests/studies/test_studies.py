@@ -53,9 +53,7 @@ def test_nothing_in_the_package_imports_a_study() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_study_has_help_and_a_page_that_names_the_version(
-    name: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_study_has_help_and_a_page_that_names_the_version(name: str, capsys: Any) -> None:
     module = importlib.import_module(f"studies.{name}.__main__")
     with pytest.raises(SystemExit) as done:
         module.main(["--help"]) if name not in TABLES else command_line(module.STUDY, "", ["--help"])
