@@ -1,9 +1,9 @@
 """Clusters of one machine on which something is missing."""
 
 import os
-import subprocess
-import sys
 from pathlib import Path
+
+from tests.conftest import python
 
 _DRIVER = """
 import sys
@@ -17,24 +17,13 @@ raise SystemExit(main(sys.argv[2:]))
 
 
 def said_without_the_package(folder: Path, *words: str) -> list[str]:
-    """Run a command of `mcn` on a cluster whose workers do not have it; return its messages.
-
-    Args:
-        folder: an empty one.
-        words: the command.
-    """
+    """The messages of a command of `mcn` on a cluster whose workers do not have it; `folder` is empty."""
     elsewhere, script = folder / "elsewhere", folder / "driver.py"
     (elsewhere / "mcn").mkdir(parents=True)
     missing = "raise ModuleNotFoundError(\"No module named 'mcn'\", name='mcn')\n"
     (elsewhere / "mcn" / "__init__.py").write_text(missing)
     script.write_text(_DRIVER)
-    done = subprocess.run(
-        [sys.executable, str(script), str(elsewhere), *words],
-        capture_output=True,
-        text=True,
-        timeout=500,
-        check=False,
-        env={**os.environ, "RAY_worker_niceness": "0", "RAY_AUTH_MODE": "disabled"},
-    )
+    env = {**os.environ, "RAY_worker_niceness": "0", "RAY_AUTH_MODE": "disabled"}
+    done = python(script, elsewhere, *words, check=False, timeout=500, env=env)
     assert done.returncode == 1
     return [line for line in done.stderr.splitlines() if line.startswith("mcn: ")]

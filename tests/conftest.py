@@ -2,10 +2,13 @@
 
 import importlib.util
 import os
+import subprocess
+import sys
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import hypothesis
 import pytest
@@ -26,6 +29,18 @@ with warnings.catch_warnings():
     import torch_geometric.transforms  # noqa: F401
 
 REPOSITORY = Path(__file__).resolve().parents[1]
+
+
+def refuses(message: str, call: Any, /, *args: Any, error: type = ValueError, **options: Any) -> None:
+    """Check that a call is refused by an error, by default a `ValueError`, whose message matches."""
+    with pytest.raises(error, match=message):
+        call(*args, **options)
+
+
+def python(*words: object, check: bool = True, **options: Any) -> subprocess.CompletedProcess[str]:
+    """Run Python in a process of its own, and keep what it says."""
+    command = [sys.executable, *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, check=check, **options)
 
 
 def docs_script(name: str) -> ModuleType:
@@ -60,6 +75,13 @@ def own_methods() -> Iterator[None]:
     yield
     METHODS.clear()
     METHODS.update(before)
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The test's own folder, which is the current one."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
 
 
 @pytest.fixture

@@ -19,6 +19,7 @@ from mcn.train.estimator import NodeClassifier
 from mcn.train.settings import at_least, probability, setting
 from mcn.viz.train_command import train_command
 from tests.configs import ViewsConfig
+from tests.conftest import refuses
 from tests.train.graphs import small_graph
 
 QUICK: dict[str, Any] = {"walk_length": 2, "max_neighbours": 4, "hidden": 4, "max_epochs": 2}
@@ -93,10 +94,8 @@ def test_an_estimator_has_it(new_recipe: Recipe) -> None:
     clf = NewClassifier(**QUICK, new_thing=0.5, other_thing=4, random_state=2).fit(data)
     assert clf.config_ == NewConfig(**QUICK, new_thing=0.5, other_thing=4, seed=2)
     assert clf.predict(data).shape == (90,)
-    with pytest.raises(ValueError, match="other_thing must be an integer of at least 1, got 0"):
-        NewClassifier(other_thing=0).fit(data)
-    with pytest.raises(ValueError, match="new_thing must be a probability, got 2"):
-        NewConfig(new_thing=2)
+    refuses("other_thing must be an integer of at least 1, got 0", NewClassifier(other_thing=0).fit, data)
+    refuses("new_thing must be a probability, got 2", NewConfig, new_thing=2)
 
 
 def test_the_page_of_settings_and_a_preset_have_it(repository: Path, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -94,13 +94,10 @@ PAGES = sorted(DOCS.rglob("*.md"))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
-def test_the_examples_run(
-    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
-) -> None:
+def test_the_examples_run(page: Path, here: Path, monkeypatch: Any, request: pytest.FixtureRequest) -> None:
     if any('load_dataset("cora")' in block.text for block in blocks(page)):
         monkeypatch.setenv("MCN_DATA", str(request.getfixturevalue("data_root")))
-    write_graph(tmp_path)
-    monkeypatch.chdir(tmp_path)
+    write_graph(here)
     # Pages outside the guides show commands with real data sets and long runs.
     run_examples(page, run_in_process if page.parent.name == "guide" else None)
 
@@ -114,14 +111,13 @@ def test_the_motif_page_has_examples_and_its_pictures_are_up_to_date(repository:
         assert (folder / f"{motif}.svg").read_text(encoding="utf-8") == picture(motif) + "\n", motif
 
 
-def test_examples_and_commands_of_the_readme_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write_graph(tmp_path)
-    monkeypatch.chdir(tmp_path)
+def test_examples_and_commands_of_the_readme_run(here: Path) -> None:
+    write_graph(here)
     assert {block.language for block in blocks(README)} & {"python", "pycon"}
     found = [command for block in blocks(README) for command in _commands(block)]
     assert {command.words[1] for command in found} >= {"check", "train", "predict", "compare"}
     run_examples(README, run_in_process)
-    assert (tmp_path / "predictions.csv").is_file()
+    assert (here / "predictions.csv").is_file()
 
 
 def test_readme_and_docs_stay_short_and_links_and_commands_lead_somewhere(repository: Path) -> None:

@@ -5,6 +5,7 @@ import re
 import runpy
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -45,21 +46,18 @@ def test_every_script_is_here() -> None:
 
 @pytest.mark.usefixtures("own_methods")  # own_baseline adds one
 @pytest.mark.parametrize("name", SCRIPTS)
-def test_script(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_script(name: str, here: Path, monkeypatch: Any, capsys: pytest.CaptureFixture[str]) -> None:
     """Run as a script, in this process: importing torch takes longer than what most of them do."""
     if name in ("motif_features", "own_baseline"):
         pytest.importorskip("sklearn")
     arguments, expected = SCRIPTS[name]
     path = str(EXAMPLES / f"{name}.py")
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", [path, *arguments])
     runpy.run_path(path, run_name="__main__")
     out = capsys.readouterr().out
     for pattern in expected:
         assert re.search(pattern, out), f"{pattern!r} is not in\n{out}"
-    assert list(tmp_path.iterdir()) == []  # nothing is left behind
+    assert list(here.iterdir()) == []  # nothing is left behind
     if name == "motif_features":
         degrees, motifs = (float(x) for x in re.findall(r": ([\d.]+)% over 3 folds", out))
         assert motifs > degrees + 5

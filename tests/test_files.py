@@ -30,12 +30,8 @@ else:
 
 def holder(what: str, path: Path) -> subprocess.Popen[str]:
     """Start a process that holds a claim, or is in the middle of writing, until its input ends."""
-    started = subprocess.Popen(
-        [sys.executable, "-c", HOLDER, what, str(path)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    started = subprocess.Popen([sys.executable, "-c", HOLDER, what, str(path)], **pipes)
     assert started.stdout.readline().strip() in ("held", "writing")
     return started
 
@@ -79,11 +75,8 @@ def test_what_a_killed_process_left_goes_with_the_next_write(tmp_path: Path) -> 
     (tmp_path / ".out.txt.abcdefgh.part.bak").write_text("someone's")
     write_text(path, "whole")
     assert path.read_text() == "whole"
-    assert sorted(each.name for each in tmp_path.iterdir()) == [
-        ".out.txt.abcdefgh.part.bak",
-        ".out.txt.swp",
-        "out.txt",
-    ]
+    kept = {each.name for each in tmp_path.iterdir()}
+    assert kept == {".out.txt.abcdefgh.part.bak", ".out.txt.swp", "out.txt"}
 
 
 def test_a_file_that_another_process_is_writing_is_left_alone(tmp_path: Path) -> None:

@@ -2,13 +2,13 @@
 
 import re
 import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
 import pytest
 
 import mcn
+from tests.conftest import python
 
 
 @pytest.fixture(scope="module")
@@ -21,8 +21,7 @@ def test_version_documented_names_and_a_cheap_import(settings: dict, repository:
     assert f"## [{mcn.__version__}]" in (repository / "CHANGELOG.md").read_text(encoding="utf-8")
     assert [name for name in mcn.__all__ if not getattr(mcn, name).__doc__] == []
     code = "import sys, mcn; print({'torch', 'numba', 'numpy', 'networkx', 'scipy'} & set(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "set()\n"
+    assert python("-c", code).stdout == "set()\n"
 
 
 def _pins(repository: Path) -> dict[str, str]:
@@ -56,12 +55,8 @@ def _number(version: str) -> list[int]:
 
 
 def test_no_tracked_file_names_a_machine(repository: Path) -> None:
-    listed = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-        cwd=repository,
-        capture_output=True,
-        check=False,
-    )
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=repository, capture_output=True, check=False)
     if listed.returncode:
         pytest.skip("not a git checkout")
     words = ["/" + "work/", "/" + "tmp/venv", "/" + "root/"]
@@ -92,6 +87,5 @@ def test_bounds_are_checked_in_every_kernel(repository: Path) -> None:
 
 def test_packages_are_reached_without_an_import_of_their_own() -> None:
     names = "mcn.data.random_split.__name__, mcn.train.TensorBoard.__name__, 'viz' in dir(mcn)"
-    script = f"import mcn; print({names})"
-    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert found.stdout.split() == ["random_split", "TensorBoard", "True"]
+    found = python("-c", f"import mcn; print({names})").stdout
+    assert found.split() == ["random_split", "TensorBoard", "True"]

@@ -1,5 +1,7 @@
 """Small graphs for the baselines."""
 
+from typing import Any
+
 import numpy as np
 import torch
 from torch_geometric.data import Data
@@ -29,12 +31,8 @@ def blocks(seed: int = 3, sparse: bool = True) -> Data:
     part = np.repeat([0, 1, 2], [30, 70, 50])[np.argsort(rng.permutation(150))]
     masks = {f"{name}_mask": torch.from_numpy(part == i) for i, name in enumerate(("train", "val", "test"))}
     y = np.where(rng.random(150) < 0.2, rng.integers(3, size=150), y)
-    return Data(
-        x=feature_tensor(x, dense=not sparse),
-        y=torch.from_numpy(y),
-        edge_index=torch.from_numpy(np.concatenate([pairs, pairs[::-1]], axis=1)),
-        **masks,
-    )
+    edges = torch.from_numpy(np.concatenate([pairs, pairs[::-1]], axis=1))
+    return Data(x=feature_tensor(x, dense=not sparse), y=torch.from_numpy(y), edge_index=edges, **masks)
 
 
 def block_problem(sparse: bool = True, dataset: str | None = None) -> Problem:
@@ -47,9 +45,7 @@ def path_problem() -> Problem:
     return made_problem(torch.eye(5), edges, torch.tensor([0, 0, -1, 1, 0]), [0, 3], [1, 4], 2)
 
 
-def made_problem(
-    x: torch.Tensor, edges: np.ndarray, labels: torch.Tensor, train: object, val: object, classes: int
-) -> Problem:
+def made_problem(x: Any, edges: Any, labels: Any, train: object, val: object, classes: int) -> Problem:
     known = Known(labels, np.asarray(train), np.asarray(val), Classes(classes))
     return Problem(GraphInputs(x, edges), known)
 

@@ -140,9 +140,8 @@ class TestManifoldRegularisation:
     def test_by_hand(self) -> None:
         """Two joined nodes, the first labelled 1: (1+r+s) a - s b = 1, -s a + (r+s) b = 0."""
         laplacian = sp.csr_array(np.array([[1.0, -1.0], [-1.0, 1.0]]))
-        w = laplacian_least_squares(
-            sp.eye_array(2, format="csr"), laplacian, np.array([0]), np.array([[1.0]]), 1.0, 2.0
-        )
+        x, rows, targets = sp.eye_array(2, format="csr"), np.array([0]), np.array([[1.0]])
+        w = laplacian_least_squares(x, laplacian, rows, targets, 1.0, 2.0)
         np.testing.assert_allclose(w, [[3 / 8], [2 / 8]], rtol=1e-5)  # 4a - 2b = 1, 3b = 2a
 
     @settings(max_examples=20, deadline=None)
@@ -155,9 +154,8 @@ class TestManifoldRegularisation:
         laplacian = np.diag(a.sum(1)) - a
         left = x[rows].T @ x[rows] + ridge * np.eye(5) + smooth * x.T @ laplacian @ x
         expected = np.linalg.solve(left, x[rows].T @ targets)
-        own = laplacian_least_squares(
-            sp.csr_array(x), sp.csr_array(laplacian), rows, targets, ridge=ridge, smooth=smooth
-        )
+        matrices = sp.csr_array(x), sp.csr_array(laplacian)
+        own = laplacian_least_squares(*matrices, rows, targets, ridge=ridge, smooth=smooth)
         np.testing.assert_allclose(own, expected, atol=1e-3 * abs(expected).max())
 
 

@@ -5,28 +5,18 @@ import pytest
 import scipy.sparse as sp
 import torch
 
-from mcn.baselines import (
-    METHODS,
-    FixedProduct,
-    InputLinear,
-    Network,
-    adjacency,
-    check_methods,
-    find_method,
-    graph_problem,
-    register,
-    symmetric,
-    train_scores,
-    val_accuracy,
-)
-from mcn.baselines.inputs import one_hot, unit_features
+from mcn.baselines import METHODS, FixedProduct, InputLinear, Network, check_methods, find_method, register
+from mcn.baselines.inputs import adjacency, graph_problem, one_hot, symmetric, unit_features, val_accuracy
+from mcn.baselines.networks import train_scores
 from mcn.baselines.registry import Outcome, ScoredMethod, TrainedMethod
 from mcn.train import RECIPES, Problem, fit, prepare
 from tests.baselines.graphs import baseline, block_problem, blocks, path_problem
 from tests.configs import MCNConfig, ViewsConfig
+from tests.conftest import refuses
 from tests.train.graphs import SMALL, new_trainer, predicted, small_config, small_graph
 
 pytestmark = pytest.mark.usefixtures("own_methods")
+FIRST = "mcn, paper, views, trees, auto, gat, gcn, mlp"
 
 
 def run_of(name: str) -> Outcome:
@@ -39,24 +29,17 @@ def run_of(name: str) -> Outcome:
     [
         ("chebishev", "method", r"got 'chebishev'; did you mean 'chebyshev'\?"),
         ("chebishev", "--method", r"^--method must be one of .* did you mean 'chebyshev'\?"),
-        (
-            "12345",
-            "method",
-            r"^method must be one of mcn, paper, views, trees, auto, gat, gcn, mlp, .*got '12345'$",
-        ),
+        ("12345", "method", rf"^method must be one of {FIRST}, .*got '12345'$"),
     ],
 )
 def test_names_that_are_not_known(name: str, what: str, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        find_method(name, what)
+    refuses(message, find_method, name, what)
 
 
 def test_a_name_that_is_taken() -> None:
     before = METHODS["lp"]
-    with pytest.raises(ValueError, match="'lp' is registered already"):
-        register("lp")(baseline("lp"))
-    with pytest.raises(ValueError, match="'mcn' is registered already"):
-        register("mcn")(baseline("lp"))
+    refuses("'lp' is registered already", register("lp"), baseline("lp"))
+    refuses("'mcn' is registered already", register("mcn"), baseline("lp"))
     assert find_method("lp") is before
 
 
@@ -89,8 +72,7 @@ def test_a_method_of_ones_own() -> None:
 )
 def test_what_are_no_scores(scores: np.ndarray, message: str) -> None:
     register("mine")(lambda problem, seed: scores.astype(np.float32))
-    with pytest.raises(ValueError, match=message):
-        run_of("mine")
+    refuses(message, run_of, "mine")
 
 
 def test_every_method_says_what_it_is_and_every_recipe_is_one() -> None:
@@ -115,12 +97,10 @@ def test_what_decides_a_configuration_and_a_baseline_has_none() -> None:
     assert isinstance(found, MCNConfig)
     assert (found.weight_decay, found.hidden, found.dropout, found.lr) == (0.1, 16, 0.1, 0.01)
     assert (found.output_heads, found.consistency_ramp) == (1, 7)
-    with pytest.raises(ValueError, match="unknown setting 'hiden'; did you mean 'hidden'"):
-        gcn.configure(None, {"hiden": 3}, {})
+    refuses("unknown setting 'hiden'; did you mean 'hidden'", gcn.configure, None, {"hiden": 3}, {})
     assert METHODS["lp"].configure("cora", {}, {}) is None
     for given in ([{"lr": 1}, {}], [{}, {"lr": 1}]):
-        with pytest.raises(ValueError, match=r"the baseline 'lp' has no settings, got \{'lr': 1\}"):
-            METHODS["lp"].configure(None, *given)
+        refuses(r"the baseline 'lp' has no settings, got \{'lr': 1\}", METHODS["lp"].configure, None, *given)
 
 
 def test_a_trained_method_is_a_plain_training_run() -> None:
@@ -137,13 +117,10 @@ def test_a_trained_method_is_a_plain_training_run() -> None:
 
 def test_methods_are_named_once_and_known_and_so_are_missing_packages() -> None:
     register("mine", needs=("numpy", "no_such_package"))(baseline("lp"))
-    with pytest.raises(ValueError, match=r"^mine needs no_such_package: pip install no_such_package$"):
-        check_methods(["mcn", "mine"])
+    refuses(r"^mine needs no_such_package: pip install no_such_package$", check_methods, ["mcn", "mine"])
     assert check_methods(["gat", "paper", "gat", "lp"]) == ["gat", "paper", "lp"]
-    with pytest.raises(ValueError, match="--methods names no method; there are mcn, paper, views"):
-        check_methods([], "--methods")
-    with pytest.raises(ValueError, match="got 'gtc'"):
-        check_methods(["mcn", "gtc"])
+    refuses("--methods names no method; there are mcn, paper, views", check_methods, [], "--methods")
+    refuses("got 'gtc'", check_methods, ["mcn", "gtc"])
 
 
 class TestProblem:
@@ -155,14 +132,11 @@ class TestProblem:
         assert problem.num_classes == 3
         prepared = prepare(data, small_config())
         assert torch.equal(problem.labels, prepared.labels)
-        assert (problem.train.tolist(), problem.val.tolist()) == (
-            prepared.train.tolist(),
-            prepared.val.tolist(),
-        )
+        assert problem.train.tolist() == prepared.train.tolist()
+        assert problem.val.tolist() == prepared.val.tolist()
         np.testing.assert_allclose(inputs.x.to_dense().sum(1), 1, rtol=1e-6)
         data.y = None
-        with pytest.raises(ValueError, match="no labels"):
-            graph_problem(data)
+        refuses("no labels", graph_problem, data)
 
     def test_accuracy_on_validation_by_hand(self) -> None:
         scores = np.array([[0, 1], [0, 1], [0, 1], [0, 1], [1, 0]])

@@ -1,7 +1,5 @@
 """Running `mcn`: in this process, or as a user's shell would."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
@@ -14,12 +12,11 @@ import pytest
 import random_graphs
 
 from mcn.cli.main import main
+from mcn.train.folder import SUMMARY
 
 COMMAND = Path(sys.executable).parent / "mcn"
 QUICK = ["--max-epochs", "3", "--hidden", "4", "--heads", "2"]
-FILES = [
-    *("config.yaml", "metrics.jsonl", "model.safetensors", "predictions.csv", "report.html", "summary.json")
-]
+FILES = ["config.yaml", "metrics.jsonl", "model.safetensors", "predictions.csv", "report.html", SUMMARY]
 
 
 class Outcome(NamedTuple):
@@ -42,17 +39,16 @@ def mcn(capsys: pytest.CaptureFixture[str]) -> Run:
     return run
 
 
-@pytest.fixture
-def shell() -> Run:
-    """Run the installed command in a process of its own."""
+def start(*words: object, **options: Any) -> subprocess.Popen[str]:
+    """Start the installed command in a process of its own."""
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen([COMMAND, *map(str, words)], **pipes, **options)
 
-    def run(*arguments: object) -> Outcome:
-        done = subprocess.run(
-            [COMMAND, *map(str, arguments)], capture_output=True, text=True, check=False, timeout=120
-        )
-        return Outcome(done.returncode, done.stdout, done.stderr)
 
-    return run
+def ended(process: subprocess.Popen[str]) -> Outcome:
+    """Wait for a process to end."""
+    out, err = process.communicate(timeout=120)
+    return Outcome(process.returncode, out, err)
 
 
 def write_graph(folder: Path, labels: str = "red,blue", split: bool = False) -> tuple[Path, Path]:

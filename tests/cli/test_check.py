@@ -1,7 +1,5 @@
 """`mcn check`: a graph before any training."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path
@@ -95,9 +93,8 @@ def test_a_column_that_copies_the_label_is_said_first(mcn: Run, tmp_path: Path) 
         assert len(lines) <= 15
 
 
-def test_a_graph_of_ones_own(mcn: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    edges, nodes = write_graph(tmp_path, split=True)
-    monkeypatch.chdir(tmp_path)
+def test_a_graph_of_ones_own(mcn: Run, here: Path) -> None:
+    edges, nodes = write_graph(here, split=True)
     words = ["check", "--graph", edges, "--nodes", nodes]
     lines = printed(mcn(*words)).splitlines()
     assert lines[0] == f"{edges}: 24 nodes, 45 edges, 2 classes"
@@ -111,15 +108,14 @@ def test_a_graph_of_ones_own(mcn: Run, tmp_path: Path, monkeypatch: pytest.Monke
     assert content["classes"] == {"blue": 0.5, "red": 0.5}
     # 44 of the 45 edges join nodes of one class; those with a test node at an end are not looked at.
     assert content["homophily"]["edge"][0] > 0.9
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["edges.csv", "nodes.csv"]
+    assert sorted(path.name for path in here.iterdir()) == ["edges.csv", "nodes.csv"]
 
 
 def test_all_problems_at_once(mcn: Run, tmp_path: Path) -> None:
     edges, nodes = tmp_path / "edges.csv", tmp_path / "nodes.csv"
     edges.write_text("who,whom,since\nx1,x2,2019\nx2,x3,2020\nx3,x1,2021\n")
-    nodes.write_text(
-        "key,status,part\n" + "".join(f"n{i},{i % 2},{'train' if i else 'tset'}\n" for i in range(9))
-    )
+    rows = (f"n{i},{i % 2},{'train' if i else 'tset'}\n" for i in range(9))
+    nodes.write_text("key,status,part\n" + "".join(rows))
     files = ["--graph", edges, "--nodes", nodes]
     expected = {
         "--label": ("stat", r"nodes.csv: no label column 'stat'; did you mean 'status'\?"),

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -11,8 +9,7 @@ from tests.cli.conftest import Run, answered, printed, write_graph
 from tests.configs import MCNConfig
 
 
-def test_json_schema(mcn: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_json_schema(mcn: Run, here: Path) -> None:
     words = ["--dataset", "karate", "--max-epochs", 2, "--seeds", 2, "--seed", 3, "--jobs", 1, "--json"]
     content = answered(mcn("compare", *words))
     assert list(content) == ["dataset", "protocol", "rows"]
@@ -33,7 +30,7 @@ def test_json_schema(mcn: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         for percent in [*row["test"], row["val_mean"] * 2]:
             assert percent / 100 * 15 == pytest.approx(round(percent / 100 * 15))  # of 15 nodes
             assert percent == 0 or percent > 1
-    assert list(tmp_path.iterdir()) == []
+    assert list(here.iterdir()) == []
 
 
 def test_table(mcn: Run, tmp_path: Path) -> None:

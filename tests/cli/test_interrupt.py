@@ -1,7 +1,5 @@
 """Verbs that a signal ends in the middle; `mcn train` is gone on with."""
 
-from __future__ import annotations
-
 import json
 import shlex
 import signal
@@ -16,7 +14,7 @@ import pytest
 from mcn.cli.main import go_on
 from mcn.data import load_dataset
 from mcn.train import train
-from tests.cli.conftest import COMMAND, FILES, Run
+from tests.cli.conftest import FILES, Run, ended, start
 from tests.configs import AutoConfig, MCNConfig, ViewsConfig
 
 
@@ -67,20 +65,16 @@ def undisturbed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPat
     return Whole([*words, "--max-epochs", str(each), "--patience", str(each)], folder, epochs)
 
 
-def test_ended_and_resumed(
-    undisturbed: Whole, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mcn: Run
-) -> None:
+def test_ended_and_resumed(undisturbed: Whole, here: Path, mcn: Run) -> None:
     """A real process is interrupted and the one that goes on killed; the last ends with the same files."""
-    monkeypatch.chdir(tmp_path)
-    folder = tmp_path / "runs" / "karate"
+    folder = here / "runs" / "karate"
     again = [*undisturbed.words, "--out", "runs/karate", "--resume"]
 
-    process = start(undisturbed.words)
+    process = start(*undisturbed.words)
     wait_until((folder / "last.safetensors").exists, process)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
-    assert out == ""
-    assert process.returncode == 130
+    code, out, err = ended(process)
+    assert (code, out) == (130, "")
     (said,) = without_progress(err)
     prefix = "mcn: interrupted; go on with: mcn "
     assert said.startswith(prefix)
@@ -90,14 +84,12 @@ def test_ended_and_resumed(
     assert 0 < cut < undisturbed.epochs
 
     saved = (folder / "last.safetensors").stat().st_mtime_ns
-    process = start(again)
-    wait_until(
-        lambda: epochs_of(folder) > cut or (folder / "last.safetensors").stat().st_mtime_ns > saved, process
-    )
+    process = start(*again)
+    checkpoint = folder / "last.safetensors"
+    wait_until(lambda: epochs_of(folder) > cut or checkpoint.stat().st_mtime_ns > saved, process)
     process.kill()
-    out, err = process.communicate(timeout=60)
-    assert (out, without_progress(err)) == ("", [])
-    assert process.returncode == -signal.SIGKILL
+    code, out, err = ended(process)
+    assert (code, out, without_progress(err)) == (-signal.SIGKILL, "", [])
     assert not (folder / "summary.json").exists()
     assert 0 < epochs_of(folder) < undisturbed.epochs
 
@@ -107,28 +99,23 @@ def test_ended_and_resumed(
 
 
 @pytest.mark.parametrize("verb", ["train", "pack"])
-def test_ended_by_sigterm(verb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ended_by_sigterm(verb: str, here: Path) -> None:
     """Exit code 143, one line, nothing half-made; a packing leaves nothing, a run what it goes on from."""
-    monkeypatch.chdir(tmp_path)
     Path("edges.csv").write_text("".join(f"n{i},n{i * i % 99_991}\n" for i in range(500_000)))
     words = {
         "train": "train --dataset karate --recipe mcn --max-epochs 99999 --patience 99999 --out run",
         "pack": "pack edges.csv --out graph",
     }[verb]
     begun = Path("run/last.safetensors" if verb == "train" else "graph/.packing")
-    process = start(words.split())
+    process = start(*words.split())
     wait_until(begun.exists, process)
     process.terminate()
-    out, err = process.communicate(timeout=60)
+    code, out, err = ended(process)
     said = {"train": f"mcn: interrupted; go on with: mcn {words} --resume", "pack": "mcn: interrupted"}[verb]
-    assert (process.returncode, out, without_progress(err)) == (143, "", [said])
-    left = {path.name for path in tmp_path.rglob("*") if path.is_file()}
+    assert (code, out, without_progress(err)) == (143, "", [said])
+    left = {path.name for path in here.rglob("*") if path.is_file()}
     run = {"config.yaml", "metrics.jsonl", "last.safetensors", "best.safetensors"}
     assert left <= {"edges.csv"} | (run if verb == "train" else set())
-
-
-def start(words: list[str]) -> subprocess.Popen[str]:
-    return subprocess.Popen([COMMAND, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 def without_progress(err: str) -> list[str]:

@@ -1,17 +1,10 @@
 """`mcn datasets`: what there is."""
 
-from __future__ import annotations
-
 from pathlib import Path
-
-import pytest
+from typing import Any
 
 from tests.cli.conftest import Run, answered, printed
-
-NAMES = [
-    "strong-ties", "karate", "cora", "citeseer", "pubmed", "dd6", "dd7", "texas", "wisconsin",
-    "chameleon-filtered", "actor", "minesweeper", "amazon-photo", "airports-usa",
-]  # fmt: skip
+from tests.data.test_datasets import NAMES
 
 
 def test_the_data_sets(mcn: Run, cache: Path) -> None:
@@ -23,9 +16,6 @@ def test_the_data_sets(mcn: Run, cache: Path) -> None:
     assert lines[3].endswith("not here; downloaded when first loaded")
     assert lines[-1] == f"looked in: {cache}"
     assert not cache.exists()
-
-
-def test_the_data_sets_as_json(mcn: Run, cache: Path) -> None:
     content = answered(mcn("datasets", "--json"))
     assert set(content) == {"datasets", "places"}
     assert content["places"] == [str(cache)]
@@ -36,9 +26,7 @@ def test_the_data_sets_as_json(mcn: Run, cache: Path) -> None:
         assert row["embedded"] == (row["name"] in ("strong-ties", "karate"))
 
 
-def test_where_files_are_found(
-    mcn: Run, cache: Path, data_root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_where_files_are_found(mcn: Run, cache: Path, data_root: Path, monkeypatch: Any) -> None:
     folder = str(data_root / "Planetoid" / "Cora" / "raw")
     by_option = answered(mcn("datasets", "--json", "--data-root", data_root))
     assert by_option["places"] == [str(data_root), str(cache)]

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -10,7 +8,8 @@ import pytest
 
 import mcn as package
 from mcn.cli import main as entry
-from tests.cli.conftest import COMMAND, Run, printed, refused
+from tests.cli.conftest import COMMAND, Run, ended, printed, refused, start
+from tests.conftest import python
 
 
 def test_overview(mcn: Run) -> None:
@@ -86,13 +85,12 @@ def test_help_and_listing_import_nothing_heavy() -> None:
         "assert main(['datasets']) == 0\n"
         "print(seen, sorted(heavy & set(sys.modules)))\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "[] []"
+    assert python("-c", code).stdout.splitlines()[-1] == "[] []"
 
 
-def test_the_installed_command(shell: Run) -> None:
-    assert shell("--version") == (0, f"mcn {package.__version__}\n", "")
-    assert refused(shell("motfs")) == "no verb 'motfs'; did you mean 'motifs'?"
+def test_the_installed_command() -> None:
+    assert ended(start("--version")) == (0, f"mcn {package.__version__}\n", "")
+    assert refused(ended(start("motfs"))) == "no verb 'motfs'; did you mean 'motifs'?"
 
 
 @pytest.mark.parametrize("arguments", [["datasets"], ["datasets", "--json"], ["motifs"]])
@@ -112,12 +110,9 @@ def test_a_reader_that_goes_away_is_no_traceback(arguments: list[str]) -> None:
     "verb", [["train"], ["motifs"], ["search"], ["reproduce", "figure1"], ["predict", "x"], ["view", "x"]]
 )
 @pytest.mark.parametrize("empty", ["", " "])
-def test_an_empty_path_is_not_the_current_folder(
-    mcn: Run, verb: list[str], empty: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_an_empty_path_is_not_the_current_folder(mcn: Run, verb: list[str], empty: str, here: Path) -> None:
     assert "'--out': an empty path" in refused(mcn(*verb, "--out", empty))
-    assert list(tmp_path.iterdir()) == []
+    assert list(here.iterdir()) == []
 
 
 @pytest.mark.parametrize("content", ["[" * 5000, "a: &a [*a]", "- " * 5000, "a: 2001-99-99"])

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import csv
 import os
 import pickle
@@ -17,7 +15,9 @@ from pyarrow import parquet
 
 import mcn as package
 from mcn.data.datasets.planetoid import SUMS
-from tests.cli.conftest import Run, answered, printed, refused
+from tests.cli.conftest import Run, answered, ended, printed, refused
+from tests.conftest import python
+from tests.payloads import Call
 
 
 @pytest.fixture
@@ -40,9 +40,8 @@ def test_the_table(mcn: Run) -> None:
     out = printed(mcn("motifs"))
     assert out.startswith("karate: 34 nodes, 78 edges (induced subgraphs)\n")
     _, header, _, *lines, _ = out.splitlines()
-    assert re.split("  +", header) == [
-        *("motif", "instances", "edge orbit", "on edges", "edges touched", "nodes touched")
-    ]
+    names = ["motif", "instances", "edge orbit", "on edges", "edges touched", "nodes touched"]
+    assert re.split("  +", header) == names
     rows = {line.split()[-4]: line.split() for line in lines}
     assert list(rows) == list(package.EDGE_ORBITS)
     assert rows["triangle"] == ["triangle", "45", "triangle", "135", "67", "32"]
@@ -112,21 +111,11 @@ def test_bad_files(mcn: Run, tmp_path: Path, out: Path, kind: str) -> None:
     assert list(out.parent.iterdir()) == []
 
 
-class Touch:
-    """Unpickled by making a file."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def __reduce__(self) -> Any:
-        return os.system, (f"touch {self.path}",)
-
-
 def test_a_malicious_pickle_in_a_data_root_is_not_run(
     mcn: Run, cache: Path, tmp_path: Path, out: Path
 ) -> None:
     marker = tmp_path / "ran"
-    content = pickle.dumps(Touch(marker), protocol=2)
+    content = pickle.dumps(Call(os.system, f"touch {marker}"), protocol=2)
     folder = tmp_path / "root" / "Planetoid" / "Cora" / "raw"
     folder.mkdir(parents=True)
     for name in SUMS["cora"]:
@@ -152,22 +141,18 @@ sys.exit(main(["motifs", "--graph", sys.argv[1], "--out", sys.argv[2]]))
 def test_ctrl_c(tmp_path: Path, out: Path) -> None:
     """A clique of 1,800 nodes has 4·10¹¹ 4-cliques: counting takes far longer than the pause."""
     path = write(tmp_path, "e.npz", {"edge": np.stack(np.triu_indices(1800, 1), axis=1)})
-    running = subprocess.Popen(
-        [sys.executable, "-W", "ignore", "-c", COUNT_SLOWLY, path, out],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    running = subprocess.Popen([sys.executable, "-W", "ignore", "-c", COUNT_SLOWLY, path, out], **pipes)
     try:
         assert running.stdout is not None
         assert running.stdout.readline() == "ready\n"
         time.sleep(1.5)
         assert running.poll() is None
         running.send_signal(signal.SIGINT)
-        text, err = running.communicate(timeout=60)
+        code, text, err = ended(running)
     finally:
         running.kill()
-    assert (running.returncode, text) == (130, "")
+    assert (code, text) == (130, "")
     assert err.endswith("mcn: interrupted\n")  # on a slow machine after lines on how far it is
     assert list(out.parent.iterdir()) == []
 
@@ -203,6 +188,6 @@ counts.csv_line = line
 from mcn.cli.main import main
 sys.exit(main(["motifs", "--dataset", "karate", "--out", "counts.csv"]))
 """
-    ended = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, check=False)
-    assert (ended.returncode, ended.stderr) == (143, b"mcn: interrupted\n")
+    done = python("-c", script, cwd=tmp_path, check=False)
+    assert (done.returncode, done.stderr) == (143, "mcn: interrupted\n")
     assert list(tmp_path.iterdir()) == []

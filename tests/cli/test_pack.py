@@ -1,13 +1,9 @@
 """`mcn pack`, the verbs that take a packed graph, and one that does not fit into memory."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +13,7 @@ import mcn as package
 from mcn.store import pack_graph
 from mcn.train import load_run
 from tests.cli.conftest import Run, answered, printed, random_files, refused
+from tests.conftest import python
 
 
 @pytest.fixture(scope="module")
@@ -68,10 +65,7 @@ def test_a_disk_that_takes_no_more_is_one_line(files: tuple[Path, Path], tmp_pat
         "packed = m.main(['pack', sys.argv[1], '--out', graph])\n"
         "sys.exit(packed + m.main([*count, graph + '-more']))\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-B", "-c", code, str(files[0]), str(tmp_path / "graph")],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    done = python("-B", "-c", code, files[0], tmp_path / "graph", check=False)
     assert done.returncode == 2, done.stderr
     said = done.stderr.splitlines()
     assert len(said) == 2
@@ -93,13 +87,11 @@ def test_motifs_of_a_packed_graph(mcn: Run, files: tuple[Path, Path], packed: Pa
     for line in answered(mcn(*some, "--out", out, "--memory", "1MB", "--json"))["orbits"]:
         for name in ("per_edge", "edges", "nodes"):
             assert line[name] == by_orbit[line["graphlet"]][name]
-    assert sorted(file.name for file in out.iterdir()) == [
-        "count.4-cycle.npy", "count.triangle.npy", "manifest.json"
-    ]  # fmt: skip
+    written = {file.name for file in out.iterdir()}
+    assert written == {"count.4-cycle.npy", "count.triangle.npy", "manifest.json"}
     assert "triangle" in printed(mcn(*some, "--out", packed))
-    assert np.array_equal(
-        package.GraphStore.open(packed).counts["triangle"], np.load(out / "count.triangle.npy")
-    )
+    stored = package.GraphStore.open(packed).counts["triangle"]
+    assert np.array_equal(stored, np.load(out / "count.triangle.npy"))
 
 
 def test_estimates(mcn: Run, files: tuple[Path, Path], packed: Path, tmp_path: Path) -> None:

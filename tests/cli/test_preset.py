@@ -1,7 +1,5 @@
 """`mcn train --preset`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -57,10 +55,7 @@ def test_a_preset_by_name_brings_its_data_set(mcn: Run, name: str, data_root: Pa
     ],
     ids=["ours", "of the paper", "of views", "a file without a data set: the embedded one"],
 )
-def test_options_and_data_set_win(
-    mcn: Run, words: str, dataset: str, config: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_options_and_data_set_win(mcn: Run, words: str, dataset: str, config: Any, here: Path) -> None:
     Path("views.yaml").write_text("recipe: views\nwalk_length: 3\nunlabelled_batch: 10\n")
     Path("small.yaml").write_text("hidden: 2\nheads: 1\n")
     printed(mcn("train", *words.split(), "--max-epochs", 1, "--beside", "none", "--out", "run"))

@@ -1,24 +1,18 @@
-from __future__ import annotations
-
 import shlex
 import signal
-import subprocess
 import time
 from pathlib import Path
 
 import pytest
 
 from mcn.experiments import Ledger
-from tests.cli.conftest import COMMAND, Run, answered, printed, refused
+from tests.cli.conftest import Run, answered, ended, printed, refused, start
 from tests.conftest import REPOSITORY
 
 LITTLE = ["--datasets", "cora", "--methods", "majority,lp", "--seeds", "2", "--jobs", "1"]
 
 
-def test_table2_end_to_end(
-    mcn: Run, data_root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_table2_end_to_end(mcn: Run, data_root: Path, here: Path) -> None:
     words = ["reproduce", "table2", *LITTLE, "--data-root", data_root]
     text = printed(mcn(*words))
     assert "table2 (tab:acc)" in text
@@ -41,9 +35,8 @@ def test_table1(mcn: Run, tmp_path: Path) -> None:
     assert text.count("yes") == 6
     assert "no" not in text.replace("normal", "").split()
     assert (out / "report.md").is_file()
-    assert refused(mcn("reproduce", "table1", "--datasets", "karate", "--out", out)).startswith(
-        f"{out} already"
-    )
+    said = refused(mcn("reproduce", "table1", "--datasets", "karate", "--out", out))
+    assert said.startswith(f"{out} already")
 
 
 def test_figure1(mcn: Run, tmp_path: Path) -> None:
@@ -72,21 +65,15 @@ def test_figure4(mcn: Run, data_root: Path, tmp_path: Path) -> None:
 
 def test_an_interrupt_says_how_to_go_on(data_root: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    words = [
-        *("reproduce", "table2", "--datasets", "cora", "--methods", "majority,gat", "--seeds", "2"),
-        *("--jobs", "1", "--data-root", str(data_root), "--out", str(out)),
-    ]
-    process = subprocess.Popen(
-        [COMMAND, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
-    )
+    words = ["reproduce", "table2", "--datasets", "cora", "--methods", "majority,gat", "--seeds", "2"]
+    words += ["--jobs", "1", "--data-root", str(data_root), "--out", str(out)]
+    process = start(*words, start_new_session=True)
     while process.poll() is None and not _rows(out / "ledger.sqlite"):
         time.sleep(0.05)
     time.sleep(0.5)  # the first method is finished, the second is under way
     process.send_signal(signal.SIGINT)
-    out_text, err = process.communicate(timeout=60)
-    assert process.returncode == 130, err
-    assert out_text == ""
-    assert err == f"mcn: interrupted; go on with: mcn {shlex.join([*words, '--resume'])}\n"
+    said = f"mcn: interrupted; go on with: mcn {shlex.join([*words, '--resume'])}\n"
+    assert ended(process) == (130, "", said)
     assert _rows(out / "ledger.sqlite")
 
 

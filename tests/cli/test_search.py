@@ -1,9 +1,6 @@
-from __future__ import annotations
-
 import json
 import signal
 import statistics
-import subprocess
 import time
 from pathlib import Path
 
@@ -11,7 +8,7 @@ import pytest
 
 from mcn.experiments import Ledger
 from mcn.train import load_preset
-from tests.cli.conftest import COMMAND, Run, answered, printed, refused
+from tests.cli.conftest import Run, answered, ended, printed, refused, start
 from tests.experiments.engine.units import write_graph
 
 pytest.importorskip("optuna", reason="Optuna is not installed (pip install 'mcn[search]')")
@@ -54,9 +51,8 @@ def test_a_search(mcn: Run, space: Path, tmp_path: Path) -> None:
     assert len(result["trials"]) == 4
     assert result["protocol"].startswith("4 trials (tpe, 0 failed), each the mean of seeds 0 to 1")
     ledger = Ledger(out / "ledger.sqlite")
-    assert [row["test_accuracy"] for row in ledger.rows(test=True)] == [
-        row["test_accuracy"] for row in result["final"]
-    ]
+    tested, final = ledger.rows(test=True), result["final"]
+    assert [row["test_accuracy"] for row in tested] == [row["test_accuracy"] for row in final]
 
 
 def test_another_metric(mcn: Run, space: Path, tmp_path: Path) -> None:
@@ -88,9 +84,8 @@ def test_going_on(mcn: Run, space: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     printed(mcn(*options(space, out)))
     before = Ledger(out / "ledger.sqlite").rows()
-    assert "ledger.sqlite already holds runs; choose another --out, or go on with --resume" in refused(
-        mcn(*options(space, out))
-    )
+    said = refused(mcn(*options(space, out)))
+    assert "ledger.sqlite already holds runs; choose another --out, or go on with --resume" in said
     printed(mcn(*options(space, out), "--resume"))
     assert Ledger(out / "ledger.sqlite").rows() == before
     other = mcn(*options(space, tmp_path / "other"), "--ledger", out / "ledger.sqlite", "--resume")
@@ -101,21 +96,16 @@ def test_going_on(mcn: Run, space: Path, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_interrupted(space: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    words = [str(word) for word in options(space, out)]
-    whole = subprocess.Popen(
-        [COMMAND, *words, "--trials", "40"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    words = [*map(str, options(space, out)), "--trials", "40"]
+    whole = start(*words)
     deadline = time.monotonic() + 100
     while not (out / "ledger.sqlite").exists() and time.monotonic() < deadline:
         time.sleep(0.05)
     while not len(Ledger(out / "ledger.sqlite")) and time.monotonic() < deadline:
         time.sleep(0.05)
     whole.send_signal(signal.SIGINT)
-    printed, err = whole.communicate(timeout=100)
-    assert whole.returncode == 130
-    assert printed == ""
-    command = " ".join(["mcn", *words, "--trials", "40", "--resume"])
-    assert err == f"mcn: interrupted; go on with: {command}\n"
+    said = f"mcn: interrupted; go on with: {' '.join(['mcn', *words, '--resume'])}\n"
+    assert ended(whole) == (130, "", said)
     assert Ledger(out / "ledger.sqlite").rows()
 
 

@@ -1,7 +1,5 @@
 """How far the work is and what is compiled, on a terminal only."""
 
-from __future__ import annotations
-
 import sys
 
 import numba

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import importlib
 import json
 import re
@@ -54,12 +52,8 @@ def test_auto_trains_in_mini_batches_where_the_full_batch_does_not_fit(
     found = answered(mcn("train", "--graph", edges, "--nodes", nodes, *words))
     assert (found["recipe"], found["config"]["batch_size"]) == ("auto", 1024)
     assert "9.77 KiB are free: mini-batches of 1,024 nodes (--batch-size" in found["memory"]
-    assert {row["candidate"] for row in found["candidates"]} == set(CANDIDATES) - {
-        "sage",
-        "sage-3",
-        "sage-8",
-        "mcn-3",
-    }
+    left_out = {"sage", "sage-3", "sage-8", "mcn-3"}
+    assert {row["candidate"] for row in found["candidates"]} == set(CANDIDATES) - left_out
     assert sorted(path.name for path in (tmp_path / "run").iterdir()) == FILES
 
 
@@ -70,9 +64,7 @@ def test_the_headline_is_the_metric_asked_for(mcn: Run, tmp_path: Path) -> None:
     assert re.split("  +", header)[:4] == ["method", "test roc-auc", "test accuracy", "validation roc-auc"]
 
 
-def test_f_and_f_prime_choose_in_every_epoch(
-    mcn: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_f_and_f_prime_choose_in_every_epoch(mcn: Run, tmp_path: Path, monkeypatch: Any) -> None:
     """What is printed as MCN is the paper's network: both layers ask their selector whenever they learn."""
     asked: list[int] = []
     run_epoch, forward = Trainer.run_epoch, Selector.forward
@@ -103,12 +95,12 @@ def test_a_graph_of_ones_own_is_trained_by_auto_unless_told_otherwise(mcn: Run, 
     words += ["--max-epochs", 5]
     text = printed(mcn(*words, "--out", tmp_path / "run"))
     assert sorted(path.name for path in (tmp_path / "run").iterdir()) == FILES
-    rows = json.loads((tmp_path / "run" / "summary.json").read_text())["candidates"]
+    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
+    rows, choosing = summary["candidates"], summary["choosing"]
     assert sorted(row["candidate"] for row in rows) == sorted(CANDIDATES)
     assert [row["score"] for row in rows] == sorted((row["score"] for row in rows), reverse=True)
     assert [row["runs"] for row in rows] == [1] * len(CANDIDATES)
     headline, header, _, *lines = text.splitlines()
-    choosing = json.loads((tmp_path / "run" / "summary.json").read_text())["choosing"]
     named = {"blend": "a blend of candidates", "nodes": "a candidate for every node"}
     predicts = named.get(choosing["mode"], choosing["winner"])
     accuracies = rf"test accuracy [\d.]+ % by {predicts} \(largest class: [\d.]+%\)"
@@ -137,19 +129,16 @@ def test_scores_what_is_beside_them_and_remarks_are_printed(mcn: Run, tmp_path: 
     summary = json.loads((tmp_path / "run" / "summary.json").read_text())
     lines = text.splitlines()
     for part, word in (("val", "validation"), ("test", "test")):
-        line = next(line for line in lines if line.startswith(f"{word}: "))
-        assert line.startswith(
-            f"{word}: accuracy {summary['scores'][part]['accuracy']:.1%}, balanced-accuracy "
-        )
-        assert line.endswith(f", log-loss {summary['scores'][part]['log-loss']:.3f}")
+        line, scores = next(line for line in lines if line.startswith(f"{word}: ")), summary["scores"][part]
+        assert line.startswith(f"{word}: accuracy {scores['accuracy']:.1%}, balanced-accuracy ")
+        assert line.endswith(f", log-loss {scores['log-loss']:.3f}")
     alone = summary["alone"]
     assert (
         f"simple methods (accuracy on validation nodes): the largest class {alone['guess']:.1%}, "
         f"features alone {alone['features']:.1%}, the graph alone {alone['graph']:.1%}"
     ) in lines
-    assert [line for line in lines if line.startswith("remark: ")] == [
-        f"remark: {remark}" for remark in summary["remarks"]
-    ]
+    said = [line.removeprefix("remark: ") for line in lines if line.startswith("remark: ")]
+    assert said == summary["remarks"]
     assert "stopped at the limit of 3 epochs, not because nothing improved any more" in summary["remarks"]
 
 
@@ -203,8 +192,7 @@ def test_what_a_method_beside_cannot_do_is_said_before_training(mcn: Run, tmp_pa
     assert not (tmp_path / "run").exists()
 
 
-def test_folders_of_their_own(mcn: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_folders_of_their_own(mcn: Run, here: Path) -> None:
     for expected in ("karate", "karate-2"):
         done = mcn("train", "--dataset", "karate", *QUICK)
         assert done.out.splitlines()[-1] == f"folder: runs/{expected}"
@@ -396,9 +384,7 @@ def test_the_command_under_repeat_gives_the_same_model(mcn: Run, tmp_path: Path,
 TRAIN = ("train", "--dataset", "karate", "--recipe", "mcn", "--beside", "none")
 
 
-def test_torchrun_and_ray_do_not_go_together(
-    mcn: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_torchrun_and_ray_do_not_go_together(mcn: Run, monkeypatch: Any, tmp_path: Path) -> None:
     monkeypatch.setenv("WORLD_SIZE", "2")
     monkeypatch.setenv("RANK", "0")
     said = refused(mcn(*TRAIN, "--engine", "ray", "--batch-size", "4", "--out", tmp_path / "run"))

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -14,7 +12,12 @@ def no_screen(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-def test_the_page_of_a_run(mcn: Run, run_folder: Path) -> None:
+def test_the_page_of_a_run_and_into_a_file(mcn: Run, run_folder: Path, tmp_path: Path) -> None:
+    page = tmp_path / "own.html"
+    told = answered(mcn("view", run_folder, "--out", page, "--no-open", "--json"))
+    size = page.stat().st_size
+    assert told == {"run": str(run_folder), "out": str(page), "bytes": size, "opened": False}
+    assert not (run_folder / "explorer.html").exists()
     done = mcn("view", run_folder)
     page = run_folder / "explorer.html"
     assert done == (0, f"{page} is written; open it in a browser\n", "")
@@ -22,14 +25,6 @@ def test_the_page_of_a_run(mcn: Run, run_folder: Path) -> None:
     assert meta["ids"][:2] == ["a0", "a1"]
     assert meta["classes"] == ["blue", "red"]
     assert not meta["other_graph"]
-
-
-def test_into_a_file(mcn: Run, run_folder: Path, tmp_path: Path) -> None:
-    page = tmp_path / "own.html"
-    told = answered(mcn("view", run_folder, "--out", page, "--no-open", "--json"))
-    size = page.stat().st_size
-    assert told == {"run": str(run_folder), "out": str(page), "bytes": size, "opened": False}
-    assert not (run_folder / "explorer.html").exists()
 
 
 def test_it_opens_the_browser_where_there_is_a_screen(

@@ -1,7 +1,5 @@
 """Commands that cannot be meant: one line on standard error, and nothing is left in the folder."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from pathlib import Path
@@ -13,6 +11,7 @@ from tests.cli.conftest import Run, refused
 
 METRICS = "accuracy, balanced-accuracy, macro-f1, roc-auc, average-precision, log-loss"
 METHODS = "mcn, paper, views, trees, auto, gat, gcn, mlp, gat-consistency"
+NOT_OF_VIEWS = "a setting of the recipes mcn and paper; the recipe views has none of that name"
 
 # By how a command begins: how it goes on, and what is said; … stands for anything.
 WRONG: dict[str, list[tuple[str, str]]] = {
@@ -81,16 +80,10 @@ WRONG: dict[str, list[tuple[str, str]]] = {
             "sage, sage-3, sage-8, trees, views, a motif or a motif with "
             "-sum, got 'gta'",
         ),
-        (
-            "--preset cora-views --psi transition",
-            "psi is a setting of the recipes mcn and paper; the recipe views has none of that name",
-        ),
+        ("--preset cora-views --psi transition", f"psi is {NOT_OF_VIEWS}"),
     ],
     "train": [
-        (
-            "--dataset cora --heads 8",
-            "heads is a setting of the recipes mcn and paper; the recipe views has none of that name",
-        ),
+        ("--dataset cora --heads 8", f"heads is {NOT_OF_VIEWS}"),
         (
             "--preset cora --recipe views",
             "--preset cora has the recipe mcn, --recipe asks for views; leave out one of them, or use "
@@ -158,12 +151,9 @@ CASES += [
 
 
 @pytest.mark.parametrize(("command", "message"), CASES)
-def test_wrong_use(
-    mcn: Run, command: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_wrong_use(mcn: Run, command: str, message: str, here: Path) -> None:
     Path("folder.npz").mkdir()
     Path("bad.yaml").write_text("lerning_rate: 1\n")
     told = refused(mcn(*shlex.split(command)))
     assert re.fullmatch(re.escape(message).replace("…", ".*"), told), told
-    assert {path.name for path in tmp_path.rglob("*")} == {"folder.npz", "bad.yaml"}
+    assert {path.name for path in here.rglob("*")} == {"folder.npz", "bad.yaml"}

@@ -1,7 +1,5 @@
 """Raw files of data sets, and a real HTTP server on this machine that serves them."""
 
-from __future__ import annotations
-
 import functools
 import http.server
 import shutil

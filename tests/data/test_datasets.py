@@ -1,9 +1,5 @@
 """The registry of data sets, and where raw files are looked for and stored."""
 
-from __future__ import annotations
-
-import subprocess
-import sys
 from pathlib import Path
 
 import networkx
@@ -25,6 +21,9 @@ NAMES = [
 def test_listing_facts_are_those_of_the_loaded_sets(shared: Path, cache: Path) -> None:
     listed = list_datasets(shared)
     assert [info.name for info in listed] == NAMES
+    here = {info.name: info.where for info in listed}
+    assert (here["karate"], here["cora"]) == ("built in", str(shared / "Planetoid" / "Cora" / "raw"))
+    assert {info.found for info in list_datasets()} == {None}
     for info in listed:
         data = mcn.load_dataset(info.name, shared)
         assert data.name == info.name
@@ -34,20 +33,6 @@ def test_listing_facts_are_those_of_the_loaded_sets(shared: Path, cache: Path) -
             assert mask.dtype == torch.bool
             assert mask.shape == (info.nodes,)
             assert bool(mask.any())
-
-
-def test_listing_says_where_they_are(shared: Path, cache: Path) -> None:
-    here = {info.name: info.where for info in list_datasets(shared)}
-    assert here["karate"] == "built in"
-    assert here["cora"] == str(shared / "Planetoid" / "Cora" / "raw")
-    nowhere = {info.name: info.found for info in list_datasets()}
-    assert nowhere["pubmed"] is None
-    assert nowhere["dd6"] is None
-
-
-def test_the_environment_names_a_place(shared: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MCN_DATA", str(shared))
-    assert mcn.load_dataset("cora", download=False).num_nodes == 2708
 
 
 @pytest.mark.parametrize("name", ["karate", "strong-ties"])
@@ -64,26 +49,13 @@ def test_unknown_name_suggests_near_ones() -> None:
         mcn.load_dataset("coar")
 
 
-def test_a_listing_does_not_import_torch() -> None:
-    program = (
-        "import sys, mcn.data; mcn.data.list_datasets(); mcn.data.simple_graph; print('torch' in sys.modules)"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"
-
-
-def test_karate_is_that_of_networkx() -> None:
-    data = load_dataset("karate")
+def test_karate_is_that_of_networkx_with_a_column_per_node_and_a_split() -> None:
+    data = load_dataset("karate", dense=True, seed=5)
     theirs = networkx.karate_club_graph()
-    assert {(int(u), int(v)) for u, v in data.edge_index.T if u < v} == {
-        tuple(sorted(e)) for e in theirs.edges
-    }
+    edges = {(int(u), int(v)) for u, v in data.edge_index.T if u < v}
+    assert edges == {tuple(sorted(e)) for e in theirs.edges}
     clubs = [theirs.nodes[node]["club"] for node in range(34)]
     assert [data.classes[label] for label in data.y] == clubs
-
-
-def test_features_and_split_of_karate() -> None:
-    data = load_dataset("karate", dense=True, seed=5)
     assert torch.equal(data.x, torch.eye(34))
     assert torch.bincount(data.y[data.train_mask]).tolist() == [2, 2]
     assert [int(data.val_mask.sum()), int(data.test_mask.sum())] == [15, 15]
@@ -112,10 +84,8 @@ def test_locate_takes_the_first_complete_folder(cache: Path, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("name, file", [("cora", "ind.cora.allx"), ("dd6", "DD67_A.txt")])
 def test_no_network_and_no_download(name: str, file: str, cache: Path) -> None:
-    where = (
-        r"\. Put them into one of these folders; they are looked for in this order: "
-        r"the folder given as root, \$MCN_DATA, the cache\.$"
-    )
+    order = r"the folder given as root, \$MCN_DATA, the cache\.$"
+    where = rf"\. Put them into one of these folders; they are looked for in this order: {order}"
     with pytest.raises(DatasetNotFound, match=f"{name}: the files {file}.*could not be read.*{where}"):
         load_files(name, home=unreachable())
     looked = f"in none of /given/.*{cache}.*downloading was not asked for{where}"

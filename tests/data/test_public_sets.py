@@ -1,7 +1,5 @@
 """DD-6 and DD-7, sets with ten splits, sets whose split is drawn, and sets that others' readers read."""
 
-from __future__ import annotations
-
 import sys
 import types
 import warnings
@@ -18,6 +16,7 @@ from torch_geometric.utils import remove_self_loops, to_undirected
 import mcn
 from mcn.data import DatasetNotFound, check_data, load_dataset
 from mcn.data.datasets import heterophilous, load_files, tu
+from tests.conftest import refuses
 
 from .serving import copied, raw_files, serve, unreachable
 
@@ -74,8 +73,7 @@ def test_drawn_splits_are_stratified_and_seeded(shared: Path, cache: Path) -> No
     assert not torch.equal(other, data.train_mask)
     assert data.report[-1] == "split: 60/20/20, stratified by class, drawn with seed 2"
     message = "airports-usa: splits are drawn with the seeds 0, 1, 2, …; got split -1"
-    with pytest.raises(ValueError, match=message):
-        mcn.load_dataset("airports-usa", shared, split=-1)
+    refuses(message, mcn.load_dataset, "airports-usa", shared, split=-1)
 
 
 @pytest.mark.parametrize("name", ["cora", "texas", "airports-usa"])
@@ -88,23 +86,23 @@ def test_downloads_are_kept(name: str, shared: Path, cache: Path) -> None:
 
 
 def test_sets_with_one_split(cache: Path) -> None:
-    with pytest.raises(ValueError, match="cora has one split, number 0; got split 1"):
-        mcn.load_dataset("cora", split=1)
+    refuses("cora has one split, number 0; got split 1", mcn.load_dataset, "cora", split=1)
     with pytest.raises(ValueError, match="karate has one split, number 0, which seed draws; got split 1"):
         mcn.load_dataset("karate", split=1)
-    with pytest.raises(ValueError, match=r"split must be an integer, got 1\.5"):
-        mcn.load_dataset("karate", split=1.5)  # type: ignore[arg-type]
+    refuses(r"split must be an integer, got 1\.5", mcn.load_dataset, "karate", split=1.5)
 
 
 @pytest.mark.parametrize("name", ["pyg:Amazon/Photo", "ogb:ogbn-arxiv"])
 def test_readers_that_unpickle_must_be_trusted(name: str, cache: Path) -> None:
     message = f"{name}: its reader unpickles files, which can run code; .*trust=True"
-    with pytest.raises(ValueError, match=message):
-        mcn.load_dataset(name)
+    refuses(message, mcn.load_dataset, name)
     assert not cache.exists()
 
 
-def test_pyg_reads_raw_files_from_the_data_folder(shared: Path, cache: Path) -> None:
+def test_pyg_reads_raw_files_from_the_data_folder_and_sets_without_files(shared: Path, cache: Path) -> None:
+    data = mcn.load_dataset("pyg:KarateClub", trust=True)
+    assert data.num_nodes == KarateClub()[0].num_nodes
+    check_data(data)
     data = mcn.load_dataset("pyg:Airports/USA", shared, trust=True, split=1)
     ours = mcn.load_dataset("airports-usa", shared, split=1)
     assert data.name == "pyg:Airports/USA"
@@ -126,28 +124,17 @@ def test_wrong_names_of_pyg(cache: Path) -> None:
         "pyg:Amazon/Foto": "torch_geometric.datasets.Amazon does not know the name 'Foto'",
         "pyg:KarateClub/x": "torch_geometric.datasets.KarateClub takes no name; write pyg:KarateClub",
     }.items():
-        with pytest.raises(ValueError, match=message):
-            mcn.load_dataset(name, trust=True)
+        refuses(message, mcn.load_dataset, name, trust=True)
 
 
 def test_pyg_offline_names_class_files_and_folder(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Amazon, "url", unreachable() + "/")
     with pytest.raises(DatasetNotFound) as caught:
         mcn.load_dataset("pyg:Amazon/Photo", trust=True)
-    message = str(caught.value)
+    message, folder = str(caught.value), str(cache / "pyg" / "Amazon")
     assert "\n" not in message
-    for part in (
-        "torch_geometric.datasets.Amazon",
-        "amazon_electronics_photo.npz",
-        str(cache / "pyg" / "Amazon"),
-    ):
+    for part in ("torch_geometric.datasets.Amazon", "amazon_electronics_photo.npz", folder):
         assert part in message
-
-
-def test_pyg_sets_without_files(cache: Path) -> None:
-    data = mcn.load_dataset("pyg:KarateClub", trust=True)
-    assert data.num_nodes == KarateClub()[0].num_nodes
-    check_data(data)
 
 
 class _Ogb(list[Data]):
@@ -175,8 +162,7 @@ def test_ogb_where_it_is_installed(cache: Path, monkeypatch: pytest.MonkeyPatch)
     check_data(data)
     assert data.test_mask.tolist() == [False, False, False, True]
     assert data.y.tolist() == [0, 1, 0, 1]
-    with pytest.raises(ValueError, match="does not know the name 'ogbn-tiy'"):
-        mcn.load_dataset("ogb:ogbn-tiy", trust=True)
+    refuses("does not know the name 'ogbn-tiy'", mcn.load_dataset, "ogb:ogbn-tiy", trust=True)
     with pytest.raises(DatasetNotFound, match=r"no network.*put the folder ogbn_offline into"):
         mcn.load_dataset("ogb:ogbn-offline", trust=True)
 

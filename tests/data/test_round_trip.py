@@ -3,8 +3,6 @@
 Or the file is refused in one line, or a note of the report says what was assumed. 0 silent differences.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import random
@@ -19,23 +17,8 @@ import pytest
 import mcn
 from mcn.store import pack_graph
 
-NAMES = [
-    *[
-        ("source", "target"),
-        ("Source", "Target"),
-        ("src", "dst"),
-        ("from", "to"),
-        ("u", "v"),
-        ("head", "tail"),
-    ],
-    *[
-        ("follower", "followee"),
-        ("node_1", "node_2"),
-        ("FromNodeId", "ToNodeId"),
-        ("a", "b"),
-        ("who", "whom"),
-    ],
-]
+NAMES = "source-target Source-Target src-dst from-to u-v head-tail"
+NAMES += " follower-followee node_1-node_2 FromNodeId-ToNodeId a-b who-whom"
 IDS = {
     "integers": lambda at: str(3 * at + 1),
     "names": lambda at: f"person {at}" if at % 2 else f"p{at}",
@@ -53,7 +36,7 @@ def _table(draw: random.Random) -> tuple[pd.DataFrame, tuple[str, str]]:
     """A table of edges between a few nodes, and the names of the two columns that are an edge."""
     name = IDS[draw.choice(list(IDS))]
     ends = [draw.sample(range(12), 2) for _ in range(draw.randint(3, 20))]
-    source, target = draw.choice(NAMES)
+    source, target = draw.choice(NAMES.split()).split("-")
     columns = {source: [name(u) for u, _ in ends], target: [name(v) for _, v in ends]}
     further = {
         "weight": [draw.randint(1, 999) / 8 for _ in ends],
@@ -117,9 +100,8 @@ def _written(draw: random.Random) -> tuple[bytes, pd.DataFrame, tuple[str, str],
     text = _networkx(frame, draw, ends) if writer == "networkx" else writers[writer](frame, draw)
     if draw.random() < 0.3:
         text = draw.choice(["# made today\n", "#made today\n", "% x, y\n\n"]) + text.removeprefix("\ufeff")
-    encoding = (
-        "utf-8" if draw.random() < 0.9 else draw.choice(["utf-16", "latin-1", "utf-8-sig", "utf-16-le"])
-    )
+    rare = ["utf-16", "latin-1", "utf-8-sig", "utf-16-le"]
+    encoding = "utf-8" if draw.random() < 0.9 else draw.choice(rare)
     text = text if encoding.startswith("utf-8") else text.removeprefix("\ufeff")
     return text.encode(encoding), frame, ends, writer
 

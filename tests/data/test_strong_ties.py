@@ -1,4 +1,4 @@
-from __future__ import annotations
+from typing import Any
 
 import networkx
 import numpy as np
@@ -20,7 +20,7 @@ def _same_class_share(data: Data, edges: list[tuple[int, int]]) -> float:
     return float(np.mean([y[u] == y[v] for u, v in edges]))
 
 
-def test_sizes(graph: tuple[Data, networkx.Graph]) -> None:
+def test_sizes_and_that_words_are_weak_hints(graph: tuple[Data, networkx.Graph]) -> None:
     data = graph[0]
     assert data.num_nodes == 2000
     assert data.x.shape == (2000, 300)
@@ -28,17 +28,18 @@ def test_sizes(graph: tuple[Data, networkx.Graph]) -> None:
     assert int(data.strong.sum()) == 1300
     parts = [data.train_mask, data.val_mask, data.test_mask]
     assert [int(part.sum()) for part in parts] == [100, 500, 1000]
+    x = data.x.to_dense()
+    assert torch.equal(x.sum(dim=1), torch.full((2000,), 10.0))
+    own = (torch.arange(300)[None, :] % 5) == data.y[:, None]
+    # One in five of the class's own, and a fifth of the others by chance: 0.2 + 0.8 / 5.
+    assert float((x * own).sum() / x.sum()) == pytest.approx(0.36, abs=0.02)
 
 
-def test_strong_nodes_are_exactly_those_in_a_triangle(graph: tuple[Data, networkx.Graph]) -> None:
+def test_strong_nodes_are_those_in_a_triangle_and_ties_are_as_documented(graph: Any) -> None:
     data, g = graph
     triangles = networkx.triangles(g)
     in_triangle = torch.tensor([triangles.get(node, 0) > 0 for node in range(2000)])
     assert torch.equal(in_triangle, data.strong)
-
-
-def test_ties_are_as_documented(graph: tuple[Data, networkx.Graph]) -> None:
-    data, g = graph
     strong = data.strong.tolist()
     closed = [(u, v) for u, v in g.edges if set(g[u]) & set(g[v])]
     open_strong = [(u, v) for u, v in g.edges if not set(g[u]) & set(g[v]) and strong[u]]
@@ -50,15 +51,6 @@ def test_ties_are_as_documented(graph: tuple[Data, networkx.Graph]) -> None:
     assert _same_class_share(data, open_strong) == pytest.approx(0.07, abs=0.02)
     assert 2 * len(open_other) / 700 == pytest.approx(3, abs=0.01)
     assert _same_class_share(data, open_other) == pytest.approx(0.9, abs=0.03)
-
-
-def test_words_are_weak_hints(graph: tuple[Data, networkx.Graph]) -> None:
-    data = graph[0]
-    x = data.x.to_dense()
-    assert torch.equal(x.sum(dim=1), torch.full((2000,), 10.0))
-    own = (torch.arange(300)[None, :] % 5) == data.y[:, None]
-    # One in five of the class's own, and a fifth of the others by chance: 0.2 + 0.8 / 5.
-    assert float((x * own).sum() / x.sum()) == pytest.approx(0.36, abs=0.02)
 
 
 def test_the_seed_decides_everything() -> None:

@@ -1,7 +1,5 @@
 """What is done to feature columns: fitted on training nodes, described, stored and repeated."""
 
-from __future__ import annotations
-
 import json
 import tempfile
 from pathlib import Path
@@ -14,6 +12,7 @@ from numpy.typing import NDArray
 
 import mcn
 from mcn.data import Treatment
+from tests.conftest import refuses
 
 CELLS = st.sampled_from(["", "NA", "?", "1", "0", "2.5", "-3e2", "7"])
 
@@ -63,15 +62,12 @@ def test_each_kind_has_its_treatment() -> None:
 
 
 def test_missing_values_are_filled_marked_and_counted() -> None:
-    treatment, values, notes = _fit(
-        {
-            "age": ["10", "", "30", "nan"],
-            "colour": ["red", "?", "blue", "red"],
-            "member": ["yes", "no", "yes", "NA"],
-        },
-        train=[0, 1, 2],
-        scaling="raw",
-    )
+    columns = {
+        "age": ["10", "", "30", "nan"],
+        "colour": ["red", "?", "blue", "red"],
+        "member": ["yes", "no", "yes", "NA"],
+    }
+    treatment, values, notes = _fit(columns, train=[0, 1, 2], scaling="raw")
     names = ["age", "age missing", "colour=blue", "colour=red", "colour missing", "member"]
     assert treatment.feature_names == names
     assert values.tolist() == [
@@ -121,14 +117,9 @@ def test_counts_of_words_are_left_for_training_to_divide() -> None:
     )
     mostly_zero = {f"w{c}": ["0.5" if row == c % 5 else "0" for row in range(5)] for c in range(10)}
     assert _fit(mostly_zero)[0].scaling == "rows"
-    for name, cells in (
-        ("w3", ["-1"]),
-        ("w3", ["0.5"]),
-        ("colour", ["red", "blue"]),
-        ("member", ["yes", "no"]),
-    ):
-        column = cells * (6 // len(cells))
-        assert _fit(words | {name: column})[0].scaling == "raw"
+    texts = {"colour": ["red", "blue"] * 3}, {"member": ["yes", "no"] * 3}
+    for odd in ({"w3": ["-1"] * 6}, {"w3": ["0.5"] * 6}, *texts):
+        assert _fit(words | odd)[0].scaling == "raw"
     assert _fit({name: words[name] for name in list(words)[:9]})[0].scaling == "raw"
     assert _fit(words, scaling="standard")[0].scaling == "raw"
     for scaling in ("rows", "unit"):
@@ -141,13 +132,8 @@ def test_counts_of_words_are_left_for_training_to_divide() -> None:
 
 
 def test_columns_that_are_left_out() -> None:
-    treatment, _, notes = _fit(
-        {
-            "name": [f"n{row}" for row in range(100)],
-            "town": [f"t{row % 50}" for row in range(100)],
-            "none": ["", "?"] * 50,
-        }
-    )
+    names, towns = [f"n{row}" for row in range(100)], [f"t{row % 50}" for row in range(100)]
+    treatment, _, notes = _fit({"name": names, "town": towns, "none": ["", "?"] * 50})
     assert [column.name for column in treatment.columns] == ["town"]
     assert notes[:2] == [
         "columns left out, as they hold more than 50 different texts: name",
@@ -168,8 +154,7 @@ def test_columns_that_are_left_out() -> None:
     ],
 )
 def test_cells_that_cannot_be(cells: list[str], message: str) -> None:
-    with pytest.raises(ValueError, match=rf"n\.csv, {message}"):
-        _fit({"f": cells})
+    refuses(rf"n\.csv, {message}", _fit, {"f": cells})
 
 
 def test_a_stored_treatment_does_the_same(tmp_path: Path) -> None:
@@ -197,13 +182,11 @@ def test_a_stored_treatment_does_the_same(tmp_path: Path) -> None:
         "member,colour,age\n1,maybe,red,3\n2,no,red,3": r"m\.csv, line 2: 'maybe' in feature column 'member'",
     }.items():
         (tmp_path / "m.csv").write_text(f"id,{text}\n")
-        with pytest.raises(ValueError, match=message):
-            mcn.load_graph(tmp_path / "e.csv", tmp_path / "m.csv", treatment=stored)
+        refuses(message, mcn.load_graph, tmp_path / "e.csv", tmp_path / "m.csv", treatment=stored)
     with pytest.raises(ValueError, match="give features or treatment, not both"):
         mcn.load_graph(tmp_path / "e.csv", tmp_path / "n.csv", treatment=stored, features=["age"])
     message = r"trained on columns of a node table \(.*\), but there is no node table"
-    with pytest.raises(ValueError, match=message):
-        mcn.load_graph(tmp_path / "e.csv", treatment=stored)
+    refuses(message, mcn.load_graph, tmp_path / "e.csv", treatment=stored)
 
 
 @given(st.lists(CELLS, min_size=1, max_size=12), st.sampled_from(["auto", "raw", "rows", "standard"]))
@@ -230,7 +213,5 @@ NUMBER = {"name": "a", "kind": "number"}
     ],
 )
 def test_a_damaged_treatment_is_refused(columns: object, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        Treatment.from_dict({"scaling": "raw", "columns": columns})
-    with pytest.raises(ValueError, match="must have scaling"):
-        Treatment.from_dict({"columns": columns})
+    refuses(message, Treatment.from_dict, {"scaling": "raw", "columns": columns})
+    refuses("must have scaling", Treatment.from_dict, {"columns": columns})

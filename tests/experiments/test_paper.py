@@ -15,23 +15,16 @@ from scipy.stats import rankdata
 from mcn.baselines import METHODS
 from mcn.data import load_dataset
 from mcn.experiments import Ledger, Source
-from mcn.experiments.paper import (
-    TABLES,
-    SpecialCase,
-    check_table,
-    read_table,
-    reproduce_table,
-    special_cases,
-    summary_table,
-)
+from mcn.experiments.paper import TABLES, SpecialCase, special_cases, summary_table
 from mcn.experiments.paper.report import average_ranks, noise, ranks, table_report, table_results
-from mcn.experiments.paper.reproduce import read_runs, write_runs
+from mcn.experiments.paper.reproduce import check_table, read_runs, read_table, reproduce_table, write_runs
 from mcn.experiments.paper.special_cases import special_report
 from mcn.experiments.paper.tables import LARGEST_CLASS, plan, unit_for
 from mcn.nn import MCNConv
 from mcn.train import load_preset
 from mcn.train.presets import dataset_config
 from tests.configs import MCNConfig
+from tests.conftest import refuses
 
 TABLE2, TABLE3 = TABLES["table2"], TABLES["table3"]
 QUICK: dict[str, Any] = {"methods": ["lp", "majority"], "datasets": ["cora"], "jobs": 1}
@@ -122,10 +115,8 @@ class TestPlan:
         planned = plan(TABLE2, [4], rows=["mcn", "lp"], datasets=["pubmed", "cora"], data_root=".")
         places = [(one.dataset, one.row) for one in planned]
         assert places == [("cora", "lp"), ("cora", "mcn"), ("pubmed", "lp"), ("pubmed", "mcn")]
-        with pytest.raises(ValueError, match="methods: none given"):
-            plan(TABLE2, [0], rows=[])
-        with pytest.raises(ValueError, match="table must be one of table2, table3, got 'table4'"):
-            reproduce_table("table4", "out")
+        refuses("methods: none given", plan, TABLE2, [0], rows=[])
+        refuses("table must be one of table2, table3, got 'table4'", reproduce_table, "table4", "out")
 
 
 class TestRanks:
@@ -265,10 +256,8 @@ class TestReproducing:
             assert one.test_accuracy == pytest.approx(row["test_accuracy"], abs=1e-6)
             assert one.val_accuracy == pytest.approx(row["val_accuracy"], abs=1e-6)
 
-        with pytest.raises(
-            ValueError, match="out already holds results; choose another folder, or resume them"
-        ):
-            reproduce_table("table2", out, seeds=[0, 1], **options)
+        message = "out already holds results; choose another folder, or resume them"
+        refuses(message, reproduce_table, "table2", out, seeds=[0, 1], **options)
         before = ledger.rows()
         again = reproduce_table("table2", out, seeds=[0, 1, 2], resume=True, **options)
         assert [row for row in ledger.rows() if row["seed"] < 2] == before
@@ -285,8 +274,7 @@ class TestReproducing:
 
     def test_nothing_to_run_again(self, tmp_path: Path) -> None:
         write_runs(tmp_path / "table2.csv", [])
-        with pytest.raises(ValueError, match="no kept run belongs to what was asked for"):
-            check_table("table2", tmp_path, 1)
+        refuses("no kept run belongs to what was asked for", check_table, "table2", tmp_path, 1)
 
     @pytest.mark.parametrize(
         ("lines", "message"),
@@ -302,8 +290,7 @@ class TestReproducing:
         path = tmp_path / "table2.csv"
         write_runs(path, [])
         path.write_text(lines.replace("HEADER\n", path.read_text()))
-        with pytest.raises(ValueError, match=message):
-            read_table("table2", tmp_path)
+        refuses(message, read_table, "table2", tmp_path)
 
 
 class TestTable1:

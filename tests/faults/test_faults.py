@@ -1,12 +1,11 @@
 """Some of the faults in every test run, all of them when asked for; and the harness itself."""
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.conftest import python
 from tests.faults.harness import half_written, wrong_end
 from tests.faults.interpose import KINDS
 from tests.faults.scenarios import SCENARIOS
@@ -16,14 +15,8 @@ ANY = SCENARIOS["predict"]
 
 def faults(repository: Path, *words: str) -> str:
     """Run in a process of its own: it forks and patches, and the one that tests run in has threads."""
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.faults", *words],
-        cwd=repository,
-        env=os.environ | {"OMP_NUM_THREADS": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    alone = os.environ | {"OMP_NUM_THREADS": "1"}
+    done = python("-m", "tests.faults", *words, check=False, cwd=repository, env=alone)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 

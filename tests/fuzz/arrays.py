@@ -10,16 +10,8 @@ from scipy import sparse
 from torch_geometric.data import Data
 
 import mcn
-from mcn.data import (
-    SimpleGraph,
-    check_data,
-    degree_features,
-    feature_csr,
-    feature_tensor,
-    random_split,
-    simple_graph,
-)
-from mcn.data.sparse import check_csr
+from mcn.data import SimpleGraph, check_data, degree_features, random_split, simple_graph
+from mcn.data.sparse import check_csr, feature_csr, feature_tensor
 from mcn.matrices import PSI_NAMES, PageRankRows, apply_psi
 from mcn.matrices.pagerank import pagerank_rows, walk_weights
 from mcn.motifs.enumerate import Enumerated
@@ -132,14 +124,10 @@ def csr_parts(c: Choices) -> tuple[Any, Any, tuple[int, int]]:
 def csr_tensor(c: Choices, rows: int | None = None) -> Any:
     """A CSR tensor that nobody has looked at."""
     indptr, indices, shape = csr_parts(c)
+    size = shape if rows is None else (rows, shape[1])
     try:
-        return torch.sparse_csr_tensor(
-            torch.as_tensor(indptr),
-            torch.as_tensor(indices),
-            torch.ones(len(indices)),
-            size=shape if rows is None else (rows, shape[1]),
-            check_invariants=False,
-        )
+        parts = torch.as_tensor(indptr), torch.as_tensor(indices), torch.ones(len(indices))
+        return torch.sparse_csr_tensor(*parts, size=size, check_invariants=False)
     except (RuntimeError, TypeError, ValueError):  # torch itself refuses
         return torch.ones(3, 2)
 

@@ -45,11 +45,8 @@ YAML = [
     b"low: 1", b"high: 2", b"subsets: ", b"recipe: views\n", b"settings: ", b"fixed: ", b"\n  ",
     b"edge", b"order=", b"random=",
 ]  # fmt: skip
-JSON = [
-    b"{", b"}", b"[", b"]", b"null", b"true", b"NaN", b"Infinity", b"-Infinity", b'""', b'"a"', b"{}",
-    b"[]", b"1e999", b"-1", b'"number"', b'"category"', b'"count_scale"', b'"classes"',
-    b'"in_channels"', b'"columns"', b'"F32"', b'"I64"', b"[" * 30,
-]  # fmt: skip
+JSON = b'{ } [ ] null true NaN Infinity -Infinity "" "a" {} [] 1e999 -1 "number" "category"'.split()
+JSON += [*b'"count_scale" "classes" "in_channels" "columns" "F32" "I64"'.split(), b"[" * 30]
 
 
 @cache

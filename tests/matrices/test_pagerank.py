@@ -9,6 +9,8 @@ from scipy.sparse import csr_array
 from mcn.data import load_dataset
 from mcn.matrices import pagerank_rows, view_rows, walk_weights
 from mcn.motifs import MotifCounts, count_motifs
+from tests.conftest import refuses
+from tests.matrices.dense import random_adjacency
 
 
 def dense(matrix: np.ndarray, weights: Sequence[float]) -> np.ndarray:
@@ -43,20 +45,15 @@ def test_rows_hold_the_largest_entries(matrix: np.ndarray, order: int, alpha: fl
 def test_weights_of_walks_and_a_node_without_neighbours_that_stays_where_it_is() -> None:
     np.testing.assert_allclose(walk_weights(2, 0.5), [0.5, 0.25, 0.125])
     np.testing.assert_allclose(walk_weights(3, None), [0.25] * 4)
-    with pytest.raises(ValueError, match="alpha must be above 0 and at most 1, got 0"):
-        walk_weights(2, 0.0)
-    with pytest.raises(ValueError, match="order must be 0 or more, got -1"):
-        walk_weights(-1, 0.5)
-    with pytest.raises(ValueError, match="top must be 1 or more, got 0"):
-        pagerank_rows([np.eye(2)], walk_weights(1, 0.5), 0)
+    refuses("alpha must be above 0 and at most 1, got 0", walk_weights, 2, 0.0)
+    refuses("order must be 0 or more, got -1", walk_weights, -1, 0.5)
+    refuses("top must be 1 or more, got 0", pagerank_rows, [np.eye(2)], walk_weights(1, 0.5), 0)
     one_step = pagerank_rows([[[0, 3, 0], [3, 0, 0], [0, 0, 0]]], np.array([0.0, 1.0]), 3)
     np.testing.assert_allclose(one_step.matrix(0).toarray(), [[0.25, 0.75, 0], [0.75, 0.25, 0], [0, 0, 1]])
 
 
 def test_tolerance_loses_little_threads_change_nothing_and_matrices_have_their_weights() -> None:
-    rng = np.random.default_rng(0)
-    upper = np.triu(rng.random((60, 60)) < 0.08, 1).astype(float)
-    matrix = csr_array(upper + upper.T)
+    matrix = csr_array(random_adjacency(60, 0.08, seed=0))
     weights = walk_weights(8, 0.2)
     exact = pagerank_rows([matrix], weights, 60, tolerance=0)
     rough = pagerank_rows([matrix], weights, 60, tolerance=1e-4, threads=1)
@@ -87,16 +84,13 @@ def test_symmetric_rows_of_the_symmetric_walk(matrix: np.ndarray, order: int, al
 
 
 def test_selected_rows_and_their_mean() -> None:
-    rng = np.random.default_rng(1)
-    upper = np.triu(rng.random((20, 20)) < 0.2, 1).astype(float)
-    rows = pagerank_rows([upper + upper.T, 5 * (upper + upper.T)], walk_weights(3, 0.3), 6)
+    graph = random_adjacency(20, 0.2, seed=1)
+    rows = pagerank_rows([graph, 5 * graph], walk_weights(3, 0.3), 6)
     full = [m / m.sum(1, keepdims=True) for m in (rows.matrix(t).toarray() for t in range(2))]
-    views = rng.integers(0, 2, 20)
-    own = rows.select(views)
-    chosen = csr_array((own.values, own.indices, own.indptr), shape=(20, 20)).toarray()
+    views = np.random.default_rng(1).integers(0, 2, 20)
+    chosen = rows.select(views).matrix(20).toarray()
     np.testing.assert_allclose(chosen, [full[t][i] for i, t in enumerate(views)], atol=1e-6)
-    mean = csr_array((rows.mean.values, rows.mean.indices, rows.mean.indptr), shape=(20, 20)).toarray()
-    np.testing.assert_allclose(mean, (full[0] + full[1]) / 2, atol=1e-6)
+    np.testing.assert_allclose(rows.mean.matrix(20).toarray(), (full[0] + full[1]) / 2, atol=1e-6)
 
 
 @pytest.fixture(scope="module")
@@ -144,5 +138,4 @@ def test_views_without_motifs(counts: MotifCounts) -> None:
     ],
 )
 def test_wrong_names(counts: MotifCounts, names: list[str], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        view_rows(counts, names, order=1, alpha=0.5, top=4)
+    refuses(message, view_rows, counts, names, order=1, alpha=0.5, top=4)

@@ -13,6 +13,7 @@ from random_graphs import erdos_renyi
 
 from mcn.matrices import PSI_NAMES, MotifStack, apply_psi, view_rows
 from mcn.motifs import MotifCounts, count_motifs
+from tests.conftest import refuses
 from tests.matrices.dense import dense_psi, rows_to_dense
 
 # Node 0 shares 2 instances with 1 and 1 with 2; node 3 is in none.
@@ -86,8 +87,7 @@ def test_input_forms_no_change_to_the_input_and_a_diagonal_that_is_taken_literal
     ],
 )
 def test_bad_matrices_are_named(bad, text):
-    with pytest.raises(ValueError, match=text):
-        apply_psi(bad, "row-max")
+    refuses(text, apply_psi, bad, "row-max")
 
 
 MOTIFS = ("edge", "triangle", "4-cycle", "self")
@@ -175,7 +175,6 @@ def test_what_is_refused() -> None:
         (odd, {}, "edge weights is not symmetric"),
         (np.where(w > 0, np.nan, 0), {}, "edge weights has the value nan"),
     ):
-        with pytest.raises(ValueError, match=message):
-            MotifStack.from_counts(counts, weights=weights, **options)
+        refuses(message, MotifStack.from_counts, counts, weights=weights, **options)
     with pytest.raises(ValueError, match="joins nodes without an edge"):
         view_rows(counts, ("triangle",), order=1, alpha=None, top=3, scope="pairs", edge_weights=w)

@@ -21,9 +21,8 @@ def random_stack(
     a[-1] = a[:, -1] = 0
     named = {"edge": a, "triangle": triangles(a), "2-star": a * np.add.outer(a.sum(1), a.sum(1))}
     counts = np.random.default_rng(seed).integers(0, 50, (n, 15))
-    return MotifStack.from_adjacencies(
-        dict(list(named.items())[:motifs]), edge=a, node_counts=counts, steps=steps, psi=psi
-    )
+    own = dict(list(named.items())[:motifs])
+    return MotifStack.from_adjacencies(own, edge=a, node_counts=counts, steps=steps, psi=psi)
 
 
 def random_rows(num_dst: int, num_src: int, seed: int, empty: bool = True) -> Rows:
@@ -49,9 +48,8 @@ def dense_features(x: SparseFeatures) -> torch.Tensor:
 def random_features(n: int, columns: int, seed: int, dtype: Any = np.float32) -> SparseFeatures:
     m = sp.random_array((n, columns), density=0.2, rng=np.random.default_rng(seed), format="csr")
     m.data += 0.5
-    return SparseFeatures(
-        m.indptr.astype(np.int64), m.indices.astype(np.int32), m.data.astype(dtype), columns
-    )
+    parts = m.indptr.astype(np.int64), m.indices.astype(np.int32), m.data.astype(dtype)
+    return SparseFeatures(*parts, columns)
 
 
 def edge_index(stack: MotifStack) -> torch.Tensor:

@@ -11,13 +11,10 @@ from torch_geometric.nn import GATConv, GATv2Conv, GCNConv
 from mcn.motifs import NODE_ORBITS
 from mcn.nn import MCN, Choices, MCNConv, Selector, ops
 from mcn.nn.selector import epsilon_greedy
+from tests.conftest import refuses
 from tests.nn.graphs import dense_rows, edge_index, grads, random_features, random_stack
 
 Array = NDArray[np.float64]
-
-
-def _parameters(conv: MCNConv) -> list[torch.Tensor]:
-    return [p for p in conv.parameters() if p.requires_grad]
 
 
 def test_state_is_the_neighbourhood_and_the_counts_and_rows_are_those_chosen() -> None:
@@ -61,12 +58,13 @@ def test_plain_path_gives_the_same_layer(
         dropout=0.5, feature_dropout=0.4, input_dropout=0.3,
     )  # fmt: skip
     x: Any = random_features(24, 9, 0) if sparse else torch.randn(24, 9)
+    learned = [parameter for parameter in conv.parameters() if parameter.requires_grad]
     results = []
     for fused in (True, False):
         monkeypatch.setattr(ops, "fused", lambda _x, fused=fused: fused)
         out, choices = conv(x, stack, key=77, return_choices=True)
         total = torch.cat([out.flatten(), choices.log_motif, choices.log_step])
-        results.append((choices.motif, choices.step, total, grads(total, *_parameters(conv))))
+        results.append((choices.motif, choices.step, total, grads(total, *learned)))
     assert torch.equal(results[0][0], results[1][0])
     assert torch.equal(results[0][1], results[1][1])
     assert torch.allclose(results[0][2], results[1][2], atol=1e-5)
@@ -192,14 +190,11 @@ def test_without_self_attention_a_block_needs_the_row_sums() -> None:
     stack, x = random_stack(n=40, motifs=1), torch.randn(40, 6)
     conv = MCNConv(6, 4, self_attention=False).eval()
     block = stack.block(np.array([5, 6]))
-    with pytest.raises(ValueError, match="row sums"):
-        conv(x[block.src], block)
+    refuses("row sums", conv, x[block.src], block)
     degrees = stack.select(None).sums()
-    assert torch.allclose(
-        conv(x[block.src], block, degrees=degrees[block.src]), conv(x, stack)[[5, 6]], atol=1e-5
-    )
-    with pytest.raises(ValueError, match=r"expected \d+ row sums"):
-        conv(x, stack, degrees=degrees[:3])
+    part = conv(x[block.src], block, degrees=degrees[block.src])
+    assert torch.allclose(part, conv(x, stack)[[5, 6]], atol=1e-5)
+    refuses(r"expected \d+ row sums", conv, x, stack, degrees=degrees[:3])
 
 
 def test_choices_can_be_pinned_and_evaluation_takes_the_most_probable_action() -> None:
@@ -270,20 +265,16 @@ def test_randomness_follows_the_key_or_torch_and_float64_is_taken() -> None:
     ],
 )
 def test_bad_options(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        MCNConv(5, 4, **options)
+    refuses(message, MCNConv, 5, 4, **options)
 
 
 def test_bad_inputs() -> None:
     stack, conv = random_stack(motifs=2), MCNConv(5, 4, motifs=2)
-    with pytest.raises(ValueError, match=r"x has shape \(23, 5\), expected \(24, 5\)"):
-        conv(torch.randn(23, 5), stack)
+    refuses(r"x has shape \(23, 5\), expected \(24, 5\)", conv, torch.randn(23, 5), stack)
     with pytest.raises(ValueError, match="2 motifs and 1 steps, but the layer was made for motifs=3"):
         MCNConv(5, 4, motifs=3)(torch.randn(24, 5), stack)
-    with pytest.raises(ValueError, match=r"choice = 2 is outside 0 … 1"):
-        conv(torch.randn(24, 5), stack, choice=2)
-    with pytest.raises(ValueError, match="24 integers"):
-        conv(torch.randn(24, 5), stack, choice=np.zeros(5, np.int64))
+    refuses(r"choice = 2 is outside 0 … 1", conv, torch.randn(24, 5), stack, choice=2)
+    refuses("24 integers", conv, torch.randn(24, 5), stack, choice=np.zeros(5, np.int64))
     assert "motifs=2" in repr(conv)
 
 
@@ -294,12 +285,9 @@ def test_torch_compile_leaves_the_layers_as_they_are() -> None:
         compiled = torch.compile(module.eval())
         assert torch.equal(compiled(x, stack), module(x, stack))
         compiled.train()(x, stack).sum().backward()
-        assert all(
-            parameter.grad is not None for name, parameter in module.named_parameters() if "att" in name
-        )
+        attention = [parameter for name, parameter in module.named_parameters() if "att" in name]
+        assert all(parameter.grad is not None for parameter in attention)
 
-
-# The special cases.
 
 CASES = [
     (GCNConv, {}),
@@ -359,11 +347,8 @@ def test_first_motif_of_a_larger_stack_is_used() -> None:
     ],
 )
 def test_refuses_what_it_cannot_represent(layer: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        MCNConv.from_pyg(layer())
+    refuses(message, MCNConv.from_pyg, layer())
 
-
-# f and f', and how actions are taken.
 
 NUM_COUNTS = len(NODE_ORBITS)
 
@@ -376,9 +361,8 @@ def test_second_layer_sees_the_state_and_the_probabilities_of_the_first() -> Non
     probabilities = (state @ selector.motif_weight + selector.motif_bias).softmax(1)
     assert torch.allclose(motif.exp(), probabilities, atol=1e-6)
     seen = torch.cat([state, probabilities], 1)
-    assert torch.allclose(
-        step.exp(), (seen @ selector.step_weight + selector.step_bias).softmax(1), atol=1e-6
-    )
+    expected = (seen @ selector.step_weight + selector.step_bias).softmax(1)
+    assert torch.allclose(step.exp(), expected, atol=1e-6)
 
 
 def test_nothing_to_choose_and_a_biased_start() -> None:
@@ -414,5 +398,4 @@ def test_epsilon_greedy_frequencies() -> None:
 
 @pytest.mark.parametrize(("options", "message"), [({"motifs": 0}, "motifs=0"), ({"init_bias": -1.0}, "-1.0")])
 def test_bad_options_of_selectors(options: dict[str, float], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        Selector(3, **({"motifs": 2, "steps": 1} | options))  # type: ignore[arg-type]
+    refuses(message, Selector, 3, **{"motifs": 2, "steps": 1} | options)

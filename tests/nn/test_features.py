@@ -13,7 +13,8 @@ from mcn.nn import sparse_linear as sparse
 from mcn.nn._rng import hash32, threshold
 from mcn.nn.features import DenseRows, SparseFeatures, input_features, is_sparse, mostly_zero, sparse_features
 from mcn.nn.sparse_linear import propagate
-from tests.nn.graphs import assert_same_bits, dense_features, dense_rows, grads, random_features, random_rows
+from tests.conftest import refuses
+from tests.nn.graphs import assert_same_bits, dense_features, grads, random_features, random_rows
 
 
 def _csr(n: int = 6) -> torch.Tensor:
@@ -36,10 +37,8 @@ def test_one_holder_per_tensor_while_it_lives() -> None:
     assert len(features._known) < number
     assert is_sparse(holder)
     assert not is_sparse(torch.zeros(2, 2))
-    with pytest.raises(ValueError, match="requires_grad"):
-        sparse_features(_csr().requires_grad_())
-    with pytest.raises(ValueError, match="int64"):
-        sparse_features(torch.ones(2, 2, dtype=torch.int64).to_sparse_coo())
+    refuses("requires_grad", sparse_features, _csr().requires_grad_())
+    refuses("int64", sparse_features, torch.ones(2, 2, dtype=torch.int64).to_sparse_coo())
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -118,11 +117,6 @@ def test_equals_the_plain_path(matrix: Any, p: float) -> None:
 def test_gradcheck(matrix: Any) -> None:
     dense = torch.randn(8, 4, dtype=torch.float64, requires_grad=True)
     assert torch.autograd.gradcheck(lambda z: propagate(z, matrix, 0.4, 6), (dense,))
-
-
-def test_rows_are_a_matrix() -> None:
-    rows, z = random_rows(7, 9, 1), torch.randn(9, 4, dtype=torch.float64)
-    assert torch.allclose(propagate(z, rows), torch.from_numpy(dense_rows(rows, 9)).double() @ z)
 
 
 def test_bits_do_not_depend_on_threads() -> None:

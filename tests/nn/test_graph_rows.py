@@ -70,9 +70,8 @@ def test_arrays_on_disk_are_drawn_from_alike_and_row_sums_are_those_of_the_matri
     for t, matrix in enumerate(graph.matrices):
         for name, values in matrix._asdict().items():
             np.save(tmp_path / f"{name}{t}.npy", values)
-        mapped.append(
-            type(matrix)(*(np.load(tmp_path / f"{name}{t}.npy", mmap_mode="r") for name in matrix._fields))
-        )
+        files = [tmp_path / f"{name}{t}.npy" for name in matrix._fields]
+        mapped.append(type(matrix)(*(np.load(file, mmap_mode="r") for file in files)))
     graph.matrices = tuple(mapped)
     np.testing.assert_array_equal(dense_rows(graph.draw(np.arange(N), choice, 2, 3), N), expected)
     stack = random_stack(N, seed=6, motifs=2, steps=2, psi="laplacian")

@@ -90,13 +90,10 @@ def test_only_what_some_nodes_hear_is_computed(changes: dict[str, Any], choice: 
 
 def test_sparse_and_wide_features_and_rows_that_are_normalised_when_asked_for(tmp_path: Any) -> None:
     stack, sparse = random_stack(N, seed=3, motifs=3, steps=2), random_features(N, 40, 1)
-    model = network(40)
-    assert torch.equal(
-        infer(model, FeatureRows(sparse), StackRows(stack), chunk=64).logits, model(sparse, stack)
-    )
-    wide = torch.randn(N, 700)
-    model = network(700)
-    assert torch.equal(infer(model, FeatureRows(wide), StackRows(stack), chunk=64).logits, model(wide, stack))
+    for features in (sparse, torch.randn(N, 700)):
+        model = network(features.shape[1])
+        found = infer(model, FeatureRows(features), StackRows(stack), chunk=64)
+        assert torch.equal(found.logits, model(features, stack))
     x = np.random.default_rng(0).standard_normal((6, 4)).astype(np.float32)
     x[2] = 0
     np.save(tmp_path / "x.npy", x)

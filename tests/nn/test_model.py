@@ -14,6 +14,7 @@ from torch_geometric.nn import GATConv, GCNConv
 from mcn.nn import MCN, MCNConv, ops
 from mcn.nn.features import SparseFeatures
 from mcn.nn.model import ReceptiveFields, node_ids
+from tests.conftest import refuses
 from tests.nn.graphs import assert_same_bits, edge_index, grads, random_features, random_stack
 
 ROWS = np.array([17, 3, 44, 59])
@@ -150,16 +151,11 @@ def test_training_bits_do_not_depend_on_threads(extra: dict[str, Any]) -> None:
 def test_bad_inputs() -> None:
     stack, x = random_stack(n=60, motifs=2), torch.randn(60, 9)
     model = _model(motifs=2)
-    with pytest.raises(ValueError, match="num_layers must be at least 1, got 0"):
-        _model(num_layers=0)
-    with pytest.raises(ValueError, match=r"expected one per layer \(2\), got 1"):
-        model(x, stack, blocks=stack.blocks(ROWS, 1))
-    with pytest.raises(ValueError, match="x has 59 rows, but the stack has 60 nodes"):
-        model(x[:59], stack)
-    with pytest.raises(ValueError, match=r"one entry per layer \(2\), got \[1\]"):
-        model(x, stack, choice=[1])
-    with pytest.raises(ValueError, match=r"choice = 7 is outside 0 … 1"):
-        model(x, stack, ROWS, choice=7)
+    refuses("num_layers must be at least 1, got 0", _model, num_layers=0)
+    refuses(r"expected one per layer \(2\), got 1", model, x, stack, blocks=stack.blocks(ROWS, 1))
+    refuses("x has 59 rows, but the stack has 60 nodes", model, x[:59], stack)
+    refuses(r"one entry per layer \(2\), got \[1\]", model, x, stack, choice=[1])
+    refuses(r"choice = 7 is outside 0 … 1", model, x, stack, ROWS, choice=7)
 
 
 def _passes(model: MCN, x: Any, stack: Any, rows: Any) -> list[torch.Tensor]:
@@ -217,8 +213,7 @@ def test_receptive_fields_are_remembered_and_node_ids_have_many_forms() -> None:
         ids = node_ids(rows)
         assert (ids.dtype, ids.tolist()) == (np.int64, [1, 3])
     for odd in ([], [0.5], [[1]], np.zeros(4, bool)):
-        with pytest.raises(ValueError, match="rows: expected"):
-            node_ids(odd)
+        refuses("rows: expected", node_ids, odd)
 
 
 @pytest.mark.parametrize("attention", [True, False])
@@ -226,13 +221,11 @@ def test_self_weights_are_a_linear_map_beside_the_convolution(attention: bool) -
     torch.manual_seed(0)
     stack, x = random_stack(motifs=1), torch.randn(24, 6)
     other = (GATConv(6, 5, heads=2) if attention else GCNConv(6, 10)).eval()
-    layer = MCNConv(
-        6, 5 if attention else 10, heads=2 if attention else 1, self_attention=attention, self_weights=True
-    )
+    width, heads = (5, 2) if attention else (10, 1)
+    layer = MCNConv(6, width, heads=heads, self_attention=attention, self_weights=True).eval()
     plain = MCNConv.from_pyg(other)
-    layer.load_state_dict(plain.state_dict() | {"self_weight": layer.self_weight.detach()})  # type: ignore[union-attr]
-    layer.eval()
-    expected = other(x, edge_index(stack)) + x @ layer.self_weight  # type: ignore[operator]
+    layer.load_state_dict(plain.state_dict() | {"self_weight": layer.self_weight.detach()})
+    expected = other(x, edge_index(stack)) + x @ layer.self_weight
     assert torch.allclose(layer(x, stack), expected, atol=1e-5)
 
 

@@ -10,6 +10,7 @@ from mcn.nn import MCNConv, ops
 from mcn.nn._rng import derive
 from mcn.nn.graph_rows import StackRows
 from mcn.nn.sampling import Batches, MotifSampler, Shuffled
+from tests.conftest import refuses
 from tests.nn.graphs import dense_features, random_features, random_stack
 
 N = 20
@@ -104,11 +105,9 @@ def test_the_choices_of_the_table_decide_whom_a_node_draws() -> None:
             drawn = block.src[rows.indices[rows.indptr[r] : rows.indptr[r + 1]]]
             full = stack.matrix(stack.motifs[own]).toarray()[node]
             assert (full[drawn] > 0).all()
-    with pytest.raises(ValueError, match="drawn for other choices"):
-        block.select(1 - block.choice)
+    refuses("drawn for other choices", block.select, 1 - block.choice)
     for bad in (0, -2):
-        with pytest.raises(ValueError, match=f"at least 1, or -1 for all, got {bad}"):
-            MotifSampler(StackRows(stack), [2, bad])
+        refuses(f"at least 1, or -1 for all, got {bad}", MotifSampler, StackRows(stack), [2, bad])
 
 
 def test_isolated_nodes_make_a_batch_of_their_own() -> None:

@@ -7,13 +7,10 @@ finished, and what went wrong. A moment is a call of a Python or a built-in func
 before and after every write.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
 import signal
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -26,6 +23,7 @@ import random_graphs
 import mcn
 from mcn.motifs import on_disk
 from mcn.store import pack_graph
+from tests.conftest import python
 
 MEGA = 2**20
 
@@ -68,13 +66,15 @@ class Counting:
         return set(self._store.counts_in(out)) == {"edge", "triangle", "2-star"}
 
 
-def calls_of(work: Callable[[], None]) -> int:
-    """How many calls there are in the work."""
+def calls_of(work: Callable[[], None], killed_at: int | None = None) -> int:
+    """How many calls there are in the work; this process may be killed at one of them."""
     count = 0
 
     def note(_frame: Any, event: str, _arg: Any) -> None:
         nonlocal count
         count += event in ("call", "c_call")
+        if count == killed_at:
+            os.kill(os.getpid(), signal.SIGKILL)
 
     sys.setprofile(note)
     try:
@@ -90,16 +90,7 @@ def killed_at(moment: int, work: Callable[[], None]) -> None:
     if child:
         os.waitpid(child, 0)
         return
-    left = moment
-
-    def note(_frame: Any, event: str, _arg: Any) -> None:
-        nonlocal left
-        left -= event in ("call", "c_call")
-        if left == 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    sys.setprofile(note)
-    work()
+    calls_of(work, moment)
     os._exit(0)
 
 
@@ -139,16 +130,9 @@ LEAST = {15: 10, 40: 30}
 @pytest.mark.parametrize("moments", [15, pytest.param(40, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("what", ["pack", "count"])
 def test_killed_at_any_moment(what: str, moments: int, tmp_path: Path, repository: Path) -> None:
-    words = ["-W", "ignore", "-m", "tests.store.test_killed", what, str(tmp_path), str(moments)]
-    done = subprocess.run(
-        [sys.executable, *words],
-        capture_output=True,
-        text=True,
-        cwd=repository,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},  # the graphs of the benchmarks too
-        timeout=300,
-        check=False,
-    )
+    words = ["-W", "ignore", "-m", "tests.store.test_killed", what, tmp_path, moments]
+    paths = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}  # the graphs of the benchmarks too
+    done = python(*words, check=False, cwd=repository, env=paths, timeout=300)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout.splitlines()[-1])
     assert found["wrong"] == []

@@ -1,7 +1,5 @@
 """Packing files: the store holds the graph that `load_graph` reads, whatever the buffer and the blocks."""
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 
@@ -11,6 +9,7 @@ import torch
 
 import mcn
 from mcn.store import pack, pack_graph, write
+from tests.conftest import refuses
 
 NOTHING = 0  # bytes of memory: the least number of keys is sorted at a time
 
@@ -38,16 +37,13 @@ def same(store: mcn.GraphStore, data) -> None:
     packed = store.to_data()
     assert torch.equal(packed.edge_index, data.edge_index)
     assert packed.node_ids.tolist() == data.node_ids.tolist()
-    assert packed.report == data.report
-    assert packed.scaling == data.scaling
     assert torch.equal(packed.x.to_dense(), data.x.to_dense())
     assert packed.x.layout == data.x.layout
     for name in ("y", "train_mask", "val_mask", "test_mask"):
         assert (packed.get(name) is None) == (data.get(name) is None)
         assert data.get(name) is None or torch.equal(packed[name], data[name])
-    assert packed.get("classes") == data.get("classes")
-    assert packed.get("treatment") == data.get("treatment")
-    assert packed.get("feature_names") == data.get("feature_names")
+    for name in ("report", "scaling", "classes", "treatment", "feature_names"):
+        assert packed.get(name) == data.get(name), name
 
 
 IDS = {
@@ -138,11 +134,9 @@ def test_two_packings_into_one_folder(tmp_path: Path) -> None:
 
     def begin_another(_: float) -> None:
         if not second:
-            with pytest.raises(
-                FileExistsError, match="another process is packing a graph into it"
-            ) as refusal:
+            second.append("refused")
+            with pytest.raises(FileExistsError, match="another process is packing a graph into it"):
                 pack_graph(path, out=tmp_path / "graph")
-            second.append(refusal)
 
     pack_graph(path, out=tmp_path / "graph", memory=NOTHING, progress=begin_another).verify()
     assert second
@@ -155,19 +149,13 @@ def test_what_a_killed_packing_left_is_replaced(tmp_path: Path) -> None:
     for left in (".packing/run-00007.keys", "ids.npy", ".indices.npy.01234567.part"):
         (out / left).write_bytes(b"beginning")
     same(pack_graph(path, out=out, memory=NOTHING), mcn.load_graph(path))
-    assert sorted(file.name for file in out.iterdir()) == sorted(
-        [
-            "manifest.json",
-            *(f"{name}.npy" for name in ("indices", "indptr", "x_indices", "x_indptr", "x_values")),
-        ]
-    )
-    with pytest.raises(FileExistsError, match="holds a packed graph already"):
-        pack_graph(path, out=out)
+    arrays = ("indices", "indptr", "x_indices", "x_indptr", "x_values")
+    assert {file.name for file in out.iterdir()} == {"manifest.json", *(f"{name}.npy" for name in arrays)}
+    refuses("holds a packed graph already", pack_graph, path, out=out, error=FileExistsError)
     mine = tmp_path / "mine"
     (mine / ".packing").mkdir(parents=True)
     (mine / "letter.txt").write_text("of somebody")
-    with pytest.raises(FileExistsError, match="is not an empty folder; choose another"):
-        pack_graph(path, out=mine)
+    refuses("is not an empty folder; choose another", pack_graph, path, out=mine, error=FileExistsError)
     assert (mine / "letter.txt").exists()
 
 
@@ -183,10 +171,8 @@ def test_what_a_killed_packing_left_is_replaced(tmp_path: Path) -> None:
 def test_a_bad_line_far_into_the_file_is_named(tmp_path: Path, line: str, said: str) -> None:
     path = written(tmp_path / "edges.csv", [*random_edges(IDS["numbers"]), ("1", "2")])
     path.write_bytes(path.read_bytes() + line.encode("latin1") + b"\n3,4\n")
-    with pytest.raises(ValueError, match=rf"edges.csv, {said}"):
-        pack_graph(path, out=tmp_path / "graph", memory=NOTHING)
-    with pytest.raises(ValueError, match=r"edges.csv, line 402"):
-        mcn.load_graph(path)
+    refuses(rf"edges.csv, {said}", pack_graph, path, out=tmp_path / "graph", memory=NOTHING)
+    refuses(r"edges.csv, line 402", mcn.load_graph, path)
 
 
 @pytest.mark.parametrize("kind", ["numbers", "names"])
@@ -200,8 +186,7 @@ def test_a_node_that_the_table_lacks_is_named(tmp_path: Path, kind: str) -> None
 
 def test_refusals(tmp_path: Path) -> None:
     path = written(tmp_path / "edges.csv", random_edges(IDS["numbers"]))
-    with pytest.raises(ValueError, match="memory must be at least 0 bytes, got -10"):
-        pack_graph(path, out=tmp_path / "graph", memory=-10)
+    refuses("memory must be at least 0 bytes, got -10", pack_graph, path, out=tmp_path / "graph", memory=-10)
     with pytest.raises(ValueError, match="columns were named, but there is no node table"):
         pack_graph(path, out=tmp_path / "graph", label="y")
     with pytest.raises(FileNotFoundError, match="no such file"):

@@ -34,13 +34,8 @@ def test_graphsage_is_pygs_and_learns() -> None:
     first, last = SAGEConv(30, SAGE_WIDTH), SAGEConv(SAGE_WIDTH, 3)
     own, around = network.first.weight.data.T.chunk(2)
     first.load_state_dict({"lin_r.weight": own, "lin_l.weight": around, "lin_l.bias": network.bias.data})
-    last.load_state_dict(
-        {
-            "lin_r.weight": network.own.weight.data,
-            "lin_l.weight": network.mean.weight.data,
-            "lin_l.bias": network.own.bias.data,
-        }
-    )
+    last.lin_r.weight.data, last.lin_l.weight.data = network.own.weight.data, network.mean.weight.data
+    last.lin_l.bias.data = network.own.bias.data
     edges = torch.from_numpy(problem.inputs.edge_index)
     expected = last(torch.relu(first(problem.inputs.x, edges)), edges)
     torch.testing.assert_close(network(), expected, rtol=1e-4, atol=1e-5)

@@ -4,8 +4,6 @@ import ast
 import csv
 import importlib
 import json
-import subprocess
-import sys
 from collections import Counter
 from itertools import product
 from pathlib import Path
@@ -28,7 +26,7 @@ from studies.figure4.pattern import core_numbers, node_measures, over_runs, rank
 from studies.rows import COLUMNS, command_line, gap, read_runs, tables, write_runs
 from studies.search.effects import effects
 from tests.baselines.graphs import block_problem, blocks
-from tests.conftest import REPOSITORY
+from tests.conftest import REPOSITORY, python
 
 STUDIES = REPOSITORY / "studies"
 NAMES = sorted(path.parent.name for path in STUDIES.glob("*/__main__.py"))
@@ -55,9 +53,7 @@ def test_nothing_in_the_package_imports_a_study() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_study_has_help_and_a_page_that_names_the_version(
-    name: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_study_has_help_and_a_page_that_names_the_version(name: str, capsys: Any) -> None:
     module = importlib.import_module(f"studies.{name}.__main__")
     with pytest.raises(SystemExit) as done:
         module.main(["--help"]) if name not in TABLES else command_line(module.STUDY, "", ["--help"])
@@ -67,8 +63,7 @@ def test_every_study_has_help_and_a_page_that_names_the_version(
 
 
 def test_a_study_is_started_from_a_checkout() -> None:
-    command = [sys.executable, "-m", "studies.twins", "--report"]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=REPOSITORY, check=False)
+    done = python("-m", "studies.twins", "--report", cwd=REPOSITORY, check=False)
     assert done.returncode == 0, done.stderr
     assert "| dd7 | 42.5 ± 2.3 (10) | 9.7 ± 1.4 (10) |" in done.stdout
 
@@ -95,26 +90,14 @@ def test_every_row_of_beyond_has_all_its_runs() -> None:
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("beyond", ["--rows", "gcn-less,views-edge"]),
         ("choice", ["--rows", "gat,gated", "--datasets", "strong-ties"]),
         ("competitors", ["--rows", "link", "--datasets", "karate"]),
         ("controls", ["--rows", "gcn-ensemble", "--datasets", "karate"]),
         ("twins", ["--rows", "majority,twins", "--datasets", "karate"]),
     ],
 )
-def test_a_study_runs(
-    name: str,
-    words: list[str],
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_study_runs(name: str, words: list[str], tmp_path: Path, capsys: Any, monkeypatch: Any) -> None:
     module = importlib.import_module(f"studies.{name}")
-    if name == "beyond":  # its own sets are large: that an unknown row is refused will do
-        with pytest.raises(SystemExit):
-            command_line(module.STUDY, "", words)
-        assert "got 'gcn-less'" in capsys.readouterr().err
-        return
     if name == "choice":
         short = {row: (method, own | {"max_epochs": 3}) for row, (method, own) in module.SETTINGS.items()}
         monkeypatch.setattr(module, "SETTINGS", short)
@@ -125,6 +108,13 @@ def test_a_study_runs(
     assert [(run["dataset"], run["method"]) for run in runs] == [(dataset, row) for row in rows]
     assert {run["version"] for run in runs} == {mcn.__version__}
     assert f"| {dataset} |" in capsys.readouterr().out
+
+
+def test_an_unknown_row_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    """Which will do for a study whose own sets are large."""
+    with pytest.raises(SystemExit):
+        command_line(importlib.import_module("studies.beyond").STUDY, "", ["--rows", "gcn-less,views-edge"])
+    assert "got 'gcn-less'" in capsys.readouterr().err
 
 
 def test_splits_of_the_choice_study(data_root: Path) -> None:

@@ -16,6 +16,7 @@ from mcn.train import accuracy_on_test
 from mcn.train.features import features
 from mcn.viz import Explanation, explain, page_data
 from mcn.viz.explanation import Neighbourhood, Predictor
+from tests.conftest import refuses
 from tests.viz.conftest import BLEND, CHOSEN, Trained, candidate_run, train
 
 
@@ -41,9 +42,6 @@ def test_it_says_what_the_run_predicts(karate: Trained, found: Explanation) -> N
         np.testing.assert_array_equal(found.split == number, karate.data[f"{part}_mask"].numpy())
     expected = [(motif, step) for motif in ("edge", "triangle") for step in (1, 2)]
     assert [(option.motif, option.step) for option in found.options] == expected
-
-
-def test_the_selectors(found: Explanation) -> None:
     for probabilities, chosen in ((found.motif_probs, found.motif), (found.step_probs, found.step - 1)):
         for layer in range(2):
             selector = probabilities[layer]
@@ -136,8 +134,7 @@ def test_only_the_heaviest_are_kept(karate: Trained, found: Explanation) -> None
         np.testing.assert_array_equal(np.diff(some.indptr), np.minimum(np.diff(all_of.indptr), 3))
         for node in range(34):
             np.testing.assert_array_equal(some.indices[some.row(node)], all_of.indices[all_of.row(node)][:3])
-    with pytest.raises(ValueError, match="keep must be at least 1, got 0"):
-        explain(karate.run, karate.data, keep=0)
+    refuses("keep must be at least 1, got 0", explain, karate.run, karate.data, keep=0)
 
 
 def test_what_predicts(karate: Trained, views: Trained, found: Explanation) -> None:
@@ -171,8 +168,7 @@ def test_which_candidates_predict(
 
 
 def test_a_graph_with_other_features_or_without_labels_and_masks(karate: Trained) -> None:
-    with pytest.raises(ValueError, match="the network was trained on 34"):
-        explain(karate.run, strong_ties())
+    refuses("the network was trained on 34", explain, karate.run, strong_ties())
     bare = karate.data.clone()
     for name in ("y", "train_mask", "val_mask", "test_mask"):
         del bare[name]
@@ -312,8 +308,7 @@ def test_the_curves_of_the_candidate_that_predicts(
 )
 def test_a_log_of_something_else(content: bytes, message: str, tmp_path: Path) -> None:
     (tmp_path / "metrics.jsonl").write_bytes(content)
-    with pytest.raises(ValueError, match=rf"metrics\.jsonl.*{message}"):
-        page_data.training_curves(tmp_path / "metrics.jsonl", MCN, {})
+    refuses(rf"metrics\.jsonl.*{message}", page_data.training_curves, tmp_path / "metrics.jsonl", MCN, {})
 
 
 @pytest.mark.parametrize(

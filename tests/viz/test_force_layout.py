@@ -94,9 +94,8 @@ def test_pulls_follow_the_shared_neighbours() -> None:
 @pytest.mark.parametrize("name", ["karate", "path"])
 def test_pivots_measure_shortest_paths(name: str) -> None:
     """With every node a pivot, the axes are those of classical scaling of Dijkstra's distances."""
-    edges, size = (
-        pairs("karate") if name == "karate" else (np.stack([np.arange(29), np.arange(1, 30)], 1), 30)
-    )
+    path = np.stack([np.arange(29), np.arange(1, 30)], 1), 30
+    edges, size = pairs("karate") if name == "karate" else path
     graph = sp.coo_array((np.ones(len(edges)), tuple(edges.T)), shape=(size, size))
     graph = sp.csr_array(graph + graph.T)
     square = csgraph.dijkstra(graph, unweighted=True) ** 2

@@ -12,7 +12,7 @@ import pytest
 
 from mcn.experiments import Ledger, Unit, WorkerDied, run_unit, run_units
 from mcn.experiments.engine.workers import LocalWorkers
-from tests.conftest import REPOSITORY
+from tests.conftest import REPOSITORY, refuses
 from tests.experiments.engine.units import KARATE, quick, timeless
 
 EPOCHS, SEEDS = 60, 3
@@ -65,9 +65,8 @@ def test_rows_in_the_order_of_the_units(tmp_path: Path) -> None:
     units = [quick(seed=2), Unit(KARATE, "majority"), quick(seed=1), quick(seed=2)]
     told: list[tuple[int, int]] = []
     rows = run_units(units, ledger, jobs=1, progress=lambda done, total: told.append((done, total)))
-    assert [(row["method"], row["seed"]) for row in rows] == [
-        ("paper", 2), ("majority", 0), ("paper", 1), ("paper", 2)
-    ]  # fmt: skip
+    order = [(row["method"], row["seed"]) for row in rows]
+    assert order == [("paper", 2), ("majority", 0), ("paper", 1), ("paper", 2)]
     assert told == [(0, 3), (1, 3), (2, 3), (3, 3)]
     assert timeless(rows[:3]) == timeless([run_unit(unit) for unit in units[:3]])
     assert len(ledger) == 3
@@ -181,15 +180,12 @@ def test_a_worker_that_dies_at_work_or_idle_is_replaced_and_two_are_an_error(wor
 
 def test_failures_and_wrong_use(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "ledger.sqlite")
-    with pytest.raises(ValueError, match="lower the learning rate"):
-        run_units(BAD, ledger, jobs=1)
+    refuses("lower the learning rate", run_units, BAD, ledger, jobs=1)
     assert len(ledger) == 0
     rows = run_units([*BAD, quick()], ledger, jobs=1, keep_failures=True)
     assert ["lower the learning rate" in str(row["error"]) for row in rows] == [True, True, False]
     assert rows[0]["val_accuracy"] is None
     assert run_units(BAD, ledger, keep_failures=True) == rows[:2]
-    with pytest.raises(ValueError, match=r"ledger.sqlite: this run failed before: .*lower the learning"):
-        run_units(BAD, ledger)
-    with pytest.raises(ValueError, match="jobs must be an integer of at least 1, got 0"):
-        run_units([quick()], jobs=0)
+    refuses(r"ledger.sqlite: this run failed before: .*lower the learning", run_units, BAD, ledger)
+    refuses("jobs must be an integer of at least 1, got 0", run_units, [quick()], jobs=0)
     assert run_units([]) == []

@@ -11,6 +11,7 @@ from mcn.train import accuracy_on_test, train
 from mcn.train.metrics import METRICS
 from mcn.train.presets import Preset
 from tests.configs import MCNConfig
+from tests.conftest import refuses
 from tests.experiments.engine.units import KARATE, QUICK, quick, timeless, write_graph
 
 
@@ -73,9 +74,8 @@ def test_exchanged_test_labels_change_the_test_figure_alone(tmp_path: Path, meth
     test = [row["metrics"]["test"] for row in rows]
     assert [part["accuracy"] for part in test] == [row["test_accuracy"] for row in rows]
     assert test[0]["roc-auc"] == pytest.approx(1 - test[1]["roc-auc"])
-    figures = [
-        {**row, "test_accuracy": None, "metrics": row["metrics"] | {"test": None}} for row in timeless(rows)
-    ]
+    untested = [{"test_accuracy": None, "metrics": row["metrics"] | {"test": None}} for row in rows]
+    figures = [row | none for row, none in zip(timeless(rows), untested, strict=True)]
     assert figures[0] == figures[1]  # the key and the metrics of validation nodes among them
 
 
@@ -135,14 +135,11 @@ def test_the_seed_draws_the_split_of_dd_alone(data_root: Path) -> None:
     ],
 )
 def test_wrong_units(arguments: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        Unit(KARATE, **arguments)
+    refuses(message, Unit, KARATE, **arguments)
 
 
 def test_wrong_sources() -> None:
     for given in ({}, {"dataset": "karate", "graph": "edges.csv"}):
-        with pytest.raises(ValueError, match="a source is a data set or a graph file"):
-            Source(**given)
-    with pytest.raises(ValueError, match="describes the nodes of a graph file"):
-        Source("karate", nodes="nodes.csv")
+        refuses("a source is a data set or a graph file", Source, **given)
+    refuses("describes the nodes of a graph file", Source, "karate", nodes="nodes.csv")
     assert Source(graph="x/edges.csv.gz").title == "edges.csv.gz"

@@ -15,13 +15,9 @@ from tests.experiments.engine.units import KARATE, timeless
 
 pytest.importorskip("optuna", reason="Optuna is not installed (pip install 'mcn[search]')")
 
-SPACE = Space(
-    "small",
-    "",
-    {"motifs": (["edge"], ["edge", "triangle"]), "lr": (0.01, 0.05, 1e30), "dropout": (0.0, 0.3, 0.6)},
-    {"max_epochs": 20, "hidden": 2, "heads": 2, "attention": "gated"},
-    {},
-)
+FIXED = {"max_epochs": 20, "hidden": 2, "heads": 2, "attention": "gated"}
+RATES = {"lr": (0.01, 0.05, 1e30), "dropout": (0.0, 0.3, 0.6)}
+SPACE = Space("small", "", {"motifs": (["edge"], ["edge", "triangle"]), **RATES}, FIXED, {})
 """A learning rate of 1e30 fails."""
 
 

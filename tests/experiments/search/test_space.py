@@ -10,6 +10,7 @@ from mcn.baselines import METHODS
 from mcn.experiments.search.proposals import Grid, importances
 from mcn.experiments.search.space import Range, Space, load_space, spaces
 from mcn.train.presets import dataset_config
+from tests.conftest import refuses
 
 SPACES = ["citation", "citation-screen", "dd", "dd-best", "dd-gat", "dd-gcn", "dd-screen", "quick"]
 
@@ -114,10 +115,8 @@ def test_subsets_ranges_what_is_fixed_and_another_recipe(tmp_path: Path) -> None
     assert space.size is None
     assert space.base("karate") == {"hidden": 4, "max_epochs": 3}
     assert space.base(None) == {"hidden": 4}
-    with pytest.raises(ValueError, match="mine: lr is a range; a grid needs a list of values"):
-        Grid(space, 0)
-    with pytest.raises(ValueError, match="unknown space 'citatoin'; did you mean 'citation'"):
-        load_space("citatoin")
+    refuses("mine: lr is a range; a grid needs a list of values", Grid, space, 0)
+    refuses("unknown space 'citatoin'; did you mean 'citation'", load_space, "citatoin")
     with pytest.raises(FileNotFoundError):
         load_space(tmp_path / "none.yaml")
 
@@ -151,8 +150,7 @@ def test_subsets_ranges_what_is_fixed_and_another_recipe(tmp_path: Path) -> None
     ],
 )
 def test_wrong_files(tmp_path: Path, text: str, message: str) -> None:
-    with pytest.raises(ValueError, match=f"space .*mine.yaml: .*{message}"):
-        load_space(written(tmp_path, text))
+    refuses(f"space .*mine.yaml: .*{message}", load_space, written(tmp_path, text))
 
 
 def test_a_grid_has_every_combination_once() -> None:
@@ -179,8 +177,7 @@ def test_importances() -> None:
     assert list(shares) == ["lr", "dropout"]
     lr, dropout = 0.05**2, 0.02 / 3 / 100
     assert list(shares.values()) == pytest.approx([lr / (lr + dropout), dropout / (lr + dropout)])
-    with pytest.raises(ValueError, match="the trials do not differ"):
-        importances(space, tried[:1])
+    refuses("the trials do not differ", importances, space, tried[:1])
     space = Space("s", "", {"lr": (0.1, 0.2), "dropout": (0.1, 0.2)}, {}, {})
     interplay = [({"lr": a, "dropout": b}, float(a == b)) for a in (0.1, 0.2) for b in (0.1, 0.2)]
     assert importances(space, interplay) == {"lr": 0, "dropout": 0}
@@ -200,5 +197,4 @@ def test_a_forest_where_combinations_are_missing() -> None:
 def test_too_few_trials_for_a_setting_with_many_values() -> None:
     space = Space("s", "", {"lr": tuple(range(1, 10)), "dropout": tuple(range(10))}, {}, {})
     tried = [({"lr": lr, "dropout": 1}, lr / 10) for lr in range(1, 10)]
-    with pytest.raises(ValueError, match="lr has 9 values, too many for 9 trials to say what mattered"):
-        importances(space, tried)
+    refuses("lr has 9 values, too many for 9 trials to say what mattered", importances, space, tried)
