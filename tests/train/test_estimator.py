@@ -2,6 +2,7 @@
 
 import dataclasses
 import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,10 +16,12 @@ from torch_geometric.data import Data
 
 import mcn
 from mcn import AutoClassifier, MCNClassifier, ViewsClassifier
-from mcn.train import accuracy_on_test
+from mcn.data import random_split
+from mcn.train import accuracy_on_test, train
 from mcn.train.metrics import TASK_METRICS, score
 from mcn.train.settings import declared
-from tests.train.graphs import SMALL, small_graph
+from tests.conftest import refuses
+from tests.train.graphs import SMALL, settings, small_graph
 
 ESTIMATORS = [MCNClassifier, AutoClassifier, ViewsClassifier]
 QUICK: dict[type, dict[str, Any]] = {
@@ -270,5 +273,56 @@ def test_cross_validation_is_refused_in_a_line(data: Data) -> None:
         lambda: GridSearchCV(MCNClassifier(), {"lr": [0.1, 0.2]}).fit(data),
         lambda: cross_val_score(MCNClassifier(), data),
     ):
-        with pytest.raises(ValueError, match=r"use `mcn search`, or fit once for each of .*ParameterGrid"):
+        with pytest.raises(ValueError, match=r"use `mcn search` or mcn.cross_validate, or .*ParameterGrid"):
             search()
+
+
+# In a folder, and on several splits.
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize("named", [False, True])
+def test_a_saved_estimator_predicts_the_same_bits(estimator: Any, named: bool, tmp_path: Path) -> None:
+    data = small_graph()
+    if named:
+        data.classes = ["a", "b", "c"]
+    else:
+        data.y = torch.tensor([5, 9, 11])[data.y]  # numbers with gaps
+    clf = estimator(**QUICK[estimator], random_state=3).fit(data).save(tmp_path / "saved")
+    again = mcn.load(tmp_path / "saved")
+    assert type(again) is estimator
+    np.testing.assert_array_equal(again.predict_proba(data), clf.predict_proba(data))
+    np.testing.assert_array_equal(again.predict(data), clf.predict(data))
+    assert again.classes_.tolist() == clf.classes_.tolist() == (["a", "b", "c"] if named else [5, 9, 11])
+    assert again.score(data) == clf.score(data)
+    assert again.config_ == clf.config_
+    assert again.get_params()["random_state"] == 3
+    assert (again.best_epoch_, again.val_accuracy_) == (clf.best_epoch_, clf.val_accuracy_)
+    if estimator is AutoClassifier:
+        assert (again.candidates_, again.winner_) == (clf.candidates_, clf.winner_)
+        assert set(clf.candidate_probabilities(data)) == {"mlp", "gcn"}
+    refuses("holds a run", clf.save, tmp_path / "saved")
+    with pytest.raises(NotFittedError):
+        estimator().save(tmp_path / "other")
+
+
+def test_a_run_of_a_recipe_without_estimator_is_read_otherwise(tmp_path: Path) -> None:
+    train(small_graph(), settings("trees", max_epochs=1), tmp_path / "run")
+    refuses("which has no estimator; read it with mcn.train.load_run", mcn.load, tmp_path / "run")
+
+
+def test_every_split_is_fitted_by_a_clone() -> None:
+    data, clf = small_graph(), MCNClassifier(max_epochs=3, random_state=1)
+    parts = [random_split(data.y, train_per_class=8, val=20, test=30, seed=seed) for seed in range(3)]
+    found = mcn.cross_validate(clf, data, parts)
+    for split, expected, one in zip(parts, found["test_score"], found["estimator"], strict=True):
+        masks = dict(zip(("train_mask", "val_mask", "test_mask"), split, strict=True))
+        assert MCNClassifier(max_epochs=3, random_state=1).fit(changed(data, **masks)).score(
+            changed(data, **masks)
+        ) == pytest.approx(expected)
+        assert one is not clf
+    assert not hasattr(clf, "model_")
+    stacked = [torch.stack(each, 1) for each in zip(*parts, strict=True)]
+    wide = changed(data, train_mask=stacked[0], val_mask=stacked[1], test_mask=stacked[2])
+    assert mcn.cross_validate(clf, wide)["test_score"] == found["test_score"]
+    refuses("give splits, or masks of shape", mcn.cross_validate, clf, data)
