@@ -63,13 +63,17 @@ class Selection(Training):
         self._rounds = Rounds.of(problem.known, config.repeats)
         assert config.metric is not None
         self._judge = Judge(problem.task, problem.val_labels.numpy(), config.metric, config.seed)
-        self._left_out: list[str] = []  # candidates that the budget has no epoch for
         self._further = 1  # the number of the next runs
         self._told: deque[Epoch] = deque()  # epochs that are done, and that nobody was told of yet
         self._decision: Decision | None = None
         self._added: dict[str, Float] = {}  # what labels nearby add to candidates, see `corrections`
-        share = 30 * config.minutes / len(candidates)
-        self._stage = Stage(self._turn, [(name, 0, share) for name in self._candidates])
+        share, counts = 30 * config.minutes / len(candidates), problem.inputs.counts
+        # A tenth of the budget, which they are not counted in, is what inputs may take.
+        self._left_out = [
+            one.name for one in candidates[1:] if one.config.inputs_work(counts) > 6 * config.minutes
+        ]
+        names = [name for name in self._candidates if name not in self._left_out]
+        self._stage = Stage(self._turn, [(name, 0, share) for name in names])
 
     @property
     def work(self) -> float:
