@@ -24,6 +24,8 @@ _HOME = {
     "MotifCounts": "mcn.motifs",
     "DirectedCounts": "mcn.motifs",
     "AddMotifs": "mcn.motifs",
+    "motif_significance": "mcn.motifs",
+    "motif_clusters": "mcn.motifs",
     "MotifStack": "mcn.matrices",
     "apply_psi": "mcn.matrices",
     "stack_size": "mcn.matrices",

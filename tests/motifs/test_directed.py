@@ -16,7 +16,7 @@ from random_graphs import powerlaw_cluster
 from torch_geometric.data import Data
 
 import mcn
-from mcn.motifs import DIRECTED_MOTIFS, directed_graphlet_of, picture
+from mcn.motifs import directed_graphlet_of
 from mcn.motifs.triads import DIRECTED_CATALOGUE, arc_orbits_of
 
 # Named by hand, independently of the catalogue. A role is told by a node's arcs: out alone, in alone, both.
@@ -35,8 +35,8 @@ TRIADS = {
     "210": ("semi-clique", {(1, 0, 1): "source", (0, 0, 2): "center", (0, 1, 1): "target"}),
     "300": ("clique", {(0, 0, 2): ""}),
 }
+# Of M1 … M13.
 CODES = ["030C", "120C", "210", "300", "030T", "120D", "120U", "021D", "021C", "021U", "111U", "111D", "201"]
-"""Of M1 … M13."""
 WITH_ONE_ARC_ORBIT = {"out-star", "in-star", "cycle", "clique"}
 
 
@@ -44,25 +44,23 @@ def digraph(n: int, density: float, seed: int) -> nx.DiGraph:
     """A random digraph without self-loops; a third of its arcs have their reverse at any density."""
     rng = np.random.default_rng(seed)
     joined = rng.random((n, n)) < density
-    back = rng.random((n, n)) < 1 / 3
-    arcs = [(u, v) for u, v in np.argwhere(joined | (joined.T & back)).tolist() if u != v]
-    graph = nx.DiGraph()
-    graph.add_nodes_from(range(n))
-    graph.add_edges_from(arcs)
-    return graph
+    joined |= joined.T & (rng.random((n, n)) < 1 / 3)
+    np.fill_diagonal(joined, False)
+    return nx.from_numpy_array(joined.astype(int), create_using=nx.DiGraph)
+
+
+def with_directions(edges: np.ndarray) -> np.ndarray:
+    """Arcs for undirected edges: in either direction, some in both."""
+    draw = np.random.default_rng(0).random(edges.shape[1])
+    return np.concatenate([np.where(draw < 0.5, edges, edges[::-1]), edges[:, draw > 0.7]], axis=1)
 
 
 def edges_of(graph: nx.DiGraph) -> np.ndarray:
     return np.array(list(graph.edges), np.int64).reshape(-1, 2).T
 
 
-def counted(graph: nx.DiGraph) -> mcn.DirectedCounts:
-    return mcn.count_motifs(edges_of(graph), len(graph), directed=True)
-
-
 def test_the_catalogue_is_all_connected_triads_with_their_orbits() -> None:
     assert (len(mcn.DIRECTED_GRAPHLETS), len(mcn.ARC_ORBITS), len(mcn.DIRECTED_NODE_ORBITS)) == (15, 32, 33)
-    assert len(DIRECTED_MOTIFS) == len(set(DIRECTED_MOTIFS))
     for code, (name, roles) in TRIADS.items():
         g = directed_graphlet_of(code)
         assert g is directed_graphlet_of(name) is directed_graphlet_of(f"M{CODES.index(code) + 1}")
@@ -114,13 +112,12 @@ def test_equals_brute_force_over_all_triples() -> None:
     met = set()
     for seed in range(60):
         graph = digraph(seed % 13, (seed % 10 + 0.5) / 10, seed)
-        counts = counted(graph)
+        counts = mcn.count_motifs(edges_of(graph), len(graph), directed=True)
         per_arc, per_node, pairs, classes = by_brute_force(graph)
         met |= classes
         assert counts.arcs.tolist() == sorted(map(list, graph.edges))
         np.testing.assert_array_equal(counts.per_arc, per_arc)
         np.testing.assert_array_equal(counts.per_node, per_node)
-        assert counts.arcs.dtype == counts.per_arc.dtype == counts.per_node.dtype == np.int64
         for name, expected in pairs.items():
             np.testing.assert_array_equal(counts.adjacency(name, scope="pairs").toarray(), expected)
     assert len(met) == 16
@@ -145,7 +142,8 @@ def test_totals_equal_the_census_of_networkx(seeds: range) -> None:
 @given(st.integers(0, 30), st.floats(0, 1), st.integers(0, 10**6))
 def test_sums_reversal_and_columns(n: int, density: float, seed: int) -> None:
     graph = digraph(n, density, seed)
-    counts, turned = counted(graph), counted(graph.reverse())
+    both = (graph, graph.reverse())
+    counts, turned = (mcn.count_motifs(edges_of(g), n, directed=True) for g in both)
     found, per_arc, per_node = counts.instances(), counts.per_arc, counts.per_node
     lines = {line.orbit: line for line in counts.totals()}
     assert list(lines) == list(mcn.ARC_ORBITS)
@@ -155,7 +153,6 @@ def test_sums_reversal_and_columns(n: int, density: float, seed: int) -> None:
         for orbit in set(g.of_arcs):
             column = per_arc[:, mcn.ARC_ORBITS.index(orbit)]
             assert column.sum() == lines[orbit].per_edge == found[g.name] * g.of_arcs.count(orbit)
-            assert lines[orbit].instances == found[g.name]
             np.testing.assert_array_equal(counts.column(orbit), column)
         for orbit in set(g.of_nodes):
             times = g.of_nodes.count(orbit)
@@ -175,31 +172,7 @@ def test_a_reciprocal_digraph_has_the_undirected_counts() -> None:
     for name, motif in (("reciprocal-arc", "edge"), ("mutual-star", "2-star"), ("clique", "triangle")):
         for scope in ("edges", "pairs"):
             assert (both.adjacency(name, scope=scope) != plain.adjacency(motif, scope=scope)).nnz == 0
-    assert both.per_arc[:, mcn.ARC_ORBITS.index("cycle")].sum() == 0
-    known = {line.graphlet: line.instances for line in plain.totals()}
-    assert both.instances()["clique"] == known["triangle"]
-
-
-def test_pairs_are_the_formulas_of_benson() -> None:
-    """U are the arcs of one direction, B the reciprocal ones; the supplement of Benson et al. (2016)."""
-    graph = digraph(40, 0.12, 5)
-    arcs = nx.to_numpy_array(graph, nodelist=range(40), dtype=np.int64)
-    b = arcs * arcs.T
-    u = arcs - b
-    parts = {
-        "M1": ((u @ u) * u.T, True),
-        "M2": ((b @ u) * u.T + (u @ b) * u.T + (u @ u) * b, True),
-        "M3": ((b @ b) * u + (b @ u) * b + (u @ b) * b, True),
-        "M4": ((b @ b) * b, False),
-        "M5": ((u @ u) * u + (u @ u.T) * u + (u.T @ u) * u, True),
-        "M6": ((u @ b) * u + (b @ u.T) * u.T + (u.T @ u) * b, False),
-        "M7": ((u.T @ b) * u.T + (b @ u) * u + (u @ u.T) * b, False),
-    }
-    counts = counted(graph)
-    for name, (c, add_reverse) in parts.items():
-        expected = c + c.T if add_reverse else c
-        np.testing.assert_array_equal(counts.adjacency(name, scope="pairs").toarray(), expected, err_msg=name)
-    np.testing.assert_array_equal(counts.adjacency("arc", scope="pairs").toarray(), arcs + arcs.T)
+    assert both.instances()["clique"] == plain.instances()["triangle"]
 
 
 def test_directions_by_hand() -> None:
@@ -213,9 +186,7 @@ def test_directions_by_hand() -> None:
     assert (counts.adjacency("030t", direction="in") != out.T).nnz == 0
     assert (counts.adjacency("m5", direction="both") != out + out.T).nnz == 0
     assert repr(counts) == "DirectedCounts(5 nodes, 5 arcs)"
-    head, *lines = counts.summary().splitlines()[1:]
-    assert head.split()[2:4] == ["arc", "orbit"]
-    assert len(lines) == 32
+    assert counts.summary().splitlines()[1].split()[2:4] == ["arc", "orbit"]
     frame, nodes = counts.to_frame(), counts.to_frame("node")
     np.testing.assert_array_equal(frame.to_numpy(), np.hstack([counts.arcs, counts.per_arc]))
     assert list(nodes)[1:] == list(mcn.DIRECTED_NODE_ORBITS)
@@ -224,8 +195,7 @@ def test_directions_by_hand() -> None:
 
 def test_threads_do_not_matter_and_progress_ends_at_one() -> None:
     edges = powerlaw_cluster(6000, 20, 0.6, seed=3)
-    draw = np.random.default_rng(0).random(edges.shape[1])
-    arcs = np.concatenate([np.where(draw < 0.5, edges, edges[::-1]), edges[:, draw > 0.7]], axis=1)
+    arcs = with_directions(edges)
     first, seen = mcn.count_motifs(arcs, directed=True, threads=1), []
     for threads in (2, 3, None):
         other = mcn.count_motifs(arcs, directed=True, threads=threads, progress=seen.append)
@@ -249,71 +219,63 @@ def test_objects_keep_their_directions() -> None:
     assert found.node_ids.tolist() == ["a", "b", "c", "d"]
     assert found.column("cycle").tolist() == [1, 1, 1, 0]
     assert mcn.count_motifs(nx.Graph(arcs), directed=True).instances()["clique"] == 1
-    matrix = nx.to_scipy_sparse_array(nx.DiGraph(arcs))
-    assert mcn.count_motifs(matrix, directed=True).instances()["cycle"] == 1
+    assert (
+        mcn.count_motifs(nx.to_scipy_sparse_array(nx.DiGraph(arcs)), directed=True).instances()["cycle"] == 1
+    )
     data = Data(edge_index=torch.tensor([[2, 0, 1], [0, 1, 2]]), num_nodes=3)
     assert mcn.count_motifs(data, directed=True).instances()["cycle"] == 1
 
 
-REFUSED: dict[str, tuple[dict[str, Any], str]] = {
-    "engine": ({"engine": "ray"}, "directed counts with engine='ray': not yet"),
-    "induced": ({"induced": False}, "directed counts are of induced triads; leave out induced=False"),
-    "out": ({"out": "folder"}, "directed counts do not take out="),
-    "approximate": ({"approximate": 0.1}, "directed counts do not take approximate="),
-    "motifs": ({"motifs": ["triangle"]}, "unknown directed motif 'triangle'"),
-    "one name": ({"motifs": "cycle"}, "motifs must be several names, got the string 'cycle'"),
-    "threads": ({"threads": 0}, "threads must be a positive integer"),
-}
-
-
-@pytest.mark.parametrize("case", REFUSED)
-def test_arguments_that_do_not_apply_are_refused(case: str) -> None:
-    options, message = REFUSED[case]
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"engine": "ray"}, "directed counts with engine='ray': not yet"),
+        ({"induced": False}, "directed counts with induced=False: not yet"),
+        ({"approximate": 0.1}, "directed counts with approximate=0.1: not yet"),
+        ({"motifs": ["triangle"]}, "unknown directed motif 'triangle'"),
+        ({"motifs": "cycle"}, "motifs must be several names, got the string 'cycle'"),
+    ],
+)
+def test_arguments_that_do_not_apply_are_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=f"^{message}"):
         mcn.count_motifs([[0], [1]], directed=True, **options)
 
 
-def test_wrong_names_scopes_and_graphs_are_refused(tmp_path: Path) -> None:
-    counts = mcn.count_motifs([[0, 1], [1, 2]], directed=True, motifs=["M9"])
-    for wrong, options, message in (
+@pytest.mark.parametrize(
+    ("motif", "options", "message"),
+    [
         ("feedforward", {}, "unknown directed motif 'feedforward'; did you mean 'feed-forward-loop"),
-        (None, {}, "unknown directed motif None; known are arc, reciprocal-arc"),
         ("chain", {"direction": "up"}, "direction must be one of out, in, both, got 'up'"),
         ("chain", {"scope": "nodes"}, "scope must be one of edges, pairs, got 'nodes'"),
         ("chain", {"scope": "pairs", "direction": "in"}, "scope='pairs' has no direction"),
         ("chain-start-middle", {"scope": "pairs"}, "scope='pairs' counts whole triads"),
-    ):
-        with pytest.raises(ValueError, match=f"^{message}"):
-            counts.adjacency(wrong, **options)
-    with pytest.raises(ValueError, match=r"saved as a table, to a name in \.csv or \.parquet$"):
-        counts.save(tmp_path / "counts.npz")
-    plain = mcn.data.SimpleGraph(2, np.array([0, 1, 1]), np.array([1], np.uint32))
+    ],
+)
+def test_wrong_names_and_scopes_are_refused(motif: str, options: dict[str, str], message: str) -> None:
+    counts = mcn.count_motifs([[0, 1], [1, 2]], directed=True, motifs=["M9"])
+    with pytest.raises(ValueError, match=f"^{message}"):
+        counts.adjacency(motif, **options)
+
+
+def test_graphs_without_directions_are_refused(tmp_path: Path) -> None:
+    given: Any = (2, np.array([0, 1, 1]), np.array([1], np.uint32))
     with pytest.raises(ValueError, match=r"^this graph has no directions; give the arcs themselves"):
-        mcn.count_motifs(plain, directed=True)
+        mcn.count_motifs(mcn.data.SimpleGraph(*given), directed=True)
     for ways in (np.array([0], np.uint8), np.array([4], np.uint8), np.array([1]), np.ones(2, np.uint8)):
         with pytest.raises(ValueError, match="expected ways of uint8"):
-            mcn.data.SimpleGraph(2, np.array([0, 1, 1]), np.array([1], np.uint32), ways=ways)
+            mcn.data.SimpleGraph(*given, ways=ways)
     (tmp_path / "edges.csv").write_text("0,1\n1,2\n")
     store = mcn.store.pack_graph(tmp_path / "edges.csv", out=tmp_path / "packed")
-    with pytest.raises(ValueError, match=r"^directed counts of an mcn\.GraphStore: not yet"):
+    with pytest.raises(ValueError, match=r"^an mcn\.GraphStore here: not yet"):
         mcn.count_motifs(store, directed=True)
 
 
-def test_pictures() -> None:
-    assert picture("M5").count("<polygon") == 3
-    assert picture("clique").count("<line") == 6
-    assert picture("chain-start-middle").count("#d9480f") == 2  # a line and its point
-    assert picture("triangle").count("<line") == 3
-
-
-@pytest.mark.parametrize("name", ["ca-GrQc", "email-Enron", "facebook_combined"])
+@pytest.mark.parametrize("name", ["ca-GrQc", "ca-AstroPh", "facebook_combined"])
 def test_totals_equal_igraph(name: str, data_root: Path) -> None:
     igraph = pytest.importorskip("igraph")
     with np.load(data_root / "graphs" / f"{name}.npz") as file:
         edges, n = file["edge"].T.astype(np.int64), int(file["n"])
-    draw = np.random.default_rng(0).random(edges.shape[1])
-    arcs = np.concatenate([np.where(draw < 0.5, edges, edges[::-1]), edges[:, draw > 0.7]], axis=1)
-    counts = mcn.count_motifs(arcs, n, directed=True)
+    counts = mcn.count_motifs(with_directions(edges), n, directed=True)
     graph = igraph.Graph(n=n, edges=counts.arcs.tolist(), directed=True)
     found, ours = graph.motifs_randesu(size=3), counts.instances()
     for kind, times in enumerate(found):

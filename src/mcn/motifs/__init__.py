@@ -22,6 +22,8 @@ from mcn.motifs.triads import (
 
 if TYPE_CHECKING:
     from mcn.motifs.add_motifs import AddMotifs
+    from mcn.motifs.clusters import MotifClusters, motif_clusters
+    from mcn.motifs.significance import MotifSignificance, motif_significance
 
 __all__ = [
     "ARC_ORBITS",
@@ -35,12 +37,23 @@ __all__ = [
     "AddMotifs",
     "DirectedCounts",
     "EstimatedTotal",
+    "MotifClusters",
     "MotifCounts",
     "MotifEstimates",
+    "MotifSignificance",
     "MotifTotal",
     "count_motifs",
     "directed_graphlet_of",
     "graphlet_of",
+    "motif_clusters",
+    "motif_significance",
     "picture",
 ]
-__getattr__, __dir__ = lazy(__name__, {"AddMotifs": ".add_motifs"})  # counting alone does not need torch
+_HOME = {
+    "AddMotifs": ".add_motifs",  # counting alone does not need torch
+    "MotifClusters": ".clusters",
+    "MotifSignificance": ".significance",
+    "motif_clusters": ".clusters",
+    "motif_significance": ".significance",
+}
+__getattr__, __dir__ = lazy(__name__, _HOME)

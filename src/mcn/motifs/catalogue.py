@@ -122,11 +122,16 @@ def stage_of(motif: str, induced: bool = True) -> int:
 
 def stage_of_all(motifs: Sequence[str] | None, induced: bool = True) -> int:
     """Return the stage that several motifs need; all stages if none are named."""
+    check_names(motifs)
     if motifs is None:
         return CYCLES
+    return max((stage_of(motif, induced) for motif in motifs), default=TRIANGLES)
+
+
+def check_names(motifs: object) -> None:
+    """Refuse one name where several are expected."""
     if isinstance(motifs, str):
         raise ValueError(f"motifs must be several names, got the string {motifs!r}; write [{motifs!r}]")
-    return max((stage_of(motif, induced) for motif in motifs), default=TRIANGLES)
 
 
 def orbit_weights(motif: str) -> NDArray[np.int64]:

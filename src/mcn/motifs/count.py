@@ -15,7 +15,7 @@ from mcn._names import one_of
 from mcn.data.arrays import as_integer, limit_threads
 from mcn.data.csr_graph import SimpleGraph, simple_graph
 from mcn.data.edge_list import kind_of, object_edges
-from mcn.motifs.catalogue import stage_of_all
+from mcn.motifs.catalogue import check_names, stage_of_all
 from mcn.motifs.counts import MotifCounts
 from mcn.motifs.directed import DirectedCounts, enumerate_arcs
 from mcn.motifs.enumerate import Progress, enumerate_edges, enumerate_on_ray
@@ -119,9 +119,15 @@ def count_motifs(
     [1, 1, 1, 0]
     """
     if directed:
-        _refuse_undirected(edge_index, motifs, induced, engine, {"out": out, "approximate": approximate})
-        graph, ids = _graph_of_object(edge_index, directed=True)
-        graph = simple_graph(graph, num_nodes)
+        others = {"engine": (engine, "local"), "induced": (induced, True)}
+        others |= {"out": (out, None), "approximate": (approximate, None), "address": (address, None)}
+        for name, (value, usual) in others.items():
+            if value != usual:
+                raise ValueError(f"directed counts with {name}={value!r}: not yet; leave it out")
+        check_names(motifs)
+        for motif in motifs or ():
+            directed_name(motif)
+        graph, ids = graph_of(edge_index, num_nodes, directed=True)
         return DirectedCounts(graph, enumerate_arcs(graph, limit_threads(threads), progress), ids)
     stage, count = stage_of_all(motifs, induced), limit_threads(threads)
     one_of("engine", engine, ENGINES)
@@ -156,25 +162,6 @@ def count_motifs(
     return MotifCounts(graph, numbers, induced, count, store.ids if store is not None else ids)
 
 
-def _refuse_undirected(
-    edge_index: Any, motifs: Sequence[str] | None, induced: bool, engine: str, further: Mapping[str, Any]
-) -> None:
-    """Refuse what counting in a digraph does not know, or not yet."""
-    if isinstance(edge_index, GraphStore):
-        raise ValueError("directed counts of an mcn.GraphStore: not yet; a store keeps no directions")
-    if engine != "local":
-        raise ValueError(f"directed counts with engine={engine!r}: not yet; leave it out")
-    if not induced:
-        raise ValueError("directed counts are of induced triads; leave out induced=False")
-    for name, value in further.items():
-        if value is not None:
-            raise ValueError(f"directed counts do not take {name}=, got {value!r}; leave it out")
-    if isinstance(motifs, str):
-        raise ValueError(f"motifs must be several names, got the string {motifs!r}; write [{motifs!r}]")
-    for motif in motifs or ():
-        directed_name(motif)
-
-
 def _graph_of_object(thing: Any, directed: bool = False) -> tuple[Any, NDArray[Any] | None]:
     """Return the graph of an object and the ids of its nodes; what is no such object is returned as it is."""
     if kind_of(thing) in ("matrix", "networkx", "igraph"):
@@ -189,6 +176,16 @@ def _graph_of_object(thing: Any, directed: bool = False) -> tuple[Any, NDArray[A
     graph = simple_graph(thing.edge_index, told_nodes(thing))
     warn_of_unused(thing, replace(graph, one_way=0) if directed else graph)
     return graph, getattr(thing, "node_ids", None)
+
+
+def graph_of(
+    edge_index: Any, num_nodes: int | None, directed: bool = False
+) -> tuple[SimpleGraph, NDArray[Any] | None]:
+    """Return the graph that `count_motifs` would count in, if it is in memory, and the ids of its nodes."""
+    if isinstance(edge_index, GraphStore):
+        raise ValueError("an mcn.GraphStore here: not yet; give the edges themselves, edge_index [2, E]")
+    given, ids = _graph_of_object(edge_index, directed)
+    return simple_graph(given, num_nodes), ids
 
 
 def _all_rows(graph: SimpleGraph) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -42,7 +42,8 @@ class Counted(ABC):
 
     graph: SimpleGraph
     node_ids: NDArray[Any] | None
-    _unit: ClassVar[str]
+    _unit: ClassVar[str]  # what a row is of
+    _node_orbits: ClassVar[tuple[str, ...]]  # the columns of `per_node`
 
     @property
     def num_nodes(self) -> int:
@@ -62,11 +63,6 @@ class Counted(ABC):
     @abstractmethod
     def _groups(self) -> list[Group]:
         """The motifs that were counted."""
-
-    @property
-    @abstractmethod
-    def _node_orbits(self) -> tuple[str, ...]:
-        """The columns of `per_node`."""
 
     @property
     @abstractmethod

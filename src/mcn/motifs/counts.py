@@ -63,6 +63,7 @@ class MotifCounts(Counted):
     threads: int | None = field(default=None, compare=False)
     node_ids: NDArray[Any] | None = field(default=None, compare=False)
     _unit: ClassVar[str] = "edge"
+    _node_orbits: ClassVar[tuple[str, ...]] = NODE_ORBITS
 
     def __post_init__(self) -> None:
         for name, array in vars(self.enumerated).items():
@@ -164,10 +165,6 @@ class MotifCounts(Counted):
             for g in CATALOGUE
             if g.name in self.motifs
         ]
-
-    @property
-    def _node_orbits(self) -> tuple[str, ...]:
-        return NODE_ORBITS
 
     @property
     def _ends(self) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -9,7 +9,7 @@ connected triple of the edge once, and which arc orbit each belongs to is a tabl
 Why nothing here overflows. A graph has M < 2³¹ edges, so that each of the numbers of an arc is below 2³². A
 triad holds two edges that share a node, which name it: a node is in fewer than M²/2 < 2⁶¹ triads. A node
 orbit is a sum over the arcs at a node, in which a triad is seen at most four times: it stays below 2⁶³.
-So does a sum over all edges, in which a triad is seen at most three times. Totals are Python integers.
+Totals are Python integers.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from mcn._jit import kernel
 from mcn._names import one_of
 from mcn.data.csr_graph import SimpleGraph, arc_ends, known_ways
 from mcn.motifs.catalogue import TRIANGLES
-from mcn.motifs.counted import Counted, Group
+from mcn.motifs.counted import Counted, Group, exact_sum
 from mcn.motifs.enumerate import Counts, Progress, on_threads
 from mcn.motifs.pairs import drop_joined
 from mcn.motifs.triads import (
@@ -41,13 +41,15 @@ from mcn.motifs.triads import (
     directed_name,
 )
 
-DIRECTIONS = ("out", "in", "both")
 Matrix = sp.csr_array[np.int64]
+_AT_CENTER = {
+    **{"out-star": ("out", "out"), "in-star": ("in", "in"), "mutual-star": ("both", "both")},
+    **{"chain": ("in", "out"), "mutual-in": ("in", "both"), "mutual-out": ("out", "both")},
+}
+"""How the middle of each open triad is joined to its two ends."""
 
 
-def enumerate_arcs(
-    graph: SimpleGraph, threads: int | None = None, progress: Progress | None = None
-) -> Counts:
+def enumerate_arcs(graph: SimpleGraph, threads: int | None, progress: Progress | None = None) -> Counts:
     """Count the triangles of every edge (u < v, sorted) by direction, uint32 [M, 9].
 
     Column 3 x + y counts third nodes w by the ways x from u to w and y from v to w: 0 for an arc to w alone,
@@ -82,14 +84,11 @@ class DirectedCounts(Counted):
     closed: Counts
     node_ids: NDArray[Any] | None = field(default=None, compare=False)
     _unit: ClassVar[str] = "arc"
+    _node_orbits: ClassVar[tuple[str, ...]] = DIRECTED_NODE_ORBITS
 
     def __post_init__(self) -> None:
-        known_ways(self.graph)
-        if self.closed.shape != (self.graph.num_edges, 9) or self.closed.dtype != np.uint32:
-            raise ValueError(
-                f"closed has shape {list(self.closed.shape)}, dtype {self.closed.dtype}; expected uint32 of "
-                f"shape [{self.graph.num_edges}, 9]"
-            )
+        if self.closed.shape != (len(known_ways(self.graph)), 9) or self.closed.dtype != np.uint32:
+            raise ValueError(f"closed: expected uint32 of shape [{self.graph.num_edges}, 9]")
 
     @property
     def num_arcs(self) -> int:
@@ -127,18 +126,8 @@ class DirectedCounts(Counted):
 
     def instances(self) -> dict[str, int]:
         """Return how often each motif is in the whole digraph, as exact Python integers."""
-        sums = [0] * len(ARC_ORBITS)
-        by_way, table = triple_sums(self._numbers).tolist(), arc_orbit_table()
-        edges = np.bincount(known_ways(self.graph) - 1, minlength=3).tolist()
-        for way, back in ((0, 0), (1, 1), (2, 0), (2, 1)):  # the directions in which there is an arc
-            sums[0] += edges[way]
-            sums[1] += edges[way] if way == 2 else 0
-            for orbit, triples in zip(table[int(way == 2), back], by_way[way], strict=True):
-                sums[orbit] += triples
-        return {
-            g.name: sum(sums[orbit] for orbit in arc_orbits_of(g.name)) // len(g.arcs)
-            for g in DIRECTED_CATALOGUE
-        }
+        sums = dict(zip(DIRECTED_NODE_ORBITS, map(exact_sum, self.per_node.T), strict=True))
+        return {g.name: sums[g.of_nodes[0]] // g.of_nodes.count(g.of_nodes[0]) for g in DIRECTED_CATALOGUE}
 
     def adjacency(self, motif: str, *, direction: str = "out", scope: str = "edges") -> Matrix:
         """The weighted adjacency of a directed motif, int64 CSR [N, N].
@@ -150,14 +139,12 @@ class DirectedCounts(Counted):
             scope: "edges" as above; "pairs": instances that contain both *nodes*, joined or not, whatever the
                 direction: the motif adjacency of Benson, Gleich and Leskovec (2016).
         """
-        one_of("direction", direction, DIRECTIONS)
+        one_of("direction", direction, ("out", "in", "both"))
         one_of("scope", scope, ("edges", "pairs"))
         name = directed_name(motif)
         if scope == "pairs":
             if name != directed_graphlet_of(name).name:
-                raise ValueError(
-                    f"scope='pairs' counts whole triads, and {name!r} is one of a triad's orbits"
-                )
+                raise ValueError(f"scope='pairs' counts whole triads, and {name!r} is an orbit of one")
             if direction != "out":
                 raise ValueError(f"scope='pairs' has no direction, got direction={direction!r}")
             return self._pair_matrix(name)
@@ -179,10 +166,6 @@ class DirectedCounts(Counted):
     @property
     def _groups(self) -> list[Group]:
         return [Group(g.name, tuple(dict.fromkeys(g.of_arcs)), len(g.arcs)) for g in DIRECTED_CATALOGUE]
-
-    @property
-    def _node_orbits(self) -> tuple[str, ...]:
-        return DIRECTED_NODE_ORBITS
 
     @property
     def _ends(self) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -220,32 +203,17 @@ class DirectedCounts(Counted):
         if name == "arc":  # the two arcs of a pair are two instances
             return sp.csr_array(out + out.T)
         joined = sp.csr_array(out.maximum(out.T))
-        open_ways = _ways_at_center(name)
-        if not open_ways:
+        if name not in _AT_CENTER:
             return joined
-        every, mutual = self._matrix(self.column("arc")), self._matrix(self.column("reciprocal-arc"))
-        one_way = sp.csr_array(every - mutual)
-        one_way.eliminate_zeros()
-        first, second = ({"out": one_way, "in": one_way.T, "both": mutual}[way] for way in open_ways)
+        every, mutual = (self._matrix(self.column(kind)) for kind in ("arc", "reciprocal-arc"))
+        one_way, ways = sp.csr_array(every - mutual), _AT_CENTER[name]
+        first, second = ({"out": one_way, "in": one_way.T, "both": mutual}[way] for way in ways)
         wedges = first.T @ second
-        if open_ways[0] != open_ways[1]:
+        if ways[0] != ways[1]:
             wedges = wedges + wedges.T
         total = sp.csr_array(joined + drop_joined(wedges, sp.csr_array(every + every.T)))
         total.sort_indices()
         return total
-
-
-def _ways_at_center(name: str) -> list[str]:
-    """How the middle of an open triad is joined to its two ends; empty if the motif is not such a triad."""
-    g = directed_graphlet_of(name)
-    center = next((node for node in range(3) if all(node in arc for arc in g.arcs)), None)
-    if center is None or g.size < 3:
-        return []
-    ways = []
-    for end in range(3):
-        out, back = (center, end) in g.arcs, (end, center) in g.arcs
-        ways += ["both" if out and back else "out" if out else "in"] if end != center else []
-    return ways
 
 
 def _ends_of_orbits() -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
@@ -297,26 +265,23 @@ def _triples(e: Any, u: Any, v: Any, way: Any, known: Any, triples: Any) -> Any:
             triples[3 * x + y] = count
             triples[9 + x] -= count
             triples[12 + y] -= count
+    triples[15], triples[16] = 1, way == 2
 
 
 @kernel
 def arc_columns(known: Any, rows: Any, place: Any, columns: Any) -> Any:
     """Add the orbit counts of every arc to its row: orbit o in column place[o], or nowhere if that is -1."""
-    triples = np.empty(15, np.int64)
+    triples = np.empty(17, np.int64)
     for u in range(len(known.indptr) - 1):
         for e in range(known.indptr[u], known.indptr[u + 1]):
             way = np.int64(known.ways[e]) - 1
             _triples(e, u, known.indices[e], way, known, triples)
-            reciprocal = 1 if way == 2 else 0
             for back in range(2):
                 row = rows[e, back]
                 if row < 0:
                     continue
-                for orbit in range(1 + reciprocal):  # "arc", and "reciprocal-arc" where it is one
-                    if place[orbit] >= 0:
-                        columns[row, place[orbit]] += 1
-                for i in range(15):
-                    column = place[known.table[reciprocal, back, i]]
+                for i in range(17):
+                    column = place[known.table[way // 2, back, i]]
                     if column >= 0:
                         columns[row, column] += triples[i]
 
@@ -324,33 +289,16 @@ def arc_columns(known: Any, rows: Any, place: Any, columns: Any) -> Any:
 @kernel
 def node_sums(known: Any, tail: Any, head: Any, sums: Any) -> Any:
     """Add the orbit counts of every arc to both ends: orbit o in columns tail[o] and head[o] of theirs."""
-    triples = np.empty(15, np.int64)
+    triples = np.empty(17, np.int64)
     for u in range(len(known.indptr) - 1):
         for e in range(known.indptr[u], known.indptr[u + 1]):
             v, way = np.int64(known.indices[e]), np.int64(known.ways[e]) - 1
             _triples(e, u, v, way, known, triples)
-            reciprocal = 1 if way == 2 else 0
             for back in range(2):
                 if way == 1 - back:  # there is no arc in this direction
                     continue
                 source, target = (v, u) if back else (u, v)
-                for orbit in range(1 + reciprocal):
-                    sums[source, tail[orbit]] += 1
-                    sums[target, head[orbit]] += 1
-                for i in range(15):
-                    orbit = known.table[reciprocal, back, i]
+                for i in range(17):
+                    orbit = known.table[way // 2, back, i]
                     sums[source, tail[orbit]] += triples[i]
                     sums[target, head[orbit]] += triples[i]
-
-
-@kernel
-def triple_sums(known: Any) -> Any:
-    """Int64 [3, 15]: the connected triples of all edges that point one way, by what joins them."""
-    sums, triples = np.zeros((3, 15), np.int64), np.empty(15, np.int64)
-    for u in range(len(known.indptr) - 1):
-        for e in range(known.indptr[u], known.indptr[u + 1]):
-            way = np.int64(known.ways[e]) - 1
-            _triples(e, u, known.indices[e], way, known, triples)
-            for i in range(15):
-                sums[way, i] += triples[i]
-    return sums

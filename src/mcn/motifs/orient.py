@@ -36,17 +36,15 @@ class Oriented(NamedTuple):
 def orient(graph: SimpleGraph, threads: int = 1, *, both: bool = True, directed: bool = False) -> Oriented:
     """Rank the nodes by degree and point every edge at its higher end; without `both`, in-lists stay empty.
 
-    The directions in which the edges were given are kept if the count is `directed`.
-
     Both kinds of list are made by a counting sort in which every worker has counters of its own, so that
-    it knows where its edges go; the result does not depend on the number of workers.
+    it knows where its edges go; the result does not depend on the number of workers. If `directed`, it is
+    kept in which directions the edges were given.
     """
     rank, degree = rank_by_degree(graph.degrees.astype(np.uint32))
     out_ptr, out, pair, highs = _out_lists(graph, rank, threads)
     if not both:
-        ways: tuple[Any, ...] = ()
-        if directed:
-            ways = _ways_by_rank(graph.indptr, graph.indices, known_ways(graph), rank, pair)
+        given = (graph.indptr, graph.indices, known_ways(graph), rank, pair) if directed else None
+        ways = () if given is None else _ways_by_rank(*given)
         return Oriented(degree, out_ptr, out, pair, out_ptr[:0], out[:0], out[:0], out_ptr[:0], *ways)
     in_ptr = _starts(highs)
     in_node, in_edge = np.empty_like(out), np.empty_like(out)

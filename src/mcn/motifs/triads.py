@@ -7,7 +7,6 @@ and its head.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import permutations, product
@@ -23,18 +22,13 @@ Arc = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class DirectedGraphlet:
+class Digraph:
     """A connected digraph on two or three nodes; nodes that a symmetry exchanges have the same role."""
 
     name: str
     aliases: tuple[str, ...]  # the man-code, Benson's number
     roles: tuple[str, ...]  # of its nodes
     arcs: tuple[Arc, ...]
-
-    @property
-    def size(self) -> int:
-        """Its number of nodes."""
-        return len(self.roles)
 
     @cached_property
     def of_nodes(self) -> tuple[str, ...]:
@@ -51,30 +45,22 @@ class DirectedGraphlet:
 
 
 _PAIR = ((1, 2), (2, 1))
-DIRECTED_CATALOGUE: tuple[DirectedGraphlet, ...] = (
-    DirectedGraphlet("arc", (), ("source", "target"), ((0, 1),)),
-    DirectedGraphlet("reciprocal-arc", (), ("", ""), ((0, 1), (1, 0))),
-    DirectedGraphlet("out-star", ("021D", "M8"), ("center", "end", "end"), ((0, 1), (0, 2))),
-    DirectedGraphlet("in-star", ("021U", "M10"), ("center", "end", "end"), ((1, 0), (2, 0))),
-    DirectedGraphlet("chain", ("021C", "M9"), ("start", "middle", "end"), ((0, 1), (1, 2))),
-    DirectedGraphlet("mutual-in", ("111D", "M12"), ("source", "center", "tip"), ((0, 1), *_PAIR)),
-    DirectedGraphlet("mutual-out", ("111U", "M11"), ("target", "center", "tip"), ((1, 0), *_PAIR)),
-    DirectedGraphlet("mutual-star", ("201", "M13"), ("end", "center", "end"), ((0, 1), (1, 0), *_PAIR)),
-    DirectedGraphlet(
-        "feed-forward-loop", ("030T", "M5"), ("source", "middle", "target"), ((0, 1), (1, 2), (0, 2))
-    ),
-    DirectedGraphlet("cycle", ("030C", "M1"), ("", "", ""), ((0, 1), (1, 2), (2, 0))),
-    DirectedGraphlet(
-        "regulated-mutual", ("120D", "M6"), ("source", "pair", "pair"), ((0, 1), (0, 2), *_PAIR)
-    ),
-    DirectedGraphlet(
-        "regulating-mutual", ("120U", "M7"), ("target", "pair", "pair"), ((1, 0), (2, 0), *_PAIR)
-    ),
-    DirectedGraphlet("mutual-cycle", ("120C", "M2"), ("middle", "start", "end"), ((1, 0), (0, 2), *_PAIR)),
-    DirectedGraphlet(
-        "semi-clique", ("210", "M3"), ("source", "center", "target"), ((0, 2), (0, 1), (1, 0), *_PAIR)
-    ),
-    DirectedGraphlet("clique", ("300", "M4"), ("", "", ""), ((0, 1), (1, 0), (0, 2), (2, 0), *_PAIR)),
+DIRECTED_CATALOGUE: tuple[Digraph, ...] = (
+    Digraph("arc", (), ("source", "target"), ((0, 1),)),
+    Digraph("reciprocal-arc", (), ("", ""), ((0, 1), (1, 0))),
+    Digraph("out-star", ("021D", "M8"), ("center", "end", "end"), ((0, 1), (0, 2))),
+    Digraph("in-star", ("021U", "M10"), ("center", "end", "end"), ((1, 0), (2, 0))),
+    Digraph("chain", ("021C", "M9"), ("start", "middle", "end"), ((0, 1), (1, 2))),
+    Digraph("mutual-in", ("111D", "M12"), ("source", "center", "tip"), ((0, 1), *_PAIR)),
+    Digraph("mutual-out", ("111U", "M11"), ("target", "center", "tip"), ((1, 0), *_PAIR)),
+    Digraph("mutual-star", ("201", "M13"), ("end", "center", "end"), ((0, 1), (1, 0), *_PAIR)),
+    Digraph("feed-forward-loop", ("030T", "M5"), ("source", "middle", "target"), ((0, 1), (1, 2), (0, 2))),
+    Digraph("cycle", ("030C", "M1"), ("", "", ""), ((0, 1), (1, 2), (2, 0))),
+    Digraph("regulated-mutual", ("120D", "M6"), ("source", "pair", "pair"), ((0, 1), (0, 2), *_PAIR)),
+    Digraph("regulating-mutual", ("120U", "M7"), ("target", "pair", "pair"), ((1, 0), (2, 0), *_PAIR)),
+    Digraph("mutual-cycle", ("120C", "M2"), ("middle", "start", "end"), ((1, 0), (0, 2), *_PAIR)),
+    Digraph("semi-clique", ("210", "M3"), ("source", "center", "target"), ((0, 2), (0, 1), (1, 0), *_PAIR)),
+    Digraph("clique", ("300", "M4"), ("", "", ""), ((0, 1), (1, 0), (0, 2), (2, 0), *_PAIR)),
 )
 
 DIRECTED_GRAPHLETS: tuple[str, ...] = tuple(g.name for g in DIRECTED_CATALOGUE)
@@ -101,7 +87,7 @@ def directed_name(motif: str) -> str:
     return name
 
 
-def directed_graphlet_of(motif: str) -> DirectedGraphlet:
+def directed_graphlet_of(motif: str) -> Digraph:
     """Return the digraph that a directed motif's name belongs to.
 
     >>> directed_graphlet_of("M8").arcs
@@ -120,38 +106,33 @@ def arc_orbits_of(motif: str) -> list[int]:
 
 @cache
 def arc_orbit_table() -> NDArray[np.int64]:
-    """Int64 [2, 2, 15]: the orbit of an arc among three nodes, by what joins them.
+    """Int64 [2, 2, 17]: the orbit of an arc among three nodes, by what joins them.
 
     The first index says whether the arc is reciprocal, the second from which end of its edge (a, b) it comes:
     a → b or b → a. The last is 3 x + y where a third node is joined to both (x is the way from a to it, y
     that from b: 0 for out alone, 1 for in alone, 2 for both), 9 + x where it is joined to a alone, and 12 + y
-    where it is joined to b alone.
+    where it is joined to b alone. The last two are the arc by itself, and as a reciprocal one.
     """
-    table = np.empty((2, 2, 15), np.int64)
-    for reciprocal, back in product((0, 1), (0, 1)):
-        own: set[Arc] = {(1, 0) if back else (0, 1)} | ({(0, 1), (1, 0)} if reciprocal else set())
+    table = np.empty((2, 2, 17), np.int64)
+    table[:, :, 15:] = ARC_ORBITS.index("arc"), ARC_ORBITS.index("reciprocal-arc")
+    ways = (0, 1, 2)
+    joined: list[tuple[int | None, int | None]] = list(product(ways, ways))
+    joined += [*product(ways, [None]), *product([None], ways)]
+    for reciprocal, back, (place, (x, y)) in product((0, 1), (0, 1), enumerate(joined)):
         marked = (1, 0) if back else (0, 1)
-        for x, y in product((None, 0, 1, 2), (None, 0, 1, 2)):
-            place = 12 + y if x is None and y is not None else None
-            if x is not None:
-                place = 9 + x if y is None else 3 * x + y
-            if place is not None:
-                arcs = own | set(_ways(0, x)) | set(_ways(1, y))
-                table[reciprocal, back, place] = ARC_ORBITS.index(_orbit_of(arcs, marked))
+        arcs = {marked, marked[::-1] if reciprocal else marked, *_ways(0, x), *_ways(1, y)}
+        table[reciprocal, back, place] = ARC_ORBITS.index(_orbit_of(arcs, marked))
     return table
 
 
-def _ways(end: int, way: int | None) -> Iterator[Arc]:
+def _ways(end: int, way: int | None) -> list[Arc]:
     """The arcs between an end of the edge and the third node, which is number 2."""
-    if way in (0, 2):
-        yield end, 2
-    if way in (1, 2):
-        yield 2, end
+    return [] if way is None else [[(end, 2)], [(2, end)], [(end, 2), (2, end)]][way]
 
 
 def _orbit_of(arcs: set[Arc], marked: Arc) -> str:
     for g in DIRECTED_CATALOGUE:
-        for order in permutations(range(g.size)):
+        for order in permutations(range(len(g.roles))):
             renamed = [(order[tail], order[head]) for tail, head in g.arcs]
             if set(renamed) == arcs:
                 return g.of_arcs[renamed.index(marked)]
@@ -167,13 +148,11 @@ def picture(motif: str, size: int = 48) -> str:
     if str(motif).upper() not in _ALIASES and motif not in DIRECTED_MOTIFS:
         return catalogue.picture(motif, size)
     name, g = directed_name(motif), directed_graphlet_of(motif)
-    at = np.array(catalogue.PLACES[g.size])
+    at = np.array(catalogue.PLACES[len(g.roles)])
     shapes = ""
-    for arc, orbit in zip(g.arcs, g.of_arcs, strict=True):
-        strong = name in (g.name, orbit)
-        # The two arcs of a reciprocal pair run side by side.
-        shift = 0.07 if arc[::-1] in g.arcs else 0.0
-        shapes += _arrow(at[arc[0]], at[arc[1]], shift, size, strong)
+    for (tail, head), orbit in zip(g.arcs, g.of_arcs, strict=True):
+        side_by_side = 0.07 if (head, tail) in g.arcs else 0.0
+        shapes += _arrow(at[tail], at[head], side_by_side, size, name in (g.name, orbit))
     return catalogue.svg(motif, shapes, at.tolist(), size)
 
 
@@ -187,6 +166,5 @@ def _arrow(
     neck = tip - 0.2 * along
     corners = [catalogue.on_canvas(place, size) for place in (tip, neck + 0.1 * across, neck - 0.1 * across)]
     points = " ".join(f"{x:.1f},{y:.1f}" for x, y in corners)
-    colour = catalogue.ACCENT if strong else catalogue.INK
-    line = catalogue.svg_line(start, neck, size, strong)
-    return f'{line}<polygon points="{points}" fill="{colour}"/>'
+    fill = catalogue.ACCENT if strong else catalogue.INK
+    return f'{catalogue.svg_line(start, neck, size, strong)}<polygon points="{points}" fill="{fill}"/>'
