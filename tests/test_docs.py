@@ -105,10 +105,11 @@ def test_the_examples_run(page: Path, here: Path, monkeypatch: Any, request: pyt
 def test_the_motif_page_has_examples_and_its_pictures_are_up_to_date(repository: Path) -> None:
     """Each file is what `mcn.motifs.picture` gives for its name."""
     assert len([b for b in blocks(repository / "docs" / "motifs.md") if b.language == "pycon"]) >= 5
-    folder = repository / "docs" / "img" / "motifs"
-    assert sorted(path.stem for path in folder.iterdir()) == sorted(MOTIFS)
-    for motif in MOTIFS:
-        assert (folder / f"{motif}.svg").read_text(encoding="utf-8") == picture(motif) + "\n", motif
+    for name, motifs in {"motifs": MOTIFS, "directed": mcn.DIRECTED_GRAPHLETS}.items():
+        folder = repository / "docs" / "img" / name
+        assert sorted(path.stem for path in folder.iterdir()) == sorted(motifs)
+        for motif in motifs:
+            assert (folder / f"{motif}.svg").read_text(encoding="utf-8") == picture(motif) + "\n", motif
 
 
 def test_examples_and_commands_of_the_readme_run(here: Path) -> None:

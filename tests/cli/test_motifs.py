@@ -88,6 +88,32 @@ def test_a_directed_weighted_list_is_accepted_and_reported(mcn: Run, tmp_path: P
     assert f"note: {content['notes'][0]}" in mcn("motifs", "--graph", path).out
 
 
+def test_directed_counts_and_significance(mcn: Run, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    path = write(tmp_path, "edges.csv", b"to,from\nb,a\nc,b\nc,a\nd,c\nc,d\nd,d\nb,a\ne,d\na,e\nb,e\n")
+    asked = ("motifs", "--graph", path, "--directed", "--significance", "--samples", 5)
+    content = answered(mcn(*asked, "--plot", tmp_path / "p.svg", "--out", tmp_path / "c.csv", "--json"))
+    assert (content["nodes"], content["arcs"]) == (5, 8)
+    assert content["notes"][:2] == ["self-loops dropped: 1", "repeated arcs dropped: 1"]
+    totals = {line["orbit"]: line for line in content["orbits"]}
+    assert list(totals) == list(package.ARC_ORBITS)
+    assert totals["feed-forward-loop-source-target"]["instances"] == 2
+    about = content["significance"]
+    assert (about["keep"], about["samples"], len(about["motifs"])) == ("reciprocity", 5, 13)
+    assert "feed-forward-loop" in (tmp_path / "p.svg").read_text("utf-8")
+    assert (tmp_path / "c.csv").read_text().splitlines()[1].startswith("a,b,1,0,")
+    out = printed(mcn(*asked, "--motifs", "M5"))
+    assert "5 nodes, 8 arcs" in out
+    assert "against 5 random graphs with the same reciprocity at every node" in out
+    for wrong, message in (
+        (("--directed",), "--directed needs arcs: give --graph"),
+        (("--graph", path, "--directed", "--out", tmp_path / "c.npz"), "saved as .csv or .parquet"),
+        (("--graph", path, "--directed", "--engine", "ray"), "directed counts with engine='ray': not yet"),
+        (("--graph", path, "--plot", tmp_path / "p.jpg"), "a figure is written as .pdf, .svg or .png"),
+    ):
+        assert message in refused(mcn("motifs", *wrong))
+
+
 # One of each kind; what else may be wrong with a file is tested with its reader, in tests/data.
 BAD_FILES: dict[str, tuple[str, bytes | dict[str, Any], str]] = {
     "a ragged line": ("e.txt", b"0 1\n1 2\n2 3 4\n", "line 3: 3 fields, expected 2 as in line 1: '2 3 4'"),
@@ -178,13 +204,13 @@ def test_a_saving_that_is_ended_leaves_nothing(tmp_path: Path) -> None:
     script = """
 import os, signal, sys
 from mcn import _csv
-from mcn.motifs import counts
+from mcn.motifs import counted
 def line(cells, number=[0]):
     number[0] += 1
     if number[0] == 9:
         os.kill(os.getpid(), signal.SIGTERM)
     return _csv.csv_line(cells)
-counts.csv_line = line
+counted.csv_line = line
 from mcn.cli.main import main
 sys.exit(main(["motifs", "--dataset", "karate", "--out", "counts.csv"]))
 """

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mcn.data import load_graph
+from mcn.data import load_edges, load_graph
 from mcn.data.text_ids import named_edges
 from mcn.store import pack_graph
 from tests.conftest import refuses
@@ -264,7 +264,7 @@ def test_a_header_that_may_be_an_edge_is_told(end: bytes, tmp_path: Path) -> Non
         ("id,source,target\n10,1,2\n11,2,3\n12,3,1", "'source' and 'target'"),
         (",source,target\n0,1,2\n1,2,3\n2,3,1", "'source' and 'target'"),
         ("weight,Source ID,target_id\n.5,1,2\n1,2,3\n1,3,1", "'Source ID' and 'target_id'"),
-        ("to;w;from\n1;0,5;2\n2;1,5;3\n3;0,1;1", "'to' and 'from'"),
+        ("to;w;from\n1;0,5;2\n2;1,5;3\n3;0,1;1", "'from' and 'to'"),
         ('"from" "to" "w"\n"1" 1 2 0.5\n"2" 2 3 1\n"3" 3 1 1', "'from' and 'to'"),
         (",who,whom,w\n0,1,2,x\n1,2,3,x\n2,3,1,x", "'who' and 'whom'"),
         ("who,whom,w\n1,2,x\n2,3,x\n3,1,x", "'who' and 'whom'"),
@@ -284,6 +284,8 @@ def test_columns_are_found_by_their_names(text: str, used: str, end: bytes, tmp_
 def test_columns_can_be_chosen(end: bytes, tmp_path: Path) -> None:
     path = _write(tmp_path, b"kind,fan,star\nx,ann,bob\ny,bob,eve" + end)
     assert _edges(path, source="star", target="fan") == [("ann", "bob"), ("bob", "eve")]
+    directed = load_edges(path, source="star", target="fan")  # arcs keep the direction that was asked for
+    assert directed.ids[directed.graph.arcs].T.tolist() == [["bob", "ann"], ["eve", "bob"]]
     assert _edges(path, source="2", target="3", header=True) == [("ann", "bob"), ("bob", "eve")]
     other = _write(tmp_path, b"7 1 2\n8 2 3" + end, "other.txt")
     assert _edges(other, source="2", target="3") == [(1, 2), (2, 3)]

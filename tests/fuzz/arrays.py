@@ -142,6 +142,12 @@ def _count_motifs(c: Choices) -> None:
     edges = array(c, (2, c.upto(12)))
     nodes = c.of(SCALARS) if c.wild() else None
     threads = c.of(SCALARS) if c.wild() else None
+    if c.upto(2) == 2:
+        directed = mcn.count_motifs(edges, nodes, directed=True, threads=threads)
+        assert (directed.per_arc >= 0).all(), "a negative count per arc"
+        assert (directed.per_node >= 0).all(), "a negative count per node"
+        mcn.motif_significance(edges, nodes, directed=bool(c.upto(1)), samples=2, threads=threads)
+        return
     counts = mcn.count_motifs(edges, nodes, induced=bool(c.upto(1)), threads=threads)
     per_edge, per_node = counts.per_edge, counts.per_node
     assert (per_edge >= 0).all(), "a negative count per edge"

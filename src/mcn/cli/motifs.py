@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -48,13 +49,24 @@ def run(
             "--approximate", help="Estimate the totals by sampling, with intervals of this share: 0.01."
         ),
     ] = None,
+    directed: Annotated[
+        bool, typer.Option("--directed", help="Edges are arcs from source to target: count the 13 triads.")
+    ] = False,
+    significance: Annotated[
+        bool, typer.Option("--significance", help="Compare with random graphs that have the same degrees.")
+    ] = False,
+    samples: Annotated[int, typer.Option(min=2, help="For --significance: how many of these.")] = 100,
+    seed: Annotated[int, typer.Option(min=0, help="For --significance: decides them.")] = 0,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw the profile of --significance, to a .pdf, .svg or .png.")
+    ] = None,
     as_json: options.Json = False,
 ) -> None:
-    """Count the motifs of a graph: every connected graphlet on 2 to 4 nodes, exactly.
+    """Count the motifs of a graph: every connected graphlet on 2 to 4 nodes, or every triad, exactly.
 
     Prints, per motif and edge orbit, the instances in the graph and the edges and nodes they touch.
 
-    Example: mcn motifs --graph edges.csv --out counts.csv
+    Example: mcn motifs --graph edges.csv --directed --significance
     """
     from mcn.motifs.count import ENGINES
     from mcn.store import as_bytes, is_store
@@ -64,16 +76,28 @@ def run(
     on_disk = out is not None and packed and out.suffix not in _FILES
     if out is not None and not on_disk:
         options.check_writable(out, out.suffix if out.suffix in _FILES else ", ".join(_FILES))
+    if packed and (directed or significance or plot):
+        raise ValueError(f"{graph}: --directed and --significance of a packed graph: not yet")
+    if directed and graph is None:
+        raise ValueError("--directed needs arcs: give --graph; the data sets by name are undirected")
+    if directed and out is not None and out.suffix == ".npz":
+        raise ValueError(f"--out {out}: directed counts are saved as .csv or .parquet")
+    if plot is not None:
+        significance = True
+        from mcn.viz.drawing import check_path, new_figure
+
+        check_path(plot)
+        new_figure(1, 1, 1)  # says so now if there is no matplotlib
     if approximate is not None and out is not None:
         raise ValueError("--approximate gives totals alone: there are no counts to save to --out")
     buffer = as_bytes(memory, "--memory")
     names = None if motifs is None else [name.strip() for name in motifs.split(",") if name.strip()]
-    orbits = _orbits(names)
-    how: dict[str, Any] = {"motifs": names, "induced": induced}
+    orbits = _orbits(names, directed)
+    how: dict[str, Any] = {"motifs": names, "induced": induced, "directed": directed}
     exact: dict[str, Any] = {"threads": threads, "engine": engine, "address": address}
     with compile_notice():
-        read_from, report, name, ids = _read(dataset, graph, (source, target), data_root, packed)
-        from mcn.motifs import count_motifs
+        read_from, report, name, ids = _read(dataset, graph, (source, target), data_root, packed, directed)
+        from mcn.motifs import count_motifs, motif_significance
         from mcn.motifs.on_disk import totals_of
 
         began = time.perf_counter()
@@ -91,8 +115,19 @@ def run(
             else:
                 counts = count_motifs(read_from, progress=bar, **how, **exact)
                 lines = [line._asdict() for line in counts.totals() if line.orbit in orbits]
-        content |= {"nodes": counts.num_nodes, "edges": counts.num_edges}
+        size = {"arcs": counts.num_arcs} if directed else {"edges": counts.num_edges}
+        content |= {"nodes": counts.num_nodes, **size}
         content |= {"seconds": time.perf_counter() - began, "orbits": lines}
+        if significance:
+            with progress_bar("counting in random graphs") as bar:
+                draws: dict[str, Any] = {"samples": samples, "seed": seed, "threads": threads}
+                found = motif_significance(read_from, directed=directed, progress=bar, **draws)
+            about = {"samples": samples, "seed": seed, "keep": found.keep}
+            content["significance"] = about | {"motifs": [_finite(line._asdict()) for line in found.lines]}
+            if plot is not None:
+                from mcn.viz import draw_profile
+
+                draw_profile(found, plot)
     if out is not None and not on_disk:
         (counts if ids is None else replace(counts, node_ids=ids)).save(out)
     content["out"] = None if out is None else str(out)
@@ -104,6 +139,8 @@ def run(
     if approximate is not None:
         print("estimates by sampling; low and high bound them 19 times out of 20")
     print(f"counted in {content['seconds']:.3g} s" + (f"; saved to {out}" if out else ""))
+    if significance:
+        _print_significance(found)
 
 
 def _read(
@@ -112,6 +149,7 @@ def _read(
     columns: tuple[str | None, str | None],
     data_root: Path | None,
     packed: bool,
+    directed: bool,
 ) -> tuple[Any, list[str], str, Any]:
     """What to count in, what was done to it, what to call it, and the ids of its nodes if they are new."""
     options.check_input(dataset, graph, None)
@@ -127,13 +165,20 @@ def _read(
         edges = load_dataset_edges(name, data_root)
         return edges.graph, edges.report, name, None
     edges = load_edges(graph, *columns)
-    return edges.graph, edges.report, str(graph), edges.ids
+    if not directed:
+        return edges.graph, edges.report, str(graph), edges.ids
+    dropped = {"self-loops": edges.graph.self_loops, "repeated arcs": edges.graph.duplicates}
+    notes = [f"{what} dropped: {count:,}" for what, count in dropped.items() if count]
+    return edges.graph, ["", *notes, *edges.report[1:]], str(graph), edges.ids
 
 
-def _orbits(names: list[str] | None) -> set[str]:
-    """The edge orbits that motif names stand for; all without names."""
+def _orbits(names: list[str] | None, directed: bool) -> set[str]:
+    """The edge or arc orbits that motif names stand for; all without names."""
     from mcn.motifs.catalogue import EDGE_ORBITS, orbit_weights
+    from mcn.motifs.triads import ARC_ORBITS, arc_orbits_of
 
+    if directed:
+        return {ARC_ORBITS[orbit] for name in names or ARC_ORBITS for orbit in arc_orbits_of(name)}
     if names is None:
         return set(EDGE_ORBITS)
     return {
@@ -159,7 +204,8 @@ _COLUMNS = {
 def _print_counts(content: dict[str, Any]) -> None:
     """Print a table of the counts; a motif of several edge orbits is named in the first of its rows."""
     kind = "induced" if content["induced"] else "all"
-    title = f"{content['graph']}: {content['nodes']:,} nodes, {content['edges']:,} edges ({kind} subgraphs)"
+    unit = "arc" if "arcs" in content else "edge"
+    size = f"{content['nodes']:,} nodes, {content[f'{unit}s']:,} {unit}s"
     lines = content["orbits"]
     columns = [name for name in _COLUMNS if lines and name in lines[0]]
     rows, last = [], ""
@@ -168,4 +214,18 @@ def _print_counts(content: dict[str, Any]) -> None:
         last = line["graphlet"]
         cells = {name: value if isinstance(value, str) else f"{value:,.0f}" for name, value in line.items()}
         rows.append(["" if name in once else cells[name] for name in columns])
-    print_table(title, [_COLUMNS[name] for name in columns], rows, left=("motif", "edge orbit"))
+    titles = [_COLUMNS[name].replace("edge", unit) for name in columns]
+    title = f"{content['graph']}: {size} ({kind} subgraphs)"
+    print_table(title, titles, rows, left=("motif", f"{unit} orbit"))
+
+
+def _finite(line: dict[str, Any]) -> dict[str, Any]:
+    """The same with None for infinite numbers, which JSON does not have."""
+    return {name: None if value in (math.inf, -math.inf) else value for name, value in line.items()}
+
+
+def _print_significance(found: Any) -> None:
+    layout = ("{}", "{:,}", "{:,.1f}", "{:,.1f}", "{:+.2f}", "{:.2f}", "{:+.3f}")
+    rows = [[form.format(value) for form, value in zip(layout, line, strict=True)] for line in found.lines]
+    title = f"against {found.samples:,} random graphs with the same {found.keep} at every node"
+    print_table(title, found.lines[0]._fields, rows, left=("motif",))

@@ -6,7 +6,7 @@ Features that come from the graph alone are Weisfeiler–Lehman colours and degr
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -32,7 +32,8 @@ _MASK = np.uint32((1 << 31) - 1)
 class SimpleGraph:
     """An undirected graph without self-loops or repeated edges, and what was dropped to make it one.
 
-    Row u of the CSR (`indptr`, `indices`) holds the neighbours v > u in ascending order.
+    Row u of the CSR (`indptr`, `indices`) holds the neighbours v > u in ascending order. `ways` says how each
+    edge was given: 1 from u to v, 2 from v to u, 3 both; None where nobody knows.
 
     Raises:
         ValueError: a row or a neighbour is out of range; kernels would follow it without looking.
@@ -44,6 +45,7 @@ class SimpleGraph:
     self_loops: int = 0
     duplicates: int = 0
     one_way: int = 0
+    ways: NDArray[np.uint8] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         n = as_integer(self.num_nodes, "num_nodes")
@@ -53,6 +55,11 @@ class SimpleGraph:
         ):
             raise ValueError("the graph: expected NumPy arrays, indptr of int64 and indices of uint32")
         check_csr(self.indptr, self.indices, (n, n), "the graph")
+        ways = self.ways
+        if ways is not None and not (
+            ways.dtype == np.uint8 and ways.shape == self.indices.shape and ((ways - 1) < 3).all()
+        ):
+            raise ValueError("the graph: expected ways of uint8, one of 1, 2 and 3 for every edge")
 
     @property
     def num_edges(self) -> int:
@@ -70,8 +77,14 @@ class SimpleGraph:
     @property
     def edge_index(self) -> NDArray[np.int64]:
         """Int64 [2, 2M]: both directions of every edge, sorted, as PyG expects them."""
-        both: NDArray[np.int64] = _both_directions(self.indptr, self.indices)
+        both: NDArray[np.int64] = arc_ends(self.indptr, self.indices, None, None)
         return both
+
+    @property
+    def arcs(self) -> NDArray[np.int64]:
+        """Int64 [2, A]: every edge in the directions that it was given in, sorted."""
+        arcs: NDArray[np.int64] = arc_ends(self.indptr, self.indices, known_ways(self), None)
+        return arcs
 
     @property
     def degrees(self) -> NDArray[np.int64]:
@@ -87,6 +100,13 @@ class SimpleGraph:
         """Say what was done to the edges: the size, the `notes` of the reader, nodes without edges."""
         isolated = self.num_nodes - int(np.count_nonzero(self.degrees))
         return [self.describe(), *notes, *isolated_note(isolated)]
+
+
+def known_ways(graph: SimpleGraph) -> NDArray[np.uint8]:
+    """Return the directions of a graph's edges, or refuse a graph that has none."""
+    if graph.ways is None:
+        raise ValueError("this graph has no directions; give the arcs themselves, edge_index [2, E]")
+    return graph.ways
 
 
 class GraphEdges(NamedTuple):
@@ -132,10 +152,10 @@ def simple_graph(edge_index: Any, num_nodes: int | None = None) -> SimpleGraph:
     source, target = endpoints(edge_index)
     n = _num_nodes(source, target, num_nodes)
     try:
-        indptr, indices, loops, duplicates, one_way = _build(source, target, n)
+        indptr, indices, ways, loops, duplicates, one_way = _build(source, target, n)
     except MemoryError as error:
         raise ValueError(f"a graph of {n:,} nodes and {len(source):,} entries {NO_MEMORY}") from error
-    return SimpleGraph(n, indptr, indices, int(loops), int(duplicates), int(one_way))
+    return SimpleGraph(n, indptr, indices, int(loops), int(duplicates), int(one_way), ways)
 
 
 def endpoints(edge_index: Any) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -283,22 +303,33 @@ def node_degrees(indptr: Any, indices: Any) -> Any:
 
 
 @kernel
-def _both_directions(indptr: Any, indices: Any) -> Any:
-    """Both directions of every edge, sorted. Rows are walked upwards, so that a node's smaller neighbours
-    are all in place, in order, before its larger ones follow.
+def arc_ends(indptr: Any, indices: Any, ways: Any, places: Any) -> Any:
+    """Int64 [2, A]: the edges in the directions of `ways`, both without it, sorted.
+
+    `places` [M, 2], if there are any, get where the two directions of each edge stand, or -1. Rows are walked
+    upwards, so that a node's smaller neighbours are all in place, in order, before its larger ones follow.
     """
     n = len(indptr) - 1
-    degree = node_degrees(indptr, indices)
-    start = np.cumsum(degree) - degree
-    both = np.empty((2, 2 * len(indices)), np.int64)
+    start = np.zeros(n + 1, np.int64)
     for u in range(n):
         for e in range(indptr[u], indptr[u + 1]):
-            v = indices[e]
-            both[0, start[u]], both[1, start[u]] = u, v
-            both[0, start[v]], both[1, start[v]] = v, u
-            start[u] += 1
-            start[v] += 1
-    return both
+            start[u + 1] += 1 if ways is None else ways[e] & 1
+            start[indices[e] + 1] += 1 if ways is None else ways[e] >> 1
+    for u in range(n):
+        start[u + 1] += start[u]
+    arcs = np.empty((2, start[n]), np.int64)
+    for u in range(n):
+        for e in range(indptr[u], indptr[u + 1]):
+            way = 3 if ways is None else ways[e]
+            for back in range(2):
+                there = (way >> back) & 1
+                tail, head = (np.int64(indices[e]), u) if back else (u, np.int64(indices[e]))
+                if places is not None:
+                    places[e, back] = start[tail] if there else -1
+                if there:
+                    arcs[0, start[tail]], arcs[1, start[tail]] = tail, head
+                    start[tail] += 1
+    return arcs
 
 
 @kernel
@@ -340,7 +371,7 @@ def _build(source: Any, target: Any, n: int) -> Any:
             highs[slot[u]] = np.uint32(v) | (lows[p] & _FLAG)
             slot[u] += 1
 
-    indptr = np.zeros(n + 1, np.int64)
+    indptr, ways = np.zeros(n + 1, np.int64), np.empty(kept, np.uint8)
     duplicates, one_way, end = 0, 0, 0
     for u in range(n):
         p = by_low[u]
@@ -359,6 +390,7 @@ def _build(source: Any, target: Any, n: int) -> Any:
                 one_way += 1
                 duplicates += forward + backward - 1
             highs[end] = v
+            ways[end] = (forward > 0) + 2 * (backward > 0)
             end += 1
         indptr[u + 1] = end
-    return indptr, highs[:end].copy(), loops, duplicates, one_way
+    return indptr, highs[:end].copy(), ways[:end].copy(), loops, duplicates, one_way

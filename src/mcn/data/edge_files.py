@@ -6,6 +6,7 @@ import io
 import os
 import re
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.parsers import expat
@@ -14,7 +15,7 @@ import numpy as np
 from scipy import io as scipy_io
 from scipy import sparse
 
-from mcn.data.csr_graph import GraphEdges, simple_graph
+from mcn.data.csr_graph import GraphEdges, SimpleGraph, simple_graph
 from mcn.data.edge_list import ANY_LAYOUT, SQUARE, EdgeList, Layout, frame_edges, matrix_edges, networkx_edges
 from mcn.data.edge_text import read_edge_text
 from mcn.data.limits import (
@@ -85,8 +86,14 @@ def load_edges(
     file = existing_file(path)
     with reading(str(file), "not a readable graph"):
         edges = read_edges(file, Layout(source=source, target=target))
-        graph = simple_graph(edges.ends, len(edges.ids))
+        graph = graph_of_edges(edges)
         return GraphEdges(graph, graph.report(edges.notes), edges.ids)
+
+
+def graph_of_edges(edges: EdgeList) -> SimpleGraph:
+    """Make a graph of edges as read; it keeps the directions in which they were given."""
+    graph = simple_graph(edges.ends, len(edges.ids))
+    return replace(graph, ways=np.full(graph.num_edges, 3, np.uint8)) if edges.both_ways else graph
 
 
 def _read_npz(path: Path) -> EdgeList:

@@ -66,10 +66,9 @@ def usual_pair(titles: Sequence[str], *further: tuple[str, str]) -> tuple[int, i
 def edge_columns(
     titles: Sequence[str], layout: Layout, name: str, rows: Sequence[Sequence[str]]
 ) -> tuple[int, int]:
-    """Which two columns are an edge, ascending: those asked for, a usual pair of names, or the first two.
+    """Which two columns are source and target: those asked for, a usual pair of names, or the first two.
 
-    `rows` are the first ones: a first column that numbers them is no end of an edge. Edges have no direction,
-    so that it does not matter which of the columns comes first.
+    `rows` are the first ones: a first column that numbers them is no end of an edge.
     """
     if layout.source is None or layout.target is None:
         first = int(len(titles) > 2 and (titles[0].lower() in INDEX or _numbers_rows(titles[0], rows)))
@@ -78,7 +77,7 @@ def edge_columns(
         one, other = (_place(titles, asked, name) for asked in (layout.source, layout.target))
         if one == other:
             raise ValueError(f"{name}: source and target are the same column {shown(layout.source)}")
-    return min(one, other), max(one, other)
+    return one, other
 
 
 def _numbers_rows(title: str, rows: Sequence[Sequence[str]]) -> bool:
@@ -119,7 +118,7 @@ class EdgeList:
     """Edges as read: `ends` [2, E] are positions in `ids`, which are int64 or Python strings.
 
     `weights` [E] are there if they were asked for. `attributes` are those of the nodes as text, by position,
-    if the edges come from a graph that has some.
+    if the edges come from a graph that has some. `both_ways`: that graph says that it is not directed.
     """
 
     ends: NDArray[np.int64]
@@ -127,6 +126,7 @@ class EdgeList:
     notes: list[str] = field(default_factory=list)
     weights: NDArray[np.float64] | None = None
     attributes: list[dict[str, str]] | None = None
+    both_ways: bool = False
 
 
 def id_array(names: Sequence[str], *, as_text: bool = False) -> NDArray[Any]:
@@ -259,7 +259,8 @@ def object_edges(
         for row in attributes:
             row.pop("name", None)
         edges = [(names[edge.source], names[edge.target], edge.attributes()) for edge in thing.es]
-        return _graph_edges(names, attributes, edges, weights, "edges: the igraph graph")
+        found = _graph_edges(names, attributes, edges, weights, "edges: the igraph graph")
+        return replace(found, both_ways=not thing.is_directed())
     return frame_edges(frame_columns(thing, "edges"), "edges", layout, weights=weights, as_text=as_text)
 
 
@@ -267,7 +268,8 @@ def networkx_edges(graph: Any, name: str, weights: str | None) -> EdgeList:
     """Return the edges of a NetworkX graph; messages call it `name`."""
     nodes = list(graph.nodes(data=True))
     edges = list(graph.edges(data=True))
-    return _graph_edges([node for node, _ in nodes], [row for _, row in nodes], edges, weights, name)
+    found = _graph_edges([node for node, _ in nodes], [row for _, row in nodes], edges, weights, name)
+    return replace(found, both_ways=not graph.is_directed())
 
 
 def _graph_edges(

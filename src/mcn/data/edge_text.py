@@ -110,7 +110,7 @@ class EdgeText:
     path: Path
     content: bytes
     mark: str | None  # the separator, None for white space
-    ends: tuple[int, int]  # the two columns that are an edge, ascending
+    ends: tuple[int, int]  # the two columns that are an edge, source and target
     columns: list[str]  # the names in the header line, none if there is no such line
     guessed: bool  # whether nobody said if there is a header line
     start: int  # where the first edge begins
@@ -329,7 +329,7 @@ def _skip_blanks(text: Any, at: int, mark: int) -> int:
 def parse_integers(text: Any, mark: int, one: int, other: int) -> Any:
     """Pairs of integers from lines of equal width; width 0 if there is anything out of the ordinary.
 
-    `mark` is the separator, 32 for any run of blanks; `one` and `other` are the two columns, ascending.
+    `mark` is the separator, 32 for any run of blanks; `one` and `other` are the two columns.
     Further columns are skipped, but must be numbers.
     """
     lines = 1
@@ -377,7 +377,7 @@ def parse_integers(text: Any, mark: int, one: int, other: int) -> Any:
                 at = _skip_blanks(text, at + 1, mark)
                 if at == len(text) or text[at] == 10:
                     return refused, 0
-        if fields <= other or (width > 0 and fields != width):
+        if fields <= max(one, other) or (width > 0 and fields != width):
             return refused, 0
         width = fields
         count += 1

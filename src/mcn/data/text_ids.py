@@ -39,7 +39,8 @@ def named_edges(
 ) -> NamedEdges | None:
     """Read the ids of a plain text file, in the columns `ends`; None if anything needs the careful reader."""
     text = np.frombuffer(content, np.uint8)
-    codes, starts, sizes, width, plain = _read(text, start, len(content), ord(mark) if mark else 32, *ends)
+    how = (ord(mark) if mark else 32, *sorted(ends))
+    codes, starts, sizes, width, plain = _read(text, start, len(content), *how)
     names = _names(content, _joined(text, starts, sizes).tobytes(), plain) if width > 0 else None
     if names is None:
         return None
@@ -50,7 +51,7 @@ def named_edges(
     _set_ends(codes, position, placed)
     ids = np.empty(len(names), object)
     ids[:] = names
-    return NamedEdges(placed, ids[order], int(width), position)
+    return NamedEdges(placed if ends[0] < ends[1] else placed[::-1], ids[order], int(width), position)
 
 
 def _names(content: bytes, lines: bytes, plain: bool) -> list[str] | None:

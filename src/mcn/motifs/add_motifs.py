@@ -13,7 +13,7 @@ from torch_geometric.transforms import BaseTransform
 from mcn.data.arrays import as_array
 from mcn.data.checks import told_nodes
 from mcn.data.csr_graph import simple_graph
-from mcn.motifs.catalogue import EDGE_ORBITS, graphlet_of
+from mcn.motifs.catalogue import EDGE_ORBITS, check_names, graphlet_of
 from mcn.motifs.count import count_motifs
 
 
@@ -33,8 +33,7 @@ class AddMotifs(BaseTransform):
     def __init__(
         self, motifs: Sequence[str] = EDGE_ORBITS, *, induced: bool = True, threads: int | None = None
     ) -> None:
-        if isinstance(motifs, str):
-            raise ValueError(f"motifs must be several names, got the string {motifs!r}; write [{motifs!r}]")
+        check_names(motifs)
         for motif in motifs:
             graphlet_of(motif)
         self.motifs = tuple(motifs)

@@ -122,11 +122,16 @@ def stage_of(motif: str, induced: bool = True) -> int:
 
 def stage_of_all(motifs: Sequence[str] | None, induced: bool = True) -> int:
     """Return the stage that several motifs need; all stages if none are named."""
+    check_names(motifs)
     if motifs is None:
         return CYCLES
+    return max((stage_of(motif, induced) for motif in motifs), default=TRIANGLES)
+
+
+def check_names(motifs: object) -> None:
+    """Refuse one name where several are expected."""
     if isinstance(motifs, str):
         raise ValueError(f"motifs must be several names, got the string {motifs!r}; write [{motifs!r}]")
-    return max((stage_of(motif, induced) for motif in motifs), default=TRIANGLES)
 
 
 def orbit_weights(motif: str) -> NDArray[np.int64]:
@@ -201,7 +206,7 @@ def _classify(edges: Edges) -> Graphlet:
     return next(g for g in CATALOGUE if sorted(_degrees(g.edges).values()) == found)
 
 
-_PLACES = {  # unit square, y downwards
+PLACES = {  # unit square, y downwards
     2: ((0.0, 0.5), (1.0, 0.5)),
     3: ((0.5, 0.0), (0.0, 1.0), (1.0, 1.0)),
     4: ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)),
@@ -216,7 +221,7 @@ INK, ACCENT = "#334155", "#d9480f"
 def places(motif: str) -> tuple[tuple[float, float], ...]:
     """Where the nodes of a motif are drawn, in the unit square with y downwards."""
     g = graphlet_of(motif)
-    return _PLACES_BY_NAME.get(g.name, _PLACES[g.size])
+    return _PLACES_BY_NAME.get(g.name, PLACES[g.size])
 
 
 def orbit_edges(motif: str) -> list[tuple[int, int]]:
@@ -232,19 +237,34 @@ def picture(motif: str, size: int = 48) -> str:
     >>> picture("triangle").count("<line")
     3
     """
-    g = graphlet_of(motif)
+    at, marked = places(motif), set(orbit_edges(motif))
+    lines = [svg_line(at[u], at[v], size, (u, v) in marked) for u, v in graphlet_of(motif).edges]
+    return svg(motif, "".join(lines), at, size)
+
+
+def on_canvas(place: Sequence[float], size: int) -> tuple[float, float]:
+    """Where a place of the unit square is in a drawing, which has a margin."""
     margin = 0.16 * size
     span = size - 2 * margin
-    at = [(margin + x * span, margin + y * span) for x, y in places(motif)]
-    marked = set(orbit_edges(motif))
-    lines = "".join(
-        f'<line x1="{at[u][0]:.1f}" y1="{at[u][1]:.1f}" x2="{at[v][0]:.1f}" y2="{at[v][1]:.1f}" '
-        f'stroke="{ACCENT if (u, v) in marked else INK}" '
-        f'stroke-width="{size * (0.07 if (u, v) in marked else 0.035):.1f}"/>'
-        for u, v in g.edges
+    return margin + place[0] * span, margin + place[1] * span
+
+
+def svg_line(start: Sequence[float], end: Sequence[float], size: int, strong: bool) -> str:
+    """A line between two places, in SVG."""
+    (x1, y1), (x2, y2) = on_canvas(start, size), on_canvas(end, size)
+    return (
+        f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" '
+        f'stroke="{ACCENT if strong else INK}" stroke-width="{size * (0.07 if strong else 0.035):.1f}"/>'
     )
-    dots = "".join(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{size * 0.09:.1f}" fill="{INK}"/>' for x, y in at)
+
+
+def svg(title: str, shapes: str, at: Iterable[Sequence[float]], size: int) -> str:
+    """A drawing of shapes with a dot at every place."""
+    dots = "".join(
+        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{size * 0.09:.1f}" fill="{INK}"/>'
+        for x, y in (on_canvas(place, size) for place in at)
+    )
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{size}" height="{size}" '
-        f'viewBox="0 0 {size} {size}" role="img"><title>{motif}</title>{lines}{dots}</svg>'
+        f'viewBox="0 0 {size} {size}" role="img"><title>{title}</title>{shapes}{dots}</svg>'
     )

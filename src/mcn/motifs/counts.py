@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
-from importlib import import_module
 from math import comb
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from mcn._csv import csv_line
 from mcn._files import atomic_write
-from mcn._names import one_of
 from mcn._threads import run_chunks
 from mcn.data.csr_graph import SimpleGraph
 from mcn.data.limits import Archive, reading
@@ -39,6 +35,7 @@ from mcn.motifs.catalogue import (
     orbit_weights,
     stage_of,
 )
+from mcn.motifs.counted import Counted, Group
 from mcn.motifs.derive import EdgeNumbers
 from mcn.motifs.enumerate import Enumerated, as_counted, worth_threads
 from mcn.motifs.orient import cut_rows
@@ -50,19 +47,8 @@ _ARRAYS = ["indptr", "indices", "t", "s1", "s2", "k", "c"]
 _NUMBERS = ("num_nodes", "self_loops", "duplicates", "one_way", "induced")
 
 
-class MotifTotal(NamedTuple):
-    """A line of `MotifCounts.totals`."""
-
-    graphlet: str
-    orbit: str
-    instances: int  # of the graphlet, in the whole graph
-    per_edge: int  # counts of this edge orbit, summed over the edges
-    edges: int  # edges with at least one
-    nodes: int  # nodes with at least one such edge
-
-
 @dataclass(frozen=True, repr=False)
-class MotifCounts:
+class MotifCounts(Counted):
     """Motif counts of every edge and node of a graph, made by `count_motifs`.
 
     Kept are five numbers per edge; the columns are derived from them when asked for, so ask for one
@@ -76,6 +62,8 @@ class MotifCounts:
     induced: bool = True
     threads: int | None = field(default=None, compare=False)
     node_ids: NDArray[Any] | None = field(default=None, compare=False)
+    _unit: ClassVar[str] = "edge"
+    _node_orbits: ClassVar[tuple[str, ...]] = NODE_ORBITS
 
     def __post_init__(self) -> None:
         for name, array in vars(self.enumerated).items():
@@ -86,11 +74,6 @@ class MotifCounts:
                     f"enumerated.{name} has shape {list(array.shape)}, dtype {array.dtype}; expected uint32 "
                     f"or uint64 of shape [{self.num_edges}], a number per edge"
                 )
-
-    @property
-    def num_nodes(self) -> int:
-        """Number of nodes."""
-        return self.graph.num_nodes
 
     @property
     def num_edges(self) -> int:
@@ -175,69 +158,24 @@ class MotifCounts:
                 total = total + (1 if self.induced else times) * self._pair_matrix(g.name)
         return total.tocsr()
 
-    def totals(self) -> list[MotifTotal]:
-        """Per edge orbit that was counted: instances in the graph, and the edges and nodes it touches.
+    @property
+    def _groups(self) -> list[Group]:
+        return [
+            Group(g.name, tuple(orbit for orbit, _ in g.edge_orbits), len(g.edges))
+            for g in CATALOGUE
+            if g.name in self.motifs
+        ]
 
-        The numbers are Python integers: they are exact, however large.
-        """
-        lines = []
-        for g in CATALOGUE:
-            if g.name not in self.motifs:
-                continue
-            columns = {orbit: self.column(orbit) for orbit, _ in g.edge_orbits}
-            sums = {orbit: exact_sum(column) for orbit, column in columns.items()}
-            instances = sum(sums.values()) // len(g.edges)
-            for orbit, column in columns.items():
-                touched = np.flatnonzero(column)
-                nodes = np.zeros(self.num_nodes, bool)
-                nodes[self._tails[touched]] = True
-                nodes[self.graph.indices[touched]] = True
-                lines.append(
-                    MotifTotal(g.name, orbit, instances, sums[orbit], len(touched), int(nodes.sum()))
-                )
-        return lines
-
-    def summary(self) -> str:
-        """A table of the totals, for reading."""
-        head = ("motif", "instances", "edge orbit", "on edges", "edges", "nodes")
-        rows, last = [head], ""
-        for line in self.totals():
-            shown = (line.graphlet, f"{line.instances:,}") if line.graphlet != last else ("", "")
-            last = line.graphlet
-            rows.append((*shown, line.orbit, f"{line.per_edge:,}", f"{line.edges:,}", f"{line.nodes:,}"))
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        layout = "  ".join(f"{{:{side}{width}}}" for side, width in zip("<><>>>", widths, strict=True))
-        return "\n".join([repr(self), *(layout.format(*row).rstrip() for row in rows)])
-
-    def to_frame(self, of: str = "edge") -> Any:
-        """Return the counts as a data frame of pandas, or of polars where pandas is not installed.
-
-        It has a row per edge: source, target, and the edge orbits that were counted; or with `of="node"` a
-        row per node: node, and the node orbits.
-        """
-        columns = self._table(of)
-        for package in ("pandas", "polars"):
-            with suppress(ImportError):
-                return import_module(package).DataFrame(columns)
-        raise ValueError("to_frame needs pandas or polars: pip install pandas")
-
-    def _table(self, of: str) -> dict[str, NDArray[Any]]:
-        one_of("of", of, ("edge", "node"))
-        ids = np.arange(self.num_nodes) if self.node_ids is None else np.asarray(self.node_ids)
-        if of == "node":
-            return {"node": ids, **dict(zip(NODE_ORBITS, self.per_node.T, strict=True))}
-        ends = {"source": ids[self._tails], "target": ids[self.graph.indices]}
-        return ends | {orbit: self.column(orbit) for orbit in EDGE_ORBITS if orbit in self.motifs}
+    @property
+    def _ends(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        return self._tails, self.graph.indices
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write an .npz file (compressed, no pickle); it appears complete or not at all.
 
         A name that ends in .csv or .parquet gets the table of `to_frame`, which `load` does not read.
         """
-        kind = Path(path).suffix
-        if kind in (".csv", ".parquet"):
-            with atomic_write(path) as file:
-                (_write_csv if kind == ".csv" else _write_parquet)(file, self._table("edge"))
+        if self._save_table(path):
             return
         arrays: dict[str, Any] = {"format": np.array(_FORMATS[self.enumerated.stage])}
         arrays |= {name: np.array(int(getattr(self.graph, name))) for name in _NUMBERS if name != "induced"}
@@ -333,30 +271,12 @@ class MotifCounts:
         return NonAdjacent(self._symmetric(edge), self._symmetric(triangle))
 
 
-def _write_csv(file: IO[bytes], columns: dict[str, NDArray[Any]]) -> None:
-    file.write(csv_line(columns).encode())
-    for row in zip(*(column.tolist() for column in columns.values()), strict=True):
-        file.write(csv_line(row).encode())
-
-
-def _write_parquet(file: IO[bytes], columns: dict[str, NDArray[Any]]) -> None:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    pq.write_table(pa.table({name: pa.array(column.tolist()) for name, column in columns.items()}), file)
-
-
-def exact_sum(column: NDArray[np.int64]) -> int:
-    """The sum of counts ≥ 0, by halves of 32 bits: fewer than 2³¹ of those cannot exceed 63 bits."""
-    return (int((column >> 32).sum()) << 32) + int((column & 0xFFFFFFFF).sum())
-
-
 def _sound(content: dict[str, NDArray[Any]]) -> MotifCounts | None:
     """The counts in a file; None if its arrays do not fit together: kernels do not check their indices."""
     given = [content[name] for name in _NUMBERS]
     if not all(x.shape == () and x.dtype.kind in "iu" and 0 <= int(x) < 2**63 for x in given):
         return None
-    numbers = {name: int(content[name]) for name in _NUMBERS}
+    numbers: dict[str, Any] = {name: int(content[name]) for name in _NUMBERS}
     induced = numbers.pop("induced")
     there = [content[name] for name in _ARRAYS[2:] if name in content]
     try:

@@ -24,6 +24,7 @@ from mcn.motifs.catalogue import CLIQUES, CYCLES, TRIANGLES
 from mcn.motifs.orient import Oriented, orient
 from mcn.store import GraphStore
 
+Progress = Callable[[float], object]
 Counts = NDArray[Any]  # unsigned, 32 bits where the graph's degrees allow it
 RunPass = Callable[[str, NDArray[np.int64], Any, Counts | None], list[Counts]]
 """Carries out a pass: its name, the ranges, the type of its counters, and t for the pass that needs it."""
@@ -80,17 +81,25 @@ def worth_threads(edges: int, wanted: int | None) -> int:
 def enumerate_edges(
     graph: SimpleGraph,
     threads: int | None = None,
-    progress: Callable[[float], object] | None = None,
+    progress: Progress | None = None,
     stage: int = CYCLES,
 ) -> Enumerated:
     """Count the five numbers per edge, or those of the stages up to `stage`, on threads of this process.
 
     The result does not depend on `threads`.
     """
+    g, plan, run, threads = on_threads(graph, threads, progress, stage)
+    return _enumerate(g, stage, plan, run, threads)
+
+
+def on_threads(
+    graph: SimpleGraph, threads: int | None, progress: Progress | None, stage: int, directed: bool = False
+) -> tuple[Oriented, Plan, RunPass, int]:
+    """Orient a graph and plan the passes over it; also the number of threads that pay off."""
     if graph.num_edges >= 2**31:
         raise ValueError(f"{graph.num_edges:,} edges: at most 2**31 are supported")
     threads = worth_threads(graph.num_edges, threads)
-    g = orient(graph, threads, both=stage == CYCLES)
+    g = orient(graph, threads, both=stage == CYCLES, directed=directed)
     widest = int(np.diff(g.out_ptr).max(initial=0))
     little = graph.num_edges < SMALL or graph.num_edges * widest < _LITTLE
     if little or (threads == 1 and stage == TRIANGLES):
@@ -99,9 +108,7 @@ def enumerate_edges(
         plan = Plan(whole, whole, widest * (widest - 1) // 2, (1, 1))
     else:
         plan = plan_work(g, stage, _CHUNKS, threads)
-    return _enumerate(
-        g, stage, plan, _ThreadPasses(g, plan, threads, _Progress(progress, plan, stage)), threads
-    )
+    return g, plan, _ThreadPasses(g, plan, threads, _Progress(progress, plan, stage)), threads
 
 
 def _enumerate(g: Oriented, stage: int, plan: Plan, run: RunPass, threads: int = 1) -> Enumerated:
@@ -136,10 +143,11 @@ def range_counter(
     the in-lists. The ranges that one such function is called for must ascend.
     """
     n, mark = len(g.degree), np.zeros(len(g.degree), np.uint32)
-    if what == "triangles alone":
+    if what in ("triangles alone", "triangles by direction"):
         zero = np.uint64(0)
         whole = (g.out, zero, counters[0])
-        given: Any = (g.out_ptr, zero, np.uint64(n), whole, whole)
+        ways = None if what == "triangles alone" else g.ways
+        given: Any = (g.out_ptr, zero, np.uint64(n), whole, whole, ways)
         return lambda start, stop: kernels.closed_triples(start, stop, mark, *given)
     if what == "triangles":
         return lambda start, stop: kernels.triangles(start, stop, mark, g, *counters)
@@ -152,7 +160,7 @@ def range_counter(
 
 
 def _num_counters(what: str) -> int:
-    return 1 if what == "triangles alone" else 2
+    return 2 if what in ("triangles", "cliques", "cycles") else 1
 
 
 class _ThreadPasses:
@@ -167,7 +175,9 @@ class _ThreadPasses:
         self._used: dict[int, list[Counts]] = {}
 
     def __call__(self, what: str, bounds: NDArray[np.int64], kind: Any, t: Counts | None) -> list[Counts]:
-        counters = [self._counters(worker, _num_counters(what), kind) for worker in range(self._threads)]
+        size = len(self._g.out) * (9 if what == "triangles by direction" else 1)
+        number = _num_counters(what)
+        counters = [self._counters(worker, number, size, kind) for worker in range(self._threads)]
         workers = [range_counter(what, self._g, self._plan.room, t, private) for private in counters]
         run_chunks(
             lambda worker, start, stop: workers[worker](start, stop),
@@ -179,13 +189,13 @@ class _ThreadPasses:
             _add(counters[0], private)
         return counters[0]
 
-    def _counters(self, worker: int, number: int, kind: Any) -> list[Counts]:
+    def _counters(self, worker: int, number: int, size: int, kind: Any) -> list[Counts]:
         again = self._used.get(worker) if kind == np.uint32 else None
         if again is not None:
             for array in again:
                 array.fill(0)
             return again
-        fresh = [np.zeros(len(self._g.out), kind) for _ in range(number)]
+        fresh = [np.zeros(size, kind) for _ in range(number)]
         if worker > 0 and kind == np.uint32:
             self._used[worker] = fresh
         return fresh
@@ -235,7 +245,7 @@ def _bounds(work: NDArray[np.int64], parts: int) -> tuple[NDArray[np.int64], int
 class _Progress:
     """Turns finished ranges of up to three passes into one fraction of the work."""
 
-    def __init__(self, callback: Callable[[float], object] | None, plan: Plan, stage: int) -> None:
+    def __init__(self, callback: Progress | None, plan: Plan, stage: int) -> None:
         self._callback, self._finished = callback, 0
         over_triangles, over_cycles = (plan.triangles, plan.steps[0]), (plan.cycles, plan.steps[1])
         passes = [over_triangles, over_triangles, over_cycles][:stage]
@@ -281,7 +291,7 @@ def enumerate_on_ray(
     store: GraphStore | None = None,
     address: str | None = None,
     jobs: int | None = None,
-    progress: Callable[[float], object] | None = None,
+    progress: Progress | None = None,
 ) -> Enumerated:
     """Count the numbers of the stages up to `stage` on a cluster, bit for bit those of `enumerate_edges`.
 

@@ -24,7 +24,9 @@ from mcn._jit import kernel
 
 _ONE = np.uint64(1)
 _ZERO = np.uint64(0)
+_THREE = np.uint64(3)
 _SIX = np.uint64(6)
+_NINE = np.uint64(9)
 _LOW6 = np.uint64(63)
 
 
@@ -75,13 +77,17 @@ def triangles(start: Any, stop: Any, mark: Any, g: Any, t: Any, s1: Any) -> Any:
 
 @kernel
 def closed_triples(
-    start: Any, stop: Any, mark: Any, out_ptr: Any, low: Any, high: Any, lowest: Any, middle: Any
+    start: Any, stop: Any, mark: Any, out_ptr: Any, low: Any, high: Any, lowest: Any, middle: Any, ways: Any
 ) -> Any:
     """Add the triangles whose lowest node is in [start, stop) and whose middle one is in [low, high).
 
     `lowest` has the out-lists of the former, the edge from which on they are there, and their counters;
     `middle` the same of the latter: pieces of one array, or that array itself. Nothing but triangles is
     counted (see `triangles`).
+
+    `ways` is None, or says how every edge points: 0 upwards, 1 downwards, 2 both ways. The triangles of an
+    edge are then counted apart, nine counters to an edge: three times the way from its lower end to the third
+    node, plus the way from its upper end to that node.
     """
     (rows, rows_at, t_rows), (lists, lists_at, t_lists) = lowest, middle
     for u in range(np.uint64(start), np.uint64(stop)):
@@ -100,10 +106,24 @@ def closed_triples(
             for q in range(out_ptr[v] - lists_at, out_ptr[v + _ONE] - lists_at):
                 r = np.uint64(mark[lists[q]])
                 if r > first:
-                    t_lists[q] += np.uint32(1)
-                    t_rows[r - _ONE - rows_at] += np.uint32(1)
-                    closed += _ONE
-            t_rows[p - rows_at] += closed
+                    if ways is None:
+                        t_lists[q] += np.uint32(1)
+                        t_rows[r - _ONE - rows_at] += np.uint32(1)
+                        closed += _ONE
+                    else:
+                        r -= _ONE
+                        by_p, by_q, by_r = np.uint64(ways[p]), np.uint64(ways[q]), np.uint64(ways[r])
+                        t_rows[_NINE * p + _THREE * by_r + by_q] += np.uint32(1)
+                        t_rows[_NINE * r + _THREE * by_p + _turned(by_q)] += np.uint32(1)
+                        t_lists[_NINE * q + _THREE * _turned(by_p) + _turned(by_r)] += np.uint32(1)
+            if ways is None:
+                t_rows[p - rows_at] += closed
+
+
+@kernel
+def _turned(way: Any) -> Any:
+    """The way of an edge as its other end sees it: 0 and 1 change places, 2 stays."""
+    return way ^ ((way >> _ONE) ^ _ONE)
 
 
 @kernel

@@ -26,7 +26,8 @@ from mcn._threads import available_threads, run_chunks
 from mcn.data.arrays import as_integer
 from mcn.data.csr_graph import SimpleGraph
 from mcn.motifs.catalogue import EDGE_ORBITS, TRIANGLES, graphlet_of, stage_of
-from mcn.motifs.counts import MotifCounts, exact_sum
+from mcn.motifs.counted import exact_sum
+from mcn.motifs.counts import MotifCounts
 from mcn.motifs.kernels import closed_triples
 from mcn.motifs.orient import cut_rows, rank_by_degree, sort_range
 from mcn.store import GraphStore
@@ -163,7 +164,7 @@ class _TriangleCount:
             t = self._read("lowest", at, to)
             lowest, middle = (rows, np.uint64(at), t), (lists, np.uint64(base), counters[worker])
             middles = np.uint64(low), np.uint64(high)
-            closed_triples(start, stop, marks[worker], self._ptr, *middles, lowest, middle)
+            closed_triples(start, stop, marks[worker], self._ptr, *middles, lowest, middle, None)
             with naming(lowest_file), lowest_file.open("r+b") as file:
                 file.seek(_WORD * at)
                 file.write(t.data)

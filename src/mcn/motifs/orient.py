@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from mcn._jit import kernel
 from mcn._sort import sort_part
 from mcn._threads import run_chunks
-from mcn.data.csr_graph import SimpleGraph
+from mcn.data.csr_graph import SimpleGraph, known_ways
 
 
 class Oriented(NamedTuple):
@@ -29,18 +29,23 @@ class Oriented(NamedTuple):
     in_node: NDArray[np.uint32]  # [M]: lower end, ascending within a list
     in_edge: NDArray[np.uint32]  # [M]: number of that edge
     in_start: NDArray[np.uint64]  # [N]: where each in-list's first end with two or more edges stands
+    ways: NDArray[np.uint8] = np.empty(0, np.uint8)  # [M]: 0 if e was given upwards, 1 downwards, 2 both ways
+    swapped: NDArray[np.bool_] = np.empty(0, np.bool_)  # [M]: whether its lower end is the larger id
 
 
-def orient(graph: SimpleGraph, threads: int = 1, *, both: bool = True) -> Oriented:
+def orient(graph: SimpleGraph, threads: int = 1, *, both: bool = True, directed: bool = False) -> Oriented:
     """Rank the nodes by degree and point every edge at its higher end; without `both`, in-lists stay empty.
 
     Both kinds of list are made by a counting sort in which every worker has counters of its own, so that
-    it knows where its edges go; the result does not depend on the number of workers.
+    it knows where its edges go; the result does not depend on the number of workers. If `directed`, it is
+    kept in which directions the edges were given.
     """
     rank, degree = rank_by_degree(graph.degrees.astype(np.uint32))
     out_ptr, out, pair, highs = _out_lists(graph, rank, threads)
     if not both:
-        return Oriented(degree, out_ptr, out, pair, out_ptr[:0], out[:0], out[:0], out_ptr[:0])
+        given = (graph.indptr, graph.indices, known_ways(graph), rank, pair) if directed else None
+        ways = () if given is None else _ways_by_rank(*given)
+        return Oriented(degree, out_ptr, out, pair, out_ptr[:0], out[:0], out[:0], out_ptr[:0], *ways)
     in_ptr = _starts(highs)
     in_node, in_edge = np.empty_like(out), np.empty_like(out)
     cuts = cut_rows(out_ptr, threads)
@@ -165,6 +170,21 @@ def _sort_lists(start: Any, stop: Any, out_ptr: Any, keys: Any, out: Any, pair: 
             v = np.uint32(keys[p] >> np.uint64(32))
             out[p], pair[p] = v, np.uint32(keys[p])
             highs[v] += np.uint32(1)
+
+
+@kernel
+def _ways_by_rank(indptr: Any, indices: Any, given: Any, rank: Any, pair: Any) -> Any:
+    """How every edge points, seen from its lower rank, and whether that is the end with the larger id."""
+    seen = np.empty(len(indices), np.uint8)
+    for u in range(len(indptr) - 1):
+        for e in range(indptr[u], indptr[u + 1]):
+            swapped = rank[u] > rank[indices[e]]
+            way = given[e] - 1
+            seen[e] = (1 - way if swapped and way < 2 else way) + 4 * swapped
+    ways, turned = np.empty(len(indices), np.uint8), np.empty(len(indices), np.bool_)
+    for e in range(len(indices)):
+        ways[e], turned[e] = seen[pair[e]] & 3, seen[pair[e]] > 3
+    return ways, turned
 
 
 @kernel

@@ -87,12 +87,16 @@ class NonAdjacent:
         return (both - self._chordal).tocsr()
 
     def _apart(self, matrix: Any) -> Matrix:
-        """Drop the diagonal and the entries of joined nodes."""
-        m: Matrix = matrix.tocsr()
-        m.sort_indices()
-        _erase(m.indptr, m.indices, m.data, self._edge.indptr, self._edge.indices)
-        m.eliminate_zeros()
-        return m
+        return drop_joined(matrix, self._edge)
+
+
+def drop_joined(matrix: Any, edge: Matrix) -> Matrix:
+    """Drop the diagonal and the entries of nodes that are joined in `edge`."""
+    m: Matrix = matrix.tocsr()
+    m.sort_indices()
+    _erase(m.indptr, m.indices, m.data, edge.indptr, edge.indices)
+    m.eliminate_zeros()
+    return m
 
 
 def _tidy(matrix: Any) -> Matrix:

@@ -1,0 +1,170 @@
+"""The directed motifs: arcs, the 13 connected digraphs on three nodes (triads), and the places in them.
+
+The names follow what the nodes do; Benson's M1 … M13 and the man-codes (021D … 300: the numbers of mutual,
+asymmetric and null pairs) are understood too. A node's place is its *role*; an arc's is the roles of its tail
+and its head.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache, cached_property
+from itertools import permutations, product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mcn._names import did_you_mean
+from mcn.data.limits import told
+from mcn.motifs import catalogue
+
+Arc = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Digraph:
+    """A connected digraph on two or three nodes; nodes that a symmetry exchanges have the same role."""
+
+    name: str
+    aliases: tuple[str, ...]  # the man-code, Benson's number
+    roles: tuple[str, ...]  # of its nodes
+    arcs: tuple[Arc, ...]
+
+    @cached_property
+    def of_nodes(self) -> tuple[str, ...]:
+        """The orbit of every node."""
+        return tuple(f"{self.name}-{role}" if role else self.name for role in self.roles)
+
+    @cached_property
+    def of_arcs(self) -> tuple[str, ...]:
+        """The orbit of every arc."""
+        ends = [(self.roles[tail], self.roles[head]) for tail, head in self.arcs]
+        if len(set(ends)) == 1:
+            return (self.name,) * len(ends)
+        return tuple("-".join([self.name, *dict.fromkeys(pair)]) for pair in ends)
+
+
+_PAIR = ((1, 2), (2, 1))
+DIRECTED_CATALOGUE: tuple[Digraph, ...] = (
+    Digraph("arc", (), ("source", "target"), ((0, 1),)),
+    Digraph("reciprocal-arc", (), ("", ""), ((0, 1), (1, 0))),
+    Digraph("out-star", ("021D", "M8"), ("center", "end", "end"), ((0, 1), (0, 2))),
+    Digraph("in-star", ("021U", "M10"), ("center", "end", "end"), ((1, 0), (2, 0))),
+    Digraph("chain", ("021C", "M9"), ("start", "middle", "end"), ((0, 1), (1, 2))),
+    Digraph("mutual-in", ("111D", "M12"), ("source", "center", "tip"), ((0, 1), *_PAIR)),
+    Digraph("mutual-out", ("111U", "M11"), ("target", "center", "tip"), ((1, 0), *_PAIR)),
+    Digraph("mutual-star", ("201", "M13"), ("end", "center", "end"), ((0, 1), (1, 0), *_PAIR)),
+    Digraph("feed-forward-loop", ("030T", "M5"), ("source", "middle", "target"), ((0, 1), (1, 2), (0, 2))),
+    Digraph("cycle", ("030C", "M1"), ("", "", ""), ((0, 1), (1, 2), (2, 0))),
+    Digraph("regulated-mutual", ("120D", "M6"), ("source", "pair", "pair"), ((0, 1), (0, 2), *_PAIR)),
+    Digraph("regulating-mutual", ("120U", "M7"), ("target", "pair", "pair"), ((1, 0), (2, 0), *_PAIR)),
+    Digraph("mutual-cycle", ("120C", "M2"), ("middle", "start", "end"), ((1, 0), (0, 2), *_PAIR)),
+    Digraph("semi-clique", ("210", "M3"), ("source", "center", "target"), ((0, 2), (0, 1), (1, 0), *_PAIR)),
+    Digraph("clique", ("300", "M4"), ("", "", ""), ((0, 1), (1, 0), (0, 2), (2, 0), *_PAIR)),
+)
+
+DIRECTED_GRAPHLETS: tuple[str, ...] = tuple(g.name for g in DIRECTED_CATALOGUE)
+ARC_ORBITS: tuple[str, ...] = tuple(dict.fromkeys(name for g in DIRECTED_CATALOGUE for name in g.of_arcs))
+DIRECTED_NODE_ORBITS: tuple[str, ...] = tuple(
+    dict.fromkeys(name for g in DIRECTED_CATALOGUE for name in g.of_nodes)
+)
+DIRECTED_MOTIFS: tuple[str, ...] = tuple(dict.fromkeys(ARC_ORBITS + DIRECTED_GRAPHLETS))
+"""Every name a directed adjacency can be asked for, beside the aliases."""
+_ALIASES = {alias: g.name for g in DIRECTED_CATALOGUE for alias in g.aliases}
+
+
+def directed_name(motif: str) -> str:
+    """Return the name that a directed motif has here: itself, or what an alias stands for.
+
+    >>> directed_name("M5"), directed_name("030C"), directed_name("chain-start-middle")
+    ('feed-forward-loop', 'cycle', 'chain-start-middle')
+    """
+    name = _ALIASES.get(str(motif).upper(), motif)
+    if name not in DIRECTED_MOTIFS:
+        hint = did_you_mean(motif, DIRECTED_MOTIFS, most=3) or ";"
+        known = ", ".join(DIRECTED_GRAPHLETS)
+        raise ValueError(f"unknown directed motif {told(motif)}{hint} known are {known} and their orbits")
+    return name
+
+
+def directed_graphlet_of(motif: str) -> Digraph:
+    """Return the digraph that a directed motif's name belongs to.
+
+    >>> directed_graphlet_of("M8").arcs
+    ((0, 1), (0, 2))
+    """
+    name = directed_name(motif)
+    return next(g for g in DIRECTED_CATALOGUE if name == g.name or name in g.of_arcs)
+
+
+def arc_orbits_of(motif: str) -> list[int]:
+    """Return the columns of `ARC_ORBITS` that a directed motif sums over."""
+    name, g = directed_name(motif), directed_graphlet_of(motif)
+    names = set(g.of_arcs) if name == g.name else {name}
+    return [column for column, orbit in enumerate(ARC_ORBITS) if orbit in names]
+
+
+@cache
+def arc_orbit_table() -> NDArray[np.int64]:
+    """Int64 [2, 2, 17]: the orbit of an arc among three nodes, by what joins them.
+
+    The first index says whether the arc is reciprocal, the second from which end of its edge (a, b) it comes:
+    a → b or b → a. The last is 3 x + y where a third node is joined to both (x is the way from a to it, y
+    that from b: 0 for out alone, 1 for in alone, 2 for both), 9 + x where it is joined to a alone, and 12 + y
+    where it is joined to b alone. The last two are the arc by itself, and as a reciprocal one.
+    """
+    table = np.empty((2, 2, 17), np.int64)
+    table[:, :, 15:] = ARC_ORBITS.index("arc"), ARC_ORBITS.index("reciprocal-arc")
+    ways = (0, 1, 2)
+    joined: list[tuple[int | None, int | None]] = list(product(ways, ways))
+    joined += [*product(ways, [None]), *product([None], ways)]
+    for reciprocal, back, (place, (x, y)) in product((0, 1), (0, 1), enumerate(joined)):
+        marked = (1, 0) if back else (0, 1)
+        arcs = {marked, marked[::-1] if reciprocal else marked, *_ways(0, x), *_ways(1, y)}
+        table[reciprocal, back, place] = ARC_ORBITS.index(_orbit_of(arcs, marked))
+    return table
+
+
+def _ways(end: int, way: int | None) -> list[Arc]:
+    """The arcs between an end of the edge and the third node, which is number 2."""
+    return [] if way is None else [[(end, 2)], [(2, end)], [(end, 2), (2, end)]][way]
+
+
+def _orbit_of(arcs: set[Arc], marked: Arc) -> str:
+    for g in DIRECTED_CATALOGUE:
+        for order in permutations(range(len(g.roles))):
+            renamed = [(order[tail], order[head]) for tail, head in g.arcs]
+            if set(renamed) == arcs:
+                return g.of_arcs[renamed.index(marked)]
+    raise AssertionError(f"no connected digraph on three nodes has the arcs {arcs}")
+
+
+def picture(motif: str, size: int = 48) -> str:
+    """Draw a motif, directed or not, as SVG; the edges or arcs of its orbit stand out.
+
+    >>> picture("feed-forward-loop").count("<polygon")
+    3
+    """
+    if str(motif).upper() not in _ALIASES and motif not in DIRECTED_MOTIFS:
+        return catalogue.picture(motif, size)
+    name, g = directed_name(motif), directed_graphlet_of(motif)
+    at = np.array(catalogue.PLACES[len(g.roles)])
+    shapes = ""
+    for (tail, head), orbit in zip(g.arcs, g.of_arcs, strict=True):
+        side_by_side = 0.07 if (head, tail) in g.arcs else 0.0
+        shapes += _arrow(at[tail], at[head], side_by_side, size, name in (g.name, orbit))
+    return catalogue.svg(motif, shapes, at.tolist(), size)
+
+
+def _arrow(
+    tail: NDArray[np.float64], head: NDArray[np.float64], shift: float, size: int, strong: bool
+) -> str:
+    """A line with a point, from the rim of one node to that of another, moved to its left by `shift`."""
+    along = (head - tail) / np.hypot(*(head - tail))
+    across = np.array([along[1], -along[0]])
+    start, tip = tail + shift * across + 0.13 * along, head + shift * across - 0.13 * along
+    neck = tip - 0.2 * along
+    corners = [catalogue.on_canvas(place, size) for place in (tip, neck + 0.1 * across, neck - 0.1 * across)]
+    points = " ".join(f"{x:.1f},{y:.1f}" for x, y in corners)
+    fill = catalogue.ACCENT if strong else catalogue.INK
+    return f'{catalogue.svg_line(start, neck, size, strong)}<polygon points="{points}" fill="{fill}"/>'
