@@ -19,17 +19,16 @@ from mcn.train.select.candidates import Candidate, candidates_of
 from mcn.train.select.config import AutoConfig
 from mcn.train.select.judge import BLEND, CHOOSABLE, NODES, Decision, Held, HeldOutScores, Judge
 from mcn.train.select.network import Selected
-from mcn.train.select.schedule import Rounds, Turn, clearly_above, several_behind, standings
+from mcn.train.select.schedule import Rounds, Stage, Turn, clearly_above, several_behind, standings
 from mcn.train.select.spread import confirmed, corrections, walk_matrix
-from mcn.train.select.stage import Stage
 
 
 class Selection(Training):
     """A selection among candidates, which are trained in stages: first each once, then with further seeds.
 
     The budget is counted in work (`Trainer.epoch_work`), not by the clock, and within a stage no run depends
-    on another (`mcn.train.select.stage`): the same command gives the same bits, however busy the machine is
-    and however many cores it has.
+    on another (`Stage`): the same command gives the same bits, however busy the machine is and however many
+    cores it has.
 
     In the first stage all candidates share half of the budget, so that none keeps the others from being
     tried; one of which a single epoch takes more than its share is left out, unless it is the first. Those
