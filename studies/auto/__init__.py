@@ -7,7 +7,7 @@ and epochs are chosen on validation nodes, test nodes are read once.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -38,8 +38,8 @@ _WIDE, _ROUNDS = 200, 300
 Outputs = NDArray[np.float64]
 
 
-def rows_of(name: str, split: int, peers: bool = True) -> Iterator[dict[str, Any]]:
-    """Yield the results on one split: `auto`, its candidates, and the peers."""
+def rows_of(name: str, split: int, methods: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Yield the results of methods on one split; of `auto` also those of its candidates."""
     data, metric = load_split(name, split), METRIC.get(name, "accuracy")
     test = data.test_mask.numpy()
 
@@ -47,16 +47,16 @@ def rows_of(name: str, split: int, peers: bool = True) -> Iterator[dict[str, Any
         value = score(metric, outputs[test], data.y.numpy()[test])
         return {"dataset": name, "method": method, "seed": split, "test": value, "seconds": seconds}
 
-    began = time.process_time()
-    clf = mcn.AutoClassifier(random_state=split).fit(data)
-    yield row("auto", clf.predict_proba(data), time.process_time() - began)
-    seconds = {one["candidate"]: one["seconds_per_run"] * one["runs"] for one in clf.candidates_}
-    for candidate, outputs in clf.candidate_probabilities(data).items():
-        yield row(candidate, outputs, seconds[candidate])
-    if peers:
-        for method, function in PEERS.items():
-            began = time.process_time()
-            yield row(method, function(data, metric), time.process_time() - began)
+    for method in methods:
+        began = time.process_time()
+        if method in PEERS:
+            yield row(method, PEERS[method](data, metric), time.process_time() - began)
+            continue
+        clf = mcn.AutoClassifier(random_state=split).fit(data)
+        yield row("auto", clf.predict_proba(data), time.process_time() - began)
+        seconds = {one["candidate"]: one["seconds_per_run"] * one["runs"] for one in clf.candidates_}
+        for candidate, outputs in clf.candidate_probabilities(data).items():
+            yield row(candidate, outputs, seconds[candidate])
 
 
 def score(metric: str, outputs: NDArray[Any], labels: NDArray[np.int64]) -> float:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mcn import __version__
-from studies.auto import CITATION, FIRST, SETS, rows_of
+from studies.auto import CITATION, FIRST, PEERS, SETS, rows_of
 from studies.auto.tables import report
 from studies.rows import read_runs, write_runs
 
@@ -21,7 +21,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--report", action="store_true", help="print tables of the kept runs; run nothing")
     parser.add_argument("--datasets", default=",".join((*SETS, *CITATION)))
     parser.add_argument("--splits", default="0-9", help="first and last, counted from 0")
-    parser.add_argument("--without-peers", action="store_true", help="run `auto` and its candidates alone")
+    parser.add_argument("--methods", default=",".join(("auto", *PEERS)), help="of auto and its peers")
     parser.add_argument("--out", type=Path, default=Path("runs") / "auto")
     given = parser.parse_args(arguments)
     if given.report:
@@ -34,9 +34,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for dataset in given.datasets.split(","):
         for number in range(first, last + 1):
             split = FIRST.get(dataset, 0) + number
-            if any(run["dataset"] == dataset and int(run["seed"]) == split for run in runs):
-                continue
-            for row in rows_of(dataset, split, not given.without_peers):
+            done = {run["method"] for run in runs if (run["dataset"], int(run["seed"])) == (dataset, split)}
+            methods = [method for method in given.methods.split(",") if method not in done]
+            for row in rows_of(dataset, split, methods):
                 print(f"{dataset} {split} {row['method']}: {row['test']:.4f}", flush=True)
                 runs.append({**row, "version": __version__})
             write_runs(path, COLUMNS, runs)
