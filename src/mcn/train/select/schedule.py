@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from threadpoolctl import threadpool_limits
 
 from mcn._threads import kernel_threads, num_kernel_threads
 from mcn.train.loop import Epoch, Trainer
@@ -221,7 +222,8 @@ class Stage:
         if workers == 1:
             work()
         else:
-            with ThreadPoolExecutor(workers) as pool:
+            # The limit is the whole process's: one that ends in a thread must not lift it for the others.
+            with threadpool_limits(1), ThreadPoolExecutor(workers) as pool:
                 for future in [pool.submit(work) for _ in range(workers)]:
                     future.result()
         return [epoch for turn in self.running for epoch in told.get(id(turn), ())]
