@@ -11,7 +11,7 @@ from mcn.train.check import check_graph
 from tests.cli.conftest import Run, answered, printed, write_graph
 
 KEYS = [
-    *("graph", "notes", "nodes", "edges", "degrees", "components", "classes", "features", "split"),
+    *("graph", "notes", "nodes", "edges", "degrees", "components", "task", "classes", "features", "split"),
     *("homophily", "alone", "alone_auc", "memory", "remarks", "epoch_seconds"),
 ]
 
