@@ -26,7 +26,7 @@ def test_its_own_graph_into_a_file_and_as_json(mcn: Run, run_folder: Path, tmp_p
     assert {row["true"] for row in rows} == {"red", "blue"}
     assert len(rows) == 24
     done = mcn("predict", run_folder, "--out", tmp_path / "own.csv")
-    assert done == (0, f"the classes of 24 nodes are in {tmp_path / 'own.csv'}\n", "")
+    assert done == (0, f"the predictions of 24 nodes are in {tmp_path / 'own.csv'}\n", "")
     assert (tmp_path / "own.csv").read_text() == text
     told = answered(mcn("predict", run_folder, "--out", tmp_path / "own.csv", "--json"))
     assert told == {"run": str(run_folder), "nodes": 24, "out": str(tmp_path / "own.csv")}

@@ -16,7 +16,7 @@ from mcn.matrices import MotifStack
 from mcn.nn.selector import Selector
 from mcn.train import Epoch, load_run
 from mcn.train.loop import Trainer
-from mcn.train.metrics import METRICS
+from mcn.train.metrics import TASK_METRICS
 from mcn.train.run import PREDICTIONS
 from mcn.train.select.config import CANDIDATES
 from tests.cli.conftest import FILES, QUICK, Run, answered, printed, refused, write_graph
@@ -159,8 +159,8 @@ def test_json_of_several_seeds_beside_another_method(mcn: Run, tmp_path: Path) -
     more = ["--motifs", "edge, triangle", "--steps", 2, "--seed", 5, "--beside", "gcn", "--json"]
     content = answered(mcn(*words, *more))
     assert list(content) == [
-        *("dataset", "recipe", "rows", "protocol", "motif_share", "candidate_share", "scores", "alone"),
-        *("remarks", "config", "notes", "memory", "out"),
+        *("dataset", "recipe", "rows", "task", "threshold", "protocol", "motif_share", "candidate_share"),
+        *("scores", "alone", "remarks", "config", "notes", "memory", "out"),
     ]
     assert [row["method"] for row in content["rows"]] == ["mcn", "gcn"]
     assert all(row["seeds"] == [5, 6] and len(row["test"]) == 2 for row in content["rows"])
@@ -172,7 +172,7 @@ def test_json_of_several_seeds_beside_another_method(mcn: Run, tmp_path: Path) -
         assert content[key] == summaries[0][key]
     assert list(content["scores"]) == ["train", "val", "test"]
     for part in content["scores"].values():
-        assert list(part) == list(METRICS)
+        assert list(part) == list(TASK_METRICS["classes"])
     assert list(content["alone"]) == ["guess", "features", "graph"]
     assert "there are runs in it: seed-5, seed-6" in refused(mcn("predict", out))
     assert f"{out / 'seed-6'} already holds a run" in refused(mcn(*words, "--seed", 6))

@@ -9,7 +9,7 @@ import pytest
 from mcn.cli.main import VERBS
 from tests.cli.conftest import Run, refused
 
-METRICS = "accuracy, balanced-accuracy, macro-f1, roc-auc, average-precision, log-loss"
+METRICS = "accuracy, balanced-accuracy, macro-f1, roc-auc, average-precision, log-loss, …"
 METHODS = "mcn, paper, views, trees, auto, gat, gcn, mlp, gat-consistency"
 NOT_OF_VIEWS = "a setting of the recipes mcn and paper; the recipe views has none of that name"
 

@@ -11,6 +11,7 @@ from typing import Any
 
 PATIENCE = 1.0
 """Seconds of work before there is a bar."""
+_URGENT = (": a numeric target; ", "copies the label")
 MOST_LINES = 15
 """What a verb prints for a usual run, without --verbose."""
 
@@ -140,8 +141,8 @@ def notable(report: Sequence[str], hidden: tuple[str, ...] = ("labels:",)) -> li
 
 
 def fitting(lines: Sequence[str], room: int) -> list[str]:
-    """Return the lines that fit, the last one counting the others; what makes a result worthless is first."""
-    urgent_first = sorted(lines, key=lambda line: "copies the label" not in line)
+    """Return the lines that fit, the last one counting the others; what decides on a result is first."""
+    urgent_first = sorted(lines, key=lambda line: [words not in line for words in _URGENT])
     if len(lines) <= room:
         return urgent_first
     hidden = len(lines) - max(room - 1, 0)
@@ -165,7 +166,8 @@ def _method_name(method: str) -> str:
 def print_methods(title: str, rows: list[dict[str, Any]], metric: str | None = None) -> None:
     """One line per method: `metric` on test nodes as mean ± deviation over the seeds, then accuracy."""
     compared = any(row.get("difference") is not None for row in rows)
-    metrics = list(dict.fromkeys([metric or "accuracy", "accuracy"]))
+    wanted = dict.fromkeys([metric or "accuracy", "accuracy"])
+    metrics = [name for name in wanted if name in rows[0]["metrics"]]
     columns = ["method", *(f"test {name}" for name in metrics), f"validation {metrics[0]}"]
     columns += ["seeds", "s per run"]
     columns += [f"− {_method_name(rows[0]['method'])}, paired"] if compared else []
@@ -173,7 +175,7 @@ def print_methods(title: str, rows: list[dict[str, Any]], metric: str | None = N
     def cells(row: dict[str, Any]) -> Iterator[str]:
         yield _method_name(row["method"])
         for name in metrics:
-            untested = row["test_mean"] is None
+            untested = all(figures["test_mean"] is None for figures in row["metrics"].values())
             yield "no test nodes" if untested else mean_and_spread(name, row["metrics"][name])
         validation = row["metrics"][metrics[0]]["val_mean"]
         yield mean_and_spread(metrics[0], {"test_mean": validation, "test_std": None})
@@ -188,9 +190,9 @@ def print_methods(title: str, rows: list[dict[str, Any]], metric: str | None = N
 
 def mean_and_spread(metric: str, scores: dict[str, float | None]) -> str:
     """The mean of a metric over the seeds ± its standard deviation."""
+    from mcn.train.metrics import shown
+
     mean, deviation = scores["test_mean"], scores["test_std"]
-    if mean is None:
-        return "–"
-    scale, digits, unit = (1, 3, "") if metric == "log-loss" else (100, 1, " %")
-    spread = "" if deviation is None else f" ± {scale * deviation:.{digits}f}"
-    return f"{scale * mean:.{digits}f}{spread}{unit}"
+    spread = "" if deviation is None else f" ± {shown(metric, deviation).removesuffix('%')}"
+    told = shown(metric, mean)
+    return f"{told[:-1]}{spread} %" if told.endswith("%") else f"{told}{spread}"

@@ -52,7 +52,7 @@ def run(
     if as_json:
         print(json.dumps({"graph": name, "notes": notes, **seen}, indent=2))
         return
-    title = f"{name}: {seen['nodes']:,} nodes, {seen['edges']:,} edges, {len(seen['classes']):,} classes"
+    title = f"{name}: {seen['nodes']:,} nodes, {seen['edges']:,} edges, {seen['task']['title']}"
     facts = _facts(data, seen) | (_further_facts(seen) if verbose else {})
     print_facts(title, facts)
     notes = [*notes, f"values: {seen['features']}"] if verbose else notable(notes)

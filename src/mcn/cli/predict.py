@@ -23,7 +23,7 @@ def run(
     ] = None,
     as_json: options.Json = False,
 ) -> None:
-    """Predict the classes of nodes with a trained network: its own graph, or another one.
+    """Predict the nodes of a graph with a trained network: its own graph, or another one.
 
     Another graph must have the same feature columns. Labels that it has are shown where they name one of
     the classes trained on.
@@ -54,4 +54,4 @@ def run(
     elif out is None:
         print(predictions_csv(data, predictions), end="")
     else:
-        print(f"the classes of {data.num_nodes:,} nodes are in {out}")
+        print(f"the predictions of {data.num_nodes:,} nodes are in {out}")

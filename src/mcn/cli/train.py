@@ -107,6 +107,8 @@ def run(
         }
         if graph is not None and data.y is not None and target_kind(data.y) != "classes":
             source["task"] = target_kind(data.y)  # graphs to predict are read alike
+            if methods:
+                raise ValueError(f"--beside {','.join(methods)}: is for one class per node; leave it out")
         folder = out or options.free_folder(Path("runs"), Path(name).name.split(".")[0] if graph else name)
         folders = training.folders_by_seed(folder, numbers)
         with interruptible(go_on(folder)), together(folder, team):
@@ -145,7 +147,7 @@ def run(
     if as_json:
         print(json.dumps(result, indent=2))
     else:
-        _print(result, verbose)
+        _print(result, runs[0], verbose)
 
 
 def _result(
@@ -156,7 +158,7 @@ def _result(
 
     summaries = [run.summary | {"seed": seed} for run, seed in zip(runs, seeds, strict=True)]
     names = [
-        *("protocol", "motif_share", "candidate_share", "scores", "alone", "remarks"),
+        *("task", "threshold", "protocol", "motif_share", "candidate_share", "scores", "alone", "remarks"),
         *("candidates", "choosing", "deals"),
     ]
     return {
@@ -167,24 +169,24 @@ def _result(
     }
 
 
-def _print(result: dict[str, Any], verbose: bool) -> None:
+def _print(result: dict[str, Any], run: Run, verbose: bool) -> None:
     """Print the result, one table, remarks and notes, and the folder; with `verbose` all there is to say."""
     metric = result["config"]["metric"]
     layers = [] if "candidates" in result else result["motif_share"]
     most = None if verbose else _MOST_CANDIDATES
     if "candidates" in result:
-        _print_selection(result, metric, most)
+        _print_selection(result, metric, run.task.guess_name, most)
     else:
         print_methods(result["dataset"], result["rows"], None if metric == "accuracy" else metric)
     for layer, shares in enumerate(layers, 1):
         some = {choice: share for choice, share in shares.items() if share >= 0.005}
         largest = sorted(some.items(), key=lambda share: -share[1])
         print(f"layer {layer} listens to: {', '.join(f'{share:.0%} {choice}' for choice, share in largest)}")
-    further = [f"note: {result['memory']}"] if result["memory"] else []
+    further = [f"note: {note}" for note in (run.task.decision(run.classes), result["memory"]) if note]
     further += [f"remark: {remark}" for remark in result["remarks"]]
     further += [f"note: {note}" for note in (result["notes"] if verbose else notable(result["notes"]))]
     if verbose:
-        further += _everything_else(result, metric)
+        further += _everything_else(result, metric, run.task.guess_name)
     # Title, header and rule of the table, its rows, a line per layer, and the folder.
     rows = result.get("candidates", result["rows"])
     room = MOST_LINES - 4 - min(len(rows), (most or len(rows)) + 1) - len(layers)
@@ -192,29 +194,28 @@ def _print(result: dict[str, Any], verbose: bool) -> None:
         print(line)
 
 
-def _print_selection(result: dict[str, Any], metric: str, most: int | None) -> None:
+def _print_selection(result: dict[str, Any], metric: str, guess_name: str, most: int | None) -> None:
     """Print what predicts and how well, and how the best candidates (`most`) did on validation nodes."""
-    from mcn.train.metrics import LESS_IS_BETTER, shown
+    from mcn.train.metrics import merit, shown
 
     choosing, scores = result["choosing"], result["rows"][0]["metrics"][metric]
     by = {"one": choosing["winner"], "blend": "a blend of candidates", "nodes": "a candidate for every node"}
     tested = "no test nodes" if scores["test_mean"] is None else mean_and_spread(metric, scores)
-    guess = shown(metric, result["alone"]["guess"])
-    unit = 1 if metric in LESS_IS_BETTER else 100
+    guess = f"{guess_name.removeprefix('the ')}: {shown(metric, result['alone']['guess'])}"
     share = (choosing["blend"] or {}) if choosing["mode"] == "blend" else result["candidate_share"]
 
     def cells(candidate: dict[str, Any], first: bool) -> Iterator[str]:
         error, predicts = candidate["behind_error"], share.get(candidate["candidate"], 0.0)
         yield candidate["candidate"]
-        yield shown(metric, abs(candidate["score"]))
-        spread = "" if error is None else f" ± {unit * error:.1f}"
-        yield "" if first else f"{unit * candidate['behind']:.1f}{spread}"
+        yield shown(metric, merit(metric, candidate["score"]))
+        spread = "" if error is None else f" ± {shown(metric, error).rstrip('%')}"
+        yield "" if first else f"{shown(metric, candidate['behind']).rstrip('%')}{spread}"
         yield str(candidate["runs"])
         yield f"{candidate['seconds_per_run']:.1f}"
         yield f"{predicts:.0%}" if predicts else ""
 
     print_table(
-        f"{result['dataset']}: test {metric} {tested} by {by[choosing['mode']]} (largest class: {guess})",
+        f"{result['dataset']}: test {metric} {tested} by {by[choosing['mode']]} ({guess})",
         ("candidate", f"held-out {metric}", "behind", "runs", "s per run", "share in prediction"),
         [list(cells(candidate, place == 0)) for place, candidate in enumerate(result["candidates"][:most])],
         left=("candidate",),
@@ -224,7 +225,7 @@ def _print_selection(result: dict[str, Any], metric: str, most: int | None) -> N
         print(f"behind these: {', '.join(others)} (--verbose)")
 
 
-def _everything_else(result: dict[str, Any], metric: str) -> Iterator[str]:
+def _everything_else(result: dict[str, Any], metric: str, guess_name: str) -> Iterator[str]:
     from mcn.train.metrics import shown
     from mcn.train.recipes import RECIPES
 
@@ -235,6 +236,6 @@ def _everything_else(result: dict[str, Any], metric: str) -> Iterator[str]:
         if result["scores"][part] is not None:
             scores = result["scores"][part].items()
             yield f"{title}: {', '.join(f'{name} {shown(name, value)}' for name, value in scores)}"
-    titles = {"guess": "the largest class", "features": "features alone", "graph": "the graph alone"}
+    titles = {"guess": guess_name, "features": "features alone", "graph": "the graph alone"}
     simple = ", ".join(f"{titles[key]} {shown(metric, value)}" for key, value in result["alone"].items())
     yield f"simple methods ({metric} on validation nodes): {simple}"

@@ -21,6 +21,7 @@ def run(
     nodes: options.Nodes = None,
     data_root: options.DataRoot = None,
     trust: options.Trust = False,
+    target: Annotated[str | None, typer.Option(help="The yes/no target to show, else the first.")] = None,
     out: Annotated[
         Path | None,
         options.out_option("Write the page here (.html); RUN/explorer.html if not given."),
@@ -45,7 +46,7 @@ def run(
         trained = load_run(folder)
         report(0.0, "reading the graph")
         data = options.read_for_run(trained, graph, nodes, data_root, trust)
-        page = write_explorer(trained, data, out, other_graph=graph is not None, progress=report)
+        page = write_explorer(trained, data, out, other_graph=bool(graph), target=target, progress=report)
     shown = opened and _has_screen() and webbrowser.open(page.resolve().as_uri())
     if as_json:
         size = page.stat().st_size

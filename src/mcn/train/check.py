@@ -36,6 +36,7 @@ def check_graph(data: Data, counts: MotifCounts | None = None) -> dict[str, Any]
     degree = np.bincount(counts.pairs.ravel(), minlength=data.num_nodes)
     number, part = sparse.csgraph.connected_components(counts.adjacency("edge"), directed=False)
     task, described = known.task, known.task.described(known.targets, class_names(data))
+    names = class_names(data) or [str(place) for place in range(task.outputs)]
     masks = [int(data[f"{name}_mask"].sum()) for name in ("train", "val", "test")]
     simple = simple_scores(data, known=known)
     by_motif = {}
@@ -55,6 +56,7 @@ def check_graph(data: Data, counts: MotifCounts | None = None) -> dict[str, Any]
         "components": {"number": int(number), "largest": float(np.bincount(part).max() / data.num_nodes)},
         "task": {
             "kind": task.kind,
+            "title": task.title.format(len(names), names[0]),
             "guess": task.guess_name,
             "alike": task.alike,
             "metric": simple.metric,

@@ -20,7 +20,7 @@ CONFIG, METRICS, MODEL, LAST = "config.yaml", "metrics.jsonl", "model.safetensor
 PREDICTIONS, SUMMARY = "predictions.csv", "summary.json"
 FILES = (CONFIG, METRICS, MODEL, LAST, PREDICTIONS, SUMMARY)
 _LOCK = ".lock"
-_WORDS = ("dataset", "graph", "nodes", "label", "id", "split", "split_by", "scaling", "weights")
+_WORDS = ("dataset", "graph", "nodes", "label", "task", "id", "split", "split_by", "scaling", "weights")
 _OLD = re.compile(r"0\.[0-2](\.|$)")
 _SOURCE = dict.fromkeys(_WORDS, str) | {"split_index": int, "folds": int, "trust": bool, "on_disk": bool}
 

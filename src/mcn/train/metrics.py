@@ -183,11 +183,6 @@ def _log_loss(probabilities: NDArray[Any], labels: NDArray[Any]) -> float | None
     return float(0.0 - np.log(own).mean())  # not -0.0 where everything is certain
 
 
-def better(metric: str, first: float, second: float) -> bool:
-    """Whether the first value of a metric is better than the second."""
-    return first < second if metric in LESS_IS_BETTER else first > second
-
-
 def shown(metric: str, value: float | None) -> str:
     """Return the value of a metric as it is printed.
 
@@ -220,10 +215,10 @@ class Calibration:
         return float(np.average(gaps, weights=self.count)) if self.count else 0.0
 
 
-def calibration(probabilities: NDArray[Any], labels: NDArray[Any], bins: int = _BINS) -> Calibration:
+def calibration(probabilities: NDArray[Any], labels: NDArray[Any], predicted: NDArray[Any]) -> Calibration:
     """Return the calibration curve of the predicted classes."""
-    sure, right = probabilities.max(1), probabilities.argmax(1) == labels
-    place = np.clip((sure * bins).astype(np.int64), 0, bins - 1)
+    sure, right = probabilities[np.arange(len(labels)), predicted], predicted == labels
+    place = np.clip((sure * _BINS).astype(np.int64), 0, _BINS - 1)
     used = np.unique(place)
     return Calibration(
         tuple(float(sure[place == b].mean()) for b in used),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,6 +13,7 @@ from torch_geometric.data import Data
 from mcn.data import simple_graph
 from mcn.train.predictions import Option, Predictions, in_classes
 from mcn.train.run import Run
+from mcn.train.tasks.task import Displayed
 
 PARTS = ("none", "train", "val", "test")
 _KEPT = 30  # entries per row; a picture of more helps nobody
@@ -89,9 +90,11 @@ class Explanation:
     network that averages over motif views: L is 0, an option is a view (the rows that mix the features).
     "trees" for boosted trees: L is 0, an option is a motif whose neighbours' values they know.
     predictor: what predicts.
-    ids: what the data calls the nodes, or None for their numbers. classes: names.
-    edges: int64 [M, 2], u < v. truth: class numbers, -1 where unknown. split: numbers into `PARTS`.
-    probabilities: [N, C]. motif, step: the choices, [N, L], 0-based motif and 1-based step.
+    ids: what the data calls the nodes, or None for their numbers. edges: int64 [M, 2], u < v.
+    classes: names of what is shown. truth, predicted: class numbers, truth is -1 where unknown.
+    shown: all that is shown of predictions and, after them, of alternatives. split: numbers into `PARTS`.
+    details: by part, `Task.details` of labelled nodes. probabilities: [N, C]; of a numeric target the number.
+    motif, step: the choices, [N, L], 0-based motif and 1-based step.
     motif_probs [L, N, T], step_probs [L, N, K]: the selectors f and f' (eq:state); None in a layer without.
     motifs: names of the motifs; of the candidates or views where these are the options.
     options: the neighbourhood of every motif and step, in the order t·K + (k-1), with the coefficients that
@@ -109,7 +112,10 @@ class Explanation:
     self_attention: bool
     edges: NDArray[np.int64]
     truth: NDArray[np.int64]
+    predicted: NDArray[np.int64]
+    shown: Displayed
     split: NDArray[np.int64]
+    details: dict[str, dict[str, Any]]
     probabilities: NDArray[np.float32]
     motif: NDArray[np.int64]
     step: NDArray[np.int64]
@@ -117,11 +123,6 @@ class Explanation:
     step_probs: list[NDArray[np.float32] | None]
     options: list[Neighbourhood]
     alternatives: NDArray[np.float32]
-
-    @property
-    def predicted(self) -> NDArray[np.int64]:
-        """The most probable class of every node."""
-        return np.asarray(self.probabilities.argmax(1), np.int64)
 
     @property
     def chosen(self) -> NDArray[np.int64]:
@@ -134,16 +135,17 @@ class Explanation:
         return len(self.truth)
 
 
-def explain(run: Run, data: Data, keep: int = _KEPT) -> Explanation:
+def explain(run: Run, data: Data, keep: int = _KEPT, target: str | None = None) -> Explanation:
     """Explain the predictions of a finished run for the nodes of a graph.
 
     Args:
         run: read with `mcn.train.load_run`, or just trained; what it prepared of `data` is used again.
         data: the run's graph, or another one with the same features.
         keep: how many neighbours of each motif and step to hold per node, the heaviest ones.
+        target: of several yes/no targets the one to show; the first by default.
 
     Raises:
-        ValueError: the graph's features are not those the network was trained on.
+        ValueError: the graph's features are not those the network was trained on; there is no such target.
     """
     if keep < 1:
         raise ValueError(f"keep must be at least 1, got {keep}")
@@ -163,24 +165,36 @@ def explain(run: Run, data: Data, keep: int = _KEPT) -> Explanation:
         motif = np.repeat(predictions.candidate[:, None], choices, axis=1)
         step = np.ones_like(motif)
     choices = motif.shape[1]
+    task, split, outputs = run.task, _split(data), np.stack([predictions.probabilities, *alternatives])
+    targets = task.unknown(len(split)) if data.y is None else in_classes(data, run.classes).y.numpy()
+    shown = task.displayed(outputs, targets, run.classes, split == PARTS.index("train"), target)
+    if target not in (None, shown.target):
+        there = f"{task.title.format(len(run.classes), run.classes[0])}: {', '.join(run.classes[:20])}"
+        raise ValueError(f"no target {target!r} to show; the run predicts {there}")
     return Explanation(
         kind=explained.kind,
         predictor=predictor,
         ids=None if ids is None else [str(node) for node in ids],
-        classes=list(run.classes),
+        classes=list(shown.classes),
         motifs=names,
         steps=explained.steps,
         self_attention=explained.self_attention,
         edges=edges,
-        truth=_truth(data, run.classes),
-        split=_split(data),
-        probabilities=predictions.probabilities,
+        truth=shown.truth,
+        predicted=shown.predicted[0],
+        shown=shown,
+        split=split,
+        details={
+            part: task.details(outputs[0, nodes], targets[nodes], run.classes)
+            for part, nodes in labelled_parts(shown.truth, split)
+        },
+        probabilities=outputs[0],
         motif=motif,
         step=step,
         motif_probs=explained.motif_probs[:choices],
         step_probs=explained.step_probs[:choices],
         options=options,
-        alternatives=np.stack(alternatives),
+        alternatives=outputs[1:],
     )
 
 
@@ -213,10 +227,12 @@ def _neighbourhood(option: Option, edges: NDArray[np.int64]) -> Neighbourhood:
     )
 
 
-def _truth(data: Data, classes: list[str]) -> NDArray[np.int64]:
-    if data.y is None:
-        return np.full(data.num_nodes, -1)
-    return np.asarray(in_classes(data, classes).y.numpy(), np.int64)
+def labelled_parts(truth: NDArray[np.int64], split: NDArray[np.int64]) -> Iterator[tuple[str, Any]]:
+    """Yield the parts of the nodes that have labelled ones, with a mask of those."""
+    for number, part in enumerate(PARTS):
+        nodes = (split == number) & (truth >= 0)
+        if nodes.any():
+            yield part, nodes
 
 
 def _split(data: Data) -> NDArray[np.int64]:

@@ -32,6 +32,7 @@ def write_explorer(
     out: str | os.PathLike[str] | None = None,
     *,
     other_graph: bool = False,
+    target: str | None = None,
     progress: Progress = lambda done, now: None,
 ) -> Path:
     """Write the explorer of a finished run; RUN/explorer.html if `out` is not given.
@@ -40,13 +41,15 @@ def write_explorer(
         run: the run, or its folder.
         data: the run's graph, or with `other_graph` another one with the same features.
         out: the file; it appears complete or not at all.
+        target: of several yes/no targets the one to show; the first by default.
         progress: called before every step with the finished fraction of the work, and what is done now.
 
     Raises:
         ValueError: there is no finished run, or the graph is not (no longer) the run's.
     """
     run = run if isinstance(run, Run) else load_run(run)
-    return _write("explorer", run, data, Path(out) if out else run.path(EXPLORER), other_graph, progress)
+    path = Path(out) if out else run.path(EXPLORER)
+    return _write("explorer", run, data, path, other_graph, target, progress)
 
 
 def write_report(run: Run | str | os.PathLike[str], data: Data | GraphStore) -> Path:
@@ -58,38 +61,39 @@ def write_report(run: Run | str | os.PathLike[str], data: Data | GraphStore) -> 
         data: the run's graph.
     """
     run = run if isinstance(run, Run) else load_run(run)
-    return _write("report", run, data, run.path(REPORT), False, lambda done, now: None)
+    return _write("report", run, data, run.path(REPORT), False, None, lambda done, now: None)
 
 
 def _write(
-    kind: str, run: Run, data: Data | GraphStore, out: Path, other_graph: bool, progress: Progress
+    kind: str, run: Run, data: Data | GraphStore, out: Path, other: bool, target: str | None, tell: Progress
 ) -> Path:
     if isinstance(data, GraphStore):
         raise ValueError(
             f"{run.folder}: its graph stays on disk ({data.path}), and a page shows a graph in memory; the "
             "predictions are in predictions.csv"
         )
-    progress(0.15, "predicting")
+    tell(0.15, "predicting")
     trained_on = run.is_about(data)
-    if not trained_on and not other_graph:
+    if not trained_on and not other:
         raise ValueError(
             f"{run.folder}: the graph is no longer the one the run was trained on (edges, features, labels "
             "or split differ); name the right files, or train anew"
         )
-    explanation = explain(run, data)
+    explanation = explain(run, data, target=target)
     too_large = _too_large(explanation)
     if too_large and kind == "explorer":
         raise ValueError(f"{run.folder}: {too_large}")
     kept, options = page_data.trimmed(explanation.options)
     arrays: dict[str, NDArray[np.generic]] = {}
     if not too_large:
-        progress(0.35, f"placing {explanation.num_nodes:,} nodes")
+        tell(0.35, f"placing {explanation.num_nodes:,} nodes")
         places = _layout(explanation.edges.tobytes(), explanation.num_nodes)
         arrays = page_data.graph_arrays(explanation, places) | page_data.option_arrays(options)
-    progress(0.9, "writing the page")
+    tell(0.9, "writing the page")
     values = page_data.plain_values(explanation, kept) | {
         "not_drawn": too_large,
         "summary": run.summary,
+        "guess": run.task.guess_name,
         "other_graph": not trained_on,
         "curves": page_data.training_curves(run.path(METRICS), explanation.predictor, run.summary),
         "repeat": {

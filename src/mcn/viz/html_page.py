@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 SCRIPTS = (
-    *("dom", "decode", "colours", "camera", "pick", "webgl", "canvas", "stage"),
+    *("dom", "decode", "values", "colours", "camera", "pick", "webgl", "canvas", "stage"),
     *("legend", "search", "drawings", "node", "charts", "scores", "run", "main"),
 )
 """The files of the page's script, in the order in which they stand in it."""

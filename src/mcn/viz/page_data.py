@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
 from dataclasses import asdict
 from itertools import pairwise
 from pathlib import Path
@@ -15,11 +14,11 @@ from numpy.typing import NDArray
 
 from mcn.data.limits import read_bytes, reading
 from mcn.train.metrics import calibration
-from mcn.viz.explanation import PARTS, Explanation, Neighbourhood, Predictor
+from mcn.viz.explanation import Explanation, Neighbourhood, Predictor, labelled_parts
 
 _MOST_ENTRIES = 1_000_000  # of all neighbourhoods together; about 8 MB of the page
 _MOST_PER_NODE = (30, 20, 12, 8, 5, 3, 2, 1)
-_SCORES = ("train_loss", "val_loss", "train_accuracy", "val_accuracy")
+_LOSSES, _SCORES = ("train_loss", "val_loss"), ("train_accuracy", "val_accuracy", "val_score")
 
 
 def plain_values(explanation: Explanation, kept: int) -> dict[str, Any]:
@@ -32,6 +31,10 @@ def plain_values(explanation: Explanation, kept: int) -> dict[str, Any]:
         "edges": len(explanation.edges),
         "ids": explanation.ids,
         "classes": explanation.classes,
+        "target": explanation.shown.target,
+        "note": explanation.shown.note,
+        "numeric": explanation.shown.numbers is not None,
+        "details": explanation.details,
         "motifs": list(explanation.motifs),
         "steps": explanation.steps,
         "layers": explanation.motif.shape[1],
@@ -49,16 +52,23 @@ def plain_values(explanation: Explanation, kept: int) -> dict[str, Any]:
 
 def graph_arrays(explanation: Explanation, places: NDArray[np.float64]) -> dict[str, NDArray[Any]]:
     """Everything per node and edge: places, labels, probabilities, choices, alternatives."""
+    shown = explanation.shown
     arrays: dict[str, NDArray[Any]] = {
         "places": places.astype(np.float32).ravel(),
         "edges": explanation.edges.astype(np.uint32).ravel(),
         "truth": explanation.truth.astype(np.int32),
         "predicted": explanation.predicted.astype(np.int32),
         "split": explanation.split.astype(np.uint8),
-        "probabilities": _fraction(explanation.probabilities),
-        "alternative_class": explanation.alternatives.argmax(2).astype(np.uint16).ravel(),
-        "alternative_probability": _fraction(explanation.alternatives.max(2)),
+        "alternative_class": shown.predicted[1:].astype(np.uint16).ravel(),
     }
+    if shown.probabilities is not None:
+        own = np.take_along_axis(shown.probabilities[1:], shown.predicted[1:, :, None], 2)
+        arrays["probabilities"] = _fraction(shown.probabilities[0])
+        arrays["alternative_probability"] = _fraction(own)
+    if shown.numbers is not None:
+        arrays["true_number"] = shown.numbers[0].astype(np.float32)
+        arrays["number"], *others = shown.numbers[1].astype(np.float32)
+        arrays["alternative_number"] = np.concatenate(others)
     for layer in range(explanation.motif.shape[1]):
         arrays[f"motif_{layer}"] = explanation.motif[:, layer].astype(np.uint8)
         arrays[f"step_{layer}"] = explanation.step[:, layer].astype(np.uint8)
@@ -102,27 +112,22 @@ def confusion(explanation: Explanation) -> dict[str, list[list[int]]]:
     size = len(explanation.classes)
     return {
         part: _crossed(explanation.truth[nodes], explanation.predicted[nodes], size, size)
-        for part, nodes in _labelled_parts(explanation)
+        for part, nodes in labelled_parts(explanation.truth, explanation.split)
     }
 
 
 def calibrations(explanation: Explanation) -> dict[str, dict[str, Any]]:
     """Return, per part of the labelled nodes, how often predictions of a given confidence are right.
 
-    The values are those of `mcn.train.metrics.Calibration`.
+    The values are those of `mcn.train.metrics.Calibration`; nothing where there are no probabilities.
     """
+    sure, truth, predicted = explanation.shown.probabilities, explanation.truth, explanation.predicted
     curves = {
-        part: calibration(explanation.probabilities[nodes], explanation.truth[nodes])
-        for part, nodes in _labelled_parts(explanation)
+        part: calibration(sure[0][nodes], truth[nodes], predicted[nodes])
+        for part, nodes in labelled_parts(truth, explanation.split)
+        if sure is not None
     }
     return {part: {**asdict(curve), "error": curve.error} for part, curve in curves.items()}
-
-
-def _labelled_parts(explanation: Explanation) -> Iterator[tuple[str, NDArray[np.bool_]]]:
-    for number, part in enumerate(PARTS):
-        nodes = (explanation.split == number) & (explanation.truth >= 0)
-        if nodes.any():
-            yield part, nodes
 
 
 def choices_by_class(explanation: Explanation) -> list[list[list[int]]]:
@@ -156,7 +161,7 @@ def training_curves(path: Path, predictor: Predictor, summary: dict[str, Any]) -
 
     Returns:
         network: whose curves they are. kept: the epoch whose weights it has, None if that is not known.
-        epoch: from 1. train_loss, val_loss, train_accuracy, val_accuracy: None where a value is not finite.
+        epoch: from 1. All of `_LOSSES` and `_SCORES`: None where a value is not finite, or not there.
         Or None altogether where nothing was logged of what predicts.
 
     Raises:
@@ -172,7 +177,7 @@ def training_curves(path: Path, predictor: Predictor, summary: dict[str, Any]) -
             kept = [run["best_epoch"] for run in runs if run.get("candidate") == candidate]
             curves = {
                 name: [value if math.isfinite(value) else None for value in column]
-                for name, column in zip(_SCORES, columns, strict=True)
+                for name, column in zip((*_LOSSES, *_SCORES), columns, strict=True)
             }
             since_one = [epoch - epochs[0] + 1 for epoch in epochs]
             return {"network": network, "kept": kept[0] if kept else None, "epoch": since_one, **curves}
@@ -187,7 +192,8 @@ def _read_log(path: Path) -> dict[tuple[str | None, int], list[list[float]]]:
     for number, line in enumerate(lines, 1):
         with reading(f"{path}, line {number}", "not the scores of an epoch"):
             row: dict[str, Any] = json.loads(line)
-            scores = [int(float(row["epoch"])), *(round(float(row[name]), 5) for name in _SCORES)]
+            values = [*(row[name] for name in _LOSSES), *(row.get(name, math.nan) for name in _SCORES)]
+            scores = [int(float(row["epoch"])), *(float(f"{float(value):.6g}") for value in values)]
             key = None if row.get("candidate") is None else str(row["candidate"]), int(row.get("run", 0))
         logs.setdefault(key, []).append(scores)
     return logs

@@ -12,7 +12,7 @@ from mcn.baselines import register
 from mcn.data import load_dataset
 from mcn.experiments import Ledger, Source, compare, known_settings, paired, result_row
 from mcn.train import Problem
-from mcn.train.metrics import METRICS
+from mcn.train.metrics import TASK_METRICS
 from tests.baselines.graphs import blocks
 from tests.conftest import refuses
 from tests.train.graphs import SMALL, small_graph
@@ -119,7 +119,7 @@ def test_metrics_of_a_row_by_hand_and_those_that_are_missing() -> None:
     figures = [(0.5, 0.6), (0.75, 0.8), (1.0, 0.7)]
     own = [measured(s, {"roc-auc": v}, {"roc-auc": t}) for s, (v, t) in enumerate(figures)]
     found = result_row("mcn", own)["metrics"]
-    assert list(found) == list(METRICS)
+    assert list(found) == list(TASK_METRICS["classes"])
     assert found["roc-auc"] == {
         "test_mean": pytest.approx(0.7),
         "test_std": pytest.approx(0.1),  # squares 0.01 + 0.01 + 0 over n - 1 = 2
@@ -133,7 +133,7 @@ def test_metrics_of_a_row_by_hand_and_those_that_are_missing() -> None:
     assert found == {"test_mean": 1.0, "test_std": None, "val_mean": 0.25}
     old = run_row(0, 0.5, 0.5, 1.0)
     for rows in ([old], [old | {"metrics": None}], [old, measured(1, {"roc-auc": 0.5}, {"roc-auc": 0.5})]):
-        assert result_row("mcn", rows)["metrics"] == dict.fromkeys(METRICS, NOTHING)
+        assert result_row("mcn", rows)["metrics"] == dict.fromkeys(TASK_METRICS["classes"], NOTHING)
     untested = [measured(s, {"log-loss": 0.5}, None) for s in (0, 1)]
     assert result_row("mcn", untested)["metrics"]["log-loss"] == NOTHING | {"val_mean": 0.5}
     undefined = [measured(s, {"roc-auc": None}, {"roc-auc": 0.5}) for s in (0, 1)]

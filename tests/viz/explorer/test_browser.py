@@ -11,7 +11,7 @@ import pytest
 
 from mcn.train import RECIPES
 from mcn.train import train as train_run
-from mcn.train.metrics import METRICS
+from mcn.train.metrics import TASK_METRICS
 from mcn.viz import Explanation, explain, write_explorer, write_report
 from mcn.viz.figure3 import option_name
 from mcn.viz.page_data import calibrations
@@ -334,8 +334,8 @@ def test_the_metrics_of_a_report(browser: Page, report: Path, karate: Trained) -
     head, *rows = browser.table("#scores table", 0)
     assert head == ["metric", "training", "validation", "test"]
     parts = [summary["scores"][part] for part in ("train", "val", "test")]
-    assert [row[0].removesuffix(" (less is better)") for row in rows] == list(METRICS)
-    for metric, row in zip(METRICS, rows, strict=True):
+    assert [row[0].removesuffix(" (less is better)") for row in rows] == list(TASK_METRICS["classes"])
+    for metric, row in zip(TASK_METRICS["classes"], rows, strict=True):
         assert row[1:] == [shown(metric, part[metric]) for part in parts]
     assert rows[-1][0] == "log-loss (less is better)"
     assert browser.texts("#scores section:first-child .picked th") == ["accuracy"]
@@ -343,7 +343,7 @@ def test_the_metrics_of_a_report(browser: Page, report: Path, karate: Trained) -
     assert head == ["", "accuracy, validation"]
     assert [row[0] for row in rows] == [
         *("MCN on the motifs edge, triangle, up to 2 steps", "always the largest class"),
-        *("features alone (logistic regression)", "the graph alone (labels spread along edges)"),
+        *("features alone (a linear model)", "the graph alone (labels spread along edges)"),
     ]
     values = [summary["scores"]["val"]["accuracy"], *summary["alone"].values()]
     assert [row[1] for row in rows] == [shown("accuracy", value) for value in values]

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mcn.train.metrics import METRICS
+from mcn.train.metrics import TASK_METRICS
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|#~&])")
 
@@ -44,7 +44,7 @@ def result_row(
 
     Accuracies are in percent. Without test nodes there are no test figures: an empty list, and None for mean
     and deviation. The deviation is that of a sample (n - 1); a single run has none. `metrics` has every
-    metric of `mcn.train.metrics`, not in percent; see `metric_figures`.
+    metric of the task, not in percent; see `metric_figures`.
 
     Args:
         rows: of `run_units` (`metrics`), or summaries of runs (`scores`), one per seed.
@@ -53,7 +53,8 @@ def result_row(
     seeds = [int(row["seed"]) for row in rows]
     tested = [row for row in rows if row["test_accuracy"] is not None]
     test = {int(row["seed"]): 100 * float(row["test_accuracy"]) for row in tested}
-    values = list(test.values())
+    values, accuracies = list(test.values()), [row["val_accuracy"] for row in rows]
+    metrics = TASK_METRICS[rows[0].get("task", "classes")]
     gap = None
     if first is not None and len(seeds) > 1:
         gap = paired(test, dict(zip(first["seeds"], first["test"], strict=False)))
@@ -61,13 +62,13 @@ def result_row(
         "method": method,
         "test_mean": float(np.mean(values)) if values else None,
         "test_std": float(np.std(values, ddof=1)) if len(values) > 1 else None,
-        "val_mean": 100 * float(np.mean([row["val_accuracy"] for row in rows])),
+        "val_mean": None if None in accuracies else 100 * float(np.mean(accuracies)),
         "test": values,
         "seeds": seeds,
         "seconds_per_run": float(np.mean([row["seconds"] for row in rows])),
         "difference": gap and gap.mean,
         "difference_error": gap and gap.error,
-        "metrics": {metric: metric_figures(metric, rows) for metric in METRICS},
+        "metrics": {metric: metric_figures(metric, rows) for metric in metrics},
     }
 
 

@@ -131,7 +131,7 @@ def fingerprint(data: Data) -> str:
     edges = simple_graph(data.edge_index, data.num_nodes).edge_index
     test = np.flatnonzero(data.test_mask.numpy())
     for whole in (features.indptr, features.indices, edges, known.labels, known.train, known.val, test):
-        sha.update(np.asarray(whole, np.int64).tobytes())
+        sha.update(np.asarray(whole, None if whole is known.labels else np.int64).tobytes())
     weights = weight_matrix(data)
     for values in (features.data, None if weights is None else weights.data):
         sha.update(b"" if values is None else np.ascontiguousarray(values).tobytes())

@@ -144,7 +144,7 @@ def _problem(unit: Unit, method: Method, graph: Graph, config: Settings | None) 
         if problem.task.kind != "classes":
             raise ValueError(
                 f"methods are compared by one class per node, and here the task is {problem.task.kind}; "
-                "train a graph of your own by `mcn train` without --seeds"
+                "`mcn train` without --beside trains on it"
             )
         _problems[key] = problem
     _problems.move_to_end(key)

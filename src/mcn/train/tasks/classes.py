@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from mcn.train.metrics import SKEWED, best_threshold, ranking, shown
-from mcn.train.tasks.task import GUESSING, Boosted, Evidence, Float, Task
+from mcn.train.tasks.task import GUESSING, Boosted, Displayed, Evidence, Float, Task
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
@@ -54,6 +54,7 @@ class Classes(Task):
     outputs: int
     threshold: float | None = None
     kind: ClassVar[str] = "classes"
+    title: ClassVar[str] = "{0:,} classes"
     usual: ClassVar[str] = "accuracy"
     guess_name: ClassVar[str] = "the largest class"
     alike: ClassVar[tuple[str, str]] = ("neighbours of the same class", "accuracy")
@@ -291,6 +292,15 @@ class Classes(Task):
         model = LogisticRegression(max_iter=200, tol=1e-3).fit(fit, targets)
         found[:, model.classes_] = model.predict_proba(predict)
         return found
+
+    def decision(self, names: list[str]) -> str:
+        """Say from which probability on the second of two classes is predicted."""
+        how = f"from {self.threshold or 0:.2g} on a node is predicted as {names[-1]!r}"
+        return "" if self.threshold is None else f"{how} (threshold from validation nodes)"
+
+    def displayed(self, outputs: Any, targets: Any, names: list[str], train: Any, target: Any) -> Displayed:
+        """Show the classes as they are."""
+        return Displayed("", self.decision(names), names, targets, self.decide(outputs), outputs)
 
     def cells(
         self, outputs: NDArray[Any], target: Any, names: list[str] | None

@@ -10,7 +10,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from mcn.train.tasks.task import Boosted, Float, Task
+from mcn.data.targets import known_targets
+from mcn.train.metrics import score
+from mcn.train.tasks.task import Boosted, Displayed, Float, Task
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
@@ -27,8 +29,9 @@ class Multilabel(Task):
 
     outputs: int
     kind: ClassVar[str] = "multilabel"
+    title: ClassVar[str] = "{0:,} yes/no targets"
     usual: ClassVar[str] = "macro-ap"
-    guess_name: ClassVar[str] = "how often each is a yes"
+    guess_name: ClassVar[str] = "the share of yes"
     alike: ClassVar[tuple[str, str]] = ("correlation of neighbours", "r2")
 
     def loss(
@@ -111,6 +114,22 @@ class Multilabel(Task):
                 model = LogisticRegression(max_iter=200, tol=1e-3).fit(fit, own > 0.5)
                 found[:, i] = model.predict_proba(predict)[:, 1]
         return found
+
+    def displayed(self, outputs: Any, targets: Any, names: list[str], train: Any, target: Any) -> Displayed:
+        """Show one of the targets as no and yes."""
+        place = names.index(target) if target in names else 0
+        yes, shown = outputs[..., place], names[place]
+        note = f"Shown is {shown}, one of {len(names)} targets; mcn view RUN --target NAME shows another."
+        truth = np.where(known_targets(targets), targets[:, place], -1).astype(np.int64)
+        return Displayed(shown, note, ["no", "yes"], truth, self.decide(yes), np.stack([1 - yes, yes], -1))
+
+    def details(self, outputs: Any, targets: Any, names: list[str]) -> dict[str, Any]:
+        """Return the share of yes, average precision and ROC-AUC of every target."""
+        rows = []
+        for name, own, yes in zip(names, outputs.T[..., None], targets.T[..., None], strict=True):
+            areas = (score(metric, own, yes) for metric in ("macro-ap", "macro-auc"))
+            rows.append([name, float(yes.mean()), *areas])
+        return {"targets": rows}
 
     def cells(
         self, outputs: NDArray[Any], target: Any, names: list[str] | None

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from mcn.train.tasks.task import Boosted, Float, Task
+from mcn.train.tasks.task import Boosted, Displayed, Float, Task
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from mcn.train.problem import Known
 
 _UNLIKE = 0.1  # the correlation along edges below which neighbours tell little
+_POINTS = 2000  # in a chart
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,7 @@ class Regression(Task):
     centre: float
     scale: float
     kind: ClassVar[str] = "regression"
+    title: ClassVar[str] = "a numeric target ({1})"
     usual: ClassVar[str] = "r2"
     guess_name: ClassVar[str] = "the mean"
     figures: ClassVar[str] = "mse"
@@ -113,6 +116,25 @@ class Regression(Task):
         from sklearn.linear_model import Ridge
 
         return np.asarray(Ridge(1.0).fit(fit, targets.astype(np.float64)).predict(predict))[:, None]
+
+    def displayed(self, outputs: Any, targets: Any, names: list[str], train: Any, target: Any) -> Displayed:
+        """Show numbers, and the bands that they lie in: fifths of the training nodes, or of all without."""
+        numbers, true = self.decide(outputs), targets.reshape(-1).astype(np.float64)
+        unknown = np.isnan(true)
+        learned = true[train & ~unknown]
+        ends = np.quantile(learned if len(learned) else numbers[0], (0.2, 0.4, 0.6, 0.8))
+        ends = np.unique([float(f"{end:.4g}") for end in ends])
+        words = [f"{end:.9g}" for end in ends]
+        bands = [f"up to {words[0]}", *(f"{a} to {b}" for a, b in pairwise(words)), f"above {words[-1]}"]
+        truth, predicted = np.where(unknown, -1, np.searchsorted(ends, true)), np.searchsorted(ends, numbers)
+        note = f"Colours show bands of {names[0]}."
+        return Displayed(names[0], note, bands, truth, predicted, None, (true, numbers))
+
+    def details(self, outputs: Any, targets: Any, names: list[str]) -> dict[str, Any]:
+        """Return true and predicted numbers of at most `_POINTS` nodes, and the metrics of all."""
+        pairs = np.column_stack([targets, self.decide(outputs)])[:: -(-len(targets) // _POINTS)].tolist()
+        points = [[_short(value) for value in pair] for pair in pairs]
+        return {"points": points, "nodes": len(targets), "scores": self.all_scores(outputs, targets)}
 
     def cells(
         self, outputs: NDArray[Any], target: Any, names: list[str] | None

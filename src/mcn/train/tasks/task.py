@@ -66,6 +66,23 @@ def lead(losses: Float, of_guess: Float, tests: int) -> tuple[float, bool]:
     return error, bool(gain.mean() > stats.t.ppf(1 - GUESSING / tests, count - 1) * error)
 
 
+class Displayed(NamedTuple):
+    """What a page shows of every node: one of a few classes, by its target and by what is predicted.
+
+    target: its name; empty where a node simply has a class. note: what else is to be said. classes: names.
+    truth: [N], -1 where it is not known. predicted: [O, N]. probabilities: [O, N, C], None where there are
+    none. numbers: of a numeric target what is true, [N], and predicted, [O, N].
+    """
+
+    target: str
+    note: str
+    classes: list[str]
+    truth: NDArray[np.int64]
+    predicted: NDArray[np.int64]
+    probabilities: NDArray[Any] | None
+    numbers: tuple[NDArray[Any], NDArray[Any]] | None = None
+
+
 class Boosted(NamedTuple):
     """What one boosted model learns: `labels` of the training nodes, numbers or classes, for some outputs.
 
@@ -85,6 +102,8 @@ class Task(ABC):
     """
 
     kind: ClassVar[str]
+    title: ClassVar[str]
+    """What is predicted: a format for how many names there are, and for the first of them."""
     usual: ClassVar[str]
     guess_name: ClassVar[str]
     alike: ClassVar[tuple[str, str]]
@@ -282,6 +301,18 @@ class Task(ABC):
     @abstractmethod
     def by_features(self, fit: Any, targets: NDArray[Any], predict: Any) -> Float:
         """Predict by a linear model on features: fitted to some rows, for others; its strength is 1."""
+
+    def decision(self, names: list[str]) -> str:
+        """Say how a class is decided on, where that is not by one half."""
+        return ""
+
+    @abstractmethod
+    def displayed(self, outputs: Any, targets: Any, names: list[str], train: Any, target: Any) -> Displayed:
+        """Return what a page shows of [O, N, outputs]; train: bool [N]; target: one of several, or None."""
+
+    def details(self, outputs: Any, targets: Any, names: list[str]) -> dict[str, Any]:
+        """Return what else a report shows of nodes whose targets are known, as plain values."""
+        return {}
 
     @abstractmethod
     def cells(

@@ -125,13 +125,16 @@ function lineChart(title, epochs, lines, kept, asPercent) {
   return el("div", {}, key, chart);
 }
 
-/** Title and chart of accuracy and loss of the network that predicts; of several, with the share of the one shown. */
+/** Title and chart of the metric and the loss of the network that predicts; of several, with the share of the one shown. */
 function trainingCurves(meta) {
   const { curves } = meta, share = shareOf(meta, curves.network);
   const part = share < 1 ? ` (${percent(share, 0)} of the ${meta.predictor.mode})` : "";
-  const pair = (name) => [
-    { name: "training", values: curves[`train_${name}`], colour: look(1).colour, dash: "5 3" },
-    { name: "validation", values: curves[`val_${name}`], colour: look(0).colour, dash: null }];
-  return [["Accuracy", "accuracy"], ["Loss", "loss"]].map(([title, name]) =>
-    [`${title} while training: ${curves.network}${part}`, lineChart(name, curves.epoch, pair(name), curves.kept, name === "accuracy")]);
+  const { metric } = meta.summary, sign = LESS_IS_BETTER.includes(metric) ? -1 : 1; // logged is what is better if it is more
+  const line = (name, values, first) => ({ name, values, colour: look(first ? 0 : 1).colour, dash: first ? null : "5 3" });
+  const pair = (name) => [line("training", curves[`train_${name}`], false), line("validation", curves[`val_${name}`], true)];
+  const scores = metric === "accuracy" ? pair("accuracy") : [line("validation", curves.val_score.map((value) => value && sign * value), true)];
+  const drawn = [["Loss", "loss", pair("loss")]];
+  if (scores.some(({ values }) => values.some((value) => value !== null))) drawn.unshift([metric[0].toUpperCase() + metric.slice(1), metric, scores]);
+  return drawn.map(([title, name, lines]) =>
+    [`${title} while training: ${curves.network}${part}`, lineChart(name, curves.epoch, lines, curves.kept, name !== "loss" && !NOT_PERCENT.includes(metric))]);
 }

@@ -47,11 +47,11 @@ const swatch = (category) =>
 /** The ways to colour the graph: a category per node, their names, what each looks like. */
 function colourModes(data) {
   const { meta, truth, predicted, split } = data;
-  const count = meta.nodes;
+  const count = meta.nodes, looks = meta.classes.map((_, c) => classLook(meta, c));
   const modes = [
-    { key: "truth", name: "true class", values: truth, names: meta.classes, rest: "not known" },
-    { key: "predicted", name: "predicted class", values: predicted, names: meta.classes },
-    { key: "correct", name: "right or wrong", names: ["right", "wrong"], rest: "not known", looks: [0, 5],
+    { key: "truth", name: `true ${targetName(meta)}`, values: truth, names: meta.classes, rest: "not known", looks },
+    { key: "predicted", name: `predicted ${targetName(meta)}`, values: predicted, names: meta.classes, looks },
+    { key: "correct", name: meta.numeric ? "band right or wrong" : "right or wrong", names: ["right", "wrong"], rest: "not known", looks: [0, 5],
       values: Int32Array.from({ length: count }, (_, i) => (truth[i] < 0 ? -1 : Number(truth[i] !== predicted[i]))) },
     { key: "split", name: "part of the split", names: ["training", "validation", "test"], rest: "none",
       values: Int32Array.from(split, (part) => part - 1) },

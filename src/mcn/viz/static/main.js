@@ -8,8 +8,8 @@ function setTheme(name) {
 function tipOf(data, i) {
   const { meta } = data;
   const lines = [
-    data.truth[i] < 0 ? null : `true: ${shorten(meta.classes[data.truth[i]], 60)}`,
-    `predicted: ${shorten(meta.classes[data.predicted[i]], 60)}, ${percent(data.probabilities[i * meta.classes.length + data.predicted[i]] / 65535, 0)}`,
+    data.truth[i] < 0 ? null : `true: ${trueWords(data, i)}`,
+    `predicted: ${predictedWords(data, i)}`,
     `${["not in the split", "training", "validation", "test"][data.split[i]]}, degree ${whole(data.adjacency.degree(i))}`,
   ];
   for (let layer = 0; layer < meta.layers; layer++) if (meta.chooses[layer]) lines.push(`${choiceName(meta, layer)}: ${optionName(data, chosen(data, layer, i))}`);
@@ -20,7 +20,7 @@ class App {
   constructor(data) {
     this.data = data;
     const { meta } = data;
-    byId("headline").textContent = [`${whole(meta.nodes)} nodes, ${whole(meta.edges)} edges`, predictorName(meta),
+    byId("headline").textContent = [`${whole(meta.nodes)} nodes, ${whole(meta.edges)} edges`, meta.target ? `target ${targetName(meta)}` : null, predictorName(meta),
       isNone(scoreOn("test", meta.summary)) ? null : `test ${meta.summary.metric} ${shownScore("test", meta.summary)}`].filter(Boolean).join(" · ");
     this.report = document.body.classList.contains("report");
     this.buttons();
@@ -93,7 +93,7 @@ class App {
     this.open(1);
     if (move) this.stage.show(i);
     const { data } = this;
-    byId("said").textContent = `node ${shorten(nodeName(data, i), 60)}, predicted ${shorten(data.meta.classes[data.predicted[i]], 60)}, ${data.adjacency.degree(i)} neighbours`;
+    byId("said").textContent = `node ${shorten(nodeName(data, i), 60)}, predicted ${predictedWords(data, i)}, ${data.adjacency.degree(i)} neighbours`;
   }
 
   mark(i) {

@@ -18,7 +18,7 @@ class NodePanel {
     this.around = around;
     this.root.replaceChildren(
       this.heading(i), this.chips(i),
-      el("h3", {}, "Prediction"), this.probabilities(i),
+      el("h3", {}, data.meta.target ? `Prediction: ${targetName(data.meta)}` : "Prediction"), data.meta.numeric ? numberOf(data, i) : this.probabilities(i),
       ...(data.meta.layers ? [el("h3", {}, this.words.chose), this.choices(i)] : []),
       el("h3", {}, this.words.options), this.cards(i, mode, around),
       this.table = el("div", {}));
@@ -46,11 +46,11 @@ class NodePanel {
     const { data } = this, { meta } = data;
     const part = ["not in the split", "training", "validation", "test"][data.split[i]];
     const chip = (text, extra, picture) => el("span", { class: `chip ${extra || ""}` }, picture, el("span", { class: "name" }, text));
-    const right = data.truth[i] < 0 ? null : data.truth[i] === data.predicted[i];
+    const known = data.truth[i] >= 0, wrong = !meta.numeric && data.truth[i] !== data.predicted[i];
     return el("div", { class: "chips" },
       chip(part), chip(`degree ${whole(data.adjacency.degree(i))}`),
-      data.truth[i] < 0 ? chip("true class not known") : chip(`true: ${shorten(meta.classes[data.truth[i]], 60)}`, "", swatch(data.truth[i])),
-      right === null ? null : chip(right ? "predicted right ✓" : "predicted wrong ✗", right ? "" : "wrong"));
+      known ? chip(`true: ${trueWords(data, i)}`, "", swatch(classLook(meta, data.truth[i]))) : chip(`true ${targetName(meta)} not known`),
+      known ? chip(verdict(data, i), wrong ? "wrong" : "") : null);
   }
 
   probabilities(i) {
@@ -100,9 +100,8 @@ class NodePanel {
         drawOption(data, mode, i, around, option),
         el("b", {}, optionName(data, option)),
         el("span", {}, counted(others(around.rows[option], i), "neighbour")),
-        el("span", { class: differs ? "differs" : "" },
-          `→ ${shorten(meta.classes[predicted], 40)} ${percent(data.alternative_probability[at] / 65535, 0)}`),
-        el("span", {}, this.part(i, option) || (differs ? this.words.differs : "same prediction")));
+        el("span", { class: differs ? "differs" : "" }, `→ ${alternativeWords(data, at)}`),
+        el("span", {}, this.part(i, option) || (differs ? this.words.differs : meta.numeric ? "same band" : "same prediction")));
       grid.append(button);
     }
     return el("div", {}, grid, this.rightUnder(i), el("p", { class: "note" }, `${this.words.meaning} Lines are as wide as the weights; hollow dots are graph neighbours left out.`));
@@ -120,7 +119,7 @@ class NodePanel {
   /** Which options are right, where the true class is known. */
   rightUnder(i) {
     const { data } = this;
-    if (data.truth[i] < 0) return null;
+    if (data.truth[i] < 0 || data.meta.numeric) return null;
     const names = [];
     for (let option = 0; option < optionCount(data); option++) {
       if (data.alternative_class[option * data.meta.nodes + i] === data.truth[i]) names.push(optionName(data, option));

@@ -12,7 +12,7 @@ function result(meta) {
     stat(shownScore("test", summary), `test ${summary.metric}`),
     stat(shownScore("val", summary), "validation"),
     stat(whole(summary.epochs), `epochs${tried} in ${summary.seconds.toFixed(1)} s`)),
-  el("p", { class: "predictor" }, meta.predictor.sentence), el("p", { class: "note" }, summary.protocol), remarkList(meta)];
+  el("p", { class: "predictor" }, meta.predictor.sentence), meta.note ? el("p", { class: "decision" }, meta.note) : "", el("p", { class: "note" }, summary.protocol), remarkList(meta)];
 }
 
 /** Title and content of every chart. */
@@ -22,14 +22,10 @@ function charts(data) {
   const labelled = Object.keys(meta.confusion).length > 0;
   if (meta.curves) drawn.push(...trainingCurves(meta));
   if (meta.kind === "choices" && meta.chooses.some(Boolean)) drawn.push(["What each layer listens to", layerShares(data)]);
-  if (labelled) {
-    drawn.push(["Confusion matrix", byPart(meta.confusion, "Part of the nodes", (table) => confusionTable(meta, table))]);
-    drawn.push(["Accuracy by class", byPart(meta.confusion, "Part of the nodes", (table) => classAccuracy(meta, table))]);
-    drawn.push(["Calibration", byPart(meta.calibration, "Part of the nodes", calibrationChart)]);
-  }
+  drawn.splice(meta.numeric ? 0 : drawn.length, 0, ...targetCharts(meta));
   if (meta.chooses.some(Boolean)) {
     const what = meta.kind === "candidates" ? "Candidates" : "Choices";
-    if (labelled) drawn.push([`${what} by true class`, shares(data, meta.classes, meta.by_class)]);
+    if (labelled) drawn.push([`${what} by true ${targetName(meta)}`, shares(data, meta.classes, meta.by_class)]);
     drawn.push([`${what} by degree`, shares(data, meta.degree_bins.map((name) => `degree ${name}`), meta.by_degree)]);
   }
   return drawn;

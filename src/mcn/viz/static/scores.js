@@ -1,15 +1,16 @@
 // What a run reached: every metric, simpler things beside it, remarks, candidates.
 
-const LESS_IS_BETTER = ["log-loss"];
+const LESS_IS_BETTER = ["log-loss", "mae", "mse"], NOT_PERCENT = ["log-loss", "r2", "mae", "mse"];
 const PARTS = [["train", "training"], ["val", "validation"], ["test", "test"]];
-const SIMPLER = [["guess", "always the largest class"], ["features", "features alone (logistic regression)"], ["graph", "the graph alone (labels spread along edges)"]];
+const SIMPLER = [["features", "features alone (a linear model)"], ["graph", "the graph alone (labels spread along edges)"]];
 
 const isNone = (value) => value === null || value === undefined;
 
 /** The value of a metric as it is shown. */
 function figure(metric, value) {
   if (isNone(value)) return "–";
-  return LESS_IS_BETTER.includes(metric) ? value.toFixed(3) : percent(value);
+  if (metric === "mae" || metric === "mse") return Number(value.toPrecision(4)).toString(); // in the unit of the target
+  return NOT_PERCENT.includes(metric) ? value.toFixed(3) : percent(value);
 }
 
 /** The run's own metric on a part of the nodes. */
@@ -39,14 +40,14 @@ function metricTable({ summary }) {
 function simplerTable(meta) {
   const { metric, alone } = meta.summary;
   const rows = [{ picked: true, cells: [predictorName(meta), shownScore("val", meta.summary)] },
-    ...SIMPLER.map(([key, text]) => ({ cells: [text, figure(metric, alone[key])] }))];
+    ...[["guess", `always ${meta.guess}`], ...SIMPLER].map(([key, text]) => ({ cells: [text, figure(metric, alone[key])] }))];
   return numberTable(["", `${metric}, validation`], rows);
 }
 
 /** The candidates, the best first, with the share that each has in the predictions. */
 function candidateTable(meta) {
-  const { summary, predictor } = meta, { metric } = summary, less = LESS_IS_BETTER.includes(metric), shared = ["blend", "nodes"].includes(predictor.mode);
-  const points = (value) => (less ? value.toFixed(3) : (100 * value).toFixed(1));
+  const { summary, predictor } = meta, { metric } = summary, plain = NOT_PERCENT.includes(metric), less = LESS_IS_BETTER.includes(metric), shared = ["blend", "nodes"].includes(predictor.mode);
+  const points = (value) => (plain ? figure(metric, value) : (100 * value).toFixed(1));
   const rows = summary.candidates.map((row, i) => ({
     picked: shareOf(meta, row.candidate) > 0,
     cells: [row.candidate, ...(shared ? [shareOf(meta, row.candidate) ? percent(shareOf(meta, row.candidate), 0) : ""] : []),
@@ -55,7 +56,7 @@ function candidateTable(meta) {
       whole(row.runs), row.seconds_per_run.toFixed(1)],
   }));
   return numberTable(["candidate", ...(shared ? [predictor.mode === "blend" ? "of the blend" : "of the nodes"] : []),
-    `${metric}, held out`, less ? "behind" : "points behind", "runs", "s per run"], rows);
+    `${metric}, held out`, plain ? "behind" : "points behind", "runs", "s per run"], rows);
 }
 
 function remarkList({ summary }) {
@@ -63,15 +64,17 @@ function remarkList({ summary }) {
   return el("ul", { class: "remarks", "aria-label": "Remarks" }, summary.remarks.map((text) => el("li", {}, text)));
 }
 
-/** How much the log-loss rises when the values of a column are shuffled. */
+/** How much the loss rises when the values of a column are shuffled. */
 function columnTable({ summary }) {
   const rows = summary.columns.map(({ column, loss, error }) => ({ cells: [column, `${loss.toFixed(4)} ± ${error.toFixed(4)}`] }));
-  return numberTable(["column, shuffled among validation nodes", "log-loss rises by"], rows);
+  return numberTable(["column, shuffled among validation nodes", "loss rises by"], rows);
 }
 
 /** Title and table of all that the summary has. */
 function scoreTables(meta) {
   const tables = [["Metrics", metricTable(meta)], ["Simpler things beside it", simplerTable(meta)]];
+  const several = Object.fromEntries(Object.entries(meta.details).filter(([, part]) => part.targets));
+  if (Object.keys(several).length) tables.push(["Every target", byPart(several, "Part of the nodes", targetTable)]);
   if (meta.summary.candidates) tables.push(["Candidates that were tried", candidateTable(meta)]);
   if (meta.summary.columns && meta.summary.columns.length) tables.push(["Columns that mattered", columnTable(meta)]);
   return tables;
