@@ -11,10 +11,10 @@ from mcn._lazy import lazy
 
 if TYPE_CHECKING:
     from mcn.train.callbacks import TensorBoard as TensorBoard
-    from mcn.train.cross_validate import cross_validate as cross_validate
     from mcn.train.estimator import AutoClassifier as AutoClassifier
     from mcn.train.estimator import MCNClassifier as MCNClassifier
     from mcn.train.estimator import ViewsClassifier as ViewsClassifier
+    from mcn.train.estimator import cross_validate as cross_validate
     from mcn.train.estimator import load as load
     from mcn.train.loop import Epoch as Epoch
     from mcn.train.loop import fit as fit
@@ -41,7 +41,7 @@ _HOME = {
     "TensorBoard": ".callbacks",
     "ViewsClassifier": ".estimator",
     "accuracy_on_test": ".predictions",
-    "cross_validate": ".cross_validate",
+    "cross_validate": ".estimator",
     "fit": ".loop",
     "load": ".estimator",
     "load_preset": ".presets",

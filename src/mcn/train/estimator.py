@@ -7,7 +7,8 @@ import dataclasses
 import inspect
 import math
 import os
-from collections.abc import Sequence
+import time
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -111,9 +112,9 @@ class NodeClassifier:
         self.config_, self.model_, self.task_, self._memory = run.config, run.model, run.task, run.memory
         self.best_epoch_, self.val_accuracy_ = run.result.best_epoch, run.result.val_accuracy
         self.n_features_in_, self.feature_names_, state = run.memory
-        labels = state.get("labels") or {"numbers": None, "named": run.classes != _numbers(len(run.classes))}
-        numbers = range(len(run.classes)) if labels["numbers"] is None else labels["numbers"]
-        self._class_numbers = torch.tensor(list(numbers))
+        unnamed = list(range(len(run.classes)))
+        labels = state.get("labels") or {"numbers": None, "named": run.classes != list(map(str, unnamed))}
+        self._class_numbers = torch.tensor(unnamed if labels["numbers"] is None else labels["numbers"])
         self.classes_ = np.asarray(run.classes) if labels["named"] else self._class_numbers.numpy()
 
     def _look_back(self, run: Run, data: Data | GraphStore) -> None:
@@ -145,17 +146,17 @@ class NodeClassifier:
         Raises:
             ValueError: the target is a number.
         """
-        if self._check_fitted() and self.task_.kind == "regression":
+        predictions = self.predictions(data)
+        if not self.task_.has_probabilities:
             raise ValueError("a numeric target has no probabilities; call predict")
-        return self.predictions(data).probabilities
+        return predictions.probabilities
 
     def predict(self, data: Data | GraphStore) -> NDArray[Any]:
         """Return what is predicted of every node, as in `data.y` of the graph trained on.
 
         That is its class number; of a numeric target the number, of several targets 1 or 0 for each.
         """
-        labels = self.predictions(data).labels
-        return np.asarray(self._class_numbers.numpy()[labels]) if self.task_.kind == "classes" else labels
+        return self.task_.as_given(self.predictions(data).labels, self._class_numbers.numpy())
 
     def score(self, data: Data | GraphStore, metric: str | None = None) -> float:
         """Return a metric on the nodes of `data.test_mask`; named classes are compared by name.
@@ -187,12 +188,11 @@ class NodeClassifier:
         data.y = renumbered(data.y, self._class_numbers)
         return data
 
-    def _check_fitted(self) -> bool:
+    def _check_fitted(self) -> None:
         if not hasattr(self, "model_"):
             from sklearn.exceptions import NotFittedError
 
             raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit(data) first")
-        return True
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that this is a classifier, whose labels come with the graph."""
@@ -350,6 +350,49 @@ def load(folder: str | os.PathLike[str]) -> NodeClassifier:
     return clf
 
 
-def _numbers(count: int) -> list[str]:
-    """Return what classes without names are called."""
-    return [str(number) for number in range(count)]
+def cross_validate(
+    clf: NodeClassifier,
+    data: Data,
+    splits: Iterable[tuple[Any, Any, Any]] | None = None,
+    metric: str | None = None,
+) -> dict[str, Any]:
+    """Fit a clone of an estimator on every split of a graph, and score it on that split's test nodes.
+
+    Args:
+        clf: what to fit; it is not changed.
+        data: the graph. Without `splits` its three masks have shape [N, splits], as PyG's sets have them.
+        splits: masks (train, val, test), each bool [N].
+        metric: see `NodeClassifier.score`.
+
+    Returns:
+        By name, a list with an entry per split: "test_score", "val_accuracy", "fit_time" in seconds, and
+        "estimator", the fitted clones.
+
+    Raises:
+        ValueError: a split cannot be trained on, or the masks are no splits.
+
+    >>> import mcn
+    >>> data = mcn.load_dataset("karate")
+    >>> masks = (data.train_mask, data.val_mask, data.test_mask)
+    >>> clf = mcn.MCNClassifier(max_epochs=20, random_state=0)
+    >>> len(mcn.cross_validate(clf, data, [masks, masks])["test_score"])
+    2
+    """
+    from sklearn.base import clone
+
+    if splits is None:
+        masks = [data.get(f"{part}_mask") for part in ("train", "val", "test")]
+        if any(mask is None or mask.dim() != 2 for mask in masks):
+            raise ValueError("give splits, or masks of shape [N, splits] in data")
+        splits = zip(*(mask.unbind(1) for mask in masks), strict=True)
+    found: dict[str, Any] = {"test_score": [], "val_accuracy": [], "fit_time": [], "estimator": []}
+    for split in splits:
+        part = copy.copy(data)
+        part.train_mask, part.val_mask, part.test_mask = map(torch.as_tensor, split)
+        began = time.perf_counter()
+        fitted = clone(clf).fit(part)
+        found["fit_time"].append(time.perf_counter() - began)
+        found["test_score"].append(fitted.score(part, metric))
+        found["val_accuracy"].append(fitted.val_accuracy_)
+        found["estimator"].append(fitted)
+    return found

@@ -81,8 +81,10 @@ class Candidate:
         return cls(str(stored["name"]), find_recipe(stored["recipe"]).config.from_dict(stored["settings"]))
 
 
-def candidates_of(config: AutoConfig, labels: int) -> tuple[Candidate, ...]:
+def candidates_of(config: AutoConfig, labels: int, most_dropout: float = 1.0) -> tuple[Candidate, ...]:
     """Return the candidates of a selection with so many training labels, in the order they are tried in.
+
+    `most_dropout` is what suits the task (`Task.most_dropout`); dropout that the user gave is not changed.
 
     The node's features alone (mlp), its motif counts alone (counts), boosted trees on the node's and its
     neighbours' columns (trees), on those of its triangles and its motif counts too (motif-trees), the sum
@@ -92,7 +94,13 @@ def candidates_of(config: AutoConfig, labels: int) -> tuple[Candidate, ...]:
     """
     counts_are_all = config.features == "motifs"  # then mlp is counts already
     names = [name for name in config.candidates if not (name == "counts" and counts_are_all)]
-    return tuple(Candidate(name, _config_of(name, config, labels)) for name in names)
+    found = [Candidate(name, _config_of(name, config, labels)) for name in names]
+    if config.dropout is not None:
+        return tuple(found)
+    return tuple(
+        dataclasses.replace(one, config=one.config.replace(dropout=min(one.config.dropout, most_dropout)))
+        for one in found
+    )
 
 
 def _config_of(name: str, config: AutoConfig, labels: int) -> Settings:

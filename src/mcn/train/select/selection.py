@@ -54,7 +54,7 @@ class Selection(Training):
         self.problem, self.config = problem, config
         self.epoch, self.stopped, self.seconds = 0, False, 0.0
         self.runs: list[dict[str, Any]] = []
-        candidates = candidates_of(config, len(problem.train))
+        candidates = candidates_of(config, len(problem.train), problem.task.most_dropout)
         self._candidates = {candidate.name: candidate for candidate in candidates}
         self._kept: dict[str, list[torch.nn.Module]] = {}
         self._logits: dict[str, list[torch.Tensor]] = {}

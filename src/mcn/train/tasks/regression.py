@@ -32,6 +32,8 @@ class Regression(Task):
     kind: ClassVar[str] = "regression"
     title: ClassVar[str] = "a numeric target ({1})"
     usual: ClassVar[str] = "r2"
+    has_probabilities: ClassVar[bool] = False
+    most_dropout: ClassVar[float] = 0.1  # what is lost changes a sum, and with it the number
     guess_name: ClassVar[str] = "the mean"
     figures: ClassVar[str] = "mse"
     alike: ClassVar[tuple[str, str]] = ("correlation of neighbours", "r2")

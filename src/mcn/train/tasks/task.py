@@ -105,6 +105,9 @@ class Task(ABC):
     title: ClassVar[str]
     """What is predicted: a format for how many names there are, and for the first of them."""
     usual: ClassVar[str]
+    has_probabilities: ClassVar[bool] = True
+    most_dropout: ClassVar[float] = 1.0
+    """What is dropped out by the networks of a selection at most."""
     guess_name: ClassVar[str]
     alike: ClassVar[tuple[str, str]]
     """What `likeness` is called, and the metric that is printed like it."""
@@ -184,6 +187,10 @@ class Task(ABC):
     @abstractmethod
     def decide(self, outputs: NDArray[Any]) -> NDArray[Any]:
         """Return the prediction itself: the class, the number, or a yes or no for every target."""
+
+    def as_given(self, predicted: NDArray[Any], numbers: NDArray[np.int64]) -> NDArray[Any]:
+        """Return predictions as the targets of the graph that was trained on; `numbers` are its classes."""
+        return predicted
 
     @abstractmethod
     def losses(self, outputs: NDArray[Any], targets: NDArray[Any]) -> Float:
