@@ -37,12 +37,7 @@ def import_ray(extra: str = "cluster") -> Any:
 
 
 def connect(ray: Any, jobs: int | None, address: str | None) -> None:
-    """Connect to a cluster, or start one on this machine.
-
-    Args:
-        ray: the module.
-        jobs: CPUs of the one that is started; as many as cores if not given.
-        address: of a running cluster ("auto", "host:port", "ray://…"); None starts one.
+    """Connect to the cluster at `address`, or start one of `jobs` CPUs (all cores) on this machine for None.
 
     Raises:
         OSError: there is none at this address.

@@ -57,11 +57,7 @@ def _files(package: str, folder: str) -> Traversable:
 
 
 def read_yaml(path: str | os.PathLike[str], what: str) -> Any:
-    """Return the plain values in a YAML file.
-
-    Args:
-        path: the file.
-        what: what the message of an error begins with: the file, or what it is for.
+    """Return the plain values in a YAML file; `what` is what the message of an error begins with.
 
     Raises:
         ValueError: it is not YAML, larger than `MAX_BYTES`, nested too deeply, or refers to itself.

@@ -227,11 +227,7 @@ class RowSource(ABC):
         """
 
     def check_choice(self, choice: Any) -> NDArray[np.int64]:
-        """Return choices given by a caller as an array [num_dst]: an int stands for all targets.
-
-        Raises:
-            ValueError: it is None where there is something to choose, or not one number in 0 … T·K - 1 each.
-        """
+        """Return choices given by a caller as an array [num_dst]: an int stands for all targets."""
         what = f"{self.num_motifs} motifs × {self.steps} steps; choice = t * {self.steps} + (k - 1)"
         if choice is None:
             if self.num_options > 1:

@@ -87,11 +87,7 @@ class GraphStore:
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], *, verify: bool = False) -> GraphStore:
-        """Open the store in a folder.
-
-        Args:
-            path: the folder that `mcn pack` or `GraphStore.write` made.
-            verify: also read every array from end to end, compare it with its SHA-256, and look at each row.
+        """Open the store in a folder that `mcn pack` or `GraphStore.write` made; `verify`: see that method.
 
         Raises:
             ValueError: the folder holds no store, or one that is truncated, damaged or altered.
@@ -206,9 +202,6 @@ class GraphStore:
 
         Compiled code follows these numbers without looking, so whatever hands them to a kernel asks first;
         the second time costs nothing.
-
-        Raises:
-            ValueError: names the row.
         """
         if self._rows_are_sound:
             return
@@ -226,11 +219,7 @@ class GraphStore:
         self._rows_are_sound = True
 
     def verify(self) -> None:
-        """Read everything: check sums, every row, and that each edge stands in both of its rows.
-
-        Raises:
-            ValueError: names the file or the row.
-        """
+        """Read everything: check sums, every row, and that each edge stands in both of its rows."""
         for name, stored in self.entries.items():
             check_sum(self.path, name, stored)
         self.check()
@@ -243,11 +232,7 @@ class GraphStore:
             check_sum(self.path, f"count.{motif}", stored)
 
     def to_data(self) -> Data:
-        """Return the whole graph as a PyG `Data` in memory, as `mcn.load_graph` would have made it.
-
-        Raises:
-            ValueError: its rows were altered, or it does not fit into memory.
-        """
+        """Return the whole graph as a PyG `Data` in memory, as `mcn.load_graph` would have made it."""
         import torch
         from scipy import sparse
 

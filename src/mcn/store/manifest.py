@@ -213,9 +213,6 @@ def check_sum(folder: Path, name: str, stored: StoredArray) -> None:
 def as_bytes(size: Any, name: str) -> int:
     """Return a size as people write it as a number of bytes; `name` is the option's, for the message.
 
-    Raises:
-        ValueError: it is no size.
-
     >>> as_bytes("1.5GB", "memory"), as_bytes("2 MiB", "memory"), as_bytes(7, "memory")
     (1500000000, 2097152, 7)
     """

@@ -169,30 +169,14 @@ def _load(name: str, root: str | Path | None, dense: bool, seed: int, download: 
         from mcn.data.datasets.karate import load_karate
 
         return load_karate(dense=dense, seed=seed)
-    return load_files(name, root, seed if family == "tu" else split, dense=dense, download=download)
-
-
-def load_files(
-    name: str,
-    root: str | Path | None = None,
-    split: int = 0,
-    *,
-    dense: bool = False,
-    download: bool = True,
-    home: str | None = None,
-) -> Data:
-    """A set that has raw files, by the module of its family: `raw_files` says which, `make` reads them.
-
-    `split` is the number of one of its splits, or the seed that draws one; `home` is where files are fetched
-    from, if not from the address of the family.
-    """
-    family = _family(name)
-    raw: RawFiles = family.raw_files(name)
-    data: Data = family.make(name, obtain(name, raw, root, download, home or raw.home), split, dense)
+    module = _family(name)
+    files = obtain(name, module.raw_files(name), root, download)
+    data: Data = module.make(name, files, seed if family == "tu" else split, dense)
     return data
 
 
 def _family(name: str) -> Any:
+    """The module of a family of sets: `raw_files` says which files a set has, `make` reads them."""
     return import_module(f"{__name__}.{_FAMILY[name]}")
 
 
@@ -263,13 +247,8 @@ def locate(folders: Sequence[str], files: Iterable[str], root: str | Path | None
     return None
 
 
-def read_checked(folder: Path, sums: Mapping[str, str]) -> dict[str, bytes]:
-    """Read every file and compare it with its SHA-256; what was hashed is what is returned."""
-    return {name: check_sum(read_bytes(folder / name), str(folder / name), sums[name]) for name in sums}
-
-
 def check_sum(content: bytes, source: str, expected: str) -> bytes:
-    """Return `content` if its SHA-256 is `expected`."""
+    """Return `content` if its SHA-256 is `expected`: what was hashed is what is used."""
     digest = hashlib.sha256(content).hexdigest()
     if digest != expected:
         raise ValueError(
@@ -279,10 +258,10 @@ def check_sum(content: bytes, source: str, expected: str) -> bytes:
     return content
 
 
-def fetch(url: str, timeout: float = _TIMEOUT) -> bytes:
+def fetch(url: str) -> bytes:
     """Download `url` into memory, where it stays until it has been checked."""
     request = urllib.request.Request(url, headers={"User-Agent": "mcn"})  # noqa: S310 - fixed https homes
-    with urllib.request.urlopen(request, timeout=timeout) as answer:  # noqa: S310
+    with urllib.request.urlopen(request, timeout=_TIMEOUT) as answer:  # noqa: S310
         content: bytes = answer.read(_LARGEST + 1)
         announced = answer.headers.get("Content-Length")
     if len(content) > _LARGEST:
@@ -290,14 +269,6 @@ def fetch(url: str, timeout: float = _TIMEOUT) -> bytes:
     if announced is not None and int(announced) != len(content):
         raise OSError(f"{url}: the connection broke after {len(content)} of {announced} bytes")
     return content
-
-
-def store(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Write files so that each appears complete or not at all (private file, fsync, rename)."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, content in files.items():
-        with atomic_write(folder / name) as file:
-            file.write(content)
 
 
 class LargerSet(NamedTuple):
@@ -322,14 +293,13 @@ class RawFiles(NamedTuple):
     larger: LargerSet | None = None
 
 
-def obtain(
-    dataset: str, raw: RawFiles, root: str | Path | None, download: bool, home: str
-) -> dict[str, bytes]:
+def obtain(dataset: str, raw: RawFiles, root: str | Path | None, download: bool) -> dict[str, bytes]:
     """Return the checked files of a data set: found in one of the places, else fetched into the cache."""
-    names, larger = sorted(raw.sums), raw.larger
+    names, larger, home = sorted(raw.sums), raw.larger, raw.home
     folder = locate(raw.folders, names, root)
     if folder is not None:
-        return read_checked(folder, raw.sums)
+        paths = {name: folder / name for name in names}
+        return {name: check_sum(read_bytes(path), str(path), raw.sums[name]) for name, path in paths.items()}
     folder = None if larger is None else locate(larger.folders, larger.files, root)
     if larger is not None and folder is not None:
         return larger.cut({name: read_bytes(folder / name) for name in larger.files}, str(folder))
@@ -344,7 +314,11 @@ def obtain(
     except OSError as error:
         why = f"{home} could not be read ({error})"
         raise not_found(dataset, raw.folders[0], names, root, why) from error
-    store(cache_folder() / raw.folders[0], files)
+    folder = cache_folder() / raw.folders[0]
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        with atomic_write(folder / name) as file:
+            file.write(content)
     return files
 
 
