@@ -22,10 +22,8 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Open a temporary file beside `path` for writing; rename it to `path` on success.
 
     On an error nothing is left behind and an earlier file of that name stays as it was. What a process that
-    was killed left behind is removed by the next one that writes to `path`.
-
-    Raises:
-        OSError: names `path`, whatever call failed.
+    was killed left behind is removed by the next one that writes to `path`. An `OSError` names `path`,
+    whatever call failed.
     """
     target = Path(path)
     _sweep(target)

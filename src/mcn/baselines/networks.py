@@ -116,12 +116,12 @@ class Network(torch.nn.Module):
         return torch.nn.functional.cross_entropy(logits, labels)
 
 
-def gcn_optimizer(network: Any, decay: float = DECAY) -> torch.optim.Optimizer:
+def gcn_optimizer(network: Any) -> torch.optim.Optimizer:
     """Adam as in GCN's reference: L2 on the parameters of the layer `first` only."""
     first = list(network.first.parameters())
     inside = {id(parameter) for parameter in first}
     rest = [parameter for parameter in network.parameters() if id(parameter) not in inside]
-    groups: list[dict[str, Any]] = [{"params": first, "weight_decay": decay}, {"params": rest}]
+    groups: list[dict[str, Any]] = [{"params": first, "weight_decay": DECAY}, {"params": rest}]
     return torch.optim.Adam(groups, lr=LR, fused=True)
 
 
@@ -175,12 +175,8 @@ def train_scores(
 ) -> NDArray[np.float32]:
     """Build and train a network; class probabilities of all nodes at the epoch that validation chose.
 
-    Args:
-        make_network: called once, with torch's random numbers decided by `seed`; those of the caller are left
-            as they were.
-        problem: with `GraphInputs`, see `graph_problem`.
-        optimizer: makes the optimizer of a network.
-        stopping: the name of one of the rules of `mcn.train`.
+    `make_network` is called once, with torch's random numbers decided by `seed`; those of the caller are left
+    as they were. `stopping` names one of the rules of `mcn.train`.
     """
     config = Settings(max_epochs=max_epochs, patience=patience, stopping=stopping, seed=seed)
     with torch.random.fork_rng(devices=[]):

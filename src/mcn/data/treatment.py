@@ -51,11 +51,6 @@ class Column:
     indicator: bool = False
 
     @property
-    def scaled(self) -> bool:
-        """Whether numbers are changed."""
-        return (self.mean, self.scale) != (0.0, 1.0)
-
-    @property
     def feature_names(self) -> list[str]:
         """The names of the columns that this one becomes."""
         own = (
@@ -200,7 +195,7 @@ def describe(treatment: Treatment, scaling: str) -> str:
         why = ", as they look like counts of words" if scaling == "auto" else ""
         what = "sum" if treatment.scaling == "rows" else "length"
         parts.append(f"numbers left as they are, each row divided by its {what} in training{why}")
-    elif "number" in kinds and not any(column.scaled for column in treatment.columns):
+    elif "number" in kinds and all((c.mean, c.scale) == (0.0, 1.0) for c in treatment.columns):
         parts.append("numbers left as they are")
     elif "number" in kinds:
         parts.append("numbers standardised (mean and deviation of the training nodes)")

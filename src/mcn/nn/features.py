@@ -191,11 +191,8 @@ def check_kind(x: Any, weight: torch.Tensor) -> None:
 class FeatureRows:
     """A feature matrix that is asked for rows; nothing else of it need be in memory.
 
-    Args:
-        x: [N, F]: a tensor, a `SparseFeatures`, or an array, which may be memory-mapped.
-        scaling: "rows" divides each row by the sum of its absolute values when it is asked for, "unit" by its
-            length, "raw" by nothing.
-        scale: means and deviations of the columns, [2, F], to standardise dense rows by when asked for.
+    `x` [N, F] is a tensor, a `SparseFeatures`, or an array, which may be memory-mapped. Rows are divided as
+    `scaling` says (see `scaled_rows`), or dense ones standardised by the `scale` of the columns, [2, F].
     """
 
     def __init__(self, x: Any, scaling: str = "raw", scale: NDArray[np.float64] | None = None) -> None:

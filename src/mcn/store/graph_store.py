@@ -128,10 +128,6 @@ class GraphStore:
             classes: names of the classes.
             memory: bytes that sorting may take; 32 bytes per node come on top.
             progress: called with the finished fraction now and then.
-
-        Raises:
-            ValueError: says what does not fit.
-            OSError: the folder holds a store already, or the disk is full.
         """
         folder = Path(path).expanduser()
         n = None if num_nodes is None else as_integer(num_nodes, "num_nodes")

@@ -69,12 +69,7 @@ def is_store(path: Path) -> bool:
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """Read and check the manifest of a store, or of a folder of counts.
-
-    Raises:
-        ValueError: the folder holds no store, a later version's, or one that does not fit together.
-        OSError: it cannot be read.
-    """
+    """Read and check the manifest of a store, or of a folder of counts."""
     path = folder / FILE
     if not folder.is_dir():
         raise FileNotFoundError(f"{folder}: no such folder")

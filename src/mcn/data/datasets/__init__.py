@@ -79,6 +79,10 @@ _FAMILY = {
 _OF_THE_PAPER = ("planetoid", "tu")
 _BUILT_IN = ("strong-ties", "karate")
 _READ_BY_OTHERS = ("pyg:", "ogb:")
+_ADVICE = (
+    "Put them into one of these folders; they are looked for in this order: the folder given as root, "
+    "$MCN_DATA, the cache."
+)
 
 
 def load_dataset(
@@ -303,8 +307,10 @@ def obtain(dataset: str, raw: RawFiles, root: str | Path | None, download: bool)
     folder = None if larger is None else locate(larger.folders, larger.files, root)
     if larger is not None and folder is not None:
         return larger.cut({name: read_bytes(folder / name) for name in larger.files}, str(folder))
+    looked = ", ".join(str(place / raw.folders[0]) for place in places(root))
+    nowhere = f"{dataset}: the files {', '.join(names)} are in none of {looked}, and"
     if not download:
-        raise not_found(dataset, raw.folders[0], names, root, "downloading was not asked for")
+        raise DatasetNotFound(f"{nowhere} downloading was not asked for. {_ADVICE}")
     try:
         if larger is not None:
             files = larger.cut(larger.unpack(fetch(home), home), home)
@@ -312,23 +318,10 @@ def obtain(dataset: str, raw: RawFiles, root: str | Path | None, download: bool)
             urls = {name: f"{home}/{name}" for name in names}
             files = {name: check_sum(fetch(url), url, raw.sums[name]) for name, url in urls.items()}
     except OSError as error:
-        why = f"{home} could not be read ({error})"
-        raise not_found(dataset, raw.folders[0], names, root, why) from error
+        raise DatasetNotFound(f"{nowhere} {home} could not be read ({error}). {_ADVICE}") from error
     folder = cache_folder() / raw.folders[0]
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
         with atomic_write(folder / name) as file:
             file.write(content)
     return files
-
-
-def not_found(
-    dataset: str, folder: str, files: Sequence[str], root: str | Path | None, why: str
-) -> DatasetNotFound:
-    """Make the error for a data set that is nowhere: it says what to put where."""
-    looked = ", ".join(str(place / folder) for place in places(root))
-    return DatasetNotFound(
-        f"{dataset}: the files {', '.join(files)} are in none of {looked}, and {why}. "
-        "Put them into one of these folders; they are looked for in this order: the folder given as root, "
-        "$MCN_DATA, the cache."
-    )

@@ -102,22 +102,15 @@ def import_optuna(what: str) -> Any:
     return optuna
 
 
-def importances(
-    space: Space, tried: Sequence[tuple[Mapping[str, Any], float]], seed: int = 0
-) -> dict[str, float]:
+def importances(space: Space, tried: Sequence[tuple[Mapping[str, Any], float]]) -> dict[str, float]:
     """The share of the variation among trials that each setting explains by itself (fANOVA), largest first.
 
     Where every combination was tried, that is the variance of the means by value over the variance of all:
-    nothing has to be modelled. Otherwise a random forest fills in what was not tried.
-
-    Args:
-        space: what was searched.
-        tried: settings and validation accuracy of the trials that did not fail; repeated ones count once.
-        seed: of the forest that fANOVA grows.
+    nothing has to be modelled. Otherwise a random forest fills in what was not tried. `tried` has settings
+    and validation accuracy of the trials that did not fail; repeated ones count once.
 
     Raises:
-        ValueError: Optuna or scikit-learn is not installed, the trials do not differ, or they are too few
-            for a setting with as many values.
+        ValueError: Optuna is not installed, the trials do not differ, or are too few for a setting's values.
     """
     distinct = {json.dumps(dict(settings)): (settings, value) for settings, value in tried}
     if len({value for _, value in distinct.values()}) < 2:
@@ -143,14 +136,9 @@ def importances(
         study.add_trial(optuna.create_trial(params=params, distributions=distributions, value=value))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # experimental in some releases of Optuna
-        try:
-            # A tree's cost grows with the square of its leaves: 64 trees of 465 trials took minutes.
-            trees = min(64, max(8, 4000 // len(distinct)))
-            evaluator = optuna.importance.FanovaImportanceEvaluator(n_trees=trees, seed=seed)
-        except ImportError:
-            raise ValueError(
-                "the importance of settings needs scikit-learn: pip install 'mcn[search]'"
-            ) from None
+        # A tree's cost grows with the square of its leaves: 64 trees of 465 trials took minutes.
+        trees = min(64, max(8, 4000 // len(distinct)))
+        evaluator = optuna.importance.FanovaImportanceEvaluator(n_trees=trees, seed=0)
         found = optuna.importance.get_param_importances(study, evaluator=evaluator, normalize=False)
     return {name: float(share) for name, share in found.items()}
 

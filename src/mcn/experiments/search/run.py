@@ -124,9 +124,6 @@ def search(
         batch: trials that are proposed at once.
         metric: what decides, one of `mcn.train.metrics.METRICS`; the runs are the same whatever it is.
         progress: called after every run with what is done, what is planned and the best trial so far.
-
-    Raises:
-        ValueError: the settings cannot be searched, an extra is not installed, or every trial failed.
     """
     given = {"trials": trials, "seeds": seeds, "final_seeds": final_seeds, "batch": batch}
     for name, number in given.items():
