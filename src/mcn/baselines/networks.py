@@ -30,7 +30,7 @@ class InputLinear(torch.nn.Module):
 
     def __init__(self, x: torch.Tensor, out_channels: int, dropout: float = 0.0) -> None:
         super().__init__()
-        self._x: Any = sparse_features(x) if is_sparse(x) else x
+        self._x: torch.Tensor | SparseFeatures = sparse_features(x) if is_sparse(x) else x
         self._dropout = dropout
         self.weight = torch.nn.Parameter(torch.empty(x.shape[1], out_channels))
         torch.nn.init.xavier_uniform_(self.weight)
@@ -38,12 +38,10 @@ class InputLinear(torch.nn.Module):
     def rows(self, nodes: NDArray[np.int64] | None) -> torch.Tensor | SparseFeatures:
         """The features of some nodes, for `forward`; of all of them for None."""
         if nodes is None:
-            whole: torch.Tensor | SparseFeatures = self._x
-            return whole
+            return self._x
         if isinstance(self._x, torch.Tensor):
             return self._x[torch.from_numpy(nodes)]
-        indptr, indices, values = self._x.rows.take(nodes)
-        return SparseFeatures(indptr, indices, values, self._x.shape[1])
+        return SparseFeatures(*self._x.rows.take(nodes), self._x.shape[1])
 
     def forward(self, x: torch.Tensor | SparseFeatures | None = None) -> torch.Tensor:
         """All rows, or those that `rows` gave."""

@@ -81,7 +81,7 @@ class Method(ABC):
 class TrainedMethod(Method):
     """A recipe, or a special case of one, which some `changes` of settings make."""
 
-    recipe: str = "mcn"
+    recipe: str
     changes: Mapping[str, Any] = field(default_factory=dict)
     trained: ClassVar[bool] = True
 
@@ -111,7 +111,7 @@ class TrainedMethod(Method):
 class ScoredMethod(Method):
     """A baseline: a function from a problem and a seed to scores; `graph`: whether it looks at the edges."""
 
-    function: Scorer | None = None
+    function: Scorer
     probabilities: bool = True
     graph: bool = True
 
@@ -146,7 +146,6 @@ class ScoredMethod(Method):
 
     def run(self, problem: Problem, config: Settings | None, seed: int) -> Outcome:
         """Score all nodes, and look that they are scores."""
-        assert self.function is not None
         began = time.perf_counter()
         scores = np.asarray(self.function(problem, seed))
         seconds = time.perf_counter() - began

@@ -265,12 +265,11 @@ def view_rows(
     """Compute the PageRank rows (see `pagerank_rows`) of one matrix per name.
 
     Args:
-        counts: the motif counts of a graph.
         names: "edge" for A; a motif for A + A_t with its raw counts. Three kinds of views without motifs are
             there to compare with: "alpha=0.1" and "order=3" are A with another α or longest walk,
             "random=7" is A plus random weights (the number is their seed).
-        order, alpha: the longest walk, and the chance to stop after each step (None: all lengths alike).
-        top: entries kept per row.
+        order, alpha, top: the longest walk, the chance to stop after each step (None: all lengths alike), and
+            the entries kept per row.
         scope: of the motif counts, see `mcn.MotifCounts.adjacency`.
         symmetric, tolerance: see `pagerank_rows`.
         edge_weights: W, by which the entries of every matrix are multiplied; see `MotifStack.from_counts`.

@@ -49,9 +49,6 @@ def apply_psi(A: Any, psi: str) -> csr_array:
         psi: ``unweighted`` (eq:k1), ``row-max`` (eq:k2), ``transition`` (eq:k3), ``laplacian`` (eq:k4) or
             ``symmetric`` (eq:k5).
 
-    Raises:
-        ValueError: A is not such a matrix, or its row sums are beyond what float64 holds.
-
     A row of A without entries becomes a self-loop of weight 1, whatever the Ψ.
 
     >>> apply_psi([[0, 2, 1], [2, 0, 0], [1, 0, 0]], "transition").toarray().tolist()

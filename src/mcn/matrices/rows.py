@@ -266,10 +266,6 @@ class StackBlock(RowSource):
         rename_columns(rows, self._position)
         return rows
 
-    def __repr__(self) -> str:
-        sizes = f"{self.num_dst} targets, {self.num_src} sources"
-        return f"StackBlock({sizes}, motifs={self.motifs}, steps={self.steps})"
-
 
 class PinnedBlock(RowSource):
     """A block in which every target makes the same known choice; `MotifStack.pinned_block` makes it.

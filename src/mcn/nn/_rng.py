@@ -103,9 +103,6 @@ class Stream:
             raise ValueError(f"random state {state!r} lacks {sorted(missing)}; expected seed and step")
         self.seed, self.step = int(state["seed"]), int(state["step"])
 
-    def __repr__(self) -> str:
-        return f"Stream(seed={self.seed}, step={self.step})"
-
 
 def torch_key() -> int:
     """Draw a key from torch's global generator (`torch.manual_seed`), for layers used outside `mcn.MCN`."""

@@ -156,8 +156,7 @@ class MCNConv(torch.nn.Module):
         """Convolve: choose a row of Â for every target, weigh its entries, and sum the sources' features.
 
         Args:
-            x: features of the stack's sources.
-            stack: a `MotifStack`, or a block of one.
+            x: features of the sources of `stack`, a `MotifStack` or a block of one.
             choice: pin the choices, ``t·K + (k-1)``: one int for all targets, or an array [num_dst].
             epsilon: overrides the layer's ε for this call (training only).
             degrees: the row sums of Â for all sources, which a block needs without self-attention.

@@ -128,8 +128,7 @@ class MCN(torch.nn.Module):
         """Compute the class scores of all nodes, or of `rows` only.
 
         Args:
-            x: features of all nodes, dense or sparse CSR.
-            stack: the motif stack of the graph.
+            x: features of all nodes of the graph of `stack`, dense or sparse CSR.
             rows: node ids or a boolean mask; only their receptive field is computed. The last few
                 receptive fields are remembered, so asking for the same nodes every epoch is cheap.
             choice: pin the choices: an int for all layers, or a list with None, an int or an array per layer.

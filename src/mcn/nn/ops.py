@@ -59,7 +59,7 @@ def transform(
     whole, rows = (x.whole, x.rows) if isinstance(x, DenseRows) else (x, None)
     if fused(weight):
         return _linear.linear(whole, weight, p, key, rows)
-    return plain.linear(x.tensor() if isinstance(x, DenseRows) else x, weight, p, key)
+    return plain.dropout(x.tensor() if isinstance(x, DenseRows) else x, p, key) @ weight
 
 
 def dropout(x: torch.Tensor, p: float, key: int, nodes: Nodes = None) -> torch.Tensor:
@@ -73,7 +73,7 @@ def dropout(x: torch.Tensor, p: float, key: int, nodes: Nodes = None) -> torch.T
 
 def add_bias(x: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
     """``x + bias``, row by row."""
-    return _linear.add_bias(x, bias) if fused(x) else plain.add_bias(x, bias)
+    return _linear.add_bias(x, bias) if fused(x) else x + bias
 
 
 def head_logits(

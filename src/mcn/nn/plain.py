@@ -132,16 +132,6 @@ def dropout(x: torch.Tensor, p: float, key: int, nodes: NDArray[np.int64] | None
     return x * keep_at(first[:, None] + torch.arange(x.shape[1], device=x.device), p, key, x)
 
 
-def linear(x: torch.Tensor, weight: torch.Tensor, p: float = 0.0, key: int = 0) -> torch.Tensor:
-    """``dropout(x) @ weight``."""
-    return dropout(x, p, key) @ weight
-
-
-def add_bias(x: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
-    """``x + bias``."""
-    return x + bias
-
-
 def head_logits(
     z: torch.Tensor, att_src: torch.Tensor, att_dst: torch.Tensor, num_dst: int
 ) -> tuple[torch.Tensor, torch.Tensor]:

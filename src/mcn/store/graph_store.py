@@ -87,12 +87,7 @@ class GraphStore:
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], *, verify: bool = False) -> GraphStore:
-        """Open the store in a folder that `mcn pack` or `GraphStore.write` made; `verify`: see that method.
-
-        Raises:
-            ValueError: the folder holds no store, or one that is truncated, damaged or altered.
-            OSError: it is not there or cannot be read.
-        """
+        """Open the store that `mcn pack` or `GraphStore.write` made in a folder, and `verify` it if asked."""
         store = cls(path)
         if verify:
             store.verify()
@@ -310,9 +305,6 @@ def read_graph(
         nodes: a table of the nodes; a packed graph has its own.
         on_disk: asked whether a packed graph is to stay on disk; the `GraphStore` is then returned.
         options: of `mcn.load_graph`; those on columns, split and features were decided when packing.
-
-    Raises:
-        ValueError: an option that a packed graph does not take, or a treatment other than its own.
     """
     from mcn.data.graph import load_graph
     from mcn.data.treatment import Treatment

@@ -77,10 +77,6 @@ def pack_graph(
         id, label, task, split, split_index, split_by, folds, features, drop, scaling, source, target,
             unknown_ids, seed, delimiter, header: as in `mcn.load_graph`.
         progress: called with the finished fraction now and then.
-
-    Raises:
-        ValueError: names the file, the line and the value.
-        OSError: a file is not there, the folder is not free, or the disk is full.
     """
     if as_integer(memory, "memory") < LEAST_MEMORY:
         raise ValueError(f"memory must be at least {LEAST_MEMORY:,} bytes, got {memory}")

@@ -44,10 +44,9 @@ def strong_ties(
     closed triangles) and also have weak ties that mostly lead to other classes. The others have no clique;
     their few ties are open and mostly stay inside the class. So triangles serve the first kind, edges the
     second, and no single motif serves both. A weak or open tie never closes a triangle: `data.strong`
-    is exactly the set of nodes in a triangle.
+    is exactly the set of nodes in a triangle. The seed decides classes, ties, words and the split.
 
     Args:
-        seed: decides classes, ties, words and the split.
         num_nodes, num_classes: nodes, spread evenly over the classes.
         strong_share: share of every class that has strong ties.
         open_inside: share of the ties of the other nodes that stay inside their class.

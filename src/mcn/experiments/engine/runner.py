@@ -96,16 +96,12 @@ def compare(
 
     Args:
         graph: a `Data`, whose runs are done in this process, or a `Source`.
-        methods: names of `mcn.baselines.METHODS`.
-        seeds: one run of every method for each.
+        methods, seeds: names of `mcn.baselines.METHODS`, of which every one runs once for each seed.
         dataset: with a `Data`, the data set whose presets apply.
         settings: changes to the configuration of the methods that have one; each takes those it knows.
         counts: with a `Data`, its motif counts if they are known.
         ledger, jobs: see `run_units`.
         progress: told how far it is, between 0 and 1.
-
-    Raises:
-        ValueError: an unknown method or setting, or a graph that cannot be trained on.
     """
     names = check_methods(methods)
     if isinstance(graph, Source):

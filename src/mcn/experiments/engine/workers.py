@@ -43,10 +43,9 @@ class WorkerDied(RuntimeError):
 
 @contextmanager
 def open_engine(name: str, jobs: int | None = None, address: str | None = None) -> Iterator[Engine]:
-    """An engine by its name, for one or several calls of `run_units`; everything of it ends with the block.
+    """The engine "local" or "ray", for one or several calls of `run_units`; all of it ends with the block.
 
     Args:
-        name: "local" or "ray".
         jobs: units at a time; by default as many as this machine, or the cluster, has cores. With "local" and
             1 they run in this process.
         address: of a Ray cluster; None starts one on this machine.

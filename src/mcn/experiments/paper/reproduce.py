@@ -83,14 +83,12 @@ def reproduce_table(
     further seeds, methods or data sets.
 
     Args:
-        name: "table2" or "table3".
         out: folder for the ledger and the report; one that holds a ledger is refused unless `resume`.
         seeds: one run per row and data set for each; 0 … 14 for table 2, 0 … 9 for table 3 by default.
         methods, datasets: those to run; all by default.
-        jobs: runs at a time; as many as there are cores by default.
+        jobs, progress: see `run_units`.
         data_root: folder to look for data sets in first.
         command: what the report says to repeat it with.
-        progress: told how many runs are done, and of how many.
 
     Returns:
         The content of results.json.

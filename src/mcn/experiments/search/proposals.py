@@ -11,10 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from mcn._names import one_of
 from mcn.experiments.search.space import Range, Space
 
-SAMPLERS = ("tpe", "grid")
 _MOST = 1_000_000
 _FEW = 8  # values that a setting may have whatever the number of trials
 
@@ -84,12 +82,6 @@ class TPE:
         self._open = []
 
 
-def proposals(sampler: str, space: Space, seed: int) -> Grid | TPE:
-    """The sampler of this name; the same seed and the same figures give the same proposals."""
-    one_of("sampler", sampler, SAMPLERS)
-    return Grid(space, seed) if sampler == "grid" else TPE(space, seed)
-
-
 def import_optuna(what: str) -> Any:
     """Optuna, silent; or one line that `what` needs it, and how to get it."""
     try:
@@ -108,9 +100,6 @@ def importances(space: Space, tried: Sequence[tuple[Mapping[str, Any], float]]) 
     Where every combination was tried, that is the variance of the means by value over the variance of all:
     nothing has to be modelled. Otherwise a random forest fills in what was not tried. `tried` has settings
     and validation accuracy of the trials that did not fail; repeated ones count once.
-
-    Raises:
-        ValueError: Optuna is not installed, the trials do not differ, or are too few for a setting's values.
     """
     distinct = {json.dumps(dict(settings)): (settings, value) for settings, value in tried}
     if len({value for _, value in distinct.values()}) < 2:
@@ -152,6 +141,10 @@ def _main_effects(names: Iterable[str], tried: Sequence[tuple[Mapping[str, Any],
             groups.setdefault(json.dumps(settings[name]), []).append(value)
         found[name] = float(np.var([np.mean(group) for group in groups.values()]) / np.var(scores))
     return dict(sorted(found.items(), key=lambda item: -item[1]))
+
+
+SAMPLERS: dict[str, type[TPE | Grid]] = {"tpe": TPE, "grid": Grid}
+"""The same seed and the same figures give the same proposals."""
 
 
 def _distribution(optuna: Any, domain: tuple[Any, ...] | Range) -> Any:

@@ -158,15 +158,11 @@ def _check(where: str, space: Space) -> None:
     ]
     try:
         for settings in (*fixed, *tried):
-            _accept(space.recipe, settings)
+            config = find_recipe(space.recipe).config.from_dict(settings)
+            if "psi" in settings:
+                one_of("psi", settings["psi"], PSI_NAMES)
+            for motif in config.motifs:
+                if motif != "self" and "=" not in motif:  # a view such as order=4 is no motif
+                    graphlet_of(motif)
     except (ValueError, TypeError) as error:
         raise ValueError(f"space {where}: {error}") from None
-
-
-def _accept(recipe: str, settings: Mapping[str, Any]) -> None:
-    config = find_recipe(recipe).config.from_dict(dict(settings))
-    if "psi" in settings:
-        one_of("psi", settings["psi"], PSI_NAMES)
-    for motif in config.motifs:
-        if motif != "self" and "=" not in motif:  # a view such as order=4 is no motif
-            graphlet_of(motif)
