@@ -60,11 +60,9 @@ def _settings_row(one: Setting) -> str:
 def _methods(_nothing: None) -> str:
     from mcn.baselines import METHODS
 
-    rows = []
-    for method in METHODS.values():
-        needs = ", ".join(method.needs) or "–"
-        rows.append(f"| `{method.name}` | {method.title} | {', '.join(method.can) or '–'} | {needs} |")
-    head = "| method | what it is | also gives | needs |\n|---|---|---|---|\n"
+    methods = METHODS.values()
+    rows = [f"| `{method.name}` | {method.title} | {', '.join(method.can) or '–'} |" for method in methods]
+    head = "| method | what it is | also gives |\n|---|---|---|\n"
     return head + "\n".join(rows) + "\n"
 
 

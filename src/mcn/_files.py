@@ -22,10 +22,8 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Open a temporary file beside `path` for writing; rename it to `path` on success.
 
     On an error nothing is left behind and an earlier file of that name stays as it was. What a process that
-    was killed left behind is removed by the next one that writes to `path`.
-
-    Raises:
-        OSError: names `path`, whatever call failed.
+    was killed left behind is removed by the next one that writes to `path`. An `OSError` names `path`,
+    whatever call failed.
     """
     target = Path(path)
     _sweep(target)
@@ -107,14 +105,9 @@ class Claim:
 
 
 def try_claim(path: Path, *, create: bool = True, mode: int = 0o600) -> Claim | None:
-    """Lock the file `path`, made if it is not there, or return None while another process has it.
+    """Lock the file `path`, made if it is not there (and `create`), or return None while another has it.
 
     What a dead process left is no hindrance: the lock is the operating system's, not the file.
-
-    Args:
-        path: the file.
-        create: whether it is made.
-        mode: its permissions if it is made.
     """
     while True:
         handle = os.open(path, os.O_RDWR | (os.O_CREAT if create else 0), mode)

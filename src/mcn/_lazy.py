@@ -13,10 +13,7 @@ def lazy(
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """The `__getattr__` and `__dir__` of a package whose public names live in other modules.
 
-    Args:
-        package: its `__name__`.
-        home: by public name, the module that has it; one that begins with a dot is the package's own.
-        modules: those of its own modules that need no import of their own.
+    `home` has the module of each name; one that begins with a dot is the package's own, as all `modules` are.
     """
 
     def load(name: str) -> Any:

@@ -20,16 +20,7 @@ def did_you_mean(name: object, known: Iterable[str], most: int = 1) -> str:
 
 
 def one_of(what: str, value: object, allowed: Iterable[str]) -> None:
-    """Refuse a value that is not among those allowed.
-
-    Args:
-        what: the setting or option that the value is for.
-        value: what was given.
-        allowed: the names it may have.
-
-    Raises:
-        ValueError: names the setting, the value, what is allowed, and the nearest of those.
-    """
+    """Refuse a value that is not among those allowed; `what` is the setting or option that it is for."""
     names = list(allowed)
     if value not in names:
         hint = did_you_mean(value, names)

@@ -18,11 +18,7 @@ class ClusterError(OSError):
 
 
 def import_ray(extra: str = "cluster") -> Any:
-    """Import Ray, quietly; `extra` is the one of this package that brings what the caller needs.
-
-    Raises:
-        ValueError: it is not installed.
-    """
+    """Import Ray, quietly; `extra` is the one of this package that brings what the caller needs."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is reported home
     # Since 2.5x Ray warns, unless told, that it will leave the environment of tasks without GPUs alone.
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
@@ -37,16 +33,7 @@ def import_ray(extra: str = "cluster") -> Any:
 
 
 def connect(ray: Any, jobs: int | None, address: str | None) -> None:
-    """Connect to a cluster, or start one on this machine.
-
-    Args:
-        ray: the module.
-        jobs: CPUs of the one that is started; as many as cores if not given.
-        address: of a running cluster ("auto", "host:port", "ray://…"); None starts one.
-
-    Raises:
-        OSError: there is none at this address.
-    """
+    """Connect to the cluster at `address`; for None, start one here of `jobs` CPUs, or of all cores."""
     quiet = {"log_to_driver": False, "logging_level": logging.ERROR}
     try:
         if address is None:

@@ -6,9 +6,8 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from contextvars import ContextVar
-from queue import Empty, SimpleQueue
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,16 +49,10 @@ def run_chunks(
     Each of the `threads` workers takes the next chunk when it is free, so uneven chunks balance out;
     a worker has a number of its own to write into private memory. `done(i)` is called after chunk i.
     """
-    chunks: SimpleQueue[int] = SimpleQueue()
-    for i in range(len(bounds) - 1):
-        chunks.put(i)
+    chunks = iter(range(len(bounds) - 1))  # threads take from it in turn: the GIL makes a step of it whole
 
     def drain(worker: int) -> None:
-        while True:
-            try:
-                i = chunks.get_nowait()
-            except Empty:
-                return
+        for i in chunks:
             work(worker, int(bounds[i]), int(bounds[i + 1]))
             if done is not None:
                 done(i)
@@ -75,9 +68,8 @@ def run_chunks(
         for other in others:
             other.result()
     except BaseException:  # an interrupt, say: let the workers run out of chunks
-        while not chunks.empty():
-            with suppress(Empty):
-                chunks.get_nowait()
+        for _ in chunks:
+            pass
         wait(others)
         raise
 

@@ -10,7 +10,7 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import yaml
 
@@ -21,33 +21,24 @@ _MAX_NODES = 100_000  # aliases written out
 _MAX_DEPTH = 50
 
 
-class Named(NamedTuple):
-    """What a file holds: the name to call it by, what the user called it, its content."""
-
-    name: str
-    where: str
-    content: Any
-
-
 def names(package: str, folder: str) -> list[str]:
     """Return the names of the files in a folder of a package."""
     files = _files(package, folder).iterdir()
     return sorted(Path(file.name).stem for file in files if file.name.endswith(".yaml"))
 
 
-def find(kind: str, package: str, folder: str, name_or_path: str | os.PathLike[str]) -> Named:
-    """Read a file by its name in the folder of the package, or by its path.
+def find(kind: str, package: str, folder: str, name_or_path: str | os.PathLike[str]) -> tuple[str, str, Any]:
+    """Read a file by its name in the folder of the package, or by its path; say which was probably meant.
 
-    Raises:
-        ValueError: there is none (says which was probably meant), or it is not YAML.
+    Returns the name to call it by, what the user called it, and its content.
     """
     name, known = os.fspath(name_or_path), names(package, folder)
     path = Path(name).expanduser()
     if name in known:
         content = (_files(package, folder) / f"{name}.yaml").read_bytes()
-        return Named(name, name, parse_yaml(content, f"{kind} {name}"))
+        return name, name, parse_yaml(content, f"{kind} {name}")
     if path.suffix in (".yaml", ".yml") or path.is_file():
-        return Named(path.stem, name, read_yaml(path, f"{kind} {name}"))
+        return path.stem, name, read_yaml(path, f"{kind} {name}")
     hint = did_you_mean(name, known)
     raise ValueError(f"unknown {kind} {name!r}{hint} (there are {', '.join(known)}, or a .yaml file)")
 
@@ -57,11 +48,7 @@ def _files(package: str, folder: str) -> Traversable:
 
 
 def read_yaml(path: str | os.PathLike[str], what: str) -> Any:
-    """Return the plain values in a YAML file.
-
-    Args:
-        path: the file.
-        what: what the message of an error begins with: the file, or what it is for.
+    """Return the plain values in a YAML file; `what` is what the message of an error begins with.
 
     Raises:
         ValueError: it is not YAML, larger than `MAX_BYTES`, nested too deeply, or refers to itself.

@@ -44,7 +44,7 @@ def test_a_name_that_is_taken() -> None:
 
 
 def test_a_method_of_ones_own() -> None:
-    @register("mine", needs=("numpy",))
+    @register("mine")
     def mine(problem: object, seed: int) -> np.ndarray:
         """Score by the class's number.
 
@@ -53,7 +53,7 @@ def test_a_method_of_ones_own() -> None:
         return np.eye(3, dtype=np.float32)[block_problem().labels]
 
     found = find_method("mine")
-    assert (found.name, found.title, found.needs) == ("mine", "Score by the class's number.", ("numpy",))
+    assert (found.name, found.title) == ("mine", "Score by the class's number.")
     assert not found.trained
     assert found.can == ("probabilities",)
     own = run_of("mine")
@@ -81,7 +81,6 @@ def test_every_method_says_what_it_is_and_every_recipe_is_one() -> None:
         assert method.title
         assert isinstance(method, TrainedMethod) is method.trained
         assert isinstance(method, ScoredMethod) is not method.trained
-        assert not method.needs, name  # a plain installation has every one
     for name, recipe in RECIPES.items():
         method = METHODS[name]
         assert isinstance(method, TrainedMethod)
@@ -115,9 +114,7 @@ def test_a_trained_method_is_a_plain_training_run() -> None:
     assert (own.val_accuracy, own.val_loss, own.epochs) == expected
 
 
-def test_methods_are_named_once_and_known_and_so_are_missing_packages() -> None:
-    register("mine", needs=("numpy", "no_such_package"))(baseline("lp"))
-    refuses(r"^mine needs no_such_package: pip install no_such_package$", check_methods, ["mcn", "mine"])
+def test_methods_are_named_once_and_known() -> None:
     assert check_methods(["gat", "paper", "gat", "lp"]) == ["gat", "paper", "lp"]
     refuses("--methods names no method; there are mcn, paper, views", check_methods, [], "--methods")
     refuses("got 'gtc'", check_methods, ["mcn", "gtc"])

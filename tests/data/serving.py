@@ -10,6 +10,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
+from torch_geometric.data import Data
+
+import mcn
 from mcn.data.datasets import RawFiles, _family
 
 
@@ -24,6 +28,14 @@ def copied(shared: Path, name: str, to: Path) -> Path:
     for file in raw_files(name).sums:
         shutil.copyfile(shared / raw_files(name).folders[0] / file, to / file)
     return to
+
+
+def load_from(home: str, name: str) -> Data:
+    """A data set whose missing files are fetched from another address than their public home."""
+    served = raw_files(name)._replace(home=home)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_family(name), "raw_files", lambda _: served)
+        return mcn.load_dataset(name)
 
 
 class _Quiet(http.server.SimpleHTTPRequestHandler):

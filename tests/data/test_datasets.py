@@ -8,9 +8,9 @@ import torch
 
 import mcn
 from mcn.data import DatasetNotFound, list_datasets, load_dataset
-from mcn.data.datasets import load_files, locate, places, store
+from mcn.data.datasets import locate, places
 
-from .serving import serve, unreachable
+from .serving import load_from, serve, unreachable
 
 NAMES = [
     "strong-ties", "karate", "cora", "citeseer", "pubmed", "dd6", "dd7", "texas", "wisconsin",
@@ -72,13 +72,19 @@ def test_places_are_root_then_environment_then_cache(cache: Path, monkeypatch: p
     assert places() == [Path("/home/ann/.cache/mcn")]
 
 
+def written(folder: Path, *names: str) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in names:
+        (folder / name).write_bytes(b"1")
+
+
 def test_locate_takes_the_first_complete_folder(cache: Path, tmp_path: Path) -> None:
     assert locate(["a"], ["x", "y"], tmp_path) is None
-    store(tmp_path / "a", {"x": b"1"})
+    written(tmp_path / "a", "x")
     assert locate(["a"], ["x", "y"], tmp_path) is None
-    store(cache / "a", {"x": b"1", "y": b"2"})
+    written(cache / "a", "x", "y")
     assert locate(["a"], ["x", "y"], tmp_path) == cache / "a"
-    store(tmp_path / "a", {"y": b"2"})
+    written(tmp_path / "a", "y")
     assert locate(["a"], ["x", "y"], tmp_path) == tmp_path / "a"
 
 
@@ -87,7 +93,7 @@ def test_no_network_and_no_download(name: str, file: str, cache: Path) -> None:
     order = r"the folder given as root, \$MCN_DATA, the cache\.$"
     where = rf"\. Put them into one of these folders; they are looked for in this order: {order}"
     with pytest.raises(DatasetNotFound, match=f"{name}: the files {file}.*could not be read.*{where}"):
-        load_files(name, home=unreachable())
+        load_from(unreachable(), name)
     looked = f"in none of /given/.*{cache}.*downloading was not asked for{where}"
     with pytest.raises(DatasetNotFound, match=looked):
         load_dataset(name, "/given", download=False)
@@ -96,4 +102,4 @@ def test_no_network_and_no_download(name: str, file: str, cache: Path) -> None:
 
 def test_a_home_without_the_file_is_not_found(cache: Path, tmp_path: Path) -> None:
     with serve(tmp_path) as home, pytest.raises(DatasetNotFound, match="404"):
-        load_files("cora", home=home)
+        load_from(home, "cora")

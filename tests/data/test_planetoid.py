@@ -22,12 +22,12 @@ from scipy import sparse
 from torch_geometric.datasets import Planetoid
 
 from mcn.data import load_dataset
-from mcn.data.datasets import load_files, planetoid
+from mcn.data.datasets import planetoid
 from mcn.data.datasets.planetoid import read_pickle
 from tests.conftest import refuses
 from tests.payloads import Call
 
-from .serving import copied, serve
+from .serving import copied, load_from, serve
 
 
 @pytest.mark.parametrize("name, edges", [("cora", 5278), ("citeseer", 4552), ("pubmed", 44324)])
@@ -83,7 +83,7 @@ def test_a_tampered_download_is_refused_and_leaves_nothing(shared: Path, cache: 
     served = copied(shared, "cora", tmp_path / "served")
     (served / "ind.cora.y").write_bytes(b"cos\nsystem\n(S'true'\ntR.")
     with serve(served) as home, pytest.raises(ValueError, match=r"ind\.cora\.y: SHA-256 is"):
-        load_files("cora", home=home)
+        load_from(home, "cora")
     assert not cache.exists()
 
 

@@ -15,10 +15,10 @@ from torch_geometric.utils import remove_self_loops, to_undirected
 
 import mcn
 from mcn.data import DatasetNotFound, check_data, load_dataset
-from mcn.data.datasets import heterophilous, load_files, tu
+from mcn.data.datasets import heterophilous, tu
 from tests.conftest import refuses
 
-from .serving import copied, raw_files, serve, unreachable
+from .serving import copied, load_from, raw_files, serve, unreachable
 
 
 @pytest.mark.parametrize("name", heterophilous.SUMS)
@@ -80,9 +80,9 @@ def test_drawn_splits_are_stratified_and_seeded(shared: Path, cache: Path) -> No
 def test_downloads_are_kept(name: str, shared: Path, cache: Path) -> None:
     raw = raw_files(name)
     with serve(shared / raw.folders[0]) as home:
-        data = load_files(name, home=home)
+        data = load_from(home, name)
     assert {file.name for file in (cache / raw.folders[0]).iterdir()} == set(raw.sums)
-    assert torch.equal(load_files(name, home=unreachable()).edge_index, data.edge_index)
+    assert torch.equal(load_from(unreachable(), name).edge_index, data.edge_index)
 
 
 def test_sets_with_one_split(cache: Path) -> None:
@@ -229,10 +229,10 @@ def test_the_whole_set_gives_the_same_graphs(shared: Path, cache: Path, tmp_path
 def test_download_is_cut_to_the_very_files(shared: Path, cache: Path, tmp_path: Path) -> None:
     _zip(tmp_path, _whole_set(shared))
     with serve(tmp_path) as home:
-        data = load_files("dd7", home=f"{home}/DD.zip")
+        data = load_from(f"{home}/DD.zip", "dd7")
     for file in (shared / tu.DD_FOLDERS[0]).iterdir():
         assert (cache / tu.DD_FOLDERS[0] / file.name).read_bytes() == file.read_bytes()
-    assert torch.equal(load_files("dd7", home=unreachable()).edge_index, data.edge_index)
+    assert torch.equal(load_from(unreachable(), "dd7").edge_index, data.edge_index)
 
 
 def test_a_tampered_download_is_refused(shared: Path, cache: Path, tmp_path: Path) -> None:
@@ -240,8 +240,8 @@ def test_a_tampered_download_is_refused(shared: Path, cache: Path, tmp_path: Pat
     files["DD_A.txt"] += "16, 20\n"
     _zip(tmp_path, files)
     with serve(tmp_path) as home, pytest.raises(ValueError, match=r"graphs 6 and 7.*SHA-256"):
-        load_files("dd6", home=f"{home}/DD.zip")
+        load_from(f"{home}/DD.zip", "dd6")
     (tmp_path / "DD.zip").write_bytes(b"no archive")
     with serve(tmp_path) as home, pytest.raises(ValueError, match=r"DD\.zip: not the archive"):
-        load_files("dd6", home=f"{home}/DD.zip")
+        load_from(f"{home}/DD.zip", "dd6")
     assert not cache.exists()

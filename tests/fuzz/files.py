@@ -128,8 +128,8 @@ def _planetoid(content: bytes, folder: Path) -> None:
     names = [f"ind.cora.{part}" for part in PLANETOID_PARTS]
     if len(files) != len(names):
         raise ValueError("ind.cora: parts are missing")
-    found = planetoid.parse("cora", dict(zip(names, files, strict=True)))
-    assert found.x.shape[0] == len(found.y)
+    x, y, *_ = planetoid.parse("cora", dict(zip(names, files, strict=True)))
+    assert x.shape[0] == len(y)
 
 
 def _tu(content: bytes, folder: Path) -> None:

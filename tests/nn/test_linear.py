@@ -92,7 +92,7 @@ def test_gradcheck_and_masks_match_the_plain_path() -> None:
     assert torch.autograd.gradcheck(add_bias, (x, b))
     assert torch.autograd.gradcheck(lambda x: dropout(x, 0.4, 5), (x,))
     x, w = torch.randn(40, 300), torch.eye(300)
-    assert torch.equal(linear(x, w, 0.6, 123), plain.linear(x, w, 0.6, 123))
+    assert torch.equal(linear(x, w, 0.6, 123), plain.dropout(x, 0.6, 123) @ w)
     assert torch.equal(dropout(x, 0.6, 123), plain.dropout(x, 0.6, 123))
     nodes = np.arange(1000, 1040)
     assert torch.equal(dropout(x, 0.6, 123, nodes), plain.dropout(x, 0.6, 123, nodes))
@@ -158,7 +158,6 @@ def test_stream_is_a_function_of_seed_and_step_and_a_key_of_torchs_seed() -> Non
     resumed.load_state_dict({"seed": 5, "step": 2})
     assert [resumed.next_key(), resumed.next_key()] == keys[2:]
     assert resumed.state_dict() == stream.state_dict() == {"seed": 5, "step": 4}
-    assert repr(stream) == "Stream(seed=5, step=4)"
     with pytest.raises(ValueError, match="lacks \\['step'\\]"):
         resumed.load_state_dict({"seed": 1})
     torch.manual_seed(3)

@@ -64,8 +64,6 @@ def test_rows_equal_the_whole(options: dict[str, Any], sparse: bool) -> None:
     part, choices = model(x, stack, ROWS, return_choices=True)
     assert torch.allclose(part, whole[ROWS], atol=1e-5)
     assert torch.allclose(model(x, stack, torch.from_numpy(ROWS)), whole[ROWS], atol=1e-5)
-    prepared = stack.blocks(ROWS, model.num_layers)
-    assert torch.allclose(model(x, stack, blocks=prepared), whole[ROWS], atol=1e-5)
     assert len(choices) == model.num_layers
     for name in ("motif", "step"):
         assert torch.equal(getattr(choices[-1], name), getattr(all_choices[-1], name)[ROWS])
@@ -152,7 +150,6 @@ def test_bad_inputs() -> None:
     stack, x = random_stack(n=60, motifs=2), torch.randn(60, 9)
     model = _model(motifs=2)
     refuses("num_layers must be at least 1, got 0", _model, num_layers=0)
-    refuses(r"expected one per layer \(2\), got 1", model, x, stack, blocks=stack.blocks(ROWS, 1))
     refuses("x has 59 rows, but the stack has 60 nodes", model, x[:59], stack)
     refuses(r"one entry per layer \(2\), got \[1\]", model, x, stack, choice=[1])
     refuses(r"choice = 7 is outside 0 … 1", model, x, stack, ROWS, choice=7)

@@ -55,13 +55,7 @@ Scorer = Callable[[Problem, int], NDArray[np.float32]]
 def graph_problem(data: Data, dataset: str | None = None, counts: MotifCounts | None = None) -> Problem:
     """Check a graph and make a baseline's problem of it; test labels are not in it.
 
-    Args:
-        data: with x, y, edge_index and the three masks.
-        dataset: its name ("cora", "citeseer", "pubmed" …), if it has one.
-        counts: its motif counts, if they are known already.
-
-    Raises:
-        ValueError: says what of `data` cannot be trained on.
+    `dataset` is its name ("cora", "citeseer" …), if it has one; `counts` are its motif counts, if known.
     """
     known = known_labels(data)
     edges = simple_graph(data.edge_index, data.num_nodes).edge_index

@@ -30,7 +30,7 @@ class InputLinear(torch.nn.Module):
 
     def __init__(self, x: torch.Tensor, out_channels: int, dropout: float = 0.0) -> None:
         super().__init__()
-        self._x: Any = sparse_features(x) if is_sparse(x) else x
+        self._x: torch.Tensor | SparseFeatures = sparse_features(x) if is_sparse(x) else x
         self._dropout = dropout
         self.weight = torch.nn.Parameter(torch.empty(x.shape[1], out_channels))
         torch.nn.init.xavier_uniform_(self.weight)
@@ -38,12 +38,10 @@ class InputLinear(torch.nn.Module):
     def rows(self, nodes: NDArray[np.int64] | None) -> torch.Tensor | SparseFeatures:
         """The features of some nodes, for `forward`; of all of them for None."""
         if nodes is None:
-            whole: torch.Tensor | SparseFeatures = self._x
-            return whole
+            return self._x
         if isinstance(self._x, torch.Tensor):
             return self._x[torch.from_numpy(nodes)]
-        indptr, indices, values = self._x.rows.take(nodes)
-        return SparseFeatures(indptr, indices, values, self._x.shape[1])
+        return SparseFeatures(*self._x.rows.take(nodes), self._x.shape[1])
 
     def forward(self, x: torch.Tensor | SparseFeatures | None = None) -> torch.Tensor:
         """All rows, or those that `rows` gave."""
@@ -116,12 +114,12 @@ class Network(torch.nn.Module):
         return torch.nn.functional.cross_entropy(logits, labels)
 
 
-def gcn_optimizer(network: Any, decay: float = DECAY) -> torch.optim.Optimizer:
+def gcn_optimizer(network: Any) -> torch.optim.Optimizer:
     """Adam as in GCN's reference: L2 on the parameters of the layer `first` only."""
     first = list(network.first.parameters())
     inside = {id(parameter) for parameter in first}
     rest = [parameter for parameter in network.parameters() if id(parameter) not in inside]
-    groups: list[dict[str, Any]] = [{"params": first, "weight_decay": decay}, {"params": rest}]
+    groups: list[dict[str, Any]] = [{"params": first, "weight_decay": DECAY}, {"params": rest}]
     return torch.optim.Adam(groups, lr=LR, fused=True)
 
 
@@ -175,12 +173,8 @@ def train_scores(
 ) -> NDArray[np.float32]:
     """Build and train a network; class probabilities of all nodes at the epoch that validation chose.
 
-    Args:
-        make_network: called once, with torch's random numbers decided by `seed`; those of the caller are left
-            as they were.
-        problem: with `GraphInputs`, see `graph_problem`.
-        optimizer: makes the optimizer of a network.
-        stopping: the name of one of the rules of `mcn.train`.
+    `make_network` is called once, with torch's random numbers decided by `seed`; those of the caller are left
+    as they were. `stopping` names one of the rules of `mcn.train`.
     """
     config = Settings(max_epochs=max_epochs, patience=patience, stopping=stopping, seed=seed)
     with torch.random.fork_rng(devices=[]):

@@ -175,10 +175,7 @@ def context_loss(
 ) -> torch.Tensor:
     """Skip-gram with negative sampling: ``-log σ(e·c)`` for near contexts, ``-log σ(-e·c)`` for far ones.
 
-    Args:
-        embedded, context: float32 [M, D] and [N, D].
-        node: int64 [P], rows of `embedded`.
-        near, far: int64 [P] and [P, S], rows of `context`.
+    `node` [P] are rows of `embedded` [M, D]; `near` [P] and `far` [P, S] are rows of `context` [N, D].
     """
     out: torch.Tensor = KernelLoss.apply(_contexts, (node, near, far), embedded, context)  # type: ignore[no-untyped-call]
     return out

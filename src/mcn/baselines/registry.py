@@ -6,7 +6,6 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -43,17 +42,10 @@ class Outcome(NamedTuple):
 
 @dataclass(frozen=True)
 class Method(ABC):
-    """A method: how it is configured, how a graph is prepared for it, and how it is run.
-
-    Attributes:
-        name: what users call it.
-        title: one sentence.
-        needs: packages that a plain installation does not bring.
-    """
+    """A method: what users call it, one sentence on it, how a graph is prepared for it, how it is run."""
 
     name: str
     title: str
-    needs: tuple[str, ...] = ()
 
     trained: ClassVar[bool] = False
     """Whether it is a network of a recipe: it has settings, and leaves a run on disk."""
@@ -67,13 +59,8 @@ class Method(ABC):
     def configure(self, dataset: str | None, settings: Values, overrides: Values) -> Settings | None:
         """Return the complete configuration; None for a method without settings.
 
-        Args:
-            dataset: a data set by name, whose preset the configuration starts from.
-            settings: changes to the preset; the method's own changes come after them.
-            overrides: changes that have the last word.
-
-        Raises:
-            ValueError: a setting is not known, or a value is not allowed.
+        It starts from the preset of the data set. `settings` change that, the method's own changes come after
+        them, and `overrides` have the last word.
         """
 
     @abstractmethod
@@ -87,33 +74,14 @@ class Method(ABC):
         """Run it once; test labels are out of its reach."""
 
     def check_weights(self) -> None:  # noqa: B027 (most methods have nothing to refuse)
-        """Refuse a graph with edge weights, if they would be ignored.
-
-        Raises:
-            ValueError: names the method.
-        """
-
-    def check_installed(self) -> None:
-        """Refuse to run without the packages it needs.
-
-        Raises:
-            ValueError: names them, and how to install them.
-        """
-        missing = [name for name in self.needs if find_spec(name) is None]
-        if missing:
-            raise ValueError(f"{self.name} needs {' and '.join(missing)}: pip install {' '.join(missing)}")
+        """Refuse a graph with edge weights, if they would be ignored."""
 
 
 @dataclass(frozen=True)
 class TrainedMethod(Method):
-    """A recipe, or a special case of one.
+    """A recipe, or a special case of one, which some `changes` of settings make."""
 
-    Attributes:
-        recipe: its name.
-        changes: what makes the special case.
-    """
-
-    recipe: str = "mcn"
+    recipe: str
     changes: Mapping[str, Any] = field(default_factory=dict)
     trained: ClassVar[bool] = True
 
@@ -143,7 +111,7 @@ class TrainedMethod(Method):
 class ScoredMethod(Method):
     """A baseline: a function from a problem and a seed to scores; `graph`: whether it looks at the edges."""
 
-    function: Scorer | None = None
+    function: Scorer
     probabilities: bool = True
     graph: bool = True
 
@@ -177,12 +145,7 @@ class ScoredMethod(Method):
             )
 
     def run(self, problem: Problem, config: Settings | None, seed: int) -> Outcome:
-        """Score all nodes.
-
-        Raises:
-            ValueError: what the function returned are not scores.
-        """
-        assert self.function is not None
+        """Score all nodes, and look that they are scores."""
         began = time.perf_counter()
         scores = np.asarray(self.function(problem, seed))
         seconds = time.perf_counter() - began
@@ -199,69 +162,49 @@ METHODS: dict[str, Method] = {}
 
 
 def add(method: Method) -> None:
-    """Enter a method.
-
-    Raises:
-        ValueError: the name is taken.
-    """
+    """Enter a method under a name that is not taken."""
     if method.name in METHODS:
         raise ValueError(f"a method {method.name!r} is registered already; choose another name")
     METHODS[method.name] = method
 
 
-def register(
-    name: str, *, needs: tuple[str, ...] = (), probabilities: bool = True, graph: bool = True
-) -> Callable[[Scorer], Scorer]:
+def register(name: str, *, probabilities: bool = True, graph: bool = True) -> Callable[[Scorer], Scorer]:
     """Enter a method under a name: ``@register("mine")`` above a function ``(problem, seed) -> scores``.
 
     `problem` is an `mcn.train.Problem` with `GraphInputs`: x, edge_index, the data set's name. The method's
     title is the first line of the function's docstring.
 
     Args:
-        needs: packages that a plain installation does not bring.
         probabilities: whether the scores of a node are probabilities, not just larger for likelier classes.
         graph: whether it looks at the edges; such a baseline refuses a graph with edge weights.
-
-    Raises:
-        ValueError: the name is taken.
     """
 
     def enter(function: Scorer) -> Scorer:
         title = (function.__doc__ or "").strip().partition("\n")[0]
-        add(ScoredMethod(name, title, needs, function, probabilities, graph))
+        add(ScoredMethod(name, title, function, probabilities, graph))
         return function
 
     return enter
 
 
 def find_method(name: str, what: str = "method") -> Method:
-    """Return the method of this name; `what` is how an error calls it.
-
-    Raises:
-        ValueError: there is none; says which name was probably meant.
-    """
+    """Return the method of this name, or say which was probably meant; `what` is how an error calls it."""
     one_of(what, name, METHODS)
     return METHODS[name]
 
 
 def check_methods(names: Iterable[str], what: str = "methods") -> list[str]:
-    """Return the names of methods that can be run here, each once.
-
-    Raises:
-        ValueError: none is given, one is not known, or its packages are not installed.
-    """
-    methods = list({name: find_method(name, what) for name in names}.values())
-    if not methods:
+    """Return the given names of methods, each once; there must be one at least, and all must be known."""
+    known = list({name: find_method(name, what) for name in names})
+    if not known:
         raise ValueError(f"{what} names no method; there are {', '.join(METHODS)}")
-    for method in methods:
-        method.check_installed()
-    return [method.name for method in methods]
+    return known
 
 
 for _name, _recipe in RECIPES.items():
-    add(TrainedMethod(_name, _recipe.title, (), _name))
+    add(TrainedMethod(_name, _recipe.title, _name))
 for _name, _changes in CHANGES.items():
-    add(TrainedMethod(_name, TITLES[_name], (), "mcn", _changes))
+    add(TrainedMethod(_name, TITLES[_name], "mcn", _changes))
 for _name, _changes in PAPER_CHANGES.items():
     _title = f"{TITLES[_name.removesuffix('-paper')]}; with the paper's settings for MCN"
-    add(TrainedMethod(_name, _title, (), "paper", _changes))
+    add(TrainedMethod(_name, _title, "paper", _changes))

@@ -31,28 +31,18 @@ if TYPE_CHECKING:
     from mcn.data.splits import random_split as random_split
     from mcn.data.treatment import Treatment as Treatment
 
-_HOME = {
-    "DatasetInfo": ".datasets",
-    "DatasetNotFound": ".datasets",
-    "GraphEdges": ".csr_graph",
-    "SimpleGraph": ".csr_graph",
-    "Treatment": ".treatment",
-    "check_data": ".checks",
-    "degree_features": ".csr_graph",
-    "feature_csr": ".sparse",
-    "feature_tensor": ".sparse",
-    "given_weights": ".checks",
-    "list_datasets": ".datasets",
-    "load_dataset": ".datasets",
-    "load_dataset_edges": ".datasets",
-    "load_edges": ".edge_files",
-    "load_graph": ".graph",
-    "random_split": ".splits",
-    "simple_graph": ".csr_graph",
-    "strong_ties": ".datasets.strong_ties",
-    "weight_matrix": ".checks",
-    "wl_features": ".csr_graph",
+_NAMES = {
+    ".checks": ("check_data", "given_weights", "weight_matrix"),
+    ".csr_graph": ("GraphEdges", "SimpleGraph", "degree_features", "simple_graph", "wl_features"),
+    ".datasets": ("DatasetInfo", "DatasetNotFound", "list_datasets", "load_dataset", "load_dataset_edges"),
+    ".datasets.strong_ties": ("strong_ties",),
+    ".edge_files": ("load_edges",),
+    ".graph": ("load_graph",),
+    ".sparse": ("feature_csr", "feature_tensor"),
+    ".splits": ("random_split",),
+    ".treatment": ("Treatment",),
 }
+_HOME = {name: module for module, names in _NAMES.items() for name in names}
 
 __all__ = list(_HOME)
 __getattr__, __dir__ = lazy(__name__, _HOME)

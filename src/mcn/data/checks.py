@@ -113,9 +113,6 @@ def check_data(data: Data) -> SimpleGraph:
 
     Returns:
         The graph of its edges, for whoever counts, weighs or propagates next: it need not be made again.
-
-    Raises:
-        ValueError: names the attribute, shows the value, says what was expected.
     """
     n = told_nodes(data)
     if n is None or data.edge_index is None:
@@ -299,9 +296,6 @@ def weight_matrix(data: Data) -> csr_array | None:
 
     Repeated entries of `data.edge_index` are summed, and so are the two directions of an edge, unless all
     edges are given in both with the same weight. Self-loops are left out, as they are of the graph.
-
-    Raises:
-        ValueError: not one positive finite number per edge.
     """
     given = given_weights(data)
     if given is None:

@@ -217,8 +217,8 @@ def _where(source: NDArray[Any], target: NDArray[Any], value: int) -> str:
     return f"{value} in column {column} ({source[column]}, {target[column]})"
 
 
-def wl_features(graph: SimpleGraph | Data, iterations: int = 3, keep: str = "all") -> sparse.csr_array[Any]:
-    """One-hot Weisfeiler–Lehman colours, float32 [N, colours].
+def wl_features(graph: SimpleGraph | Data, iterations: int = 3) -> sparse.csr_array[Any]:
+    """One-hot Weisfeiler–Lehman colours, float32 [N, colours], those of all iterations side by side.
 
     Every node starts with the same colour; an iteration gives two nodes the same new colour exactly
     when they have the same colour and the same multiset of colours around them. The paper uses three
@@ -228,22 +228,18 @@ def wl_features(graph: SimpleGraph | Data, iterations: int = 3, keep: str = "all
     Args:
         graph: the graph; of PyG's `Data` the edges count.
         iterations: number of refinements, at least 1. The first tells degrees apart.
-        keep: "all" puts the one-hot colours of iterations 1..n side by side, "last" keeps the n-th.
     """
     if iterations < 1:
         raise ValueError(f"iterations must be at least 1, got {iterations}")
-    if keep not in ("all", "last"):
-        raise ValueError(f'keep must be "all" or "last", got {keep!r}')
     simple = _simple(graph)
     (source, target), degree = simple.edge_index, simple.degrees
     colours = np.zeros(simple.num_nodes, np.int64)
-    rounds = []
+    blocks = []
     for _ in range(iterations):
         around = colours[target]
         around = around[np.lexsort((around, source))]
         colours = _refine(colours, around, np.cumsum(degree) - degree, degree)
-        rounds.append(colours)
-    blocks = [_one_hot(colours) for colours in (rounds if keep == "all" else rounds[-1:])]
+        blocks.append(_one_hot(colours))
     return sparse.csr_array(sparse.hstack(blocks, format="csr", dtype=np.float32))
 
 

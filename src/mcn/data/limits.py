@@ -102,9 +102,7 @@ def _bounded(stream: IO[bytes] | gzip.GzipFile, path: Path, does: str, expected:
 class Archive:
     """An `.npz` file whose arrays are read by NumPy when asked for, never unpickled, never beyond the limit.
 
-    Args:
-        path: the file, or what it is called in messages if its `content` is given.
-        content: its bytes, if they were read before.
+    If its `content` is given, `path` is what messages call it.
     """
 
     def __init__(self, path: Path, content: bytes | None = None) -> None:

@@ -25,17 +25,8 @@ def check_csr(
     """Check that a CSR structure stays inside its own arrays and columns, before a kernel trusts it.
 
     SciPy and torch build CSR matrices without looking at the ids, and compiled code reads and writes wherever
-    they point. The check is one pass over each array. Order and repeats within a row are not looked at.
-
-    Args:
-        indptr: where each row begins, integers [rows + 1]; a NumPy array or a torch tensor.
-        indices: the column of each entry, integers [entries].
-        shape: rows and columns of the matrix.
-        name: what the matrix is called in the message.
-        values: the entries themselves, if their number is to be checked as well.
-
-    Raises:
-        ValueError: says which row or entry is wrong, and shows its value.
+    they point. The check is one pass over each array, NumPy's or torch's. Order and repeats within a row are
+    not looked at. Of `values`, the number is checked. The message calls the matrix `name`.
 
     >>> check_csr([0, 1, 2], [1, 5], (2, 3), "x")
     Traceback (most recent call last):
@@ -98,10 +89,9 @@ def checked_csr(matrix: Any, name: str) -> sparse.csr_array[Any]:
 
 
 def check_structure(matrix: Any, name: str) -> Any:
-    """Check a matrix of SciPy, whose conversions between formats write wherever its ids point.
+    """Return a matrix of SciPy, or another format of it, whose conversions between formats are safe.
 
-    Returns:
-        The same matrix, or another format of it, whose conversions are safe.
+    They write wherever its ids point, so these are checked.
     """
     form = matrix.format
     if form in ("lil", "dok"):

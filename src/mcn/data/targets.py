@@ -69,11 +69,7 @@ class Targets:
 
 
 def read_targets(table: NodeTable) -> Targets | None:
-    """Read the label columns of a table; None if it has none.
-
-    Raises:
-        ValueError: names the file, the line and the value, or the columns that do not fit the task.
-    """
+    """Read the label columns of a table; None if it has none."""
     raw, names, task = table.raw, table.labels, table.task
     if not names:
         return None

@@ -51,11 +51,6 @@ class Column:
     indicator: bool = False
 
     @property
-    def scaled(self) -> bool:
-        """Whether numbers are changed."""
-        return (self.mean, self.scale) != (0.0, 1.0)
-
-    @property
     def feature_names(self) -> list[str]:
         """The names of the columns that this one becomes."""
         own = (
@@ -87,11 +82,7 @@ class Treatment:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Treatment:
-        """Make a treatment from what `to_dict` returned, checked.
-
-        Raises:
-            ValueError: names what is missing or of the wrong kind.
-        """
+        """Make a treatment from what `to_dict` returned, checked."""
         if not isinstance(values, Mapping) or values.get("scaling") not in ("rows", "unit", "raw"):
             raise ValueError("a feature treatment must have scaling (rows, unit or raw) and columns")
         columns = values.get("columns")
@@ -102,11 +93,7 @@ class Treatment:
         )
 
     def apply(self, raw: RawTable) -> tuple[NDArray[np.float32], list[str]]:
-        """Return the features of a table, float32 [N, F], and notes on what was filled or new.
-
-        Raises:
-            ValueError: a column is not there, or a cell is of another kind: names file, line and value.
-        """
+        """Return the features of a table, float32 [N, F], and notes on what was filled or new."""
         width = len(self.feature_names)
         check_size(raw.name, 4 * width * len(raw.numbers), "has feature columns that take")
         out = np.zeros((len(raw.numbers), width), np.float32)
@@ -140,11 +127,7 @@ class Treatment:
 def fit_treatment(
     raw: RawTable, names: Sequence[str], train: NDArray[np.bool_], scaling: str = "auto"
 ) -> tuple[Treatment, list[str]]:
-    """Find the treatment that fits each column, from the rows in `train` alone.
-
-    Returns:
-        The treatment, and notes on columns that were left out.
-    """
+    """Find the treatment that fits each column, from the rows in `train` alone; note what is left out."""
     rows = np.flatnonzero(train)
     columns: list[Column] = []
     numbers: dict[str, NDArray[np.float64]] = {}
@@ -183,11 +166,8 @@ def row_scaling(seen: Any, nodes: int) -> str:
     """Return how rows of counts are scaled: by their sum, or by their length where that would underfit.
 
     A row of many words that sums to one holds tiny numbers, which weights under an L2 penalty can hardly make
-    anything of. With a handful of labels that restraint helps; with many it is underfitting.
-
-    Args:
-        seen: the rows of the training nodes, dense or SciPy's CSR.
-        nodes: number of all nodes.
+    anything of. With a handful of labels that restraint helps; with many it is underfitting. `seen` are the
+    rows of the training nodes, dense or SciPy's CSR; `nodes` is the number of all nodes.
 
     >>> long, short = np.ones((30, 100)), np.eye(30)
     >>> row_scaling(long, 50), row_scaling(long, 1000), row_scaling(short, 50)
@@ -215,7 +195,7 @@ def describe(treatment: Treatment, scaling: str) -> str:
         why = ", as they look like counts of words" if scaling == "auto" else ""
         what = "sum" if treatment.scaling == "rows" else "length"
         parts.append(f"numbers left as they are, each row divided by its {what} in training{why}")
-    elif "number" in kinds and not any(column.scaled for column in treatment.columns):
+    elif "number" in kinds and all((c.mean, c.scale) == (0.0, 1.0) for c in treatment.columns):
         parts.append("numbers left as they are")
     elif "number" in kinds:
         parts.append("numbers standardised (mean and deviation of the training nodes)")

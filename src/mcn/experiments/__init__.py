@@ -25,22 +25,15 @@ if TYPE_CHECKING:
     from mcn.experiments.engine.workers import WorkerDied as WorkerDied
     from mcn.experiments.engine.workers import open_engine as open_engine
 
-_HOME = {
-    "Ledger": ".engine.ledger",
-    "Source": ".engine.source",
-    "Unit": ".engine.unit",
-    "WorkerDied": ".engine.workers",
-    "compare": ".engine.runner",
-    "in_memory": ".engine.source",
-    "known_settings": ".engine.runner",
-    "markdown_table": ".engine.results",
-    "metric_figures": ".engine.results",
-    "open_engine": ".engine.workers",
-    "paired": ".engine.results",
-    "result_row": ".engine.results",
-    "run_unit": ".engine.unit",
-    "run_units": ".engine.runner",
+_NAMES = {
+    ".engine.ledger": ("Ledger",),
+    ".engine.results": ("markdown_table", "metric_figures", "paired", "result_row"),
+    ".engine.runner": ("compare", "known_settings", "run_units"),
+    ".engine.source": ("Source", "in_memory"),
+    ".engine.unit": ("Unit", "run_unit"),
+    ".engine.workers": ("WorkerDied", "open_engine"),
 }
+_HOME = {name: module for module, names in _NAMES.items() for name in names}
 
 __all__ = list(_HOME)
 __getattr__, __dir__ = lazy(__name__, _HOME)

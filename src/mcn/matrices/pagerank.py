@@ -260,20 +260,18 @@ def view_rows(
     scope: str = "edges",
     symmetric: bool = False,
     tolerance: float = 1e-4,
-    threads: int | None = None,
     edge_weights: Any = None,
 ) -> PageRankRows:
     """Compute the PageRank rows (see `pagerank_rows`) of one matrix per name.
 
     Args:
-        counts: the motif counts of a graph.
         names: "edge" for A; a motif for A + A_t with its raw counts. Three kinds of views without motifs are
             there to compare with: "alpha=0.1" and "order=3" are A with another α or longest walk,
             "random=7" is A plus random weights (the number is their seed).
-        order, alpha: the longest walk, and the chance to stop after each step (None: all lengths alike).
-        top: entries kept per row.
+        order, alpha, top: the longest walk, the chance to stop after each step (None: all lengths alike), and
+            the entries kept per row.
         scope: of the motif counts, see `mcn.MotifCounts.adjacency`.
-        symmetric, tolerance, threads: see `pagerank_rows`.
+        symmetric, tolerance: see `pagerank_rows`.
         edge_weights: W, by which the entries of every matrix are multiplied; see `MotifStack.from_counts`.
     """
     held = None if edge_weights is None else check_edge_weights(edge_weights, counts, scope)
@@ -292,7 +290,7 @@ def view_rows(
             matrix = csr_array(edge + adjacency_of(counts, kind, scope))
         matrices.append(matrix if held is None else weigh_edges(matrix, held))
         weights.append(walk_weights(longest, stop))
-    return pagerank_rows(matrices, weights, top, symmetric=symmetric, tolerance=tolerance, threads=threads)
+    return pagerank_rows(matrices, weights, top, symmetric=symmetric, tolerance=tolerance)
 
 
 def _random_weights(counts: MotifCounts, seed: int) -> csr_array:

@@ -32,6 +32,7 @@ from mcn.matrices.rows import Rows
 PSI_NAMES = ("unweighted", "row-max", "transition", "laplacian", "symmetric")
 
 UNWEIGHTED, ROW_MAX, TRANSITION, LAPLACIAN, SYMMETRIC = range(5)
+FINISHED = 5  # beside the codes of Ψ: the values are those of Ψ(A) already, its diagonal among them
 
 
 def psi_code(psi: str) -> int:
@@ -47,9 +48,6 @@ def apply_psi(A: Any, psi: str) -> csr_array:
         A: square matrix [N, N] with finite values ≥ 0 (SciPy sparse or dense). Its diagonal is kept.
         psi: ``unweighted`` (eq:k1), ``row-max`` (eq:k2), ``transition`` (eq:k3), ``laplacian`` (eq:k4) or
             ``symmetric`` (eq:k5).
-
-    Raises:
-        ValueError: A is not such a matrix, or its row sums are beyond what float64 holds.
 
     A row of A without entries becomes a self-loop of weight 1, whatever the Ψ.
 
@@ -112,6 +110,34 @@ def degree_of_row(values: Any, count: int) -> float:
 
 
 @kernel
+def entry_weight(psi: int, value: float, total: float, top: float, here: float, there: float) -> float:
+    """Ψ's weight of an entry off the diagonal; `here` and `there` are √D of the two nodes (eq:k5)."""
+    if psi == UNWEIGHTED:
+        return 1.0
+    if psi == TRANSITION:
+        return value / (total + top)
+    if psi == SYMMETRIC:
+        return value / (here * there)
+    return value
+
+
+@kernel
+def loop_weight(psi: int, own: float, total: float, top: float, here: float) -> float:
+    """Ψ's weight of the diagonal; `own` is A_ii."""
+    if psi == FINISHED:
+        return own
+    if psi == UNWEIGHTED or total == 0.0:
+        return 1.0
+    if psi == ROW_MAX:
+        return own + top
+    if psi == TRANSITION:
+        return (own + top) / (total + top)
+    if psi == LAPLACIAN:
+        return own + total
+    return (own + top) / (here * here)
+
+
+@kernel
 def weigh_row(psi: int, i: Any, row: Any, roots: Any, to_columns: Any, to_values: Any, at: int) -> int:
     """Write row `i` of Ã to position `at` and return where it ends, at most count + 1 further.
 
@@ -119,37 +145,26 @@ def weigh_row(psi: int, i: Any, row: Any, roots: Any, to_columns: Any, to_values
     eq:k5 for every j and is read by ``symmetric`` only.
     """
     columns, values, count = row
-    if count == 0:
-        to_columns[at] = i
-        to_values[at] = 1.0
-        return at + 1
     total = 0.0
     top = 0.0
     for p in range(count):
         total += values[p]
         top = max(top, values[p])
-    loop = total if psi == LAPLACIAN else top
+    here = roots[i] if psi == SYMMETRIC else 1.0
     pending = True  # the diagonal entry is still to be written
     p = 0
     while p < count or pending:
         if pending and (p == count or columns[p] >= i):
-            j = np.int64(i)
-            value = loop
-            pending = False
+            own = 0.0
             if p < count and columns[p] == i:
-                value += values[p]
+                own = values[p]
                 p += 1
+            to_columns[at], to_values[at] = i, loop_weight(psi, own, total, top, here)
+            pending = False
         else:
             j = np.int64(columns[p])
-            value = values[p]
+            there = roots[j] if psi == SYMMETRIC else 1.0
+            to_columns[at], to_values[at] = j, entry_weight(psi, values[p], total, top, here, there)
             p += 1
-        if psi == UNWEIGHTED:
-            value = 1.0
-        elif psi == TRANSITION:
-            value /= total + top
-        elif psi == SYMMETRIC:
-            value /= roots[i] * roots[j]
-        to_columns[at] = j
-        to_values[at] = value
         at += 1
     return at

@@ -133,17 +133,12 @@ def _transpose(indptr: Any, indices: Any, out_indptr: Any, rows: Any, entries: A
             cursor[indices[e]] += 1
 
 
-def rename_columns(rows: Rows, position: NDArray[np.int32]) -> Rows:
+@kernel
+def rename_columns(rows: Any, position: Any) -> None:
     """Replace global ids by positions among a block's sources, and sort every row by them, in place.
 
     It is done for every chosen row in every epoch: SciPy's matrix around it took a twelfth of an epoch.
     """
-    _rename(rows, position)
-    return rows
-
-
-@kernel
-def _rename(rows: Any, position: Any) -> None:
     indices, values = rows.indices, rows.values
     for r in range(rows.indptr.size - 1):
         start, stop = rows.indptr[r], rows.indptr[r + 1]
@@ -227,11 +222,7 @@ class RowSource(ABC):
         """
 
     def check_choice(self, choice: Any) -> NDArray[np.int64]:
-        """Return choices given by a caller as an array [num_dst]: an int stands for all targets.
-
-        Raises:
-            ValueError: it is None where there is something to choose, or not one number in 0 … T·K - 1 each.
-        """
+        """Return choices given by a caller as an array [num_dst]: an int stands for all targets."""
         what = f"{self.num_motifs} motifs × {self.steps} steps; choice = t * {self.steps} + (k - 1)"
         if choice is None:
             if self.num_options > 1:
@@ -259,29 +250,21 @@ class StackBlock(RowSource):
     those of the whole graph, not those of a subgraph. `MotifStack.block` makes it.
     """
 
-    def __init__(
-        self,
-        stack: RowSource,
-        src: NDArray[np.int64],
-        num_dst: int,
-        global_rows: Callable[[NDArray[np.int64], NDArray[np.int64]], Rows],
-    ) -> None:
+    def __init__(self, stack: Any, src: NDArray[np.int64], num_dst: int) -> None:
         self.motifs, self.steps = stack.motifs, stack.steps
         self.src, self.num_dst = src, num_dst
         self.node_counts = stack.node_counts[self.targets]
-        self._global_rows = global_rows
+        self._global_rows = stack.rows_of
         self._position = np.full(stack.num_src, -1, np.int32)
         self._position[src] = np.arange(src.size, dtype=np.int32)
-        self.base = rename_columns(stack.base.take(self.targets, None), self._position)
+        self.base = stack.base.take(self.targets, None)
+        rename_columns(self.base, self._position)
 
     def select(self, choice: NDArray[np.int64] | None = None) -> Rows:
         """Return the rows of Â of the targets; see `RowSource.select`."""
-        rows = self._global_rows(self.targets, self.check_choice(choice))
-        return rename_columns(rows, self._position)
-
-    def __repr__(self) -> str:
-        sizes = f"{self.num_dst} targets, {self.num_src} sources"
-        return f"StackBlock({sizes}, motifs={self.motifs}, steps={self.steps})"
+        rows: Rows = self._global_rows(self.targets, self.check_choice(choice))
+        rename_columns(rows, self._position)
+        return rows
 
 
 class PinnedBlock(RowSource):

@@ -39,14 +39,7 @@ class StackTooLarge(ValueError):
 
 @dataclass(frozen=True, eq=False)
 class StackSize:
-    """Entries and bytes of every Ψ(A_t^k).
-
-    Attributes:
-        motifs: names of the T motifs.
-        num_nodes: N.
-        entries: int64 [T, K].
-        exact: False where `entries` are upper bounds.
-    """
+    """The `entries` of every Ψ(A_t^k), int64 [T, K]; upper bounds if not `exact`."""
 
     motifs: tuple[str, ...]
     num_nodes: int
@@ -91,7 +84,6 @@ def stack_size(
     scope: str = "edges",
     add_edges: bool = False,
     exact: bool = True,
-    threads: int | None = None,
 ) -> StackSize:
     """Compute the size of the stack of these motifs and steps without building it. Ψ does not matter.
 
@@ -101,10 +93,9 @@ def stack_size(
         counts, motifs, steps, scope, add_edges: as in `MotifStack.from_counts`.
         exact: count by a search from every node (memory O(N) per thread, no power is stored);
             False gives upper bounds in O(K · edges).
-        threads: at most so many; None for all cores.
     """
     adj = adjacencies_from_counts(counts, motifs, scope, add_edges)
-    return size_of(adj, check_steps(steps), exact, threads)
+    return size_of(adj, check_steps(steps), exact, threads=None)
 
 
 def check_steps(steps: int) -> int:

@@ -200,15 +200,12 @@ class MotifStack(RowSource):
             marked |= reach(self.adjacency(t), self.steps, targets)
         marked[targets] = False
         src = np.concatenate([targets, np.flatnonzero(marked)])
-        return StackBlock(self, src, targets.size, self.rows_of)
+        return StackBlock(self, src, targets.size)
 
     def pinned_block(self, rows: Any, choice: int) -> PinnedBlock:
         """Cut out the part for the target nodes `rows` where every node chooses ``t·K + (k-1)``."""
-
-        def all_degrees() -> NDArray[np.float64]:
-            return self.select(np.full(self.num_nodes, choice, np.int64)).sums()
-
-        return PinnedBlock(self.block(rows), choice, all_degrees)
+        everyone = np.full(self.num_nodes, choice, np.int64)
+        return PinnedBlock(self.block(rows), choice, lambda: self.select(everyone).sums())
 
     def blocks(self, rows: Any, depth: int) -> list[StackBlock]:
         """Make the blocks for a network of `depth` layers, from the input to the output layer.

@@ -25,11 +25,7 @@ def count_scale(per_node: Any, num_nodes: int) -> NDArray[np.float64]:
 
 
 def check_scale(given: Any, name: str = "count_scale", width: int = NUM_COUNTS) -> NDArray[np.float64]:
-    """Return means and deviations that came from elsewhere, such as a `count_scale`, checked.
-
-    Raises:
-        ValueError: it is not [2, width] finite numbers, with deviations that are not negative.
-    """
+    """Return means and deviations [2, width] that came from elsewhere, such as a `count_scale`, checked."""
     try:
         scale = np.asarray(given, np.float64)
     except (TypeError, ValueError, OverflowError):
@@ -46,9 +42,7 @@ def standardise_counts(
 ) -> NDArray[np.float32]:
     """Shift and scale log1p of the counts to mean 0 and deviation 1 per column; a constant column becomes 0.
 
-    Args:
-        per_node: [N, NUM_COUNTS] counts ≥ 0, or None for no counts (all zero).
-        scale: means and deviations of another graph (`count_scale`), for a selector trained there.
+    None for `per_node` gives zeros; `scale` is the `count_scale` of the graph that a selector was trained on.
     """
     logs = _logs(per_node, num_nodes)
     if logs is None or num_nodes == 0:

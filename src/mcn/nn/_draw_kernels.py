@@ -12,9 +12,7 @@ from typing import Any
 import numpy as np
 
 from mcn._jit import kernel
-from mcn.matrices.psi import LAPLACIAN, ROW_MAX, SYMMETRIC, TRANSITION, UNWEIGHTED
-
-FINISHED = 5  # beside the codes of Ψ: the values are those of Ψ(A) already, its diagonal among them
+from mcn.matrices.psi import LAPLACIAN, SYMMETRIC, UNWEIGHTED, entry_weight, loop_weight
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX1, _MIX2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -67,34 +65,6 @@ def _threshold(values: Any, first: int, last: int, diagonal: int, total: float, 
         if not lower < tau * (1.0 - 1e-12):
             return tau
         tau = lower
-
-
-@kernel
-def _entry(psi: int, value: float, total: float, top: float, here: float, there: float) -> float:
-    """Ψ's weight of an entry off the diagonal; `here` and `there` are √D of the two nodes (eq:k5)."""
-    if psi == UNWEIGHTED:
-        return 1.0
-    if psi == TRANSITION:
-        return value / (total + top)
-    if psi == SYMMETRIC:
-        return value / (here * there)
-    return value
-
-
-@kernel
-def _loop(psi: int, own: float, total: float, top: float, here: float) -> float:
-    """Ψ's weight of the diagonal; `own` is A_ii."""
-    if psi == FINISHED:
-        return own
-    if psi == UNWEIGHTED or total == 0.0:
-        return 1.0
-    if psi == ROW_MAX:
-        return own + top
-    if psi == TRANSITION:
-        return (own + top) / (total + top)
-    if psi == LAPLACIAN:
-        return own + total
-    return (own + top) / (here * here)
 
 
 @kernel
@@ -160,7 +130,7 @@ def draw_rows(psi: int, fan: int, nodes: Any, slots: Any, csr: Any, roots: Any, 
                 j = np.int64(indices[first + min(count - 1, int((u + m) * tau))])
                 to_columns[used] = j
                 there = roots[j] if psi == SYMMETRIC else 1.0
-                to_values[used] = _entry(psi, 1.0, total, top, here, there) * tau
+                to_values[used] = entry_weight(psi, 1.0, total, top, here, there) * tau
                 used += 1
         else:
             for p in range(first, last):
@@ -178,21 +148,10 @@ def draw_rows(psi: int, fan: int, nodes: Any, slots: Any, csr: Any, roots: Any, 
                 j = np.int64(indices[p])
                 there = roots[j] if psi == SYMMETRIC else 1.0
                 to_columns[used] = j
-                to_values[used] = _entry(psi, value, total, top, here, there) * factor
+                to_values[used] = entry_weight(psi, value, total, top, here, there) * factor
                 used += 1
-        loop = _loop(psi, own, total, top, here)
+        loop = loop_weight(psi, own, total, top, here)
         lengths[slot] = _put(i, loop, at, used, to_columns, to_values) - at
-
-
-@kernel
-def reach_of(start: int, stop: int, csr: Any, weighted: bool, before: Any, after: Any) -> None:
-    """Rows start … stop of ``A @ before``: how much weight the walks of one more step have."""
-    indptr, indices, values = csr
-    for i in range(start, stop):
-        total = 0.0
-        for p in range(indptr[i], indptr[i + 1]):
-            total += (float(values[p]) if weighted else 1.0) * before[indices[p]]
-        after[i] = total
 
 
 @kernel
@@ -299,22 +258,22 @@ def draw_walks(
                         weight = tau / times
                     else:
                         there = np.sqrt(reach[step, j] + tops[j]) if psi == SYMMETRIC else 1.0
-                        weight = _entry(psi, tau, total, top, here, there)
+                        weight = entry_weight(psi, tau, total, top, here, there)
                     if j == i:
                         own += weight
                     else:
                         used = _put(j, weight, at, used, to_columns, to_values)
             for p in range(seen):
                 ways[touched[p]] = 0.0
-        loop = own + _loop(psi, 0.0, total, top, here)
+        loop = own + loop_weight(psi, 0.0, total, top, here)
         lengths[slot] = _put(i, loop, at, used, to_columns, to_values) - at
 
 
 @kernel
-def row_tops(start: int, stop: int, step: int, csr: Any, tops: Any, scratch: Any) -> None:
-    """Find the greatest entry of rows start … stop of A^k, k = `step`, one row at a time."""
+def row_tops(step: int, csr: Any, tops: Any, scratch: Any) -> None:
+    """Find the greatest entry of every row of A^k, k = `step`, one row at a time."""
     total, other, touched = scratch
-    for i in range(start, stop):
+    for i in range(tops.size):
         found = _walked(csr, csr[2].size > 0, i, step, total, other, touched)
         top = 0.0
         for p in range(found):

@@ -83,9 +83,8 @@ class Stream:
     True
     """
 
-    def __init__(self, seed: int = 0, step: int = 0) -> None:
-        self.seed = int(seed)
-        self.step = int(step)
+    def __init__(self, seed: int = 0) -> None:
+        self.seed, self.step = int(seed), 0
 
     def next_key(self) -> int:
         """Return the key of this step and move on by one step."""
@@ -103,9 +102,6 @@ class Stream:
         if missing:
             raise ValueError(f"random state {state!r} lacks {sorted(missing)}; expected seed and step")
         self.seed, self.step = int(state["seed"]), int(state["step"])
-
-    def __repr__(self) -> str:
-        return f"Stream(seed={self.seed}, step={self.step})"
 
 
 def torch_key() -> int:

@@ -28,20 +28,14 @@ PRIORS = ("softmax", "product")
 
 @dataclass(frozen=True)
 class Attention:
-    """Settings of one call of `attend`.
+    """Settings of one call of `attend`: its prior, the dropouts of coefficients and of z, and their keys.
 
-    Attributes:
-        prior: "softmax" adds log Ã to the logits; "product" multiplies the finished softmax by Ã.
-        slope: slope of the LeakyReLU below zero.
-        coefficient_dropout, feature_dropout: probability of dropping a coefficient, an entry of z.
-        coefficient_key, feature_key: decide which ones are dropped.
-        numbers: the first entry of each row counts as number ``numbers[i]`` where that is decided; None if
-            entries are numbered as they lie.
-        return_coefficients: also return α.
+    The first entry of row i counts as number ``numbers[i]`` where it is decided which coefficients are
+    dropped; None if entries are numbered as they lie.
     """
 
-    prior: str = "softmax"
-    slope: float = 0.2
+    prior: str = "softmax"  # adds log Ã to the logits; "product" multiplies the finished softmax by Ã
+    slope: float = 0.2  # of the LeakyReLU below zero
     coefficient_dropout: float = 0.0
     feature_dropout: float = 0.0
     coefficient_key: int = 0
@@ -238,27 +232,21 @@ def _overload_exp(x: Any) -> Any:
 
 
 class _Job(NamedTuple):
-    """The arguments that the kernels share; the shapes are given above.
-
-    indptr, indices, prior: the chosen rows, with Ã as their values. multiply: the prior "product".
-    slope: slope of the LeakyReLU below zero. limit, scale, key: the dropout of the coefficients.
-    numbers: n of the first entry of each row; `indptr` where entries are numbered as they lie.
-    alpha: the softmax, written by `_forward`.
-    """
+    """The arguments that the kernels share; the shapes are given above, the settings by `Attention`."""
 
     indptr: NDArray[np.int64]
     indices: NDArray[np.int32]
-    prior: NDArray[Any]
-    multiply: bool
+    prior: NDArray[Any]  # Ã, the values of the chosen rows
+    multiply: bool  # the prior "product"
     s_dst: NDArray[Any]
     s_src: NDArray[Any]
     z: NDArray[Any]
     slope: Any
-    limit: int
+    limit: int  # with `scale` and `key`: the dropout of the coefficients
     scale: Any
     key: np.uint64
-    numbers: NDArray[np.int64]
-    alpha: NDArray[Any]
+    numbers: NDArray[np.int64]  # `indptr` where entries are numbered as they lie
+    alpha: NDArray[Any]  # the softmax, written by `_forward`
 
 
 @kernel

@@ -128,9 +128,17 @@ class MCNConv(torch.nn.Module):
 
         Give it a stack whose first motif is the edge, with Ψ `unweighted`.
         """
-        from mcn.nn.convert import from_pyg
+        from torch_geometric.nn import GATConv, GCNConv
 
-        return from_pyg(conv)
+        if not isinstance(conv, GCNConv | GATConv):
+            kind = type(conv).__name__
+            raise ValueError(f"conv: expected a torch_geometric GCNConv or GATConv, got {kind}")
+        out = _from_gcn(conv) if isinstance(conv, GCNConv) else _from_gat(conv)
+        with torch.no_grad():
+            out.weight.copy_(conv.lin.weight.T)
+            if out.bias is not None:
+                out.bias.copy_(conv.bias)
+        return out.to(conv.lin.weight.device, conv.lin.weight.dtype).train(conv.training)
 
     @ops.uncompiled
     def forward(
@@ -148,8 +156,7 @@ class MCNConv(torch.nn.Module):
         """Convolve: choose a row of Â for every target, weigh its entries, and sum the sources' features.
 
         Args:
-            x: features of the stack's sources.
-            stack: a `MotifStack`, or a block of one.
+            x: features of the sources of `stack`, a `MotifStack` or a block of one.
             choice: pin the choices, ``t·K + (k-1)``: one int for all targets, or an array [num_dst].
             epsilon: overrides the layer's ε for this call (training only).
             degrees: the row sums of Â for all sources, which a block needs without self-attention.
@@ -184,17 +191,8 @@ class MCNConv(torch.nn.Module):
         Row i of the result answers a question of its own: target i chooses `choice`, all other nodes choose
         as before. With self-attention the rows of a layer do not interact, and the result is that of
         `forward` with a pinned choice. Without it, D^-1/2 Â D^-1/2 takes the new degree for target i and the
-        old degrees for all others. Nothing is dropped out, in training mode either.
-
-        Args:
-            x: features of the stack's sources.
-            stack: a `MotifStack`, or a block of one.
-            choice: as in `forward`: one int for all targets, or an array [num_dst].
-            degrees: row sums of the actual Â for all sources (``choices.rows.sums()``), used without
-                self-attention only.
-
-        Returns:
-            The convolved features, and the `Choices` with their `coefficients`.
+        old `degrees` (``choices.rows.sums()``, of all sources) for all others. Nothing is dropped out, in
+        training mode either. The `Choices` come with their `coefficients`.
         """
         z, of_itself = self._transform(x, stack, None)
         chosen = self._choose(z, stack, choice, None, None, True)
@@ -353,3 +351,47 @@ def _with_one_changed(rows: Rows, degrees: NDArray[np.float64]) -> Rows:
 
 def _numpy(number: NDArray[np.int64] | torch.Tensor | None) -> NDArray[np.int64] | None:
     return number.cpu().numpy() if isinstance(number, torch.Tensor) else number
+
+
+def _refuse(conv: Any, reason: str) -> ValueError:
+    return ValueError(f"{conv} cannot be taken over: {reason}")
+
+
+def _from_gcn(conv: Any) -> MCNConv:
+    """Make the layer for a `GCNConv`, whose weights are still to be copied."""
+    if conv.improved or not conv.normalize or not conv.add_self_loops:
+        raise _refuse(
+            conv,
+            "expected GCNConv(improved=False, normalize=True, add_self_loops=True), got "
+            f"improved={conv.improved}, normalize={conv.normalize}, add_self_loops={conv.add_self_loops}",
+        )
+    bias = conv.bias is not None
+    return MCNConv(
+        conv.in_channels, conv.out_channels, self_attention=False, motif_attention=False, bias=bias
+    )
+
+
+def _from_gat(conv: Any) -> MCNConv:
+    """Make the layer for a `GATConv` with the weights of its attention."""
+    if not isinstance(conv.in_channels, int):
+        raise _refuse(conv, f"in_channels={conv.in_channels} is bipartite; expected a single int")
+    if conv.edge_dim is not None:
+        raise _refuse(conv, f"edge features (edge_dim={conv.edge_dim}) have no place in a motif stack")
+    if getattr(conv, "residual", False):
+        raise _refuse(conv, "residual=True is not supported; add the residual outside the layer")
+    if not conv.add_self_loops:
+        raise _refuse(conv, "add_self_loops=False, but every row of Ψ(A) contains the node itself")
+    out: Any = MCNConv(
+        conv.in_channels,
+        conv.out_channels,
+        heads=conv.heads,
+        concat=conv.concat,
+        motif_attention=False,
+        negative_slope=conv.negative_slope,
+        dropout=conv.dropout,
+        bias=conv.bias is not None,
+    )
+    with torch.no_grad():
+        out.att_src.copy_(conv.att_src[0])
+        out.att_dst.copy_(conv.att_dst[0])
+    return out  # type: ignore[no-any-return]

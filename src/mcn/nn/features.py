@@ -18,11 +18,8 @@ _KEPT_SUBSETS = 4
 _KERNELS = (torch.float32, torch.float64)
 _MOST_COLUMNS = 2**31 - 1  # which int32 holds
 # Share of entries that are not zero up to which the sparse input layer is used. A training step and a
-# validation pass with dense kernels took, in units of the sparse ones (64 columns out, dropout 0.6):
-#
-#     density            1 %    5 %   10 %   20 %   25 %   30 %   50 %
-#     2,708 × 1,433     15.0    5.3    2.9    1.3    1.2    1.0    0.5
-#     20,000 × 768      16.4    4.7    2.6    1.1    0.9    0.7    0.4
+# validation pass with dense kernels took 1.3 times as long at 20 %, 1.0 times at 30 % (2,708 × 1,433), and
+# 1.1 and 0.7 times (20,000 × 768); at 1 % they took 15 times as long.
 _MOSTLY_ZERO = 0.2
 
 
@@ -191,11 +188,8 @@ def check_kind(x: Any, weight: torch.Tensor) -> None:
 class FeatureRows:
     """A feature matrix that is asked for rows; nothing else of it need be in memory.
 
-    Args:
-        x: [N, F]: a tensor, a `SparseFeatures`, or an array, which may be memory-mapped.
-        scaling: "rows" divides each row by the sum of its absolute values when it is asked for, "unit" by its
-            length, "raw" by nothing.
-        scale: means and deviations of the columns, [2, F], to standardise dense rows by when asked for.
+    `x` [N, F] is a tensor, a `SparseFeatures`, or an array, which may be memory-mapped. Rows are divided as
+    `scaling` says (see `scaled_rows`), or dense ones standardised by the `scale` of the columns, [2, F].
     """
 
     def __init__(self, x: Any, scaling: str = "raw", scale: NDArray[np.float64] | None = None) -> None:

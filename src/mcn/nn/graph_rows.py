@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from functools import cached_property, partial
-from itertools import pairwise
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,11 +12,10 @@ from numpy.typing import NDArray
 
 from mcn._jit import kernel
 from mcn.matrices import MotifStack, Rows
-from mcn.matrices.psi import LAPLACIAN, SYMMETRIC, UNWEIGHTED, psi_code, root_degrees
+from mcn.matrices.psi import FINISHED, LAPLACIAN, SYMMETRIC, UNWEIGHTED, psi_code, root_degrees
 from mcn.matrices.state import standardise_counts
 from mcn.motifs import NODE_ORBITS
 from mcn.nn import _draw_kernels as kernels
-from mcn.nn._parallel import spread
 from mcn.nn._rng import derive
 from mcn.nn.features import FeatureRows, SparseFeatures
 from mcn.store import GraphStore
@@ -27,26 +25,16 @@ _ALL = 2**31 - 1  # more neighbours than any node has
 
 
 class GraphRows(ABC):
-    """Rows of T·K matrices Ψ(A_t^k) over plain arrays, which may be memory-mapped.
-
-    Attributes:
-        motifs: names of the T motifs.
-        steps: K.
-        code: the number of Ψ in the kernels.
-        num_nodes: N.
-        matrices: the A_t: columns ascend, entries of value 0 are none; without values, all are 1.
-        base: A, or Ψ(A) if `base_psi` says that it is finished, for the state (eq:state).
-        base_option: the option t·K whose rows are those of `base`, if there is one.
-    """
+    """Rows of T·K matrices Ψ(A_t^k) over plain arrays, which may be memory-mapped."""
 
     motifs: tuple[str, ...]
     steps: int
-    code: int
+    code: int  # the number of Ψ in the kernels
     num_nodes: int
-    matrices: tuple[Rows, ...]
-    base: Rows
+    matrices: tuple[Rows, ...]  # the A_t: columns ascend; entries of 0 are none; without values, all are 1
+    base: Rows  # for the state (eq:state): A, or Ψ(A) if `base_psi` says that it is finished
     base_psi: int
-    base_option: int | None
+    base_option: int | None  # t·K whose rows are those of `base`, if there is one
 
     @property
     def options(self) -> int:
@@ -145,7 +133,7 @@ class StackRows(GraphRows):
         self.motifs, self.steps, self.code = stack.motifs, stack.steps, stack.code
         self.num_nodes, self._stack = stack.num_nodes, stack
         self.matrices = tuple(_without_ones(stack.adjacency(t)) for t in range(stack.num_motifs))
-        self.base, self.base_psi = stack.base, kernels.FINISHED
+        self.base, self.base_psi = stack.base, FINISHED
         known = edge_is_base and "edge" in stack.motifs
         self.base_option = stack.motifs.index("edge") * stack.steps if known else None
 
@@ -165,13 +153,8 @@ class StackRows(GraphRows):
 class StoreRows(GraphRows):
     """The rows Ψ(A_t) of a `mcn.GraphStore`, one step each.
 
-    Memory holds two numbers per node; everything else stays on disk until it is asked for.
-
-    Args:
-        store: with the counts of all `motifs` but the edge.
-        motifs: names; also "self".
-        psi: name of Ψ.
-        scale: the `count_scale` of the graph a network was trained on, to use it on this one.
+    Memory holds two numbers per node; everything else stays on disk until it is asked for. The store has the
+    counts of all `motifs` but "edge" and "self"; `scale` is the `count_scale` a network was trained with.
     """
 
     def __init__(
@@ -276,15 +259,15 @@ def _walks(
     """What walks in one A_t need: ``reach[m] = A^m 1``, and the greatest entry per row of every power."""
     reach = np.ones((steps + 1, num_nodes))
     weighted = matrix.values.size > 0 and psi != UNWEIGHTED
-    cost = len(matrix.indices)
-    for before, after in pairwise(reach):
-        work = partial(kernels.reach_of, csr=matrix, weighted=weighted, before=before, after=after)
-        spread(work, num_nodes, cost)
+    values = matrix.values if weighted else np.ones(len(matrix.indices))
+    step = Rows(matrix.indptr, matrix.indices.view(np.int32), values).matrix(num_nodes)
+    for m in range(steps):
+        reach[m + 1] = step @ reach[m]
     if psi in (UNWEIGHTED, LAPLACIAN):
         return reach, np.empty((steps, 0))
     tops, scratch = np.empty((steps, num_nodes)), _scratch(num_nodes)
     for k in range(1, steps):
-        kernels.row_tops(0, num_nodes, k + 1, matrix, tops[k], scratch)
+        kernels.row_tops(k + 1, matrix, tops[k], scratch)
     return reach, tops
 
 

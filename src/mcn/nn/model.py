@@ -119,7 +119,6 @@ class MCN(torch.nn.Module):
         stack: MotifStack,
         rows: Any = None,
         *,
-        blocks: Sequence[RowSource] | None = None,
         choice: Any = None,
         epsilon: float | None = None,
         key: int | None = None,
@@ -129,11 +128,9 @@ class MCN(torch.nn.Module):
         """Compute the class scores of all nodes, or of `rows` only.
 
         Args:
-            x: features of all nodes, dense or sparse CSR.
-            stack: the motif stack of the graph.
+            x: features of all nodes of the graph of `stack`, dense or sparse CSR.
             rows: node ids or a boolean mask; only their receptive field is computed. The last few
                 receptive fields are remembered, so asking for the same nodes every epoch is cheap.
-            blocks: the receptive field, prepared by ``stack.blocks(rows, num_layers)``.
             choice: pin the choices: an int for all layers, or a list with None, an int or an array per layer.
             epsilon: overrides the layers' ε for this pass.
             key: the key of this pass; by default the next one of `model.rng` (in training).
@@ -146,7 +143,7 @@ class MCN(torch.nn.Module):
         """
         report = return_choices or return_coefficients
         pins = self._pins(choice)
-        parts, ids = self._parts(stack, rows, blocks, pins, report)
+        parts, ids = self._parts(stack, rows, pins, report)
         if self.training and key is None:
             key = self.rng.next_key()
         h: Any = self._input(x, stack, parts[0])
@@ -209,23 +206,18 @@ class MCN(torch.nn.Module):
         return 0 if known and pin is None else None
 
     def _parts(
-        self, stack: MotifStack, rows: Any, blocks: Sequence[RowSource] | None, pins: list[Any], report: bool
+        self, stack: MotifStack, rows: Any, pins: list[Any], report: bool
     ) -> tuple[Sequence[RowSource], NDArray[np.int64] | None]:
         """Return the part of the stack that each layer computes, and the rows to keep if that is too much."""
-        if blocks is not None and len(blocks) != self.num_layers:
-            raise ValueError(f"blocks: expected one per layer ({self.num_layers}), got {len(blocks)}")
-        if rows is None and blocks is None:
+        if rows is None:
             return [stack] * self.num_layers, None
-        fixed = tuple(self._fixed(stack, pin) for pin in pins)
+        fixed, ids = tuple(self._fixed(stack, pin) for pin in pins), node_ids(rows)
         if not self.convs[0].self_attention and None in fixed:
             # D^-1/2 Â D^-1/2 needs the row sums, hence the choices, of every source: take the whole graph.
-            ids = blocks[-1].src[: blocks[-1].num_dst] if blocks is not None else node_ids(rows)
             return [stack] * self.num_layers, ids
-        if blocks is not None:
-            return blocks, None
         if report and self.convs[0].selector is not None:
             fixed = (None,) * self.num_layers  # the selector's state needs the base rows of ordinary blocks
-        return self._cache.blocks(stack, node_ids(rows), fixed), None
+        return self._cache.blocks(stack, ids, fixed), None
 
     def _input(
         self, x: torch.Tensor | SparseFeatures, stack: MotifStack, part: RowSource

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from types import ModuleType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -42,10 +41,6 @@ def fused(x: torch.Tensor) -> bool:
     return x.device.type == "cpu" and x.dtype in (torch.float32, torch.float64)
 
 
-def _path(x: torch.Tensor, kernels: ModuleType) -> Any:
-    return kernels if fused(x) else plain
-
-
 def transform(
     x: torch.Tensor | SparseFeatures | DenseRows,
     weight: torch.Tensor,
@@ -54,19 +49,17 @@ def transform(
     nodes: Nodes = None,
 ) -> torch.Tensor:
     """``dropout(H) @ W`` for dense or sparse H; see `dropout`."""
-    out: torch.Tensor
     if isinstance(x, SparseFeatures):
         if nodes is not None and p > 0.0:
             values = _linear.dropped_rows(x.indptr, x.values, nodes, p, key)
             x, p = SparseFeatures(x.indptr, x.indices, values, x.shape[1]), 0.0
-        out = _path(weight, _sparse_linear).propagate(weight, x, p, key)
-        return out
+        return propagate(weight, x, p, key)
     if nodes is not None and p > 0.0:
         x, p = dropout(x.tensor() if isinstance(x, DenseRows) else x, p, key, nodes), 0.0
     whole, rows = (x.whole, x.rows) if isinstance(x, DenseRows) else (x, None)
     if fused(weight):
         return _linear.linear(whole, weight, p, key, rows)
-    return plain.linear(x.tensor() if isinstance(x, DenseRows) else x, weight, p, key)
+    return plain.dropout(x.tensor() if isinstance(x, DenseRows) else x, p, key) @ weight
 
 
 def dropout(x: torch.Tensor, p: float, key: int, nodes: Nodes = None) -> torch.Tensor:
@@ -75,35 +68,30 @@ def dropout(x: torch.Tensor, p: float, key: int, nodes: Nodes = None) -> torch.T
     With `nodes`, the ids of the rows' nodes, by (key, id, place in the row): a node is then treated alike in
     every batch.
     """
-    out: torch.Tensor = _path(x, _linear).dropout(x, p, key, nodes)
-    return out
+    return _linear.dropout(x, p, key, nodes) if fused(x) else plain.dropout(x, p, key, nodes)
 
 
 def add_bias(x: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
     """``x + bias``, row by row."""
-    out: torch.Tensor = _path(x, _linear).add_bias(x, bias)
-    return out
+    return _linear.add_bias(x, bias) if fused(x) else x + bias
 
 
 def head_logits(
     z: torch.Tensor, att_src: torch.Tensor, att_dst: torch.Tensor, num_dst: int
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """The sources' and the targets' halves of the attention logits."""
-    out: tuple[torch.Tensor, torch.Tensor] = _path(z, _attend).head_logits(z, att_src, att_dst, num_dst)
-    return out
+    halves = _attend.head_logits if fused(z) else plain.head_logits
+    return halves(z, att_src, att_dst, num_dst)
 
 
-def propagate(z: torch.Tensor, rows: Rows | Entries, p: float = 0.0, key: int = 0) -> torch.Tensor:
-    """``Σ_j rows_ij z_j``."""
-    out: torch.Tensor = _path(z, _sparse_linear).propagate(z, rows, p, key)
-    return out
+def propagate(z: torch.Tensor, rows: Any, p: float = 0.0, key: int = 0) -> torch.Tensor:
+    """``Σ_j rows_ij z_j`` for `Rows`, `SparseFeatures` or `Entries`."""
+    return _sparse_linear.propagate(z, rows, p, key) if fused(z) else plain.propagate(z, rows, p, key)
 
 
-def attend(
-    z: torch.Tensor, s_dst: torch.Tensor, s_src: torch.Tensor, rows: Rows | Entries, how: Attention
-) -> Any:
+def attend(z: torch.Tensor, s_dst: torch.Tensor, s_src: torch.Tensor, rows: Any, how: Attention) -> Any:
     """Softmax over the chosen rows with Ã as the prior, dropout, aggregation; see `mcn.nn.attend.attend`."""
-    return _path(z, _attend).attend(z, s_dst, s_src, rows, how)
+    return (_attend.attend if fused(z) else plain.attend)(z, s_dst, s_src, rows, how)
 
 
 def select(stack: RowSource, number: Any, like: torch.Tensor) -> Rows | Entries:

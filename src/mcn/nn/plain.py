@@ -26,7 +26,7 @@ from mcn.nn.features import SparseFeatures
 from mcn.nn.linear import first_numbers
 
 _copies: dict[tuple[int, str, torch.dtype], tuple[weakref.ref[Any], torch.Tensor]] = {}
-_options: weakref.WeakKeyDictionary[RowSource, dict[str, _Options]] = weakref.WeakKeyDictionary()
+_options: weakref.WeakKeyDictionary[RowSource, dict[str, tuple[Any, ...]]] = weakref.WeakKeyDictionary()
 
 
 def resident(array: NDArray[Any], device: torch.device, dtype: torch.dtype) -> torch.Tensor:
@@ -91,18 +91,6 @@ def as_entries(rows: Rows | SparseFeatures | Entries, like: torch.Tensor) -> Ent
     return Entries(target, source, resident(rows.values, device, like.dtype), number, None, count)
 
 
-class _Options(NamedTuple):
-    """The rows of every option as `Entries`, with the option and the place in its row of each entry.
-
-    lengths: of the rows, [options × num_dst].
-    """
-
-    entries: Entries
-    option: torch.Tensor
-    place: torch.Tensor
-    lengths: torch.Tensor
-
-
 def chosen_entries(stack: RowSource, choice: torch.Tensor, like: torch.Tensor) -> Entries:
     """Return the rows of Â that targets choose, ``choice[i] = t * K + (k - 1)``, without leaving the device.
 
@@ -113,6 +101,7 @@ def chosen_entries(stack: RowSource, choice: torch.Tensor, like: torch.Tensor) -
     name = f"{like.device} {like.dtype}"
     if name not in kept:
         kept[name] = _all_options(stack, like)
+    entries: Entries
     entries, option, place, lengths = kept[name]
     chosen = lengths[choice * stack.num_dst + torch.arange(stack.num_dst, device=choice.device)]
     first = chosen.cumsum(0) - chosen
@@ -120,18 +109,17 @@ def chosen_entries(stack: RowSource, choice: torch.Tensor, like: torch.Tensor) -
     return entries._replace(number=first[entries.target] + place, active=active)
 
 
-def _all_options(stack: RowSource, like: torch.Tensor) -> _Options:
+def _all_options(
+    stack: RowSource, like: torch.Tensor
+) -> tuple[Entries, torch.Tensor, torch.Tensor, torch.Tensor]:
+    """The rows of every option, the option of each entry, its place in its row, and the rows' lengths."""
     count, n = stack.num_options, stack.num_dst
     rows = below_each_other([stack.select(np.full(n, option, np.int64)) for option in range(count)])
     entries = as_entries(rows, like)
     lengths = torch.from_numpy(rows.lengths).to(like.device)
     place = entries.number - torch.from_numpy(rows.indptr[:-1]).to(like.device)[entries.target]
-    return _Options(
-        entries._replace(target=entries.target % max(1, n), num_dst=n),
-        entries.target // max(1, n),
-        place,
-        lengths,
-    )
+    option, target = entries.target // max(1, n), entries.target % max(1, n)
+    return entries._replace(target=target, num_dst=n), option, place, lengths
 
 
 def dropout(x: torch.Tensor, p: float, key: int, nodes: NDArray[np.int64] | None = None) -> torch.Tensor:
@@ -142,16 +130,6 @@ def dropout(x: torch.Tensor, p: float, key: int, nodes: NDArray[np.int64] | None
         return x * keep_at(torch.arange(x.numel(), device=x.device).view(x.shape), p, key, x)
     first = resident(first_numbers(nodes), x.device, torch.int64)
     return x * keep_at(first[:, None] + torch.arange(x.shape[1], device=x.device), p, key, x)
-
-
-def linear(x: torch.Tensor, weight: torch.Tensor, p: float = 0.0, key: int = 0) -> torch.Tensor:
-    """``dropout(x) @ weight``."""
-    return dropout(x, p, key) @ weight
-
-
-def add_bias(x: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
-    """``x + bias``."""
-    return x + bias
 
 
 def head_logits(

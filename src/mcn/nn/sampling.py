@@ -23,10 +23,8 @@ _DRAW, _EXPLORE = 0, 1  # what the keys below a layer's key are for
 class SampledBlock(RowSource):
     """The part of a graph that one layer computes for a batch: its targets, and the neighbours they drew.
 
-    Attributes:
-        choice: of every target, ``t·K + (k-1)``.
-        degrees: row sums of the whole Â for all sources, for layers without self-attention; else None.
-        base: drawn rows of Ψ(A), or None where no selector will ask for the state.
+    `choice` is that of every target; `base`, drawn rows of Ψ(A), is there if a selector asks for the state,
+    `degrees`, the row sums of the whole Â of all sources, for layers without self-attention.
     """
 
     dropout_by_node = True

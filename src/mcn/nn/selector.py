@@ -79,10 +79,6 @@ class Selector(torch.nn.Module):
             step = scores.log_softmax(1)
         return motif, step
 
-    def extra_repr(self) -> str:
-        """T and K."""
-        return f"motifs={self.motifs}, steps={self.steps}"
-
 
 def greedy(motif: torch.Tensor, step: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """The most probable motif (0-based) and step index (k-1) of every node."""

@@ -189,12 +189,9 @@ class MotifViews(torch.nn.Module):
     ) -> torch.Tensor:
         """Compute the class scores of all nodes at once, applying the first layer before the mixing.
 
-        Args:
-            x: the features as they are, not mixed; the input dropout falls on them.
-            rows: how each node mixes.
-            keep: [N, 1], a factor for each node's transformed features: 0 drops the node for everybody who
-                hears it.
-            key: decides the dropout, None leaves it out.
+        The input dropout falls on the features as they are, not mixed. `rows` say how each node mixes; `keep`
+        [N, 1] is a factor for each node's transformed features: 0 drops it for everybody who hears it. `key`
+        decides the dropout, None leaves it out.
         """
         if not self.linear_first:
             raise ValueError("batch_norm and row_norm need mixed features, and `whole` mixes after a layer")

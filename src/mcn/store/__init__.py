@@ -16,16 +16,12 @@ if TYPE_CHECKING:
     from mcn.store.manifest import read_manifest as read_manifest
     from mcn.store.pack import pack_graph as pack_graph
 
-_HOME = {
-    "GraphStore": ".graph_store",
-    "as_bytes": ".manifest",
-    "as_data": ".graph_store",
-    "is_store": ".manifest",
-    "node_data": ".graph_store",
-    "pack_graph": ".pack",
-    "read_graph": ".graph_store",
-    "read_manifest": ".manifest",
+_NAMES = {
+    ".graph_store": ("GraphStore", "as_data", "node_data", "read_graph"),
+    ".manifest": ("as_bytes", "is_store", "read_manifest"),
+    ".pack": ("pack_graph",),
 }
+_HOME = {name: module for module, names in _NAMES.items() for name in names}
 
 __all__ = list(_HOME)
 __getattr__, __dir__ = lazy(__name__, _HOME)

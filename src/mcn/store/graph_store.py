@@ -87,16 +87,7 @@ class GraphStore:
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], *, verify: bool = False) -> GraphStore:
-        """Open the store in a folder.
-
-        Args:
-            path: the folder that `mcn pack` or `GraphStore.write` made.
-            verify: also read every array from end to end, compare it with its SHA-256, and look at each row.
-
-        Raises:
-            ValueError: the folder holds no store, or one that is truncated, damaged or altered.
-            OSError: it is not there or cannot be read.
-        """
+        """Open the store that `mcn pack` or `GraphStore.write` made in a folder, and `verify` it if asked."""
         store = cls(path)
         if verify:
             store.verify()
@@ -132,10 +123,6 @@ class GraphStore:
             classes: names of the classes.
             memory: bytes that sorting may take; 32 bytes per node come on top.
             progress: called with the finished fraction now and then.
-
-        Raises:
-            ValueError: says what does not fit.
-            OSError: the folder holds a store already, or the disk is full.
         """
         folder = Path(path).expanduser()
         n = None if num_nodes is None else as_integer(num_nodes, "num_nodes")
@@ -206,9 +193,6 @@ class GraphStore:
 
         Compiled code follows these numbers without looking, so whatever hands them to a kernel asks first;
         the second time costs nothing.
-
-        Raises:
-            ValueError: names the row.
         """
         if self._rows_are_sound:
             return
@@ -226,11 +210,7 @@ class GraphStore:
         self._rows_are_sound = True
 
     def verify(self) -> None:
-        """Read everything: check sums, every row, and that each edge stands in both of its rows.
-
-        Raises:
-            ValueError: names the file or the row.
-        """
+        """Read everything: check sums, every row, and that each edge stands in both of its rows."""
         for name, stored in self.entries.items():
             check_sum(self.path, name, stored)
         self.check()
@@ -243,11 +223,7 @@ class GraphStore:
             check_sum(self.path, f"count.{motif}", stored)
 
     def to_data(self) -> Data:
-        """Return the whole graph as a PyG `Data` in memory, as `mcn.load_graph` would have made it.
-
-        Raises:
-            ValueError: its rows were altered, or it does not fit into memory.
-        """
+        """Return the whole graph as a PyG `Data` in memory, as `mcn.load_graph` would have made it."""
         import torch
         from scipy import sparse
 
@@ -329,9 +305,6 @@ def read_graph(
         nodes: a table of the nodes; a packed graph has its own.
         on_disk: asked whether a packed graph is to stay on disk; the `GraphStore` is then returned.
         options: of `mcn.load_graph`; those on columns, split and features were decided when packing.
-
-    Raises:
-        ValueError: an option that a packed graph does not take, or a treatment other than its own.
     """
     from mcn.data.graph import load_graph
     from mcn.data.treatment import Treatment

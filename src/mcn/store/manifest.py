@@ -69,12 +69,7 @@ def is_store(path: Path) -> bool:
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """Read and check the manifest of a store, or of a folder of counts.
-
-    Raises:
-        ValueError: the folder holds no store, a later version's, or one that does not fit together.
-        OSError: it cannot be read.
-    """
+    """Read and check the manifest of a store, or of a folder of counts."""
     path = folder / FILE
     if not folder.is_dir():
         raise FileNotFoundError(f"{folder}: no such folder")
@@ -212,9 +207,6 @@ def check_sum(folder: Path, name: str, stored: StoredArray) -> None:
 
 def as_bytes(size: Any, name: str) -> int:
     """Return a size as people write it as a number of bytes; `name` is the option's, for the message.
-
-    Raises:
-        ValueError: it is no size.
 
     >>> as_bytes("1.5GB", "memory"), as_bytes("2 MiB", "memory"), as_bytes(7, "memory")
     (1500000000, 2097152, 7)

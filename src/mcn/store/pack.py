@@ -77,31 +77,18 @@ def pack_graph(
         id, label, task, split, split_index, split_by, folds, features, drop, scaling, source, target,
             unknown_ids, seed, delimiter, header: as in `mcn.load_graph`.
         progress: called with the finished fraction now and then.
-
-    Raises:
-        ValueError: names the file, the line and the value.
-        OSError: a file is not there, the folder is not free, or the disk is full.
     """
     if as_integer(memory, "memory") < LEAST_MEMORY:
         raise ValueError(f"memory must be at least {LEAST_MEMORY:,} bytes, got {memory}")
     path, folder = existing_file(edges), Path(out).expanduser()
     table_path = None if nodes is None else existing_file(nodes)
-    options: dict[str, Any] = {
-        **{
-            "id": id,
-            "label": label,
-            "task": task,
-            "split": split,
-            "split_index": split_index,
-            "split_by": split_by,
-        },
-        **{"folds": folds, "features": features, "drop": drop, "scaling": scaling, "seed": seed},
-    }
+    columns = {"id": id, "label": label, "task": task, "split_by": split_by, "features": features}
+    request = SplitRequest(split, split_by, folds, split_index, seed)
     one_of("unknown_ids", unknown_ids, UNKNOWN_IDS)
     layout = Layout(delimiter, header, source, target)
     with reading(path, "not a readable graph", table_path or "nodes", folder), new_store(folder) as scratch:
         if edge_format(path) in TEXT and unknown_ids != "add":
-            table, wanted, request = _read_nodes(path, table_path, delimiter, options)
+            table = _read_nodes(path, table_path, delimiter, columns, drop, request)
             tell = progress or (lambda share: None)
             reader = _EdgeReader(path, table, unknown_ids, scratch, memory, layout, tell)
             numbers = len(reader.ids if reader.present is None else reader.present)
@@ -118,9 +105,12 @@ def pack_graph(
                 first, places = reader.first
                 report += reader.text.first_line_note(first, degree[places])
             report += isolated_note(len(degree) - int(np.count_nonzero(degree)))
-            add_nodes(data, table, wanted, request, report, degree)
+            add_nodes(data, table, FeatureRequest(features, scaling, None, False), request, report, degree)
         else:
-            data = load_graph(path, table_path, unknown_ids=unknown_ids, **options, **asdict(layout))
+            drawn = {"split": split, "folds": folds, "split_index": split_index, "seed": seed}
+            treated = {"drop": drop, "scaling": scaling, "unknown_ids": unknown_ids}
+            options: dict[str, Any] = {**columns, **drawn, **treated, **asdict(layout)}
+            data = load_graph(path, table_path, **options)
             _check_targets(path, data.y)
             sorter, ids = EdgeSorter(scratch, memory), data.node_ids
             sorter.add(data.edge_index.numpy(), data.num_nodes)
@@ -135,21 +125,23 @@ def pack_graph(
 
 
 def _read_nodes(
-    path: Path, table_path: Path | None, delimiter: str | None, options: dict[str, Any]
-) -> tuple[NodeTable | None, FeatureRequest, SplitRequest]:
-    """The node table, if there is one, and what is asked of features and split, as `load_graph` has it."""
-    request = SplitRequest(*(options[name] for name in ("split", "split_by", "folds", "split_index", "seed")))
-    wanted = FeatureRequest(options["features"], options["scaling"], None, False)
-    named = {name: options[name] for name in ("id", "label", "task", "split_by", "features")}
+    path: Path,
+    table_path: Path | None,
+    delimiter: str | None,
+    columns: dict[str, Any],
+    drop: Sequence[str],
+    request: SplitRequest,
+) -> NodeTable | None:
+    """The node table, if there is one, as `load_graph` has it."""
     if table_path is not None:
-        raw = read_table(table_path, delimiter).without(options["drop"])
-        table = node_table(raw, **named, splits=request.columns)
+        raw = read_table(table_path, delimiter).without(drop)
+        table = node_table(raw, **columns, splits=request.columns)
         targets = read_targets(table)
         _check_targets(table_path, None if targets is None else targets.y)
-        return table, wanted, request
-    if any(named.values()) or request.columns or options["drop"]:
+        return table
+    if any(columns.values()) or request.columns or drop:
         raise ValueError(f"{path}: columns were named, but there is no node table; give one with nodes=")
-    return None, wanted, request
+    return None
 
 
 def _check_targets(path: Path, y: Any) -> None:

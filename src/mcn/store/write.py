@@ -217,14 +217,8 @@ def write_rows(
     for run in (folder / SCRATCH).iterdir():  # before the manifest: a finished store has none
         run.unlink()
     degree = degree if present is None else degree[present]
-    return {"indices": indices, "indptr": write_array(folder, "indptr", _starts(degree), np.int64)}, degree
-
-
-def _starts(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Where each of some rows of these lengths begins, and where the last one ends."""
-    starts = np.zeros(len(lengths) + 1, np.int64)
-    np.cumsum(lengths, out=starts[1:])
-    return starts
+    starts = np.concatenate([[0], np.cumsum(degree)])
+    return {"indices": indices, "indptr": write_array(folder, "indptr", starts, np.int64)}, degree
 
 
 def finish_store(
@@ -267,7 +261,7 @@ def _write_ids(folder: Path, ids: Sequence[Any] | NDArray[Any] | None, n: int) -
         plain = np.array_equal(array, np.arange(n))
         return {} if plain else {"ids": write_array(folder, "ids", array, np.int64)}
     encoded = [str(name).encode("utf-8", "replace") for name in array.tolist()]
-    starts = _starts(np.fromiter(map(len, encoded), np.int64, n))
+    starts = np.cumsum([0, *map(len, encoded)])
     text = np.frombuffer(b"".join(encoded), np.uint8)
     return {
         "ids_ptr": write_array(folder, "ids_ptr", starts, np.int64),

@@ -11,7 +11,7 @@ import pytest
 
 from mcn.baselines import register
 from mcn.baselines.lp import majority
-from mcn.experiments import Ledger, Unit, WorkerDied, run_unit, run_units
+from mcn.experiments import Ledger, Unit, WorkerDied, open_engine, run_unit, run_units
 from tests.experiments.engine.units import KARATE, QUICK, quick, timeless, write_graph
 
 pytest.importorskip("ray", reason="Ray is not installed (pip install 'mcn[search]')", exc_type=ImportError)
@@ -79,7 +79,8 @@ def test_the_same_rows_from_shipped_data(address: str, tmp_path: Path) -> None:
     expected = run_units(units, keep_failures=True, jobs=1)
     for file in (source.graph, source.nodes):
         Path(str(file)).unlink()  # the workers cannot have read them
-    rows = run_units(units, ledger, engine="ray", address=address, keep_failures=True)
+    with open_engine("ray", address=address) as engine:
+        rows = run_units(units, ledger, engine=engine, keep_failures=True)
     assert timeless(rows) == timeless(expected)
     assert len(ledger) == 5
 

@@ -79,6 +79,10 @@ _FAMILY = {
 _OF_THE_PAPER = ("planetoid", "tu")
 _BUILT_IN = ("strong-ties", "karate")
 _READ_BY_OTHERS = ("pyg:", "ogb:")
+_ADVICE = (
+    "Put them into one of these folders; they are looked for in this order: the folder given as root, "
+    "$MCN_DATA, the cache."
+)
 
 
 def load_dataset(
@@ -169,30 +173,14 @@ def _load(name: str, root: str | Path | None, dense: bool, seed: int, download: 
         from mcn.data.datasets.karate import load_karate
 
         return load_karate(dense=dense, seed=seed)
-    return load_files(name, root, seed if family == "tu" else split, dense=dense, download=download)
-
-
-def load_files(
-    name: str,
-    root: str | Path | None = None,
-    split: int = 0,
-    *,
-    dense: bool = False,
-    download: bool = True,
-    home: str | None = None,
-) -> Data:
-    """A set that has raw files, by the module of its family: `raw_files` says which, `make` reads them.
-
-    `split` is the number of one of its splits, or the seed that draws one; `home` is where files are fetched
-    from, if not from the address of the family.
-    """
-    family = _family(name)
-    raw: RawFiles = family.raw_files(name)
-    data: Data = family.make(name, obtain(name, raw, root, download, home or raw.home), split, dense)
+    module = _family(name)
+    files = obtain(name, module.raw_files(name), root, download)
+    data: Data = module.make(name, files, seed if family == "tu" else split, dense)
     return data
 
 
 def _family(name: str) -> Any:
+    """The module of a family of sets: `raw_files` says which files a set has, `make` reads them."""
     return import_module(f"{__name__}.{_FAMILY[name]}")
 
 
@@ -263,13 +251,8 @@ def locate(folders: Sequence[str], files: Iterable[str], root: str | Path | None
     return None
 
 
-def read_checked(folder: Path, sums: Mapping[str, str]) -> dict[str, bytes]:
-    """Read every file and compare it with its SHA-256; what was hashed is what is returned."""
-    return {name: check_sum(read_bytes(folder / name), str(folder / name), sums[name]) for name in sums}
-
-
 def check_sum(content: bytes, source: str, expected: str) -> bytes:
-    """Return `content` if its SHA-256 is `expected`."""
+    """Return `content` if its SHA-256 is `expected`: what was hashed is what is used."""
     digest = hashlib.sha256(content).hexdigest()
     if digest != expected:
         raise ValueError(
@@ -279,10 +262,10 @@ def check_sum(content: bytes, source: str, expected: str) -> bytes:
     return content
 
 
-def fetch(url: str, timeout: float = _TIMEOUT) -> bytes:
+def fetch(url: str) -> bytes:
     """Download `url` into memory, where it stays until it has been checked."""
     request = urllib.request.Request(url, headers={"User-Agent": "mcn"})  # noqa: S310 - fixed https homes
-    with urllib.request.urlopen(request, timeout=timeout) as answer:  # noqa: S310
+    with urllib.request.urlopen(request, timeout=_TIMEOUT) as answer:  # noqa: S310
         content: bytes = answer.read(_LARGEST + 1)
         announced = answer.headers.get("Content-Length")
     if len(content) > _LARGEST:
@@ -290,14 +273,6 @@ def fetch(url: str, timeout: float = _TIMEOUT) -> bytes:
     if announced is not None and int(announced) != len(content):
         raise OSError(f"{url}: the connection broke after {len(content)} of {announced} bytes")
     return content
-
-
-def store(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Write files so that each appears complete or not at all (private file, fsync, rename)."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, content in files.items():
-        with atomic_write(folder / name) as file:
-            file.write(content)
 
 
 class LargerSet(NamedTuple):
@@ -322,19 +297,20 @@ class RawFiles(NamedTuple):
     larger: LargerSet | None = None
 
 
-def obtain(
-    dataset: str, raw: RawFiles, root: str | Path | None, download: bool, home: str
-) -> dict[str, bytes]:
+def obtain(dataset: str, raw: RawFiles, root: str | Path | None, download: bool) -> dict[str, bytes]:
     """Return the checked files of a data set: found in one of the places, else fetched into the cache."""
-    names, larger = sorted(raw.sums), raw.larger
+    names, larger, home = sorted(raw.sums), raw.larger, raw.home
     folder = locate(raw.folders, names, root)
     if folder is not None:
-        return read_checked(folder, raw.sums)
+        paths = {name: folder / name for name in names}
+        return {name: check_sum(read_bytes(path), str(path), raw.sums[name]) for name, path in paths.items()}
     folder = None if larger is None else locate(larger.folders, larger.files, root)
     if larger is not None and folder is not None:
         return larger.cut({name: read_bytes(folder / name) for name in larger.files}, str(folder))
+    looked = ", ".join(str(place / raw.folders[0]) for place in places(root))
+    nowhere = f"{dataset}: the files {', '.join(names)} are in none of {looked}, and"
     if not download:
-        raise not_found(dataset, raw.folders[0], names, root, "downloading was not asked for")
+        raise DatasetNotFound(f"{nowhere} downloading was not asked for. {_ADVICE}")
     try:
         if larger is not None:
             files = larger.cut(larger.unpack(fetch(home), home), home)
@@ -342,19 +318,10 @@ def obtain(
             urls = {name: f"{home}/{name}" for name in names}
             files = {name: check_sum(fetch(url), url, raw.sums[name]) for name, url in urls.items()}
     except OSError as error:
-        why = f"{home} could not be read ({error})"
-        raise not_found(dataset, raw.folders[0], names, root, why) from error
-    store(cache_folder() / raw.folders[0], files)
+        raise DatasetNotFound(f"{nowhere} {home} could not be read ({error}). {_ADVICE}") from error
+    folder = cache_folder() / raw.folders[0]
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        with atomic_write(folder / name) as file:
+            file.write(content)
     return files
-
-
-def not_found(
-    dataset: str, folder: str, files: Sequence[str], root: str | Path | None, why: str
-) -> DatasetNotFound:
-    """Make the error for a data set that is nowhere: it says what to put where."""
-    looked = ", ".join(str(place / folder) for place in places(root))
-    return DatasetNotFound(
-        f"{dataset}: the files {', '.join(files)} are in none of {looked}, and {why}. "
-        "Put them into one of these folders; they are looked for in this order: the folder given as root, "
-        "$MCN_DATA, the cache."
-    )

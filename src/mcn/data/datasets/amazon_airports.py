@@ -21,28 +21,24 @@ from mcn.data.splits import share_split
 if TYPE_CHECKING:
     from torch_geometric.data import Data
 
-HOMES = {
-    "amazon-photo": "https://raw.githubusercontent.com/shchur/gnn-benchmark/master/data/npz",
-    "airports-usa": "https://raw.githubusercontent.com/leoribeiro/struc2vec/master/graph",
-}
-SUMS: dict[str, dict[str, str]] = {
-    "amazon-photo": {
-        "amazon_electronics_photo.npz": "4f552b0f6631b465c417b05db89d9d280fa7d01061b89fcc4602d88dd82ed22d"
-    },
-    "airports-usa": {
+_PHOTO = RawFiles(
+    ("Amazon/Photo/raw", "Photo/raw"),
+    {"amazon_electronics_photo.npz": "4f552b0f6631b465c417b05db89d9d280fa7d01061b89fcc4602d88dd82ed22d"},
+    "https://raw.githubusercontent.com/shchur/gnn-benchmark/master/data/npz",
+)
+_AIRPORTS = RawFiles(
+    ("Airports/usa/raw", "usa/raw"),
+    {
         "labels-usa-airports.txt": "d4062ff3b3a67c3ae72b581bb68228433223e35d6f0b2d41844d197ad3772195",
         "usa-airports.edgelist": "c73fec3eef27ed6d6ef4d8dfa7fd1604b959601a38d399eeaa1f87e8d8d58fc0",
     },
-}
-FOLDERS: dict[str, tuple[str, ...]] = {
-    "amazon-photo": ("Amazon/Photo/raw", "Photo/raw"),
-    "airports-usa": ("Airports/usa/raw", "usa/raw"),
-}
+    "https://raw.githubusercontent.com/leoribeiro/struc2vec/master/graph",
+)
 
 
 def raw_files(name: str) -> RawFiles:
     """The files of a set."""
-    return RawFiles(FOLDERS[name], SUMS[name], HOMES[name])
+    return _PHOTO if name == "amazon-photo" else _AIRPORTS
 
 
 def make(name: str, files: Mapping[str, bytes], split: int, dense: bool) -> Data:

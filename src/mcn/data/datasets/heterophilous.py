@@ -17,21 +17,20 @@ if TYPE_CHECKING:
 
 HOME = "https://raw.githubusercontent.com/yandex-research/heterophilous-graphs/main/data"
 _MASKS = ("train_masks", "val_masks", "test_masks")
-# By the name of the set: its file, as in the repository that it comes from.
-SUMS: dict[str, dict[str, str]] = {
-    "texas": {"texas.npz": "b164b99e6c3d43e4ab07488ec59bd8c815f90cbc1bd4cf425ce587d2b534d844"},
-    "wisconsin": {"wisconsin.npz": "2543c89838cfc75f737f7c4664cc1d097f8268602c20b2d1bd4f21407df9c074"},
-    "chameleon-filtered": {
-        "chameleon_filtered.npz": "bf46f07e1fb5249280447e5fe3100f3e82fc4b93ad1e13ffcfdec924b6ac0bb5"
-    },
-    "actor": {"actor.npz": "c350eef06b2c2a9bf8218be2b57cac6d4003d0922eb597a039e9123f75817816"},
-    "minesweeper": {"minesweeper.npz": "e664c8dacf1e8ac466c2c09ed4b237bd2c5541f47a6eae9c6092cb87f16412b3"},
+# Of the file of each set, as in the repository that it comes from.
+SUMS = {
+    "texas": "b164b99e6c3d43e4ab07488ec59bd8c815f90cbc1bd4cf425ce587d2b534d844",
+    "wisconsin": "2543c89838cfc75f737f7c4664cc1d097f8268602c20b2d1bd4f21407df9c074",
+    "chameleon-filtered": "bf46f07e1fb5249280447e5fe3100f3e82fc4b93ad1e13ffcfdec924b6ac0bb5",
+    "actor": "c350eef06b2c2a9bf8218be2b57cac6d4003d0922eb597a039e9123f75817816",
+    "minesweeper": "e664c8dacf1e8ac466c2c09ed4b237bd2c5541f47a6eae9c6092cb87f16412b3",
 }
 
 
 def raw_files(name: str) -> RawFiles:
     """The file of a set."""
-    return RawFiles(("heterophilous", f"HeterophilousGraphDataset/{name}/raw"), SUMS[name], HOME)
+    sums = {f"{name.replace('-', '_')}.npz": SUMS[name]}
+    return RawFiles(("heterophilous", f"HeterophilousGraphDataset/{name}/raw"), sums, HOME)
 
 
 def make(name: str, files: Mapping[str, bytes], split: int, dense: bool) -> Data:

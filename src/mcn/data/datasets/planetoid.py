@@ -11,7 +11,7 @@ from __future__ import annotations
 import io
 import pickle  # the unpickler below admits only the records defined here
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from mcn.data.sparse import check_csr
 if TYPE_CHECKING:
     from torch_geometric.data import Data
 
+_Ints = NDArray[np.int64]
 HOME = "https://raw.githubusercontent.com/kimiyoung/planetoid/master/data"
 _VALIDATION = 500
 _DTYPES = {"f4", "f8", "i4", "i8", "u1", "b1"}
@@ -68,16 +69,6 @@ def raw_files(name: str) -> RawFiles:
     return RawFiles((f"Planetoid/{folder}", folder), SUMS[name], HOME)
 
 
-class _Parts(NamedTuple):
-    """One citation set as arrays, before it becomes a `Data`."""
-
-    x: Any
-    y: NDArray[np.int64]
-    edges: NDArray[np.int64]
-    train: int
-    test: NDArray[np.int64]
-
-
 def make(name: str, files: Mapping[str, bytes], split: int, dense: bool) -> Data:
     """One of the citation sets with the public split: 20 nodes per class, the next 500, `test.index`.
 
@@ -90,8 +81,8 @@ def make(name: str, files: Mapping[str, bytes], split: int, dense: bool) -> Data
     return make_data(x, y, edges, masks, dense=dense, at_random=False)
 
 
-def parse(name: str, files: Mapping[str, bytes]) -> _Parts:
-    """Put the eight files of a set together."""
+def parse(name: str, files: Mapping[str, bytes]) -> tuple[Any, _Ints, _Ints, int, _Ints]:
+    """Put the eight files of a set together: x, y, edges, the number of training nodes, the test nodes."""
 
     def part(kind: str) -> Any:
         file = f"ind.{name}.{kind}"
@@ -113,7 +104,7 @@ def parse(name: str, files: Mapping[str, bytes]) -> _Parts:
         y[position] = np.concatenate([ally, part("ty")]).argmax(axis=1)
         source = np.repeat(list(graph), [len(around) for around in graph.values()])
         target = np.concatenate([np.array(around, np.int64) for around in graph.values()])
-        return _Parts(x, y, np.stack([source, target]), part("y").shape[0], test)
+        return x, y, np.stack([source, target]), part("y").shape[0], test
 
 
 def read_pickle(content: bytes, name: str) -> Any:

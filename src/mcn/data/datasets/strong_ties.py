@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -45,20 +44,16 @@ def strong_ties(
     closed triangles) and also have weak ties that mostly lead to other classes. The others have no clique;
     their few ties are open and mostly stay inside the class. So triangles serve the first kind, edges the
     second, and no single motif serves both. A weak or open tie never closes a triangle: `data.strong`
-    is exactly the set of nodes in a triangle.
+    is exactly the set of nodes in a triangle. The seed decides classes, ties, words and the split.
 
     Args:
-        seed: decides classes, ties, words and the split.
-        num_nodes: nodes, spread evenly over the classes.
-        num_classes: classes.
+        num_nodes, num_classes: nodes, spread evenly over the classes.
         strong_share: share of every class that has strong ties.
         open_inside: share of the ties of the other nodes that stay inside their class.
         num_words: size of the vocabulary; each class owns an equal part of it.
         words_per_node: distinct words of each node (binary features).
         own_words: chance that a word is drawn from the words of the node's own class.
-        train_per_class: training nodes of each class.
-        val: validation nodes.
-        test: test nodes.
+        train_per_class, val, test: training nodes of each class, validation and test nodes.
         dense: features as a dense tensor.
     """
     import torch
@@ -90,15 +85,8 @@ def strong_ties(
         for _ in range(_CLIQUES):
             _add_cliques(around, rng, members)
 
-    def weak() -> Callable[[bool], bool]:
-        return lambda same: not same or rng.random() >= _REDRAW
-
-    def stays_inside() -> Callable[[bool], bool]:
-        wanted = rng.random() < open_inside
-        return lambda same: same == wanted
-
-    _add_ties(around, rng, y, np.flatnonzero(strong), _WEAK_TIES, weak)
-    _add_ties(around, rng, y, np.flatnonzero(~strong), _OPEN_TIES, stays_inside)
+    _add_ties(around, rng, y, np.flatnonzero(strong), _WEAK_TIES)
+    _add_ties(around, rng, y, np.flatnonzero(~strong), _OPEN_TIES, open_inside)
 
     pairs = [(u, v) for u, row in enumerate(around) for v in row if u < v]
     edges = np.array(pairs, np.int64).reshape(-1, 2).T
@@ -130,15 +118,17 @@ def _add_ties(
     y: NDArray[np.int64],
     nodes: NDArray[np.int64],
     mean: float,
-    rule: Callable[[], Callable[[bool], bool]],
+    inside: float | None = None,
 ) -> None:
-    """Tie nodes at random; a rule is made for each tie, and says whether one in the same class will do."""
+    """Tie nodes at random, a share `inside` of the ties within a class; None: those are drawn once more."""
     count = round(len(nodes) * mean / 2)
     for _ in range(count):
-        accepts = rule()
+        wanted = None if inside is None else rng.random() < inside
         for _ in range(_TRIES):
             u, v = (int(nodes[i]) for i in rng.integers(0, len(nodes), 2))
-            if accepts(bool(y[u] == y[v])) and _stays_open(around, u, v):
+            same = bool(y[u] == y[v])
+            fits = same == wanted if wanted is not None else not same or rng.random() >= _REDRAW
+            if fits and _stays_open(around, u, v):
                 around[u].add(v)
                 around[v].add(u)
                 break

@@ -43,11 +43,7 @@ class Ledger:
     The table is `runs`, its columns are those of `mcn.experiments.run_unit`'s row (`settings`, `config` and
     `metrics` as JSON). Every `add` is one durable transaction: a process that is killed at any moment, or a
     full disk, leaves the rows that were added before. Each call opens the file anew, so nothing needs to be
-    closed.
-
-    Raises:
-        ValueError: the file is not a ledger.
-        OSError: it cannot be read or written; names the file.
+    closed. A file that is no ledger is a ValueError, one that cannot be read or written an OSError.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:

@@ -18,12 +18,10 @@ from mcn.experiments.engine.workers import RowOrError, WorkerDied, attempt_elsew
 
 
 class RayTasks:
-    """Units as tasks of one CPU each.
+    """Units as tasks of one CPU each, `jobs` at a time, by default one per CPU of the cluster.
 
-    Args:
-        jobs: units at a time; by default one per CPU of the cluster.
-        address: of a running cluster ("auto", "host:port", "ray://…"); None starts one on this machine, which
-            ends with `close`. A Ray that this process has started itself is used as it is.
+    Without an `address` ("auto", "host:port", "ray://…") one is started on this machine, which ends with
+    `close`. A Ray that this process has started itself is used as it is.
     """
 
     def __init__(self, jobs: int | None, address: str | None) -> None:

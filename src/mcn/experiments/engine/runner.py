@@ -34,9 +34,7 @@ def run_units(
     *,
     jobs: int | None = None,
     progress: Callable[[int, int], Any] | None = None,
-    finished: Callable[[dict[str, Any]], Any] | None = None,
     engine: str | Engine = "local",
-    address: str | None = None,
     keep_failures: bool = False,
 ) -> list[dict[str, Any]]:
     """The rows of the units (see `run_unit`), in their order; what is in the ledger already is not run.
@@ -51,10 +49,8 @@ def run_units(
         jobs: units at a time. 1 runs them in this process; more run in worker processes of one thread each.
             By default as many as there are cores (or, for "ray", as the cluster has).
         progress: told how many units are done, and of how many.
-        finished: told of every row when it is there, those of the ledger included.
-        engine: "local", or "ray" for the workers of a Ray cluster; or what `open_engine` gave, with its own
-            `jobs` and `address`.
-        address: of the Ray cluster; None starts one on this machine.
+        engine: "local"; "ray" for the workers of a Ray cluster on this machine; or what `open_engine` gave,
+            with its own `jobs` and address.
         keep_failures: a unit that raises ValueError or MemoryError (a stack too large, say) gets a row with
             the reason in `error`; otherwise its error is raised, and what was running is ended.
 
@@ -65,14 +61,14 @@ def run_units(
     """
     keys = [unit.key() for unit in units]
     named = dict(zip(keys, units, strict=True))
-    book = _Book(ledger, named, progress or _ignore, finished or _ignore, keep_failures)
+    book = _Book(ledger, named, progress or _ignore, keep_failures)
     book.look()
     if book.waiting:
         with ExitStack() as stack:
             if isinstance(engine, str):
                 # A single unit needs no worker process, whatever the cores.
                 few = 1 if jobs is None and engine == "local" and len(book.waiting) == 1 else jobs
-                engine = stack.enter_context(open_engine(engine, few, address))
+                engine = stack.enter_context(open_engine(engine, few))
             stack.callback(book.release)
             _drive(engine, book)
     return [book.rows[key] for key in keys]
@@ -100,17 +96,12 @@ def compare(
 
     Args:
         graph: a `Data`, whose runs are done in this process, or a `Source`.
-        methods: names of `mcn.baselines.METHODS`.
-        seeds: one run of every method for each.
+        methods, seeds: names of `mcn.baselines.METHODS`, of which every one runs once for each seed.
         dataset: with a `Data`, the data set whose presets apply.
         settings: changes to the configuration of the methods that have one; each takes those it knows.
         counts: with a `Data`, its motif counts if they are known.
         ledger, jobs: see `run_units`.
         progress: told how far it is, between 0 and 1.
-
-    Raises:
-        ValueError: an unknown method or setting, a package that is not installed, or a graph that cannot be
-            trained on.
     """
     names = check_methods(methods)
     if isinstance(graph, Source):
@@ -133,11 +124,7 @@ def compare(
 
 
 def known_settings(method: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those of the given settings that a method has.
-
-    Raises:
-        ValueError: no recipe has one of them; says which was probably meant.
-    """
+    """Return those of the given settings that a method has; refuse one that no recipe has."""
     everywhere = all_settings()
     for name in settings:
         if name not in everywhere:
@@ -166,7 +153,6 @@ class _Book:
     ledger: Ledger | None
     units: dict[str, Unit]
     progress: Callable[[int, int], Any]
-    finished: Callable[[dict[str, Any]], Any]
     keep_failures: bool
     claims: dict[str, Claim | None] = field(default_factory=dict)
     rows: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -206,7 +192,7 @@ class _Book:
             )
         if self.ledger is not None:
             self.ledger.add(outcome)
-        self._keep(key, outcome)
+        self.rows[key] = outcome
         self._release(key)
         self._report()
 
@@ -224,13 +210,9 @@ class _Book:
             return False
         if row["error"] is not None and not self.keep_failures:
             raise ValueError(f"{self.ledger.path}: this run failed before: {row['error']}")
-        self._keep(key, row)
+        self.rows[key] = row
         del self.waiting[key]
         return True
-
-    def _keep(self, key: str, row: dict[str, Any]) -> None:
-        self.rows[key] = row
-        self.finished(row)
 
     def _report(self) -> None:
         self.progress(len(self.rows), len(self.units))

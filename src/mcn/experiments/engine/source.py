@@ -104,10 +104,7 @@ def install(source: Source, seed: int, graph: Graph) -> None:
 def in_memory(data: Data, dataset: str | None = None, counts: MotifCounts | None = None) -> Source:
     """Return a source for a graph that is loaded already; only this process can run its units.
 
-    Args:
-        data: the graph.
-        dataset: the data set whose presets apply to it, if any.
-        counts: its motif counts, if they are known.
+    `dataset` is the data set whose presets apply to it, if any; `counts` are its motif counts, if known.
     """
     data = as_data(data)
     if counts is None:

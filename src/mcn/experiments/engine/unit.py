@@ -91,9 +91,6 @@ def run_unit(unit: Unit) -> dict[str, Any]:
     `unit.test`), epochs, seconds, version, error (None), config, metrics (every metric of
     `mcn.train.metrics` on validation and test nodes). Accuracies are fractions. A baseline has no val_loss,
     epochs and config.
-
-    Raises:
-        ValueError: the graph cannot be trained on, or the settings do not fit it.
     """
     graph, config, method = load(unit.source, unit.seed), unit.config(), find_method(unit.method)
     problem = _problem(unit, method, graph, config)

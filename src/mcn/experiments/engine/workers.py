@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import torch
 
@@ -23,42 +23,29 @@ from mcn._threads import available_threads
 from mcn.baselines import METHODS, Method
 from mcn.experiments.engine.unit import Unit, run_unit
 
+if TYPE_CHECKING:
+    from mcn.experiments.engine.ray_engine import RayTasks
+
 ENGINES = ("local", "ray")
 TRIES = 2
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
 """Set to 1 in the environment of a worker: they share the cores among themselves."""
 RowOrError = dict[str, Any] | Exception
 """The row of a finished unit, or what it raised."""
+Engine: TypeAlias = "InProcess | LocalWorkers | RayTasks"
+"""Carries out up to `slots` units at a time. `submit` starts one, if fewer are under way; `wait` gives those
+that have finished since the last call, and waits some seconds for one; `close` ends all at once."""
 
 
 class WorkerDied(RuntimeError):
     """A worker process ended without a result, twice for the same unit."""
 
 
-class Engine(Protocol):
-    """Carries out up to `slots` units at a time."""
-
-    slots: int
-
-    def submit(self, key: str, unit: Unit) -> None:
-        """Start a unit; called only while fewer than `slots` are under way."""
-        ...
-
-    def wait(self, timeout: float) -> list[tuple[str, RowOrError]]:
-        """The units that have finished since the last call; waits up to `timeout` seconds for one."""
-        ...
-
-    def close(self) -> None:
-        """End everything at once, finished or not."""
-        ...
-
-
 @contextmanager
 def open_engine(name: str, jobs: int | None = None, address: str | None = None) -> Iterator[Engine]:
-    """An engine by its name, for one or several calls of `run_units`; everything of it ends with the block.
+    """The engine "local" or "ray", for one or several calls of `run_units`; all of it ends with the block.
 
     Args:
-        name: "local" or "ray".
         jobs: units at a time; by default as many as this machine, or the cluster, has cores. With "local" and
             1 they run in this process.
         address: of a Ray cluster; None starts one on this machine.

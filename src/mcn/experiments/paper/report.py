@@ -45,14 +45,8 @@ def table_results(
     """Return what was measured of a table in plain values, the content of results.json.
 
     Accuracies are in percent; None where there is none. Ranks are among the methods that the paper has.
-
-    Args:
-        planned: the rows that were asked for.
-        runs: of `run_units`, or of a file, by data set and row.
-        version: of mcn, that ran them.
-
-    Raises:
-        ValueError: two runs of one seed.
+    `planned` are the rows that were asked for; `runs` has those of a file by data set and row, and `version`
+    is that of the mcn that ran them.
     """
     for place, own in runs.items():
         seeds = sorted(int(run["seed"]) for run in own)

@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 
 from mcn._files import write_text
 from mcn._names import one_of
-from mcn.baselines import find_method
 from mcn.experiments.engine.ledger import Ledger
 from mcn.experiments.engine.runner import run_units
 from mcn.experiments.paper.report import table_report, table_results
@@ -60,10 +59,8 @@ class CheckedRun(NamedTuple):
     @property
     def same(self) -> bool:
         """Whether both accuracies are the same."""
-        return all(
-            getattr(self.record, name) == getattr(self.again, name)
-            for name in ("val_accuracy", "test_accuracy")
-        )
+        before, after = ((run.val_accuracy, run.test_accuracy) for run in self)
+        return before == after
 
 
 def reproduce_table(
@@ -86,26 +83,19 @@ def reproduce_table(
     further seeds, methods or data sets.
 
     Args:
-        name: "table2" or "table3".
         out: folder for the ledger and the report; one that holds a ledger is refused unless `resume`.
         seeds: one run per row and data set for each; 0 … 14 for table 2, 0 … 9 for table 3 by default.
         methods, datasets: those to run; all by default.
-        jobs: runs at a time; as many as there are cores by default.
+        jobs, progress: see `run_units`.
         data_root: folder to look for data sets in first.
         command: what the report says to repeat it with.
-        progress: told how many runs are done, and of how many.
 
     Returns:
         The content of results.json.
-
-    Raises:
-        ValueError: an unknown name, a method whose packages are missing, or a folder with results in it.
     """
     one_of("table", name, TABLES)
     table, folder = TABLES[name], Path(out)
     planned = plan(table, seeds, rows=methods, datasets=datasets, data_root=data_root)
-    for method in {unit.method for one in planned for unit in one.units}:
-        find_method(method).check_installed()
     check_out(folder, resume)
     units = [(one, unit) for one in planned for unit in one.units]
     rows = run_units([unit for _, unit in units], Ledger(folder / LEDGER), jobs=jobs, progress=progress)
@@ -115,12 +105,7 @@ def reproduce_table(
 
 
 def read_table(name: str, folder: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return a table (see `table_results`) from the runs that a folder keeps in `name`.csv; nothing is run.
-
-    Raises:
-        ValueError: an unknown name, or a file that is not one of runs.
-        OSError: there is no such file.
-    """
+    """Return a table (see `table_results`) from the runs that a folder keeps in `name`.csv; run nothing."""
     one_of("table", name, TABLES)
     table = TABLES[name]
     return _results(table, plan(table), read_runs(Path(folder) / f"{name}.csv"))
@@ -143,21 +128,16 @@ def check_table(
     datasets: Iterable[str] | None = None,
     jobs: int | None = None,
     data_root: str | os.PathLike[str] | None = None,
-    chance: random.Random | None = None,
     progress: Callable[[int, int], Any] | None = None,
 ) -> list[CheckedRun]:
-    """Run `number` of the runs that a folder keeps again, drawn at random, and put both side by side.
-
-    Raises:
-        ValueError: there is nothing to run again.
-    """
+    """Run `number` of the runs that a folder keeps again, drawn at random, and put both side by side."""
     planned = plan(TABLES[name], rows=methods, datasets=datasets, data_root=data_root)
     units = {(one.dataset, one.row, unit.seed): (one, unit) for one in planned for unit in one.units}
     kept = read_runs(Path(folder) / f"{name}.csv")
     known = [run for run in kept if (run.dataset, run.method, run.seed) in units]
     if not known:
         raise ValueError("no kept run belongs to what was asked for; choose other methods or data sets")
-    drawn = (chance or random.Random()).sample(known, min(number, len(known)))  # noqa: S311 - no secret
+    drawn = random.sample(known, min(number, len(known)))
     chosen = [units[run.dataset, run.method, run.seed] for run in drawn]
     rows = run_units([unit for _, unit in chosen], None, jobs=jobs, progress=progress)
     again = [RunRecord.of(one, row) for (one, _), row in zip(chosen, rows, strict=True)]
@@ -174,11 +154,7 @@ def write_runs(path: Path, records: Iterable[RunRecord]) -> None:
 
 
 def read_runs(path: Path) -> list[RunRecord]:
-    """Read what `write_runs` wrote.
-
-    Raises:
-        ValueError: names the file, the line and what is wrong there.
-    """
+    """Read what `write_runs` wrote."""
     with path.open(encoding="utf-8", newline="") as file:
         reader = csv.reader(file)
         header = next(reader, [])

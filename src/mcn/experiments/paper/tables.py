@@ -24,14 +24,9 @@ class PaperRow:
 
 @dataclass(frozen=True)
 class Table:
-    """A table of the paper, and what we run for it.
+    """A table of the paper, with the paper's lines by method, and what we run for it.
 
-    Attributes:
-        name, label, title, score: what it is called here and in the paper, and what its numbers are.
-        datasets: in the paper's order.
-        paper: the paper's lines by method.
-        rows: what we run, in the order of the report; some are not in the paper.
-        seeds: how many runs each has, with the seeds 0, 1, …
+    `rows` are what we run, in the order of the report, each with so many `seeds`; some are not in the paper.
     """
 
     name: str
@@ -130,9 +125,6 @@ def plan(
     `mcn` has the data set's preset, `mcn-paper` is the recipe paper. On DD, `mlp`, `gcn` and `gat` share
     `mcn`'s preset (features, class priors, width), `gcn-paper` and `gat-paper` that of `mcn-paper`; the seed
     decides the draw as well.
-
-    Raises:
-        ValueError: a row or data set that is not in the table.
     """
     chosen_rows = _chosen("methods", rows, table.rows)
     root = None if data_root is None else os.fspath(data_root)

@@ -11,10 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from mcn._names import one_of
 from mcn.experiments.search.space import Range, Space
 
-SAMPLERS = ("tpe", "grid")
 _MOST = 1_000_000
 _FEW = 8  # values that a setting may have whatever the number of trials
 
@@ -84,12 +82,6 @@ class TPE:
         self._open = []
 
 
-def proposals(sampler: str, space: Space, seed: int) -> Grid | TPE:
-    """The sampler of this name; the same seed and the same figures give the same proposals."""
-    one_of("sampler", sampler, SAMPLERS)
-    return Grid(space, seed) if sampler == "grid" else TPE(space, seed)
-
-
 def import_optuna(what: str) -> Any:
     """Optuna, silent; or one line that `what` needs it, and how to get it."""
     try:
@@ -102,22 +94,12 @@ def import_optuna(what: str) -> Any:
     return optuna
 
 
-def importances(
-    space: Space, tried: Sequence[tuple[Mapping[str, Any], float]], seed: int = 0
-) -> dict[str, float]:
+def importances(space: Space, tried: Sequence[tuple[Mapping[str, Any], float]]) -> dict[str, float]:
     """The share of the variation among trials that each setting explains by itself (fANOVA), largest first.
 
     Where every combination was tried, that is the variance of the means by value over the variance of all:
-    nothing has to be modelled. Otherwise a random forest fills in what was not tried.
-
-    Args:
-        space: what was searched.
-        tried: settings and validation accuracy of the trials that did not fail; repeated ones count once.
-        seed: of the forest that fANOVA grows.
-
-    Raises:
-        ValueError: Optuna or scikit-learn is not installed, the trials do not differ, or they are too few
-            for a setting with as many values.
+    nothing has to be modelled. Otherwise a random forest fills in what was not tried. `tried` has settings
+    and validation accuracy of the trials that did not fail; repeated ones count once.
     """
     distinct = {json.dumps(dict(settings)): (settings, value) for settings, value in tried}
     if len({value for _, value in distinct.values()}) < 2:
@@ -143,14 +125,9 @@ def importances(
         study.add_trial(optuna.create_trial(params=params, distributions=distributions, value=value))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # experimental in some releases of Optuna
-        try:
-            # A tree's cost grows with the square of its leaves: 64 trees of 465 trials took minutes.
-            trees = min(64, max(8, 4000 // len(distinct)))
-            evaluator = optuna.importance.FanovaImportanceEvaluator(n_trees=trees, seed=seed)
-        except ImportError:
-            raise ValueError(
-                "the importance of settings needs scikit-learn: pip install 'mcn[search]'"
-            ) from None
+        # A tree's cost grows with the square of its leaves: 64 trees of 465 trials took minutes.
+        trees = min(64, max(8, 4000 // len(distinct)))
+        evaluator = optuna.importance.FanovaImportanceEvaluator(n_trees=trees, seed=0)
         found = optuna.importance.get_param_importances(study, evaluator=evaluator, normalize=False)
     return {name: float(share) for name, share in found.items()}
 
@@ -164,6 +141,10 @@ def _main_effects(names: Iterable[str], tried: Sequence[tuple[Mapping[str, Any],
             groups.setdefault(json.dumps(settings[name]), []).append(value)
         found[name] = float(np.var([np.mean(group) for group in groups.values()]) / np.var(scores))
     return dict(sorted(found.items(), key=lambda item: -item[1]))
+
+
+SAMPLERS: dict[str, type[TPE | Grid]] = {"tpe": TPE, "grid": Grid}
+"""The same seed and the same figures give the same proposals."""
 
 
 def _distribution(optuna: Any, domain: tuple[Any, ...] | Range) -> Any:

@@ -17,7 +17,7 @@ from mcn.experiments.engine.runner import run_units
 from mcn.experiments.engine.source import Source, load
 from mcn.experiments.engine.unit import Unit
 from mcn.experiments.engine.workers import check_engine, open_engine
-from mcn.experiments.search.proposals import importances, proposals
+from mcn.experiments.search.proposals import SAMPLERS, importances
 from mcn.experiments.search.space import Space
 from mcn.train.metrics import LESS_IS_BETTER, METRICS
 from mcn.train.run import protocol
@@ -111,8 +111,7 @@ def search(
     rows are found, and it ends with the rows of an undisturbed one.
 
     Args:
-        source: the graph.
-        space: what to search; see `load_space`.
+        space: what to search in the graph of `source`; see `load_space`.
         sampler: "tpe" (Optuna) or "grid".
         trials: how many settings to try; a grid may have fewer.
         seeds: runs per trial: `seed`, `seed` + 1, …
@@ -124,9 +123,6 @@ def search(
         batch: trials that are proposed at once.
         metric: what decides, one of `mcn.train.metrics.METRICS`; the runs are the same whatever it is.
         progress: called after every run with what is done, what is planned and the best trial so far.
-
-    Raises:
-        ValueError: the settings cannot be searched, an extra is not installed, or every trial failed.
     """
     given = {"trials": trials, "seeds": seeds, "final_seeds": final_seeds, "batch": batch}
     for name, number in given.items():
@@ -134,7 +130,8 @@ def search(
             raise ValueError(f"{name} must be an integer of at least 1, got {number!r}")
     one_of("metric", metric, METRICS)
     check_engine(engine, jobs, address)
-    sampled = proposals(sampler, space, seed)
+    one_of("sampler", sampler, SAMPLERS)
+    sampled = SAMPLERS[sampler](space, seed)
     if isinstance(ledger, str | os.PathLike):
         load(source, seed)  # a graph that cannot be used is said before a file is made
         ledger = Ledger(ledger)

@@ -47,15 +47,9 @@ class Range:
 
 @dataclass(frozen=True)
 class Space:
-    """What to search: `settings` vary, the others are the same in every trial.
+    """What to search: `settings` of a recipe vary, each over its values (a tuple) or a `Range`.
 
-    Attributes:
-        name: of the space, or of its file.
-        description: what it is.
-        settings: by setting, its values (a tuple) or a `Range`.
-        fixed: settings of every trial.
-        datasets: further fixed settings by data set.
-        recipe: the recipe whose settings these are.
+    `fixed` settings are the same in every trial, and so are those of `datasets`, by data set.
     """
 
     name: str
@@ -83,11 +77,7 @@ def spaces() -> list[str]:
 
 
 def load_space(name_or_path: str | os.PathLike[str]) -> Space:
-    """A space by its name, or from a YAML file; every value in it is checked.
-
-    Raises:
-        ValueError: there is no such space (says which was probably meant), or what is wrong in the file.
-    """
+    """A space by its name, or from a YAML file; every value in it is checked."""
     return _parse(*find("space", _PACKAGE, _FOLDER, name_or_path))
 
 
@@ -168,15 +158,11 @@ def _check(where: str, space: Space) -> None:
     ]
     try:
         for settings in (*fixed, *tried):
-            _accept(space.recipe, settings)
+            config = find_recipe(space.recipe).config.from_dict(settings)
+            if "psi" in settings:
+                one_of("psi", settings["psi"], PSI_NAMES)
+            for motif in config.motifs:
+                if motif != "self" and "=" not in motif:  # a view such as order=4 is no motif
+                    graphlet_of(motif)
     except (ValueError, TypeError) as error:
         raise ValueError(f"space {where}: {error}") from None
-
-
-def _accept(recipe: str, settings: Mapping[str, Any]) -> None:
-    config = find_recipe(recipe).config.from_dict(dict(settings))
-    if "psi" in settings:
-        one_of("psi", settings["psi"], PSI_NAMES)
-    for motif in config.motifs:
-        if motif != "self" and "=" not in motif:  # a view such as order=4 is no motif
-            graphlet_of(motif)
