@@ -13,7 +13,7 @@ import mcn
 from mcn.data import random_split
 from mcn.train import RECIPES, fit, load_run, prepare, train
 from mcn.train.predictions import read_predictions
-from mcn.train.select.spread import confirmed, corrections, walk_matrix
+from mcn.train.select.blend import confirmed, corrections, walk_matrix
 from mcn.train.tasks import Classes, Multilabel, Regression, stored_task
 from tests.conftest import refuses
 from tests.train.graphs import on_cores, settings

@@ -14,7 +14,7 @@ _HOME = {
     "draw_figure2": ".figure2",
     "draw_figure3": ".figure3",
     "draw_figure4": ".figure4",
-    "draw_profile": ".profile",
+    "draw_profile": ".drawing",
 }
 
 __all__ = list(_HOME)

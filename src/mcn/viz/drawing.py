@@ -1,4 +1,4 @@
-"""Drawing a graph for print: places for the nodes, colours, and files that are the same every time."""
+"""Drawing for print: places of nodes, colours, profiles, and files that are the same every time."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from mcn._files import atomic_write
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from mcn.motifs import MotifSignificance
 
 Places = NDArray[np.float64]
 Pairs = NDArray[np.int64]
@@ -151,3 +153,19 @@ def draw_weights(
     draw_edges(ax, place, pairs[kept], edge[kept] / edge.max(initial=1.0) * (0.2 if same else 1.0))
     draw_nodes(ax, place[~inside], 5, "white", ring=INK)
     draw_nodes(ax, place[inside], largest * node[inside] / node.max(initial=1.0), colour, zorder=4)
+
+
+def draw_profile(found: MotifSignificance, path: str | os.PathLike[str]) -> Figure:
+    """Draw the significance profile and write it to `path` (.pdf, .svg or .png)."""
+    path = check_path(path)
+    figure, (ax,) = new_figure(1.2 + 0.36 * len(found.lines), 2.8, 1)
+    ax.set_axis_on()
+    ax.set_aspect("auto")
+    places = range(len(found.lines))
+    ax.axhline(0, color=INK, linewidth=0.6)
+    ax.plot(places, [line.profile for line in found.lines], color=COLOURS[0], marker="o", markersize=4)
+    ax.set_xticks(places, [line.motif for line in found.lines], rotation=60, ha="right")
+    ax.set_ylabel("normalised z")
+    ax.set_title(f"{found.samples} random graphs with the same {found.keep}", fontsize=8)
+    save_figure(figure, path)
+    return figure

@@ -14,13 +14,12 @@ from threadpoolctl import threadpool_limits
 from mcn.train.loop import Epoch, FitResult, Scores, Trainer, Training, below
 from mcn.train.problem import Problem
 from mcn.train.recipes import work_of
-from mcn.train.select.blend import Float
+from mcn.train.select.blend import Float, confirmed, corrections, walk_matrix
 from mcn.train.select.candidates import Candidate, candidates_of
 from mcn.train.select.config import AutoConfig
 from mcn.train.select.judge import BLEND, CHOOSABLE, NODES, Decision, Held, HeldOutScores, Judge
 from mcn.train.select.network import Selected
 from mcn.train.select.schedule import Rounds, Stage, Turn, clearly_above, several_behind, standings
-from mcn.train.select.spread import confirmed, corrections, walk_matrix
 
 
 class Selection(Training):
