@@ -156,7 +156,8 @@ class NodeClassifier:
 
         That is its class number; of a numeric target the number, of several targets 1 or 0 for each.
         """
-        return self.task_.as_given(self.predictions(data).labels, self._class_numbers.numpy())
+        labels = self.predictions(data).labels
+        return self.task_.as_given(labels, self._class_numbers.numpy())
 
     def score(self, data: Data | GraphStore, metric: str | None = None) -> float:
         """Return a metric on the nodes of `data.test_mask`; named classes are compared by name.
