@@ -72,13 +72,18 @@ def adjacency_of(counts: AnyCounts, motif: str, scope: str = "edges") -> csr_arr
         name, direction = directed
         matrix = counts.adjacency(name, direction=direction, scope=scope).astype(np.float64)
     else:
-        raise ValueError(
-            f"motif {motif!r} needs direction: read the graph with directed=True (--directed), or set "
-            "data.directed = True where the columns of data.edge_index are arcs"
-        )
+        raise without_direction(motif)
     matrix.sum_duplicates()
     matrix.eliminate_zeros()
     return matrix
+
+
+def without_direction(motif: str) -> ValueError:
+    """Make the error for a directed motif of a graph whose directions are not used."""
+    return ValueError(
+        f"motif {motif!r} needs direction: read the graph with directed=True (--directed), or set "
+        "data.directed = True where the columns of data.edge_index are arcs"
+    )
 
 
 def undirected(counts: AnyCounts) -> MotifCounts:

@@ -77,6 +77,7 @@ class MotifStack(RowSource):
         self.base = base._replace(values=base.values.astype(np.float32))
         self._powers = Powers(adjacencies, self.code, self.steps, threads)
         self._stored: Rows | None = None
+        self._balanced: dict[int, Rows] = {}
         self._threads = threads
         if materialize:
             limit = default_memory_limit() if memory_limit is None else memory_limit
@@ -189,6 +190,14 @@ class MotifStack(RowSource):
         if self._stored is not None:
             return self._stored.take(choice * self.num_nodes + nodes, self._threads)
         return self._powers.rows(nodes, choice)
+
+    def balanced(self, option: int) -> Rows:
+        """Return D^-1/2 Ψ(A_t^k) D'^-1/2, D the row sums and D' the column sums; kept for the next call."""
+        if option not in self._balanced:
+            rows = self.select(np.full(self.num_nodes, option))
+            columns = np.bincount(rows.indices, rows.values, self.num_nodes).astype(np.float64)
+            self._balanced[option] = rows.normalised(columns, rows.sums())
+        return self._balanced[option]
 
     def adjacency(self, t: int) -> Rows:
         """Return the rows of A_t."""

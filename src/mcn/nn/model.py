@@ -206,7 +206,7 @@ class MCN(torch.nn.Module):
             stack.check_choice(pin)
             return int(pin)
         known = stack.num_options == 1 or not first.motif_attention
-        return 0 if known and pin is None else None
+        return 0 if known and pin is None and not first.sum_motifs else None
 
     def _parts(
         self, stack: MotifStack, rows: Any, blocks: Sequence[RowSource] | None, pins: list[Any], report: bool
@@ -218,7 +218,8 @@ class MCN(torch.nn.Module):
             return [stack] * self.num_layers, None
         fixed = tuple(self._fixed(stack, pin) for pin in pins)
         if not self.convs[0].self_attention and None in fixed:
-            # D^-1/2 Â D^-1/2 needs the row sums, hence the choices, of every source: take the whole graph.
+            # D^-1/2 Â D^-1/2 needs the row sums, hence the choices, of every source: take the whole graph,
+            # as sums over motifs do.
             ids = blocks[-1].src[: blocks[-1].num_dst] if blocks is not None else node_ids(rows)
             return [stack] * self.num_layers, ids
         if blocks is not None:

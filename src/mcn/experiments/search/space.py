@@ -23,6 +23,7 @@ from mcn._yaml import find, names
 from mcn.data.limits import told
 from mcn.matrices import PSI_NAMES
 from mcn.motifs import graphlet_of
+from mcn.motifs.triads import directed_neighbourhood
 from mcn.train.recipes import find_recipe
 from mcn.train.settings import declared
 
@@ -178,5 +179,5 @@ def _accept(recipe: str, settings: Mapping[str, Any]) -> None:
     if "psi" in settings:
         one_of("psi", settings["psi"], PSI_NAMES)
     for motif in config.motifs:
-        if motif != "self" and "=" not in motif:  # a view such as order=4 is no motif
+        if motif != "self" and "=" not in motif and not directed_neighbourhood(motif):  # order=4 is a view
             graphlet_of(motif)
