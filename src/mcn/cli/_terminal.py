@@ -139,9 +139,12 @@ def notable(report: Sequence[str], hidden: tuple[str, ...] = ("labels:",)) -> li
     return changed + [line for line in report[1:] if not line.startswith(hidden)]
 
 
+_URGENT = ("copies the label", "direction is")
+
+
 def fitting(lines: Sequence[str], room: int) -> list[str]:
-    """Return the lines that fit, the last one counting the others; what makes a result worthless is first."""
-    urgent_first = sorted(lines, key=lambda line: "copies the label" not in line)
+    """Return the lines that fit, the last one counting the others; what can change a result most is first."""
+    urgent_first = sorted(lines, key=lambda line: [words not in line for words in _URGENT])
     if len(lines) <= room:
         return urgent_first
     hidden = len(lines) - max(room - 1, 0)
