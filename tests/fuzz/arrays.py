@@ -146,6 +146,7 @@ def _count_motifs(c: Choices) -> None:
         directed = mcn.count_motifs(edges, nodes, directed=True, threads=threads)
         assert (directed.per_arc >= 0).all(), "a negative count per arc"
         assert (directed.per_node >= 0).all(), "a negative count per node"
+        mcn.MotifStack.from_counts(directed, ["in", "out", "M5:both"], 1 + c.upto(2), threads=threads)
         mcn.motif_significance(edges, nodes, directed=bool(c.upto(1)), samples=2, threads=threads)
         return
     counts = mcn.count_motifs(edges, nodes, induced=bool(c.upto(1)), threads=threads)

@@ -88,6 +88,7 @@ def _table(content: bytes, folder: Path) -> None:
         content[1:],
         *({}, {}, {}, {"label": "label"}, {"features": ["f"]}, {"features": "wl"}, {"id": "f"}),
         *({"drop": ["f"]}, {"features": ["joined"]}, {"unknown_ids": "skip"}, {"unknown_ids": "add"}),
+        {"directed": True},
     )
     with written(folder, "input.csv", content) as nodes:
         data = mcn.load_graph(edges, nodes, **options)

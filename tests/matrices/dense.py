@@ -8,16 +8,17 @@ def dense_psi(P: np.ndarray, psi: str) -> np.ndarray:
     n = len(P)
     eye = np.eye(n)
     M = np.diag(P.max(axis=1, initial=0))
-    D = (P + M).sum(axis=1)
-    D[D == 0] = 1
+    empty = P.sum(axis=1) == 0
+    D = (P + M).sum(axis=1) + empty
+    columns = (P + M).sum(axis=0) + empty  # equal to D where P is symmetric
+    columns[columns == 0] = 1
     result = {
         "unweighted": ((P > 0) | (eye > 0)).astype(float),
         "row-max": P + M,
         "transition": np.diag(1 / D) @ (P + M),
         "laplacian": np.diag(P.sum(axis=1)) + P,
-        "symmetric": np.diag(D**-0.5) @ (P + M) @ np.diag(D**-0.5),
+        "symmetric": np.diag(D**-0.5) @ (P + M) @ np.diag(columns**-0.5),
     }[psi]
-    empty = P.sum(axis=1) == 0
     result[empty] = eye[empty]
     return result
 

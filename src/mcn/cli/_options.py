@@ -109,12 +109,14 @@ _COLUMNS = {
 _SPLIT_INDEX = typer.Option(help="Which of several given splits, or the seed of one that is drawn.", min=0)
 _SCALING = "what is done to numbers: auto, raw, rows, unit or standard"
 _UNKNOWN_IDS = "edges to ids that --nodes lacks: error, skip (leave them out) or add (nodes without a label)"
+_DIRECTED = "Use the direction of edges, from source to target; also of data sets that have one."
 DATA_OPTIONS: dict[str, tuple[Any, Any]] = {
     **{name: _about_data(name, what) for name, what in _COLUMNS.items()},
     "split_index": (Annotated[int, _SPLIT_INDEX], 0),
     "folds": _about_data("folds", "test on one of so many folds, see --split-index", int | None, min=2),
     "scaling": _about_data("scaling", _SCALING, str, "auto"),
     "unknown_ids": _about_data("unknown_ids", _UNKNOWN_IDS, str, "error"),
+    "directed": (Annotated[bool, typer.Option("--directed", help=_DIRECTED)], False),
     "trust": (Trust, False),
 }
 """Options on how a graph is read, by the argument they are for: the option and its default."""
@@ -263,7 +265,9 @@ def check_input(dataset: str | None, graph: Path | None, nodes: Path | None) -> 
 
 def check_for_dataset(options: Mapping[str, Any]) -> None:
     """Refuse options on how a graph is read that a data set by name does not have."""
-    others = ", ".join(data_flag(name) for name in sorted(options.keys() - {"split_index", "trust"}))
+    others = ", ".join(
+        data_flag(name) for name in sorted(options.keys() - {"split_index", "directed", "trust"})
+    )
     if others:
         raise ValueError(f"{others}: for a graph of one's own; give --graph and --nodes")
 
@@ -277,6 +281,7 @@ def read_input(
     *,
     trust: bool = False,
     split_index: int = 0,
+    directed: bool = False,
     on_disk: Callable[[GraphStore], bool] | None = None,
     **options: Any,
 ) -> tuple[Any, str]:
@@ -291,13 +296,14 @@ def read_input(
     if graph is not None:
         from mcn.store import read_graph
 
-        how = {"split_index": split_index, **loader_options(options)}
+        how = {"split_index": split_index, "directed": directed, **loader_options(options)}
         return read_graph(graph, nodes=nodes, on_disk=on_disk, **how), str(graph)
     check_for_dataset(options)
     from mcn.data import load_dataset  # without torch until the name is known to be right
 
     name = default if dataset is None else dataset
-    return load_dataset(name, root=data_root, split=split_index, trust=trust), name
+    how = {"split": split_index, "directed": directed, "trust": trust}
+    return load_dataset(name, root=data_root, **how), name
 
 
 def read_for_run(
@@ -319,7 +325,8 @@ def read_for_run(
     if graph is not None:
         how |= {"weights": weights or source.get("weights"), "on_disk": lambda store: bool(too_large(store))}
         if graph.expanduser().is_file():  # a packed graph has its columns
-            how |= {name: source[name] for name in ("source", "target", "unknown_ids") if name in source}
+            same = ("source", "target", "unknown_ids", "directed")
+            how |= {name: source[name] for name in same if name in source}
             if run.treatment is not None:  # a table is read; labels that it lacks are not needed
                 how |= {"label": source.get("label"), "task": source.get("task", "classes")}
         return read_input(None, graph, nodes, data_root, default="", **how)[0]

@@ -78,8 +78,8 @@ def run(
         options.check_writable(out, out.suffix if out.suffix in _FILES else ", ".join(_FILES))
     if packed and (directed or significance or plot):
         raise ValueError(f"{graph}: --directed and --significance of a packed graph: not yet")
-    if directed and graph is None:
-        raise ValueError("--directed needs arcs: give --graph; the data sets by name are undirected")
+    if directed and graph is None and dataset is None:
+        raise ValueError("--directed needs arcs: give --graph, or --dataset chameleon-filtered")
     if directed and out is not None and out.suffix == ".npz":
         raise ValueError(f"--out {out}: directed counts are saved as .csv or .parquet")
     if plot is not None:
@@ -162,7 +162,7 @@ def _read(
 
     if graph is None:
         name = "karate" if dataset is None else dataset
-        edges = load_dataset_edges(name, data_root)
+        edges = load_dataset_edges(name, data_root, directed)
         return edges.graph, edges.report, name, None
     edges = load_edges(graph, *columns)
     if not directed:

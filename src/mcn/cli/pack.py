@@ -13,7 +13,8 @@ import typer
 from mcn.cli import _options as options
 from mcn.cli._terminal import compile_notice, notable, plain_warnings, print_facts, print_notes, progress_bar
 
-_OPTIONS = {name: option for name, option in options.DATA_OPTIONS.items() if name not in ("trust", "weights")}
+_NOT_PACKED = ("trust", "weights", "directed")
+_OPTIONS = {name: option for name, option in options.DATA_OPTIONS.items() if name not in _NOT_PACKED}
 
 
 @partial(options.add_options, options=_OPTIONS, before=("as_json",))

@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 from torch import Tensor
 from torch_geometric.data import Data
 
-from mcn.data.csr_graph import SimpleGraph, simple_graph
+from mcn.data.csr_graph import SimpleGraph, direction_note, simple_graph
 from mcn.data.edge_list import checked_weights
 from mcn.data.limits import brief
 from mcn.data.sparse import check_csr, csr_parts
@@ -132,6 +132,14 @@ def check_data(data: Data) -> SimpleGraph:
     return graph
 
 
+def both_ways(data: Data) -> Tensor:
+    """Return the edges of a `Data` as given, or in both directions where they are arcs (`data.directed`)."""
+    if not data.get("directed"):
+        edges: Tensor = data.edge_index
+        return edges
+    return torch.from_numpy(simple_graph(data.edge_index, data.num_nodes).edge_index)
+
+
 def unused_of_edges(data: Data, num_nodes: int, used: tuple[str, ...] = ()) -> list[str]:
     """Say what a `Data` has for every edge beside what is `used`: weights, features, times."""
     count = np.shape(data.edge_index)[1]
@@ -149,8 +157,8 @@ def unused_of_edges(data: Data, num_nodes: int, used: tuple[str, ...] = ()) -> l
 def warn_of_unused(data: Data, graph: SimpleGraph, used: tuple[str, ...] = ()) -> None:
     """Warn, once, of what a `Data` says of its edges beside what is `used`, and of direction."""
     notes = unused_of_edges(data, graph.num_nodes, used)
-    if graph.one_way:
-        notes.append(f"{graph.one_way:,} edges are given in one direction only: direction is not used")
+    if graph.one_way and not data.get("directed"):
+        notes.append(direction_note(graph.one_way, "data.directed = True"))
     if notes:
         warnings.warn(". ".join(notes), stacklevel=3)
 
@@ -300,6 +308,8 @@ def weight_matrix(data: Data) -> csr_array | None:
     given = given_weights(data)
     if given is None:
         return None
+    if data.get("directed"):
+        raise ValueError("data.edge_weight with data.directed: not yet; leave out one of them")
     name, values = given
     edges = np.asarray(data.edge_index)
     if list(values.shape) != [edges.shape[1]]:

@@ -10,20 +10,26 @@ from scipy.sparse import csr_array
 
 from mcn.data.sparse import checked_csr
 from mcn.matrices.rows import Rows, below_each_other
+from mcn.motifs import DirectedCounts
+from mcn.motifs.triads import directed_neighbourhood
 
 if TYPE_CHECKING:
     from mcn.motifs import MotifCounts
+
+    AnyCounts = MotifCounts | DirectedCounts
 
 
 class Adjacencies(NamedTuple):
     """T matrices of N × N in one CSR: row i of A_t is row t·N + i, columns ascending, all values > 0.
 
-    Indices are unsigned (uint32): numba need not wrap them around; values are float64.
+    Indices are unsigned (uint32): numba need not wrap them around; values are float64. `symmetric` says that
+    every A_t is; those of directed motifs need not be.
     """
 
     motifs: tuple[str, ...]
     num_nodes: int
     rows: Rows
+    symmetric: bool = True
 
     def of(self, t: int) -> Rows:
         """A_t alone, as rows that share their entries with the stack."""
@@ -53,12 +59,36 @@ def check_matrix(matrix: Any, name: str) -> csr_array:
     return result
 
 
-def adjacency_of(counts: MotifCounts, motif: str, scope: str = "edges") -> csr_array:
-    """Return A_t of a motif as float64 CSR without zeros; counts are ours and are not checked again."""
-    matrix: csr_array = counts.adjacency(motif, scope=scope).astype(np.float64)
+def adjacency_of(counts: AnyCounts, motif: str, scope: str = "edges") -> csr_array:
+    """Return A_t of a motif as float64 CSR without zeros; counts are ours and are not checked again.
+
+    Raises:
+        ValueError: the motif is directed (see `directed_neighbourhood`), and the counts are not.
+    """
+    directed, found = directed_neighbourhood(motif), undirected(counts)
+    if directed is None:
+        matrix: csr_array = found.adjacency(motif, scope=scope).astype(np.float64)
+    elif isinstance(counts, DirectedCounts):
+        name, direction = directed
+        matrix = counts.adjacency(name, direction=direction, scope=scope).astype(np.float64)
+    else:
+        raise without_direction(motif)
     matrix.sum_duplicates()
     matrix.eliminate_zeros()
     return matrix
+
+
+def without_direction(motif: str) -> ValueError:
+    """Make the error for a directed motif of a graph whose directions are not used."""
+    return ValueError(
+        f"motif {motif!r} needs direction: read the graph with directed=True (--directed), or set "
+        "data.directed = True where the columns of data.edge_index are arcs"
+    )
+
+
+def undirected(counts: AnyCounts) -> MotifCounts:
+    """Return the counts of a graph without its directions."""
+    return counts.undirected if isinstance(counts, DirectedCounts) else counts
 
 
 def check_symmetric(matrix: csr_array, name: str) -> csr_array:
@@ -96,7 +126,7 @@ def lay_below(matrices: Mapping[str, csr_array]) -> Adjacencies:
 
 
 def adjacencies_from_counts(
-    counts: MotifCounts,
+    counts: AnyCounts,
     motifs: Sequence[str],
     scope: str = "edges",
     add_edges: bool = False,
@@ -119,7 +149,7 @@ def adjacencies_from_counts(
         matrix = adjacency_of(counts, name, scope)
         matrix = csr_array(matrix + edge) if edge is not None and name != "edge" else matrix
         matrices[name] = matrix if weights is None else weigh_edges(matrix, weights, binary)
-    return lay_below(matrices)
+    return lay_below(matrices)._replace(symmetric=not any(map(directed_neighbourhood, names)))
 
 
 def check_edge_weights(weights: Any, counts: MotifCounts, scope: str) -> csr_array:

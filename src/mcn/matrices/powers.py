@@ -22,6 +22,7 @@ from mcn.matrices.psi import SYMMETRIC, degree_of_row, weigh_row
 from mcn.matrices.rows import Rows, thread_count
 
 CHUNK = 512  # rows
+_Roots = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
 class Powers:
@@ -34,14 +35,32 @@ class Powers:
         self.adjacencies, self.psi, self.steps, self.threads = adjacencies, psi, steps, threads
 
     @cached_property
-    def _roots(self) -> NDArray[np.float64]:
-        """√D_jj of eq:k5 for every power, [T·K, N]; other Ψ need none, [T·K, 0]."""
+    def _roots(self) -> _Roots:
+        """√D of eq:k5 of the rows and of the columns of every power, [T·K, N]; other Ψ need none, [T·K, 0].
+
+        A symmetric matrix has one D for both.
+        """
         options, n = len(self.adjacencies.motifs) * self.steps, self.adjacencies.num_nodes
-        roots = np.empty((options, n if self.psi == SYMMETRIC else 0))
-        if self.psi == SYMMETRIC:
-            nowhere = Rows(np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0, np.float32))
-            self._compute_all(roots, nowhere)
-        return roots
+        rows = np.empty((options, n if self.psi == SYMMETRIC else 0))
+        if self.psi != SYMMETRIC:
+            return rows, rows
+        columns = rows if self.adjacencies.symmetric else np.empty_like(rows)
+        nowhere = Rows(np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0, np.float32))
+        self._compute_all((rows, columns), nowhere)
+        if self.adjacencies.symmetric:
+            roots = np.sqrt(rows)
+            return roots, roots
+        return np.sqrt(rows), np.sqrt(columns + self._column_sums())
+
+    def _column_sums(self) -> NDArray[np.float64]:
+        """The sums of the columns of every A_t^k, [T·K, N]."""
+        adj, sums = self.adjacencies, []
+        for t in range(len(adj.motifs)):
+            turned, walks = adj.matrix(t).T.tocsr(), np.ones(adj.num_nodes)
+            for _ in range(self.steps):
+                walks = np.asarray(turned @ walks)
+                sums.append(walks)
+        return np.stack(sums)
 
     def rows(
         self, nodes: NDArray[np.int64], choice: NDArray[np.int64], dtype: type[np.floating[Any]] = np.float32
@@ -77,8 +96,8 @@ class Powers:
         self._compute_all(self._roots, out)
         return out
 
-    def _compute_all(self, roots: NDArray[np.float64], out: Rows) -> None:
-        """Compute all rows into `out`, or only `roots` where `out` has no room for any."""
+    def _compute_all(self, roots: _Roots, out: Rows) -> None:
+        """Compute all rows into `out`, or only D and M into `roots` where `out` has no room for any."""
         n, source = self.adjacencies.num_nodes, self.adjacencies.rows
         count = len(self.adjacencies.motifs) * n
         workers = thread_count(self.threads, row_work(self.adjacencies, self.steps, count))
@@ -211,7 +230,8 @@ def _chosen_rows(
             to_columns = more_columns
             to_values = more_values
         row = (scratch.columns, scratch.values, count)
-        end = weigh_row(psi, i, row, roots[choice[r]], to_columns, to_values, used)
+        own_roots = (roots[0][choice[r]], roots[1][choice[r]])
+        end = weigh_row(psi, i, row, own_roots, to_columns, to_values, used)
         lengths[r] = end - used
         used = end
     return to_columns[:used], to_values[:used]
@@ -231,7 +251,8 @@ def _all_rows(
 ) -> None:
     """Compute every Ψ(A_t^k) of rows start … stop − 1 of the stacked A_t, each to its place in the stack.
 
-    Where `out` has no places, √D_ii of eq:k5 is written to `roots` instead.
+    Where `out` has no places, M_ii of eq:k5 is written to the second of the `roots` and D_ii to the first,
+    which may be the same array.
     """
     to_indptr, to_columns, to_values = out
     for row in range(start, stop):
@@ -242,7 +263,9 @@ def _all_rows(
                 count = _next_step(source, motif * num_nodes, count, scratch)
             c = motif * steps + k
             if to_indptr.size == 0:
-                roots[c, i] = np.sqrt(degree_of_row(scratch.values, count))
+                degree, loop = degree_of_row(scratch.values, count)
+                roots[1][c, i] = loop
+                roots[0][c, i] = degree
             else:
-                found = (scratch.columns, scratch.values, count)
-                weigh_row(psi, i, found, roots[c], to_columns, to_values, to_indptr[c * num_nodes + i])
+                found, own_roots = (scratch.columns, scratch.values, count), (roots[0][c], roots[1][c])
+                weigh_row(psi, i, found, own_roots, to_columns, to_values, to_indptr[c * num_nodes + i])

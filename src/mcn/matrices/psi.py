@@ -13,7 +13,8 @@ name            equation  Ã                                           added to 
 ``symmetric``   eq:k5     D^-½ (A + M) D^-½, D the row sums of A + M  M_ii
 ==============  ========  ==========================================  ================
 
-A row without entries becomes a plain self-loop of weight 1, whatever the Ψ.
+A row without entries becomes a plain self-loop of weight 1, whatever the Ψ. Where A is not symmetric (arcs),
+eq:k5 has the row sums of A + M on the left and its column sums on the right; both count such self-loops.
 """
 
 from __future__ import annotations
@@ -56,13 +57,17 @@ def apply_psi(A: Any, psi: str) -> csr_array:
     """
     code, matrix = psi_code(psi), check_matrix(A, "A")
     check_magnitude(lay_below({"A": matrix}), psi, 1, single=False)
-    return psi_rows(matrix, code).matrix(matrix.shape[1])
+    return psi_rows(matrix, code, symmetric=False).matrix(matrix.shape[1])
 
 
-def psi_rows(matrix: csr_array, code: int) -> Rows:
-    """Compute the rows of Ψ(A) of a checked matrix, in float64."""
+def psi_rows(matrix: csr_array, code: int, symmetric: bool = True) -> Rows:
+    """Compute the rows of Ψ(A) of a checked matrix, in float64; `symmetric` says whether it is."""
     n, most = matrix.shape[0], matrix.nnz + matrix.shape[0]
-    roots = root_degrees(Rows(matrix.indptr, matrix.indices, matrix.data)) if code == SYMMETRIC else _NONE
+    roots = _NONE, _NONE
+    if code == SYMMETRIC:
+        degrees, loops = _row_degrees(matrix.indptr, matrix.data)
+        columns = degrees if symmetric else np.bincount(matrix.indices, matrix.data, n) + loops
+        roots = np.sqrt(degrees), np.sqrt(columns)
     out = Rows(np.zeros(n + 1, np.int64), np.empty(most, np.int32), np.empty(most))
     _weigh_rows(code, matrix.indptr, matrix.indices, matrix.data, roots, out)
     return out.part(0, n)
@@ -70,8 +75,7 @@ def psi_rows(matrix: csr_array, code: int) -> Rows:
 
 def root_degrees(adjacency: Rows) -> NDArray[np.float64]:
     """Compute √D_ii of eq:k5 for every row; entries without values count 1 each."""
-    roots = np.empty(len(adjacency.indptr) - 1)
-    _root_degrees(adjacency.indptr, adjacency.values, roots)
+    roots: NDArray[np.float64] = np.sqrt(_row_degrees(adjacency.indptr, adjacency.values)[0])
     return roots
 
 
@@ -87,26 +91,29 @@ def _weigh_rows(psi: int, indptr: Any, indices: Any, values: Any, roots: Any, ou
 
 
 @kernel
-def _root_degrees(indptr: Any, values: Any, roots: Any) -> None:
-    for i in range(roots.size):
+def _row_degrees(indptr: Any, values: Any) -> Any:
+    """D_ii and M_ii of every row, float64 [2, N], see `degree_of_row`."""
+    found = np.empty((2, indptr.size - 1))
+    for i in range(indptr.size - 1):
         count = indptr[i + 1] - indptr[i]
         if values.size > 0:
-            roots[i] = np.sqrt(degree_of_row(values[indptr[i] : indptr[i + 1]], count))
+            found[0, i], found[1, i] = degree_of_row(values[indptr[i] : indptr[i + 1]], count)
         else:
-            roots[i] = np.sqrt(count + 1.0)
+            found[0, i], found[1, i] = count + 1.0, 1.0
+    return found
 
 
 @kernel
-def degree_of_row(values: Any, count: int) -> float:
-    """D_ii of eq:k3 and eq:k5, the row sum of A + M; 1 for a row without entries (its self-loop)."""
+def degree_of_row(values: Any, count: int) -> Any:
+    """D_ii of eq:k3 and eq:k5, the row sum of A + M, and M_ii; a row without entries has a self-loop, 1."""
     if count == 0:
-        return 1.0
+        return 1.0, 1.0
     total = 0.0
     top = 0.0
     for p in range(count):
         total += values[p]
         top = max(top, values[p])
-    return total + top
+    return total + top, top
 
 
 @kernel
@@ -122,8 +129,8 @@ def entry_weight(psi: int, value: float, total: float, top: float, here: float, 
 
 
 @kernel
-def loop_weight(psi: int, own: float, total: float, top: float, here: float) -> float:
-    """Ψ's weight of the diagonal; `own` is A_ii."""
+def loop_weight(psi: int, own: float, total: float, top: float, here: float, there: float) -> float:
+    """Ψ's weight of the diagonal; `own` is A_ii, `here` and `there` are √D of the row and of the column."""
     if psi == FINISHED:
         return own
     if psi == UNWEIGHTED or total == 0.0:
@@ -134,23 +141,24 @@ def loop_weight(psi: int, own: float, total: float, top: float, here: float) -> 
         return (own + top) / (total + top)
     if psi == LAPLACIAN:
         return own + total
-    return (own + top) / (here * here)
+    return (own + top) / (here * there)
 
 
 @kernel
 def weigh_row(psi: int, i: Any, row: Any, roots: Any, to_columns: Any, to_values: Any, at: int) -> int:
     """Write row `i` of Ã to position `at` and return where it ends, at most count + 1 further.
 
-    `row` is the row of A: its columns, which ascend, its values, and their number. `roots` holds √D_jj of
-    eq:k5 for every j and is read by ``symmetric`` only.
+    `row` is the row of A: its columns, which ascend, its values, and their number. `roots` are √D_ii of eq:k5
+    for every row and every column, and are read by ``symmetric`` only.
     """
     columns, values, count = row
+    of_rows, of_columns = roots
     total = 0.0
     top = 0.0
     for p in range(count):
         total += values[p]
         top = max(top, values[p])
-    here = roots[i] if psi == SYMMETRIC else 1.0
+    here = of_rows[i] if psi == SYMMETRIC else 1.0
     pending = True  # the diagonal entry is still to be written
     p = 0
     while p < count or pending:
@@ -159,11 +167,12 @@ def weigh_row(psi: int, i: Any, row: Any, roots: Any, to_columns: Any, to_values
             if p < count and columns[p] == i:
                 own = values[p]
                 p += 1
-            to_columns[at], to_values[at] = i, loop_weight(psi, own, total, top, here)
+            there = of_columns[i] if psi == SYMMETRIC else 1.0
+            to_columns[at], to_values[at] = i, loop_weight(psi, own, total, top, here, there)
             pending = False
         else:
             j = np.int64(columns[p])
-            there = roots[j] if psi == SYMMETRIC else 1.0
+            there = of_columns[j] if psi == SYMMETRIC else 1.0
             to_columns[at], to_values[at] = j, entry_weight(psi, values[p], total, top, here, there)
             p += 1
         at += 1

@@ -3,7 +3,8 @@
 Only the pattern of the powers is looked at, not their values. In a symmetric pattern a walk of k − 2 steps
 can go one edge to and fro, so the pattern of A^k contains that of A^(k−2). What is new in step k are the
 neighbours of what was new in step k − 1: a breadth-first search in which a node counts once per parity. It
-visits every edge at most twice per row, for any K.
+visits every edge at most twice per row, for any K. In the pattern of a digraph, step k is made of all of step
+k − 1.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from mcn.matrices.powers import CHUNK, row_work
 from mcn.matrices.rows import Rows, thread_count
 
 if TYPE_CHECKING:
-    from mcn.motifs import MotifCounts
+    from mcn.matrices.adjacencies import AnyCounts
 
 ENTRY_BYTES = 8  # int32 column, float32 value
 ROW_BYTES = 8  # int64 row pointer
@@ -77,7 +78,7 @@ class StackSize:
 
 
 def stack_size(
-    counts: MotifCounts,
+    counts: AnyCounts,
     motifs: Sequence[str] = ("edge", "triangle"),
     steps: int = 1,
     *,
@@ -159,11 +160,11 @@ def row_lengths(
     seen = [np.zeros(2 * n, np.uint8) for _ in range(workers)]
     queues = [np.empty(2 * n, np.uint64) for _ in range(workers)]
     batch = max(4 * CHUNK, -(-n // 64))  # by the graph alone: counting stops at the same row for any threads
-    total = 0
+    total, count = 0, _row_lengths if adj.symmetric else _directed_row_lengths
     for t, first in product(range(len(adj.motifs)), range(0, n, batch)):
 
         def work(worker: int, start: int, stop: int, t: int = t) -> None:
-            _row_lengths(n, adj.rows, t, start, stop, lengths, seen[worker], queues[worker])
+            count(n, adj.rows, t, start, stop, lengths, seen[worker], queues[worker])
 
         last = min(first + batch, n)
         run_chunks(work, [*range(first, last, CHUNK), last], workers)
@@ -212,6 +213,36 @@ def _row_lengths(
             lengths[motif, k - 1, i] = sizes[parity] + (1 if missing else 0)
         for p in range(end):
             seen[queue[p]] = 0
+
+
+@kernel
+def _directed_row_lengths(
+    num_nodes: int, rows: Any, motif: int, start: int, stop: int, lengths: Any, seen: Any, queue: Any
+) -> None:
+    """Do the same for a pattern that need not be symmetric; steps lie in both halves of `queue` in turn."""
+    indptr, indices, _ = rows
+    n = np.uint64(num_nodes)
+    offset = np.uint64(motif) * n
+    for i in range(start, stop):
+        node = np.uint64(i)
+        queue[0] = node
+        count = _ONE
+        for k in range(lengths.shape[1]):
+            here, there = (n, np.uint64(0)) if k & 1 else (np.uint64(0), n)
+            found = np.uint64(0)
+            for p in range(count):
+                row = offset + queue[here + p]
+                for q in range(np.uint64(indptr[row]), np.uint64(indptr[row + _ONE])):
+                    j = np.uint64(indices[q])
+                    if seen[j] == 0:
+                        seen[j] = 1
+                        queue[there + found] = j
+                        found += _ONE
+            missing = seen[node] == 0
+            lengths[motif, k, i] = found + (_ONE if missing else np.uint64(0))
+            for p in range(found):
+                seen[queue[there + p]] = 0
+            count = found
 
 
 def _most_entries(matrix: csr_array, steps: int) -> NDArray[np.int64]:

@@ -21,6 +21,7 @@ from mcn.matrices.adjacencies import (
     check_matrix,
     check_symmetric,
     lay_below,
+    undirected,
 )
 from mcn.matrices.powers import Powers
 from mcn.matrices.psi import psi_code, psi_rows
@@ -29,7 +30,7 @@ from mcn.matrices.size import StackSize, check_steps, default_memory_limit, leng
 from mcn.matrices.state import check_scale, count_scale, standardise_counts
 
 if TYPE_CHECKING:
-    from mcn.motifs import MotifCounts
+    from mcn.matrices.adjacencies import AnyCounts
 
 
 class MotifStack(RowSource):
@@ -76,6 +77,7 @@ class MotifStack(RowSource):
         self.base = base._replace(values=base.values.astype(np.float32))
         self._powers = Powers(adjacencies, self.code, self.steps, threads)
         self._stored: Rows | None = None
+        self._balanced: dict[int, Rows] = {}
         self._threads = threads
         if materialize:
             limit = default_memory_limit() if memory_limit is None else memory_limit
@@ -84,7 +86,7 @@ class MotifStack(RowSource):
     @classmethod
     def from_counts(
         cls,
-        counts: MotifCounts,
+        counts: AnyCounts,
         motifs: Sequence[str] = ("edge", "triangle"),
         steps: int = 1,
         psi: str = "unweighted",
@@ -100,8 +102,11 @@ class MotifStack(RowSource):
         """Make the stack of a graph whose motifs were counted.
 
         Args:
-            counts: `mcn.MotifCounts`.
-            motifs: names of edge orbits or graphlets; also "self", a neighbourhood of the node alone.
+            counts: `mcn.MotifCounts`, or for directed neighbourhoods `mcn.DirectedCounts`.
+            motifs: names of edge orbits or graphlets; also "self", a neighbourhood of the node alone. Of a
+                digraph also "out" and "in", the nodes that a node points to and is pointed to by, and
+                directed motifs: "feed-forward-loop" or "M5" by the direction of their arcs, "M5:in" against
+                it, "M5:both" either way. All others are of the graph without directions.
             steps: K, the greatest power.
             psi: one of the five Ψ, see `apply_psi`.
             scope: ``edges``, the paper's A_t, or ``pairs``; see `MotifCounts.adjacency`.
@@ -118,11 +123,14 @@ class MotifStack(RowSource):
                 w_uv where A_t has an entry, Ã_uu the largest of its row; it allows one step only. Weights of
                 1 change nothing.
         """
-        held = None if weights is None else check_edge_weights(weights, counts, scope)
+        plain = undirected(counts)
+        held = None if weights is None else check_edge_weights(weights, plain, scope)
         adj = adjacencies_from_counts(counts, motifs, scope, add_edges, held, binary=psi == "unweighted")
-        edge = adjacency_of(counts, "edge") if held is None else held
+        if held is not None and not adj.symmetric:
+            raise ValueError("edge weights with directed motifs: not yet; leave out one of them")
+        edge = adjacency_of(plain, "edge") if held is None else held
         stored = (materialize, memory_limit, threads)
-        return cls(adj, edge, counts.per_node, steps, psi, *stored, count_scale, weighted=held is not None)
+        return cls(adj, edge, plain.per_node, steps, psi, *stored, count_scale, weighted=held is not None)
 
     @classmethod
     def from_adjacencies(
@@ -162,6 +170,11 @@ class MotifStack(RowSource):
         return self.num_dst
 
     @property
+    def directed(self) -> bool:
+        """Whether a motif of the stack is directed, so that its matrices need not be symmetric."""
+        return not self._adjacencies.symmetric
+
+    @property
     def materialized(self) -> bool:
         """Whether the matrices are stored."""
         return self._stored is not None
@@ -177,6 +190,14 @@ class MotifStack(RowSource):
         if self._stored is not None:
             return self._stored.take(choice * self.num_nodes + nodes, self._threads)
         return self._powers.rows(nodes, choice)
+
+    def balanced(self, option: int) -> Rows:
+        """Return D^-1/2 Ψ(A_t^k) D'^-1/2, D the row sums and D' the column sums; kept for the next call."""
+        if option not in self._balanced:
+            rows = self.select(np.full(self.num_nodes, option))
+            columns = np.bincount(rows.indices, rows.values, self.num_nodes).astype(np.float64)
+            self._balanced[option] = rows.normalised(columns, rows.sums())
+        return self._balanced[option]
 
     def adjacency(self, t: int) -> Rows:
         """Return the rows of A_t."""

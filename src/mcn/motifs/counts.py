@@ -37,6 +37,7 @@ from mcn.motifs.catalogue import (
 )
 from mcn.motifs.counted import Counted, Group
 from mcn.motifs.derive import EdgeNumbers
+from mcn.motifs.directed import DirectedCounts, enumerate_arcs
 from mcn.motifs.enumerate import Enumerated, as_counted, worth_threads
 from mcn.motifs.orient import cut_rows
 from mcn.motifs.pairs import NonAdjacent
@@ -209,6 +210,15 @@ class MotifCounts(Counted):
     def __repr__(self) -> str:
         kind = "" if self.induced else ", induced=False"
         return f"MotifCounts({self.num_nodes:,} nodes, {self.num_edges:,} edges{kind})"
+
+    @cached_property
+    def directed(self) -> DirectedCounts:
+        """The counts of the directed motifs of the same graph, made when they are first asked for.
+
+        Raises:
+            ValueError: the directions of the edges are not known.
+        """
+        return DirectedCounts(self.graph, enumerate_arcs(self.graph, self.threads), self.node_ids, self)
 
     @cached_property
     def _numbers(self) -> EdgeNumbers:

@@ -17,7 +17,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -35,11 +35,15 @@ from mcn.motifs.triads import (
     DIRECTED_CATALOGUE,
     DIRECTED_MOTIFS,
     DIRECTED_NODE_ORBITS,
+    DIRECTIONS,
     arc_orbit_table,
     arc_orbits_of,
     directed_graphlet_of,
     directed_name,
 )
+
+if TYPE_CHECKING:
+    from mcn.motifs.counts import MotifCounts
 
 Matrix = sp.csr_array[np.int64]
 _AT_CENTER = {
@@ -83,6 +87,7 @@ class DirectedCounts(Counted):
     graph: SimpleGraph
     closed: Counts
     node_ids: NDArray[Any] | None = field(default=None, compare=False)
+    _undirected: MotifCounts | None = field(default=None, compare=False)
     _unit: ClassVar[str] = "arc"
     _node_orbits: ClassVar[tuple[str, ...]] = DIRECTED_NODE_ORBITS
 
@@ -104,6 +109,13 @@ class DirectedCounts(Counted):
     def arcs(self) -> NDArray[np.int64]:
         """Int64 [A, 2]: the arcs, sorted; the rows of `per_arc`."""
         return self._placed[0]
+
+    @cached_property
+    def undirected(self) -> MotifCounts:
+        """The counts of the same graph without its directions, made when they are first asked for."""
+        from mcn.motifs.count import count_motifs
+
+        return count_motifs(self.graph) if self._undirected is None else self._undirected
 
     @property
     def per_arc(self) -> NDArray[np.int64]:
@@ -139,7 +151,7 @@ class DirectedCounts(Counted):
             scope: "edges" as above; "pairs": instances that contain both *nodes*, joined or not, whatever the
                 direction: the motif adjacency of Benson, Gleich and Leskovec (2016).
         """
-        one_of("direction", direction, ("out", "in", "both"))
+        one_of("direction", direction, DIRECTIONS)
         one_of("scope", scope, ("edges", "pairs"))
         name = directed_name(motif)
         if scope == "pairs":

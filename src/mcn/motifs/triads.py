@@ -14,11 +14,12 @@ from itertools import permutations, product
 import numpy as np
 from numpy.typing import NDArray
 
-from mcn._names import did_you_mean
+from mcn._names import did_you_mean, one_of
 from mcn.data.limits import told
 from mcn.motifs import catalogue
 
 Arc = tuple[int, int]
+DIRECTIONS = ("out", "in", "both")
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,25 @@ def directed_name(motif: str) -> str:
         known = ", ".join(DIRECTED_GRAPHLETS)
         raise ValueError(f"unknown directed motif {told(motif)}{hint} known are {known} and their orbits")
     return name
+
+
+def directed_neighbourhood(name: str) -> tuple[str, str] | None:
+    """Return the directed motif and the direction that a neighbourhood is named after; None for others.
+
+    "out" and "in" are the nodes that a node points to and is pointed to by. A directed motif has rows by the
+    direction of its arcs; ":in" after its name turns them round, ":both" takes either.
+
+    >>> directed_neighbourhood("in"), directed_neighbourhood("cycle"), directed_neighbourhood("M5:both")
+    (('arc', 'in'), ('cycle', 'out'), ('feed-forward-loop', 'both'))
+    >>> directed_neighbourhood("triangle")
+    """
+    if name in ("out", "in"):
+        return "arc", name
+    motif, colon, direction = name.partition(":")
+    if not colon and motif.upper() not in _ALIASES and motif not in DIRECTED_MOTIFS:
+        return None
+    one_of(f"the direction of {told(name)}", direction if colon else "out", DIRECTIONS)
+    return directed_name(motif), direction or "out"
 
 
 def directed_graphlet_of(motif: str) -> Digraph:

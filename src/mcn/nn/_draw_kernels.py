@@ -150,7 +150,7 @@ def draw_rows(psi: int, fan: int, nodes: Any, slots: Any, csr: Any, roots: Any, 
                 to_columns[used] = j
                 to_values[used] = entry_weight(psi, value, total, top, here, there) * factor
                 used += 1
-        loop = loop_weight(psi, own, total, top, here)
+        loop = loop_weight(psi, own, total, top, here, here)
         lengths[slot] = _put(i, loop, at, used, to_columns, to_values) - at
 
 
@@ -265,7 +265,7 @@ def draw_walks(
                         used = _put(j, weight, at, used, to_columns, to_values)
             for p in range(seen):
                 ways[touched[p]] = 0.0
-        loop = own + loop_weight(psi, 0.0, total, top, here)
+        loop = own + loop_weight(psi, 0.0, total, top, here, here)
         lengths[slot] = _put(i, loop, at, used, to_columns, to_values) - at
 
 

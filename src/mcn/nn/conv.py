@@ -35,6 +35,9 @@ class MCNConv(torch.nn.Module):
 
     GCN and GAT are special cases (tab:gen); see `from_pyg`. With `self_weights`, h_i W_self is added: a node
     then need not hear itself through the same weights as its neighbours, and a layer can take differences.
+    With `sum_motifs` nobody chooses: every node hears all motifs and steps, each with weights of its own::
+
+        H' = Σ_tk D_tk^-1/2 Ψ(A_t^k) D'_tk^-1/2 H W_tk + b,   D the row sums of Ψ(A_t^k), D' its column sums
 
     Args:
         in_channels, out_channels: feature widths; out_channels is per head.
@@ -49,6 +52,7 @@ class MCNConv(torch.nn.Module):
             softmax by Â.
         bias: add a learned bias.
         self_weights: give the node's own features weights of their own, beside those of what it hears.
+        sum_motifs: sum over all motifs and steps as above; without self-attention, on whole stacks.
         epsilon: the share of random choices in training; all others, and those in evaluation, are the most
             probable ones.
         policy_grad: let the gradient of the choices flow into W through the state.
@@ -77,6 +81,7 @@ class MCNConv(torch.nn.Module):
         prior: str = "softmax",
         bias: bool = True,
         self_weights: bool = False,
+        sum_motifs: bool = False,
         epsilon: float = 0.1,
         policy_grad: bool = False,
         init_bias: float = 0.0,
@@ -93,27 +98,31 @@ class MCNConv(torch.nn.Module):
         if not 0.0 <= epsilon <= 1.0:
             raise ValueError(f"epsilon must be between 0 and 1, got {epsilon!r}")
         one_of("prior", prior, PRIORS)
+        if sum_motifs and self_attention:
+            raise ValueError("sum_motifs needs self_attention=False: sums over motifs have no attention yet")
         self.in_channels, self.out_channels = in_channels, out_channels
         self.motifs, self.steps, self.heads, self.concat = motifs, steps, heads, concat
         self.self_attention, self.motif_attention = self_attention, motif_attention
         self.negative_slope, self.prior = negative_slope, prior
         self.dropout, self.feature_dropout, self.input_dropout = dropout, feature_dropout, input_dropout
         self.epsilon, self.policy_grad = epsilon, policy_grad
+        self.sum_motifs, self._parts = sum_motifs, motifs * steps if sum_motifs else 1
         # [in, out], so that a row of the product is a sum of contiguous rows.
-        self.weight = torch.nn.Parameter(torch.empty(in_channels, heads * out_channels))
+        self.weight = torch.nn.Parameter(torch.empty(in_channels, self._parts * heads * out_channels))
         shape = (heads, out_channels)
         self.att_src = torch.nn.Parameter(torch.empty(shape)) if self_attention else None
         self.att_dst = torch.nn.Parameter(torch.empty(shape)) if self_attention else None
         width = heads * out_channels if concat else out_channels
         self.self_weight = torch.nn.Parameter(torch.empty(in_channels, width)) if self_weights else None
         self.bias = torch.nn.Parameter(torch.empty(width)) if bias else None
-        chooses = motif_attention and motifs * steps > 1
+        chooses = motif_attention and not sum_motifs and motifs * steps > 1
         self.selector = Selector(heads * out_channels, motifs, steps, init_bias) if chooses else None
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
         """Draw W and a by Glorot's rule and set the bias to zero, as GAT does."""
-        torch.nn.init.xavier_uniform_(self.weight)
+        for part in self.weight.data.chunk(self._parts, 1):
+            torch.nn.init.xavier_uniform_(part)
         for parameter in (self.att_src, self.att_dst, self.self_weight):
             if parameter is not None:
                 torch.nn.init.xavier_uniform_(parameter)
@@ -174,6 +183,11 @@ class MCNConv(torch.nn.Module):
         live = key if self.training else None
         report = return_choices or return_coefficients
         z, of_itself = self._transform(x, stack, live)
+        if self.sum_motifs:
+            if choice is not None or report or not isinstance(stack, MotifStack):
+                raise ValueError("a layer that sums over motifs has no choices, and needs a whole MotifStack")
+            balanced = [stack.balanced(option) for option in range(self._parts)]
+            return self._aggregate(z, of_itself, stack, balanced, live, False)[0]
         chosen = self._choose(z, stack, choice, epsilon, live, report)
         # Coefficients are told of the chosen entries alone, so the host has to know which those are.
         number = _numpy(chosen.number) if return_coefficients else chosen.number
@@ -184,20 +198,24 @@ class MCNConv(torch.nn.Module):
         return (out, chosen.report(stack, rows, coefficients)) if report else out
 
     def what_if(
-        self, x: torch.Tensor | SparseFeatures, stack: RowSource, choice: Any, degrees: NDArray[np.float64]
+        self, x: torch.Tensor | SparseFeatures, stack: RowSource, choice: Any, degrees: NDArray[Any] | None
     ) -> tuple[torch.Tensor, Choices]:
         """Compute what each target would get if it alone had made another choice.
 
         Row i of the result answers a question of its own: target i chooses `choice`, all other nodes choose
         as before. With self-attention the rows of a layer do not interact, and the result is that of
         `forward` with a pinned choice. Without it, D^-1/2 Â D^-1/2 takes the new degree for target i and the
-        old `degrees` (``choices.rows.sums()``, of all sources) for all others. Nothing is dropped out, in
-        training mode either. The `Choices` come with their `coefficients`.
+        old `degrees` (``choices.rows.sums()``, of all sources) for all others. Of a sum over motifs, target i
+        hears this part alone. Nothing is dropped out, in training mode either. The `Choices` come with their
+        `coefficients`.
         """
         z, of_itself = self._transform(x, stack, None)
         chosen = self._choose(z, stack, choice, None, None, True)
         rows = weights = stack.select(_numpy(chosen.number))
-        if not self.self_attention:
+        if self.sum_motifs:
+            assert isinstance(stack, MotifStack)
+            z, weights = z.chunk(self._parts, 1)[choice].contiguous(), stack.balanced(choice)
+        elif not self.self_attention:
             weights = _with_one_changed(rows, ops.source_degrees(stack, degrees))
         out, coefficients = self._aggregate(z, of_itself, stack, weights, None, True)
         return out, chosen.report(stack, rows, coefficients)
@@ -208,7 +226,8 @@ class MCNConv(torch.nn.Module):
         """Check that the layer, the features and the stack fit; compute H W, and H W_self for the targets."""
         if not isinstance(stack, RowSource):
             raise ValueError(f"stack is a {type(stack).__name__}; expected a MotifStack or a block of one")
-        if self.selector is not None and (stack.num_motifs, stack.steps) != (self.motifs, self.steps):
+        fixed = self.selector is None and not self.sum_motifs
+        if not fixed and (stack.num_motifs, stack.steps) != (self.motifs, self.steps):
             raise ValueError(
                 f"stack has {stack.num_motifs} motifs and {stack.steps} steps, but the layer was made for "
                 f"motifs={self.motifs}, steps={self.steps}"
@@ -281,8 +300,8 @@ class MCNConv(torch.nn.Module):
     ) -> tuple[torch.Tensor, torch.Tensor | None]:
         """Return the convolved features, and the coefficients if they are wanted.
 
-        `weights` are the rows of Â, or without self-attention those of D^-1/2 Â D^-1/2; `of_itself` is what
-        `self_weight` makes of each target.
+        `weights` are the rows of Â, or without self-attention those of D^-1/2 Â D^-1/2; of a sum over motifs
+        a list, with the rows of each part. `of_itself` is what `self_weight` makes of each target.
         """
         p, p_key = self._drop(self.dropout, key, _COEFFICIENT)
         feature = self._drop(self.feature_dropout, key, _FEATURE)
@@ -290,7 +309,12 @@ class MCNConv(torch.nn.Module):
         nodes = stack.src if stack.dropout_by_node else None
         if self.att_src is None or self.att_dst is None:
             z = ops.dropout(z, *feature, nodes)
-            out = ops.propagate(z, weights, p, p_key).view(shape)
+            if isinstance(weights, list):
+                parts = zip(z.chunk(self._parts, 1), weights, range(self._parts), strict=True)
+                heard = [ops.propagate(part, rows, p, derive(p_key, place)) for part, rows, place in parts]
+                out = torch.stack(heard).sum(0).view(shape)
+            else:
+                out = ops.propagate(z, weights, p, p_key).view(shape)
             if wanted:
                 coefficients = torch.as_tensor(weights.values).to(z.device, z.dtype)
         else:

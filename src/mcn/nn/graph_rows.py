@@ -137,6 +137,12 @@ class StackRows(GraphRows):
         known = edge_is_base and "edge" in stack.motifs
         self.base_option = stack.motifs.index("edge") * stack.steps if known else None
 
+    def draw(self, nodes: NDArray[np.int64], choice: NDArray[np.int64], fan: int, key: int) -> Rows:
+        """Draw neighbours, see `GraphRows.draw`; longer walks are drawn in symmetric matrices alone."""
+        if self._stack.directed and (self.steps > 1 or self.code == SYMMETRIC):
+            raise ValueError("mini-batches of directed motifs have one step and no psi='symmetric' yet")
+        return super().draw(nodes, choice, fan, key)
+
     def exact(self, nodes: NDArray[np.int64], choice: NDArray[np.int64]) -> Rows:
         """Compute the rows of Â; see `GraphRows.exact`."""
         return self._stack.rows_of(nodes, choice)

@@ -73,8 +73,10 @@ def infer(
 
 
 def can_infer(model: MCN) -> bool:
-    """Whether `infer` knows all that a network does: norms, residuals and self weights it does not."""
-    return model.norm == "none" and not model.residual and model.convs[0].self_weight is None
+    """Whether `infer` knows all that a network does: norms, residuals, self weights and sums it does not."""
+    first: Any = model.convs[0]
+    plain = first.self_weight is None and not first.sum_motifs
+    return model.norm == "none" and not model.residual and plain
 
 
 class _Heard(NamedTuple):

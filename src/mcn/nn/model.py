@@ -203,7 +203,7 @@ class MCN(torch.nn.Module):
             stack.check_choice(pin)
             return int(pin)
         known = stack.num_options == 1 or not first.motif_attention
-        return 0 if known and pin is None else None
+        return 0 if known and pin is None and not first.sum_motifs else None
 
     def _parts(
         self, stack: MotifStack, rows: Any, pins: list[Any], report: bool
@@ -213,7 +213,8 @@ class MCN(torch.nn.Module):
             return [stack] * self.num_layers, None
         fixed, ids = tuple(self._fixed(stack, pin) for pin in pins), node_ids(rows)
         if not self.convs[0].self_attention and None in fixed:
-            # D^-1/2 Â D^-1/2 needs the row sums, hence the choices, of every source: take the whole graph.
+            # D^-1/2 Â D^-1/2 needs the row sums, hence the choices, of every source: take the whole graph, as
+            # sums over motifs do.
             return [stack] * self.num_layers, ids
         if report and self.convs[0].selector is not None:
             fixed = (None,) * self.num_layers  # the selector's state needs the base rows of ordinary blocks

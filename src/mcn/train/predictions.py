@@ -92,7 +92,8 @@ class Explained:
     """A network's predictions and what they rest on.
 
     kind: "choices" where nodes choose among the options of one network, "candidates" where every option is a
-        network of its own, "views" where all options are averaged, "trees" where all are known at once.
+        network of its own, "views" where all options are averaged, "sums" where all are summed, "trees" where
+        all are known at once.
     predictions: of all nodes, with their choices.
     steps: K. self_attention: whether coefficients are learned.
     motif_probs [L, N, T], step_probs [L, N, K]: the selectors f and f' (eq:state); None in a layer without.

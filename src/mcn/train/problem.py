@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -16,7 +17,9 @@ from mcn.data import check_data
 from mcn.data.checks import weight_matrix
 from mcn.data.sparse import feature_csr
 from mcn.data.targets import strata, target_kind
-from mcn.motifs import MotifCounts
+from mcn.matrices.adjacencies import without_direction
+from mcn.motifs import DirectedCounts, MotifCounts
+from mcn.motifs.triads import directed_neighbourhood
 from mcn.store import GraphStore, node_data
 from mcn.train.recipes import work_of
 from mcn.train.settings import Settings
@@ -29,7 +32,8 @@ class Known(NamedTuple):
     labels: as `data.y`, int64 [N] for classes; -1, or NaN, wherever a node is in neither the training nor the
     validation part, so that nothing downstream can look at a test label. train, val: node ids. task: what is
     predicted. at_random: whether chance alone decided which nodes are in which of the two parts, and not a
-    time, a group or a person.
+    time, a group or a person. arcs: of a graph whose direction is used, the SHA-256 of its arcs: it goes with
+    what tells graphs apart.
     """
 
     labels: torch.Tensor
@@ -37,6 +41,7 @@ class Known(NamedTuple):
     val: NDArray[np.int64]
     task: Task
     at_random: bool = False
+    arcs: str = ""
 
     @property
     def num_classes(self) -> int:
@@ -137,7 +142,9 @@ class Problem:
 
     def fingerprint(self) -> str:
         """Return the SHA-256 of the edges, features, known labels and parts: which graph a run is about."""
-        return str(self.inputs.fingerprint(self.known))
+        found = str(self.inputs.fingerprint(self.known))
+        arcs = self.known.arcs
+        return hashlib.sha256(f"{found} {arcs}".encode()).hexdigest() if arcs else found
 
     def memory(self, data: Data | GraphStore | None) -> Memory:
         """Return what a network trained on this remembers of its graph, and `data` of its columns."""
@@ -166,6 +173,18 @@ def prepare(data: Data | GraphStore, config: Settings, counts: MotifCounts | Non
     """
     known = known_labels(data)
     return Problem(work_of(config).inputs(data, config, counts), known)
+
+
+def stack_counts(data: Data, counts: MotifCounts, motifs: Sequence[str]) -> MotifCounts | DirectedCounts:
+    """Return what a stack of these motifs is made of: the directed counts if one of them is directed.
+
+    Raises:
+        ValueError: one is, and the direction of the graph is not used (`data.directed`).
+    """
+    wanted = [name for name in motifs if directed_neighbourhood(name)]
+    if wanted and not data.get("directed"):
+        raise without_direction(wanted[0])
+    return counts.directed if wanted else counts
 
 
 def input_weights(data: Data, memory: Memory | None) -> Any:
@@ -218,8 +237,7 @@ def known_labels(data: Data | GraphStore) -> Known:
             "the graph has no labels (data.y is missing); training needs the class of some of its nodes: "
             + next(said, "for instance from a label column in the node table")
         )
-    if data.edge_index is not None:
-        check_data(data)
+    graph = None if data.edge_index is None else check_data(data)
     if not data.val_mask.any():
         raise ValueError("data.val_mask is empty; training needs validation nodes to know when to stop")
     classes = target_kind(data.y) == "classes"
@@ -231,6 +249,7 @@ def known_labels(data: Data | GraphStore) -> Known:
         data.val_mask.nonzero().squeeze(1).numpy(),
         task_of(labels[data.train_mask].numpy(), _num_classes(data) if classes else 0),
         bool(data.get("split_at_random", False)),
+        hashlib.sha256(graph.arcs.tobytes()).hexdigest() if graph and data.get("directed") else "",
     )
 
 

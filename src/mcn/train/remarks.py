@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from torch_geometric.data import Data
 
-from mcn.data.checks import given_weights
+from mcn.data.checks import both_ways, given_weights
+from mcn.data.csr_graph import direction_note
 from mcn.data.sparse import feature_csr
 from mcn.train.features import features
 from mcn.train.metrics import merit, shown
@@ -84,7 +85,7 @@ def _by_graph(data: Data, known: Known) -> NDArray[np.float64]:
     weights = given_weights(data)
     each = None if weights is None else weights[1].double()
     spread = LabelPropagation(30, 0.9)(
-        start, data.edge_index, edge_weight=each, post_step=lambda values: values
+        start, both_ways(data), edge_weight=each, post_step=lambda values: values
     ).numpy()
     reached = spread[:, -1:] > 0
     guess = np.tile(task.guess(targets), (data.num_nodes, 1))
@@ -96,7 +97,15 @@ def graph_remarks(data: Data, known: Known | None = None) -> list[str]:
     known = known_labels(data) if known is None else known
     names = class_names(data)
     said = known.task.graph_remarks(data, known, lambda c: str(c) if names is None else names[c])
-    return said if data.edge_index is None else [*said, *_copies(data, known)]
+    return said if data.edge_index is None else [*said, *_direction(data), *_copies(data, known)]
+
+
+def _direction(data: Data) -> list[str]:
+    """Say what became of direction, where the graph has one or seems to."""
+    if data.get("directed"):
+        return [f"direction is used: the {data.num_edges:,} edges are arcs from source to target"]
+    one_way = data.get("one_way")
+    return [direction_note(one_way, "--directed (directed=True)")] if one_way else []
 
 
 def _copies(data: Data, known: Known) -> list[str]:

@@ -17,7 +17,7 @@ from mcn.train.tasks.task import Displayed
 
 PARTS = ("none", "train", "val", "test")
 _KEPT = 30  # entries per row; a picture of more helps nobody
-_NETWORKS = {"choices": "MCN", "views": "MotifViews", "trees": "boosted trees"}
+_NETWORKS = {"choices": "MCN", "sums": "a sum over motifs", "views": "MotifViews", "trees": "boosted trees"}
 """The network of a run without candidates, by the kind of its explanation."""
 
 
@@ -88,7 +88,8 @@ class Explanation:
     kind: "choices" for an `mcn.MCN`, whose nodes choose a motif and a step in each of L layers. "candidates"
     where an option is a network of its own: L is 1 if every node has a candidate, else 0. "views" for a
     network that averages over motif views: L is 0, an option is a view (the rows that mix the features).
-    "trees" for boosted trees: L is 0, an option is a motif whose neighbours' values they know.
+    "trees" for boosted trees: L is 0, an option is a motif whose neighbours' values they know. "sums" for a
+    network that sums over motifs: L is 0, an option is a motif, heard alone in the last layer.
     predictor: what predicts.
     ids: what the data calls the nodes, or None for their numbers. edges: int64 [M, 2], u < v.
     classes: names of what is shown. truth, predicted: class numbers, truth is -1 where unknown.

@@ -76,6 +76,9 @@ _FAMILY = {
     **dict.fromkeys(("texas", "wisconsin", "chameleon-filtered", "actor", "minesweeper"), "heterophilous"),
     **dict.fromkeys(("amazon-photo", "airports-usa"), "amazon_airports"),
 }
+_WITH_ARCS = {"chameleon-filtered": "chameleon-filtered-directed"}
+"""Sets that also have a file of arcs, and what that is called."""
+_FAMILY["chameleon-filtered-directed"] = "heterophilous"
 _OF_THE_PAPER = ("planetoid", "tu")
 _BUILT_IN = ("strong-ties", "karate")
 _READ_BY_OTHERS = ("pyg:", "ogb:")
@@ -93,6 +96,7 @@ def load_dataset(
     seed: int = 0,
     download: bool = True,
     split: int = 0,
+    directed: bool = False,
     trust: bool = False,
 ) -> Data:
     """A data set by name, as a PyG `Data` with `x`, `y`, `edge_index`, the three masks and `name`.
@@ -110,6 +114,8 @@ def load_dataset(
         split: which of several given splits (texas, wisconsin, chameleon-filtered, actor and minesweeper have
             ten). Sets without one (amazon-photo, airports-usa) get a stratified 60/20/20 split, drawn with
             this number as its seed. The others have one split, number 0.
+        directed: give the arcs alone, where the set has some (chameleon-filtered, pyg:…, ogb:…), and say so
+            in `data.directed`: training then uses direction.
         trust: let PyG or OGB unpickle files, which can run code. No other set needs it: their files are
             compared with known check sums, and nothing in them is unpickled.
 
@@ -121,14 +127,17 @@ def load_dataset(
     if str(name).startswith(_READ_BY_OTHERS):
         from mcn.data.datasets.pyg_ogb import load_pyg_ogb
 
-        data = load_pyg_ogb(name, root, split=number, dense=dense, trust=trust)
+        data = load_pyg_ogb(name, root, split=number, dense=dense, directed=directed, trust=trust)
     elif name not in _FACTS:
         hint = did_you_mean(str(name).lower(), _FACTS, most=3) or ";"
         raise ValueError(
             f"unknown data set {name!r}{hint} there are: {', '.join(_FACTS)}, pyg:CLASS/NAME, ogb:NAME"
         )
+    elif directed and name not in _WITH_ARCS:
+        known = ", ".join((*_WITH_ARCS, *(f"{prefix}…" for prefix in _READ_BY_OTHERS)))
+        raise ValueError(f"{name}: its files are undirected; directed is for {known} and files of one's own")
     else:
-        data = _load(name, root, dense, seed, download, number)
+        data = _load(_WITH_ARCS[name] if directed else name, root, dense, seed, download, number)
         data.scaling = "rows"  # as in the paper, and for one-hot features no matter
         if _FAMILY.get(name) not in _OF_THE_PAPER:
             from mcn.data.sparse import feature_csr
@@ -147,16 +156,16 @@ def list_datasets(root: str | Path | None = None) -> list[DatasetInfo]:
     ]
 
 
-def load_dataset_edges(name: str, root: str | Path | None = None) -> GraphEdges:
+def load_dataset_edges(name: str, root: str | Path | None = None, directed: bool = False) -> GraphEdges:
     """Return the edges of a data set by name; karate's without torch, the others' from their `Data`."""
     from mcn.data.csr_graph import GraphEdges, simple_graph
 
-    if name == "karate":
+    if name == "karate" and not directed:
         from mcn.data.datasets.karate import karate_graph
 
         graph = karate_graph()
         return GraphEdges(graph, [graph.describe()])
-    data = load_dataset(name, root=root)
+    data = load_dataset(name, root=root, directed=directed)
     return GraphEdges(simple_graph(data.edge_index, data.num_nodes), data.report)
 
 
@@ -201,10 +210,12 @@ def make_data(
     dense: bool,
     notes: Sequence[str] = (),
     at_random: bool = True,
+    directed: bool = False,
 ) -> Data:
     """Make the `Data` of a set: edges made simple, features as a tensor, a report.
 
-    Features are a SciPy matrix, or a tensor as it is. `at_random` says whether chance decided the split.
+    Features are a SciPy matrix, or a tensor as it is. `at_random` says whether chance decided the split,
+    `directed` whether the edges are arcs whose direction is used.
     """
     import torch
     from torch_geometric.data import Data
@@ -216,13 +227,15 @@ def make_data(
     data = Data(
         x=x if isinstance(x, torch.Tensor) else feature_tensor(x, dense=dense),
         y=torch.as_tensor(y),
-        edge_index=torch.from_numpy(graph.edge_index),
+        edge_index=torch.from_numpy(graph.arcs if directed else graph.edge_index),
         num_nodes=len(y),
     )
+    if directed:
+        data.directed = True
     data.train_mask, data.val_mask, data.test_mask = map(torch.as_tensor, masks)
     if at_random:
         data.split_at_random = True
-    data.report = [graph.describe(), *notes]
+    data.report = [graph.describe(directed), *notes]
     return data
 
 

@@ -25,11 +25,15 @@ SUMS = {
     "actor": "c350eef06b2c2a9bf8218be2b57cac6d4003d0922eb597a039e9123f75817816",
     "minesweeper": "e664c8dacf1e8ac466c2c09ed4b237bd2c5541f47a6eae9c6092cb87f16412b3",
 }
+_ARCS = {
+    "chameleon-filtered-directed": "5a2d40701407188f1661d37a326484b49cc15251e0dedaa7bd380873dac80f21",
+}
+"""Files of the same sets with the arcs that their edges were made of."""
 
 
 def raw_files(name: str) -> RawFiles:
     """The file of a set."""
-    sums = {f"{name.replace('-', '_')}.npz": SUMS[name]}
+    sums = {f"{name.replace('-', '_')}.npz": (SUMS | _ARCS)[name]}
     return RawFiles(("heterophilous", f"HeterophilousGraphDataset/{name}/raw"), sums, HOME)
 
 
@@ -48,4 +52,5 @@ def make(name: str, files: Mapping[str, bytes], split: int, dense: bool) -> Data
         [arrays[mask][split].copy() for mask in _MASKS],
         dense=dense,
         notes=[f"split: number {split} of the {splits} given ones (0 to {splits - 1})"],
+        directed=name in _ARCS,
     )

@@ -24,7 +24,13 @@ _MASKS = ("train_mask", "val_mask", "test_mask")
 
 
 def load_pyg_ogb(
-    name: str, root: str | Path | None = None, *, split: int = 0, dense: bool = False, trust: bool = False
+    name: str,
+    root: str | Path | None = None,
+    *,
+    split: int = 0,
+    dense: bool = False,
+    directed: bool = False,
+    trust: bool = False,
 ) -> Data:
     """A set that PyG or OGB reads, with simple edges and one split."""
     if not trust:
@@ -33,7 +39,7 @@ def load_pyg_ogb(
             "say so with trust=True (--trust)"
         )
     read = _read_pyg if name.startswith("pyg:") else _read_ogb
-    return _plain(name, read(name, root), split, dense)
+    return _plain(name, read(name, root), split, dense, directed)
 
 
 def _read_pyg(name: str, root: str | Path | None) -> Any:
@@ -123,7 +129,7 @@ def _read_ogb(name: str, root: str | Path | None) -> Any:
         ) from error
 
 
-def _plain(name: str, found: Any, split: int, dense: bool) -> Data:
+def _plain(name: str, found: Any, split: int, dense: bool, directed: bool) -> Data:
     """One graph with a class per node, its edges made simple and one of its splits."""
     if len(found) != 1 or not isinstance(found[0], Data):
         what = f"{len(found):,} graphs" if len(found) != 1 else "a graph with several kinds of nodes"
@@ -144,7 +150,8 @@ def _plain(name: str, found: Any, split: int, dense: bool) -> Data:
             given[mask] = torch.zeros(n, dtype=torch.bool).index_fill_(0, parts[part].long(), True)
     notes += unused_of_edges(given, n)
     masks, note, drawn = _split(given, y, name, split)
-    return make_data(x, y, given.edge_index, masks, dense=dense, notes=[*notes, note], at_random=drawn)
+    how: dict[str, Any] = {"notes": [*notes, note], "at_random": drawn, "directed": directed}
+    return make_data(x, y, given.edge_index, masks, dense=dense, **how)
 
 
 def _features(x: Any, n: int, dense: bool) -> Tensor | None:

@@ -124,8 +124,10 @@ def fingerprint(data: Data) -> str:
     known = known_labels(data)
     features: Any = feature_csr(data.x)
     treatment = [str(data.get(name)) for name in ("scaling", "structure", "split_at_random")]
+    treatment += ["directed"] if data.get("directed") else []
     sha = hashlib.sha256(f"{features.shape} {known.num_classes} {treatment}".encode())
-    edges = simple_graph(data.edge_index, data.num_nodes).edge_index
+    graph = simple_graph(data.edge_index, data.num_nodes)
+    edges = graph.arcs if data.get("directed") else graph.edge_index
     test = np.flatnonzero(data.test_mask.numpy())
     for whole in (features.indptr, features.indices, edges, known.labels, known.train, known.val, test):
         sha.update(np.asarray(whole, None if whole is known.labels else np.int64).tobytes())

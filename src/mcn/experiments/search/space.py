@@ -23,6 +23,7 @@ from mcn._yaml import find, names
 from mcn.data.limits import told
 from mcn.matrices import PSI_NAMES
 from mcn.motifs import graphlet_of
+from mcn.motifs.triads import directed_neighbourhood
 from mcn.train.recipes import find_recipe
 from mcn.train.settings import declared
 
@@ -162,7 +163,8 @@ def _check(where: str, space: Space) -> None:
             if "psi" in settings:
                 one_of("psi", settings["psi"], PSI_NAMES)
             for motif in config.motifs:
-                if motif != "self" and "=" not in motif:  # a view such as order=4 is no motif
+                is_view = "=" in motif  # such as order=4
+                if motif != "self" and not is_view and not directed_neighbourhood(motif):
                     graphlet_of(motif)
     except (ValueError, TypeError) as error:
         raise ValueError(f"space {where}: {error}") from None

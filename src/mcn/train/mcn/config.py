@@ -77,6 +77,13 @@ class MCNConfig(BatchedSettings):
         flag,
         group="network",
     )
+    sum_motifs: bool = setting(
+        False,
+        "Sum over all motifs and steps, with weights of their own for each, in place of choosing one of them "
+        "(needs self_attention false).",
+        flag,
+        group="network",
+    )
     norm: str = setting(
         "none",
         "What hidden layers normalise of what they give on: none, layer (the units of a node) or batch (the "
@@ -151,9 +158,12 @@ class MCNConfig(BatchedSettings):
                 f"neighbours has {len(self.neighbours)} numbers, but there are {self.num_layers} layers; "
                 "give one number, or one per layer"
             )
+        if self.sum_motifs and self.self_attention:
+            raise ValueError("sum_motifs needs self_attention false: sums over motifs have no attention yet")
         if self.batch_size is None:
             return
-        for name, without in (("self_weights", False), ("norm", "none"), ("residual", False)):
+        plain = {"self_weights": False, "sum_motifs": False, "norm": "none", "residual": False}
+        for name, without in plain.items():
             if getattr(self, name) != without:
                 raise ValueError(
                     f"batch_size needs {name} {str(without).lower()}: mini-batches do not have it yet"
@@ -177,7 +187,7 @@ class MCNConfig(BatchedSettings):
     @property
     def chooses(self) -> bool:
         """Whether there is anything to choose."""
-        return self.motif_attention and len(self.motifs) * self.steps > 1
+        return self.motif_attention and not self.sum_motifs and len(self.motifs) * self.steps > 1
 
     def full_batch_bytes(self, counts: MotifCounts) -> int | None:
         """Estimate the memory that training on the whole graph takes beside the graph itself.
@@ -186,12 +196,16 @@ class MCNConfig(BatchedSettings):
         chosen rows, and six for every node and hidden unit (values, gradients and their copies).
         """
         from mcn.matrices import stack_size
+        from mcn.motifs.triads import directed_neighbourhood
 
         if self.batch_size is not None:
             return None
-        size = stack_size(counts, self.motifs, self.steps, scope=self.scope, exact=False)
-        stored = size.total_bytes if self.materialize else 0
-        one_step = int(size.entries[:, 0].sum())
+        # The edges of a directed motif are some of all edges.
+        names = ["edge" if directed_neighbourhood(name) else name for name in self.motifs]
+        size = stack_size(counts, tuple(dict.fromkeys(names)), self.steps, scope=self.scope, exact=False)
+        places = [size.motifs.index(name) for name in names]
+        stored = int(size.bytes[places].sum()) if self.materialize else 0
+        one_step = int(size.entries[places, 0].sum())
         matrices = stored + 12 * one_step + 8 * (2 * len(counts.pairs) + counts.num_nodes)
         chosen = int(size.entries.max(initial=0))
         heads = self.heads * (self.num_layers - 1) + self.output_heads

@@ -66,9 +66,11 @@ class MCNTrainer(Trainer):
         per_entry = _SUM + (_ATTEND if c.self_attention else 0.0)
         widths = [c.hidden * c.heads] * (c.num_layers - 1) + [self.problem.num_classes * c.output_heads]
         values = feature_csr(x).nnz / max(1, x.shape[0])
-        work, reached, products = 0.0, float(nodes), 2 if c.self_weights else 1
+        work, reached = 0.0, float(nodes)
+        parts = len(c.motifs) * c.steps if c.sum_motifs else 1
+        products = parts + (1 if c.self_weights else 0)
         for width, inputs in zip(reversed(widths), reversed([values + 25, *widths[:-1]]), strict=True):
-            work += per_entry * reached * (1 + degree) * width
+            work += per_entry * parts * reached * (1 + degree) * width
             reached = min(most, reached * (1 + degree))
             work += _INPUT * products * reached * inputs * width
         return float(work)

@@ -24,7 +24,7 @@ from mcn.train.mcn.config import MCNConfig
 from mcn.train.mcn.on_disk import StoreInputs, store_inputs
 from mcn.train.mcn.trainer import MCNTrainer
 from mcn.train.predictions import Explained, Option, Predictions
-from mcn.train.problem import Known, Memory, Problem, fingerprint, input_weights
+from mcn.train.problem import Known, Memory, Problem, fingerprint, input_weights, stack_counts
 from mcn.train.tasks import Task
 
 
@@ -80,7 +80,7 @@ def inputs(
         counts = count_motifs(data.edge_index, data.num_nodes)
     weights = input_weights(data, memory)
     stack = MotifStack.from_counts(
-        counts,
+        stack_counts(data, counts, config.motifs),
         config.motifs,
         config.steps,
         config.psi,
@@ -117,6 +117,7 @@ def network(in_channels: int, num_classes: int, config: MCNConfig, memory: Memor
             self_attention=config.self_attention,
             motif_attention=config.motif_attention,
             self_weights=config.self_weights,
+            sum_motifs=config.sum_motifs,
             norm=config.norm,
             residual=config.residual,
             prior=config.psi_prior,
@@ -147,16 +148,27 @@ def predict(model: MCN, inputs: StackInputs | StoreInputs, task: Task) -> Predic
         return Predictions(outputs, motif, step + 1, graph.motifs, graph.steps, task=task)
     training = model.training
     model.eval()
-    logits, choices = model(inputs.x, inputs.stack, return_choices=True)
+    logits, choices = _scores(model, inputs)
     model.train(training)
     return _predictions(logits, choices, inputs.stack, task)
 
 
-def _predictions(logits: torch.Tensor, choices: list[Any], stack: MotifStack, task: Task) -> Predictions:
+def _scores(model: MCN, inputs: StackInputs) -> tuple[torch.Tensor, list[Choices]]:
+    """Compute the scores of all nodes and the choices of every layer; sums over motifs make none."""
+    if model.convs[0].sum_motifs:
+        return model(inputs.x, inputs.stack), []
+    logits, choices = model(inputs.x, inputs.stack, return_choices=True)
+    return logits, choices
+
+
+def _predictions(logits: torch.Tensor, choices: list[Choices], stack: MotifStack, task: Task) -> Predictions:
+    motif, step = np.empty((2, len(logits), len(choices)), np.int64)
+    for layer, chosen in enumerate(choices):
+        motif[:, layer], step[:, layer] = chosen.motif.cpu().numpy(), chosen.step.cpu().numpy()
     return Predictions(
         task.outputs_of(logits).cpu().numpy(),
-        np.stack([c.motif.cpu().numpy() for c in choices], axis=1),
-        np.stack([c.step.cpu().numpy() for c in choices], axis=1),
+        motif,
+        step,
         tuple(stack.motifs),
         stack.steps,
         task=task,
@@ -165,19 +177,23 @@ def _predictions(logits: torch.Tensor, choices: list[Any], stack: MotifStack, ta
 
 @torch.no_grad()
 def explain(model: MCN, inputs: StackInputs, task: Task) -> Explained:
-    """Say what each node chose, and what it would have been predicted as under every other choice."""
+    """Say what each node chose, and what it would have been predicted as under every other choice.
+
+    Where motifs are summed, an option is one of them, heard alone in the last layer.
+    """
     model.eval()
     seen: list[Any] = []  # the input of every layer
     hooks = [conv.register_forward_pre_hook(lambda _, args: seen.append(args[0])) for conv in model.convs]
     try:
-        logits, choices = model(inputs.x, inputs.stack, return_choices=True)
+        logits, choices = _scores(model, inputs)
     finally:
         for hook in hooks:
             hook.remove()
-    layers = list(zip(model.convs, seen, choices, strict=True))
+    degrees: list[Any] = [each.rows.sums() for each in choices] or [None] * len(seen)
+    layers = list(zip(model.convs, seen, degrees, strict=True))
     shown = layers if len(layers) == 1 else [layers[0], layers[-1]]
     return Explained(
-        "choices",
+        "choices" if choices else "sums",
         _predictions(logits, choices, inputs.stack, task),
         inputs.stack.steps,
         bool(model.convs[0].self_attention),
@@ -189,11 +205,11 @@ def explain(model: MCN, inputs: StackInputs, task: Task) -> Explained:
 
 @torch.no_grad()
 def _options(
-    model: MCN, shown: list[tuple[Any, Any, Choices]], stack: MotifStack, task: Task
+    model: MCN, shown: list[tuple[Any, Any, Any]], stack: MotifStack, task: Task
 ) -> Iterator[Option]:
     """Yield the options in order, with what the shown layers would make of each."""
     for number in range(stack.num_motifs * stack.steps):
-        tried = [conv.what_if(h, stack, number, actual.rows.sums()) for conv, h, actual in shown]
+        tried = [conv.what_if(h, stack, number, degrees) for conv, h, degrees in shown]
         coefficients = [chosen.coefficients.mean(1).numpy() for _, chosen in tried]
         alternative = task.outputs_of(tried[-1][0] + model.offset).numpy()
         motif, step = divmod(number, stack.steps)

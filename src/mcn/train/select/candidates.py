@@ -6,6 +6,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from mcn.motifs.triads import directed_neighbourhood
 from mcn.train.mcn.config import CHANGES
 from mcn.train.recipes import find_recipe
 from mcn.train.settings import Settings
@@ -44,14 +45,20 @@ DEEP: dict[str, dict[str, Any]] = {
     "sage-3": {"motifs": ("edge",), "num_layers": 3},
     "sage-8": {"motifs": ("edge",), "num_layers": 8},
     "mcn-3": {"num_layers": 3, "motif_attention": True, "gate": True},
+    "dir-sage": {"motifs": ("out", "in"), "num_layers": 2, "sum_motifs": True},
+    "dir-sage-3": {"motifs": ("out", "in"), "num_layers": 3, "sum_motifs": True},
 }
 """Deeper networks of sums with weights of their own for a node and batch normalisation, as changes to those:
-their number of layers; and that nodes choose in one of them."""
+their number of layers; that nodes choose in one of them; and that others have weights of their own for the
+nodes that a node points to and for those that point to it (as in Dir-GNN, Rossi et al. 2023)."""
 MANY_LABELS = 1000
 """Training nodes from which on deeper networks need little dropout and no L2."""
 _MANY: dict[str, Any] = {"dropout": 0.2, "weight_decay": 0.0}
 _FEW: dict[str, Any] = {"dropout": 0.5, "weight_decay": 5e-4}
-_TREES: dict[str, tuple[str, ...]] = {"trees": ("edge",), "motif-trees": ("edge", "triangle")}
+_TREES: dict[str, tuple[str, ...]] = {
+    **{"trees": ("edge",), "motif-trees": ("edge", "triangle")},
+    "dir-trees": ("edge", "in", "out"),
+}
 _OF_TREES = ("motifs", "scope", "features", "stopping", "metric", "class_weight", "max_epochs", "patience")
 """Settings that mean the same to trees as to networks: given ones go to both."""
 
@@ -90,10 +97,14 @@ def candidates_of(config: AutoConfig, labels: int, most_dropout: float = 1.0) ->
     neighbours' columns (trees), on those of its triangles and its motif counts too (motif-trees), the sum
     over neighbours (gcn), the same with weights of its own for the node (sage), attention over the neighbours
     (gat), of a motif the sum (triangle-sum) and attention (triangle), the network whose nodes choose (mcn),
-    deeper networks (sage-3, sage-8, mcn-3), and motif views (views).
+    deeper networks (sage-3, sage-8, mcn-3), and motif views (views). Where direction is used: trees that know
+    in- and out-neighbours apart (dir-trees), sums over both (dir-sage, dir-sage-3), and a network whose nodes
+    choose between them and all neighbours (mcn-dir).
     """
-    counts_are_all = config.features == "motifs"  # then mlp is counts already
-    names = [name for name in config.candidates if not (name == "counts" and counts_are_all)]
+    left_out = ["counts"] if config.features == "motifs" else []  # then mlp is counts already
+    if any(map(directed_neighbourhood, config.motifs or ())):
+        left_out.append("views")  # which have undirected motifs alone
+    names = [name for name in config.candidates if name not in left_out]
     found = [Candidate(name, _config_of(name, config, labels)) for name in names]
     if config.dropout is not None:
         return tuple(found)
@@ -106,6 +117,8 @@ def candidates_of(config: AutoConfig, labels: int, most_dropout: float = 1.0) ->
 def _config_of(name: str, config: AutoConfig, labels: int) -> Settings:
     if name in ("mcn", "views"):
         return config.given_to(name)
+    if name == "mcn-dir":  # what nodes hear before they choose is not what they hear in mcn
+        return config.given_to("mcn").replace(motifs=("out", "in", "edge"))
     if name in _TREES:
         given = {key: value for key, value in config.given("trees").items() if key in _OF_TREES}
         return find_recipe("trees").config.from_dict({"motifs": _TREES[name], **given})

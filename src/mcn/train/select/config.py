@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from mcn.train.settings import (
     BATCH_SIZE,
@@ -19,6 +19,7 @@ from mcn.train.settings import (
 
 if TYPE_CHECKING:
     from mcn.motifs import MotifCounts
+    from mcn.train.problem import Problem
 
 NETWORKS = (
     *("mlp", "counts", "trees", "motif-trees", "gcn", "sage", "gat", "mcn"),
@@ -27,18 +28,23 @@ NETWORKS = (
 """Candidates that are not named after the motif whose neighbourhood they use."""
 CANDIDATES = (*NETWORKS[:7], "triangle-sum", "triangle", *NETWORKS[7:])
 """What is tried unless told otherwise, cheap ones first."""
-_WHOLE_GRAPH = ("sage", "sage-3", "sage-8", "mcn-3")
+DIRECTED = ("dir-trees", "dir-sage", "dir-sage-3", "mcn-dir")
+"""What is tried beside these on a graph whose direction is used."""
+_WHOLE_GRAPH = ("sage", "sage-3", "sage-8", "mcn-3", "dir-sage", "dir-sage-3")
 """Candidates that mini-batches do not have."""
 
 
 def _candidates(name: str, value: Any) -> tuple[str, ...]:
     from mcn.motifs.catalogue import MOTIFS  # here, because options are listed without it
+    from mcn.motifs.triads import directed_neighbourhood
 
     wanted = names(name, value)
     for candidate in wanted:
-        is_motif = candidate != "edge" and candidate.removesuffix("-sum") in MOTIFS
-        if candidate not in NETWORKS and not is_motif:
-            known = ", ".join(sorted(NETWORKS))
+        if candidate in (*NETWORKS, *DIRECTED):
+            continue
+        motif = candidate.removesuffix("-sum")
+        if candidate == "edge" or not (motif in MOTIFS or directed_neighbourhood(motif)):
+            known = ", ".join(sorted((*NETWORKS, *DIRECTED)))
             raise ValueError(
                 f"{name} must be some of {known}, a motif or a motif with -sum, got {candidate!r}"
             )
@@ -76,7 +82,8 @@ class AutoConfig(BatchedSettings):
         CANDIDATES,
         "What is tried, separated by commas: mlp (features alone), counts (motif counts alone), trees, "
         "motif-trees, gcn, sage, gat, mcn, deeper ones (sage-3, sage-8, mcn-3), views, and attention over a "
-        "motif (triangle) or its sum (triangle-sum).",
+        "motif (triangle) or its sum (triangle-sum). Where direction is used also dir-trees, dir-sage, "
+        "dir-sage-3 and mcn-dir, which tell the nodes that a node points to from those that point to it.",
         _candidates,
         option="candidates",
     )
@@ -122,6 +129,13 @@ class AutoConfig(BatchedSettings):
             f"the best of {', '.join(self.candidates)} by mean {metric} on held-out validation nodes, "
             f"{runs} within {self.minutes:g} minutes of training"
         )
+
+    def settled(self, problem: Problem) -> Self:
+        """Return these settings with the metric that suits, and with directed candidates where they fit."""
+        config = super().settled(problem)
+        if config.candidates == CANDIDATES and problem.inputs.data.get("directed"):
+            return config.replace(candidates=(*CANDIDATES, *DIRECTED))
+        return config
 
     def given_to(self, recipe: str) -> Settings:
         """Return the configuration of a recipe with the settings that were given here and that it has."""

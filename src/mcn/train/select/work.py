@@ -15,7 +15,7 @@ from torch_geometric.data import Data
 
 from mcn.motifs import MotifCounts, count_motifs
 from mcn.train.predictions import Explained, Option, Predictions
-from mcn.train.problem import Known, Memory, Problem
+from mcn.train.problem import Known, Memory, Problem, stack_counts
 from mcn.train.recipes import work_of
 from mcn.train.select.blend import Float
 from mcn.train.select.candidates import Candidate, candidates_of
@@ -105,7 +105,10 @@ def inputs(
         )
     if counts is None:
         counts = count_motifs(data.edge_index, data.num_nodes)
-    made = SelectionInputs(data, counts, candidates_of(config, 0)[0], memory)
+    candidates = candidates_of(config, 0)
+    for candidate in candidates:
+        stack_counts(data, counts, candidate.config.motifs)  # says now if one needs direction
+    made = SelectionInputs(data, counts, candidates[0], memory)
     if memory is not None:
         made.of(made.first)  # checks the features against those of the graph trained on
     return made

@@ -12,6 +12,7 @@ import torch
 from numpy.typing import NDArray
 from scipy import stats
 
+from mcn.data.checks import both_ways
 from mcn.train.metrics import SKEWED, best_threshold, ranking, shown
 from mcn.train.tasks.task import GUESSING, Boosted, Displayed, Evidence, Float, Task
 
@@ -266,7 +267,7 @@ class Classes(Task):
                 said.append(
                     f"classes with few {part} nodes: {', '.join(few[:5])}{more}; their scores mean little"
                 )
-        found = None if data.edge_index is None else self.likeness(data.edge_index.numpy(), labels)
+        found = None if data.edge_index is None else self.likeness(both_ways(data).numpy(), labels)
         if found is not None and found[1] < _LOW_HOMOPHILY:
             how = "more often than not" if found[0] < 0.5 else "nearly as often as by chance"
             said.append(

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from mcn.data.checks import both_ways
 from mcn.train.tasks.task import Boosted, Displayed, Float, Task
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ class Regression(Task):
 
     def graph_remarks(self, data: Data, known: Known, name: Callable[[int], str]) -> list[str]:
         """Say that neighbours have nothing to do with each other, where that is so."""
-        found = self.likeness(data.edge_index.numpy(), known.labels.numpy())
+        found = self.likeness(both_ways(data).numpy(), known.labels.numpy())
         if found is None or found[0] >= _UNLIKE:
             return []
         return [

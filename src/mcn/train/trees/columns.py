@@ -25,14 +25,22 @@ WIDE = 200
 COUNTS = ("degree", *(f"count of {orbit}" for orbit in NODE_ORBITS[1:]))
 
 
+DIRECTIONS = ("in", "out")
+
+
+def directions_of(stack: MotifStack) -> list[str]:
+    """Return the ways of arcs that are motifs of a stack: trees know the degree by each of them."""
+    return [way for way in DIRECTIONS if way in stack.motifs]
+
+
 @dataclass(eq=False)
 class TreesInputs:
     """What trees are grown on.
 
     x: the given columns [N, G] as they came; no columns where motif counts are all there is. names: theirs.
     components: to how many words are reduced; 0 for columns that are taken as they are. counts: the motif
-    counts, float32 [N, 15], or with the edge as the only motif the degree. stack: the neighbours of each
-    motif. weights: of edges, see `input_weights`.
+    counts, float32 [N, 15], or with the edge as the only motif the degree; and the in- and out-degree. stack:
+    the neighbours of each motif. weights: of edges, see `input_weights`.
     """
 
     config: TreesConfig
@@ -47,7 +55,8 @@ class TreesInputs:
     def columns(self) -> list[tuple[str, str | None]]:
         """Return the name of every column, and the motif whose neighbours it tells of, if not of the node."""
         own = [f"word component {number + 1}" for number in range(self.components)] or list(self.names)
-        counts = COUNTS[: self.counts.shape[1]]
+        arcs = [f"{way}-degree" for way in directions_of(self.stack)]
+        counts = [*COUNTS[: self.counts.shape[1] - len(arcs)], *arcs]
         mixed = own if self.config.features == "given" else [*own, *counts]
 
         def over(motif: str, what: str, where: str) -> list[tuple[str, str | None]]:
@@ -55,7 +64,7 @@ class TreesInputs:
 
         columns: list[tuple[str, str | None]] = [(name, None) for name in (*own, *counts)]
         for motif in self.stack.motifs:
-            columns += over(motif, "mean", f"{motif} neighbours")
+            columns += over(motif, "mean", f"{motif}{'-' if motif in DIRECTIONS else ' '}neighbours")
         if "edge" in self.stack.motifs:
             for step in range(2, self.config.walk_length + 1):
                 columns += over("edge", "mean", f"{step} steps")

@@ -14,11 +14,11 @@ from mcn.motifs import MotifCounts, count_motifs
 from mcn.nn.features import mostly_zero
 from mcn.train.features import check_features
 from mcn.train.predictions import Explained, Option, Predictions
-from mcn.train.problem import Memory, Problem, input_weights
+from mcn.train.problem import Memory, Problem, input_weights, stack_counts
 from mcn.train.settings import at_least
 from mcn.train.tasks import Task
 from mcn.train.trees.boosting import Trees
-from mcn.train.trees.columns import WIDE, Table, TreesInputs
+from mcn.train.trees.columns import DIRECTIONS, WIDE, Table, TreesInputs, directions_of
 from mcn.train.trees.config import TreesConfig
 from mcn.train.trees.trainer import TreesTrainer
 
@@ -40,13 +40,19 @@ def inputs(
         counts = count_motifs(data.edge_index, data.num_nodes)
     weights = input_weights(data, memory)
     stack = MotifStack.from_counts(
-        counts, config.motifs, scope=config.scope, materialize=False, weights=weights
+        stack_counts(data, counts, config.motifs),
+        config.motifs,
+        scope=config.scope,
+        materialize=False,
+        weights=weights,
     )
     given_names = getattr(data, "feature_names", None) or [f"column {i}" for i in range(x.shape[1])]
     names = [str(name) for name in given_names[: x.shape[1]]]
     per_node = counts.per_node.astype(np.float32)
-    if tuple(config.motifs) == ("edge",):  # then the degree is the only count that is asked for
+    if set(config.motifs) <= {"edge", *DIRECTIONS}:  # then degrees are the only counts that are asked for
         per_node = per_node[:, :1]
+    arcs = [np.diff(stack.adjacency(stack.motifs.index(way)).indptr) for way in directions_of(stack)]
+    per_node = np.column_stack([per_node, *arcs]).astype(np.float32)
     return TreesInputs(config, x, names, components, per_node, stack, weights)
 
 

@@ -14,6 +14,7 @@ from torch_geometric.data import Data
 from mcn.data.sparse import feature_csr, feature_tensor
 from mcn.matrices import PageRankRows, Rows, view_rows
 from mcn.motifs import MotifCounts, count_motifs
+from mcn.motifs.triads import directed_neighbourhood
 from mcn.nn import MotifViews
 from mcn.nn.features import SparseFeatures, sparse_features
 from mcn.train.features import check_features, node_features
@@ -61,6 +62,8 @@ def inputs(
     """Compute the PageRank rows of every view, once, on all cores."""
     if memory is not None and config.features != "motifs":
         check_features(data, memory)
+    if any(map(directed_neighbourhood, config.motifs)):
+        raise ValueError(f"motifs {', '.join(config.motifs)}: views of directed motifs, not yet; use mcn")
     if counts is None:
         counts = count_motifs(data.edge_index, data.num_nodes)
     x, scaled = node_features(data, config.features, counts, memory)
