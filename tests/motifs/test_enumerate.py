@@ -1,11 +1,8 @@
 """The ranked graph, and passes over it on threads, on a Ray cluster and where no kernel can be kept."""
 
-from __future__ import annotations
-
 import math
 import os
 import shutil
-import subprocess
 import sys
 import threading
 import time
@@ -25,6 +22,7 @@ from mcn.motifs import kernels
 from mcn.motifs.enumerate import count_range, enumerate_edges, enumerate_on_ray, in_pair_order, plan_work
 from mcn.motifs.orient import orient
 from tests.clusters import said_without_the_package
+from tests.conftest import python, refuses
 
 EDGES = st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11)), max_size=50)
 
@@ -141,11 +139,11 @@ def test_a_worker_without_the_package_is_one_line(tmp_path: Path) -> None:
     assert "every machine needs mcn installed" in said
 
 
-def test_wrong_engines() -> None:
-    with pytest.raises(ValueError, match="engine must be one of local, ray, got 'spark'"):
-        mcn.count_motifs([[0], [1]], engine="spark")
-    with pytest.raises(ValueError, match="is of a Ray cluster; it needs engine='ray'"):
-        mcn.count_motifs([[0], [1]], address="auto")
+def test_wrong_engines(monkeypatch: pytest.MonkeyPatch) -> None:
+    refuses("engine must be one of local, ray, got 'spark'", mcn.count_motifs, [[0], [1]], engine="spark")
+    refuses("is of a Ray cluster; it needs engine='ray'", mcn.count_motifs, [[0], [1]], address="auto")
+    monkeypatch.setitem(sys.modules, "ray", None)  # the extra that has it is named
+    refuses(r"pip install 'mcn\[cluster\]'", mcn.count_motifs, [[0], [1]], engine="ray")
 
 
 COUNT = """
@@ -167,24 +165,10 @@ def test_a_read_only_install_counts(tmp_path: Path) -> None:
     places = ("HOME", "NUMBA_CACHE_DIR", "XDG_CACHE_HOME", "IPYTHONDIR", "MPLCONFIGDIR")
     environment = os.environ | dict.fromkeys(places, nowhere)
     environment |= {"PYTHONPATH": str(tmp_path), "NUMBA_OPT": "0"}  # that it compiles, not how well
-    done = subprocess.run(
-        [sys.executable, "-c", COUNT],
-        env=environment,
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
+    done = python("-c", COUNT, env=environment, cwd=tmp_path, check=False, timeout=300)
     assert done.returncode == 0, done.stderr
     where, numbers = done.stdout.splitlines()
     assert Path(where).parent == package
     # The 4-cycle 0-1-2-3 with the chord 0-2; pairs 01 02 03 12 23.
     assert numbers == "[1, 2, 1, 1, 1] [1, 1, 1, 1, 1] [3, 0, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0]"
     assert not list(tmp_path.rglob("*.nb[ci]"))
-
-
-def test_a_missing_ray_names_the_extra_that_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(ValueError, match=r"pip install 'mcn\[cluster\]'"):
-        mcn.count_motifs([[0], [1]], engine="ray")
