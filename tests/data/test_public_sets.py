@@ -192,9 +192,8 @@ def _zip(folder: Path, files: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize("name, nodes, smallest, share", [("dd6", 4152, 24, 0.108), ("dd7", 1396, 16, 0.114)])
-def test_dd_has_the_plain_edge_lists_and_the_papers_protocol(
-    name: str, nodes: int, smallest: int, share: float, shared: Path, cache: Path
-) -> None:
+def test_dd(name: str, nodes: int, smallest: int, share: float, shared: Path, cache: Path) -> None:
+    """The plain edge lists, and the paper's protocol."""
     data = load_dataset(name, shared, seed=3, dense=True)
     plain = np.loadtxt(shared / "DD" / f"{name.upper()}.edges", dtype=np.int64)
     both = {(int(u), int(v)) for u, v in plain} | {(int(v), int(u)) for u, v in plain}

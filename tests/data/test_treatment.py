@@ -3,12 +3,12 @@
 import json
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 import mcn
 from mcn.data import Treatment
@@ -17,9 +17,7 @@ from tests.conftest import refuses
 CELLS = st.sampled_from(["", "NA", "?", "1", "0", "2.5", "-3e2", "7"])
 
 
-def _fit(
-    columns: dict[str, list[str]], train: list[int] | None = None, scaling: str = "auto"
-) -> tuple[Treatment, NDArray[np.float32], list[str]]:
+def _fit(columns: dict[str, list[str]], train: Any = None, scaling: str = "auto") -> tuple[Any, Any, Any]:
     """The treatment of the columns of a node table, the features, and the report on them."""
     size = len(next(iter(columns.values())))
     table = {
