@@ -293,21 +293,17 @@ def larger():
     return edges
 
 
-def test_threads_do_not_matter(larger):
-    first = mcn.count_motifs(larger, threads=1)
+def test_threads_do_not_matter_and_progress_ends_at_one(larger):
+    seen: list[float] = []
+    first = mcn.count_motifs(larger, threads=1, progress=seen.append)
+    assert seen == sorted(seen)
+    assert len(seen) > 50  # three phases in some dozens of chunks
+    assert seen[-1] == pytest.approx(1)
     for threads in (2, 3, 1024, None):
         other = mcn.count_motifs(larger, threads=threads)
         np.testing.assert_array_equal(first.per_edge, other.per_edge)
     triangles = nx.triangles(nx.Graph(larger.T.tolist()))
     assert first.per_node[:, 3].tolist() == [triangles[u] for u in range(first.num_nodes)]
-
-
-def test_progress_ends_at_one(larger):
-    seen: list[float] = []
-    mcn.count_motifs(larger, progress=seen.append)
-    assert seen == sorted(seen)
-    assert len(seen) > 50  # three phases in some dozens of chunks
-    assert seen[-1] == pytest.approx(1)
 
 
 def test_wide_counters(monkeypatch):

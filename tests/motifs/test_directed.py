@@ -254,10 +254,8 @@ def test_wrong_names_and_scopes_are_refused(motif: str, options: dict[str, str],
 
 def test_graphs_without_directions_are_refused(tmp_path: Path) -> None:
     given: Any = (2, np.array([0, 1, 1]), np.array([1], np.uint32))
-    graph = mcn.data.SimpleGraph(*given)
-    refuses(
-        r"^this graph has no directions; give the arcs themselves", mcn.count_motifs, graph, directed=True
-    )
+    bare = mcn.data.SimpleGraph(*given)
+    refuses(r"^this graph has no directions; give the arcs themselves", mcn.count_motifs, bare, directed=True)
     for ways in (np.array([0], np.uint8), np.array([4], np.uint8), np.array([1]), np.ones(2, np.uint8)):
         refuses("expected ways of uint8", mcn.data.SimpleGraph, *given, ways=ways)
     (tmp_path / "edges.csv").write_text("0,1\n1,2\n")
