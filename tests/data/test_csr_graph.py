@@ -27,12 +27,10 @@ def columns(edges: list[tuple[int, int]]) -> np.ndarray:
 def test_equals_python_sets(edges: list[tuple[int, int]], isolated: int) -> None:
     n = max((max(e) for e in edges), default=-1) + 1 + isolated
     graph = simple_graph(columns(edges), n)
-
     proper = [(u, v) for u, v in edges if u != v]
     directed = set(proper)
     undirected = {(min(e), max(e)) for e in proper}
-    assert graph.num_nodes == n
-    assert graph.num_edges == len(undirected)
+    assert (graph.num_nodes, graph.num_edges) == (n, len(undirected))
     assert graph.indptr.dtype == graph.pairs.dtype == graph.edge_index.dtype == np.int64
     assert graph.indices.dtype == np.uint32
     assert graph.pairs.tolist() == [list(e) for e in sorted(undirected)]
@@ -64,27 +62,21 @@ def test_forms_of_input() -> None:
 def test_no_edges(empty: Any) -> None:
     assert simple_graph(empty).num_nodes == 0
     graph = simple_graph(empty, 4)
-    assert graph.num_nodes == 4
-    assert graph.edge_index.shape == (2, 0)
-    assert graph.pairs.shape == (0, 2)
+    assert (graph.num_nodes, graph.edge_index.shape, graph.pairs.shape) == (4, (2, 0), (0, 2))
 
 
-def test_a_graph_is_carried_on() -> None:
+def test_a_graph_is_carried_on_and_described() -> None:
     graph = simple_graph([[0, 1], [1, 2]])
     assert simple_graph(graph) is simple_graph(graph, 3) is graph
     assert mcn.count_motifs(graph).num_edges == 2
     refuses("num_nodes is 4, but the graph has 3 nodes", simple_graph, graph, 4)
-
-
-def test_describe() -> None:
-    assert simple_graph([[0, 1], [1, 2]]).describe() == "3 nodes, 2 undirected edges"
+    assert graph.describe() == "3 nodes, 2 undirected edges"
     messy = simple_graph([[0, 1, 1, 1, 2], [1, 0, 2, 2, 2]])
-    assert messy.describe() == (
-        "3 nodes, 2 undirected edges (1 self-loops dropped; 1 repeated entries dropped; "
-        "1 edges given in one direction only, used in both)"
-    )
+    dropped = "1 self-loops dropped; 1 repeated entries dropped; 1 edges given in one direction only"
+    assert messy.describe() == f"3 nodes, 2 undirected edges ({dropped}, used in both)"
 
 
+SPARSE = torch.eye(2).long().to_sparse()
 INTEGERS = "edge_index must hold integer node ids, got dtype"
 TOO_MANY = "2,147,483,649 nodes: at most 2**31 = 2,147,483,648 are supported; compact the ids first"
 
@@ -132,10 +124,7 @@ def test_bad_input(edge_index: Any, num_nodes: Any, message: str) -> None:
 @pytest.mark.parametrize(
     "edge_index, message",
     [
-        (
-            torch.eye(2).long().to_sparse(),
-            "has the layout torch.sparse_coo; expected a dense tensor of shape",
-        ),
+        (SPARSE, "has the layout torch.sparse_coo; expected a dense tensor of shape"),
         (torch.tensor([[0.0], [1]], dtype=torch.bfloat16), "holds torch.bfloat16, which NumPy does not have"),
         (torch.empty(2, 3, dtype=torch.int64, device="meta"), "of torch.int64 cannot be read"),
         (sparse.csr_array(np.eye(2)), "edge_index is a sparse matrix"),
@@ -185,7 +174,7 @@ def test_a_graph_made_by_hand_is_checked(indptr: Any, indices: Any, message: str
 def graphs(draw: st.DrawFn) -> SimpleGraph:
     n = draw(st.integers(1, 12))
     pairs = draw(st.lists(st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)), max_size=30))
-    return simple_graph(np.array(pairs, np.int64).reshape(-1, 2).T, n)
+    return simple_graph(columns(pairs), n)
 
 
 def _by_definition(graph: SimpleGraph, iterations: int) -> list[list[object]]:
@@ -228,6 +217,7 @@ def test_a_path_of_four_by_hand() -> None:
     end, middle = [1, 0, 1, 0], [0, 1, 0, 1]  # iteration 1: degree 1 or 2; iteration 2: the same two kinds
     assert wl_features(path, iterations=2).toarray().tolist() == [end, middle, middle, end]
     assert last_colours(path, 2).shape == (4, 2)
+    refuses("iterations must be at least 1, got 0", wl_features, path, iterations=0)
 
 
 def test_colours_of_dd6_as_noted(shared: Path, cache: Path) -> None:
@@ -251,8 +241,3 @@ def test_a_graph_of_pyg_will_do() -> None:
     assert x.to_dense().argmax(1).tolist() == [2, 2, 2, 0]  # a triangle, its double edge counted once
     graph = simple_graph(data.edge_index, 4)
     assert (wl_features(data) != wl_features(graph)).nnz == 0
-
-
-def test_wrong_settings_are_refused() -> None:
-    graph = simple_graph([[0], [1]])
-    refuses("iterations must be at least 1, got 0", wl_features, graph, iterations=0)

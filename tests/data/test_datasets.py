@@ -9,6 +9,7 @@ import torch
 import mcn
 from mcn.data import DatasetNotFound, list_datasets, load_dataset
 from mcn.data.datasets import locate, places
+from tests.conftest import refuses
 
 from .serving import load_from, serve, unreachable
 
@@ -24,29 +25,22 @@ def test_listing_facts_are_those_of_the_loaded_sets(shared: Path, cache: Path) -
     here = {info.name: info.where for info in listed}
     assert (here["karate"], here["cora"]) == ("built in", str(shared / "Planetoid" / "Cora" / "raw"))
     assert {info.found for info in list_datasets()} == {None}
+    message = r"unknown data set 'coar'; did you mean 'cora'\? there are: strong-ties, karate"
+    refuses(message, mcn.load_dataset, "coar")
     for info in listed:
         data = mcn.load_dataset(info.name, shared)
         assert data.name == info.name
         assert (data.num_nodes, data.num_edges // 2) == (info.nodes, info.edges)
         assert len(data.y.unique()) == info.classes
         for mask in (data.train_mask, data.val_mask, data.test_mask):
-            assert mask.dtype == torch.bool
-            assert mask.shape == (info.nodes,)
-            assert bool(mask.any())
+            assert (mask.dtype, mask.shape, bool(mask.any())) == (torch.bool, (info.nodes,), True)
 
 
 @pytest.mark.parametrize("name", ["karate", "strong-ties"])
 def test_dense_and_sparse_features_are_the_same(name: str) -> None:
-    sparse_x = mcn.load_dataset(name).x
-    dense_x = mcn.load_dataset(name, dense=True).x
+    sparse_x, dense_x = mcn.load_dataset(name).x, mcn.load_dataset(name, dense=True).x
     assert sparse_x.layout == torch.sparse_csr
     assert torch.equal(sparse_x.to_dense(), dense_x)
-
-
-def test_unknown_name_suggests_near_ones() -> None:
-    message = r"unknown data set 'coar'; did you mean 'cora'\? there are: strong-ties, karate"
-    with pytest.raises(ValueError, match=message):
-        mcn.load_dataset("coar")
 
 
 def test_karate_is_that_of_networkx_with_a_column_per_node_and_a_split() -> None:
@@ -95,8 +89,7 @@ def test_no_network_and_no_download(name: str, file: str, cache: Path) -> None:
     with pytest.raises(DatasetNotFound, match=f"{name}: the files {file}.*could not be read.*{where}"):
         load_from(unreachable(), name)
     looked = f"in none of /given/.*{cache}.*downloading was not asked for{where}"
-    with pytest.raises(DatasetNotFound, match=looked):
-        load_dataset(name, "/given", download=False)
+    refuses(looked, load_dataset, name, "/given", error=DatasetNotFound, download=False)
     assert not cache.exists()
 
 

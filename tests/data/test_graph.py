@@ -1,7 +1,5 @@
 """Graphs from files of one's own: edges with and without a node table."""
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -15,6 +13,7 @@ from torch_geometric.data import Data
 
 import mcn
 from mcn.data import check_data, feature_csr, simple_graph, wl_features
+from tests.conftest import refuses
 
 
 def _files(tmp_path: Path, edges: str, nodes: str | None = None) -> tuple[Path, Path | None]:
@@ -38,14 +37,8 @@ def test_edges_alone(tmp_path: Path) -> None:
 
 
 def test_a_table_orders_the_nodes_and_keeps_isolated_ones(tmp_path: Path) -> None:
-    data = mcn.load_graph(
-        *_files(
-            tmp_path,
-            "ann,bob\nbob,eve\n",
-            "id,label,split,f\nzoe,x,train,1\neve,x,val,2\nbob,y,train,3\nann,,test,4\nian,y,test,5\n",
-        ),
-        scaling="raw",
-    )
+    nodes = "id,label,split,f\nzoe,x,train,1\neve,x,val,2\nbob,y,train,3\nann,,test,4\nian,y,test,5\n"
+    data = mcn.load_graph(*_files(tmp_path, "ann,bob\nbob,eve\n", nodes), scaling="raw")
     assert data.node_ids.tolist() == ["zoe", "eve", "bob", "ann", "ian"]
     assert data.edge_index.tolist() == [[1, 2, 2, 3], [2, 1, 3, 2]]
     assert data.y.tolist() == [0, 0, 1, -1, 1]
@@ -68,8 +61,7 @@ def test_numbered_formats_meet_a_table_of_text(tmp_path: Path) -> None:
     np.savez(tmp_path / "e.npz", edge=np.array([[0, 1]]), n=2)
     (tmp_path / "n.csv").write_text("id\n1\nx\n0\n")
     data = mcn.load_graph(tmp_path / "e.npz", tmp_path / "n.csv")
-    assert data.edge_index.tolist() == [[0, 2], [2, 0]]
-    assert data.num_nodes == 3
+    assert (data.num_nodes, data.edge_index.tolist()) == (3, [[0, 2], [2, 0]])
 
 
 @pytest.mark.parametrize(
@@ -82,8 +74,7 @@ def test_numbered_formats_meet_a_table_of_text(tmp_path: Path) -> None:
     ],
 )
 def test_an_end_that_is_not_in_the_table(edges: str, nodes: str, message: str, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=message):
-        mcn.load_graph(*_files(tmp_path, edges, nodes))
+    refuses(message, mcn.load_graph, *_files(tmp_path, edges, nodes))
 
 
 def _table(tmp_path: Path, text: str, **options: Any) -> Data:
@@ -92,11 +83,8 @@ def _table(tmp_path: Path, text: str, **options: Any) -> Data:
 
 
 def test_columns_are_found_by_name(tmp_path: Path) -> None:
-    data = _table(
-        tmp_path,
-        "# who\nage,Label,id,note,Split,score\n30,b,1,hello,train,0.5\n"
-        "40,a,y,,val,-1\n50,,z,,,1e2\n60,a,w,,TEST,0\n",
-    )
+    rows = ["30,b,1,hello,train,0.5", "40,a,y,,val,-1", "50,,z,,,1e2", "60,a,w,,TEST,0\n"]
+    data = _table(tmp_path, "\n".join(["# who\nage,Label,id,note,Split,score", *rows]))
     assert data.node_ids.tolist() == ["1", "y", "z", "w"]
     assert data.classes == ["a", "b"]
     assert data.y.tolist() == [1, 0, -1, 0]
@@ -107,10 +95,8 @@ def test_columns_are_found_by_name(tmp_path: Path) -> None:
 
 def test_columns_can_be_named(tmp_path: Path) -> None:
     data = _table(tmp_path, "k\tg\tf\n1\t10\t1\n6\t9\t2\n", id="k", label="g", features=["f"])
-    assert data.node_ids.tolist() == [1, 6]
-    assert data.classes == ["9", "10"]
-    assert data.y.tolist() == [1, 0]
-    assert data.feature_names == ["f"]
+    assert (data.node_ids.tolist(), data.y.tolist()) == ([1, 6], [1, 0])
+    assert (data.classes, data.feature_names) == (["9", "10"], ["f"])
 
 
 def test_missing_labels_and_negative_classes(tmp_path: Path) -> None:
@@ -134,11 +120,8 @@ def test_missing_labels_and_negative_classes(tmp_path: Path) -> None:
         ("id,group\n1,x\n", {"label": "team"}, ": no label column 'team'; there is 'id', 'group'$"),
     ],
 )
-def test_errors_in_the_table_name_file_line_and_value(
-    text: str, options: dict[str, object], message: str, tmp_path: Path
-) -> None:
-    with pytest.raises(ValueError, match=rf"n\.csv{message}"):
-        _table(tmp_path, text, **options)
+def test_errors_in_the_table_name_the_place(text: str, options: Any, message: str, tmp_path: Path) -> None:
+    refuses(rf"n\.csv{message}", _table, tmp_path, text, **options)
 
 
 def test_a_table_of_very_many_columns(tmp_path: Path) -> None:
@@ -148,8 +131,7 @@ def test_a_table_of_very_many_columns(tmp_path: Path) -> None:
     assert [column.name for column in _table(tmp_path, text).treatment.columns] == names
     chosen = _table(tmp_path, text, features=names[5_000:10_000][::-1])
     assert chosen.feature_names == names[5_000:10_000][::-1]
-    with pytest.raises(ValueError, match=r"n\.csv, line 1: column 'c7' occurs twice"):
-        _table(tmp_path, text.replace("c19999", "c7"))
+    refuses(r"n\.csv, line 1: column 'c7' occurs twice", _table, tmp_path, text.replace("c19999", "c7"))
 
 
 CELLS = ["1", "-2.5", "", "x", "NA", " 3", "1e5", "1e999", "é", '"q"', "#c", "1_0", "nan", "+.5", "."]
@@ -170,9 +152,8 @@ def test_the_quick_way_reads_what_the_careful_one_reads(rows: list[list[str]], m
         for end in ("", "\n# careful"):
             try:
                 data = _table(Path(folder), text + end, dense=True, scaling="raw")
-                found.append(
-                    (data.node_ids.tolist(), data.x.tolist(), data.get("feature_names"), data.report)
-                )
+                read = data.node_ids.tolist(), data.x.tolist(), data.get("feature_names"), data.report
+                found.append(read)
             except ValueError as error:
                 found.append(str(error))
     assert repr(found[0]) == repr(found[1])  # NaN, too
@@ -184,9 +165,8 @@ def test_a_missing_split_is_drawn_and_stated(tmp_path: Path) -> None:
     data = mcn.load_graph(*files, seed=4)
     assert torch.bincount(data.y[data.train_mask]).tolist() == [30, 30]
     assert int(data.val_mask.sum()) == int(data.test_mask.sum()) == 20
-    assert data.report[-1].endswith(
-        "60 training, 20 validation, 20 test nodes, 60/20/20 of each class, drawn with seed 4"
-    )
+    note = "60 training, 20 validation, 20 test nodes, 60/20/20 of each class, drawn with seed 4"
+    assert data.report[-1].endswith(note)
     assert torch.equal(mcn.load_graph(*files, seed=4).train_mask, data.train_mask)
     assert torch.equal(mcn.load_graph(*files, seed=1, split_index=3).train_mask, data.train_mask)
     assert not torch.equal(mcn.load_graph(*files, seed=5).train_mask, data.train_mask)
@@ -221,10 +201,8 @@ def test_sparse_tables_become_csr(tmp_path: Path) -> None:
 )
 def test_wrong_use(options: dict[str, Any], message: str, tmp_path: Path) -> None:
     edges, _ = _files(tmp_path, "0,1\n")
-    with pytest.raises(ValueError, match=message):
-        mcn.load_graph(edges, **options)
-    with pytest.raises(FileNotFoundError, match=r"none\.csv: no such file"):
-        mcn.load_graph(edges, tmp_path / "none.csv")
+    refuses(message, mcn.load_graph, edges, **options)
+    refuses(r"none\.csv: no such file", mcn.load_graph, edges, tmp_path / "none.csv", error=FileNotFoundError)
 
 
 def test_an_edge_to_an_id_with_a_trailing_null_goes_to_that_node(tmp_path: Path) -> None:

@@ -3,12 +3,10 @@
 import io
 import os
 import pickle
-import pickletools
 import struct
 import subprocess
 import warnings
 from collections import OrderedDict, defaultdict
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -55,8 +53,7 @@ def test_citeseer_has_15_nodes_without_features_or_a_place_and_48_isolated(share
     assert data.num_nodes == 3327
     isolated = torch.bincount(data.edge_index[0], minlength=3327) == 0
     assert int(isolated.sum()) == 48
-    absent = torch.arange(3327) >= 2312
-    absent &= ~data.test_mask
+    absent = (torch.arange(3327) >= 2312) & ~data.test_mask
     assert int(absent.sum()) == 15
     assert data.x[absent].count_nonzero() == 0
     assert data.y[absent].count_nonzero() == 0
@@ -146,8 +143,8 @@ def test_the_refused_name_is_shown_and_the_plain_unpickler_would_have_run_it(tmp
     marker = tmp_path / "ran"
     pickle.loads(pickle.dumps(_malicious(marker)["os.system"]))
     assert marker.exists()
-    with pytest.raises(ValueError, match=r"f: refused, the pickle asks for (posix|nt)\.system"):
-        read_pickle(pickle.dumps(Call(os.system, "true")), "f")
+    content = pickle.dumps(Call(os.system, "true"))
+    refuses(r"f: refused, the pickle asks for (posix|nt)\.system", read_pickle, content, "f")
 
 
 @pytest.mark.parametrize(
@@ -178,26 +175,8 @@ def test_malformed_pickles_are_refused(content: bytes) -> None:
 def test_truncation_is_an_error_that_names_the_file(data: st.DataObject) -> None:
     whole = pickle.dumps(np.arange(20.0), protocol=2)
     cut = data.draw(st.integers(0, len(whole) - 1))
-    with pytest.raises(ValueError, match=r"^ind\.cora\.y: not a readable pickle, damaged or truncated"):
-        read_pickle(whole[:cut], "ind.cora.y")
-
-
-def _asks_for_a_large_memo(content: bytes) -> bool:
-    """Such a pickle only exhausts the test machine's memory; the check sum keeps it from being read."""
-    with suppress(Exception):
-        return any("PUT" in op.name and int(arg or 0) > 1000 for op, arg, _ in pickletools.genops(content))
-    return False
-
-
-@given(st.data())
-def test_any_flipped_byte_gives_an_array_or_a_value_error(data: st.DataObject) -> None:
-    whole = bytearray(pickle.dumps(np.arange(4.0), protocol=2))
-    place = data.draw(st.integers(0, len(whole) - 1))
-    whole[place] ^= data.draw(st.integers(1, 255))
-    if _asks_for_a_large_memo(bytes(whole)):
-        return
-    with suppress(ValueError):  # any other error fails the test
-        read_pickle(bytes(whole), "f")
+    message = r"^ind\.cora\.y: not a readable pickle, damaged or truncated"
+    refuses(message, read_pickle, whole[:cut], "ind.cora.y")
 
 
 def test_a_matrix_with_indices_out_of_range_is_refused() -> None:

@@ -1,7 +1,4 @@
-"""Edge tables as other programs write them: the graph that is read is the one that was written.
-
-Or the file is refused in one line, or a note of the report says what was assumed. 0 silent differences.
-"""
+"""Edge tables as other programs write them are read as written, refused in a line, or noted in the report."""
 
 import csv
 import io

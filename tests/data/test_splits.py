@@ -1,7 +1,5 @@
 """Splits: drawn masks, parts by shares, folds, groups and time, and what a user may ask for."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,6 +15,7 @@ from torch_geometric.data import Data
 import mcn
 from mcn.data import random_split
 from mcn.data.splits import capped_train_counts, fold_split, group_split, order_split, share_split
+from tests.conftest import refuses
 
 
 @given(st.lists(st.integers(-1, 3), min_size=1, max_size=60), st.integers(0, 5))
@@ -54,15 +53,11 @@ def test_every_node_is_equally_likely_to_train() -> None:
 
 def test_too_much_is_refused() -> None:
     y = np.array([0, 0, 0, 1, -1])
-    with pytest.raises(ValueError, match="cannot draw 2 training nodes of class 1: it has 1"):
-        random_split(y, train_per_class=2)
+    refuses("cannot draw 2 training nodes of class 1: it has 1", random_split, y, train_per_class=2)
     too_few = "cannot draw 1 validation and 2 test nodes: 2 labelled nodes are left"
-    with pytest.raises(ValueError, match=too_few):
-        random_split(y, train_per_class=1, val=1, test=2)
-    with pytest.raises(ValueError, match="train_per_class has 3 numbers for 2 classes"):
-        random_split(y, train_per_class=[1, 1, 1])
-    with pytest.raises(ValueError, match="cannot draw -1 training nodes"):
-        random_split(y, train_per_class=-1)
+    refuses(too_few, random_split, y, train_per_class=1, val=1, test=2)
+    refuses("train_per_class has 3 numbers for 2 classes", random_split, y, train_per_class=[1, 1, 1])
+    refuses("cannot draw -1 training nodes", random_split, y, train_per_class=-1)
 
 
 @pytest.mark.parametrize("shape", [(250,), (250, 1), (250, 3)])
@@ -77,10 +72,10 @@ def test_targets_without_classes_are_drawn_by_size(shape: tuple[int, ...]) -> No
     if shape[-1] != 3:
         tenths = np.argsort(y.reshape(-1)[50:]).reshape(10, 20)
         assert masks[0].numpy()[50:][tenths].sum(axis=1).tolist() == [12] * 10
-    with pytest.raises(ValueError, match=r"^train_per_class 5: y is for .*; give val and test instead"):
-        random_split(y, train_per_class=5)
+    refuses(r"^train_per_class 5: y is for .*; give val and test instead", random_split, y, train_per_class=5)
 
 
+SEEDS = st.integers(0, 3)
 labels = st.lists(st.integers(-1, 3), min_size=1, max_size=80)
 shares = st.sampled_from([(60, 20, 20), (80, 10, 10), (34, 33, 33), (10, 45, 45)])
 
@@ -90,9 +85,7 @@ def _counts(y: NDArray[np.int64], parts: NDArray[np.int64]) -> NDArray[np.int64]
 
 
 @given(labels, shares, st.integers(0, 5))
-def test_shares_cover_the_labelled_nodes_and_are_stratified(
-    classes: list[int], wanted: tuple[int, int, int], seed: int
-) -> None:
+def test_shares_are_stratified(classes: list[int], wanted: tuple[int, int, int], seed: int) -> None:
     y = np.array(classes, np.int64)
     parts = share_split(y, wanted, seed=seed)
     np.testing.assert_array_equal(parts >= 0, y >= 0)
@@ -118,7 +111,7 @@ def test_what_is_above_the_most_goes_to_training(classes: list[int], most: int) 
     assert _counts(np.arange(1000) % 7, large).min() >= 14
 
 
-@given(labels.filter(lambda y: sum(c >= 0 for c in y) >= 2), st.integers(2, 5), st.integers(0, 3))
+@given(labels.filter(lambda y: sum(c >= 0 for c in y) >= 2), st.integers(2, 5), SEEDS)
 def test_folds_test_every_node_once(classes: list[int], folds: int, seed: int) -> None:
     y = np.array(classes, np.int64)
     folds = min(folds, int((y >= 0).sum()))
@@ -134,9 +127,7 @@ def test_folds_test_every_node_once(classes: list[int], folds: int, seed: int) -
     assert np.bincount(rest).tolist() == [64, 16, 20]
 
 
-@given(
-    st.lists(st.tuples(st.integers(-1, 2), st.integers(0, 12)), min_size=1, max_size=80), st.integers(0, 3)
-)
+@given(st.lists(st.tuples(st.integers(-1, 2), st.integers(0, 12)), min_size=1, max_size=80), SEEDS)
 def test_groups_are_never_cut(rows: list[tuple[int, int]], seed: int) -> None:
     y, groups = np.array(rows, np.int64).T
     split: Callable[..., NDArray[np.int64]]
@@ -188,11 +179,9 @@ ROWS = [f"{'ab'[row % 2]}" for row in range(100)]
 
 def test_rules(tmp_path: Path) -> None:
     assert _sizes(_load(tmp_path, "label", ROWS, split="80/10/10")) == [80, 10, 10]
-    some = _load(tmp_path, "label", ROWS, split="20-per-class")
-    assert _sizes(some) == [40, 30, 30]
-    assert some.report[-1].endswith(
-        "(up to 20 per class for training, at most half a class; the rest halved)"
-    )
+    own = _load(tmp_path, "label", ROWS, split="20-per-class")
+    assert _sizes(own) == [40, 30, 30]
+    assert own.report[-1].endswith("(up to 20 per class for training, at most half a class; the rest halved)")
     assert _sizes(_load(tmp_path, "label", ROWS, split="5-per-class")) == [10, 45, 45]
 
 
@@ -232,10 +221,9 @@ def test_several_columns(tmp_path: Path) -> None:
     assert data.train_mask.tolist() == [False, True, False, True]
     assert data.feature_names == ["f"]
     assert data.report[-1].endswith("from the node table, column 's1' (number 1 of 2)")
-    with pytest.raises(ValueError, match="split_index 2: the split columns are numbered from 0 to 1"):
-        _load(tmp_path, "label,s0,s1,f", rows, split=["s0", "s1"], split_index=2)
-    with pytest.raises(ValueError, match=r"n\.csv: no split column 's2'"):
-        _load(tmp_path, "label,s0,s1,f", rows, split=["s0", "s2"])
+    message, both = "split_index 2: the split columns are numbered from 0 to 1", ["s0", "s1"]
+    refuses(message, _load, tmp_path, "label,s0,s1,f", rows, split=both, split_index=2)
+    refuses(r"n\.csv: no split column 's2'", _load, tmp_path, "label,s0,s1,f", rows, split=["s0", "s2"])
 
 
 def test_a_split_column_is_no_feature_of_a_drawn_split(tmp_path: Path) -> None:
@@ -257,16 +245,15 @@ def test_time(tmp_path: Path) -> None:
     data = _load(tmp_path, "label,year", rows, split_by="year")
     assert _sizes(data) == [60, 20, 20]
     assert bool(data.train_mask[:60].all() & data.test_mask[80:].all())
-    assert data.report[-1].endswith(
-        "by column 'year': the largest values (from 2008) for testing, those before for validation"
-    )
+    note = "by column 'year': the largest values (from 2008) for testing, those before for validation"
+    assert data.report[-1].endswith(note)
     assert data.x.shape[1] == 32  # the year is no feature
     dates = [f"{label},2024-0{1 + place // 20}-03" for place, label in enumerate(ROWS)]
     assert "(from 2024-05-03)" in _load(tmp_path, "label,day", dates, split_by="day").report[-1]
-    with pytest.raises(ValueError, match=r"n\.csv, line 3: '\?' in column 'day', by which nodes are divided"):
-        _load(tmp_path, "label,day", [dates[0], "a,?", *dates[2:]], split_by="day")
-    with pytest.raises(ValueError, match=r"n\.csv: no split_by column 'dy'; did you mean 'day'"):
-        _load(tmp_path, "label,day", dates, split_by="dy")
+    message, dates[1] = r"n\.csv, line 3: '\?' in column 'day', by which nodes are divided", "a,?"
+    refuses(message, _load, tmp_path, "label,day", dates, split_by="day")
+    message = r"n\.csv: no split_by column 'dy'; did you mean 'day'"
+    refuses(message, _load, tmp_path, "label,day", dates, split_by="dy")
 
 
 def test_groups(tmp_path: Path) -> None:
@@ -292,5 +279,4 @@ def test_groups(tmp_path: Path) -> None:
     ],
 )
 def test_wrong_use(options: dict[str, Any], message: str, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=message):
-        _load(tmp_path, "label", ROWS, **options)
+    refuses(message, _load, tmp_path, "label", ROWS, **options)

@@ -7,6 +7,7 @@ import torch
 from torch_geometric.data import Data
 
 from mcn.data import strong_ties
+from tests.conftest import refuses
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +62,9 @@ def test_the_seed_decides_everything() -> None:
     assert not torch.equal(one.y, other.y)
 
 
+CROWDED = {"num_nodes": 10, "num_classes": 2, "strong_share": 0.0, "open_inside": 1.0}
+
+
 @pytest.mark.parametrize(
     "settings, message",
     [
@@ -68,12 +72,8 @@ def test_the_seed_decides_everything() -> None:
         ({"strong_share": 1.5}, "strong_share must be between 0 and 1, got 1.5"),
         ({"words_per_node": 70}, "words_per_node=70 exceeds the 60 words"),
         ({"num_nodes": 20}, "too few for cliques"),
-        (
-            {"num_nodes": 10, "num_classes": 2, "strong_share": 0.0, "open_inside": 1.0},
-            "no room for 15 ties among 10 nodes",
-        ),
+        (CROWDED, "no room for 15 ties among 10 nodes"),
     ],
 )
 def test_wrong_settings_are_refused(settings: dict[str, object], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        strong_ties(**settings)  # type: ignore[arg-type]
+    refuses(message, strong_ties, **settings)

@@ -1,7 +1,5 @@
 """Targets in node tables: classes, numbers and several yes/no columns; their splits, notes and refusals."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,6 +16,7 @@ from mcn.cli import _options
 from mcn.cli.main import main
 from mcn.data.checks import target_kind
 from mcn.store import pack_graph
+from tests.conftest import refuses
 
 NAN = float("nan")
 
@@ -78,8 +77,7 @@ REFUSED = [
 @pytest.mark.parametrize("label, task, split, message", REFUSED)
 def test_what_is_refused(label: str, task: Any, split: Any, message: str, tmp_path: Path) -> None:
     columns = [lambda i: i % 2, *(lambda i, w=w: i / 7 if i != 5 else w for w in ("n/k", "inf")), lambda i: i]
-    with pytest.raises(ValueError, match=re.escape(message)):
-        _load(tmp_path, "a,odd,far,n", *columns, label=label, task=task, split=split)
+    refuses(re.escape(message), _load, tmp_path, "a,odd,far,n", *columns, label=label, task=task, split=split)
 
 
 @pytest.mark.parametrize("label", ["y", "a,b"])
@@ -118,9 +116,9 @@ def test_columns_that_copy_a_target(tmp_path: Path) -> None:
 def test_packed_graphs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _load(tmp_path, "y,a,b", lambda i: i / 7, lambda i: i % 2, lambda i: i % 3 % 2)
     files = tmp_path / "e.csv", tmp_path / "n.csv"
+    message = r"csv: a packed graph holds one class per node; numeric"
     for options in ({}, {"label": "a,b"}, {"unknown_ids": "add"}):
-        with pytest.raises(ValueError, match=r"csv: a packed graph holds one class per node; numeric"):
-            pack_graph(*files, out=tmp_path / "packed", **options)
+        refuses(message, pack_graph, *files, out=tmp_path / "packed", **options)
     words = ["pack", files[0], "--nodes", files[1], "--out", tmp_path / "packed", "--json", "--task"]
     assert (main([*map(str, words), "regression"]), capsys.readouterr().err.count("\n")) == (2, 1)
     assert main([*map(str, words), "classes"]) == 0

@@ -3,8 +3,6 @@
 Also small graphs of every shape, for hypothesis.
 """
 
-from __future__ import annotations
-
 from itertools import chain, combinations
 
 import networkx as nx

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch
@@ -9,6 +7,7 @@ from torch_geometric.data import Data, HeteroData
 from torch_geometric.transforms import Compose, ToUndirected
 
 import mcn
+from tests.conftest import refuses
 
 # Both directions, one direction, a repeat and a self-loop, in no order: a triangle 0-1-2 with the tail 2-3.
 EDGE_INDEX = torch.tensor([[3, 0, 1, 2, 1, 2, 0, 1], [2, 1, 0, 0, 2, 2, 1, 0]])
@@ -58,24 +57,18 @@ def test_composes_and_leaves_the_input_alone() -> None:
 
 def test_errors() -> None:
     message = r"^unknown motif 'triangel'; did you mean 'triangle' or 'tailed-triangle'\?"
-    with pytest.raises(ValueError, match=message):
-        mcn.AddMotifs(["triangel"])
-    with pytest.raises(ValueError, match=r"^motifs must be several names, .* 'edge'; write \['edge'\]$"):
-        mcn.AddMotifs("edge")
-    with pytest.raises(ValueError, match=r"works on a torch_geometric\.data\.Data, got HeteroData"):
-        mcn.AddMotifs()(HeteroData())
-    with pytest.raises(ValueError, match=r"needs data\.edge_index, and this Data has none"):
-        mcn.AddMotifs()(Data(x=torch.ones(3, 1)))
-    with pytest.raises(ValueError, match="a negative node id"):
-        mcn.AddMotifs()(Data(edge_index=torch.tensor([[0], [-1]]), num_nodes=2))
+    refuses(message, mcn.AddMotifs, ["triangel"])
+    refuses(r"^motifs must be several names, .* 'edge'; write \['edge'\]$", mcn.AddMotifs, "edge")
+    refuses(r"works on a torch_geometric\.data\.Data, got HeteroData", mcn.AddMotifs(), HeteroData())
+    refuses(r"needs data\.edge_index, and this Data has none", mcn.AddMotifs(), Data(x=torch.ones(3, 1)))
+    refuses("a negative node id", mcn.AddMotifs(), Data(edge_index=torch.tensor([[0], [-1]]), num_nodes=2))
 
 
 @pytest.mark.filterwarnings("ignore:Sparse CSR tensor support is in beta")
 @pytest.mark.filterwarnings("ignore:Unable to accurately infer 'num_nodes'")
 def test_nodes_that_cannot_be_told() -> None:
     data = Data(edge_index=torch.tensor([[0], [1]]).to_sparse_csr())
-    with pytest.raises(ValueError, match=r"^data\.num_nodes is not given and cannot be told"):
-        mcn.AddMotifs()(data)
+    refuses(r"^data\.num_nodes is not given and cannot be told", mcn.AddMotifs(), data)
 
 
 @pytest.mark.parametrize("dtype", [torch.uint8, torch.int8, torch.int16, torch.int32])

@@ -1,7 +1,5 @@
 """Clusters by motifs: the conductance by its definition, and communities that only directions tell apart."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import networkx as nx

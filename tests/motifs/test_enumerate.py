@@ -1,11 +1,8 @@
 """The ranked graph, and passes over it on threads, on a Ray cluster and where no kernel can be kept."""
 
-from __future__ import annotations
-
 import math
 import os
 import shutil
-import subprocess
 import sys
 import threading
 import time
@@ -14,8 +11,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from random_graphs import barabasi_albert, powerlaw_cluster, rmat
 
 import mcn
@@ -25,12 +20,14 @@ from mcn.motifs import kernels
 from mcn.motifs.enumerate import count_range, enumerate_edges, enumerate_on_ray, in_pair_order, plan_work
 from mcn.motifs.orient import orient
 from tests.clusters import said_without_the_package
+from tests.conftest import python, refuses
 
-EDGES = st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11)), max_size=50)
 
-
-def check_orientation(graph, threads: int) -> None:
+@pytest.mark.parametrize("threads", [1, 2, 3, 7])
+def test_the_orientation_of_a_graph_with_hubs_and_long_lists(threads: int) -> None:
     """Nodes are ranked by degree, ties by id; every edge leaves its lower end, and few leave a node."""
+    hub = np.stack([np.zeros(300, np.int64), np.arange(1, 301)])
+    graph = simple_graph(np.concatenate([hub, barabasi_albert(200, 8, seed=2)], axis=1))
     n, m = graph.num_nodes, graph.num_edges
     g = orient(graph, threads)
     order = np.argsort(graph.degrees, kind="stable")
@@ -46,19 +43,6 @@ def check_orientation(graph, threads: int) -> None:
     assert (np.diff(lows * n + g.out) > 0).all()  # lists are sorted
     assert (np.diff(highs * n + g.in_node) > 0).all()
     assert (np.diff(g.out_ptr.astype(np.int64)) <= math.isqrt(2 * m)).all()
-
-
-@settings(max_examples=60, deadline=None)
-@given(EDGES, st.sampled_from([1, 2, 5]))
-def test_orientation_of_small_graphs(edges: list[tuple[int, int]], threads: int) -> None:
-    check_orientation(simple_graph(np.array(edges, np.int64).reshape(-1, 2).T, 12), threads)
-
-
-@pytest.mark.parametrize("threads", [1, 2, 3, 7])
-def test_orientation_of_a_graph_with_hubs_and_long_lists(threads: int) -> None:
-    hub = np.stack([np.zeros(300, np.int64), np.arange(1, 301)])
-    graph = simple_graph(np.concatenate([hub, barabasi_albert(200, 8, seed=2)], axis=1))
-    check_orientation(graph, threads)
 
 
 NAMES = ("t", "s1", "s2", "k", "c")
@@ -141,11 +125,11 @@ def test_a_worker_without_the_package_is_one_line(tmp_path: Path) -> None:
     assert "every machine needs mcn installed" in said
 
 
-def test_wrong_engines() -> None:
-    with pytest.raises(ValueError, match="engine must be one of local, ray, got 'spark'"):
-        mcn.count_motifs([[0], [1]], engine="spark")
-    with pytest.raises(ValueError, match="is of a Ray cluster; it needs engine='ray'"):
-        mcn.count_motifs([[0], [1]], address="auto")
+def test_wrong_engines(monkeypatch: pytest.MonkeyPatch) -> None:
+    refuses("engine must be one of local, ray, got 'spark'", mcn.count_motifs, [[0], [1]], engine="spark")
+    refuses("is of a Ray cluster; it needs engine='ray'", mcn.count_motifs, [[0], [1]], address="auto")
+    monkeypatch.setitem(sys.modules, "ray", None)  # the extra that has it is named
+    refuses(r"pip install 'mcn\[cluster\]'", mcn.count_motifs, [[0], [1]], engine="ray")
 
 
 COUNT = """
@@ -167,24 +151,10 @@ def test_a_read_only_install_counts(tmp_path: Path) -> None:
     places = ("HOME", "NUMBA_CACHE_DIR", "XDG_CACHE_HOME", "IPYTHONDIR", "MPLCONFIGDIR")
     environment = os.environ | dict.fromkeys(places, nowhere)
     environment |= {"PYTHONPATH": str(tmp_path), "NUMBA_OPT": "0"}  # that it compiles, not how well
-    done = subprocess.run(
-        [sys.executable, "-c", COUNT],
-        env=environment,
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
+    done = python("-c", COUNT, env=environment, cwd=tmp_path, check=False, timeout=300)
     assert done.returncode == 0, done.stderr
     where, numbers = done.stdout.splitlines()
     assert Path(where).parent == package
     # The 4-cycle 0-1-2-3 with the chord 0-2; pairs 01 02 03 12 23.
     assert numbers == "[1, 2, 1, 1, 1] [1, 1, 1, 1, 1] [3, 0, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0]"
     assert not list(tmp_path.rglob("*.nb[ci]"))
-
-
-def test_a_missing_ray_names_the_extra_that_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(ValueError, match=r"pip install 'mcn\[cluster\]'"):
-        mcn.count_motifs([[0], [1]], engine="ray")

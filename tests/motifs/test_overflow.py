@@ -5,8 +5,6 @@ the choices of at most four nodes among groups whose sizes are polynomials. Brut
 of a family fixes the polynomials; Lagrange's formula, in fractions, gives their values at any other sizes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -95,6 +93,7 @@ FAMILIES = {
 }
 
 
+# Sizes beyond those that fix the polynomials, and still within reach of brute force.
 BEYOND = {
     "star": (8,),
     "complete": (8,),
@@ -103,7 +102,6 @@ BEYOND = {
     "book": (7,),
     "barbell": (8,),
 }
-"""Sizes beyond those that fix the polynomials, and still within reach of brute force."""
 
 
 @pytest.mark.parametrize("name", FAMILIES)

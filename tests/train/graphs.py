@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch_geometric.data import Data
@@ -21,6 +22,13 @@ def small_graph(seed: int = 0, **changes: Any) -> Data:
     """90 nodes of 3 classes; some listen best to triangles, the others to edges."""
     sizes = {"num_nodes": 90, "num_classes": 3, "num_words": 60, "words_per_node": 8}
     return strong_ties(seed, **{**sizes, "train_per_class": 6, "val": 30, "test": 40, **changes})
+
+
+def drawn_masks(rng: np.random.Generator, nodes: int, *ends: int) -> dict[str, torch.Tensor]:
+    """The three masks of a random split; where training and where validation nodes end."""
+    place = torch.from_numpy(np.argsort(rng.permutation(nodes)))
+    part = torch.bucketize(place, torch.tensor(ends), right=True)
+    return {f"{name}_mask": part == number for number, name in enumerate(("train", "val", "test"))}
 
 
 def settings(recipe: str, **changes: Any) -> Any:
@@ -52,9 +60,8 @@ def history(trainer: Any) -> list[Epoch]:
 
 def predicted(trainer: Any) -> Predictions:
     """What a trained network says of its own graph."""
-    return RECIPES[trainer.config.recipe].work.predict(
-        trainer.model, trainer.problem.inputs, trainer.problem.task
-    )
+    work, problem = RECIPES[trainer.config.recipe].work, trainer.problem
+    return work.predict(trainer.model, problem.inputs, problem.task)
 
 
 def same_tensors(first: dict[str, torch.Tensor], second: dict[str, torch.Tensor]) -> bool:

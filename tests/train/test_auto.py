@@ -1,6 +1,7 @@
 """Model selection: candidates in turn within a budget, what predicts, and runs of it on disk."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -24,6 +25,7 @@ from mcn.train.select.judge import BLEND, NODES, ONE
 from mcn.train.select.schedule import DEALS
 from mcn.train.tasks.task import GUESSING
 from tests.train.graphs import (
+    drawn_masks,
     on_cores,
     predicted,
     same_tensors,
@@ -36,12 +38,8 @@ from tests.train.graphs import (
 )
 from tests.train.test_remarks import workers
 
-QUICK: dict[str, Any] = {
-    "max_epochs": 8,
-    "repeats": 2,
-    "propagate": False,
-    "candidates": ("mlp", "gcn", "triangle"),
-}
+THREE = ("mlp", "gcn", "triangle")
+QUICK: dict[str, Any] = {"max_epochs": 8, "repeats": 2, "propagate": False, "candidates": THREE}
 FEW: dict[str, Any] = {"max_epochs": 30, "propagate": False, "repeats": 1, "lr": 0.02, "hidden": 4}
 MODES: dict[str, Any] = {
     ONE: settings("auto", **FEW, candidates=("mcn",)),
@@ -82,13 +80,6 @@ def without_times(runs: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{name: value for name, value in run.items() if name != "seconds"} for run in runs]
 
 
-def names_in_order(values: Any) -> Any:
-    """The keys of plain values in the order in which they stand."""
-    if isinstance(values, dict):
-        return [(name, names_in_order(value)) for name, value in values.items()]
-    return [names_in_order(value) for value in values] if isinstance(values, list) else None
-
-
 # The candidates.
 
 
@@ -120,10 +111,8 @@ def test_consistency_motif_counts_and_batches() -> None:
     assert "counts" not in names
     assert config_of("mlp", features="motifs").features == "motifs"
     assert config_of("gcn", features="both").features == "both"
-    batches = settings("auto", batch_size=30)
-    assert [name for name in CANDIDATES if name not in batches.candidates] == [
-        *("sage", "sage-3", "sage-8", "mcn-3")
-    ]
+    batches, without = settings("auto", batch_size=30), ["sage", "sage-3", "sage-8", "mcn-3"]
+    assert [name for name in CANDIDATES if name not in batches.candidates] == without
     assert all(each.config.to_dict().get("batch_size", 30) == 30 for each in candidates_of(batches, 500))
 
 
@@ -142,11 +131,9 @@ def test_a_candidate_is_the_network_it_would_be_alone() -> None:
 
 def test_every_candidate_has_its_runs_and_the_best_mean_wins() -> None:
     trainer = ran(as_given(small_graph()), metric="log-loss")  # by which nobody is clearly behind
-    assert [run["candidate"] for run in trainer.runs] == ["mlp", "gcn", "triangle"] * 2
-    means = {
-        name: np.mean([run["held_out"] for run in trainer.runs if run["candidate"] == name])
-        for name in QUICK["candidates"]
-    }
+    assert [run["candidate"] for run in trainer.runs] == [*THREE] * 2
+    own = {name: [run["held_out"] for run in trainer.runs if run["candidate"] == name] for name in THREE}
+    means = {name: np.mean(scores) for name, scores in own.items()}
     table = trainer.table()
     assert table[0]["score"] == pytest.approx(max(means.values()))
     assert {row["candidate"]: row["score"] for row in table} == pytest.approx(means)
@@ -188,10 +175,8 @@ def test_the_runs_of_a_candidate_predict_together(dealt: bool) -> None:
     trainer = ran(data, candidates=("gcn",), repeats=3)
     given = [0, DEALS + 1, DEALS + 2] if dealt else [0, 1, 2]  # those between are on other parts
     assert [run["seed"] for run in trainer.runs] == list(range(given[-1] + 1))
-    each = [
-        predicted(trained(data, config_of("gcn", max_epochs=8).replace(seed=seed))).probabilities
-        for seed in given
-    ]
+    alone = [trained(data, config_of("gcn", max_epochs=8).replace(seed=seed)) for seed in given]
+    each = [predicted(one).probabilities for one in alone]
     powered = np.mean(each, axis=0, dtype=np.float64) ** (1 / float(trainer.model.temperatures[0]))
     expected = powered / powered.sum(1, keepdims=True)
     np.testing.assert_allclose(predicted(trainer).probabilities, expected, rtol=1e-4, atol=1e-6)
@@ -266,21 +251,15 @@ def test_candidates_in_mini_batches() -> None:
 # What decides nothing.
 
 
-def test_test_labels_change_nothing() -> None:
-    data = small_graph()
-    first, second = ran(data), ran(with_other_test_labels(data))
+def test_test_labels_and_threads_change_nothing() -> None:
+    config, found = MODES[NODES].replace(max_epochs=12, repeats=2), []  # some parts are dealt out anew
+    for count, data in ((1, two_kinds()), (2, with_other_test_labels(two_kinds()))):
+        with on_cores(count):
+            found.append(trained(data, config))
+    first, second = found
     np.testing.assert_array_equal(predicted(first).probabilities, predicted(second).probabilities)
     assert without_times(first.runs) == without_times(second.runs)
-
-
-def test_threads_decide_nothing() -> None:
-    found = []
-    for count in (1, 2):
-        with on_cores(count):
-            run = train(two_kinds(), MODES[NODES].replace(max_epochs=12))
-            found.append((run.predict(two_kinds()).probabilities, run.notes["choosing"]))
-    np.testing.assert_array_equal(found[0][0], found[1][0])
-    assert found[0][1] == found[1][1]
+    assert first.notes()["choosing"] == second.notes()["choosing"]
 
 
 @pytest.mark.parametrize("dealt", [False, True])
@@ -340,16 +319,15 @@ def test_every_mode_is_the_same_after_saving_and_loading(chosen: tuple[str, Run]
     train(data, MODES[mode], killed, resume=True)
     for name in ("metrics.jsonl", "model.safetensors", "predictions.csv"):
         assert (killed / name).read_bytes() == (run.folder / name).read_bytes(), name
-    resumed, whole = (json.loads((folder / "summary.json").read_text()) for folder in (killed, run.folder))
-    assert names_in_order(resumed) == names_in_order(whole)
+    summaries = ((folder / "summary.json").read_text() for folder in (killed, run.folder))
+    resumed, whole = (re.sub(r"-?\d[\d.e+-]*", "0", text) for text in summaries)
+    assert resumed == whole  # but for numbers, such as seconds
 
 
 def test_what_the_summary_and_the_table_say_of_choosing(chosen: tuple[str, Run]) -> None:
     mode, run = chosen
-    choosing = run.summary["choosing"]
-    assert set(choosing) == {
-        *("winner", "mode", "gain", "gain_error", "reward_gain", "reward_gain_error", "blend")
-    }
+    choosing, gains = run.summary["choosing"], {"gain", "gain_error", "reward_gain", "reward_gain_error"}
+    assert set(choosing) == {"winner", "mode", "blend"} | gains
     assert choosing["mode"] == mode
     assert choosing["winner"] == run.summary["candidates"][0]["candidate"]
     assert (choosing["gain_error"] is not None) == (mode == NODES)
@@ -441,10 +419,7 @@ def test_a_decision_that_was_changed(chosen: tuple[str, Run], tmp_path: Path) ->
 def noise(seed: int) -> Data:
     """300 nodes with random labels, features and edges, 60 of them for validation: nothing to learn."""
     draw = np.random.default_rng(seed)
-    order, masks = draw.permutation(300), {}
-    for name, nodes in zip(("train", "val", "test"), np.split(order, [180, 240]), strict=True):
-        masks[f"{name}_mask"] = torch.zeros(300, dtype=torch.bool)
-        masks[f"{name}_mask"][torch.from_numpy(nodes)] = True
+    masks = drawn_masks(draw, 300, 180, 240)
     x = torch.from_numpy(draw.standard_normal((300, 8)).astype(np.float32))
     edges = to_undirected(torch.from_numpy(draw.integers(0, 300, (2, 900))), num_nodes=300)
     y = torch.from_numpy(draw.integers(0, 2, 300))
@@ -453,10 +428,7 @@ def noise(seed: int) -> Data:
 
 @pytest.mark.parametrize("graphs", [10, pytest.param(200, marks=pytest.mark.slow)])
 def test_nothing_is_claimed_of_noise(graphs: int) -> None:
-    """Choosing per node in at most one graph of forty, better than guessing in at most one of twenty.
-
-    The limits are those rates and two and a half standard errors of a count.
-    """
+    """At most 1 graph of 40 gains by choosing, 1 of 20 is beyond guessing; and 2.5 standard errors."""
     choosing = above_guess = 0
     few = {"max_epochs": 25, "repeats": 1, "candidates": ("mlp", "counts", "gcn", "triangle")}
     for seed in range(graphs):

@@ -15,6 +15,7 @@ from mcn.train import fit, prepare, train
 from mcn.train.loop import below
 from mcn.train.mcn.batches import mean_share
 from mcn.train.memory import fit_into_memory, store_bytes, too_large
+from tests.conftest import refuses
 from tests.train.graphs import new_trainer, predicted, same_tensors, settings, small_config, small_graph
 
 PLAIN: dict[str, Any] = {"dropout": 0.0, "epsilon": 0.0}
@@ -98,8 +99,8 @@ def test_a_run_with_one_batch_an_epoch_goes_on_with_several() -> None:
     assert same_tensors(below("mean.", further.tensors()), below("model.", tensors))
     tensors = run(further, 1)
     tensors[next(name for name in tensors if name.startswith("mean."))] = torch.zeros(3, 1)
-    with pytest.raises(ValueError, match="the mean weights are not those of this network"):
-        new_trainer(data, config.replace(batch_size=7)).load(tensors, further.state())
+    other = new_trainer(data, config.replace(batch_size=7))
+    refuses("the mean weights are not those of this network", other.load, tensors, further.state())
 
 
 @pytest.mark.parametrize("kind", ["mcn", "gcn"])
@@ -160,9 +161,7 @@ def test_training_from_disk_is_training_from_memory(form: str, tmp_path: Path) -
     data = small_graph()
     if form == "dense":
         data.x = data.x.to_dense() + 0.01  # not mostly zero, so that it stays dense
-        store = stored(tmp_path / "graph", data)
-    else:
-        store = stored(tmp_path / "graph", data, x=feature_csr(data.x))
+    store = stored(tmp_path / "graph", data, **({} if form == "dense" else {"x": feature_csr(data.x)}))
     memory, disk = (train(graph, ON_DISK) for graph in (data, store))
     assert memory.result.val_loss == pytest.approx(disk.result.val_loss, rel=1e-4)
     expected = disk.predict(store).probabilities
@@ -186,8 +185,7 @@ def test_training_from_disk_is_training_from_memory(form: str, tmp_path: Path) -
     ],
 )
 def test_what_a_store_cannot_give(given: Any, config: Any, message: str, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=message):
-        prepare(stored(tmp_path / "graph", small_graph(), **given), config)
+    refuses(message, prepare, stored(tmp_path / "graph", small_graph(), **given), config)
 
 
 # Full batch while it fits, mini-batches where it does not, and a graph that stays on disk.
@@ -244,7 +242,6 @@ def test_settings_for_a_graph_on_disk() -> None:
     assert own.replace(batch_size=7).for_disk(()) == own.replace(batch_size=7)
     assert settings("auto", hidden=3, seed=5).for_disk(["hidden"]) == own.replace(batch_size=1024, seed=5)
     for config, given in ((settings("auto"), ["recipe"]), (settings("views"), [])):
-        with pytest.raises(ValueError, match=f"the recipe {config.recipe} needs the graph in memory"):
-            config.for_disk(given)
-    with pytest.raises(ValueError, match="minutes is a setting of the recipe auto; the recipe mcn has none"):
-        settings("auto", minutes=1).for_disk(["minutes"])
+        refuses(f"the recipe {config.recipe} needs the graph in memory", config.for_disk, given)
+    message = "minutes is a setting of the recipe auto; the recipe mcn has none"
+    refuses(message, settings("auto", minutes=1).for_disk, ["minutes"])

@@ -14,17 +14,9 @@ from mcn.data.sparse import feature_csr, feature_tensor
 from mcn.motifs import NODE_ORBITS, count_motifs
 from mcn.train import MCNClassifier, ViewsClassifier, load_run, prepare, train
 from mcn.train.features import check_features, features, node_features, scaling_of
-from mcn.train.mcn.config import CHANGES
 from mcn.train.problem import Memory, class_names
-from tests.train.graphs import (
-    predicted,
-    same_weights,
-    settings,
-    small_config,
-    small_graph,
-    trained,
-    with_other_test_labels,
-)
+from tests.conftest import refuses
+from tests.train.graphs import same_weights, settings, small_config, small_graph, with_other_test_labels
 
 ORBITS = len(NODE_ORBITS)
 QUICK: dict[str, Any] = {"max_epochs": 5, "hidden": 4, "random_state": 0}
@@ -68,8 +60,7 @@ def test_names_and_balanced_weights_of_the_classes_and_what_is_no_graph() -> Non
     assert class_names(data) == ["x", "y", "z", "never seen"]
     assert prepare(data, small_config()).num_classes == 4
     data.classes = ["x", "y"]
-    with pytest.raises(ValueError, match=r"data.y holds class 2, but data.classes has 2 names"):
-        prepare(data, small_config())
+    refuses(r"data.y holds class 2, but data.classes has 2 names", prepare, data, small_config())
     with pytest.raises(ValueError, match=r"expected a torch_geometric\.data\.Data .* got HeteroData"):
         prepare(HeteroData(), small_config())
     # n / (C · n_c): of 6 + 6 + 3 training nodes, those of the last class weigh twice as much.
@@ -129,8 +120,7 @@ def test_dense_and_sparse_alike(scaling: str) -> None:
     dense = features(torch.tensor(VALUES, dtype=torch.float64), scaling)
     from_csr = features(feature_tensor(sparse.csr_array(VALUES)), scaling)
     assert dense.dtype == from_csr.dtype == torch.float32
-    assert dense.layout == torch.strided
-    assert from_csr.layout == torch.sparse_csr
+    assert (dense.layout, from_csr.layout) == (torch.strided, torch.sparse_csr)
     np.testing.assert_allclose(dense, SCALED[scaling], rtol=1e-6)
     np.testing.assert_allclose(from_csr.to_dense(), SCALED[scaling], rtol=1e-6)
 
@@ -165,8 +155,7 @@ def words(kind: str) -> torch.Tensor:
 def test_mostly_zero_features_become_those_of_csr(kind: str, scaling: str, dtype: torch.dtype) -> None:
     x = words(kind).to(dtype)
     turned, given = features(x, scaling), features(as_csr(x), scaling)
-    assert turned.layout == torch.sparse_csr
-    assert turned.dtype == torch.float32
+    assert (turned.layout, turned.dtype) == (torch.sparse_csr, torch.float32)
     assert torch.equal(turned.crow_indices(), given.crow_indices())
     assert torch.equal(turned.col_indices(), given.col_indices())
     assert torch.equal(turned.values(), given.values())
@@ -306,8 +295,7 @@ def test_an_estimator_does_the_same_to_another_graph(estimator: Any, wanted: str
     if wanted == "motifs":  # the given features have no part in it
         assert np.array_equal(fitted.predict_proba(wide), own)
     else:
-        with pytest.raises(ValueError, match=r"data\.x has 5 features, but the network was trained on 4"):
-            fitted.predict(wide)
+        refuses(r"data\.x has 5 features, but the network was trained on 4", fitted.predict, wide)
 
 
 @pytest.mark.parametrize("wanted", ["motifs", "both"])
@@ -344,41 +332,6 @@ def test_a_run_keeps_what_was_done(recipe: str, tmp_path: Path) -> None:
     assert not load_run(tmp_path / "run").is_about(data)
 
 
-def roles(groups: int = 40) -> Data:
-    """Nodes of class 0 sit in cliques of four, those of class 1 in stars; the features are noise.
-
-    Every third clique and star is joined to one of the other kind.
-    """
-    rng = np.random.default_rng(0)
-    edges: list[tuple[int, int]] = []
-    for group in range(groups):
-        a = 4 * group
-        clique = [(a + i, a + j) for i in range(4) for j in range(i)]
-        edges += clique if group % 2 == 0 else [(a, a + 1), (a, a + 2), (a, a + 3)]
-        if group % 3 == 0 and group:
-            edges.append((a, a - 4))
-    n = 4 * groups
-    data = Data(torch.from_numpy(rng.normal(size=(n, 5)).astype(np.float32)), torch.tensor(edges).T)
-    data.y = torch.arange(n) // 4 % 2
-    part = torch.from_numpy(rng.permutation(n) % 4)
-    data.train_mask, data.val_mask, data.test_mask = part < 2, part == 2, part == 3
-    return data
-
-
-def accuracy_of(data: Data, config: Any) -> float:
-    test = data.test_mask.numpy()
-    return float((predicted(trained(data, config)).labels == data.y.numpy())[test].mean())
-
-
-@pytest.mark.filterwarnings("ignore:.* direction is not used")
-@pytest.mark.parametrize("network", ["mlp", "gcn"])
-def test_structure_is_found_where_the_features_are_noise(network: str) -> None:
-    data, config = roles(), small_config(**{**CHANGES[network], "max_epochs": 30, "patience": 30})
-    without, found = (accuracy_of(data, config.replace(features=wanted)) for wanted in ("given", "both"))
-    assert without < 0.7
-    assert found > 0.9
-
-
 # Features that do not fit.
 
 
@@ -401,16 +354,15 @@ def graph(x: torch.Tensor | None, names: list[str] | None = None) -> Data:
     ],
 )
 def test_what_does_not_fit(data: Data, message: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(message)):
-        check_features(data, Memory(3, ["a", "b", "c"], {}))
+    refuses(re.escape(message), check_features, data, Memory(3, ["a", "b", "c"], {}))
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])
 @pytest.mark.parametrize("dense", [True, False])
 def test_values_that_are_not_finite(value: float, dense: bool) -> None:
     x = feature_tensor(sparse.csr_array([[0.0, 1.0, 0.0], [1.0, 0.0, value]]), dense=dense)
-    with pytest.raises(ValueError, match=rf"data.x holds {value} at node 1, column 2; expected finite"):
-        check_features(graph(x), Memory(3, None, {}))
+    message = rf"data.x holds {value} at node 1, column 2; expected finite"
+    refuses(message, check_features, graph(x), Memory(3, None, {}))
 
 
 # Edge weights.
@@ -432,39 +384,7 @@ def test_weights_of_one_change_no_bit_and_others_do(estimator: Any) -> None:
     assert not same_weights(plain, weighted)
     again = Data(data.x, data.edge_index, edge_weight=data.edge_weight)
     np.testing.assert_array_equal(weighted.predict_proba(again), weighted.predict_proba(data))
-    with pytest.raises(ValueError, match="was trained with edge weights, and this graph has none"):
-        weighted.predict(bare)
-    with pytest.raises(ValueError, match="was trained without edge weights, and this graph has some"):
-        plain.predict(data)
+    refuses("was trained with edge weights, and this graph has none", weighted.predict, bare)
+    refuses("was trained without edge weights, and this graph has some", plain.predict, data)
     prints = {prepare(g, small_config()).fingerprint() for g in (bare, with_weights(1.0), data)}
     assert len(prints) == 3
-
-
-def noisy(nodes: int = 120) -> Data:
-    """Two classes; each node has 3 edges of weight 5 within its class and 3 of weight 0.1 to the other one.
-
-    Features tell the class of every third node.
-    """
-    rng = np.random.default_rng(0)
-    y = np.arange(nodes) % 2
-    ends, weights = [], []
-    for node in range(nodes):
-        for same, weight in ((True, 5.0), (False, 0.1)):
-            others = np.flatnonzero((y == y[node]) == same)
-            ends += [(node, other) for other in rng.choice(others[others != node], 3, replace=False)]
-            weights += 3 * [weight]
-    x = rng.normal(size=(nodes, 4)) + 3 * (2 * y[:, None] - 1) * (np.arange(nodes)[:, None] % 3 == 0)
-    data = Data(torch.from_numpy(x.astype(np.float32)), torch.tensor(ends).T, y=torch.from_numpy(y))
-    data.edge_weight = torch.tensor(weights)
-    part = torch.from_numpy(rng.permutation(nodes) % 4)
-    data.train_mask, data.val_mask, data.test_mask = part == 0, part == 1, part >= 2
-    return data
-
-
-@pytest.mark.filterwarnings("ignore:.* direction is not used")
-@pytest.mark.parametrize("network", ["gcn", "gat"])
-def test_weights_tell_which_neighbours_to_listen_to(network: str) -> None:
-    config = settings("mcn", **{**CHANGES[network], "max_epochs": 40, "patience": 40})
-    weighted, plain = noisy(), noisy()
-    del plain.edge_weight
-    assert accuracy_of(weighted, config) > accuracy_of(plain, config) + 0.1

@@ -37,21 +37,10 @@ from tests.train.graphs import (
 # MCN is MCN.
 
 
-def by_estimator(data: Data, epochs: int) -> Any:
-    clf = mcn.MCNClassifier(max_epochs=epochs).fit(data)
-    assert len(clf.history_) == epochs
-    return clf.model_
-
-
-def by_train(data: Data, epochs: int) -> Any:
-    run = train(data, dataset_config("mcn", "strong-ties", max_epochs=epochs))
-    assert run.result.epochs == epochs
-    return run.model
-
-
-@pytest.mark.parametrize("way", [by_estimator, by_train])
-def test_the_selectors_run_in_every_epoch(way: Any) -> None:
+@pytest.mark.parametrize("way", ["estimator", "train"])
+def test_the_selectors_run_in_every_epoch(way: str) -> None:
     """Every epoch asks f and f' of both layers while it trains, then while it validates."""
+    data = load_dataset("strong-ties")
     training: list[bool] = []
 
     def note(module: torch.nn.Module, _inputs: Any, _output: Any) -> None:
@@ -60,7 +49,10 @@ def test_the_selectors_run_in_every_epoch(way: Any) -> None:
 
     hook = register_module_forward_hook(note)
     try:
-        model = way(load_dataset("strong-ties"), 5)
+        if way == "estimator":
+            model = mcn.MCNClassifier(max_epochs=5).fit(data).model_
+        else:
+            model = train(data, dataset_config("mcn", "strong-ties", max_epochs=5)).model
     finally:
         hook.remove()
     assert isinstance(model, mcn.MCN)
@@ -222,9 +214,10 @@ def test_without_the_triangle_the_gap_is_gone() -> None:
     assert abs(mean(settings("mcn", attention="paper", motifs=("edge", "2-star"))) - mean(GAT)) < 5
 
 
-@pytest.mark.parametrize(
-    "changes", [{}, {"norm": "layer"}, {"norm": "batch"}, {"residual": True}, {"self_weights": True}], ids=str
-)
+ARCHITECTURES = [{}, {"norm": "layer"}, {"norm": "batch"}, {"residual": True}, {"self_weights": True}]
+
+
+@pytest.mark.parametrize("changes", ARCHITECTURES, ids=str)
 def test_rows_made_when_chosen_predict_the_same(changes: dict[str, Any]) -> None:
     """A network with norms, residuals or self weights too, which is not inferred a few rows at a time."""
     config = settings("mcn", max_epochs=4, num_layers=3, hidden=4, heads=2, **changes)

@@ -13,6 +13,7 @@ from torch_geometric.data import Data
 from mcn.train import Predictions, accuracy_on_test
 from mcn.train.predictions import in_classes, prediction_rows, predictions_csv, read_predictions
 from mcn.train.tasks import Classes
+from tests.conftest import refuses
 from tests.train.graphs import predicted, small_config, small_graph, trained
 
 IDS = ["with; semicolon", "with, comma", 'with "quotes"', "two\nlines", "ünï"]
@@ -22,18 +23,14 @@ CLASSES = ["a, b", 'c "d"', "e\nf"]
 def awkward() -> tuple[Data, Predictions]:
     data = Data(edge_index=torch.tensor([[0, 1], [1, 0]]), num_nodes=5, y=torch.tensor([0, 1, 2, -1, 0]))
     data.node_ids, data.classes = np.array(IDS), CLASSES
-    data.train_mask = torch.tensor([1, 0, 0, 0, 0]).bool()
-    data.val_mask = torch.tensor([0, 1, 0, 0, 0]).bool()
-    data.test_mask = torch.tensor([0, 0, 1, 0, 0]).bool()
+    data.train_mask, data.val_mask, data.test_mask = torch.eye(3, 5).bool()
     probabilities = np.array(
         [[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.7, 0.2, 0.1], [0.2, 0.2, 0.6], [0.12346, 0.1, 0.77654]],
         np.float32,
     )
     motif = np.array([[0, 1], [1, 1], [0, 0], [1, 0], [0, 1]])
     step = np.array([[1, 2], [1, 1], [2, 2], [1, 2], [1, 1]])
-    return data, Predictions(
-        probabilities, motif, step, ("edge", "triangle"), 2, task=Classes(probabilities.shape[1])
-    )
+    return data, Predictions(probabilities, motif, step, ("edge", "triangle"), 2, task=Classes(3))
 
 
 def test_columns_and_values() -> None:
@@ -150,5 +147,4 @@ def test_no_cell_is_a_formula_and_every_id_is_found_again(tmp_path: Path) -> Non
 @pytest.mark.parametrize("content", [b"", b"a,b\n1,2\n", b"\xff", b'node,predicted\n"a\n'])
 def test_a_table_that_is_none(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "p.csv").write_bytes(content)
-    with pytest.raises(ValueError, match=r"p\.csv: not a table of predictions"):
-        read_predictions(tmp_path / "p.csv")
+    refuses(r"p\.csv: not a table of predictions", read_predictions, tmp_path / "p.csv")

@@ -11,22 +11,15 @@ from torch_geometric.utils import remove_self_loops, to_undirected
 from mcn.train.check import check_graph
 from mcn.train.metrics import score
 from mcn.train.problem import Problem, class_names, known_labels
-from mcn.train.remarks import (
-    SimpleScores,
-    graph_remarks,
-    result_remarks,
-    simple_scores,
-)
+from mcn.train.remarks import SimpleScores, graph_remarks, result_remarks, simple_scores
 from mcn.train.tasks import Classes
+from tests.train.graphs import drawn_masks
 
 TWO = Classes(2)
 
 
 def workers(seed: int = 0, nodes: int = 400, signal: float = 1.5, like: float = 0.5) -> Data:
-    """A social graph: 22 % of one class, numeric features of very different sizes, everybody labelled.
-
-    `like` is the share of ties that stay within a class by design; `signal` how far the classes are apart.
-    """
+    """22 % of one class, which are `signal` apart; a share `like` of ties stays in a class by design."""
     rng = np.random.default_rng(seed)
     y = (rng.random(nodes) < 0.22).astype(np.int64)
     x = rng.normal(size=(nodes, 10))
@@ -38,13 +31,7 @@ def workers(seed: int = 0, nodes: int = 400, signal: float = 1.5, like: float = 
         members = np.flatnonzero(y == label)
         mine = within & (y[ends[0]] == label)
         ends[1, mine] = rng.choice(members, mine.sum())
-    part = rng.permutation(nodes)
-    masks = {}
-    for name, members in zip(
-        ("train", "val", "test"), np.split(part, [nodes * 3 // 5, nodes * 4 // 5]), strict=True
-    ):
-        masks[f"{name}_mask"] = torch.zeros(nodes, dtype=torch.bool)
-        masks[f"{name}_mask"][torch.from_numpy(members)] = True
+    masks = drawn_masks(rng, nodes, nodes * 3 // 5, nodes * 4 // 5)
     edges = to_undirected(remove_self_loops(torch.from_numpy(ends))[0], num_nodes=nodes)
     x32 = torch.from_numpy(x.astype(np.float32))
     return Data(x=x32, y=torch.from_numpy(y), edge_index=edges, num_nodes=nodes, **masks)

@@ -25,6 +25,7 @@ from mcn.train.checkpoint import load_tensors, load_weights, save_tensors
 from mcn.train.folder import alone_in, check_free
 from mcn.train.mcn.config import ATTENTION
 from mcn.train.predictions import predictions_csv, read_predictions
+from tests.conftest import refuses
 from tests.payloads import Call
 from tests.train.graphs import (
     new_trainer,
@@ -139,10 +140,9 @@ def test_what_training_gives_is_what_is_read_back(data: Data, tmp_path: Path) ->
     assert np.array_equal(own.predict(data).probabilities, read.predict(data).probabilities)
 
 
-def test_a_run_that_is_not_written(data: Data, made: Path, tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_run_that_is_not_written(data: Data, made: Path, here: Path) -> None:
     run = train(data, CONFIG)
-    assert (run.folder, run.summary, list(tmp_path.iterdir())) == (None, {}, [])
+    assert (run.folder, run.summary, list(here.iterdir())) == (None, {}, [])
     assert run.result.val_accuracy == load_run(made).summary["val_accuracy"]
     assert same_weights(run, load_run(made))
     expected = load_run(made).predict(data).probabilities
@@ -176,8 +176,7 @@ def test_the_graph_that_a_run_is_about(made: Path, data: Data) -> None:
 def test_nothing_is_written_for_a_bad_graph(data: Data, tmp_path: Path) -> None:
     bad = data.clone()
     bad.y = None
-    with pytest.raises(ValueError, match="the graph has no labels"):
-        train(bad, CONFIG, tmp_path / "new")
+    refuses("the graph has no labels", train, bad, CONFIG, tmp_path / "new")
     with pytest.raises(ValueError, match="unknown motif 'triangel'; did you mean 'triangle'"):
         train(data, small_config(motifs=("triangel",)), tmp_path / "new")
     assert list(tmp_path.iterdir()) == []
@@ -211,8 +210,7 @@ def test_killed_and_resumed_is_undisturbed(data: Data, tmp_path: Path, name: str
     whole = train(data, config, tmp_path / "whole", source=SOURCE).summary
     train_until_killed(data, config, folder, epochs, source=SOURCE)
     assert len((folder / "metrics.jsonl").read_text().splitlines()) == epochs + 2
-    with pytest.raises(ValueError, match=r"summary\.json is missing \(interrupted\? resume it\)$"):
-        load_run(folder)
+    refuses(r"summary\.json is missing \(interrupted\? resume it\)$", load_run, folder)
     (folder / ".last.safetensors.abc").write_bytes(b"half a checkpoint")
     tell = [lambda _trainer, epoch: seen.append(epoch.epoch)]
     summary = train(data, config, folder, source=SOURCE, resume=True, callbacks=tell).summary
@@ -263,9 +261,7 @@ def drop_best(tensors: dict[str, torch.Tensor], _state: Any) -> None:
         lambda _, state: state.update(rule=[]),
     ],
 )
-def test_a_checkpoint_that_was_changed_and_signed_again(
-    config: Any, change: Callable[..., Any], killed: Path, data: Data, tmp_path: Path
-) -> None:
+def test_a_changed_checkpoint(config: Any, change: Any, killed: Path, data: Data, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(killed / config.recipe, tmp_path / "run"))
     tensors, state = load_tensors(folder / "last.safetensors")
     change(tensors, state)
@@ -278,26 +274,21 @@ def test_a_checkpoint_that_was_changed_and_signed_again(
     ("name", "message"),
     [("last.safetensors", "not a checkpoint, or truncated"), ("metrics.jsonl", "not a log of epochs")],
 )
-def test_a_damaged_checkpoint_or_log(
-    name: str, message: str, killed: Path, data: Data, tmp_path: Any
-) -> None:
+def test_damage_to_a_begun_run(name: str, message: str, killed: Path, data: Data, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(killed / "mcn", tmp_path / "run"))
     (folder / name).write_bytes(b"\xff\xfe")
-    with pytest.raises(ValueError, match=f"{name}: {message}"):
-        train(data, CONFIG, folder, source=SOURCE, resume=True)
+    refuses(f"{name}: {message}", train, data, CONFIG, folder, source=SOURCE, resume=True)
 
 
 # One process at a time.
 
 
 def test_a_second_training_into_the_same_folder_is_refused(data: Data, tmp_path: Path) -> None:
-    folder, refused = tmp_path / "one", []
+    folder, refused, either = tmp_path / "one", [], r"already holds a run|another process is training"
 
     def second(_trainer: Any, _epoch: Any) -> None:
         for resume in (False, True):
-            with pytest.raises(
-                ValueError, match=r"already holds a run|another process is training"
-            ) as caught:
+            with pytest.raises(ValueError, match=either) as caught:
                 train(data, CONFIG, folder, source=SOURCE, resume=resume)
             refused.append(str(caught.value))
 
@@ -358,16 +349,12 @@ def test_of_two_processes_that_start_together_one_trains(tmp_path: Path, round_n
 @pytest.mark.parametrize("name", ["config.yaml", "summary.json", "model.safetensors"])
 def test_a_missing_file(finished: Path, made: Path, name: str) -> None:
     (finished / name).unlink()
-    with pytest.raises(ValueError, match=f"no finished run here, {name} is missing"):
-        load_run(finished)
-    with pytest.raises(ValueError, match=r"no finished run here.*there are runs in it: one"):
-        load_run(made.parent)  # runs further inside are pointed out
+    refuses(f"no finished run here, {name} is missing", load_run, finished)
+    refuses(r"no finished run here.*there are runs in it: one", load_run, made.parent)  # further inside
 
 
 @pytest.mark.parametrize("version", ["0.1.0", "0.2.0"])
-def test_a_run_of_an_earlier_version_is_refused_in_one_line(
-    version: str, finished: Path, killed: Path, data: Data, tmp_path: Path
-) -> None:
+def test_an_earlier_version(version: str, finished: Path, killed: Path, data: Data, tmp_path: Path) -> None:
     begun = Path(shutil.copytree(killed / "mcn", tmp_path / "begun"))
     for folder, use in (
         (finished, lambda: load_run(finished)),
@@ -382,6 +369,9 @@ def test_a_run_of_an_earlier_version_is_refused_in_one_line(
         assert str(path) in str(caught.value)
 
 
+UNKNOWN = b"recipe: mcn\nsource: {}\nconfig: {stepps: 1}\n"
+
+
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
@@ -389,11 +379,7 @@ def test_a_run_of_an_earlier_version_is_refused_in_one_line(
         ("config.yaml", b"- 1\n- 2\n", "not the settings of a run"),
         ("config.yaml", b"config: {}\n", "not the settings of a run"),
         ("config.yaml", b"config: [\n", "not YAML"),
-        (
-            "config.yaml",
-            b"recipe: mcn\nsource: {}\nconfig: {stepps: 1}\n",
-            "unknown setting 'stepps'; did you mean 'steps'",
-        ),
+        ("config.yaml", UNKNOWN, "unknown setting 'stepps'; did you mean 'steps'"),
         ("config.yaml", b"source: {}\nconfig: {dropout: much}\n", "not the settings of a run"),
         ("config.yaml", b"!!python/object/apply:os.system ['touch ran']\n", "not YAML"),
         ("summary.json", b'{"val', "not JSON, or truncated"),
@@ -422,19 +408,12 @@ def change_settings(folder: Path, part: str | None, name: Any, value: Any) -> No
 
 
 def test_changed_settings_are_refused(made: Path, tmp_path: Path) -> None:
-    for number, change in enumerate(
-        [
-            ("config", "motifs", ["edge", "4-cycle"]),
-            ("config", "dropout", 0.1),
-            ("source", "dataset", "karate"),
-            ("source", "split_index", 3),
-            (None, "data", "0" * 64),
-        ]
-    ):
+    changes = [("config", "motifs", ["edge", "4-cycle"]), ("config", "dropout", 0.1)]
+    changes += [("source", "dataset", "karate"), ("source", "split_index", 3), (None, "data", "0" * 64)]
+    for number, change in enumerate(changes):
         folder = Path(shutil.copytree(made, tmp_path / str(number)))
         change_settings(folder, *change)
-        with pytest.raises(ValueError, match=r"config\.yaml: not the settings that model\.safetensors was"):
-            load_run(folder)
+        refuses(r"config\.yaml: not the settings that model\.safetensors was", load_run, folder)
 
 
 def test_settings_written_in_another_way_are_the_same(finished: Path) -> None:
@@ -465,8 +444,7 @@ def test_settings_written_in_another_way_are_the_same(finished: Path) -> None:
 )
 def test_odd_types_in_the_settings(finished: Path, part: str | None, name: Any, value: Any) -> None:
     change_settings(finished, part, name, value)
-    with pytest.raises(ValueError, match=r"config\.yaml: not the settings of a run"):
-        load_run(finished)
+    refuses(r"config\.yaml: not the settings of a run", load_run, finished)
 
 
 def state(name: str, value: Any) -> Callable[..., Any]:
@@ -519,9 +497,7 @@ def test_a_model_that_was_changed_and_signed_again(finished: Path, change: Any, 
     assert "\n" not in str(caught.value)
 
 
-def test_a_model_of_another_run_or_a_checkpoint_is_refused(
-    finished: Path, data: Data, tmp_path: Path
-) -> None:
+def test_a_model_of_another_run_and_a_checkpoint(finished: Path, data: Data, tmp_path: Path) -> None:
     model, trainer = finished / "model.safetensors", trained(data, CONFIG)
     train(data, CONFIG.replace(hidden=16), tmp_path / "wide", source=SOURCE)
     for replace_it in (
@@ -529,8 +505,7 @@ def test_a_model_of_another_run_or_a_checkpoint_is_refused(
         lambda: (tmp_path / "wide" / "model.safetensors").replace(model),
     ):
         replace_it()
-        with pytest.raises(ValueError, match=r"config\.yaml: not the settings that model\.safetensors was"):
-            load_run(finished)
+        refuses(r"config\.yaml: not the settings that model\.safetensors was", load_run, finished)
 
 
 # Files of tensors.
@@ -544,14 +519,9 @@ TENSORS = {
 STATE = {"epoch": 3, "rule": {"best": 0.1 + 0.2}, "names": ["ä", 'with "quotes"'], "none": None}
 
 
-@pytest.fixture
-def saved(tmp_path: Path) -> Path:
-    path = tmp_path / "one.safetensors"
-    save_tensors(path, TENSORS, STATE)
-    return path
-
-
-def test_tensors_there_and_back_and_any_altered_byte_is_noticed(saved: Path) -> None:
+def test_tensors_there_and_back_and_any_altered_byte_is_noticed(tmp_path: Path) -> None:
+    saved = tmp_path / "one.safetensors"
+    save_tensors(saved, TENSORS, STATE)
     tensors, stated = load_tensors(saved)
     assert same_tensors(tensors, TENSORS)
     assert stated == STATE
@@ -566,25 +536,19 @@ def test_tensors_there_and_back_and_any_altered_byte_is_noticed(saved: Path) -> 
         with pytest.raises(ValueError, match=r"one\.safetensors: ") as caught:
             load_tensors(saved)
     assert "the checksum does not fit; the file was damaged or altered" in str(caught.value)  # a weight's
-
-
-@pytest.mark.parametrize("length", [0, 3, 8, 40, -1])
-def test_truncated_tensors(saved: Path, length: int) -> None:
-    saved.write_bytes(saved.read_bytes()[:length])
-    with pytest.raises(ValueError, match="not a checkpoint, or truncated"):
-        load_tensors(saved)
+    for length in (0, 3, 8, 40, -1):
+        saved.write_bytes(content[:length])
+        refuses("not a checkpoint, or truncated", load_tensors, saved)
 
 
 def test_files_of_other_programs_are_refused_and_nothing_in_them_can_run(tmp_path: Path) -> None:
     path, mark = tmp_path / "foreign.safetensors", tmp_path / "ran"
     save_file({"weight": torch.ones(2)}, path)
-    with pytest.raises(ValueError, match="a safetensors file, but not a checkpoint of this program"):
-        load_tensors(path)
+    refuses("a safetensors file, but not a checkpoint of this program", load_tensors, path)
     bomb = Call(Path.touch, mark)
     for write in (lambda: path.write_bytes(pickle.dumps(bomb)), lambda: torch.save(bomb, path)):
         write()
-        with pytest.raises(ValueError, match="not a checkpoint, or truncated"):
-            load_tensors(path)
+        refuses("not a checkpoint, or truncated", load_tensors, path)
         assert not mark.exists()
 
 
@@ -596,7 +560,7 @@ def test_weights_of_another_architecture(tmp_path: Path) -> None:
         (mcn.MCN(5, 4, 2, 3, heads=2), "'convs.1.att_dst' has shape (2, 4) in the file and (1, 2)"),
         (mcn.MCN(5, 4, 2, heads=2, motifs=2), "selector.motif_bias' has shape (2,) in the file and None"),
     ):
-        with pytest.raises(ValueError, match=f"weights of another architecture; .*{re.escape(message)}"):
-            load_weights(own, dict(network.state_dict()), tmp_path / "weights")
+        message, weights = f"weights of another architecture; .*{re.escape(message)}", network.state_dict()
+        refuses(message, load_weights, own, dict(weights), tmp_path / "weights")
     load_weights(own, dict(other.state_dict()), tmp_path / "weights")
     assert same_tensors(dict(own.state_dict()), dict(other.state_dict()))

@@ -16,6 +16,7 @@ from mcn.train import RECIPES
 from mcn.train.mcn.config import ATTENTION
 from mcn.train.recipes import all_settings, work_of
 from mcn.train.settings import Setting, Settings, declared, positive, probability, setting
+from tests.conftest import refuses
 from tests.train.graphs import settings
 
 MCN, VIEWS = RECIPES["mcn"].config, RECIPES["views"].config
@@ -60,8 +61,7 @@ def test_every_setting_is_explained_and_takes_no_odd_value(config: type[Settings
         assert one.group in ("graph", "network", "attention", "training")
         assert one.optional if one.default is None else isinstance(one.default, one.kind)
         for odd in (["?", 1], {"a": 1}, object()):
-            with pytest.raises(ValueError, match=f"^{one.name} must "):
-                config(**{one.name: odd})
+            refuses(f"^{one.name} must ", config, **{one.name: odd})
 
 
 @pytest.mark.parametrize(
@@ -75,8 +75,7 @@ def test_every_setting_is_explained_and_takes_no_odd_value(config: type[Settings
     ],
 )
 def test_texts_that_are_no_value(name: str, text: str, message: str) -> None:
-    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
-        declared(MCN)[name].parse(text)
+    refuses(f"^{re.escape(message)}$", declared(MCN)[name].parse, text)
 
 
 @pytest.mark.parametrize(
@@ -180,10 +179,8 @@ WRONG += [("views", *case) for case in OF_VIEWS] + [("auto", *case) for case in 
 
 @pytest.mark.parametrize(("recipe", "changes", "message"), WRONG, ids=str)
 def test_checks(recipe: str, changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(message)):
-        settings(recipe, **changes)
-    with pytest.raises(ValueError, match=re.escape(message)):
-        settings(recipe).replace(**changes)
+    refuses(re.escape(message), settings, recipe, **changes)
+    refuses(re.escape(message), settings(recipe).replace, **changes)
 
 
 @pytest.mark.parametrize("config", CONFIGS)
@@ -227,13 +224,10 @@ def test_a_changed_default_keeps_sentence_and_check_and_unknown_names_are_told()
     ours, theirs = declared(Later)["hidden"], declared(VIEWS)["hidden"]
     assert (ours.default, theirs.default, declared(Settings)["hidden"].default) == (32, 64, 8)
     assert (ours.sentence, ours.check, ours.option) == (theirs.sentence, theirs.check, theirs.option)
-    with pytest.raises(ValueError, match="hidden must be an integer of at least 1, got 0"):
-        Later(hidden=0)
+    refuses("hidden must be an integer of at least 1, got 0", Later, hidden=0)
     for name, hint in {"walk_lenght": r"; did you mean 'walk_length'\?", "zzz": "", "steps": ".*"}.items():
-        with pytest.raises(ValueError, match=f"^unknown setting '{name}'{hint}$"):
-            VIEWS.from_dict({name: 3})
-    with pytest.raises(ValueError, match=r"^unknown setting 'dropuot'; did you mean 'dropout'\?"):
-        MCN().replace(dropuot=0.5)
+        refuses(f"^unknown setting '{name}'{hint}$", VIEWS.from_dict, {name: 3})
+    refuses(r"^unknown setting 'dropuot'; did you mean 'dropout'\?", MCN().replace, dropuot=0.5)
 
 
 def test_numbers_at_the_edge_and_a_long_value_that_is_not_repeated_in_full() -> None:
@@ -241,8 +235,7 @@ def test_numbers_at_the_edge_and_a_long_value_that_is_not_repeated_in_full() -> 
     assert probability("p", 0) == 0.0
     assert positive("x", 1e-300) == 1e-300
     for bad in (float("inf"), float("nan"), 10**400, "1", None, True):
-        with pytest.raises(ValueError, match="p must be a probability"):
-            probability("p", bad)
+        refuses("p must be a probability", probability, "p", bad)
     with pytest.raises(ValueError, match=r"^lr must be a positive number, got '9+…$") as caught:
         MCN(lr="9" * 10_000)
     assert len(str(caught.value)) < 150
@@ -290,8 +283,7 @@ def test_the_rules_by_hand_whether_there_is_a_choice_and_the_recipe_paper() -> N
 )
 def test_what_the_paper_fixes(changes: dict[str, Any], message: str) -> None:
     for make in (lambda: settings("paper", **changes), lambda: settings("paper").replace(**changes)):
-        with pytest.raises(ValueError, match=re.escape(message)):
-            make()
+        refuses(re.escape(message), make)
 
 
 def test_how_training_stops_in_words() -> None:

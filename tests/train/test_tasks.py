@@ -11,12 +11,12 @@ from torch_geometric.utils import to_undirected
 
 import mcn
 from mcn.data import random_split
-from mcn.train import RECIPES, fit, load_run, prepare, train
+from mcn.train import fit, load_run, train
 from mcn.train.predictions import read_predictions
 from mcn.train.select.blend import confirmed, corrections, walk_matrix
 from mcn.train.tasks import Classes, Multilabel, Regression, stored_task
 from tests.conftest import refuses
-from tests.train.graphs import on_cores, settings
+from tests.train.graphs import new_trainer, on_cores, predicted, settings
 
 KINDS = ("regression", "multilabel")
 FEW: dict[str, Any] = {"candidates": ("mlp", "trees", "sage", "mcn", "views"), "max_epochs": 30, "repeats": 1}
@@ -33,16 +33,12 @@ def planted(kind: str, nodes: int = 600, seed: int = 0) -> Data:
     mean = sums / np.maximum(np.bincount(edges[0].numpy(), minlength=nodes), 1)
     parts = x[:, 0], mean / mean.std(), 0.3 * draw.standard_normal(nodes)
     data = Data(x=torch.from_numpy(x).float(), edge_index=edges, num_nodes=nodes)
-    number = 50 + 7 * sum(parts)
     if kind == "regression":
-        data.y = torch.from_numpy(number).float()
-        data.classes = ["income"]
+        y, data.classes = 50 + 7 * sum(parts), ["income"]
     else:
-        yes = np.column_stack(
-            [parts[1] + parts[2] > 0.5, parts[0] + parts[2] > 1.0, draw.random(nodes) < 0.3]
-        )
-        data.y = torch.from_numpy(yes).float()
-        data.classes = ["buyer", "seller", "noise"]
+        yes = parts[1] + parts[2] > 0.5, parts[0] + parts[2] > 1.0, draw.random(nodes) < 0.3
+        y, data.classes = np.column_stack(yes), ["buyer", "seller", "noise"]
+    data.y = torch.from_numpy(y).float()
     data.train_mask, data.val_mask, data.test_mask = random_split(data.y, seed=seed)
     return data
 
@@ -99,18 +95,12 @@ def test_every_recipe_is_the_same_when_resumed_and_read_back(kind: str, recipe: 
     else:
         assert [int(row["predicted_buyer"]) for row in rows] == run.predict(data).labels[:, 0].tolist()
         assert {"true_seller", "p_noise"} <= rows[0].keys()
-    problem = prepare(data, config)
-    work = RECIPES[recipe].work
-    whole, stopped = work.trainer(problem, config), work.trainer(problem, config)
+    whole, stopped, second = (new_trainer(data, config) for _ in range(3))
     fit(whole)
     stopped.run_epoch()
-    second = work.trainer(problem, config)
     second.load({name: value.clone() for name, value in stopped.tensors().items()}, stopped.state())
     fit(second)
-    outcomes = [
-        work.predict(each.model, problem.inputs, problem.task).probabilities for each in (whole, second)
-    ]
-    np.testing.assert_array_equal(*outcomes)
+    np.testing.assert_array_equal(predicted(whole).probabilities, predicted(second).probabilities)
 
 
 def test_what_is_said_where_nothing_can_be_learned(tmp_path: Path) -> None:
@@ -150,9 +140,8 @@ def test_labels_nearby_correct_what_a_network_cannot_know() -> None:
     ends = draw.integers(0, nodes // 2, (2, 1600)) * 2 + draw.integers(0, 2, 1600)
     edges = to_undirected(torch.from_numpy(ends[:, ends[0] != ends[1]]), num_nodes=nodes)
     data = Data(x=torch.ones(nodes, 3), y=torch.from_numpy(group), edge_index=edges, num_nodes=nodes)
-    data.train_mask, data.val_mask, data.test_mask = random_split(
-        data.y, train_per_class=50, val=100, test=100
-    )
+    parts = random_split(data.y, train_per_class=50, val=100, test=100)
+    data.train_mask, data.val_mask, data.test_mask = parts
     own: dict[str, Any] = {"candidates": ("mlp",), "repeats": 1, "max_epochs": 20}
     clf = mcn.AutoClassifier(**own).fit(data)
     assert "known labels nearby correct what is predicted by mlp" in clf.remarks_
