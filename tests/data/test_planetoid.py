@@ -164,6 +164,9 @@ def test_the_refused_name_is_shown_and_the_plain_unpickler_would_have_run_it(tmp
         b"Psomething\n.",
         b"",
         b"hello",
+        # An array in another encoding, and of an unknown type.
+        pickle.dumps(np.arange(3), protocol=2).replace(b"latin1", b"latin2"),
+        pickle.dumps(np.arange(3), protocol=2).replace(b"i8", b"q9"),
     ],
 )
 def test_malformed_pickles_are_refused(content: bytes) -> None:
