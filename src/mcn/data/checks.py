@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 from torch import Tensor
 from torch_geometric.data import Data
 
-from mcn.data.csr_graph import SimpleGraph, direction_note, simple_graph
+from mcn.data.csr_graph import SimpleGraph, simple_graph
 from mcn.data.edge_list import checked_weights
 from mcn.data.limits import brief
 from mcn.data.sparse import check_csr, csr_parts
@@ -154,10 +154,15 @@ def unused_of_edges(data: Data, num_nodes: int, used: tuple[str, ...] = ()) -> l
     return [f"{', '.join(unused)} of the edges: not used{weights}"] if unused else []
 
 
+def direction_note(one_way: int, how: str) -> str:
+    """Say that the direction of so many edges is not used, and `how` it would be."""
+    return f"{one_way:,} edges are given in one direction only: direction is not used; {how} uses it"
+
+
 def warn_of_unused(data: Data, graph: SimpleGraph, used: tuple[str, ...] = ()) -> None:
     """Warn, once, of what a `Data` says of its edges beside what is `used`, and of direction."""
     notes = unused_of_edges(data, graph.num_nodes, used)
-    if graph.one_way and not data.get("directed"):
+    if graph.one_way and not getattr(data, "directed", False):
         notes.append(direction_note(graph.one_way, "data.directed = True"))
     if notes:
         warnings.warn(". ".join(notes), stacklevel=3)

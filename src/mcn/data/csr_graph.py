@@ -94,10 +94,9 @@ class SimpleGraph:
 
     def describe(self, directed: bool = False) -> str:
         """One line on the graph and on what was made simple; on its arcs if it is used as `directed`."""
-        if not directed:
-            return made_simple(self.num_nodes, self.num_edges, self.self_loops, self.duplicates, self.one_way)
-        dropped = {"self-loops dropped": self.self_loops, "repeated arcs dropped": self.duplicates}
-        return _sized(f"{self.num_nodes:,} nodes, {self.arcs.shape[1]:,} arcs", dropped)
+        edges, one_way = (self.arcs.shape[1], 0) if directed else (self.num_edges, self.one_way)
+        line = made_simple(self.num_nodes, edges, self.self_loops, self.duplicates, one_way)
+        return line.replace("undirected edges", "arcs") if directed else line
 
     def report(self, notes: Sequence[str] = (), directed: bool = False) -> list[str]:
         """Say what was done to the edges: the size, the `notes` of the reader, nodes without edges."""
@@ -132,18 +131,9 @@ def made_simple(num_nodes: int, num_edges: int, self_loops: int, duplicates: int
         "repeated entries dropped": duplicates,
         "edges given in one direction only, used in both": one_way if one_way < num_edges else 0,
     }
-    return _sized(f"{num_nodes:,} nodes, {num_edges:,} undirected edges", done)
-
-
-def _sized(size: str, done: dict[str, int]) -> str:
-    """The size of a graph, and in brackets what was done, as far as there was something to do."""
     notes = [f"{count:,} {what}" for what, count in done.items() if count]
+    size = f"{num_nodes:,} nodes, {num_edges:,} undirected edges"
     return f"{size} ({'; '.join(notes)})" if notes else size
-
-
-def direction_note(one_way: int, how: str) -> str:
-    """Say that the direction of so many edges is not used, and `how` it would be."""
-    return f"{one_way:,} edges are given in one direction only: direction is not used; {how} uses it"
 
 
 def simple_graph(edge_index: Any, num_nodes: int | None = None) -> SimpleGraph:

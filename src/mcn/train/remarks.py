@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from torch_geometric.data import Data
 
-from mcn.data.checks import both_ways, given_weights
-from mcn.data.csr_graph import direction_note
+from mcn.data.checks import both_ways, direction_note, given_weights
 from mcn.data.sparse import feature_csr
 from mcn.train.features import features
 from mcn.train.metrics import merit, shown
