@@ -28,15 +28,16 @@ def results(runs: Sequence[Run]) -> dict[str, dict[str, dict[int, float]]]:
 
 
 def best_other(own: Values) -> str:
-    """Return the method beside `auto` with the best mean over the splits that both have."""
+    """Return the method beside `auto` with the best mean over the splits of `auto`, all of which it has."""
     splits = own["auto"].keys()
-    shared = {name: [row[s] for s in splits if s in row] for name, row in own.items() if name != "auto"}
-    return max((name for name in shared if shared[name]), key=lambda name: float(np.mean(shared[name])))
+    shared = {name: [row[s] for s in splits] for name, row in own.items() if splits <= row.keys()}
+    others = [name for name in shared if name != "auto"]
+    return max(others, key=lambda name: float(np.mean(shared[name])))
 
 
 def report(runs: Sequence[Run]) -> str:
     """Return the tables in Markdown."""
-    found = results(runs)
+    found = {dataset: own for dataset, own in results(runs).items() if "auto" in own}
     names = list(dict.fromkeys(name for own in found.values() for name in own))
     lines = [
         [
