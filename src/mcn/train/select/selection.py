@@ -249,20 +249,25 @@ class Selection(Training):
     def _confirmed_corrections(self, names: list[str]) -> dict[str, Float]:
         """Return what known labels nearby add to candidates, where held-out nodes confirm it."""
         task, train, val = self.problem.task, self.problem.train, self.problem.val
-        truth, targets = task.truth(self.problem.train_labels.numpy()), self._judge.targets
+        truth = task.truth(self.problem.train_labels.numpy())
         edges, added = walk_matrix(self.problem.inputs.counts.adjacency("edge")), {}
         for name in names:
             inputs, held = self.problem.inputs.of(self._candidates[name]), self._together(self._logits[name])
             work = work_of(self._candidates[name].config)
             runs = [work.predict(network, inputs, task).probabilities for network in self._kept[name]]
             outputs = np.asarray(np.mean(runs, axis=0, dtype=np.float64))
-            clear = 0.0
+            before, merit, clear = self._calibrated_losses(held), self._judge.merit(held), 0.0
             for more in corrections(edges, outputs, train, truth).values():
-                after = task.losses(task.valid(held + more[val]), targets)
-                gain = confirmed(task.losses(held, targets), after)
-                if gain > clear:
+                after = task.valid(held + more[val])
+                gain = confirmed(before, self._calibrated_losses(after))
+                if gain > clear and self._judge.merit(after) > merit:
                     added[name], clear = more, gain
         return added
+
+    def _calibrated_losses(self, held: Float) -> Float:
+        """Return the losses of held-out nodes by predictions that are as sure as they should be."""
+        task, targets = self.problem.task, self._judge.targets
+        return task.losses(task.calibrated(held, task.temperature(held, targets)), targets)
 
     def _held_out_scores(self, winner: str) -> HeldOutScores:
         """Collect what candidates said of nodes in every round that the winner had; of those that had all."""
