@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from mcn.train.held_out import folds_of
 from mcn.train.loop import Scores
-from mcn.train.select.blend import Float, blend, blend_gain, calibrated, held_out_blend
+from mcn.train.select.blend import Float, blend, blend_gain, calibrated, confirmed, held_out_blend
 from mcn.train.select.choose import FEWEST, NOTHING, Chooser, Evidence, assess, fit_chooser, rewards
 from mcn.train.tasks import Task
 
@@ -124,6 +124,24 @@ class Judge:
         """Return loss, accuracy and metric."""
         loss = float(self.task.losses(outputs, self.targets).mean())
         return Scores(loss, self.task.accuracy(outputs, self.targets), self.merit(outputs))
+
+    def best_correction(self, held: Float, ways: Mapping[str, Float]) -> str | None:
+        """Return which of some corrections helps held-out predictions most; None if none clearly does.
+
+        The metric has to rise, and the loss to fall after calibration: softer predictions alone lower it.
+        """
+        before, merit, best, clear = self._calibrated_losses(held), self.merit(held), None, 0.0
+        for way, more in ways.items():
+            after = self.task.valid(held + more)
+            gain = confirmed(before, self._calibrated_losses(after))
+            if gain > clear and self.merit(after) > merit:
+                best, clear = way, gain
+        return best
+
+    def _calibrated_losses(self, held: Float) -> Float:
+        """Return the losses of predictions that are as sure as they should be."""
+        calibrated_ones = self.task.calibrated(held, self.task.temperature(held, self.targets))
+        return self.task.losses(calibrated_ones, self.targets)
 
     def decide(
         self, names: list[str], held: Held, winner: str, state: Float, held_out: HeldOutScores

@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 from mcn.train.loop import Epoch, FitResult, Scores, Trainer, Training, below
 from mcn.train.problem import Problem
 from mcn.train.recipes import work_of
-from mcn.train.select.blend import Float, confirmed, corrections, walk_matrix
+from mcn.train.select.blend import Float, corrections, walk_matrix
 from mcn.train.select.candidates import Candidate, candidates_of
 from mcn.train.select.config import AutoConfig
 from mcn.train.select.judge import BLEND, CHOOSABLE, NODES, Decision, Held, HeldOutScores, Judge
@@ -256,18 +256,11 @@ class Selection(Training):
             work = work_of(self._candidates[name].config)
             runs = [work.predict(network, inputs, task).probabilities for network in self._kept[name]]
             outputs = np.asarray(np.mean(runs, axis=0, dtype=np.float64))
-            before, merit, clear = self._calibrated_losses(held), self._judge.merit(held), 0.0
-            for more in corrections(edges, outputs, train, truth).values():
-                after = task.valid(held + more[val])
-                gain = confirmed(before, self._calibrated_losses(after))
-                if gain > clear and self._judge.merit(after) > merit:
-                    added[name], clear = more, gain
+            ways = corrections(edges, outputs, train, truth)
+            best = self._judge.best_correction(held, {way: more[val] for way, more in ways.items()})
+            if best is not None:
+                added[name] = ways[best]
         return added
-
-    def _calibrated_losses(self, held: Float) -> Float:
-        """Return the losses of held-out nodes by predictions that are as sure as they should be."""
-        task, targets = self.problem.task, self._judge.targets
-        return task.losses(task.calibrated(held, task.temperature(held, targets)), targets)
 
     def _held_out_scores(self, winner: str) -> HeldOutScores:
         """Collect what candidates said of nodes in every round that the winner had; of those that had all."""
