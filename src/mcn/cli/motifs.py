@@ -105,7 +105,9 @@ def run(
         with progress_bar("counting motifs") as bar:
             counts: Any = read_from
             if approximate is not None:
-                counts = count_motifs(read_from, approximate=approximate, **how)
+                counts = count_motifs(
+                    read_from, approximate=approximate, threads=threads, progress=bar, **how
+                )
                 lines = [line._asdict() for line in counts.totals()]
                 content["samples"] = counts.samples
             elif on_disk:
@@ -137,7 +139,11 @@ def run(
     _print_counts(content)
     print_notes(content["notes"])
     if approximate is not None:
-        print("estimates by sampling; low and high bound them 19 times out of 20")
+        print(
+            "exact: counting takes less work here than an estimate"
+            if counts.exact
+            else "estimates by sampling; low and high bound them 19 times out of 20"
+        )
     print(f"counted in {content['seconds']:.3g} s" + (f"; saved to {out}" if out else ""))
     if significance:
         _print_significance(found)

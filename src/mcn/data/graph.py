@@ -5,26 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from scipy import sparse
-from torch_geometric.data import Data
 
 from mcn._names import one_of
-from mcn.data.checks import edge_weights
 from mcn.data.csr_graph import SimpleGraph, degree_columns, known_ways, wl_features
 from mcn.data.edge_files import NETWORKX, TEXT, edge_format, graph_of_edges, read_edges
 from mcn.data.edge_list import EdgeList, IdIndex, Layout, kind_of, object_edges
 from mcn.data.edge_text import EdgeText
 from mcn.data.limits import check_size, existing_file, reading, shown
 from mcn.data.node_table import NodeTable, RawTable, frame_table, node_table, read_table, with_nodes
-from mcn.data.sparse import feature_tensor, thin_or_dense
+from mcn.data.sparse import as_tensor, thin_or_dense
 from mcn.data.splits import Parts, SplitRequest, find_parts
 from mcn.data.targets import TASKS, Targets, copies_of_labels, known_targets, read_targets, target_kind
 from mcn.data.treatment import SCALINGS, Treatment, describe, fit_treatment
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
 
 _STRUCTURAL = ("degree", "wl")
 UNKNOWN_IDS = ("error", "skip", "add")
@@ -175,16 +175,24 @@ def load_graph(
         graph = graph_of_edges(replace(found, ids=ids))
         wanted = FeatureRequest(features, scaling, treatment, dense)
         ends = graph.arcs if directed else graph.edge_index
+        wl = (lambda: wl_features(graph, iterations=3)) if features == "wl" else None
+        report = graph.report(found.notes, directed)
+        of_nodes = node_values(table, wanted, request, report, graph.degrees, wl)
+        import torch  # behind all that can be wrong with the files
+        from torch_geometric.data import Data
+
         data = Data(edge_index=torch.from_numpy(ends), num_nodes=graph.num_nodes)
         data.node_ids = ids
         if directed:
             data.directed = True
         elif one_way := _given_direction(graph):
             data.one_way = one_way
-        wl = (lambda: wl_features(graph, iterations=3)) if features == "wl" else None
-        report = graph.report(found.notes, directed)
-        add_nodes(data, table, wanted, request, report, graph.degrees, wl)
+        for key, value in of_nodes.items():
+            array = isinstance(value, np.ndarray) or sparse.issparse(value)
+            setattr(data, key, as_tensor(value) if array else value)
         if found.weights is not None:
+            from mcn.data.checks import edge_weights
+
             data.edge_weight, note = edge_weights(graph, found.ends, found.weights)
             data.report.insert(1, f"edge weights from {shown(str(weights))}{note}")
         return data
@@ -273,19 +281,19 @@ def refuse_unknown(where: str, value: str, table: NodeTable, strangers: Sequence
     raise ValueError(f"{where}: node id {shown(value)} is not in the node table {table.raw.name}; {advice}")
 
 
-def add_nodes(
-    data: Data,
+def node_values(
     table: NodeTable | None,
     wanted: FeatureRequest,
     request: SplitRequest,
     report: list[str],
     degree: NDArray[np.int64],
     wl: Callable[[], sparse.csr_array[Any]] | None = None,
-) -> None:
-    """Add features, labels, split and report to the `Data` of a graph.
+) -> dict[str, Any]:
+    """Return features, labels, split and report of a graph, as arrays by the names that a `Data` has.
 
     Features are made of the `degree` of every node if the table has none, or by `wl` if that is given.
     """
+    values: dict[str, Any] = {}
     parts, origin, targets = None, "", None
     if table is not None:
         targets = read_targets(table)
@@ -293,32 +301,36 @@ def add_nodes(
     if table is not None and targets is not None:
         report += targets.notes
         parts, origin = find_parts(request, table.raw, targets.y, table.splits)
-        data.split_at_random = request.at_random(table.splits)
-    if not _add_table_features(data, table, wanted, parts, report):
-        data.scaling = "raw" if wanted.scaling == "raw" else "rows"
-        data.x = feature_tensor(degree_columns(degree) if wl is None else wl(), dense=wanted.dense)
+        values["split_at_random"] = request.at_random(table.splits)
+    own = _table_features(table, wanted, parts, report)
+    values |= own
+    if not own:
+        values["scaling"] = "raw" if wanted.scaling == "raw" else "rows"
+        made = (degree_columns(degree) if wl is None else wl()).astype(np.float32)
+        values["x"] = made.toarray() if wanted.dense else made
         report.append(
             "features: one-hot size of the degree (no feature columns)"
             if wl is None
             else "features: one-hot colours of 3 Weisfeiler–Lehman iterations"
         )
     if table is not None and targets is not None and parts is not None:
-        if wanted.treatment is None and data.get("treatment") is not None:
+        if wanted.treatment is None and own:
             known = (parts == 0) | (parts == 1)  # never the test nodes: their labels are for the end
-            report += copies_of_labels(table.raw, [c.name for c in data.treatment.columns], targets, known)
-        _add_labels(data, targets, parts, origin, report)
+            names = [column.name for column in own["treatment"].columns]
+            report += copies_of_labels(table.raw, names, targets, known)
+        values |= _labels(targets, parts, origin, report)
     else:
         there = "" if table is None else ", ".join(map(shown, table.raw.header[:10]))
         report.append(f"no labels; label= (--label) takes one of {there}" if there else "no labels")
-    data.report = report
+    return values | {"report": report}
 
 
-def _add_table_features(
-    data: Data, table: NodeTable | None, wanted: FeatureRequest, parts: Parts | None, report: list[str]
-) -> bool:
-    """Add the features of the node table, if it has any and they are wanted."""
+def _table_features(
+    table: NodeTable | None, wanted: FeatureRequest, parts: Parts | None, report: list[str]
+) -> dict[str, Any]:
+    """Return the features of the node table, if it has any and they are wanted."""
     if table is None or isinstance(wanted.names, str):
-        return False
+        return {}
     treatment = wanted.treatment
     if treatment is None:
         train = np.zeros(0, np.bool_) if parts is None else parts == 0
@@ -326,22 +338,20 @@ def _add_table_features(
         treatment, notes = fit_treatment(table.raw, table.feature_names, seen, wanted.scaling)
         report += notes
     if not treatment.columns:
-        return False
+        return {}
     values, notes = treatment.apply(table.raw)
     again = ", treated as before" if wanted.treatment is not None else ""
     report += [describe(treatment, wanted.scaling) + again, *notes]
-    data.treatment, data.scaling, data.feature_names = treatment, treatment.scaling, treatment.feature_names
-    data.x = thin_or_dense(values, wanted.dense)
-    return True
+    names = {"scaling": treatment.scaling, "feature_names": treatment.feature_names}
+    return {"treatment": treatment, **names, "x": thin_or_dense(values, wanted.dense)}
 
 
-def _add_labels(data: Data, targets: Targets, parts: Parts, origin: str, report: list[str]) -> None:
-    data.y, data.classes = torch.from_numpy(targets.y), targets.classes
-    unlabelled = int((~known_targets(data.y)).sum())
+def _labels(targets: Targets, parts: Parts, origin: str, report: list[str]) -> dict[str, Any]:
+    unlabelled = int((~known_targets(targets.y)).sum())
     missing = f", {unlabelled:,} nodes without a label" if unlabelled else ""
     names = {"classes": "classes", "regression": "numeric target", "multilabel": "yes/no targets"}
-    report.append(f"labels: {len(targets.classes)} {names[target_kind(data.y)]}{missing}")
-    part = torch.from_numpy(parts)
-    data.train_mask, data.val_mask, data.test_mask = part == 0, part == 1, part == 2
-    sizes = [int(mask.sum()) for mask in (data.train_mask, data.val_mask, data.test_mask)]
+    report.append(f"labels: {len(targets.classes)} {names[target_kind(targets.y)]}{missing}")
+    masks = {name: parts == part for part, name in enumerate(("train_mask", "val_mask", "test_mask"))}
+    sizes = [int(mask.sum()) for mask in masks.values()]
     report.append(f"split: {sizes[0]:,} training, {sizes[1]:,} validation, {sizes[2]:,} test nodes, {origin}")
+    return {"y": targets.y, "classes": targets.classes, **masks}

@@ -161,13 +161,17 @@ def feature_tensor(matrix: Any, *, dense: bool = False) -> Tensor:
         )
 
 
-def thin_or_dense(values: NDArray[np.float32], dense: bool) -> Tensor:
-    """Return features as a dense tensor, or in CSR layout if that may be and few of them are not zero."""
+def thin_or_dense(values: NDArray[np.float32], dense: bool) -> NDArray[np.float32] | sparse.csr_array[Any]:
+    """Return features as they are, or as a CSR matrix if that may be and few of them are not zero."""
+    few = np.count_nonzero(values) < _SPARSE_BELOW * values.size
+    return sparse.csr_array(values) if few and not dense else values
+
+
+def as_tensor(values: NDArray[Any] | sparse.csr_array[Any]) -> Tensor:
+    """Return an array as a dense tensor, and a matrix in CSR layout."""
     import torch
 
-    if dense or np.count_nonzero(values) >= _SPARSE_BELOW * values.size:
-        return torch.from_numpy(values)
-    return feature_tensor(sparse.csr_array(values))
+    return torch.from_numpy(values) if isinstance(values, np.ndarray) else feature_tensor(values)
 
 
 def csr_parts(x: Tensor, name: str) -> tuple[Tensor, Tensor]:

@@ -19,13 +19,17 @@ from mcn.motifs.catalogue import check_names, stage_of_all
 from mcn.motifs.counts import MotifCounts
 from mcn.motifs.directed import DirectedCounts, enumerate_arcs
 from mcn.motifs.enumerate import Progress, enumerate_edges, enumerate_on_ray
-from mcn.motifs.estimate import MotifEstimates, estimate_totals
+from mcn.motifs.estimate import MotifEstimates, estimate_totals, exact_steps
 from mcn.motifs.triads import directed_name
 from mcn.store import GraphStore
 
 ENGINES = ("local", "ray")
 MEMORY = 2**30
 """Bytes of the buffer for counting on disk, if none are given."""
+
+
+_COUNTING_BYTES = 40
+"""That counting in memory takes per entry of the rows, two of which are an edge."""
 
 
 class _How(TypedDict, total=False):
@@ -102,7 +106,8 @@ def count_motifs(
             at a time.
         address: of a running Ray cluster; one is started on this machine if not given.
         approximate: estimate the totals alone, by sampling: 0.01 asks for 95 % intervals of one per cent up
-            and down around those of `motifs`. An `mcn.motifs.MotifEstimates` is returned.
+            and down around those of `motifs`. Where exact counting is less work, as the degrees tell, it is
+            done instead. An `mcn.motifs.MotifEstimates` is returned.
         seed: of the sampling.
 
     Raises:
@@ -135,18 +140,27 @@ def count_motifs(
         raise ValueError(f"address {address!r} is of a Ray cluster; it needs engine='ray', got {engine!r}")
     store = edge_index if isinstance(edge_index, GraphStore) else None
     edge_index, ids = _graph_of_object(edge_index)
+    how: dict[str, Any]
     if approximate is not None:
-        if store is not None:
-            starts, neighbours = _rows_of_store(store, num_nodes)
-        else:
-            starts, neighbours = _all_rows(simple_graph(edge_index, num_nodes))
-        return estimate_totals(starts, neighbours, motifs, approximate, induced=induced, seed=seed)
+        given: Any = simple_graph(edge_index, num_nodes) if store is None else store
+
+        def rows() -> tuple[NDArray[Any], NDArray[Any]]:
+            return _all_rows(given) if store is None else _rows_of_store(store, num_nodes)
+
+        def counted() -> MotifCounts:
+            return count_motifs(given, motifs=motifs, induced=induced, threads=threads, progress=progress)
+
+        starts, neighbours = (given.indptr, given.indices) if store is None else rows()
+        degrees = given.degrees if store is None else np.diff(starts)
+        fits = store is None or len(neighbours) * _COUNTING_BYTES < MEMORY
+        how = {"steps": exact_steps(degrees, starts, neighbours, stage), "counted": counted if fits else None}
+        return estimate_totals(rows, motifs, approximate, induced=induced, seed=seed, **how)
     if out is not None:
         from mcn.motifs.on_disk import count_to_folder
 
         if store is None:
             raise ValueError("out= is for counts of an mcn.GraphStore; save others with MotifCounts.save")
-        how: dict[str, Any] = {"induced": induced, "threads": count, "progress": progress}
+        how = {"induced": induced, "threads": count, "progress": progress}
 
         def in_memory(names: list[str]) -> MotifCounts:
             counts: MotifCounts = count_motifs(store, motifs=names, engine=engine, address=address, **how)

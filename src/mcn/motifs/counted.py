@@ -71,7 +71,7 @@ class Counted(ABC):
 
     def instances(self) -> dict[str, int]:
         """Return how often each motif that was counted is in the whole graph, as exact Python integers."""
-        return {group.name: exact_sum(self.column(group.name)) // group.edges for group in self._groups}
+        return {line.graphlet: line.instances for line in self.totals()}
 
     def totals(self) -> list[MotifTotal]:
         """Per edge orbit that was counted: instances in the graph, and the edges and nodes it touches.
@@ -79,19 +79,20 @@ class Counted(ABC):
         The numbers are Python integers: they are exact, however large.
         """
         lines = []
-        tails, heads = self._ends
         for group in self._groups:
-            columns = {orbit: self.column(orbit) for orbit in group.orbits}
-            sums = {orbit: exact_sum(column) for orbit, column in columns.items()}
-            instances = sum(sums.values()) // group.edges
-            for orbit, column in columns.items():
-                touched = np.flatnonzero(column)
-                nodes = np.zeros(self.num_nodes, bool)
-                nodes[tails[touched]] = True
-                nodes[heads[touched]] = True
-                line = MotifTotal(group.name, orbit, instances, sums[orbit], len(touched), int(nodes.sum()))
-                lines.append(line)
+            counted = {orbit: self._orbit_total(orbit) for orbit in group.orbits}
+            instances = sum(total for total, _, _ in counted.values()) // group.edges
+            lines += [MotifTotal(group.name, orbit, instances, *each) for orbit, each in counted.items()]
         return lines
+
+    def _orbit_total(self, orbit: str) -> tuple[int, int, int]:
+        """Return the sum over all edges, and the edges and nodes with at least one."""
+        column, (tails, heads) = self.column(orbit), self._ends
+        touched = np.flatnonzero(column)
+        nodes = np.zeros(self.num_nodes, bool)
+        nodes[tails[touched]] = True
+        nodes[heads[touched]] = True
+        return exact_sum(column), len(touched), int(nodes.sum())
 
     def summary(self) -> str:
         """A table of the totals, for reading."""

@@ -171,6 +171,16 @@ class MotifCounts(Counted):
     def _ends(self) -> tuple[NDArray[Any], NDArray[Any]]:
         return self._tails, self.graph.indices
 
+    def _orbit_total(self, orbit: str) -> tuple[int, int, int]:
+        high, low, edges, nodes = (column[EDGE_ORBITS.index(orbit)] for column in self._orbit_totals)
+        return (int(high) << 32) + int(low), int(edges), int(nodes)
+
+    @cached_property
+    def _orbit_totals(self) -> tuple[NDArray[np.int64], ...]:
+        weights = np.empty((0, 13), np.int64) if self.induced else edge_copies().astype(np.int64)
+        found: tuple[NDArray[np.int64], ...] = derive.orbit_totals(self._numbers, weights)
+        return found
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write an .npz file (compressed, no pickle); it appears complete or not at all.
 

@@ -123,6 +123,40 @@ def edge_columns(start: Any, stop: Any, numbers: Any, weights: Any, columns: Any
 
 
 @kernel
+def orbit_totals(numbers: Any, weights: Any) -> Any:
+    """Per row of `weights`: the sum over all edges, in halves of 32 bits; edges and nodes with at least one.
+
+    No weights stand for the induced orbits themselves.
+    """
+    count = len(weights) if len(weights) else 13
+    high, low, edges = np.zeros(count, np.int64), np.zeros(count, np.int64), np.zeros(count, np.int64)
+    touched = np.zeros(len(numbers.degree), np.uint16)  # a bit for every orbit
+    o = np.empty(13, np.int64)
+    for u in range(len(numbers.degree)):
+        for e in range(numbers.indptr[u], numbers.indptr[u + 1]):
+            v = numbers.indices[e]
+            _orbits(e, u, v, numbers, o)
+            bits: Any = 0
+            for i in range(count):
+                value = o[i]
+                if len(weights):
+                    value = 0
+                    for j in range(13):
+                        value += weights[i, j] * o[j]
+                high[i] += value >> 32
+                low[i] += value & 0xFFFFFFFF
+                edges[i] += value != 0
+                bits |= np.int64(value != 0) << i
+            touched[u] |= np.uint16(bits)
+            touched[v] |= np.uint16(bits)
+    nodes = np.zeros(count, np.int64)
+    for u in range(len(touched)):
+        for i in range(count):
+            nodes[i] += (touched[u] >> i) & 1
+    return high, low, edges, nodes
+
+
+@kernel
 def small_columns(indptr: Any, indices: Any, degree: Any, t: Any, weights: Any) -> Any:
     """The same for sums over the first three orbits, which need triangles and degrees alone."""
     columns = np.empty((len(indices), len(weights)), np.int64)

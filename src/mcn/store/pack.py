@@ -14,7 +14,6 @@ from typing import IO, Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
-from torch_geometric.data import Data
 
 from mcn._names import one_of
 from mcn.data.arrays import as_integer
@@ -22,7 +21,7 @@ from mcn.data.csr_graph import isolated_note
 from mcn.data.edge_files import TEXT, edge_format
 from mcn.data.edge_list import IdIndex, Layout, bad_number, sorted_ids
 from mcn.data.edge_text import EdgeText
-from mcn.data.graph import SKIPPED, UNKNOWN_IDS, FeatureRequest, add_nodes, load_graph, refuse_unknown
+from mcn.data.graph import SKIPPED, UNKNOWN_IDS, FeatureRequest, load_graph, node_values, refuse_unknown
 from mcn.data.limits import MAX_NODES, check_size, existing_file, max_bytes, reading, shown
 from mcn.data.node_table import NodeTable, node_table, read_table
 from mcn.data.sparse import feature_csr
@@ -99,13 +98,15 @@ def pack_graph(
                 lambda share: reader.progress(0.6 + 0.4 * share),
                 reader.present,
             )
-            data, ids = Data(num_nodes=len(degree)), reader.ids
+            ids = reader.ids
             report = [reader.sorter.describe(degree), *reader.notes]
             if table is None and reader.first is not None and len(degree) > 2:
                 first, places = reader.first
                 report += reader.text.first_line_note(first, degree[places])
             report += isolated_note(len(degree) - int(np.count_nonzero(degree)))
-            add_nodes(data, table, FeatureRequest(features, scaling, None, False), request, report, degree)
+            wanted = FeatureRequest(features, scaling, None, False)
+            values = node_values(table, wanted, request, report, degree)
+            x = values["x"]
         else:
             drawn = {"split": split, "folds": folds, "split_index": split_index, "seed": seed}
             treated = {"drop": drop, "scaling": scaling, "unknown_ids": unknown_ids}
@@ -115,12 +116,13 @@ def pack_graph(
             sorter, ids = EdgeSorter(scratch, memory), data.node_ids
             sorter.add(data.edge_index.numpy(), data.num_nodes)
             arrays, degree = write_rows(folder, sorter, data.num_nodes, progress)
-        x = data.x.numpy() if str(data.x.layout) == "torch.strided" else feature_csr(data.x)
-        per_node = {name: data.get(name) for name in ("y", "train_mask", "val_mask", "test_mask")}
-        about = {name: data.get(name) for name in ("report", "scaling", "feature_names", "treatment")}
+            x = data.x.numpy() if str(data.x.layout) == "torch.strided" else feature_csr(data.x)
+            values = data.to_dict()
+        per_node = {name: values.get(name) for name in ("y", "train_mask", "val_mask", "test_mask")}
+        about = {name: values.get(name) for name in ("report", "scaling", "feature_names", "treatment")}
         if about["treatment"] is not None:
             about["treatment"] = about["treatment"].to_dict()
-        finish_store(folder, arrays, degree, ids, x, per_node, data.get("classes") or [], about)
+        finish_store(folder, arrays, degree, ids, x, per_node, values.get("classes") or [], about)
     return GraphStore(folder)
 
 

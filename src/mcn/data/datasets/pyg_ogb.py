@@ -17,7 +17,7 @@ from mcn.data.checks import unused_of_edges
 from mcn.data.csr_graph import degree_features
 from mcn.data.datasets import DatasetNotFound, cache_folder, make_data, places
 from mcn.data.limits import brief, check_size, shown
-from mcn.data.sparse import feature_csr, feature_tensor, thin_or_dense
+from mcn.data.sparse import as_tensor, feature_csr, feature_tensor, thin_or_dense
 from mcn.data.splits import share_split
 
 _MASKS = ("train_mask", "val_mask", "test_mask")
@@ -159,7 +159,7 @@ def _features(x: Any, n: int, dense: bool) -> Tensor | None:
         return None
     if x.layout != torch.strided:
         return feature_tensor(feature_csr(x.to_sparse_csr()), dense=dense)
-    return thin_or_dense(x.float().numpy(), dense)
+    return as_tensor(thin_or_dense(x.float().numpy(), dense))
 
 
 def _split(given: Data, y: Tensor, name: str, split: int) -> tuple[list[Tensor], str, bool]:
