@@ -18,6 +18,7 @@ import mcn
 from mcn.data import strong_ties
 from mcn.train import RECIPES, Run, fit, load_run, prepare, train
 from mcn.train.checkpoint import load_tensors, save_tensors
+from mcn.train.held_out import FOLDS
 from mcn.train.predictions import predictions_csv, read_predictions
 from mcn.train.select.candidates import candidates_of
 from mcn.train.select.config import CANDIDATES
@@ -64,6 +65,19 @@ def as_given(data: Data) -> Data:
     return data
 
 
+def with_folds() -> Data:
+    """A graph with more training than validation nodes, drawn by chance: all labelled nodes may teach."""
+    return small_graph(train_per_class=12, val=20, test=30)
+
+
+PARTS: dict[str, Any] = {
+    "given": lambda: as_given(small_graph()),
+    "dealt": small_graph,
+    "folds": with_folds,
+}
+"""Graphs whose further runs are on the given parts, on such as are dealt out anew, and on folds."""
+
+
 def two_kinds(seed: int = 1) -> Data:
     """600 nodes: triangles serve most, edges the others, and neither serves both."""
     sizes = {"num_nodes": 600, "num_classes": 3, "num_words": 60, "words_per_node": 8}
@@ -97,7 +111,7 @@ def test_settings_go_to_the_candidates_that_have_them() -> None:
     assert motifs["mcn"] == motifs["mcn-3"] == motifs["views"] == ("edge", "4-cycle")
     deep = {name: configs[name].num_layers for name in ("sage-3", "sage-8", "mcn-3")}
     assert deep == {"sage-3": 3, "sage-8": 8, "mcn-3": 3}
-    assert [name for name, config in configs.items() if config.recipe == "views"] == ["views"]
+    assert [n for n, config in configs.items() if config.recipe == "views"] == ["views", "linear-views"]
     assert configs["mcn"].attention == "gated"
     assert configs["counts"].features == "motifs"
 
@@ -168,15 +182,32 @@ def test_a_blend_is_found_on_all_parts_and_judged_on_the_given_one() -> None:
         assert np.array_equal(rest[number], trainer.problem.known.dealt_anew(number + 1).val)
 
 
-@pytest.mark.parametrize("dealt", [False, True])
-def test_the_runs_of_a_candidate_predict_together(dealt: bool) -> None:
+def masked(data: Data, known: Any) -> Data:
+    """The same graph with the parts of a run."""
+    other = data.clone()
+    for name, nodes in (("train_mask", known.train), ("val_mask", known.val)):
+        other[name] = torch.zeros(data.num_nodes, dtype=torch.bool)
+        other[name][torch.from_numpy(nodes)] = True
+    return other
+
+
+@pytest.mark.parametrize("parts", PARTS)
+def test_the_runs_of_a_candidate_predict_together(parts: str) -> None:
     """By the mean of their probabilities, then calibrated on what they say together of held-out nodes."""
-    data = small_graph() if dealt else as_given(small_graph())
+    data = PARTS[parts]()
     trainer = ran(data, candidates=("gcn",), repeats=3)
-    given = [0, DEALS + 1, DEALS + 2] if dealt else [0, 1, 2]  # those between are on other parts
-    assert [run["seed"] for run in trainer.runs] == list(range(given[-1] + 1))
-    alone = [trained(data, config_of("gcn", max_epochs=8).replace(seed=seed)) for seed in given]
+    # Of parts that are dealt out anew networks are not kept, of folds they are.
+    kept = {"given": [0, 1, 2], "dealt": [0, DEALS + 1, DEALS + 2], "folds": [*range(2 * FOLDS + 1)]}[parts]
+    assert [run["seed"] for run in trainer.runs] == list(range(kept[-1] + 1))
+    known, gcn = trainer.problem.known, config_of("gcn", max_epochs=8)
+    own = {
+        seed: known.fold((seed - 1) // FOLDS, (seed - 1) % FOLDS) if parts == "folds" and seed else known
+        for seed in kept
+    }
+    alone = [trained(masked(data, own[seed]), gcn.replace(seed=seed)) for seed in kept]
     each = [predicted(one).probabilities for one in alone]
+    assert trainer.learned_from_validation == (parts == "folds")
+    assert any("validation nodes teach" in said for said in trainer.remarks()) == (parts == "folds")
     powered = np.mean(each, axis=0, dtype=np.float64) ** (1 / float(trainer.model.temperatures[0]))
     expected = powered / powered.sum(1, keepdims=True)
     np.testing.assert_allclose(predicted(trainer).probabilities, expected, rtol=1e-4, atol=1e-6)
@@ -251,9 +282,10 @@ def test_candidates_in_mini_batches() -> None:
 # What decides nothing.
 
 
-def test_test_labels_and_threads_change_nothing() -> None:
-    config, found = MODES[NODES].replace(max_epochs=12, repeats=2), []  # some parts are dealt out anew
-    for count, data in ((1, two_kinds()), (2, with_other_test_labels(two_kinds()))):
+@pytest.mark.parametrize("graph", [two_kinds, with_folds])  # with parts dealt out anew, and with folds
+def test_test_labels_and_threads_change_nothing(graph: Any) -> None:
+    config, found = MODES[NODES].replace(max_epochs=12, repeats=2), []
+    for count, data in ((1, graph()), (2, with_other_test_labels(graph()))):
         with on_cores(count):
             found.append(trained(data, config))
     first, second = found
@@ -262,13 +294,34 @@ def test_test_labels_and_threads_change_nothing() -> None:
     assert first.notes()["choosing"] == second.notes()["choosing"]
 
 
-@pytest.mark.parametrize("dealt", [False, True])
-def test_resumed_after_any_epoch_equals_undisturbed(dealt: bool) -> None:
+def test_validation_nodes_are_judged_by_runs_that_did_not_train_on_them(tmp_path: Path) -> None:
+    data = with_folds()
+    trainer = ran(data, candidates=("gcn",), repeats=2)
+    problem, (held, _) = trainer.problem, trainer.held_out_probabilities()
+    said: dict[int, list[Any]] = {node: [] for node in problem.val.tolist()}
+    for number, logits in trainer._logits["gcn"].items():
+        parts = problem.known.fold(0, number - 1) if number else problem.known
+        for node, own in zip(parts.val.tolist(), torch.softmax(logits, 1).numpy(), strict=True):
+            if node in said:
+                said[node].append(own)
+    assert {len(own) for own in said.values()} == {2}  # by the run on the given parts, and by one fold's
+    expected = np.array([np.mean(own, axis=0) for own in said.values()])
+    np.testing.assert_allclose(held, expected, rtol=1e-5)
+    found = trainer._held_out_scores("gcn")
+    assert sorted(found.nodes.tolist()) == sorted([*problem.train, *problem.val])  # each of them once
+    run = train(data, settings("auto", **{**QUICK, "candidates": ("gcn",)}), tmp_path / "run")
+    right = (expected.argmax(1) == problem.val_labels.numpy()).mean()
+    assert run.summary["scores"]["val"]["accuracy"] == run.summary["val_accuracy"] == pytest.approx(right)
+
+
+@pytest.mark.parametrize("parts", PARTS)
+def test_resumed_after_any_epoch_equals_undisturbed(parts: str) -> None:
     """Also when the next candidate has not begun, after a halving, and with epochs that were not yet told."""
+    dealt = parts != "given"
     budget = {"max_epochs": 2} if dealt else {"max_epochs": 40, "minutes": 0.001}
     further = "trees" if dealt else "gcn"  # of trees an epoch would be too much for this budget
     config = settings("auto", candidates=("mlp", further, "sage-3", "mcn"), repeats=2, **budget)
-    problem = prepare(small_graph() if dealt else as_given(small_graph()), config)
+    problem = prepare(PARTS[parts](), config)
     work = RECIPES["auto"].work
     with on_cores(1):
         whole = work.trainer(problem, config)
@@ -423,14 +476,17 @@ def noise(seed: int) -> Data:
     x = torch.from_numpy(draw.standard_normal((300, 8)).astype(np.float32))
     edges = to_undirected(torch.from_numpy(draw.integers(0, 300, (2, 900))), num_nodes=300)
     y = torch.from_numpy(draw.integers(0, 2, 300))
-    return Data(x=x, y=y, edge_index=edges, num_nodes=300, **masks)
+    return Data(x=x, y=y, edge_index=edges, num_nodes=300, split_at_random=seed % 2 == 0, **masks)
 
 
 @pytest.mark.parametrize("graphs", [10, pytest.param(200, marks=pytest.mark.slow)])
 def test_nothing_is_claimed_of_noise(graphs: int) -> None:
-    """At most 1 graph of 40 gains by choosing, 1 of 20 is beyond guessing; and 2.5 standard errors."""
+    """At most 1 graph of 40 gains by choosing, 1 of 20 is beyond guessing; and 2.5 standard errors.
+
+    In half of them all labelled nodes teach, as chance drew the split.
+    """
     choosing = above_guess = 0
-    few = {"max_epochs": 25, "repeats": 1, "candidates": ("mlp", "counts", "gcn", "triangle")}
+    few = {"max_epochs": 25, "repeats": 2, "candidates": ("mlp", "counts", "gcn", "triangle")}
     for seed in range(graphs):
         trainer = trained(noise(seed), settings("auto", **few, seed=seed))
         choosing += any("choosing per node is worth +" in said for said in trainer.remarks())

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from mcn.train.held_out import FOLDS
 from mcn.train.problem import Known
 from mcn.train.select.blend import blend, blend_gain, calibrated, held_out_blend
 from mcn.train.select.choose import PENALTIES, Ridge, assess, fit_chooser, node_state, rewards
@@ -252,20 +253,58 @@ def test_parts_are_dealt_out_anew_class_by_class() -> None:
     assert not set.intersection(*trained_on)
 
 
+def test_both_parts_are_cut_into_folds_class_by_class() -> None:
+    labels = torch.tensor([0] * 10 + [1] * 10 + [-1] * 3 + [2])
+    given = Known(labels, np.array([*range(8), *range(10, 18)]), np.array([8, 9, 18, 19, 23]), THREE, True)
+    assert given.has_folds
+    folds = [given.fold(7, number) for number in range(FOLDS)]
+    everything = [*range(20), 23]  # nodes 20 to 22 are for testing
+    assert sorted(np.concatenate([fold.val for fold in folds]).tolist()) == everything
+    for fold in folds:
+        assert sorted([*fold.train, *fold.val]) == everything
+        assert np.bincount(labels.numpy()[fold.val], minlength=2)[:2].tolist() == [2, 2]
+        assert fold.labels is labels
+    assert not np.array_equal(given.fold(8, 0).val, folds[0].val)
+    fewer = given._replace(train=given.val, val=given.train)
+    assert not fewer.has_folds  # somebody wants to know what few labels teach
+    rare = torch.tensor([0] * 20 + [1] * 4)
+    lone = Known(rare, np.arange(16), np.arange(16, 24), THREE, True)
+    assert not lone.has_folds  # a fold would have one class alone
+
+
 def test_only_chance_is_repeated_beside_several_runs_and_which_are_on_which_parts() -> None:
-    assert Rounds.of(known(), 3) == (3, DEALS)
-    assert Rounds.of(known(at_random=False), 3) == (3, 0)
-    assert Rounds.of(known(), 1) == (1, 0)
+    assert Rounds.of(known(), 3, cross_fit=False) == Rounds(3, DEALS)
+    assert Rounds.of(known(), 3, cross_fit=True) == Rounds(3, DEALS)  # more validation than training nodes
+    assert Rounds.of(known(at_random=False), 3, cross_fit=True) == Rounds(3)
+    assert Rounds.of(known(), 1, cross_fit=True) == Rounds(1)
     for nodes, deals in ((5, 4), (400, 4), (500, 3), (999, 2), (1000, 1), (2000, 0)):
-        assert Rounds.of(known()._replace(val=np.arange(nodes)), 3).deals == deals
+        assert Rounds.of(known()._replace(val=np.arange(nodes)), 3, cross_fit=False).deals == deals
     rounds, given = Rounds(3, 2), known()
     assert rounds.total == 5
-    assert [rounds.deals_out(i) for i in range(5)] == [False, True, True, False, False]
+    assert [rounds.elsewhere(i) for i in range(5)] == [False, True, True, False, False]
+    assert [rounds.keeps(i) for i in range(5)] == [True, False, False, True, True]
     assert rounds.known(given, 0, seed=7) is rounds.known(given, 3, seed=7) is given
     first, second = (rounds.known(given, i, seed=7) for i in (1, 2))
     assert not np.array_equal(first.train, second.train)
     assert not np.array_equal(first.train, rounds.known(given, 1, seed=8).train)
-    assert not any(Rounds(3, 0).deals_out(i) for i in range(3))
+    assert not any(Rounds(3).elsewhere(i) for i in range(3))
+
+
+def test_folds_follow_the_given_parts_and_their_networks_are_kept() -> None:
+    labels = torch.tensor([0, 1] * 10)
+    given = Known(labels, np.arange(12), np.arange(12, 20), THREE, True)
+    rounds = Rounds.of(given, 3, cross_fit=True)
+    assert rounds == Rounds(1, passes=2)
+    assert Rounds.of(given, 3, cross_fit=False) == Rounds(3, DEALS)
+    assert rounds.total == 1 + 2 * FOLDS
+    assert [rounds.elsewhere(i) for i in range(rounds.total)] == [False] + [True] * 2 * FOLDS
+    assert all(rounds.keeps(i) for i in range(rounds.total))
+    assert rounds.known(given, 0, seed=7) is given
+    for turn in range(2):  # each pass holds out every labelled node once
+        passed = [rounds.known(given, 1 + turn * FOLDS + i, seed=7).val for i in range(FOLDS)]
+        assert sorted(np.concatenate(passed).tolist()) == list(range(20))
+    first, again = (rounds.known(given, i, seed=7).val for i in (1, 1 + FOLDS))
+    assert not np.array_equal(first, again)
 
 
 # How candidates stand.
@@ -282,8 +321,8 @@ def runs(**scores: list[float]) -> list[dict[str, Any]]:
 def test_the_given_parts_count_once_and_the_best_mean_is_first() -> None:
     own = runs(gcn=[0.5, 0.8, 0.6, 0.7, 0.9])
     assert Rounds(3, 2).scores(own)["gcn"] == pytest.approx({0: 0.7, 1: 0.8, 2: 0.6})
-    assert Rounds(5, 0).scores(own)["gcn"] == {0: 0.5, 1: 0.8, 2: 0.6, 3: 0.7, 4: 0.9}
-    found = standings(runs(mlp=[0.5, 0.7], gcn=[0.6, 0.9, 0.9]), Rounds(3, 0), ["mlp", "gcn"])
+    assert Rounds(5).scores(own)["gcn"] == {0: 0.5, 1: 0.8, 2: 0.6, 3: 0.7, 4: 0.9}
+    found = standings(runs(mlp=[0.5, 0.7], gcn=[0.6, 0.9, 0.9]), Rounds(3), ["mlp", "gcn"])
     assert [row["candidate"] for row in found] == ["gcn", "mlp"]
     assert [row["score"] for row in found] == pytest.approx([0.8, 0.6])
     assert found[1]["behind"] == pytest.approx(0.2)
@@ -292,7 +331,7 @@ def test_the_given_parts_count_once_and_the_best_mean_is_first() -> None:
     assert found[0]["behind_error"] is None
     assert [row["runs"] for row in found] == [3, 2]
     assert found[0]["seconds_per_run"] == 2.0
-    equal = standings(runs(gat=[0.5], gcn=[0.5]), Rounds(1, 0), ["mlp", "gcn", "gat"])
+    equal = standings(runs(gat=[0.5], gcn=[0.5]), Rounds(1), ["mlp", "gcn", "gat"])
     assert [row["candidate"] for row in equal] == ["gcn", "gat"]  # of equals the cheaper one
 
 

@@ -202,7 +202,7 @@ def check_methods(names: Iterable[str], what: str = "methods") -> list[str]:
 
 
 for _name, _recipe in RECIPES.items():
-    add(TrainedMethod(_name, _recipe.title, _name))
+    add(TrainedMethod(_name, _recipe.title, _name, _recipe.config.compared))
 for _name, _changes in CHANGES.items():
     add(TrainedMethod(_name, TITLES[_name], "mcn", _changes))
 for _name, _changes in PAPER_CHANGES.items():

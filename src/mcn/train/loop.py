@@ -111,6 +111,11 @@ class Training(ABC):
         """Return what is said of validation nodes that chose no epoch, and how many networks were tried."""
         return None
 
+    @property
+    def learned_from_validation(self) -> bool:
+        """Whether a network that predicts was trained on validation nodes, so that they cannot judge it."""
+        return False
+
 
 @dataclass
 class Trainer(Training):

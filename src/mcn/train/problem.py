@@ -21,6 +21,7 @@ from mcn.matrices.adjacencies import without_direction
 from mcn.motifs import DirectedCounts, MotifCounts
 from mcn.motifs.triads import directed_neighbourhood
 from mcn.store import GraphStore, node_data
+from mcn.train.held_out import FOLDS, folds_of
 from mcn.train.recipes import work_of
 from mcn.train.settings import Settings
 from mcn.train.tasks import Task, task_of
@@ -63,6 +64,24 @@ class Known(NamedTuple):
         first = np.searchsorted(groups[both], np.arange(count))  # of each group
         training = np.arange(len(both)) - first[groups[both]] < wanted[groups[both]]
         return self._replace(train=np.sort(both[training]), val=np.sort(both[~training]))
+
+    @property
+    def has_folds(self) -> bool:
+        """Whether each fold of both parts can be validation nodes for the others.
+
+        Two classes at least must be in every fold. Training nodes that are fewer than the validation nodes
+        say that somebody wants to know what so few labels teach: then the others must not train.
+        """
+        both = np.concatenate([self.train, self.val])
+        sizes = np.bincount(strata(self.labels.numpy())[both])
+        enough = int((sizes >= FOLDS).sum()) >= min(2, int((sizes > 0).sum()))
+        return len(self.train) >= len(self.val) and enough
+
+    def fold(self, seed: int, number: int) -> Known:
+        """Cut both parts into `FOLDS` folds, every class evenly: one is for validation, the others train."""
+        both = np.sort(np.concatenate([self.train, self.val]))
+        held_out = folds_of(self.labels.numpy()[both], seed) == number
+        return self._replace(train=both[~held_out], val=both[held_out])
 
 
 class Memory(NamedTuple):

@@ -243,6 +243,7 @@ def _write_results(
     held_out = task.evidence(found[0], problem.val_labels.numpy(), found[1])
     predictions = run.predict(data)
     outputs = predictions.probabilities
+    on_validation = found[0] if trainer.learned_from_validation else outputs[problem.val]
     if isinstance(data, GraphStore):
         data = node_data(data)
     _save_model(run, folder, settings)
@@ -255,7 +256,7 @@ def _write_results(
         "metric": config.metric,
         "scores": {
             "train": task.all_scores(outputs[problem.train], problem.train_labels.numpy()),
-            "val": task.all_scores(outputs[problem.val], problem.val_labels.numpy()),
+            "val": task.all_scores(on_validation, problem.val_labels.numpy()),
             "test": test,
         },
         "held_out": held_out.to_dict(),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import types
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Self, Union, get_args, get_origin, get_type_hints
@@ -179,6 +179,8 @@ class Settings:
     """The settings that every recipe has; each recipe's class adds its own and may change the defaults."""
 
     recipe: ClassVar[str]
+    compared: ClassVar[Mapping[str, Any]] = {}
+    """Changes of settings beside other methods, so that all of them learn from the same nodes."""
 
     motifs: tuple[str, ...] = setting(
         ("edge", "triangle"),

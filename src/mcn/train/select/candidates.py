@@ -20,6 +20,13 @@ USUAL: dict[str, dict[str, Any]] = {
     "trees": {},
 }
 """Settings of each recipe's candidates, before those that the user gave."""
+_LINEAR_VIEWS: dict[str, Any] = {
+    **{"walk_length": 6, "stop_probability": 0.5, "max_neighbours": 16, "symmetric": False},
+    **{"num_layers": 1, "input_dropout": 0.2, "batch_norm": True, "row_norm": True},
+    **{"labelled_batch": 5, "consistency": 1.0, "min_confidence": 2.0, "weight_decay": 0.01},
+    **{"clip_gradient": 0.1, "ema_decay": 0.95, "max_epochs": 300, "patience": 100, "stopping": "accuracy"},
+}
+"""Views without a hidden layer: GRAND+'s settings for graphs of many nodes with few features and labels."""
 _FIXED: dict[str, Any] = {"lr": 0.01, "patience": 50}
 """Of networks with one neighbourhood for all nodes; learning to choose takes smaller steps and longer."""
 _OWN = ("hidden", "num_layers", "dropout", "lr", "weight_decay")
@@ -97,13 +104,14 @@ def candidates_of(config: AutoConfig, labels: int, most_dropout: float = 1.0) ->
     neighbours' columns (trees), on those of its triangles and its motif counts too (motif-trees), the sum
     over neighbours (gcn), the same with weights of its own for the node (sage), attention over the neighbours
     (gat), of a motif the sum (triangle-sum) and attention (triangle), the network whose nodes choose (mcn),
-    deeper networks (sage-3, sage-8, mcn-3), and motif views (views). Where direction is used: trees that know
-    in- and out-neighbours apart (dir-trees), sums over both (dir-sage, dir-sage-3), and a network whose nodes
-    choose between them and all neighbours (mcn-dir).
+    deeper networks (sage-3, sage-8, mcn-3), and motif views, with a hidden layer (views) and without
+    (linear-views). Where direction is used: trees that know in- and out-neighbours apart (dir-trees), sums
+    over both (dir-sage, dir-sage-3), and a network whose nodes choose between them and all neighbours
+    (mcn-dir).
     """
     left_out = ["counts"] if config.features == "motifs" else []  # then mlp is counts already
     if any(map(directed_neighbourhood, config.motifs or ())):
-        left_out.append("views")  # which have undirected motifs alone
+        left_out += ["views", "linear-views"]  # which have undirected motifs alone
     names = [name for name in config.candidates if name not in left_out]
     found = [Candidate(name, _config_of(name, config, labels)) for name in names]
     if config.dropout is not None:
@@ -117,6 +125,8 @@ def candidates_of(config: AutoConfig, labels: int, most_dropout: float = 1.0) ->
 def _config_of(name: str, config: AutoConfig, labels: int) -> Settings:
     if name in ("mcn", "views"):
         return config.given_to(name)
+    if name == "linear-views":
+        return find_recipe("views").config.from_dict(_LINEAR_VIEWS | config.given("views"))
     if name == "mcn-dir":  # what nodes hear before they choose is not what they hear in mcn
         return config.given_to("mcn").replace(motifs=("out", "in", "edge"))
     if name in _TREES:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 NETWORKS = (
     *("mlp", "counts", "trees", "motif-trees", "gcn", "sage", "gat", "mcn"),
-    *("sage-3", "sage-8", "mcn-3", "views"),
+    *("sage-3", "sage-8", "mcn-3", "views", "linear-views"),
 )
 """Candidates that are not named after the motif whose neighbourhood they use."""
 CANDIDATES = (*NETWORKS[:7], "triangle-sum", "triangle", *NETWORKS[7:])
@@ -62,6 +62,7 @@ class AutoConfig(BatchedSettings):
     """
 
     recipe: ClassVar[str] = "auto"
+    compared: ClassVar[Mapping[str, Any]] = {"cross_fit": False}
 
     motifs: tuple[str, ...] | None = None  # type: ignore[assignment]
     scope: str | None = None  # type: ignore[assignment]
@@ -81,9 +82,10 @@ class AutoConfig(BatchedSettings):
     candidates: tuple[str, ...] = setting(
         CANDIDATES,
         "What is tried, separated by commas: mlp (features alone), counts (motif counts alone), trees, "
-        "motif-trees, gcn, sage, gat, mcn, deeper ones (sage-3, sage-8, mcn-3), views, and attention over a "
-        "motif (triangle) or its sum (triangle-sum). Where direction is used also dir-trees, dir-sage, "
-        "dir-sage-3 and mcn-dir, which tell the nodes that a node points to from those that point to it.",
+        "motif-trees, gcn, sage, gat, mcn, deeper ones (sage-3, sage-8, mcn-3), views, linear-views, and "
+        "attention over a motif (triangle) or its sum (triangle-sum). Where direction is used also "
+        "dir-trees, dir-sage, dir-sage-3 and mcn-dir, which tell the nodes that a node points to from those "
+        "that point to it.",
         _candidates,
         option="candidates",
     )
@@ -98,6 +100,12 @@ class AutoConfig(BatchedSettings):
         at_least(1, 1000),
     )
 
+    cross_fit: bool = setting(
+        True,
+        "Let validation nodes teach too, where chance drew the split and training nodes are not the fewer: "
+        "further runs train on four fifths of both, and are judged by the last fifth.",
+        flag,
+    )
     propagate: bool = setting(
         True,
         "Let known labels nearby correct predictions where held-out nodes confirm that it helps.",

@@ -15,6 +15,7 @@ import torch
 from threadpoolctl import threadpool_limits
 
 from mcn._threads import kernel_threads, num_kernel_threads
+from mcn.train.held_out import FOLDS
 from mcn.train.loop import Epoch, Trainer
 from mcn.train.problem import Known
 from mcn.train.select.choose import CAUTION
@@ -29,41 +30,56 @@ Planned = tuple[str, int, float]
 
 
 class Rounds(NamedTuple):
-    """The runs of a candidate by number: one on the given parts, then `deals` on others, then the rest.
+    """The runs of a candidate by number: one on the given parts, then some on others, then the rest.
 
     With few validation nodes the best of several candidates is partly the luckiest. Where chance alone
-    decided which nodes are for training and which for validation, both can be dealt out anew, and a candidate
-    be judged by other nodes. The networks of such runs are not kept, so that none that predicts has learned
-    from a validation node. Where somebody decided (by time, by group), parts stay as they are.
+    decided which nodes are for training and which for validation, a candidate can be judged by other nodes
+    too. Where somebody decided (by time, by group), parts stay as they are.
 
-    repeats: runs on the given parts. deals: runs on others.
+    repeats: runs on the given parts. deals: runs on parts of the same sizes that are dealt out anew; their
+    networks are not kept, so that none that predicts has learned from a validation node. passes: how often
+    the labelled nodes are cut into folds instead, with a run for each fold, which trains on the other folds;
+    these networks are kept, so that all labelled nodes teach those that predict.
     """
 
     repeats: int
-    deals: int
+    deals: int = 0
+    passes: int = 0
 
     @classmethod
-    def of(cls, known: Known, repeats: int) -> Rounds:
-        """Return the runs for a split: nothing is dealt out where one run will do, or nodes are many."""
-        wanted = min(DEALS, -(-ENOUGH // max(1, len(known.val))) - 1)
-        return cls(repeats, wanted if known.at_random and repeats > 1 else 0)
+    def of(cls, known: Known, repeats: int, cross_fit: bool) -> Rounds:
+        """Return the runs for a split: on the given parts alone where one run will do, or nodes are many."""
+        if not known.at_random or repeats == 1:
+            return cls(repeats)
+        if cross_fit and known.has_folds:
+            return cls(1, passes=repeats - 1)
+        return cls(repeats, min(DEALS, -(-ENOUGH // max(1, len(known.val))) - 1))
 
     @property
     def total(self) -> int:
         """Number of runs."""
-        return self.repeats + self.deals
+        return self.repeats + self.deals + FOLDS * self.passes
 
-    def deals_out(self, number: int) -> bool:
+    def elsewhere(self, number: int) -> bool:
         """Whether a run has other parts than the given ones."""
-        return 0 < number <= self.deals
+        return 0 < number <= self.deals + FOLDS * self.passes
+
+    def keeps(self, number: int) -> bool:
+        """Whether the network of a run may predict."""
+        return not 0 < number <= self.deals
 
     def known(self, known: Known, number: int, seed: int) -> Known:
         """Return the parts of a run, the same for all candidates."""
-        return known.dealt_anew(seed * 1000 + number) if self.deals_out(number) else known
+        if not self.elsewhere(number):
+            return known
+        if self.deals:
+            return known.dealt_anew(seed * 1000 + number)
+        turn, fold = divmod(number - 1, FOLDS)
+        return known.fold(seed * 1000 + turn, fold)
 
     def unit(self, number: int) -> int:
         """Return which runs count as one: all on the given parts, if there are others to compare with."""
-        return number if not self.deals or self.deals_out(number) else 0
+        return number if not self.deals or self.elsewhere(number) else 0
 
     def scores(self, runs: list[dict[str, Any]]) -> dict[str, dict[int, float]]:
         """Return the mean held-out score of every candidate's runs, by unit."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from mcn.train.loop import Epoch, FitResult, Scores, Trainer, Training, below
-from mcn.train.problem import Problem
+from mcn.train.problem import Known, Problem
 from mcn.train.recipes import work_of
 from mcn.train.select.blend import Float, corrections, walk_matrix
 from mcn.train.select.candidates import Candidate, candidates_of
@@ -40,8 +40,8 @@ class Selection(Training):
     over its runs; of equals the earlier, cheaper one. All runs of a candidate are kept, and predict together
     by the mean of their probabilities.
 
-    Some of the runs have training and validation nodes that are dealt out anew (`mcn.train.select.schedule`):
-    they are not kept, but their scores are of other nodes and count as much.
+    Where chance drew the split, most runs have other training and validation nodes (`Rounds`): their scores
+    are of other nodes and count as much.
 
     At the end the held-out nodes decide whether the winner predicts, a blend of candidates, or for every node
     a candidate of its own (`mcn.train.select.judge`).
@@ -55,16 +55,19 @@ class Selection(Training):
         self.runs: list[dict[str, Any]] = []
         candidates = candidates_of(config, len(problem.train), problem.task.most_dropout)
         self._candidates = {candidate.name: candidate for candidate in candidates}
-        self._kept: dict[str, list[torch.nn.Module]] = {}
-        self._logits: dict[str, list[torch.Tensor]] = {}
-        self._dealt: dict[str, dict[int, torch.Tensor]] = {}
-        self._rounds = Rounds.of(problem.known, config.repeats)
+        # By candidate and number of the run: networks that may predict, and what was said of held-out nodes.
+        self._kept: dict[str, dict[int, torch.nn.Module]] = {}
+        self._logits: dict[str, dict[int, torch.Tensor]] = {}
+        self._rounds = Rounds.of(problem.known, config.repeats, config.cross_fit)
         assert config.metric is not None
         self._judge = Judge(problem.task, problem.val_labels.numpy(), config.metric, config.seed)
         self._further = 1  # the number of the next runs
         self._told: deque[Epoch] = deque()  # epochs that are done, and that nobody was told of yet
         self._decision: Decision | None = None
-        self._added: dict[str, Float] = {}  # what labels nearby add to candidates, see `corrections`
+        # What labels nearby add to candidates (`corrections`): to all nodes, and to validation nodes if only
+        # training labels are known.
+        self._added: dict[str, Float] = {}
+        self._added_held_out: dict[str, Float] = {}
         share, counts = 30 * config.minutes / len(candidates), problem.inputs.counts
         # A tenth of the budget, which they are not counted in, is what inputs may take.
         self._left_out = [
@@ -99,8 +102,7 @@ class Selection(Training):
     def _turn(self, name: str, number: int, share: float) -> Turn:
         """Make a fresh training run of a candidate."""
         candidate = self._candidates[name].seeded(self.config.seed * 1000 + number)
-        known = self._rounds.known(self.problem.known, number, self.config.seed)
-        problem = Problem(self.problem.inputs.of(candidate), known)
+        problem = Problem(self.problem.inputs.of(candidate), self._parts(number))
         trainer = work_of(candidate.config).trainer(problem, candidate.config)
         assert isinstance(trainer, Trainer)
         trainer.hold_out(self.config.seed)
@@ -108,6 +110,10 @@ class Selection(Training):
         if number == 0 and turn.epoch_work > share and name != next(iter(self._candidates)):
             turn.share = 0.0
         return turn
+
+    def _parts(self, number: int) -> Known:
+        """Return what the runs of a number know."""
+        return self._rounds.known(self.problem.known, number, self.config.seed)
 
     def run_epoch(self) -> Epoch:
         """Train the candidates of this stage on; tell of one epoch.
@@ -183,8 +189,9 @@ class Selection(Training):
             return False
         if self.config.metric not in CHOOSABLE:
             return several_behind(row)
-        parts = len(self._rounds.scores(self.runs)[name]) if self._rounds.deals else 1
-        return clearly_above(rows[0]["score"], row["score"], parts * len(self._judge.targets))
+        units = self._rounds.scores(self.runs)[name]
+        others = sum(len(self._parts(unit).val) for unit in units if self._rounds.elsewhere(unit))
+        return clearly_above(rows[0]["score"], row["score"], len(self._judge.targets) + others)
 
     def _held_out_merit(self, turn: Turn) -> float:
         """Return how good a run is on nodes that chose no epoch."""
@@ -214,24 +221,31 @@ class Selection(Training):
                 **({} if turn.number else trainer.notes()),
             }
         )
-        if self._rounds.deals_out(turn.number):
-            self._dealt.setdefault(turn.name, {})[turn.number] = held.logits.clone()
-        else:
-            self._kept.setdefault(turn.name, []).append(trainer.model)
-            self._logits.setdefault(turn.name, []).append(held.logits.clone())
+        self._logits.setdefault(turn.name, {})[turn.number] = held.logits.clone()
+        if self._rounds.keeps(turn.number):
+            self._kept.setdefault(turn.name, {})[turn.number] = trainer.model
 
     @property
     def _held(self) -> Held:
-        """What the runs of every candidate say together of the held-out nodes, with what is near them."""
-        held = {name: self._together(logits) for name, logits in self._logits.items()}
-        for name, added in self._added.items():
-            held[name] = self.problem.task.valid(held[name] + added[self.problem.val])
+        """What the kept runs of every candidate say together of validation nodes, with what is near them."""
+        held = {name: self._said_of_validation(name, list(runs)) for name, runs in self._kept.items()}
+        for name, added in self._added_held_out.items():
+            held[name] = self.problem.task.valid(held[name] + added)
         return held
 
-    def _together(self, logits: list[torch.Tensor]) -> Float:
-        """Return the mean of what several runs predict."""
-        outputs = [self.problem.task.outputs_of(each).numpy() for each in logits]
-        return np.asarray(np.mean(outputs, axis=0, dtype=np.float64))
+    def _said_of_validation(self, name: str, numbers: list[int]) -> Float:
+        """Return the mean of what some runs say of every validation node, those that did not train on it."""
+        val = self.problem.val
+        total, count = np.zeros((len(val), self.problem.num_classes)), np.zeros((len(val), 1))
+        for number in numbers:
+            outputs, theirs = self._outputs(name, number), self._parts(number).val
+            total[np.isin(val, theirs)] += outputs[np.isin(theirs, val)]
+            count[np.isin(val, theirs)] += 1
+        return np.asarray(total / count)
+
+    def _outputs(self, name: str, number: int) -> Float:
+        """Return what a run says of the nodes that it was not trained on."""
+        return np.asarray(self.problem.task.outputs_of(self._logits[name][number]).numpy(), np.float64)
 
     def _decide(self) -> Decision:
         """Find the winner for the whole graph, and what predicts.
@@ -239,40 +253,64 @@ class Selection(Training):
         The matrices are small: more threads of BLAS would cost more than they do, and change the last bits.
         """
         names = [name for name in self._candidates if name in self._kept]
-        self._added = self._confirmed_corrections(names) if self.config.propagate else {}
+        if self.config.propagate:
+            self._confirm_corrections(names)
         winner, state = self.table()[0]["candidate"], self.problem.inputs.node_state[self.problem.val]
         with threadpool_limits(1, "blas"):
             return self._judge.decide(
                 names, self._held, winner, np.asarray(state), self._held_out_scores(winner)
             )
 
-    def _confirmed_corrections(self, names: list[str]) -> dict[str, Float]:
-        """Return what known labels nearby add to candidates, where held-out nodes confirm it."""
-        task, train, val = self.problem.task, self.problem.train, self.problem.val
-        truth = task.truth(self.problem.train_labels.numpy())
-        edges, added = walk_matrix(self.problem.inputs.counts.adjacency("edge")), {}
+    def _confirm_corrections(self, names: list[str]) -> None:
+        """Find what known labels nearby add to candidates, where held-out nodes confirm it.
+
+        Runs on the given parts say whether it helps. Where validation nodes teach, their labels then add too.
+        """
+        problem = self.problem
+        edges = walk_matrix(problem.inputs.counts.adjacency("edge"))
         for name in names:
-            inputs, held = self.problem.inputs.of(self._candidates[name]), self._together(self._logits[name])
-            work = work_of(self._candidates[name].config)
-            runs = [work.predict(network, inputs, task).probabilities for network in self._kept[name]]
-            outputs = np.asarray(np.mean(runs, axis=0, dtype=np.float64))
-            ways = corrections(edges, outputs, train, truth)
-            best = self._judge.best_correction(held, {way: more[val] for way, more in ways.items()})
-            if best is not None:
-                added[name] = ways[best]
-        return added
+            given = [number for number in self._kept[name] if not self._rounds.elsewhere(number)]
+            ways = self._corrections(name, given, problem.train, edges)
+            held = self._said_of_validation(name, given)
+            on_validation = {way: more[problem.val] for way, more in ways.items()}
+            best = self._judge.best_correction(held, on_validation)
+            if best is None:
+                continue
+            self._added[name], self._added_held_out[name] = ways[best], on_validation[best]
+            if len(given) < len(self._kept[name]):
+                known = np.union1d(problem.train, problem.val)
+                self._added[name] = self._corrections(name, list(self._kept[name]), known, edges)[best]
+
+    def _corrections(
+        self, name: str, numbers: list[int], known: NDArray[np.int64], edges: Any
+    ) -> dict[str, Float]:
+        """Return what the labels of `known` nodes would add to what some runs of a candidate predict."""
+        task, inputs = self.problem.task, self.problem.inputs.of(self._candidates[name])
+        work = work_of(self._candidates[name].config)
+        runs = [work.predict(self._kept[name][number], inputs, task).probabilities for number in numbers]
+        outputs = np.asarray(np.mean(runs, axis=0, dtype=np.float64))
+        return corrections(edges, outputs, known, task.truth(self.problem.labels.numpy()[known]))
 
     def _held_out_scores(self, winner: str) -> HeldOutScores:
         """Collect what candidates said of nodes in every round that the winner had; of those that had all."""
-        held, deals = self._held, sorted(self._dealt.get(winner, {}))
-        parts = [self._rounds.known(self.problem.known, i, self.config.seed).val for i in deals]
-        nodes = np.concatenate([self.problem.val, *parts])
-        outputs = {
-            name: np.concatenate([held[name], *(self._together([self._dealt[name][i]]) for i in deals)])
-            for name in self._candidates
-            if name in held and set(deals) <= set(self._dealt.get(name, {}))
-        }
-        return HeldOutScores(nodes, self.problem.labels.numpy()[nodes], outputs)
+        held = self._held
+        rounds = [number for number in sorted(self._logits[winner]) if self._rounds.elsewhere(number)]
+        nodes, outputs = [self.problem.val], {name: [values] for name, values in held.items()}
+        for number in rounds:
+            outputs = {name: parts for name, parts in outputs.items() if number in self._logits[name]}
+            theirs = self._parts(number).val
+            # What kept networks say of validation nodes is in `held`.
+            new = (
+                ~np.isin(theirs, self.problem.val)
+                if self._rounds.keeps(number)
+                else np.ones_like(theirs, bool)
+            )
+            nodes.append(theirs[new])
+            for name, parts in outputs.items():
+                parts.append(self._outputs(name, number)[new])
+        every = np.concatenate(nodes)
+        joined = {name: np.concatenate(outputs[name]) for name in self._candidates if name in outputs}
+        return HeldOutScores(every, self.problem.labels.numpy()[every], joined)
 
     def finish(self) -> FitResult:
         """Take what was decided; the model then holds every candidate."""
@@ -284,7 +322,7 @@ class Selection(Training):
                 self._candidates[name].seeded(seed)
                 for name, seed in zip(decision.names, first_runs, strict=True)
             ],
-            [self._kept[name] for name in decision.names],
+            [list(self._kept[name].values()) for name in decision.names],
             decision.mode,
             decision.winner,
             self.problem.inputs.node_state.shape[1],
@@ -300,7 +338,7 @@ class Selection(Training):
         self.model.eval()
         self.problem.inputs.model = self.model
         winner = decision.winner
-        kept_runs = [run for run in self._runs(winner) if not self._rounds.deals_out(run["round"])]
+        kept_runs = [run for run in self._runs(winner) if self._rounds.keeps(run["round"])]
         best = max(kept_runs, key=lambda run: float(run["held_out"]))
         scores = Scores(best["loss"], best["accuracy"], best["score"])
         if len(kept_runs) > 1 or winner in self._added:  # what is said of nodes that chose no epoch
@@ -323,7 +361,7 @@ class Selection(Training):
 
     def notes(self) -> dict[str, Any]:
         """Return the table, all runs of the candidates, and what was decided by which evidence."""
-        deals = {run["round"] for run in self.runs if self._rounds.deals_out(run["round"])}
+        deals = {run["round"] for run in self.runs if self._rounds.elsewhere(run["round"])}
         notes: dict[str, Any] = {"candidates": self.table(), "candidate_runs": self.runs}
         notes["schedule"] = {
             "budget": 60 * self.config.minutes,
@@ -347,11 +385,23 @@ class Selection(Training):
             return decision.blend.held_out, len(decision.names) + 1
         return self._held[decision.winner], len(decision.names)
 
+    @property
+    def learned_from_validation(self) -> bool:
+        """Whether a network that predicts was trained on validation nodes."""
+        decision, rounds = self._decision, self._rounds
+        used = [] if decision is None else decision.predicting
+        return any(rounds.elsewhere(number) for name in used for number in self._kept[name])
+
     def remarks(self) -> list[str]:
         """Return what predicts and what choosing per node is worth, in sentences."""
         if self._decision is None:
             return []
         said = self._decision.sentences()
+        if self.learned_from_validation:
+            said.append(
+                "validation nodes teach what predicts too: each of its networks has learned from four fifths "
+                "of all labelled nodes and was judged by the others"
+            )
         near = [name for name in self._decision.predicting if name in self._added]
         if near:
             said.append(f"known labels nearby correct what is predicted by {', '.join(near)}")
@@ -366,25 +416,20 @@ class Selection(Training):
         kept = {
             f"kept.{name}.{number}.{key}": value
             for name, runs in self._kept.items()
-            for number, network in enumerate(runs)
+            for number, network in runs.items()
             for key, value in network.state_dict().items()
         }
         held = {
             f"held.{name}.{number}": logits
             for name, runs in self._logits.items()
-            for number, logits in enumerate(runs)
-        }
-        dealt = {
-            f"dealt.{name}.{number}": logits
-            for name, rounds in self._dealt.items()
-            for number, logits in rounds.items()
+            for number, logits in runs.items()
         }
         unfinished = {
             f"turn.{place}.{name}": value
             for place, turn in enumerate(self._stage.running)
             for name, value in turn.trainer.tensors().items()
         }
-        return kept | held | dealt | unfinished
+        return kept | held | unfinished
 
     def state(self) -> dict[str, Any]:
         """All plain values."""
@@ -406,16 +451,14 @@ class Selection(Training):
         self.epoch, self.stopped, self.seconds = state["epoch"], state["stopped"], state["seconds"]
         self.runs, self._left_out, self._further = state["runs"], state["left_out"], state["further"]
         self._told = deque(Epoch(**values) for values in state["told"])
-        kept, held, dealt = (below(f"{what}.", tensors) for what in ("kept", "held", "dealt"))
-        self._kept, self._logits, self._dealt = {}, {}, {}
+        kept, held = below("kept.", tensors), below("held.", tensors)
+        self._kept, self._logits = {}, {}
         for run in self.runs:
             name, number = run["candidate"], run["round"]
-            if self._rounds.deals_out(number):
-                self._dealt.setdefault(name, {})[number] = dealt[f"{name}.{number}"].clone()
-                continue
-            networks = self._kept.setdefault(name, [])
-            self._logits.setdefault(name, []).append(held[f"{name}.{len(networks)}"].clone())
-            networks.append(self._network(self._candidates[name], below(f"{name}.{len(networks)}.", kept)))
+            self._logits.setdefault(name, {})[number] = held[f"{name}.{number}"].clone()
+            if self._rounds.keeps(number):
+                weights = below(f"{name}.{number}.", kept)
+                self._kept.setdefault(name, {})[number] = self._network(self._candidates[name], weights)
         turns = []
         for place, values in enumerate(state["running"]):
             turn = self._turn(values["name"], values["number"], values["share"])

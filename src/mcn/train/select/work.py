@@ -28,7 +28,7 @@ from mcn.train.tasks import Task
 
 _INPUT_SETTINGS = (
     *("motifs", "steps", "psi", "scope", "add_edges", "features", "materialize", "batch_size"),
-    *("walk_length", "components"),
+    *("walk_length", "stop_probability", "max_neighbours", "tolerance", "symmetric", "components"),
 )
 """Settings that decide the inputs: candidates that agree on them share the inputs."""
 
