@@ -15,6 +15,7 @@ Float = NDArray[np.float64]
 REPEATS, OUTER_FOLDS = 3, 10
 """How often, and into how many folds, held-out nodes are dealt out to judge a choice made on the others."""
 _MEMBERS = 20  # of a blend
+_DRAWS, _DRAWN = 20, 5000  # how often nodes are drawn at most, and how many in all
 _STEPS, _DECAY = 10, 0.8
 _CONFIRMED = 3.0
 """Standard errors by which the loss on held-out nodes has to fall: every candidate has a try."""
@@ -33,19 +34,27 @@ def calibrated(task: Task, outputs: Float, targets: NDArray[Any], fold: NDArray[
 def blend(task: Task, outputs: Float, targets: NDArray[Any]) -> Float:
     """Return the shares [candidates] of a blend: members are taken in one by one, the best for the loss.
 
-    A member may be taken in more than once; the shares are how often each was.
+    A member may be taken in more than once; the shares are how often each was. Few nodes would let chance
+    decide between equals: then it is done on several draws of as many nodes with replacement, and the shares
+    are the means over these (Caruana et al. 2006), without those of less than one member.
 
     >>> sure, unsure = np.array([[0.9, 0.1], [0.1, 0.9]]), np.array([[0.6, 0.4], [0.4, 0.6]])
     >>> from mcn.train.tasks import Classes
     >>> blend(Classes(2), np.stack([unsure, sure]), np.array([0, 1])).tolist()
     [0.0, 1.0]
     """
-    taken, sum_ = np.zeros(len(outputs)), np.zeros(outputs.shape[1:])
-    for number in range(1, _MEMBERS + 1):
-        best = int(task.losses((sum_ + outputs) / number, targets).mean(1).argmin())
-        taken[best] += 1
-        sum_ = sum_ + outputs[best]
-    return np.asarray(taken / _MEMBERS)
+    count = len(targets)
+    draws, draw = min(_DRAWS, _DRAWN // max(1, count)), np.random.default_rng(count)
+    taken = np.zeros(len(outputs))
+    for _ in range(max(1, draws)):
+        often = draw.multinomial(count, np.full(count, 1 / count)) if draws > 1 else np.ones(count)
+        sum_ = np.zeros(outputs.shape[1:])
+        for number in range(1, _MEMBERS + 1):
+            best = int((task.losses((sum_ + outputs) / number, targets) @ often).argmin())
+            taken[best] += 1
+            sum_ = sum_ + outputs[best]
+    taken[taken < taken.sum() / _MEMBERS] = 0
+    return np.asarray(taken / taken.sum())
 
 
 def held_out_blend(task: Task, outputs: Float, targets: NDArray[Any], fold: NDArray[np.int64]) -> Float:

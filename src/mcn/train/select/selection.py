@@ -228,20 +228,27 @@ class Selection(Training):
     @property
     def _held(self) -> Held:
         """What the kept runs of every candidate say together of validation nodes, with what is near them."""
-        held = {name: self._said_of_validation(name, list(runs)) for name, runs in self._kept.items()}
+        val = self.problem.val
+        held = {name: self._mean_said(name, list(runs), val)[0] for name, runs in self._kept.items()}
         for name, added in self._added_held_out.items():
             held[name] = self.problem.task.valid(held[name] + added)
         return held
 
-    def _said_of_validation(self, name: str, numbers: list[int]) -> Float:
-        """Return the mean of what some runs say of every validation node, those that did not train on it."""
-        val = self.problem.val
-        total, count = np.zeros((len(val), self.problem.num_classes)), np.zeros((len(val), 1))
+    def _mean_said(
+        self, name: str, numbers: list[int], nodes: NDArray[np.int64]
+    ) -> tuple[Float, NDArray[np.bool_]]:
+        """Return the mean of what some runs say of nodes that they did not train on, and where there is any.
+
+        Both have a row for each of `nodes`.
+        """
+        row = np.full(len(self.problem.labels), -1)
+        row[nodes] = np.arange(len(nodes))
+        total, count = np.zeros((len(nodes), self.problem.num_classes)), np.zeros((len(nodes), 1))
         for number in numbers:
-            outputs, theirs = self._outputs(name, number), self._parts(number).val
-            total[np.isin(val, theirs)] += outputs[np.isin(theirs, val)]
-            count[np.isin(val, theirs)] += 1
-        return np.asarray(total / count)
+            rows = row[self._parts(number).val]
+            total[rows[rows >= 0]] += self._outputs(name, number)[rows >= 0]
+            count[rows[rows >= 0]] += 1
+        return total / np.maximum(count, 1), count[:, 0] > 0
 
     def _outputs(self, name: str, number: int) -> Float:
         """Return what a run says of the nodes that it was not trained on."""
@@ -271,7 +278,7 @@ class Selection(Training):
         for name in names:
             given = [number for number in self._kept[name] if not self._rounds.elsewhere(number)]
             ways = self._corrections(name, given, problem.train, edges)
-            held = self._said_of_validation(name, given)
+            held, _ = self._mean_said(name, given, problem.val)
             on_validation = {way: more[problem.val] for way, more in ways.items()}
             best = self._judge.best_correction(held, on_validation)
             if best is None:
@@ -292,25 +299,31 @@ class Selection(Training):
         return corrections(edges, outputs, known, task.truth(self.problem.labels.numpy()[known]))
 
     def _held_out_scores(self, winner: str) -> HeldOutScores:
-        """Collect what candidates said of nodes in every round that the winner had; of those that had all."""
-        held = self._held
-        rounds = [number for number in sorted(self._logits[winner]) if self._rounds.elsewhere(number)]
-        nodes, outputs = [self.problem.val], {name: [values] for name, values in held.items()}
-        for number in rounds:
-            outputs = {name: parts for name, parts in outputs.items() if number in self._logits[name]}
-            theirs = self._parts(number).val
-            # What kept networks say of validation nodes is in `held`.
-            new = (
-                ~np.isin(theirs, self.problem.val)
-                if self._rounds.keeps(number)
-                else np.ones_like(theirs, bool)
-            )
-            nodes.append(theirs[new])
-            for name, parts in outputs.items():
-                parts.append(self._outputs(name, number)[new])
-        every = np.concatenate(nodes)
-        joined = {name: np.concatenate(outputs[name]) for name in self._candidates if name in outputs}
-        return HeldOutScores(every, self.problem.labels.numpy()[every], joined)
+        """Collect what candidates said of all nodes that the winner was judged by; of those that said it.
+
+        A node has one row, or one for each of the dealt parts in which it was held out.
+        """
+        val, held = self.problem.val, self._held
+        others = [number for number in sorted(self._logits[winner]) if self._rounds.elsewhere(number)]
+        if self._rounds.deals:
+            parts = [val, *(self._parts(number).val for number in others)]
+            said = {
+                name: np.concatenate([held[name], *(self._outputs(name, number) for number in others)])
+                for name in held
+                if set(others) <= self._logits[name].keys()
+            }
+        else:
+            judged = np.unique(np.concatenate([val, *(self._parts(number).val for number in others)]))
+            parts = [val, np.setdiff1d(judged, val)]
+            found = {name: self._mean_said(name, list(runs), parts[1]) for name, runs in self._kept.items()}
+            said = {
+                name: np.concatenate([held[name], values])
+                for name, (values, there) in found.items()
+                if there.all()
+            }
+        nodes = np.concatenate(parts)
+        ordered = {name: said[name] for name in self._candidates if name in said}
+        return HeldOutScores(nodes, self.problem.labels.numpy()[nodes], ordered)
 
     def finish(self) -> FitResult:
         """Take what was decided; the model then holds every candidate."""
