@@ -17,7 +17,7 @@ from mcn.cli._options import configured, settings_given, with_settings
 from mcn.train import RECIPES, Recipe, load_preset, load_run, train
 from mcn.train.estimator import NodeClassifier
 from mcn.train.settings import at_least, probability, setting
-from mcn.viz.train_command import train_command
+from mcn.viz.page_data import train_command
 from tests.configs import ViewsConfig
 from tests.conftest import refuses
 from tests.train.graphs import small_graph

@@ -10,7 +10,7 @@ from mcn.train import load_preset
 from mcn.train.presets import dataset_config, default_recipe
 from mcn.train.recipes import all_settings
 from mcn.train.settings import Settings
-from mcn.viz.train_command import train_command
+from mcn.viz.page_data import train_command
 from tests.configs import MCNConfig, PaperConfig, ViewsConfig
 from tests.viz.conftest import QUICK, Trained
 
