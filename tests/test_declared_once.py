@@ -1,6 +1,5 @@
 """A setting is declared once: a new field of a recipe's settings is everywhere without another edit."""
 
-import inspect
 import runpy
 import shlex
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from mcn.cli._options import configured, settings_given, with_settings
 from mcn.train import RECIPES, Recipe, load_preset, load_run, train
 from mcn.train.estimator import NodeClassifier
 from mcn.train.settings import at_least, probability, setting
-from mcn.viz.train_command import train_command
+from mcn.viz.page_data import train_command
 from tests.configs import ViewsConfig
 from tests.conftest import refuses
 from tests.train.graphs import small_graph
@@ -73,15 +72,6 @@ def test_the_command_line_has_it() -> None:
     wrong = invoke(app, ["--recipe", "views", "--new-thing", "0.5"])
     assert isinstance(wrong.exception, ValueError)
     assert "new_thing is a setting of the recipe new; the recipe views has none" in str(wrong.exception)
-
-
-def test_the_options_are_in_the_signature() -> None:
-    def run(seed: int = 0, **options: Any) -> None: ...
-
-    names = list(inspect.signature(with_settings(run)).parameters)
-    assert "new_thing" in names
-    assert "other_thing" not in names
-    assert names[-2:] == ["sets", "seed"]
 
 
 def test_an_estimator_has_it(new_recipe: Recipe) -> None:

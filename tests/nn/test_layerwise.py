@@ -11,7 +11,7 @@ import mcn
 from mcn.nn import MCN
 from mcn.nn.features import FeatureRows
 from mcn.nn.graph_rows import StackRows
-from mcn.nn.layerwise import infer
+from mcn.nn.layerwise import heard_by, infer, infer_fields
 from tests.nn.graphs import random_features, random_stack, threads
 
 N = 150
@@ -56,36 +56,56 @@ def test_the_same_bits_as_the_full_pass(changes: dict[str, Any]) -> None:
     assert torch.equal(infer(model, FeatureRows(x), StackRows(stack), some, chunk=chunk).logits, full[some])
 
 
+SIZE = 1500
+
+
+def ring_stack() -> mcn.MotifStack:
+    """A ring with chords, of which a few nodes hear a small part."""
+    ring = np.stack([np.arange(SIZE), (np.arange(SIZE) + 1) % SIZE])
+    chords = np.stack([np.arange(0, SIZE, 5), (np.arange(0, SIZE, 5) + 2) % SIZE])
+    counts = mcn.count_motifs(np.concatenate([ring, chords], axis=1), SIZE)
+    return mcn.MotifStack.from_counts(counts, motifs=["edge", "triangle"], steps=2, psi="symmetric")
+
+
 @pytest.mark.parametrize(
     "changes",
     [{}, {"num_layers": 3}, {"motif_attention": False, "self_attention": False}, {"self_attention": False}],
 )
 @pytest.mark.parametrize("choice", [None, 2])
 def test_only_what_some_nodes_hear_is_computed(changes: dict[str, Any], choice: int | None) -> None:
-    """On a graph of which they hear a small part: a ring, and two nodes with all motifs between them."""
-    size = 1500
-    ring = np.stack([np.arange(size), (np.arange(size) + 1) % size])
-    chords = np.stack([np.arange(0, size, 5), (np.arange(0, size, 5) + 2) % size])
-    counts = mcn.count_motifs(np.concatenate([ring, chords], axis=1), size)
-    stack = mcn.MotifStack.from_counts(counts, motifs=["edge", "triangle"], steps=2, psi="symmetric")
-    x, some = torch.randn(size, 9), np.array([700, 3, 1201])
+    stack, x, some = ring_stack(), torch.randn(SIZE, 9), np.array([700, 3, 1201])
     model = network(9, motifs=2, **changes)
-    asked: list[int] = []
+    asked: set[int] = set()
 
     def features(nodes: Any) -> Any:
-        asked.extend(nodes.tolist())
+        asked.update(nodes.tolist())
         return FeatureRows(x)(nodes)
 
     found = infer(model, features, StackRows(stack), some, choice=choice, chunk=64)
     full, choices = model(x, stack, choice=choice, return_choices=True)
     assert torch.equal(found.logits, full[some])
     hears_all = changes == {"self_attention": False} and choice is None  # choices change others' degrees
-    assert len(asked) == size if hears_all else len(asked) <= 192
+    assert len(asked) == SIZE if hears_all else len(asked) <= 100
     for own, chosen in zip(found.choices, choices, strict=True):
         known = own >= 0
         assert known.sum() >= 3
         if choice is None:
             assert (own == (chosen.motif * 2 + chosen.step - 1).numpy())[known].all()
+
+
+@pytest.mark.parametrize("changes", [{}, {"num_layers": 1}, {"num_layers": 3}, {"self_attention": False}])
+@pytest.mark.parametrize("pin", [0, 3])
+def test_passes_that_share_their_first_layer_have_the_bits_of_each(changes: dict[str, Any], pin: int) -> None:
+    stack, x = ring_stack(), torch.randn(SIZE, 9)
+    graph, few, more = StackRows(stack), np.array([700, 3]), np.array([700, 3, 1201, 44])
+    model = network(9, motifs=2, **changes)
+    fields = [heard_by(model, graph, more), heard_by(model, graph, few, pin)]
+    free, pinned = infer_fields(model, FeatureRows(x), graph, fields, 64)
+    full, choices = model(x, stack, return_choices=True)
+    assert len(np.unique(choices[0].motif)) == 2  # some nodes choose what all are pinned to, some do not
+    assert torch.equal(free.logits, full[more])
+    assert torch.equal(pinned.logits, model(x, stack, choice=pin)[few])
+    assert (pinned.choices[:, few] == pin).all()
 
 
 def test_sparse_and_wide_features_and_rows_that_are_normalised_when_asked_for(tmp_path: Any) -> None:

@@ -187,13 +187,6 @@ def test_wide_dense_features(rows: Any, monkeypatch: pytest.MonkeyPatch) -> None
     assert all(torch.allclose(a, b, atol=1e-4) for a, b in zip(fused, plain, strict=True))
 
 
-def test_bits_on_wide_dense_features_do_not_depend_on_threads() -> None:
-    torch.manual_seed(0)
-    stack, x = random_stack(n=900), torch.randn(900, 768)
-    model = MCN(768, 8, 5, motifs=2, dropout=0.6)
-    assert_same_bits(lambda: _passes(model, x, stack, np.arange(0, 900, 2)))
-
-
 def test_receptive_fields_are_remembered_and_node_ids_have_many_forms() -> None:
     stack, cache = random_stack(motifs=2), ReceptiveFields()
     first = cache.blocks(stack, np.array([1, 2]), (None, None))

@@ -1,6 +1,5 @@
-"""Training with motif views: the step, resuming, what it may know."""
+"""Training with motif views: the step, and what it may know."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ from torch_geometric.data import Data
 
 from mcn.data import load_dataset
 from mcn.nn import exact_features
-from mcn.train import accuracy_on_test, fit, load_run, train
+from mcn.train import fit
 from tests.train.graphs import new_trainer, predicted, same_tensors, settings, trained, with_other_test_labels
 
 SMALL = settings(
@@ -80,16 +79,3 @@ def test_the_seed_decides_and_test_labels_do_not(ties: Data, config: Any) -> Non
     assert same_tensors(first.best, again.best)
     assert not same_tensors(first.best, other.best)
     np.testing.assert_array_equal(predicted(first).probabilities, predicted(again).probabilities)
-
-
-def test_a_run_on_disk(ties: Data, tmp_path: Path) -> None:
-    summary = train(ties, SMALL, tmp_path / "run").summary
-    run = load_run(tmp_path / "run")
-    own = run.predict(ties)
-    assert accuracy_on_test(ties, own.labels) == summary["test_accuracy"]
-    lines = (tmp_path / "run" / "predictions.csv").read_text().splitlines()
-    assert lines[0] == "node,split,true,predicted,probability,p_0,p_1,p_2,p_3,p_4"
-    assert summary["motif_share"] == []
-    explained = run.explain(ties)
-    assert [option.motif for option in explained.options] == list(SMALL.motifs)
-    np.testing.assert_array_equal(explained.predictions.probabilities, own.probabilities)

@@ -10,7 +10,7 @@ from mcn.train import load_preset
 from mcn.train.presets import dataset_config, default_recipe
 from mcn.train.recipes import all_settings
 from mcn.train.settings import Settings
-from mcn.viz.train_command import train_command
+from mcn.viz.page_data import train_command
 from tests.configs import MCNConfig, PaperConfig, ViewsConfig
 from tests.viz.conftest import QUICK, Trained
 
@@ -92,16 +92,10 @@ def test_only_what_differs_is_said_and_the_data_sets_own_settings_are_no_surpris
     assert (given["--graph"], given["--nodes"]) == (["my edges & more.csv"], ["it's.csv"])
 
 
-def test_the_recipe_is_named_where_it_matters(karate: Trained, views: Trained) -> None:
+def test_the_words_of_a_command(views: Trained) -> None:
     words = shlex.split(train_command(views.run))
     assert words[:6] == ["mcn", "train", "--dataset", "karate", "--recipe", "views"]
     assert words[6:] == [
         *("--motifs", "edge,triangle", "--hidden", "8", "--max-epochs", "3", "--set", "max_neighbours=6"),
         *("--set", "labelled_batch=4", "--set", "unlabelled_batch=10", "--seed", "0"),
     ]
-    assert "--recipe" not in train_command(karate.run)
-    of_cora = replace(karate.run, source={"dataset": "cora"})
-    assert "--recipe mcn" in train_command(of_cora)
-    assert "--attention paper" in train_command(of_cora)
-    assert "--recipe paper" in train_command(replace(of_cora, config=PaperConfig()))
-    assert "--recipe" not in train_command(replace(views.run, source={"dataset": "cora"}))

@@ -56,7 +56,7 @@ def _untrained(what: str, data: Any, files: list[Path]) -> dict[str, Any]:
         (draw_figure1 if what == "figure1" else draw_figure2)(data, counts, file)
     if what == "figure1":
         return {}
-    from mcn.viz.figure2 import votes
+    from mcn.viz.figures_of_graphs import votes
 
     return {"votes": [asdict(votes(data, counts, motif)[0]) for motif in ("edge", "triangle")]}
 

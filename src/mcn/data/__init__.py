@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from mcn.data.datasets import list_datasets as list_datasets
     from mcn.data.datasets import load_dataset as load_dataset
     from mcn.data.datasets import load_dataset_edges as load_dataset_edges
-    from mcn.data.datasets.strong_ties import strong_ties as strong_ties
+    from mcn.data.datasets.embedded import strong_ties as strong_ties
     from mcn.data.edge_files import load_edges as load_edges
     from mcn.data.graph import load_graph as load_graph
     from mcn.data.sparse import feature_csr as feature_csr
@@ -35,7 +35,7 @@ _NAMES = {
     ".checks": ("check_data", "given_weights", "weight_matrix"),
     ".csr_graph": ("GraphEdges", "SimpleGraph", "degree_features", "simple_graph", "wl_features"),
     ".datasets": ("DatasetInfo", "DatasetNotFound", "list_datasets", "load_dataset", "load_dataset_edges"),
-    ".datasets.strong_ties": ("strong_ties",),
+    ".datasets.embedded": ("strong_ties",),
     ".edge_files": ("load_edges",),
     ".graph": ("load_graph",),
     ".sparse": ("feature_csr", "feature_tensor"),

@@ -10,10 +10,10 @@ _HOME = {
     "layout": ".force_layout",
     "write_explorer": ".explorer",
     "write_report": ".explorer",
-    "draw_figure1": ".figure1",
-    "draw_figure2": ".figure2",
-    "draw_figure3": ".figure3",
-    "draw_figure4": ".figure4",
+    "draw_figure1": ".figures_of_graphs",
+    "draw_figure2": ".figures_of_graphs",
+    "draw_figure3": ".figures_of_runs",
+    "draw_figure4": ".figures_of_runs",
     "draw_profile": ".drawing",
 }
 

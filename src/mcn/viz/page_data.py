@@ -1,9 +1,10 @@
-"""What a page holds of a run: plain values for its texts and charts, and arrays for its graph."""
+"""What a page holds of a run: plain values for its texts and charts, arrays for its graph, its command."""
 
 from __future__ import annotations
 
 import json
 import math
+import shlex
 from dataclasses import asdict
 from itertools import pairwise
 from pathlib import Path
@@ -12,8 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mcn._names import data_words
 from mcn.data.limits import read_bytes, reading
 from mcn.train.metrics import calibration
+from mcn.train.presets import dataset_config, default_recipe
+from mcn.train.run import Run
+from mcn.train.settings import Setting, Settings, declared
 from mcn.viz.explanation import Explanation, Neighbourhood, Predictor, labelled_parts
 
 _MOST_ENTRIES = 1_000_000  # of all neighbourhoods together; about 8 MB of the page
@@ -208,3 +213,51 @@ def _crossed(row: NDArray[np.int64], column: NDArray[np.int64], rows: int, colum
 def _fraction(values: NDArray[np.float32]) -> NDArray[np.uint16]:
     """Numbers between 0 and 1 in 16 bits."""
     return np.rint(np.clip(values, 0.0, 1.0) * 65535).astype(np.uint16).ravel()
+
+
+def train_command(run: Run) -> str:
+    """Return the `mcn train …` of a run, with every setting that differs from what it would use by itself."""
+    words, dataset = ["mcn", "train"], run.source.get("dataset")
+    for name in ("dataset", "graph", "nodes"):
+        if run.source.get(name) is not None:
+            words += [f"--{name}", str(run.source[name])]
+    words += data_words({k: v for k, v in run.source.items() if k not in ("dataset", "graph", "nodes")})
+    recipe = run.config.recipe
+    if recipe != default_recipe(dataset):
+        words += ["--recipe", recipe]
+    if run.config.motifs is not None:
+        words += ["--motifs", ",".join(run.config.motifs)]
+    usual = dataset_config(recipe, dataset).replace(motifs=run.config.motifs, seed=run.config.seed)
+    settings = declared(type(run.config))
+    for name, value in _changes(usual, run.config).items():
+        words += _option(settings[name], value)
+    return shlex.join([*words, "--seed", str(run.config.seed)])
+
+
+def _changes(usual: Settings, config: Settings) -> dict[str, object]:
+    """Return the changes that make `config` of `usual`, none of which can be left out."""
+    changes: dict[str, object] = {}
+    while (so_far := usual.replace(**changes)) != config:  # a rule of attention brings other settings along
+        wanted = {name: getattr(config, name) for name in declared(type(config))}
+        changes |= {name: value for name, value in wanted.items() if value != getattr(so_far, name)}
+    for name in reversed(list(changes)):
+        fewer = {other: value for other, value in changes.items() if other != name}
+        changes = fewer if _gives(usual, fewer, config) else changes
+    return changes
+
+
+def _gives(usual: Settings, changes: dict[str, object], config: Settings) -> bool:
+    try:
+        return usual.replace(**changes) == config
+    except ValueError:  # some settings only go together
+        return False
+
+
+def _option(setting: Setting, value: object) -> list[str]:
+    """Return the words that set a setting on the command line."""
+    if setting.option is None:
+        return ["--set", f"{setting.name}={setting.show(value)}"]
+    if setting.kind is bool:
+        yes, no = setting.option.split("/")
+        return [f"--{yes if value else no}"]
+    return [f"--{setting.option}", setting.show(value)]

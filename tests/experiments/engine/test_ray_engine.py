@@ -112,7 +112,7 @@ def test_a_killed_worker_is_survived(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.usefixtures("connected", "own_methods")
 def test_a_worker_that_always_dies_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mcn.experiments.engine.ray_engine.RETRIES", 1)  # each try waits for a new worker
+    monkeypatch.setattr("mcn.experiments.engine.workers.RETRIES", 1)  # each try waits for a new worker
 
     def dies(task: Any, seed: int) -> Any:
         os.kill(os.getpid(), signal.SIGKILL)

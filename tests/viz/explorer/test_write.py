@@ -12,8 +12,8 @@ import pytest
 
 from mcn.train import RECIPES, train
 from mcn.viz import Explanation, explorer, write_explorer, write_report
-from mcn.viz.html_page import pack, render, script_json
-from mcn.viz.train_command import train_command
+from mcn.viz.explorer import pack, render, script_json
+from mcn.viz.page_data import train_command
 from tests.viz.conftest import HOSTILE, Trained
 from tests.viz.explorer.reading import Elements, addresses, read_page
 

@@ -161,7 +161,7 @@ def load_dataset_edges(name: str, root: str | Path | None = None, directed: bool
     from mcn.data.csr_graph import GraphEdges, simple_graph
 
     if name == "karate" and not directed:
-        from mcn.data.datasets.karate import karate_graph
+        from mcn.data.datasets.embedded import karate_graph
 
         graph = karate_graph()
         return GraphEdges(graph, [graph.describe()])
@@ -175,11 +175,11 @@ def _load(name: str, root: str | Path | None, dense: bool, seed: int, download: 
         drawn = "" if family == "planetoid" else ", which seed draws"
         raise ValueError(f"{name} has one split, number 0{drawn}; got split {split}")
     if name == "strong-ties":
-        from mcn.data.datasets.strong_ties import strong_ties
+        from mcn.data.datasets.embedded import strong_ties
 
         return strong_ties(seed, dense=dense)
     if name == "karate":
-        from mcn.data.datasets.karate import load_karate
+        from mcn.data.datasets.embedded import load_karate
 
         return load_karate(dense=dense, seed=seed)
     module = _family(name)

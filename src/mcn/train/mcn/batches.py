@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from mcn.nn import Choices
 from mcn.nn._rng import derive
 from mcn.nn.features import FeatureRows
 from mcn.nn.graph_rows import GraphRows
-from mcn.nn.layerwise import infer
+from mcn.nn.layerwise import Field, heard_by, infer_fields
 from mcn.nn.sampling import Batch, Batches, MotifSampler, Shuffled, sampled_pass
 from mcn.train.loop import Scores, below
 from mcn.train.losses import MeanWeights
@@ -48,6 +49,7 @@ class BatchTrainer(MCNTrainer):
         self.features: FeatureRows = self.problem.inputs.features
         self._choosing = c.chooses and c.policy_weight > 0
         self._table: NDArray[np.int16] | None = None
+        self._logits: list[torch.Tensor] = []
         self._mean = MeanWeights(self.model)
         self._team = team()
         if isinstance(self.objective.advantage, RunningMean):
@@ -94,7 +96,7 @@ class BatchTrainer(MCNTrainer):
         """What every node chooses in every layer, by the weights that were validated."""
         if self._table is None:
             with self._mean.in_place():
-                _, self._table = self._team.from_first(lambda: self._exact(self.problem.train, None))
+                _, self._table = self._team.from_first(lambda: self._exact(self._fields[:1]))
         return self._table
 
     def _learn(self) -> tuple[float, float]:
@@ -149,18 +151,23 @@ class BatchTrainer(MCNTrainer):
             return super()._snapshot()
 
     def _scores(self, choice: int | None) -> Scores:
-        val, train = self.problem.val, self.problem.train
-        if choice is None and self.config.chooses:
-            logits, self._table = self._team.from_first(
-                lambda: self._exact(np.concatenate([val, train]), None)
-            )
-        else:
-            logits, _ = self._team.from_first(lambda: self._exact(val, choice))
-        return self._judge(logits[: len(val)])
+        if choice is None:
+            self._logits, self._table = self._team.from_first(lambda: self._exact(self._fields))
+        # What all would say with one choice was computed along with what they say by their own.
+        return self._judge(self._logits[0 if choice is None else 1][: len(self.problem.val)])
 
-    def _exact(self, rows: NDArray[np.int64], choice: int | None) -> tuple[torch.Tensor, NDArray[np.int16]]:
-        found = infer(self.model, self.features, self.graph, rows, choice=choice)
-        return found.logits.cpu(), found.choices.astype(np.int16)
+    def _exact(self, fields: list[Field]) -> tuple[list[torch.Tensor], NDArray[np.int16]]:
+        found = infer_fields(self.model, self.features, self.graph, fields)
+        return [each.logits.cpu() for each in found], found[0].choices.astype(np.int16)
+
+    @cached_property
+    def _fields(self) -> list[Field]:
+        """Whom labelled nodes may hear, and validation nodes if all take the first choice: found once."""
+        val, train = self.problem.val, self.problem.train
+        if not self.config.chooses:
+            return [heard_by(self.model, self.graph, val)]
+        free = heard_by(self.model, self.graph, np.concatenate([val, train]))
+        return [free, heard_by(self.model, self.graph, val, 0)] if self.config.gate else [free]
 
     def tensors(self) -> dict[str, torch.Tensor]:
         """All tensors of the run, the mean weights among them."""

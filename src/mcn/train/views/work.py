@@ -15,14 +15,21 @@ from mcn.data.sparse import feature_csr, feature_tensor
 from mcn.matrices import PageRankRows, Rows, view_rows
 from mcn.motifs import MotifCounts, count_motifs
 from mcn.motifs.triads import directed_neighbourhood
-from mcn.nn import MotifViews
+from mcn.nn import MotifViews, exact_features, mix_features, ops
+from mcn.nn._rng import derive
 from mcn.nn.features import SparseFeatures, sparse_features
 from mcn.train.features import check_features, node_features
+from mcn.train.loop import Scores, Trainer
+from mcn.train.losses import MeanWeights, agreement_loss
 from mcn.train.predictions import Explained, Option, Predictions
 from mcn.train.problem import Known, Memory, Problem, fingerprint, input_weights
+from mcn.train.processes import host
 from mcn.train.tasks import Task
 from mcn.train.views.config import ViewsConfig
-from mcn.train.views.trainer import ViewsTrainer, exact_scores
+
+_STEP, _MIXED, _DENSE = 1.6e-3, 2.7e-9, 4e-11
+"""Seconds on one core of 2024: of a step whatever its size, per value that is mixed, per multiplication."""
+_ROWS = 1024  # nodes whose mixed features are held at a time when all are predicted
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,3 +145,148 @@ def _options(model: MotifViews, inputs: ViewsInputs, task: Task) -> Iterator[Opt
         shares = np.asarray(matrix.data / total, np.float32)
         alone = _outputs(model, inputs.x, inputs.rows.only(view), task)
         yield Option(name, 1, rows, [shares], alone)
+
+
+@dataclass
+class ViewsTrainer(Trainer):
+    """Training of an `mcn.nn.MotifViews`; an epoch is `config.steps_per_epoch` steps.
+
+    A step draws labelled and unlabelled nodes (all nodes if `config.full_batch`) and `config.passes` views of
+    each (a motif at random, some of the neighbours dropped). Its loss is the cross-entropy of the labelled
+    ones plus, with a weight that rises over `config.consistency_ramp` steps, how far the views of each
+    unlabelled node are from their sharpened mean (`mcn.train.losses.agreement_loss`). The running mean of the
+    weights is what is validated and kept.
+    """
+
+    model: MotifViews
+    config: ViewsConfig
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.x: SparseFeatures = self.problem.inputs.x
+        self.rows: PageRankRows = self.problem.inputs.rows
+        self._mean = MeanWeights(self.model)
+        weights = self.problem.class_weights(self.config.class_weight)
+        self._class_weights = None if weights is None else weights.to(self.device)
+        self._others = np.setdiff1d(np.arange(self.rows.num_nodes), self.problem.train)
+        self._val_features: torch.Tensor | None = None
+        if not self.config.smooth_predictions:
+            self._val_features = exact_features(self.rows, self.x, self.problem.val).to(self.device)
+
+    def epoch_work(self) -> float:
+        """Estimate an epoch: mixing the features of the nodes that are drawn, and two layers on them."""
+        c, nodes = self.config, self.rows.num_nodes
+        drawn = nodes if c.full_batch else c.labelled_batch + c.unlabelled_batch
+        passes = c.steps_per_epoch * c.passes * drawn
+        heard = float((self.rows.weights > 0).sum()) / (self.rows.num_views * nodes) * (1 - c.drop_neighbours)
+        mixed = passes * heard * self.problem.inputs.x.values.size / nodes
+        dense = (3 * passes + len(self.problem.val)) * self.problem.inputs.in_channels * c.hidden
+        return float(c.steps_per_epoch * _STEP + _MIXED * mixed + _DENSE * dense)
+
+    def _learn(self) -> tuple[float, float]:
+        count = self.config.steps_per_epoch
+        steps = host(torch.stack([self._step(self.epoch * count + i) for i in range(count)]))
+        for value, _ in steps:
+            self._check(value)
+        loss, right = np.mean(steps, axis=0)
+        return float(loss), float(right)
+
+    def _step(self, number: int) -> torch.Tensor:
+        """Change the weights once; the loss and accuracy on the labelled nodes."""
+        c = self.config
+        labelled, known, unknown = self._all_nodes(number) if c.full_batch else self._some_nodes(number)
+        target = self.problem.labels[torch.from_numpy(labelled)].to(self.device)
+        task, repeated = self.problem.task, target.repeat(c.passes, *[1] * (target.dim() - 1))
+        loss = task.loss(known.flatten(0, 1), repeated, self._class_weights)
+        value = loss.detach()
+        weight = c.consistency * min(1.0, number / max(1, c.consistency_ramp))
+        if weight > 0 and unknown.shape[1]:
+            loss = loss + weight * agreement_loss(task, list(unknown), c.temperature, c.min_confidence)
+        self.optimizer.zero_grad(set_to_none=True)
+        loss.backward()  # type: ignore[no-untyped-call]
+        if c.clip_gradient:
+            torch.nn.utils.clip_grad_norm_(self.model.parameters(), c.clip_gradient)
+        self.optimizer.step()
+        self._mean.update(1.0 - self.config.ema_decay)
+        return torch.stack([value, task.right(known[0].detach(), target).to(value.dtype).mean()])
+
+    def _some_nodes(self, number: int) -> tuple[NDArray[np.int64], torch.Tensor, torch.Tensor]:
+        """Return some labelled nodes, the logits [passes, B, C] of their views, and those of other nodes."""
+        c = self.config
+        draw, key = np.random.default_rng([c.seed, number]), derive(c.seed, number)
+        labelled = _some(draw, self.problem.train, c.labelled_batch)
+        others = _some(draw, self._others, c.unlabelled_batch)
+        nodes = np.tile(np.concatenate([labelled, others]), c.passes)
+        mixed = mix_features(
+            self.rows,
+            self.x,
+            nodes,
+            draw.integers(0, self.rows.num_views, len(nodes)),
+            drop_neighbours=c.drop_neighbours,
+            dropout=self.model.mixes_dropout,
+            key=derive(key, 0),
+        )
+        logits = self.model(mixed.to(self.device), derive(key, 1)).view(
+            c.passes, -1, self.problem.num_classes
+        )
+        return labelled, logits[:, : len(labelled)], logits[:, len(labelled) :]
+
+    def _all_nodes(self, number: int) -> tuple[NDArray[np.int64], torch.Tensor, torch.Tensor]:
+        """Do the same for all nodes at once.
+
+        A dropped node is dropped for everyone who hears it; the others are scaled up to make up for it.
+        """
+        c, count = self.config, self.rows.num_nodes
+        draw, key = np.random.default_rng([c.seed, number]), derive(c.seed, number)
+        passes = []
+        for i in range(c.passes):
+            views = draw.integers(0, self.rows.num_views, count)
+            heard = draw.random((count, 1), np.float32) >= c.drop_neighbours
+            kept = torch.from_numpy(heard.astype(np.float32) / np.float32(1.0 - c.drop_neighbours))
+            keep = kept.to(self.device)
+            passes.append(self.model.whole(self.x, self.rows.select(views), keep, derive(key, i)))
+        logits, train = torch.stack(passes), self.problem.train
+        return train, logits[:, train], logits[:, self._others]
+
+    @torch.no_grad()
+    def _validate(self) -> Scores:
+        with self._mean.in_place():
+            return self.final_scores()
+
+    @torch.no_grad()
+    def final_scores(self) -> Scores:
+        """Score the weights that the model has now on the validation nodes."""
+        if self._val_features is not None:
+            return self._judge(self.model(self._val_features))
+        scores = exact_scores(self.model, self.x, self.rows, self.problem.task)
+        return self._judge(scores[self.problem.val])
+
+    def _snapshot(self) -> dict[str, torch.Tensor]:
+        return self._mean.copy()
+
+    def tensors(self) -> dict[str, torch.Tensor]:
+        """All tensors of the run, the running mean of the weights among them."""
+        return super().tensors() | self._mean.tensors()
+
+    def load(self, tensors: dict[str, torch.Tensor], state: dict[str, Any]) -> None:
+        """Go on from what `tensors` and `state` gave."""
+        super().load(tensors, state)
+        self._mean.load(tensors)
+
+
+def exact_scores(model: MotifViews, x: SparseFeatures, rows: PageRankRows, task: Task) -> torch.Tensor:
+    """What the network says of all nodes, nothing dropped; with `model.smooth` averaged over neighbours."""
+    if model.linear_first:
+        logits = model.whole(x, rows.mean)
+    else:
+        parts = np.array_split(np.arange(rows.num_nodes), max(1, -(-rows.num_nodes // _ROWS)))
+        device = next(model.parameters()).device
+        logits = torch.cat([model(exact_features(rows, x, part).to(device)) for part in parts])
+    if not model.smooth:
+        return logits
+    return task.scores_of(ops.propagate(task.outputs_of(logits), rows.mean))
+
+
+def _some(draw: np.random.Generator, nodes: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+    """`count` different nodes at random; all of them if there are no more."""
+    return draw.choice(nodes, count, replace=False) if count < len(nodes) else nodes
