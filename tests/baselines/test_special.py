@@ -143,6 +143,10 @@ def test_rows_called_paper_are_as_stated(method: str, dataset: str, stated: dict
         if method != "gcn-paper":  # which has no heads
             assert (config.heads, config.output_heads) == (paper["heads"], paper["output_heads"][dataset])
     if method == "paper":
+        best = paper.get("best", {}).get(dataset, {})
+        for theirs, ours in {"lr": "lr", "dropout": "dropout", "K": "steps"}.items():
+            assert best.get(theirs, getattr(config, ours)) == getattr(config, ours)
+        assert best.get("motifs", list(config.motifs)) == list(config.motifs)
         assert config.motif_attention
         assert config.self_attention
     else:
