@@ -6,13 +6,12 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from torch_geometric.data import Data
-
 from mcn.motifs import MotifCounts
 from mcn.viz.drawing import COLOURS, check_path, check_size, draw_weights, new_figure, places, save_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from torch_geometric.data import Data
 
 _LARGEST = 170.0  # area in square points of the node of the largest weight
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from torch_geometric.data import Data
 
 from mcn.motifs import MotifCounts
 from mcn.viz import drawing
@@ -17,6 +16,7 @@ from mcn.viz import drawing
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from torch_geometric.data import Data
 
 _SHOWN = 14  # neighbours of the node that is drawn, at most
 

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from torch_geometric.data import Data
 
 from mcn.train.run import Run, load_run
 from mcn.viz.drawing import FAINT, INK, check_path, draw_nodes, look, new_figure, save_figure
@@ -16,6 +15,7 @@ from mcn.viz.explanation import Explanation, explain
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from torch_geometric.data import Data
 
 _FEWEST, _HEAVIEST = 3, 4  # a node is worth drawing if it hears so many, and so many lines to it are drawn
 _COLUMNS = (

@@ -5,11 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
 
 from mcn.data.csr_graph import SimpleGraph, simple_graph
-from mcn.data.datasets import make_data
-from mcn.data.splits import random_split
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
@@ -59,6 +56,11 @@ def load_karate(*, dense: bool = False, seed: int = 0) -> Data:
     A member's features are its identity (one-hot). Two members of each faction are drawn for training,
     the others are halved into validation and test.
     """
+    from scipy import sparse
+
+    from mcn.data.datasets import make_data
+    from mcn.data.splits import random_split
+
     y = np.array([0 if member in _MR_HI else 1 for member in range(34)])
     masks = random_split(y, train_per_class=2, seed=seed)
     data = make_data(sparse.identity(34, format="csr"), y, karate_graph().edge_index, masks, dense=dense)

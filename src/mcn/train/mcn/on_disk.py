@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 import torch
-from torch_geometric.data import Data
 
 from mcn.data.treatment import row_scaling
 from mcn.nn.features import FeatureRows
@@ -83,6 +82,8 @@ def store_inputs(store: GraphStore, config: MCNConfig, memory: Memory | None = N
 
 def _fitted(store: GraphStore) -> dict[str, Any]:
     """Say what is to be done to the features, as `node_features` does, by those of the training nodes."""
+    from torch_geometric.data import Data
+
     assert store.train_mask is not None
     asked, train = store.about.get("scaling"), np.flatnonzero(store.train_mask)
     if store.x is None:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from torch_geometric.data import Data
 
 from mcn.matrices import MotifStack
 from mcn.matrices.state import check_scale
@@ -26,6 +25,9 @@ from mcn.train.mcn.trainer import MCNTrainer
 from mcn.train.predictions import Explained, Option, Predictions
 from mcn.train.problem import Known, Memory, Problem, fingerprint, input_weights, stack_counts
 from mcn.train.tasks import Task
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
 
 
 @dataclass(frozen=True, eq=False)

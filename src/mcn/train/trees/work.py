@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch_geometric.data import Data
 
 from mcn.matrices import MotifStack
 from mcn.motifs import MotifCounts, count_motifs
@@ -21,6 +21,9 @@ from mcn.train.trees.boosting import Trees
 from mcn.train.trees.columns import DIRECTIONS, WIDE, Table, TreesInputs, directions_of
 from mcn.train.trees.config import TreesConfig
 from mcn.train.trees.trainer import TreesTrainer
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
 
 
 def inputs(

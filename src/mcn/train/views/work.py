@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch_geometric.data import Data
 
 from mcn.data.sparse import feature_csr, feature_tensor
 from mcn.matrices import PageRankRows, Rows, view_rows
@@ -23,6 +22,9 @@ from mcn.train.problem import Known, Memory, Problem, fingerprint, input_weights
 from mcn.train.tasks import Task
 from mcn.train.views.config import ViewsConfig
 from mcn.train.views.trainer import ViewsTrainer, exact_scores
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
 
 
 @dataclass(frozen=True, eq=False)
