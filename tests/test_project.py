@@ -22,6 +22,10 @@ def test_version_documented_names_and_a_cheap_import(settings: dict, repository:
     assert [name for name in mcn.__all__ if not getattr(mcn, name).__doc__] == []
     code = "import sys, mcn; print({'torch', 'numba', 'numpy', 'networkx', 'scipy'} & set(sys.modules))"
     assert python("-c", code).stdout == "set()\n"
+    # PyG is imported by those who make a `Data`, and costs more than torch itself.
+    slow = "{'torch_geometric', 'torch._dynamo', 'scipy.stats'}"
+    code = f"import sys, mcn; mcn.MCNClassifier; print({slow} & set(sys.modules))"
+    assert python("-c", code).stdout == "set()\n"
 
 
 def _pins(repository: Path) -> dict[str, str]:

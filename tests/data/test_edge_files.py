@@ -389,18 +389,19 @@ import sys
 from mcn.cli.main import main
 for words in (["--dataset", "karate"], ["--graph", sys.argv[1]]):
     assert main(["motifs", "--json", *words]) == 0
+assert main(["pack", sys.argv[1], "--out", sys.argv[2], "--json"]) == 0
 heavy = {"torch", "torch_geometric", "sklearn", "pandas", "pyarrow", "networkx", "matplotlib"}
 print(sorted(heavy & sys.modules.keys()), file=sys.stderr)
 """
 
 
-def test_counting_loads_nothing_heavy(tmp_path: Path) -> None:
+def test_counting_and_packing_load_nothing_heavy(tmp_path: Path) -> None:
     path = tmp_path / "edges.csv"
     path.write_text("0,1\n1,2\n2,0\n2,3\n")
-    done = python("-c", COUNT, path, timeout=120)
+    done = python("-c", COUNT, path, tmp_path / "packed", timeout=120)
     assert done.stderr.splitlines()[-1] == "[]"  # after lines of progress, on a slow machine
-    first, _, second = done.stdout.partition("}\n{")
-    assert (json.loads(first + "}")["edges"], json.loads("{" + second)["edges"]) == (78, 4)
+    answers = done.stdout.replace("}\n{", "}\n\n{").split("\n\n")
+    assert [json.loads(answer)["edges"] for answer in answers] == [78, 4, 4]
 
 
 @pytest.mark.parametrize("mark", [",", "\t", " "])

@@ -70,7 +70,7 @@ def compile_notice() -> Iterator[None]:
         def on_start(self, event: Any) -> None:
             if not self.said:
                 self.said = True
-                said = "mcn: compiling kernels, once: this takes half a minute"
+                said = "mcn: compiling kernels, once: this takes up to half a minute"
                 print(said, file=sys.stderr, flush=True)
 
         def on_end(self, event: Any) -> None:

@@ -97,8 +97,7 @@ def run(
     exact: dict[str, Any] = {"threads": threads, "engine": engine, "address": address}
     with compile_notice():
         read_from, report, name, ids = _read(dataset, graph, (source, target), data_root, packed, directed)
-        from mcn.motifs import count_motifs, motif_significance
-        from mcn.motifs.on_disk import totals_of
+        from mcn.motifs import count_motifs
 
         began = time.perf_counter()
         content: dict[str, Any] = {"graph": name, "induced": induced, "notes": notable(report, _NOT_COUNTED)}
@@ -111,6 +110,8 @@ def run(
                 lines = [line._asdict() for line in counts.totals()]
                 content["samples"] = counts.samples
             elif on_disk:
+                from mcn.motifs.on_disk import totals_of
+
                 folder = Path(str(out)).expanduser()
                 stored = count_motifs(read_from, out=folder, memory=buffer, progress=bar, **how, **exact)
                 lines = [{"graphlet": name, **totals_of(read_from, stored[name])} for name in stored]
@@ -121,6 +122,8 @@ def run(
         content |= {"nodes": counts.num_nodes, **size}
         content |= {"seconds": time.perf_counter() - began, "orbits": lines}
         if significance:
+            from mcn.motifs import motif_significance
+
             with progress_bar("counting in random graphs") as bar:
                 draws: dict[str, Any] = {"samples": samples, "seed": seed, "threads": threads}
                 found = motif_significance(read_from, directed=directed, progress=bar, **draws)
@@ -164,12 +167,14 @@ def _read(
 
         store = GraphStore.open(str(graph))
         return store, [str(line) for line in store.about.get("report", [])], str(graph), None
-    from mcn.data import load_dataset_edges, load_edges
-
     if graph is None:
+        from mcn.data import load_dataset_edges
+
         name = "karate" if dataset is None else dataset
         edges = load_dataset_edges(name, data_root, directed)
         return edges.graph, edges.report, name, None
+    from mcn.data import load_edges
+
     edges = load_edges(graph, *columns)
     if not directed:
         return edges.graph, edges.report, str(graph), edges.ids

@@ -6,14 +6,13 @@ import copy
 import warnings
 from collections.abc import Callable
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from torch import Tensor
-from torch_geometric.data import Data
 
 from mcn.data.csr_graph import SimpleGraph, simple_graph
 from mcn.data.edge_list import checked_weights
@@ -21,6 +20,9 @@ from mcn.data.limits import brief
 from mcn.data.sparse import check_csr, csr_parts
 from mcn.data.targets import known_targets as known_targets
 from mcn.data.targets import target_kind as target_kind
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
 
 _CLASSES = 2**16  # numbers that classes may have even if there are fewer nodes
 _MASKS = ("train_mask", "val_mask", "test_mask")
@@ -45,6 +47,8 @@ def usable_data(data: Any) -> Any:
     become float32, NaN where they are not known; of several targets, all are known or none. What is fine
     already, or is no `Data`, is returned as it is; the given one is never changed.
     """
+    from torch_geometric.data import Data  # slow to import, and there already where it matters
+
     if not isinstance(data, Data):
         return data
     changes: dict[str, Any] = {}

@@ -12,7 +12,6 @@ from typing import Any
 from xml.parsers import expat
 
 import numpy as np
-from scipy import io as scipy_io
 from scipy import sparse
 
 from mcn.data.csr_graph import GraphEdges, SimpleGraph, simple_graph
@@ -163,6 +162,8 @@ def _sparse_matrix(archive: Archive) -> Any:
 
 def _read_mtx(path: Path) -> EdgeList:
     """Read a Matrix Market file of any kind: entry (i, j) is an edge, ids are 1..n as in the file."""
+    from scipy import io as scipy_io
+
     problem = "not a readable Matrix Market file"
     with reading(path, problem):
         # A blank after the last number, or a NUL anywhere, takes SciPy's reader past the end of the file.

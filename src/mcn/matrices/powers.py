@@ -18,7 +18,7 @@ from mcn._jit import kernel
 from mcn._sort import sort_part
 from mcn._threads import run_chunks
 from mcn.matrices.adjacencies import Adjacencies
-from mcn.matrices.psi import SYMMETRIC, degree_of_row, weigh_row
+from mcn.matrices.psi import SYMMETRIC, degree_of_row, weigh_row, weigh_rows
 from mcn.matrices.rows import Rows, thread_count
 
 CHUNK = 512  # rows
@@ -104,7 +104,10 @@ class Powers:
         scratch = [_new_scratch(n) for _ in range(workers)]
 
         def chunk(worker: int, start: int, stop: int) -> None:
-            _all_rows(self.psi, self.steps, n, source, roots, start, stop, out, scratch[worker])
+            if self.steps == 1 and len(out.indptr):  # the kernel that multiplies takes a second to compile
+                weigh_rows(self.psi, n, source, roots, start, stop, out)
+            else:
+                _all_rows(self.psi, self.steps, n, source, roots, start, stop, out, scratch[worker])
 
         run_chunks(chunk, [*range(0, count, CHUNK), count], workers)
 

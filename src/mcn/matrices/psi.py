@@ -56,20 +56,21 @@ def apply_psi(A: Any, psi: str) -> csr_array:
     [[0.4, 0.4, 0.2], [0.5, 0.5, 0.0], [0.5, 0.0, 0.5]]
     """
     code, matrix = psi_code(psi), check_matrix(A, "A")
-    check_magnitude(lay_below({"A": matrix}), psi, 1, single=False)
-    return psi_rows(matrix, code, symmetric=False).matrix(matrix.shape[1])
+    below = lay_below({"A": matrix})
+    check_magnitude(below, psi, 1, single=False)
+    return psi_rows(below.rows, code, np.float64, symmetric=False).matrix(matrix.shape[1])
 
 
-def psi_rows(matrix: csr_array, code: int, symmetric: bool = True) -> Rows:
-    """Compute the rows of Ψ(A) of a checked matrix, in float64; `symmetric` says whether it is."""
-    n, most = matrix.shape[0], matrix.nnz + matrix.shape[0]
-    roots = _NONE, _NONE
+def psi_rows(rows: Rows, code: int, dtype: type[np.floating[Any]], symmetric: bool = True) -> Rows:
+    """Compute the rows of Ψ(A) of a checked matrix; `symmetric` says whether it is."""
+    n = len(rows.indptr) - 1
+    most, roots = len(rows.indices) + n, (_NONE, _NONE)
     if code == SYMMETRIC:
-        degrees, loops = _row_degrees(matrix.indptr, matrix.data)
-        columns = degrees if symmetric else np.bincount(matrix.indices, matrix.data, n) + loops
-        roots = np.sqrt(degrees), np.sqrt(columns)
-    out = Rows(np.zeros(n + 1, np.int64), np.empty(most, np.int32), np.empty(most))
-    _weigh_rows(code, matrix.indptr, matrix.indices, matrix.data, roots, out)
+        degrees, loops = _row_degrees(rows.indptr, rows.values)
+        columns = degrees if symmetric else np.bincount(rows.indices, rows.values, n) + loops
+        roots = np.sqrt(degrees)[None], np.sqrt(columns)[None]
+    out = Rows(np.zeros(n + 1, np.int64), np.empty(most, np.int32), np.empty(most, dtype))
+    weigh_rows(code, n, rows, roots, 0, n, out)
     return out.part(0, n)
 
 
@@ -79,15 +80,21 @@ def root_degrees(adjacency: Rows) -> NDArray[np.float64]:
     return roots
 
 
-_NONE = np.empty(0)  # the roots of every Ψ but ``symmetric``
+_NONE = np.empty((1, 0))  # the roots of every Ψ but ``symmetric``
 
 
 @kernel
-def _weigh_rows(psi: int, indptr: Any, indices: Any, values: Any, roots: Any, out: Any) -> None:
+def weigh_rows(psi: int, num_nodes: int, source: Any, roots: Any, start: int, stop: int, out: Any) -> None:
+    """Compute Ψ(A_t) of rows start … stop − 1 of the stacked A_t, each to where the one before it ends."""
+    indptr, indices, values = source
     to_indptr, to_columns, to_values = out
-    for i in range(indptr.size - 1):
-        row = (indices[indptr[i] :], values[indptr[i] :], indptr[i + 1] - indptr[i])
-        to_indptr[i + 1] = weigh_row(psi, i, row, roots, to_columns, to_values, to_indptr[i])
+    for row in range(start, stop):
+        t, i, first = row // num_nodes, row % num_nodes, indptr[row]
+        given, own_roots = (
+            (indices[first:], values[first:], indptr[row + 1] - first),
+            (roots[0][t], roots[1][t]),
+        )
+        to_indptr[row + 1] = weigh_row(psi, i, given, own_roots, to_columns, to_values, to_indptr[row])
 
 
 @kernel

@@ -151,10 +151,11 @@ def rename_columns(rows: Any, position: Any) -> None:
                 indices[q], values[q] = new, value
             continue
         keys = np.empty(stop - start, np.int64)  # the new index, and where the value was
+        before = np.empty(stop - start, values.dtype)
         for p in range(stop - start):
             keys[p] = np.int64(position[indices[start + p]]) << 32 | p
+            before[p] = values[start + p]
         sort_part(keys, np.int64(0), np.int64(stop - start))
-        before = values[start:stop].copy()
         for p in range(stop - start):
             indices[start + p] = keys[p] >> 32
             values[start + p] = before[keys[p] & 0xFFFFFFFF]

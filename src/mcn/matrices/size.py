@@ -156,6 +156,10 @@ def row_lengths(
     """
     n = adj.num_nodes
     lengths = np.zeros((len(adj.motifs), steps, n), np.int32)
+    if steps == 1:  # nothing to search: a row of A, and the node itself where it is not there
+        for t in range(len(adj.motifs)):
+            lengths[t, 0] = adj.of(t).lengths + (adj.matrix(t).diagonal() == 0)
+        return lengths, bool(lengths.sum(dtype=np.int64) <= most)
     workers = thread_count(threads, row_work(adj, steps, len(adj.motifs) * n))
     seen = [np.zeros(2 * n, np.uint8) for _ in range(workers)]
     queues = [np.empty(2 * n, np.uint64) for _ in range(workers)]

@@ -69,12 +69,12 @@ class MotifStack(RowSource):
             raise ValueError(f"edge has {edge.shape[0]} nodes but the adjacencies have {self.num_dst}.")
         self.code = psi_code(psi)  # of the Ψ that rows are made with
         check_magnitude(adjacencies, psi, self.steps)
-        check_magnitude(lay_below({"edge": edge}), psi, 1)
+        alone = lay_below({"edge": edge})
+        check_magnitude(alone, psi, 1)
         self.src = np.arange(self.num_dst)
         self.count_scale = count_scale(node_counts, self.num_dst) if scale is None else check_scale(scale)
         self.node_counts = standardise_counts(node_counts, self.num_dst, self.count_scale)
-        base = psi_rows(edge, self.code)
-        self.base = base._replace(values=base.values.astype(np.float32))
+        self.base = psi_rows(alone.rows, self.code, np.float32)
         self._powers = Powers(adjacencies, self.code, self.steps, threads)
         self._stored: Rows | None = None
         self._balanced: dict[int, Rows] = {}

@@ -63,7 +63,7 @@ def _out_lists(graph: SimpleGraph, rank: NDArray[np.uint32], threads: int) -> tu
     lows = np.zeros((threads, n), np.uint32)
     _on_each(lambda w: _count(cuts[w], cuts[w + 1], graph.indptr, graph.indices, rank, lows[w]), threads)
     out_ptr = _starts(lows)
-    keys = np.empty(m, np.uint64)
+    keys = np.empty(m, np.int64)  # never negative; the sort of this type is compiled for others too
     _on_each(
         lambda w: _scatter(cuts[w], cuts[w + 1], graph.indptr, graph.indices, rank, lows[w], out_ptr, keys),
         threads,
@@ -167,7 +167,7 @@ def _sort_lists(start: Any, stop: Any, out_ptr: Any, keys: Any, out: Any, pair: 
         first, last = out_ptr[u], out_ptr[u + 1]
         sort_range(keys, first, last)
         for p in range(first, last):
-            v = np.uint32(keys[p] >> np.uint64(32))
+            v = np.uint32(keys[p] >> 32)
             out[p], pair[p] = v, np.uint32(keys[p])
             highs[v] += np.uint32(1)
 

@@ -34,7 +34,7 @@ def _settle(
         e = p if entries is None else _U(entries[p])
         at[kept] = _U(others[p])
         by[kept] = values[e] * scale
-        if limit == 0 or hash32(e, key) >= limit:
+        if limit == 0 or hash32(np.int64(e), key) >= limit:
             kept += _1
     return kept
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
-from torch_geometric.data import Data
 
 from mcn.data.sparse import feature_csr
 from mcn.matrices import stack_size
@@ -15,6 +14,9 @@ from mcn.train.memory import fit_into_memory
 from mcn.train.problem import class_names, known_labels, prepare
 from mcn.train.recipes import RECIPES, work_of
 from mcn.train.remarks import graph_remarks, simple_scores
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
 
 _MOTIFS = ("edge", "triangle", "4-cycle", "4-clique")
 _USUAL = ("edge", "triangle")

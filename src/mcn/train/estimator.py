@@ -9,12 +9,11 @@ import math
 import os
 import time
 from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch_geometric.data import Data
 
 from mcn._names import did_you_mean, one_of
 from mcn.data.checks import renumbered, usable_data
@@ -26,6 +25,9 @@ from mcn.train.problem import Inputs, class_names
 from mcn.train.recipes import RECIPES, Recipe, work_of
 from mcn.train.run import Run, load_run, save_run, train
 from mcn.train.settings import Setting, Settings, declared
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
 
 
 class NodeClassifier:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 import torch
 from numpy.typing import NDArray
-from torch_geometric.data import Data
 
 from mcn._names import one_of
 from mcn.data.sparse import feature_csr, feature_tensor
@@ -17,6 +16,9 @@ from mcn.matrices.state import NUM_COUNTS, check_scale, count_scale, standardise
 from mcn.motifs import MotifCounts, count_motifs
 from mcn.nn.features import mostly_zero, scaled_rows, scaled_values
 from mcn.train.problem import Memory
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
 
 
 class Ready(NamedTuple):

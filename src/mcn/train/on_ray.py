@@ -17,9 +17,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
-
-from torch_geometric.data import Data
+from typing import TYPE_CHECKING, Any
 
 from mcn._files import write_text
 from mcn._ray import RETRIES, ClusterError, connect, import_ray
@@ -29,6 +27,9 @@ from mcn.train.problem import prepare
 from mcn.train.processes import backend, is_lost
 from mcn.train.run import Run, load_run, train
 from mcn.train.settings import Settings
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
 
 SCRATCH = ".ray"
 """In the folder of a run: what Ray Train keeps while it works."""

@@ -9,12 +9,11 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch_geometric.data import Data
 
 from mcn._csv import csv_line, plain_cell
 from mcn._files import atomic_write
@@ -23,6 +22,9 @@ from mcn.data.targets import target_kind
 from mcn.matrices import Rows
 from mcn.train.problem import class_names
 from mcn.train.tasks import Task
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
 
 _ROWS = 16384  # of a table that are held at a time while it is written
 

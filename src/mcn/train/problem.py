@@ -6,12 +6,11 @@ import hashlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch_geometric.data import Data
 
 from mcn.data import check_data
 from mcn.data.checks import weight_matrix
@@ -25,6 +24,9 @@ from mcn.train.held_out import FOLDS, folds_of
 from mcn.train.recipes import work_of
 from mcn.train.settings import Settings
 from mcn.train.tasks import Task, task_of
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
 
 
 class Known(NamedTuple):
@@ -243,6 +245,8 @@ def known_labels(data: Data | GraphStore) -> Known:
     Raises:
         ValueError: says what of `data` cannot be trained on.
     """
+    from torch_geometric.data import Data
+
     if isinstance(data, GraphStore):
         data = _labels_of(data)
     elif not isinstance(data, Data):

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from scipy import sparse
-from torch_geometric.data import Data
 
 from mcn.data.checks import both_ways, direction_note, given_weights
 from mcn.data.sparse import feature_csr
@@ -17,6 +16,9 @@ from mcn.train.features import features
 from mcn.train.metrics import merit, shown
 from mcn.train.problem import Known, Problem, class_names, known_labels
 from mcn.train.tasks.task import Evidence
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
 
 _OVERFIT = 0.25
 _COPIES, _BY_CHANCE = 0.02, 1e-6

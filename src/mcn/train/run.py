@@ -9,12 +9,11 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 import yaml
-from torch_geometric.data import Data
 
 from mcn import __version__
 from mcn._files import write_text
@@ -48,6 +47,9 @@ from mcn.train.recipes import work_of
 from mcn.train.remarks import graph_remarks, result_remarks, simple_scores
 from mcn.train.settings import Settings
 from mcn.train.tasks import Task, stored_task
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
 
 
 @dataclass

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from torch_geometric.data import Data
 
 from mcn.motifs import MotifCounts
 from mcn.viz import drawing
@@ -19,6 +18,7 @@ from mcn.viz.drawing import COLOURS, check_path, check_size, draw_weights, new_f
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from torch_geometric.data import Data
 
 _LARGEST = 170.0  # area in square points of the node of the largest weight
 _SHOWN = 14  # neighbours of the node that is drawn, at most

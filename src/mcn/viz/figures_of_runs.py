@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from torch_geometric.data import Data
 
 from mcn.data import simple_graph
 from mcn.motifs import count_motifs
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
+    from torch_geometric.data import Data
 
 # Square points for each of drawing.MARKERS, so that all look equally large.
 _AREAS = (15, 12, 17, 11, 17, 17, 17, 24)

@@ -225,12 +225,14 @@ def _build_tree(codes: Any, points: Any, width: float) -> Any:
             top += 1
             stop = start
     after = np.empty(count, np.int64)
-    following = np.full(_BITS + 2, count, np.int64)
+    following = np.empty(_BITS + 2, np.int64)
+    for level in range(_BITS + 2):
+        following[level] = count
     for c in range(count - 1, -1, -1):
         after[c] = following[levels[c]]
         for level in range(levels[c], _BITS + 2):
             following[level] = c
-    return cells[:count], spans[:count], after
+    return cells, spans, after
 
 
 @kernel
@@ -243,7 +245,7 @@ def _repel(points: Any, order: Any, tree: Any, theta: float, force: Any) -> None
     near = theta * theta
     for i in range(points.shape[0]):
         x, y, fx, fy, c = points[i, 0], points[i, 1], 0.0, 0.0, 0
-        while c < cells.shape[0]:
+        while c < after.shape[0]:
             if spans[c, 2] == 1:
                 for j in range(spans[c, 0], spans[c, 1]):
                     dx, dy = x - points[j, 0], y - points[j, 1]

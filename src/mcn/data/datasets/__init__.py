@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -277,6 +275,8 @@ def check_sum(content: bytes, source: str, expected: str) -> bytes:
 
 def fetch(url: str) -> bytes:
     """Download `url` into memory, where it stays until it has been checked."""
+    import urllib.request  # with ssl, which files that are there do not need
+
     request = urllib.request.Request(url, headers={"User-Agent": "mcn"})  # noqa: S310 - fixed https homes
     with urllib.request.urlopen(request, timeout=_TIMEOUT) as answer:  # noqa: S310
         content: bytes = answer.read(_LARGEST + 1)

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from mcn.data.csr_graph import SimpleGraph, simple_graph
 from mcn.data.datasets import make_data
-from mcn.data.splits import random_split
 
 if TYPE_CHECKING:
+    from scipy import sparse
     from torch_geometric.data import Data
 
 Adjacency = list[set[int]]
@@ -93,6 +92,8 @@ def strong_ties(
     pairs = [(u, v) for u, row in enumerate(around) for v in row if u < v]
     edges = np.array(pairs, np.int64).reshape(-1, 2).T
     words = _draw_words(rng, y, num_classes, num_words, words_per_node, own_words)
+    from mcn.data.splits import random_split  # here, because karate's edges alone need no splits
+
     masks = random_split(y, train_per_class=train_per_class, val=val, test=test, seed=seed)
     data = make_data(words, y, edges, masks, dense=dense)
     data.strong = torch.from_numpy(strong)
@@ -155,6 +156,8 @@ def _draw_words(
     n = len(y)
     shape = (n, words)
     indptr = np.arange(n + 1) * per_node
+    from scipy import sparse
+
     return sparse.csr_array((np.ones(n * per_node, np.float32), np.concatenate(columns), indptr), shape=shape)
 
 
@@ -204,6 +207,10 @@ def load_karate(*, dense: bool = False, seed: int = 0) -> Data:
     the others are halved into validation and test.
     """
     y = np.array([0 if member in _MR_HI else 1 for member in range(34)])
+    from scipy import sparse
+
+    from mcn.data.splits import random_split
+
     masks = random_split(y, train_per_class=2, seed=seed)
     data = make_data(sparse.identity(34, format="csr"), y, karate_graph().edge_index, masks, dense=dense)
     data.classes = ["Mr. Hi", "Officer"]

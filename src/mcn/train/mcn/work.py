@@ -5,12 +5,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 import torch
-from torch_geometric.data import Data
 
 from mcn.data.treatment import row_scaling
 from mcn.matrices import MotifStack
@@ -28,6 +27,9 @@ from mcn.train.mcn.trainer import MCNTrainer
 from mcn.train.predictions import Explained, Option, Predictions
 from mcn.train.problem import Known, Memory, Problem, fingerprint, input_weights, stack_counts
 from mcn.train.tasks import Task
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
 
 
 @dataclass(frozen=True, eq=False)
@@ -284,6 +286,8 @@ def store_inputs(store: GraphStore, config: MCNConfig, memory: Memory | None = N
 
 def _fitted(store: GraphStore) -> dict[str, Any]:
     """Say what is to be done to the features, as `node_features` does, by those of the training nodes."""
+    from torch_geometric.data import Data
+
     assert store.train_mask is not None
     asked, train = store.about.get("scaling"), np.flatnonzero(store.train_mask)
     if store.x is None:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy.special import ndtr, stdtrit
 
 from mcn.train.select.blend import OUTER_FOLDS, REPEATS, Float, split_nodes
 
@@ -123,7 +123,7 @@ def assess(state: Float, reward: Float, right: Float, seed: int) -> tuple[Eviden
     gains, values = zip(*(_nested(state, reward, right, draw) for _ in range(REPEATS)), strict=True)
     gain, value = np.mean(gains, axis=0), np.mean(values, axis=0)
     mean, error = gain.mean(1), _SHARED * gain.std(1, ddof=1) / np.sqrt(count)
-    clear = stats.t.ppf(stats.norm.cdf(CAUTION), count - 1)  # as many errors, for as few nodes
+    clear = stdtrit(count - 1, ndtr(CAUTION))  # as many errors, for as few nodes
     used = bool(mean[0] > clear * error[0] and mean[1] > 0) and _beats_chance(state, reward, right, seed)
     in_reward, in_right = (
         Evidence(float(mean[i]), float(error[i]), used, float(value[i].mean())) for i in range(2)

@@ -7,11 +7,10 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from torch_geometric.data import Data
 
 from mcn.motifs import MotifCounts, count_motifs
 from mcn.train.predictions import Explained, Option, Predictions
@@ -25,6 +24,9 @@ from mcn.train.select.judge import BLEND, NODES
 from mcn.train.select.network import Selected, empty_selected, memory_of
 from mcn.train.select.selection import Selection
 from mcn.train.tasks import Task
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
 
 _INPUT_SETTINGS = (
     *("motifs", "steps", "psi", "scope", "add_edges", "features", "materialize", "batch_size"),
@@ -98,6 +100,8 @@ def inputs(
     Raises:
         ValueError: the graph lies on disk, or its features are not those of `memory`.
     """
+    from torch_geometric.data import Data
+
     if not isinstance(data, Data):
         raise ValueError(
             "the recipe auto needs the graph in memory; for one on disk choose the recipe mcn or paper, or "

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from scipy import stats
+from scipy.special import ndtri, stdtrit
 
 from mcn.data.checks import both_ways
 from mcn.train.metrics import SKEWED, best_threshold, ranking, shown
@@ -209,8 +209,8 @@ class Classes(Task):
         level = 1 - GUESSING / (2 * tried)  # two measures, each of so many networks
         sizes = np.unique(targets, return_counts=True)[1]
         at_chance = float(np.mean(np.sqrt((count + 1) / (12.0 * sizes * np.maximum(count - sizes, 1)))))
-        ranks = area is not None and area - 0.5 > stats.norm.ppf(level) * at_chance
-        leads = count > 1 and lead.mean() > stats.t.ppf(level, count - 1) * error
+        ranks = area is not None and area - 0.5 > ndtri(level) * at_chance
+        leads = count > 1 and lead.mean() > stdtrit(count - 1, level) * error
         accuracy, guess = float(right.mean()), float((targets == most).mean())
         spread = math.sqrt(max(accuracy * (1 - accuracy), 1e-4) / count)
         above = bool(ranks or leads)

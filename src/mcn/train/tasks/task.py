@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from scipy import stats
+from scipy.special import stdtrit
 
 from mcn.train.metrics import TASK_METRICS, merit, score, shown
 
@@ -63,7 +63,7 @@ def lead(losses: Float, of_guess: Float, tests: int) -> tuple[float, bool]:
     if count < 2:
         return 0.0, False
     error = float(gain.std(ddof=1)) / math.sqrt(count)
-    return error, bool(gain.mean() > stats.t.ppf(1 - GUESSING / tests, count - 1) * error)
+    return error, bool(gain.mean() > stdtrit(count - 1, 1 - GUESSING / tests) * error)
 
 
 class Displayed(NamedTuple):

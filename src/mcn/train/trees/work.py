@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
-from torch_geometric.data import Data
 
 from mcn.matrices import MotifStack
 from mcn.motifs import MotifCounts, count_motifs
@@ -25,6 +24,9 @@ from mcn.train.tasks import Task
 from mcn.train.trees.boosting import Trees, importance_remarks, important_columns
 from mcn.train.trees.columns import DIRECTIONS, WIDE, Table, TreesInputs, directions_of
 from mcn.train.trees.config import TreesConfig
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
 
 _ROUNDS = 10
 _BLOCK, _COLUMN, _BINNED = 5e-3, 2.5e-4, 1.4e-7

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch_geometric.data import Data
 
 from mcn.data.sparse import feature_csr, feature_tensor
 from mcn.matrices import PageRankRows, Rows, view_rows
@@ -30,6 +29,9 @@ from mcn.train.views.config import ViewsConfig
 _STEP, _MIXED, _DENSE = 1.6e-3, 2.7e-9, 4e-11
 """Seconds on one core of 2024: of a step whatever its size, per value that is mixed, per multiplication."""
 _ROWS = 1024  # nodes whose mixed features are held at a time when all are predicted
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
 
 
 @dataclass(frozen=True, eq=False)
