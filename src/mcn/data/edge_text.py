@@ -326,16 +326,22 @@ def _skip_blanks(text: Any, at: int, mark: int) -> int:
 
 
 @kernel
+def line_ends(text: Any) -> Any:
+    """The number of line ends in an array of bytes: many times as fast as `bytes.count`."""
+    ends = 0
+    for byte in text:
+        ends += byte == 10
+    return ends
+
+
+@kernel
 def parse_integers(text: Any, mark: int, one: int, other: int) -> Any:
     """Pairs of integers from lines of equal width; width 0 if there is anything out of the ordinary.
 
     `mark` is the separator, 32 for any run of blanks; `one` and `other` are the two columns.
     Further columns are skipped, but must be numbers.
     """
-    lines = 1
-    for byte in text:
-        lines += byte == 10
-    ids = np.empty((lines, 2), np.int64)
+    ids = np.empty((line_ends(text) + 1, 2), np.int64)
     refused = ids[:0]
     count, width, at = 0, 0, 0
     while at < len(text):

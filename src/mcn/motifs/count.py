@@ -154,6 +154,7 @@ def count_motifs(
         degrees = given.degrees if store is None else np.diff(starts)
         fits = store is None or len(neighbours) * _COUNTING_BYTES < MEMORY
         how = {"steps": exact_steps(degrees, starts, neighbours, stage), "counted": counted if fits else None}
+        how["num_edges"] = int(degrees.sum()) // 2
         return estimate_totals(rows, motifs, approximate, induced=induced, seed=seed, **how)
     if out is not None:
         from mcn.motifs.on_disk import count_to_folder

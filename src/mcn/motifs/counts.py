@@ -254,6 +254,8 @@ class MotifCounts(Counted):
             raise ValueError(
                 f"this motif was not counted; count_motifs was asked for {', '.join(self.motifs)}"
             )
+        if not weights[:, :2].any() and needed == TRIANGLES:
+            return self.enumerated.t[:, None] * weights[:, 2]
         if needed == TRIANGLES:
             g, first = self.graph, np.ascontiguousarray(weights[:, :3])
             small: NDArray[np.int64] = derive.small_columns(

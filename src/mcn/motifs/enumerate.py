@@ -21,7 +21,7 @@ from mcn._threads import available_threads, run_chunks
 from mcn.data.csr_graph import SimpleGraph
 from mcn.motifs import kernels
 from mcn.motifs.catalogue import CLIQUES, CYCLES, TRIANGLES
-from mcn.motifs.orient import Oriented, orient
+from mcn.motifs.orient import Oriented, as_numbered, orient
 from mcn.store import GraphStore
 
 Progress = Callable[[float], object]
@@ -35,6 +35,7 @@ TASKS = 6
 """Tasks per slot of a cluster and pass, so that a lost or a slow one costs little."""
 _CHUNKS = 48
 _LITTLE = 2_000_000  # edges times longest out-list below which a second thread does not pay either
+_BRIEF = 2**26  # and below which one thread whose progress nobody asks for needs no plan
 _WORD = 2**32
 
 
@@ -99,9 +100,12 @@ def on_threads(
     if graph.num_edges >= 2**31:
         raise ValueError(f"{graph.num_edges:,} edges: at most 2**31 are supported")
     threads = worth_threads(graph.num_edges, threads)
-    g = orient(graph, threads, both=stage == CYCLES, directed=directed)
+    g = as_numbered(graph) if stage == TRIANGLES and not directed else None
+    if g is None:
+        g = orient(graph, threads, both=stage == CYCLES, directed=directed)
     widest = int(np.diff(g.out_ptr).max(initial=0))
-    little = graph.num_edges < SMALL or graph.num_edges * widest < _LITTLE
+    most = _BRIEF if threads == 1 and progress is None else _LITTLE
+    little = graph.num_edges < SMALL or graph.num_edges * widest < most
     if little or (threads == 1 and stage == TRIANGLES):
         # No pass takes more than twice that many steps: not worth planning, let alone sharing out.
         threads, whole = 1, np.array([0, graph.num_nodes])
@@ -121,16 +125,15 @@ def _enumerate(g: Oriented, stage: int, plan: Plan, run: RunPass, threads: int =
         most = int(t.max(initial=0))
         kind = np.uint32 if 2 * most * most < _WORD else np.uint64  # s2 ≤ 2·t·max t and k ≤ t²/2
         numbers += run("cliques", plan.triangles, kind, t) if most else [np.zeros_like(t), np.zeros_like(t)]
-    if stage == CYCLES:
-        kind = np.uint32 if _largest_product(g.degree, g.out_ptr, g.out) < _WORD else np.uint64
-        by_edge, by_place = run("cycles", plan.cycles, kind, None)
-        kernels.fold(by_place, g.in_edge, by_edge)
-        numbers.append(by_edge)
 
     def reorder(_worker: int, i: int, _stop: int) -> None:  # one each at a time: few are held twice
         numbers[i] = in_pair_order(numbers[i], g.pair)
 
-    run_chunks(reorder, range(len(numbers) + 1), threads)
+    run_chunks(reorder, range(len(numbers) + 1 if len(g.pair) else 1), threads)
+    if stage == CYCLES:
+        kind = np.uint32 if _largest_product(g.degree, g.out_ptr, g.out) < _WORD else np.uint64
+        (by_place,) = run("cycles", plan.cycles, kind, None)
+        numbers.append(kernels.fold(by_place, g))
     return Enumerated(*numbers)
 
 
@@ -139,10 +142,11 @@ def range_counter(
 ) -> Callable[[int, int], object]:
     """Return what adds to `counters` whatever a range of ranks brings to every edge in a pass.
 
-    A pass over the triangles leaves t, or t and s1; "cliques" s2 and k; "cycles" c by edges and by places in
-    the in-lists. The ranges that one such function is called for must ascend.
+    A pass over the triangles leaves t, or t and s1; "cliques" s2 and k; "cycles" c by places in the rows. The
+    ranges that one such function is called for must ascend.
     """
-    n, mark = len(g.degree), np.zeros(len(g.degree), np.uint32)
+    n = len(g.out_ptr) - 1
+    mark = np.zeros(n, np.uint32)
     if what in ("triangles alone", "triangles by direction"):
         zero = np.uint64(0)
         whole = (g.out, zero, counters[0])
@@ -159,8 +163,11 @@ def range_counter(
     return lambda start, stop: kernels.cycles(start, stop, mark, g, *counters)
 
 
-def _num_counters(what: str) -> int:
-    return 2 if what in ("triangles", "cliques", "cycles") else 1
+def _counters(what: str, edges: int, kind: Any) -> NDArray[Any]:
+    """Return a pass's counters, all zero, a row each: for every edge one, two places, or nine directions."""
+    each = {"triangles": (2, 1), "cliques": (2, 1), "cycles": (1, 2), "triangles by direction": (1, 9)}
+    arrays, times = each.get(what, (1, 1))
+    return np.zeros((arrays, times * edges), kind)
 
 
 class _ThreadPasses:
@@ -172,12 +179,10 @@ class _ThreadPasses:
 
     def __init__(self, g: Oriented, plan: Plan, threads: int, progress: _Progress) -> None:
         self._g, self._plan, self._threads, self._progress = g, plan, threads, progress
-        self._used: dict[int, list[Counts]] = {}
+        self._used: dict[int, Counts] = {}
 
     def __call__(self, what: str, bounds: NDArray[np.int64], kind: Any, t: Counts | None) -> list[Counts]:
-        size = len(self._g.out) * (9 if what == "triangles by direction" else 1)
-        number = _num_counters(what)
-        counters = [self._counters(worker, number, size, kind) for worker in range(self._threads)]
+        counters = [self._counters(worker, what, kind) for worker in range(self._threads)]
         workers = [range_counter(what, self._g, self._plan.room, t, private) for private in counters]
         run_chunks(
             lambda worker, start, stop: workers[worker](start, stop),
@@ -189,16 +194,14 @@ class _ThreadPasses:
             _add(counters[0], private)
         return counters[0]
 
-    def _counters(self, worker: int, number: int, size: int, kind: Any) -> list[Counts]:
-        again = self._used.get(worker) if kind == np.uint32 else None
-        if again is not None:
-            for array in again:
-                array.fill(0)
-            return again
-        fresh = [np.zeros(size, kind) for _ in range(number)]
-        if worker > 0 and kind == np.uint32:
-            self._used[worker] = fresh
-        return fresh
+    def _counters(self, worker: int, what: str, kind: Any) -> list[Counts]:
+        if worker == 0 or kind != np.uint32:
+            return list(_counters(what, len(self._g.out), kind))
+        if worker not in self._used:
+            self._used[worker] = _counters(what, len(self._g.out), kind)
+        again = self._used[worker].reshape(len(_counters(what, 0, kind)), -1)
+        again.fill(0)
+        return list(again)
 
 
 def _add(total: list[Counts], further: list[Counts]) -> None:
@@ -218,7 +221,8 @@ class Plan:
 
 def plan_work(g: Oriented, stage: int, parts: int, threads: int = 1) -> Plan:
     """Cut the ranks into about `parts` ranges of equal work."""
-    work, rooms, nodes = np.empty(len(g.degree), np.int64), [0], len(g.degree)
+    nodes = len(g.out_ptr) - 1
+    work, rooms = np.empty(nodes, np.int64), [0]
     cuts = [nodes * i // (4 * threads) for i in range(4 * threads + 1)] if threads > 1 else [0, nodes]
 
     def look_at_triangles(_worker: int, start: int, stop: int) -> None:
@@ -334,7 +338,7 @@ class _RayPasses:
         self._task = ray.remote(num_cpus=1, max_retries=RETRIES)(count_range)
 
     def __call__(self, what: str, bounds: NDArray[np.int64], kind: Any, t: Counts | None) -> list[Counts]:
-        total = [np.zeros(self._edges, kind) for _ in range(_num_counters(what))]
+        total = list(_counters(what, self._edges, kind))
         shipped = None if t is None else self._ray.put(t)
         waiting = list(pairwise(bounds.tolist()))
         running: list[Any] = []
@@ -373,7 +377,7 @@ def count_range(
 ) -> list[Counts]:
     """The task itself, in a worker process: what the ranks in [start, stop) bring to every edge in a pass."""
     g = _graph_of_worker(source, both)
-    counters = [np.zeros(len(g.out), np.dtype(kind)) for _ in range(_num_counters(what))]
+    counters = list(_counters(what, len(g.out), np.dtype(kind)))
     t = None if t is None else np.array(t)  # a copy: what comes from the object store cannot be written to
     range_counter(what, g, room, t, counters)(start, stop)
     return counters

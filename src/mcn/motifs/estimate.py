@@ -5,10 +5,10 @@ triangle holds three. A *3-path* is an edge (u, v) with a further neighbour of u
 by (d(u) − 1)(d(v) − 1), so that 3-paths are drawn alike, and the graphlet that the four nodes induce holds a
 known number of them (path sampling, Jha, Seshadhri and Pinar 2015). Stars follow by subtraction from sums
 over degrees, which are exact. Every estimate is the mean of independent draws, hence unbiased; its interval
-is that of the normal distribution, from the variance of the same draws. Memory: 16 bytes per edge.
+is Wilson's, which holds where draws of a kind are few, or none. Memory: 16 bytes per edge.
 
-What exact counting would walk is known from the degrees. Where that is less work than the draws, the totals
-are counted.
+What exact counting would walk is known from the degrees. Where that is less work than the draws, or where
+even a first sample is no small part of it, the totals are counted.
 """
 
 from __future__ import annotations
@@ -31,8 +31,10 @@ if TYPE_CHECKING:
 _Z = 1.959963984540054
 _PILOT = 20_000
 _MOST = 2**24
-_STEPS_PER_DRAW = 400
-"""Steps of exact counting in the time of a draw: 3 ns where memory is near, against 1.2 µs."""
+_STEPS_PER_DRAW = (600, 1200)
+"""Steps of exact counting in the time of a draw of a wedge, and of a 3-path: the most that was measured."""
+_STEPS_PER_EDGE = 40
+"""The same for what draws are made from."""
 # 3-paths in each graphlet, in the order of GRAPHLETS; stars have none.
 _PATHS = graphlet_copies()[GRAPHLETS.index("4-path")]
 _STARS = graphlet_copies()[GRAPHLETS.index("3-star")]
@@ -85,6 +87,7 @@ def estimate_totals(
     *,
     induced: bool,
     seed: int,
+    num_edges: int = 0,
     steps: float = math.inf,
     counted: Callable[[], MotifCounts] | None = None,
 ) -> MotifEstimates:
@@ -102,32 +105,26 @@ def estimate_totals(
     names = set(GRAPHLETS) if motifs is None else {graphlet_of(name).name for name in motifs}
     wanted = np.array([name in names for name in GRAPHLETS])
     rng = np.random.default_rng(as_integer(seed, "seed"))
-    worth = math.inf if counted is None else steps / _STEPS_PER_DRAW
     planned: list[int] = []
-    if worth > 100 * _PILOT:  # else the first sample, and what it draws from, are no small part of counting
+    if counted is None or steps > _least_steps(num_edges):
         indptr, indices = rows()
         both = [_Draws(rng, indptr, indices, induced, paths) for paths in (False, True)]
         planned = [_needed_draws(draws, wanted & draws.concerned, error) for draws in both]
-    if counted is not None and (not planned or sum(planned) >= worth):
+    work = sum(count * each for count, each in zip(planned, _STEPS_PER_DRAW, strict=False))
+    if counted is not None and (not planned or work >= steps):
         counts = counted()
         instances = counts.instances()
         exact = [(float(instances[g.name]),) * 3 if g.name in names else None for g in CATALOGUE]
         return MotifEstimates(counts.num_nodes, counts.num_edges, (0, 0), induced, _lines(exact))
-    mean, variance = np.zeros(len(GRAPHLETS)), np.zeros(len(GRAPHLETS))
+    found = np.zeros((3, len(GRAPHLETS)))
     for draws, count in zip(both, planned, strict=True):
-        estimate, spread = draws.draw(count)
-        mean += estimate
-        variance += spread / max(count, 1)
-    width = _Z * np.sqrt(variance)
-    bounds = [
-        (float(value), max(0.0, float(value - half)), float(value + half)) if kept else None
-        for value, half, kept in zip(mean, width, wanted, strict=True)
-    ]
+        found += draws.interval(count)
+    bounds = [tuple(map(float, three)) if kept else None for three, kept in zip(found.T, wanted, strict=True)]
     sizes = len(indptr) - 1, len(indices) // 2
     return MotifEstimates(*sizes, (planned[0], planned[1]), induced, _lines(bounds))
 
 
-def _lines(bounds: Sequence[tuple[float, float, float] | None]) -> tuple[EstimatedTotal, ...]:
+def _lines(bounds: Sequence[tuple[float, ...] | None]) -> tuple[EstimatedTotal, ...]:
     """Return a line for every graphlet that has an estimate, with its bounds."""
     known = zip(CATALOGUE, bounds, strict=True)
     return tuple(EstimatedTotal(g.name, *values) for g, values in known if values is not None)
@@ -189,6 +186,21 @@ class _Draws:
         spread = share @ (self._values - mean) ** 2
         return self._constant + mean, spread
 
+    def interval(self, count: int) -> NDArray[np.float64]:
+        """What `count` draws say of each graphlet: the mean, and both ends of its interval.
+
+        Wilson's interval of a share p is that of all p which are not improbable given the draws; here it is
+        that of the share times the largest value a draw can have.
+        """
+        mean, spread = self.draw(count)
+        if not count:
+            return np.stack([mean] * 3)
+        largest = np.take_along_axis(self._values, np.abs(self._values).argmax(axis=0)[None], axis=0)[0]
+        drawn, little = mean - self._constant, _Z**2 / count
+        middle = self._constant + (drawn + largest * little / 2) / (1 + little)
+        half = np.sqrt(little * spread + (largest * little / 2) ** 2) / (1 + little)
+        return np.stack([mean, np.maximum(0, middle - half), middle + half])
+
 
 @kernel
 def _wedges_walked(degrees: Any, indptr: Any, indices: Any) -> Any:
@@ -211,11 +223,20 @@ def _wedges_walked(degrees: Any, indptr: Any, indices: Any) -> Any:
     return closing, around
 
 
+def _least_steps(num_edges: int) -> float:
+    """Return the steps of exact counting of which a first sample, and what it draws from, are a twelfth."""
+    return float(12 * (_STEPS_PER_EDGE * num_edges + _PILOT * sum(_STEPS_PER_DRAW)))
+
+
 def exact_steps(degrees: NDArray[Any], indptr: NDArray[Any], indices: NDArray[Any], stage: int) -> float:
     """Return how many steps exact counting takes: some per edge, and the wedges of its passes up to `stage`.
 
-    The rows of the CSR have every edge at its smaller node at least.
+    The rows of the CSR have every edge at its smaller node at least. Where the sum of squared degrees, from
+    which the wedges follow, is too small for a sample to be worth while, a bound is returned.
     """
+    bound = float(10 * degrees.sum() + 1.5 * np.square(degrees.astype(np.float64)).sum())
+    if bound <= _least_steps(int(degrees.sum()) // 2):
+        return bound
     closing, around = _wedges_walked(degrees, indptr, indices)
     passes = closing if stage == TRIANGLES else 2 * closing + (2 * around if stage == CYCLES else 0.0)
     return float(10 * degrees.sum() + passes)

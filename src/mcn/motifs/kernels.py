@@ -28,6 +28,7 @@ _THREE = np.uint64(3)
 _SIX = np.uint64(6)
 _NINE = np.uint64(9)
 _LOW6 = np.uint64(63)
+_MANY = np.uint64(16)  # neighbours below a node from which on it is taken for granted to be on a cycle
 
 
 @intrinsic
@@ -46,7 +47,8 @@ def triangles(start: Any, stop: Any, mark: Any, g: Any, t: Any, s1: Any) -> Any:
     """Add to `t` and `s1` the triangles whose lowest node is in [start, stop).
 
     `mark[w]` is one more than the edge (u, w) of the node under way. Marks of earlier nodes are smaller
-    than any of this one's, so they need not be cleared as long as a thread goes upwards.
+    than any of this one's, so they need not be cleared as long as a thread goes upwards. The last of u's
+    list is walked from no triangle: nothing in the list is above it.
     """
     degree, out_ptr, out = g.degree, g.out_ptr, g.out
     for u in range(np.uint64(start), np.uint64(stop)):
@@ -56,7 +58,7 @@ def triangles(start: Any, stop: Any, mark: Any, g: Any, t: Any, s1: Any) -> Any:
         for p in range(first, last):
             mark[out[p]] = p + _ONE
         du = degree[u]
-        for p in range(first, last):
+        for p in range(first, last - _ONE):
             v = out[p]
             dv = degree[v]
             tp, sp = _ZERO, _ZERO
@@ -96,7 +98,7 @@ def closed_triples(
             continue
         for p in range(first, last):
             mark[rows[p - rows_at]] = p + _ONE
-        for p in range(first, last):
+        for p in range(first, last - _ONE):
             v = np.uint64(rows[p - rows_at])
             if v < low:
                 continue
@@ -140,18 +142,22 @@ def cliques(
     for u in range(np.uint64(start), np.uint64(stop)):
         first, last = out_ptr[u], out_ptr[u + _ONE]
         size = last - first
-        if size < np.uint64(2):
-            continue
+        closed = _ZERO
         for p in range(first, last):
             mark[out[p]] = p + _ONE
+            closed += np.uint64(t[p] > 0)
+        if closed < np.uint64(2):  # of a triangle from u there are two edges
+            continue
         words = (size + _LOW6) >> _SIX
         for i in range(size * words):
             bits[i] = _ZERO
         count = _ZERO
-        for p in range(first, last):
+        for p in range(first, last - _ONE):
+            tp = np.uint64(t[p])
+            if tp == _ZERO:
+                continue
             v = np.uint64(out[p])
             i = p - first
-            tp = np.uint64(t[p])
             sp = _ZERO
             for q in range(out_ptr[v], out_ptr[v + _ONE]):
                 r = np.uint64(mark[out[q]])
@@ -184,42 +190,47 @@ def cliques(
 
 
 @kernel
-def cycles(start: Any, stop: Any, wedges: Any, g: Any, c_out: Any, c_in: Any) -> Any:
-    """Add to `c_out` and `c_in` the 4-cycles whose highest node is in [start, stop), chords allowed.
+def cycles(start: Any, stop: Any, wedges: Any, g: Any, c: Any) -> Any:
+    """Add to `c` the 4-cycles whose highest node is in [start, stop), chords allowed.
 
     For the highest node v, `wedges[w]` counts the paths v–u–w with u and w below v: each of them closes
     with every other one. Counts start from `base`, which no earlier node's can exceed (a node brings at
-    most its in-degree), so nothing is cleared in between. Edge (u, w) is accumulated where the scan of
-    u's lists passes it: under `c_out` as edge number, under `c_in` as position in the in-lists.
+    most its in-degree), so nothing is cleared in between. Edge (u, w) is accumulated where the scan of u's
+    row passes it, so that it has a place in the rows of both its ends, which `fold` adds up. A row is one
+    list up to v: short lists cost a wrong guess of the processor each, not their length.
     """
-    out_ptr, out, in_start, in_ptr = g.out_ptr, g.out, g.in_start, g.in_ptr
-    in_node, in_edge = g.in_node, g.in_edge
+    in_ptr, out_ptr, rows, row_start, place = g.in_ptr, g.out_ptr, g.rows, g.row_start, g.place
     for v in range(np.uint64(start), np.uint64(stop)):
-        first, last = in_start[v], in_ptr[v + _ONE]
+        shift = out_ptr[v]
+        first, last = np.uint64(row_start[v]) - shift, in_ptr[v + _ONE]
         if last - first < np.uint64(2):
             continue
         base: Any = np.uint32(in_ptr[v])
+        most: Any = base
+        many = last - first > _MANY
         for p in range(first, last):
-            u, e = np.uint64(in_node[p]), np.uint64(in_edge[p])
-            for q in range(in_start[u], in_ptr[u + _ONE]):
-                w = in_node[q]
-                wedges[w] = max(wedges[w], base) + np.uint32(1)
-            for q in range(out_ptr[u], e):
-                w = out[q]
-                wedges[w] = max(wedges[w], base) + np.uint32(1)
+            begin, here = np.uint64(row_start[rows[p + shift]]), np.uint64(place[p])
+            if many:
+                for q in range(begin, here):
+                    w = rows[q]
+                    wedges[w] = max(wedges[w], base) + np.uint32(1)
+                continue
+            for q in range(begin, here):
+                w = rows[q]
+                before = wedges[w]
+                wedges[w] = max(before, base) + np.uint32(1)
+                most = max(most, before)
+        if not many and most <= base:  # no node was reached twice
+            continue
         base = base + np.uint32(1)
         for p in range(first, last):
-            u, e = np.uint64(in_node[p]), np.uint64(in_edge[p])
+            here = np.uint64(place[p])
             total = _ZERO
-            for q in range(in_start[u], in_ptr[u + _ONE]):
-                x = np.uint32(wedges[in_node[q]] - base)
-                c_in[q] += x
+            for q in range(np.uint64(row_start[rows[p + shift]]), here):
+                x = np.uint32(wedges[rows[q]] - base)
+                c[q] += x
                 total += np.uint64(x)
-            for q in range(out_ptr[u], e):
-                x = np.uint32(wedges[out[q]] - base)
-                c_out[q] += x
-                total += np.uint64(x)
-            c_out[e] += total
+            c[here] += total
 
 
 @kernel
@@ -242,17 +253,23 @@ def triangle_work(start: Any, stop: Any, g: Any, work: Any) -> Any:
 @kernel
 def cycle_work(start: Any, stop: Any, g: Any, work: Any) -> None:
     """Wedges that `cycles` walks for each node."""
-    out_ptr, in_start, in_ptr, in_node, in_edge = g.out_ptr, g.in_start, g.in_ptr, g.in_node, g.in_edge
     for v in range(start, stop):
-        steps: Any = 0
-        for p in range(in_start[v], in_ptr[v + 1]):
-            u = np.int64(in_node[p])
-            steps += np.int64(in_ptr[u + 1] - in_start[u]) + np.int64(in_edge[p] - out_ptr[u])
-        work[v] = steps + 1
+        shift = np.int64(g.out_ptr[v])
+        steps: Any = 1
+        for p in range(np.int64(g.row_start[v]) - shift, np.int64(g.in_ptr[v + 1])):
+            steps += np.int64(g.place[p]) - np.int64(g.row_start[g.rows[p + shift]])
+        work[v] = steps
 
 
 @kernel
-def fold(c_in: Any, in_edge: Any, c_out: Any) -> Any:
-    """Add what `cycles` left under the in-lists' positions to the edges' own numbers."""
-    for p in range(len(c_in)):
-        c_out[in_edge[p]] += c_in[p]
+def fold(c: Any, g: Any) -> Any:
+    """The numbers of the edges in the order of the graph's pairs, from what `cycles` left in both rows."""
+    in_ptr, out_ptr = g.in_ptr, g.out_ptr
+    ordered = np.empty(len(g.out), c.dtype)
+    for v in range(len(g.degree)):
+        for p in range(in_ptr[v], in_ptr[v + 1]):
+            c[g.place[p]] += c[p + out_ptr[v]]
+    for u in range(len(g.degree)):
+        for e in range(out_ptr[u], out_ptr[u + 1]):
+            ordered[g.pair[e]] = c[e + in_ptr[u + 1]]
+    return ordered

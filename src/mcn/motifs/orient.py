@@ -13,22 +13,26 @@ from mcn._sort import sort_part
 from mcn._threads import run_chunks
 from mcn.data.csr_graph import SimpleGraph, known_ways
 
+_FEW = 8  # steps per edge that take no longer than to rank the nodes
+
 
 class Oriented(NamedTuple):
     """A graph with its nodes renamed by ascending degree (rank 0 has the fewest neighbours).
 
     Edge e points from a lower rank to a higher one and is an entry of the lower node's out-list; a node
-    has at most √(2M) of those, whatever its degree. The higher node's in-list names the same edges.
+    has at most √(2M) of those, whatever its degree. The row of node v is its in-list (lower ends of the same
+    edges), then its out-list: `in_ptr[v]` + `out_ptr[v]` is where it begins, and edge e stands in the row of
+    its lower end u at e + `in_ptr[u + 1]`.
     """
 
     degree: NDArray[np.uint32]  # [N], by rank
     out_ptr: NDArray[np.uint64]  # [N + 1]
     out: NDArray[np.uint32]  # [M]: higher end of edge e, ascending within a list
-    pair: NDArray[np.uint32]  # [M]: where edge e stands in the graph's sorted list of pairs
+    pair: NDArray[np.uint32]  # [M]: where edge e stands among the graph's sorted pairs; empty: at e
     in_ptr: NDArray[np.uint64]  # [N + 1]
-    in_node: NDArray[np.uint32]  # [M]: lower end, ascending within a list
-    in_edge: NDArray[np.uint32]  # [M]: number of that edge
-    in_start: NDArray[np.uint64]  # [N]: where each in-list's first end with two or more edges stands
+    rows: NDArray[np.uint32]  # [2M]: all neighbours, ascending within a row
+    place: NDArray[np.uint32]  # [M]: of each entry of the in-lists, where its edge stands in the other row
+    row_start: NDArray[np.uint32]  # [N]: where each row's first lower end of two or more edges stands
     ways: NDArray[np.uint8] = np.empty(0, np.uint8)  # [M]: 0 if e was given upwards, 1 downwards, 2 both ways
     swapped: NDArray[np.bool_] = np.empty(0, np.bool_)  # [M]: whether its lower end is the larger id
 
@@ -45,15 +49,35 @@ def orient(graph: SimpleGraph, threads: int = 1, *, both: bool = True, directed:
     if not both:
         given = (graph.indptr, graph.indices, known_ways(graph), rank, pair) if directed else None
         ways = () if given is None else _ways_by_rank(*given)
-        return Oriented(degree, out_ptr, out, pair, out_ptr[:0], out[:0], out[:0], out_ptr[:0], *ways)
+        return Oriented(degree, out_ptr, out, pair, out_ptr[:0], out[:0], out[:0], out[:0], *ways)
     in_ptr = _starts(highs)
-    in_node, in_edge = np.empty_like(out), np.empty_like(out)
+    rows, place = np.empty(2 * len(out), np.uint32), np.empty_like(out)
     cuts = cut_rows(out_ptr, threads)
-    _on_each(
-        lambda w: _in_lists(cuts[w], cuts[w + 1], out_ptr, out, highs[w], in_ptr, in_node, in_edge), threads
-    )
-    in_start = _skip_leaves(degree, in_ptr, in_node)
-    return Oriented(degree, out_ptr, out, pair, in_ptr, in_node, in_edge, in_start)
+    given = (out_ptr, out, in_ptr, rows, place)
+    _on_each(lambda w: _rows(cuts[w], cuts[w + 1], highs[w], *given), threads)
+    row_start = _skip_leaves(degree, in_ptr, out_ptr, rows)
+    return Oriented(degree, out_ptr, out, pair, in_ptr, rows, place, row_start)
+
+
+def as_numbered(graph: SimpleGraph) -> Oriented | None:
+    """Point the edges at the larger id, as they are kept, for triangles alone; None where ranks pay off.
+
+    Ranks keep lists short where there are hubs, but to rank takes longer than a few steps per edge.
+    """
+    if not _few_steps(graph.indptr, graph.indices, _FEW * graph.num_edges):
+        return None
+    starts, none = graph.indptr.view(np.uint64), graph.indices[:0]
+    return Oriented(none, starts, graph.indices, none, starts[:0], none, none, none)
+
+
+@kernel
+def _few_steps(indptr: Any, indices: Any, most: Any) -> Any:
+    """Whether the lists that the edges point at have no more than `most` entries in all."""
+    for v in indices:
+        most -= indptr[v + 1] - indptr[v]
+        if most < 0:
+            return False
+    return True
 
 
 def _out_lists(graph: SimpleGraph, rank: NDArray[np.uint32], threads: int) -> tuple[NDArray[Any], ...]:
@@ -165,7 +189,8 @@ def sort_range(keys: Any, first: Any, last: Any) -> Any:
 def _sort_lists(start: Any, stop: Any, out_ptr: Any, keys: Any, out: Any, pair: Any, highs: Any) -> Any:
     for u in range(start, stop):
         first, last = out_ptr[u], out_ptr[u + 1]
-        sort_range(keys, first, last)
+        if last > first + np.uint64(1):
+            sort_range(keys, first, last)
         for p in range(first, last):
             v = np.uint32(keys[p] >> 32)
             out[p], pair[p] = v, np.uint32(keys[p])
@@ -188,24 +213,24 @@ def _ways_by_rank(indptr: Any, indices: Any, given: Any, rank: Any, pair: Any) -
 
 
 @kernel
-def _in_lists(
-    start: Any, stop: Any, out_ptr: Any, out: Any, offset: Any, in_ptr: Any, in_node: Any, in_edge: Any
+def _rows(
+    start: Any, stop: Any, offset: Any, out_ptr: Any, out: Any, in_ptr: Any, rows: Any, place: Any
 ) -> Any:
     for u in range(start, stop):
         for e in range(out_ptr[u], out_ptr[u + 1]):
-            v = out[e]
+            v, here = out[e], e + in_ptr[u + 1]
             p = in_ptr[v] + np.uint64(offset[v])
-            in_node[p], in_edge[p] = np.uint32(u), np.uint32(e)
+            rows[here], rows[p + out_ptr[v]], place[p] = v, np.uint32(u), np.uint32(here)
             offset[v] += np.uint32(1)
 
 
 @kernel
-def _skip_leaves(degree: Any, in_ptr: Any, in_node: Any) -> Any:
-    """Where each in-list's first neighbour of two or more edges stands: a leaf is on no cycle."""
-    start = np.empty(len(degree), np.uint64)
+def _skip_leaves(degree: Any, in_ptr: Any, out_ptr: Any, rows: Any) -> Any:
+    """Where each row's first lower neighbour of two or more edges stands: a leaf is on no cycle."""
+    start = np.empty(len(degree), np.uint32)
     for v in range(len(degree)):
-        p = in_ptr[v]
-        while p < in_ptr[v + 1] and degree[in_node[p]] < 2:
+        p, shift = in_ptr[v], out_ptr[v]
+        while p < in_ptr[v + 1] and degree[rows[p + shift]] < 2:
             p += np.uint64(1)
-        start[v] = p
+        start[v] = np.uint32(p + shift)
     return start

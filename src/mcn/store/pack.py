@@ -20,7 +20,7 @@ from mcn.data.arrays import as_integer
 from mcn.data.csr_graph import isolated_note
 from mcn.data.edge_files import TEXT, edge_format
 from mcn.data.edge_list import IdIndex, Layout, bad_number, sorted_ids
-from mcn.data.edge_text import EdgeText
+from mcn.data.edge_text import EdgeText, line_ends
 from mcn.data.graph import SKIPPED, UNKNOWN_IDS, FeatureRequest, load_graph, node_values, refuse_unknown
 from mcn.data.limits import MAX_NODES, check_size, existing_file, max_bytes, reading, shown
 from mcn.data.node_table import NodeTable, node_table, read_table
@@ -249,7 +249,7 @@ class _Blocks:
                     content += file.readline(max_bytes())
                     check_size(self._path, len(content) - self._size, "has a line of")
                 self.text = replace(self.text, content=content, start=0, line=line)
-                start, line = start + len(content), line + content.count(b"\n")
+                start, line = start + len(content), line + int(line_ends(np.frombuffer(content, np.uint8)))
                 self.comments += later_comments(content, 0)
                 ids = self.text.integer_ids()
                 yield list(self.text.any_ids()) if ids is None else ids.reshape(-1), start

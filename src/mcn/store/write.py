@@ -2,8 +2,9 @@
 
 Both directions of an edge become one number each, (u, v) as ``u·2³² + 2v`` and (v, u) as ``v·2³² + 2u + 1``:
 the last bit says which of them was given. A self-loop is one number, which tells of its node and is dropped
-by the merge. A *run* is what fits into half of the buffer, sorted. The merge takes from all runs the numbers
-below a bound that lets them fit into that half, sorts them and writes the rows, each neighbour once.
+by the merge. A *run* is what fits into half of the buffer, sorted; a lone one stays there. The merge takes
+from all runs the numbers below a bound that lets them fit into that half, sorts them and writes the rows,
+each neighbour once.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class EdgeSorter:
         self._folder = folder
         self._room = max(LEAST_KEYS, memory // 16) // 2 * 2
         self._keys = np.empty(self._room, np.uint64)
-        self._used = 0
+        self._used, self._sorted = 0, False
         self._self_loops = self._duplicates = self._one_way = 0  # dropped on the way to a simple graph
         self.lengths: list[int] = []  # of the runs
         self.largest = -1  # of the node numbers seen
@@ -55,7 +56,7 @@ class EdgeSorter:
             used, loops, largest, bad = _emit(some[0], some[1], self._keys, self._used, most)
             if bad >= 0:
                 return int(done + bad)
-            self._used = int(used)
+            self._used, self._sorted = int(used), False
             self._self_loops += int(loops)
             self.largest = max(self.largest, int(largest))
             done += some.shape[1]
@@ -67,14 +68,21 @@ class EdgeSorter:
         """Write what has been taken as a run."""
         if not self._used:
             return
-        keys = self._keys[: self._used]
-        keys.sort()
-        kept, repeats = _without_repeats(keys)
-        self._duplicates += int(repeats)
+        keys = self._sort()
         with atomic_write(self._run(len(self.lengths))) as file:
-            file.write(keys[:kept].data)
-        self.lengths.append(int(kept))
+            file.write(keys.data)
+        self.lengths.append(len(keys))
         self._used = 0
+
+    def _sort(self) -> NDArray[np.uint64]:
+        """Sort what has been taken since the last run, and leave every number once."""
+        if not self._sorted:
+            keys = self._keys[: self._used]
+            keys.sort()
+            kept, repeats = _without_repeats(keys)
+            self._duplicates += int(repeats)
+            self._used, self._sorted = int(kept), True
+        return self._keys[: self._used]
 
     @property
     def taken(self) -> int:
@@ -83,37 +91,50 @@ class EdgeSorter:
 
     def present(self) -> NDArray[np.bool_]:
         """Which of the numbers up to the largest are nodes: those that have an edge or a self-loop."""
-        self.flush()
         present = np.zeros(self.largest + 1, np.bool_)
+        if not self.lengths:
+            _mark_sources(self._sort(), present)
+        else:
+            self.flush()
         for place in range(len(self.lengths)):
             with self._run(place).open("rb") as file:
                 while read := file.readinto(self._keys.data) // 8:
                     _mark_sources(self._keys[:read], present)
         return present
 
-    def merged(self, degree: NDArray[np.int64]) -> Iterator[NDArray[np.int32]]:
-        """Yield the neighbours of all nodes, row by row; `degree` is counted on the way."""
-        self.flush()
-        neighbours = np.empty(self._room, np.int32)
+    def merged(
+        self, degree: NDArray[np.int64], place: NDArray[np.int32] | None = None
+    ) -> Iterator[NDArray[np.int32]]:
+        """Yield the neighbours of all nodes, or their places, row by row; `degree` is counted on the way."""
+        alone = not self.lengths
+        if not alone:
+            self.flush()
+        neighbours = np.empty(self._used if alone else self._room, np.int32)
+
+        def rows(keys: NDArray[np.uint64]) -> NDArray[np.int32]:
+            end, duplicates, one_way = _fold(keys, neighbours, degree, place)
+            self._duplicates += int(duplicates)
+            self._one_way += int(one_way)
+            return neighbours[:end]
+
+        if alone:
+            yield rows(self._sort())
         # Mapped for bisection alone: the numbers are read into the buffer, so that memory stays bounded.
         runs = [np.memmap(self._run(i), np.uint64, "r", shape=(n,)) for i, n in enumerate(self.lengths)]
         starts = [0] * len(runs)
         while starts != self.lengths:
             bound = _bound(runs, starts, self._room)
             used = 0
-            for place, run in enumerate(runs):
-                count = _below(run, starts[place], bound)
-                with self._run(place).open("rb") as file:
-                    file.seek(8 * starts[place])
+            for index, run in enumerate(runs):
+                count = _below(run, starts[index], bound)
+                with self._run(index).open("rb") as file:
+                    file.seek(8 * starts[index])
                     file.readinto(self._keys[used : used + count].data)
-                starts[place] += count
+                starts[index] += count
                 used += count
             keys = self._keys[:used]
             keys.sort()
-            end, duplicates, one_way = _fold(keys, neighbours, degree)
-            self._duplicates += int(duplicates)
-            self._one_way += int(one_way)
-            yield neighbours[:end]
+            yield rows(keys)
 
     def describe(self, degree: NDArray[np.int64]) -> str:
         """One line on the graph and on what was made simple."""
@@ -207,11 +228,11 @@ def write_rows(
 
     def pieces() -> Iterator[NDArray[np.int32]]:
         written = 0
-        for piece in sorter.merged(degree):
-            yield piece if place is None else place[piece]
+        for piece in sorter.merged(degree, place):
+            yield piece
             written += len(piece)
             if progress is not None:
-                progress(min(1.0, written / max(1, sum(sorter.lengths))))
+                progress(min(1.0, written / max(1, 2 * sorter.taken)))
 
     indices = write_array(folder, "indices", pieces(), np.int32)
     for run in (folder / SCRATCH).iterdir():  # before the manifest: a finished store has none
@@ -336,28 +357,27 @@ def _without_repeats(keys: Any) -> Any:
 
 
 @kernel
-def _fold(keys: Any, neighbours: Any, degree: Any) -> Any:
-    """Each neighbour once; also repeats and edges given in one direction only, as `simple_graph` has them."""
-    end, duplicates, one_way, p = 0, 0, 0, 0
+def _fold(keys: Any, neighbours: Any, degree: Any, place: Any) -> Any:
+    """Each neighbour once; also repeats and edges given in one direction only, as `simple_graph` has them.
+
+    Which end is lower, and which way an edge was given, cannot be foreseen: sums instead of branches.
+    """
+    end, p = 0, 0
+    duplicates: Any = 0
+    one_way: Any = 0
     while p < len(keys):
-        pair = keys[p] >> _FLAG
-        forward, backward = 0, 0
+        pair, first = keys[p] >> _FLAG, p
+        p += 1
         while p < len(keys) and keys[p] >> _FLAG == pair:
-            if keys[p] & _FLAG:
-                backward += 1
-            else:
-                forward += 1
             p += 1
         u, v = np.int64(pair >> np.uint64(31)), np.int64(pair & _MASK)
         if u == v:
             continue
-        neighbours[end] = v
+        neighbours[end] = v if place is None else place[v]
         degree[u] += 1
         end += 1
-        if u < v:
-            if forward > 0 and backward > 0:
-                duplicates += forward + backward - 2
-            else:
-                one_way += 1
-                duplicates += forward + backward - 1
+        lower = np.int64(u < v)  # edges are counted in the rows of these ends
+        both = np.int64((keys[p - 1] & _FLAG) - (keys[first] & _FLAG))  # sorted: the other direction is last
+        one_way += lower * (1 - both)
+        duplicates += lower * (p - first - 1 - both)
     return end, duplicates, one_way
