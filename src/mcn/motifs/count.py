@@ -184,7 +184,7 @@ def _graph_of_object(thing: Any, directed: bool = False) -> tuple[Any, NDArray[A
 
         edges = object_edges(thing)
         return graph_of_edges(edges), edges.ids
-    if not hasattr(thing, "edge_index") or isinstance(thing, SimpleGraph):
+    if isinstance(thing, SimpleGraph) or not hasattr(thing, "edge_index"):  # its own takes time to make
         return thing, None
     from mcn.data.checks import told_nodes, warn_of_unused  # with torch, which counting alone does not need
 
