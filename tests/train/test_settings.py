@@ -161,8 +161,8 @@ OF_VIEWS: list[tuple[dict[str, Any], str]] = [
     ({"full_batch": True, "row_norm": True}, FULL_BATCH_MIXES),
 ]
 CANDIDATES = (
-    "candidates must be some of counts, dir-sage, dir-sage-3, dir-trees, gat, gcn, mcn, mcn-3, mcn-dir, mlp, "
-    "motif-trees, sage, sage-3, sage-8, trees, views, a motif or a motif with -sum"
+    "candidates must be some of counts, dir-sage, dir-sage-3, dir-trees, gat, gcn, linear-views, mcn, mcn-3, "
+    "mcn-dir, mlp, motif-trees, sage, sage-3, sage-8, trees, views, a motif or a motif with -sum"
 )
 OF_AUTO: list[tuple[dict[str, Any], str]] = [
     *(({"candidates": (name,)}, f"{CANDIDATES}, got '{name}'") for name in ("lp", "edge")),
