@@ -1,7 +1,8 @@
 """`auto` beside what a data scientist would try first: boosted trees by hand, deep networks of PyG.
 
-One run of `auto` gives its own row and one for every candidate alone. The peers see the same parts: settings
-and epochs are chosen on validation nodes, test nodes are read once.
+One run of `auto` gives its own row and one for every candidate alone; where chance drew the split it learns
+from validation nodes too. `auto-train` learns from training nodes alone, as the peers do: their settings and
+epochs are chosen on validation nodes. Test nodes are read once.
 """
 
 from __future__ import annotations
@@ -52,8 +53,10 @@ def rows_of(name: str, split: int, methods: Sequence[str]) -> Iterator[dict[str,
         if method in PEERS:
             yield row(method, PEERS[method](data, metric), time.process_time() - began)
             continue
-        clf = mcn.AutoClassifier(random_state=split).fit(data)
-        yield row("auto", clf.predict_proba(data), time.process_time() - began)
+        clf = mcn.AutoClassifier(random_state=split, cross_fit=method == "auto").fit(data)
+        yield row(method, clf.predict_proba(data), time.process_time() - began)
+        if method != "auto":
+            continue
         seconds = {one["candidate"]: one["seconds_per_run"] * one["runs"] for one in clf.candidates_}
         for candidate, outputs in clf.candidate_probabilities(data).items():
             yield row(candidate, outputs, seconds[candidate])

@@ -21,7 +21,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--report", action="store_true", help="print tables of the kept runs; run nothing")
     parser.add_argument("--datasets", default=",".join((*SETS, *CITATION)))
     parser.add_argument("--splits", default="0-9", help="first and last, counted from 0")
-    parser.add_argument("--methods", default=",".join(("auto", *PEERS)), help="of auto and its peers")
+    parser.add_argument(
+        "--methods", default=",".join(("auto", "auto-train", *PEERS)), help="of auto, its peers"
+    )
     parser.add_argument("--out", type=Path, default=Path("runs") / "auto")
     given = parser.parse_args(arguments)
     if given.report:

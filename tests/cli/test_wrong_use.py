@@ -77,8 +77,8 @@ WRONG: dict[str, list[tuple[str, str]]] = {
         (
             "--recipe auto --candidates gta",
             "candidates must be some of counts, dir-sage, dir-sage-3, dir-trees, gat, gcn, linear-views, "
-            "mcn, mcn-3, mcn-dir, mlp, motif-trees, sage, sage-3, sage-8, trees, views, a motif or a motif with "
-            "-sum, got 'gta'",
+            "mcn, mcn-3, mcn-dir, mlp, motif-trees, sage, sage-3, sage-8, trees, views, a motif or a "
+            "motif with -sum, got 'gta'",
         ),
         ("--preset cora-views --psi transition", f"psi is {NOT_OF_VIEWS}"),
     ],
