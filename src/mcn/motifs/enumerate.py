@@ -117,19 +117,27 @@ def on_threads(
 
 def _enumerate(g: Oriented, stage: int, plan: Plan, run: RunPass, threads: int = 1) -> Enumerated:
     """Carry out the passes up to a stage, one after the other."""
+
+    def ordered(values: list[Counts]) -> list[Counts]:
+        # One block, of which the system makes large pages: a small one costs as much as a thousand steps.
+        block = np.empty((len(values), len(g.pair)), values[0].dtype)
+        steps = range(len(values) + 1)
+        run_chunks(lambda _worker, i, _stop: in_pair_order(values[i], g.pair, block[i]), steps, threads)
+        return list(block)
+
     if stage == TRIANGLES:
         numbers = run("triangles alone", plan.triangles, np.uint32, None)
-    else:
-        numbers = run("triangles", plan.triangles, np.uint32, None)
-        t = numbers[0]
-        most = int(t.max(initial=0))
-        kind = np.uint32 if 2 * most * most < _WORD else np.uint64  # s2 ≤ 2·t·max t and k ≤ t²/2
-        numbers += run("cliques", plan.triangles, kind, t) if most else [np.zeros_like(t), np.zeros_like(t)]
-
-    def reorder(_worker: int, i: int, _stop: int) -> None:  # one each at a time: few are held twice
-        numbers[i] = in_pair_order(numbers[i], g.pair)
-
-    run_chunks(reorder, range(len(numbers) + 1 if len(g.pair) else 1), threads)
+        return Enumerated(*(ordered(numbers) if len(g.pair) else numbers))
+    found = run("triangles", plan.triangles, np.uint32, None)
+    most = int(found[0].max(initial=0))
+    kind = np.uint32 if 2 * most * most < _WORD else np.uint64  # s2 ≤ 2·t·max t and k ≤ t²/2
+    cliques = (
+        run("cliques", plan.triangles, kind, found[0]) if most else [np.zeros_like(each) for each in found]
+    )
+    numbers = ordered(found)
+    del found  # few are held twice
+    numbers += ordered(cliques) if most else cliques
+    del cliques
     if stage == CYCLES:
         kind = np.uint32 if _largest_product(g.degree, g.out_ptr, g.out) < _WORD else np.uint64
         (by_place,) = run("cycles", plan.cycles, kind, None)
@@ -280,12 +288,10 @@ def _largest_product(degree: Any, out_ptr: Any, out: Any) -> Any:
 
 
 @kernel
-def in_pair_order(values: Any, pair: Any) -> Any:
-    """The numbers of the edges in the order of the graph's sorted pairs."""
-    ordered = np.empty_like(values)
+def in_pair_order(values: Any, pair: Any, ordered: Any) -> None:
+    """Put the numbers of the edges into the order of the graph's sorted pairs."""
     for e in range(len(pair)):
         ordered[pair[e]] = values[e]
-    return ordered
 
 
 def enumerate_on_ray(

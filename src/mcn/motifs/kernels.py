@@ -58,11 +58,15 @@ def triangles(start: Any, stop: Any, mark: Any, g: Any, t: Any, s1: Any) -> Any:
         for p in range(first, last):
             mark[out[p]] = p + _ONE
         du = degree[u]
+        v = np.uint64(out[first])
+        begin, end = out_ptr[v], out_ptr[v + _ONE]
         for p in range(first, last - _ONE):
-            v = out[p]
             dv = degree[v]
             tp, sp = _ZERO, _ZERO
-            for q in range(out_ptr[v], out_ptr[np.uint64(v) + _ONE]):
+            here, until = begin, end
+            v = np.uint64(out[p + _ONE])  # where the next list is has to be there when this one ends
+            begin, end = out_ptr[v], out_ptr[v + _ONE]
+            for q in range(here, until):
                 w = out[q]
                 r = np.uint64(mark[w])
                 if r > first:
@@ -73,8 +77,9 @@ def triangles(start: Any, stop: Any, mark: Any, g: Any, t: Any, s1: Any) -> Any:
                     s1[r] += dv
                     tp += _ONE
                     sp += np.uint64(degree[w])
-            t[p] += tp
-            s1[p] += sp
+            if tp > _ZERO:
+                t[p] += tp
+                s1[p] += sp
 
 
 @kernel
@@ -208,14 +213,17 @@ def cycles(start: Any, stop: Any, wedges: Any, g: Any, c: Any) -> Any:
         base: Any = np.uint32(in_ptr[v])
         most: Any = base
         many = last - first > _MANY
+        begin, end = np.uint64(row_start[rows[first + shift]]), np.uint64(place[first])
         for p in range(first, last):
-            begin, here = np.uint64(row_start[rows[p + shift]]), np.uint64(place[p])
+            here, until = begin, end
+            following = min(p + _ONE, last - _ONE)  # see `triangles`
+            begin, end = np.uint64(row_start[rows[following + shift]]), np.uint64(place[following])
             if many:
-                for q in range(begin, here):
+                for q in range(here, until):
                     w = rows[q]
                     wedges[w] = max(wedges[w], base) + np.uint32(1)
                 continue
-            for q in range(begin, here):
+            for q in range(here, until):
                 w = rows[q]
                 before = wedges[w]
                 wedges[w] = max(before, base) + np.uint32(1)
@@ -224,13 +232,13 @@ def cycles(start: Any, stop: Any, wedges: Any, g: Any, c: Any) -> Any:
             continue
         base = base + np.uint32(1)
         for p in range(first, last):
-            here = np.uint64(place[p])
+            end = np.uint64(place[p])
             total = _ZERO
-            for q in range(np.uint64(row_start[rows[p + shift]]), here):
+            for q in range(np.uint64(row_start[rows[p + shift]]), end):
                 x = np.uint32(wedges[rows[q]] - base)
                 c[q] += x
                 total += np.uint64(x)
-            c[here] += total
+            c[end] += total
 
 
 @kernel

@@ -51,7 +51,7 @@ def orient(graph: SimpleGraph, threads: int = 1, *, both: bool = True, directed:
         ways = () if given is None else _ways_by_rank(*given)
         return Oriented(degree, out_ptr, out, pair, out_ptr[:0], out[:0], out[:0], out[:0], *ways)
     in_ptr = _starts(highs)
-    rows, place = np.empty(2 * len(out), np.uint32), np.empty_like(out)
+    rows, place = np.split(np.empty(3 * len(out), np.uint32), [2 * len(out)])
     cuts = cut_rows(out_ptr, threads)
     given = (out_ptr, out, in_ptr, rows, place)
     _on_each(lambda w: _rows(cuts[w], cuts[w + 1], highs[w], *given), threads)
@@ -92,7 +92,7 @@ def _out_lists(graph: SimpleGraph, rank: NDArray[np.uint32], threads: int) -> tu
         lambda w: _scatter(cuts[w], cuts[w + 1], graph.indptr, graph.indices, rank, lows[w], out_ptr, keys),
         threads,
     )
-    out, pair = np.empty(m, np.uint32), np.empty(m, np.uint32)
+    out, pair = np.empty((2, m), np.uint32)
     ends = cut_rows(out_ptr, threads)
     highs = np.zeros((threads, n), np.uint32)
     _on_each(lambda w: _sort_lists(ends[w], ends[w + 1], out_ptr, keys, out, pair, highs[w]), threads)
