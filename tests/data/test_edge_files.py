@@ -369,9 +369,9 @@ def test_the_edges_and_notes_of_the_whole_graph(suffix: str, content: Any, tmp_p
     assert bare.report == [line for line in whole.report if not line.startswith(("features:", "no labels"))]
 
 
-@pytest.mark.parametrize("name", ["karate", "strong-ties"])
-def test_data_sets(name: str) -> None:
-    bare, whole = load_dataset_edges(name), load_dataset(name)
+@pytest.mark.parametrize("name", ["karate", "strong-ties", "cora", "dd6", "texas", "amazon-photo"])
+def test_data_sets(name: str, shared: Path) -> None:
+    bare, whole = load_dataset_edges(name, shared), load_dataset(name, shared)
     np.testing.assert_array_equal(bare.graph.edge_index, whole.edge_index.numpy())
     assert (bare.graph.num_nodes, bare.report) == (whole.num_nodes, whole.report)
 
@@ -387,21 +387,23 @@ def test_errors_are_those_of_the_whole_graph(tmp_path: Path) -> None:
 COUNT = """
 import sys
 from mcn.cli.main import main
-for words in (["--dataset", "karate"], ["--graph", sys.argv[1]]):
+edges, packed, data = sys.argv[1:]
+sets = (["--dataset", name, "--data-root", data] for name in ("karate", "cora", "dd6", "texas"))
+for words in (*sets, ["--graph", edges]):
     assert main(["motifs", "--json", *words]) == 0
-assert main(["pack", sys.argv[1], "--out", sys.argv[2], "--json"]) == 0
+assert main(["pack", edges, "--out", packed, "--json"]) == 0
 heavy = {"torch", "torch_geometric", "sklearn", "pandas", "pyarrow", "networkx", "matplotlib"}
 print(sorted(heavy & sys.modules.keys()), file=sys.stderr)
 """
 
 
-def test_counting_and_packing_load_nothing_heavy(tmp_path: Path) -> None:
+def test_counting_and_packing_load_nothing_heavy(tmp_path: Path, shared: Path) -> None:
     path = tmp_path / "edges.csv"
     path.write_text("0,1\n1,2\n2,0\n2,3\n")
-    done = python("-c", COUNT, path, tmp_path / "packed", timeout=120)
+    done = python("-c", COUNT, path, tmp_path / "packed", shared, timeout=120)
     assert done.stderr.splitlines()[-1] == "[]"  # after lines of progress, on a slow machine
     answers = done.stdout.replace("}\n{", "}\n\n{").split("\n\n")
-    assert [json.loads(answer)["edges"] for answer in answers] == [78, 4, 4]
+    assert [json.loads(answer)["edges"] for answer in answers] == [78, 5278, 10320, 279, 4, 4]
 
 
 @pytest.mark.parametrize("mark", [",", "\t", " "])

@@ -76,14 +76,19 @@ def random_split(
         fifth = int(sizes.sum()) // 5
         others = (fifth if val is None else val) + (fifth if test is None else test)
         train_per_class = [max(0, int(size - np.ceil(others * size / sizes.sum()))) for size in sizes]
-    parts = _draw_parts(groups, train_per_class, val, test, seed)
+    parts = draw_parts(groups, train_per_class, val, test, seed)
     train, validation, tested = (torch.from_numpy(parts == part) for part in range(3))
     return train, validation, tested
 
 
-def _draw_parts(
-    labels: NDArray[Any], train_per_class: int | Sequence[int], val: int | None, test: int | None, seed: int
+def draw_parts(
+    labels: NDArray[Any],
+    train_per_class: int | Sequence[int],
+    val: int | None = None,
+    test: int | None = None,
+    seed: int = 0,
 ) -> Parts:
+    """Draw the parts as `random_split` says: 0 training, 1 validation, 2 test, -1 in none."""
     order = np.random.default_rng(seed).permutation(np.flatnonzero(labels >= 0))
     train = _draw_train(labels, order, train_per_class)
     rest = order[~np.isin(order, train)]
@@ -358,7 +363,7 @@ def find_parts(
 
 
 def _per_class(y: NDArray[np.int64], wanted: int, seed: int) -> tuple[Parts, str]:
-    parts = _draw_parts(y, capped_train_counts(y, wanted), None, None, seed)
+    parts = draw_parts(y, capped_train_counts(y, wanted), None, None, seed)
     return parts, (
         f"drawn with seed {seed} (up to {wanted} per class for training, at most half a class; "
         "the rest halved)"

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mcn._files import atomic_write
@@ -22,7 +23,7 @@ from mcn.data.limits import read_bytes
 if TYPE_CHECKING:
     from torch_geometric.data import Data
 
-    from mcn.data.csr_graph import GraphEdges
+    from mcn.data.csr_graph import GraphEdges, SimpleGraph
 
 _TIMEOUT = 30.0
 _LARGEST = 256 * 1024 * 1024
@@ -126,16 +127,14 @@ def load_dataset(
         from mcn.data.datasets.pyg_ogb import load_pyg_ogb
 
         data = load_pyg_ogb(name, root, split=number, dense=dense, directed=directed, trust=trust)
-    elif name not in _FACTS:
-        hint = did_you_mean(str(name).lower(), _FACTS, most=3) or ";"
-        raise ValueError(
-            f"unknown data set {name!r}{hint} there are: {', '.join(_FACTS)}, pyg:CLASS/NAME, ogb:NAME"
-        )
-    elif directed and name not in _WITH_ARCS:
-        known = ", ".join((*_WITH_ARCS, *(f"{prefix}…" for prefix in _READ_BY_OTHERS)))
-        raise ValueError(f"{name}: its files are undirected; directed is for {known} and files of one's own")
     else:
-        data = _load(_WITH_ARCS[name] if directed else name, root, dense, seed, download, number)
+        _check(name, directed, number)
+        if name == "strong-ties":
+            from mcn.data.datasets.embedded import strong_ties
+
+            data = strong_ties(seed, dense=dense)
+        else:
+            data = _read(name, root, directed, seed, download, number).to_data(dense)
         data.scaling = "rows"  # as in the paper, and for one-hot features no matter
         if _FAMILY.get(name) not in _OF_THE_PAPER:
             from mcn.data.sparse import feature_csr
@@ -155,39 +154,48 @@ def list_datasets(root: str | Path | None = None) -> list[DatasetInfo]:
 
 
 def load_dataset_edges(name: str, root: str | Path | None = None, directed: bool = False) -> GraphEdges:
-    """Return the edges of a data set by name; karate's without torch, the others' from their `Data`."""
+    """Return the edges of a data set by name; of karate and of files with known check sums without torch."""
     from mcn.data.csr_graph import GraphEdges, simple_graph
 
-    if name == "karate" and not directed:
-        from mcn.data.datasets.embedded import karate_graph
-
-        graph = karate_graph()
-        return GraphEdges(graph, [graph.describe()])
-    data = load_dataset(name, root=root, directed=directed)
-    return GraphEdges(simple_graph(data.edge_index, data.num_nodes), data.report)
+    if name == "strong-ties" or name.startswith(_READ_BY_OTHERS):
+        data = load_dataset(name, root=root, directed=directed)
+        return GraphEdges(simple_graph(data.edge_index, data.num_nodes), data.report)
+    _check(name, directed)
+    return GraphEdges(*_read(name, root, directed).graph_and_report())
 
 
-def _load(name: str, root: str | Path | None, dense: bool, seed: int, download: bool, split: int) -> Data:
+def _check(name: str, directed: bool, split: int = 0) -> None:
+    """Refuse a set that is not known by name, arcs that it lacks, and a split that it lacks."""
+    if name not in _FACTS:
+        hint = did_you_mean(str(name).lower(), _FACTS, most=3) or ";"
+        raise ValueError(
+            f"unknown data set {name!r}{hint} there are: {', '.join(_FACTS)}, pyg:CLASS/NAME, ogb:NAME"
+        )
+    if directed and name not in _WITH_ARCS:
+        known = ", ".join((*_WITH_ARCS, *(f"{prefix}…" for prefix in _READ_BY_OTHERS)))
+        raise ValueError(f"{name}: its files are undirected; directed is for {known} and files of one's own")
     family = _FAMILY.get(name)
     if split != 0 and family not in ("heterophilous", "amazon_airports"):
         drawn = "" if family == "planetoid" else ", which seed draws"
         raise ValueError(f"{name} has one split, number 0{drawn}; got split {split}")
-    if name == "strong-ties":
-        from mcn.data.datasets.embedded import strong_ties
 
-        return strong_ties(seed, dense=dense)
+
+def _read(
+    name: str, root: str | Path | None, directed: bool, seed: int = 0, download: bool = True, split: int = 0
+) -> NodeSet:
+    """Return the arrays of karate, or of a set that has files."""
     if name == "karate":
-        from mcn.data.datasets.embedded import load_karate
+        from mcn.data.datasets.embedded import karate
 
-        return load_karate(dense=dense, seed=seed)
-    module = _family(name)
+        return karate(seed)
+    module, name = _family(name), _WITH_ARCS[name] if directed else name
     files = obtain(name, module.raw_files(name), root, download)
-    data: Data = module.make(name, files, seed if family == "tu" else split, dense)
-    return data
+    found: NodeSet = module.make(name, files, seed if _FAMILY[name] == "tu" else split)
+    return found
 
 
 def _family(name: str) -> Any:
-    """The module of a family of sets: `raw_files` says which files a set has, `make` reads them."""
+    """The module of a family of sets: `raw_files` says which files a set has, `make` makes its arrays."""
     return import_module(f"{__name__}.{_FAMILY[name]}")
 
 
@@ -199,42 +207,52 @@ def _find(name: str, root: str | Path | None) -> Path | None:
     return found if found or raw.larger is None else locate(raw.larger.folders, raw.larger.files, root)
 
 
-def make_data(
-    x: Any,
-    y: Any,
-    edges: Any,
-    masks: Iterable[Any],
-    *,
-    dense: bool,
-    notes: Sequence[str] = (),
-    at_random: bool = True,
-    directed: bool = False,
-) -> Data:
-    """Make the `Data` of a set: edges made simple, features as a tensor, a report.
+class NodeSet(NamedTuple):
+    """A set as its reader gives it, in arrays; torch is needed only for the `Data` that is made of it.
 
     Features are a SciPy matrix, or a tensor as it is. `at_random` says whether chance decided the split,
-    `directed` whether the edges are arcs whose direction is used.
+    `directed` whether the edges are arcs whose direction is used; `more` has further entries of the `Data`.
     """
-    import torch
-    from torch_geometric.data import Data
 
-    from mcn.data.csr_graph import simple_graph
-    from mcn.data.sparse import feature_tensor
+    x: Any
+    y: Any
+    edges: Any
+    masks: Sequence[Any]
+    notes: Sequence[str] = ()
+    at_random: bool = True
+    directed: bool = False
+    more: Mapping[str, Any] = MappingProxyType({})
 
-    graph = simple_graph(edges, len(y))
-    data = Data(
-        x=x if isinstance(x, torch.Tensor) else feature_tensor(x, dense=dense),
-        y=torch.as_tensor(y),
-        edge_index=torch.from_numpy(graph.arcs if directed else graph.edge_index),
-        num_nodes=len(y),
-    )
-    if directed:
-        data.directed = True
-    data.train_mask, data.val_mask, data.test_mask = map(torch.as_tensor, masks)
-    if at_random:
-        data.split_at_random = True
-    data.report = [graph.describe(directed), *notes]
-    return data
+    def graph_and_report(self) -> tuple[SimpleGraph, list[str]]:
+        """Make the edges simple; also say what that changed, and what there is to know of the set."""
+        from mcn.data.csr_graph import simple_graph
+
+        graph = simple_graph(self.edges, len(self.y))
+        return graph, [graph.describe(self.directed), *self.notes]
+
+    def to_data(self, dense: bool) -> Data:
+        """Make the `Data`: edges made simple, features as a tensor, a report."""
+        import torch
+        from torch_geometric.data import Data
+
+        from mcn.data.sparse import feature_tensor
+
+        graph, report = self.graph_and_report()
+        data = Data(
+            x=self.x if isinstance(self.x, torch.Tensor) else feature_tensor(self.x, dense=dense),
+            y=torch.as_tensor(self.y),
+            edge_index=torch.from_numpy(graph.arcs if self.directed else graph.edge_index),
+            num_nodes=len(self.y),
+        )
+        if self.directed:
+            data.directed = True
+        data.train_mask, data.val_mask, data.test_mask = map(torch.as_tensor, self.masks)
+        if self.at_random:
+            data.split_at_random = True
+        data.report = report
+        for name, value in self.more.items():
+            data[name] = value
+        return data
 
 
 class DatasetNotFound(FileNotFoundError):

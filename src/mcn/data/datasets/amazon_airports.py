@@ -7,19 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from mcn.data.datasets import RawFiles, make_data
+from mcn.data.datasets import NodeSet, RawFiles
 from mcn.data.limits import Archive, reading
 from mcn.data.sparse import check_csr
 from mcn.data.splits import share_split
-
-if TYPE_CHECKING:
-    from torch_geometric.data import Data
 
 _PHOTO = RawFiles(
     ("Amazon/Photo/raw", "Photo/raw"),
@@ -41,7 +38,7 @@ def raw_files(name: str) -> RawFiles:
     return _PHOTO if name == "amazon-photo" else _AIRPORTS
 
 
-def make(name: str, files: Mapping[str, bytes], split: int, dense: bool) -> Data:
+def make(name: str, files: Mapping[str, bytes], split: int) -> NodeSet:
     """Amazon Photo or the airports of the USA; 60/20/20, stratified by class, drawn with seed `split`."""
     if split < 0:
         raise ValueError(f"{name}: splits are drawn with the seeds 0, 1, 2, …; got split {split}")
@@ -49,7 +46,7 @@ def make(name: str, files: Mapping[str, bytes], split: int, dense: bool) -> Data
         x, y, edges = _photo(files) if name == "amazon-photo" else _airports(files)
     parts = share_split(y, seed=split)
     note = f"split: 60/20/20, stratified by class, drawn with seed {split}"
-    return make_data(x, y, edges, [parts == part for part in range(3)], dense=dense, notes=[note])
+    return NodeSet(x, y, edges, [parts == part for part in range(3)], notes=[note])
 
 
 def _photo(files: Mapping[str, bytes]) -> tuple[Any, NDArray[np.int64], NDArray[np.int64]]:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from mcn.data.csr_graph import SimpleGraph, simple_graph
-from mcn.data.datasets import make_data
+from mcn.data.datasets import NodeSet
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -95,9 +94,7 @@ def strong_ties(
     from mcn.data.splits import random_split  # here, because karate's edges alone need no splits
 
     masks = random_split(y, train_per_class=train_per_class, val=val, test=test, seed=seed)
-    data = make_data(words, y, edges, masks, dense=dense)
-    data.strong = torch.from_numpy(strong)
-    return data
+    return NodeSet(words, y, edges, masks, more={"strong": torch.from_numpy(strong)}).to_data(dense)
 
 
 def _add_cliques(around: Adjacency, rng: np.random.Generator, members: NDArray[np.int64]) -> None:
@@ -194,13 +191,7 @@ _NEIGHBOURS: dict[int, tuple[int, ...]] = {
 _MR_HI = (0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 13, 16, 17, 19, 21)
 
 
-def karate_graph() -> SimpleGraph:
-    """The members and their ties alone."""
-    pairs = [(u, v) for u, row in _NEIGHBOURS.items() for v in row]
-    return simple_graph(list(zip(*pairs, strict=True)), 34)
-
-
-def load_karate(*, dense: bool = False, seed: int = 0) -> Data:
+def karate(seed: int) -> NodeSet:
     """Zachary's karate club: 34 members, 78 ties, the two factions as classes.
 
     A member's features are its identity (one-hot). Two members of each faction are drawn for training,
@@ -209,9 +200,10 @@ def load_karate(*, dense: bool = False, seed: int = 0) -> Data:
     y = np.array([0 if member in _MR_HI else 1 for member in range(34)])
     from scipy import sparse
 
-    from mcn.data.splits import random_split
+    from mcn.data.splits import draw_parts
 
-    masks = random_split(y, train_per_class=2, seed=seed)
-    data = make_data(sparse.identity(34, format="csr"), y, karate_graph().edge_index, masks, dense=dense)
-    data.classes = ["Mr. Hi", "Officer"]
-    return data
+    parts = draw_parts(y, 2, seed=seed)
+    pairs = [(u, v) for u, row in _NEIGHBOURS.items() for v in row]
+    x, edges = sparse.identity(34, format="csr"), np.array(pairs, np.int64).T
+    more = {"classes": ["Mr. Hi", "Officer"]}
+    return NodeSet(x, y, edges, [parts == part for part in range(3)], more=more)

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
 
-from mcn.data.datasets import RawFiles, make_data
+from mcn.data.datasets import NodeSet, RawFiles
 from mcn.data.limits import Archive, reading
-
-if TYPE_CHECKING:
-    from torch_geometric.data import Data
 
 HOME = "https://raw.githubusercontent.com/yandex-research/heterophilous-graphs/main/data"
 _MASKS = ("train_masks", "val_masks", "test_masks")
@@ -37,7 +33,7 @@ def raw_files(name: str) -> RawFiles:
     return RawFiles(("heterophilous", f"HeterophilousGraphDataset/{name}/raw"), sums, HOME)
 
 
-def make(name: str, files: Mapping[str, bytes], split: int, dense: bool) -> Data:
+def make(name: str, files: Mapping[str, bytes], split: int) -> NodeSet:
     """One of the sets with ten given splits, of which `split` chooses one."""
     ((file, content),) = files.items()
     with reading(file, "not the file of this data set"):
@@ -45,12 +41,11 @@ def make(name: str, files: Mapping[str, bytes], split: int, dense: bool) -> Data
     splits = len(arrays["train_masks"])
     if not 0 <= split < splits:
         raise ValueError(f"{name} has {splits} given splits, from 0 to {splits - 1}; got split {split}")
-    return make_data(
+    return NodeSet(
         sparse.csr_array(arrays["node_features"]),
         arrays["node_labels"].astype(np.int64),
         np.ascontiguousarray(arrays["edges"].T),
         [arrays[mask][split].copy() for mask in _MASKS],
-        dense=dense,
         notes=[f"split: number {split} of the {splits} given ones (0 to {splits - 1})"],
         directed=name in _ARCS,
     )

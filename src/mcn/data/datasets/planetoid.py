@@ -11,18 +11,15 @@ from __future__ import annotations
 import io
 import pickle  # the unpickler below admits only the records defined here
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from mcn.data.datasets import RawFiles, make_data
+from mcn.data.datasets import NodeSet, RawFiles
 from mcn.data.limits import brief, check_nodes, reading, shown
 from mcn.data.sparse import check_csr
-
-if TYPE_CHECKING:
-    from torch_geometric.data import Data
 
 _Ints = NDArray[np.int64]
 HOME = "https://raw.githubusercontent.com/kimiyoung/planetoid/master/data"
@@ -69,7 +66,7 @@ def raw_files(name: str) -> RawFiles:
     return RawFiles((f"Planetoid/{folder}", folder), SUMS[name], HOME)
 
 
-def make(name: str, files: Mapping[str, bytes], split: int, dense: bool) -> Data:
+def make(name: str, files: Mapping[str, bytes], split: int) -> NodeSet:
     """One of the citation sets with the public split: 20 nodes per class, the next 500, `test.index`.
 
     Citeseer lists 15 test nodes in the graph only: as in PyG they get no features and label 0, and are
@@ -78,7 +75,7 @@ def make(name: str, files: Mapping[str, bytes], split: int, dense: bool) -> Data
     x, y, edges, train, test = parse(name, files)
     node = np.arange(len(y))
     masks = (node < train, (node >= train) & (node < train + _VALIDATION), np.isin(node, test))
-    return make_data(x, y, edges, masks, dense=dense, at_random=False)
+    return NodeSet(x, y, edges, masks, at_random=False)
 
 
 def parse(name: str, files: Mapping[str, bytes]) -> tuple[Any, _Ints, _Ints, int, _Ints]:

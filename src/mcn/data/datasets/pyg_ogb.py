@@ -15,7 +15,7 @@ from torch_geometric.data import Data
 from mcn._names import did_you_mean
 from mcn.data.checks import unused_of_edges
 from mcn.data.csr_graph import degree_features
-from mcn.data.datasets import DatasetNotFound, cache_folder, make_data, places
+from mcn.data.datasets import DatasetNotFound, NodeSet, cache_folder, places
 from mcn.data.limits import brief, check_size, shown
 from mcn.data.sparse import as_tensor, feature_csr, feature_tensor, thin_or_dense
 from mcn.data.splits import share_split
@@ -151,7 +151,7 @@ def _plain(name: str, found: Any, split: int, dense: bool, directed: bool) -> Da
     notes += unused_of_edges(given, n)
     masks, note, drawn = _split(given, y, name, split)
     how: dict[str, Any] = {"notes": [*notes, note], "at_random": drawn, "directed": directed}
-    return make_data(x, y, given.edge_index, masks, dense=dense, **how)
+    return NodeSet(x, y, given.edge_index, masks, **how).to_data(dense)
 
 
 def _features(x: Any, n: int, dense: bool) -> Tensor | None:

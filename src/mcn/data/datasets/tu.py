@@ -5,17 +5,13 @@ from __future__ import annotations
 import io
 import zipfile
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mcn.data.datasets import LargerSet, RawFiles, check_sum, make_data
+from mcn.data.datasets import LargerSet, NodeSet, RawFiles, check_sum
 from mcn.data.limits import reading
-from mcn.data.splits import random_split
-
-if TYPE_CHECKING:
-    from torch_geometric.data import Data
+from mcn.data.splits import draw_parts
 
 HOME = "https://www.chrsmrrs.com/graphkerneldatasets/DD.zip"
 # Graphs 6 and 7 of the TU set DD, cut out and numbered from 1, edges sorted by (second, first) end.
@@ -39,7 +35,7 @@ def raw_files(name: str) -> RawFiles:
     return RawFiles(DD_FOLDERS, DD_SUMS, HOME, LargerSet(DD_WHOLE_FOLDERS, DD_WHOLE_FILES, _unzip, _cut))
 
 
-def make(name: str, files: Mapping[str, bytes], split: int, dense: bool) -> Data:
+def make(name: str, files: Mapping[str, bytes], split: int) -> NodeSet:
     """DD-6 or DD-7 as the paper uses them: 20 classes, features from 3 Weisfeiler–Lehman iterations.
 
     The seed `split` draws 15 training nodes per class; the others are halved into validation and test.
@@ -49,9 +45,9 @@ def make(name: str, files: Mapping[str, bytes], split: int, dense: bool) -> Data
     labels, edges = _parse(files, _GRAPHS[name])
     y = np.unique(labels, return_inverse=True)[1].astype(np.int64)
     x = wl_features(simple_graph(edges, len(y)), iterations=3)
-    masks = random_split(y, train_per_class=15, seed=split)
+    parts = draw_parts(y, 15, seed=split)
     note = "features: one-hot colours of 3 Weisfeiler–Lehman iterations"
-    return make_data(x, y, edges, masks, dense=dense, notes=[note])
+    return NodeSet(x, y, edges, [parts == part for part in range(3)], notes=[note])
 
 
 def _unzip(archive: bytes, source: str) -> dict[str, bytes]:
