@@ -11,14 +11,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from random_graphs import barabasi_albert, powerlaw_cluster, rmat
+from random_graphs import barabasi_albert, erdos_renyi, powerlaw_cluster, rmat
 
 import mcn
 from mcn._ray import ClusterError
 from mcn.data import simple_graph
+from mcn.motifs import enumerate as enumeration
 from mcn.motifs import kernels
 from mcn.motifs.enumerate import count_range, enumerate_edges, enumerate_on_ray, plan_work
-from mcn.motifs.orient import orient
+from mcn.motifs.orient import as_numbered, orient
 from tests.clusters import said_without_the_package
 from tests.conftest import python, refuses
 
@@ -47,6 +48,25 @@ def test_the_orientation_of_a_graph_with_hubs_and_long_lists(threads: int) -> No
 
 
 NAMES = ("t", "s1", "s2", "k", "c")
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_graphs_of_few_steps_are_counted_as_numbered(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(enumeration, "SMALL", 0)
+    monkeypatch.setattr(enumeration, "_LITTLE", 0)
+    cliques = np.array([(u, u + d) for u in range(0, 90) for d in (1, 2, 3)]).T
+    graph = simple_graph(np.concatenate([erdos_renyi(300, 900, seed=4), cliques], axis=1))
+    g, found = as_numbered(graph, threads, both=True), enumerate_edges(graph, threads)
+    np.testing.assert_array_equal(g.degree, graph.degrees)
+    np.testing.assert_array_equal(g.rows, graph.edge_index[1])
+    monkeypatch.setattr(enumeration, "as_numbered", lambda *_given, **_options: None)
+    ranked = enumerate_edges(graph, 1)
+    for name in NAMES:
+        np.testing.assert_array_equal(getattr(found, name), getattr(ranked, name))
+        assert getattr(ranked, name).any()
+    star = np.stack([np.zeros(300, np.int64), np.arange(1, 301)])
+    assert as_numbered(simple_graph(star), both=True) is None
+    assert as_numbered(simple_graph(star)) is not None  # no list that an edge points at has an entry
 
 
 def test_ranges_add_up_to_the_whole(tmp_path: Path) -> None:

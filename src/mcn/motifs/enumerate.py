@@ -100,9 +100,10 @@ def on_threads(
     if graph.num_edges >= 2**31:
         raise ValueError(f"{graph.num_edges:,} edges: at most 2**31 are supported")
     threads = worth_threads(graph.num_edges, threads)
-    g = as_numbered(graph) if stage == TRIANGLES and not directed else None
+    both = stage == CYCLES
+    g = None if directed or stage == CLIQUES else as_numbered(graph, threads, both=both)
     if g is None:
-        g = orient(graph, threads, both=stage == CYCLES, directed=directed)
+        g = orient(graph, threads, both=both, directed=directed)
     widest = int(np.diff(g.out_ptr).max(initial=0))
     most = _BRIEF if threads == 1 and progress is None else _LITTLE
     little = graph.num_edges < SMALL or graph.num_edges * widest < most
@@ -119,6 +120,8 @@ def _enumerate(g: Oriented, stage: int, plan: Plan, run: RunPass, threads: int =
     """Carry out the passes up to a stage, one after the other."""
 
     def ordered(values: list[Counts]) -> list[Counts]:
+        if not len(g.pair):
+            return values
         # One block, of which the system makes large pages: a small one costs as much as a thousand steps.
         block = np.empty((len(values), len(g.pair)), values[0].dtype)
         steps = range(len(values) + 1)
@@ -127,7 +130,7 @@ def _enumerate(g: Oriented, stage: int, plan: Plan, run: RunPass, threads: int =
 
     if stage == TRIANGLES:
         numbers = run("triangles alone", plan.triangles, np.uint32, None)
-        return Enumerated(*(ordered(numbers) if len(g.pair) else numbers))
+        return Enumerated(*ordered(numbers))
     found = run("triangles", plan.triangles, np.uint32, None)
     most = int(found[0].max(initial=0))
     kind = np.uint32 if 2 * most * most < _WORD else np.uint64  # s2 ≤ 2·t·max t and k ≤ t²/2
@@ -139,8 +142,7 @@ def _enumerate(g: Oriented, stage: int, plan: Plan, run: RunPass, threads: int =
     numbers += ordered(cliques) if most else cliques
     del cliques
     if stage == CYCLES:
-        kind = np.uint32 if _largest_product(g.degree, g.out_ptr, g.out) < _WORD else np.uint64
-        (by_place,) = run("cycles", plan.cycles, kind, None)
+        (by_place,) = run("cycles", plan.cycles, np.uint32 if _cycles_fit(g) else np.uint64, None)
         numbers.append(kernels.fold(by_place, g))
     return Enumerated(*numbers)
 
@@ -276,15 +278,16 @@ class _Progress:
             self._callback(1.0 if whole else sum(self._shares[: self._finished]))
 
 
-@kernel
-def _largest_product(degree: Any, out_ptr: Any, out: Any) -> Any:
-    """No edge is on more 4-cycles than (d(u) − 1)(d(v) − 1)."""
-    largest: Any = 0
-    for u in range(len(degree)):
-        if out_ptr[u + 1] > out_ptr[u]:  # lists ascend, so the last neighbour has the highest degree
-            v = out[out_ptr[u + 1] - np.uint64(1)]
-            largest = max(largest, (np.int64(degree[u]) - 1) * (np.int64(degree[v]) - 1))
-    return largest
+def _cycles_fit(g: Oriented) -> bool:
+    """Whether 32 bits hold the 4-cycles of every edge (u, v): there are at most (d(u) − 1)(d(v) − 1)."""
+    if int(g.degree.max(initial=0)) ** 2 < _WORD:
+        return True
+    if not len(g.pair):
+        return False
+    others = g.degree.astype(np.int64) - 1
+    low = np.flatnonzero(np.diff(g.out_ptr))
+    high = g.out[g.out_ptr[low + 1] - 1]  # lists of ranks ascend: the last one has the highest degree
+    return int((others[low] * others[high]).max()) < _WORD
 
 
 @kernel

@@ -279,5 +279,5 @@ def fold(c: Any, g: Any) -> Any:
             c[g.place[p]] += c[p + out_ptr[v]]
     for u in range(len(g.degree)):
         for e in range(out_ptr[u], out_ptr[u + 1]):
-            ordered[g.pair[e]] = c[e + in_ptr[u + 1]]
+            ordered[np.uint64(g.pair[e]) if len(g.pair) else e] = c[e + in_ptr[u + 1]]
     return ordered

@@ -50,24 +50,44 @@ def orient(graph: SimpleGraph, threads: int = 1, *, both: bool = True, directed:
         given = (graph.indptr, graph.indices, known_ways(graph), rank, pair) if directed else None
         ways = () if given is None else _ways_by_rank(*given)
         return Oriented(degree, out_ptr, out, pair, out_ptr[:0], out[:0], out[:0], out[:0], *ways)
-    in_ptr = _starts(highs)
+    return Oriented(degree, out_ptr, out, pair, *_whole_rows(degree, out_ptr, out, highs))
+
+
+def as_numbered(graph: SimpleGraph, threads: int = 1, *, both: bool = False) -> Oriented | None:
+    """Point the edges at the larger id, as they are kept; None where ranks pay off.
+
+    Ranks keep lists short where there are hubs, but to rank takes longer than a few steps per edge: along the
+    lists that the edges point at, and with `both` to every pair within a list too.
+    """
+    starts, ends = graph.indptr.view(np.uint64), graph.indices
+    sizes, none, most = np.diff(graph.indptr), ends[:0], _FEW * graph.num_edges
+    if both:
+        most -= int((sizes * (sizes - 1) // 2).sum())
+    if not _few_steps(graph.indptr, ends, most):
+        return None
+    if not both:
+        return Oriented(none, starts, ends, none, starts[:0], none, none, none)
+    cuts = cut_rows(starts, threads)
+    highs = np.empty((threads, graph.num_nodes), np.uint32)
+    for own, first, last in zip(highs, starts[cuts[:-1]], starts[cuts[1:]], strict=True):
+        own[:] = np.bincount(ends[first:last], minlength=graph.num_nodes)
+    degree = sizes.astype(np.uint32) + highs.sum(0, dtype=np.uint32)
+    return Oriented(degree, starts, ends, none, *_whole_rows(degree, starts, ends, highs))
+
+
+def _whole_rows(
+    degree: NDArray[np.uint32], out_ptr: NDArray[np.uint64], out: NDArray[np.uint32], highs: NDArray[Any]
+) -> tuple[NDArray[Any], ...]:
+    """The rows of all neighbours, and where things stand in them (see `Oriented`).
+
+    `highs` has, for every worker, how many of the edges in its part of the out-lists point at each node.
+    """
+    threads, in_ptr = len(highs), _starts(highs)
     rows, place = np.split(np.empty(3 * len(out), np.uint32), [2 * len(out)])
     cuts = cut_rows(out_ptr, threads)
     given = (out_ptr, out, in_ptr, rows, place)
     _on_each(lambda w: _rows(cuts[w], cuts[w + 1], highs[w], *given), threads)
-    row_start = _skip_leaves(degree, in_ptr, out_ptr, rows)
-    return Oriented(degree, out_ptr, out, pair, in_ptr, rows, place, row_start)
-
-
-def as_numbered(graph: SimpleGraph) -> Oriented | None:
-    """Point the edges at the larger id, as they are kept, for triangles alone; None where ranks pay off.
-
-    Ranks keep lists short where there are hubs, but to rank takes longer than a few steps per edge.
-    """
-    if not _few_steps(graph.indptr, graph.indices, _FEW * graph.num_edges):
-        return None
-    starts, none = graph.indptr.view(np.uint64), graph.indices[:0]
-    return Oriented(none, starts, graph.indices, none, starts[:0], none, none, none)
+    return in_ptr, rows, place, _skip_leaves(degree, in_ptr, out_ptr, rows)
 
 
 @kernel
