@@ -1,15 +1,20 @@
-"""Reading a CSV edge list beside pyarrow's plain reading of the same file: CPU time, wall time, peak memory.
+"""Reading and packing a CSV edge list, each beside others that do so: CPU time, wall time, peak memory.
 
 Run from the project's folder: ``python benchmarks/reading.py --lines 10000000``. Every measurement is a
 process of its own, the best of `--repeats`. pyarrow makes a table of the two columns, of text also with a
 dictionary for each ("numbered"); `mcn` finds out whether the ids are integers or text, numbers the distinct
 ones of both columns together in ascending order and gives every edge two of these numbers.
+
+Packing is `pack_graph`, on one thread, beside polars that reads and SciPy that makes a symmetric CSR, both of
+whose arrays are saved: ids taken as places of rows, so that neither they nor the graph are checked, and then
+numbered by NumPy, as `mcn` numbers them.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -44,11 +49,49 @@ def numbered(path: Path) -> Any:
     return csv.read_csv(path, convert_options=options).unify_dictionaries()
 
 
+def csr_of_polars(path: Path, number: bool) -> None:
+    """Read with polars, make SciPy's CSR of both directions, and save its arrays."""
+    import polars
+    from scipy import sparse
+
+    table = polars.read_csv(path)
+    ends = np.stack([table["source"].to_numpy(), table["target"].to_numpy()])
+    if number:
+        ids, places = np.unique(ends, return_inverse=True)
+        ends, nodes = places.reshape(2, -1), len(ids)
+    else:
+        nodes = int(ends.max()) + 1
+    both = np.concatenate([ends, ends[::-1]], axis=1)
+    matrix = sparse.coo_array((np.ones(both.shape[1], np.int8), tuple(both)), (nodes, nodes)).tocsr()
+    matrix.sort_indices()
+    with tempfile.TemporaryDirectory() as folder:
+        np.save(Path(folder, "indptr.npy"), matrix.indptr)
+        np.save(Path(folder, "indices.npy"), matrix.indices)
+
+
+def packed(path: Path) -> None:
+    from mcn.store.pack import pack_graph
+
+    with tempfile.TemporaryDirectory() as folder:
+        pack_graph(path, out=Path(folder, "graph"))
+
+
+PACKERS: dict[str, Callable[[Path], None]] = {
+    "polars + SciPy": lambda path: csr_of_polars(path, number=False),
+    "the same, numbered": lambda path: csr_of_polars(path, number=True),
+    "mcn pack": packed,
+}
+
+
 def measure(reader: str, path: Path) -> dict[str, float]:
     """Read a file in this process, after everything is imported and compiled."""
     small = path.with_name("small.csv")
     read: Callable[[Path], Any]
-    if reader == "mcn":
+    if reader in PACKERS:
+        small.write_text("source,target\n1,2\n3,4\n")
+        read = PACKERS[reader]
+        read(small)
+    elif reader == "mcn":
         from mcn.data.edge_files import read_edges
         from mcn.data.text_ids import named_edges
 
@@ -74,7 +117,9 @@ def measure(reader: str, path: Path) -> dict[str, float]:
 def best(reader: str, path: Path, repeats: int) -> dict[str, float]:
     """The quickest of several processes."""
     words = [sys.executable, __file__, "--measure", reader, str(path)]
-    runs = [json.loads(subprocess.check_output(words)) for _ in range(repeats)]
+    threads = ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "POLARS_MAX_THREADS") if reader in PACKERS else ()
+    environment = {**os.environ, **dict.fromkeys(threads, "1")}
+    runs = [json.loads(subprocess.check_output(words, env=environment)) for _ in range(repeats)]
     return min(runs, key=lambda run: float(run["cpu"]))
 
 
@@ -94,16 +139,23 @@ def main() -> None:
             write_edges(path, given.lines, kind)
             size = path.stat().st_size / 2**20
             print(f"{given.lines:,} lines of {kind}, {size:,.0f} MiB")
-            readers = ("pyarrow", *(["pyarrow, numbered"] if kind == "text" else []), "mcn")
-            found = {reader: best(reader, path, given.repeats) for reader in readers}
-            for reader, run in found.items():
-                print(
-                    f"  {reader:17} {run['cpu']:6.2f} s CPU {run['wall']:6.2f} s wall, peak "
-                    f"{run['peak']:6,.0f} MiB ({run['more']:,.0f} MiB by reading)"
-                )
-            for reader in readers[:-1]:
-                ratio = {name: found["mcn"][name] / found[reader][name] for name in ("cpu", "wall")}
-                print(f"  mcn / {reader}: {ratio['cpu']:.2f} by CPU, {ratio['wall']:.2f} by wall", flush=True)
+            show(["pyarrow", *(["pyarrow, numbered"] if kind == "text" else []), "mcn"], path, given.repeats)
+            if kind == "integers":
+                show(list(PACKERS), path, given.repeats)
+
+
+def show(readers: list[str], path: Path, repeats: int) -> None:
+    """Print what every reader takes, and the ratios of the last one to the others."""
+    found = {reader: best(reader, path, repeats) for reader in readers}
+    for reader, run in found.items():
+        print(
+            f"  {reader:18} {run['cpu']:6.2f} s CPU {run['wall']:6.2f} s wall, peak "
+            f"{run['peak']:6,.0f} MiB ({run['more']:,.0f} MiB by it)"
+        )
+    *others, ours = readers
+    for reader in others:
+        ratio = {name: found[ours][name] / found[reader][name] for name in ("cpu", "wall")}
+        print(f"  {ours} / {reader}: {ratio['cpu']:.2f} by CPU, {ratio['wall']:.2f} by wall", flush=True)
 
 
 if __name__ == "__main__":

@@ -2,9 +2,9 @@
 
 Both directions of an edge become one number each, (u, v) as ``u·2³² + 2v`` and (v, u) as ``v·2³² + 2u + 1``:
 the last bit says which of them was given. A self-loop is one number, which tells of its node and is dropped
-by the merge. A *run* is what fits into half of the buffer, sorted; a lone one stays there. The merge takes
-from all runs the numbers below a bound that lets them fit into that half, sorts them and writes the rows,
-each neighbour once.
+by the merge. A *run* is what fits into a third of the buffer, sorted by way of another third; a lone one
+stays there. The merge takes from all runs the numbers below a bound that lets them fit into the first third,
+sorts them and writes the rows, each neighbour once.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from scipy import sparse
 
 from mcn._files import atomic_write, try_claim
 from mcn._jit import kernel
+from mcn._sort import sort_numbers
 from mcn.data.arrays import as_array
 from mcn.data.csr_graph import made_simple
 from mcn.data.sparse import check_csr
@@ -41,8 +42,8 @@ class EdgeSorter:
 
     def __init__(self, folder: Path, memory: int) -> None:
         self._folder = folder
-        self._room = max(LEAST_KEYS, memory // 16) // 2 * 2
-        self._keys = np.empty(self._room, np.uint64)
+        self._room = max(LEAST_KEYS, memory // 24) // 2 * 2
+        self._keys, self._scratch = (np.empty(self._room, np.uint64) for _ in range(2))
         self._used, self._sorted = 0, False
         self._self_loops = self._duplicates = self._one_way = 0  # dropped on the way to a simple graph
         self.lengths: list[int] = []  # of the runs
@@ -77,12 +78,18 @@ class EdgeSorter:
     def _sort(self) -> NDArray[np.uint64]:
         """Sort what has been taken since the last run, and leave every number once."""
         if not self._sorted:
-            keys = self._keys[: self._used]
-            keys.sort()
-            kept, repeats = _without_repeats(keys)
+            kept, repeats = _without_repeats(self._in_order(self._used))
             self._duplicates += int(repeats)
             self._used, self._sorted = int(kept), True
         return self._keys[: self._used]
+
+    def _in_order(self, used: int) -> NDArray[np.uint64]:
+        """Sort the first numbers of the buffer; it and the scratch may change places."""
+        keys, scratch = self._keys, self._scratch
+        ordered = sort_numbers(keys[:used], scratch[:used])
+        if ordered.base is scratch:
+            self._keys, self._scratch = scratch, keys
+        return ordered
 
     @property
     def taken(self) -> int:
@@ -132,9 +139,7 @@ class EdgeSorter:
                     file.readinto(self._keys[used : used + count].data)
                 starts[index] += count
                 used += count
-            keys = self._keys[:used]
-            keys.sort()
-            yield rows(keys)
+            yield rows(self._in_order(used))
 
     def describe(self, degree: NDArray[np.int64]) -> str:
         """One line on the graph and on what was made simple."""
