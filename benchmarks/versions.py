@@ -1,6 +1,6 @@
 """Whether anything has become slower: an earlier version beside this one, in turns, in processor seconds.
 
-    git worktree add ../before 8323965
+    git worktree add ../before ff9fab0
     python benchmarks/versions.py ../before [--rows train,motifs] [--rounds 3] [--large] [--data-root DATA]
 
 Every measurement is a process of its own on one thread, of either version in turn. A row is a command, all of

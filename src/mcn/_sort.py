@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from mcn._jit import kernel
 
-_SHORT = 24
+_SHORT = np.uint64(24)
 _DIGIT = 10  # bits: more of them take fewer passes, but then the ends of all lists outgrow the cache
 _MASK = np.uint64(2**_DIGIT - 1)
 _ONE = np.uint64(1)
@@ -49,11 +49,25 @@ def _by_digit(numbers: Any, ordered: Any, shift: Any) -> None:
 @kernel
 def sort_part(keys: Any, first: Any, last: Any) -> None:
     """Sort ``keys[first:last]`` ascending, in place: quicksort, and insertion sort where few are left."""
-    start, stop = np.int64(first), np.int64(last)
+    first, last = np.uint64(first), np.uint64(last)
+    if last > first + _SHORT:
+        _leave_short_parts(keys, np.int64(first), np.int64(last))
+    for p in range(first + _ONE, max(last, first + _ONE)):
+        key = keys[p]
+        q: Any = p
+        while q > first and keys[q - _ONE] > key:
+            keys[q] = keys[q - _ONE]
+            q -= _ONE
+        keys[q] = key
+
+
+@kernel
+def _leave_short_parts(keys: Any, start: Any, stop: Any) -> None:
+    """Part the keys into short stretches, of which each is above the one before it."""
     waiting = np.empty(128, np.int64)  # the longer parts; each is at most half of the one before it
     top = 0
     while True:
-        while stop - start > _SHORT:
+        while stop - start > np.int64(_SHORT):
             a, b, c = keys[start], keys[start + (stop - start) // 2], keys[stop - 1]
             pivot = max(min(a, b), min(max(a, b), c))
             i, j = start, stop - 1
@@ -73,12 +87,6 @@ def sort_part(keys: Any, first: Any, last: Any) -> None:
                 waiting[top], waiting[top + 1] = i, stop
                 stop = j + 1
             top += 2
-        for p in range(start + 1, stop):
-            key, q = keys[p], p
-            while q > start and keys[q - 1] > key:
-                keys[q] = keys[q - 1]
-                q -= 1
-            keys[q] = key
         if top == 0:
             return
         top -= 2

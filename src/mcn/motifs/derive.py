@@ -116,10 +116,15 @@ def edge_columns(start: Any, stop: Any, numbers: Any, weights: Any, columns: Any
         for e in range(numbers.indptr[u], numbers.indptr[u + 1]):
             _orbits(e, u, numbers.indices[e], numbers, o)
             for i in range(len(weights)):
-                total = 0
-                for j in range(13):
-                    total += weights[i, j] * o[j]
-                columns[e, i] = total
+                columns[e, i] = _weighted(weights[i], o)
+
+
+@kernel
+def _weighted(weights: Any, o: Any) -> Any:
+    total = 0
+    for j in range(13):
+        total += weights[j] * o[j]
+    return total
 
 
 @kernel
@@ -138,11 +143,7 @@ def orbit_totals(numbers: Any, weights: Any) -> Any:
             _orbits(e, u, v, numbers, o)
             bits: Any = 0
             for i in range(count):
-                value = o[i]
-                if len(weights):
-                    value = 0
-                    for j in range(13):
-                        value += weights[i, j] * o[j]
+                value = _weighted(weights[i], o) if len(weights) else o[i]
                 high[i] += value >> 32
                 low[i] += value & 0xFFFFFFFF
                 edges[i] += value != 0

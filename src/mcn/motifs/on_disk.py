@@ -22,6 +22,7 @@ from scipy.sparse import csr_array
 
 from mcn._files import naming
 from mcn._jit import kernel
+from mcn._sort import sort_part
 from mcn._threads import available_threads, run_chunks
 from mcn.data.arrays import as_integer
 from mcn.data.csr_graph import SimpleGraph
@@ -29,7 +30,7 @@ from mcn.motifs.catalogue import EDGE_ORBITS, TRIANGLES, graphlet_of, stage_of
 from mcn.motifs.counted import exact_sum
 from mcn.motifs.counts import MotifCounts
 from mcn.motifs.kernels import closed_triples
-from mcn.motifs.orient import cut_rows, rank_by_degree, sort_range
+from mcn.motifs.orient import cut_rows, rank_by_degree
 from mcn.store import GraphStore
 from mcn.store.manifest import StoredArray, write_array
 
@@ -277,7 +278,7 @@ def _scatter(start: Any, stop: Any, csr: Any, block: Any) -> Any:
 def _order(start: Any, stop: Any, block: Any) -> Any:
     _, ptr, _, _, base, lists = block
     for r in range(start, stop):
-        sort_range(lists, ptr[r] - base, ptr[r + 1] - base)
+        sort_part(lists, ptr[r] - base, ptr[r + 1] - base)
 
 
 @kernel

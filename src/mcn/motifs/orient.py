@@ -60,10 +60,9 @@ def as_numbered(graph: SimpleGraph, threads: int = 1, *, both: bool = False) -> 
     lists that the edges point at, and with `both` to every pair within a list too.
     """
     starts, ends = graph.indptr.view(np.uint64), graph.indices
-    sizes, none, most = np.diff(graph.indptr), ends[:0], _FEW * graph.num_edges
-    if both:
-        most -= int((sizes * (sizes - 1) // 2).sum())
-    if not _few_steps(graph.indptr, ends, most):
+    none, sizes, degrees = ends[:0], np.diff(graph.indptr), graph.degrees
+    steps = sizes * (degrees - sizes) + (sizes * (sizes - 1) // 2 if both else 0)
+    if steps.sum() > _FEW * graph.num_edges:
         return None
     if not both:
         return Oriented(none, starts, ends, none, starts[:0], none, none, none)
@@ -71,7 +70,7 @@ def as_numbered(graph: SimpleGraph, threads: int = 1, *, both: bool = False) -> 
     highs = np.empty((threads, graph.num_nodes), np.uint32)
     for own, first, last in zip(highs, starts[cuts[:-1]], starts[cuts[1:]], strict=True):
         own[:] = np.bincount(ends[first:last], minlength=graph.num_nodes)
-    degree = sizes.astype(np.uint32) + highs.sum(0, dtype=np.uint32)
+    degree = degrees.astype(np.uint32)
     return Oriented(degree, starts, ends, none, *_whole_rows(degree, starts, ends, highs))
 
 
@@ -88,16 +87,6 @@ def _whole_rows(
     given = (out_ptr, out, in_ptr, rows, place)
     _on_each(lambda w: _rows(cuts[w], cuts[w + 1], highs[w], *given), threads)
     return in_ptr, rows, place, _skip_leaves(degree, in_ptr, out_ptr, rows)
-
-
-@kernel
-def _few_steps(indptr: Any, indices: Any, most: Any) -> Any:
-    """Whether the lists that the edges point at have no more than `most` entries in all."""
-    for v in indices:
-        most -= indptr[v + 1] - indptr[v]
-        if most < 0:
-            return False
-    return True
 
 
 def _out_lists(graph: SimpleGraph, rank: NDArray[np.uint32], threads: int) -> tuple[NDArray[Any], ...]:
@@ -191,26 +180,10 @@ def _scatter(
 
 
 @kernel
-def sort_range(keys: Any, first: Any, last: Any) -> Any:
-    """Sort the numbers from `first` to `last` in place; most lists are short."""
-    if last - first > np.uint64(24):
-        sort_part(keys, np.int64(first), np.int64(last))
-        return
-    for p in range(first + np.uint64(1), max(last, first + np.uint64(1))):
-        key = keys[p]
-        q: Any = p
-        while q > first and keys[q - np.uint64(1)] > key:
-            keys[q] = keys[q - np.uint64(1)]
-            q -= np.uint64(1)
-        keys[q] = key
-
-
-@kernel
 def _sort_lists(start: Any, stop: Any, out_ptr: Any, keys: Any, out: Any, pair: Any, highs: Any) -> Any:
     for u in range(start, stop):
         first, last = out_ptr[u], out_ptr[u + 1]
-        if last > first + np.uint64(1):
-            sort_range(keys, first, last)
+        sort_part(keys, first, last)
         for p in range(first, last):
             v = np.uint32(keys[p] >> 32)
             out[p], pair[p] = v, np.uint32(keys[p])
