@@ -1,10 +1,7 @@
 """The size of a stack, counted before any power is built, and which nodes its rows reach.
 
-Only the pattern of the powers is looked at, not their values. In a symmetric pattern a walk of k − 2 steps
-can go one edge to and fro, so the pattern of A^k contains that of A^(k−2). What is new in step k are the
-neighbours of what was new in step k − 1: a breadth-first search in which a node counts once per parity. It
-visits every edge at most twice per row, for any K. In the pattern of a digraph, step k is made of all of step
-k − 1.
+Only the pattern of the powers is looked at, not their values: step k of a node's row is what the neighbours
+of step k − 1 make.
 """
 
 from __future__ import annotations
@@ -161,14 +158,14 @@ def row_lengths(
             lengths[t, 0] = adj.of(t).lengths + (adj.matrix(t).diagonal() == 0)
         return lengths, bool(lengths.sum(dtype=np.int64) <= most)
     workers = thread_count(threads, row_work(adj, steps, len(adj.motifs) * n))
-    seen = [np.zeros(2 * n, np.uint8) for _ in range(workers)]
+    seen = [np.zeros(n, np.uint8) for _ in range(workers)]
     queues = [np.empty(2 * n, np.uint64) for _ in range(workers)]
     batch = max(4 * CHUNK, -(-n // 64))  # by the graph alone: counting stops at the same row for any threads
-    total, count = 0, _row_lengths if adj.symmetric else _directed_row_lengths
+    total = 0
     for t, first in product(range(len(adj.motifs)), range(0, n, batch)):
 
         def work(worker: int, start: int, stop: int, t: int = t) -> None:
-            count(n, adj.rows, t, start, stop, lengths, seen[worker], queues[worker])
+            _row_lengths(n, adj.rows, t, start, stop, lengths, seen[worker], queues[worker])
 
         last = min(first + batch, n)
         run_chunks(work, [*range(first, last, CHUNK), last], workers)
@@ -187,43 +184,9 @@ def _row_lengths(
 ) -> None:
     """Count the entries of rows start … stop − 1 of Ψ(A_t^k) into ``lengths[motif, k − 1, i]``.
 
-    `seen` (uint8 [2·N], zero between calls) marks (parity, node); `queue` (uint64 [2·N]) lists them.
+    `seen` (uint8 [N], zero between calls) marks the nodes of a step; the steps lie in both halves of `queue`
+    (uint64 [2·N]) in turn.
     """
-    indptr, indices, _ = rows
-    n = np.uint64(num_nodes)
-    offset = np.uint64(motif) * n
-    sizes = np.zeros(2, np.int64)
-    for i in range(start, stop):
-        node = np.uint64(i)
-        queue[0] = node
-        seen[node] = 1
-        begin, end = 0, 1
-        sizes[0], sizes[1] = 1, 0
-        for k in range(1, lengths.shape[1] + 1):
-            parity = k & 1
-            shift = n if parity else np.uint64(0)
-            last = end
-            for p in range(begin, end):
-                row = offset + (queue[p] if parity else queue[p] - n)
-                for q in range(np.uint64(indptr[row]), np.uint64(indptr[row + _ONE])):
-                    j = shift + np.uint64(indices[q])
-                    if seen[j] == 0:
-                        seen[j] = 1
-                        queue[last] = j
-                        last += 1
-            sizes[parity] += last - end
-            begin, end = end, last
-            missing = seen[shift + node] == 0  # every Ψ puts the node itself into its row
-            lengths[motif, k - 1, i] = sizes[parity] + (1 if missing else 0)
-        for p in range(end):
-            seen[queue[p]] = 0
-
-
-@kernel
-def _directed_row_lengths(
-    num_nodes: int, rows: Any, motif: int, start: int, stop: int, lengths: Any, seen: Any, queue: Any
-) -> None:
-    """Do the same for a pattern that need not be symmetric; steps lie in both halves of `queue` in turn."""
     indptr, indices, _ = rows
     n = np.uint64(num_nodes)
     offset = np.uint64(motif) * n
@@ -242,7 +205,7 @@ def _directed_row_lengths(
                         seen[j] = 1
                         queue[there + found] = j
                         found += _ONE
-            missing = seen[node] == 0
+            missing = seen[node] == 0  # every Ψ puts the node itself into its row
             lengths[motif, k, i] = found + (_ONE if missing else np.uint64(0))
             for p in range(found):
                 seen[queue[there + p]] = 0
