@@ -257,11 +257,10 @@ class MotifCounts(Counted):
         if not weights[:, :2].any() and needed == TRIANGLES:
             return self.enumerated.t[:, None] * weights[:, 2]
         if needed == TRIANGLES:
-            g, first = self.graph, np.ascontiguousarray(weights[:, :3])
-            small: NDArray[np.int64] = derive.small_columns(
-                g.indptr, g.indices, g.degrees, self.enumerated.t, first
-            )
-            return small
+            degrees, closed = self.graph.degrees, self.enumerated.t.astype(np.int64)
+            open_ = degrees[self._tails] + degrees[self.graph.indices] - 2 - 2 * closed
+            columns = weights[:, 0] + open_[:, None] * weights[:, 1] + closed[:, None] * weights[:, 2]
+            return np.asarray(columns)
         columns = np.empty((self.num_edges, len(weights)), np.int64)
         given = (self._numbers, np.ascontiguousarray(weights), columns)
         self._in_chunks(lambda start, stop: derive.edge_columns(start, stop, *given))

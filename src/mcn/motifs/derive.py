@@ -158,19 +158,6 @@ def orbit_totals(numbers: Any, weights: Any) -> Any:
 
 
 @kernel
-def small_columns(indptr: Any, indices: Any, degree: Any, t: Any, weights: Any) -> Any:
-    """The same for sums over the first three orbits, which need triangles and degrees alone."""
-    columns = np.empty((len(indices), len(weights)), np.int64)
-    for u in range(len(indptr) - 1):
-        for e in range(indptr[u], indptr[u + 1]):
-            closed = np.int64(t[e])
-            open_ = degree[u] + degree[indices[e]] - 2 - 2 * closed
-            for i in range(len(weights)):
-                columns[e, i] = weights[i, 0] + weights[i, 1] * open_ + weights[i, 2] * closed
-    return columns
-
-
-@kernel
 def node_orbits(numbers: Any) -> Any:
     """The induced node orbits, int64 [N, 15], in the usual order, from sums over each node's edges.
 

@@ -85,10 +85,9 @@ class EdgeSorter:
 
     def _in_order(self, used: int) -> NDArray[np.uint64]:
         """Sort the first numbers of the buffer; it and the scratch may change places."""
-        keys, scratch = self._keys, self._scratch
-        ordered = sort_numbers(keys[:used], scratch[:used])
-        if ordered.base is scratch:
-            self._keys, self._scratch = scratch, keys
+        ordered = sort_numbers(self._keys[:used], self._scratch[:used])
+        if ordered.base is self._scratch:
+            self._keys, self._scratch = self._scratch, self._keys
         return ordered
 
     @property

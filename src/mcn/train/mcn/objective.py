@@ -118,7 +118,8 @@ class Objective:
         weights = problem.class_weights(config.class_weight)
         self.class_weights = None if weights is None else weights.to(self.device)
         self._train = torch.from_numpy(problem.train).to(self.device)
-        self.state_width = _state_width(model)
+        last: Any = model.convs[-1]
+        self.state_width = int(last.heads) * int(last.out_channels) + len(NODE_ORBITS)
         self.advantage = advantage(str(config.advantage), self.state_width)
         self.advantage.module.to(self.device)
 
@@ -193,8 +194,3 @@ class Objective:
         """Go on from saved values."""
         self.advantage.module.load_state_dict(tensors)
         self.advantage.load_state_dict(state)
-
-
-def _state_width(model: MCN) -> int:
-    conv = model.convs[-1]
-    return int(conv.heads) * int(conv.out_channels) + len(NODE_ORBITS)  # type: ignore[arg-type]
