@@ -157,6 +157,7 @@ def simple_graph(edge_index: Any, num_nodes: int | None = None) -> SimpleGraph:
         indptr, indices, ways, loops, duplicates, one_way = _build(source, target, n)
     except MemoryError as error:
         raise ValueError(f"a graph of {n:,} nodes and {len(source):,} entries {NO_MEMORY}") from error
+    indices, ways = (each[: indptr[-1]].copy() for each in (indices, ways))
     return SimpleGraph(n, indptr, indices, int(loops), int(duplicates), int(one_way), ways)
 
 
@@ -351,8 +352,8 @@ def _build(source: Any, target: Any, n: int) -> Any:
         by_high[i + 1] += by_high[i]
 
     kept = len(source) - loops
-    lows = np.empty(kept, np.uint32)
-    slot = by_high[:n].copy()
+    lows, highs = np.empty(kept, np.uint32), np.empty(kept, np.uint32)
+    slot, second = by_high.copy(), by_low.copy()
     for e in range(len(source)):
         a, b = source[e], target[e]
         if a < b:
@@ -361,13 +362,11 @@ def _build(source: Any, target: Any, n: int) -> Any:
         elif b < a:
             lows[slot[a]] = np.uint32(b) | _FLAG
             slot[a] += 1
-    highs = np.empty(kept, np.uint32)
-    slot = by_low[:n].copy()
     for v in range(n):
         for p in range(by_high[v], by_high[v + 1]):
             u = lows[p] & _MASK
-            highs[slot[u]] = np.uint32(v) | (lows[p] & _FLAG)
-            slot[u] += 1
+            highs[second[u]] = np.uint32(v) | (lows[p] & _FLAG)
+            second[u] += 1
 
     indptr, ways = np.zeros(n + 1, np.int64), np.empty(kept, np.uint8)
     duplicates, one_way, end = 0, 0, 0
@@ -391,4 +390,4 @@ def _build(source: Any, target: Any, n: int) -> Any:
             ways[end] = (forward > 0) + 2 * (backward > 0)
             end += 1
         indptr[u + 1] = end
-    return indptr, highs[:end].copy(), ways[:end].copy(), loops, duplicates, one_way
+    return indptr, highs, ways, loops, duplicates, one_way

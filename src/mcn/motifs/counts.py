@@ -104,7 +104,6 @@ class MotifCounts(Counted):
     @property
     def per_node(self) -> NDArray[np.int64]:
         """Int64 [N, 15]: counts of the node orbits `mcn.NODE_ORBITS`, computed at each access."""
-        counts: NDArray[np.int64]
         counts, too_large = derive.node_orbits(self._all_numbers("per_node"))
         if too_large < 0 and not self.induced:
             # Sums of counts ≥ 0; the only one that can exceed int64 is the center of all 3-stars.

@@ -27,18 +27,14 @@ from mcn.data.csr_graph import node_degrees
 
 MOST_TRIPLES = 4_801_280
 """The largest degree d for which d (d − 1) (d − 2) / 6 is below 2⁶⁴."""
-_LARGEST = np.uint64(2**63 - 1)
 
 
-@kernel
-def _triples(d: Any) -> Any:
-    """d (d − 1) (d − 2) / 6 as uint64, exact up to `MOST_TRIPLES`: divided first, multiplied last."""
-    if d < 3:
-        return np.uint64(0)
-    pairs, last = np.uint64(d * (d - 1) // 2), np.uint64(d - 2)
-    if pairs % np.uint64(3) == np.uint64(0):  # of three numbers in a row one is divisible by 3
-        return pairs // np.uint64(3) * last
-    return pairs * (last // np.uint64(3))
+def _triples(d: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """d (d − 1) (d − 2) / 6, exact up to `MOST_TRIPLES`: divided first, multiplied last."""
+    pairs, last = d * (d - 1) // 2, np.maximum(d - 2, 0)
+    whole = pairs % 3 == 0  # of three numbers in a row one is divisible by 3
+    pairs, last = np.where(whole, pairs // 3, pairs), np.where(whole, last, last // 3)
+    return np.asarray(pairs.astype(np.uint64) * last.astype(np.uint64))
 
 
 class EdgeNumbers(NamedTuple):
@@ -157,56 +153,54 @@ def orbit_totals(numbers: Any, weights: Any) -> Any:
     return high, low, edges, nodes
 
 
-@kernel
-def node_orbits(numbers: Any) -> Any:
+def node_orbits(numbers: EdgeNumbers) -> tuple[NDArray[np.int64], int]:
     """The induced node orbits, int64 [N, 15], in the usual order, from sums over each node's edges.
 
     Also the first node whose 3-stars (as their center) do not fit into int64, or one of whose counts is
     negative, as the numbers of its edges contradict each other; or -1.
     """
-    indptr, indices, degree = numbers.indptr, numbers.indices, numbers.degree
-    n = len(indptr) - 1
-    s = np.zeros((n, 13), np.int64)
-    stars = np.zeros(n, np.uint64)  # the sum of o[5], modulo 2⁶⁴
+    d, n = numbers.degree, len(numbers.degree)
+    sums, stars = _sums_of_orbits(numbers)
+    s, r = np.ascontiguousarray(sums.reshape(n, 13).T), np.empty((15, n), np.int64)
+    r[0] = d
+    r[3] = s[2] // 2
+    r[2] = d * (d - 1) // 2 - r[3]
+    r[1] = s[1] - 2 * r[2]
+    r[5] = s[4]
+    r[4] = s[3] - s[4]
+    r[8] = s[6] // 2
+    r[10] = s[9]
+    r[11] = (s[8] - s[9]) // 2
+    r[9] = s[7] - r[11]
+    r[13] = s[11]
+    r[12] = s[10] // 2 - s[11]
+    r[14] = s[12] // 3
+    # Joined triples are fewer than M·d: past `MOST_TRIPLES` taking them away does not help.
+    centers = _triples(d) - (r[11] + r[13] + r[14]).astype(np.uint64)
+    r[7] = centers.view(np.int64)
+    # Modulo 2⁶⁴ on both sides; the difference itself is at most M² and therefore exact.
+    r[6] = (stars - np.uint64(3) * centers).view(np.int64)
+    bad = np.flatnonzero((d > MOST_TRIPLES) | (r.min(0) < 0))
+    return np.ascontiguousarray(r.T), int(bad[0]) if len(bad) else -1
+
+
+@kernel
+def _sums_of_orbits(numbers: Any) -> Any:
+    """The orbits of each node's edges, summed, but o[5], which may not fit, apart, modulo 2⁶⁴."""
+    n = len(numbers.degree)
+    s, stars = np.zeros(13 * n, np.int64), np.zeros(n, np.uint64)
     o = np.empty(13, np.int64)
     for u in range(n):
-        for e in range(indptr[u], indptr[u + 1]):
-            v = indices[e]
+        for e in range(numbers.indptr[u], numbers.indptr[u + 1]):
+            v = numbers.indices[e]
             _orbits(e, u, v, numbers, o)
             stars[u] += np.uint64(o[5])
             stars[v] += np.uint64(o[5])
             o[5] = 0
             for j in range(13):
-                s[u, j] += o[j]
-                s[v, j] += o[j]
-    r = np.empty((n, 15), np.int64)
-    too_large = -1
-    for u in range(n):
-        d = degree[u]
-        r[u, 0] = d
-        r[u, 3] = s[u, 2] // 2
-        r[u, 2] = d * (d - 1) // 2 - r[u, 3]
-        r[u, 1] = s[u, 1] - 2 * r[u, 2]
-        r[u, 5] = s[u, 4]
-        r[u, 4] = s[u, 3] - s[u, 4]
-        r[u, 8] = s[u, 6] // 2
-        r[u, 10] = s[u, 9]
-        r[u, 11] = (s[u, 8] - s[u, 9]) // 2
-        r[u, 9] = s[u, 7] - r[u, 11]
-        r[u, 13] = s[u, 11]
-        r[u, 12] = s[u, 10] // 2 - s[u, 11]
-        r[u, 14] = s[u, 12] // 3
-        # Joined triples are fewer than M·d: past `MOST_TRIPLES` taking them away does not help.
-        centers = _triples(d) - np.uint64(r[u, 11] + r[u, 13] + r[u, 14])
-        if (d > MOST_TRIPLES or centers > _LARGEST) and too_large < 0:
-            too_large = u
-        r[u, 7] = np.int64(centers)
-        # Modulo 2⁶⁴ on both sides; the difference itself is at most M² and therefore exact.
-        r[u, 6] = np.int64(stars[u] - np.uint64(3) * centers)
-        for j in range(15):
-            if r[u, j] < 0 and too_large < 0:
-                too_large = u
-    return r, too_large
+                s[13 * u + j] += o[j]
+                s[13 * np.int64(v) + j] += o[j]
+    return s, stars
 
 
 @kernel

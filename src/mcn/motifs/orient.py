@@ -60,9 +60,9 @@ def as_numbered(graph: SimpleGraph, threads: int = 1, *, both: bool = False) -> 
     lists that the edges point at, and with `both` to every pair within a list too.
     """
     starts, ends = graph.indptr.view(np.uint64), graph.indices
-    none, sizes, degrees = ends[:0], np.diff(graph.indptr), graph.degrees
-    steps = sizes * (degrees - sizes) + (sizes * (sizes - 1) // 2 if both else 0)
-    if steps.sum() > _FEW * graph.num_edges:
+    none, sizes = ends[:0], np.diff(graph.indptr)
+    steps = int(sizes[ends].sum()) + (int((sizes * (sizes - 1) // 2).sum()) if both else 0)
+    if steps > _FEW * graph.num_edges:
         return None
     if not both:
         return Oriented(none, starts, ends, none, starts[:0], none, none, none)
@@ -70,7 +70,7 @@ def as_numbered(graph: SimpleGraph, threads: int = 1, *, both: bool = False) -> 
     highs = np.empty((threads, graph.num_nodes), np.uint32)
     for own, first, last in zip(highs, starts[cuts[:-1]], starts[cuts[1:]], strict=True):
         own[:] = np.bincount(ends[first:last], minlength=graph.num_nodes)
-    degree = degrees.astype(np.uint32)
+    degree = sizes.astype(np.uint32) + highs.sum(0, dtype=np.uint32)
     return Oriented(degree, starts, ends, none, *_whole_rows(degree, starts, ends, highs))
 
 

@@ -1,7 +1,7 @@
 """Where the nodes of a graph are drawn: forces within each component, components packed in rings.
 
 The forces are ForceAtlas2's (Jacomy et al. 2014): nodes repel each other, found through a quadtree (Barnes
-and Hut), and edges attract. The compiled functions at the end of the file compute them.
+and Hut), and edges attract. Compiled functions at the end of the file find them.
 """
 
 from __future__ import annotations
@@ -279,34 +279,27 @@ def _attract(place: Any, edges: Any, weight: Any, force: Any) -> None:
         force[j, 1] += dy
 
 
-@kernel
-def relax(place: Any, edges: Any, weight: Any, mass: Any, rounds: int, gravity: float) -> None:
+def relax(
+    place: Places,
+    edges: Pairs,
+    weight: NDArray[np.float64],
+    mass: NDArray[np.float64],
+    rounds: int,
+    gravity: float,
+) -> None:
     """Move the points, in place, until the forces balance; the speed adapts (Jacomy et al. 2014)."""
-    n = place.shape[0]
-    force, before = np.zeros((n, 2)), np.zeros((n, 2))
-    points, swing = np.empty((n, 3)), np.empty(n)
-    speed, efficiency = 1.0, 1.0
+    n = len(place)
+    before, speed, efficiency = np.zeros((n, 2)), 1.0, 1.0
     for _ in range(rounds):
-        low_x, low_y = high_x, high_y = place[0, 0], place[0, 1]
-        for i in range(n):
-            low_x, high_x = min(low_x, place[i, 0]), max(high_x, place[i, 0])
-            low_y, high_y = min(low_y, place[i, 1]), max(high_y, place[i, 1])
-            force[i, 0] = force[i, 1] = 0.0
-        width = max(high_x - low_x, high_y - low_y) + 1e-9
-        codes, order = _sorted_codes(place, low_x, low_y, width)
-        for p in range(n):
-            points[p, 0], points[p, 1], points[p, 2] = place[order[p], 0], place[order[p], 1], mass[order[p]]
+        low = place.min(0)
+        width = float((place.max(0) - low).max()) + 1e-9
+        codes, order = _sorted_codes(place, low[0], low[1], width)
+        points = np.column_stack([place[order], mass[order]])
+        force = place * (-gravity * mass / (_lengths(place) + 1e-9))[:, None]
         _repel(points, order, _build_tree(codes, points, width), 1.2, force)
         _attract(place, edges, weight, force)
-        swinging = traction = 0.0
-        for i in range(n):
-            d = np.sqrt(place[i, 0] ** 2 + place[i, 1] ** 2) + 1e-9
-            force[i, 0] -= gravity * mass[i] * place[i, 0] / d
-            force[i, 1] -= gravity * mass[i] * place[i, 1] / d
-            swing[i] = np.sqrt((before[i, 0] - force[i, 0]) ** 2 + (before[i, 1] - force[i, 1]) ** 2)
-            steady = np.sqrt((before[i, 0] + force[i, 0]) ** 2 + (before[i, 1] + force[i, 1]) ** 2)
-            swinging += mass[i] * swing[i]
-            traction += 0.5 * mass[i] * steady
+        swing = _lengths(before - force)
+        swinging, traction = float((mass * swing).sum()), 0.5 * float((mass * _lengths(before + force)).sum())
         estimate = 0.05 * np.sqrt(n)
         jitter = max(np.sqrt(estimate), min(10.0, estimate * traction / (n * n)))
         if swinging / (traction + 1e-12) > 2.0:
@@ -318,8 +311,9 @@ def relax(place: Any, edges: Any, weight: Any, mass: Any, rounds: int, gravity: 
         elif speed < 1000.0:
             efficiency *= 1.3
         speed += min(target - speed, 0.5 * speed)
-        for i in range(n):
-            factor = speed / (1.0 + np.sqrt(speed * mass[i] * swing[i]))
-            place[i, 0] += force[i, 0] * factor
-            place[i, 1] += force[i, 1] * factor
-            before[i, 0], before[i, 1] = force[i, 0], force[i, 1]
+        place += force * (speed / (1.0 + np.sqrt(speed * mass * swing)))[:, None]
+        before = force
+
+
+def _lengths(vectors: Places) -> NDArray[np.float64]:
+    return np.sqrt(vectors[:, 0] ** 2 + vectors[:, 1] ** 2)
