@@ -1,6 +1,7 @@
 """What all tests share."""
 
 import importlib.util
+import json
 import os
 import subprocess
 import sys
@@ -31,10 +32,17 @@ with warnings.catch_warnings():
 REPOSITORY = Path(__file__).resolve().parents[1]
 
 
-def refuses(message: str, call: Any, /, *args: Any, error: type = ValueError, **options: Any) -> None:
-    """Check that a call is refused by an error, by default a `ValueError`, whose message matches."""
-    with pytest.raises(error, match=message):
+def refuses(message: str, call: Any, /, *args: Any, error: type = ValueError, **options: Any) -> str:
+    """Check that a call is refused by an error, by default a `ValueError`, whose message matches; return it.
+
+    What the package itself refuses is said in one line.
+    """
+    with pytest.raises(error, match=message) as caught:
         call(*args, **options)
+    said = str(caught.value)
+    del caught  # which holds this frame: what an error keeps open is closed now, not at some later time
+    assert error is not ValueError or "\n" not in said
+    return said
 
 
 def python(*words: object, check: bool = True, **options: Any) -> subprocess.CompletedProcess[str]:
@@ -49,6 +57,14 @@ def docs_script(name: str) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def reference(name: str) -> Any:
+    """What a file beside the project says of the paper; without it the test is skipped."""
+    file = REPOSITORY.parent / "shared" / "reference" / f"{name}.json"
+    if not file.is_file():
+        pytest.skip(f"{file.name} is not beside the project (../shared/reference)")
+    return json.loads(file.read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="session")

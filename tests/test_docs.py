@@ -15,7 +15,7 @@ import pytest
 import mcn
 from mcn.cli.main import main
 from mcn.motifs import MOTIFS, picture
-from tests.conftest import REPOSITORY, docs_script
+from tests.conftest import REPOSITORY, docs_script, refuses
 
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # What makes a command short: it must run, how well it trains is not the matter here. The last of two counts.
@@ -153,8 +153,7 @@ def test_a_number_that_no_run_gave_is_noticed_and_cells_by_hand(tables: ModuleTy
     made = {"results": "| MCN | 93.3 |"}
     page = "before\n<!-- begin results -->\n{}\n<!-- end results -->\nafter\n"
     assert tables.filled(page.format("| MCN | 99.9 |"), made) == page.format("| MCN | 93.3 |")
-    with pytest.raises(KeyError, match="table9"):
-        tables.filled("<!-- begin table9 -->\n<!-- end table9 -->", made)
+    refuses("table9", tables.filled, "<!-- begin table9 -->\n<!-- end table9 -->", made, error=KeyError)
     rows = "g,a,0,0.1,1\ng,a,1,0.3,1\ng,b,0,0.0,1\ng,b,1,0.1,1\n"
     (tmp_path / "runs.csv").write_text("dataset,method,seed,test_accuracy,version\n" + rows)
     runs = tables.Runs(tmp_path / "runs.csv")

@@ -60,6 +60,8 @@ def test_a_name_is_loaded_once_and_when_used(tmp_path: Path, monkeypatch: pytest
     assert some_package.OrderedDict.__module__ == "collections"
     with pytest.raises(AttributeError, match="module 'some_package' has no attribute 'far'"):
         some_package.far  # noqa: B018
+    load, _ = lazy("mcn", {"name": "mcn.nowhere"})
+    refuses(r"mcn\.nowhere", load, "name", error=ImportError)
 
 
 @pytest.mark.parametrize("package", [mcn, mcn.data, mcn.experiments, mcn.viz])
@@ -67,9 +69,3 @@ def test_every_public_name_is_there(package: object) -> None:
     assert dir(package) == sorted({*package.__all__, *getattr(package, "_MODULES", ())})
     assert all(hasattr(package, name) for name in package.__all__)
     assert not hasattr(package, "nothing")
-
-
-def test_an_unknown_home_is_an_import_error() -> None:
-    load, _ = lazy("mcn", {"name": "mcn.nowhere"})
-    with pytest.raises(ImportError, match=r"mcn\.nowhere"):
-        load("name")

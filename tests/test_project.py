@@ -26,6 +26,10 @@ def test_version_documented_names_and_a_cheap_import(settings: dict, repository:
     slow = "{'torch_geometric', 'torch._dynamo', 'scipy.stats'}"
     code = f"import sys, mcn; mcn.MCNClassifier; print({slow} & set(sys.modules))"
     assert python("-c", code).stdout == "set()\n"
+    # Packages are reached without an import of their own.
+    names = "mcn.data.random_split.__name__, mcn.train.TensorBoard.__name__, 'viz' in dir(mcn)"
+    found = python("-c", f"import mcn; print({names})").stdout
+    assert found.split() == ["random_split", "TensorBoard", "True"]
 
 
 def _pins(repository: Path) -> dict[str, str]:
@@ -87,9 +91,3 @@ def test_bounds_are_checked_in_every_kernel(repository: Path) -> None:
         first, *inside = path.parts
         tests = own.get(path, f"tests/{first}" if inside else f"tests/test{path.stem}.py")
         assert tests in listed, f"{path} has kernels, and {tests} is not among the tests of `make bounds`"
-
-
-def test_packages_are_reached_without_an_import_of_their_own() -> None:
-    names = "mcn.data.random_split.__name__, mcn.train.TensorBoard.__name__, 'viz' in dir(mcn)"
-    found = python("-c", f"import mcn; print({names})").stdout
-    assert found.split() == ["random_split", "TensorBoard", "True"]

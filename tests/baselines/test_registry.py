@@ -36,13 +36,6 @@ def test_names_that_are_not_known(name: str, what: str, message: str) -> None:
     refuses(message, find_method, name, what)
 
 
-def test_a_name_that_is_taken() -> None:
-    before = METHODS["lp"]
-    refuses("'lp' is registered already", register("lp"), baseline("lp"))
-    refuses("'mcn' is registered already", register("mcn"), baseline("lp"))
-    assert find_method("lp") is before
-
-
 def test_a_method_of_ones_own() -> None:
     @register("mine")
     def mine(problem: object, seed: int) -> np.ndarray:
@@ -119,6 +112,10 @@ def test_methods_are_named_once_and_known() -> None:
     assert check_methods(["gat", "paper", "gat", "lp"]) == ["gat", "paper", "lp"]
     refuses("--methods names no method; there are mcn, paper, views", check_methods, [], "--methods")
     refuses("got 'gtc'", check_methods, ["mcn", "gtc"])
+    before = METHODS["lp"]
+    refuses("'lp' is registered already", register("lp"), baseline("lp"))
+    refuses("'mcn' is registered already", register("mcn"), baseline("lp"))
+    assert find_method("lp") is before
 
 
 class TestProblem:
@@ -136,11 +133,7 @@ class TestProblem:
         data.y = None
         refuses("no labels", graph_problem, data)
 
-    def test_accuracy_on_validation_by_hand(self) -> None:
-        scores = np.array([[0, 1], [0, 1], [0, 1], [0, 1], [1, 0]])
-        assert val_accuracy(path_problem(), scores) == 0.5  # nodes 1 (wrong) and 4 (right)
-
-    def test_matrices_by_hand(self) -> None:
+    def test_matrices_and_accuracy_on_validation_by_hand(self) -> None:
         a = adjacency(path_problem())
         expected = np.zeros((5, 5))
         expected[[0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2]] = 1
@@ -149,6 +142,8 @@ class TestProblem:
         np.testing.assert_allclose(symmetric(a).toarray(), expected / np.sqrt(np.outer(degree, degree)))
         np.testing.assert_allclose((unit_features(block_problem()).toarray() ** 2).sum(1), 1)
         np.testing.assert_array_equal(one_hot(np.array([1, -1, 0]), 2), [[0, 1], [0, 0], [1, 0]])
+        scores = np.array([[0, 1], [0, 1], [0, 1], [0, 1], [1, 0]])
+        assert val_accuracy(path_problem(), scores) == 0.5  # nodes 1 (wrong) and 4 (right)
 
 
 class TestLayers:

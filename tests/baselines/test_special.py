@@ -1,7 +1,5 @@
 """tab:gen: GCN and GAT are special cases, and their configurations make exactly them."""
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +13,7 @@ from mcn.train.mcn import work
 from mcn.train.mcn.work import StackInputs
 from mcn.train.presets import dataset_config
 from tests.configs import MCNConfig
+from tests.conftest import reference
 from tests.train.graphs import small_graph
 
 BASE: dict[str, Any] = {"hidden": 4, "heads": 3, "output_heads": 2}
@@ -107,19 +106,11 @@ def test_with_consistency_only_that_differs(name: str, dataset: str | None) -> N
     assert mcn.consistency == (1.0 if dataset in ("cora", "citeseer") else 0.0)
 
 
-@pytest.fixture(scope="module")
-def stated(repository: Path) -> dict[str, Any]:
-    """Every setting that the paper states."""
-    file = repository.parent / "shared" / "reference" / "paper-settings.json"
-    if not file.is_file():
-        pytest.skip("the paper's settings are not beside the project (../shared/reference)")
-    content: dict[str, Any] = json.loads(file.read_text())
-    return content
-
-
 @pytest.mark.parametrize("dataset", ["cora", "citeseer", "pubmed", "dd6", "dd7", "strong-ties", "karate"])
 @pytest.mark.parametrize("method", ["paper", "gat-paper", "gcn-paper"])
-def test_rows_called_paper_are_as_stated(method: str, dataset: str, stated: dict[str, Any]) -> None:
+def test_rows_called_paper_are_as_stated(method: str, dataset: str) -> None:
+    """The protocol of DD is found in the loaded sets by `tests/data/test_public_sets.py`."""
+    stated = reference("paper-settings")
     config: Any = METHODS[method].configure(dataset, {}, {})
     assert (config.epsilon, config.advantage, config.gate) == (stated["citation"]["epsilon"], "none", False)
     assert (config.features, config.class_priors, config.consistency) == ("given", "none", 0.0)
@@ -133,6 +124,7 @@ def test_rows_called_paper_are_as_stated(method: str, dataset: str, stated: dict
     assert {config.steps} <= set(paper["search"]["K"])
     assert set(config.motifs) <= set(paper["search"]["motifs_combined_from"])
     if dataset.startswith("dd"):
+        assert (paper["train_per_class"], paper["features"]) == (15, "Weisfeiler-Lehman, 3 iterations")
         assert not paper["prior_correction"]
         assert not paper["motif_counts_as_features"]
         assert config.hidden * config.heads == paper["hidden"]
@@ -153,9 +145,3 @@ def test_rows_called_paper_are_as_stated(method: str, dataset: str, stated: dict
         assert (config.motifs, config.steps, config.psi) == (("edge",), 1, "unweighted")
         assert not config.motif_attention
         assert config.self_attention == (method == "gat-paper")
-
-
-def test_the_protocol_of_dd_is_the_stated_one(stated: dict[str, Any]) -> None:
-    """As `tests/data/test_public_sets.py` finds it in the loaded sets."""
-    assert stated["dd"]["train_per_class"] == 15
-    assert stated["dd"]["features"] == "Weisfeiler-Lehman, 3 iterations"

@@ -53,6 +53,7 @@ def ended(process: subprocess.Popen[str]) -> Outcome:
 
 def write_graph(folder: Path, labels: str = "red,blue", split: bool = False) -> tuple[Path, Path]:
     """Two wheels of 12 nodes with string ids; without a split column, one is drawn."""
+    folder.mkdir(exist_ok=True)
     names = labels.split(",")
     rim = [(i, (i + 1) % 11) for i in range(11)] + [(i, 11) for i in range(11)]
     edges = [f"{c}{u},{c}{v}" for c in "ab" for u, v in rim] + ["a0,b0"]

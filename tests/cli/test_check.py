@@ -21,7 +21,7 @@ def facts(lines: list[str]) -> dict[str, str]:
     return dict(re.split(r"  +", line.strip(), maxsplit=1) for line in lines if line.startswith("  "))
 
 
-def test_text(mcn: Run) -> None:
+def test_text_and_the_embedded_graph_without_arguments(mcn: Run) -> None:
     first, *lines = printed(mcn("check", "--dataset", "karate")).splitlines()
     assert first == "karate: 34 nodes, 78 edges, 2 classes"
     seen = check_graph(load_dataset("karate"))
@@ -44,6 +44,9 @@ def test_text(mcn: Run) -> None:
     assert lines[10:] == [*said, "to train: mcn train --dataset karate"]
     assert seen["remarks"]  # two training nodes of each class
     assert len(lines) < 15
+    lines = mcn("check").out.splitlines()
+    assert lines[0] == "strong-ties: 2,000 nodes, 9,048 edges, 5 classes"
+    assert len(lines) <= 15
 
 
 def test_verbose(mcn: Run) -> None:
@@ -71,12 +74,6 @@ def test_json(mcn: Run) -> None:
     assert content["degrees"] == {"median": 3.0, "max": 17, "isolated": 0}
     assert content["components"] == {"number": 1, "largest": 1.0}
     assert content["split"] == "4 training, 15 validation, 15 test nodes"
-
-
-def test_the_embedded_graph_without_arguments(mcn: Run) -> None:
-    lines = mcn("check").out.splitlines()
-    assert lines[0] == "strong-ties: 2,000 nodes, 9,048 edges, 5 classes"
-    assert len(lines) <= 15
 
 
 def test_a_column_that_copies_the_label_is_said_first(mcn: Run, tmp_path: Path) -> None:
@@ -147,8 +144,8 @@ def test_all_problems_at_once(mcn: Run, tmp_path: Path) -> None:
 
 def test_the_largest_class_and_skew(mcn: Run, tmp_path: Path, data_root: Path) -> None:
     """The guess is the best there is on validation nodes, also where training nodes are as many of each."""
-    seen = check_graph(load_dataset("cora", root=data_root))
     data = load_dataset("cora", root=data_root)
+    seen = check_graph(data)
     shares = data.y[data.val_mask].bincount() / int(data.val_mask.sum())
     assert seen["alone"]["guess"] == pytest.approx(float(shares.max()))
     assert any(remark.startswith("classes are skewed: ") for remark in seen["remarks"])

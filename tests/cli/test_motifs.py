@@ -51,7 +51,7 @@ def test_the_table(mcn: Run) -> None:
     assert "note:" not in out
 
 
-def test_json(mcn: Run, out: Path) -> None:
+def test_json_and_all_subgraphs(mcn: Run, out: Path) -> None:
     content = answered(mcn("motifs", "--dataset", "karate", "--out", out, "--threads", 2, "--json"))
     seconds = content.pop("seconds")
     orbits = content.pop("orbits")
@@ -64,9 +64,6 @@ def test_json(mcn: Run, out: Path) -> None:
     saved = package.MotifCounts.load(out)
     assert [line._asdict() for line in saved.totals()] == orbits
     assert [path.name for path in out.parent.iterdir()] == [out.name]
-
-
-def test_all_subgraphs(mcn: Run) -> None:
     content = answered(mcn("motifs", "--all-subgraphs", "--json"))
     totals = {line["graphlet"]: line["instances"] for line in content["orbits"]}
     assert content["induced"] is False

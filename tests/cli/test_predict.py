@@ -41,7 +41,6 @@ def test_its_own_graph_into_a_file_and_as_json(mcn: Run, run_folder: Path, tmp_p
 def test_a_grown_graph_whose_table_lacks_a_class(mcn: Run, run_folder: Path, tmp_path: Path) -> None:
     """New nodes get predictions; labels are compared by name, however the new table numbers them."""
     new = tmp_path / "new"
-    new.mkdir()
     edges, nodes = write_graph(new, split=True)
     edges.write_text(edges.read_text() + "b3,zoe\nb4,zoe\n")
     text = nodes.read_text().replace("blue", "").replace("a5,red", "a5,violet")
@@ -100,7 +99,6 @@ def test_columns_by_other_names_and_new_categories(mcn: Run, tmp_path: Path) -> 
 
 def test_other_features(mcn: Run, run_folder: Path, tmp_path: Path) -> None:
     new = tmp_path / "new"
-    new.mkdir()
     edges, nodes = write_graph(new)
     nodes.write_text(nodes.read_text().replace("size,age", "size,weight"))
     message = refused(mcn("predict", run_folder, "--graph", edges, "--nodes", nodes))
@@ -124,12 +122,16 @@ def test_wrong_use(mcn: Run, run_folder: Path, tmp_path: Path) -> None:
         assert "--nodes describes the nodes of --graph" in said
 
 
-def test_the_graph_is_gone(mcn: Run, run_folder: Path, tmp_path: Path) -> None:
+def test_the_graph_is_gone_and_trust_is_asked_for_again(mcn: Run, run_folder: Path, tmp_path: Path) -> None:
     (tmp_path / "edges.csv").unlink()
     for verb in ("predict", "view"):
         assert "edges.csv: no such file" in refused(mcn(verb, run_folder))
     with_source(run_folder, {"dataset": None})
     assert "does not say where its graph came from; give --graph" in refused(mcn("predict", run_folder))
+    # That a folder says its graph needs unpickling does not make it trusted.
+    with_source(run_folder, {"dataset": "pyg:Planetoid/Cora", "trust": True})
+    for verb in ("predict", "view"):
+        assert "give --trust to allow that here too" in refused(mcn(verb, run_folder))
 
 
 def with_source(folder: Path, source: dict[str, Any]) -> None:
@@ -138,10 +140,3 @@ def with_source(folder: Path, source: dict[str, Any]) -> None:
     content = yaml.safe_load((folder / "config.yaml").read_text()) | {"source": source}
     (folder / "config.yaml").write_text(yaml.safe_dump(content))
     save_tensors(folder / "model.safetensors", tensors, state | {"settings": settings_digest(content)})
-
-
-def test_trust_is_asked_for_again(mcn: Run, run_folder: Path) -> None:
-    """That a folder says its graph needs unpickling does not make it trusted."""
-    with_source(run_folder, {"dataset": "pyg:Planetoid/Cora", "trust": True})
-    for verb in ("predict", "view"):
-        assert "give --trust to allow that here too" in refused(mcn(verb, run_folder))

@@ -10,6 +10,7 @@ from mcn.train import load_preset, load_run
 from tests.cli.conftest import Run, printed, write_graph
 from tests.configs import MCNConfig, PaperConfig, ViewsConfig
 
+OWN = MCNConfig(motifs=("edge", "3-star"), hidden=4, heads=2, max_epochs=1)
 OTHER_MOTIFS = "--motifs edge,2-star --layers 3 --lr 0.02"
 
 
@@ -52,22 +53,16 @@ def test_a_preset_by_name_brings_its_data_set(mcn: Run, name: str, data_root: Pa
             ),
         ),
         ("--preset small.yaml", "strong-ties", MCNConfig(hidden=2, heads=1, max_epochs=1)),
+        ("--preset whole.yaml --graph edges.csv --nodes nodes.csv", None, OWN),
     ],
-    ids=["ours", "of the paper", "of views", "a file without a data set: the embedded one"],
+    ids=["ours", "of the paper", "of views", "a file without a data set: the embedded one", "one's own"],
 )
-def test_options_and_data_set_win(mcn: Run, words: str, dataset: str, config: Any, here: Path) -> None:
+def test_options_and_data_set_win(mcn: Run, words: str, dataset: Any, config: Any, here: Path) -> None:
+    write_graph(here)
+    Path("whole.yaml").write_text(yaml.safe_dump(OWN.to_dict()))
     Path("views.yaml").write_text("recipe: views\nwalk_length: 3\nunlabelled_batch: 10\n")
     Path("small.yaml").write_text("hidden: 2\nheads: 1\n")
     printed(mcn("train", *words.split(), "--max-epochs", 1, "--beside", "none", "--out", "run"))
     run = load_run("run")
     assert run.source["dataset"] == dataset
     assert run.config == config
-
-
-def test_a_file_of_settings_and_a_graph_of_one_s_own(mcn: Run, tmp_path: Path) -> None:
-    edges, nodes = write_graph(tmp_path)
-    wanted = MCNConfig(motifs=("edge", "3-star"), hidden=4, heads=2, max_epochs=2)
-    (tmp_path / "best.yaml").write_text(yaml.safe_dump(wanted.to_dict()))
-    words = ["--preset", tmp_path / "best.yaml", "--graph", edges, "--nodes", nodes]
-    printed(mcn("train", *words, "--out", tmp_path / "run"))
-    assert load_run(tmp_path / "run").config == wanted

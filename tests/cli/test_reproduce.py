@@ -39,7 +39,7 @@ def test_table1(mcn: Run, tmp_path: Path) -> None:
     assert said.startswith(f"{out} already")
 
 
-def test_figure1(mcn: Run, tmp_path: Path) -> None:
+def test_figures_1_and_2(mcn: Run, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     out = tmp_path / "figure"
     content = answered(mcn("reproduce", "figure1", "--out", out, "--json"))
@@ -47,6 +47,18 @@ def test_figure1(mcn: Run, tmp_path: Path) -> None:
     assert (out / "figure1.pdf").read_bytes().startswith(b"%PDF")
     assert (out / "figure1.png").read_bytes().startswith(b"\x89PNG")
     assert "already holds figure1" in refused(mcn("reproduce", "figure1", "--out", out))
+    two = tmp_path / "two"
+    lines = printed(mcn("reproduce", "figure2", "--out", two)).splitlines()
+    assert "triangle: the neighbours of 1300 nodes, right about 100.0% of them" in lines
+    assert (two / "figure2.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.slow
+def test_figure3(mcn: Run, tmp_path: Path) -> None:
+    content = answered(mcn("reproduce", "figure3", "--out", tmp_path, "--datasets", "karate", "--json"))
+    assert (content["figure"], content["dataset"]) == ("figure3", "karate")
+    assert (tmp_path / "figure3.pdf").read_bytes().startswith(b"%PDF")
+    assert (tmp_path / "run" / "summary.json").is_file()
 
 
 @pytest.mark.slow
@@ -99,20 +111,6 @@ def test_runs_are_kept_rendered_and_checked(mcn: Run, data_root: Path, tmp_path:
     done = mcn("reproduce", "table2", "--from", kept, "--check", 9, "--jobs", 1, "--methods", "lp", *where)
     assert (done.code, done.out.splitlines()[-1]) == (1, "1 of 2 runs came out the same")
     assert "cora, lp, seed 1: test 74.5%, validation 72.6%, now 74.4% and 72.6%" in done.out.splitlines()
-
-
-def test_figure2(mcn: Run, tmp_path: Path) -> None:
-    lines = printed(mcn("reproduce", "figure2", "--out", tmp_path)).splitlines()
-    assert "triangle: the neighbours of 1300 nodes, right about 100.0% of them" in lines
-    assert (tmp_path / "figure2.png").read_bytes().startswith(b"\x89PNG")
-
-
-@pytest.mark.slow
-def test_figure3(mcn: Run, tmp_path: Path) -> None:
-    content = answered(mcn("reproduce", "figure3", "--out", tmp_path, "--datasets", "karate", "--json"))
-    assert (content["figure"], content["dataset"]) == ("figure3", "karate")
-    assert (tmp_path / "figure3.pdf").read_bytes().startswith(b"%PDF")
-    assert (tmp_path / "run" / "summary.json").is_file()
 
 
 @pytest.mark.parametrize("table", ["table2", "table3"])

@@ -99,14 +99,13 @@ def test_interrupted(space: Path, tmp_path: Path) -> None:
     words = [*map(str, options(space, out)), "--trials", "40"]
     whole = start(*words)
     deadline = time.monotonic() + 100
-    while not (out / "ledger.sqlite").exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    while not len(Ledger(out / "ledger.sqlite")) and time.monotonic() < deadline:
+    ledger = out / "ledger.sqlite"
+    while not (ledger.exists() and len(Ledger(ledger))) and time.monotonic() < deadline:
         time.sleep(0.05)
     whole.send_signal(signal.SIGINT)
     said = f"mcn: interrupted; go on with: {' '.join(['mcn', *words, '--resume'])}\n"
     assert ended(whole) == (130, "", said)
-    assert Ledger(out / "ledger.sqlite").rows()
+    assert Ledger(ledger).rows()
 
 
 def test_files_of_ones_own(mcn: Run, tmp_path: Path, space: Path) -> None:

@@ -55,7 +55,6 @@ def test_the_graph_has_changed(mcn: Run, run_folder: Path, tmp_path: Path) -> No
 
 def test_another_graph_is_shown_when_it_is_named(mcn: Run, run_folder: Path, tmp_path: Path) -> None:
     new = tmp_path / "new"
-    new.mkdir()
     edges, nodes = write_graph(new, split=True)
     edges.write_text(edges.read_text() + "b3,zoe\n")
     nodes.write_text(nodes.read_text() + "zoe,,,3,49\n")

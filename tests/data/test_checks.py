@@ -237,10 +237,14 @@ def test_columns_are_sorted_and_repeats_summed() -> None:
 
 @pytest.mark.parametrize("kind", [np.int32, np.int64, np.uint32, np.uint64, ">i4", np.int8])
 def test_a_sound_structure_passes(kind: Any) -> None:
+    """SciPy warns of unsigned ones, and warnings are errors here."""
     indptr, indices, shape = [0, 2, 2, 3], [4, 0, 1], (3, 5)
     check_csr(np.array(indptr, kind), np.array(indices, kind), shape)
     check_csr(np.zeros(7, kind)[::2], np.array([], kind), (3, 0))
     check_csr(torch.tensor(indptr), torch.tensor(indices), torch.Size(shape), values=torch.ones(3))
+    matrix = sparse.csr_array(np.eye(3))
+    matrix.indptr, matrix.indices = matrix.indptr.astype(kind), matrix.indices.astype(kind)
+    assert checked_csr(matrix, "x").toarray().tolist() == np.eye(3).tolist()
 
 
 @pytest.mark.parametrize(
@@ -263,7 +267,7 @@ def test_small_integers_do_not_wrap_and_a_tensor_that_points_outside() -> None:
 
 
 @pytest.mark.parametrize("values", [[1.0], [1.0] * 4, []])
-def test_lists_of_columns_and_values_of_different_lengths(values: list[float]) -> None:
+def test_lists_and_diagonals_of_different_lengths(values: list[float]) -> None:
     """SciPy writes the values of such a matrix past the end of its array."""
     matrix = sparse.lil_array((3, 3))
     matrix.rows[0], matrix.data[0] = [0, 2], values
@@ -272,14 +276,11 @@ def test_lists_of_columns_and_values_of_different_lengths(values: list[float]) -
     assert checked_csr(matrix, "x").toarray().tolist() == [[1, 0, 2], [0, 0, 0], [0, 0, 0]]
     matrix.rows[1], matrix.data[1] = [7], [1.0]
     refuses(r"^x: entry 2 \(in row 1\) is in column 7", checked_csr, matrix, "x")
-
-
-@pytest.mark.parametrize("kind", [np.uint64, np.uint32, np.int64])
-def test_unsigned_structures_are_read(kind: type[np.integer[Any]]) -> None:
-    """SciPy warns of them, and warnings are errors here."""
-    matrix = sparse.csr_array(np.eye(3))
-    matrix.indptr, matrix.indices = matrix.indptr.astype(kind), matrix.indices.astype(kind)
-    assert checked_csr(matrix, "x").toarray().tolist() == np.eye(3).tolist()
+    matrix = sparse.dia_array((3, 3))
+    matrix.offsets, matrix.data = np.array([np.nan]), np.ones((1, 3))
+    refuses(r"^x: offsets has shape \[1\], dtype float64; expected integers", checked_csr, matrix, "x")
+    matrix.offsets = np.array([0, 1])
+    refuses(r"^x: number of diagonals \(1\) does not match", checked_csr, matrix, "x")
 
 
 @pytest.mark.filterwarnings("ignore:Sparse CSR tensor support is in beta")
@@ -291,11 +292,3 @@ def test_a_tensor_whose_row_pointers_are_sparse_themselves() -> None:
     except RuntimeError:
         pytest.skip("this torch does not make one")
     refuses(r"^x: row pointers or columns are no plain tensors", feature_csr, tensor)
-
-
-def test_diagonals_at_no_integers() -> None:
-    matrix = sparse.dia_array((3, 3))
-    matrix.offsets, matrix.data = np.array([np.nan]), np.ones((1, 3))
-    refuses(r"^x: offsets has shape \[1\], dtype float64; expected integers", checked_csr, matrix, "x")
-    matrix.offsets = np.array([0, 1])
-    refuses(r"^x: number of diagonals \(1\) does not match", checked_csr, matrix, "x")

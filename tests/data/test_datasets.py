@@ -56,8 +56,23 @@ def test_karate_is_that_of_networkx_with_a_column_per_node_and_a_split() -> None
     assert torch.equal(load_dataset("karate", seed=5).train_mask, data.train_mask)
 
 
-def test_places_are_root_then_environment_then_cache(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def written(folder: Path, *names: str) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in names:
+        (folder / name).write_bytes(b"1")
+
+
+def test_places_are_root_then_environment_then_cache_and_the_first_complete_folder_is_taken(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert places() == [cache]
+    assert locate(["a"], ["x", "y"], tmp_path) is None
+    written(tmp_path / "a", "x")
+    assert locate(["a"], ["x", "y"], tmp_path) is None
+    written(cache / "a", "x", "y")
+    assert locate(["a"], ["x", "y"], tmp_path) == cache / "a"
+    written(tmp_path / "a", "y")
+    assert locate(["a"], ["x", "y"], tmp_path) == tmp_path / "a"
     monkeypatch.setenv("MCN_DATA", "/somewhere")
     assert places("/given") == [Path("/given"), Path("/somewhere"), cache]
     monkeypatch.delenv("MCN_DATA")
@@ -66,33 +81,16 @@ def test_places_are_root_then_environment_then_cache(cache: Path, monkeypatch: p
     assert places() == [Path("/home/ann/.cache/mcn")]
 
 
-def written(folder: Path, *names: str) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    for name in names:
-        (folder / name).write_bytes(b"1")
-
-
-def test_locate_takes_the_first_complete_folder(cache: Path, tmp_path: Path) -> None:
-    assert locate(["a"], ["x", "y"], tmp_path) is None
-    written(tmp_path / "a", "x")
-    assert locate(["a"], ["x", "y"], tmp_path) is None
-    written(cache / "a", "x", "y")
-    assert locate(["a"], ["x", "y"], tmp_path) == cache / "a"
-    written(tmp_path / "a", "y")
-    assert locate(["a"], ["x", "y"], tmp_path) == tmp_path / "a"
-
-
 @pytest.mark.parametrize("name, file", [("cora", "ind.cora.allx"), ("dd6", "DD67_A.txt")])
-def test_no_network_and_no_download(name: str, file: str, cache: Path) -> None:
+def test_no_network_no_download_and_a_home_without_the_file(
+    name: str, file: str, cache: Path, tmp_path: Path
+) -> None:
     order = r"the folder given as root, \$MCN_DATA, the cache\.$"
     where = rf"\. Put them into one of these folders; they are looked for in this order: {order}"
-    with pytest.raises(DatasetNotFound, match=f"{name}: the files {file}.*could not be read.*{where}"):
-        load_from(unreachable(), name)
+    not_read = f"{name}: the files {file}.*could not be read.*{where}"
+    refuses(not_read, load_from, unreachable(), name, error=DatasetNotFound)
     looked = f"in none of /given/.*{cache}.*downloading was not asked for{where}"
     refuses(looked, load_dataset, name, "/given", error=DatasetNotFound, download=False)
+    with serve(tmp_path) as home:
+        refuses("404", load_from, f"{home}/nothing.zip", name, error=DatasetNotFound)
     assert not cache.exists()
-
-
-def test_a_home_without_the_file_is_not_found(cache: Path, tmp_path: Path) -> None:
-    with serve(tmp_path) as home, pytest.raises(DatasetNotFound, match="404"):
-        load_from(home, "cora")

@@ -37,14 +37,6 @@ def matrix() -> sparse.csr_array:
     return sparse.csr_array(dense)
 
 
-def test_matrix_market(tmp_path: Path, matrix: sparse.csr_array) -> None:
-    scipy_io.mmwrite(tmp_path / "a.mtx", matrix)
-    assert _pairs(tmp_path / "a.mtx") == PATH
-    assert load_graph(tmp_path / "a.mtx").node_ids.tolist() == [1, 2, 3, 4, 5]
-    (tmp_path / "b.mtx.gz").write_bytes(gzip.compress((tmp_path / "a.mtx").read_bytes()))
-    assert _pairs(tmp_path / "b.mtx.gz") == PATH
-
-
 VALUES = {
     "real": ["1", "0", "1.0", "2.5", "-1", "1e0", "10e-1", ".5", "0.0e5", "1.00000000000000000000", "nan"],
     "double": ["1", "0", "-inf"],
@@ -97,7 +89,12 @@ def test_every_kind_of_matrix_market(kind: tuple[str, str, str], tmp_path: Path)
         assert any("values (weights) accepted" in line for line in data.report) == weighted
 
 
-def test_stored_zeros_are_told_and_a_blank_may_be_the_end(tmp_path: Path) -> None:
+def test_matrix_market_with_stored_zeros_and_a_blank_as_the_end(tmp_path: Path, matrix: Any) -> None:
+    scipy_io.mmwrite(tmp_path / "a.mtx", matrix)
+    assert _pairs(tmp_path / "a.mtx") == PATH
+    assert load_graph(tmp_path / "a.mtx").node_ids.tolist() == [1, 2, 3, 4, 5]
+    (tmp_path / "b.mtx.gz").write_bytes(gzip.compress((tmp_path / "a.mtx").read_bytes()))
+    assert _pairs(tmp_path / "b.mtx.gz") == PATH
     (tmp_path / "a.mtx").write_text(GENERAL + "4 4 3\n1 2 0.5\n2 3 0\n3 4 2\n")
     assert "1 stored zeros are no edges" in load_graph(tmp_path / "a.mtx").report
     # SciPy's reader alone ends the process on this file.
@@ -147,11 +144,16 @@ def test_matrices_too_large_or_not_square(text: str, message: str, tmp_path: Pat
     refuses(rf"a\.mtx: {message}", load_graph, tmp_path / "a.mtx")
 
 
-def test_npz(tmp_path: Path) -> None:
+def test_npz_also_with_a_pickle_which_is_refused(tmp_path: Path) -> None:
     np.savez(tmp_path / "a.npz", edge=np.array(PATH, np.int32), n=np.int64(6))
     np.savez(tmp_path / "b.npz", edge_index=np.array(PATH).T)
     for name, nodes in (("a.npz", 6), ("b.npz", 4)):
         assert (_pairs(tmp_path / name), load_graph(tmp_path / name).num_nodes) == (PATH, nodes)
+    marker = tmp_path / "ran"
+    touch = np.array([Call(os.system, f"touch {marker}")], dtype=object)
+    np.savez(tmp_path / "a.npz", edge=touch, allow_pickle=True)
+    refuses("without pickles", load_graph, tmp_path / "a.npz")
+    assert not marker.exists()
 
 
 @pytest.mark.parametrize(
@@ -273,14 +275,6 @@ def test_damage_anywhere_is_a_value_error_or_harmless(tmp_path: Path) -> None:
             except ValueError as error:
                 said = str(error)
             assert not said or said.startswith(str(path))
-
-
-def test_npz_with_a_pickle_is_refused(tmp_path: Path) -> None:
-    marker = tmp_path / "ran"
-    touch = np.array([Call(os.system, f"touch {marker}")], dtype=object)
-    np.savez(tmp_path / "a.npz", edge=touch, allow_pickle=True)
-    refuses("without pickles", load_graph, tmp_path / "a.npz")
-    assert not marker.exists()
 
 
 @pytest.mark.parametrize("suffix", ["graphml", "gexf", "gml"])

@@ -79,7 +79,7 @@ def test_igraph_graphs() -> None:
     assert _weights(data) == {("a", "b"): 1, ("b", "a"): 1, ("a", "c"): 2, ("c", "a"): 2}
 
 
-def test_matrices() -> None:
+def test_matrices_and_what_is_no_graph() -> None:
     values = np.array([[0, 2, 0], [2, 0, 3], [0, 3, 0]])
     for form in (sparse.csr_array, sparse.coo_array, sparse.csc_matrix):
         data = mcn.load_graph(form(values), weights="value")
@@ -90,11 +90,8 @@ def test_matrices() -> None:
     wide, negative = sparse.csr_array(np.ones((2, 3))), sparse.csr_array(np.array([[0, 1], [-2, 0]]))
     refuses(r"edges: a matrix of shape \[2, 3\]; expected a square", mcn.load_graph, wide)
     refuses(r"entry \(1, 0\): '-2.*' in weight column 'value'", mcn.load_graph, negative, weights="value")
-
-
-@pytest.mark.parametrize("thing", [3, object(), [(0, 1)]])
-def test_what_is_no_graph(thing: object) -> None:
-    refuses("expected a path, a pandas or polars frame", mcn.load_graph, thing)
+    for thing in (3, object(), [(0, 1)]):
+        refuses("expected a path, a pandas or polars frame", mcn.load_graph, thing)
 
 
 def _write(path: Path, columns: dict[str, Any], packing: str = "none") -> Path:

@@ -76,12 +76,6 @@ def test_the_same_two_edges(text: str, tmp_path: Path) -> None:
         assert load_graph(path).node_ids.dtype == np.int64
 
 
-def test_text_ids(tmp_path: Path) -> None:
-    path = _write(tmp_path, 'bob,ann\nann,"O\'Hara, X"\n007,7')
-    assert _edges(path) == [("007", "7"), ("O'Hara, X", "ann"), ("ann", "bob")]
-    assert "node ids are read as text (for instance 'bob')" in load_graph(path).report
-
-
 def test_a_header_and_a_delimiter_can_be_stated(tmp_path: Path) -> None:
     path = _write(tmp_path, "ann bob\nbob eve\n")
     assert len(_edges(path)) == 2
@@ -89,12 +83,6 @@ def test_a_header_and_a_delimiter_can_be_stated(tmp_path: Path) -> None:
     assert _edges(_write(tmp_path, "source target\n"), header=False) == [("source", "target")]
     assert _edges(_write(tmp_path, "1|2\n3|4"), delimiter="|") == [(1, 2), (3, 4)]
     assert _edges(_write(tmp_path, "a,b c\n"), delimiter=" ") == [("a,b", "c")]
-
-
-def test_further_columns_are_reported(tmp_path: Path) -> None:
-    note = "1 further column (weights) accepted, not used: the graph is unweighted"
-    assert note in load_graph(_write(tmp_path, "1 2 0.5\n")).report
-    assert any("2 further columns" in line for line in load_graph(_write(tmp_path, "1 2 3 4\n")).report)
 
 
 @pytest.mark.parametrize(
@@ -116,10 +104,16 @@ def test_further_columns_are_reported(tmp_path: Path) -> None:
         (b"1 2\n3 \xff4\n", r"line 2: not UTF-8 text \(byte 0xff\)"),
         ('"' + "x" * 200_000 + '",3\n', r"line 1: not readable as quoted fields \(field larger than"),
         ('1,2\n1,2\n"' + "x" * 200_000 + '",3\n', r"line 3: not readable as quoted fields"),
+        ("1,2\n".encode("utf-16"), "UTF-16 text; save the file as UTF-8"),
+        ("1,2\n2,3\n".encode("utf-16-le"), "UTF-16 text; save the file as UTF-8"),
+        ("ann,é\n".encode("latin-1"), r"line 1: not UTF-8 text \(byte 0xe9\); save the file as UTF-8"),
+        ("source,target,w\n1,2\n", "line 2: 2 fields, expected 3 as in the header: '1,2'"),
+        ("#a,b\n#c,d\n", "no edges, only comments"),
     ],
 )
 def test_errors_name_file_line_and_value(text: str | bytes, message: str, tmp_path: Path) -> None:
     refuses(f"e\\.txt(, |: ){message}", load_graph, _write(tmp_path, text))
+    refuses(f"e\\.txt(, |: ){message}", pack_graph, tmp_path / "e.txt", out=tmp_path / "packed")
 
 
 def test_unreadable_gzip(tmp_path: Path) -> None:
@@ -228,7 +222,10 @@ def test_integers_round_trip(pairs: list[tuple[int, int]]) -> None:
     assert {(ids[u], ids[v]) for u, v in zip(*edges, strict=True)} == both
 
 
-def test_ids_that_differ_by_trailing_nulls_and_one_very_long_id_among_many(tmp_path: Path) -> None:
+def test_text_ids_some_that_differ_by_trailing_nulls_and_a_very_long_one(tmp_path: Path) -> None:
+    path = _write(tmp_path, 'bob,ann\nann,"O\'Hara, X"\n007,7')
+    assert _edges(path) == [("007", "7"), ("O'Hara, X", "ann"), ("ann", "bob")]
+    assert "node ids are read as text (for instance 'bob')" in load_graph(path).report
     path = _write(tmp_path, "p,b\np\0,b\np\0\0,c\n")
     assert _edges(path) == [("b", "p"), ("b", "p\0"), ("c", "p\0\0")]
     long = "x" * 1_000_000  # as strings of equal width these would take 149 GiB
@@ -316,27 +313,16 @@ def test_weights_with_decimal_commas(tmp_path: Path) -> None:
     assert _edges(_write(tmp_path, "1;2;0,5\n2;3;7\n")) == [(1, 2), (2, 3)]
 
 
-@pytest.mark.parametrize(
-    "content, message",
-    [
-        ("1,2\n".encode("utf-16"), r"e\.txt: UTF-16 text; save the file as UTF-8"),
-        ("1,2\n2,3\n".encode("utf-16-le"), r"e\.txt: UTF-16 text; save the file as UTF-8"),
-        ("ann,é\n".encode("latin-1"), r"line 1: not UTF-8 text \(byte 0xe9\); save the file as UTF-8"),
-        (b"source,target,w\n1,2\n", "line 2: 2 fields, expected 3 as in the header: '1,2'"),
-        (b"#a,b\n#c,d\n", "no edges, only comments"),
-    ],
-)
-def test_files_that_are_refused(content: bytes, message: str, tmp_path: Path) -> None:
-    refuses(message, load_graph, _write(tmp_path, content))
-    refuses(message, pack_graph, tmp_path / "e.txt", out=tmp_path / "packed")
-
-
-def test_weights(tmp_path: Path) -> None:
+def test_weights_and_further_columns(tmp_path: Path) -> None:
     path = _write(tmp_path, "# c\nsource,target,kind,w\n1,2,x,0.5\n2,1,x,1\n2,3,y,4\n3,3,y,9\n")
     data = load_graph(path, weights="w")
     assert data.edge_index.tolist() == [[0, 1, 1, 2], [1, 0, 2, 1]]
     assert data.edge_weight.tolist() == [1.5, 1.5, 4, 4]
-    assert "1 further column (weights) accepted, not used: the graph is unweighted" in data.report
+    note = "1 further column (weights) accepted, not used: the graph is unweighted"
+    assert note in data.report
+    assert note in load_graph(_write(tmp_path, "1 2 0.5\n", "w.txt")).report
+    report = load_graph(_write(tmp_path, "1 2 3 4\n", "w.txt")).report
+    assert any("2 further columns" in line for line in report)
     refuses(r"e\.txt: no weight column 'v' after the two ids", load_graph, path, weights="v")
     message = "no weight column 'w' after the two ids; the first line must name"
     refuses(message, load_graph, _write(tmp_path, "1,2,0.5\n"), weights="w")

@@ -52,13 +52,11 @@ def test_a_table_orders_the_nodes_and_keeps_isolated_ones(tmp_path: Path) -> Non
     check_data(data)
 
 
-@pytest.mark.parametrize("edges, nodes", [("1,2\n2,x\n", "id\n1\n2\nx\n"), ("1,2\n2,3\n", "id\n1\n2\n3\n")])
-def test_ids_of_text_and_integers_meet(edges: str, nodes: str, tmp_path: Path) -> None:
-    assert mcn.load_graph(*_files(tmp_path, edges, nodes)).edge_index.tolist() == [[0, 1, 1, 2], [1, 0, 2, 1]]
-
-
-def test_numbered_formats_meet_a_table_of_text(tmp_path: Path) -> None:
-    np.savez(tmp_path / "e.npz", edge=np.array([[0, 1]]), n=2)
+def test_ids_of_text_and_integers_meet(tmp_path: Path) -> None:
+    for edges, nodes in (("1,2\n2,x\n", "id\n1\n2\nx\n"), ("1,2\n2,3\n", "id\n1\n2\n3\n")):
+        data = mcn.load_graph(*_files(tmp_path, edges, nodes))
+        assert data.edge_index.tolist() == [[0, 1, 1, 2], [1, 0, 2, 1]]
+    np.savez(tmp_path / "e.npz", edge=np.array([[0, 1]]), n=2)  # a format of numbers alone
     (tmp_path / "n.csv").write_text("id\n1\nx\n0\n")
     data = mcn.load_graph(tmp_path / "e.npz", tmp_path / "n.csv")
     assert (data.num_nodes, data.edge_index.tolist()) == (3, [[0, 2], [2, 0]])
@@ -93,16 +91,12 @@ def test_columns_are_found_by_name(tmp_path: Path) -> None:
     assert [column.name for column in data.treatment.columns] == ["age", "note", "score"]
 
 
-def test_columns_can_be_named(tmp_path: Path) -> None:
+def test_columns_can_be_named_and_labels_missing_or_negative(tmp_path: Path) -> None:
     data = _table(tmp_path, "k\tg\tf\n1\t10\t1\n6\t9\t2\n", id="k", label="g", features=["f"])
     assert (data.node_ids.tolist(), data.y.tolist()) == ([1, 6], [1, 0])
     assert (data.classes, data.feature_names) == (["9", "10"], ["f"])
-
-
-def test_missing_labels_and_negative_classes(tmp_path: Path) -> None:
     data = _table(tmp_path, "id,y\n1,-1\n2,1\n3,NA\n4,?\n5,nan\n")
-    assert data.classes == ["-1", "1"]
-    assert data.y.tolist() == [0, 1, -1, -1, -1]
+    assert (data.classes, data.y.tolist()) == (["-1", "1"], [0, 1, -1, -1, -1])
 
 
 @pytest.mark.parametrize(
@@ -172,16 +166,13 @@ def test_a_missing_split_is_drawn_and_stated(tmp_path: Path) -> None:
     assert not torch.equal(mcn.load_graph(*files, seed=5).train_mask, data.train_mask)
 
 
-def test_features_from_the_graph_on_request(tmp_path: Path) -> None:
+def test_features_from_the_graph_on_request_and_from_sparse_tables(tmp_path: Path) -> None:
     edges, nodes = _files(tmp_path, "0,1\n1,2\n2,3\n", "id,f\n0,1\n1,2\n2,3\n3,4\n")
     graph = simple_graph([[0, 1, 2], [1, 2, 3]])
     data = mcn.load_graph(edges, nodes, features="wl")
     np.testing.assert_array_equal(feature_csr(data.x).toarray(), wl_features(graph).toarray())
     assert mcn.load_graph(edges, nodes, features="degree").x.shape == (4, 32)
     assert mcn.load_graph(edges, nodes).x.shape == (4, 1)
-
-
-def test_sparse_tables_become_csr(tmp_path: Path) -> None:
     header = ",".join(["id", *(f"w{c}" for c in range(20))])
     rows = [",".join([str(i), *("1" if c == i else "0" for c in range(20))]) for i in range(3)]
     files = _files(tmp_path, "0,1\n", "\n".join([header, *rows]))

@@ -74,13 +74,10 @@ def test_a_declared_number_of_nodes_is_bounded(small: int) -> None:
     refuses(r"^f: 2147483649 nodes; at most 2\*\*31 are supported", check_nodes, "f", 2**31 + 1)
 
 
-@pytest.mark.parametrize("error", [TypeError, LookupError, RecursionError, NotImplementedError])
-def test_whatever_a_parser_raises_becomes_a_value_error(error: type[Exception]) -> None:
-    with pytest.raises(ValueError, match=r"^f\.x: not readable \(odd\)$"), reading("f.x", "not readable"):
-        raise error("odd")
-
-
-def test_errors_that_name_a_file_pass() -> None:
+def test_whatever_a_parser_raises_becomes_a_value_error_but_errors_that_name_a_file_pass() -> None:
+    for error in (TypeError, LookupError, RecursionError, NotImplementedError):
+        with pytest.raises(ValueError, match=r"^f\.x: not readable \(odd\)$"), reading("f.x", "not readable"):
+            raise error("odd")
     with pytest.raises(ValueError, match=r"^n\.csv, line 3$"), reading("e.csv", "bad", "n.csv"):
         raise ValueError("n.csv, line 3")
     with pytest.raises(FileNotFoundError, match=r"e\.csv"), reading("e.csv", "bad"):
@@ -91,7 +88,7 @@ def test_errors_that_name_a_file_pass() -> None:
         raise KeyboardInterrupt
 
 
-def test_messages_stay_short_and_take_one_line() -> None:
+def test_messages_stay_short_and_take_one_line(tmp_path: Path) -> None:
     assert told("a  b\n") == r"'a  b\n'"
     assert told(np.array([[1, 2], [3, 4]])) == "array([[1, 2], [3, 4]])"
     assert told("x" * 100) == "'" + "x" * 78 + "…"
@@ -100,10 +97,6 @@ def test_messages_stay_short_and_take_one_line() -> None:
     assert brief(ValueError()) == "ValueError"
     assert brief(ValueError("one\ntwo")) == "one"
     assert len(brief(ValueError("x" * 10**6))) == 200
-
-
-def test_a_long_line_is_not_repeated_in_full(tmp_path: Path) -> None:
     (tmp_path / "e.csv").write_text("1,2\n" + "x" * 100_000 + "\n")
-    with pytest.raises(ValueError, match=r"e\.csv, line 2: 1 fields, expected 2 as in line 1") as caught:
-        mcn.load_graph(tmp_path / "e.csv")
-    assert len(str(caught.value)) < 1000
+    message = r"e\.csv, line 2: 1 fields, expected 2 as in line 1"
+    assert len(refuses(message, mcn.load_graph, tmp_path / "e.csv")) < 1000

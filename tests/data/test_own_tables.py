@@ -163,15 +163,7 @@ def test_the_command_line_has_these_options(tmp_path: Path) -> None:
     assert _options.loader_options(given) == taken
     (tmp_path / "e.csv").write_text("n,fan,star\n0,a,b\n1,b,z\n")
     (tmp_path / "n.csv").write_text("id,label,f,g\na,x,1,2\nb,y,2,3\n")
-    words = [
-        "pack",
-        tmp_path / "e.csv",
-        "--nodes",
-        tmp_path / "n.csv",
-        "--out",
-        tmp_path / "packed",
-        "--json",
-    ]
-    words += ["--source", "fan", "--target", "star", "--unknown-ids", "skip", "--drop", "g"]
+    words = ["pack", tmp_path / "e.csv", "--nodes", tmp_path / "n.csv", "--out", tmp_path / "packed"]
+    words += ["--json", "--source", "fan", "--target", "star", "--unknown-ids", "skip", "--drop", "g"]
     assert main(list(map(str, words))) == 0
     assert read_graph(tmp_path / "packed").feature_names == ["f"]

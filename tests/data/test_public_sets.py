@@ -85,13 +85,6 @@ def test_downloads_are_kept(name: str, shared: Path, cache: Path) -> None:
     assert torch.equal(load_from(unreachable(), name).edge_index, data.edge_index)
 
 
-def test_sets_with_one_split(cache: Path) -> None:
-    refuses("cora has one split, number 0; got split 1", mcn.load_dataset, "cora", split=1)
-    message = "karate has one split, number 0, which seed draws; got split 1"
-    refuses(message, mcn.load_dataset, "karate", split=1)
-    refuses(r"split must be an integer, got 1\.5", mcn.load_dataset, "karate", split=1.5)
-
-
 @pytest.mark.parametrize("name", ["pyg:Amazon/Photo", "ogb:ogbn-arxiv"])
 def test_readers_that_unpickle_must_be_trusted(name: str, cache: Path) -> None:
     message = f"{name}: its reader unpickles files, which can run code; .*trust=True"
@@ -117,21 +110,23 @@ def test_pyg_reads_raw_files_from_the_data_folder_and_sets_without_files(shared:
     refuses(message, mcn.load_dataset, "pyg:Planetoid/Cora", shared, trust=True, split=1)
 
 
-def test_wrong_names_of_pyg(cache: Path) -> None:
-    for name, message in {
-        "pyg:Amazn/Photo": "torch_geometric.datasets has no class 'Amazn'; did you mean 'Amazon'",
-        "pyg:Amazon": "torch_geometric.datasets.Amazon needs a name; write pyg:Amazon/NAME",
-        "pyg:Amazon/Foto": "torch_geometric.datasets.Amazon does not know the name 'Foto'",
-        "pyg:KarateClub/x": "torch_geometric.datasets.KarateClub takes no name; write pyg:KarateClub",
-    }.items():
-        refuses(message, mcn.load_dataset, name, trust=True)
+def test_wrong_names_of_pyg_and_sets_with_one_split(cache: Path) -> None:
+    for name, message, options in (
+        ("pyg:Amazn/Photo", "torch_geometric.datasets has no class 'Amazn'; did you mean 'Amazon'", {}),
+        ("pyg:Amazon", "torch_geometric.datasets.Amazon needs a name; write pyg:Amazon/NAME", {}),
+        ("pyg:Amazon/Foto", "torch_geometric.datasets.Amazon does not know the name 'Foto'", {}),
+        ("pyg:KarateClub/x", "torch_geometric.datasets.KarateClub takes no name; write pyg:KarateClub", {}),
+        ("cora", "cora has one split, number 0; got split 1", {"split": 1}),
+        ("karate", "karate has one split, number 0, which seed draws; got split 1", {"split": 1}),
+        ("karate", r"split must be an integer, got 1\.5", {"split": 1.5}),
+    ):
+        refuses(message, mcn.load_dataset, name, **options or {"trust": True})
 
 
 def test_pyg_offline_names_class_files_and_folder(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Amazon, "url", unreachable() + "/")
-    with pytest.raises(DatasetNotFound) as caught:
-        mcn.load_dataset("pyg:Amazon/Photo", trust=True)
-    message, folder = str(caught.value), str(cache / "pyg" / "Amazon")
+    message = refuses("Amazon", mcn.load_dataset, "pyg:Amazon/Photo", error=DatasetNotFound, trust=True)
+    folder = str(cache / "pyg" / "Amazon")
     assert "\n" not in message
     for part in ("torch_geometric.datasets.Amazon", "amazon_electronics_photo.npz", folder):
         assert part in message
@@ -212,19 +207,18 @@ def test_dd(name: str, nodes: int, smallest: int, shared: Path, cache: Path) -> 
     assert not torch.equal(load_dataset(name, shared, seed=4).train_mask, data.train_mask)
 
 
-def test_the_whole_set_gives_the_same_graphs(shared: Path, cache: Path, tmp_path: Path) -> None:
-    raw = tmp_path / "DD" / "raw"
+def test_the_whole_set_gives_the_same_graphs_and_its_download_is_cut_to_the_very_files(
+    shared: Path, cache: Path, tmp_path: Path
+) -> None:
+    raw, files = tmp_path / "DD" / "raw", _whole_set(shared)
     raw.mkdir(parents=True)
-    for name, content in _whole_set(shared).items():
+    for name, content in files.items():
         (raw / name).write_text(content)
     for name in ("dd6", "dd7"):
         ours, theirs = load_dataset(name, tmp_path), load_dataset(name, shared)
         assert torch.equal(ours.edge_index, theirs.edge_index)
         assert torch.equal(ours.y, theirs.y)
-
-
-def test_download_is_cut_to_the_very_files(shared: Path, cache: Path, tmp_path: Path) -> None:
-    _zip(tmp_path, _whole_set(shared))
+    _zip(tmp_path, files)
     with serve(tmp_path) as home:
         data = load_from(f"{home}/DD.zip", "dd7")
     for file in (shared / tu.DD_FOLDERS[0]).iterdir():

@@ -177,21 +177,23 @@ def _sizes(data: Data) -> list[int]:
 ROWS = [f"{'ab'[row % 2]}" for row in range(100)]
 
 
-def test_rules(tmp_path: Path) -> None:
+def test_rules_for_few_labels_and_for_large_graphs(tmp_path: Path) -> None:
     assert _sizes(_load(tmp_path, "label", ROWS, split="80/10/10")) == [80, 10, 10]
     own = _load(tmp_path, "label", ROWS, split="20-per-class")
     assert _sizes(own) == [40, 30, 30]
     assert own.report[-1].endswith("(up to 20 per class for training, at most half a class; the rest halved)")
     assert _sizes(_load(tmp_path, "label", ROWS, split="5-per-class")) == [10, 45, 45]
-
-
-def test_few_labels_keep_twenty_per_class(tmp_path: Path) -> None:
     few = [label if place < 49 else "" for place, label in enumerate(ROWS)]
     assert "per class for training" in _load(tmp_path, "label", few).report[-1]
     many = [label if place < 50 else "" for place, label in enumerate(ROWS)]
     assert _sizes(_load(tmp_path, "label", many)) == [30, 10, 10]
     rare = [str(place // 4) for place in range(100)]  # four nodes per class
     assert "per class for training" in _load(tmp_path, "label", rare).report[-1]
+    rows = [str(place % 4) for place in range(60_000)]
+    data = _load(tmp_path, "label", rows)
+    assert _sizes(data) == [40_000, 10_000, 10_000]
+    assert "at most 10,000 for validation and for testing, the others for training" in data.report[-1]
+    assert _sizes(_load(tmp_path, "label", rows, split="60/20/20")) == [36_000, 12_000, 12_000]
 
 
 def test_whether_chance_decided_is_known(tmp_path: Path) -> None:
@@ -207,15 +209,7 @@ def test_whether_chance_decided_is_known(tmp_path: Path) -> None:
     assert not _load(tmp_path, "label,year", years, split_by="year").split_at_random
 
 
-def test_large_graphs_are_capped(tmp_path: Path) -> None:
-    rows = [str(place % 4) for place in range(60_000)]
-    data = _load(tmp_path, "label", rows)
-    assert _sizes(data) == [40_000, 10_000, 10_000]
-    assert "at most 10,000 for validation and for testing, the others for training" in data.report[-1]
-    assert _sizes(_load(tmp_path, "label", rows, split="60/20/20")) == [36_000, 12_000, 12_000]
-
-
-def test_several_columns(tmp_path: Path) -> None:
+def test_several_columns_none_of_which_is_a_feature_of_a_drawn_split(tmp_path: Path) -> None:
     rows = ["a,train,val,1", "b,val,train,2", "a,test,test,3", "b,train,train,4"]
     data = _load(tmp_path, "label,s0,s1,f", rows, split=["s0", "s1"], split_index=1)
     assert data.train_mask.tolist() == [False, True, False, True]
@@ -224,9 +218,6 @@ def test_several_columns(tmp_path: Path) -> None:
     message, both = "split_index 2: the split columns are numbered from 0 to 1", ["s0", "s1"]
     refuses(message, _load, tmp_path, "label,s0,s1,f", rows, split=both, split_index=2)
     refuses(r"n\.csv: no split column 's2'", _load, tmp_path, "label,s0,s1,f", rows, split=["s0", "s2"])
-
-
-def test_a_split_column_is_no_feature_of_a_drawn_split(tmp_path: Path) -> None:
     rows = [f"{label},train,{place}" for place, label in enumerate(ROWS)]
     data = _load(tmp_path, "label,split,f", rows, split="60/20/20")
     assert data.feature_names == ["f"]
@@ -240,7 +231,7 @@ def test_folds(tmp_path: Path) -> None:
     assert "fold 3 of 4 (from 0), every class spread evenly, drawn with seed 0" in data.report[-1]
 
 
-def test_time(tmp_path: Path) -> None:
+def test_time_and_groups(tmp_path: Path) -> None:
     rows = [f"{label},{2000 + place // 10}" for place, label in enumerate(ROWS)]
     data = _load(tmp_path, "label,year", rows, split_by="year")
     assert _sizes(data) == [60, 20, 20]
@@ -254,9 +245,6 @@ def test_time(tmp_path: Path) -> None:
     refuses(message, _load, tmp_path, "label,day", dates, split_by="day")
     message = r"n\.csv: no split_by column 'dy'; did you mean 'day'"
     refuses(message, _load, tmp_path, "label,day", dates, split_by="dy")
-
-
-def test_groups(tmp_path: Path) -> None:
     rows = [f"{label},team {place // 5}" for place, label in enumerate(ROWS)]
     data = _load(tmp_path, "label,team", rows, split_by="team")
     assert _sizes(data) == [60, 20, 20]

@@ -24,26 +24,18 @@ from mcn.nn import MCNConv
 from mcn.train import load_preset
 from mcn.train.presets import dataset_config
 from tests.configs import MCNConfig
-from tests.conftest import refuses
+from tests.conftest import reference, refuses
 
 TABLE2, TABLE3 = TABLES["table2"], TABLES["table3"]
 QUICK: dict[str, Any] = {"methods": ["lp", "majority"], "datasets": ["cora"], "jobs": 1}
-
-
-@pytest.fixture(scope="module")
-def reference(repository: Path) -> dict:
-    file = repository.parent / "shared" / "reference" / "paper-tables.json"
-    if not file.is_file():
-        pytest.skip("the paper's tables are not beside the project (../shared/reference)")
-    return json.loads(file.read_text(encoding="utf-8"))
 
 
 class TestThePapersNumbers:
     @pytest.mark.parametrize(
         ("name", "part"), [("table2", "table2_accuracy_percent"), ("table3", "table3_micro_f1_percent")]
     )
-    def test_the_values(self, reference: dict, name: str, part: str) -> None:
-        table, expected = TABLES[name], reference[part]
+    def test_the_values(self, name: str, part: str) -> None:
+        table, expected = TABLES[name], reference("paper-tables")[part]
         assert list(table.datasets) == expected["datasets"]
         assert list(table.paper) == list(expected["rows"])
         for method, row in expected["rows"].items():

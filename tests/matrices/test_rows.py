@@ -94,6 +94,8 @@ def test_a_block_is_selected_from_twice_alike_and_may_be_of_everything_or_of_not
     nothing = stack.block(np.zeros(0, np.int64))
     assert (nothing.num_dst, nothing.num_src) == (0, 0)
     assert nothing.select(np.zeros(0, np.int64)).indptr.tolist() == [0]
+    refuses("depth=0; expected an integer of at least 1", stack.blocks, [0], 0)
+    refuses("expected an int, or 2 integers, one per target", stack.block([4, 5]).select, np.zeros(30, int))
 
 
 @pytest.mark.parametrize(
@@ -108,12 +110,6 @@ def test_a_block_is_selected_from_twice_alike_and_may_be_of_everything_or_of_not
 )
 def test_bad_targets(rows, text):
     refuses(text, make(random_adjacency(30, 0.2, seed=1)).block, rows)
-
-
-def test_bad_depth_and_bad_choice():
-    stack = make(random_adjacency(30, 0.2, seed=1))
-    refuses("depth=0; expected an integer of at least 1", stack.blocks, [0], 0)
-    refuses("expected an int, or 2 integers, one per target", stack.block([4, 5]).select, np.zeros(30, int))
 
 
 def test_a_pinned_block_holds_just_what_its_rows_reach():

@@ -134,9 +134,8 @@ def test_a_worker_without_the_store_says_so_in_one_line(tmp_path: Path) -> None:
     store = mcn.GraphStore.write(tmp_path / "graph", [[[0, 1, 2, 0], [1, 2, 0, 3]]])
     graph = mcn.motifs.count.graph_of_store(store)
     (tmp_path / "graph").rename(tmp_path / "elsewhere")
-    with pytest.raises(ClusterError, match=r"no such folder.*every machine needs mcn installed") as error:
-        enumerate_on_ray(graph, 1, store=store, jobs=1)
-    assert "\n" not in str(error.value)
+    given, message = {"store": store, "jobs": 1}, r"no such folder.*every machine needs mcn installed"
+    assert "\n" not in refuses(message, enumerate_on_ray, graph, 1, error=ClusterError, **given)
 
 
 @pytest.mark.slow

@@ -219,7 +219,7 @@ def test_self_weights_are_a_linear_map_beside_the_convolution(attention: bool) -
     assert torch.allclose(layer(x, stack), expected, atol=1e-5)
 
 
-def test_residual_and_norm_by_hand() -> None:
+def test_norms_and_residual_by_hand() -> None:
     torch.manual_seed(2)
     model = MCN(6, 4, 3, num_layers=3, heads=2, norm="layer", residual=True).eval()
     stack, x = random_stack(motifs=1), torch.randn(24, 6)
@@ -227,13 +227,8 @@ def test_residual_and_norm_by_hand() -> None:
     h = torch.nn.functional.elu(torch.nn.functional.layer_norm(first(x, stack), (8,)))
     h = h + torch.nn.functional.elu(torch.nn.functional.layer_norm(second(h, stack), (8,)))
     assert torch.allclose(model(x, stack), last(h, stack), atol=1e-5)
-
-
-def test_batch_norm_by_hand() -> None:
-    """In training by the nodes at hand; afterwards by running means, a tenth of which is new."""
-    torch.manual_seed(2)
+    # Of a batch: in training by the nodes at hand; afterwards by running means, a tenth of which is new.
     model = MCN(6, 4, 3, heads=2, norm="batch", dropout=0.0)
-    stack, x = random_stack(motifs=1), torch.randn(24, 6)
     first, last = model.convs
     heard = first(x, stack)
     mean, variance = heard.mean(0), heard.var(0, unbiased=False)

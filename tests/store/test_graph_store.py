@@ -71,7 +71,7 @@ def test_many_runs_are_merged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert files == {"indices.npy", "indptr.npy", "manifest.json"}
 
 
-def test_features_labels_split_and_ids(tmp_path: Path) -> None:
+def test_features_dense_and_sparse_labels_split_and_ids(tmp_path: Path) -> None:
     x = np.arange(8, dtype=np.float32).reshape(4, 2)
     masks = {f"{part}_mask": np.arange(4) == at for at, part in enumerate(("train", "val", "test"))}
     ids, labels = ["a", "bé", "", "d\0"], {"y": [0, 1, -1, 1], "classes": ["no", "yes"]}
@@ -85,11 +85,8 @@ def test_features_labels_split_and_ids(tmp_path: Path) -> None:
     assert data.node_ids.tolist() == ids
     assert data.val_mask.tolist() == [False, True, False, False]
     assert data.edge_index.tolist() == simple_graph(EDGES).edge_index.tolist()
-
-
-def test_sparse_features_and_integer_ids(tmp_path: Path) -> None:
     x = sparse.csr_array(np.array([[0, 1], [0, 0], [2, 0], [0, 3]], np.float32))
-    store = small(tmp_path, x=x, ids=np.array([10, 20, 30, 40]))
+    store = small(tmp_path / "sparse", x=x, ids=np.array([10, 20, 30, 40]))
     assert store.x is None
     assert store.x_values.tolist() == [1, 2, 3]
     assert store.num_features == 2
@@ -125,7 +122,11 @@ def test_what_does_not_fit_is_refused_and_leaves_no_store(tmp_path: Path, given,
     assert not (tmp_path / "graph").exists()
 
 
-def test_a_folder_with_something_in_it_is_left_alone(tmp_path: Path) -> None:
+def test_a_folder_without_a_manifest_and_one_with_something_in_it_is_left_alone(tmp_path: Path) -> None:
+    refuses(r"holds no packed graph \(no manifest.json\)", GraphStore.open, tmp_path)
+    refuses("no such folder", GraphStore.open, tmp_path / "nowhere", error=FileNotFoundError)
+    (tmp_path / "manifest.json").write_bytes(b"\xff{")
+    refuses(r"manifest.json: not a manifest", mcn.GraphStore.open, tmp_path)
     small(tmp_path)
     refuses("holds a packed graph already", small, tmp_path, error=FileExistsError)
     (tmp_path / "other").mkdir()
@@ -202,10 +203,3 @@ def test_an_altered_manifest_is_noticed(tmp_path: Path, change, said) -> None:
     path = store.path / "manifest.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | change))
     refuses(said, GraphStore.open, store.path)
-
-
-def test_no_folder_and_no_manifest(tmp_path: Path) -> None:
-    refuses(r"holds no packed graph \(no manifest.json\)", GraphStore.open, tmp_path)
-    refuses("no such folder", GraphStore.open, tmp_path / "nowhere", error=FileNotFoundError)
-    (tmp_path / "manifest.json").write_bytes(b"\xff{")
-    refuses(r"manifest.json: not a manifest", mcn.GraphStore.open, tmp_path)

@@ -25,6 +25,8 @@ from mcn.train.select.config import CANDIDATES
 from mcn.train.select.judge import BLEND, NODES, ONE
 from mcn.train.select.schedule import DEALS
 from mcn.train.tasks.task import GUESSING
+from tests.conftest import refuses
+from tests.experiments.engine.units import timeless
 from tests.train.graphs import (
     drawn_masks,
     on_cores,
@@ -70,11 +72,7 @@ def with_folds() -> Data:
     return small_graph(train_per_class=12, val=20, test=30)
 
 
-PARTS: dict[str, Any] = {
-    "given": lambda: as_given(small_graph()),
-    "dealt": small_graph,
-    "folds": with_folds,
-}
+PARTS: dict[str, Any] = {"given": lambda: as_given(small_graph()), "dealt": small_graph, "folds": with_folds}
 """Graphs whose further runs are on the given parts, on such as are dealt out anew, and on folds."""
 
 
@@ -88,10 +86,6 @@ def neighbours_say_all() -> Data:
     """A graph whose words say little of a node's class."""
     sizes = {"num_nodes": 400, "num_classes": 3, "val": 150, "test": 150}
     return strong_ties(0, own_words=0.3, strong_share=0.0, open_inside=0.95, **sizes)
-
-
-def without_times(runs: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [{name: value for name, value in run.items() if name != "seconds"} for run in runs]
 
 
 # The candidates.
@@ -263,7 +257,7 @@ def test_load_and_a_slow_clock_change_no_candidate_epoch_or_bit(monkeypatch: pyt
     assert any(run["cut"] for run in calm.runs)
     plan = calm.notes()["schedule"]
     for other in (beside, slow):
-        assert without_times(other.runs) == without_times(calm.runs)
+        assert timeless(other.runs) == timeless(calm.runs)
         assert same_weights(other, calm)
         np.testing.assert_array_equal(predicted(other).probabilities, predicted(calm).probabilities)
         assert other.notes()["schedule"] == plan
@@ -290,7 +284,7 @@ def test_test_labels_and_threads_change_nothing(graph: Any) -> None:
             found.append(trained(data, config))
     first, second = found
     np.testing.assert_array_equal(predicted(first).probabilities, predicted(second).probabilities)
-    assert without_times(first.runs) == without_times(second.runs)
+    assert timeless(first.runs) == timeless(second.runs)
     assert first.notes()["choosing"] == second.notes()["choosing"]
 
 
@@ -341,7 +335,7 @@ def test_resumed_after_any_epoch_equals_undisturbed(parts: str) -> None:
             assert second.stopped == (epoch == whole.epoch)
             fit(second)
             assert same_weights(second, whole)
-            assert without_times(second.runs) == without_times(whole.runs)
+            assert timeless(second.runs) == timeless(whole.runs)
             assert second.notes()["choosing"] == whole.notes()["choosing"]
     assert untold >= 2 if dealt else halved >= 2
 
@@ -464,9 +458,7 @@ def test_a_decision_that_was_changed(chosen: tuple[str, Run], tmp_path: Path) ->
     for name, value in odd:
         folder = Path(shutil.copytree(run.folder, tmp_path / "odd", dirs_exist_ok=True))
         save_tensors(folder / "model.safetensors", tensors, {**state, name: value})
-        with pytest.raises(ValueError, match=r"model\.safetensors: ") as caught:
-            load_run(folder)
-        assert "\n" not in str(caught.value)
+        refuses(r"model\.safetensors: ", load_run, folder)
 
 
 def noise(seed: int) -> Data:

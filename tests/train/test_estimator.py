@@ -231,16 +231,10 @@ def test_what_is_known_of_edges_and_not_used_is_said_once(estimator: Any, data: 
         said = [str(warning.message) for warning in told]
         assert said == [f"{about}; weights are read from data.edge_weight"]
         np.testing.assert_array_equal(clf.predict_proba(extended), plain.predict_proba(data))
+    kept = torch.ones(edges, dtype=torch.bool)
+    kept[(data.edge_index[0] < data.edge_index[1]).nonzero()[:7, 0]] = False
     with pytest.warns(UserWarning, match="7 edges are given in one direction only: direction is not used"):
-        MCNClassifier(**QUICK[MCNClassifier]).fit(changed(data, edge_index=without_some(data)))
-
-
-def without_some(data: Data) -> torch.Tensor:
-    """The edges, seven of them in one direction."""
-    up = (data.edge_index[0] < data.edge_index[1]).nonzero()[:7, 0]
-    kept = torch.ones(data.edge_index.shape[1], dtype=torch.bool)
-    kept[up] = False
-    return data.edge_index[:, kept]
+        MCNClassifier(**QUICK[MCNClassifier]).fit(changed(data, edge_index=data.edge_index[:, kept]))
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
@@ -253,12 +247,6 @@ def test_callbacks_and_lines(estimator: Any, data: Data, capsys: pytest.CaptureF
     lines = capsys.readouterr().out.splitlines()
     assert re.search(r"epoch 1: loss \d\.\d{4}, validation accuracy [\d.]+%$", lines[0])
     assert len(lines) < len(clf.history_)
-
-
-def test_cross_validation_is_refused_in_a_line(data: Data) -> None:
-    message = r"use `mcn search` or mcn.cross_validate, or .*ParameterGrid"
-    refuses(message, GridSearchCV(MCNClassifier(), {"lr": [0.1, 0.2]}).fit, data)
-    refuses(message, cross_val_score, MCNClassifier(), data)
 
 
 # In a folder, and on several splits.
@@ -295,7 +283,7 @@ def test_a_run_of_a_recipe_without_estimator_is_read_otherwise(tmp_path: Path) -
     refuses("which has no estimator; read it with mcn.train.load_run", mcn.load, tmp_path / "run")
 
 
-def test_every_split_is_fitted_by_a_clone() -> None:
+def test_every_split_is_fitted_by_a_clone_and_scikit_learns_cross_validation_is_refused() -> None:
     data, clf = small_graph(), MCNClassifier(max_epochs=3, random_state=1)
     parts = [random_split(data.y, train_per_class=8, val=20, test=30, seed=seed) for seed in range(3)]
     found = mcn.cross_validate(clf, data, parts)
@@ -310,3 +298,6 @@ def test_every_split_is_fitted_by_a_clone() -> None:
     wide = changed(data, train_mask=stacked[0], val_mask=stacked[1], test_mask=stacked[2])
     assert mcn.cross_validate(clf, wide)["test_score"] == found["test_score"]
     refuses("give splits, or masks of shape", mcn.cross_validate, clf, data)
+    message = r"use `mcn search` or mcn.cross_validate, or .*ParameterGrid"
+    refuses(message, GridSearchCV(MCNClassifier(), {"lr": [0.1, 0.2]}).fit, data)
+    refuses(message, cross_val_score, MCNClassifier(), data)

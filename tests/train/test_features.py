@@ -186,10 +186,16 @@ def on_three_nodes(x: list[list[float]], **given: Any) -> Data:
     return Data(torch.tensor(x), torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]]), train_mask=mask, **given)
 
 
-def test_numbers_are_standardised_by_hand() -> None:
+def test_numbers_are_standardised_by_hand_and_only_training_nodes_are_looked_at() -> None:
     found = node_features(on_three_nodes([[1.0, 5.0, 1.0], [3.0, 5.0, 0.0], [7.0, 6.0, 1.0]]))
     assert found.x.tolist() == [[-1.0, 0.0, 1.0], [1.0, 0.0, 0.0], [5.0, 1.0, 1.0]]
     assert found.state == {"scaling": "standard", "feature_scale": [[2.0, 5.0, 0.0], [1.0, 1.0, 1.0]]}
+    data = numbers()
+    before = node_features(data).state
+    data.x[~data.train_mask] = -1e9
+    assert node_features(data).state == before
+    data.x[data.train_mask] += 1
+    assert node_features(data).state != before
 
 
 @pytest.mark.parametrize(("asked", "first"), [("raw", 1.0), ("rows", 0.25), ("standard", -1.0)])
@@ -232,15 +238,6 @@ def test_features_are_treated_by_what_they_hold(case: Any, expected: str) -> Non
         assert (seen.std(0, correction=0) - 1).abs().max() < 1e-6
 
 
-def test_only_training_nodes_are_looked_at() -> None:
-    data = numbers()
-    before = node_features(data).state
-    data.x[~data.train_mask] = -1e9
-    assert node_features(data).state == before
-    data.x[data.train_mask] += 1
-    assert node_features(data).state != before
-
-
 def test_words_in_a_data_of_pyg_are_words() -> None:
     """Counts, and the same divided by their sums as PyG's NormalizeFeatures does, give the same bits."""
     data = small_graph()
@@ -267,15 +264,12 @@ def test_columns_of_motif_counts_by_hand() -> None:
         expected = (logs - logs.mean()) / logs.std()
         assert np.allclose(alone[:, NODE_ORBITS.index(name)], expected, atol=1e-6)
     assert alone[:, NODE_ORBITS.index("4-cycle")].tolist() == [0.0] * 4  # no node has one
-
-
-@pytest.mark.parametrize("dense", [True, False])
-def test_motif_counts_stand_beside_words_of_either_form(dense: bool) -> None:
-    data = small_graph(dense=dense)
-    made = node_features(data, "both")
-    assert made.x.layout == torch.sparse_csr
-    assert torch.equal(made.x.to_dense()[:, :-ORBITS], features(data.x, "rows").to_dense())
-    assert torch.equal(made.x.to_dense()[:, -ORBITS:], node_features(data, "motifs").x)
+    for dense in (True, False):  # they stand beside words of either form
+        data = small_graph(dense=dense)
+        made = node_features(data, "both")
+        assert made.x.layout == torch.sparse_csr
+        assert torch.equal(made.x.to_dense()[:, :-ORBITS], features(data.x, "rows").to_dense())
+        assert torch.equal(made.x.to_dense()[:, -ORBITS:], node_features(data, "motifs").x)
 
 
 @ESTIMATORS

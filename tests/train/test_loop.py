@@ -121,13 +121,17 @@ def noise(labels: torch.Tensor, epochs: int, seed: int = 0) -> list[torch.Tensor
     return [torch.randn(len(labels), 3, generator=generator) for _ in range(epochs)]
 
 
-def test_every_class_is_dealt_out_evenly() -> None:
+def test_every_class_is_dealt_out_evenly_and_fewer_nodes_than_folds_will_do() -> None:
     labels = np.repeat([0, 1, 2], [50, 23, 7])
     fold = folds_of(labels, seed=1)
     for label in range(3):
         share = np.bincount(fold[labels == label], minlength=5)
         assert share.max() - share.min() <= 1
     assert not np.array_equal(fold, folds_of(labels, seed=2))
+    for nodes, metric in ((2, "roc-auc"), (1, "accuracy")):
+        held = HeldOut(Classes(3), torch.arange(nodes), "gat", metric, seed=0)
+        held.update(torch.eye(2)[:nodes])
+        assert held.logits.shape == (nodes, 2)
 
 
 def test_each_fold_gets_the_epoch_that_the_others_pick() -> None:
@@ -168,13 +172,6 @@ def test_on_pure_noise_held_out_accuracy_is_chance_and_the_best_epochs_is_not() 
     error = np.std(held, ddof=1) / np.sqrt(len(held))
     assert abs(np.mean(held) - 1 / 3) < 3 * error
     assert np.mean(kept) > 1 / 3 + 5 * error  # what early stopping alone makes of nothing
-
-
-def test_fewer_nodes_than_folds() -> None:
-    for nodes, metric in ((2, "roc-auc"), (1, "accuracy")):
-        held = HeldOut(Classes(3), torch.arange(nodes), "gat", metric, seed=0)
-        held.update(torch.eye(2)[:nodes])
-        assert held.logits.shape == (nodes, 2)
 
 
 # What is told of every epoch.

@@ -115,14 +115,8 @@ class CandidateRun(Run):
         ]
         none = np.zeros((size, 0), np.int64)
         probabilities = np.stack(preferred)[candidate, np.arange(size)]
-        own = Predictions(
-            probabilities,
-            none,
-            none,
-            candidate=candidate,
-            candidates=names,
-            task=Classes(probabilities.shape[1]),
-        )
+        chosen = {"candidate": candidate, "candidates": names}
+        own = Predictions(probabilities, none, none, task=Classes(probabilities.shape[1]), **chosen)
         sure = np.eye(3, dtype=np.float32)[candidate]
         return Explained("candidates", own, 1, True, [sure] * 2, [None] * 2, iter(options))
 

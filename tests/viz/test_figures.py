@@ -249,36 +249,30 @@ def test_colours_and_legend_say_what_was_chosen(trained: Trained, tmp_path: Path
     assert figure.axes[0].get_title() == f"(a) motif chosen in layer {layer}, class Officer"
 
 
-def test_places_agree_with_choices(trained: Trained, tmp_path: Path) -> None:
+def test_places_weights_and_legend_of_figure_4(trained: Trained, tmp_path: Path) -> None:
     """Each dot of panel a stands where panel b, which has all nodes in their order, has its node."""
     folder, data, run = trained
-    figure = draw_figure4(folder, data, tmp_path / "a.png", label=0, weights="edge")
     members = sorted(largest(data, 0))
+    figure = draw_figure4(folder, data, tmp_path / "a.png", label=0, weights="edge")
     chosen = run.predict(data).motif[members, 0]
     all_nodes = figure.axes[1].collections[3].get_offsets()  # every node has an edge: no rings
     for t in range(3):
         np.testing.assert_array_equal(figure.axes[0].collections[1 + t].get_offsets(), all_nodes[chosen == t])
-
-
-def test_the_weights_are_those_of_the_whole_graph(trained: Trained, tmp_path: Path) -> None:
-    folder, data, _ = trained
-    figure = draw_figure4(folder, data, tmp_path / "a.png", label=0)
-    members = sorted(largest(data, 0))
+    # The weights are those of the whole graph.
     graph = nx.Graph(data.edge_index.T.tolist())
     shared = [[len(set(graph[u]) & set(graph[v])) for v in graph[u] if v in members] for u in members]
     degree = np.array([sum(counts) for counts in shared], float)
+    figure = draw_figure4(folder, data, tmp_path / "a.png", label=0)
     areas = figure.axes[1].collections[3].get_sizes()
     np.testing.assert_allclose(areas / areas.max(), degree[degree > 0] / degree.max())
-
-
-@pytest.mark.parametrize("weights", [None, "triangle"])
-def test_the_legend_fits(trained: Trained, tmp_path: Path, weights: str | None) -> None:
-    figure = draw_figure4(trained.run, trained.data, tmp_path / "a.png", label=0, weights=weights)
-    assert len(figure.axes) == (1 if weights is None else 2)
-    assert figure.axes[0].get_title().startswith("motif chosen" if weights is None else "(a) motif chosen")
-    box = figure.legends[0].get_window_extent()
-    assert box.x0 >= 0
-    assert box.x1 <= figure.bbox.x1
+    for weights in (None, "triangle"):
+        figure = draw_figure4(run, data, tmp_path / "a.png", label=0, weights=weights)
+        assert len(figure.axes) == (1 if weights is None else 2)
+        title = "motif chosen" if weights is None else "(a) motif chosen"
+        assert figure.axes[0].get_title().startswith(title)
+        box = figure.legends[0].get_window_extent()
+        assert box.x0 >= 0
+        assert box.x1 <= figure.bbox.x1
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,9 @@ def test_the_command_makes_the_configuration(karate: Trained, dataset: str | Non
     assert ("--recipe" in options(text)) == (wanted.recipe != default_recipe(dataset))
 
 
-def test_only_what_differs_is_said_and_the_data_sets_own_settings_are_no_surprise(karate: Trained) -> None:
+def test_only_what_differs_is_said_and_the_data_sets_own_settings_are_no_surprise(
+    karate: Trained, views: Trained
+) -> None:
     for recipe in ("mcn", "paper", "views"):
         for dataset in DATASETS[:-1]:
             run = replace(karate.run, config=dataset_config(recipe, dataset), source={"dataset": dataset})
@@ -90,9 +92,6 @@ def test_only_what_differs_is_said_and_the_data_sets_own_settings_are_no_surpris
     words = {"dataset": None, "graph": "my edges & more.csv", "nodes": "it's.csv"}  # that a shell would split
     given = options(train_command(replace(karate.run, source=words)))
     assert (given["--graph"], given["--nodes"]) == (["my edges & more.csv"], ["it's.csv"])
-
-
-def test_the_words_of_a_command(views: Trained) -> None:
     words = shlex.split(train_command(views.run))
     assert words[:6] == ["mcn", "train", "--dataset", "karate", "--recipe", "views"]
     assert words[6:] == [

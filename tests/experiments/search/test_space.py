@@ -10,7 +10,7 @@ from mcn.baselines import METHODS
 from mcn.experiments.search.proposals import Grid, importances
 from mcn.experiments.search.space import Range, Space, load_space, spaces
 from mcn.train.presets import dataset_config
-from tests.conftest import refuses
+from tests.conftest import reference, refuses
 
 SPACES = ["citation", "citation-screen", "dd", "dd-best", "dd-gat", "dd-gcn", "dd-screen", "quick"]
 
@@ -31,10 +31,7 @@ def test_what_comes_with_the_package(name: str) -> None:
 
 
 def test_the_spaces_of_the_paper() -> None:
-    reference = Path(__file__).parents[4] / "shared" / "reference" / "paper-tables.json"
-    if not reference.is_file():
-        pytest.skip("the paper's tables are not beside the project (../shared/reference)")
-    tables = json.loads(reference.read_text())
+    tables = reference("paper-tables")
     paper = tables["table2_accuracy_percent"]["search_space"]
     citation = load_space("citation")
     for name in ("dropout", "lr", "steps"):
@@ -61,9 +58,6 @@ def test_the_screening_is_the_papers_search_at_its_best_rates() -> None:
         base = screening.base(dataset)
         for name in ("lr", "dropout", "weight_decay", "patience"):
             assert base[name] == getattr(best, name)
-
-
-def test_the_screening_of_dd_is_the_papers_search_at_the_rates_of_its_presets() -> None:
     whole, screening = load_space("dd"), load_space("dd-screen")
     assert screening.size == (2**7 - 1) * 4 * 5
     assert all(screening.settings[name] == whole.settings[name] for name in ("motifs", "steps"))

@@ -305,30 +305,36 @@ def test_without_webgl(browser_without_webgl: Page, explorer: Path) -> None:
     assert [line for line in page.complaints if "WebGL" not in line] == []
 
 
-def test_the_report(browser: Page, report: Path, karate: Trained) -> None:
-    assert browser.open(report) == "webgl"
-    assert browser.text("#report .stat b") == f"{100 * karate.run.summary['test_accuracy']:.1f} %"
-    shown = browser.text("#command")
-    assert shown.startswith("mcn train --dataset karate --motifs edge,triangle --hidden 4 ")
-    assert " --steps 2 " in shown
-    assert " --set policy_lr=0.2 " in shown
-    assert karate.run.summary["versions"]["torch"] in browser.text("#repeat")
-    assert karate.run.summary["protocol"] in browser.text("#report")
-    assert len(browser.all("#charts .box")) == 8
-    browser.find("33")
-    assert browser.text("#node h2") == "33"
-    assert browser.complaints == []
-    assert [address for address in browser.requests if not address.startswith("data:")] == [report.as_uri()]
-
-
 def shown(metric: str, value: float | None) -> str:
     if value is None:
         return "–"
     return f"{value:.3f}" if metric == "log-loss" else f"{100 * value:.1f} %"
 
 
-def test_the_metrics_of_a_report(browser: Page, report: Path, karate: Trained) -> None:
+def test_the_report_its_calibration_curve_and_its_metrics(
+    browser: Page, report: Path, karate: Trained, found: Explanation
+) -> None:
     assert browser.open(report) == "webgl"
+    assert browser.text("#report .stat b") == f"{100 * karate.run.summary['test_accuracy']:.1f} %"
+    command = browser.text("#command")
+    assert command.startswith("mcn train --dataset karate --motifs edge,triangle --hidden 4 ")
+    assert " --steps 2 " in command
+    assert " --set policy_lr=0.2 " in command
+    assert karate.run.summary["versions"]["torch"] in browser.text("#repeat")
+    assert karate.run.summary["protocol"] in browser.text("#report")
+    assert len(browser.all("#charts .box")) == 8
+    # The curve of calibration: a dot for every bin that has nodes, and the parts of the split.
+    expected = calibrations(found)["test"]
+    bins = zip(expected["confidence"], expected["accuracy"], expected["count"], strict=True)
+    assert browser.texts("#charts .calibration title") == [
+        f"{sure:.0%} sure: {right:.0%} right ({count} nodes)".replace("%", " %")
+        for sure, right, count in bins
+    ]
+    (box,) = [box for box in browser.all("#charts .box") if "Calibration" in box.text]
+    assert f"{100 * expected['error']:.1f} points" in box.text
+    buttons = [button.text for button in box.find_elements("css selector", "button")]
+    assert buttons == ["test", "validation", "training"]
+    # The metrics.
     summary = karate.run.summary
     assert browser.texts("#scores h3") == ["Metrics", "Simpler things beside it"]
     head, *rows = browser.table("#scores table", 0)
@@ -351,22 +357,10 @@ def test_the_metrics_of_a_report(browser: Page, report: Path, karate: Trained) -
     assert browser.texts("#report .remarks li") == summary["remarks"]
     order = [part.get_attribute("class") for part in browser.all("#report > *")]
     assert order[1:6] == ["stats", "predictor", "note", "remarks", "grid"]
+    browser.find("33")
+    assert browser.text("#node h2") == "33"
     assert browser.complaints == []
-
-
-def test_the_calibration_curve(browser: Page, report: Path, found: Explanation) -> None:
-    """A dot for every bin that has nodes, and the parts of the split to switch between."""
-    assert browser.open(report) == "webgl"
-    expected = calibrations(found)["test"]
-    bins = zip(expected["confidence"], expected["accuracy"], expected["count"], strict=True)
-    assert browser.texts("#charts .calibration title") == [
-        f"{sure:.0%} sure: {right:.0%} right ({count} nodes)".replace("%", " %")
-        for sure, right, count in bins
-    ]
-    (box,) = [box for box in browser.all("#charts .box") if "Calibration" in box.text]
-    assert f"{100 * expected['error']:.1f} points" in box.text
-    buttons = [button.text for button in box.find_elements("css selector", "button")]
-    assert buttons == ["test", "validation", "training"]
+    assert [address for address in browser.requests if not address.startswith("data:")] == [report.as_uri()]
 
 
 def with_summary(run: Trained, folder: Path, **changes: Any) -> Path:

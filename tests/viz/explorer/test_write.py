@@ -14,6 +14,7 @@ from mcn.train import RECIPES, train
 from mcn.viz import Explanation, explorer, write_explorer, write_report
 from mcn.viz.explorer import pack, render, script_json
 from mcn.viz.page_data import train_command
+from tests.conftest import refuses
 from tests.viz.conftest import HOSTILE, Trained
 from tests.viz.explorer.reading import Elements, addresses, read_page
 
@@ -95,36 +96,30 @@ def test_every_step_is_told(karate: Trained, tmp_path: Path) -> None:
 def test_another_graph_and_one_too_large_to_draw(karate: Trained, tmp_path: Path, monkeypatch: Any) -> None:
     other = karate.data.clone()
     other.edge_index = other.edge_index[:, (other.edge_index != 11).all(0)]
-    with pytest.raises(ValueError, match="no longer the one the run was trained on"):
-        write_explorer(karate.folder, other, tmp_path / "page.html")
+    page = tmp_path / "page.html"
+    refuses("no longer the one the run was trained on", write_explorer, karate.folder, other, page)
     assert list(tmp_path.iterdir()) == []
-    meta, _ = read_page(write_explorer(karate.folder, other, tmp_path / "page.html", other_graph=True))
+    meta, _ = read_page(write_explorer(karate.folder, other, page, other_graph=True))
     assert meta["other_graph"]
-    meta, _ = read_page(write_explorer(karate.folder, karate.data, tmp_path / "page.html", other_graph=True))
+    meta, _ = read_page(write_explorer(karate.folder, karate.data, page, other_graph=True))
     assert not meta["other_graph"]
     monkeypatch.setattr(explorer, "MOST_NODES", 33)
-    with pytest.raises(ValueError, match="34 nodes and 78 edges are too many to draw"):
-        write_explorer(karate.folder, karate.data, tmp_path / "page.html")
+    refuses("34 nodes and 78 edges are too many to draw", write_explorer, karate.folder, karate.data, page)
     meta, arrays = read_page(write_report(karate.folder, karate.data))
     assert "too many to draw" in meta["not_drawn"]
     assert arrays == {}
     assert meta["confusion"]["test"]
 
 
-@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
-def test_json_within_a_script(text: str) -> None:
+@pytest.mark.parametrize("text", [*HOSTILE, "\ud800 half"], ids=range(len(HOSTILE) + 1))
+def test_text_in_json_within_a_script_and_in_the_title(text: str) -> None:
     packed = script_json({text: [text]})
     assert json.loads(packed) == {text: [text]}
     assert not set(packed) & set("<>&")
     assert packed.isascii()
-    with pytest.raises(ValueError, match="not JSON compliant"):
-        script_json([float("nan")])
+    refuses("not JSON compliant", script_json, [float("nan")])
     assert json.loads(script_json("\ud800")) == "\ud800"  # half a character is kept as it came
-
-
-@pytest.mark.parametrize("title", [*HOSTILE, "\ud800 half"], ids=range(len(HOSTILE) + 1))
-def test_the_title_is_text(title: str) -> None:
-    plain, hostile = (Elements(render("explorer", each, {}, {})) for each in ("plain", title))
+    plain, hostile = (Elements(render("explorer", each, {}, {})) for each in ("plain", text))
     assert plain.tags == hostile.tags
     assert [text for _, text in plain.scripts] == [text for _, text in hostile.scripts]
 
