@@ -278,7 +278,7 @@ def _scatter(start: Any, stop: Any, csr: Any, block: Any) -> Any:
 def _order(start: Any, stop: Any, block: Any) -> Any:
     _, ptr, _, _, base, lists = block
     for r in range(start, stop):
-        sort_part(lists, ptr[r] - base, ptr[r + 1] - base)
+        sort_part(lists, np.int64(ptr[r] - base), np.int64(ptr[r + 1] - base))
 
 
 @kernel

@@ -183,7 +183,7 @@ def _scatter(
 def _sort_lists(start: Any, stop: Any, out_ptr: Any, keys: Any, out: Any, pair: Any, highs: Any) -> Any:
     for u in range(start, stop):
         first, last = out_ptr[u], out_ptr[u + 1]
-        sort_part(keys, first, last)
+        sort_part(keys, np.int64(first), np.int64(last))  # as others call it: compiled once
         for p in range(first, last):
             v = np.uint32(keys[p] >> 32)
             out[p], pair[p] = v, np.uint32(keys[p])
