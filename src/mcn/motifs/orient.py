@@ -1,4 +1,4 @@
-"""The graph as the counting kernels want it: nodes ranked by degree, edges pointing upwards."""
+"""The graph as the counting kernels want it: nodes ranked, by degree where it pays, edges upwards."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _FEW = 8  # steps per edge that take no longer than to rank the nodes
 
 
 class Oriented(NamedTuple):
-    """A graph with its nodes renamed by ascending degree (rank 0 has the fewest neighbours).
+    """A graph with its nodes renamed by ascending degree (rank 0 has the fewest neighbours), or as numbered.
 
-    Edge e points from a lower rank to a higher one and is an entry of the lower node's out-list; a node
-    has at most √(2M) of those, whatever its degree. The row of node v is its in-list (lower ends of the same
-    edges), then its out-list: `in_ptr[v]` + `out_ptr[v]` is where it begins, and edge e stands in the row of
-    its lower end u at e + `in_ptr[u + 1]`.
+    Edge e points from a lower rank to a higher one and is an entry of the lower node's out-list; a ranked
+    node has at most √(2M) of those, whatever its degree. The row of node v is its in-list (lower ends of the
+    same edges), then its out-list: `in_ptr[v]` + `out_ptr[v]` is where it begins, and edge e stands in the row
+    of its lower end u at e + `in_ptr[u + 1]`.
     """
 
     degree: NDArray[np.uint32]  # [N], by rank
