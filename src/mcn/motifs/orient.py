@@ -21,8 +21,8 @@ class Oriented(NamedTuple):
 
     Edge e points from a lower rank to a higher one and is an entry of the lower node's out-list; a ranked
     node has at most √(2M) of those, whatever its degree. The row of node v is its in-list (lower ends of the
-    same edges), then its out-list: `in_ptr[v]` + `out_ptr[v]` is where it begins, and edge e stands in the row
-    of its lower end u at e + `in_ptr[u + 1]`.
+    same edges), then its out-list: `in_ptr[v]` + `out_ptr[v]` is where it begins, and edge e stands in the
+    row of its lower end u at e + `in_ptr[u + 1]`.
     """
 
     degree: NDArray[np.uint32]  # [N], by rank
