@@ -321,14 +321,15 @@ def read_for_run(
     from mcn.train.memory import too_large
 
     source: dict[str, Any] = run.source
-    how: dict[str, Any] = {"treatment": run.treatment, "id": source.get("id")}
     if graph is not None:
-        how |= {"weights": weights or source.get("weights"), "on_disk": lambda store: bool(too_large(store))}
+        how: dict[str, Any] = {"weights": weights or source.get("weights")}
+        how["on_disk"] = lambda store: bool(too_large(store))
         if graph.expanduser().is_file():  # a packed graph has its columns
-            same = ("source", "target", "unknown_ids", "directed")
+            same = ("id", "source", "target", "unknown_ids", "directed")
             how |= {name: source[name] for name in same if name in source}
             if run.treatment is not None:  # a table is read; labels that it lacks are not needed
-                how |= {"label": source.get("label"), "task": source.get("task", "classes")}
+                task = source.get("task", "classes")
+                how |= {"treatment": run.treatment, "label": source.get("label"), "task": task}
         return read_input(None, graph, nodes, data_root, default="", **how)[0]
     if source.get("trust") and not trust:
         raise ValueError(

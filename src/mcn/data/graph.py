@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,6 +18,7 @@ from mcn.data.edge_files import NETWORKX, TEXT, edge_format, graph_of_edges, rea
 from mcn.data.edge_list import EdgeList, IdIndex, Layout, kind_of, object_edges
 from mcn.data.edge_text import EdgeText
 from mcn.data.limits import check_size, existing_file, reading, shown
+from mcn.data.node_columns import NodeColumns, check_sum_of
 from mcn.data.node_table import NodeTable, RawTable, frame_table, node_table, read_table, with_nodes
 from mcn.data.sparse import as_tensor, thin_or_dense
 from mcn.data.splits import Parts, SplitRequest, find_parts
@@ -91,7 +93,8 @@ def load_graph(
         scaling: what is done to numbers: "standard" (minus the mean, divided by the deviation of the training
             nodes), "rows" or "unit" (training divides each row by its sum or length), "raw" (nothing), or
             "auto": rows or unit if the columns look like counts of words, else standard.
-        treatment: what was done to the columns of another table (its `data.treatment`), to be done to this.
+        treatment: what is done to the columns for `data.x`, learned from another table (its
+            `data.treatment`). Estimators do not need it: they apply their own treatment to `data.columns`.
         source, target: the two columns of the edge list that are an edge, by name or counted from 1; by
             default a usual pair of names in the header, else the first two that do not number the rows.
         weights: a column of the edge list (an attribute of the edges, for graphs; any name for the values of
@@ -127,7 +130,6 @@ def load_graph(
         raise ValueError("give features or treatment, not both: a treatment names its columns")
     request = SplitRequest(split, split_by, folds, split_index, seed)
     columns = features if features is None else [] if isinstance(features, str) else list(features)
-    treated = None if treatment is None else [c.name for c in treatment.columns if c.kind == "number"]
     kind = kind_of(edges)  # None: a file
     path = existing_file(edges) if kind is None else None
     name = "edges" if path is None else str(path)
@@ -164,7 +166,7 @@ def load_graph(
                 splits=request.columns,
                 split_by=split_by,
                 features=columns,
-                treated=treated,
+                needs_labels=treatment is None,
             )
         if found is None:
             found = read(as_text=table is not None and table.ids.dtype == object)
@@ -190,6 +192,9 @@ def load_graph(
         for key, value in of_nodes.items():
             array = isinstance(value, np.ndarray) or sparse.issparse(value)
             setattr(data, key, as_tensor(value) if array else value)
+        if "columns" in of_nodes:
+            made = check_sum_of(data.x, sparse.issparse(of_nodes["x"]))
+            data.columns = replace(data.columns, made=made)
         if found.weights is not None:
             from mcn.data.checks import edge_weights
 
@@ -307,6 +312,12 @@ def node_values(
     if not own:
         values["scaling"] = "raw" if wanted.scaling == "raw" else "rows"
         made = (degree_columns(degree) if wl is None else wl()).astype(np.float32)
+        # Colours are numbered within one graph: their names keep them from being taken for another's.
+        graph = f"graph {zlib.crc32(made.indices.tobytes()):08x}"
+        width = range(made.shape[1])
+        values["feature_names"] = [
+            f"degree below {2**column}" if wl is None else f"colour {column} of {graph}" for column in width
+        ]
         values["x"] = made.toarray() if wanted.dense else made
         report.append(
             "features: one-hot size of the degree (no feature columns)"
@@ -331,19 +342,27 @@ def _table_features(
     """Return the features of the node table, if it has any and they are wanted."""
     if table is None or isinstance(wanted.names, str):
         return {}
-    treatment = wanted.treatment
+    treatment, columns = (
+        wanted.treatment,
+        NodeColumns.of_table(table.raw, table.feature_names, wanted.scaling),
+    )
     if treatment is None:
         train = np.zeros(0, np.bool_) if parts is None else parts == 0
         seen = train if train.any() else np.ones(len(table.ids), np.bool_)
-        treatment, notes = fit_treatment(table.raw, table.feature_names, seen, wanted.scaling)
+        treatment, notes = fit_treatment(columns, seen)
         report += notes
     if not treatment.columns:
         return {}
-    values, notes = treatment.apply(table.raw)
+    values, notes = treatment.apply(columns)
     again = ", treated as before" if wanted.treatment is not None else ""
     report += [describe(treatment, wanted.scaling) + again, *notes]
     names = {"scaling": treatment.scaling, "feature_names": treatment.feature_names}
-    return {"treatment": treatment, **names, "x": thin_or_dense(values, wanted.dense)}
+    return {
+        "columns": columns,
+        "treatment": treatment,
+        **names,
+        "x": thin_or_dense(values, wanted.dense),
+    }
 
 
 def _labels(targets: Targets, parts: Parts, origin: str, report: list[str]) -> dict[str, Any]:

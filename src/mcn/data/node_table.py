@@ -42,7 +42,7 @@ _DATE = re.compile(
     r"([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.,][0-9]{1,9})?)?(Z|[+-][0-9]{2}:?[0-9]{2})?)?"
 )
 _EPOCH = date(1970, 1, 1).toordinal()
-_LARGEST = float(np.finfo(np.float32).max)
+LARGEST = float(np.finfo(np.float32).max)
 _DIGITS = str.maketrans("", "", "0123456789.+-eE\n")
 
 
@@ -164,12 +164,11 @@ def node_table(
     splits: Sequence[str] | None = None,
     split_by: str | None = None,
     features: Sequence[str] | None = None,
-    treated: Sequence[str] | None = None,
+    needs_labels: bool = True,
 ) -> NodeTable:
     """Find the columns and check ids and splits; see `mcn.load_graph` for the rules.
 
-    `treated` are the columns that were numbers in another table, if this one is to be treated as that was:
-    its labels may then be missing.
+    Without `needs_labels` label columns that are asked for and not there count as none.
     """
     notes: list[str] = []
     index = next((column for column, name in enumerate(raw.header) if name.lower() in INDEX), None)
@@ -179,7 +178,7 @@ def node_table(
         notes.append(f"column {shown(raw.header[index])} looks like the index of a data frame: {what}")
     id_column = index or 0 if id_column is None else id_column
     labels = _label_names(raw, label)
-    if treated is not None and not raw.place.keys() >= set(labels):
+    if not needs_labels and not raw.place.keys() >= set(labels):
         labels = []  # prediction needs none
     usual = _column(raw, None, _SPLIT_NAMES, "split")
     if splits is None:
@@ -193,7 +192,7 @@ def node_table(
         columns = [c for c in range(len(raw.header)) if c not in taken]
     else:
         columns = [_named(raw, name, "feature") for name in features]
-    raw, more = _with_numbers(raw, columns, features if treated is None else treated)
+    raw, more = _with_numbers(raw, columns, features)
     return NodeTable(
         raw=raw,
         ids=_ids(raw, id_column),
@@ -245,9 +244,18 @@ def _days(raw: RawTable, row: int, name: str, cell: str) -> str:
     if is_missing(cell):
         return ""
     try:
-        return str(date.fromisoformat(cell[:10]).toordinal() - _EPOCH)
+        return str(days_since_1970(cell))
     except ValueError:
         bad_cell(raw, row, name, "there is no such date")
+
+
+def days_since_1970(cell: str) -> int:
+    """Return the number of days from 1970-01-01 to a date.
+
+    Raises:
+        ValueError: there is no such date.
+    """
+    return date.fromisoformat(cell[:10]).toordinal() - _EPOCH
 
 
 def _label_names(raw: RawTable, label: str | Sequence[str] | None) -> list[str]:
@@ -312,27 +320,21 @@ def plain_number(cell: str) -> bool:
     return is_number(cell) and cell.lower().lstrip("+-") != "nan"
 
 
-def number_cells(
-    raw: RawTable, name: str, cells: Sequence[str], rows: NDArray[np.int64] | None, kind: str = "feature"
-) -> NDArray[np.float64]:
-    """Return a column's numbers, NaN where a cell is missing; `rows` says which rows these cells are from."""
-    plain = plain_numbers(cells)
-    if plain is not None:
-        return plain
-    known: dict[str, float] = {}
-    values = np.empty(len(cells), np.float64)
-    for at, cell in enumerate(cells):
-        value = known.get(cell)
-        if value is None:
-            if is_missing(cell):
-                value = np.nan
-            elif is_number(cell) and abs(float(cell)) <= _LARGEST:
-                value = float(cell)
-            else:
-                bad_cell(raw, at if rows is None else int(rows[at]), name, EXPECTED["number"], kind)
-            known[cell] = value
-        values[at] = value
+def number_cells(raw: RawTable, name: str, cells: Sequence[str]) -> NDArray[np.float64]:
+    """Return the numbers of a label column, NaN where a cell is missing."""
+    values = np.array([cell_number(cell) for cell in cells], np.float64)
+    odd = np.flatnonzero(np.isinf(values))
+    if len(odd):
+        bad_cell(raw, int(odd[0]), name, EXPECTED["number"], "label")
     return values
+
+
+def cell_number(cell: str) -> float:
+    """Return the number that a cell holds, NaN for a missing one and infinity for what is no number."""
+    if is_missing(cell):
+        return np.nan
+    value = float(cell) if is_number(cell) else np.inf
+    return value if abs(value) <= LARGEST else np.inf
 
 
 def plain_numbers(cells: Sequence[str]) -> NDArray[np.float64] | None:
@@ -347,7 +349,7 @@ def plain_numbers(cells: Sequence[str]) -> NDArray[np.float64] | None:
         values = np.fromiter((float(cell) if cell else np.nan for cell in cells), np.float64, len(cells))
     except ValueError:
         return None
-    return None if (np.abs(values) > _LARGEST).any() else values
+    return None if (np.abs(values) > LARGEST).any() else values
 
 
 def bad_cell(raw: RawTable, row: int, name: str, expected: str, kind: str = "feature") -> NoReturn:

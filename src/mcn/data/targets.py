@@ -97,7 +97,7 @@ def _classes(raw: RawTable, name: str, task: str | None) -> Targets:
 def _numbers(raw: RawTable, name: str, task: str | None) -> Targets:
     cells = raw.cells(name)
     points = decimal_points(cells) if raw.commas else None
-    values = number_cells(raw, name, points or cells, None, "label").astype(np.float32)
+    values = number_cells(raw, name, points or cells).astype(np.float32)
     notes = [decimal_note([name])] if points else []
     if task is None:
         what = f"label: numbers ({len(np.unique(values[~np.isnan(values)])):,} different values)"

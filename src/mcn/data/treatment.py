@@ -12,16 +12,8 @@ from numpy.typing import NDArray
 from mcn._names import did_you_mean
 from mcn.data.arrays import is_finite
 from mcn.data.limits import check_size, shown, told
-from mcn.data.node_table import (
-    BOOLEANS,
-    EXPECTED,
-    RawTable,
-    bad_cell,
-    is_date,
-    number_cells,
-    plain_number,
-    plain_numbers,
-)
+from mcn.data.node_columns import NodeColumns, TextColumn
+from mcn.data.node_table import BOOLEANS, EXPECTED, is_date, plain_number
 from mcn.data.text import is_missing
 
 _FEW_SHARE, _FEW = 0.1, 1000  # training nodes
@@ -92,24 +84,30 @@ class Treatment:
             tuple(_column(place, column) for place, column in enumerate(columns)), str(values["scaling"])
         )
 
-    def apply(self, raw: RawTable) -> tuple[NDArray[np.float32], list[str]]:
-        """Return the features of a table, float32 [N, F], and notes on what was filled or new."""
-        width = len(self.feature_names)
-        check_size(raw.name, 4 * width * len(raw.numbers), "has feature columns that take")
-        out = np.zeros((len(raw.numbers), width), np.float32)
+    def apply(self, columns: NodeColumns) -> tuple[NDArray[np.float32], list[str]]:
+        """Return the features of a table, float32 [N, F], and notes on what was filled or new.
+
+        Raises:
+            ValueError: a column is missing, or holds a cell that it did not in training; names both.
+        """
+        absent = [column.name for column in self.columns if column.name not in columns.columns]
+        if absent:
+            there = [name for name in list(columns.columns)[:1000] if len(name) <= 100]
+            near = did_you_mean(absent[0], there)
+            more = f" (nor {len(absent) - 1:,} others)" if absent[1:] else ""
+            raise ValueError(
+                f"{columns.file}: no feature column {shown(absent[0])}{more}, which training had; "
+                f"expected the same columns{near}"
+            )
+        rows, width = len(columns.numbers), len(self.feature_names)
+        check_size(columns.file, 4 * width * rows, "has feature columns that take")
+        out = np.zeros((rows, width), np.float32)
         missing: dict[str, int] = {}
         notes: list[str] = []
         at = 0
         for column in self.columns:
-            if column.name not in raw.place:
-                near = did_you_mean(column.name, [name for name in raw.header[:1000] if len(name) <= 100])
-                raise ValueError(
-                    f"{raw.name}: no feature column {shown(column.name)}, which training had; "
-                    f"expected the same columns{near}"
-                )
-            cells = raw.cells(column.name)
             fields = len(column.feature_names)
-            empty, note = _treat(raw, column, cells, out[:, at : at + fields])
+            empty, note = _treat(columns, column, out[:, at : at + fields])
             at += fields
             notes += note
             if empty:
@@ -124,21 +122,30 @@ class Treatment:
         return out, notes
 
 
-def fit_treatment(
-    raw: RawTable, names: Sequence[str], train: NDArray[np.bool_], scaling: str = "auto"
-) -> tuple[Treatment, list[str]]:
-    """Find the treatment that fits each column, from the rows in `train` alone; note what is left out."""
-    rows = np.flatnonzero(train)
+def fit_treatment(columns: NodeColumns, train: NDArray[np.bool_]) -> tuple[Treatment, list[str]]:
+    """Find the treatment that fits each column, from the rows in `train` alone; note what is left out.
+
+    The last answer is kept with the columns: the same rows are not looked at again.
+    """
+    key = np.packbits(train).tobytes()
+    if key not in columns.fitted:
+        found = _fit_all(columns, train)
+        columns.fitted.clear()
+        columns.fitted[key] = found
+    fitted: tuple[Treatment, list[str]] = columns.fitted[key]
+    return fitted
+
+
+def _fit_all(table: NodeColumns, train: NDArray[np.bool_]) -> tuple[Treatment, list[str]]:
+    rows, scaling = np.flatnonzero(train), table.scaling
     columns: list[Column] = []
     numbers: dict[str, NDArray[np.float64]] = {}
     empty: list[str] = []
     wordy: list[str] = []
-    for name in names:
-        cells = raw.cells(name)
-        seen = [cells[row] for row in rows]
-        column, values = _fit(raw, name, cells, rows, seen)
+    for name in table.features:
+        column, values, has_values = _fit(table, name, rows)
         if column is None:
-            (wordy if any(not is_missing(cell) for cell in set(seen)) else empty).append(name)
+            (wordy if has_values else empty).append(name)
             continue
         columns.append(column)
         if values is not None:
@@ -204,35 +211,38 @@ def describe(treatment: Treatment, scaling: str) -> str:
 
 
 def _fit(
-    raw: RawTable, name: str, cells: list[str], rows: NDArray[np.int64], seen: list[str]
-) -> tuple[Column | None, NDArray[np.float64] | None]:
-    """The treatment of one column before scaling, and its numbers in the training rows (NaN: missing)."""
-    values = plain_numbers(seen)
-    if values is not None and not np.isnan(values).all():
-        holes = bool(np.isnan(values).any())
-        return Column(name, "number", fill=float(np.nanmean(values)), indicator=holes), values
-    distinct = {cell for cell in set(seen) if not is_missing(cell)}
-    if not distinct:
-        return None, None
-    holes = any(is_missing(cell) for cell in set(seen))
-    numeric = {cell for cell in distinct if plain_number(cell)}
-    present = [cell for cell in seen if cell in distinct]
-    if 2 * sum(cell in numeric for cell in present) >= len(present):  # another cell is a mistake, and named
-        values = number_cells(raw, name, seen, rows)
-        return Column(name, "number", fill=float(np.nanmean(values)), indicator=holes), values
-    if all(map(is_date, distinct)):
-        row = next(row for row in rows if not is_missing(cells[row]))
-        raise ValueError(
-            f"{raw.where(row)}: {shown(cells[row])} in feature column {shown(name)} is a date; leave it "
-            "out with drop= (--drop), or name the columns to use with features= (--columns), which makes a "
-            "number of days of it; split_by= divides by it"
+    table: NodeColumns, name: str, rows: NDArray[np.int64]
+) -> tuple[Column | None, NDArray[np.float64] | None, bool]:
+    """The treatment of one column before scaling, its numbers in the training rows, if it has any value."""
+    column = table.columns[name]
+    if isinstance(column, TextColumn):
+        times = np.bincount(column.codes[rows], minlength=len(column.texts))
+        distinct = {text: count for text, count in zip(column.texts, times.tolist(), strict=True) if count}
+        present = {text: count for text, count in distinct.items() if not is_missing(text)}
+        total, holes = sum(present.values()), len(present) < len(distinct)
+        numeric = sum(count for text, count in present.items() if plain_number(text))
+    else:
+        holes = bool(np.isnan(column[rows]).any())
+        total = numeric = int((~np.isnan(column[rows])).sum())
+    if not total:
+        return None, None, False
+    if 2 * numeric >= total:  # another cell is a mistake, and named
+        values = table.values(name)[rows]
+        return Column(name, "number", fill=float(np.nanmean(values)), indicator=holes), values, True
+    if all(map(is_date, present)):
+        codes, texts = table.texts(name)
+        row = next(row for row in rows.tolist() if texts[codes[row]] in present)
+        how = (
+            "leave it out with drop= (--drop), or name the columns to use with features= (--columns), which "
         )
-    if {cell.lower() for cell in distinct} <= set(BOOLEANS):
-        truth = [BOOLEANS[cell.lower()] for cell in seen if not is_missing(cell)]
-        return Column(name, "boolean", fill=float(np.mean(truth)), indicator=holes), None
-    if len(distinct) > _CATEGORIES:
-        return None, None
-    return Column(name, "category", categories=tuple(sorted(distinct)), indicator=holes), None
+        what = f" is a date; {how}makes a number of days of it; split_by= divides by it"
+        table.refuse(name, row, what)
+    if {text.lower() for text in present} <= set(BOOLEANS):
+        truth = [BOOLEANS[text.lower()] for text in present for _ in range(present[text])]
+        return Column(name, "boolean", fill=float(np.mean(truth)), indicator=holes), None, True
+    if len(present) > _CATEGORIES:
+        return None, None, True
+    return Column(name, "category", categories=tuple(sorted(present)), indicator=holes), None, True
 
 
 def _like_words(columns: Sequence[Column], numbers: Mapping[str, NDArray[np.float64]]) -> bool:
@@ -260,39 +270,38 @@ def moments(values: NDArray[np.float64]) -> tuple[float, float]:
     return mean, deviation
 
 
-def _treat(
-    raw: RawTable, column: Column, cells: list[str], out: NDArray[np.float32]
-) -> tuple[int, list[str]]:
+def _treat(table: NodeColumns, column: Column, out: NDArray[np.float32]) -> tuple[int, list[str]]:
     """Fill the columns that one column becomes; the number of missing cells, and notes."""
     notes: list[str] = []
     if column.kind == "number":
-        values = number_cells(raw, column.name, cells, None)
+        values = table.values(column.name)
         holes = np.isnan(values)
         values[holes] = column.fill
         with np.errstate(over="ignore"):
             out[:, 0] = (values - column.mean) / column.scale
         beyond = np.flatnonzero(~np.isfinite(out[:, 0]))
         if len(beyond):
-            bad_cell(raw, int(beyond[0]), column.name, EXPECTED["number"])
+            table.refuse(column.name, int(beyond[0]), f"; {EXPECTED['number']}")
     else:
-        holes = np.fromiter(map(is_missing, cells), np.bool_, len(cells))
+        codes, texts = table.texts(column.name)
+        holes = np.array([is_missing(text) for text in texts])[codes]
     if column.kind == "boolean":
-        for row, cell in enumerate(cells):
-            truth = column.fill if holes[row] else BOOLEANS.get(cell.lower())
-            if truth is None:
-                bad_cell(raw, row, column.name, EXPECTED["boolean"])
-            else:
-                out[row, 0] = truth
+        truth = np.array([BOOLEANS.get(text.lower(), np.nan) for text in texts])[codes]
+        truth[holes] = column.fill
+        odd = np.flatnonzero(np.isnan(truth))
+        if len(odd):
+            table.refuse(column.name, int(odd[0]), f"; {EXPECTED['boolean']}")
+        out[:, 0] = truth
     elif column.kind == "category":
-        place = {value: at for at, value in enumerate(column.categories)}
-        codes = np.array([place.get(cell, -1) for cell in cells], np.int64)
-        known = np.flatnonzero((codes >= 0) & ~holes)
-        out[known, codes[known]] = 1
-        new = np.flatnonzero((codes < 0) & ~holes)
+        place = {text: at for at, text in enumerate(column.categories)}
+        places = np.array([place.get(text, -1) for text in texts])[codes]
+        known = np.flatnonzero((places >= 0) & ~holes)
+        out[known, places[known]] = 1
+        new = np.flatnonzero((places < 0) & ~holes)
         if len(new):
             notes.append(
                 f"column {shown(column.name)}: {len(new):,} cells with {_NEW}, "
-                f"all zeros (for instance {shown(cells[new[0]])}, {raw.where(new[0])})"
+                f"all zeros (for instance {shown(texts[codes[new[0]]])}, {table.where(new[0])})"
             )
     if column.indicator:
         out[:, -1] = holes

@@ -307,23 +307,15 @@ def read_graph(
         options: of `mcn.load_graph`; those on columns, split and features were decided when packing.
     """
     from mcn.data.graph import load_graph
-    from mcn.data.treatment import Treatment
 
     if not is_store(Path(path).expanduser()):
         return load_graph(path, nodes=nodes, **options)
-    treatment = options.pop("treatment", None)
     given = [name for name, value in {"nodes": nodes, **options}.items() if value not in _NOT_GIVEN]
     if given:
         raise ValueError(
             f"{path}: {', '.join(given)} cannot be given for a packed graph; it was decided when packing"
         )
     store = GraphStore.open(path)
-    packed_with = store.about.get("treatment")
-    if treatment is not None and (packed_with is None or treatment != Treatment.from_dict(packed_with)):
-        raise ValueError(
-            f"{path}: its features were treated in another way than those trained on (scaled by its own "
-            "training nodes, say); give the files it was packed from"
-        )
     return store if on_disk is not None and on_disk(store) else store.to_data()
 
 

@@ -7,6 +7,7 @@ import dataclasses
 import inspect
 import math
 import os
+import re
 import time
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -25,9 +26,13 @@ from mcn.train.problem import Inputs, class_names
 from mcn.train.recipes import RECIPES, Recipe, work_of
 from mcn.train.run import Run, load_run, save_run, train
 from mcn.train.settings import Setting, Settings, declared
+from mcn.train.treated import treated_graph
+from mcn.train.trees.columns import own_names, table_columns
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
+
+_WHOLE_NUMBER = re.compile("0|-?[1-9][0-9]{0,17}")
 
 
 class NodeClassifier:
@@ -90,17 +95,14 @@ class NodeClassifier:
             ValueError: says what of `data` or of the parameters cannot be trained with.
         """
         params = self.get_params()
-        config = self.recipe.config(seed=params.pop("random_state"), **params)
-        data = usable_data(_readable(data, config))
+        config = self.recipe.config(seed=_drawn_seed(params.pop("random_state")), **params)
+        data = treated_graph(usable_data(_readable(data, config)), config)
         history: list[Epoch] = []
         told: list[Callback] = [lambda _training, epoch: history.append(epoch), *callbacks]
         run = train(data, config, callbacks=[*told, Lines()] if verbose else told)
         assert run.result is not None
-        numbers: torch.Tensor | None = getattr(data, "class_numbers", None)
-        run.memory.state["labels"] = {
-            "numbers": None if numbers is None else numbers.tolist(),
-            "named": numbers is None and class_names(data) is not None,
-        }
+        named = getattr(data, "class_numbers", None) is None and class_names(data) is not None
+        run.memory.state["labels"] = {"named": named}
         self.history_ = history
         self._take(run, run.notes, run.remarks)
         self._look_back(run, data)
@@ -113,11 +115,16 @@ class NodeClassifier:
         self._run = run
         self.config_, self.model_, self.task_, self._memory = run.config, run.model, run.task, run.memory
         self.best_epoch_, self.val_accuracy_ = run.result.best_epoch, run.result.val_accuracy
-        self.n_features_in_, self.feature_names_, state = run.memory
-        unnamed = list(range(len(run.classes)))
-        labels = state.get("labels") or {"numbers": None, "named": run.classes != list(map(str, unnamed))}
-        self._class_numbers = torch.tensor(unnamed if labels["numbers"] is None else labels["numbers"])
-        self.classes_ = np.asarray(run.classes) if labels["named"] else self._class_numbers.numpy()
+        self.n_features_in_, self.feature_names_in_, state = run.memory
+        self.feature_names_ = self.feature_names_in_  # the older name
+        self.treatment_ = run.treatment
+        numbered = run.classes == list(map(str, range(len(run.classes))))
+        self._named = bool((state.get("labels") or {"named": not numbered})["named"])
+        for name in ("classes_", "feature_importances_", "feature_importances_names_"):
+            self.__dict__.pop(name, None)  # of an earlier fit
+        if self.task_.has_probabilities:
+            whole = self.task_.kind == "classes" and all(map(_WHOLE_NUMBER.fullmatch, run.classes))
+            self.classes_ = np.asarray(run.classes).astype(np.int64 if whole else str)
 
     def _look_back(self, run: Run, data: Data | GraphStore) -> None:
         """Keep what a recipe has to say of the graph it was trained on."""
@@ -139,7 +146,7 @@ class NodeClassifier:
 
     def _inputs(self, data: Data | GraphStore) -> Inputs:
         """Return what the network takes from a graph."""
-        graph = usable_data(_readable(data, self.config_))
+        graph = treated_graph(usable_data(_readable(data, self.config_)), self.config_, self._memory)
         return work_of(self.config_).inputs(graph, self.config_, memory=self._memory)
 
     def predict_proba(self, data: Data | GraphStore) -> NDArray[np.float32]:
@@ -154,12 +161,16 @@ class NodeClassifier:
         return predictions.probabilities
 
     def predict(self, data: Data | GraphStore) -> NDArray[Any]:
-        """Return what is predicted of every node, as in `data.y` of the graph trained on.
+        """Return what is predicted of every node: a value of `classes_`, as scikit-learn's classifiers do.
 
-        That is its class number; of a numeric target the number, of several targets 1 or 0 for each.
+        Of a numeric target it is the number; of several targets 1 or 0 for each, [N, targets]. The columns of
+        `data.columns` are treated as those of the graph trained on were, found by their names.
+
+        Raises:
+            ValueError: a column that training had is missing, or `data.x` cannot be what training had.
         """
         labels = self.predictions(data).labels
-        return self.task_.as_given(labels, self._class_numbers.numpy())
+        return np.asarray(self.classes_[labels] if self.task_.kind == "classes" else labels)
 
     def score(self, data: Data | GraphStore, metric: str | None = None) -> float:
         """Return a metric on the nodes of `data.test_mask`; named classes are compared by name.
@@ -183,12 +194,13 @@ class NodeClassifier:
         data = as_data(data)
         if data.y is None or data.get("test_mask") is None:
             raise ValueError("data.y or data.test_mask is missing: there is nothing to score")
+        if self.task_.kind != "classes" or (self._named and class_names(data) is None):
+            return data
         data = copy.copy(data)
         data.y = data.y.reshape(-1)  # OGB has labels [N, 1]
-        if self.classes_.dtype.kind == "U":
-            named = class_names(data) is not None
-            return in_classes(data, [str(name) for name in self.classes_]) if named else data
-        data.y = renumbered(data.y, self._class_numbers)
+        if self._named:
+            return in_classes(data, self._run.classes)
+        data.y = renumbered(data.y, torch.from_numpy(self.classes_))
         return data
 
     def _check_fitted(self) -> None:
@@ -230,6 +242,17 @@ def _readable(data: Data | GraphStore, config: Settings) -> Data | GraphStore:
     return data if getattr(config, "batch_size", None) is not None else as_data(data)
 
 
+def _drawn_seed(random_state: Any) -> Any:
+    """Return the seed that a `random_state` stands for; as in scikit-learn, None draws one."""
+    from sklearn.utils import check_random_state
+
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**31 - 1))
+    if random_state is None or isinstance(random_state, np.random.RandomState):
+        return int(check_random_state(random_state).randint(2**31 - 1))
+    return random_state
+
+
 def _name(one: Setting) -> str:
     """Return what scikit-learn calls a setting."""
     return "random_state" if one.name == "seed" else one.name
@@ -242,19 +265,23 @@ def _parameter(one: Setting) -> inspect.Parameter:
 def _parameters_text(recipe: Recipe) -> str:
     own = declared(recipe.config).values()
     lines = "".join(f"        {_name(one)}: {one.sentence} Default: {one.default!r}.\n" for one in own)
-    return f"\n    Parameters:\n{lines}"
+    drawn = "        random_state may also be None (a fresh seed, kept in config_) or a generator of NumPy.\n"
+    return f"\n    Parameters:\n{lines}{drawn}"
 
 
 class MCNClassifier(NodeClassifier, recipe="mcn"):
     """Node classification with a motif convolutional network, whose nodes choose what they listen to.
 
     Attributes after `fit`:
-        classes_: the class numbers, or `data.classes` where the data names them; task_: what is predicted.
+        classes_: the values that `predict` returns, in the order of the columns of `predict_proba`: the names
+            in `data.classes` where there are some (numbers where all are whole numbers), else the numbers in
+            `data.y`; of several targets their names. A numeric target has none. task_: what is predicted.
         model_, stack_: the trained `mcn.MCN` and the training graph's `mcn.MotifStack`.
         motif_choice_: names of the motif each node chose, [N, layers]; step_choice_: its step size.
         history_: the scores of every epoch (`mcn.train.Epoch`).
         best_epoch_, val_accuracy_: of the weights that were kept.
-        n_features_in_, feature_names_: what `predict` expects to find in a graph.
+        n_features_in_, feature_names_in_: the features that the network takes; treatment_: how they are made
+            of `data.columns` of any graph, learned from the training nodes (None: of no table).
 
     >>> import mcn
     >>> data = mcn.load_dataset("karate")
@@ -279,9 +306,11 @@ class AutoClassifier(NodeClassifier, recipe="auto"):
         candidates_: how the candidates did on held-out validation nodes, the best first: one dict each.
         winner_: the name of the best one for the whole graph.
         remarks_: what predicts (one candidate, a blend, or a candidate per node), in sentences.
-        classes_: the class numbers, or `data.classes` where the data names them.
+        feature_importances_, feature_importances_names_: where trees predict, the share of every column of
+            their table in what their splits gained, and the names of these columns.
         model_: the trained candidates.
-        task_, history_, best_epoch_, val_accuracy_, n_features_in_, feature_names_: as of `MCNClassifier`.
+        classes_, task_, history_, best_epoch_, val_accuracy_, n_features_in_, feature_names_in_, treatment_:
+            as of `MCNClassifier`.
 
     >>> import mcn
     >>> data = mcn.load_dataset("karate")
@@ -304,15 +333,28 @@ class AutoClassifier(NodeClassifier, recipe="auto"):
         super()._take(run, notes, remarks)
         self.candidates_: list[dict[str, Any]] = notes["candidates"]
         self.winner_, self.remarks_ = str(notes["choosing"]["winner"]), remarks
+        model: Any = self.model_
+        for number in model.predicting:
+            config, runs = model.candidates[number].config, model.runs_of(number)
+            if config.recipe == "trees":
+                given = run.memory.state["inputs"][model.names[number]]["state"]["given"]
+                names = self.feature_names_in_ or [f"column {column}" for column in range(given)]
+                own, gains = own_names(names[:given], runs[0].projection), sum(each.gain for each in runs)
+                columns = table_columns(config, own, bool(runs[0].projection.numel()), config.motifs)
+                self.feature_importances_: NDArray[np.float64] = (
+                    gains / gains.sum().clamp(min=1e-300)
+                ).numpy()
+                self.feature_importances_names_ = np.asarray([name for name, _ in columns])
+                break
 
 
 class ViewsClassifier(NodeClassifier, recipe="views"):
     """Node classification with motif views: a perceptron on features mixed along motif random walks.
 
     Attributes after `fit`:
-        classes_: the class numbers, or `data.classes` where the data names them.
         model_: the trained `mcn.nn.MotifViews`.
-        task_, history_, best_epoch_, val_accuracy_, n_features_in_, feature_names_: as of `MCNClassifier`.
+        classes_, task_, history_, best_epoch_, val_accuracy_, n_features_in_, feature_names_in_, treatment_:
+            as of `MCNClassifier`.
 
     >>> import mcn
     >>> data = mcn.load_dataset("karate")
@@ -382,14 +424,22 @@ def cross_validate(
     2
     """
     from sklearn.base import clone
+    from torch_geometric.data import Data as Graph
 
+    if not isinstance(data, Graph):
+        raise ValueError(f"data is a {type(data).__name__}; expected one graph, a torch_geometric.data.Data")
     if splits is None:
         masks = [data.get(f"{part}_mask") for part in ("train", "val", "test")]
         if any(mask is None or mask.dim() != 2 for mask in masks):
             raise ValueError("give splits, or masks of shape [N, splits] in data")
         splits = zip(*(mask.unbind(1) for mask in masks), strict=True)
     found: dict[str, Any] = {"test_score": [], "val_accuracy": [], "fit_time": [], "estimator": []}
-    for split in splits:
+    for number, split in enumerate(splits):
+        if isinstance(split, Graph) or len(split) != 3:
+            raise ValueError(
+                f"splits, entry {number}: a {type(split).__name__}; expected three masks (train, val, test), "
+                "each bool [N], of the one graph"
+            )
         part = copy.copy(data)
         part.train_mask, part.val_mask, part.test_mask = map(torch.as_tensor, split)
         began = time.perf_counter()

@@ -24,6 +24,7 @@ from mcn.train.held_out import FOLDS, folds_of
 from mcn.train.recipes import work_of
 from mcn.train.settings import Settings
 from mcn.train.tasks import Task, task_of
+from mcn.train.treated import treated_graph
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
@@ -193,7 +194,7 @@ def prepare(data: Data | GraphStore, config: Settings, counts: MotifCounts | Non
         ValueError: says what of `data` cannot be trained on, or which setting does not fit.
     """
     known = known_labels(data)
-    return Problem(work_of(config).inputs(data, config, counts), known)
+    return Problem(work_of(config).inputs(treated_graph(data, config), config, counts), known)
 
 
 def stack_counts(data: Data, counts: MotifCounts, motifs: Sequence[str]) -> MotifCounts | DirectedCounts:

@@ -47,6 +47,7 @@ from mcn.train.recipes import work_of
 from mcn.train.remarks import graph_remarks, result_remarks, simple_scores
 from mcn.train.settings import Settings
 from mcn.train.tasks import Task, stored_task
+from mcn.train.treated import treated_graph
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
@@ -100,7 +101,8 @@ class Run:
         if self._prepared is None or self._prepared[0] is not data:
             if data is None:
                 raise ValueError("give a graph: this run does not hold the one it was trained on")
-            self._prepared = (data, work_of(self.config).inputs(data, self.config, memory=self.memory))
+            graph = treated_graph(data, self.config, self.memory)
+            self._prepared = (data, work_of(self.config).inputs(graph, self.config, memory=self.memory))
         return self._prepared[1]
 
     @property
@@ -162,7 +164,7 @@ def train(
     """
     if data is None and (problem is None or out is not None):
         raise ValueError("training without a graph needs a problem, and leaves no folder")
-    data = usable_data(data)
+    data = treated_graph(usable_data(data), config)
     folder = None if out is None else Path(out)
     writes = folder is not None and team().leads
     if folder is not None and writes:

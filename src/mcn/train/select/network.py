@@ -63,6 +63,13 @@ class Selected(torch.nn.Module):
         """The names of the candidates."""
         return tuple(candidate.name for candidate in self.candidates)
 
+    @property
+    def predicting(self) -> list[int]:
+        """The numbers of the candidates that have a part in the predictions."""
+        if self.mode == BLEND:
+            return [number for number, share in enumerate(self.shares.tolist()) if share]
+        return list(range(len(self.names))) if self.mode == NODES else [self.names.index(self.winner)]
+
     def runs_of(self, number: int) -> list[Any]:
         """Return the networks of a candidate, one for each of its runs."""
         runs = self.networks[number]

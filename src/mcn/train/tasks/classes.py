@@ -124,10 +124,6 @@ class Classes(Task):
             return np.asarray(outputs.argmax(-1), np.int64)
         return np.asarray(outputs[..., 1] >= self.threshold, np.int64)
 
-    def as_given(self, predicted: NDArray[Any], numbers: NDArray[np.int64]) -> NDArray[Any]:
-        """Return the numbers of the predicted classes."""
-        return np.asarray(numbers[predicted])
-
     def losses(self, outputs: NDArray[Any], targets: NDArray[Any]) -> Float:
         """Return the negative logarithm of the probability of the right class."""
         own = np.clip(outputs[..., np.arange(len(targets)), targets].astype(np.float64), 1e-12, None)

@@ -188,10 +188,6 @@ class Task(ABC):
     def decide(self, outputs: NDArray[Any]) -> NDArray[Any]:
         """Return the prediction itself: the class, the number, or a yes or no for every target."""
 
-    def as_given(self, predicted: NDArray[Any], numbers: NDArray[np.int64]) -> NDArray[Any]:
-        """Return predictions as the targets of the graph that was trained on; `numbers` are its classes."""
-        return predicted
-
     @abstractmethod
     def losses(self, outputs: NDArray[Any], targets: NDArray[Any]) -> Float:
         """Return the loss of every node by what is predicted of it, [..., n] of [..., n, outputs]."""

@@ -134,7 +134,7 @@ def important_columns(
     """
     draw = np.random.default_rng(5)
     some = np.sort(draw.permutation(len(nodes))[:_NODES])
-    table, names = inputs.table(model.projection)[nodes[some]], inputs.columns()
+    table, names = inputs.table(model.projection)[nodes[some]], inputs.columns(model.projection)
     target, gain, rows = targets[torch.from_numpy(some)], model.gain.numpy(), []
     splits = model.splits.numpy()
     tree_of = np.searchsorted(model.trees.numpy()[:, 0], np.arange(len(splits)), side="right") - 1

@@ -22,6 +22,7 @@ from mcn.train.trees.config import TreesConfig
 Table = NDArray[np.float32]
 WIDE = 200
 """Given columns beyond which words are reduced to components, and of numbers only means are taken."""
+_WORDS = 3  # by which a component is named
 COUNTS = ("degree", *(f"count of {orbit}" for orbit in NODE_ORBITS[1:]))
 
 
@@ -31,6 +32,52 @@ DIRECTIONS = ("in", "out")
 def directions_of(stack: MotifStack) -> list[str]:
     """Return the ways of arcs that are motifs of a stack: trees know the degree by each of them."""
     return [way for way in DIRECTIONS if way in stack.motifs]
+
+
+def own_names(names: Sequence[str], projection: torch.Tensor) -> Sequence[str]:
+    """Return the names of a node's own columns: the given ones, or of components their weightiest words.
+
+    A word that lowers a component while the first one raises it, or the other way round, has a minus sign.
+    """
+    if not projection.numel():
+        return names
+    found = []
+    for weights in projection.T:
+        first = weights.abs().argsort(descending=True, stable=True)[:_WORDS].tolist()
+        signs = ["" if weights[place] * weights[first[0]] >= 0 else "\N{MINUS SIGN}" for place in first]
+        words = (f"{sign}{names[place]}" for sign, place in zip(signs, first, strict=True))
+        found.append(f"words: {', '.join(words)}")
+    return found
+
+
+def table_columns(
+    config: TreesConfig, own: Sequence[str], has_components: bool, motifs: Sequence[str]
+) -> list[tuple[str, str | None]]:
+    """Return the name of every column, and the motif whose neighbours it tells of, if not of the node.
+
+    own: the names of what a node has itself, beside its counts.
+    """
+    arcs = [f"{way}-degree" for way in DIRECTIONS if way in motifs]
+    counts = [*(COUNTS[:1] if counts_degrees_alone(motifs) else COUNTS), *arcs]
+    mixed = own if config.features == "given" else [*own, *counts]
+
+    def over(motif: str, what: str, where: str) -> list[tuple[str, str | None]]:
+        return [(f"{what} of {name} over {where}", motif) for name in mixed]
+
+    columns: list[tuple[str, str | None]] = [(name, None) for name in (*own, *counts)]
+    for motif in motifs:
+        columns += over(motif, "mean", f"{motif}{'-' if motif in DIRECTIONS else ' '}neighbours")
+    if "edge" in motifs:
+        for step in range(2, config.walk_length + 1):
+            columns += over("edge", "mean", f"{step} steps")
+        for what in ("deviation", "maximum") if not has_components and len(own) <= WIDE else ():
+            columns += over("edge", what, "edge neighbours")
+    return columns
+
+
+def counts_degrees_alone(motifs: Sequence[str]) -> bool:
+    """Whether the degree is the only count that is asked for."""
+    return set(motifs) <= {"edge", *DIRECTIONS}
 
 
 @dataclass(eq=False)
@@ -52,25 +99,12 @@ class TreesInputs:
     weights: Any
     _made: tuple[torch.Tensor, Table] | None = field(default=None, repr=False)
 
-    def columns(self) -> list[tuple[str, str | None]]:
-        """Return the name of every column, and the motif whose neighbours it tells of, if not of the node."""
-        own = [f"word component {number + 1}" for number in range(self.components)] or list(self.names)
-        arcs = [f"{way}-degree" for way in directions_of(self.stack)]
-        counts = [*COUNTS[: self.counts.shape[1] - len(arcs)], *arcs]
-        mixed = own if self.config.features == "given" else [*own, *counts]
-
-        def over(motif: str, what: str, where: str) -> list[tuple[str, str | None]]:
-            return [(f"{what} of {name} over {where}", motif) for name in mixed]
-
-        columns: list[tuple[str, str | None]] = [(name, None) for name in (*own, *counts)]
-        for motif in self.stack.motifs:
-            columns += over(motif, "mean", f"{motif}{'-' if motif in DIRECTIONS else ' '}neighbours")
-        if "edge" in self.stack.motifs:
-            for step in range(2, self.config.walk_length + 1):
-                columns += over("edge", "mean", f"{step} steps")
-            for what in ("deviation", "maximum") if self._is_narrow else ():
-                columns += over("edge", what, "edge neighbours")
-        return columns
+    def columns(self, projection: torch.Tensor | None = None) -> list[tuple[str, str | None]]:
+        """Return the columns of the table as `table_columns` does; a `projection` names its components."""
+        own = [""] * self.components if self.components else self.names
+        if projection is not None:
+            own = own_names(self.names, projection)
+        return table_columns(self.config, own, bool(self.components), self.stack.motifs)
 
     @property
     def _is_narrow(self) -> bool:

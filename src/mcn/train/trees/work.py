@@ -22,7 +22,7 @@ from mcn.train.problem import Memory, Problem, input_weights, stack_counts
 from mcn.train.settings import at_least
 from mcn.train.tasks import Task
 from mcn.train.trees.boosting import Trees, importance_remarks, important_columns
-from mcn.train.trees.columns import DIRECTIONS, WIDE, Table, TreesInputs, directions_of
+from mcn.train.trees.columns import WIDE, Table, TreesInputs, counts_degrees_alone, directions_of
 from mcn.train.trees.config import TreesConfig
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def inputs(
     given_names = getattr(data, "feature_names", None) or [f"column {i}" for i in range(x.shape[1])]
     names = [str(name) for name in given_names[: x.shape[1]]]
     per_node = counts.per_node.astype(np.float32)
-    if set(config.motifs) <= {"edge", *DIRECTIONS}:  # then degrees are the only counts that are asked for
+    if counts_degrees_alone(config.motifs):
         per_node = per_node[:, :1]
     arcs = [np.diff(stack.adjacency(stack.motifs.index(way)).indptr) for way in directions_of(stack)]
     per_node = np.column_stack([per_node, *arcs]).astype(np.float32)
