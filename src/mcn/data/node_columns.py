@@ -123,8 +123,8 @@ def _days(text: str) -> float:
 
 
 def _compact(cells: Sequence[str]) -> TextColumn | NDArray[Any]:
-    codes: dict[str, int] = {}
-    coded = np.fromiter((codes.setdefault(cell, len(codes)) for cell in cells), np.int32, len(cells))
+    codes = {text: code for code, text in enumerate(dict.fromkeys(cells))}
+    coded = np.fromiter(map(codes.__getitem__, cells), np.int32, len(cells))
     numbers = None
     if len(codes) > _FEW_TEXTS:
         numbers = plain_numbers(cells)

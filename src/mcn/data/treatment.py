@@ -308,9 +308,9 @@ def _treat(table: NodeColumns, column: Column, out: NDArray[np.float32]) -> tupl
     return int(holes.sum()), notes
 
 
-def unusual_cells(report: Sequence[str]) -> list[str]:
-    """Return the lines of a report on missing cells and on categories that training did not have."""
-    return [line for line in report if line.startswith(_MISSING) or _NEW in line]
+def unusual_cells(report: Sequence[str], missing: bool = True) -> list[str]:
+    """Return the lines of a report on categories that training did not have, and on missing cells."""
+    return [line for line in report if _NEW in line or (missing and line.startswith(_MISSING))]
 
 
 def _column(place: int, values: Any) -> Column:

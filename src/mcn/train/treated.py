@@ -78,11 +78,11 @@ def treated_graph(graph: Any, config: Settings, memory: Memory | None = None) ->
 
 
 def _treat(graph: Data, treatment: Treatment, say: bool = False) -> Data:
-    """Return a graph with features made of its columns; `say` warns of cells that training did not have."""
+    """Return a graph with features made of its columns; `say` warns of categories new to training."""
     if graph.get("treatment") == treatment or not treatment.columns:
         return graph
     values, notes = treatment.apply(graph.columns)
-    for note in unusual_cells(notes) if say else ():
+    for note in unusual_cells(notes, missing=False) if say else ():
         warnings.warn(note, stacklevel=4)
     treated = copy.copy(graph)
     treated.x = as_tensor(thin_or_dense(values, dense=False))
