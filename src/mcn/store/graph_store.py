@@ -222,6 +222,19 @@ class GraphStore:
         for motif, stored in self._counted(self.path).counts.items():
             check_sum(self.path, f"count.{motif}", stored)
 
+    def check_nodes(self) -> None:
+        """Read all that is known per node: check sums, and that every label is one of the classes."""
+        for name in ("y", "train_mask", "val_mask", "test_mask", *self._ids):
+            if name in self.entries:
+                check_sum(self.path, name, self.entries[name])
+        labels, count = np.empty(0) if self.y is None else self.y, len(self.classes)
+        wrong = np.flatnonzero((labels < -1) | ((labels >= count) if count else False))
+        if len(wrong):
+            raise ValueError(
+                f"{self.path}/y.npy: node {wrong[0]} has class {labels[wrong[0]]} of {count}; the file was "
+                "altered: pack again"
+            )
+
     def to_data(self) -> Data:
         """Return the whole graph as a PyG `Data` in memory, as `mcn.load_graph` would have made it."""
         import torch
@@ -230,6 +243,8 @@ class GraphStore:
         from mcn.data.sparse import feature_tensor
 
         self.check()
+        for name, stored in self.entries.items():
+            check_sum(self.path, name, stored)
         try:
             data = node_data(self)
             ends = np.empty((2, 2 * self.num_edges), np.int64)
@@ -266,6 +281,7 @@ def node_data(store: GraphStore) -> Data:
 
     from mcn.data.treatment import Treatment
 
+    store.check_nodes()
     data, about = Data(num_nodes=store.num_nodes), store.about
     with reading(store.path, "its manifest was altered: pack again"):
         data.node_ids = store.ids

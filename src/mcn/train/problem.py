@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -14,12 +16,12 @@ from numpy.typing import NDArray
 
 from mcn.data import check_data
 from mcn.data.checks import weight_matrix
-from mcn.data.sparse import feature_csr
 from mcn.data.targets import strata, target_kind
 from mcn.matrices.adjacencies import without_direction
 from mcn.motifs import DirectedCounts, MotifCounts
 from mcn.motifs.triads import directed_neighbourhood
 from mcn.store import GraphStore, node_data
+from mcn.train.graph_facts import sha256_of
 from mcn.train.held_out import FOLDS, folds_of
 from mcn.train.recipes import work_of
 from mcn.train.settings import Settings
@@ -55,6 +57,16 @@ class Known(NamedTuple):
     def targets(self) -> NDArray[Any]:
         """Targets of the training and validation nodes."""
         return np.asarray(self.labels.numpy()[np.concatenate([self.train, self.val])])
+
+    def facts(self) -> dict[str, Any]:
+        """Return the sizes of both parts, and the SHA-256 of split, labels and directions."""
+        sha256 = {
+            "split": sha256_of(self.train, [-1], self.val),
+            "labels": sha256_of([self.num_classes], self.labels.numpy()),
+        }
+        if self.arcs:
+            sha256["directions"] = self.arcs
+        return {"training nodes": len(self.train), "validation nodes": len(self.val), "sha256": sha256}
 
     def dealt_anew(self, seed: int) -> Known:
         """Deal out both parts anew: of every class, or tenth of the numbers, as many nodes as before."""
@@ -110,8 +122,8 @@ class Inputs(Protocol):
         """Return plain values that another graph needs to be prepared in the same way."""
         ...
 
-    def fingerprint(self, known: Known) -> str:
-        """Return the SHA-256 of edges, features and what is known of the classes."""
+    def facts(self) -> dict[str, Any]:
+        """Return what tells the graph from others, see `mcn.train.graph_facts`."""
         ...
 
 
@@ -161,11 +173,15 @@ class Problem:
         """Return what a training node of each class weighs in the loss, see `Task.class_weights`."""
         return self.task.class_weights(kind, self.train_labels)
 
+    @cached_property
+    def facts(self) -> dict[str, Any]:
+        """The sizes of the graph and of its parts, and the SHA-256 of edges, columns, split and labels."""
+        graph, known = self.inputs.facts(), self.known.facts()
+        return {**graph, **known, "sha256": graph["sha256"] | known["sha256"]}
+
     def fingerprint(self) -> str:
         """Return the SHA-256 of the edges, features, known labels and parts: which graph a run is about."""
-        found = str(self.inputs.fingerprint(self.known))
-        arcs = self.known.arcs
-        return hashlib.sha256(f"{found} {arcs}".encode()).hexdigest() if arcs else found
+        return hashlib.sha256(json.dumps(self.facts, sort_keys=True).encode()).hexdigest()
 
     def memory(self, data: Data | GraphStore | None) -> Memory:
         """Return what a network trained on this remembers of its graph, and `data` of its columns."""
@@ -222,21 +238,6 @@ def input_weights(data: Data, memory: Memory | None) -> Any:
             "training"
         )
     return weights
-
-
-def fingerprint(
-    x: torch.Tensor, indptr: NDArray[Any], indices: NDArray[Any], known: Known, weights: Any = None
-) -> str:
-    """Return the SHA-256 of features, edges (the rows of A), their weights and what is known of classes."""
-    csr = feature_csr(x)
-    sha = hashlib.sha256(f"{tuple(x.shape)} {known.num_classes}".encode())
-    for whole in (csr.indptr, csr.indices, indptr, indices, known.train, known.val):
-        sha.update(np.asarray(whole, np.int64).tobytes())
-    sha.update(known.labels.contiguous().numpy().tobytes())
-    sha.update(np.ascontiguousarray(csr.data).tobytes())
-    if weights is not None:
-        sha.update(np.ascontiguousarray(weights.data).tobytes())
-    return sha.hexdigest()
 
 
 def known_labels(data: Data | GraphStore) -> Known:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
+import warnings
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
@@ -18,11 +18,17 @@ import yaml
 from mcn import __version__
 from mcn._files import write_text
 from mcn.data.checks import usable_data
-from mcn.data.limits import reading
+from mcn.data.limits import brief, reading
 from mcn.data.treatment import Treatment
 from mcn.store import GraphStore, node_data
 from mcn.train.callbacks import Checkpoints, JSONLines
-from mcn.train.checkpoint import load_tensors, load_weights, save_tensors, stored_network
+from mcn.train.checkpoint import (
+    load_tensors,
+    load_weights,
+    save_tensors,
+    stored_network,
+    weights_digest,
+)
 from mcn.train.folder import (
     CONFIG,
     LAST,
@@ -31,14 +37,17 @@ from mcn.train.folder import (
     PREDICTIONS,
     SUMMARY,
     alone_in,
+    check_file,
     check_finished,
     check_free,
     check_same,
-    read_json,
     read_settings,
+    read_summary,
     settings_digest,
     tidy,
+    write_summary,
 )
+from mcn.train.graph_facts import graph_changes
 from mcn.train.loop import Callback, Epoch, FitResult, Trainer, Training, below, fit
 from mcn.train.predictions import Explained, Predictions, scores_on_test, write_predictions
 from mcn.train.problem import Inputs, Memory, Problem, class_names, known_labels, prepare
@@ -82,13 +91,14 @@ class Run:
     _prepared: tuple[Data | GraphStore | None, Inputs] | None = field(default=None, repr=False)
 
     def path(self, name: str) -> Path:
-        """Return the path of a file of the run.
+        """Return the path of a file of the run, checked if the run's summary knows what the file held.
 
         Raises:
-            ValueError: the run was not written.
+            ValueError: the run was not written, or the file was changed since.
         """
         if self.folder is None:
             raise ValueError("this run was trained without a folder; give `train` one to keep its files")
+        check_file(self.folder / name, self.summary)
         return self.folder / name
 
     def inputs(self, data: Data | GraphStore | None) -> Inputs:
@@ -122,11 +132,21 @@ class Run:
         """Say what the predictions for the nodes of a graph rest on."""
         return work_of(self.config).explain(self.model, self.inputs(data), self.task)
 
-    def is_about(self, data: Data) -> bool:
+    def is_about(self, data: Data | GraphStore) -> bool:
         """Whether edges, features, known labels and split are those that the run was trained on."""
-        if data.y is None or data.get("val_mask") is None or not bool(data.val_mask.any()):
-            return False
-        return Problem(self.inputs(data), known_labels(data)).fingerprint() == self.fingerprint
+        return not self.changes(data)
+
+    def changes(self, data: Data | GraphStore) -> str:
+        """Say how a graph differs from the one the run was trained on; empty if it does not."""
+        try:
+            with warnings.catch_warnings(action="ignore"):  # training has told them
+                problem = Problem(self.inputs(data), known_labels(data))
+        except ValueError as error:
+            return brief(error)
+        if problem.fingerprint() == self.fingerprint:
+            return ""
+        before, unknown = self.summary.get("graph"), "edges, features, labels or split differ"
+        return (before and graph_changes(before, problem.facts, self.source)) or unknown
 
 
 def train(
@@ -248,11 +268,12 @@ def _write_results(
     on_validation = found[0] if trainer.learned_from_validation else outputs[problem.val]
     if isinstance(data, GraphStore):
         data = node_data(data)
-    _save_model(run, folder, settings)
+    weights = _save_model(run, folder, settings)
     write_predictions(folder / PREDICTIONS, data, predictions)
     test = scores_on_test(data, outputs, task)
     summary: dict[str, Any] = {
         "task": task.kind,
+        "graph": problem.facts,
         "val_accuracy": result.val_accuracy,
         "test_accuracy": None if test is None else test.get("accuracy"),
         "metric": config.metric,
@@ -279,12 +300,13 @@ def _write_results(
         *result_remarks(problem, outputs, summary, simple, config.max_epochs, held_out, run.classes),
         *graph_remarks(data, problem.known),
     ]
-    write_text(folder / SUMMARY, json.dumps(summary, indent=2, ensure_ascii=False) + "\n")
+    run.summary = write_summary(folder, summary, weights)
     (folder / LAST).unlink(missing_ok=True)
-    run.summary = summary
 
 
-def _save_model(run: Run, folder: Path, settings: dict[str, Any]) -> None:
+def _save_model(run: Run, folder: Path, settings: dict[str, Any]) -> str:
+    """Write the model; return the check sum of its weights."""
+    tensors = dict(run.model.state_dict())
     state = {
         "in_channels": run.memory.in_channels,
         "classes": run.classes,
@@ -292,7 +314,8 @@ def _save_model(run: Run, folder: Path, settings: dict[str, Any]) -> None:
         "settings": settings_digest(settings),
         **run.memory.state,
     }
-    save_tensors(folder / MODEL, dict(run.model.state_dict()), state)
+    save_tensors(folder / MODEL, tensors, state)
+    return weights_digest(tensors)
 
 
 def save_run(run: Run, out: str | os.PathLike[str], epochs: Sequence[Epoch] = ()) -> Run:
@@ -316,6 +339,8 @@ def save_run(run: Run, out: str | os.PathLike[str], epochs: Sequence[Epoch] = ()
         "epochs": result.epochs,
         "best_epoch": result.best_epoch,
         "seconds": result.seconds,
+        "scores": {},
+        "alone": {},
         "protocol": config.protocol,
         "versions": versions(),
         **run.notes,
@@ -326,8 +351,7 @@ def save_run(run: Run, out: str | os.PathLike[str], epochs: Sequence[Epoch] = ()
         log = JSONLines(folder / METRICS)
         for epoch in epochs:
             log.write(epoch)
-        _save_model(run, folder, settings)
-        write_text(folder / SUMMARY, json.dumps(summary, indent=2, ensure_ascii=False) + "\n")
+        summary = write_summary(folder, summary, _save_model(run, folder, settings))
     return replace(run, folder=folder, summary=summary)
 
 
@@ -363,8 +387,8 @@ def load_run(folder: str | os.PathLike[str]) -> Run:
             "or belongs to another run"
         )
     model, classes, memory = stored_network(config, tensors, state, path)
-    summary, source = read_json(folder / SUMMARY), settings["source"]
-    return Run(folder, config, source, settings.get("data"), model, summary, classes, memory)
+    summary = read_summary(folder, weights_digest(tensors))
+    return Run(folder, config, settings["source"], settings.get("data"), model, summary, classes, memory)
 
 
 def protocol(data: Data, config: Settings) -> str:

@@ -87,11 +87,11 @@ def _write(
             "predictions are in predictions.csv"
         )
     tell(0.15, "predicting")
-    trained_on = run.is_about(data)
-    if not trained_on and not other:
+    changes = run.changes(data)
+    if changes and not other:
         raise ValueError(
-            f"{run.folder}: the graph is no longer the one the run was trained on (edges, features, labels "
-            "or split differ); name the right files, or train anew"
+            f"{run.folder}: the graph is no longer the one the run was trained on: {changes}; "
+            "other_graph=True shows it as it is"
         )
     explanation = explain(run, data, target=target)
     too_large = _too_large(explanation)
@@ -108,7 +108,7 @@ def _write(
         "not_drawn": too_large,
         "summary": run.summary,
         "guess": run.task.guess_name,
-        "other_graph": not trained_on,
+        "other_graph": bool(changes),
         "curves": page_data.training_curves(run.path(METRICS), explanation.predictor, run.summary),
         "repeat": {
             "command": page_data.train_command(run),
