@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import inspect
 import os
-import shlex
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mcn._names import data_flag, data_words, did_you_mean
+from mcn._names import data_flag, did_you_mean
 
 if TYPE_CHECKING:
     from mcn.store import GraphStore
@@ -342,18 +341,8 @@ def read_for_run(
     how = {name: source[name] for name in DATA_OPTIONS if name in source}
     how |= {"trust": trust, "on_disk": lambda _: bool(source.get("on_disk"))}
     data = read_input(source.get("dataset"), graph, nodes, data_root, default="", **how)[0]
-    check_unchanged(run, data)
+    run.check_graph(data)
     return data
-
-
-def check_unchanged(run: Run, data: Any) -> None:
-    """Refuse a graph that is not the one that a run was trained on; say how it differs."""
-    if changes := run.changes(data):
-        given = {name: run.source[name] for name in ("graph", "nodes") if run.source.get(name)}
-        raise ValueError(
-            f"{run.folder}: the graph is no longer the one the run was trained on: {changes}; "
-            + (f"{shlex.join(data_words(given))} takes it as it is now" if given else "train anew")
-        )
 
 
 def free_folder(parent: Path, name: str) -> Path:

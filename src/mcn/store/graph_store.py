@@ -242,9 +242,7 @@ class GraphStore:
 
         from mcn.data.sparse import feature_tensor
 
-        self.check()
-        for name, stored in self.entries.items():
-            check_sum(self.path, name, stored)
+        self.verify()
         try:
             data = node_data(self)
             ends = np.empty((2, 2 * self.num_edges), np.int64)

@@ -29,6 +29,7 @@ from mcn.train.settings import Settings
 from mcn.train.tasks import stored_task
 
 _FORMAT = "mcn-checkpoint-1"
+Tensors = dict[str, torch.Tensor]
 _STATED = {"in_channels": int, "classes": [str], "feature_names": ([str], None)}
 
 
@@ -152,7 +153,7 @@ def _check_finite(name: str, value: Any) -> None:
             _check_finite(name, each)
 
 
-def weights_digest(tensors: dict[str, torch.Tensor]) -> str:
+def weights_digest(tensors: Tensors) -> str:
     """Return the SHA-256 of a network's weights, by which a run's summary names the model it belongs to."""
     return _digest(tensors, "")
 

@@ -14,6 +14,7 @@ from mcn._files import try_claim, write_text
 from mcn._yaml import read_yaml
 from mcn.data.fields import check_checksum, check_fields, with_checksum
 from mcn.data.limits import brief, read_bytes, reading
+from mcn.train.checkpoint import Tensors, weights_digest
 from mcn.train.graph_facts import FACTS
 from mcn.train.recipes import find_recipe
 from mcn.train.settings import Settings
@@ -23,16 +24,17 @@ PREDICTIONS, SUMMARY = "predictions.csv", "summary.json"
 FILES = (CONFIG, METRICS, MODEL, LAST, PREDICTIONS, SUMMARY)
 _LOCK = ".lock"
 _WORDS = ("dataset", "graph", "nodes", "label", "task", "id", "split", "split_by", "scaling", "weights")
-_WORDS = (*_WORDS, "source", "target", "columns", "drop", "unknown_ids")
-_SOURCE = dict.fromkeys(_WORDS, (str, None)) | dict.fromkeys(("split_index", "folds"), (int, None))
+_COLUMNS = ("source", "target", "columns", "drop", "unknown_ids")
+_SOURCE: dict[str, Any] = dict.fromkeys((*_WORDS, *_COLUMNS), (str, None))
+_SOURCE |= dict.fromkeys(("split_index", "folds"), (int, None))
 _SOURCE |= dict.fromkeys(("trust", "on_disk", "directed"), (bool, None))
 _OLD = re.compile(r"0\.[0-2](\.|$)")
 _SETTINGS = {"recipe": str, "source": _SOURCE, "config": {str: object}, "data": (str, None)}
 """The fields of config.yaml, see `mcn.data.fields`."""
 _CHOOSING = {"mode": str, "winner": str, "blend": ({str: float}, None)}
-_CANDIDATE = dict.fromkeys(("runs", "score", "behind", "seconds_per_run"), float)
+_CANDIDATE: dict[str, Any] = dict.fromkeys(("runs", "score", "behind", "seconds_per_run"), float)
 _CANDIDATE |= {"candidate": str, "behind_error": (float, None)}
-_SUMMARY = {
+_SUMMARY: dict[str, Any] = {
     **dict.fromkeys(("task", "metric", "protocol", "weights"), str),
     **dict.fromkeys(("val_accuracy", "epochs", "best_epoch", "seconds"), float),
     "versions": {str: str},
@@ -100,8 +102,8 @@ def read_settings(folder: Path) -> tuple[dict[str, Any], Settings]:
     path = folder / CONFIG
     settings = read_yaml(path, str(path))
     try:
-        _check_names(settings)
         check_fields(settings, _SETTINGS)
+        settings_digest(settings)  # a mapping whose names are not all text has none
         _check_version(settings)
         return settings, find_recipe(settings["recipe"]).config.from_dict(settings["config"])
     except (TypeError, ValueError) as error:
@@ -138,17 +140,17 @@ def check_finished(folder: Path) -> None:
             raise ValueError(f"{folder}: no finished run here, {name} is missing{_hint(folder, name)}")
 
 
-def write_summary(folder: Path, summary: Mapping[str, Any], weights: str) -> dict[str, Any]:
+def write_summary(folder: Path, summary: Mapping[str, Any], model: Tensors) -> dict[str, Any]:
     """Write summary.json, and return its content: `summary` with what ties it to the run's other files."""
     logs = [folder / name for name in (METRICS, PREDICTIONS) if (folder / name).exists()]
     files = {path.name: _sha256(path) for path in logs}
-    content = with_checksum({**summary, "weights": weights, "files": files})
+    content = with_checksum({**summary, "weights": weights_digest(model), "files": files})
     write_text(folder / SUMMARY, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
     return content
 
 
-def read_summary(folder: Path, weights: str) -> dict[str, Any]:
-    """Return the content of summary.json of the run whose model has weights of this check sum.
+def read_summary(folder: Path, model: Tensors) -> dict[str, Any]:
+    """Return the content of summary.json of the run whose model has these weights.
 
     Raises:
         ValueError: the file is damaged, is no summary, or that of another run.
@@ -160,7 +162,7 @@ def read_summary(folder: Path, weights: str) -> dict[str, Any]:
         raise ValueError(f"{path}: not JSON, or truncated ({brief(error)})") from None
     with reading(path, "not the summary of a finished run"):
         check_fields(content, _SUMMARY)
-        if content["weights"] != weights:
+        if content["weights"] != weights_digest(model):
             raise ValueError(f"{path}: the summary of another run than the one whose {MODEL} is beside it")
         check_checksum(content)
     return content
@@ -183,17 +185,6 @@ def _check_version(settings: dict[str, Any]) -> None:
     version = str(settings.get("mcn"))
     if _OLD.match(version):
         raise ValueError(f"it is a run of mcn {version}: read it with that version, or train anew")
-
-
-def _check_names(value: Any) -> None:
-    """Refuse a mapping, at any depth, whose keys are not all text: there is no digest of such a one."""
-    if isinstance(value, dict):
-        for name in value:
-            if not isinstance(name, str):
-                raise ValueError(f"the name {name!r} is no text; write it in quotes")
-        value = list(value.values())
-    for each in value if isinstance(value, list | tuple) else ():
-        _check_names(each)
 
 
 def _hint(folder: Path, name: str) -> str:

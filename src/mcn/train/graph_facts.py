@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from mcn.data.sparse import feature_csr
 
-SIZES = ("nodes", "edges", "columns", "training nodes", "validation nodes")
-_NAMED_BY = {"training nodes": "split", "validation nodes": "split"}
 _OF_EDGES = ("edges", "weights", "directions")
 _FOLLOWS = {"weights": "edges", "directions": "edges", "labels": "split"}
 """Parts that cannot be compared where another one differs."""
@@ -57,11 +55,12 @@ def graph_changes(
     """
     graph = source.get("graph") or source.get("dataset") or "the graph"
     edge_file, node_file = (Path(str(name)).name for name in (graph, source.get("nodes") or graph))
-    sizes = [size for size in SIZES if size in here and before.get(size, here[size]) != here[size]]
+    sizes = [size for size in ("nodes", "edges", "columns") if here[size] != before[size]]
+    changes = {size: f"{here[size]:,} {size}{when}, {before[size]:,} in training" for size in sizes}
     parts = {part for part, sha in here["sha256"].items() if before["sha256"].get(part, sha) != sha}
-    named = {_NAMED_BY.get(size, size) for size in sizes}
-    changes = [(size, f"{here[size]:,} {size}{when}, {before[size]:,} in training") for size in sizes]
-    if "nodes" not in sizes:  # else every part differs
-        others = sorted(part for part in parts - named if _FOLLOWS.get(part) not in parts)
-        changes += [(part, f"other {part} than in training") for part in others]
-    return "; ".join(f"{edge_file if part in _OF_EDGES else node_file} has {what}" for part, what in changes)
+    for part in sorted(parts - changes.keys()):
+        if "nodes" not in sizes and _FOLLOWS.get(part) not in parts:  # else it has to differ
+            changes[part] = f"other {part} than in training"
+    return "; ".join(
+        f"{edge_file if part in _OF_EDGES else node_file} has {what}" for part, what in changes.items()
+    )

@@ -17,18 +17,13 @@ import yaml
 
 from mcn import __version__
 from mcn._files import write_text
+from mcn._names import data_words
 from mcn.data.checks import usable_data
 from mcn.data.limits import brief, reading
 from mcn.data.treatment import Treatment
 from mcn.store import GraphStore, node_data
 from mcn.train.callbacks import Checkpoints, JSONLines
-from mcn.train.checkpoint import (
-    load_tensors,
-    load_weights,
-    save_tensors,
-    stored_network,
-    weights_digest,
-)
+from mcn.train.checkpoint import load_tensors, load_weights, save_tensors, stored_network
 from mcn.train.folder import (
     CONFIG,
     LAST,
@@ -148,6 +143,15 @@ class Run:
         before, unknown = self.summary.get("graph"), "edges, features, labels or split differ"
         return (before and graph_changes(before, problem.facts, self.source)) or unknown
 
+    def check_graph(self, data: Data | GraphStore) -> None:
+        """Refuse a graph that is not the one the run was trained on; say how it differs."""
+        if changes := self.changes(data):
+            files = {name: self.source[name] for name in ("graph", "nodes") if self.source.get(name)}
+            advice = f"give {' '.join(data_words(files))} to take it as it is now" if files else "train anew"
+            raise ValueError(
+                f"{self.folder}: the graph is no longer the one the run was trained on: {changes}; {advice}"
+            )
+
 
 def train(
     data: Data | GraphStore | None,
@@ -258,9 +262,8 @@ def _write_results(
     run: Run, folder: Path, data: Data | GraphStore, trainer: Training, settings: dict[str, Any]
 ) -> None:
     """Write what a finished run leaves; the summary last, as its presence says that the run is finished."""
-    config, result, problem, task = run.config, run.result, trainer.problem, run.task
+    config, problem, task = run.config, trainer.problem, run.task
     found = trainer.held_out_probabilities()
-    assert result is not None
     assert found is not None
     held_out = task.evidence(found[0], problem.val_labels.numpy(), found[1])
     predictions = run.predict(data)
@@ -268,30 +271,21 @@ def _write_results(
     on_validation = found[0] if trainer.learned_from_validation else outputs[problem.val]
     if isinstance(data, GraphStore):
         data = node_data(data)
-    weights = _save_model(run, folder, settings)
+    _save_model(run, folder, settings)
     write_predictions(folder / PREDICTIONS, data, predictions)
     test = scores_on_test(data, outputs, task)
-    summary: dict[str, Any] = {
-        "task": task.kind,
+    summary = _outcome(run) | {
         "graph": problem.facts,
-        "val_accuracy": result.val_accuracy,
         "test_accuracy": None if test is None else test.get("accuracy"),
-        "metric": config.metric,
         "scores": {
             "train": task.all_scores(outputs[problem.train], problem.train_labels.numpy()),
             "val": task.all_scores(on_validation, problem.val_labels.numpy()),
             "test": test,
         },
         "held_out": held_out.to_dict(),
-        "threshold": task.to_dict().get("threshold"),
-        "epochs": result.epochs,
-        "best_epoch": result.best_epoch,
-        "seconds": result.seconds,
         "protocol": protocol(data, config),
         "motif_share": predictions.shares(),
         "candidate_share": predictions.candidate_shares(),
-        "versions": versions(),
-        **run.notes,
     }
     simple = simple_scores(data, config.metric, problem.known)
     summary["alone"] = {"guess": simple.guess, "features": simple.features, "graph": simple.graph}
@@ -300,13 +294,33 @@ def _write_results(
         *result_remarks(problem, outputs, summary, simple, config.max_epochs, held_out, run.classes),
         *graph_remarks(data, problem.known),
     ]
-    run.summary = write_summary(folder, summary, weights)
+    run.summary = write_summary(folder, summary, run.model.state_dict())
     (folder / LAST).unlink(missing_ok=True)
 
 
-def _save_model(run: Run, folder: Path, settings: dict[str, Any]) -> str:
-    """Write the model; return the check sum of its weights."""
-    tensors = dict(run.model.state_dict())
+def _outcome(run: Run) -> dict[str, Any]:
+    """Return what the summary of every run states, whether or not predictions were written beside it."""
+    result = run.result
+    assert result is not None
+    return {
+        "task": run.task.kind,
+        "val_accuracy": result.val_accuracy,
+        "test_accuracy": None,
+        "metric": run.config.metric,
+        "scores": {},
+        "alone": {},
+        "threshold": run.task.to_dict().get("threshold"),
+        "epochs": result.epochs,
+        "best_epoch": result.best_epoch,
+        "seconds": result.seconds,
+        "protocol": run.config.protocol,
+        "versions": versions(),
+        **run.notes,
+        "remarks": run.remarks,
+    }
+
+
+def _save_model(run: Run, folder: Path, settings: dict[str, Any]) -> None:
     state = {
         "in_channels": run.memory.in_channels,
         "classes": run.classes,
@@ -314,8 +328,7 @@ def _save_model(run: Run, folder: Path, settings: dict[str, Any]) -> str:
         "settings": settings_digest(settings),
         **run.memory.state,
     }
-    save_tensors(folder / MODEL, tensors, state)
-    return weights_digest(tensors)
+    save_tensors(folder / MODEL, dict(run.model.state_dict()), state)
 
 
 def save_run(run: Run, out: str | os.PathLike[str], epochs: Sequence[Epoch] = ()) -> Run:
@@ -326,32 +339,16 @@ def save_run(run: Run, out: str | os.PathLike[str], epochs: Sequence[Epoch] = ()
     Raises:
         ValueError: the folder holds a run already.
     """
-    folder, config, result = Path(out), run.config, run.result
-    assert result is not None
+    folder = Path(out)
     check_free(folder)
-    settings = _settings(config, run.source, run.fingerprint)
-    summary = {
-        "task": run.task.kind,
-        "val_accuracy": result.val_accuracy,
-        "test_accuracy": None,
-        "metric": config.metric,
-        "threshold": run.task.to_dict().get("threshold"),
-        "epochs": result.epochs,
-        "best_epoch": result.best_epoch,
-        "seconds": result.seconds,
-        "scores": {},
-        "alone": {},
-        "protocol": config.protocol,
-        "versions": versions(),
-        **run.notes,
-        "remarks": run.remarks,
-    }
+    settings = _settings(run.config, run.source, run.fingerprint)
     with alone_in(folder):
         _write_settings(folder, settings)
         log = JSONLines(folder / METRICS)
         for epoch in epochs:
             log.write(epoch)
-        summary = write_summary(folder, summary, _save_model(run, folder, settings))
+        _save_model(run, folder, settings)
+        summary = write_summary(folder, _outcome(run), run.model.state_dict())
     return replace(run, folder=folder, summary=summary)
 
 
@@ -387,7 +384,7 @@ def load_run(folder: str | os.PathLike[str]) -> Run:
             "or belongs to another run"
         )
     model, classes, memory = stored_network(config, tensors, state, path)
-    summary = read_summary(folder, weights_digest(tensors))
+    summary = read_summary(folder, tensors)
     return Run(folder, config, settings["source"], settings.get("data"), model, summary, classes, memory)
 
 
