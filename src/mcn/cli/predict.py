@@ -34,8 +34,8 @@ def run(
     options.check_input(None, graph, nodes)
     from mcn.data.treatment import unusual_cells
     from mcn.store import GraphStore, node_data
-    from mcn.train.graph_facts import graph_changes
     from mcn.train.predictions import in_classes, prediction_rows, predictions_csv, write_predictions
+    from mcn.train.problem import graph_changes
     from mcn.train.run import load_run
 
     trained = load_run(folder)

@@ -21,6 +21,7 @@ from mcn.store.write import EdgeSorter, Progress, finish_store, new_store, write
 if TYPE_CHECKING:
     from torch_geometric.data import Data
 
+_PER_NODE = {"y", "train_mask", "val_mask", "test_mask", "ids", "ids_text", "ids_ptr"}
 _NOT_GIVEN = (None, "auto", "none", 0)
 
 
@@ -222,19 +223,6 @@ class GraphStore:
         for motif, stored in self._counted(self.path).counts.items():
             check_sum(self.path, f"count.{motif}", stored)
 
-    def check_nodes(self) -> None:
-        """Read all that is known per node: check sums, and that every label is one of the classes."""
-        for name in ("y", "train_mask", "val_mask", "test_mask", *self._ids):
-            if name in self.entries:
-                check_sum(self.path, name, self.entries[name])
-        labels, count = np.empty(0) if self.y is None else self.y, len(self.classes)
-        wrong = np.flatnonzero((labels < -1) | ((labels >= count) if count else False))
-        if len(wrong):
-            raise ValueError(
-                f"{self.path}/y.npy: node {wrong[0]} has class {labels[wrong[0]]} of {count}; the file was "
-                "altered: pack again"
-            )
-
     def to_data(self) -> Data:
         """Return the whole graph as a PyG `Data` in memory, as `mcn.load_graph` would have made it."""
         import torch
@@ -279,7 +267,14 @@ def node_data(store: GraphStore) -> Data:
 
     from mcn.data.treatment import Treatment
 
-    store.check_nodes()
+    for name in store.entries.keys() & _PER_NODE:
+        check_sum(store.path, name, store.entries[name])
+    labels, count = store.y, len(store.classes)
+    if labels is not None and count and not ((labels >= -1) & (labels < count)).all():
+        node = int(((labels < -1) | (labels >= count)).argmax())
+        raise ValueError(
+            f"{store.path}/y.npy: node {node} has class {labels[node]} of {count}; pack the graph again"
+        )
     data, about = Data(num_nodes=store.num_nodes), store.about
     with reading(store.path, "its manifest was altered: pack again"):
         data.node_ids = store.ids

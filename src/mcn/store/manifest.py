@@ -108,10 +108,7 @@ def _checked(content: Mapping[str, Any], path: Path) -> Manifest:
         if not 0 <= value <= most:
             raise ValueError(f"{path}: {name} is {value!r}; expected a number, at most {most:,}")
     arrays, counts = (
-        {
-            name: StoredArray(values["dtype"], tuple(values["shape"]), values["sha256"])
-            for name, values in listed.items()
-        }
+        {name: StoredArray(**values | {"shape": tuple(values["shape"])}) for name, values in listed.items()}
         for listed in (content["arrays"], content.get("counts") or {})
     )
     stated = {name: content[name] for name in _FIELDS if name in content}

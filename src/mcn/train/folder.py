@@ -15,7 +15,7 @@ from mcn._yaml import read_yaml
 from mcn.data.fields import check_checksum, check_fields, with_checksum
 from mcn.data.limits import brief, read_bytes, reading
 from mcn.train.checkpoint import Tensors, weights_digest
-from mcn.train.graph_facts import FACTS
+from mcn.train.problem import FACTS
 from mcn.train.recipes import find_recipe
 from mcn.train.settings import Settings
 

@@ -42,10 +42,9 @@ from mcn.train.folder import (
     tidy,
     write_summary,
 )
-from mcn.train.graph_facts import graph_changes
 from mcn.train.loop import Callback, Epoch, FitResult, Trainer, Training, below, fit
 from mcn.train.predictions import Explained, Predictions, scores_on_test, write_predictions
-from mcn.train.problem import Inputs, Memory, Problem, class_names, known_labels, prepare
+from mcn.train.problem import Inputs, Memory, Problem, class_names, graph_changes, known_labels, prepare
 from mcn.train.processes import team
 from mcn.train.recipes import work_of
 from mcn.train.remarks import graph_remarks, result_remarks, simple_scores

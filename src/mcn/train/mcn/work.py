@@ -21,12 +21,11 @@ from mcn.nn.graph_rows import StackRows, StoreRows, store_features
 from mcn.nn.layerwise import can_infer, infer
 from mcn.store import GraphStore
 from mcn.train.features import check_features, fitted_scale, node_features, scaling_of
-from mcn.train.graph_facts import graph_facts
 from mcn.train.mcn.batches import BatchTrainer
 from mcn.train.mcn.config import MCNConfig
 from mcn.train.mcn.trainer import MCNTrainer
 from mcn.train.predictions import Explained, Option, Predictions
-from mcn.train.problem import Memory, Problem, input_weights, stack_counts
+from mcn.train.problem import Memory, Problem, graph_facts, input_weights, stack_counts
 from mcn.train.tasks import Task
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from mcn._jit import kernel
 from mcn.data.sparse import feature_csr
 from mcn.matrices import MotifStack
 from mcn.motifs import NODE_ORBITS
-from mcn.train.graph_facts import graph_facts
+from mcn.train.problem import graph_facts
 from mcn.train.trees.config import TreesConfig
 
 Table = NDArray[np.float32]

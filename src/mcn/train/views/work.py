@@ -18,11 +18,10 @@ from mcn.nn import MotifViews, exact_features, mix_features, ops
 from mcn.nn._rng import derive
 from mcn.nn.features import SparseFeatures, sparse_features
 from mcn.train.features import check_features, node_features
-from mcn.train.graph_facts import graph_facts
 from mcn.train.loop import Scores, Trainer
 from mcn.train.losses import MeanWeights, agreement_loss
 from mcn.train.predictions import Explained, Option, Predictions
-from mcn.train.problem import Memory, Problem, input_weights
+from mcn.train.problem import Memory, Problem, graph_facts, input_weights
 from mcn.train.processes import host
 from mcn.train.tasks import Task
 from mcn.train.views.config import ViewsConfig
