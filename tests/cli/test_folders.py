@@ -81,7 +81,7 @@ def test_a_graph_that_changed_is_refused_and_predicted_when_it_is_named(
         assert said in message
         if said != "age":
             assert "the graph is no longer the one the run was trained on: " in message
-            assert message.endswith(f"; {' '.join(map(str, own))} takes it as it is now")
+            assert message.endswith(f"; give {' '.join(map(str, own))} to take it as it is now")
             assert (
                 mcn(*verb, *own, "--out", tmp_path / f"out.{'csv' if verb[0] == 'predict' else 'html'}").code
                 == 0
@@ -131,7 +131,7 @@ def choosing(**changes: Any) -> Callable[[dict[str, Any]], Any]:
 
 
 SUMMARIES = [
-    *((name, without(name)) for name in ("val_accuracy", "epochs", "remarks", "metric", "files", "scores")),
+    *((name, without(name)) for name in ("epochs", "remarks", "metric", "files", "scores")),
     ("val_accuracy", having(val_accuracy="0.9")),
     ("val_accuracy", having(val_accuracy=float("nan"))),
     ("seconds", having(seconds=True)),
@@ -167,6 +167,21 @@ def test_a_summary_that_was_changed_and_signed_again(
         assert said in message
     with pytest.raises(ValueError, match=r"summary\.json: "):
         package.load(folder)
+
+
+@pytest.mark.parametrize("name", ["val_accuracy", "choosing", "candidates", "sha256"])
+def test_a_summary_that_lacks_a_field(mcn: Run, runs: Runs, tmp_path: Path, name: str) -> None:
+    """Its checksum does not fit; and what a stranger signed again is refused where the field is needed."""
+    folder = copied(runs, "auto", tmp_path)
+    content = json.loads((folder / "summary.json").read_text())
+    content.pop(name)
+    (folder / "summary.json").write_text(json.dumps(content))
+    for verb in ("predict", "view"):
+        assert f"{folder / 'summary.json'}: " in refused(mcn(verb, folder))
+    (folder / "summary.json").write_text(json.dumps(with_checksum(content)))
+    if name != "sha256":
+        with pytest.raises(ValueError, match=r"summary\.json are not those of a fitted estimator"):
+            package.load(folder)
 
 
 @pytest.mark.parametrize("name", ["mcn", "views", "trees"])

@@ -67,12 +67,9 @@ def load_tensors(path: str | os.PathLike[str]) -> tuple[dict[str, torch.Tensor],
         text, sha256 = "", None
     if sha256 != _digest(tensors, text):
         raise ValueError(f"{path}: the checksum does not fit; the file was damaged or altered")
-    try:
-        state = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"{path}: its plain values are not JSON ({brief(error)})") from None
-    if not isinstance(state, dict):
-        raise ValueError(f"{path}: its plain values are no JSON object")
+    with reading(path, "its plain values are not JSON"):
+        state: dict[str, Any] = json.loads(text)
+        check_fields(state, dict)
     return tensors, state
 
 

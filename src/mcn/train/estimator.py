@@ -348,10 +348,10 @@ def load(folder: str | os.PathLike[str]) -> NodeClassifier:
     params = {name: value for name, value in dataclasses.asdict(run.config).items() if name != "seed"}
     clf = kind(**params)
     clf.set_params(random_state=run.config.seed)
-    figures = [run.summary[name] for name in ("epochs", "best_epoch", "val_accuracy", "seconds")]
-    epochs, best_epoch, accuracy, seconds = figures
-    result = FitResult(epochs, best_epoch, accuracy, math.nan, math.nan, seconds)
     with reading(folder, f"{MODEL} and {SUMMARY} are not those of a fitted estimator"):
+        figures = [run.summary[name] for name in ("epochs", "best_epoch", "val_accuracy", "seconds")]
+        epochs, best_epoch, accuracy, seconds = figures
+        result = FitResult(epochs, best_epoch, accuracy, math.nan, math.nan, seconds)
         clf._take(dataclasses.replace(run, result=result), run.summary, run.summary["remarks"])
     return clf
 

@@ -36,10 +36,10 @@ _CANDIDATE: dict[str, Any] = dict.fromkeys(("runs", "score", "behind", "seconds_
 _CANDIDATE |= {"candidate": str, "behind_error": (float, None)}
 _SUMMARY: dict[str, Any] = {
     **dict.fromkeys(("task", "metric", "protocol", "weights"), str),
-    **dict.fromkeys(("val_accuracy", "epochs", "best_epoch", "seconds"), float),
+    **dict.fromkeys(("epochs", "best_epoch", "seconds"), float),
     "versions": {str: str},
     "files": {str: str},
-    **dict.fromkeys(("test_accuracy", "threshold"), (float, None)),
+    **dict.fromkeys(("val_accuracy", "test_accuracy", "threshold"), (float, None)),
     "remarks": [str],
     "scores": {str: ({str: (float, None)}, None)},
     "alone": {str: (float, None)},

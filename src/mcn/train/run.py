@@ -22,26 +22,9 @@ from mcn.data.checks import usable_data
 from mcn.data.limits import brief, reading
 from mcn.data.treatment import Treatment
 from mcn.store import GraphStore, node_data
+from mcn.train import folder as files
 from mcn.train.callbacks import Checkpoints, JSONLines
 from mcn.train.checkpoint import load_tensors, load_weights, save_tensors, stored_network
-from mcn.train.folder import (
-    CONFIG,
-    LAST,
-    METRICS,
-    MODEL,
-    PREDICTIONS,
-    SUMMARY,
-    alone_in,
-    check_file,
-    check_finished,
-    check_free,
-    check_same,
-    read_settings,
-    read_summary,
-    settings_digest,
-    tidy,
-    write_summary,
-)
 from mcn.train.loop import Callback, Epoch, FitResult, Trainer, Training, below, fit
 from mcn.train.predictions import Explained, Predictions, scores_on_test, write_predictions
 from mcn.train.problem import Inputs, Memory, Problem, class_names, graph_changes, known_labels, prepare
@@ -92,7 +75,7 @@ class Run:
         """
         if self.folder is None:
             raise ValueError("this run was trained without a folder; give `train` one to keep its files")
-        check_file(self.folder / name, self.summary)
+        files.check_file(self.folder / name, self.summary)
         return self.folder / name
 
     def inputs(self, data: Data | GraphStore | None) -> Inputs:
@@ -145,8 +128,8 @@ class Run:
     def check_graph(self, data: Data | GraphStore) -> None:
         """Refuse a graph that is not the one the run was trained on; say how it differs."""
         if changes := self.changes(data):
-            files = {name: self.source[name] for name in ("graph", "nodes") if self.source.get(name)}
-            advice = f"give {' '.join(data_words(files))} to take it as it is now" if files else "train anew"
+            given = {name: self.source[name] for name in ("graph", "nodes") if self.source.get(name)}
+            advice = f"give {' '.join(data_words(given))} to take it as it is now" if given else "train anew"
             raise ValueError(
                 f"{self.folder}: the graph is no longer the one the run was trained on: {changes}; {advice}"
             )
@@ -189,7 +172,7 @@ def train(
     folder = None if out is None else Path(out)
     writes = folder is not None and team().leads
     if folder is not None and writes:
-        check_free(folder, resume)
+        files.check_free(folder, resume)
     if problem is None:
         assert data is not None
         problem = prepare(data, config)
@@ -201,24 +184,24 @@ def train(
         trainer = work_of(config).trainer(problem, config)
         return _trained(None, data, trainer, fit(trainer, told), source or {}, None)
     settings = _settings(config, source or {}, problem.fingerprint())
-    if team().from_first((folder / SUMMARY).exists):
+    if team().from_first((folder / files.SUMMARY).exists):
         if writes:
-            check_same(folder, settings)
-            tidy(folder)
+            files.check_same(folder, settings)
+            files.tidy(folder)
         return replace(load_run(folder), _prepared=(data, problem.inputs))
     trainer = work_of(config).trainer(problem, config)
-    with alone_in(folder, resume) if writes else nullcontext():
-        if writes and (folder / CONFIG).exists():
-            check_same(folder, settings)
-            if (folder / SUMMARY).exists():  # it was finished while this process prepared
+    with files.alone_in(folder, resume) if writes else nullcontext():
+        if writes and (folder / files.CONFIG).exists():
+            files.check_same(folder, settings)
+            if (folder / files.SUMMARY).exists():  # it was finished while this process prepared
                 return load_run(folder)
         if writes:
             _write_settings(folder, settings)
         if isinstance(trainer, Trainer):
             trainer.hold_out(config.seed)  # what is claimed afterwards rests on nodes that chose no epoch
-        _go_on(trainer, folder / LAST)
+        _go_on(trainer, folder / files.LAST)
         if writes:
-            told = [JSONLines(folder / METRICS, trainer.epoch), Checkpoints(folder / LAST), *told]
+            told = [JSONLines(folder / files.METRICS, trainer.epoch), Checkpoints(folder / files.LAST), *told]
         result = fit(trainer, told)
         run = _trained(folder, data, trainer, result, settings["source"], settings["data"])
         if writes and data is not None:
@@ -271,7 +254,7 @@ def _write_results(
     if isinstance(data, GraphStore):
         data = node_data(data)
     _save_model(run, folder, settings)
-    write_predictions(folder / PREDICTIONS, data, predictions)
+    write_predictions(folder / files.PREDICTIONS, data, predictions)
     test = scores_on_test(data, outputs, task)
     summary = _outcome(run) | {
         "graph": problem.facts,
@@ -293,8 +276,8 @@ def _write_results(
         *result_remarks(problem, outputs, summary, simple, config.max_epochs, held_out, run.classes),
         *graph_remarks(data, problem.known),
     ]
-    run.summary = write_summary(folder, summary, run.model.state_dict())
-    (folder / LAST).unlink(missing_ok=True)
+    run.summary = files.write_summary(folder, summary, run.model.state_dict())
+    (folder / files.LAST).unlink(missing_ok=True)
 
 
 def _outcome(run: Run) -> dict[str, Any]:
@@ -324,10 +307,10 @@ def _save_model(run: Run, folder: Path, settings: dict[str, Any]) -> None:
         "in_channels": run.memory.in_channels,
         "classes": run.classes,
         "feature_names": run.memory.feature_names,
-        "settings": settings_digest(settings),
+        "settings": files.settings_digest(settings),
         **run.memory.state,
     }
-    save_tensors(folder / MODEL, dict(run.model.state_dict()), state)
+    save_tensors(folder / files.MODEL, dict(run.model.state_dict()), state)
 
 
 def save_run(run: Run, out: str | os.PathLike[str], epochs: Sequence[Epoch] = ()) -> Run:
@@ -339,15 +322,15 @@ def save_run(run: Run, out: str | os.PathLike[str], epochs: Sequence[Epoch] = ()
         ValueError: the folder holds a run already.
     """
     folder = Path(out)
-    check_free(folder)
+    files.check_free(folder)
     settings = _settings(run.config, run.source, run.fingerprint)
-    with alone_in(folder):
+    with files.alone_in(folder):
         _write_settings(folder, settings)
-        log = JSONLines(folder / METRICS)
+        log = JSONLines(folder / files.METRICS)
         for epoch in epochs:
             log.write(epoch)
         _save_model(run, folder, settings)
-        summary = write_summary(folder, _outcome(run), run.model.state_dict())
+        summary = files.write_summary(folder, _outcome(run), run.model.state_dict())
     return replace(run, folder=folder, summary=summary)
 
 
@@ -363,7 +346,7 @@ def _settings(config: Settings, source: dict[str, Any], fingerprint: str | None)
 
 
 def _write_settings(folder: Path, settings: dict[str, Any]) -> None:
-    write_text(folder / CONFIG, yaml.safe_dump(settings, sort_keys=False, allow_unicode=True))
+    write_text(folder / files.CONFIG, yaml.safe_dump(settings, sort_keys=False, allow_unicode=True))
 
 
 def load_run(folder: str | os.PathLike[str]) -> Run:
@@ -373,17 +356,17 @@ def load_run(folder: str | os.PathLike[str]) -> Run:
         ValueError: there is no run, it is not finished, or its files do not fit together.
     """
     folder = Path(folder)
-    check_finished(folder)
-    settings, config = read_settings(folder)
-    path = folder / MODEL
+    files.check_finished(folder)
+    settings, config = files.read_settings(folder)
+    path = folder / files.MODEL
     tensors, state = load_tensors(path)
-    if state.pop("settings", None) != settings_digest(settings):
+    if state.pop("settings", None) != files.settings_digest(settings):
         raise ValueError(
-            f"{folder / CONFIG}: not the settings that {MODEL} was trained with; the file was changed "
-            "or belongs to another run"
+            f"{folder / files.CONFIG}: not the settings that {files.MODEL} was trained with; the file was "
+            "changed or belongs to another run"
         )
     model, classes, memory = stored_network(config, tensors, state, path)
-    summary = read_summary(folder, tensors)
+    summary = files.read_summary(folder, tensors)
     return Run(folder, config, settings["source"], settings.get("data"), model, summary, classes, memory)
 
 
