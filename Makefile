@@ -76,7 +76,7 @@ faults: $(VENV)/.dev
 # The tests of every kernel with bounds checks; a cache of their own, as numba's does not tell the two apart.
 bounds: $(VENV)/.dev
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$$(mktemp -d) $(BIN)/pytest -q -n $(JOBS) \
-		tests/test_sort.py tests/data tests/store tests/motifs tests/matrices tests/nn tests/baselines \
+		tests/test_sort.py tests/data tests/store tests/motifs tests/matrices tests/nn tests/paper \
 		tests/train/test_trees.py tests/viz/test_force_layout.py
 
 clean:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mcn.experiments.paper import TABLES
+from mcn.paper import TABLES
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "docs" / "results"

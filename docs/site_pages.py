@@ -58,7 +58,7 @@ def _settings_row(one: Setting) -> str:
 
 
 def _methods(_nothing: None) -> str:
-    from mcn.baselines import METHODS
+    from mcn.paper.baselines import METHODS
 
     methods = METHODS.values()
     rows = [f"| `{method.name}` | {method.title} | {', '.join(method.can) or '–'} |" for method in methods]

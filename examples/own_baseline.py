@@ -10,9 +10,8 @@ import argparse
 import numpy as np
 
 import mcn
-from mcn.baselines import register, val_accuracy
 from mcn.data import feature_csr
-from mcn.experiments import compare
+from mcn.experiments import compare, register, val_accuracy
 from mcn.train import Problem
 
 

@@ -85,7 +85,7 @@ def data_root() -> Path:
 @pytest.fixture
 def own_methods() -> Iterator[None]:
     """Take out again what a test registers."""
-    from mcn.baselines import METHODS
+    from mcn.paper.baselines import METHODS
 
     before = dict(METHODS)
     yield

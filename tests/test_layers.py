@@ -1,6 +1,10 @@
 """Data flows one way: a package imports only from packages to its left."""
 
 import ast
+import os
+import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,7 +12,7 @@ import pytest
 
 import mcn
 
-FLOW = ["data", "store", "motifs", "matrices", "nn", "train", "baselines", "experiments", "viz", "cli"]
+FLOW = ["data", "store", "motifs", "matrices", "nn", "train", "experiments", "viz", "paper", "cli"]
 SOURCE = Path(mcn.__file__).parent
 FILES = sorted(SOURCE.rglob("*.py"))
 
@@ -49,6 +53,25 @@ def test_imports_point_to_the_left(path: Path) -> None:
 def test_every_package_is_in_the_flow() -> None:
     packages = {path.parent.name for path in SOURCE.glob("*/__init__.py")}
     assert packages <= set(FLOW)
+
+
+def test_everything_but_the_paper_works_without_its_folder(tmp_path: Path) -> None:
+    shutil.copytree(SOURCE, tmp_path / "mcn", ignore=shutil.ignore_patterns("paper", "__pycache__"))
+    command = "from mcn.cli.main import main; main()"
+    words = ["compare", "--dataset", "karate", "--methods", "mcn,gcn", "--seeds", "1", "--max-epochs", "2"]
+    environment = os.environ | {"PYTHONPATH": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    done = subprocess.run(
+        [sys.executable, "-c", command, *words], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "MCN" in done.stdout
+    importers = {
+        file.relative_to(SOURCE).parts[0]
+        for file in FILES
+        for _, name in imported(ast.parse(file.read_text(encoding="utf-8")), list(file.parts))
+        if ".".join(name).startswith("mcn.paper")
+    }
+    assert importers <= {"cli", "paper"}
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from types import ModuleType
 
 import pytest
 
-from mcn.baselines import METHODS
+from mcn.paper.baselines import METHODS
 from mcn.train import RECIPES
 from mcn.train.settings import declared
 from tests.conftest import docs_script
@@ -58,10 +58,8 @@ def test_every_page_is_built_and_in_the_navigation(site: Path, repository: Path)
     assert listed == {str(path.relative_to(docs)) for path in docs.rglob("*.md")}
 
 
-PACKAGES = ["mcn"] + [
-    f"mcn.{name}" for name in ("data", "store", "motifs", "matrices", "nn", "train", "baselines", "viz")
-]
-PACKAGES += ["mcn.experiments", "mcn.experiments.search", "mcn.experiments.paper"]
+PACKAGES = ["mcn"] + [f"mcn.{name}" for name in ("data", "store", "motifs", "matrices", "nn", "train", "viz")]
+PACKAGES += ["mcn.experiments", "mcn.experiments.search", "mcn.paper", "mcn.paper.baselines"]
 
 
 @pytest.mark.parametrize("package", PACKAGES)

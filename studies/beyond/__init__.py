@@ -6,8 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from mcn.baselines import METHODS
-from mcn.experiments import Source, Unit
+from mcn.experiments import METHODS, Source, Unit
 from studies.competitors import grand  # noqa: F401 - importing it registers the method
 from studies.rows import Study, plain
 

@@ -1,6 +1,6 @@
 """Methods that others proposed: GraphSAGE, GPR-GNN, ACM-GCN, LINKX, LINK and GRAND; see README.md.
 
-Importing this registers them, by the hook that any user has (`mcn.baselines.register`).
+Importing this registers them, by the hook that any user has (`mcn.paper.baselines.register`).
 """
 
 from __future__ import annotations

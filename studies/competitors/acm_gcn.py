@@ -6,7 +6,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from mcn.baselines import FixedProduct, InputLinear, Network, register, train_scores
+from mcn.experiments import register
+from mcn.paper.baselines import FixedProduct, InputLinear, Network, train_scores
 from mcn.train import Problem
 from studies.competitors.matrices import row_means, with_self
 

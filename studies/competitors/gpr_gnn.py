@@ -8,7 +8,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from mcn.baselines import FixedProduct, InputLinear, Network, register, symmetric, train_scores
+from mcn.experiments import register
+from mcn.paper.baselines import FixedProduct, InputLinear, Network, symmetric, train_scores
 from mcn.train import Problem
 from studies.competitors.matrices import with_self
 

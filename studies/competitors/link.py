@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
-from mcn.baselines import adjacency, register, val_accuracy
+from mcn.experiments import register, val_accuracy
+from mcn.paper.baselines import adjacency
 from mcn.train import Problem
 
 STRENGTHS = (0.01, 0.1, 1.0, 10.0, 100.0)

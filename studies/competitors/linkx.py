@@ -9,8 +9,9 @@ import scipy.sparse as sp
 import torch
 from numpy.typing import NDArray
 
-from mcn.baselines import InputLinear, Network, adjacency, register, train_scores
 from mcn.data import feature_csr, feature_tensor
+from mcn.experiments import register
+from mcn.paper.baselines import InputLinear, Network, adjacency, train_scores
 from mcn.train import Problem
 
 WIDTH, LR, DECAY, DROPOUT, MAX_EPOCHS = 64, 0.01, 1e-3, 0.5, 500

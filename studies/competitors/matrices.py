@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from mcn.baselines import adjacency
+from mcn.paper.baselines import adjacency
 from mcn.train import Problem
 
 

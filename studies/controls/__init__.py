@@ -6,8 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from mcn.baselines import METHODS
-from mcn.experiments import Source, Unit
+from mcn.experiments import METHODS, Source, Unit
 from studies.ensembles import SIZES
 from studies.rows import Study, plain
 

@@ -1,6 +1,6 @@
 """The alternative that the paper dismisses for its cost: one GCN per motif matrix, outputs concatenated.
 
-Importing this registers the ensembles of `SIZES` by the hook that any user has (`mcn.baselines.register`).
+Importing this registers the ensembles of `SIZES` by the hook that any user has (`mcn.experiments.register`).
 ``python -m studies.ensembles`` finds their settings and measures what an epoch costs; their accuracies are in
 the study of controls.
 """
@@ -15,7 +15,8 @@ import torch
 from numpy.typing import NDArray
 
 import mcn
-from mcn.baselines import FixedProduct, InputLinear, Network, register, symmetric, train_scores
+from mcn.experiments import register
+from mcn.paper.baselines import FixedProduct, InputLinear, Network, symmetric, train_scores
 from mcn.train import Problem
 
 PLAIN: dict[str, Any] = {"hidden": 16, "dropout": 0.5, "decay": 5e-4}

@@ -22,7 +22,7 @@ import numpy as np
 import torch
 
 import mcn
-from mcn.baselines import METHODS, graph_problem, val_accuracy
+from mcn.experiments import METHODS, graph_problem, val_accuracy
 from mcn.train import RECIPES, Problem, prepare
 from studies.ensembles import PLAIN, SIZES, ensemble_scores, motif_products, settings_of
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch_geometric.data import Data
 
 import mcn
-from mcn.baselines import METHODS
+from mcn.experiments import METHODS
 from mcn.train import RECIPES, fit, prepare
 from studies.figure4.pattern import MEASURES, node_measures, over_runs, rank_correlations
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from mcn.experiments import markdown_table
-from mcn.experiments.paper import TABLES
+from mcn.paper import TABLES
 from studies.search.effects import effects
 
 RESULTS = Path(__file__).parent / "results.jsonl"

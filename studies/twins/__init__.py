@@ -20,7 +20,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from mcn.baselines import register
+from mcn.experiments import register
 from mcn.train import Problem
 from studies.rows import Study, plain
 from studies.twins.matrix import twin_matrix

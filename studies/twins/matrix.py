@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
-from mcn.baselines import symmetric
+from mcn.paper.baselines import symmetric
 from studies.twins.extend import Extensions, extend
 from studies.twins.similarity import similarity
 

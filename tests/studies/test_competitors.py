@@ -8,7 +8,8 @@ import torch
 from torch_geometric.nn import GCNConv, SAGEConv
 from torch_geometric.nn.models import LINKX
 
-from mcn.baselines import METHODS, FixedProduct, adjacency, train_scores, val_accuracy
+from mcn.experiments import val_accuracy
+from mcn.paper.baselines import METHODS, FixedProduct, adjacency, train_scores
 from studies.competitors.acm_gcn import Mixing
 from studies.competitors.gpr_gnn import STEPS, GprNetwork, gpr_gnn, pagerank_weights
 from studies.competitors.grand import GrandNetwork, GrandSettings, consistency_loss
@@ -19,7 +20,7 @@ from studies.competitors.linkx import WIDTH as LINKX_WIDTH
 from studies.competitors.linkx import LinkxNetwork
 from studies.competitors.matrices import row_means, with_self
 from studies.ensembles import EnsembleNetwork, motif_products, reaching
-from tests.baselines.graphs import block_problem, made_problem, path_problem
+from tests.paper.graphs import block_problem, made_problem, path_problem
 
 
 def test_they_are_registered_by_the_hook_of_users() -> None:

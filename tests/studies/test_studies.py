@@ -15,8 +15,8 @@ import pytest
 import scipy.sparse as sp
 
 import mcn
-from mcn.baselines import METHODS
 from mcn.experiments import Source
+from mcn.paper.baselines import METHODS
 from studies import controls
 from studies.beyond import view_names
 from studies.choice import load_split
@@ -25,14 +25,14 @@ from studies.figure4 import class_component, described, kept, pattern
 from studies.figure4.pattern import core_numbers, node_measures, over_runs, rank_correlations
 from studies.rows import COLUMNS, command_line, gap, read_runs, tables, write_runs
 from studies.search.effects import effects
-from tests.baselines.graphs import block_problem, blocks
 from tests.conftest import REPOSITORY, python
+from tests.paper.graphs import block_problem, blocks
 
 STUDIES = REPOSITORY / "studies"
 NAMES = sorted(path.parent.name for path in STUDIES.glob("*/__main__.py"))
 TABLES = ("beyond", "choice", "competitors", "controls", "twins")
-FRONTS = {"mcn", "mcn.data", "mcn.train", "mcn.baselines", "mcn.experiments", "mcn.viz"}
-FRONTS |= {"mcn.experiments.paper", "mcn.experiments.search"}
+FRONTS = {"mcn", "mcn.data", "mcn.train", "mcn.paper.baselines", "mcn.experiments", "mcn.viz"}
+FRONTS |= {"mcn.paper", "mcn.experiments.search"}
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from torch_geometric.data import Data
 import mcn
 from mcn.data.csr_graph import simple_graph
 from mcn.motifs import count_motifs
+from mcn.nn import SumConv
 from mcn.train import RECIPES, load_run, prepare, train
 from mcn.viz.explanation import explain
 from tests.conftest import refuses
@@ -42,7 +43,7 @@ def test_a_layer_that_sums_equals_dense_torch_and_so_do_its_gradients(self_weigh
     torch.manual_seed(0)
     counts = count_motifs(np.random.default_rng(0).integers(0, 12, (2, 30)), 12, directed=True)
     stack = mcn.MotifStack.from_counts(counts, ["out", "in"], steps=2, psi="transition")
-    conv = mcn.MCNConv(5, 3, 2, 2, self_attention=False, sum_motifs=True, self_weights=self_weights).double()
+    conv = SumConv(5, 3, 2, 2, self_weights=self_weights).double()
     x = torch.randn(12, 5, dtype=torch.float64, requires_grad=True)
     expected = own = conv.bias + (x @ conv.self_weight if self_weights else 0)
     for option, weight in enumerate(conv.weight.chunk(4, 1)):

@@ -80,7 +80,7 @@ BEST = {
 
 @pytest.mark.parametrize("name", PAPER)
 def test_the_paper_s_best_settings(name: str) -> None:
-    """Beside all that the paper states they are in tests/baselines, where the method of that name is."""
+    """Beside all that the paper states they are in tests/paper, where the method of that name is."""
     assert load_preset(name).recipe == "paper"
     config: Any = load_preset(name).config
     assert (config.attention, config.epsilon, config.advantage, config.gate) == ("paper", 0.1, "none", False)

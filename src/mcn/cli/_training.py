@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -40,6 +41,12 @@ def processes_on(engine: str, workers: int, address: str | None, config: Setting
     return workers if engine == "ray" else int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
 
 
+def register_baselines() -> None:
+    """Register the classic baselines of the paper as methods, where the package `mcn.paper` is installed."""
+    if importlib.util.find_spec("mcn.paper") is not None:
+        importlib.import_module("mcn.paper.baselines")
+
+
 def methods_beside(names: str | None, default: Sequence[str], recipe: str, weighted: bool) -> list[str]:
     """Return the methods to run for comparison; refuse what they cannot do before anything is trained.
 
@@ -49,7 +56,9 @@ def methods_beside(names: str | None, default: Sequence[str], recipe: str, weigh
     wanted = [name for name in wanted if name != "none"]
     if not wanted:
         return []
-    from mcn.baselines import METHODS, check_methods, find_method
+    from mcn.experiments import METHODS, check_methods, find_method
+
+    register_baselines()
 
     known = check_methods(wanted, "--beside")
     methods = [f"{name}-{recipe}" if f"{name}-{recipe}" in METHODS else name for name in known]
@@ -70,8 +79,7 @@ def train_beside(
     """Train the methods for comparison; the settings asked for are theirs too if they are special cases."""
     if not methods:
         return []
-    from mcn.baselines import find_method
-    from mcn.experiments import compare
+    from mcn.experiments import compare, find_method
 
     akin = config.recipe in {getattr(find_method(name), "recipe", None) for name in methods}
     with progress_bar(" and ".join(methods)) as bar:

@@ -59,7 +59,10 @@ def run(
     how = data_given(options)
     given = settings_given(options)
     with plain_warnings(), compile_notice():
-        from mcn.baselines import METHODS, check_methods
+        from mcn.cli._training import register_baselines
+        from mcn.experiments import METHODS, check_methods
+
+        register_baselines()
 
         names = check_methods([n.strip() for n in methods.split(",") if n.strip()], "--methods")
         data, title = read_input(dataset, graph, nodes, data_root, default="strong-ties", **how)
@@ -98,8 +101,7 @@ def run(
 
 def _config(method: str, dataset: str | None, given: dict[str, Any]) -> Any:
     """Return the configuration of a method that is trained, with the given settings that it has."""
-    from mcn.baselines import find_method
-    from mcn.experiments import known_settings
+    from mcn.experiments import find_method, known_settings
 
     return find_method(method).configure(dataset, known_settings(method, given), {})
 

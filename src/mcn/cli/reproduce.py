@@ -11,10 +11,10 @@ from typing import Annotated, Any
 import typer
 
 from mcn._names import one_of
-from mcn.cli._figures import FIGURES, draw
 from mcn.cli._options import DataRoot, Jobs, Json, out_option
 from mcn.cli._terminal import compile_notice, plain_warnings, progress_bar
 from mcn.cli.main import go_on, interruptible
+from mcn.paper.figures import FIGURES, draw_figure
 
 TABLES = ("table2", "table3")
 WHAT = ("table1", *TABLES, *FIGURES)
@@ -79,7 +79,8 @@ def run(
         elif what == "table1":
             result = _table1(folder, sets or ["cora"], data_root, resume)
         else:
-            result = draw(what, folder, sets, data_root, resume)
+            with progress_bar("training") as report:
+                result = draw_figure(what, folder, sets, data_root, resume=resume, progress=report)
     if as_json:
         print(json.dumps(result, indent=2))
     else:
@@ -90,7 +91,7 @@ def run(
 
 def _table(what: str, folder: Path, seeds: int | None, resume: bool, **chosen: Any) -> dict[str, Any]:
     """Tables 2 and 3."""
-    from mcn.experiments.paper import reproduce_table
+    from mcn.paper.reproduce import reproduce_table
 
     with progress_bar(what) as report:
         result = reproduce_table(
@@ -107,8 +108,7 @@ def _table(what: str, folder: Path, seeds: int | None, resume: bool, **chosen: A
 
 def _report(what: str, kept: Path, folder: Path, resume: bool) -> dict[str, Any]:
     """A table from the runs that are kept."""
-    from mcn.experiments.paper import read_table, write_table
-    from mcn.experiments.paper.reproduce import check_out
+    from mcn.paper.reproduce import check_out, read_table, write_table
 
     result = read_table(what, kept)
     check_out(folder, resume)
@@ -117,7 +117,7 @@ def _report(what: str, kept: Path, folder: Path, resume: bool) -> dict[str, Any]
 
 def _check(what: str, kept: Path, number: int, **chosen: Any) -> dict[str, Any]:
     """Run kept runs again."""
-    from mcn.experiments.paper import check_table
+    from mcn.paper.reproduce import check_table
 
     with progress_bar("checking") as report:
         checked = check_table(
@@ -138,12 +138,11 @@ def _table1(folder: Path, datasets: list[str], data_root: Path | None, resume: b
 
     from mcn._files import write_text
     from mcn.data import load_dataset
-    from mcn.experiments.paper import special_cases
-    from mcn.experiments.paper.reproduce import check_out
-    from mcn.experiments.paper.special_cases import special_report
+    from mcn.paper.reproduce import check_out
+    from mcn.paper.special_cases import compare_special_cases, special_report
 
     check_out(folder, resume)
-    cases = {name: special_cases(load_dataset(name, root=data_root)) for name in datasets}
+    cases = {name: compare_special_cases(load_dataset(name, root=data_root)) for name in datasets}
     folder.mkdir(parents=True, exist_ok=True)
     write_text(folder / "report.md", special_report(cases, _command()))
     rows = [{"dataset": name, **asdict(case), "holds": case.holds} for name in cases for case in cases[name]]
@@ -226,7 +225,7 @@ def _special(result: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
 
 
 def _measured(result: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
-    from mcn.experiments.paper.report import figures
+    from mcn.paper.report import figures
 
     header = ["data set", "method", "paper", "ours", "runs", "rank", "difference", "within noise"]
     return header, [[row["dataset"], row["method"], *figures(row)] for row in result["rows"]]

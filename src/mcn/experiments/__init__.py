@@ -1,4 +1,4 @@
-"""Experiments: units of work and the ledger of their results; search and the paper's tables build on them.
+"""Experiments: methods, units of work and the ledger of their results; `mcn.paper` and the search use them.
 
 Each name is loaded when it is first used: the ledger needs no torch.
 """
@@ -11,6 +11,14 @@ from mcn._lazy import lazy
 
 if TYPE_CHECKING:
     from mcn.experiments.engine.ledger import Ledger as Ledger
+    from mcn.experiments.engine.methods import METHODS as METHODS
+    from mcn.experiments.engine.methods import GraphInputs as GraphInputs
+    from mcn.experiments.engine.methods import Method as Method
+    from mcn.experiments.engine.methods import check_methods as check_methods
+    from mcn.experiments.engine.methods import find_method as find_method
+    from mcn.experiments.engine.methods import graph_problem as graph_problem
+    from mcn.experiments.engine.methods import register as register
+    from mcn.experiments.engine.methods import val_accuracy as val_accuracy
     from mcn.experiments.engine.results import markdown_table as markdown_table
     from mcn.experiments.engine.results import metric_figures as metric_figures
     from mcn.experiments.engine.results import paired as paired
@@ -27,6 +35,10 @@ if TYPE_CHECKING:
 
 _NAMES = {
     ".engine.ledger": ("Ledger",),
+    ".engine.methods": (
+        *("METHODS", "GraphInputs", "Method", "check_methods", "find_method"),
+        *("graph_problem", "register", "val_accuracy"),
+    ),
     ".engine.results": ("markdown_table", "metric_figures", "paired", "result_row"),
     ".engine.runner": ("compare", "known_settings", "run_units"),
     ".engine.source": ("Source", "in_memory"),

@@ -6,6 +6,7 @@ from mcn.nn._rng import Stream
 from mcn.nn.conv import MCNConv
 from mcn.nn.model import MCN
 from mcn.nn.selector import Choices, Selector
+from mcn.nn.sum_conv import SumConv
 from mcn.nn.views import MotifViews, exact_features, mix_features
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "MotifViews",
     "Selector",
     "Stream",
+    "SumConv",
     "exact_features",
     "mix_features",
 ]

@@ -13,15 +13,13 @@ from mcn.matrices import MotifStack, Rows, RowSource
 from mcn.nn import ops
 from mcn.nn._rng import derive, torch_key
 from mcn.nn.attend import PRIORS, Attention
-from mcn.nn.features import DenseRows, SparseFeatures, check_kind, is_sparse, sparse_features
+from mcn.nn.features import DenseRows, SparseFeatures
+from mcn.nn.layer import COEFFICIENT_KEY, EXPLORATION_KEY, FEATURE_KEY, MotifLayer, check_sizes, dropout_of
 from mcn.nn.linear import first_numbers
-from mcn.nn.plain import Entries
-from mcn.nn.selector import Choices, Selector, epsilon_greedy, greedy
-
-_INPUT, _COEFFICIENT, _FEATURE, _EXPLORE = range(4)  # what the keys below a layer's key are for
+from mcn.nn.selector import Choices, Selector, epsilon_greedy, greedy, report_choices
 
 
-class MCNConv(torch.nn.Module):
+class MCNConv(MotifLayer):
     """A layer in which every node chooses the motif and the step size it listens to.
 
     Node i picks motif t and step k by f and f' (see `Selector`); row i of Â is then row i of Ψ(A_t^k)
@@ -35,9 +33,7 @@ class MCNConv(torch.nn.Module):
 
     GCN and GAT are special cases (tab:gen); see `from_pyg`. With `self_weights`, h_i W_self is added: a node
     then need not hear itself through the same weights as its neighbours, and a layer can take differences.
-    With `sum_motifs` nobody chooses: every node hears all motifs and steps, each with weights of its own::
-
-        H' = Σ_tk D_tk^-1/2 Ψ(A_t^k) D'_tk^-1/2 H W_tk + b,   D the row sums of Ψ(A_t^k), D' its column sums
+    `SumConv` is the layer in which every node hears all motifs and steps, and none chooses.
 
     Args:
         in_channels, out_channels: feature widths; out_channels is per head.
@@ -52,7 +48,6 @@ class MCNConv(torch.nn.Module):
             softmax by Â.
         bias: add a learned bias.
         self_weights: give the node's own features weights of their own, beside those of what it hears.
-        sum_motifs: sum over all motifs and steps as above; without self-attention, on whole stacks.
         epsilon: the share of random choices in training; all others, and those in evaluation, are the most
             probable ones.
         policy_grad: let the gradient of the choices flow into W through the state.
@@ -81,49 +76,39 @@ class MCNConv(torch.nn.Module):
         prior: str = "softmax",
         bias: bool = True,
         self_weights: bool = False,
-        sum_motifs: bool = False,
         epsilon: float = 0.1,
         policy_grad: bool = False,
         init_bias: float = 0.0,
     ) -> None:
-        super().__init__()
         sizes = {"in_channels": in_channels, "out_channels": out_channels, "motifs": motifs, "steps": steps}
-        for name, size in (*sizes.items(), ("heads", heads)):
-            if int(size) != size or size < 1:
-                raise ValueError(f"{name} must be a positive integer, got {size!r}")
-        rates = {"dropout": dropout, "feature_dropout": feature_dropout, "input_dropout": input_dropout}
-        for name, rate in rates.items():
-            if not 0.0 <= rate < 1.0:
-                raise ValueError(f"{name} must be at least 0 and less than 1, got {rate!r}")
+        check_sizes(**sizes, heads=heads)
         if not 0.0 <= epsilon <= 1.0:
             raise ValueError(f"epsilon must be between 0 and 1, got {epsilon!r}")
         one_of("prior", prior, PRIORS)
-        if sum_motifs and self_attention:
-            raise ValueError("sum_motifs needs self_attention=False: sums over motifs have no attention yet")
-        self.in_channels, self.out_channels = in_channels, out_channels
-        self.motifs, self.steps, self.heads, self.concat = motifs, steps, heads, concat
+        super().__init__(
+            **sizes,
+            products=heads,
+            width=heads * out_channels if concat else out_channels,
+            dropout=dropout,
+            feature_dropout=feature_dropout,
+            input_dropout=input_dropout,
+            bias=bias,
+            self_weights=self_weights,
+        )
+        self.heads, self.concat = heads, concat
         self.self_attention, self.motif_attention = self_attention, motif_attention
         self.negative_slope, self.prior = negative_slope, prior
-        self.dropout, self.feature_dropout, self.input_dropout = dropout, feature_dropout, input_dropout
         self.epsilon, self.policy_grad = epsilon, policy_grad
-        self.sum_motifs, self._parts = sum_motifs, motifs * steps if sum_motifs else 1
-        # [in, out], so that a row of the product is a sum of contiguous rows.
-        self.weight = torch.nn.Parameter(torch.empty(in_channels, self._parts * heads * out_channels))
         shape = (heads, out_channels)
         self.att_src = torch.nn.Parameter(torch.empty(shape)) if self_attention else None
         self.att_dst = torch.nn.Parameter(torch.empty(shape)) if self_attention else None
-        width = heads * out_channels if concat else out_channels
-        self.self_weight = torch.nn.Parameter(torch.empty(in_channels, width)) if self_weights else None
-        self.bias = torch.nn.Parameter(torch.empty(width)) if bias else None
-        chooses = motif_attention and not sum_motifs and motifs * steps > 1
+        chooses = motif_attention and motifs * steps > 1
         self.selector = Selector(heads * out_channels, motifs, steps, init_bias) if chooses else None
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
         """Draw W and a by Glorot's rule and set the bias to zero, as GAT does."""
-        for part in self.weight.data.chunk(self._parts, 1):
-            torch.nn.init.xavier_uniform_(part)
-        for parameter in (self.att_src, self.att_dst, self.self_weight):
+        for parameter in (self.weight, self.att_src, self.att_dst, self.self_weight):
             if parameter is not None:
                 torch.nn.init.xavier_uniform_(parameter)
         if self.bias is not None:
@@ -180,22 +165,19 @@ class MCNConv(torch.nn.Module):
         """
         if self.training and key is None:
             key = torch_key()
-        live = key if self.training else None
+        key = key if self.training else None
         report = return_choices or return_coefficients
-        z, of_itself = self._transform(x, stack, live)
-        if self.sum_motifs:
-            if choice is not None or report or not isinstance(stack, MotifStack):
-                raise ValueError("a layer that sums over motifs has no choices, and needs a whole MotifStack")
-            balanced = [stack.balanced(option) for option in range(self._parts)]
-            return self._aggregate(z, of_itself, stack, balanced, live, False)[0]
-        chosen = self._choose(z, stack, choice, epsilon, live, report)
+        z, own = self._transform(x, stack, key)
+        chosen = self._choose(z, stack, choice, epsilon, key, report)
         # Coefficients are told of the chosen entries alone, so the host has to know which those are.
         number = _numpy(chosen.number) if return_coefficients else chosen.number
         rows = weights = ops.select(stack, number, z)
         if not self.self_attention:
             weights = ops.normalised(stack, rows, degrees, z)
-        out, coefficients = self._aggregate(z, of_itself, stack, weights, live, return_coefficients)
-        return (out, chosen.report(stack, rows, coefficients)) if report else out
+        out, coefficients = self._aggregate(z, own, stack, weights, key, return_coefficients)
+        if not report:
+            return out
+        return out, report_choices(*chosen, stack.steps, rows, coefficients)
 
     def what_if(
         self, x: torch.Tensor | SparseFeatures, stack: RowSource, choice: Any, degrees: NDArray[Any] | None
@@ -205,52 +187,20 @@ class MCNConv(torch.nn.Module):
         Row i of the result answers a question of its own: target i chooses `choice`, all other nodes choose
         as before. With self-attention the rows of a layer do not interact, and the result is that of
         `forward` with a pinned choice. Without it, D^-1/2 Â D^-1/2 takes the new degree for target i and the
-        old `degrees` (``choices.rows.sums()``, of all sources) for all others. Of a sum over motifs, target i
-        hears this part alone. Nothing is dropped out, in training mode either. The `Choices` come with their
-        `coefficients`.
+        old `degrees` (``choices.rows.sums()``, of all sources) for all others. Nothing is dropped out, in
+        training mode either. The `Choices` come with their `coefficients`.
         """
-        z, of_itself = self._transform(x, stack, None)
+        z, own = self._transform(x, stack, None)
         chosen = self._choose(z, stack, choice, None, None, True)
         rows = weights = stack.select(_numpy(chosen.number))
-        if self.sum_motifs:
-            assert isinstance(stack, MotifStack)
-            z, weights = z.chunk(self._parts, 1)[choice].contiguous(), stack.balanced(choice)
-        elif not self.self_attention:
+        if not self.self_attention:
             weights = _with_one_changed(rows, ops.source_degrees(stack, degrees))
-        out, coefficients = self._aggregate(z, of_itself, stack, weights, None, True)
-        return out, chosen.report(stack, rows, coefficients)
+        out, coefficients = self._aggregate(z, own, stack, weights, None, True)
+        return out, report_choices(*chosen, stack.steps, rows, coefficients)
 
-    def _transform(
-        self, x: torch.Tensor | SparseFeatures | DenseRows, stack: RowSource, key: int | None
-    ) -> tuple[torch.Tensor, torch.Tensor | None]:
-        """Check that the layer, the features and the stack fit; compute H W, and H W_self for the targets."""
-        if not isinstance(stack, RowSource):
-            raise ValueError(f"stack is a {type(stack).__name__}; expected a MotifStack or a block of one")
-        fixed = self.selector is None and not self.sum_motifs
-        if not fixed and (stack.num_motifs, stack.steps) != (self.motifs, self.steps):
-            raise ValueError(
-                f"stack has {stack.num_motifs} motifs and {stack.steps} steps, but the layer was made for "
-                f"motifs={self.motifs}, steps={self.steps}"
-            )
-        check_kind(x, self.weight)
-        if tuple(x.shape) != (stack.num_src, self.in_channels):
-            raise ValueError(
-                f"x has shape {tuple(x.shape)}, expected {(stack.num_src, self.in_channels)}: "
-                "one row per source of the stack, in_channels columns"
-            )
-        features: Any = sparse_features(x) if is_sparse(x) else x
-        dropout = self._drop(self.input_dropout, key, _INPUT)
-        nodes = stack.src if stack.dropout_by_node else None
-        if self.self_weight is None:
-            return ops.transform(features, self.weight, *dropout, nodes), None
-        width, both = self.weight.shape[1], torch.cat([self.weight, self.self_weight], 1)
-        z = ops.transform(features, both, *dropout, nodes)
-        return z[:, :width].contiguous(), z[: stack.num_dst, width:]
-
-    @staticmethod
-    def _drop(p: float, key: int | None, purpose: int) -> tuple[float, int]:
-        """Return the probability and the key of a dropout; without a key nothing is dropped."""
-        return (0.0, 0) if key is None or p == 0.0 else (p, derive(key, purpose))
+    def _check_stack(self, stack: RowSource) -> None:
+        if self.selector is not None:  # without one, every node takes the first row of any stack
+            super()._check_stack(stack)
 
     def _choose(
         self,
@@ -284,7 +234,7 @@ class MCNConv(torch.nn.Module):
             if key is None or rate == 0.0:
                 motif, step = greedy(*log_probs)
             else:
-                motif, step = epsilon_greedy(*log_probs, rate, derive(key, _EXPLORE))
+                motif, step = epsilon_greedy(*log_probs, rate, derive(key, EXPLORATION_KEY))
             number = motif * stack.steps + step
             number = number.numpy() if ops.fused(z) else number
         return _Chosen(number, log_probs, state)
@@ -292,7 +242,7 @@ class MCNConv(torch.nn.Module):
     def _aggregate(
         self,
         z: torch.Tensor,
-        of_itself: torch.Tensor | None,
+        own: torch.Tensor | None,
         stack: RowSource,
         weights: Any,
         key: int | None,
@@ -300,21 +250,16 @@ class MCNConv(torch.nn.Module):
     ) -> tuple[torch.Tensor, torch.Tensor | None]:
         """Return the convolved features, and the coefficients if they are wanted.
 
-        `weights` are the rows of Â, or without self-attention those of D^-1/2 Â D^-1/2; of a sum over motifs
-        a list, with the rows of each part. `of_itself` is what `self_weight` makes of each target.
+        `weights` are the rows of Â, or without self-attention those of D^-1/2 Â D^-1/2. `own` is H W_self of
+        each target, None without self weights.
         """
-        p, p_key = self._drop(self.dropout, key, _COEFFICIENT)
-        feature = self._drop(self.feature_dropout, key, _FEATURE)
+        p, p_key = dropout_of(self.dropout, key, COEFFICIENT_KEY)
+        feature = dropout_of(self.feature_dropout, key, FEATURE_KEY)
         shape, coefficients = (-1, self.heads, self.out_channels), None
         nodes = stack.src if stack.dropout_by_node else None
         if self.att_src is None or self.att_dst is None:
             z = ops.dropout(z, *feature, nodes)
-            if isinstance(weights, list):
-                parts = zip(z.chunk(self._parts, 1), weights, range(self._parts), strict=True)
-                heard = [ops.propagate(part, rows, p, derive(p_key, place)) for part, rows, place in parts]
-                out = torch.stack(heard).sum(0).view(shape)
-            else:
-                out = ops.propagate(z, weights, p, p_key).view(shape)
+            out = ops.propagate(z, weights, p, p_key).view(shape)
             if wanted:
                 coefficients = torch.as_tensor(weights.values).to(z.device, z.dtype)
         else:
@@ -331,8 +276,7 @@ class MCNConv(torch.nn.Module):
             coefficients = ops.dropout(coefficients, p, p_key).view(len(coefficients), -1)
             coefficients = coefficients.expand(-1, self.heads)
         out = out.flatten(1) if self.concat or self.heads == 1 else out.mean(1)
-        out = out if of_itself is None else out + of_itself
-        return out if self.bias is None else ops.add_bias(out, self.bias), coefficients
+        return self._add_own(out, own), coefficients
 
     def extra_repr(self) -> str:
         """The sizes."""
@@ -348,18 +292,6 @@ class _Chosen(NamedTuple):
     number: NDArray[np.int64] | torch.Tensor | None
     log_probs: tuple[torch.Tensor, torch.Tensor]
     state: torch.Tensor | None
-
-    def report(self, stack: RowSource, rows: Rows | Entries, coefficients: torch.Tensor | None) -> Choices:
-        """Make the `Choices` for the caller of the layer."""
-        device = self.log_probs[0].device
-        if self.number is None:
-            number = torch.zeros(stack.num_dst, dtype=torch.int64, device=device)
-        elif isinstance(self.number, torch.Tensor):
-            number = self.number
-        else:
-            number = torch.from_numpy(self.number).to(device)
-        motif, step = number // stack.steps, number % stack.steps + 1
-        return Choices(motif, step, *self.log_probs, rows, self.state, coefficients)
 
 
 def _with_one_changed(rows: Rows, degrees: NDArray[np.float64]) -> Rows:

@@ -86,7 +86,7 @@ def infer_fields(
 def can_infer(model: MCN) -> bool:
     """Whether `infer` knows all that a network does: norms, residuals, self weights and sums it does not."""
     first: Any = model.convs[0]
-    plain = first.self_weight is None and not first.sum_motifs
+    plain = first.self_weight is None and not first.sums_motifs
     return model.norm == "none" and not model.residual and plain
 
 

@@ -19,6 +19,7 @@ from mcn.nn.linear import batch_norm
 from mcn.nn.ops import uncompiled
 from mcn.nn.plain import resident
 from mcn.nn.selector import Choices
+from mcn.nn.sum_conv import SumConv
 
 NORMS = ("none", "layer", "batch")
 _KEPT = 4  # receptive fields that are remembered
@@ -51,8 +52,10 @@ class MCN(torch.nn.Module):
         dropout: probability for all three dropouts; `coefficient_dropout`, `feature_dropout` and
             `input_dropout` override it one by one.
         norm, residual: see above.
+        sum_motifs: make the layers `SumConv`s, in which every node hears all motifs and none chooses.
         seed: of `model.rng`.
-        **layer: further arguments of `MCNConv` (self_attention, motif_attention, self_weights, prior, …).
+        **layer: further arguments of the layers: `MCNConv` (self_attention, motif_attention, self_weights,
+            prior, …), or `SumConv`.
 
     Shapes:
         x: [N, in_channels], dense or sparse CSR; dense ones that are mostly zero are turned into CSR once.
@@ -76,6 +79,7 @@ class MCN(torch.nn.Module):
         input_dropout: float | None = None,
         norm: str = "none",
         residual: bool = False,
+        sum_motifs: bool = False,
         seed: int = 0,
         **layer: Any,
     ) -> None:
@@ -90,11 +94,17 @@ class MCN(torch.nn.Module):
         self.in_channels, self.out_channels, self.num_layers = in_channels, out_channels, num_layers
         self.convs = torch.nn.ModuleList()
         width = in_channels
-        for _ in range(num_layers - 1):
-            unbiased = {"bias": False} if norm == "batch" else {}  # the norm would take it away again
-            self.convs.append(MCNConv(width, hidden, motifs, steps, heads, **(layer | unbiased)))
+        for number in range(num_layers):
+            last = number == num_layers - 1
+            # A batch norm would take the bias away again.
+            options = layer if last or norm != "batch" else layer | {"bias": False}
+            if sum_motifs:
+                outputs = out_channels if last else hidden * heads
+                self.convs.append(SumConv(width, outputs, motifs, steps, **options))
+            else:
+                outputs, options["heads"] = (out_channels, output_heads) if last else (hidden, heads)
+                self.convs.append(MCNConv(width, outputs, motifs, steps, concat=not last, **options))
             width = hidden * heads
-        self.convs.append(MCNConv(width, out_channels, motifs, steps, output_heads, concat=False, **layer))
         one_of("norm", norm, NORMS)
         self.norm, self.residual = norm, residual
         if norm == "batch":
@@ -198,12 +208,11 @@ class MCN(torch.nn.Module):
 
     def _fixed(self, stack: MotifStack, pin: Any) -> int | None:
         """Return the choice that all nodes of a layer make, if it is known before the pass, else None."""
-        first = self.convs[0]
+        first: Any = self.convs[0]
         if isinstance(pin, int | np.integer):
             stack.check_choice(pin)
             return int(pin)
-        known = stack.num_options == 1 or not first.motif_attention
-        return 0 if known and pin is None and not first.sum_motifs else None
+        return 0 if first.selector is None and pin is None and not first.sums_motifs else None
 
     def _parts(
         self, stack: MotifStack, rows: Any, pins: list[Any], report: bool

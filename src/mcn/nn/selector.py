@@ -166,3 +166,20 @@ class Choices:
             None if self.state is None else self.state[index],
             coefficients,
         )
+
+
+def report_choices(
+    number: NDArray[np.int64] | torch.Tensor | None,
+    log_probs: tuple[torch.Tensor, torch.Tensor],
+    state: torch.Tensor | None,
+    steps: int,
+    rows: Rows | Entries,
+    coefficients: torch.Tensor | None,
+) -> Choices:
+    """Make the `Choices` of a layer from the chosen numbers t·K + (k-1); None means that all are 0."""
+    device = log_probs[0].device
+    if number is None:
+        number = torch.zeros(len(log_probs[0]), dtype=torch.int64, device=device)
+    elif not isinstance(number, torch.Tensor):
+        number = torch.from_numpy(number).to(device)
+    return Choices(number // steps, number % steps + 1, *log_probs, rows, state, coefficients)

@@ -10,10 +10,6 @@ _HOME = {
     "layout": ".force_layout",
     "write_explorer": ".explorer",
     "write_report": ".explorer",
-    "draw_figure1": ".figures_of_graphs",
-    "draw_figure2": ".figures_of_graphs",
-    "draw_figure3": ".figures_of_runs",
-    "draw_figure4": ".figures_of_runs",
     "draw_profile": ".drawing",
 }
 

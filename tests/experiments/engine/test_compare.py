@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mcn.baselines import register
 from mcn.data import load_dataset
-from mcn.experiments import Ledger, Source, compare, known_settings, paired, result_row
+from mcn.experiments import Ledger, Source, compare, known_settings, paired, register, result_row
 from mcn.train import Problem
 from mcn.train.metrics import TASK_METRICS
-from tests.baselines.graphs import blocks
 from tests.conftest import refuses
+from tests.paper.graphs import blocks
 from tests.train.graphs import SMALL, small_graph
 
 FIGURES = ["method", "test_mean", "test_std", "val_mean", "test", "seeds", "seconds_per_run"]

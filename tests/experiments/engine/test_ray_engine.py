@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from mcn.baselines import register
-from mcn.baselines.lp import majority
-from mcn.experiments import Ledger, Unit, WorkerDied, open_engine, run_unit, run_units
+from mcn.experiments import Ledger, Unit, WorkerDied, open_engine, register, run_unit, run_units
+from mcn.paper.baselines.lp import majority
 from tests.experiments.engine.units import KARATE, QUICK, quick, timeless, write_graph
 
 pytest.importorskip("ray", reason="Ray is not installed (pip install 'mcn[search]')", exc_type=ImportError)

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from mcn.baselines import METHODS
 from mcn.experiments.search.proposals import Grid, importances
 from mcn.experiments.search.space import Range, Space, load_space, spaces
+from mcn.paper.baselines import METHODS
 from mcn.train.presets import dataset_config
 from tests.conftest import reference, refuses
 

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from mcn.paper.figures_of_runs import option_name
 from mcn.train import RECIPES
 from mcn.train import train as train_run
 from mcn.train.folder import write_summary
 from mcn.train.metrics import TASK_METRICS
 from mcn.viz import Explanation, explain, write_explorer, write_report
-from mcn.viz.figures_of_runs import option_name
 from mcn.viz.page_data import calibrations
 from tests.viz.conftest import CANDIDATES, HOSTILE, Trained, candidate_run
 from tests.viz.explorer.conftest import DOWN, ENTER, ESCAPE, LEFT, RIGHT, TAB, UP, Page

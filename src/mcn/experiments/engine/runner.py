@@ -12,11 +12,10 @@ from torch_geometric.data import Data
 
 from mcn._files import Claim
 from mcn._names import did_you_mean
-from mcn.baselines import check_methods, find_method
-from mcn.baselines.registry import TrainedMethod
 from mcn.data import given_weights
 from mcn.data.limits import told
 from mcn.experiments.engine.ledger import Ledger
+from mcn.experiments.engine.methods import TrainedMethod, check_methods, find_method
 from mcn.experiments.engine.results import result_row
 from mcn.experiments.engine.source import Source, in_memory
 from mcn.experiments.engine.unit import Unit, blank_row
@@ -96,7 +95,7 @@ def compare(
 
     Args:
         graph: a `Data`, whose runs are done in this process, or a `Source`.
-        methods, seeds: names of `mcn.baselines.METHODS`, of which every one runs once for each seed.
+        methods, seeds: names of `mcn.paper.baselines.METHODS`, of which every one runs once for each seed.
         dataset: with a `Data`, the data set whose presets apply.
         settings: changes to the configuration of the methods that have one; each takes those it knows.
         counts: with a `Data`, its motif counts if they are known.

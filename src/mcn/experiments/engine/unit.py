@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from mcn import __version__
-from mcn.baselines import Method, find_method
+from mcn.experiments.engine.methods import Method, find_method
 from mcn.experiments.engine.source import Graph, Source, load
 from mcn.train import Problem
 from mcn.train.predictions import scores_on_test
@@ -29,7 +29,7 @@ class Unit:
 
     Attributes:
         source: the graph.
-        method: a name of `mcn.baselines.METHODS`.
+        method: a name of `mcn.paper.baselines.METHODS`.
         settings: changes to the data set's preset; the method's own changes come after them. A baseline has
             none.
         seed: decides everything random; for dd6 and dd7 also the draw of the split.

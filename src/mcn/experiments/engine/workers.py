@@ -22,7 +22,7 @@ import torch
 from mcn._names import one_of
 from mcn._ray import RETRIES, connect, import_ray
 from mcn._threads import available_threads
-from mcn.baselines import METHODS, Method
+from mcn.experiments.engine.methods import METHODS, Method
 from mcn.experiments.engine.source import Graph, install, is_loaded, load
 from mcn.experiments.engine.unit import Unit, run_unit
 

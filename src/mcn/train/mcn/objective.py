@@ -119,7 +119,7 @@ class Objective:
         self.class_weights = None if weights is None else weights.to(self.device)
         self._train = torch.from_numpy(problem.train).to(self.device)
         last: Any = model.convs[-1]
-        self.state_width = int(last.heads) * int(last.out_channels) + len(NODE_ORBITS)
+        self.state_width = int(last.weight.shape[1]) + len(NODE_ORBITS)
         self.advantage = advantage(str(config.advantage), self.state_width)
         self.advantage.module.to(self.device)
 

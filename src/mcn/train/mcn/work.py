@@ -133,6 +133,16 @@ def network(in_channels: int, num_classes: int, config: MCNConfig, memory: Memor
     if memory is not None:
         check_scale(memory.state.get("count_scale"))
     inner = config.dropout if config.self_attention else 0.0
+    own: dict[str, Any] = {}
+    if not config.sum_motifs:
+        own = {
+            "self_attention": config.self_attention,
+            "motif_attention": config.motif_attention,
+            "prior": config.psi_prior,
+            "epsilon": config.epsilon,
+            "policy_grad": config.policy_grad,
+            "init_bias": config.init_bias,
+        }
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config.seed)
         return MCN(
@@ -147,17 +157,12 @@ def network(in_channels: int, num_classes: int, config: MCNConfig, memory: Memor
             input_dropout=config.dropout,
             coefficient_dropout=inner,
             feature_dropout=inner,
-            self_attention=config.self_attention,
-            motif_attention=config.motif_attention,
             self_weights=config.self_weights,
             sum_motifs=config.sum_motifs,
             norm=config.norm,
             residual=config.residual,
-            prior=config.psi_prior,
-            epsilon=config.epsilon,
-            policy_grad=config.policy_grad,
-            init_bias=config.init_bias,
             seed=config.seed,
+            **own,
         )
 
 
@@ -188,7 +193,7 @@ def predict(model: MCN, inputs: StackInputs | StoreInputs, task: Task) -> Predic
 
 def _scores(model: MCN, inputs: StackInputs) -> tuple[torch.Tensor, list[Choices]]:
     """Compute the scores of all nodes and the choices of every layer; sums over motifs make none."""
-    if model.convs[0].sum_motifs:
+    if model.convs[0].sums_motifs:
         return model(inputs.x, inputs.stack), []
     logits, choices = model(inputs.x, inputs.stack, return_choices=True)
     return logits, choices

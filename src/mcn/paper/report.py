@@ -10,7 +10,7 @@ from typing import Any
 from scipy.stats import rankdata
 
 from mcn.experiments.engine.results import markdown_table, paired, result_row
-from mcn.experiments.paper.tables import LARGEST_CLASS, TABLES, PlannedRow, Table
+from mcn.paper.tables import LARGEST_CLASS, TABLES, PlannedRow, Table
 
 DASH = "–"
 ROUNDING = 0.05

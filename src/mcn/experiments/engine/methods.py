@@ -1,4 +1,7 @@
-"""The registry of methods: recipes, special cases of them, and baselines, each under one name."""
+"""The registry of methods: recipes, special cases of recipes, and baselines, each under one name.
+
+The classic baselines of the paper stand in `mcn.paper.baselines`, which registers them when it is imported.
+"""
 
 from __future__ import annotations
 
@@ -9,21 +12,68 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from torch_geometric.data import Data
 
 from mcn._names import one_of
-from mcn.baselines.inputs import Scorer, graph_problem, val_accuracy
-from mcn.data import given_weights
+from mcn.data import given_weights, simple_graph
 from mcn.motifs import MotifCounts
 from mcn.train import RECIPES, Problem, prepare, train
+from mcn.train.features import node_features
 from mcn.train.mcn.config import CHANGES, PAPER_CHANGES, TITLES
 from mcn.train.presets import dataset_config
+from mcn.train.problem import known_labels
 from mcn.train.settings import Settings
 
 Values = Mapping[str, Any]
 ABILITIES = ("probabilities", "new nodes", "explain")
 """What a method may do: give probabilities, predict nodes of another graph, say what that rests on."""
+
+
+@dataclass(frozen=True, eq=False)
+class GraphInputs:
+    """The `inputs` of a baseline's problem.
+
+    x: float32 [N, F], dense or sparse CSR, made ready as for a network (`mcn.train.features`): of counts of
+    words the absolute values of each row sum to one.
+    edge_index: int64 [2, 2M], both directions of every edge, no self-loops, no repetitions.
+    dataset: name of the data set, for methods whose reference settings differ between them; or None.
+    """
+
+    x: torch.Tensor
+    edge_index: NDArray[np.int64]
+    dataset: str | None = None
+
+    @property
+    def num_nodes(self) -> int:
+        """N."""
+        return int(self.x.shape[0])
+
+    @property
+    def in_channels(self) -> int:
+        """F."""
+        return int(self.x.shape[1])
+
+
+Scorer = Callable[[Problem, int], NDArray[np.float32]]
+"""A baseline: a problem with `GraphInputs` and a seed in, a score per node and class [N, C] out."""
+
+
+def graph_problem(data: Data, dataset: str | None = None, counts: MotifCounts | None = None) -> Problem:
+    """Check a graph and make a baseline's problem of it; test labels are not in it.
+
+    `dataset` is its name ("cora", "citeseer" …), if it has one; `counts` are its motif counts, if known.
+    """
+    known = known_labels(data)
+    edges = simple_graph(data.edge_index, data.num_nodes).edge_index
+    x = node_features(data, counts=counts).x
+    return Problem(GraphInputs(x, edges, dataset), known)
+
+
+def val_accuracy(problem: Problem, scores: NDArray[np.floating[Any]]) -> float:
+    """Return the share of the validation nodes whose class has the largest score."""
+    return float((scores[problem.val].argmax(1) == problem.val_labels.numpy()).mean())
 
 
 class Outcome(NamedTuple):

@@ -9,8 +9,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, cg
 
-from mcn.baselines.inputs import adjacency, best_scores, one_hot, symmetric, unit_features
-from mcn.baselines.registry import register
+from mcn.experiments.engine.methods import register
+from mcn.paper.baselines.matrices import adjacency, best_scores, one_hot, symmetric, unit_features
 from mcn.train import Problem
 
 RIDGES = (0.01, 0.1, 1.0)

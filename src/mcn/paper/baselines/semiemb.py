@@ -11,8 +11,8 @@ import torch
 from numpy.typing import NDArray
 
 from mcn._jit import kernel, unordered_kernel
-from mcn.baselines.networks import DROPOUT, InputLinear, KernelLoss, Network, dropout, train_scores
-from mcn.baselines.registry import register
+from mcn.experiments.engine.methods import register
+from mcn.paper.baselines.networks import DROPOUT, InputLinear, KernelLoss, Network, dropout, train_scores
 from mcn.train import Problem
 
 HIDDEN, MARGIN, WEIGHT = 64, 1.0, 100.0

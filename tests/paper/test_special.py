@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch_geometric.nn import GATConv, GCNConv
 
-from mcn.baselines import METHODS
 from mcn.nn import MCN, MCNConv
+from mcn.paper.baselines import METHODS
 from mcn.train import prepare
 from mcn.train.mcn import work
 from mcn.train.mcn.work import StackInputs

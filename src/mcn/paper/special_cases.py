@@ -10,7 +10,7 @@ import torch
 import torch_geometric
 from torch_geometric.data import Data
 
-from mcn.baselines import METHODS
+from mcn.experiments.engine.methods import METHODS
 from mcn.experiments.engine.results import escape_markdown, markdown_table
 from mcn.train import prepare
 from mcn.train.recipes import work_of
@@ -46,7 +46,7 @@ class SpecialCase:
         return max(self.layer or 0.0, self.network) <= TOLERANCE
 
 
-def special_cases(data: Data, seed: int = 0) -> list[SpecialCase]:
+def compare_special_cases(data: Data, seed: int = 0) -> list[SpecialCase]:
     """The rows of tab:gen on a graph, all nodes, no dropout, random weights from `seed`.
 
     GCN and GAT are MCN with the edge motif, eq:k1, K = 1 and no motif attention. The last row is a network

@@ -1,71 +1,21 @@
-"""What a baseline is given: a training problem whose inputs are the plain graph; the graph as matrices."""
+"""Matrices and scores that several baselines are made of: adjacency, features, logistic regression."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-import torch
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
-from torch_geometric.data import Data
 
-from mcn.data import feature_csr, simple_graph
-from mcn.motifs import MotifCounts
+from mcn.data import feature_csr
+from mcn.experiments.engine.methods import val_accuracy
 from mcn.train import Problem
-from mcn.train.features import node_features
-from mcn.train.problem import known_labels
 
 STRENGTHS = (0.01, 0.1, 1.0, 10.0, 100.0)
 """Values of C (scikit-learn's inverse regularisation strength) that are tried."""
-
-
-@dataclass(frozen=True, eq=False)
-class GraphInputs:
-    """The `inputs` of a baseline's problem.
-
-    x: float32 [N, F], dense or sparse CSR, made ready as for a network (`mcn.train.features`): of counts of
-    words the absolute values of each row sum to one.
-    edge_index: int64 [2, 2M], both directions of every edge, no self-loops, no repetitions.
-    dataset: name of the data set, for methods whose reference settings differ between them; or None.
-    """
-
-    x: torch.Tensor
-    edge_index: NDArray[np.int64]
-    dataset: str | None = None
-
-    @property
-    def num_nodes(self) -> int:
-        """N."""
-        return int(self.x.shape[0])
-
-    @property
-    def in_channels(self) -> int:
-        """F."""
-        return int(self.x.shape[1])
-
-
-Scorer = Callable[[Problem, int], NDArray[np.float32]]
-"""A baseline: a problem with `GraphInputs` and a seed in, a score per node and class [N, C] out."""
-
-
-def graph_problem(data: Data, dataset: str | None = None, counts: MotifCounts | None = None) -> Problem:
-    """Check a graph and make a baseline's problem of it; test labels are not in it.
-
-    `dataset` is its name ("cora", "citeseer" …), if it has one; `counts` are its motif counts, if known.
-    """
-    known = known_labels(data)
-    edges = simple_graph(data.edge_index, data.num_nodes).edge_index
-    x = node_features(data, counts=counts).x
-    return Problem(GraphInputs(x, edges, dataset), known)
-
-
-def val_accuracy(problem: Problem, scores: NDArray[np.floating[Any]]) -> float:
-    """Return the share of the validation nodes whose class has the largest score."""
-    return float((scores[problem.val].argmax(1) == problem.val_labels.numpy()).mean())
 
 
 def best_scores(candidates: Iterable[NDArray[np.floating[Any]]], problem: Problem) -> NDArray[np.float32]:

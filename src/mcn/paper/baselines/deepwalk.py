@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mcn._jit import kernel, unordered_kernel
-from mcn.baselines.inputs import STRENGTHS, adjacency, best_scores, logistic
-from mcn.baselines.registry import register
+from mcn.experiments.engine.methods import register
 from mcn.nn._rng import derive, hash32
+from mcn.paper.baselines.matrices import STRENGTHS, adjacency, best_scores, logistic
 from mcn.train import Problem
 
 DIMENSIONS, WINDOW = 128, 5

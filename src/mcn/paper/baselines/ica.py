@@ -9,8 +9,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from mcn._jit import kernel
-from mcn.baselines.inputs import STRENGTHS, adjacency, best_scores, logistic, one_hot, unit_features
-from mcn.baselines.registry import register
+from mcn.experiments.engine.methods import register
+from mcn.paper.baselines.matrices import STRENGTHS, adjacency, best_scores, logistic, one_hot, unit_features
 from mcn.train import Problem
 
 ITERATIONS = 10

@@ -11,10 +11,10 @@ import torch
 from numpy.typing import NDArray
 
 from mcn._jit import kernel
-from mcn.baselines.deepwalk import add, dot, skip_gram, step
-from mcn.baselines.inputs import adjacency, best_scores
-from mcn.baselines.networks import InputLinear, KernelLoss, Network, dropout, train_scores
-from mcn.baselines.registry import register
+from mcn.experiments.engine.methods import register
+from mcn.paper.baselines.deepwalk import add, dot, skip_gram, step
+from mcn.paper.baselines.matrices import adjacency, best_scores
+from mcn.paper.baselines.networks import InputLinear, KernelLoss, Network, dropout, train_scores
 from mcn.train import Problem
 
 DIMENSIONS, WINDOW, NEGATIVES = 50, 3, 5

@@ -6,9 +6,10 @@ import numpy as np
 import torch
 from torch_geometric.data import Data
 
-from mcn.baselines import METHODS, GraphInputs, graph_problem
-from mcn.baselines.inputs import Scorer
 from mcn.data import feature_tensor
+from mcn.experiments import GraphInputs, graph_problem
+from mcn.experiments.engine.methods import Scorer
+from mcn.paper.baselines import METHODS
 from mcn.train import Problem
 from mcn.train.problem import Known
 from mcn.train.tasks import Classes

@@ -10,10 +10,11 @@ import torch
 from torch_geometric.data import Data
 
 import mcn
-from mcn.viz import draw_figure1, draw_figure2, draw_figure3, draw_figure4, explain
+from mcn.paper import draw_figure1, draw_figure2, draw_figure3, draw_figure4
+from mcn.paper.figures_of_graphs import misled_node, votes
+from mcn.paper.figures_of_runs import class_component, lines_into, option_name, telling_nodes
+from mcn.viz import explain
 from mcn.viz.drawing import COLOURS
-from mcn.viz.figures_of_graphs import misled_node, votes
-from mcn.viz.figures_of_runs import class_component, lines_into, option_name, telling_nodes
 from tests.conftest import refuses
 from tests.viz.conftest import Trained, train
 

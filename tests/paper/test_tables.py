@@ -12,15 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import rankdata
 
-from mcn.baselines import METHODS
 from mcn.data import load_dataset
 from mcn.experiments import Ledger, Source
-from mcn.experiments.paper import TABLES, SpecialCase, special_cases, summary_table
-from mcn.experiments.paper.report import average_ranks, noise, ranks, table_report, table_results
-from mcn.experiments.paper.reproduce import check_table, read_runs, read_table, reproduce_table, write_runs
-from mcn.experiments.paper.special_cases import special_report
-from mcn.experiments.paper.tables import LARGEST_CLASS, plan, unit_for
 from mcn.nn import MCNConv
+from mcn.paper import TABLES, SpecialCase, compare_special_cases, summary_table
+from mcn.paper.baselines import METHODS
+from mcn.paper.report import average_ranks, noise, ranks, table_report, table_results
+from mcn.paper.reproduce import check_table, read_runs, read_table, reproduce_table, write_runs
+from mcn.paper.special_cases import special_report
+from mcn.paper.tables import LARGEST_CLASS, plan, unit_for
 from mcn.train import load_preset
 from mcn.train.presets import dataset_config
 from tests.configs import MCNConfig
@@ -287,7 +287,7 @@ class TestReproducing:
 
 class TestTable1:
     def test_the_rows_on_a_graph(self) -> None:
-        cases = special_cases(load_dataset("karate"), seed=1)
+        cases = compare_special_cases(load_dataset("karate"), seed=1)
         assert [case.against for case in cases] == ["PyG GCNConv", "PyG GATConv", "PyG GATConv"]
         gcn, gat, general = cases
         assert (gcn.motifs, gcn.psi, gcn.steps) == ("edge", "eq:k1", "K = 1")
@@ -305,7 +305,7 @@ class TestTable1:
             return out + 1e-3 if isinstance(out, torch.Tensor) else (out[0] + 1e-3, *out[1:])
 
         monkeypatch.setattr(MCNConv, "forward", shifted)
-        assert not any(case.holds for case in special_cases(load_dataset("karate")))
+        assert not any(case.holds for case in compare_special_cases(load_dataset("karate")))
         case = SpecialCase("GCN", "edge", "eq:k1", "K = 1", False, False, "PyG GCNConv", 2e-7, 2e-5)
         text = special_report({"karate": [case]}, "mcn reproduce table1")
         assert "| GCN | edge | eq:k1 | K = 1 | no | no | PyG GCNConv | 2.0e-07 | 2.0e-05 | no |" in text

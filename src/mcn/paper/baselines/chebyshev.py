@@ -6,8 +6,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from mcn.baselines.inputs import adjacency, symmetric
-from mcn.baselines.networks import (
+from mcn.experiments.engine.methods import register
+from mcn.paper.baselines.matrices import adjacency, symmetric
+from mcn.paper.baselines.networks import (
     DROPOUT,
     HIDDEN,
     FixedProduct,
@@ -16,7 +17,6 @@ from mcn.baselines.networks import (
     dropout,
     train_scores,
 )
-from mcn.baselines.registry import register
 from mcn.train import Problem
 
 ORDERS, ORDER = {"cora": 2}, 3

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from mcn._names import one_of
 from mcn.experiments.engine.source import Source
 from mcn.experiments.engine.unit import Unit
+from mcn.paper import baselines as _register_baselines  # noqa: F401 - tables run them by name
 from mcn.train.presets import dataset_config
 
 

@@ -5,14 +5,20 @@ import pytest
 import scipy.sparse as sp
 import torch
 
-from mcn.baselines import METHODS, FixedProduct, InputLinear, Network, check_methods, find_method, register
-from mcn.baselines.inputs import adjacency, graph_problem, one_hot, symmetric, unit_features, val_accuracy
-from mcn.baselines.networks import train_scores
-from mcn.baselines.registry import Outcome, ScoredMethod, TrainedMethod
+from mcn.experiments import check_methods, find_method, graph_problem, register, val_accuracy
+from mcn.experiments.engine.methods import Outcome, ScoredMethod, TrainedMethod
+from mcn.paper.baselines import METHODS, FixedProduct, InputLinear, Network
+from mcn.paper.baselines.matrices import (
+    adjacency,
+    one_hot,
+    symmetric,
+    unit_features,
+)
+from mcn.paper.baselines.networks import train_scores
 from mcn.train import RECIPES, Problem, fit, prepare
-from tests.baselines.graphs import baseline, block_problem, blocks, path_problem
 from tests.configs import MCNConfig, ViewsConfig
 from tests.conftest import refuses
+from tests.paper.graphs import baseline, block_problem, blocks, path_problem
 from tests.train.graphs import SMALL, new_trainer, predicted, small_config, small_graph
 
 pytestmark = pytest.mark.usefixtures("own_methods")

@@ -20,8 +20,8 @@ from mcn._files import write_text
 from mcn._names import one_of
 from mcn.experiments.engine.ledger import Ledger
 from mcn.experiments.engine.runner import run_units
-from mcn.experiments.paper.report import table_report, table_results
-from mcn.experiments.paper.tables import TABLES, PlannedRow, Table, plan
+from mcn.paper.report import table_report, table_results
+from mcn.paper.tables import TABLES, PlannedRow, Table, plan
 
 LEDGER, REPORT, RESULTS = "ledger.sqlite", "report.md", "results.json"
 

@@ -6,8 +6,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from mcn.baselines.inputs import best_scores, class_shares, one_hot
-from mcn.baselines.registry import register
+from mcn.experiments.engine.methods import register
+from mcn.paper.baselines.matrices import best_scores, class_shares, one_hot
 from mcn.train import Problem
 
 ALPHAS = (0.5, 0.7, 0.9, 0.99)

@@ -11,9 +11,9 @@ import torch
 from numpy.typing import NDArray
 
 from mcn._jit import kernel
-from mcn.baselines.networks import DROPOUT, HIDDEN, InputLinear, Network, dropout, train_scores
-from mcn.baselines.registry import register
+from mcn.experiments.engine.methods import register
 from mcn.nn._parallel import run
+from mcn.paper.baselines.networks import DROPOUT, HIDDEN, InputLinear, Network, dropout, train_scores
 from mcn.train import Problem
 
 KERNELS = 3

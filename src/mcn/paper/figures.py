@@ -1,11 +1,10 @@
-"""The figures of `mcn reproduce`."""
+"""Figures 1 to 4 of the paper: which graph and which network each of them shows, drawn into files."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-
-from mcn.cli._terminal import progress_bar
 
 FIGURES = {"figure1": "karate", "figure2": "strong-ties", "figure3": "strong-ties", "figure4": "cora"}
 """Each with the data set that it shows unless told otherwise."""
@@ -16,10 +15,22 @@ _SETTINGS = {
 """Of the networks behind fig:model and fig:vis; the rest is the recipe paper for the data set."""
 
 
-def draw(
-    what: str, folder: Path, datasets: list[str] | None, data_root: Path | None, resume: bool
+def draw_figure(
+    what: str,
+    folder: Path,
+    datasets: list[str] | None = None,
+    data_root: Path | None = None,
+    *,
+    resume: bool = False,
+    progress: Callable[[float], object] | None = None,
 ) -> dict[str, Any]:
-    """Draw a figure; what it shows in numbers."""
+    """Draw a figure into `folder` as PDF and PNG, and return what the figure shows in numbers.
+
+    Args:
+        what: figure1, figure2, figure3 or figure4.
+        datasets: the data set to show; by default that of `FIGURES`.
+        progress: called with the finished fraction of the training behind figures 3 and 4.
+    """
     from mcn.data import load_dataset
 
     name = _one_dataset(what, datasets)
@@ -29,7 +40,9 @@ def draw(
     data = load_dataset(name, root=data_root)
     folder.mkdir(parents=True, exist_ok=True)
     summary = (
-        _trained(what, name, data, files, resume) if what in _SETTINGS else _untrained(what, data, files)
+        _trained(what, name, data, files, resume, progress)
+        if what in _SETTINGS
+        else _untrained(what, data, files)
     )
     return {"figure": what, "dataset": name, **summary, "files": [str(file) for file in files]}
 
@@ -49,29 +62,36 @@ def _untrained(what: str, data: Any, files: list[Path]) -> dict[str, Any]:
     from dataclasses import asdict
 
     from mcn.motifs import count_motifs
-    from mcn.viz import draw_figure1, draw_figure2
+    from mcn.paper import draw_figure1, draw_figure2
 
     counts = count_motifs(data.edge_index, data.num_nodes)
     for file in files:
         (draw_figure1 if what == "figure1" else draw_figure2)(data, counts, file)
     if what == "figure1":
         return {}
-    from mcn.viz.figures_of_graphs import votes
+    from mcn.paper.figures_of_graphs import votes
 
     return {"votes": [asdict(votes(data, counts, motif)[0]) for motif in ("edge", "triangle")]}
 
 
-def _trained(what: str, name: str, data: Any, files: list[Path], resume: bool) -> dict[str, Any]:
+def _trained(
+    what: str,
+    name: str,
+    data: Any,
+    files: list[Path],
+    resume: bool,
+    progress: Callable[[float], object] | None,
+) -> dict[str, Any]:
     """fig:model and fig:vis: a network trained by the paper's rule."""
+    from mcn.paper import draw_figure3, draw_figure4
     from mcn.train import train
     from mcn.train.presets import dataset_config
-    from mcn.viz import draw_figure3, draw_figure4
 
     config = dataset_config("paper", name, **_SETTINGS[what])
     source = {"dataset": name, "graph": None, "nodes": None}
     folder = files[0].parent / "run"
-    with progress_bar("training") as report:
-        run = train(data, config, folder, source=source, resume=resume and folder.exists(), progress=report)
+    resume = resume and folder.exists()
+    run = train(data, config, folder, source=source, resume=resume, progress=progress)
     for file in files:
         (draw_figure3 if what == "figure3" else draw_figure4)(run, data, file)
     told = {key: run.summary[key] for key in ("protocol", "val_accuracy", "test_accuracy", "motif_share")}

@@ -14,18 +14,19 @@ from sklearn.linear_model import LogisticRegression
 from torch_geometric.data import Data
 from torch_geometric.nn import ChebConv, GMMConv
 
-from mcn.baselines import METHODS, FixedProduct, adjacency, symmetric, val_accuracy
-from mcn.baselines.chebyshev import chebyshev_sum
-from mcn.baselines.deepwalk import negative_slots, read_walks, skip_gram, step, walks
-from mcn.baselines.ica import neighbour_counts, relabel
-from mcn.baselines.inputs import best_scores, logistic
-from mcn.baselines.lp import propagated
-from mcn.baselines.manireg import laplacian_least_squares
-from mcn.baselines.monet import KERNELS, Gaussians, Neighbourhoods, pseudo_coordinates
-from mcn.baselines.planetoid import MOST_WALKS, context_loss, draw_contexts
-from mcn.baselines.semiemb import embedding_loss
+from mcn.experiments import val_accuracy
+from mcn.paper.baselines import METHODS, FixedProduct, adjacency, symmetric
+from mcn.paper.baselines.chebyshev import chebyshev_sum
+from mcn.paper.baselines.deepwalk import negative_slots, read_walks, skip_gram, step, walks
+from mcn.paper.baselines.ica import neighbour_counts, relabel
+from mcn.paper.baselines.lp import propagated
+from mcn.paper.baselines.manireg import laplacian_least_squares
+from mcn.paper.baselines.matrices import best_scores, logistic
+from mcn.paper.baselines.monet import KERNELS, Gaussians, Neighbourhoods, pseudo_coordinates
+from mcn.paper.baselines.planetoid import MOST_WALKS, context_loss, draw_contexts
+from mcn.paper.baselines.semiemb import embedding_loss
 from mcn.train import accuracy_on_test
-from tests.baselines.graphs import baseline, block_problem, blocks, made_problem, path_problem
+from tests.paper.graphs import baseline, block_problem, blocks, made_problem, path_problem
 
 NAMES = sorted(METHODS)
 SHORT = {"lr": 0.02, "max_epochs": 200}
