@@ -40,6 +40,8 @@ def check_fields(value: Any, kind: Any, name: str = "the content", *, listed: bo
             check_fields(each, kind[0], name, listed=True)
     elif isinstance(kind, dict):
         check_fields(value, dict, name, listed=listed)
+        for field in value:
+            check_fields(field, str, f"a field of {name}")
         for field, own in (dict.fromkeys(value, kind[str]) if str in kind else kind).items():
             if field not in value and not isinstance(own, tuple):
                 raise ValueError(f"{name} does not state {field}")

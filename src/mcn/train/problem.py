@@ -284,7 +284,7 @@ def graph_changes(
     parts = {part for part, sha in here["sha256"].items() if before["sha256"].get(part, sha) != sha}
     for part in sorted(parts - changes.keys()):
         if "nodes" not in sizes and _FOLLOWS.get(part) not in parts:  # else it has to differ
-            changes[part] = f"other {part} than in training"
+            changes[part] = f"{'another' if part == 'split' else 'other'} {part} than in training"
     return "; ".join(
         f"{edge_file if part in _OF_EDGES else node_file} has {what}" for part, what in changes.items()
     )
