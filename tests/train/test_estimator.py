@@ -1,11 +1,13 @@
 """The estimators: scikit-learn's manners, new nodes and graphs, input that cannot be trained on."""
 
+import copy
 import dataclasses
 import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from sklearn.base import clone, is_classifier
@@ -141,7 +143,7 @@ def test_classes_are_compared_by_name_and_unknown_ones_are_wrong(data: Data) -> 
     turned = changed(data, classes=["y", "z", "x"], y=(data.y + 2) % 3)
     assert clf.score(turned) == clf.score(named)
     other, test, y = changed(data, classes=["x", "y", "w"]), data.test_mask.numpy(), data.y.numpy()
-    assert clf.score(other) == (clf.predict(named) == y)[test & (y < 2)].sum() / test.sum()
+    assert clf.score(other) == (clf.predict(named) == clf.classes_[y])[test & (y < 2)].sum() / test.sum()
     assert clf.score(other, metric="log-loss") > clf.score(named, metric="log-loss")
 
 
@@ -301,3 +303,71 @@ def test_every_split_is_fitted_by_a_clone_and_scikit_learns_cross_validation_is_
     message = r"use `mcn search` or mcn.cross_validate, or .*ParameterGrid"
     refuses(message, GridSearchCV(MCNClassifier(), {"lr": [0.1, 0.2]}).fit, data)
     refuses(message, cross_val_score, MCNClassifier(), data)
+
+
+X = np.random.default_rng(0).normal(size=(60, 2))
+
+
+@pytest.mark.parametrize(
+    ("labels", "classes"),
+    [
+        ({"label": np.where(X[:, 0] > 0, "yes", "no")}, ["no", "yes"]),
+        ({"label": np.where(X[:, 0] > 0, 17, -3)}, [-3, 17]),
+        ({"label": np.where(X[:, 0] > 0, "01", "1")}, ["01", "1"]),
+        ({"p": (X[:, 0] > 0) * 1, "q": (X[:, 1] > 0) * 1}, ["p", "q"]),
+        ({"label": X[:, 0] + 0.5}, None),
+    ],
+)
+def test_predict_returns_values_of_classes(labels: Any, classes: Any, tmp_path: Path) -> None:
+    """`(clf.predict(graph) == labels).mean()` means something, with the labels of the file."""
+    table = pd.DataFrame({"id": range(60), "a": X[:, 0], "b": X[:, 1], **labels})
+    edges = pd.DataFrame({"u": range(59), "v": range(1, 60)})
+    data = mcn.load_graph(edges, table, label=",".join(labels))
+    clf = MCNClassifier(max_epochs=2).fit(data)
+    for each in (clf, mcn.load((clf.save(tmp_path / "run"), tmp_path / "run")[1])):
+        assert (classes is None) != hasattr(each, "classes_")
+        predicted, test = each.predict(data), data.test_mask.numpy()
+        if classes is None:
+            assert predicted.dtype == np.float32
+            truth = data.y.numpy()[test]
+            rest = ((predicted[test] - truth) ** 2).sum() / ((truth - truth.mean()) ** 2).sum()
+            assert each.score(data) == pytest.approx(1 - rest, abs=1e-5)
+            continue
+        assert each.classes_.tolist() == classes
+        truth = table[list(labels)].to_numpy()
+        assert predicted.shape == (60, 2) if len(labels) > 1 else set(predicted.tolist()) <= set(classes)
+        if len(labels) == 1:
+            assert each.score(data) == pytest.approx((predicted == truth[:, 0])[test].mean())
+        else:
+            assert set(np.unique(predicted)) <= {0, 1}
+            assert 0 <= each.score(data) <= 1
+
+
+def test_numbers_without_names(data: Data) -> None:
+    """A bare graph with numbers, and with yes/no targets in columns, can be scored too; classes are gone."""
+    numbers = copy.copy(data)
+    numbers.y = data.x[:, :3].to_dense().sum(1) if data.x.is_sparse_csr else data.x[:, :3].sum(1)
+    clf = MCNClassifier(max_epochs=2).fit(data)
+    assert hasattr(clf.fit(numbers), "model_")
+    assert not hasattr(clf, "classes_")
+    assert clf.score(numbers) < 1
+
+
+def test_where_seeds_come_from(data: Data) -> None:
+    """None is a seed that nobody chose, kept so that the run can be repeated; generators go on."""
+    clf = MCNClassifier(max_epochs=1, random_state=None)
+    first, second = clf.fit(data).config_.seed, clf.fit(data).config_.seed
+    assert first != second
+    assert clf.get_params()["random_state"] is None
+    for make in (np.random.RandomState, np.random.default_rng):
+        seeds = [MCNClassifier(max_epochs=1, random_state=make(1)).fit(data).config_.seed for _ in range(2)]
+        assert seeds[0] == seeds[1]
+        moved = make(1)
+        assert clf.set_params(random_state=moved).fit(data).config_.seed != clf.fit(data).config_.seed
+    refuses("seed must be an integer", MCNClassifier(random_state="x").fit, data)
+
+
+def test_cross_validation_of_what_is_no_graph(data: Data) -> None:
+    clf = MCNClassifier(max_epochs=1)
+    refuses("data is a list; expected one graph", mcn.cross_validate, clf, [data])
+    refuses(r"splits, entry 0: a Data; expected three masks", mcn.cross_validate, clf, data, [data, data])

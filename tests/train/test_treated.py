@@ -15,7 +15,7 @@ from torch_geometric.data import Data
 import mcn
 from mcn.cli.main import main
 from mcn.store import pack_graph
-from mcn.train import RECIPES, Run, train
+from mcn.train import RECIPES, train
 from tests.conftest import refuses
 
 ROWS = 240
@@ -111,11 +111,15 @@ def test_an_estimator_says_which_columns_it_needs(fitted: mcn.MCNClassifier, tmp
 
 
 def test_a_bare_graph_and_one_that_was_changed(fitted: mcn.MCNClassifier, tmp_path: Path) -> None:
-    """What has no columns is refused unless it says how it was treated; what was changed is taken as it is."""
+    """Without columns a graph has to say how it was treated; a changed matrix is taken as it is."""
     data = graph_of(people())
     expected = fitted.predict_proba(data)
     bare = Data(x=data.x, edge_index=data.edge_index)
-    refuses("trained on columns of a node table, and this graph has no data.columns", fitted.predict, bare)
+    refuses(
+        r"data\.x: features that were not treated as those trained on.*data\.treatment = clf",
+        fitted.predict,
+        bare,
+    )
     bare.treatment = fitted.treatment_
     for same in (bare, pickle.loads(pickle.dumps(data)), copy.copy(data), data.clone(), data.to("cpu")):
         np.testing.assert_array_equal(fitted.predict_proba(same), expected)
@@ -126,7 +130,7 @@ def test_a_bare_graph_and_one_that_was_changed(fitted: mcn.MCNClassifier, tmp_pa
     other = graph_of(people().iloc[:80])
     del other.node_ids
     refuses(
-        "data.x: the features were treated in another way", fitted.predict, other.subgraph(torch.arange(9))
+        "features that were not treated as those trained on", fitted.predict, other.subgraph(torch.arange(9))
     )
     changed = graph_of(people())
     changed.x = changed.x[:, :2] * 100
@@ -143,7 +147,7 @@ def test_a_bare_graph_and_one_that_was_changed(fitted: mcn.MCNClassifier, tmp_pa
     packed = [mcn.GraphStore.open(tmp_path / f"packed-{name}") for name in ("all", "some")]
     assert fitted.predict(packed[0]).shape == (ROWS,)
     for graph in (packed[1], packed[1].to_data()):
-        refuses("features .*treated in another way than those trained on", fitted.predict, graph)
+        refuses("features that were not treated as those trained on", fitted.predict, graph)
 
 
 def test_other_training_nodes_teach_another_treatment() -> None:
@@ -159,6 +163,27 @@ def test_other_training_nodes_teach_another_treatment() -> None:
     assert torch.equal(data.x, before)
     split = table.assign(split=np.where(table.age < 60, "train", np.where(data.val_mask, "val", "test")))
     assert mcn.MCNClassifier(max_epochs=2).fit(graph_of(split)).treatment_ == clf.treatment_
+
+
+def test_trees_name_their_columns() -> None:
+    """Components of words are named by their words, in the report's list and in the importances."""
+    rng = np.random.default_rng(0)
+    counts = (rng.random((ROWS, 230)) < 0.05).astype(int)
+    counts[:, :3] = np.where(people().age.to_numpy()[:, None] > 50, 3, 0)
+    names = ["neural", "network", "learning", *(f"w{column}" for column in range(227))]
+    words = pd.concat([people()[["id", "label"]], pd.DataFrame(counts, columns=names)], axis=1)
+    clf = mcn.AutoClassifier(candidates=("trees",), repeats=1, max_epochs=3).fit(graph_of(words))
+    assert set(clf.feature_importances_names_[0][7:].split(", ")) == {"neural", "network", "learning"}
+    assert clf.feature_importances_.argmax() == 0
+    assert clf.feature_importances_.sum() == pytest.approx(1)
+    assert clf.feature_importances_.shape == clf.feature_importances_names_.shape
+    assert any("words: " in remark and "learning" in remark for remark in clf.remarks_)
+    clf = mcn.AutoClassifier(candidates=("trees",), repeats=1, max_epochs=3).fit(graph_of(people()))
+    assert clf.feature_importances_names_[:3].tolist() == ["age", "height", "height missing"]
+    assert clf.feature_importances_.argmax() == 0
+    assert not hasattr(
+        mcn.AutoClassifier(candidates=("mlp",), max_epochs=2).fit(graph_of(people())), "feature_importances_"
+    )
 
 
 def test_features_of_the_graph_alone() -> None:

@@ -289,7 +289,7 @@ class MCNClassifier(NodeClassifier, recipe="mcn"):
     >>> data = mcn.load_dataset("karate")
     >>> clf = mcn.MCNClassifier(lr=0.02, max_epochs=100, random_state=0).fit(data)
     >>> clf.predict(data)[[0, 33]].tolist(), clf.motif_choice_.shape
-    ([0, 1], (34, 2))
+    (['Mr. Hi', 'Officer'], (34, 2))
     >>> round(clf.val_accuracy_, 2), round(clf.score(data), 2)
     (1.0, 0.93)
     """

@@ -52,28 +52,23 @@ def treated_graph(graph: Any, config: Settings, memory: Memory | None = None) ->
             return _treat(graph, fit_treatment(columns, train.numpy())[0]) if usable else graph
         return graph if columns is None or len(columns.numbers) != graph.num_nodes else _as_given(graph)
     stored = memory.state.get("treatment")
-    if stored is None:
-        if is_whole and memory.feature_names is None:
-            warnings.warn(
-                "the network was trained on data.x as it was given, not on the columns of a table; here "
-                f"data.x, which {columns.file} was made into by its own training nodes, is used as it is",
-                stacklevel=3,
-            )
-        return graph
-    learned = Treatment.from_dict(stored)
+    learned = None if stored is None else Treatment.from_dict(stored)
     if stated == learned:
+        return graph
+    if learned is None:
+        warnings.warn(
+            "the network was trained on data.x as it was given, not on columns of a table; data.x, "
+            "which columns were made into by training nodes of this graph, is used as it is",
+            stacklevel=3,
+        )
         return graph
     if is_whole:
         return _treat(graph, learned, say=True)
-    if stated is None and not packed:
-        raise ValueError(
-            "the network was trained on columns of a node table, and this graph has no data.columns; give "
-            "one from mcn.load_graph; if its data.x was treated as in training, set data.treatment to "
-            "clf.treatment_"
-        )
+    where = graph.path if packed else "data.x"
     raise ValueError(
-        f"{graph.path if packed else 'data.x'}: the features were treated in another way than those trained "
-        "on (scaled by its own training nodes, say); give the files that the graph came from"
+        f"{where}: features that were not treated as those trained on (scaled by their own training nodes, "
+        "say); give the files that they came from: mcn.load_graph keeps their columns. If they "
+        "were treated as in training, say so by data.treatment = clf.treatment_"
     )
 
 
