@@ -21,7 +21,9 @@ def draw(
 ) -> dict[str, Any]:
     """Draw a figure; what it shows in numbers."""
     from mcn.data import load_dataset
+    from mcn.viz.drawing import check_libraries
 
+    check_libraries("matplotlib", "networkx")
     name = _one_dataset(what, datasets)
     files = [folder / f"{what}{suffix}" for suffix in (".pdf", ".png")]
     if any(file.exists() for file in files) and not resume:
