@@ -39,9 +39,13 @@ NETWORKX = (".graphml", ".gexf", ".gml")
 FORMATS = (*TEXT, ".mtx", ".npz", *TABLES, *NETWORKX)
 _VALUE_BYTES = 80  # of a text as Python's, in the one column of a table that is looked at
 _ENTRY_BYTES = 80  # of an entry of a matrix, as it is made coordinates and these ends of edges
-_TEXT_TIMES = 6  # copies of a text of XML or GML, in the widest characters
-_ELEMENT_BYTES, _ATTRIBUTE_BYTES = 1500, 400  # of one in XML, as a tree and as NetworkX has it
-_GML_LINE_BYTES, _GML_LIST_BYTES = 500, 1500
+_TEXT_TIMES = 6  # copies of a text of XML, in the widest characters
+_ELEMENT_BYTES, _ATTRIBUTE_BYTES = 800, 300  # of one in XML, as a tree and as NetworkX has it
+_TAG_TIMES, _XML_PIECE = (
+    48,
+    2**16,
+)  # bytes that expat and Python take for one of a tag; bytes parsed at a time
+_GML_TIMES = 48  # bytes that NetworkX takes for one of GML, at worst
 _SPARSE_PARTS = {
     "csr": ("data", "indices", "indptr"),
     "csc": ("data", "indices", "indptr"),
@@ -226,13 +230,9 @@ def _read_networkx(path: Path, kind: str, weights: str | None) -> EdgeList:
     with reading(path, f"not a readable {kind} file"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # networkx guesses at odd files, and says so
         content = read_bytes(path)
-        check_memory(path, _TEXT_TIMES * len(content))
+        check_memory(path, (_GML_TIMES if kind == ".gml" else _TEXT_TIMES) * len(content))
         if kind != ".gml":
             _check_xml(content, path)
-        else:
-            lines = content.count(b"\n") + content.count(b"\r")
-            lists = content.count(b"[")
-            check_memory(path, _TEXT_TIMES * len(content) + _GML_LINE_BYTES * lines + _GML_LIST_BYTES * lists)
         if kind == ".graphml":
             graph = networkx.read_graphml(io.BytesIO(content))
         elif kind == ".gexf":
@@ -269,7 +269,12 @@ def _check_xml(content: bytes, path: Path) -> None:
     parser.StartDoctypeDeclHandler = refuse
     parser.StartElementHandler = count
     try:
-        parser.Parse(content, True)
+        for start in range(0, len(content), _XML_PIECE):
+            parser.Parse(content[start : start + _XML_PIECE], False)
+            # What is not told of yet is one tag, with attributes.
+            tag = start + _XML_PIECE - max(0, parser.CurrentByteIndex)
+            check_memory(path, needed + _TAG_TIMES * tag)
+        parser.Parse(b"", True)
     except (expat.ExpatError, LookupError) as error:
         line = getattr(error, "lineno", 1)  # an unknown encoding is declared in the first line
         raise ValueError(f"{path}, line {line}: not well-formed XML ({brief(error)})") from error

@@ -85,7 +85,8 @@ def _head(path: Path, content: bytes) -> list[tuple[int, int, str]]:
     while start < len(content) and len(head) < 2:
         stop = content.find(b"\n", start)
         stop = len(content) if stop < 0 else stop
-        check_line(path, number, stop - start)
+        if stop - start > _SAMPLE:
+            check_line(path, number, stop - start)
         for _, line in data_lines(content[start:stop].decode("utf-8", "replace"), begun=bool(head)):
             head.append((start, number, line))
         start, number = stop + 1, number + 1

@@ -44,7 +44,7 @@ _DATE = re.compile(
     r"([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.,][0-9]{1,9})?)?(Z|[+-][0-9]{2}:?[0-9]{2})?)?"
 )
 _EPOCH = date(1970, 1, 1).toordinal()
-_CELL_BYTES, _COLUMN_BYTES = 80, 2000  # of a cell beside its text; of a column: its name and treatment
+_CELL_BYTES, _ROW_BYTES, _COLUMN_BYTES = 72, 200, 1000  # beside texts, with ids and treatment
 _LARGEST = float(np.finfo(np.float32).max)
 _DIGITS = str.maketrans("", "", "0123456789.+-eE\n")
 
@@ -108,7 +108,7 @@ def read_table(path: Path, delimiter: str | None = None) -> RawTable:
     if kind in FOREIGN:
         raise ValueError(f"{path}: {FOREIGN[kind]} is not read; save the table as CSV or Parquet")
     if kind in TABLES:
-        return frame_table(read_arrow(path, _CELL_BYTES), str(path))
+        return frame_table(read_arrow(path, _CELL_BYTES, _ROW_BYTES), str(path))
     text = read_text(path)
     number, top = next(data_lines(text), (0, ""))
     if not top:
@@ -125,7 +125,8 @@ def read_table(path: Path, delimiter: str | None = None) -> RawTable:
         raise ValueError(f"{path}, line {number}: column {shown(twice[0])} occurs twice")
     blanks = delimiter or " "
     many = text.count(blanks) + text.count("\n") + (0 if delimiter else text.count("\t"))
-    check_memory(path, 2 * sys.getsizeof(text) + _CELL_BYTES * many + _COLUMN_BYTES * len(header))
+    beside = _CELL_BYTES * many + _ROW_BYTES * text.count("\n") + _COLUMN_BYTES * len(header)
+    check_memory(path, 2 * sys.getsizeof(text) + beside)
     numbers, cells = plain_columns(text, delimiter, len(header)) or _columns(
         path, text, delimiter, len(header)
     )

@@ -85,7 +85,7 @@ def pack_graph(
     request = SplitRequest(split, split_by, folds, split_index, seed)
     one_of("unknown_ids", unknown_ids, UNKNOWN_IDS)
     layout = Layout(delimiter, header, source, target)
-    with reading(path, "not a readable graph", table_path or "nodes", folder), new_store(folder) as scratch:
+    with new_store(folder) as scratch, reading(path, "not a readable graph", table_path or "nodes", folder):
         if edge_format(path) in TEXT and unknown_ids != "add":
             table = _read_nodes(path, table_path, delimiter, columns, drop, request)
             tell = progress or (lambda share: None)
