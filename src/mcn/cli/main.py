@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import importlib
 import io
@@ -40,6 +41,7 @@ VERBS = {
 _LONGEST = 2000  # characters of a message; what a file says may be in it
 EXIT_FAILED, EXIT_USAGE = 1, 2
 _COLLECTED_AFTER = 500_000  # new objects that may hold others; 700 is Python's own
+_UNWRITTEN = (errno.ENOSPC, errno.EFBIG, errno.EIO)  # of a file, `atomic_write` says its name
 _HEARD = [signal.SIGINT]  # the signal that interrupts: the last one that came
 
 # typer's own exception family; older releases take it from click, newer ones carry their own.
@@ -135,18 +137,13 @@ def _prepare_streams() -> bool:
     return True
 
 
-def _end_output() -> bool:
-    """Drop output that nobody can take (a full disk, a pipe without a reader): Python would try it again.
-
-    Returns whether there was some.
-    """
+def _end_output() -> None:
+    """Drop output that nobody can take (a full disk, a pipe without a reader): Python would try it again."""
     try:
         if sys.stdout is not None:
             sys.stdout.flush()
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return True
-    return False
 
 
 def _run(arguments: list[str]) -> int:
@@ -226,7 +223,7 @@ def _refuse(error: Exception) -> int:
     """Say what is wrong with a user's input, or what the machine could not do."""
     text = str(error)
     if isinstance(error, OSError) and error.strerror:
-        at = error.filename or ("standard output" if _end_output() else None)
+        at = error.filename or ("standard output" if error.errno in _UNWRITTEN else None)
         text = f"{at}: {error.strerror}" if at else error.strerror
     failed = isinstance(error, OSError) and not isinstance(error, _WRONG_FILE)
     return _say(text, EXIT_FAILED if failed else EXIT_USAGE)
