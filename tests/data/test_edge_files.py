@@ -135,7 +135,7 @@ def test_matrix_market_errors_name_the_line(text: str, message: str, tmp_path: P
     [
         (GENERAL + "2 3 1\n1 2 1\n", r"a matrix of shape \[2, 3\]; expected a square"),
         (GENERAL + "2147483647 2147483647 1\n1 2 1\n", "2,147,483,647 nodes take more than .* MCN_MAX_BYTES"),
-        (ARRAY + "real general\n3000 3000\n1\n", "declares a matrix of more than 1,000,000 bytes"),
+        (ARRAY + "real general\n3000 3000\n1\n", "reading it takes more than 1,000,000 bytes"),
     ],
 )
 def test_matrices_too_large_or_not_square(text: str, message: str, tmp_path: Path, monkeypatch: Any) -> None:

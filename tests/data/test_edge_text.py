@@ -205,7 +205,7 @@ def test_ids_are_numbered_as_they_appear(lines: list[str], bad: str | None) -> N
     """The compiled reader knows the order in which ids first appear; what is odd it leaves to the other."""
     edges = [line for line in lines if "," in line and "#" not in line]
     content = "\n".join([*lines, *([bad] if bad else []), *lines]).encode()
-    whole = named_edges(content, 0, ",")
+    whole = named_edges(content, 0, ",", (0, 1), 2**31)
     if whole is None:
         assert bad or not edges
         return

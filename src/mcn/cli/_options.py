@@ -67,8 +67,8 @@ Recipe = Annotated[
     typer.Option(
         "--recipe",
         help="How to train: mcn (nodes choose motifs), paper (the same by the paper's rule and settings), "
-        "views (motif views) or auto (the best of several). If not given, the data set's default; auto for "
-        "a graph of your own.",
+        "views (motif views), trees (boosted trees) or auto (the best of several). If not given, the default "
+        "of the data set; auto for a graph of your own.",
     ),
 ]
 Seed = Annotated[int, typer.Option("--seed", help="The first seed.", min=0)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 import warnings
@@ -15,8 +16,19 @@ _URGENT = (": a numeric target; ", "copies the label", "direction is")
 MOST_LINES = 15
 """What a verb prints for a usual run, without --verbose."""
 
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
 Report = Callable[..., None]
 """Takes the finished fraction of the work, and what to say of it now, if that is not always the same."""
+
+
+def visible(text: str) -> str:
+    r"""Return a text whose control characters, which a terminal would obey, are shown as escapes.
+
+    >>> print(visible("a\x1b[2J"))
+    a\x1b[2J
+    """
+    return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 @contextmanager
@@ -106,12 +118,12 @@ def print_table(
     from rich.table import Table
     from rich.text import Text
 
-    print(title)
+    print(visible(title))
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for name in columns:
         table.add_column(name, justify="left" if name in left else "right")
     for row in rows:
-        table.add_row(*map(Text, row))
+        table.add_row(*(Text(visible(cell)) for cell in row))
     console = Console()
     (console if console.is_terminal else Console(width=120)).print(table)
 
@@ -125,9 +137,9 @@ def print_facts(title: str, facts: Mapping[str, str]) -> None:
       largest class  50.0 %
     """
     names, values = max(map(len, facts)), max(map(len, facts.values()))
-    print(title)
+    print(visible(title))
     for name, value in facts.items():
-        print(f"  {name:<{names}}  {value:>{values}}")
+        print(visible(f"  {name:<{names}}  {value:>{values}}"))
 
 
 def notable(report: Sequence[str], hidden: tuple[str, ...] = ("labels:",)) -> list[str]:
@@ -152,7 +164,7 @@ def fitting(lines: Sequence[str], room: int) -> list[str]:
 def print_notes(lines: Iterable[str], kind: str = "note") -> None:
     """Print what else there is to say, a line each."""
     for line in lines:
-        print(f"{kind}: {line}")
+        print(visible(f"{kind}: {line}"))
 
 
 _ACRONYMS = ("mcn", "gat", "gcn", "mlp", "lp", "ica")

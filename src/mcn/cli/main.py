@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import importlib
+import io
 import os
 import shlex
 import signal
@@ -18,6 +20,7 @@ import typer
 from typer.core import TyperGroup
 
 from mcn._names import did_you_mean
+from mcn.cli._terminal import visible
 
 if TYPE_CHECKING:
     from mcn.train.processes import Team
@@ -38,6 +41,7 @@ VERBS = {
 _LONGEST = 2000  # characters of a message; what a file says may be in it
 EXIT_FAILED, EXIT_USAGE = 1, 2
 _COLLECTED_AFTER = 500_000  # new objects that may hold others; 700 is Python's own
+_UNWRITTEN = (errno.ENOSPC, errno.EFBIG, errno.EIO)  # of a file, `atomic_write` says its name
 _HEARD = [signal.SIGINT]  # the signal that interrupts: the last one that came
 
 # typer's own exception family; older releases take it from click, newer ones carry their own.
@@ -103,22 +107,48 @@ def _application() -> Any:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; the exit code: 0 done, 1 the work failed, 2 wrong use or bad input."""
+    before = _hear_signals()
     if arguments is not None:
-        return _run(arguments)
+        try:
+            return _run(arguments)
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
     # A fifth of a short command went into looking for garbage among modules, which stay, and looking through
     # all there is once more at the end.
     gc.set_threshold(_COLLECTED_AFTER)
     try:
-        return _run(sys.argv[1:])
+        return _run(sys.argv[1:]) if _prepare_streams() else EXIT_FAILED
     finally:
         gc.freeze()
+        _end_output()
+
+
+def _prepare_streams() -> bool:
+    """Let output show what its encoding lacks as escapes; say so and return False if it goes nowhere."""
+    if sys.stderr is None:
+        sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115 (for as long as the process lasts)
+    if sys.stdout is None:
+        _say("standard output is closed; send it to a file or to /dev/null", EXIT_FAILED)
+        return False
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    return True
+
+
+def _end_output() -> None:
+    """Drop output that nobody can take (a full disk, a pipe without a reader): Python would try it again."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _run(arguments: list[str]) -> int:
-    _HEARD[:] = [signal.SIGINT]
     try:
-        with _ended_in_order():
-            code = _application().main(args=arguments or ["--help"], prog_name="mcn", standalone_mode=False)
+        code = _application().main(args=arguments or ["--help"], prog_name="mcn", standalone_mode=False)
         sys.stdout.flush()
         if code == 128 + signal.SIGINT:  # typer's way to say that it saw a KeyboardInterrupt
             raise KeyboardInterrupt
@@ -128,7 +158,7 @@ def _run(arguments: list[str]) -> int:
     except (typer.Abort, KeyboardInterrupt):
         return _say("interrupted", exit_interrupted())
     except BrokenPipeError:  # the reader of our output went away: `mcn … | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _end_output()
         return EXIT_FAILED
     except (ValueError, OSError) as error:
         return _refuse(error)
@@ -147,23 +177,32 @@ def _run(arguments: list[str]) -> int:
         return _say(f"{text} (an internal error; set MCN_TRACEBACK=1 to see where)", EXIT_FAILED)
 
 
-@contextmanager
-def _ended_in_order() -> Iterator[None]:
-    """Let SIGTERM end a verb as Ctrl-C does, by an exception, so that no file is left half-written."""
+def _hear_signals() -> dict[signal.Signals, Any]:
+    """Let SIGTERM end a verb as Ctrl-C does, by an exception, so that no file is left half-written.
+
+    Whoever presses Ctrl-C again does not want to wait for that: the process ends at once.
+
+    Returns the handlers that there were before.
+    """
+    _HEARD[:] = [signal.SIGINT]
     if threading.current_thread() is not threading.main_thread():  # where Python hears no signals
-        yield
-        return
+        return {}
 
     def end(number: int, _frame: object) -> None:
-        signal.signal(number, signal.SIG_IGN)  # a second one must not disturb the tidying up
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # a second one must not disturb the tidying up
+        signal.signal(signal.SIGINT, end_at_once)
         _HEARD[:] = [signal.Signals(number)]
         raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGTERM, end)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
+    def end_at_once(*_: object) -> None:
+        if sys.stderr.isatty():
+            os.write(sys.stderr.fileno(), b"\x1b[?25h")  # the cursor, which a progress bar hides
+        os._exit(exit_interrupted())
+
+    heard = [signal.SIGTERM, signal.SIGINT]
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in the background of a script
+        heard.pop()
+    return {number: signal.signal(number, end) for number in heard}
 
 
 def exit_interrupted() -> int:
@@ -184,7 +223,8 @@ def _refuse(error: Exception) -> int:
     """Say what is wrong with a user's input, or what the machine could not do."""
     text = str(error)
     if isinstance(error, OSError) and error.strerror:
-        text = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+        at = error.filename or ("standard output" if error.errno in _UNWRITTEN else None)
+        text = f"{at}: {error.strerror}" if at else error.strerror
     failed = isinstance(error, OSError) and not isinstance(error, _WRONG_FILE)
     return _say(text, EXIT_FAILED if failed else EXIT_USAGE)
 
@@ -192,7 +232,7 @@ def _refuse(error: Exception) -> int:
 def _say(message: str, code: int) -> int:
     if code == EXIT_USAGE and started_together() and os.environ.get("RANK") != "0":
         return code  # the first of several processes says it
-    line = " ".join(message.split())
+    line = visible(" ".join(message.split()))
     print(f"mcn: {line if len(line) <= _LONGEST else line[:_LONGEST] + '…'}", file=sys.stderr)
     return code
 

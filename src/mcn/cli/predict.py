@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from mcn.cli import _options as options
+from mcn.cli._terminal import visible
 
 
 def run(
@@ -59,6 +60,7 @@ def run(
             content["predictions"] = list(prediction_rows(data, predictions))
         print(json.dumps(content, indent=2))
     elif out is None:
-        print(predictions_csv(data, predictions), end="")
+        table = predictions_csv(data, predictions)
+        print(visible(table) if sys.stdout.isatty() else table, end="")
     else:
         print(f"the predictions of {data.num_nodes:,} nodes are in {out}")

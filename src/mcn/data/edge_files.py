@@ -5,8 +5,10 @@ from __future__ import annotations
 import io
 import os
 import re
+import sys
 import warnings
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 from xml.parsers import expat
@@ -21,8 +23,8 @@ from mcn.data.limits import (
     MAX_NODES,
     Archive,
     brief,
+    check_memory,
     check_nodes,
-    check_size,
     existing_file,
     read_bytes,
     reading,
@@ -35,6 +37,15 @@ from mcn.data.tables import FOREIGN, TABLES, frame_columns, read_arrow
 TEXT = (".csv", ".tsv", ".txt", ".edges", ".edgelist")
 NETWORKX = (".graphml", ".gexf", ".gml")
 FORMATS = (*TEXT, ".mtx", ".npz", *TABLES, *NETWORKX)
+_VALUE_BYTES = 80  # of a text as Python's, in the one column of a table that is looked at
+_ENTRY_BYTES = 80  # of an entry of a matrix, as it is made coordinates and these ends of edges
+_TEXT_TIMES = 6  # copies of a text of XML, in the widest characters
+_ELEMENT_BYTES, _ATTRIBUTE_BYTES = 800, 300  # of one in XML, as a tree and as NetworkX has it
+_TAG_TIMES, _XML_PIECE = (
+    48,
+    2**16,
+)  # bytes that expat and Python take for one of a tag; bytes parsed at a time
+_GML_TIMES = 48  # bytes that NetworkX takes for one of GML, at worst
 _SPARSE_PARTS = {
     "csr": ("data", "indices", "indptr"),
     "csc": ("data", "indices", "indptr"),
@@ -62,13 +73,22 @@ def edge_format(path: Path) -> str:
 def read_edges(
     path: Path, layout: Layout = ANY_LAYOUT, *, as_text: bool = False, weights: str | None = None
 ) -> EdgeList:
-    """Read the edges of a file."""
+    """Read the edges of a file, if the graph that they make stays within the limit on memory."""
+    edges = _edges_of(path, layout, as_text, weights)
+    texts = sum(map(sys.getsizeof, edges.ids)) if edges.ids.dtype == object else 0
+    check_nodes(path, len(edges.ids), edges.ends.shape[1] * (1 if weights is None else 2), texts)
+    return edges
+
+
+def _edges_of(path: Path, layout: Layout, as_text: bool, weights: str | None) -> EdgeList:
     kind = edge_format(path)
     if kind in TEXT:
         return read_edge_text(path, layout, as_text=as_text, weights=weights)
     if kind in TABLES:
-        columns = frame_columns(read_arrow(path), str(path))
-        return frame_edges(columns, str(path), layout, weights=weights, as_text=as_text)
+        table = read_arrow(path)
+        columns = frame_columns(table, str(path))
+        held = 2 * table.nbytes + _VALUE_BYTES * table.num_rows
+        return frame_edges(columns, str(path), layout, weights=weights, as_text=as_text, held=held)
     if layout.source is not None:
         raise ValueError(f"{path}: source={layout.source!r}: a {kind} file has no columns to choose from")
     if kind in NETWORKX:
@@ -106,6 +126,7 @@ def _read_npz(path: Path) -> EdgeList:
             there = ", ".join(map(shown, archive.names[:10])) or "nothing"
             raise ValueError(f"{path}: has {there}; expected 'edge' [M, 2] or 'edge_index' [2, M]")
         ends = archive[name].T if name == "edge" else archive[name]
+        check_memory(path, archive.held + 2 * 16 * (ends.size // 2))
         stated = archive["n"] if "n" in archive.names else None
     if ends.ndim != 2 or ends.shape[0] != 2 or ends.dtype.kind not in "iu":
         raise ValueError(
@@ -139,6 +160,7 @@ def _sparse_matrix(archive: Archive) -> Any:
         raise ValueError(f"its format is {form[:20]!r}; expected one of {', '.join(_SPARSE_PARTS)}")
     names = ("data", "coords") if form == "coo" and "coords" in archive.names else _SPARSE_PARTS[form]
     arrays = archive.read(("shape", *names))
+    check_memory("the matrix", archive.held + _ENTRY_BYTES * max(arrays[name].size for name in names))
     for name, array in arrays.items():
         if array.dtype.kind not in ("biufc" if name == "data" else "iu"):
             kinds = "numbers" if name == "data" else "integers"
@@ -168,6 +190,7 @@ def _read_mtx(path: Path) -> EdgeList:
     with reading(path, problem):
         # A blank after the last number, or a NUL anywhere, takes SciPy's reader past the end of the file.
         content = read_bytes(path)
+        check_memory(path, 2 * len(content))
         if not content.endswith(b"\n") or content[-2:-1].isspace():
             content = content.rstrip() + b"\n"
         nul = content.find(b"\0")
@@ -175,21 +198,25 @@ def _read_mtx(path: Path) -> EdgeList:
             line = content.count(b"\n", 0, nul) + 1
             raise ValueError(f"{path}: {problem} (line {line} holds a NUL)")
         try:
-            rows, columns, declared, form, *_ = scipy_io.mminfo(io.BytesIO(content))
+            rows, columns, declared, form, _, symmetry = scipy_io.mminfo(io.BytesIO(content))
             if rows != columns:
                 raise ValueError(f"{path}: a matrix of shape {[rows, columns]}; {SQUARE}")
             check_nodes(path, rows)
-            if form == "array":
-                check_size(path, 16 * rows * columns, "declares a matrix of")
-            elif declared > len(content) // 4:  # an entry takes two ids, a blank and a line end at least
+            if (
+                form != "array" and declared > len(content) // 4
+            ):  # an entry takes two ids, a blank and a line end at least
                 raise ValueError(f"{declared:,} entries are declared, in a file of {len(content):,} bytes")
+            entries = rows * columns if form == "array" else declared
+            check_memory(path, len(content) + _ENTRY_BYTES * entries * (1 if symmetry == "general" else 2))
             matrix: Any = scipy_io.mmread(io.BytesIO(content))
         except (ValueError, OverflowError) as error:
             said = re.match(r"Line (\d+): (.*)", str(error))
             if said is None:
                 raise
             line = int(said[1])
-            text = content.split(b"\n", line)[line - 1][:100].decode("latin-1")
+            text = (
+                next(islice(io.BytesIO(content), line - 1, None), b"").rstrip(b"\n")[:100].decode("latin-1")
+            )
             raise ValueError(f"{path}: {problem} (line {line} is {shown(text)}: {said[2][:200]})") from error
         return matrix_edges(sparse.coo_array(matrix), str(path), first=1)
 
@@ -203,8 +230,9 @@ def _read_networkx(path: Path, kind: str, weights: str | None) -> EdgeList:
     with reading(path, f"not a readable {kind} file"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # networkx guesses at odd files, and says so
         content = read_bytes(path)
+        check_memory(path, (_GML_TIMES if kind == ".gml" else _TEXT_TIMES) * len(content))
         if kind != ".gml":
-            _refuse_doctype(content, path)
+            _check_xml(content, path)
         if kind == ".graphml":
             graph = networkx.read_graphml(io.BytesIO(content))
         elif kind == ".gexf":
@@ -225,16 +253,28 @@ def _by_name(graph: Any, networkx: Any) -> Any:
     return networkx.relabel_nodes(graph, names)
 
 
-def _refuse_doctype(content: bytes, path: Path) -> None:
-    """Refuse XML with a document type, which can declare entities without end or name other files."""
+def _check_xml(content: bytes, path: Path) -> None:
+    """Refuse XML of too many elements, or with a document type, which can declare entities without end."""
+    needed = _TEXT_TIMES * len(content)
+
+    def count(_: str, attributes: dict[str, str]) -> None:
+        nonlocal needed
+        needed += _ELEMENT_BYTES + _ATTRIBUTE_BYTES * len(attributes)
+        check_memory(path, needed)
 
     def refuse(*_: Any) -> None:
         raise ValueError(f"{path}: refused, the XML declares a document type (DOCTYPE); remove it")
 
     parser = expat.ParserCreate()
     parser.StartDoctypeDeclHandler = refuse
+    parser.StartElementHandler = count
     try:
-        parser.Parse(content, True)
+        for start in range(0, len(content), _XML_PIECE):
+            parser.Parse(content[start : start + _XML_PIECE], False)
+            # What is not told of yet is one tag, with attributes.
+            tag = start + _XML_PIECE - max(0, parser.CurrentByteIndex)
+            check_memory(path, needed + _TAG_TIMES * tag)
+        parser.Parse(b"", True)
     except (expat.ExpatError, LookupError) as error:
         line = getattr(error, "lineno", 1)  # an unknown encoding is declared in the first line
         raise ValueError(f"{path}, line {line}: not well-formed XML ({brief(error)})") from error

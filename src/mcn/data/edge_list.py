@@ -7,9 +7,12 @@ these packages is imported: an object is known by what it can do.
 from __future__ import annotations
 
 import re
+import sys
+from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -17,7 +20,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from mcn._names import did_you_mean
-from mcn.data.limits import check_nodes, shown
+from mcn.data.limits import check_memory, check_nodes, shown
 from mcn.data.sparse import check_structure
 from mcn.data.tables import cell_text, frame_columns, is_arrow, values_of
 from mcn.data.text import is_integer, is_number
@@ -36,6 +39,8 @@ _NUMBERED = ("id", "index", "edge", "edge_id", "edgeid", "row", "no", "nr")  # w
 SAMPLE = 1000
 """The most rows by which it is decided what the columns are."""
 SQUARE = "expected a square adjacency matrix"
+_PART = 2**16  # names that are numbered before the memory that all of them take is looked at
+_NAME_BYTES, _NUMBER_BYTES = 200, 26  # of a distinct name beside its text, and of the number of any name
 _LARGEST = float(np.finfo(np.float32).max)
 
 
@@ -153,11 +158,12 @@ def sorted_ids(names: Sequence[str], *, as_text: bool = False) -> tuple[NDArray[
 def compact(ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the distinct ids, ascending, and the position of each given id among them."""
     largest = int(ids.max(initial=-1))
-    if largest < 4 * ids.size + 1024:
+    if largest < 2 * ids.size + 1024:
         present = np.zeros(largest + 1, np.bool_)
         present[ids] = True
-        known = np.flatnonzero(present)
-        return known, (np.cumsum(present) - 1)[ids]
+        known, position = np.flatnonzero(present), np.cumsum(present)
+        position -= 1
+        return known, position[ids]
     known, ends = np.unique(ids, return_inverse=True)
     return known, ends.reshape(ids.shape)
 
@@ -329,9 +335,18 @@ def matrix_edges(matrix: Any, name: str, *, first: int = 0, weights: str | None 
 
 
 def frame_edges(
-    columns: dict[str, Any], name: str, layout: Layout, *, weights: str | None = None, as_text: bool = False
+    columns: dict[str, Any],
+    name: str,
+    layout: Layout,
+    *,
+    weights: str | None = None,
+    as_text: bool = False,
+    held: int | None = None,
 ) -> EdgeList:
-    """Make edges of two columns of a frame; ids are integers if both columns are, else text."""
+    """Make edges of two columns of a frame; ids are integers if both columns are, else text.
+
+    `held` are the bytes that the frame takes, if it comes from a file.
+    """
     if len(columns) < 2:
         raise ValueError(f"{name}: {len(columns)} columns; expected two node ids per row")
     titles = list(columns)
@@ -356,18 +371,37 @@ def frame_edges(
             raise ValueError(f"{name}, row {row + 1}: negative node id in {ids[:, row].tolist()}")
         known, ends = compact(ids)
         return EdgeList(ends, known, notes, values)
-    index: dict[str, int] = {}
-    ends = np.empty((2, len(values_of(sides[0]))), np.int64)
-    for side, column in enumerate(sides):
-        for row, value in enumerate(values_of(column)):
-            text = cell_text(value)
-            if not text:
-                raise ValueError(
-                    f"{name}, row {row + 1}: an empty node id in column {shown(titles[ends_at[side]])}"
-                )
-            ends[side, row] = index.setdefault(text, len(index))
-    edges = edges_of_names(ends, list(index), as_text, notes, lambda row: f"{name}, row {row + 1}")
+
+    def texts() -> Iterator[str]:
+        for side, column in enumerate(sides):
+            for row, value in enumerate(values_of(column)):
+                text = cell_text(value)
+                if not text:
+                    raise ValueError(
+                        f"{name}, row {row + 1}: an empty node id in column {shown(titles[ends_at[side]])}"
+                    )
+                yield text
+
+    ends, names = numbered_names(texts(), name, held)
+    where = "{}, row {}".format
+    edges = edges_of_names(ends.reshape(2, -1), names, as_text, notes, lambda row: where(name, row + 1))
     return replace(edges, weights=values)
+
+
+def numbered_names(names: Iterator[str], name: str, held: int | None) -> tuple[NDArray[np.int64], list[str]]:
+    """Number the distinct names in the order in which they come.
+
+    `held` bytes of the file `name` are in memory beside them; None for what is no file, and has no limit.
+    """
+    index: dict[str, int] = {}
+    numbers, texts = array("q"), 0
+    while part := list(islice(names, _PART)):
+        before = len(index)
+        numbers.extend([index.setdefault(one, len(index)) for one in part])
+        if held is not None:
+            texts += sum(map(sys.getsizeof, islice(reversed(index), len(index) - before)))
+            check_memory(name, held + texts + _NAME_BYTES * len(index) + _NUMBER_BYTES * len(numbers))
+    return np.frombuffer(numbers, np.int64) if numbers else np.empty(0, np.int64), list(index)
 
 
 def edges_of_names(

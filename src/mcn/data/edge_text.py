@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -26,13 +25,15 @@ from mcn.data.edge_list import (
     edge_columns,
     edges_of_names,
     further_note,
+    numbered_names,
     text_note,
     usual_pair,
 )
-from mcn.data.limits import read_bytes, shown
+from mcn.data.limits import check_memory, max_bytes, read_bytes, shown
 from mcn.data.text import (
     BOM,
     check_encoding,
+    check_line,
     data_lines,
     decimal_note,
     decimal_points,
@@ -49,6 +50,7 @@ from mcn.data.text_ids import named_edges
 _LARGE = 2**20  # bytes from which a compiled reader of text ids is worth being loaded
 _SAMPLE = 2**15  # bytes by which it is decided what the columns are; packing has read more by then
 _BLOCK = 2**24  # bytes that pyarrow reads at a time
+_CELL_BYTES = 140  # of a cell with a weight
 _ODD = bytes([0, 11, 12, 28, 29, 30, 31])  # what Python takes for white space, and NUL
 
 
@@ -76,13 +78,15 @@ def read_edge_text(
     return edges if weights is None else file.weighted(edges, weights)
 
 
-def _head(content: bytes) -> list[tuple[int, int, str]]:
+def _head(path: Path, content: bytes) -> list[tuple[int, int, str]]:
     """The first two lines with data: where they start, their numbers and what they say."""
     head: list[tuple[int, int, str]] = []
     start, number = 0, 1
     while start < len(content) and len(head) < 2:
         stop = content.find(b"\n", start)
         stop = len(content) if stop < 0 else stop
+        if stop - start > _SAMPLE:
+            check_line(path, number, stop - start)
         for _, line in data_lines(content[start:stop].decode("utf-8", "replace"), begun=bool(head)):
             head.append((start, number, line))
         start, number = stop + 1, number + 1
@@ -124,6 +128,7 @@ class EdgeText:
         """Read a file."""
         content = read_bytes(path)
         if b"\r" in content and content.count(b"\r") != content.count(b"\r\n"):
+            check_memory(path, 3 * len(content))
             content = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         return cls.beginning(path, content, layout)
 
@@ -132,7 +137,7 @@ class EdgeText:
         """Find out how a file is to be read, from the first two lines with data of its content."""
         check_encoding(content, path)
         plain = content.removeprefix(BOM)
-        head = _head(plain)
+        head = _head(path, plain)
         if not head:
             why = ", only comments (put a header line before ids with # or %)" if plain.strip() else ""
             raise ValueError(f"{path}: no edges{why}; expected lines of two node ids")
@@ -162,6 +167,7 @@ class EdgeText:
             for number, text in islice(data_lines(sample, begun=True), SAMPLE)
         )
         ends = edge_columns(titles, layout, str(path), list(rows) if len(titles) > 2 else [])
+        check_memory(path, len(content) + 24 * head[0][0])
         between = plain[: head[0][0]].split(b"\n")
         if header:
             between += plain[head[0][0] : start].split(b"\n")[1:]
@@ -179,9 +185,14 @@ class EdgeText:
 
     def lines(self) -> Iterator[tuple[int, str]]:
         """Yield number and content of every line with an edge."""
-        body = decoded(self.content[self.start :], self.path, self.line)
-        for number, text in data_lines(body, begun=True):
-            yield self.line + number - 1, text
+        start, line = self.start, self.line
+        while start < len(self.content):
+            stop = self.content.find(b"\n", start + _LARGE) + 1 or len(self.content)
+            check_line(self.path, line, stop - start - _LARGE)
+            body = decoded(self.content[start:stop], self.path, line)
+            for number, text in data_lines(body, begun=True):
+                yield line + number - 1, text
+            start, line = stop, line + body.count("\n")
 
     def line_of(self, edge: int) -> int:
         """The number of the line that an edge stands in."""
@@ -195,6 +206,7 @@ class EdgeText:
         if not self.plain:
             return None
         text = np.frombuffer(self.content, np.uint8)[self.start :]
+        check_memory(self.path, len(self.content) + 16 * line_ends(text))
         ids, width = parse_integers(text, ord(self.mark) if self.mark else 32, *self.ends)
         if width < 2 or self.width not in (0, width):
             return None
@@ -250,12 +262,15 @@ class EdgeText:
         ids = self.integer_ids()
         if ids is None:
             return None
+        ids_and_ends = 2 * ids.nbytes
+        marks = min(17 * int(ids.max(initial=0)), 6 * ids.nbytes)  # of `compact`
+        check_memory(self.path, len(self.content) + ids_and_ends + marks)
         known, ends = compact(ids.T)
         return EdgeList(ends, known)
 
     def names(self, as_text: bool) -> EdgeList | None:
         """Read text ids by a compiled reader, if nothing needs care."""
-        found = named_edges(self.content, self.start, self.mark, self.ends)
+        found = named_edges(self.content, self.start, self.mark, self.ends, max_bytes())
         if found is None:
             return None
         self.width = found.width
@@ -267,10 +282,8 @@ class EdgeText:
 
     def anything(self, as_text: bool) -> EdgeList:
         """Read line by line, with care, and name the line of an error."""
-        index: dict[str, int] = {}
-        ends = array("q", (index.setdefault(name, len(index)) for name in self.any_ids()))
-        pairs = np.frombuffer(ends, np.int64).reshape(-1, 2).T
-        return edges_of_names(pairs, list(index), as_text, [], self._where)
+        ends, names = numbered_names(self.any_ids(), str(self.path), len(self.content))
+        return edges_of_names(ends.reshape(-1, 2).T, names, as_text, [], self._where)
 
     def weighted(self, edges: EdgeList, weights: str) -> EdgeList:
         """The same edges with the column `weights`, which the header names."""
@@ -283,6 +296,7 @@ class EdgeText:
         column = next(c for c, name in enumerate(self.columns) if name == weights and c not in self.ends)
         cells: Any = self._numbers(column)
         if cells is None or len(cells) != edges.ends.shape[1] or not (np.isfinite(cells) & (cells > 0)).all():
+            check_memory(self.path, len(self.content) + _CELL_BYTES * edges.ends.shape[1])
             cells = [split_line(line, self.mark, self.path, number)[column] for number, line in self.lines()]
         points = decimal_points(cells) if isinstance(cells, list) and self.mark != "," else None
         notes = edges.notes if points is None else [*edges.notes, decimal_note([weights])]

@@ -1,8 +1,10 @@
-"""Limits for files from strangers: their size is bounded before memory is taken, and errors name the file.
+"""Limits for files from strangers: memory is bounded before it is taken, and errors name the file.
 
 Such a file may be damaged, or small on disk and huge in memory. The environment variable `MCN_MAX_BYTES` is
-the most that one file may take, unpacked (2 GiB if it is not set); raise it for graphs that are meant to be
-larger. Whatever a parser raises, `ValueError` or `OSError` comes out.
+the most memory that reading one file may take (2 GiB if it is not set), everything counted: what the file
+unpacks to, its lines, cells and ids as Python or NumPy hold them, and the arrays of the graph that is made of
+them. Every reader states what its next step takes, by `check_memory`, before it takes it. Raise the limit for
+graphs that are meant to be larger. Whatever a parser raises, `ValueError` or `OSError` comes out.
 """
 
 from __future__ import annotations
@@ -23,7 +25,9 @@ from numpy.typing import NDArray
 
 _DEFAULT_BYTES = 2**31
 _CHUNK = 2**22
-_NODE_BYTES = 32  # what a node without edges takes at least: its id, its row pointers, its features
+# While a graph is made: ids, row pointers and features; both ends as read, sorted, and as arcs.
+_NODE_BYTES, _EDGE_BYTES = 80, 72
+_MEMBER_BYTES = 1000  # of an entry of an archive's list
 _PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # what NumPy writes
 MAX_NODES = 2**31
 TOO_LARGE = "raise the limit with the environment variable MCN_MAX_BYTES if this is meant"
@@ -49,14 +53,22 @@ def check_size(path: object, size: int, does: str = "holds") -> None:
         raise ValueError(f"{path}: {does} more than {limit:,} bytes; {TOO_LARGE}")
 
 
-def check_nodes(path: object, count: int) -> None:
-    """Refuse a number of nodes that a file declares, if they alone would take more than `max_bytes`."""
+def check_memory(path: object, size: int) -> None:
+    """Refuse a file if what is in memory of it and what its next step takes exceed `max_bytes`."""
+    check_size(path, size, "reading it takes")
+
+
+def check_nodes(path: object, count: int, edges: int = 0, held: int = 0) -> None:
+    """Refuse a graph, by its numbers of nodes and edges, if making it takes more than `max_bytes`.
+
+    `held` are further bytes that are in memory by then.
+    """
     if count > MAX_NODES:
         raise ValueError(f"{path}: {count} nodes; at most 2**31 are supported: number them without gaps")
-    limit = max_bytes()
-    if count * _NODE_BYTES > limit:
+    limit, beside = max_bytes(), f" and {edges:,} edges" if edges else ""
+    if count * _NODE_BYTES + edges * _EDGE_BYTES + held > limit:
         raise ValueError(
-            f"{path}: {count:,} nodes take more than {limit:,} bytes; number them without gaps, "
+            f"{path}: {count:,} nodes{beside} take more than {limit:,} bytes; number nodes without gaps, "
             f"or {TOO_LARGE}"
         )
 
@@ -90,13 +102,14 @@ def read_bytes(path: Path) -> bytes:
 
 
 def _bounded(stream: IO[bytes] | gzip.GzipFile, path: Path, does: str, expected: int = 0) -> bytes:
-    """Read to the end; a file of the `expected` size is read in one go, without a second copy of it."""
-    limit, parts, size = max_bytes(), [], 0
-    while part := stream.read(min(max(_CHUNK, expected - size), limit + 1 - size)):
-        parts.append(part)
-        size += len(part)
-        check_size(path, size, does)
-    return b"".join(parts)
+    """Read to the end; a file of the `expected` size is read in one go; there is no second copy of it."""
+    limit = max_bytes()
+    content = io.BytesIO(stream.read(expected))
+    content.seek(0, io.SEEK_END)
+    while part := stream.read(min(_CHUNK, limit + 1 - content.tell())):
+        content.write(part)
+        check_size(path, content.tell(), does)
+    return content.getvalue()
 
 
 class Archive:
@@ -107,24 +120,28 @@ class Archive:
 
     def __init__(self, path: Path, content: bytes | None = None) -> None:
         self._path = path
-        self._zip = zipfile.ZipFile(io.BytesIO(read_bytes(path) if content is None else content))
-        self._unpacked = 0
+        content = read_bytes(path) if content is None else content
+        check_memory(path, len(content) + _MEMBER_BYTES * content.count(b"PK\1\2"))
+        self._zip = zipfile.ZipFile(io.BytesIO(content))
+        self.held = len(content)
+        """The bytes of the file, and of the arrays that were read."""
         self.names = [name.removesuffix(".npy") for name in self._zip.namelist()]
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         member = self._zip.getinfo(f"{name}.npy")
         if member.compress_type not in _PACKINGS or member.flag_bits & 1:
             raise ValueError(f"{name!r} is packed or encrypted in a way that NumPy does not use")
-        self._unpacked += member.file_size
-        check_size(self._path, self._unpacked, "unpacks to")
-        with self._zip.open(member) as stream:  # asked for as many bytes as are announced, it unpacks no more
-            content = io.BytesIO(stream.read(member.file_size))
-        try:
-            array: NDArray[Any] = np.lib.format.read_array(content, allow_pickle=False)
-        except MemoryError:  # a shape of terabytes, or brackets inside brackets in the header
-            raise ValueError(f"{name!r} declares more than it holds") from None
-        if array.dtype.itemsize == 0 or content.read(1):
-            raise ValueError(f"{name!r} declares shape {list(array.shape)} of {array.dtype}, but holds more")
+        self.held += member.file_size
+        check_size(self._path, self.held, "unpacks to")
+        with self._zip.open(member) as stream:  # it unpacks no more bytes than are announced
+            try:
+                array: NDArray[Any] = np.lib.format.read_array(stream, allow_pickle=False)
+            except MemoryError:  # a shape of terabytes, or brackets inside brackets in the header
+                raise ValueError(f"{name!r} declares more than it holds") from None
+            if array.dtype.itemsize == 0 or stream.read(1):
+                raise ValueError(
+                    f"{name!r} declares shape {list(array.shape)} of {array.dtype}, but holds more"
+                )
         return array
 
     def read(self, names: Collection[str]) -> dict[str, NDArray[Any]]:

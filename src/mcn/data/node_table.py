@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -17,9 +18,10 @@ from numpy.typing import NDArray
 
 from mcn._names import did_you_mean
 from mcn.data.edge_list import INDEX, id_array
-from mcn.data.limits import shown
+from mcn.data.limits import check_memory, shown
 from mcn.data.tables import FOREIGN, TABLES, cell_text, frame_columns, read_arrow, values_of
 from mcn.data.text import (
+    check_line,
     data_lines,
     decimal_note,
     decimal_points,
@@ -42,6 +44,7 @@ _DATE = re.compile(
     r"([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.,][0-9]{1,9})?)?(Z|[+-][0-9]{2}:?[0-9]{2})?)?"
 )
 _EPOCH = date(1970, 1, 1).toordinal()
+_CELL_BYTES, _ROW_BYTES, _COLUMN_BYTES = 72, 200, 1000  # beside texts, with ids and treatment
 LARGEST = float(np.finfo(np.float32).max)
 _DIGITS = str.maketrans("", "", "0123456789.+-eE\n")
 
@@ -105,11 +108,12 @@ def read_table(path: Path, delimiter: str | None = None) -> RawTable:
     if kind in FOREIGN:
         raise ValueError(f"{path}: {FOREIGN[kind]} is not read; save the table as CSV or Parquet")
     if kind in TABLES:
-        return frame_table(read_arrow(path), str(path))
+        return frame_table(read_arrow(path, _CELL_BYTES, _ROW_BYTES), str(path))
     text = read_text(path)
     number, top = next(data_lines(text), (0, ""))
     if not top:
         raise ValueError(f"{path}: empty; expected a header line (id, label, …) and one line per node")
+    check_line(path, number, len(top))
     delimiter = find_delimiter(top) if delimiter is None else delimiter
     header = split_line(top, delimiter, path, number)
     if any(is_number(name) or not name for name in header[1:]) or is_number(header[0]):
@@ -119,6 +123,10 @@ def read_table(path: Path, delimiter: str | None = None) -> RawTable:
     twice = sorted(name for name, times in Counter(header).items() if times > 1)
     if twice:
         raise ValueError(f"{path}, line {number}: column {shown(twice[0])} occurs twice")
+    blanks = delimiter or " "
+    many = text.count(blanks) + text.count("\n") + (0 if delimiter else text.count("\t"))
+    beside = _CELL_BYTES * many + _ROW_BYTES * text.count("\n") + _COLUMN_BYTES * len(header)
+    check_memory(path, 2 * sys.getsizeof(text) + beside)
     numbers, cells = plain_columns(text, delimiter, len(header)) or _columns(
         path, text, delimiter, len(header)
     )

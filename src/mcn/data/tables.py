@@ -13,32 +13,37 @@ from mcn.data.limits import check_size, read_bytes, reading, shown
 
 TABLES = (".parquet", ".feather", ".arrow")
 FOREIGN = {".xlsx": "Excel", ".xls": "Excel", ".ods": "OpenDocument", ".json": "JSON"}
-_ROW_BYTES = 16
+_ROW_BYTES = 48  # of a value beside its text, as Arrow and NumPy have it
 _MAGIC, _END = b"ARROW1\0\0", b"ARROW1"
 _DICTIONARY, _BATCH = 2, 3  # kinds of messages that hold buffers
 _HEADER_KIND, _HEADER, _BUFFERS, _COMPRESSION, _DATA = 1, 2, 2, 3, 1  # places of fields in their tables
 
 
-def read_arrow(path: Path) -> Any:
-    """Read a Parquet or Feather file as a pyarrow table; its text columns are dictionaries where possible."""
+def read_arrow(path: Path, cell_bytes: int = 0, row_bytes: int = 0) -> Any:
+    """Read a Parquet or Feather file as a pyarrow table; its text columns are dictionaries where possible.
+
+    `cell_bytes` and `row_bytes` are what the caller makes of a cell and a row, for the limit on memory.
+    """
     check_size(path, path.stat().st_size)
     kind = path.suffix.lower()
     with reading(path, f"not a readable {kind} file"):
         table = _read_parquet(path) if kind == ".parquet" else _read_feather(path)
         table.validate(full=True)  # compiled code follows the offsets inside without looking
+        size = table.nbytes + table.num_rows * (row_bytes + cell_bytes * table.num_columns)
         for name, column in zip(table.column_names, table.columns, strict=True):
             # A file that says a few long texts many times is small, and its values are not.
-            size = sum(map(_size_in_python, column.chunks))
-            check_size(path, size, f"has values in column {shown(str(name))} that take")
+            size += sum(map(_size_in_python, column.chunks))
+            check_size(path, size, f"has values up to column {shown(str(name))} that take")
     return table
 
 
 def _read_parquet(path: Path) -> Any:
     from pyarrow import parquet, types
 
+    kinds = (types.is_string, types.is_large_string, types.is_binary, types.is_large_binary)
     with parquet.ParquetFile(path) as plain:
         schema, meta = plain.schema_arrow, plain.metadata
-        texts = [field.name for field in schema if types.is_string(field.type)]
+        texts = [field.name for field in schema if any(known(field.type) for known in kinds)]
         check_size(path, _ROW_BYTES * meta.num_rows * max(1, meta.num_columns), "holds rows that take")
         sizes = [meta.row_group(place).total_byte_size for place in range(meta.num_row_groups)]
         check_size(path, sum(sizes), "unpacks to")

@@ -7,7 +7,9 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from mcn.data.limits import brief, read_bytes, shown
+import numpy as np
+
+from mcn.data.limits import brief, check_memory, read_bytes, shown
 
 BOM = b"\xef\xbb\xbf"
 _INTEGER = re.compile(r"0|[1-9][0-9]{0,17}")
@@ -18,6 +20,7 @@ _LATER_COMMENT = re.compile(rb"^[ \t\r\x0b\x0c]*[#%](?:\s|\Z)", re.MULTILINE)
 _ENCLOSED = re.compile(r'"[^"]*"|\{.*\}')  # quoted, or what NetworkX writes of an edge's attributes
 _WORD = re.compile(r'"(?:[^"]|"")*"(?!\S)|\S+')  # of a line whose fields stand between blanks
 _DECIMAL_COMMA = re.compile(r"[+-]?([0-9]+|[0-9]{1,3}(\.[0-9]{3})+),[0-9]+(e[+-]?[0-9]+)?", re.IGNORECASE)
+_BLOCK = 2**20  # characters of which cells are made at a time
 _SAVE = "save the file as UTF-8"
 MISSING = ("", "na", "n/a", "nan", "?")
 _WHITE = " \t\x0b\x0c\x1c\x1d\x1e\x1f"  # ASCII that `str.strip` takes away, without line ends
@@ -25,7 +28,11 @@ _WHITE = " \t\x0b\x0c\x1c\x1d\x1e\x1f"  # ASCII that `str.strip` takes away, wit
 
 def read_text(path: Path) -> str:
     """Return a text file's content without its byte order mark, and with plain line ends."""
-    return decoded(read_bytes(path).removeprefix(BOM), path)
+    content = read_bytes(path).removeprefix(BOM)
+    largest = 0 if content.isascii() else np.frombuffer(content, np.uint8).max()
+    width = 4 if largest >= 0xF0 else 2 if largest >= 0xC4 else 1  # bytes that Python takes per character
+    check_memory(path, (1 + 3 * width) * len(content))  # as bytes and text, while line ends are replaced
+    return decoded(content, path)
 
 
 def decoded(content: bytes, path: Path, first: int = 1) -> str:
@@ -44,6 +51,11 @@ def check_encoding(content: bytes, path: Path) -> None:
     zeros = len(content) >= 8 and not content[1:64:2].strip(b"\0")
     if zeros or content.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise ValueError(f"{path}: UTF-16 text; {_SAVE}")
+
+
+def check_line(path: Path, number: int, size: int) -> None:
+    """Refuse a line of `size` bytes if its fields, one per byte at worst, take too much memory."""
+    check_memory(f"{path}, line {number}", 64 * size)
 
 
 def later_comments(content: bytes, start: int) -> int:
@@ -81,13 +93,21 @@ def plain_columns(text: str, delimiter: str | None, width: int) -> tuple[list[in
         return None
     if any(mark in text for mark in '"#%' + _WHITE.replace(delimiter, "")):
         return None
-    lines = text.split("\n")
-    numbers = [number for number, line in enumerate(lines, 1) if line.strip()][1:]
-    rows = [lines[number - 1] for number in numbers]
-    if any(row.count(delimiter) != width - 1 for row in rows):
-        return None
-    cells = delimiter.join(rows).split(delimiter) if rows else []
-    return numbers, [cells[column::width] for column in range(width)]
+    numbers: list[int] = []
+    columns: list[list[str]] = [[] for _ in range(width)]
+    start, first = 0, 1
+    while start < len(text):  # not all lines at once: their cells take enough memory
+        stop = text.find("\n", start + _BLOCK) + 1 or len(text)
+        lines = text[start:stop].split("\n")
+        rows = [line for line in lines if line.strip()]
+        if any(row.count(delimiter) != width - 1 for row in rows):
+            return None
+        numbers += [number for number, line in enumerate(lines, first) if line.strip()]
+        cells = delimiter.join(rows).split(delimiter) if rows else []
+        for place, column in enumerate(columns):
+            column += cells[place::width]
+        start, first = stop, first + len(lines) - 1
+    return numbers[1:], [column[1:] for column in columns]  # below the header
 
 
 def find_delimiter(line: str) -> str | None:

@@ -17,6 +17,8 @@ from mcn._jit import kernel
 
 _BLOCK = 2048  # ids that are looked up in one go, so that the waits for memory overlap
 _PIECE = 1 << 14  # bytes whose separators are found in one go, which vectors do
+_ENTRY_BYTES = 240  # per distinct id: tables of both sizes while one grows, and places
+_NAME_BYTES = 180  # per distinct id, beside its text: as it is sorted and made Python's
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 _ZERO, _ONE, _SIXTEEN, _HALF, _LOW = (np.uint64(number) for number in (0, 1, 16, 32, 0xFFFFFFFF))
 
@@ -35,13 +37,19 @@ class NamedEdges(NamedTuple):
 
 
 def named_edges(
-    content: bytes, start: int, mark: str | None, ends: tuple[int, int] = (0, 1)
+    content: bytes, start: int, mark: str | None, ends: tuple[int, int], most: int
 ) -> NamedEdges | None:
-    """Read the ids of a plain text file, in the columns `ends`; None if anything needs the careful reader."""
+    """Read the ids of a plain text file, in the columns `ends`.
+
+    None if anything needs the careful reader, or this one would take more than `most` bytes of memory.
+    """
     text = np.frombuffer(content, np.uint8)
     how = (ord(mark) if mark else 32, *sorted(ends))
-    codes, starts, sizes, width, plain = _read(text, start, len(content), *how)
-    names = _names(content, _joined(text, starts, sizes).tobytes(), plain) if width > 0 else None
+    codes, starts, sizes, width, plain = _read(text, start, len(content), *how, most - len(content))
+    held = len(content) + 3 * codes.nbytes + _NAME_BYTES * len(starts)
+    if width <= 0 or held + (4 if plain else 10) * int(sizes.sum()) > most:
+        return None
+    names = _names(content, _joined(text, starts, sizes).tobytes(), plain)
     if names is None:
         return None
     order = _order(text, starts, sizes, names)
@@ -198,8 +206,9 @@ def _key(text: Any, begin: Any, size: Any) -> Any:
 
 
 @kernel
-def _read(text: Any, start: int, stop: int, mark: int, one: int, other: int) -> Any:
-    """Number two fields of every line, `one` before the `other`; width -1 if anything is out of the ordinary.
+def _read(text: Any, start: int, stop: int, mark: int, one: int, other: int, most: int) -> Any:
+    """Number two fields of every line, `one` before the `other`; width -1 if anything is out of the ordinary,
+    or takes more than `most` bytes.
 
     Returns:
         The numbers [E, 2], where each distinct id first stands and how long it is, the fields per line (0 if
@@ -212,7 +221,8 @@ def _read(text: Any, start: int, stop: int, mark: int, one: int, other: int) -> 
     starts, sizes = np.empty(1 << 12, np.int64), np.empty(1 << 12, np.int64)
     block, place = np.empty((_BLOCK + 1, 4), np.uint64), np.empty(_BLOCK, np.int64)
     refused = (codes[:0], starts[:0], sizes[:0], -1, False)
-    if odd > 0 or (mark == 32 and beyond > 0):  # some characters beyond ASCII are blanks
+    ids = (most - codes.nbytes) // _ENTRY_BYTES - _BLOCK
+    if ids < 0 or odd > 0 or (mark == 32 and beyond > 0):  # some characters beyond ASCII are blanks
         return refused
     found = np.empty(_PIECE + 1, np.uint32)
     begin, final = np.uint64(start), np.uint64(stop)
@@ -257,6 +267,8 @@ def _read(text: Any, start: int, stop: int, mark: int, one: int, other: int) -> 
                 return refused
             width, fields = fields, 0
             if held > _BLOCK - 2:
+                if used > ids:
+                    return refused
                 table, starts, sizes = _with_room(table, starts, sizes, used + held)
                 used = _number(text, table, block, place, used, starts, sizes, flat[done : done + held])
                 done, held = done + held, 0

@@ -32,7 +32,9 @@ def draw_figure(
         progress: called with the finished fraction of the training behind figures 3 and 4.
     """
     from mcn.data import load_dataset
+    from mcn.viz.drawing import check_libraries
 
+    check_libraries("matplotlib", "networkx")
     name = _one_dataset(what, datasets)
     files = [folder / f"{what}{suffix}" for suffix in (".pdf", ".png")]
     if any(file.exists() for file in files) and not resume:

@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 
 from mcn._files import atomic_write
 from mcn.data.fields import check_checksum, check_fields, with_checksum
-from mcn.data.limits import MAX_NODES, reading, shown
+from mcn.data.limits import MAX_NODES, check_memory, reading, shown
 
 FILE = "manifest.json"
 FORMAT, VERSION = "mcn-graph-store", 1
-_LARGEST = 2**28  # bytes of a manifest; a hundred thousand feature names take a few million
+_JSON_TIMES = 48  # what Python takes for a byte of JSON, at worst
 _PIECE = 2**24  # bytes of an array that are written at a time
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _SIZE = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,6})?)\s*([KMGT]?)(i?)B?", re.IGNORECASE)
@@ -89,8 +89,7 @@ def read_manifest(folder: Path) -> Manifest:
     if not path.is_file():
         raise ValueError(f"{folder}: holds no packed graph (no {FILE}); make one with `mcn pack`")
     with reading(path, "not a manifest"):
-        if path.stat().st_size > _LARGEST:
-            raise ValueError(f"{path}: {path.stat().st_size:,} bytes; no manifest is that large")
+        check_memory(path, _JSON_TIMES * path.stat().st_size)
         content = json.loads(path.read_bytes())
         if not isinstance(content, Mapping) or content.get("format") != FORMAT:
             raise ValueError(f"{path}: not the manifest of a packed graph")

@@ -22,12 +22,12 @@ from mcn.data.edge_files import TEXT, edge_format
 from mcn.data.edge_list import IdIndex, Layout, bad_number, sorted_ids
 from mcn.data.edge_text import EdgeText, line_ends
 from mcn.data.graph import SKIPPED, UNKNOWN_IDS, FeatureRequest, load_graph, node_values, refuse_unknown
-from mcn.data.limits import MAX_NODES, check_size, existing_file, max_bytes, reading, shown
+from mcn.data.limits import MAX_NODES, existing_file, max_bytes, reading, shown
 from mcn.data.node_table import NodeTable, node_table, read_table
 from mcn.data.sparse import feature_csr
 from mcn.data.splits import SplitRequest
 from mcn.data.targets import read_targets, target_kind
-from mcn.data.text import is_integer, later_comments
+from mcn.data.text import check_line, is_integer, later_comments
 from mcn.store.graph_store import GraphStore
 from mcn.store.write import EdgeSorter, finish_store, new_store, write_rows
 
@@ -85,7 +85,7 @@ def pack_graph(
     request = SplitRequest(split, split_by, folds, split_index, seed)
     one_of("unknown_ids", unknown_ids, UNKNOWN_IDS)
     layout = Layout(delimiter, header, source, target)
-    with reading(path, "not a readable graph", table_path or "nodes", folder), new_store(folder) as scratch:
+    with new_store(folder) as scratch, reading(path, "not a readable graph", table_path or "nodes", folder):
         if edge_format(path) in TEXT and unknown_ids != "add":
             table = _read_nodes(path, table_path, delimiter, columns, drop, request)
             tell = progress or (lambda share: None)
@@ -246,8 +246,9 @@ class _Blocks:
             file.seek(start)
             while content := file.read(self._size):
                 if not content.endswith(b"\n"):
-                    content += file.readline(max_bytes())
-                    check_size(self._path, len(content) - self._size, "has a line of")
+                    rest = file.readline(max_bytes() // 64 + 1)
+                    check_line(self._path, line, len(content) + len(rest) - self._size)
+                    content += rest
                 self.text = replace(self.text, content=content, start=0, line=line)
                 start, line = start + len(content), line + int(line_ends(np.frombuffer(content, np.uint8)))
                 self.comments += later_comments(content, 0)

@@ -174,9 +174,12 @@ def new_store(folder: Path) -> Iterator[Path]:
 
     What a process that was killed while it packed has left in the folder is removed first.
     """
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    lock = folder.resolve()
-    claim = try_claim(lock.with_name(f".{lock.name}.lock"))
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        lock = folder.resolve()
+        claim = try_claim(lock.with_name(f".{lock.name}.lock"))
+    except OSError as error:  # the folder is what the user knows of
+        raise OSError(error.errno, error.strerror, str(folder)) from error
     if claim is None:
         raise FileExistsError(f"{folder}: another process is packing a graph into it; choose another folder")
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +48,13 @@ def check_path(path: str | os.PathLike[str]) -> Path:
     return path
 
 
+def check_libraries(*names: str) -> None:
+    """Say which of these libraries is missing; called before anything is computed."""
+    for name in names:
+        if find_spec(name) is None:
+            raise ValueError(f"figures need {name}: pip install 'mcn[viz]'")
+
+
 def check_size(nodes: int) -> None:
     """Refuse a graph that would print as a blot."""
     if not 0 < nodes <= MAX_NODES:
@@ -58,11 +66,10 @@ def check_size(nodes: int) -> None:
 
 def new_figure(width: float, height: float, panels: int) -> tuple[Figure, list[Axes]]:
     """An empty figure (inches) with panels side by side; needs no display and changes no global state."""
-    try:
-        import matplotlib
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise ValueError("figures need matplotlib: pip install 'mcn[viz]'") from None
+    check_libraries("matplotlib")
+    import matplotlib
+    from matplotlib.figure import Figure
+
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(width, height), layout="constrained")
         axes = list(np.atleast_1d(figure.subplots(1, panels)))
@@ -84,10 +91,9 @@ def save_figure(figure: Figure, path: Path) -> None:
 
 def places(adjacency: sp.csr_array[Any], seed: int = 0) -> Places:
     """A place in the plane for every node, float64 [N, 2]; the same for the same graph and seed."""
-    try:
-        import networkx as nx
-    except ImportError:
-        raise ValueError("figures need networkx: pip install 'mcn[viz]'") from None
+    check_libraries("networkx")
+    import networkx as nx
+
     graph = nx.from_scipy_sparse_array(adjacency)
     if len(graph) > _STRESS:
         place = nx.spring_layout(graph, seed=seed, iterations=200)

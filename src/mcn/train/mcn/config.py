@@ -45,7 +45,7 @@ class MCNConfig(BatchedSettings):
     )
     psi: str = setting(
         "unweighted",
-        "Matrix function: unweighted, row-max, transition, laplacian or symmetric (eq:k1 to eq:k5).",
+        "Matrix function by name: unweighted, row-max, transition, laplacian or symmetric.",
         text,
         option="psi",
         group="graph",
