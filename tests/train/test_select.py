@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from mcn.train.select.choose import PENALTIES, Ridge, assess, fit_chooser, node_state, rewards
 
 from mcn.train.held_out import FOLDS
 from mcn.train.problem import Known
 from mcn.train.select.blend import blend, blend_gain, calibrated, held_out_blend
-from mcn.train.select.choose import PENALTIES, Ridge, assess, fit_chooser, node_state, rewards
 from mcn.train.select.judge import BLEND, NODES, ONE, HeldOutScores, Judge
 from mcn.train.select.schedule import DEALS, Rounds, clearly_above, several_behind, standings
 from mcn.train.tasks import Classes

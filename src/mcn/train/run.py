@@ -176,7 +176,10 @@ def train(
         told.append(lambda training, _epoch: progress(training.progress))
     if folder is None:
         trainer = work_of(config).trainer(problem, config)
-        return _trained(None, data, trainer, fit(trainer, told), source or {}, None)
+        run = _trained(None, data, trainer, fit(trainer, told), source or {}, None)
+        if data is not None and not isinstance(trainer, Trainer):  # a selection holds nodes out by itself
+            run.remarks = _judge(run, data, trainer)[1]["remarks"]
+        return run
     settings = _settings(config, source or {}, problem.fingerprint())
     if team().from_first((folder / SUMMARY).exists):
         if writes:
@@ -234,10 +237,8 @@ def _trained(
     )
 
 
-def _write_results(
-    run: Run, folder: Path, data: Data | GraphStore, trainer: Training, settings: dict[str, Any]
-) -> None:
-    """Write what a finished run leaves; the summary last, as its presence says that the run is finished."""
+def _judge(run: Run, data: Data | GraphStore, trainer: Training) -> tuple[Predictions, dict[str, Any]]:
+    """Return the predictions of a finished run, with their scores and remarks; no test label is read."""
     config, result, problem, task = run.config, run.result, trainer.problem, run.task
     found = trainer.held_out_probabilities()
     assert result is not None
@@ -248,20 +249,43 @@ def _write_results(
     on_validation = found[0] if trainer.learned_from_validation else outputs[problem.val]
     if isinstance(data, GraphStore):
         data = node_data(data)
+    simple = simple_scores(data, config.metric, problem.known)
+    summary: dict[str, Any] = {
+        "scores": {
+            "train": task.all_scores(outputs[problem.train], problem.train_labels.numpy()),
+            "val": task.all_scores(on_validation, problem.val_labels.numpy()),
+        },
+        "held_out": held_out.to_dict(),
+        "epochs": result.epochs,
+        "alone": {"guess": simple.guess, "features": simple.features, "graph": simple.graph},
+        **run.notes,
+    }
+    summary["remarks"] = [
+        *run.remarks,
+        *result_remarks(problem, outputs, summary, simple, config.max_epochs, held_out, run.classes),
+        *graph_remarks(data, problem.known),
+    ]
+    return predictions, summary
+
+
+def _write_results(
+    run: Run, folder: Path, data: Data | GraphStore, trainer: Training, settings: dict[str, Any]
+) -> None:
+    """Write what a finished run leaves; the summary last, as its presence says that the run is finished."""
+    config, result, task = run.config, run.result, run.task
+    predictions, judged = _judge(run, data, trainer)
+    assert result is not None
+    if isinstance(data, GraphStore):
+        data = node_data(data)
     _save_model(run, folder, settings)
     write_predictions(folder / PREDICTIONS, data, predictions)
-    test = scores_on_test(data, outputs, task)
+    test = scores_on_test(data, predictions.probabilities, task)
+    judged["scores"]["test"] = test
     summary: dict[str, Any] = {
         "task": task.kind,
         "val_accuracy": result.val_accuracy,
         "test_accuracy": None if test is None else test.get("accuracy"),
         "metric": config.metric,
-        "scores": {
-            "train": task.all_scores(outputs[problem.train], problem.train_labels.numpy()),
-            "val": task.all_scores(on_validation, problem.val_labels.numpy()),
-            "test": test,
-        },
-        "held_out": held_out.to_dict(),
         "threshold": task.to_dict().get("threshold"),
         "epochs": result.epochs,
         "best_epoch": result.best_epoch,
@@ -270,18 +294,11 @@ def _write_results(
         "motif_share": predictions.shares(),
         "candidate_share": predictions.candidate_shares(),
         "versions": versions(),
-        **run.notes,
+        **judged,
     }
-    simple = simple_scores(data, config.metric, problem.known)
-    summary["alone"] = {"guess": simple.guess, "features": simple.features, "graph": simple.graph}
-    summary["remarks"] = [
-        *run.remarks,
-        *result_remarks(problem, outputs, summary, simple, config.max_epochs, held_out, run.classes),
-        *graph_remarks(data, problem.known),
-    ]
     write_text(folder / SUMMARY, json.dumps(summary, indent=2, ensure_ascii=False) + "\n")
     (folder / LAST).unlink(missing_ok=True)
-    run.summary = summary
+    run.summary, run.remarks = summary, summary["remarks"]
 
 
 def _save_model(run: Run, folder: Path, settings: dict[str, Any]) -> None:

@@ -92,22 +92,22 @@ class AutoConfig(BatchedSettings):
     )
     minutes: float = setting(
         5.0,
-        "Budget of training: minutes of one core's processor time, all of which are used unless `repeats` ends "
-        "it before. By the clock it ends after 1.5 times as long.",
+        "Budget of training: minutes of one core's processor time, all of which are used unless `repeats` "
+        "ends it before. By the clock it ends after 1.5 times as long.",
         positive,
         option="minutes",
     )
     repeats: int | None = setting(
         None,
-        "Runs of each candidate at most, with seeds of their own; if not given, as many as the minutes allow. "
-        "The first 16 predict together, further ones help to choose. A candidate that is clearly behind has "
-        "no further runs.",
+        "Runs of each candidate at most, with seeds of their own; if not given, as many as the minutes "
+        "allow. The first 16 predict together, further ones help to choose. A candidate that is clearly "
+        "behind has no further runs.",
         at_least(1, 1000),
     )
     schedule: str | None = setting(
         None,
-        "Folder of a finished run of auto: train its candidates for as many epochs as they had there, whatever "
-        "the time. With the same graph, settings and seed that gives the same bits again.",
+        "Folder of a finished run of auto: train its candidates for as many epochs as they had there, "
+        "whatever the time. With the same graph, settings and seed that gives the same bits again.",
         text,
         option="schedule",
     )
@@ -146,22 +146,19 @@ class AutoConfig(BatchedSettings):
         )
         metric = self.metric or "accuracy (of two skewed classes roc-auc)"
         return (
-            f"the best of {', '.join(self.candidates)}, or a weighted mean of several, by {metric} on held-out "
-            f"validation nodes; {runs} in {self.minutes:g} minutes of one core's processor time"
+            f"the best of {', '.join(self.candidates)}, or a weighted mean of several, by {metric} on "
+            f"held-out validation nodes; {runs} in {self.minutes:g} minutes of one core's processor time"
         )
 
     def settled(self, problem: Problem) -> Self:
         """Return these settings with the metric that suits, and with directed candidates where they fit."""
         config = super().settled(problem)
         if self.metric is None:  # the usual one may not be defined on these validation nodes
-            import numpy as np  # here, because options are listed without it
-
-            val, task = problem.val_labels.numpy(), problem.task
-            guess = np.tile(task.guess(val), (len(val), 1))
-            defined = [
-                name for name in (config.metric, *task.metrics) if task.merit(name, guess, val) is not None
-            ]
-            config = config.replace(metric=(defined or [config.metric])[0])
+            task, val = problem.task, problem.val_labels.numpy()
+            guess = task.guess(val)[None].repeat(len(val), 0)
+            usual = (config.metric, *task.metrics)
+            defined = (name for name in usual if task.merit(name, guess, val) is not None)
+            config = config.replace(metric=next(defined, config.metric))
         if config.candidates == CANDIDATES and problem.inputs.data.get("directed"):
             return config.replace(candidates=(*CANDIDATES, *DIRECTED))
         return config

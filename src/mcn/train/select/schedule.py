@@ -179,8 +179,8 @@ class Schedule:
         if not epochs or not names <= set(candidates):
             unknown = ", ".join(sorted(names - set(candidates))) or "none"
             raise ValueError(
-                f"schedule {folder}: its candidates are not those of this run (not here: {unknown}); give the "
-                "settings of the run whose schedule it is"
+                f"schedule {folder}: its candidates are not those of this run (not here: {unknown}); give "
+                "the settings of the run whose schedule it is"
             )
         return schedule
 
@@ -199,8 +199,8 @@ class Schedule:
         said = []
         if self.ended_by == "clock":
             said.append(
-                f"the clock ended training after 1.5 times the {budget / 60:g} minutes asked for: other programs "
-                "had the processor for much of that time"
+                f"the clock ended training after 1.5 times the {budget / 60:g} minutes asked for: other "
+                "programs had the processor for much of that time"
             )
         if self.left_out:
             said.append(
@@ -215,13 +215,15 @@ class Turn:
     """A run of a candidate as it stands.
 
     grant: how far it may train before it has to wait, or ends. trainer: its training. deadline: the time by
-    `time.monotonic` from which on it begins no epoch. seconds: the processor time of its epochs so far.
+    `time.monotonic` from which on it begins no epoch. first, later: the processor time of its first epoch and
+    of the others so far.
     """
 
     grant: Grant
     trainer: Trainer
     deadline: float = math.inf
-    seconds: float = 0.0
+    first: float = 0.0
+    later: float = 0.0
 
     def __post_init__(self) -> None:
         self._epoch_work = self.trainer.epoch_work()
@@ -242,6 +244,12 @@ class Turn:
         return self.grant.number
 
     @property
+    def seconds(self) -> float:
+        """Its processor time, if its first epoch had taken as long as the others: it may load kernels."""
+        epochs = self.trainer.epoch
+        return self.later * epochs / (epochs - 1) if epochs > 1 else min(self.first, 2 * self._epoch_work)
+
+    @property
     def over(self) -> bool:
         """Whether it has ended, or used up its grant, to the nearest epoch."""
         epoch = self.trainer.epoch
@@ -254,12 +262,17 @@ class Turn:
         """Train for an epoch."""
         began = processor_seconds()
         epoch = self.trainer.run_epoch()
-        self.seconds += processor_seconds() - began
+        seconds = processor_seconds() - began
+        if self.trainer.epoch == 1:
+            self.first = seconds
+        else:
+            self.later += seconds
         return epoch._replace(candidate=self.name, run=self.number)
 
     def state(self) -> dict[str, Any]:
         """Return all plain values, those of its training among them."""
-        return {"grant": list(self.grant), "seconds": self.seconds, "trainer": self.trainer.state()}
+        own = {"grant": list(self.grant), "first": self.first, "later": self.later}
+        return own | {"trainer": self.trainer.state()}
 
 
 def standings(runs: list[dict[str, Any]], rounds: Rounds, order: list[str]) -> list[dict[str, Any]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections import deque
 from typing import Any
 
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from mcn.train.loop import Epoch, FitResult, Scores, Trainer, Training, below
+from mcn.train.metrics import shown
 from mcn.train.problem import Known, Problem
 from mcn.train.recipes import work_of
 from mcn.train.select.blend import Float, corrections, walk_matrix
@@ -56,8 +56,8 @@ class Selection(Training):
     tried. One whose inputs, or a single epoch, are expected to take more than its share is tried later if
     that much is left. Those that have not ended by then wait; the better half of them goes on, then the
     better half of these (successive halving), and the others end with the best weights they had, as do those
-    that are clearly behind another. What is left goes into further runs of the candidates that are not clearly behind,
-    round by round, until the budget is used up or they have had `config.repeats`.
+    that are clearly behind another. What is left goes into further runs of the candidates that are not
+    clearly behind, round by round, until the budget is used up or they have had `config.repeats`.
 
     The winner is the candidate with the best mean held-out score (`mcn.train.held_out`) over its runs; of
     equals the earlier, cheaper one. The first runs of a candidate are kept (`Rounds.keeps`), and predict
@@ -93,11 +93,10 @@ class Selection(Training):
         self._added: dict[str, Float] = {}
         self._added_held_out: dict[str, Float] = {}
         self._schedule = Schedule()  # what was done so far
-        self._recorded = (
-            None if config.schedule is None else Schedule.of_run(config.schedule, self._candidates)
-        )
+        names = list(self._candidates)
+        self._recorded = None if config.schedule is None else Schedule.of_run(config.schedule, names)
         self._late: list[str] = []  # candidates that are to be tried later
-        first, *others = self._candidates
+        first, *others = names
         if self._recorded is None:
             # A tenth of the budget is what the inputs of one candidate may take at first.
             self._late = [name for name in others if self._inputs_work(name) > self._budget / 10]
@@ -505,7 +504,22 @@ class Selection(Training):
                 f"predictions of {', '.join(near)} are corrected by the known labels of nodes nearby, which "
                 f"lowered the error on validation nodes (propagate=false leaves that out)"
             )
-        return said + self._schedule.sentences(self._budget)
+        return said + self._worth_of_choosing() + self._schedule.sentences(self._budget)
+
+    def _worth_of_choosing(self) -> list[str]:
+        """Say how much better a network is whose nodes choose their neighbourhood, where it clearly is."""
+        metric, score = self._judge.metric, {row["candidate"]: row["score"] for row in self.table()}
+        alike = [name for name in score if name in ("gcn", "sage", "gat") or name.startswith("triangle")]
+        if "mcn" not in score or not alike or metric not in SHARES:
+            return []
+        best = max(alike, key=lambda name: score[name])
+        if not clearly_above(score["mcn"], score[best], len(self._judge.targets)):
+            return []
+        return [
+            f"nodes that choose their neighbourhood do better here: held-out {metric} "
+            f"{shown(metric, score['mcn'])} by mcn, {shown(metric, score[best])} by {best}, the best network "
+            "with one neighbourhood for all nodes"
+        ]
 
     def tensors(self) -> dict[str, torch.Tensor]:
         """All tensors: what is kept of each candidate, and the run under way."""
@@ -563,7 +577,8 @@ class Selection(Training):
         turns = []
         for place, values in enumerate(state["running"]):
             turn = self._turn(Grant(*values["grant"]))
-            turn.grant, turn.seconds = Grant(*values["grant"]), values["seconds"]
+            turn.grant = Grant(*values["grant"])
+            turn.first, turn.later = values["first"], values["later"]
             turn.trainer.load(below(f"turn.{place}.", tensors), values["trainer"])
             turns.append(turn)
         self._stage = Stage(self._turn, [Grant(*values) for values in state["planned"]], turns)

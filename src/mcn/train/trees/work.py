@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import warnings
 from collections.abc import Iterator
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 _ROUNDS, _TREES = 10, 200
 """Rounds of an epoch, and its trees at most: every round has one for each class."""
-_WARNING = "The number of unique classes is greater"
 _quiet = threading.Lock()
 _BLOCK, _COLUMN, _BINNED = 5e-3, 2.5e-4, 1.4e-7
 """Seconds on one core of 2024 that a block takes beside its trees: in all, per column, per value."""
@@ -114,12 +113,21 @@ def _options(model: Trees, inputs: TreesInputs, task: Task) -> Iterator[Option]:
         yield Option(motif, 1, rows, [shares], _outputs(model, alone, task))
 
 
+@contextmanager
+def _without_warning() -> Iterator[None]:
+    """Keep a warning of scikit-learn from the user, in one thread at a time: filters are the process's."""
+    with _quiet, warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The number of unique classes is greater")
+        yield
+
+
 @dataclass
 class TreesTrainer(Trainer):
     """Training of boosted trees by scikit-learn's `HistGradientBoostingClassifier`, or `…Regressor`.
 
-    An epoch goes on with the same estimator for ten rounds (fewer of many classes, to see the clock in time),
-    on one thread, and copies its new trees into the model. When to stop is decided by the validation nodes, as for every network.
+    An epoch goes on with the same estimator for ten rounds (fewer of many classes, whose trees take long), on
+    one thread, and copies its new trees into the model. When to stop is decided by the validation nodes, as
+    for every network.
     """
 
     model: Trees
@@ -150,7 +158,7 @@ class TreesTrainer(Trainer):
         return float(binned + self._rounds * sum(several) * tree)
 
     def _trees_per_round(self) -> list[int]:
-        """Return how many trees a round has, for each model: one for every class, or for the second of two."""
+        """Return how many trees a round has, for each model: one per class, or one of two classes."""
         return [len(each.outputs) if len(each.outputs) != 2 else 1 for each in self._learned]
 
     def _begin(self) -> None:
@@ -190,13 +198,7 @@ class TreesTrainer(Trainer):
             # One thread: the same bits however many cores there are. Where classes have few nodes each,
             # scikit-learn asks whether they are numbers; they are not.
             few = len(outputs) > rows // 5
-            with (
-                threadpool_limits(1),
-                _quiet if few else nullcontext(),
-                warnings.catch_warnings() if few else nullcontext(),
-            ):
-                if few:
-                    warnings.filterwarnings("ignore", _WARNING)
+            with threadpool_limits(1), _without_warning() if few else nullcontext():
                 estimator.fit(self._table[:rows], labels, self._weights)
             # scikit-learn has no public names for these two. Of two classes, it grows trees for one alone.
             baseline = np.ravel(estimator._baseline_prediction)

@@ -56,7 +56,7 @@ function candidateTable(meta) {
       whole(row.runs), row.seconds_per_run.toFixed(1)],
   }));
   return numberTable(["candidate", ...(shared ? ["of the blend"] : []),
-    `${metric}, held out`, plain ? "behind" : "points behind", "runs", "s per run"], rows);
+    `${metric}, held out`, plain ? "worse by" : "points worse", "runs", "s per run"], rows);
 }
 
 function remarkList({ summary }) {
