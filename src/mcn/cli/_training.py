@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from mcn.motifs import MotifCounts
     from mcn.store import GraphStore
+    from mcn.train.loop import Epoch, Training
     from mcn.train.processes import Team
     from mcn.train.run import Run
     from mcn.train.settings import Settings
@@ -41,6 +42,11 @@ class Phases:
         spent["processor"] += now[0] - self._last[0]
         spent["wall"] += now[1] - self._last[1]
         self._last = now
+
+    def after_epoch(self, training: Training, epoch: Epoch) -> None:
+        """Take the last epoch of a run for the end of its training."""
+        if training.stopped:
+            self.ended("training")
 
     def write(self, run: Run) -> None:
         """Add them to the summary of a run."""
@@ -209,7 +215,7 @@ def train_seeds(
         phases.ended("counting and preparation")
         for seed, folder in folders.items():
             own: Any = {"source": source, "problem": problem, "resume": resume}
-            own["callbacks"] = [lambda training, _epoch: training.stopped and phases.ended("training")]
+            own["callbacks"] = [phases.after_epoch]
             own["progress"] = lambda fraction: report((len(runs) + fraction) / len(folders))
             runs.append(train(data, config.replace(seed=seed), folder, **own))
             phases.ended("results and report")

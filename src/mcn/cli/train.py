@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from mcn.train.settings import Settings
 
 EMBEDDED, BESIDE = "strong-ties", ("gat", "gcn")
-_MOST_CANDIDATES = 7  # in the table, so that remarks have room beside it
+_MOST_CANDIDATES = 5  # in the table, so that remarks have room beside it
 
 
 @options.with_settings

@@ -176,9 +176,9 @@ def result_remarks(
     choosing = summary.get("choosing")
     predicting = [] if choosing is None else choosing["blend"] or [choosing["winner"]]
     cut = dict.fromkeys(run["candidate"] for run in runs or () if run["cut"] and not run["round"])
-    cut = [name for name in cut if name in predicting]
-    if cut:
-        said.append(f"the budget ended the training of {', '.join(cut)} early; more minutes may help")
+    early = [name for name in cut if name in predicting]
+    if early:
+        said.append(f"the budget ended the training of {', '.join(early)} early; more minutes may help")
     if val[simple.metric] is not None:
         said += _no_better_than_half(val, simple, error, evidence.auc_error)
     return said

@@ -156,9 +156,9 @@ class AutoConfig(BatchedSettings):
         if self.metric is None:  # the usual one may not be defined on these validation nodes
             task, val = problem.task, problem.val_labels.numpy()
             guess = task.guess(val)[None].repeat(len(val), 0)
-            usual = (config.metric, *task.metrics)
+            usual = [str(config.metric), *task.metrics]
             defined = (name for name in usual if task.merit(name, guess, val) is not None)
-            config = config.replace(metric=next(defined, config.metric))
+            config = config.replace(metric=next(defined, usual[0]))
         if config.candidates == CANDIDATES and problem.inputs.data.get("directed"):
             return config.replace(candidates=(*CANDIDATES, *DIRECTED))
         return config

@@ -168,7 +168,7 @@ class Schedule:
             ValueError: there is none, or it has a candidate that is not among these.
         """
         path = Path(folder).expanduser() / SUMMARY
-        stored = read_json(path).get("schedule") if path.exists() else None
+        stored: Any = read_json(path).get("schedule") if path.exists() else None
         with reading(path, "not the summary of a finished run of auto, whose schedule could be followed"):
             schedule = cls(*(stored[one.name] for one in dataclasses.fields(cls)))
             names = {str(name) for stage in schedule.stages for name, _, _ in stage}
