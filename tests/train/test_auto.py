@@ -282,8 +282,8 @@ def test_a_recorded_schedule_gives_the_same_bits_on_any_number_of_cores(parts: s
 
 def test_a_killed_run_ends_as_its_recorded_schedule_says(tmp_path: Path) -> None:
     data = as_given(small_graph())
-    config = settings("auto", candidates=("gcn", "mlp", "sage"), minutes=0.03, max_epochs=60)
-    train_until_killed(data, config, tmp_path / "killed", 70)
+    config = settings("auto", candidates=("gcn", "mlp", "sage"), minutes=0.05, max_epochs=60)
+    train_until_killed(data, config, tmp_path / "killed", 20)
     resumed = train(data, config, tmp_path / "killed", resume=True)
     whole = train(data, config.replace(schedule=str(tmp_path / "killed")), tmp_path / "whole")
     assert same_tensors(dict(resumed.model.state_dict()), dict(whole.model.state_dict()))

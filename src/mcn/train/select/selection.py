@@ -255,7 +255,8 @@ class Selection(Training):
         if not granted and left > 2 * _SLACK * self._budget:  # it is ended by the budget, but not in vain
             granted, left = [min(able, key=lambda row: float(row["seconds_per_run"]))], 0.0
         spare = max(left, _SLACK * self._budget) / max(1, len(granted))
-        return [Grant(row["candidate"], number, row["seconds_per_run"] + spare) for row in granted]
+        seconds = {row["candidate"]: row["seconds_per_run"] + spare for row in granted}
+        return [Grant(name, number, seconds[name]) for name in self._candidates if name in seconds]
 
     def _is_far(self, leader: float, merit: float) -> bool:
         """Whether a run is clearly behind another one, as far as one run can tell."""
