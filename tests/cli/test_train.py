@@ -156,7 +156,7 @@ def test_json_of_several_seeds_beside_another_method(mcn: Run, tmp_path: Path) -
     more = ["--motifs", "edge, triangle", "--steps", 2, "--seed", 5, "--beside", "gcn", "--json"]
     content = answered(mcn(*words, *more))
     assert list(content) == [
-        *("dataset", "recipe", "rows", "task", "threshold", "protocol", "motif_share", "candidate_share"),
+        *("dataset", "recipe", "rows", "task", "threshold", "protocol", "motif_share"),
         *("scores", "alone", "remarks", "config", "notes", "memory", "out", "phase_seconds"),
     ]
     assert [row["method"] for row in content["rows"]] == ["mcn", "gcn"]

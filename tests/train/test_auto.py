@@ -21,7 +21,7 @@ from mcn.train.predictions import predictions_csv, read_predictions
 from mcn.train.select.candidates import candidates_of
 from mcn.train.select.config import CANDIDATES
 from mcn.train.select.judge import BLEND, ONE
-from mcn.train.select.schedule import DEALS
+from mcn.train.select.schedule import KEPT
 from mcn.train.tasks.task import GUESSING
 from tests.conftest import refuses
 from tests.experiments.engine.units import timeless
@@ -69,8 +69,8 @@ def with_folds() -> Data:
     return small_graph(train_per_class=12, val=20, test=30)
 
 
-PARTS: dict[str, Any] = {"given": lambda: as_given(small_graph()), "dealt": small_graph, "folds": with_folds}
-"""Graphs whose further runs are on the given parts, on such as are dealt out anew, and on folds."""
+PARTS: dict[str, Any] = {"given": small_graph, "folds": with_folds}
+"""Graphs whose further runs are on the given parts, and on folds of all labelled nodes."""
 
 
 def two_kinds(seed: int = 1) -> Data:
@@ -147,32 +147,6 @@ def test_every_candidate_has_its_runs_and_the_best_mean_wins() -> None:
         assert row["behind_error"] >= 0
 
 
-def test_parts_that_are_dealt_out_anew_count_towards_the_winner() -> None:
-    trainer = ran(small_graph(), metric="log-loss", candidates=("gcn", "triangle"))
-    assert [run["candidate"] for run in trainer.runs] == ["gcn", "triangle"] * (2 + DEALS)
-    for row in trainer.table():
-        own = [run["held_out"] for run in trainer.runs if run["candidate"] == row["candidate"]]
-        assert row["runs"] == 2 + DEALS
-        assert row["score"] == pytest.approx(np.mean([(own[0] + own[-1]) / 2, *own[1:-1]]))
-    assert trainer.table()[1]["behind_error"] > 0
-    assert trainer.notes()["deals"] == DEALS
-
-
-def test_a_blend_is_found_on_all_parts_and_judged_on_the_given_one() -> None:
-    data = neighbours_say_all()
-    trainer = ran(data, candidates=("mlp", "gcn", "gat"), max_epochs=100, patience=20)
-    found, val = trainer._held_out_scores(trainer.table()[0]["candidate"]), trainer.problem.val
-    assert set(found.outputs) == {"gcn", "gat"}  # mlp is clearly behind, and has no further runs
-    assert np.array_equal(found.nodes[: len(val)], val)
-    assert len(found.nodes) == (1 + DEALS) * len(val)
-    assert np.array_equal(found.targets, data.y.numpy()[found.nodes])
-    assert not data.test_mask[torch.from_numpy(found.nodes)].any()
-    assert {each.shape for each in found.outputs.values()} == {(len(found.nodes), 3)}
-    rest = found.nodes[len(val) :].reshape(DEALS, -1)
-    for number in range(DEALS):
-        assert np.array_equal(rest[number], trainer.problem.known.dealt_anew(number + 1).val)
-
-
 def masked(data: Data, known: Any) -> Data:
     """The same graph with the parts of a run."""
     other = data.clone()
@@ -187,8 +161,7 @@ def test_the_runs_of_a_candidate_predict_together(parts: str) -> None:
     """By the mean of their probabilities, then calibrated on what they say together of held-out nodes."""
     data = PARTS[parts]()
     trainer = ran(data, candidates=("gcn",), repeats=3)
-    # Of parts that are dealt out anew networks are not kept, of folds they are.
-    kept = {"given": [0, 1, 2], "dealt": [0, DEALS + 1, DEALS + 2], "folds": [*range(2 * FOLDS + 1)]}[parts]
+    kept = {"given": [0, 1, 2], "folds": [*range(2 * FOLDS + 1)]}[parts]
     assert [run["seed"] for run in trainer.runs] == list(range(kept[-1] + 1))
     known, gcn = trainer.problem.known, config_of("gcn", max_epochs=8)
     own = {
@@ -222,6 +195,12 @@ def test_one_that_is_clearly_behind_has_no_further_runs_and_does_not_go_on() -> 
 # The budget, and the schedule that it leaves.
 
 ENDLESS: dict[str, Any] = {"patience": 10**6, "max_epochs": 10**6}
+
+
+def test_only_the_first_runs_predict() -> None:
+    trainer = ran(small_graph(), candidates=("mlp",), repeats=KEPT + 3, max_epochs=2)
+    assert len(trainer.runs) == KEPT + 3
+    assert len(trainer.model.runs_of(0)) == KEPT
 
 
 def test_the_budget_ends_runs_and_no_candidate_keeps_the_others_from_being_tried() -> None:
@@ -302,7 +281,7 @@ def test_candidates_in_mini_batches() -> None:
 # What decides nothing.
 
 
-@pytest.mark.parametrize("graph", [two_kinds, with_folds])  # with parts dealt out anew, and with folds
+@pytest.mark.parametrize("graph", [two_kinds, with_folds])  # on the given parts, and with folds
 def test_test_labels_and_threads_change_nothing(graph: Any) -> None:
     config, found = MODES[BLEND].replace(max_epochs=12, repeats=2), []
     for count, data in ((1, graph()), (2, with_other_test_labels(graph()))):
@@ -337,10 +316,10 @@ def test_validation_nodes_are_judged_by_runs_that_did_not_train_on_them(tmp_path
 @pytest.mark.parametrize("parts", PARTS)
 def test_resumed_after_any_epoch_equals_undisturbed(parts: str, tmp_path: Path) -> None:
     """Also when the next candidate has not begun, after a halving, and with epochs that were not yet told."""
-    dealt = parts != "given"
-    most = 2 if dealt else 40
+    folds = parts != "given"
+    most = 2 if folds else 40
     config = settings("auto", candidates=("mlp", "trees", "sage-3", "mcn"), repeats=2, max_epochs=most)
-    if not dealt:  # with halvings, which a clock decides, and the record of them repeats
+    if not folds:  # with halvings, which a clock decides, and the record of them repeats
         stages = [[["mlp", 0, 9], ["trees", 0, 3], ["sage-3", 0, 5], ["mcn", 0, 5]]]
         stages += [[["mlp", 0, 12], ["sage-3", 0, 8]], [["sage-3", 0, 9]], [["trees", 1, 2], ["mcn", 1, 4]]]
         plain = {"schedule": {"stages": stages, "left_out": [], "ended_by": "budget"}}
@@ -352,10 +331,10 @@ def test_resumed_after_any_epoch_equals_undisturbed(parts: str, tmp_path: Path) 
         whole = work.trainer(problem, config)
         fit(whole)
     first, untold = work.trainer(problem, config), 0
-    with on_cores(2 if dealt else 1):  # on two of them epochs are told of after a second's work
+    with on_cores(2 if folds else 1):  # on two of them epochs are told of after a second's work
         for epoch in range(1, whole.epoch + 1):
             first.run_epoch()
-            if dealt and epoch % 5 != 2:  # with parts dealt anew there are many epochs
+            if folds and epoch % 5 != 2:  # with folds there are many epochs
                 continue
             tensors = {name: value.clone() for name, value in first.tensors().items()}
             state = json.loads(json.dumps(first.state()))
@@ -367,7 +346,7 @@ def test_resumed_after_any_epoch_equals_undisturbed(parts: str, tmp_path: Path) 
             assert same_weights(second, whole)
             assert timeless(second.runs) == timeless(whole.runs)
             assert second.notes()["choosing"] == whole.notes()["choosing"]
-    assert untold >= 2 or not dealt
+    assert untold >= 2 or not folds
 
 
 # What predicts, on disk and read back.
@@ -389,7 +368,7 @@ def test_every_mode_is_the_same_after_saving_and_loading(chosen: tuple[str, Run]
     np.testing.assert_array_equal(again.predict(data).probabilities, own.probabilities)
     np.testing.assert_array_equal(again.predict(other).probabilities, unseen.probabilities)
     np.testing.assert_allclose(own.probabilities.sum(1), 1.0, atol=1e-5)
-    assert own.candidate_shares() == run.summary["candidate_share"]
+    assert own.candidate == ("blend" if mode == BLEND else "mcn")
     assert predictions_csv(data, own).encode() == (run.folder / "predictions.csv").read_bytes()
     killed = tmp_path / "killed"
     train_until_killed(data, MODES[mode], killed, 7)
@@ -441,8 +420,7 @@ def test_each_mode_predicts_what_it_says(chosen: tuple[str, Run]) -> None:
         assert min(shares) > 0
         expected = np.tensordot(shares, np.stack(each), 1)
     else:
-        assert own.candidate is not None
-        expected = np.stack(each)[own.candidate, np.arange(600)]
+        (expected,) = each
     np.testing.assert_allclose(own.probabilities, expected, rtol=1e-4, atol=1e-6)
 
 
@@ -457,9 +435,8 @@ def test_each_mode_is_explained(chosen: tuple[str, Run]) -> None:
         return
     assert explained.kind == "candidates"
     assert [option.motif for option in options] == ["gcn", "triangle"]
-    (sure,) = explained.motif_probs
-    np.testing.assert_allclose(sure.sum(1), 1.0, atol=1e-5)
-    mixed = np.tensordot(sure[0].astype(np.float64), np.stack([o.alternative for o in options]), 1)
+    shares = run.model.shares.numpy()
+    mixed = np.tensordot(shares, np.stack([option.alternative for option in options]), 1)
     np.testing.assert_allclose(mixed, own.probabilities, atol=1e-6)
 
 

@@ -1,4 +1,4 @@
-"""What a selection decides by: calibration, blend, rounds and standings."""
+"""What a selection decides by: calibration, blend, folds and standings."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from mcn.train.held_out import FOLDS
 from mcn.train.problem import Known
 from mcn.train.select.blend import blend, blend_gain, calibrated, held_out_blend
 from mcn.train.select.judge import BLEND, ONE, HeldOutScores, Judge
-from mcn.train.select.schedule import DEALS, KEPT, Rounds, clearly_above, several_behind, standings
+from mcn.train.select.schedule import clearly_above, several_behind, standings
 from mcn.train.tasks import Classes
 
 # Calibration and blends.
@@ -121,26 +121,7 @@ def test_the_judge_blends_candidates_that_err_by_themselves() -> None:
         assert sum(decision.shares.values()) == pytest.approx(1.0)
 
 
-# Runs on the given parts and on parts that are dealt out anew.
-
-
-def known(at_random: bool = True) -> Known:
-    labels = torch.tensor([0, 0, 0, 0, 0, 1, 1, 1, -1, 2, 2])
-    return Known(labels, np.array([0, 1, 2, 5]), np.array([3, 4, 6, 7, 9, 10]), THREE, at_random)
-
-
-def test_parts_are_dealt_out_anew_class_by_class() -> None:
-    given, trained_on = known(), []
-    for seed in range(50):
-        dealt = given.dealt_anew(seed)
-        assert sorted([*dealt.train, *dealt.val]) == [0, 1, 2, 3, 4, 5, 6, 7, 9, 10]  # node 8 is for testing
-        assert np.bincount(given.labels.numpy()[dealt.train], minlength=3).tolist() == [3, 1, 0]
-        assert dealt.labels is given.labels
-        assert (dealt.train == np.sort(dealt.train)).all()
-        assert np.array_equal(given.dealt_anew(seed).train, dealt.train)
-        trained_on.append(set(dealt.train.tolist()))
-    assert set.union(*trained_on) == {0, 1, 2, 3, 4, 5, 6, 7}  # no node of class 2 was for training
-    assert not set.intersection(*trained_on)
+# Runs on the given parts and on folds.
 
 
 def test_both_parts_are_cut_into_folds_class_by_class() -> None:
@@ -162,44 +143,6 @@ def test_both_parts_are_cut_into_folds_class_by_class() -> None:
     assert not lone.has_folds  # a fold would have one class alone
 
 
-def test_only_chance_is_repeated_beside_several_runs_and_which_are_on_which_parts() -> None:
-    assert Rounds.of(known(), 3, cross_fit=False) == Rounds(3, DEALS)
-    assert Rounds.of(known(), 3, cross_fit=True) == Rounds(3, DEALS)  # more validation than training nodes
-    assert Rounds.of(known(at_random=False), 3, cross_fit=True) == Rounds(3)
-    assert Rounds.of(known(), 1, cross_fit=True) == Rounds(1)
-    for nodes, deals in ((5, 4), (400, 4), (500, 3), (999, 2), (1000, 1), (2000, 0)):
-        assert Rounds.of(known()._replace(val=np.arange(nodes)), 3, cross_fit=False).deals == deals
-    rounds, given = Rounds(3, 2), known()
-    assert rounds.total == 5
-    assert [rounds.elsewhere(i) for i in range(5)] == [False, True, True, False, False]
-    assert [rounds.keeps(i) for i in range(5)] == [True, False, False, True, True]
-    endless = Rounds.of(known(), None, cross_fit=False)  # as many as there is time for
-    assert endless.total >= 1000
-    assert sum(endless.keeps(i) for i in range(endless.total)) == KEPT
-    assert rounds.known(given, 0, seed=7) is rounds.known(given, 3, seed=7) is given
-    first, second = (rounds.known(given, i, seed=7) for i in (1, 2))
-    assert not np.array_equal(first.train, second.train)
-    assert not np.array_equal(first.train, rounds.known(given, 1, seed=8).train)
-    assert not any(Rounds(3).elsewhere(i) for i in range(3))
-
-
-def test_folds_follow_the_given_parts_and_their_networks_are_kept() -> None:
-    labels = torch.tensor([0, 1] * 10)
-    given = Known(labels, np.arange(12), np.arange(12, 20), THREE, True)
-    rounds = Rounds.of(given, 3, cross_fit=True)
-    assert rounds == Rounds(1, passes=2)
-    assert Rounds.of(given, 3, cross_fit=False) == Rounds(3, DEALS)
-    assert rounds.total == 1 + 2 * FOLDS
-    assert [rounds.elsewhere(i) for i in range(rounds.total)] == [False] + [True] * 2 * FOLDS
-    assert all(rounds.keeps(i) for i in range(rounds.total))
-    assert rounds.known(given, 0, seed=7) is given
-    for turn in range(2):  # each pass holds out every labelled node once
-        passed = [rounds.known(given, 1 + turn * FOLDS + i, seed=7).val for i in range(FOLDS)]
-        assert sorted(np.concatenate(passed).tolist()) == list(range(20))
-    first, again = (rounds.known(given, i, seed=7).val for i in (1, 1 + FOLDS))
-    assert not np.array_equal(first, again)
-
-
 # How candidates stand.
 
 
@@ -211,11 +154,8 @@ def runs(**scores: list[float]) -> list[dict[str, Any]]:
     ]
 
 
-def test_the_given_parts_count_once_and_the_best_mean_is_first() -> None:
-    own = runs(gcn=[0.5, 0.8, 0.6, 0.7, 0.9])
-    assert Rounds(3, 2).scores(own)["gcn"] == pytest.approx({0: 0.7, 1: 0.8, 2: 0.6})
-    assert Rounds(5).scores(own)["gcn"] == {0: 0.5, 1: 0.8, 2: 0.6, 3: 0.7, 4: 0.9}
-    found = standings(runs(mlp=[0.5, 0.7], gcn=[0.6, 0.9, 0.9]), Rounds(3), ["mlp", "gcn"])
+def test_the_best_mean_is_first() -> None:
+    found = standings(runs(mlp=[0.5, 0.7], gcn=[0.6, 0.9, 0.9]), ["mlp", "gcn"])
     assert [row["candidate"] for row in found] == ["gcn", "mlp"]
     assert [row["score"] for row in found] == pytest.approx([0.8, 0.6])
     assert found[1]["behind"] == pytest.approx(0.2)
@@ -224,18 +164,18 @@ def test_the_given_parts_count_once_and_the_best_mean_is_first() -> None:
     assert found[0]["behind_error"] is None
     assert [row["runs"] for row in found] == [3, 2]
     assert found[0]["seconds_per_run"] == 2.0
-    equal = standings(runs(gat=[0.5], gcn=[0.5]), Rounds(1), ["mlp", "gcn", "gat"])
+    equal = standings(runs(gat=[0.5], gcn=[0.5]), ["mlp", "gcn", "gat"])
     assert [row["candidate"] for row in equal] == ["gcn", "gat"]  # of equals the cheaper one
 
 
 def test_clear_by_the_runs_themselves() -> None:
-    rounds, order = Rounds(2, 3), ["a", "b"]
+    order = ["a", "b"]
     near, far = [0.7, 0.9, 0.6, 0.8], [0.6, 0.6, 0.5, 0.6]
-    (_, two) = standings(runs(a=[0.8, 0.8, 0.8], b=far[:2]), rounds, order)
+    (_, two) = standings(runs(a=[0.8, 0.8, 0.8], b=far[:2]), order)
     assert not several_behind(two)  # two pairs say little
-    (_, row) = standings(runs(a=[0.8] * 4, b=far), rounds, order)
+    (_, row) = standings(runs(a=[0.8] * 4, b=far), order)
     assert several_behind(row)
-    for row in standings(runs(a=[0.8] * 4, b=near), rounds, order):
+    for row in standings(runs(a=[0.8] * 4, b=near), order):
         assert not several_behind(row)
     assert not clearly_above(1.0, 28 / 29, 29)  # a perfect leader on few nodes
     assert clearly_above(1.0, 0.5, 29)

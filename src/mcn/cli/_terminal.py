@@ -12,12 +12,8 @@ from typing import Any
 PATIENCE = 1.0
 """Seconds of work before there is a bar."""
 _URGENT = (
-    ": a numeric target; ",
-    "the clock ended",
-    "no better than guessing",
-    "overfitted",
-    "copies the label",
-    "direction is",
+    *(": a numeric target; ", "copies the label", "direction is"),
+    *("the clock ended", "no better than guessing", "overfitted"),
 )
 MOST_LINES = 15
 """What a verb prints for a usual run, without --verbose."""

@@ -164,8 +164,8 @@ def _result(
 
     summaries = [run.summary | {"seed": seed} for run, seed in zip(runs, seeds, strict=True)]
     names = [
-        *("task", "threshold", "protocol", "motif_share", "candidate_share", "scores", "alone", "remarks"),
-        *("candidates", "choosing", "deals"),
+        *("task", "threshold", "protocol", "motif_share", "scores", "alone", "remarks"),
+        *("candidates", "choosing"),
     ]
     return {
         "recipe": config.recipe,

@@ -292,7 +292,6 @@ def _write_results(
         "seconds": result.seconds,
         "protocol": protocol(data, config),
         "motif_share": predictions.shares(),
-        "candidate_share": predictions.candidate_shares(),
         "versions": versions(),
         **judged,
     }

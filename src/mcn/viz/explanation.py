@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch_geometric.data import Data
 
 from mcn.data import simple_graph
-from mcn.train.predictions import Option, Predictions, in_classes
+from mcn.train.predictions import Option, in_classes
 from mcn.train.run import Run
 from mcn.train.tasks.task import Displayed
 
@@ -150,7 +150,7 @@ def explain(run: Run, data: Data, keep: int = _KEPT, target: str | None = None) 
     edges = np.asarray(simple_graph(data.edge_index, data.num_nodes).pairs, np.int64)
     explained = run.explain(data)
     predictions, ids = explained.predictions, getattr(data, "node_ids", None)
-    predictor = _predictor(explained.kind, predictions, run.summary)
+    predictor = _predictor(explained.kind, run.summary)
     options, alternatives = [], []
     for option in explained.options:  # one at a time: together they may be large
         options.append(_neighbourhood(option, edges).keep(keep))
@@ -192,12 +192,12 @@ def explain(run: Run, data: Data, keep: int = _KEPT, target: str | None = None) 
     )
 
 
-def _predictor(kind: str, predictions: Predictions, summary: Mapping[str, Any]) -> Predictor:
-    """Say which network predicts, from a run's summary and, where nodes choose it, from their choices."""
+def _predictor(kind: str, summary: Mapping[str, Any]) -> Predictor:
+    """Say which network predicts, from a run's summary."""
     if "candidates" not in summary:
         return Predictor("network", {_NETWORKS[kind]: 1.0})
     choosing = summary["choosing"]
-    shares = choosing["blend"] if choosing["mode"] == "blend" else predictions.candidate_shares()
+    shares = choosing["blend"] if choosing["mode"] == "blend" else {choosing["winner"]: 1.0}
     return Predictor(choosing["mode"], dict(sorted(shares.items(), key=lambda part: -part[1])))
 
 

@@ -139,11 +139,7 @@ class AutoConfig(BatchedSettings):
     @property
     def protocol(self) -> str:
         """Say how it is decided what predicts."""
-        runs = (
-            "one run each"
-            if self.repeats == 1
-            else f"{'several' if self.repeats is None else f'up to {self.repeats}'} runs each"
-        )
+        runs = "one run each" if self.repeats == 1 else "several runs each"
         metric = self.metric or "accuracy (of two skewed classes roc-auc)"
         return (
             f"the best of {', '.join(self.candidates)}, or a weighted mean of several, by {metric} on "

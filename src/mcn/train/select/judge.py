@@ -70,8 +70,11 @@ class Decision:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for the summary of a run."""
-        blend = None if self.blend is None else self.blend.to_dict(self.names)
-        return {"winner": self.winner, "mode": self.mode, "blend": blend}
+        return {
+            "winner": self.winner,
+            "mode": self.mode,
+            "blend": self.blend and self.blend.to_dict(self.names),
+        }
 
 
 @dataclass(frozen=True)

@@ -19,21 +19,14 @@ from threadpoolctl import threadpool_limits
 from mcn._threads import kernel_threads, num_kernel_threads, processor_seconds
 from mcn.data.limits import reading
 from mcn.train.folder import SUMMARY, read_json
-from mcn.train.held_out import FOLDS
 from mcn.train.loop import Epoch, Trainer
-from mcn.train.problem import Known
 from mcn.train.settings import at_least
 
 CAUTION = 2.0
 """Standard errors from which on a difference counts as clear."""
-DEALS, ENOUGH = 4, 2000
-"""How often training and validation nodes are dealt out anew at most; and how many validation nodes in all
-tell candidates apart well enough (by two points, if one is right on half of them)."""
-
 KEPT = 16
 """Runs of a candidate whose networks predict, at most: further ones only help to tell candidates apart."""
-_MOST = 1000  # runs of a candidate, or passes over the folds
-_TOLD = DEALS + KEPT  # runs of a candidate of which every epoch is told
+_LOADING = 3.0  # seconds that a first epoch may take, and a second one follow whatever was granted
 _SLICE = 1.0  # seconds that several cores train on between two looks at what they did
 
 
@@ -49,102 +42,21 @@ class Grant(NamedTuple):
     epochs: int | None = None
 
 
-class Rounds(NamedTuple):
-    """The runs of a candidate by number: one on the given parts, then some on others, then the rest.
-
-    With few validation nodes the best of several candidates is partly the luckiest. Where chance alone
-    decided which nodes are for training and which for validation, a candidate can be judged by other nodes
-    too. Where somebody decided (by time, by group), parts stay as they are.
-
-    repeats: runs on the given parts. deals: runs on parts of the same sizes that are dealt out anew; their
-    networks are not kept, so that none that predicts has learned from a validation node. passes: how often
-    the labelled nodes are cut into folds instead, with a run for each fold, which trains on the other folds;
-    these networks are kept, so that all labelled nodes teach those that predict.
-    """
-
-    repeats: int
-    deals: int = 0
-    passes: int = 0
-
-    @classmethod
-    def of(cls, known: Known, repeats: int | None, cross_fit: bool) -> Rounds:
-        """Return the runs for a split: on the given parts alone where one run will do, or nodes are many.
-
-        `repeats` None is as many as there is time for.
-        """
-        repeats = _MOST if repeats is None else repeats
-        if not known.at_random or repeats == 1:
-            return cls(repeats)
-        if cross_fit and known.has_folds:
-            return cls(1, passes=repeats - 1)
-        return cls(repeats, min(DEALS, -(-ENOUGH // max(1, len(known.val))) - 1))
-
-    @property
-    def total(self) -> int:
-        """Number of runs."""
-        return self.repeats + self.deals + FOLDS * self.passes
-
-    def elsewhere(self, number: int) -> bool:
-        """Whether a run has other parts than the given ones."""
-        return 0 < number <= self.deals + FOLDS * self.passes
-
-    def keeps(self, number: int) -> bool:
-        """Whether the network of a run may predict."""
-        return number == 0 or self.deals < number < self.deals + KEPT
-
-    def blends(self, number: int) -> bool:
-        """Whether what a run says of held-out nodes is kept, for a blend to be fitted on."""
-        return number < self.deals + KEPT
-
-    def known(self, known: Known, number: int, seed: int) -> Known:
-        """Return the parts of a run, the same for all candidates."""
-        if not self.elsewhere(number):
-            return known
-        if self.deals:
-            return known.dealt_anew(seed * 1000 + number)
-        turn, fold = divmod(number - 1, FOLDS)
-        return known.fold(seed * 1000 + turn, fold)
-
-    def unit(self, number: int) -> int:
-        """Return which runs count as one: all on the given parts, if there are others to compare with."""
-        return number if not self.deals or self.elsewhere(number) else 0
-
-    def scores(self, runs: list[dict[str, Any]]) -> dict[str, dict[int, float]]:
-        """Return the mean held-out score of every candidate's runs, by unit."""
-        values: dict[str, dict[int, list[float]]] = {}
-        for run in runs:
-            by_unit = values.setdefault(run["candidate"], {})
-            by_unit.setdefault(self.unit(run["round"]), []).append(float(run["held_out"]))
-        return {
-            name: {unit: float(np.mean(scores)) for unit, scores in by_unit.items()}
-            for name, by_unit in values.items()
-        }
-
-
 class Clock:
-    """Seconds since training began, those before a resume included; `stop` ends them."""
+    """Seconds since training began, those before a resume included."""
 
     def __init__(self, processor: float = 0.0, wall: float = 0.0) -> None:
         self._began = time.process_time() - processor, time.monotonic() - wall
-        self._ended: tuple[float, float] | None = None
-
-    def stop(self) -> None:
-        """Count no further."""
-        self._ended = time.process_time(), time.monotonic()
 
     @property
     def processor(self) -> float:
         """Seconds of processor time, of all cores together."""
-        return (self._ended or (time.process_time(), 0.0))[0] - self._began[0]
+        return time.process_time() - self._began[0]
 
     @property
     def wall(self) -> float:
         """Seconds by the clock."""
-        return (self._ended or (0.0, time.monotonic()))[1] - self._began[1]
-
-    def wall_at(self, seconds: float) -> float:
-        """Return what `time.monotonic` says when `wall` is so many seconds."""
-        return self._began[1] + seconds
+        return time.monotonic() - self._began[1]
 
 
 @dataclass
@@ -171,28 +83,22 @@ class Schedule:
         stored: Any = read_json(path).get("schedule") if path.exists() else None
         with reading(path, "not the summary of a finished run of auto, whose schedule could be followed"):
             schedule = cls(*(stored[one.name] for one in dataclasses.fields(cls)))
-            names = {str(name) for stage in schedule.stages for name, _, _ in stage}
-            epochs = [at_least(1)("epochs", epochs) for stage in schedule.stages for _, _, epochs in stage]
-            for stage in schedule.stages:
-                for _, number, _ in stage:
-                    at_least(0)("run", number)
-        if not epochs or not names <= set(candidates):
-            unknown = ", ".join(sorted(names - set(candidates))) or "none"
+            rows = [row for stage in schedule.stages for row in stage]
+            unknown = {str(name) for name, _, _ in rows} - set(candidates)
+            for _, number, epochs in rows:
+                at_least(0)("run", number), at_least(1)("epochs", epochs)
+            at_least(1)("runs", len(rows))
+        if unknown:
             raise ValueError(
-                f"schedule {folder}: its candidates are not those of this run (not here: {unknown}); give "
-                "the settings of the run whose schedule it is"
+                f"schedule {folder}: its candidates {', '.join(sorted(unknown))} are not those of this run; "
+                "give the settings of the run whose schedule it is"
             )
         return schedule
 
     def grants(self, stage: int) -> list[Grant]:
         """Return what the runs of a stage are granted; nothing after the last one."""
-        return [
-            Grant(name, number, epochs=epochs) for name, number, epochs in (self.stages[stage:] or [[]])[0]
-        ]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values."""
-        return dataclasses.asdict(self)
+        rows = self.stages[stage] if stage < len(self.stages) else []
+        return [Grant(name, number, epochs=epochs) for name, number, epochs in rows]
 
     def sentences(self, budget: float) -> list[str]:
         """Say what ended training before the budget was used up, and who was not tried."""
@@ -204,8 +110,8 @@ class Schedule:
             )
         if self.left_out:
             said.append(
-                f"not tried: {', '.join(self.left_out)}; an epoch would take longer than what is left of the "
-                "budget, give more minutes"
+                f"not tried: {', '.join(self.left_out)}; less than a quarter of the {budget / 60:g} minutes "
+                "was left for them, give more"
             )
         return said
 
@@ -216,7 +122,7 @@ class Turn:
 
     grant: how far it may train before it has to wait, or ends. trainer: its training. deadline: the time by
     `time.monotonic` from which on it begins no epoch. first, later: the processor time of its first epoch and
-    of the others so far.
+    of the others so far. ended: whether it has ended for good.
     """
 
     grant: Grant
@@ -224,30 +130,16 @@ class Turn:
     deadline: float = math.inf
     first: float = 0.0
     later: float = 0.0
+    ended: bool = False
 
     def __post_init__(self) -> None:
-        self._epoch_work = self.trainer.epoch_work()
-
-    @property
-    def estimate(self) -> float:
-        """The seconds that its epochs so far would have taken by the estimate."""
-        return self.trainer.epoch * self._epoch_work
-
-    @property
-    def name(self) -> str:
-        """The name of the candidate."""
-        return self.grant.candidate
-
-    @property
-    def number(self) -> int:
-        """Which of the candidate's runs it is."""
-        return self.grant.number
+        self.name, self.number = self.grant.candidate, self.grant.number
 
     @property
     def seconds(self) -> float:
-        """Its processor time, if its first epoch had taken as long as the others: it may load kernels."""
+        """Its processor time, had its first epoch taken as long as others: that one may load kernels."""
         epochs = self.trainer.epoch
-        return self.later * epochs / (epochs - 1) if epochs > 1 else min(self.first, 2 * self._epoch_work)
+        return self.later * epochs / (epochs - 1) if epochs > 1 else self.first
 
     @property
     def over(self) -> bool:
@@ -255,6 +147,8 @@ class Turn:
         epoch = self.trainer.epoch
         if self.trainer.stopped or self.grant.epochs is not None:
             return self.trainer.stopped or epoch >= (self.grant.epochs or 0)
+        if epoch == 1 and self.first < _LOADING:  # most of which may be loading kernels
+            return time.monotonic() >= self.deadline
         half_an_epoch = self.seconds / max(1, epoch) / 2
         return self.seconds + half_an_epoch >= self.grant.seconds or time.monotonic() >= self.deadline
 
@@ -275,19 +169,21 @@ class Turn:
         return own | {"trainer": self.trainer.state()}
 
 
-def standings(runs: list[dict[str, Any]], rounds: Rounds, order: list[str]) -> list[dict[str, Any]]:
+def standings(runs: list[dict[str, Any]], order: list[str]) -> list[dict[str, Any]]:
     """Return the candidates, the best first: mean held-out score, and how far each is behind the best.
 
     The error of that is of the differences in pairs, over the seeds, or the parts, that both have. Of equals
     the earlier one in `order`, cheapest first, is the better.
     """
-    scores = rounds.scores(runs)
+    scores: dict[str, dict[int, float]] = {}
+    for run in runs:
+        scores.setdefault(run["candidate"], {})[run["round"]] = float(run["held_out"])
     means = {name: float(np.mean(list(own.values()))) for name, own in scores.items()}
     ranked = sorted(means, key=lambda name: (-means[name], order.index(name)))
     rows = []
     for name in ranked:
         own, best = scores[name], scores[ranked[0]]
-        gaps = np.array([best[unit] - score for unit, score in own.items() if unit in best])
+        gaps = np.array([best[number] - score for number, score in own.items() if number in best])
         several = len(gaps) > 1 and name != ranked[0]
         seconds = [run["processor_seconds"] for run in runs if run["candidate"] == name]
         rows.append(
@@ -313,7 +209,7 @@ def several_behind(row: dict[str, Any]) -> bool:
 
 
 def clearly_above(leader: float, other: float, count: int) -> bool:
-    """Whether one share of `count` nodes is above another by `CAUTION` standard errors.
+    """Whether one share of `count` nodes is above another by `CAUTION` standard errors; of none it is not.
 
     Two more nodes, one right and one wrong, keep the error of a perfect leader from being zero.
 
@@ -321,7 +217,7 @@ def clearly_above(leader: float, other: float, count: int) -> bool:
     (False, True, True)
     """
     share = (leader * count + 1) / (count + 2)
-    return leader - other > CAUTION * math.sqrt(share * (1 - share) / count)
+    return count > 0 and leader - other > CAUTION * math.sqrt(share * (1 - share) / count)
 
 
 class Stage:
@@ -337,7 +233,7 @@ class Stage:
 
     def __init__(
         self,
-        begin: Callable[[Grant], Turn],
+        begin: Callable[[Grant], Turn | None],
         planned: Iterable[Grant] = (),
         running: Iterable[Turn] = (),
     ) -> None:
@@ -366,12 +262,13 @@ class Stage:
             with self._lock:
                 if ahead:
                     return ahead.pop(0)
-                if not self.planned:
-                    return None
-                turn = self._begin(self.planned[0])
-                self.planned.pop(0)
-                self.running.append(turn)
-                return turn
+                while self.planned:
+                    turn = self._begin(self.planned[0])
+                    self.planned.pop(0)
+                    if turn is not None:
+                        self.running.append(turn)
+                        return turn
+                return None
 
         def work() -> None:
             torch.set_num_threads(1)  # a thread has a number of its own
@@ -380,7 +277,7 @@ class Stage:
                     epochs = told.setdefault(id(turn), [])
                     while not turn.over:
                         epoch = turn.run_epoch()
-                        if turn.number < _TOLD or turn.over:
+                        if turn.number < KEPT or turn.over:
                             epochs.append(epoch)
                         if time.monotonic() >= until:
                             return

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
+import time
 from collections import deque
 from typing import Any
 
@@ -11,8 +13,8 @@ import torch
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from mcn.train.held_out import FOLDS
 from mcn.train.loop import Epoch, FitResult, Scores, Trainer, Training, below
-from mcn.train.metrics import shown
 from mcn.train.problem import Known, Problem
 from mcn.train.recipes import work_of
 from mcn.train.select.blend import Float, corrections, walk_matrix
@@ -21,9 +23,9 @@ from mcn.train.select.config import AutoConfig
 from mcn.train.select.judge import BLEND, Decision, Held, HeldOutScores, Judge
 from mcn.train.select.network import Selected
 from mcn.train.select.schedule import (
+    KEPT,
     Clock,
     Grant,
-    Rounds,
     Schedule,
     Stage,
     Turn,
@@ -38,6 +40,7 @@ _LATEST = 1.5
 """Training ends after so many times the budget by the clock, however little of the processor it had."""
 _ENDING = 0.03
 """Share of the budget that deciding takes, beside what the networks that predict take for it."""
+_MOST = 1000  # runs of a candidate, or passes over the folds, where there is time
 _SLACK = 0.05
 """Share of the budget by which a further run may be expected to go beyond it."""
 
@@ -52,19 +55,22 @@ class Selection(Training):
     granted in place of seconds: then no clock has a say, and the same command gives the same bits on any
     number of cores.
 
-    In the first stage all candidates share half of the budget, so that none keeps the others from being
-    tried. One whose inputs, or a single epoch, are expected to take more than its share is tried later if
-    that much is left. Those that have not ended by then wait; the better half of them goes on, then the
-    better half of these (successive halving), and the others end with the best weights they had, as do those
-    that are clearly behind another. What is left goes into further runs of the candidates that are not
-    clearly behind, round by round, until the budget is used up or they have had `config.repeats`.
+    In the first stage all candidates share half of the budget, cheap ones first, so that none keeps the
+    others from being tried. Where single epochs are so long that it is used up before, the others are tried
+    later, if a quarter of the budget is left. Those that have not ended by then wait; the better half of them
+    goes on, then the better half of these (successive halving), and the others end with the best weights they
+    had, as do those that are clearly behind another. What is left goes into further runs of the candidates
+    that are not clearly behind, round by round, until the budget is used up or they have had
+    `config.repeats`.
 
     The winner is the candidate with the best mean held-out score (`mcn.train.held_out`) over its runs; of
-    equals the earlier, cheaper one. The first runs of a candidate are kept (`Rounds.keeps`), and predict
+    equals the earlier, cheaper one. The first runs of a candidate (`KEPT`) are kept, and predict
     together by the mean of their probabilities; later ones only make the means more certain.
 
-    Where chance drew the split, most runs have other training and validation nodes (`Rounds`): their scores
-    are of other nodes and count as much.
+    With few validation nodes the best of several candidates is partly the luckiest. Where chance alone
+    decided which nodes are for training and which for validation, further runs have other parts: all labelled
+    nodes are cut into folds, again and again, with a run for each fold that trains on the other folds. So all
+    of them teach, and judge. Where somebody decided (by time, by group), parts stay as they are.
 
     At the end the held-out nodes decide whether the winner predicts, or a blend of candidates
     (`mcn.train.select.judge`).
@@ -81,7 +87,9 @@ class Selection(Training):
         # By candidate and number of the run: networks that may predict, and what was said of held-out nodes.
         self._kept: dict[str, dict[int, torch.nn.Module]] = {}
         self._logits: dict[str, dict[int, torch.Tensor]] = {}
-        self._rounds = Rounds.of(problem.known, config.repeats, config.cross_fit)
+        repeats = config.repeats or _MOST
+        self._folds = repeats > 1 and config.cross_fit and problem.known.at_random and problem.known.has_folds
+        self._total = 1 + FOLDS * (repeats - 1) if self._folds else repeats  # runs of a candidate
         self._clock, self._budget = Clock(), 60 * config.minutes
         assert config.metric is not None
         self._judge = Judge(problem.task, problem.val_labels.numpy(), config.metric, config.seed)
@@ -96,32 +104,13 @@ class Selection(Training):
         names = list(self._candidates)
         self._recorded = None if config.schedule is None else Schedule.of_run(config.schedule, names)
         self._late: list[str] = []  # candidates that are to be tried later
-        first, *others = names
-        if self._recorded is None:
-            # A tenth of the budget is what the inputs of one candidate may take at first.
-            self._late = [name for name in others if self._inputs_work(name) > self._budget / 10]
-            share = self._budget / 2 / len(self._candidates)
-            grants = [Grant(name, 0, share) for name in (first, *others) if name not in self._late]
-        else:
-            grants = self._recorded.grants(0)
-        self._stage = Stage(self._turn, grants)
-
-    def _inputs_work(self, name: str) -> float:
-        """Estimate what making the inputs of a candidate takes, in seconds on an ordinary core."""
-        return self._candidates[name].config.inputs_work(self.problem.inputs.counts)
-
-    @property
-    def _speed(self) -> float:
-        """Seconds that training took here for every second by the estimates (`Trainer.epoch_work`)."""
-        turns = self._stage.running
-        measured = [run["processor_seconds"] for run in self.runs] + [turn.seconds for turn in turns]
-        estimated = [run["estimated_seconds"] for run in self.runs] + [turn.estimate for turn in turns]
-        return (math.fsum(measured) + 0.01) / (math.fsum(estimated) + 0.01)
+        first = [Grant(name, 0, self._budget / 2 / len(names)) for name in names]
+        self._stage = Stage(self._turn, self._recorded.grants(0) if self._recorded else first)
 
     @property
     def _left(self) -> float:
         """The processor time that is left of the budget for training, in seconds."""
-        runs = [run for run in self.runs if self._rounds.keeps(run["round"])]
+        runs = [run for run in self.runs if run["round"] < KEPT]
         predicting = math.fsum(run["processor_seconds"] / run["epochs"] for run in runs)
         return (1 - _ENDING) * self._budget - predicting - self._clock.processor
 
@@ -132,36 +121,41 @@ class Selection(Training):
 
     @property
     def progress(self) -> float:
-        """How much of the budget, of the clock's limit, of the runs or of the recorded schedule is done."""
+        """How much of the budget, of the clock's limit, or of the recorded schedule is done."""
         if self.stopped:
             return 1.0
         if self._recorded is not None:
             return min(0.99, len(self._schedule.stages) / max(1, len(self._recorded.stages)))
-        done = [self._clock.processor / self._budget, self._clock.wall / (_LATEST * self._budget)]
-        if self.config.repeats is not None:
-            ahead = [turn.trainer.progress for turn in self._stage.running]
-            rounds = self._rounds.total - self._further
-            runs = len(self.runs) + len(ahead) + len(self._stage.planned) + rounds * len(self._candidates)
-            done.append((len(self.runs) + sum(ahead)) / runs)
-        return min(0.99, max(done))
+        return min(
+            0.99, max(self._clock.processor / self._budget, self._clock.wall / (_LATEST * self._budget))
+        )
 
-    def _turn(self, grant: Grant) -> Turn:
-        """Make a fresh training run of a candidate."""
-        name, number, seconds, epochs = grant
+    def _turn(self, grant: Grant) -> Turn | None:
+        """Make a fresh training run of a candidate; None if there is no time to try it now."""
+        name, number = grant.candidate, grant.number
+        is_first = number == 0 and name == next(iter(self._candidates))  # which predicts if nothing else does
+        if (
+            not self._recorded
+            and number == 0
+            and not is_first
+            and self._left < self._budget / (4 if self._schedule.stages else 2)
+        ):
+            self._late.append(name)
+            return None
         candidate = self._candidates[name].seeded(self.config.seed * 1000 + number)
         problem = Problem(self.problem.inputs.of(candidate), self._parts(number))
         trainer = work_of(candidate.config).trainer(problem, candidate.config)
         assert isinstance(trainer, Trainer)
         trainer.hold_out(self.config.seed)
-        if epochs is None and not (name == next(iter(self._candidates)) and number == 0):
-            if number == 0 and trainer.epoch_work() * self._speed > seconds:
-                grant = grant._replace(seconds=0.0)
-            return Turn(grant, trainer, self._clock.wall_at((_LATEST - _ENDING) * self._budget))
-        return Turn(grant, trainer)
+        left = math.inf if is_first else (_LATEST - _ENDING) * self._budget - self._clock.wall
+        return Turn(grant, trainer, time.monotonic() + left)
 
     def _parts(self, number: int) -> Known:
-        """Return what the runs of a number know."""
-        return self._rounds.known(self.problem.known, number, self.config.seed)
+        """Return the parts that the runs of a number have, the same for all candidates."""
+        if not (self._folds and number):
+            return self.problem.known
+        turn, fold = divmod(number - 1, FOLDS)
+        return self.problem.known.fold(self.config.seed * 1000 + turn, fold)
 
     def run_epoch(self) -> Epoch:
         """Train the candidates of this stage on; tell of one epoch.
@@ -170,7 +164,7 @@ class Selection(Training):
         """
         while len(self._told) < 2 and self._decision is None:
             self._told.extend(self._stage.advance())
-            if self._recorded is None and self._is_late:
+            if not self._recorded and self._is_late:
                 self._late += [grant.candidate for grant in self._stage.planned if grant.number == 0]
                 self._stage.planned.clear()
             if self._stage.over:
@@ -184,35 +178,26 @@ class Selection(Training):
     def _next_stage(self) -> None:
         """Record a stage; end its runs or let them go on, plan further ones, or decide if there are none."""
         turns = [turn for turn in self._stage.running if turn.trainer.epoch]
-        self._late += [
-            turn.name for turn in self._stage.running if not turn.trainer.epoch and not turn.number
-        ]
+        self._late += [turn.name for turn in self._stage.running if turn not in turns and turn.number == 0]
         self._schedule.stages.append([[turn.name, turn.number, turn.trainer.epoch] for turn in turns])
         waiting = [turn for turn in turns if turn.number == 0 and not turn.trainer.stopped]
         for turn in turns:
             if turn not in waiting:
                 self._end(turn)
         self._stage = Stage(self._turn)
-        if self._recorded is not None:
-            grants = self._recorded.grants(len(self._schedule.stages))
-        else:
-            grants = self._halved(waiting)
-        planned = {(grant.candidate, grant.number): grant for grant in grants}
-        running = []
+        recorded = None if self._recorded is None else self._recorded.grants(len(self._schedule.stages))
+        grants = self._halved(waiting) if recorded is None else recorded
+        granted = {grant[:2]: grant for grant in grants}
         for turn in waiting:
-            turn.grant = planned.pop((turn.name, 0), turn.grant)
+            turn.grant = granted.pop((turn.name, 0), turn.grant)
             if turn.over:
                 self._end(turn)
-            else:
-                running.append(turn)
-        if self._recorded is None and not running:
-            planned = {
-                (grant.candidate, grant.number): grant for grant in self._tried_later() or self._round()
-            }
-        self._stage = Stage(self._turn, planned.values(), running)
-        if not running and not planned:
-            if self._recorded is not None:
-                self._schedule = self._recorded
+        running = [turn for turn in waiting if not turn.ended]
+        if not running and recorded is None:
+            granted = {grant[:2]: grant for grant in self._tried_later() or self._round()}
+        self._stage = Stage(self._turn, granted.values(), running)
+        if not running and not granted:
+            self._schedule = self._recorded or self._schedule
             self._decision = self._decide()
 
     def _halved(self, waiting: list[Turn]) -> list[Grant]:
@@ -224,7 +209,8 @@ class Selection(Training):
         leader = max([*merits.values(), *(run["held_out"] for run in self.runs if run["round"] == 0)])
         kept = sorted(merits, key=lambda name: -merits[name])[: max(1, len(waiting) // 2)]
         halvings = math.ceil(math.log2(max(1, len(kept)))) + 1
-        better = [name for name in kept if not self._is_far(leader, merits[name])]
+        count = len(self._judge.targets) if self.config.metric in SHARES else 0
+        better = [name for name in kept if not clearly_above(leader, merits[name], count)]
         return [
             Grant(turn.name, 0, turn.seconds + left / halvings / len(better))
             for turn in waiting
@@ -232,21 +218,21 @@ class Selection(Training):
         ]
 
     def _tried_later(self) -> list[Grant]:
-        """Grant candidates that were expected to take too long half of what is left, where that will do."""
+        """Grant candidates that there was no time for half of what is left, if that is enough."""
         late = [name for name in self._late if name not in self._schedule.left_out]
-        seconds = self._left / 2 / max(1, len(late))
         self._schedule.left_out += late  # until they have had an epoch: they are not tried a third time
-        able = [name for name in late if self._speed * self._inputs_work(name) < seconds]
-        return [] if self._is_late else [Grant(name, 0, seconds) for name in able]
+        enough = self._left >= self._budget / 4 and not self._is_late
+        return [Grant(name, 0, self._left / 2 / len(late)) for name in late if enough]
 
     def _round(self) -> list[Grant]:
         """Grant another run to the candidates that are not clearly behind, as far as the budget goes."""
         left, number = self._left, self._further
         self._schedule.ended_by = "clock" if self._is_late else "runs"
-        if self._is_late or number >= self._rounds.total:
+        if self._is_late or number >= self._total:
             return []
         self._schedule.ended_by, self._further = "budget", number + 1
-        able = [row for row in self.table() if not self._is_behind(row["candidate"])]
+        rows = self.table()
+        able = [row for row in rows if not self._is_behind(row, rows[0]["score"])]
         granted = []
         for row in able:
             if row["seconds_per_run"] <= left + _SLACK * self._budget:
@@ -258,21 +244,13 @@ class Selection(Training):
         seconds = {row["candidate"]: row["seconds_per_run"] + spare for row in granted}
         return [Grant(name, number, seconds[name]) for name in self._candidates if name in seconds]
 
-    def _is_far(self, leader: float, merit: float) -> bool:
-        """Whether a run is clearly behind another one, as far as one run can tell."""
-        return self.config.metric in SHARES and clearly_above(leader, merit, len(self._judge.targets))
-
-    def _is_behind(self, name: str) -> bool:
-        """Whether a candidate's runs so far are clearly behind those of another."""
-        rows = self.table()
-        row = next((row for row in rows if row["candidate"] == name), None)
-        if row is None:
-            return False
+    def _is_behind(self, row: dict[str, Any], leader: float) -> bool:
+        """Whether a candidate's runs so far are clearly behind the best mean score."""
         if self.config.metric not in SHARES:
             return several_behind(row)
-        units = self._rounds.scores(self.runs)[name]
-        others = sum(len(self._parts(unit).val) for unit in units if self._rounds.elsewhere(unit))
-        return clearly_above(rows[0]["score"], row["score"], len(self._judge.targets) + others)
+        known = self.problem.known
+        others = (row["runs"] - 1) * (len(known.targets) // FOLDS) if self._folds else 0
+        return clearly_above(leader, row["score"], len(known.val) + others)
 
     def _held_out_merit(self, turn: Turn) -> float:
         """Return how good a run is on nodes that chose no epoch."""
@@ -300,14 +278,13 @@ class Selection(Training):
                 "best_epoch": result.best_epoch,
                 "seconds": result.seconds,
                 "processor_seconds": turn.seconds,
-                "estimated_seconds": turn.estimate,
                 "cut": cut,
                 **({} if turn.number else trainer.notes()),
             }
         )
-        if self._rounds.blends(turn.number):
+        turn.ended = True
+        if turn.number < KEPT:
             self._logits.setdefault(turn.name, {})[turn.number] = held.logits.clone()
-        if self._rounds.keeps(turn.number):
             self._kept.setdefault(turn.name, {})[turn.number] = trainer.model
 
     @property
@@ -350,7 +327,6 @@ class Selection(Training):
         winner = self.table()[0]["candidate"]
         with threadpool_limits(1, "blas"):
             decision = self._judge.decide(names, winner, self._held_out_scores(winner))
-        self._clock.stop()
         return decision
 
     def _confirm_corrections(self, names: list[str]) -> None:
@@ -361,7 +337,7 @@ class Selection(Training):
         problem = self.problem
         edges = walk_matrix(problem.inputs.counts.adjacency("edge"))
         for name in names:
-            given = [number for number in self._kept[name] if not self._rounds.elsewhere(number)]
+            given = [number for number in self._kept[name] if not (self._folds and number)]
             ways = self._corrections(name, given, problem.train, edges)
             held, _ = self._mean_said(name, given, problem.val)
             on_validation = {way: more[problem.val] for way, more in ways.items()}
@@ -386,26 +362,17 @@ class Selection(Training):
     def _held_out_scores(self, winner: str) -> HeldOutScores:
         """Collect what candidates said of all nodes that the winner was judged by; of those that said it.
 
-        A node has one row, or one for each of the dealt parts in which it was held out.
+        The validation nodes come first, then the others that further runs held out.
         """
         val, held = self.problem.val, self._held
-        others = [number for number in sorted(self._logits[winner]) if self._rounds.elsewhere(number)]
-        if self._rounds.deals:
-            parts = [val, *(self._parts(number).val for number in others)]
-            said = {
-                name: np.concatenate([held[name], *(self._outputs(name, number) for number in others)])
-                for name in held
-                if set(others) <= self._logits[name].keys()
-            }
-        else:
-            judged = np.unique(np.concatenate([val, *(self._parts(number).val for number in others)]))
-            parts = [val, np.setdiff1d(judged, val)]
-            found = {name: self._mean_said(name, list(runs), parts[1]) for name, runs in self._kept.items()}
-            said = {
-                name: np.concatenate([held[name], values])
-                for name, (values, there) in found.items()
-                if there.all()
-            }
+        judged = np.concatenate([self._parts(number).val for number in self._kept[winner]])
+        parts = [val, np.setdiff1d(judged, val)]
+        found = {name: self._mean_said(name, list(runs), parts[1]) for name, runs in self._kept.items()}
+        said = {
+            name: np.concatenate([held[name], values])
+            for name, (values, there) in found.items()
+            if there.all()
+        }
         nodes = np.concatenate(parts)
         ordered = {name: said[name] for name in self._candidates if name in said}
         return HeldOutScores(nodes, self.problem.labels.numpy()[nodes], ordered)
@@ -433,7 +400,7 @@ class Selection(Training):
         self.model.eval()
         self.problem.inputs.model = self.model
         winner = decision.winner
-        kept_runs = [run for run in self._runs(winner) if self._rounds.keeps(run["round"])]
+        kept_runs = [run for run in self._runs(winner) if run["round"] < KEPT]
         best = max(kept_runs, key=lambda run: float(run["held_out"]))
         scores = Scores(best["loss"], best["accuracy"], best["score"])
         if len(kept_runs) > 1 or winner in self._added:  # what is said of nodes that chose no epoch
@@ -449,20 +416,17 @@ class Selection(Training):
 
     def table(self) -> list[dict[str, Any]]:
         """Return how the candidates stand, the best first (`mcn.train.select.schedule.standings`)."""
-        return standings(self.runs, self._rounds, list(self._candidates))
+        return standings(self.runs, list(self._candidates))
 
     def notes(self) -> dict[str, Any]:
         """Return the table, all runs of the candidates, and what was decided by which evidence."""
-        deals = {run["round"] for run in self.runs if self._rounds.elsewhere(run["round"])}
         notes: dict[str, Any] = {"candidates": self.table(), "candidate_runs": self.runs}
         notes["schedule"] = {
-            **self._schedule.to_dict(),
+            **dataclasses.asdict(self._schedule),
             "asked_seconds": self._budget,
             "processor_seconds": self._clock.processor,
             "wall_seconds": self._clock.wall,
         }
-        if deals:
-            notes["deals"] = len(deals)
         if self._decision is not None:
             notes["choosing"] = self._decision.to_dict()
             used = list(self._decision.shares)
@@ -481,9 +445,8 @@ class Selection(Training):
     @property
     def learned_from_validation(self) -> bool:
         """Whether a network that predicts was trained on validation nodes."""
-        decision, rounds = self._decision, self._rounds
-        used = [] if decision is None else list(decision.shares)
-        return any(rounds.elsewhere(number) for name in used for number in self._kept[name])
+        shares = {} if self._decision is None else self._decision.shares
+        return self._folds and any(len(self._kept[name]) > 1 for name in shares)
 
     def remarks(self) -> list[str]:
         """Return in sentences what predicts, what it learned from, and what ended training."""
@@ -505,22 +468,7 @@ class Selection(Training):
                 f"predictions of {', '.join(near)} are corrected by the known labels of nodes nearby, which "
                 f"lowered the error on validation nodes (propagate=false leaves that out)"
             )
-        return said + self._worth_of_choosing() + self._schedule.sentences(self._budget)
-
-    def _worth_of_choosing(self) -> list[str]:
-        """Say how much better a network is whose nodes choose their neighbourhood, where it clearly is."""
-        metric, score = self._judge.metric, {row["candidate"]: row["score"] for row in self.table()}
-        alike = [name for name in score if name in ("gcn", "sage", "gat") or name.startswith("triangle")]
-        if "mcn" not in score or not alike or metric not in SHARES:
-            return []
-        best = max(alike, key=lambda name: score[name])
-        if not clearly_above(score["mcn"], score[best], len(self._judge.targets)):
-            return []
-        return [
-            f"nodes that choose their neighbourhood do better here: held-out {metric} "
-            f"{shown(metric, score['mcn'])} by mcn, {shown(metric, score[best])} by {best}, the best network "
-            "with one neighbourhood for all nodes"
-        ]
+        return said + self._schedule.sentences(self._budget)
 
     def tensors(self) -> dict[str, torch.Tensor]:
         """All tensors: what is kept of each candidate, and the run under way."""
@@ -551,7 +499,7 @@ class Selection(Training):
             "runs": self.runs,
             "told": [epoch._asdict() for epoch in self._told],
             "late": self._late,
-            "schedule": self._schedule.to_dict(),
+            "schedule": dataclasses.asdict(self._schedule),
             "processor_seconds": self._clock.processor,
             "further": self._further,
             "planned": [list(grant) for grant in self._stage.planned],
@@ -570,15 +518,14 @@ class Selection(Training):
         self._kept, self._logits = {}, {}
         for run in self.runs:
             name, number = run["candidate"], run["round"]
-            if self._rounds.blends(number):
+            if number < KEPT:
                 self._logits.setdefault(name, {})[number] = held[f"{name}.{number}"].clone()
-            if self._rounds.keeps(number):
                 weights = below(f"{name}.{number}.", kept)
                 self._kept.setdefault(name, {})[number] = self._network(self._candidates[name], weights)
         turns = []
         for place, values in enumerate(state["running"]):
             turn = self._turn(Grant(*values["grant"]))
-            turn.grant = Grant(*values["grant"])
+            assert turn is not None
             turn.first, turn.later = values["first"], values["later"]
             turn.trainer.load(below(f"turn.{place}.", tensors), values["trainer"])
             turns.append(turn)

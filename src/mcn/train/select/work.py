@@ -126,17 +126,14 @@ def predict(model: Selected, inputs: SelectionInputs, task: Task) -> Predictions
     """Predict all nodes by what the run decided, with calibrated probabilities."""
     if model.mode != BLEND:
         alone = _predicted(model, inputs, model.names.index(model.winner), task)
-        number = np.full(len(alone.probabilities), model.names.index(model.winner))
-        return dataclasses.replace(alone, candidate=number, candidates=model.names)
+        return dataclasses.replace(alone, candidate=model.winner)
     blended: Any = sum(
         share * _predicted(model, inputs, number, task).probabilities
         for number, share in enumerate(model.shares.tolist())
         if share
     )
     none: NDArray[np.int64] = np.empty((len(blended), 0), np.int64)
-    candidate = np.zeros(len(blended), np.int64)
-    outputs = blended.astype(np.float32)
-    return Predictions(outputs, none, none, candidate=candidate, candidates=("blend",), task=task)
+    return Predictions(blended.astype(np.float32), none, none, candidate=BLEND, task=task)
 
 
 def _predicted(model: Selected, inputs: SelectionInputs, number: int, task: Task) -> Predictions:
@@ -161,9 +158,7 @@ def explain(model: Selected, inputs: SelectionInputs, task: Task) -> Explained:
         candidate = model.candidates[number]
         shown = work_of(candidate.config).explain(model.runs_of(number)[0], inputs.of(candidate), task)
         return dataclasses.replace(shown, predictions=predictions)
-    shares = model.shares.numpy().astype(np.float32)
-    sure = np.broadcast_to(shares, (len(predictions.labels), len(model.candidates)))
-    return Explained("candidates", predictions, 1, False, [sure], [None], _options(model, inputs, task))
+    return Explained("candidates", predictions, 1, False, [], [], _options(model, inputs, task))
 
 
 def _options(model: Selected, inputs: SelectionInputs, task: Task) -> Iterator[Option]:

@@ -34,10 +34,6 @@ if TYPE_CHECKING:
 _ROUNDS, _TREES = 10, 200
 """Rounds of an epoch, and its trees at most: every round has one for each class."""
 _quiet = threading.Lock()
-_BLOCK, _COLUMN, _BINNED = 5e-3, 2.5e-4, 1.4e-7
-"""Seconds on one core of 2024 that a block takes beside its trees: in all, per column, per value."""
-_TREE, _LEAF, _FILLED = 2e-4, 1.35e-6, 2.5e-9
-"""Seconds of a tree: in all, per column and leaf, per value."""
 
 
 def inputs(
@@ -148,14 +144,6 @@ class TreesTrainer(Trainer):
 
     def _make_optimizer(self) -> None:
         """Trees are not moved by gradients."""
-
-    def epoch_work(self) -> float:
-        """Estimate a block: sorting every column into bins, then histograms of them in each tree."""
-        rows, width = len(self.problem.train), self._table.shape[1]
-        tree = _TREE + width * (_LEAF * min(rows // 20, self.config.max_leaves) + _FILLED * rows)
-        several = self._trees_per_round()
-        binned = max(1, len(several)) * (_BLOCK + width * (_COLUMN + _BINNED * rows))
-        return float(binned + self._rounds * sum(several) * tree)
 
     def _trees_per_round(self) -> list[int]:
         """Return how many trees a round has, for each model: one per class, or one of two classes."""
