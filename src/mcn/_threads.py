@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
@@ -38,6 +39,14 @@ def num_kernel_threads(otherwise: int) -> int:
     return _kernel_threads.get() or otherwise
 
 
+_helped = threading.local()
+
+
+def processor_seconds() -> float:
+    """Return the processor time of this thread, with that of the threads that helped it in `run_chunks`."""
+    return time.thread_time() + float(getattr(_helped, "seconds", 0.0))
+
+
 def run_chunks(
     work: Callable[[int, int, int], object],
     bounds: Sequence[int] | NDArray[np.int64],
@@ -62,11 +71,16 @@ def run_chunks(
         drain(0)
         return
     pool = _pool(threads - 1)
-    others = [pool.submit(drain, worker) for worker in range(1, threads)]
+
+    def help_out(worker: int) -> float:
+        began = time.thread_time()
+        drain(worker)
+        return time.thread_time() - began
+
+    others = [pool.submit(help_out, worker) for worker in range(1, threads)]
     try:
         drain(0)  # the caller works too
-        for other in others:
-            other.result()
+        _helped.seconds = getattr(_helped, "seconds", 0.0) + sum(other.result() for other in others)
     except BaseException:  # an interrupt, say: let the workers run out of chunks
         for _ in chunks:
             pass

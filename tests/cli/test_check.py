@@ -56,7 +56,7 @@ def test_verbose(mcn: Run) -> None:
     assert (shown["components"], shown["nodes in the largest component"]) == ("1", "100.0 %")
     for motif, (share, adjusted) in seen["homophily"].items():
         assert shown[f"neighbours of the same class by {motif}"] == f"{100 * share:.1f} %"
-        assert shown[f"the same by {motif}, adjusted for chance"] == f"{adjusted:.2f}"
+        assert shown[f"beyond chance by {motif} (0: as by chance, 1: all)"] == f"{adjusted:.2f}"
     assert set(seen["homophily"]) == {"edge", "triangle", "4-cycle", "4-clique"}
     for label, share in seen["classes"].items():
         assert shown[f"labelled as {label}"] == f"{100 * share:.1f} %"

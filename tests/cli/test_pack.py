@@ -189,7 +189,7 @@ def test_what_needs_the_graph_in_memory(mcn: Run, own_packed: Path, tmp_path: Pa
 
 def test_mini_batches_where_the_graph_fits(mcn: Run, own_packed: Path, tmp_path: Path) -> None:
     some = ("--batch-size", "8", "--neighbours", "3,2", "--no-report")
-    words = [*QUICK, *some, "--candidates", "gcn,gat", "--out", tmp_path / "auto"]
+    words = [*QUICK, *some, "--candidates", "gcn,gat", "--minutes", "0.02", "--out", tmp_path / "auto"]
     found = answered(mcn("train", "--graph", own_packed, *words))
     assert found["recipe"] == "auto"
     assert found["config"]["batch_size"] == 8

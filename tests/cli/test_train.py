@@ -94,16 +94,19 @@ def test_a_graph_of_ones_own_is_trained_by_auto_unless_told_otherwise(mcn: Run, 
     assert [row["score"] for row in rows] == sorted((row["score"] for row in rows), reverse=True)
     assert [row["runs"] for row in rows] == [1] * len(CANDIDATES)
     headline, header, _, *lines = text.splitlines()
-    named = {"blend": "a blend of candidates", "nodes": "a candidate for every node"}
-    predicts = named.get(choosing["mode"], choosing["winner"])
-    accuracies = rf"test accuracy [\d.]+ % by {predicts} \(largest class: [\d.]+%\)"
+    predicts = {"blend": "a weighted mean of candidates"}.get(choosing["mode"], choosing["winner"])
+    accuracies = rf"test accuracy [\d.]+ % by {predicts} \(always the largest class: accuracy [\d.]+%\)"
     assert re.fullmatch(f"{edges}: {accuracies}", headline)
     assert "MCN" not in text
     assert len(lines) + 3 <= 15
     assert lines[-1] == f"folder: {tmp_path / 'run'}"
-    assert re.split("  +", header)[:3] == ["candidate", "held-out accuracy", "behind"]
-    assert lines[7] == f"behind these: {', '.join(row['candidate'] for row in rows[7:])} (--verbose)"
-    for place, (row, line) in enumerate(zip(rows[:7], lines, strict=False)):  # the best first
+    phases = ["start and reading", "counting and preparation", "training", "results and report"]
+    assert list(summary["phase_seconds"]) == phases
+    assert all(f" s {phase}" in lines[-2] for phase in phases)
+    assert re.split("  +", header)[:3] == ["candidate", "held-out accuracy", "worse by"]
+    others = ", ".join(row["candidate"] for row in rows[5:])
+    assert lines[5] == f"also tried, with lower scores: {others} (--verbose)"
+    for place, (row, line) in enumerate(zip(rows[:5], lines, strict=False)):  # the best first
         assert line.split()[:2] == [row["candidate"], f"{row['score']:.1%}"]
         assert place == 0 or line.split()[2] == f"{100 * row['behind']:.1f}"
     content = answered(mcn(*words, "--out", tmp_path / "other", "--json"))
@@ -153,8 +156,8 @@ def test_json_of_several_seeds_beside_another_method(mcn: Run, tmp_path: Path) -
     more = ["--motifs", "edge, triangle", "--steps", 2, "--seed", 5, "--beside", "gcn", "--json"]
     content = answered(mcn(*words, *more))
     assert list(content) == [
-        *("dataset", "recipe", "rows", "task", "threshold", "protocol", "motif_share", "candidate_share"),
-        *("scores", "alone", "remarks", "config", "notes", "memory", "out"),
+        *("dataset", "recipe", "rows", "task", "threshold", "protocol", "motif_share"),
+        *("scores", "alone", "remarks", "config", "notes", "memory", "out", "phase_seconds"),
     ]
     assert [row["method"] for row in content["rows"]] == ["mcn", "gcn"]
     assert all(row["seeds"] == [5, 6] and len(row["test"]) == 2 for row in content["rows"])

@@ -85,17 +85,15 @@ def test_labels_in_the_numbering_of_other_classes() -> None:
     assert in_classes(data, ["0", "1", "2"]).y is None
 
 
-def test_shares_of_the_choices_and_the_candidate_of_every_node() -> None:
+def test_shares_of_the_choices_and_the_candidate_that_predicts() -> None:
     data, own = awkward()
     names = ["edge, 1 step", "edge, 2 steps", "triangle, 1 step", "triangle, 2 steps"]
     assert [list(shares) for shares in own.shares()] == [names, names]
     assert [list(shares.values()) for shares in own.shares()] == [[0.4, 0.2, 0.4, 0.0], [0.0, 0.4, 0.4, 0.2]]
-    assert own.candidate_shares() == {}
-    own = dataclasses.replace(own, candidate=np.array([0, 2, 2, 2, 2]), candidates=("mlp", "gcn", "gat"))
-    assert own.candidate_shares() == {"mlp": 0.2, "gat": 0.8}
+    own = dataclasses.replace(own, candidate="gat")
     rows = list(csv.DictReader(io.StringIO(predictions_csv(data, own), newline="")))
     assert list(rows[0])[5:7] == ["candidate", "motif_1"]
-    assert [row["candidate"] for row in rows] == ["mlp", "gat", "gat", "gat", "gat"]
+    assert [row["candidate"] for row in rows] == ["gat"] * 5
 
 
 def test_prediction_has_no_randomness_and_accuracy_is_of_test_nodes_only() -> None:

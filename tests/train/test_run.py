@@ -105,7 +105,6 @@ def test_the_files_and_the_predictions(made: Path, data: Data) -> None:
         "100; test labels read once, after training"
     )
     assert summary["versions"]["mcn"] == mcn.__version__
-    assert summary["candidate_share"] == {}
     for shares in summary["motif_share"]:
         assert list(shares) == ["edge, 1 step", "edge, 2 steps", "triangle, 1 step", "triangle, 2 steps"]
         assert sum(shares.values()) == pytest.approx(1.0)

@@ -1,4 +1,4 @@
-"""What a selection decides by: calibration, blend, rewards, choosing per node, rounds and standings."""
+"""What a selection decides by: calibration, blend, folds and standings."""
 
 from typing import Any
 
@@ -9,9 +9,8 @@ import torch
 from mcn.train.held_out import FOLDS
 from mcn.train.problem import Known
 from mcn.train.select.blend import blend, blend_gain, calibrated, held_out_blend
-from mcn.train.select.choose import PENALTIES, Ridge, assess, fit_chooser, node_state, rewards
-from mcn.train.select.judge import BLEND, NODES, ONE, HeldOutScores, Judge
-from mcn.train.select.schedule import DEALS, Rounds, clearly_above, several_behind, standings
+from mcn.train.select.judge import BLEND, ONE, HeldOutScores, Judge
+from mcn.train.select.schedule import clearly_above, several_behind, standings
 from mcn.train.tasks import Classes
 
 # Calibration and blends.
@@ -93,129 +92,22 @@ def test_the_best_of_many_guesses_is_not_flattered() -> None:
     assert abs(np.mean(fair)) < 0.15
 
 
-# A candidate per node.
-
-
-def planted(count: int, share: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """A state whose sign says which of two candidates is mostly right; `share` of nodes have it positive."""
-    draw = np.random.default_rng(seed)
-    kind = draw.random(count) < share
-    told = np.where(kind, 1.0, -1.0) + 0.1 * draw.standard_normal(count)
-    state = np.column_stack([told, draw.standard_normal((count, 3))])
-    chance = np.where(kind[:, None], [0.9, 0.4], [0.4, 0.9])
-    return state, (draw.random((count, 2)) < chance).astype(np.float64)
-
-
-def test_rewards_and_the_state_of_a_node_by_hand() -> None:
-    first = np.array([[0.7, 0.2, 0.1], [0.2, 0.5, 0.3]])
-    second = np.array([[0.1, 0.8, 0.1], [0.1, 0.2, 0.7]])
-    found = rewards([first, second], np.array([0, 2]))
-    np.testing.assert_allclose(found, [[(1 + 0.7) / 2, 0.1 / 2], [0.3 / 2, (1 + 0.7) / 2]])
-    per_node = np.zeros((3, 15), np.int64)
-    per_node[0, 0], per_node[0, 3] = 4, 2
-    per_node[1, 0] = 1
-    found = node_state(per_node)
-    assert found.shape == (3, 17)
-    np.testing.assert_allclose(found[:, 0], np.log1p([4, 1, 0]))
-    assert found[:, 15].tolist() == [0, 0, 1]  # without an edge
-    assert found[:, 16].tolist() == [1, 0, 0]  # in a triangle
-
-
-@pytest.mark.parametrize("penalty", PENALTIES)
-def test_ridge_equals_the_normal_equations(penalty: float) -> None:
-    draw = np.random.default_rng(2)
-    state, reward = draw.standard_normal((50, 4)) * [1, 10, 0.1, 1] + 3, draw.random((50, 3))
-    s = (state - state.mean(0)) / state.std(0)
-    slopes = np.zeros((4, 3))
-    if np.isfinite(penalty):
-        gram = s.T @ s + penalty * len(s) * np.eye(4)
-        slopes = np.linalg.solve(gram, s.T @ (reward - reward.mean(0)))
-    found = Ridge(state, reward).chooser(penalty).predicted(state)
-    np.testing.assert_allclose(found, s @ slopes + reward.mean(0), atol=1e-10)
-
-
-def test_nodes_choose_where_they_differ() -> None:
-    """Whoever knows the kind is right in 90 %, whoever does not in 65 %."""
-    state, right = planted(400, 0.5, 3)
-    in_reward, in_right = assess(state, right, right, 0)
-    assert in_reward.used
-    assert in_right.gain == pytest.approx(0.25, abs=3 * in_right.error)
-    assert in_right.value == pytest.approx(0.9, abs=0.05)
-    taken = fit_chooser(state, right, 0).choose(state)
-    assert ((taken == 0) == (state[:, 0] > 0)).mean() > 0.97
-    state[:, 1] = 7.0  # a constant column does no harm
-    assert np.isfinite(fit_chooser(state, right, 0).predicted(state)).all()
-
-
-@pytest.mark.parametrize("share", [0.0, 0.3, 0.5, 1.0])
-def test_the_gain_is_that_of_who_knows_the_kind(share: float) -> None:
-    """What that gains is known here; on average the estimate is near it, and never promises more."""
-    truth = 0.9 - max(share * 0.9 + (1 - share) * 0.4, share * 0.4 + (1 - share) * 0.9)
-    gains = []
-    for seed in range(10):
-        state, right = planted(500, share, 100 + seed)
-        found = assess(state, right, right, seed)[1]
-        assert found.gain - 3 * found.error <= truth + 1e-9
-        gains.append(found.gain)
-    assert np.mean(gains) == pytest.approx(truth, abs=0.03)
-
-
-def test_nodes_that_do_not_differ_take_one_for_all() -> None:
-    """Where the state says nothing, choosing is rarely taken up, and its gain is never far above nothing."""
-    draw = np.random.default_rng(4)
-    used, gains = 0, []
-    for seed in range(20):
-        state = draw.standard_normal((300, 6))
-        right = (draw.random((300, 3)) < [0.6, 0.55, 0.5]).astype(np.float64)
-        found = assess(state, right, right, seed)[1]
-        used += found.used
-        gains.append(found.gain)
-    assert used <= 4
-    assert np.mean(gains) < 0.01
-    assert not assess(*planted(12, 0.5, 0), planted(12, 0.5, 0)[1], 0)[0].used  # too few nodes to tell
-
-
 # What the judge makes of it.
 
 
-def decided(logits: Any, labels: np.ndarray, state: Any, winner: str, metric: str = "accuracy") -> Any:
+def decided(logits: Any, labels: np.ndarray, winner: str, metric: str = "accuracy") -> Any:
     judge = Judge(THREE, labels, metric, seed=0)
     held = {name: THREE.calibrated(np.exp(each), 1.0) for name, each in logits.items()}
-    scores = HeldOutScores(np.arange(len(labels)), labels, held)
-    return judge.decide(list(logits), held, winner, state, scores)
-
-
-def two_kinds(share: float) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]:
-    """Class scores of two candidates, each right on its own kind of nodes; the state says which."""
-    state, right = planted(400, share, 0)
-    labels = np.random.default_rng(7).integers(0, 3, 400)
-    said = np.where(right.T > 0, labels, (labels + 1) % 3)
-    return {name: 2.0 * np.eye(3)[said[i]] for i, name in enumerate(("gcn", "gat"))}, labels, state
-
-
-def test_the_judge_lets_nodes_choose_where_that_pays() -> None:
-    assert decided(*two_kinds(0.5), "gcn", metric="balanced-accuracy").mode == NODES
-    decision = decided(*two_kinds(0.5), "gcn")
-    assert decision.mode == NODES
-    plain = decision.to_dict()
-    assert plain["winner"] == "gcn"
-    assert plain["gain"] > 2 * plain["gain_error"] > 0
-    assert plain["reward_gain"] > 2 * plain["reward_gain_error"] > 0
-    (sentence,) = [said for said in decision.sentences() if "choosing" in said]
-    gain = f"{100 * plain['gain']:+.1f} ± {100 * plain['gain_error']:.1f} points"
-    assert sentence == f"choosing per node is worth {gain} here: each node has a candidate of its own"
+    return judge.decide(list(logits), winner, HeldOutScores(np.arange(len(labels)), labels, held))
 
 
 def test_the_judge_takes_one_candidate_where_the_others_add_nothing() -> None:
-    logits, labels, state = two_kinds(1.0)
-    logits["gat"] = np.zeros_like(logits["gat"])
-    decision = decided(logits, labels, state, "gcn")
-    assert decision.mode == ONE
-    assert decision.to_dict()["blend"] is None
-    assert decision.sentences() == ["choosing a candidate per node is worth nothing measurable here"]
-    alone = decided({"gcn": logits["gcn"]}, labels, state, "gcn")
-    assert (alone.mode, alone.chooser, alone.sentences()) == (ONE, None, [])
-    assert alone.to_dict()["gain_error"] is None
+    labels = np.random.default_rng(7).integers(0, 3, 400)
+    logits = {"gcn": 2.0 * np.eye(3)[labels], "gat": np.zeros((400, 3))}
+    for candidates in (logits, {"gcn": logits["gcn"]}):
+        decision = decided(candidates, labels, "gcn")
+        assert decision.to_dict() == {"winner": "gcn", "mode": ONE, "blend": None}
+        assert decision.shares == {"gcn": 1.0}
 
 
 def test_the_judge_blends_candidates_that_err_by_themselves() -> None:
@@ -223,34 +115,13 @@ def test_the_judge_blends_candidates_that_err_by_themselves() -> None:
     labels = draw.integers(0, 3, 400)
     logits = {name: np.eye(3)[labels] + draw.standard_normal((400, 3)) for name in ("mlp", "gcn", "gat")}
     for metric in ("accuracy", "roc-auc"):
-        decision = decided(logits, labels, draw.standard_normal((400, 3)), "gcn", metric=metric)
+        decision = decided(logits, labels, "gcn", metric=metric)
         assert decision.mode == BLEND
-        shares = decision.to_dict()["blend"]
-        assert sum(shares.values()) == pytest.approx(1.0)
-        assert decision.sentences()[0].startswith("a blend of candidates predicts: ")
-        assert (decision.chooser is None) == (metric == "roc-auc")  # which is no mean over nodes
+        assert decision.shares == decision.to_dict()["blend"]
+        assert sum(decision.shares.values()) == pytest.approx(1.0)
 
 
-# Runs on the given parts and on parts that are dealt out anew.
-
-
-def known(at_random: bool = True) -> Known:
-    labels = torch.tensor([0, 0, 0, 0, 0, 1, 1, 1, -1, 2, 2])
-    return Known(labels, np.array([0, 1, 2, 5]), np.array([3, 4, 6, 7, 9, 10]), THREE, at_random)
-
-
-def test_parts_are_dealt_out_anew_class_by_class() -> None:
-    given, trained_on = known(), []
-    for seed in range(50):
-        dealt = given.dealt_anew(seed)
-        assert sorted([*dealt.train, *dealt.val]) == [0, 1, 2, 3, 4, 5, 6, 7, 9, 10]  # node 8 is for testing
-        assert np.bincount(given.labels.numpy()[dealt.train], minlength=3).tolist() == [3, 1, 0]
-        assert dealt.labels is given.labels
-        assert (dealt.train == np.sort(dealt.train)).all()
-        assert np.array_equal(given.dealt_anew(seed).train, dealt.train)
-        trained_on.append(set(dealt.train.tolist()))
-    assert set.union(*trained_on) == {0, 1, 2, 3, 4, 5, 6, 7}  # no node of class 2 was for training
-    assert not set.intersection(*trained_on)
+# Runs on the given parts and on folds.
 
 
 def test_both_parts_are_cut_into_folds_class_by_class() -> None:
@@ -272,57 +143,19 @@ def test_both_parts_are_cut_into_folds_class_by_class() -> None:
     assert not lone.has_folds  # a fold would have one class alone
 
 
-def test_only_chance_is_repeated_beside_several_runs_and_which_are_on_which_parts() -> None:
-    assert Rounds.of(known(), 3, cross_fit=False) == Rounds(3, DEALS)
-    assert Rounds.of(known(), 3, cross_fit=True) == Rounds(3, DEALS)  # more validation than training nodes
-    assert Rounds.of(known(at_random=False), 3, cross_fit=True) == Rounds(3)
-    assert Rounds.of(known(), 1, cross_fit=True) == Rounds(1)
-    for nodes, deals in ((5, 4), (400, 4), (500, 3), (999, 2), (1000, 1), (2000, 0)):
-        assert Rounds.of(known()._replace(val=np.arange(nodes)), 3, cross_fit=False).deals == deals
-    rounds, given = Rounds(3, 2), known()
-    assert rounds.total == 5
-    assert [rounds.elsewhere(i) for i in range(5)] == [False, True, True, False, False]
-    assert [rounds.keeps(i) for i in range(5)] == [True, False, False, True, True]
-    assert rounds.known(given, 0, seed=7) is rounds.known(given, 3, seed=7) is given
-    first, second = (rounds.known(given, i, seed=7) for i in (1, 2))
-    assert not np.array_equal(first.train, second.train)
-    assert not np.array_equal(first.train, rounds.known(given, 1, seed=8).train)
-    assert not any(Rounds(3).elsewhere(i) for i in range(3))
-
-
-def test_folds_follow_the_given_parts_and_their_networks_are_kept() -> None:
-    labels = torch.tensor([0, 1] * 10)
-    given = Known(labels, np.arange(12), np.arange(12, 20), THREE, True)
-    rounds = Rounds.of(given, 3, cross_fit=True)
-    assert rounds == Rounds(1, passes=2)
-    assert Rounds.of(given, 3, cross_fit=False) == Rounds(3, DEALS)
-    assert rounds.total == 1 + 2 * FOLDS
-    assert [rounds.elsewhere(i) for i in range(rounds.total)] == [False] + [True] * 2 * FOLDS
-    assert all(rounds.keeps(i) for i in range(rounds.total))
-    assert rounds.known(given, 0, seed=7) is given
-    for turn in range(2):  # each pass holds out every labelled node once
-        passed = [rounds.known(given, 1 + turn * FOLDS + i, seed=7).val for i in range(FOLDS)]
-        assert sorted(np.concatenate(passed).tolist()) == list(range(20))
-    first, again = (rounds.known(given, i, seed=7).val for i in (1, 1 + FOLDS))
-    assert not np.array_equal(first, again)
-
-
 # How candidates stand.
 
 
 def runs(**scores: list[float]) -> list[dict[str, Any]]:
     return [
-        {"candidate": name, "round": number, "held_out": value, "seconds": 2.0 * number}
+        {"candidate": name, "round": number, "held_out": value, "processor_seconds": 2.0 * number}
         for name, own in scores.items()
         for number, value in enumerate(own)
     ]
 
 
-def test_the_given_parts_count_once_and_the_best_mean_is_first() -> None:
-    own = runs(gcn=[0.5, 0.8, 0.6, 0.7, 0.9])
-    assert Rounds(3, 2).scores(own)["gcn"] == pytest.approx({0: 0.7, 1: 0.8, 2: 0.6})
-    assert Rounds(5).scores(own)["gcn"] == {0: 0.5, 1: 0.8, 2: 0.6, 3: 0.7, 4: 0.9}
-    found = standings(runs(mlp=[0.5, 0.7], gcn=[0.6, 0.9, 0.9]), Rounds(3), ["mlp", "gcn"])
+def test_the_best_mean_is_first() -> None:
+    found = standings(runs(mlp=[0.5, 0.7], gcn=[0.6, 0.9, 0.9]), ["mlp", "gcn"])
     assert [row["candidate"] for row in found] == ["gcn", "mlp"]
     assert [row["score"] for row in found] == pytest.approx([0.8, 0.6])
     assert found[1]["behind"] == pytest.approx(0.2)
@@ -331,18 +164,18 @@ def test_the_given_parts_count_once_and_the_best_mean_is_first() -> None:
     assert found[0]["behind_error"] is None
     assert [row["runs"] for row in found] == [3, 2]
     assert found[0]["seconds_per_run"] == 2.0
-    equal = standings(runs(gat=[0.5], gcn=[0.5]), Rounds(1), ["mlp", "gcn", "gat"])
+    equal = standings(runs(gat=[0.5], gcn=[0.5]), ["mlp", "gcn", "gat"])
     assert [row["candidate"] for row in equal] == ["gcn", "gat"]  # of equals the cheaper one
 
 
 def test_clear_by_the_runs_themselves() -> None:
-    rounds, order = Rounds(2, 3), ["a", "b"]
+    order = ["a", "b"]
     near, far = [0.7, 0.9, 0.6, 0.8], [0.6, 0.6, 0.5, 0.6]
-    (_, two) = standings(runs(a=[0.8, 0.8, 0.8], b=far[:2]), rounds, order)
+    (_, two) = standings(runs(a=[0.8, 0.8, 0.8], b=far[:2]), order)
     assert not several_behind(two)  # two pairs say little
-    (_, row) = standings(runs(a=[0.8] * 4, b=far), rounds, order)
+    (_, row) = standings(runs(a=[0.8] * 4, b=far), order)
     assert several_behind(row)
-    for row in standings(runs(a=[0.8] * 4, b=near), rounds, order):
+    for row in standings(runs(a=[0.8] * 4, b=near), order):
         assert not several_behind(row)
     assert not clearly_above(1.0, 28 / 29, 29)  # a perfect leader on few nodes
     assert clearly_above(1.0, 0.5, 29)

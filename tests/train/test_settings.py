@@ -288,8 +288,8 @@ def test_how_training_stops_in_words() -> None:
     assert VIEWS(steps_per_epoch=7).protocol == "weights kept by validation loss, patience 100 × 7 steps"
     auto = settings("auto", candidates=("mlp", "gcn"), repeats=1, minutes=2, metric="accuracy").protocol
     assert auto == (
-        "the best of mlp, gcn by mean accuracy on held-out validation nodes, one run each within 2 minutes "
-        "of training"
+        "the best of mlp, gcn, or a weighted mean of several, by accuracy on held-out validation nodes; one "
+        "run each in 2 minutes of one core's processor time"
     )
 
 

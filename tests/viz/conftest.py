@@ -94,7 +94,6 @@ def views(tmp_path_factory: pytest.TempPathFactory) -> Trained:
 
 CANDIDATES = ("mlp", "gcn", "triangle")
 BLEND = {"mlp": 0.25, "triangle": 0.75}
-CHOSEN = np.array([1] * 17 + [2] * 10 + [1] * 7)  # 24 of the club's 34 members take gcn, 10 the triangle
 
 
 class CandidateRun(Run):
@@ -107,7 +106,6 @@ class CandidateRun(Run):
         """Say what the candidates predict, and which of them each node takes."""
         size, choosing = data.num_nodes, self.summary["choosing"]
         names = (CANDIDATES[0], choosing["winner"], CANDIDATES[2])
-        candidate = CHOSEN if choosing["mode"] == "nodes" else np.ones(size, np.int64)
         alone = Rows(np.arange(size + 1), np.arange(size, dtype=np.int32), np.ones(size, np.float32))
         preferred = [np.tile(np.float32([p, 1 - p]), (size, 1)) for p in (0.9, 0.7, 0.2)]
         options = [
@@ -115,11 +113,9 @@ class CandidateRun(Run):
             for name, probabilities in zip(names, preferred, strict=True)
         ]
         none = np.zeros((size, 0), np.int64)
-        probabilities = np.stack(preferred)[candidate, np.arange(size)]
-        chosen = {"candidate": candidate, "candidates": names}
-        own = Predictions(probabilities, none, none, task=Classes(probabilities.shape[1]), **chosen)
-        sure = np.eye(3, dtype=np.float32)[candidate]
-        return Explained("candidates", own, 1, True, [sure] * 2, [None] * 2, iter(options))
+        probabilities = preferred[1]
+        own = Predictions(probabilities, none, none, task=Classes(2), candidate=choosing["winner"])
+        return Explained("candidates", own, 1, True, [], [], iter(options))
 
 
 def candidate_run(karate: Trained, folder: Path, mode: str, **changes: Any) -> CandidateRun:

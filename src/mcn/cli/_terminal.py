@@ -12,7 +12,10 @@ from typing import Any
 
 PATIENCE = 1.0
 """Seconds of work before there is a bar."""
-_URGENT = (": a numeric target; ", "copies the label", "direction is")
+_URGENT = (
+    *(": a numeric target; ", "copies the label", "direction is"),
+    *("the clock ended", "no better than guessing", "overfitted"),
+)
 MOST_LINES = 15
 """What a verb prints for a usual run, without --verbose."""
 

@@ -3,27 +3,65 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mcn._names import one_of
 from mcn.cli._terminal import progress_bar
-from mcn.cli.main import go_on, started_together
+from mcn.cli.main import BEGAN, go_on, started_together
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
 
     from mcn.motifs import MotifCounts
     from mcn.store import GraphStore
+    from mcn.train.loop import Epoch, Training
     from mcn.train.processes import Team
     from mcn.train.run import Run
     from mcn.train.settings import Settings
 
 Before = tuple[dict[str, Any], "Settings"] | None
 """What a run that is resumed was begun with, see `begun_with`."""
+
+
+@dataclass
+class Phases:
+    """What the phases of a command took, in seconds of processor time and by the clock."""
+
+    seconds: dict[str, dict[str, float]] = field(default_factory=dict)
+    _last: tuple[float, float] = (0.0, BEGAN)
+
+    def ended(self, phase: str) -> None:
+        """Count everything since the last phase ended as part of this one."""
+        now = time.process_time(), time.monotonic()
+        spent = self.seconds.setdefault(phase, {"processor": 0.0, "wall": 0.0})
+        spent["processor"] += now[0] - self._last[0]
+        spent["wall"] += now[1] - self._last[1]
+        self._last = now
+
+    def after_epoch(self, training: Training, epoch: Epoch) -> None:
+        """Take the last epoch of a run for the end of its training."""
+        if training.stopped:
+            self.ended("training")
+
+    def write(self, run: Run) -> None:
+        """Add them to the summary of a run."""
+        from mcn._files import write_text
+        from mcn.train.folder import SUMMARY
+
+        run.summary["phase_seconds"] = self.seconds
+        write_text(run.path(SUMMARY), json.dumps(run.summary, indent=2, ensure_ascii=False) + "\n")
+
+    def __str__(self) -> str:
+        """Say all of it in a line."""
+        parts = ", ".join(f"{spent['processor']:.1f} s {phase}" for phase, spent in self.seconds.items())
+        wall = sum(spent["wall"] for spent in self.seconds.values())
+        return f"processor time: {parts}; by the clock {wall:.1f} s in all"
 
 
 def processes_on(engine: str, workers: int, address: str | None, config: Settings) -> int:
@@ -174,6 +212,7 @@ def train_seeds(
     source: dict[str, Any],
     counts: MotifCounts | None,
     resume: bool,
+    phases: Phases,
 ) -> list[Run]:
     """Train a run per seed in this process; the graph is prepared once for all of them."""
     from mcn.train import prepare, train
@@ -181,10 +220,13 @@ def train_seeds(
     runs: list[Run] = []
     with progress_bar("training") as report:
         problem = prepare(data, config, counts)
+        phases.ended("counting and preparation")
         for seed, folder in folders.items():
             own: Any = {"source": source, "problem": problem, "resume": resume}
+            own["callbacks"] = [phases.after_epoch]
             own["progress"] = lambda fraction: report((len(runs) + fraction) / len(folders))
             runs.append(train(data, config.replace(seed=seed), folder, **own))
+            phases.ended("results and report")
     return runs
 
 

@@ -143,7 +143,7 @@ def _further_facts(seen: dict[str, Any]) -> dict[str, str]:
     facts |= {f"labelled as {label}": _shown(figures, value) for label, value in seen["classes"].items()}
     for motif, (share, adjusted) in seen["homophily"].items():
         facts[f"{alike} by {motif}"] = _shown(metric, share)
-        facts[f"the same by {motif}, adjusted for chance"] = f"{adjusted:.2f}"
+        facts[f"beyond chance by {motif} (0: as by chance, 1: all)"] = f"{adjusted:.2f}"
     return facts | {"motif matrices of edge and triangle": f"{seen['memory'] / 1e6:,.1f} MB"}
 
 

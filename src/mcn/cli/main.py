@@ -11,6 +11,7 @@ import shlex
 import signal
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -38,6 +39,7 @@ VERBS = {
     "datasets": "List the data sets, and where they are looked for.",
 }
 
+BEGAN = time.monotonic()
 _LONGEST = 2000  # characters of a message; what a file says may be in it
 EXIT_FAILED, EXIT_USAGE = 1, 2
 _COLLECTED_AFTER = 500_000  # new objects that may hold others; 700 is Python's own

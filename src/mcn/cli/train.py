@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from mcn.train.settings import Settings
 
 EMBEDDED, BESIDE = "strong-ties", ("gat", "gcn")
-_MOST_CANDIDATES = 7  # in the table, so that remarks have room beside it
+_MOST_CANDIDATES = 5  # in the table, so that remarks have room beside it
 
 
 @options.with_settings
@@ -77,6 +77,7 @@ def run(
     """
     if resume and out is None:
         raise ValueError("--resume needs --out: the folder of the run to go on with")
+    phases = training.Phases()
     how, given = options.data_given(asked), options.settings_given(asked)
     start = None if preset is None else options.read_preset(preset, recipe)
     if start is not None and dataset is None and graph is None:
@@ -98,6 +99,7 @@ def run(
         data, name = options.read_input(
             dataset, graph, nodes, data_root, default=EMBEDDED, on_disk=on_disk, **how
         )
+        phases.ended("start and reading")
         source = {
             "dataset": named,
             "graph": None if graph is None else str(graph.expanduser().resolve()),
@@ -131,7 +133,7 @@ def run(
                 cluster = {"source": source, "counts": counts, "workers": workers, "address": address}
                 runs = training.train_on_cluster(folder, data, config, folders, **cluster)
             else:
-                runs = training.train_seeds(data, config, folders, source, counts, resume)
+                runs = training.train_seeds(data, config, folders, source, counts, resume, phases)
             if not team.leads:
                 return
             if report and not on_disk.why:
@@ -139,15 +141,19 @@ def run(
 
                 for run in runs:
                     write_report(run, data)
+            phases.ended("results and report")
+            for run in runs:
+                phases.write(run)
             rows = training.train_beside(methods, data, config, settings, numbers, named, counts)
 
     result = _result(runs, rows, numbers, runs[0].config)
     notes = (data.about if on_disk.why else {"report": getattr(data, "report", None)}).get("report") or []
     result = {"dataset": name, **result, "notes": list(map(str, notes)), "memory": memory, "out": str(folder)}
+    result["phase_seconds"] = phases.seconds
     if as_json:
         print(json.dumps(result, indent=2))
     else:
-        _print(result, runs[0], verbose)
+        _print(result, runs[0], phases, verbose)
 
 
 def _result(
@@ -158,8 +164,8 @@ def _result(
 
     summaries = [run.summary | {"seed": seed} for run, seed in zip(runs, seeds, strict=True)]
     names = [
-        *("task", "threshold", "protocol", "motif_share", "candidate_share", "scores", "alone", "remarks"),
-        *("candidates", "choosing", "deals"),
+        *("task", "threshold", "protocol", "motif_share", "scores", "alone", "remarks"),
+        *("candidates", "choosing"),
     ]
     return {
         "recipe": config.recipe,
@@ -169,8 +175,8 @@ def _result(
     }
 
 
-def _print(result: dict[str, Any], run: Run, verbose: bool) -> None:
-    """Print the result, one table, remarks and notes, and the folder; with `verbose` all there is to say."""
+def _print(result: dict[str, Any], run: Run, phases: training.Phases, verbose: bool) -> None:
+    """Print the result, one table, remarks and notes, times, the folder; with `verbose` everything."""
     metric = result["config"]["metric"]
     layers = [] if "candidates" in result else result["motif_share"]
     most = None if verbose else _MOST_CANDIDATES
@@ -187,10 +193,10 @@ def _print(result: dict[str, Any], run: Run, verbose: bool) -> None:
     further += [f"note: {note}" for note in (result["notes"] if verbose else notable(result["notes"]))]
     if verbose:
         further += _everything_else(result, metric, run.task.guess_name)
-    # Title, header and rule of the table, its rows, a line per layer, and the folder.
+    # Title, header and rule of the table, its rows, a line per layer, the times, and the folder.
     rows = result.get("candidates", result["rows"])
-    room = MOST_LINES - 4 - min(len(rows), (most or len(rows)) + 1) - len(layers)
-    for line in [*(further if verbose else fitting(further, room)), f"folder: {result['out']}"]:
+    room = MOST_LINES - 5 - min(len(rows), (most or len(rows)) + 1) - len(layers)
+    for line in [*(further if verbose else fitting(further, room)), str(phases), f"folder: {result['out']}"]:
         print(line)
 
 
@@ -199,10 +205,10 @@ def _print_selection(result: dict[str, Any], metric: str, guess_name: str, most:
     from mcn.train.metrics import merit, shown
 
     choosing, scores = result["choosing"], result["rows"][0]["metrics"][metric]
-    by = {"one": choosing["winner"], "blend": "a blend of candidates", "nodes": "a candidate for every node"}
+    by = {"one": choosing["winner"], "blend": "a weighted mean of candidates"}
     tested = "no test nodes" if scores["test_mean"] is None else mean_and_spread(metric, scores)
-    guess = f"{guess_name.removeprefix('the ')}: {shown(metric, result['alone']['guess'])}"
-    share = (choosing["blend"] or {}) if choosing["mode"] == "blend" else result["candidate_share"]
+    guess = f"always {guess_name}: {metric} {shown(metric, result['alone']['guess'])}"
+    share = choosing["blend"] or {choosing["winner"]: 1.0}
 
     def cells(candidate: dict[str, Any], first: bool) -> Iterator[str]:
         error, predicts = candidate["behind_error"], share.get(candidate["candidate"], 0.0)
@@ -216,13 +222,13 @@ def _print_selection(result: dict[str, Any], metric: str, guess_name: str, most:
 
     print_table(
         f"{result['dataset']}: test {metric} {tested} by {by[choosing['mode']]} ({guess})",
-        ("candidate", f"held-out {metric}", "behind", "runs", "s per run", "share in prediction"),
+        ("candidate", f"held-out {metric}", "worse by", "runs", "s per run", "weight"),
         [list(cells(candidate, place == 0)) for place, candidate in enumerate(result["candidates"][:most])],
         left=("candidate",),
     )
     others = [] if most is None else [candidate["candidate"] for candidate in result["candidates"][most:]]
     if others:
-        print(f"behind these: {', '.join(others)} (--verbose)")
+        print(f"also tried, with lower scores: {', '.join(others)} (--verbose)")
 
 
 def _everything_else(result: dict[str, Any], metric: str, guess_name: str) -> Iterator[str]:

@@ -161,9 +161,9 @@ def compact(ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64
     if largest < 2 * ids.size + 1024:
         present = np.zeros(largest + 1, np.bool_)
         present[ids] = True
-        known, position = np.flatnonzero(present), np.cumsum(present)
+        position: NDArray[np.int64] = np.cumsum(present)
         position -= 1
-        return known, position[ids]
+        return np.flatnonzero(present), position[ids]
     known, ends = np.unique(ids, return_inverse=True)
     return known, ends.reshape(ids.shape)
 

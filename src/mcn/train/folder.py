@@ -149,8 +149,8 @@ def write_summary(folder: Path, summary: Mapping[str, Any], model: Tensors) -> d
     return content
 
 
-def read_summary(folder: Path, model: Tensors) -> dict[str, Any]:
-    """Return the content of summary.json of the run whose model has these weights.
+def read_summary(folder: Path, model: Tensors | None = None) -> dict[str, Any]:
+    """Return the content of summary.json, of the run whose `model` has these weights if they are given.
 
     Raises:
         ValueError: the file is damaged, is no summary, or that of another run.
@@ -162,7 +162,7 @@ def read_summary(folder: Path, model: Tensors) -> dict[str, Any]:
         raise ValueError(f"{path}: not JSON, or truncated ({brief(error)})") from None
     with reading(path, "not the summary of a finished run"):
         check_fields(content, _SUMMARY)
-        if content["weights"] != weights_digest(model):
+        if model is not None and content["weights"] != weights_digest(model):
             raise ValueError(f"{path}: the summary of another run than the one whose {MODEL} is beside it")
         check_checksum(content)
     return content

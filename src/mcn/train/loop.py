@@ -167,10 +167,6 @@ class Trainer(Training):
         c, fused = self.config, self.device.type in ("cpu", "cuda")
         return torch.optim.Adam(self.model.parameters(), lr=c.lr, weight_decay=c.weight_decay, fused=fused)
 
-    def epoch_work(self) -> float:
-        """Estimate the work of an epoch in seconds on an ordinary core, from sizes alone."""
-        return 1e-3 + 1e-8 * float(sum(parameter.numel() for parameter in self.model.parameters()))
-
     @abstractmethod
     def _learn(self) -> tuple[float, float]:
         """Change the weights; the loss on training nodes, and how right the network is about them."""

@@ -35,8 +35,7 @@ class Predictions:
 
     probabilities: float32 [N, C]; of a numeric target the number itself, [N, 1]. task: what they are.
     motif: int64 [N, L], 0-based. step: int64 [N, L], 1-based; L is 0 where nodes choose nothing. motifs:
-    names of the motifs. steps: K. candidate: int64 [N], of a model selection: which of the `candidates`
-    predicts each node; None elsewhere.
+    names of the motifs. steps: K. candidate: after a model selection the candidate that predicts, or "blend".
     """
 
     probabilities: NDArray[np.float32]
@@ -44,21 +43,13 @@ class Predictions:
     step: NDArray[np.int64]
     motifs: tuple[str, ...] = ()
     steps: int = 1
-    candidate: NDArray[np.int64] | None = None
-    candidates: tuple[str, ...] = ()
+    candidate: str = ""
     task: Task = field(kw_only=True)
 
     @property
     def labels(self) -> NDArray[Any]:
         """The predicted class of every node, or its number, or a yes or no for every target."""
         return self.task.decide(self.probabilities)
-
-    def candidate_shares(self) -> dict[str, float]:
-        """Return the share of the nodes that each candidate predicts; nothing without a selection."""
-        if self.candidate is None:
-            return {}
-        count = np.bincount(self.candidate, minlength=len(self.candidates)) / max(1, len(self.candidate))
-        return {name: float(share) for name, share in zip(self.candidates, count, strict=True) if share > 0}
 
     def shares(self) -> list[dict[str, float]]:
         """Return, per layer, the share of the nodes that chose each motif and step."""
@@ -171,8 +162,8 @@ def prediction_rows(data: Data, own: Predictions) -> Iterator[dict[str, Any]]:
             "split": str(split[i]),
             **first,
         }
-        if own.candidate is not None:
-            row["candidate"] = own.candidates[own.candidate[i]]
+        if own.candidate:
+            row["candidate"] = own.candidate
         for layer, (t, k) in enumerate(zip(own.motif[i], own.step[i], strict=True), 1):
             row |= {f"motif_{layer}": own.motifs[t], f"step_{layer}": int(k)}
         yield row | last

@@ -72,17 +72,6 @@ class Known(NamedTuple):
         labels = sha256_of([self.num_classes], self.labels.numpy())
         return {"split": split, "labels": labels, "directions": self.arcs}
 
-    def dealt_anew(self, seed: int) -> Known:
-        """Deal out both parts anew: of every class, or tenth of the numbers, as many nodes as before."""
-        draw, groups = np.random.default_rng([seed, 6]), strata(self.labels.numpy())
-        both = draw.permutation(np.concatenate([self.train, self.val]))
-        both = both[np.argsort(groups[both], kind="stable")]
-        count = int(groups.max()) + 1
-        wanted = np.bincount(groups[self.train], minlength=count)
-        first = np.searchsorted(groups[both], np.arange(count))  # of each group
-        training = np.arange(len(both)) - first[groups[both]] < wanted[groups[both]]
-        return self._replace(train=np.sort(both[training]), val=np.sort(both[~training]))
-
     @property
     def has_folds(self) -> bool:
         """Whether each fold of both parts can be validation nodes for the others.

@@ -160,21 +160,25 @@ def result_remarks(
     task, known = problem.task, problem.known
     said = task.result_remarks(outputs, known, evidence, names)
     val, train = (summary["scores"][part] for part in ("val", "train"))
-    error = evidence.error
-    if (train[task.usual] or 0) - (val[task.usual] or 0) > max(_OVERFIT, 3 * error):
-        own, other = (shown(task.usual, part[task.usual]) for part in (train, val))
+    error, usual = evidence.error, task.usual
+    noise = 3 * error if usual == "accuracy" else 0.0  # that of other tasks is of losses, not of the metric
+    if (train[usual] or 0) - (val[usual] or 0) > max(_OVERFIT, noise):
+        own, other = (shown(usual, part[usual]) for part in (train, val))
         said.append(
-            f"far better on training nodes ({own}) than on validation nodes ({other}): more dropout, L2 or "
-            "labels may help"
+            f"overfitted: {usual} is {own} on training nodes and {other} on validation nodes, and new nodes "
+            "will be like the latter; more labels, dropout or L2 may help"
         )
     runs = summary.get("candidate_runs")
     # The epochs of candidates are counted through in the summary; each has the limit to itself.
     longest = summary["epochs"] if runs is None else max(int(run["epochs"]) for run in runs)
     if max_epochs is not None and longest >= max_epochs:
         said.append(f"stopped at the limit of {max_epochs} epochs, not because nothing improved any more")
-    cut = list(dict.fromkeys(run["candidate"] for run in runs or () if run["cut"]))
-    if cut:
-        said.append(f"the budget of time ended the training of {', '.join(cut)} early; more minutes may help")
+    choosing = summary.get("choosing")
+    predicting = [] if choosing is None else choosing["blend"] or [choosing["winner"]]
+    cut = dict.fromkeys(run["candidate"] for run in runs or () if run["cut"] and not run["round"])
+    early = [name for name in cut if name in predicting]
+    if early:
+        said.append(f"the budget ended the training of {', '.join(early)} early; more minutes may help")
     if val[simple.metric] is not None:
         said += _no_better_than_half(val, simple, error, evidence.auc_error)
     return said

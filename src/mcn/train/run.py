@@ -184,7 +184,10 @@ def train(
         told.append(lambda training, _epoch: progress(training.progress))
     if folder is None:
         trainer = work_of(config).trainer(problem, config)
-        return _trained(None, data, trainer, fit(trainer, told), source or {}, None)
+        run = _trained(None, data, trainer, fit(trainer, told), source or {}, None)
+        if data is not None and not isinstance(trainer, Trainer):  # a selection holds nodes out by itself
+            run.remarks = _judge(run, data, trainer)[1]["remarks"]
+        return run
     settings = _settings(config, source or {}, problem.fingerprint())
     if team().from_first((folder / files.SUMMARY).exists):
         if writes:
@@ -242,10 +245,8 @@ def _trained(
     )
 
 
-def _write_results(
-    run: Run, folder: Path, data: Data | GraphStore, trainer: Training, settings: dict[str, Any]
-) -> None:
-    """Write what a finished run leaves; the summary last, as its presence says that the run is finished."""
+def _judge(run: Run, data: Data | GraphStore, trainer: Training) -> tuple[Predictions, dict[str, Any]]:
+    """Return the predictions of a finished run, with their scores and remarks; no test label is read."""
     config, problem, task = run.config, trainer.problem, run.task
     found = trainer.held_out_probabilities()
     assert found is not None
@@ -255,30 +256,42 @@ def _write_results(
     on_validation = found[0] if trainer.learned_from_validation else outputs[problem.val]
     if isinstance(data, GraphStore):
         data = node_data(data)
-    _save_model(run, folder, settings)
-    write_predictions(folder / files.PREDICTIONS, data, predictions)
-    test = scores_on_test(data, outputs, task)
+    simple = simple_scores(data, config.metric, problem.known)
     summary = _outcome(run) | {
-        "graph": problem.facts,
-        "test_accuracy": None if test is None else test.get("accuracy"),
         "scores": {
             "train": task.all_scores(outputs[problem.train], problem.train_labels.numpy()),
             "val": task.all_scores(on_validation, problem.val_labels.numpy()),
-            "test": test,
         },
         "held_out": held_out.to_dict(),
-        "protocol": protocol(data, config),
-        "motif_share": predictions.shares(),
-        "candidate_share": predictions.candidate_shares(),
+        "alone": {"guess": simple.guess, "features": simple.features, "graph": simple.graph},
     }
-    simple = simple_scores(data, config.metric, problem.known)
-    summary["alone"] = {"guess": simple.guess, "features": simple.features, "graph": simple.graph}
     summary["remarks"] = [
         *run.remarks,
         *result_remarks(problem, outputs, summary, simple, config.max_epochs, held_out, run.classes),
         *graph_remarks(data, problem.known),
     ]
+    return predictions, summary
+
+
+def _write_results(
+    run: Run, folder: Path, data: Data | GraphStore, trainer: Training, settings: dict[str, Any]
+) -> None:
+    """Write what a finished run leaves; the summary last, as its presence says that the run is finished."""
+    predictions, summary = _judge(run, data, trainer)
+    if isinstance(data, GraphStore):
+        data = node_data(data)
+    _save_model(run, folder, settings)
+    write_predictions(folder / files.PREDICTIONS, data, predictions)
+    test = scores_on_test(data, predictions.probabilities, run.task)
+    summary["scores"]["test"] = test
+    summary |= {
+        "graph": trainer.problem.facts,
+        "test_accuracy": None if test is None else test.get("accuracy"),
+        "protocol": protocol(data, run.config),
+        "motif_share": predictions.shares(),
+    }
     run.summary = files.write_summary(folder, summary, run.model.state_dict())
+    run.remarks = run.summary["remarks"]
     (folder / files.LAST).unlink(missing_ok=True)
 
 

@@ -316,10 +316,6 @@ class Settings:
         metric = problem.task.settled_metric(self.metric, problem.known.targets)
         return self if metric == self.metric else self.replace(metric=metric)
 
-    def inputs_work(self, counts: MotifCounts) -> float:
-        """Estimate what preparing a graph takes beyond an epoch, in seconds on an ordinary core."""
-        return 0.0
-
     def full_batch_bytes(self, counts: MotifCounts) -> int | None:
         """Estimate the memory that training on the whole graph takes; None where there is no other way."""
         return None

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch_geometric.data import Data
 
 from mcn.data import simple_graph
-from mcn.train.predictions import Option, Predictions, in_classes
+from mcn.train.predictions import Option, in_classes
 from mcn.train.run import Run
 from mcn.train.tasks.task import Displayed
 
@@ -25,9 +25,9 @@ _NETWORKS = {"choices": "MCN", "sums": "a sum over motifs", "views": "MotifViews
 class Predictor:
     """The network, or the networks, that predict.
 
-    mode: "network" where only one was trained. Where candidates were: "one" if one of them predicts all
-    nodes, "blend" if all nodes have the same blend of several, "nodes" if every node has a candidate.
-    shares: the networks by name, the largest share first: of the blend, or of the nodes; 1 for a single one.
+    mode: "network" where only one was trained. Where candidates were: "one" if one of them predicts, "blend"
+    if the weighted mean of several does.
+    shares: the weights of the networks by name, the largest first; 1 for a single one.
     """
 
     mode: str
@@ -39,9 +39,6 @@ class Predictor:
         if self.mode == "blend":
             parts = ", ".join(f"{100 * share:.0f} % {name}" for name, share in self.shares.items())
             return f"A blend of candidates predicts: {parts}."
-        if self.mode == "nodes":
-            parts = ", ".join(f"{name} for {100 * share:.0f} %" for name, share in self.shares.items())
-            return f"Every node has a candidate that predicts it: {parts} of the nodes."
         return f"{next(iter(self.shares))} predicts all nodes."
 
 
@@ -86,7 +83,7 @@ class Explanation:
     """A run and its graph, node by node (N nodes, L choices per node, T motifs, K steps, C classes).
 
     kind: "choices" for an `mcn.MCN`, whose nodes choose a motif and a step in each of L layers. "candidates"
-    where an option is a network of its own: L is 1 if every node has a candidate, else 0. "views" for a
+    where an option is a network of its own: L is 0. "views" for a
     network that averages over motif views: L is 0, an option is a view (the rows that mix the features).
     "trees" for boosted trees: L is 0, an option is a motif whose neighbours' values they know. "sums" for a
     network that sums over motifs: L is 0, an option is a motif, heard alone in the last layer.
@@ -153,7 +150,7 @@ def explain(run: Run, data: Data, keep: int = _KEPT, target: str | None = None) 
     edges = np.asarray(simple_graph(data.edge_index, data.num_nodes).pairs, np.int64)
     explained = run.explain(data)
     predictions, ids = explained.predictions, getattr(data, "node_ids", None)
-    predictor = _predictor(explained.kind, predictions, run.summary)
+    predictor = _predictor(explained.kind, run.summary)
     options, alternatives = [], []
     for option in explained.options:  # one at a time: together they may be large
         options.append(_neighbourhood(option, edges).keep(keep))
@@ -161,10 +158,6 @@ def explain(run: Run, data: Data, keep: int = _KEPT, target: str | None = None) 
     names, motif, step = predictions.motifs, predictions.motif, predictions.step
     if explained.kind == "candidates":
         names = tuple(option.motif for option in options)
-        choices = 1 if predictor.mode == "nodes" else 0
-        assert predictions.candidate is not None
-        motif = np.repeat(predictions.candidate[:, None], choices, axis=1)
-        step = np.ones_like(motif)
     choices = motif.shape[1]
     task, split, outputs = run.task, _split(data), np.stack([predictions.probabilities, *alternatives])
     targets = task.unknown(len(split)) if data.y is None else in_classes(data, run.classes).y.numpy()
@@ -199,12 +192,12 @@ def explain(run: Run, data: Data, keep: int = _KEPT, target: str | None = None) 
     )
 
 
-def _predictor(kind: str, predictions: Predictions, summary: Mapping[str, Any]) -> Predictor:
-    """Say which network predicts, from a run's summary and, where nodes choose it, from their choices."""
-    if "choosing" not in summary:
+def _predictor(kind: str, summary: Mapping[str, Any]) -> Predictor:
+    """Say which network predicts, from a run's summary."""
+    if "candidates" not in summary:
         return Predictor("network", {_NETWORKS[kind]: 1.0})
     choosing = summary["choosing"]
-    shares = (choosing["mode"] == "blend" and choosing["blend"]) or predictions.candidate_shares()
+    shares = choosing["blend"] if choosing["mode"] == "blend" else {choosing["winner"]: 1.0}
     return Predictor(choosing["mode"], dict(sorted(shares.items(), key=lambda part: -part[1])))
 
 

@@ -22,7 +22,7 @@ from mcn.nn.sampling import Batch, Batches, MotifSampler, Shuffled, sampled_pass
 from mcn.train.loop import Scores, below
 from mcn.train.losses import MeanWeights
 from mcn.train.mcn.objective import RunningMean
-from mcn.train.mcn.trainer import PASS, MCNTrainer
+from mcn.train.mcn.trainer import MCNTrainer
 from mcn.train.processes import host, team
 
 MEMORY = 100
@@ -82,15 +82,6 @@ class BatchTrainer(MCNTrainer):
             )
         batches = Batches(samplers, self.features, self.problem.train, self._shuffled, derive(c.seed, 0))
         return batches.of_epoch(self.epoch, c.loader_workers)
-
-    def epoch_work(self) -> float:
-        """Estimate an epoch: what the batches draw, thrice, and an exact pass over all nodes."""
-        tries, degree = 3 if self.config.gate and self.config.chooses else 1, self._mean_degree()
-        nodes = self.problem.inputs.stack.num_nodes
-        fan = min(degree, float(np.mean([degree if n < 0 else n for n in self.config.neighbours])))
-        drawn = self._pass_work(len(self.problem.train), fan, math.inf)
-        steps = 2 * tries * PASS * len(self._shuffled)
-        return steps + min(tries, 2) * (3 * drawn + self._pass_work(nodes, degree, nodes))
 
     def _choices(self) -> NDArray[np.int16]:
         """What every node chooses in every layer, by the weights that were validated."""

@@ -7,17 +7,12 @@ from typing import Any
 
 import torch
 
-from mcn.data.sparse import feature_csr
 from mcn.nn import MCN
 from mcn.train.loop import Scores, Trainer, below
 from mcn.train.mcn.config import MCNConfig
 from mcn.train.mcn.objective import Objective
 from mcn.train.processes import host, torch_device
 
-PASS, _SUM, _ATTEND, _INPUT, _STEP = 1.8e-3, 4e-10, 10e-10, 4e-11, 1e-8
-"""Seconds on one core of 2024: of a pass whatever its size; per entry and unit, of summing it and of
-attending to it besides; per input value and unit; per parameter. Fitted to epochs of nine candidates on seven
-graphs; most estimates are within a factor of two."""
 _MEMORY = 0.9  # of the gate: about ten epochs
 
 
@@ -45,35 +40,6 @@ class MCNTrainer(Trainer):
             groups.append({"params": selector, "lr": lr, "weight_decay": decay})
         fused = self.device.type in ("cpu", "cuda")
         return torch.optim.Adam(groups, lr=c.lr, weight_decay=c.weight_decay, fused=fused)
-
-    def epoch_work(self) -> float:
-        """Estimate an epoch: training nodes thrice (back and forth), validation nodes once."""
-        tries = 3 if self.config.gate and self.config.chooses else 1
-        degree, most = self._mean_degree(), self.problem.inputs.stack.num_nodes
-        learned, validated = (
-            self._pass_work(len(nodes), degree, most) for nodes in (self.problem.train, self.problem.val)
-        )
-        weights = sum(each.numel() for each in self.model.parameters())
-        return tries * PASS + _STEP * weights + min(tries, 2) * (3 * learned + validated)
-
-    def _mean_degree(self) -> float:
-        stack = self.problem.inputs.stack
-        return float(stack.size(exact=False).entries.max(initial=0)) / int(stack.num_nodes)
-
-    def _pass_work(self, nodes: float, degree: float, most: float) -> float:
-        """Estimate a pass that ends at some nodes, each with so many neighbours; `most` can be reached."""
-        c, x = self.config, self.problem.inputs.x
-        per_entry = _SUM + (_ATTEND if c.self_attention else 0.0)
-        widths = [c.hidden * c.heads] * (c.num_layers - 1) + [self.problem.num_classes * c.output_heads]
-        values = feature_csr(x).nnz / max(1, x.shape[0])
-        work, reached = 0.0, float(nodes)
-        parts = len(c.motifs) * c.steps if c.sum_motifs else 1
-        products = parts + (1 if c.self_weights else 0)
-        for width, inputs in zip(reversed(widths), reversed([values + 25, *widths[:-1]]), strict=True):
-            work += per_entry * parts * reached * (1 + degree) * width
-            reached = min(most, reached * (1 + degree))
-            work += _INPUT * products * reached * inputs * width
-        return float(work)
 
     def _learn(self) -> tuple[float, float]:
         self.optimizer.zero_grad(set_to_none=True)

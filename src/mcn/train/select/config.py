@@ -15,6 +15,7 @@ from mcn.train.settings import (
     names,
     positive,
     setting,
+    text,
 )
 
 if TYPE_CHECKING:
@@ -90,14 +91,25 @@ class AutoConfig(BatchedSettings):
         option="candidates",
     )
     minutes: float = setting(
-        5.0, "Budget of training in all, in estimated minutes of a core's work.", positive, option="minutes"
+        5.0,
+        "Budget of training: minutes of one core's processor time, all of which are used unless `repeats` "
+        "ends it before. By the clock it ends after 1.5 times as long.",
+        positive,
+        option="minutes",
     )
-    repeats: int = setting(
-        3,
-        "Runs of each candidate, with seeds of their own, as far as the time allows; they predict together. "
-        "Where chance drew the split, further ones on parts that are dealt out anew help to choose. "
-        "A candidate that is clearly behind sits out.",
+    repeats: int | None = setting(
+        None,
+        "Runs of each candidate at most, with seeds of their own; if not given, as many as the minutes "
+        "allow. The first 16 predict together, further ones help to choose. A candidate that is clearly "
+        "behind has no further runs.",
         at_least(1, 1000),
+    )
+    schedule: str | None = setting(
+        None,
+        "Folder of a finished run of auto: train its candidates for as many epochs as they had there, "
+        "whatever the time. With the same graph, settings and seed that gives the same bits again.",
+        text,
+        option="schedule",
     )
 
     cross_fit: bool = setting(
@@ -127,20 +139,22 @@ class AutoConfig(BatchedSettings):
     @property
     def protocol(self) -> str:
         """Say how it is decided what predicts."""
-        runs = (
-            "one run each"
-            if self.repeats == 1
-            else f"up to {self.repeats} runs each, which predict together,"
-        )
+        runs = "one run each" if self.repeats == 1 else "several runs each"
         metric = self.metric or "accuracy (of two skewed classes roc-auc)"
         return (
-            f"the best of {', '.join(self.candidates)} by mean {metric} on held-out validation nodes, "
-            f"{runs} within {self.minutes:g} minutes of training"
+            f"the best of {', '.join(self.candidates)}, or a weighted mean of several, by {metric} on "
+            f"held-out validation nodes; {runs} in {self.minutes:g} minutes of one core's processor time"
         )
 
     def settled(self, problem: Problem) -> Self:
         """Return these settings with the metric that suits, and with directed candidates where they fit."""
         config = super().settled(problem)
+        if self.metric is None:  # the usual one may not be defined on these validation nodes
+            task, val = problem.task, problem.val_labels.numpy()
+            guess = task.guess(val)[None].repeat(len(val), 0)
+            usual = [str(config.metric), *task.metrics]
+            defined = (name for name in usual if task.merit(name, guess, val) is not None)
+            config = config.replace(metric=next(defined, usual[0]))
         if config.candidates == CANDIDATES and problem.inputs.data.get("directed"):
             return config.replace(candidates=(*CANDIDATES, *DIRECTED))
         return config

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -13,14 +12,12 @@ from numpy.typing import NDArray
 from mcn.train.held_out import folds_of
 from mcn.train.loop import Scores
 from mcn.train.select.blend import Float, blend, blend_gain, calibrated, confirmed, held_out_blend
-from mcn.train.select.choose import FEWEST, NOTHING, Chooser, Evidence, assess, fit_chooser, rewards
 from mcn.train.tasks import Task
 
-ONE, BLEND, NODES = "one", "blend", "nodes"
-"""What predicts: one candidate for all nodes, the same blend of candidates for all, or each node's own
-candidate."""
-CHOOSABLE = ("accuracy", "balanced-accuracy")
-"""Metrics that are a mean over nodes, so that a node's own reward says something of them."""
+ONE, BLEND = "one", "blend"
+"""What predicts: one candidate, or a blend of several."""
+FEWEST = 30
+"""Held-out nodes below which nothing is blended: so few do not say which shares are good."""
 
 Held = Mapping[str, Float]
 """What is predicted for held-out nodes, [n, outputs], by name of the candidate."""
@@ -51,55 +48,33 @@ class Blend(NamedTuple):
 
 @dataclass(frozen=True)
 class Decision:
-    """What the held-out nodes said: the best candidate, what choosing per node is worth, what predicts.
+    """What the held-out nodes decided.
 
-    mode: ONE, BLEND or NODES. winner: the best candidate for the whole graph. evidence: for choosing per
-    node, in rewards and in the share of right nodes. chooser, blend: where there are any.
+    names: all candidates. winner: the best single one. blend: the blend that predicts in its place, if any.
     """
 
     names: list[str]
     winner: str
-    mode: str
-    evidence: tuple[Evidence, Evidence]
-    chooser: Chooser | None
     blend: Blend | None
+
+    @property
+    def mode(self) -> str:
+        """What predicts: ONE or BLEND."""
+        return ONE if self.blend is None else BLEND
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """The candidates that predict, each with its weight in the mean; the largest weight first."""
+        shares = {self.winner: 1.0} if self.blend is None else self.blend.to_dict(self.names)
+        return dict(sorted(shares.items(), key=lambda share: -share[1]))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for the summary of a run."""
-        reward, right = self.evidence
-        finite = math.isfinite(right.error)
         return {
             "winner": self.winner,
             "mode": self.mode,
-            "gain": right.gain,
-            "gain_error": right.error if finite else None,
-            "reward_gain": reward.gain,
-            "reward_gain_error": reward.error if finite else None,
-            "blend": None if self.blend is None else self.blend.to_dict(self.names),
+            "blend": self.blend and self.blend.to_dict(self.names),
         }
-
-    @property
-    def predicting(self) -> list[str]:
-        """The candidates that have a part in the predictions."""
-        if self.mode == BLEND and self.blend is not None:
-            return list(self.blend.to_dict(self.names))
-        return self.names if self.mode == NODES else [self.winner]
-
-    def sentences(self) -> list[str]:
-        """Say what predicts, and what choosing per node is worth."""
-        said = []
-        if self.mode == BLEND:
-            assert self.blend is not None
-            parts = sorted(self.blend.to_dict(self.names).items(), key=lambda part: -part[1])
-            shares = ", ".join(f"{name} {100 * share:.0f} %" for name, share in parts)
-            said.append(f"a blend of candidates predicts: {shares}")
-        right = self.evidence[1]
-        if self.mode == NODES:
-            gain = f"{100 * right.gain:+.1f} ± {100 * right.error:.1f} points"
-            said.append(f"choosing per node is worth {gain} here: each node has a candidate of its own")
-        elif self.chooser is not None:
-            said.append("choosing a candidate per node is worth nothing measurable here")
-        return said
 
 
 @dataclass(frozen=True)
@@ -143,28 +118,9 @@ class Judge:
         calibrated_ones = self.task.calibrated(held, self.task.temperature(held, self.targets))
         return self.task.losses(calibrated_ones, self.targets)
 
-    def decide(
-        self, names: list[str], held: Held, winner: str, state: Float, held_out: HeldOutScores
-    ) -> Decision:
-        """Decide whether one candidate predicts, a blend, or for every node a candidate of its own.
-
-        A choice can be made from the `state` of the held-out nodes, [n, state]; a blend of the candidates of
-        which `held_out` has what they said of these nodes and others.
-        """
-        evidence, chooser = (NOTHING, NOTHING), None
-        if self.metric in CHOOSABLE and len(names) > 1:
-            fold = folds_of(self.targets, self.seed)
-            outputs = [calibrated(self.task, held[name], self.targets, fold) for name in names]
-            reward, right = self._rewards(outputs)
-            evidence = assess(state, reward, right, self.seed)
-            chooser = fit_chooser(state, reward, self.seed)
-        mixed = self._blend(names, held_out)
-        mode = ONE if mixed is None else BLEND
-        if evidence[0].used:
-            by_blend = None if mixed is None else self._rewards([mixed.held_out])[1].mean()  # as weighted
-            if by_blend is None or evidence[1].value >= by_blend:
-                mode = NODES
-        return Decision(names, winner, mode, evidence, chooser, mixed)
+    def decide(self, names: list[str], winner: str, held_out: HeldOutScores) -> Decision:
+        """Decide whether the winner predicts, or a blend of the candidates that `held_out` has scores of."""
+        return Decision(names, winner, self._blend(names, held_out))
 
     def _blend(self, names: list[str], held_out: HeldOutScores) -> Blend | None:
         """Return the blend of the candidates; None where the best of them is better, or nodes are too few."""
@@ -181,14 +137,3 @@ class Judge:
         shares[[names.index(name) for name in outputs]] = taken
         mixed = held_out_blend(self.task, each, targets, fold)
         return Blend(shares, mixed[: len(self.targets)])
-
-    def _rewards(self, probabilities: list[Float]) -> tuple[Float, Float]:
-        """Rewards and rightness; for balanced accuracy a node weighs by how rare its class is."""
-        labels = self.targets
-        reward = rewards(probabilities, labels)
-        right = np.stack([p.argmax(1) == labels for p in probabilities], 1).astype(np.float64)
-        if self.metric == "balanced-accuracy":
-            counts = np.bincount(labels)
-            weight = (len(labels) / ((counts > 0).sum() * np.maximum(counts, 1)))[labels]
-            reward, right = reward * weight[:, None], right * weight[:, None]
-        return reward, right

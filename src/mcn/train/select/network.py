@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from mcn._names import one_of
 from mcn.train.features import check_stored
@@ -14,8 +12,7 @@ from mcn.train.problem import Memory
 from mcn.train.recipes import work_of
 from mcn.train.select.blend import Float
 from mcn.train.select.candidates import Candidate
-from mcn.train.select.choose import Chooser
-from mcn.train.select.judge import BLEND, NODES, ONE
+from mcn.train.select.judge import BLEND, ONE
 from mcn.train.settings import at_least
 
 MOST_RUNS = 1000
@@ -23,7 +20,7 @@ MOST_RUNS = 1000
 
 
 class Selected(torch.nn.Module):
-    """The networks of all candidates, temperature and share of each, and the chooser of the nodes.
+    """The networks of all candidates, with the temperature and the weight in the blend of each.
 
     A candidate has a network for each of its runs. They predict together, by the mean of their probabilities
     (`mcn.train.select.work`), which is steadier than any one of them. The seed of a candidate is that of its
@@ -31,10 +28,6 @@ class Selected(torch.nn.Module):
     which known labels nearby add to what some candidates predict (`added_<number>`).
     """
 
-    mean: torch.Tensor
-    scale: torch.Tensor
-    slopes: torch.Tensor
-    intercept: torch.Tensor
     temperatures: torch.Tensor
     shares: torch.Tensor
 
@@ -44,7 +37,6 @@ class Selected(torch.nn.Module):
         networks: list[list[torch.nn.Module]],
         mode: str,
         winner: str,
-        state_width: int,
     ) -> None:
         super().__init__()
         self.candidates, self.mode, self.winner = candidates, mode, winner
@@ -53,10 +45,6 @@ class Selected(torch.nn.Module):
         count, wide = len(candidates), torch.float64
         self.register_buffer("temperatures", torch.ones(count, dtype=wide))
         self.register_buffer("shares", torch.zeros(count, dtype=wide))
-        self.register_buffer("mean", torch.zeros(state_width, dtype=wide))
-        self.register_buffer("scale", torch.ones(state_width, dtype=wide))
-        self.register_buffer("slopes", torch.zeros(state_width, count, dtype=wide))
-        self.register_buffer("intercept", torch.zeros(count, dtype=wide))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -68,23 +56,13 @@ class Selected(torch.nn.Module):
         """The numbers of the candidates that have a part in the predictions."""
         if self.mode == BLEND:
             return [number for number, share in enumerate(self.shares.tolist()) if share]
-        return list(range(len(self.names))) if self.mode == NODES else [self.names.index(self.winner)]
+        return [self.names.index(self.winner)]
 
     def runs_of(self, number: int) -> list[Any]:
         """Return the networks of a candidate, one for each of its runs."""
         runs = self.networks[number]
         assert isinstance(runs, torch.nn.ModuleList)
         return list(runs)
-
-    @property
-    def chooser(self) -> Chooser:
-        """What nodes choose by."""
-        return Chooser(*(getattr(self, name).numpy() for name in Chooser._fields))
-
-    def set_chooser(self, chooser: Chooser) -> None:
-        """Let nodes choose by this."""
-        for name, value in zip(Chooser._fields, chooser, strict=True):
-            getattr(self, name).copy_(torch.from_numpy(np.asarray(value)))
 
     def set_added(self, added: dict[str, Float], graph: str) -> None:
         """Keep what labels nearby add to candidates on this graph, [N, outputs] by name."""
@@ -97,12 +75,6 @@ class Selected(torch.nn.Module):
         values: torch.Tensor | None = getattr(self, f"added_{number}", None)
         return None if values is None or graph != self.graph else values.double().numpy()
 
-    def choices(self, state: Float) -> NDArray[np.int64]:
-        """Return the number of the candidate that predicts each node, where it is one candidate."""
-        if self.mode == NODES:
-            return self.chooser.choose(state)
-        return np.full(len(state), self.names.index(self.winner))
-
     def to_dict(self) -> dict[str, Any]:
         """Return plain values that `empty_selected` makes the same networks from."""
         return {
@@ -112,7 +84,6 @@ class Selected(torch.nn.Module):
                 candidate.to_dict() | {"runs": len(self.runs_of(number))}
                 for number, candidate in enumerate(self.candidates)
             ],
-            "state_width": len(self.mean),
             "graph": self.graph,
             "added": {
                 name: len(values) for name, values in self.named_buffers(recurse=False) if "added_" in name
@@ -137,7 +108,12 @@ def empty_selected(stored: Any, inputs: Any, num_classes: int) -> Selected:
     try:
         candidates = [Candidate.from_dict(values) for values in stored["candidates"]]
         runs = [at_least(1, MOST_RUNS)("runs", values["runs"]) for values in stored["candidates"]]
-        one_of("mode", stored["mode"], (ONE, BLEND, NODES))
+        if stored["mode"] == "nodes":
+            raise ValueError(
+                "in this run of version 0.3.0 every node has a candidate of its own, which later versions do "
+                "not have: train again, or read it with 0.3.0"
+            )
+        one_of("mode", stored["mode"], (ONE, BLEND))
         one_of("winner", stored["winner"], [candidate.name for candidate in candidates])
         networks = [
             [
@@ -147,14 +123,13 @@ def empty_selected(stored: Any, inputs: Any, num_classes: int) -> Selected:
             for candidate, count in zip(candidates, runs, strict=True)
             for memory in [memory_of(candidate.name, inputs)]
         ]
-        width = at_least(1, 10_000)("state_width", stored["state_width"])
         added = {str(name): at_least(0)("added", rows) for name, rows in stored["added"].items()}
         for name in added:
             one_of("added", name, [f"added_{number}" for number in range(len(candidates))])
         graph = str(stored["graph"])
     except (KeyError, TypeError, AttributeError, OverflowError) as error:
         raise ValueError(f"not the candidates of a finished run ({type(error).__name__}: {error})") from None
-    selected = Selected(candidates, networks, stored["mode"], stored["winner"], width)
+    selected = Selected(candidates, networks, stored["mode"], stored["winner"])
     selected.graph = graph
     for name, rows in added.items():
         selected.register_buffer(name, torch.empty(rows, num_classes))

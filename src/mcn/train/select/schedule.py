@@ -2,151 +2,190 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from threadpoolctl import threadpool_limits
 
-from mcn._threads import kernel_threads, num_kernel_threads
-from mcn.train.held_out import FOLDS
+from mcn._threads import kernel_threads, num_kernel_threads, processor_seconds
+from mcn.data.limits import reading
+from mcn.train.folder import SUMMARY, read_summary
 from mcn.train.loop import Epoch, Trainer
-from mcn.train.problem import Known
-from mcn.train.select.choose import CAUTION
+from mcn.train.settings import at_least
 
-DEALS, ENOUGH = 4, 2000
-"""How often training and validation nodes are dealt out anew at most; and how many validation nodes in all
-tell candidates apart well enough (by two points, if one is right on half of them)."""
-
+CAUTION = 2.0
+"""Standard errors from which on a difference counts as clear."""
+KEPT = 16
+"""Runs of a candidate whose networks predict, at most: further ones only help to tell candidates apart."""
+_LOADING = 3.0  # seconds that a first epoch may take, and a second one follow whatever was granted
 _SLICE = 1.0  # seconds that several cores train on between two looks at what they did
-Planned = tuple[str, int, float]
-"""A run to begin: the candidate, the number of the run, and its share of the work."""
 
 
-class Rounds(NamedTuple):
-    """The runs of a candidate by number: one on the given parts, then some on others, then the rest.
+class Grant(NamedTuple):
+    """How far a run of a candidate may train in a stage: to so many seconds of processor time, or epochs.
 
-    With few validation nodes the best of several candidates is partly the luckiest. Where chance alone
-    decided which nodes are for training and which for validation, a candidate can be judged by other nodes
-    too. Where somebody decided (by time, by group), parts stay as they are.
-
-    repeats: runs on the given parts. deals: runs on parts of the same sizes that are dealt out anew; their
-    networks are not kept, so that none that predicts has learned from a validation node. passes: how often
-    the labelled nodes are cut into folds instead, with a run for each fold, which trains on the other folds;
-    these networks are kept, so that all labelled nodes teach those that predict.
+    Seconds are granted where the clock decides, epochs where a recorded schedule does.
     """
 
-    repeats: int
-    deals: int = 0
-    passes: int = 0
+    candidate: str
+    number: int
+    seconds: float = math.inf
+    epochs: int | None = None
 
-    @classmethod
-    def of(cls, known: Known, repeats: int, cross_fit: bool) -> Rounds:
-        """Return the runs for a split: on the given parts alone where one run will do, or nodes are many."""
-        if not known.at_random or repeats == 1:
-            return cls(repeats)
-        if cross_fit and known.has_folds:
-            return cls(1, passes=repeats - 1)
-        return cls(repeats, min(DEALS, -(-ENOUGH // max(1, len(known.val))) - 1))
+
+class Clock:
+    """Seconds since training began, those before a resume included."""
+
+    def __init__(self, processor: float = 0.0, wall: float = 0.0) -> None:
+        self._began = time.process_time() - processor, time.monotonic() - wall
 
     @property
-    def total(self) -> int:
-        """Number of runs."""
-        return self.repeats + self.deals + FOLDS * self.passes
+    def processor(self) -> float:
+        """Seconds of processor time, of all cores together."""
+        return time.process_time() - self._began[0]
 
-    def elsewhere(self, number: int) -> bool:
-        """Whether a run has other parts than the given ones."""
-        return 0 < number <= self.deals + FOLDS * self.passes
-
-    def keeps(self, number: int) -> bool:
-        """Whether the network of a run may predict."""
-        return not 0 < number <= self.deals
-
-    def known(self, known: Known, number: int, seed: int) -> Known:
-        """Return the parts of a run, the same for all candidates."""
-        if not self.elsewhere(number):
-            return known
-        if self.deals:
-            return known.dealt_anew(seed * 1000 + number)
-        turn, fold = divmod(number - 1, FOLDS)
-        return known.fold(seed * 1000 + turn, fold)
-
-    def unit(self, number: int) -> int:
-        """Return which runs count as one: all on the given parts, if there are others to compare with."""
-        return number if not self.deals or self.elsewhere(number) else 0
-
-    def scores(self, runs: list[dict[str, Any]]) -> dict[str, dict[int, float]]:
-        """Return the mean held-out score of every candidate's runs, by unit."""
-        values: dict[str, dict[int, list[float]]] = {}
-        for run in runs:
-            by_unit = values.setdefault(run["candidate"], {})
-            by_unit.setdefault(self.unit(run["round"]), []).append(float(run["held_out"]))
-        return {
-            name: {unit: float(np.mean(scores)) for unit, scores in by_unit.items()}
-            for name, by_unit in values.items()
-        }
+    @property
+    def wall(self) -> float:
+        """Seconds by the clock."""
+        return time.monotonic() - self._began[1]
 
 
 @dataclass
+class Schedule:
+    """Which runs a selection trained for how long: all of its decisions that rest on a clock.
+
+    stages: the runs of every stage, [candidate, number of the run, epochs at the end of the stage] each.
+    left_out: candidates that no epoch of was trained. ended_by: "budget", "clock", or "runs" if all that were
+    asked for were done.
+    """
+
+    stages: list[list[list[Any]]] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+    ended_by: str = "budget"
+
+    @classmethod
+    def of_run(cls, folder: str, candidates: Collection[str]) -> Schedule:
+        """Read the schedule of a finished run.
+
+        Raises:
+            ValueError: there is none, or it has a candidate that is not among these.
+        """
+        path = Path(folder).expanduser() / SUMMARY
+        stored: Any = read_summary(path.parent).get("schedule") if path.exists() else None
+        with reading(path, "not the summary of a finished run of auto, whose schedule could be followed"):
+            schedule = cls(*(stored[one.name] for one in dataclasses.fields(cls)))
+            rows = [row for stage in schedule.stages for row in stage]
+            unknown = {str(name) for name, _, _ in rows} - set(candidates)
+            for _, number, epochs in rows:
+                at_least(0)("run", number), at_least(1)("epochs", epochs)
+            at_least(1)("runs", len(rows))
+        if unknown:
+            raise ValueError(
+                f"schedule {folder}: its candidates {', '.join(sorted(unknown))} are not those of this run; "
+                "give the settings of the run whose schedule it is"
+            )
+        return schedule
+
+    def grants(self, stage: int) -> list[Grant]:
+        """Return what the runs of a stage are granted; nothing after the last one."""
+        rows = self.stages[stage] if stage < len(self.stages) else []
+        return [Grant(name, number, epochs=epochs) for name, number, epochs in rows]
+
+    def sentences(self, budget: float) -> list[str]:
+        """Say what ended training before the budget was used up, and who was not tried."""
+        said = []
+        if self.ended_by == "clock":
+            said.append(
+                f"the clock ended training after 1.5 times the {budget / 60:g} minutes asked for: other "
+                "programs had the processor for much of that time"
+            )
+        if self.left_out:
+            said.append(
+                f"not tried: {', '.join(self.left_out)}; less than a quarter of the {budget / 60:g} minutes "
+                "was left for them, give more"
+            )
+        return said
+
+
+@dataclass(eq=False)
 class Turn:
     """A run of a candidate as it stands.
 
-    name, number: of the candidate, and which of its runs it is. share: the work after which it has to wait,
-    or ends. cut: that is what ended it.
+    grant: how far it may train before it has to wait, or ends. trainer: its training. deadline: the time by
+    `time.monotonic` from which on it begins no epoch. first, later: the processor time of its first epoch and
+    of the others so far. ended: whether it has ended for good.
     """
 
-    name: str
-    number: int
+    grant: Grant
     trainer: Trainer
-    share: float
-    cut: bool = False
-    epoch_work: float = field(init=False)
+    deadline: float = math.inf
+    first: float = 0.0
+    later: float = 0.0
+    ended: bool = False
 
     def __post_init__(self) -> None:
-        self.epoch_work = self.trainer.epoch_work()
+        self.name, self.number = self.grant.candidate, self.grant.number
 
     @property
-    def work(self) -> float:
-        """The work of all its epochs so far."""
-        return self.trainer.epoch * self.epoch_work
+    def seconds(self) -> float:
+        """Its processor time, had its first epoch taken as long as others: that one may load kernels."""
+        epochs = self.trainer.epoch
+        return self.later * epochs / (epochs - 1) if epochs > 1 else self.first
 
     @property
     def over(self) -> bool:
-        """Whether it has ended, or used up its share."""
-        return self.trainer.stopped or self.work >= self.share
+        """Whether it has ended, or used up its grant, to the nearest epoch."""
+        epoch = self.trainer.epoch
+        if self.trainer.stopped or self.grant.epochs is not None:
+            return self.trainer.stopped or epoch >= (self.grant.epochs or 0)
+        if epoch == 1 and self.first < _LOADING:  # most of which may be loading kernels
+            return time.monotonic() >= self.deadline
+        half_an_epoch = self.seconds / max(1, epoch) / 2
+        return self.seconds + half_an_epoch >= self.grant.seconds or time.monotonic() >= self.deadline
 
     def run_epoch(self) -> Epoch:
         """Train for an epoch."""
+        began = processor_seconds()
         epoch = self.trainer.run_epoch()
+        seconds = processor_seconds() - began
+        if self.trainer.epoch == 1:
+            self.first = seconds
+        else:
+            self.later += seconds
         return epoch._replace(candidate=self.name, run=self.number)
 
     def state(self) -> dict[str, Any]:
         """Return all plain values, those of its training among them."""
-        own = {name: getattr(self, name) for name in ("name", "number", "share", "cut")}
+        own = {"grant": list(self.grant), "first": self.first, "later": self.later}
         return own | {"trainer": self.trainer.state()}
 
 
-def standings(runs: list[dict[str, Any]], rounds: Rounds, order: list[str]) -> list[dict[str, Any]]:
+def standings(runs: list[dict[str, Any]], order: list[str]) -> list[dict[str, Any]]:
     """Return the candidates, the best first: mean held-out score, and how far each is behind the best.
 
     The error of that is of the differences in pairs, over the seeds, or the parts, that both have. Of equals
     the earlier one in `order`, cheapest first, is the better.
     """
-    scores = rounds.scores(runs)
+    scores: dict[str, dict[int, float]] = {}
+    for run in runs:
+        scores.setdefault(run["candidate"], {})[run["round"]] = float(run["held_out"])
     means = {name: float(np.mean(list(own.values()))) for name, own in scores.items()}
     ranked = sorted(means, key=lambda name: (-means[name], order.index(name)))
     rows = []
     for name in ranked:
         own, best = scores[name], scores[ranked[0]]
-        gaps = np.array([best[unit] - score for unit, score in own.items() if unit in best])
+        gaps = np.array([best[number] - score for number, score in own.items() if number in best])
         several = len(gaps) > 1 and name != ranked[0]
-        seconds = [run["seconds"] for run in runs if run["candidate"] == name]
+        seconds = [run["processor_seconds"] for run in runs if run["candidate"] == name]
         rows.append(
             {
                 "candidate": name,
@@ -170,7 +209,7 @@ def several_behind(row: dict[str, Any]) -> bool:
 
 
 def clearly_above(leader: float, other: float, count: int) -> bool:
-    """Whether one share of `count` nodes is above another by `CAUTION` standard errors.
+    """Whether one share of `count` nodes is above another by `CAUTION` standard errors; of none it is not.
 
     Two more nodes, one right and one wrong, keep the error of a perfect leader from being zero.
 
@@ -178,7 +217,7 @@ def clearly_above(leader: float, other: float, count: int) -> bool:
     (False, True, True)
     """
     share = (leader * count + 1) / (count + 2)
-    return leader - other > CAUTION * math.sqrt(share * (1 - share) / count)
+    return count > 0 and leader - other > CAUTION * math.sqrt(share * (1 - share) / count)
 
 
 class Stage:
@@ -194,8 +233,8 @@ class Stage:
 
     def __init__(
         self,
-        begin: Callable[[str, int, float], Turn],
-        planned: Iterable[Planned] = (),
+        begin: Callable[[Grant], Turn | None],
+        planned: Iterable[Grant] = (),
         running: Iterable[Turn] = (),
     ) -> None:
         self.planned, self.running = list(planned), list(running)
@@ -207,10 +246,15 @@ class Stage:
         return not self.planned and all(turn.over for turn in self.running)
 
     def advance(self) -> list[Epoch]:
-        """Train on, by an epoch on one core and for about a second on several; return the epochs."""
+        """Train on, by an epoch on one core and for about a second on several; return the epochs.
+
+        Of a run whose network is not kept the last epoch alone is returned: there may be hundreds of them.
+        """
         cores = num_kernel_threads(torch.get_num_threads())
         ahead = [turn for turn in self.running if not turn.over]
         workers = min(cores, len(ahead) + len(self.planned))
+        if not workers:
+            return []
         until = time.monotonic() + (_SLICE if workers > 1 else 0.0)
         told: dict[int, list[Epoch]] = {}
 
@@ -218,12 +262,13 @@ class Stage:
             with self._lock:
                 if ahead:
                     return ahead.pop(0)
-                if not self.planned:
-                    return None
-                turn = self._begin(*self.planned[0])
-                self.planned.pop(0)
-                self.running.append(turn)
-                return turn
+                while self.planned:
+                    turn = self._begin(self.planned[0])
+                    self.planned.pop(0)
+                    if turn is not None:
+                        self.running.append(turn)
+                        return turn
+                return None
 
         def work() -> None:
             torch.set_num_threads(1)  # a thread has a number of its own
@@ -231,7 +276,9 @@ class Stage:
                 while (turn := take()) is not None:
                     epochs = told.setdefault(id(turn), [])
                     while not turn.over:
-                        epochs.append(turn.run_epoch())
+                        epoch = turn.run_epoch()
+                        if turn.number < KEPT or turn.over:
+                            epochs.append(epoch)
                         if time.monotonic() >= until:
                             return
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
+import time
 from collections import deque
 from typing import Any
 
@@ -11,40 +13,67 @@ import torch
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from mcn.train.held_out import FOLDS
 from mcn.train.loop import Epoch, FitResult, Scores, Trainer, Training, below
 from mcn.train.problem import Known, Problem
 from mcn.train.recipes import work_of
 from mcn.train.select.blend import Float, corrections, walk_matrix
 from mcn.train.select.candidates import Candidate, candidates_of
 from mcn.train.select.config import AutoConfig
-from mcn.train.select.judge import BLEND, CHOOSABLE, NODES, Decision, Held, HeldOutScores, Judge
+from mcn.train.select.judge import BLEND, Decision, Held, HeldOutScores, Judge
 from mcn.train.select.network import Selected
-from mcn.train.select.schedule import Rounds, Stage, Turn, clearly_above, several_behind, standings
+from mcn.train.select.schedule import (
+    KEPT,
+    Clock,
+    Grant,
+    Schedule,
+    Stage,
+    Turn,
+    clearly_above,
+    several_behind,
+    standings,
+)
+
+SHARES = ("accuracy", "balanced-accuracy")
+"""Metrics that are a share of right nodes, whose error a single run tells."""
+_LATEST = 1.5
+"""Training ends after so many times the budget by the clock, however little of the processor it had."""
+_ENDING = 0.03
+"""Share of the budget that deciding takes, beside what the networks that predict take for it."""
+_MOST = 1000  # runs of a candidate, or passes over the folds, where there is time
+_SLACK = 0.05
+"""Share of the budget by which a further run may be expected to go beyond it."""
 
 
 class Selection(Training):
     """A selection among candidates, which are trained in stages: first each once, then with further seeds.
 
-    The budget is counted in work (`Trainer.epoch_work`), not by the clock, and within a stage no run depends
-    on another (`Stage`): the same command gives the same bits, however busy the machine is and however many
-    cores it has.
+    The budget is processor time, measured as training goes on: what it takes to make the inputs of the
+    candidates, to train and to decide. At the end of a stage it is decided who goes on, and which further
+    runs begin, each with a `Grant` of seconds; within a stage no run depends on another (`Stage`). How many
+    epochs each run had in each stage is recorded (`Schedule`). With `config.schedule` these numbers are
+    granted in place of seconds: then no clock has a say, and the same command gives the same bits on any
+    number of cores.
 
-    In the first stage all candidates share half of the budget, so that none keeps the others from being
-    tried; one of which a single epoch takes more than its share is left out, unless it is the first. Those
-    that have not ended by then wait; the better half of them goes on, then the better half of these
-    (successive halving), and the others end with the best weights they had, as do those that are clearly
-    behind another. With what is left further runs are begun, each only if, by what the runs before it took,
-    it ends within the budget; a candidate that is clearly behind sits out.
+    In the first stage all candidates share half of the budget, cheap ones first, so that none keeps the
+    others from being tried. Where single epochs are so long that it is used up before, the others are tried
+    later, if a quarter of the budget is left. Those that have not ended by then wait; the better half of them
+    goes on, then the better half of these (successive halving), and the others end with the best weights they
+    had, as do those that are clearly behind another. What is left goes into further runs of the candidates
+    that are not clearly behind, round by round, until the budget is used up or they have had
+    `config.repeats`.
 
-    The winner for the whole graph is the candidate with the best mean held-out score (`mcn.train.held_out`)
-    over its runs; of equals the earlier, cheaper one. All runs of a candidate are kept, and predict together
-    by the mean of their probabilities.
+    The winner is the candidate with the best mean held-out score (`mcn.train.held_out`) over its runs; of
+    equals the earlier, cheaper one. The first runs of a candidate (`KEPT`) are kept, and predict
+    together by the mean of their probabilities; later ones only make the means more certain.
 
-    Where chance drew the split, most runs have other training and validation nodes (`Rounds`): their scores
-    are of other nodes and count as much.
+    With few validation nodes the best of several candidates is partly the luckiest. Where chance alone
+    decided which nodes are for training and which for validation, further runs have other parts: all labelled
+    nodes are cut into folds, again and again, with a run for each fold that trains on the other folds. So all
+    of them teach, and judge. Where somebody decided (by time, by group), parts stay as they are.
 
-    At the end the held-out nodes decide whether the winner predicts, a blend of candidates, or for every node
-    a candidate of its own (`mcn.train.select.judge`).
+    At the end the held-out nodes decide whether the winner predicts, or a blend of candidates
+    (`mcn.train.select.judge`).
     """
 
     def __init__(self, problem: Problem, config: AutoConfig) -> None:
@@ -58,7 +87,10 @@ class Selection(Training):
         # By candidate and number of the run: networks that may predict, and what was said of held-out nodes.
         self._kept: dict[str, dict[int, torch.nn.Module]] = {}
         self._logits: dict[str, dict[int, torch.Tensor]] = {}
-        self._rounds = Rounds.of(problem.known, config.repeats, config.cross_fit)
+        repeats = config.repeats or _MOST
+        self._folds = repeats > 1 and config.cross_fit and problem.known.at_random and problem.known.has_folds
+        self._total = 1 + FOLDS * (repeats - 1) if self._folds else repeats  # runs of a candidate
+        self._clock, self._budget = Clock(), 60 * config.minutes
         assert config.metric is not None
         self._judge = Judge(problem.task, problem.val_labels.numpy(), config.metric, config.seed)
         self._further = 1  # the number of the next runs
@@ -68,52 +100,62 @@ class Selection(Training):
         # training labels are known.
         self._added: dict[str, Float] = {}
         self._added_held_out: dict[str, Float] = {}
-        share, counts = 30 * config.minutes / len(candidates), problem.inputs.counts
-        # A tenth of the budget, which they are not counted in, is what inputs may take.
-        self._left_out = [
-            one.name for one in candidates[1:] if one.config.inputs_work(counts) > 6 * config.minutes
-        ]
-        names = [name for name in self._candidates if name not in self._left_out]
-        self._stage = Stage(self._turn, [(name, 0, share) for name in names])
-
-    @property
-    def work(self) -> float:
-        """The work of all runs so far."""
-        running = self._stage.running
-        return math.fsum([*(run["work"] for run in self.runs), *(turn.work for turn in running)])
+        self._schedule = Schedule()  # what was done so far
+        names = list(self._candidates)
+        self._recorded = None if config.schedule is None else Schedule.of_run(config.schedule, names)
+        self._late: list[str] = []  # candidates that are to be tried later
+        first = [Grant(name, 0, self._budget / 2 / len(names)) for name in names]
+        self._stage = Stage(self._turn, self._recorded.grants(0) if self._recorded else first)
 
     @property
     def _left(self) -> float:
-        """The work that is left of the budget."""
-        return float(60 * self.config.minutes - self.work)
+        """The processor time that is left of the budget for training, in seconds."""
+        runs = [run for run in self.runs if run["round"] < KEPT]
+        predicting = math.fsum(run["processor_seconds"] / run["epochs"] for run in runs)
+        return (1 - _ENDING) * self._budget - predicting - self._clock.processor
+
+    @property
+    def _is_late(self) -> bool:
+        """Whether the clock ends training."""
+        return self._clock.wall >= (_LATEST - _ENDING) * self._budget
 
     @property
     def progress(self) -> float:
-        """How many of the runs, or how much of the budget, is done."""
+        """How much of the budget, of the clock's limit, or of the recorded schedule is done."""
         if self.stopped:
             return 1.0
-        rounds = self._rounds.total - self._further
-        ahead = [turn.trainer.progress for turn in self._stage.running]
-        runs = len(self.runs) + len(ahead) + len(self._stage.planned) + rounds * len(self._candidates)
-        return float(
-            min(0.99, max((len(self.runs) + sum(ahead)) / runs, 1 - self._left / (60 * self.config.minutes)))
+        if self._recorded is not None:
+            return min(0.99, len(self._schedule.stages) / max(1, len(self._recorded.stages)))
+        return min(
+            0.99, max(self._clock.processor / self._budget, self._clock.wall / (_LATEST * self._budget))
         )
 
-    def _turn(self, name: str, number: int, share: float) -> Turn:
-        """Make a fresh training run of a candidate."""
+    def _turn(self, grant: Grant) -> Turn | None:
+        """Make a fresh training run of a candidate; None if there is no time to try it now."""
+        name, number = grant.candidate, grant.number
+        is_first = number == 0 and name == next(iter(self._candidates))  # which predicts if nothing else does
+        if (
+            not self._recorded
+            and number == 0
+            and not is_first
+            and self._left < self._budget / (4 if self._schedule.stages else 2)
+        ):
+            self._late.append(name)
+            return None
         candidate = self._candidates[name].seeded(self.config.seed * 1000 + number)
         problem = Problem(self.problem.inputs.of(candidate), self._parts(number))
         trainer = work_of(candidate.config).trainer(problem, candidate.config)
         assert isinstance(trainer, Trainer)
         trainer.hold_out(self.config.seed)
-        turn = Turn(name, number, trainer, share)
-        if number == 0 and turn.epoch_work > share and name != next(iter(self._candidates)):
-            turn.share = 0.0
-        return turn
+        left = math.inf if is_first else (_LATEST - _ENDING) * self._budget - self._clock.wall
+        return Turn(grant, trainer, time.monotonic() + left)
 
     def _parts(self, number: int) -> Known:
-        """Return what the runs of a number know."""
-        return self._rounds.known(self.problem.known, number, self.config.seed)
+        """Return the parts that the runs of a number have, the same for all candidates."""
+        if not (self._folds and number):
+            return self.problem.known
+        turn, fold = divmod(number - 1, FOLDS)
+        return self.problem.known.fold(self.config.seed * 1000 + turn, fold)
 
     def run_epoch(self) -> Epoch:
         """Train the candidates of this stage on; tell of one epoch.
@@ -122,76 +164,93 @@ class Selection(Training):
         """
         while len(self._told) < 2 and self._decision is None:
             self._told.extend(self._stage.advance())
+            if not self._recorded and self._is_late:
+                self._late += [grant.candidate for grant in self._stage.planned if grant.number == 0]
+                self._stage.planned.clear()
             if self._stage.over:
                 self._next_stage()
-            under_way = sum(turn.trainer.seconds for turn in self._stage.running)
-            self.seconds = sum(run["seconds"] for run in self.runs) + under_way
+            self.seconds = self._clock.wall
         self.epoch += 1
         epoch = self._told.popleft()
         self.stopped = self._decision is not None and not self._told
         return epoch
 
     def _next_stage(self) -> None:
-        """End the runs of a stage or let them go on; plan further ones, or decide if there are none."""
-        cut = []
-        for turn in self._stage.running:
-            turn.cut = not turn.trainer.stopped
-            if not turn.trainer.epoch:
-                self._left_out.append(turn.name)
-            elif turn.cut and turn.number == 0:
-                cut.append(turn)
-            else:
+        """Record a stage; end its runs or let them go on, plan further ones, or decide if there are none."""
+        turns = [turn for turn in self._stage.running if turn.trainer.epoch]
+        self._late += [turn.name for turn in self._stage.running if turn not in turns and turn.number == 0]
+        self._schedule.stages.append([[turn.name, turn.number, turn.trainer.epoch] for turn in turns])
+        waiting = [turn for turn in turns if turn.number == 0 and not turn.trainer.stopped]
+        for turn in turns:
+            if turn not in waiting:
                 self._end(turn)
-        self._stage = self._halved(cut)
-        while self._stage.over and self._further < self._rounds.total:
-            self._stage = self._further_runs()
-        if self._stage.over:
+        self._stage = Stage(self._turn)
+        recorded = None if self._recorded is None else self._recorded.grants(len(self._schedule.stages))
+        grants = self._halved(waiting) if recorded is None else recorded
+        granted = {grant[:2]: grant for grant in grants}
+        for turn in waiting:
+            turn.grant = granted.pop((turn.name, 0), turn.grant)
+            if turn.over:
+                self._end(turn)
+        running = [turn for turn in waiting if not turn.ended]
+        if not running and recorded is None:
+            granted = {grant[:2]: grant for grant in self._tried_later() or self._round()}
+        self._stage = Stage(self._turn, granted.values(), running)
+        if not running and not granted:
+            self._schedule = self._recorded or self._schedule
             self._decision = self._decide()
 
-    def _halved(self, cut: list[Turn]) -> Stage:
-        """Let the better half of some runs go on, with their share of the budget; end the others."""
-        self._stage = Stage(self._turn)
-        merits = {turn.name: self._held_out_merit(turn) for turn in cut}
+    def _halved(self, waiting: list[Turn]) -> list[Grant]:
+        """Grant the better half of the waiting runs their share of what is left of the budget."""
+        left = self._left
+        if not waiting or left <= 0 or self._is_late:
+            return []
+        merits = {turn.name: self._held_out_merit(turn) for turn in waiting}
         leader = max([*merits.values(), *(run["held_out"] for run in self.runs if run["round"] == 0)])
-        kept = sorted(merits, key=lambda name: -merits[name])[: max(1, len(cut) // 2)]
+        kept = sorted(merits, key=lambda name: -merits[name])[: max(1, len(waiting) // 2)]
         halvings = math.ceil(math.log2(max(1, len(kept)))) + 1
-        left = self._left - math.fsum(turn.work for turn in cut)
-        better = {name for name in kept if left > 0 and not self._is_far(leader, merits[name])}
-        for turn in cut:
-            if turn.name in better:
-                turn.share = turn.work + left / halvings / len(better)
-            else:
-                self._end(turn)
-        return Stage(self._turn, running=[turn for turn in cut if turn.name in better])
+        count = len(self._judge.targets) if self.config.metric in SHARES else 0
+        better = [name for name in kept if not clearly_above(leader, merits[name], count)]
+        return [
+            Grant(turn.name, 0, turn.seconds + left / halvings / len(better))
+            for turn in waiting
+            if turn.name in better
+        ]
 
-    def _further_runs(self) -> Stage:
-        """Plan another run of the candidates that are not clearly behind, as far as the budget goes."""
-        expected, left = {}, self._left
-        for name in self._candidates:
-            work = float(np.mean([run["work"] for run in self._runs(name)] or [math.inf]))
-            if work <= left and not self._is_behind(name):
-                expected[name] = work
-                left -= work
-        spare = left / max(1, len(expected))
-        planned = [(name, self._further, work + spare) for name, work in expected.items()]
-        self._further += 1
-        return Stage(self._turn, planned)
+    def _tried_later(self) -> list[Grant]:
+        """Grant candidates that there was no time for half of what is left, if that is enough."""
+        late = [name for name in self._late if name not in self._schedule.left_out]
+        self._schedule.left_out += late  # until they have had an epoch: they are not tried a third time
+        enough = self._left >= self._budget / 4 and not self._is_late
+        return [Grant(name, 0, self._left / 2 / len(late)) for name in late if enough]
 
-    def _is_far(self, leader: float, merit: float) -> bool:
-        """Whether a run is clearly behind another one, as far as one run can tell."""
-        return self.config.metric in CHOOSABLE and clearly_above(leader, merit, len(self._judge.targets))
-
-    def _is_behind(self, name: str) -> bool:
-        """Whether a candidate's runs so far are clearly behind those of another."""
+    def _round(self) -> list[Grant]:
+        """Grant another run to the candidates that are not clearly behind, as far as the budget goes."""
+        left, number = self._left, self._further
+        self._schedule.ended_by = "clock" if self._is_late else "runs"
+        if self._is_late or number >= self._total:
+            return []
+        self._schedule.ended_by, self._further = "budget", number + 1
         rows = self.table()
-        row = next((row for row in rows if row["candidate"] == name), None)
-        if row is None:
-            return False
-        if self.config.metric not in CHOOSABLE:
+        able = [row for row in rows if not self._is_behind(row, rows[0]["score"])]
+        granted = []
+        for row in able:
+            if row["seconds_per_run"] <= left + _SLACK * self._budget:
+                granted.append(row)
+                left -= row["seconds_per_run"]
+        if not granted and left > 2 * _SLACK * self._budget:  # it is ended by the budget, but not in vain
+            granted, left = [min(able, key=lambda row: float(row["seconds_per_run"]))], 0.0
+        spare = max(left, _SLACK * self._budget) / max(1, len(granted))
+        seconds = {row["candidate"]: row["seconds_per_run"] + spare for row in granted}
+        return [Grant(name, number, seconds[name]) for name in self._candidates if name in seconds]
+
+    def _is_behind(self, row: dict[str, Any], leader: float) -> bool:
+        """Whether a candidate's runs so far are clearly behind the best mean score."""
+        if self.config.metric not in SHARES:
             return several_behind(row)
-        units = self._rounds.scores(self.runs)[name]
-        others = sum(len(self._parts(unit).val) for unit in units if self._rounds.elsewhere(unit))
-        return clearly_above(rows[0]["score"], row["score"], len(self._judge.targets) + others)
+        known = self.problem.known
+        others = (row["runs"] - 1) * (len(known.targets) // FOLDS) if self._folds else 0
+        return clearly_above(leader, row["score"], len(known.val) + others)
 
     def _held_out_merit(self, turn: Turn) -> float:
         """Return how good a run is on nodes that chose no epoch."""
@@ -201,7 +260,9 @@ class Selection(Training):
 
     def _end(self, turn: Turn) -> None:
         """Note how a run went, and keep its network."""
-        trainer, merit = turn.trainer, self._held_out_merit(turn)
+        trainer, merit, cut = turn.trainer, self._held_out_merit(turn), not turn.trainer.stopped
+        if turn.name in self._schedule.left_out:
+            self._schedule.left_out.remove(turn.name)
         result, held = trainer.finish(), trainer.held_out
         assert held is not None
         self.runs.append(
@@ -216,13 +277,14 @@ class Selection(Training):
                 "epochs": result.epochs,
                 "best_epoch": result.best_epoch,
                 "seconds": result.seconds,
-                "work": turn.work,
-                "cut": turn.cut,
+                "processor_seconds": turn.seconds,
+                "cut": cut,
                 **({} if turn.number else trainer.notes()),
             }
         )
-        self._logits.setdefault(turn.name, {})[turn.number] = held.logits.clone()
-        if self._rounds.keeps(turn.number):
+        turn.ended = True
+        if turn.number < KEPT:
+            self._logits.setdefault(turn.name, {})[turn.number] = held.logits.clone()
             self._kept.setdefault(turn.name, {})[turn.number] = trainer.model
 
     @property
@@ -262,11 +324,10 @@ class Selection(Training):
         names = [name for name in self._candidates if name in self._kept]
         if self.config.propagate:
             self._confirm_corrections(names)
-        winner, state = self.table()[0]["candidate"], self.problem.inputs.node_state[self.problem.val]
+        winner = self.table()[0]["candidate"]
         with threadpool_limits(1, "blas"):
-            return self._judge.decide(
-                names, self._held, winner, np.asarray(state), self._held_out_scores(winner)
-            )
+            decision = self._judge.decide(names, winner, self._held_out_scores(winner))
+        return decision
 
     def _confirm_corrections(self, names: list[str]) -> None:
         """Find what known labels nearby add to candidates, where held-out nodes confirm it.
@@ -276,7 +337,7 @@ class Selection(Training):
         problem = self.problem
         edges = walk_matrix(problem.inputs.counts.adjacency("edge"))
         for name in names:
-            given = [number for number in self._kept[name] if not self._rounds.elsewhere(number)]
+            given = [number for number in self._kept[name] if not (self._folds and number)]
             ways = self._corrections(name, given, problem.train, edges)
             held, _ = self._mean_said(name, given, problem.val)
             on_validation = {way: more[problem.val] for way, more in ways.items()}
@@ -301,26 +362,17 @@ class Selection(Training):
     def _held_out_scores(self, winner: str) -> HeldOutScores:
         """Collect what candidates said of all nodes that the winner was judged by; of those that said it.
 
-        A node has one row, or one for each of the dealt parts in which it was held out.
+        The validation nodes come first, then the others that further runs held out.
         """
         val, held = self.problem.val, self._held
-        others = [number for number in sorted(self._logits[winner]) if self._rounds.elsewhere(number)]
-        if self._rounds.deals:
-            parts = [val, *(self._parts(number).val for number in others)]
-            said = {
-                name: np.concatenate([held[name], *(self._outputs(name, number) for number in others)])
-                for name in held
-                if set(others) <= self._logits[name].keys()
-            }
-        else:
-            judged = np.unique(np.concatenate([val, *(self._parts(number).val for number in others)]))
-            parts = [val, np.setdiff1d(judged, val)]
-            found = {name: self._mean_said(name, list(runs), parts[1]) for name, runs in self._kept.items()}
-            said = {
-                name: np.concatenate([held[name], values])
-                for name, (values, there) in found.items()
-                if there.all()
-            }
+        judged = np.concatenate([self._parts(number).val for number in self._kept[winner]])
+        parts = [val, np.setdiff1d(judged, val)]
+        found = {name: self._mean_said(name, list(runs), parts[1]) for name, runs in self._kept.items()}
+        said = {
+            name: np.concatenate([held[name], values])
+            for name, (values, there) in found.items()
+            if there.all()
+        }
         nodes = np.concatenate(parts)
         ordered = {name: said[name] for name in self._candidates if name in said}
         return HeldOutScores(nodes, self.problem.labels.numpy()[nodes], ordered)
@@ -338,28 +390,22 @@ class Selection(Training):
             [list(self._kept[name].values()) for name in decision.names],
             decision.mode,
             decision.winner,
-            self.problem.inputs.node_state.shape[1],
         )
         task, targets = self.problem.task, self._judge.targets
         temperatures = [task.temperature(held[name], targets) for name in decision.names]
         self.model.temperatures.copy_(torch.tensor(temperatures))
         if decision.blend is not None:
             self.model.shares.copy_(torch.from_numpy(decision.blend.shares))
-        if decision.chooser is not None:
-            self.model.set_chooser(decision.chooser)
         self.model.set_added(self._added, self.problem.inputs.edges_digest)
         self.model.eval()
         self.problem.inputs.model = self.model
         winner = decision.winner
-        kept_runs = [run for run in self._runs(winner) if self._rounds.keeps(run["round"])]
+        kept_runs = [run for run in self._runs(winner) if run["round"] < KEPT]
         best = max(kept_runs, key=lambda run: float(run["held_out"]))
         scores = Scores(best["loss"], best["accuracy"], best["score"])
         if len(kept_runs) > 1 or winner in self._added:  # what is said of nodes that chose no epoch
             scores = self._judge.scores(held[winner])
-        if decision.mode == NODES:  # what the choices earn on nodes that they were not fitted on
-            earned = decision.evidence[1].value
-            scores = Scores(scores.loss, earned, earned)
-        if decision.mode == BLEND:  # likewise, by shares that were not fitted on them
+        if decision.mode == BLEND:  # by shares that were not fitted on these nodes
             assert decision.blend is not None
             scores = self._judge.scores(decision.blend.held_out)
         loss, accuracy, score = scores
@@ -370,22 +416,20 @@ class Selection(Training):
 
     def table(self) -> list[dict[str, Any]]:
         """Return how the candidates stand, the best first (`mcn.train.select.schedule.standings`)."""
-        return standings(self.runs, self._rounds, list(self._candidates))
+        return standings(self.runs, list(self._candidates))
 
     def notes(self) -> dict[str, Any]:
         """Return the table, all runs of the candidates, and what was decided by which evidence."""
-        deals = {run["round"] for run in self.runs if self._rounds.elsewhere(run["round"])}
         notes: dict[str, Any] = {"candidates": self.table(), "candidate_runs": self.runs}
         notes["schedule"] = {
-            "budget": 60 * self.config.minutes,
-            "used": self.work,
-            "epoch": {run["candidate"]: run["work"] / run["epochs"] for run in self.runs},
+            **dataclasses.asdict(self._schedule),
+            "asked_seconds": self._budget,
+            "processor_seconds": self._clock.processor,
+            "wall_seconds": self._clock.wall,
         }
-        if deals:
-            notes["deals"] = len(deals)
         if self._decision is not None:
             notes["choosing"] = self._decision.to_dict()
-            used = self._decision.predicting
+            used = list(self._decision.shares)
             shown = [run["columns"] for run in self.runs if run["candidate"] in used and "columns" in run]
             notes |= {"columns": shown[0]} if shown else {}  # of trees that predict
         return notes
@@ -401,28 +445,30 @@ class Selection(Training):
     @property
     def learned_from_validation(self) -> bool:
         """Whether a network that predicts was trained on validation nodes."""
-        decision, rounds = self._decision, self._rounds
-        used = [] if decision is None else decision.predicting
-        return any(rounds.elsewhere(number) for name in used for number in self._kept[name])
+        shares = {} if self._decision is None else self._decision.shares
+        return self._folds and any(len(self._kept[name]) > 1 for name in shares)
 
     def remarks(self) -> list[str]:
-        """Return what predicts and what choosing per node is worth, in sentences."""
+        """Return in sentences what predicts, what it learned from, and what ended training."""
         if self._decision is None:
             return []
-        said = self._decision.sentences()
+        said, shares = [], self._decision.shares
+        if self._decision.mode == BLEND:
+            parts = ", ".join(f"{100 * share:.0f} % {name}" for name, share in shares.items())
+            said.append(f"predictions are a weighted mean of several candidates: {parts}")
         if self.learned_from_validation:
             said.append(
-                "validation nodes teach what predicts too: each of its networks has learned from four fifths "
-                "of all labelled nodes and was judged by the others"
+                "further runs also learned from validation nodes: each from four fifths of the training and "
+                "validation nodes, and it is scored on the other fifth (cross_fit=false: from training nodes "
+                "alone)"
             )
-        near = [name for name in self._decision.predicting if name in self._added]
+        near = [name for name in shares if name in self._added]
         if near:
-            said.append(f"known labels nearby correct what is predicted by {', '.join(near)}")
-        if self._left_out:
             said.append(
-                f"too large for this budget, left out: {', '.join(self._left_out)}; give more minutes"
+                f"predictions of {', '.join(near)} are corrected by the known labels of nodes nearby, which "
+                f"lowered the error on validation nodes (propagate=false leaves that out)"
             )
-        return said
+        return said + self._schedule.sentences(self._budget)
 
     def tensors(self) -> dict[str, torch.Tensor]:
         """All tensors: what is kept of each candidate, and the run under way."""
@@ -452,9 +498,11 @@ class Selection(Training):
             "seconds": self.seconds,
             "runs": self.runs,
             "told": [epoch._asdict() for epoch in self._told],
-            "left_out": self._left_out,
+            "late": self._late,
+            "schedule": dataclasses.asdict(self._schedule),
+            "processor_seconds": self._clock.processor,
             "further": self._further,
-            "planned": self._stage.planned,
+            "planned": [list(grant) for grant in self._stage.planned],
             "running": [turn.state() for turn in self._stage.running],
             "decided": self._decision is not None,
         }
@@ -462,24 +510,26 @@ class Selection(Training):
     def load(self, tensors: dict[str, torch.Tensor], state: dict[str, Any]) -> None:
         """Go on from what `tensors` and `state` gave; what was decided is decided again, by the same."""
         self.epoch, self.stopped, self.seconds = state["epoch"], state["stopped"], state["seconds"]
-        self.runs, self._left_out, self._further = state["runs"], state["left_out"], state["further"]
+        self.runs, self._late, self._further = state["runs"], state["late"], state["further"]
+        self._schedule = Schedule(**state["schedule"])
+        self._clock = Clock(state["processor_seconds"], state["seconds"])
         self._told = deque(Epoch(**values) for values in state["told"])
         kept, held = below("kept.", tensors), below("held.", tensors)
         self._kept, self._logits = {}, {}
         for run in self.runs:
             name, number = run["candidate"], run["round"]
-            self._logits.setdefault(name, {})[number] = held[f"{name}.{number}"].clone()
-            if self._rounds.keeps(number):
+            if number < KEPT:
+                self._logits.setdefault(name, {})[number] = held[f"{name}.{number}"].clone()
                 weights = below(f"{name}.{number}.", kept)
                 self._kept.setdefault(name, {})[number] = self._network(self._candidates[name], weights)
         turns = []
         for place, values in enumerate(state["running"]):
-            turn = self._turn(values["name"], values["number"], values["share"])
-            turn.cut = values["cut"]
+            turn = self._turn(Grant(*values["grant"]))
+            assert turn is not None
+            turn.first, turn.later = values["first"], values["later"]
             turn.trainer.load(below(f"turn.{place}.", tensors), values["trainer"])
             turns.append(turn)
-        planned = [(name, number, share) for name, number, share in state["planned"]]
-        self._stage = Stage(self._turn, planned, turns)
+        self._stage = Stage(self._turn, [Grant(*values) for values in state["planned"]], turns)
         self._decision = self._decide() if state["decided"] else None
 
     def _network(self, candidate: Candidate, weights: dict[str, torch.Tensor]) -> torch.nn.Module:

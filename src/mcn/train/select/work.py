@@ -16,11 +16,9 @@ from mcn.motifs import MotifCounts, count_motifs
 from mcn.train.predictions import Explained, Option, Predictions
 from mcn.train.problem import Memory, Problem, stack_counts
 from mcn.train.recipes import work_of
-from mcn.train.select.blend import Float
 from mcn.train.select.candidates import Candidate, candidates_of
-from mcn.train.select.choose import node_state
 from mcn.train.select.config import AutoConfig
-from mcn.train.select.judge import BLEND, NODES
+from mcn.train.select.judge import BLEND
 from mcn.train.select.network import Selected, empty_selected, memory_of
 from mcn.train.select.selection import Selection
 from mcn.train.tasks import Task
@@ -58,11 +56,6 @@ class SelectionInputs:
     def edges_digest(self) -> str:
         """The SHA-256 of the edges: labels nearby are known on the graph that was trained on alone."""
         return hashlib.sha256(np.ascontiguousarray(self.counts.pairs).tobytes()).hexdigest()
-
-    @cached_property
-    def node_state(self) -> Float:
-        """The state that nodes choose by, [N, state]."""
-        return node_state(self.counts.per_node)
 
     def of(self, candidate: Candidate) -> Any:
         """Return the inputs of a candidate: the same for all its seeds, and for candidates that agree."""
@@ -132,33 +125,16 @@ def trainer(problem: Problem, config: AutoConfig) -> Selection:
 
 def predict(model: Selected, inputs: SelectionInputs, task: Task) -> Predictions:
     """Predict all nodes by what the run decided, with calibrated probabilities."""
-    nodes = len(inputs.node_state)
-    if model.mode == BLEND:
-        blended = sum(
-            share * _predicted(model, inputs, number, task).probabilities
-            for number, share in enumerate(model.shares.tolist())
-            if share
-        )
-        mixed = np.asarray(blended, np.float32)
-        return _without_choices(mixed, np.zeros(nodes, np.int64), ("blend",), task)
-    choice = model.choices(inputs.node_state)
-    used = np.unique(choice).tolist()
-    if model.mode != NODES:
-        return dataclasses.replace(
-            _predicted(model, inputs, used[0], task), candidate=choice, candidates=model.names
-        )
-    parts = {number: _predicted(model, inputs, number, task).probabilities for number in used}
-    probabilities = np.empty_like(parts[used[0]])
-    for number, theirs in parts.items():
-        probabilities[choice == number] = theirs[choice == number]
-    return _without_choices(probabilities, choice, model.names, task)
-
-
-def _without_choices(
-    probabilities: NDArray[np.float32], candidate: NDArray[np.int64], names: tuple[str, ...], task: Task
-) -> Predictions:
-    none: NDArray[np.int64] = np.empty((len(probabilities), 0), np.int64)
-    return Predictions(probabilities, none, none, candidate=candidate, candidates=names, task=task)
+    if model.mode != BLEND:
+        alone = _predicted(model, inputs, model.names.index(model.winner), task)
+        return dataclasses.replace(alone, candidate=model.winner)
+    blended: Any = sum(
+        share * _predicted(model, inputs, number, task).probabilities
+        for number, share in enumerate(model.shares.tolist())
+        if share
+    )
+    none: NDArray[np.int64] = np.empty((len(blended), 0), np.int64)
+    return Predictions(blended.astype(np.float32), none, none, candidate=BLEND, task=task)
 
 
 def _predicted(model: Selected, inputs: SelectionInputs, number: int, task: Task) -> Predictions:
@@ -178,19 +154,12 @@ def explain(model: Selected, inputs: SelectionInputs, task: Task) -> Explained:
     Where one network predicts all nodes, its own explanation is the answer.
     """
     predictions = predict(model, inputs, task)
-    if model.mode != BLEND and model.mode != NODES:
+    if model.mode != BLEND:
         number = model.names.index(model.winner)
         candidate = model.candidates[number]
         shown = work_of(candidate.config).explain(model.runs_of(number)[0], inputs.of(candidate), task)
         return dataclasses.replace(shown, predictions=predictions)
-    if model.mode == BLEND:
-        shares = model.shares.numpy().astype(np.float32)
-        sure = np.broadcast_to(shares, (len(predictions.labels), len(model.candidates)))
-    else:
-        # How the predicted rewards of a node compare: their softmax in units of a tenth.
-        rewards = np.exp(model.chooser.predicted(inputs.node_state))
-        sure = task.calibrated(rewards, 0.1).astype(np.float32)
-    return Explained("candidates", predictions, 1, False, [sure], [None], _options(model, inputs, task))
+    return Explained("candidates", predictions, 1, False, [], [], _options(model, inputs, task))
 
 
 def _options(model: Selected, inputs: SelectionInputs, task: Task) -> Iterator[Option]:

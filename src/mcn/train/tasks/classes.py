@@ -265,10 +265,10 @@ class Classes(Task):
                 )
         found = None if data.edge_index is None else self.likeness(both_ways(data).numpy(), labels)
         if found is not None and found[1] < _LOW_HOMOPHILY:
-            how = "more often than not" if found[0] < 0.5 else "nearly as often as by chance"
+            by_chance = (found[0] - found[1]) / (1 - found[1])
             said.append(
-                f"edges join nodes of different classes {how} (homophily {found[0]:.2f}, adjusted for chance "
-                f"{found[1]:.2f}, among nodes whose class is known): neighbours may mislead"
+                f"neighbours say little by their own classes: {found[0]:.0%} of the edges join nodes of the "
+                f"same class, {by_chance:.0%} would by chance (among nodes whose class is known)"
             )
         return said
 

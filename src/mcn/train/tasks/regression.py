@@ -104,8 +104,8 @@ class Regression(Task):
         if found is None or found[0] >= _UNLIKE:
             return []
         return [
-            f"the numbers of neighbours hardly go together (correlation {found[0]:.2f} along edges "
-            "between nodes whose number is known): neighbours may mislead"
+            f"neighbours say little by their own numbers: the correlation along edges is {found[0]:.2f} "
+            "(between nodes whose number is known)"
         ]
 
     def described(self, targets: NDArray[Any], names: list[str] | None) -> dict[str, float]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import threading
+import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -28,11 +31,9 @@ from mcn.train.trees.config import TreesConfig
 if TYPE_CHECKING:
     from torch_geometric.data import Data
 
-_ROUNDS = 10
-_BLOCK, _COLUMN, _BINNED = 5e-3, 2.5e-4, 1.4e-7
-"""Seconds on one core of 2024 that a block takes beside its trees: in all, per column, per value."""
-_TREE, _LEAF, _FILLED = 2e-4, 1.35e-6, 2.5e-9
-"""Seconds of a tree: in all, per column and leaf, per value."""
+_ROUNDS, _TREES = 10, 200
+"""Rounds of an epoch, and its trees at most: every round has one for each class."""
+_quiet = threading.Lock()
 
 
 def inputs(
@@ -108,12 +109,21 @@ def _options(model: Trees, inputs: TreesInputs, task: Task) -> Iterator[Option]:
         yield Option(motif, 1, rows, [shares], _outputs(model, alone, task))
 
 
+@contextmanager
+def _without_warning() -> Iterator[None]:
+    """Keep a warning of scikit-learn from the user, in one thread at a time: filters are the process's."""
+    with _quiet, warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The number of unique classes is greater")
+        yield
+
+
 @dataclass
 class TreesTrainer(Trainer):
     """Training of boosted trees by scikit-learn's `HistGradientBoostingClassifier`, or `…Regressor`.
 
-    An epoch goes on with the same estimator for ten rounds, on one thread, and copies its new trees into the
-    model. When to stop is decided by the validation nodes, as for every network.
+    An epoch goes on with the same estimator for ten rounds (fewer of many classes, whose trees take long), on
+    one thread, and copies its new trees into the model. When to stop is decided by the validation nodes, as
+    for every network.
     """
 
     model: Trees
@@ -135,13 +145,9 @@ class TreesTrainer(Trainer):
     def _make_optimizer(self) -> None:
         """Trees are not moved by gradients."""
 
-    def epoch_work(self) -> float:
-        """Estimate a block: sorting every column into bins, then histograms of them in each tree."""
-        rows, width = len(self.problem.train), self._table.shape[1]
-        tree = _TREE + width * (_LEAF * min(rows // 20, self.config.max_leaves) + _FILLED * rows)
-        several = [len(each.outputs) if len(each.outputs) != 2 else 1 for each in self._learned]
-        binned = max(1, len(several)) * (_BLOCK + width * (_COLUMN + _BINNED * rows))
-        return float(binned + _ROUNDS * sum(several) * tree)
+    def _trees_per_round(self) -> list[int]:
+        """Return how many trees a round has, for each model: one per class, or one of two classes."""
+        return [len(each.outputs) if len(each.outputs) != 2 else 1 for each in self._learned]
 
     def _begin(self) -> None:
         """Begin without trees."""
@@ -150,6 +156,7 @@ class TreesTrainer(Trainer):
         empty = Trees(len(model.gain), len(model.baseline))
         empty.baseline.copy_(torch.from_numpy(self.problem.task.start(targets)))
         empty.projection = model.projection
+        self._rounds = max(1, min(_ROUNDS, _TREES // max(1, sum(self._trees_per_round()))))
         model.load_state_dict(empty.state_dict())
         self._sums = np.tile(model.baseline.numpy(), (len(self._table), 1))
 
@@ -175,16 +182,19 @@ class TreesTrainer(Trainer):
         """Go on for a block of rounds."""
         model, rows, before = self.model, len(self.problem.train), len(self.model.trees)
         for estimator, (labels, outputs, _) in zip(self._estimators, self._learned, strict=True):
-            estimator.max_iter += _ROUNDS
-            with threadpool_limits(1):  # the same bits however many cores there are
+            estimator.max_iter += self._rounds
+            # One thread: the same bits however many cores there are. Where classes have few nodes each,
+            # scikit-learn asks whether they are numbers; they are not.
+            few = len(outputs) > rows // 5
+            with threadpool_limits(1), _without_warning() if few else nullcontext():
                 estimator.fit(self._table[:rows], labels, self._weights)
             # scikit-learn has no public names for these two. Of two classes, it grows trees for one alone.
             baseline = np.ravel(estimator._baseline_prediction)
-            grown = estimator._predictors[-_ROUNDS:]
+            grown = estimator._predictors[-self._rounds :]
             outputs = outputs[-len(baseline) :]
             if not before:
                 model.baseline[outputs] = torch.from_numpy(baseline)
-            model.append([tree.nodes for trees in grown for tree in trees], outputs * _ROUNDS)
+            model.append([tree.nodes for trees in grown for tree in trees], outputs * self._rounds)
         if not before:
             self._sums[:] = model.baseline.numpy()
         model.add(self._table, self._sums, slice(before, None))

@@ -16,10 +16,7 @@ from mcn.train.settings import (
 )
 
 if TYPE_CHECKING:
-    from mcn.motifs import MotifCounts
-
-_WALKED = 1e-9
-"""Seconds on one core of 2024 per edge that a walk follows."""
+    pass
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,13 +101,6 @@ class ViewsConfig(Settings):
     def protocol(self) -> str:
         """Say how training stops, which weights are kept, and how many steps an epoch has."""
         return f"{super().protocol} × {self.steps_per_epoch} steps"
-
-    def inputs_work(self, counts: MotifCounts) -> float:
-        """Estimate the walks: from every node, along the edges of all nodes that a step can still reach."""
-        nodes = max(1, counts.num_nodes)
-        degree, most = 1 + 2 * len(counts.pairs) / nodes, min(float(nodes), 1 / max(self.tolerance, 1e-12))
-        reached = sum(min(most, degree**step) for step in range(self.walk_length))
-        return _WALKED * len(self.motifs) * nodes * reached * degree
 
 
 CONFIGS = {

@@ -26,8 +26,6 @@ from mcn.train.processes import host
 from mcn.train.tasks import Task
 from mcn.train.views.config import ViewsConfig
 
-_STEP, _MIXED, _DENSE = 1.6e-3, 2.7e-9, 4e-11
-"""Seconds on one core of 2024: of a step whatever its size, per value that is mixed, per multiplication."""
 _ROWS = 1024  # nodes whose mixed features are held at a time when all are predicted
 
 if TYPE_CHECKING:
@@ -174,16 +172,6 @@ class ViewsTrainer(Trainer):
         self._val_features: torch.Tensor | None = None
         if not self.config.smooth_predictions:
             self._val_features = exact_features(self.rows, self.x, self.problem.val).to(self.device)
-
-    def epoch_work(self) -> float:
-        """Estimate an epoch: mixing the features of the nodes that are drawn, and two layers on them."""
-        c, nodes = self.config, self.rows.num_nodes
-        drawn = nodes if c.full_batch else c.labelled_batch + c.unlabelled_batch
-        passes = c.steps_per_epoch * c.passes * drawn
-        heard = float((self.rows.weights > 0).sum()) / (self.rows.num_views * nodes) * (1 - c.drop_neighbours)
-        mixed = passes * heard * self.problem.inputs.x.values.size / nodes
-        dense = (3 * passes + len(self.problem.val)) * self.problem.inputs.in_channels * c.hidden
-        return float(c.steps_per_epoch * _STEP + _MIXED * mixed + _DENSE * dense)
 
     def _learn(self) -> tuple[float, float]:
         count = self.config.steps_per_epoch

@@ -46,7 +46,6 @@ const nodeName = (data, i) => (data.meta.ids ? data.meta.ids[i] : String(i));
 function predictorName({ predictor, kind, motifs, steps }) {
   const names = Object.keys(predictor.shares);
   if (predictor.mode === "blend") return `a blend of ${names.join(", ")}`;
-  if (predictor.mode === "nodes") return `a candidate per node: ${names.join(", ")}`;
   if (kind === "candidates") return names[0];
   return `${names[0]} on the ${kind === "views" ? "views" : "motifs"} ${motifs.join(", ")}${steps > 1 ? `, up to ${steps} steps` : ""}`;
 }

@@ -46,7 +46,7 @@ function simplerTable(meta) {
 
 /** The candidates, the best first, with the share that each has in the predictions. */
 function candidateTable(meta) {
-  const { summary, predictor } = meta, { metric } = summary, plain = NOT_PERCENT.includes(metric), less = LESS_IS_BETTER.includes(metric), shared = ["blend", "nodes"].includes(predictor.mode);
+  const { summary, predictor } = meta, { metric } = summary, plain = NOT_PERCENT.includes(metric), less = LESS_IS_BETTER.includes(metric), shared = predictor.mode === "blend";
   const points = (value) => (plain ? figure(metric, value) : (100 * value).toFixed(1));
   const rows = summary.candidates.map((row, i) => ({
     picked: shareOf(meta, row.candidate) > 0,
@@ -55,8 +55,8 @@ function candidateTable(meta) {
       i === 0 ? "" : points(row.behind) + (isNone(row.behind_error) ? "" : ` ± ${points(row.behind_error)}`),
       whole(row.runs), row.seconds_per_run.toFixed(1)],
   }));
-  return numberTable(["candidate", ...(shared ? [predictor.mode === "blend" ? "of the blend" : "of the nodes"] : []),
-    `${metric}, held out`, plain ? "behind" : "points behind", "runs", "s per run"], rows);
+  return numberTable(["candidate", ...(shared ? ["of the blend"] : []),
+    `${metric}, held out`, plain ? "worse by" : "points worse", "runs", "s per run"], rows);
 }
 
 function remarkList({ summary }) {
