@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch_geometric.data import Data
 
 from mcn.data import simple_graph
-from mcn.train.predictions import Option, Predictions, in_classes
+from mcn.train.predictions import Option, in_classes
 from mcn.train.run import Run
 from mcn.train.tasks.task import Displayed
 
@@ -26,8 +26,8 @@ class Predictor:
     """The network, or the networks, that predict.
 
     mode: "network" where only one was trained. Where candidates were: "one" if one of them predicts all
-    nodes, "blend" if all nodes have the same blend of several, "nodes" if every node has a candidate.
-    shares: the networks by name, the largest share first: of the blend, or of the nodes; 1 for a single one.
+    nodes, "blend" if all nodes have the same blend of several.
+    shares: the networks by name, the largest share of the blend first; 1 for a single one.
     """
 
     mode: str
@@ -38,10 +38,7 @@ class Predictor:
         """Say what predicts."""
         if self.mode == "blend":
             parts = ", ".join(f"{100 * share:.0f} % {name}" for name, share in self.shares.items())
-            return f"A blend of candidates predicts: {parts}."
-        if self.mode == "nodes":
-            parts = ", ".join(f"{name} for {100 * share:.0f} %" for name, share in self.shares.items())
-            return f"Every node has a candidate that predicts it: {parts} of the nodes."
+            return f"A blend predicts, the weighted mean of {len(self.shares)} candidates: {parts}."
         return f"{next(iter(self.shares))} predicts all nodes."
 
 
@@ -70,14 +67,31 @@ class Neighbourhood:
 
     def keep(self, most: int) -> Neighbourhood:
         """At most `most` entries per row."""
-        lengths = np.diff(self.indptr)
-        within = np.arange(len(self.indices)) - np.repeat(self.indptr[:-1], lengths) < most
+        return self._only(
+            np.arange(len(self.indices)) - np.repeat(self.indptr[:-1], np.diff(self.indptr)) < most
+        )
+
+    def part(self, nodes: NDArray[np.int64], edges: NDArray[np.bool_]) -> Neighbourhood:
+        """The rows of some nodes, ascending, and in them only these nodes; `edges`: those in between."""
+        number = numbers_within(nodes, len(self.total))
+        row = np.repeat(number, np.diff(self.indptr))
+        kept = self._only((row >= 0) & (number[self.indices] >= 0))
+        return replace(
+            kept,
+            indptr=np.append(0, kept.indptr[nodes + 1]),
+            indices=number[kept.indices].astype(np.int32),
+            total=self.total[nodes],
+            members=self.members[edges],
+        )
+
+    def _only(self, kept: NDArray[np.bool_]) -> Neighbourhood:
+        """Leave out entries."""
         return replace(
             self,
-            indptr=np.concatenate([[0], np.cumsum(np.minimum(lengths, most))]).astype(np.int64),
-            indices=self.indices[within],
-            weights=self.weights[within],
-            coefficients=[values[within] for values in self.coefficients],
+            indptr=np.append(0, np.cumsum(kept))[self.indptr],
+            indices=self.indices[kept],
+            weights=self.weights[kept],
+            coefficients=[values[kept] for values in self.coefficients],
         )
 
 
@@ -86,8 +100,8 @@ class Explanation:
     """A run and its graph, node by node (N nodes, L choices per node, T motifs, K steps, C classes).
 
     kind: "choices" for an `mcn.MCN`, whose nodes choose a motif and a step in each of L layers. "candidates"
-    where an option is a network of its own: L is 1 if every node has a candidate, else 0. "views" for a
-    network that averages over motif views: L is 0, an option is a view (the rows that mix the features).
+    where an option is a network of its own: L is 0. "views" for a network that averages over motif views: L
+    is 0, an option is a view (the rows that mix the features).
     "trees" for boosted trees: L is 0, an option is a motif whose neighbours' values they know. "sums" for a
     network that sums over motifs: L is 0, an option is a motif, heard alone in the last layer.
     predictor: what predicts.
@@ -135,6 +149,16 @@ class Explanation:
         """N."""
         return len(self.truth)
 
+    @property
+    def names(self) -> list[str]:
+        """The ids of the nodes, or their numbers."""
+        return list(map(str, range(self.num_nodes))) if self.ids is None else self.ids
+
+    @property
+    def degree(self) -> NDArray[np.int64]:
+        """How many neighbours each node has."""
+        return np.bincount(self.edges.ravel(), minlength=self.num_nodes)
+
 
 def explain(run: Run, data: Data, keep: int = _KEPT, target: str | None = None) -> Explanation:
     """Explain the predictions of a finished run for the nodes of a graph.
@@ -153,18 +177,15 @@ def explain(run: Run, data: Data, keep: int = _KEPT, target: str | None = None) 
     edges = np.asarray(simple_graph(data.edge_index, data.num_nodes).pairs, np.int64)
     explained = run.explain(data)
     predictions, ids = explained.predictions, getattr(data, "node_ids", None)
-    predictor = _predictor(explained.kind, predictions, run.summary)
+    predictor = _predictor(explained.kind, run.summary)
     options, alternatives = [], []
     for option in explained.options:  # one at a time: together they may be large
         options.append(_neighbourhood(option, edges).keep(keep))
         alternatives.append(option.alternative)
     names, motif, step = predictions.motifs, predictions.motif, predictions.step
-    if explained.kind == "candidates":
+    if explained.kind == "candidates":  # which all nodes have alike
         names = tuple(option.motif for option in options)
-        choices = 1 if predictor.mode == "nodes" else 0
-        assert predictions.candidate is not None
-        motif = np.repeat(predictions.candidate[:, None], choices, axis=1)
-        step = np.ones_like(motif)
+        motif = step = np.zeros((len(motif), 0), np.int64)
     choices = motif.shape[1]
     task, split, outputs = run.task, _split(data), np.stack([predictions.probabilities, *alternatives])
     targets = task.unknown(len(split)) if data.y is None else in_classes(data, run.classes).y.numpy()
@@ -199,12 +220,12 @@ def explain(run: Run, data: Data, keep: int = _KEPT, target: str | None = None) 
     )
 
 
-def _predictor(kind: str, predictions: Predictions, summary: Mapping[str, Any]) -> Predictor:
-    """Say which network predicts, from a run's summary and, where nodes choose it, from their choices."""
+def _predictor(kind: str, summary: Mapping[str, Any]) -> Predictor:
+    """Say which network predicts, from a run's summary."""
     if "candidates" not in summary:
         return Predictor("network", {_NETWORKS[kind]: 1.0})
     choosing = summary["choosing"]
-    shares = choosing["blend"] if choosing["mode"] == "blend" else predictions.candidate_shares()
+    shares = choosing["blend"] if choosing["mode"] == "blend" else {choosing["winner"]: 1.0}
     return Predictor(choosing["mode"], dict(sorted(shares.items(), key=lambda part: -part[1])))
 
 
@@ -226,6 +247,13 @@ def _neighbourhood(option: Option, edges: NDArray[np.int64]) -> Neighbourhood:
         lengths,
         keys[np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)] == wanted,
     )
+
+
+def numbers_within(nodes: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+    """The number of each of `count` nodes among `nodes`; -1 for those that are not among them."""
+    numbers = np.full(count, -1)
+    numbers[nodes] = np.arange(len(nodes))
+    return numbers
 
 
 def labelled_parts(truth: NDArray[np.int64], split: NDArray[np.int64]) -> Iterator[tuple[str, Any]]:

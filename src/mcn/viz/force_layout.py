@@ -74,7 +74,7 @@ def _component(edges: Pairs, size: int, generator: np.random.Generator) -> Place
     places += generator.normal(scale=0.5, size=(size, 2))
     mass = 1.0 + np.sqrt(np.bincount(edges.ravel(), minlength=size))
     rounds = 800 if size < 5000 else int(np.clip(400 * 20_000 / size, 60, 400))
-    relax(places, edges, _pulls(graph, edges), mass, rounds, _GRAVITY)
+    relax(places, edges, edge_pulls(edges, size), mass, rounds, _GRAVITY)
     places -= np.median(places, axis=0)
     return np.asarray(_reined(places) * (0.6 * np.sqrt(size)), np.float64)
 
@@ -88,16 +88,16 @@ def _reined(places: Places) -> Places:
     return np.asarray(places / np.hypot(*places.T).clip(1e-9)[:, None] * target[:, None], np.float64)
 
 
-def _pulls(graph: sp.csr_array[Any], edges: Pairs) -> NDArray[np.float64]:
-    """How hard each edge pulls: ends that share neighbours are held close, so that tight groups show.
+def edge_pulls(edges: Pairs, num_nodes: int) -> NDArray[np.float64]:
+    """Return how hard each edge pulls: ends that share neighbours are held close, so that tight groups show.
 
     What counts is the share of common neighbours beside the best of the two nodes' other edges: the only
     edge of a node pulls in full, an open one between two nodes in cliques hardly.
     """
     u, v = edges.T
-    degree = np.diff(graph.indptr)
+    degree = np.bincount(edges.ravel(), minlength=num_nodes)
     least = np.minimum(degree[u], degree[v])
-    triangles = count_motifs(edges.T, len(degree), motifs=["triangle"]).adjacency("triangle")
+    triangles = count_motifs(edges.T, num_nodes, motifs=["triangle"]).adjacency("triangle")
     shared = np.asarray(triangles[u, v]).ravel()
     closed = 0.08 + shared / np.maximum(least - 1, 1)
     best = np.zeros(len(degree))

@@ -1,0 +1,62 @@
+"""The part of a large graph that a page draws: the surroundings of a few nodes, and their strongest edges."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from mcn.viz.drawing import Pairs
+from mcn.viz.force_layout import edge_pulls
+
+CENTRES = 24
+
+
+def drawn_nodes(
+    edges: Pairs, num_nodes: int, most: int, centres: Sequence[int] = ()
+) -> tuple[NDArray[np.int64], int]:
+    """Return the nodes to draw, ascending, and around how many centres they lie: 0 if all are drawn.
+
+    The neighbours of the centres are taken, then their neighbours, and so on until there are `most` nodes;
+    of the last ones those that have most neighbours among the nodes taken. Without given `centres` a large
+    graph has `CENTRES` of them, drawn with a fixed seed, and more where no neighbours are left.
+    """
+    if num_nodes <= most and not len(centres):
+        return np.arange(num_nodes), 0
+    graph = sp.coo_array((np.ones(len(edges)), tuple(edges.T)), shape=(num_nodes, num_nodes))
+    graph = sp.csr_array(graph + graph.T)
+    order = np.random.default_rng(0).permutation(num_nodes)
+    start = np.asarray(centres if len(centres) else order[:CENTRES], np.int64)
+    inside, count = np.zeros(num_nodes, bool), len(start)
+    inside[start] = True
+    while (taken := int(inside.sum())) < most:
+        touching = np.where(inside, 0, graph @ inside)
+        next_nodes = np.argsort(-touching, kind="stable")[: min(most - taken, np.count_nonzero(touching))]
+        if not len(next_nodes):
+            if len(centres):
+                break
+            next_nodes = order[~inside[order]][: min(taken, most - taken)]  # twice as many every time
+            count += len(next_nodes)
+        inside[next_nodes] = True
+    return np.flatnonzero(inside), count
+
+
+def drawn_edges(edges: Pairs, num_nodes: int, most: int) -> NDArray[np.bool_]:
+    """Return which edges to draw, bool [M]: the strongest one of every node first, then the second, …
+
+    An edge is strong if its ends share many neighbours (`edge_pulls`); the groups of a graph stay visible.
+    """
+    if len(edges) <= most:
+        return np.ones(len(edges), bool)
+    pull = edge_pulls(edges, num_nodes)
+    ends, edge = edges.T.ravel(), np.tile(np.arange(len(edges)), 2)
+    order = np.lexsort((-pull[edge], ends))
+    degree = np.bincount(ends, minlength=num_nodes)
+    rank = np.empty(len(ends), np.int64)
+    rank[order] = np.arange(len(ends)) - np.repeat(np.cumsum(degree) - degree, degree)
+    best_rank = rank.reshape(2, -1).min(axis=0)
+    drawn = np.zeros(len(edges), bool)
+    drawn[np.lexsort((-pull, best_rank))[:most]] = True
+    return drawn
