@@ -93,7 +93,6 @@ def views(tmp_path_factory: pytest.TempPathFactory) -> Trained:
 
 CANDIDATES = ("mlp", "gcn", "triangle")
 BLEND = {"mlp": 0.25, "triangle": 0.75}
-CHOSEN = np.array([1] * 17 + [2] * 10 + [1] * 7)  # 24 of the club's 34 members take gcn, 10 the triangle
 
 
 class CandidateRun(Run):
@@ -103,10 +102,10 @@ class CandidateRun(Run):
     """
 
     def explain(self, data: Data) -> Explained:
-        """Say what the candidates predict, and which of them each node takes."""
+        """Say what the candidates predict."""
         size, choosing = data.num_nodes, self.summary["choosing"]
         names = (CANDIDATES[0], choosing["winner"], CANDIDATES[2])
-        candidate = CHOSEN if choosing["mode"] == "nodes" else np.ones(size, np.int64)
+        candidate = np.ones(size, np.int64)
         alone = Rows(np.arange(size + 1), np.arange(size, dtype=np.int32), np.ones(size, np.float32))
         preferred = [np.tile(np.float32([p, 1 - p]), (size, 1)) for p in (0.9, 0.7, 0.2)]
         options = [

@@ -17,7 +17,7 @@ from mcn.train.features import features
 from mcn.viz import Explanation, explain, page_data
 from mcn.viz.explanation import Neighbourhood, Predictor
 from tests.conftest import refuses
-from tests.viz.conftest import BLEND, CHOSEN, Trained, candidate_run, train
+from tests.viz.conftest import BLEND, Trained, candidate_run, train
 
 
 @pytest.fixture(scope="module")
@@ -143,15 +143,11 @@ def test_what_predicts(karate: Trained, views: Trained, found: Explanation) -> N
     assert explain(views.run, views.data).predictor.shares == {"MotifViews": 1.0}
 
 
-PER_NODE = "Every node has a candidate that predicts it: gcn for 71 %, triangle for 29 % of the nodes."
-
-
 @pytest.mark.parametrize(
     ("mode", "shares", "sentence"),
     [
         ("one", {"gcn": 1.0}, "gcn predicts all nodes."),
-        ("blend", BLEND, "A blend of candidates predicts: 75 % triangle, 25 % mlp."),
-        ("nodes", {"gcn": 24 / 34, "triangle": 10 / 34}, PER_NODE),
+        ("blend", BLEND, "A blend of 2 candidates predicts, their weighted mean: 75 % triangle, 25 % mlp."),
     ],
 )
 def test_which_candidates_predict(
@@ -161,9 +157,8 @@ def test_which_candidates_predict(
     assert (found.predictor.mode, found.predictor.shares) == (mode, shares)
     assert list(found.predictor.shares.values()) == sorted(shares.values(), reverse=True)
     assert found.predictor.sentence == sentence
-    # A node has at most one candidate, however many layers that has.
-    assert found.chosen.tolist() == (CHOSEN[:, None].tolist() if mode == "nodes" else [[]] * 34)
-    assert len(found.motif_probs) == len(found.step_probs) == int(mode == "nodes")
+    assert found.chosen.tolist() == [[]] * 34  # no node chooses
+    assert found.motif_probs == found.step_probs == []
     assert "MCN" not in found.predictor.sentence
 
 
@@ -277,7 +272,6 @@ def test_the_curves_of_a_single_network(karate: Trained, tmp_path: Path) -> None
     [
         (Predictor("one", {"gcn": 1.0}), "gcn", 1),
         (Predictor("blend", {"triangle": BLEND["triangle"], "mlp": BLEND["mlp"]}), "triangle", 2),
-        (Predictor("nodes", {"gcn": 0.7, "triangle": 0.3}), "gcn", 1),
         (Predictor("blend", {"trees": 0.9, "mlp": 0.1}), "mlp", 0),  # trees have no epochs
     ],
 )
@@ -307,7 +301,7 @@ def test_a_log_of_something_else(content: bytes, message: str, tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    ("room", "expected"), [(1_000_000, 30), (34, 30), (33, 20), (24, 20), (14, 8), (3, 1), (0, 1)]
+    ("room", "expected"), [(1_000_000, 30), (34, 30), (33, 20), (24, 20), (14, 8), (3, 5), (0, 5)]
 )
 def test_neighbours_are_trimmed(room: int, expected: int) -> None:
     lengths = [3, 1, 30]

@@ -7,7 +7,7 @@ from scipy.sparse import csgraph
 
 from mcn.data import load_dataset, simple_graph
 from mcn.viz import layout
-from mcn.viz.force_layout import _pivot_mds, _pulls, relax
+from mcn.viz.force_layout import _pivot_mds, edge_pulls, relax
 
 
 def pairs(name: str) -> tuple[np.ndarray, int]:
@@ -88,7 +88,7 @@ def test_pulls_follow_the_shared_neighbours() -> None:
     least = np.minimum.outer(degree, degree)
     closed = (0.08 + dense @ dense / np.maximum(least - 1, 1)) * dense
     expected = closed / np.minimum.outer(closed.max(1), closed.max(1)) / np.sqrt(least)
-    np.testing.assert_allclose(_pulls(sp.csr_array(dense), edges), expected[tuple(edges.T)])
+    np.testing.assert_allclose(edge_pulls(edges, size), expected[tuple(edges.T)])
 
 
 @pytest.mark.parametrize("name", ["karate", "path"])

@@ -38,7 +38,7 @@ class Predictor:
         """Say what predicts."""
         if self.mode == "blend":
             parts = ", ".join(f"{100 * share:.0f} % {name}" for name, share in self.shares.items())
-            return f"A blend predicts, the weighted mean of {len(self.shares)} candidates: {parts}."
+            return f"A blend of {len(self.shares)} candidates predicts, their weighted mean: {parts}."
         return f"{next(iter(self.shares))} predicts all nodes."
 
 

@@ -5,7 +5,6 @@ import hashlib
 import json
 import zlib
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
