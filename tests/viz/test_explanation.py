@@ -139,14 +139,14 @@ def test_only_the_heaviest_are_kept(karate: Trained, found: Explanation) -> None
 
 def test_what_predicts(karate: Trained, views: Trained, found: Explanation) -> None:
     assert (found.kind, found.predictor.mode, found.predictor.shares) == ("choices", "network", {"MCN": 1.0})
-    assert found.predictor.sentence == "MCN predicts all nodes."
+    assert found.predictor.sentence == "All nodes are predicted by MCN."
     assert explain(views.run, views.data).predictor.shares == {"MotifViews": 1.0}
 
 
 @pytest.mark.parametrize(
     ("mode", "shares", "sentence"),
     [
-        ("one", {"gcn": 1.0}, "gcn predicts all nodes."),
+        ("one", {"gcn": 1.0}, "All nodes are predicted by gcn."),
         ("blend", BLEND, "A blend of 2 candidates predicts, their weighted mean: 75 % triangle, 25 % mlp."),
     ],
 )

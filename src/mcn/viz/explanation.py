@@ -39,7 +39,7 @@ class Predictor:
         if self.mode == "blend":
             parts = ", ".join(f"{100 * share:.0f} % {name}" for name, share in self.shares.items())
             return f"A blend of {len(self.shares)} candidates predicts, their weighted mean: {parts}."
-        return f"{next(iter(self.shares))} predicts all nodes."
+        return f"All nodes are predicted by {next(iter(self.shares))}."
 
 
 @dataclass(frozen=True)

@@ -32,13 +32,10 @@ from mcn.viz.force_layout import layout
 from mcn.viz.sample import drawn_edges, drawn_nodes
 
 EXPLORER, REPORT = "explorer.html", "report.html"
-MOST_NODES, MOST_BYTES, MOST_LINES = (
-    (20_000, 12_000, 8_000, 5_000, 3_000, 2_000, 1_000, 500),
-    2_800_000,
-    20_000,
-)
-"""Sizes of the part of a graph that a page holds: the first with which its data has at most so many bytes. At
-most so many of its edges are drawn: more of them are one grey patch."""
+WHOLE, PARTS = 20_000, (5_000, 2_000, 1_000, 500)
+MOST_BYTES, MOST_LINES = 2_800_000, 20_000
+"""A graph of at most `WHOLE` nodes is drawn whole, if its data has at most `MOST_BYTES` in the page; else the
+largest of `PARTS` that does. At most `MOST_LINES` of the edges are drawn: more of them are one grey patch."""
 SCRIPTS = (
     *("dom", "decode", "values", "colours", "camera", "pick", "webgl", "canvas", "stage"),
     *("legend", "search", "drawings", "node", "charts", "scores", "run", "main"),
@@ -124,7 +121,8 @@ def _write(
         },
     }
     centres = _nodes_called(around, explanation)
-    for most in MOST_NODES:
+    whole = (explanation.num_nodes,) if explanation.num_nodes <= WHOLE else ()
+    for most in PARTS[2:] if centres else (*whole, *PARTS):
         nodes, count = drawn_nodes(explanation.edges, explanation.num_nodes, most, centres)
         part, arrays = page_data.part_of(explanation, nodes)
         part |= {"centres": count, "named": bool(around)}

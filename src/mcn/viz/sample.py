@@ -19,27 +19,30 @@ def drawn_nodes(
 ) -> tuple[NDArray[np.int64], int]:
     """Return the nodes to draw, ascending, and around how many centres they lie: 0 if all are drawn.
 
-    The neighbours of the centres are taken, then their neighbours, and so on until there are `most` nodes;
-    of the last ones those that have most neighbours among the nodes taken. Without given `centres` a large
-    graph has `CENTRES` of them, drawn with a fixed seed, and more where no neighbours are left.
+    The part grows from its centres until it has `most` nodes: neighbours of its nodes join, as many at a time
+    as it has already, those first that have the largest share of their own neighbours in it; so it is made of
+    groups, not of hubs. Without given `centres` a large graph has `CENTRES` of them, drawn with a fixed seed,
+    and more where no neighbours are left.
     """
     if num_nodes <= most and not len(centres):
         return np.arange(num_nodes), 0
     graph = sp.coo_array((np.ones(len(edges)), tuple(edges.T)), shape=(num_nodes, num_nodes))
     graph = sp.csr_array(graph + graph.T)
+    degree = np.diff(graph.indptr)
     order = np.random.default_rng(0).permutation(num_nodes)
     start = np.asarray(centres if len(centres) else order[:CENTRES], np.int64)
     inside, count = np.zeros(num_nodes, bool), len(start)
     inside[start] = True
     while (taken := int(inside.sum())) < most:
-        touching = np.where(inside, 0, graph @ inside)
-        next_nodes = np.argsort(-touching, kind="stable")[: min(most - taken, np.count_nonzero(touching))]
-        if not len(next_nodes):
+        share = np.where(inside, 0.0, graph @ inside / np.maximum(degree, 1))
+        room = min(taken, most - taken)
+        joining = np.argsort(-share, kind="stable")[: min(room, np.count_nonzero(share))]
+        if not len(joining):
             if len(centres):
                 break
-            next_nodes = order[~inside[order]][: min(taken, most - taken)]  # twice as many every time
-            count += len(next_nodes)
-        inside[next_nodes] = True
+            joining = order[~inside[order]][:room]
+            count += len(joining)
+        inside[joining] = True
     return np.flatnonzero(inside), count
 
 

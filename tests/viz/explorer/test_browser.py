@@ -228,7 +228,7 @@ def test_hover_shows_details_and_the_graph_is_panned_and_zoomed(page: Page) -> N
 def test_the_run(page: Page, karate: Trained, found: Explanation) -> None:
     assert page.texts("#run .stat span")[0] == "accuracy on test nodes"
     assert page.text("#run .stat b") == f"{100 * karate.run.summary['test_accuracy']:.1f} %"
-    assert page.text("#run .predictor") == "MCN predicts all nodes."
+    assert page.text("#run .predictor") == "All nodes are predicted by MCN."
     assert page.text("#run .note") == f"How it was measured: {karate.run.summary['protocol']}."
     assert page.texts("#run .remarks li") == karate.run.summary["remarks"]
     assert page.texts("#run h3") == [
@@ -476,7 +476,7 @@ def test_hostile_remarks_and_candidates_stay_text(browser: Page, karate: Trained
     assert browser.texts("#report .remarks li") == HOSTILE[:4]
     assert browser.table("#scores table", 0)[1][0] == browser.table("#scores table", 2)[1][0] == HOSTILE[1]
     assert browser.table("#scores table", 1)[0][1] == f"{HOSTILE[0]} on validation nodes"
-    assert browser.text("#report .predictor") == f"{HOSTILE[1]} predicts all nodes."
+    assert browser.text("#report .predictor") == f"All nodes are predicted by {HOSTILE[1]}."
     assert browser.driver.title == "karate: report"
     assert browser.all("#report img, #report b > b, #report script") == []
     assert browser.complaints == []
