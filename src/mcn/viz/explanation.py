@@ -105,7 +105,7 @@ class Explanation:
     "trees" for boosted trees: L is 0, an option is a motif whose neighbours' values they know. "sums" for a
     network that sums over motifs: L is 0, an option is a motif, heard alone in the last layer.
     predictor: what predicts.
-    ids: what the data calls the nodes, or None for their numbers. edges: int64 [M, 2], u < v.
+    ids: what the data calls the nodes, or their numbers. edges: int64 [M, 2], u < v.
     classes: names of what is shown. truth, predicted: class numbers, truth is -1 where unknown.
     shown: all that is shown of predictions and, after them, of alternatives. split: numbers into `PARTS`.
     details: by part, `Task.details` of labelled nodes. probabilities: [N, C]; of a numeric target the number.
@@ -120,7 +120,7 @@ class Explanation:
 
     kind: str
     predictor: Predictor
-    ids: list[str] | None
+    ids: list[str]
     classes: list[str]
     motifs: tuple[str, ...]
     steps: int
@@ -150,11 +150,6 @@ class Explanation:
         return len(self.truth)
 
     @property
-    def names(self) -> list[str]:
-        """The ids of the nodes, or their numbers."""
-        return list(map(str, range(self.num_nodes))) if self.ids is None else self.ids
-
-    @property
     def degree(self) -> NDArray[np.int64]:
         """How many neighbours each node has."""
         return np.bincount(self.edges.ravel(), minlength=self.num_nodes)
@@ -182,11 +177,8 @@ def explain(run: Run, data: Data, keep: int = _KEPT, target: str | None = None) 
     for option in explained.options:  # one at a time: together they may be large
         options.append(_neighbourhood(option, edges).keep(keep))
         alternatives.append(option.alternative)
-    names, motif, step = predictions.motifs, predictions.motif, predictions.step
-    if explained.kind == "candidates":  # which all nodes have alike
-        names = tuple(option.motif for option in options)
-        motif = step = np.zeros((len(motif), 0), np.int64)
-    choices = motif.shape[1]
+    several = explained.kind == "candidates"
+    choices = predictions.motif.shape[1]
     task, split, outputs = run.task, _split(data), np.stack([predictions.probabilities, *alternatives])
     targets = task.unknown(len(split)) if data.y is None else in_classes(data, run.classes).y.numpy()
     shown = task.displayed(outputs, targets, run.classes, split == PARTS.index("train"), target)
@@ -196,9 +188,9 @@ def explain(run: Run, data: Data, keep: int = _KEPT, target: str | None = None) 
     return Explanation(
         kind=explained.kind,
         predictor=predictor,
-        ids=None if ids is None else [str(node) for node in ids],
+        ids=list(map(str, range(len(split)) if ids is None else ids)),
         classes=list(shown.classes),
-        motifs=names,
+        motifs=tuple(option.motif for option in options) if several else predictions.motifs,
         steps=explained.steps,
         self_attention=explained.self_attention,
         edges=edges,
@@ -211,8 +203,8 @@ def explain(run: Run, data: Data, keep: int = _KEPT, target: str | None = None) 
             for part, nodes in labelled_parts(shown.truth, split)
         },
         probabilities=outputs[0],
-        motif=motif,
-        step=step,
+        motif=predictions.motif,
+        step=predictions.step,
         motif_probs=explained.motif_probs[:choices],
         step_probs=explained.step_probs[:choices],
         options=options,

@@ -126,7 +126,7 @@ def _write(
         nodes, count = drawn_nodes(explanation.edges, explanation.num_nodes, most, centres)
         part, arrays = page_data.part_of(explanation, nodes)
         part |= {"centres": count, "named": bool(around)}
-        places_size = 10 * len(nodes)
+        places_size = 10 * len(nodes)  # they are not there yet
         if places_size + len(pack(arrays)[1]) + len(script_json(values | part)) <= MOST_BYTES:
             break
     tell(0.35, f"placing {len(nodes):,} nodes")
@@ -143,10 +143,10 @@ def _write(
 
 def _nodes_called(ids: Sequence[str], explanation: Explanation) -> list[int]:
     """The numbers of nodes by their ids."""
-    unknown = set(ids).difference(explanation.names)
+    unknown = set(ids).difference(explanation.ids)
     if unknown:
-        raise ValueError(f"around: the graph has no node {min(unknown)!r}; give ids as in the node table")
-    return [explanation.names.index(name) for name in ids]
+        raise ValueError(f"the graph has no node {min(unknown)!r} to draw around; give ids as it has them")
+    return [explanation.ids.index(name) for name in ids]
 
 
 @lru_cache(maxsize=1)

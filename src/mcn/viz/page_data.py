@@ -60,9 +60,8 @@ def part_of(
     edges = numbers_within(nodes, explanation.num_nodes)[explanation.edges]
     inside = (edges >= 0).all(axis=1)
     kept, options = trimmed([option.part(nodes, inside) for option in explanation.options])
-    names = explanation.names
-    values = {"nodes": len(nodes), "edges": int(inside.sum()), "kept": kept}
-    values["ids"] = [names[node] for node in nodes.tolist()]
+    ids = [explanation.ids[node] for node in nodes.tolist()]
+    values = {"nodes": len(nodes), "edges": int(inside.sum()), "ids": ids, "kept": kept}
     shown = explanation.shown
     arrays: dict[str, NDArray[Any]] = {
         "edges": edges[inside].astype(np.int32),

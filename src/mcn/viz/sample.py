@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from mcn.viz.drawing import Pairs
-from mcn.viz.force_layout import edge_pulls
+from mcn.viz.force_layout import edge_strengths
 
 CENTRES = 24
 
@@ -19,10 +19,10 @@ def drawn_nodes(
 ) -> tuple[NDArray[np.int64], int]:
     """Return the nodes to draw, ascending, and around how many centres they lie: 0 if all are drawn.
 
-    The part grows from its centres until it has `most` nodes: neighbours of its nodes join, as many at a time
-    as it has already, those first that have the largest share of their own neighbours in it; so it is made of
-    groups, not of hubs. Without given `centres` a large graph has `CENTRES` of them, drawn with a fixed seed,
-    and more where no neighbours are left.
+    The part grows from its centres and their neighbours until it has `most` nodes: neighbours of its nodes
+    join, as many at a time as it has already, those first that have the largest share of their own neighbours
+    in it; so it is made of groups, not of hubs. Without given `centres` a large graph has `CENTRES` of them,
+    drawn with a fixed seed, and more where no neighbours are left.
     """
     if num_nodes <= most and not len(centres):
         return np.arange(num_nodes), 0
@@ -32,7 +32,7 @@ def drawn_nodes(
     order = np.random.default_rng(0).permutation(num_nodes)
     start = np.asarray(centres if len(centres) else order[:CENTRES], np.int64)
     inside, count = np.zeros(num_nodes, bool), len(start)
-    inside[start] = True
+    inside[np.append(start, graph[start].indices)[: max(most, len(start))]] = True
     while (taken := int(inside.sum())) < most:
         share = np.where(inside, 0.0, graph @ inside / np.maximum(degree, 1))
         room = min(taken, most - taken)
@@ -47,19 +47,10 @@ def drawn_nodes(
 
 
 def drawn_edges(edges: Pairs, num_nodes: int, most: int) -> NDArray[np.bool_]:
-    """Return which edges to draw, bool [M]: the strongest one of every node first, then the second, …
+    """Return which edges to draw, bool [M]: the strongest ones, of which every node has one.
 
-    An edge is strong if its ends share many neighbours (`edge_pulls`); the groups of a graph stay visible.
+    An edge is strong if its ends share many neighbours (`edge_strengths`): the groups of a graph stay visible.
     """
-    if len(edges) <= most:
-        return np.ones(len(edges), bool)
-    pull = edge_pulls(edges, num_nodes)
-    ends, edge = edges.T.ravel(), np.tile(np.arange(len(edges)), 2)
-    order = np.lexsort((-pull[edge], ends))
-    degree = np.bincount(ends, minlength=num_nodes)
-    rank = np.empty(len(ends), np.int64)
-    rank[order] = np.arange(len(ends)) - np.repeat(np.cumsum(degree) - degree, degree)
-    best_rank = rank.reshape(2, -1).min(axis=0)
     drawn = np.zeros(len(edges), bool)
-    drawn[np.lexsort((-pull, best_rank))[:most]] = True
+    drawn[np.argsort(-edge_strengths(edges, num_nodes), kind="stable")[:most]] = True
     return drawn

@@ -57,7 +57,7 @@ function drawnWords(data) {
   const { meta } = data, { nodes, edges, whole: all, centres } = meta, lines = data.lines.length / 2;
   const some = isPart(meta), chosen = meta.named;
   const who = !some ? `all ${counted(nodes, "node")}` : `${whole(nodes)} of ${counted(all.nodes, "node")}: ` +
-    (chosen ? `${whole(centres)} that you named` : `${whole(centres)} chosen at random, the same ones every time,`) + " and nodes near them, those first whose own neighbours are drawn";
+    (chosen ? `${whole(centres)} that you named` : `${whole(centres)} chosen at random, the same ones every time,`) + ", their neighbours, and nodes near those, first the ones whose own neighbours are drawn";
   const thinned = lines < edges;
   const links = thinned ? `${whole(lines)} of the ${counted(edges, "edge")} between them, those whose ends share the most neighbours, at least one per node that has any` :
     some ? `all ${counted(edges, "edge")} between them` : `${counted(edges, "edge")}`;
