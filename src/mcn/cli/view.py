@@ -49,8 +49,9 @@ def run(
         trained = load_run(folder)
         report(0.0, "reading the graph")
         data = options.read_for_run(trained, graph, nodes, data_root, trust)
-        chosen = {"target": target, "around": around or ()}
-        page = write_explorer(trained, data, out, other_graph=bool(graph), **chosen, progress=report)
+        page = write_explorer(
+            trained, data, out, other_graph=bool(graph), target=target, around=around or (), progress=report
+        )
     shown = opened and _has_screen() and webbrowser.open(page.resolve().as_uri())
     if as_json:
         size = page.stat().st_size

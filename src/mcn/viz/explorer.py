@@ -123,9 +123,9 @@ def _write(
     centres = _nodes_called(around, explanation)
     whole = (explanation.num_nodes,) if explanation.num_nodes <= WHOLE else ()
     for most in PARTS[2:] if centres else (*whole, *PARTS):
-        nodes, count = drawn_nodes(explanation.edges, explanation.num_nodes, most, centres)
+        nodes = drawn_nodes(explanation.edges, explanation.num_nodes, most, centres)
         part, arrays = page_data.part_of(explanation, nodes)
-        part |= {"centres": count, "named": bool(around)}
+        part["named"] = bool(around)
         places_size = 10 * len(nodes)  # they are not there yet
         if places_size + len(pack(arrays)[1]) + len(script_json(values | part)) <= MOST_BYTES:
             break

@@ -54,16 +54,16 @@ const isPart = ({ nodes, whole }) => nodes < whole.nodes;
 
 /** What of the graph is drawn, in numbers, what is left out, and how to see it. */
 function drawnWords(data) {
-  const { meta } = data, { nodes, edges, whole: all, centres } = meta, lines = data.lines.length / 2;
-  const some = isPart(meta), chosen = meta.named;
+  const { meta } = data, { nodes, edges, whole: all } = meta, lines = data.lines.length / 2;
+  const some = isPart(meta);
   const who = !some ? `all ${counted(nodes, "node")}` : `${whole(nodes)} of ${counted(all.nodes, "node")}: ` +
-    (chosen ? `${whole(centres)} that you named` : `${whole(centres)} chosen at random, the same ones every time,`) + ", their neighbours, and nodes near those, first the ones whose own neighbours are drawn";
+    `${meta.named ? "those that you named" : "a few chosen at random, the same ones every time"}, their neighbours, and nodes near those, first the ones whose own neighbours are drawn`;
   const thinned = lines < edges;
-  const links = thinned ? `${whole(lines)} of the ${counted(edges, "edge")} between them, those whose ends share the most neighbours, at least one per node that has any` :
+  const links = thinned ? `${whole(lines)} of the ${counted(edges, "edge")} between them, those whose ends share the most neighbours, of equal ones some at random` :
     some ? `all ${counted(edges, "edge")} between them` : `${counted(edges, "edge")}`;
   return [`Drawn: ${who}; ${links}.`,
     some ? `Not in this page: ${whole(all.nodes - nodes)} nodes; the search does not find them. predictions.csv in the run's folder has the predictions for all of them, and “mcn view RUN --around ID” draws what is near a node that you name. Scores, tables and charts count all nodes.` : "",
-    thinned ? "A selected node shows all its edges to nodes drawn." : ""].filter(Boolean).join(" ");
+    thinned ? "A selected node shows all its edges to the nodes drawn." : ""].filter(Boolean).join(" ");
 }
 
 /** What predicts, in a few words. */
