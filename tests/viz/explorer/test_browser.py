@@ -3,6 +3,7 @@
 import io
 import json
 import shutil
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,13 @@ import pytest
 from mcn.train import RECIPES
 from mcn.train import train as train_run
 from mcn.train.metrics import METRICS, TASK_METRICS
-from mcn.viz import Explanation, explain, write_explorer, write_report
+from mcn.viz import Explanation, explain, explorer, sample, write_explorer, write_report
 from mcn.viz.figures_of_runs import option_name
 from mcn.viz.page_data import calibrations
+from tests.conftest import refuses
 from tests.viz.conftest import CANDIDATES, HOSTILE, Trained, candidate_run
 from tests.viz.explorer.conftest import DOWN, ENTER, ESCAPE, LEFT, RIGHT, TAB, UP, Page
+from tests.viz.explorer.reading import read_page
 
 BLUE, ORANGE, GREEN = "#0072B2", "#E69F00", "#009E73"
 
@@ -498,6 +501,19 @@ def test_boosted_trees(browser: Page, karate: Trained, tmp_path: Path) -> None:
     assert browser.complaints == []
 
 
+def test_the_columns_say_of_which_part_of_a_blend_they_are(
+    browser: Page, karate: Trained, tmp_path: Path
+) -> None:
+    columns = [{"column": "mean of age over triangle neighbours", "loss": 0.25, "error": 0.01}]
+    run = candidate_run(karate, tmp_path / "run", "blend", columns=columns)
+    run.summary["candidate_runs"][2]["columns"] = columns  # of the candidate "triangle"
+    assert browser.open(write_report(run, karate.data)) == "webgl"
+    assert browser.texts("#scores h3")[-1] == "Columns that mattered to triangle, 75 % of the blend"
+    assert browser.table("#scores table", 3)[1] == [columns[0]["column"], "0.2500 ± 0.0100"]
+    for words in ("behind", "epochs of", "share in", "adjusted for chance"):
+        assert words not in browser.text("#report")
+
+
 def test_a_network_of_motif_views(browser: Page, views: Trained) -> None:
     assert browser.open(write_explorer(views.folder, views.data)) == "webgl"
     found = explain(views.run, views.data)
@@ -512,3 +528,42 @@ def test_a_network_of_motif_views(browser: Page, views: Trained) -> None:
     assert "Weights and share: edge" in browser.text("#node")
     assert "MotifViews on the views edge, triangle" in browser.text("#headline")
     assert browser.complaints == []
+
+
+def test_a_few_nodes_stand_for_a_large_graph(
+    browser: Page, karate: Trained, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(explorer, "WHOLE", 30)
+    monkeypatch.setattr(explorer, "PARTS", (20,))
+    monkeypatch.setattr(explorer, "MOST_LINES", 15)
+    monkeypatch.setattr(sample, "CENTRES", 1)
+    page = write_explorer(karate.folder, karate.data, tmp_path / "page.html")
+    meta, arrays = read_page(page)
+    assert browser.open(page) == "webgl"
+    assert browser.text("#headline").startswith("34 nodes, 78 edges")
+    said = browser.text("#drawn")
+    assert said.startswith("Drawn: 20 of 34 nodes: a few chosen at random")
+    assert f"; 15 of the {meta['edges']} edges between them" in said
+    assert "Not in this page: 14 nodes" in said
+    absent = next(node for node in range(33, -1, -1) if str(node) not in meta["ids"])
+    browser.one("#search").send_keys(str(absent))
+    assert browser.text("#found") == "none of the 20 nodes drawn has this in its id"
+    degree = np.bincount(karate.data.edge_index[0], minlength=34)
+    place = int(arrays["degree"].argmax())
+    browser.find(meta["ids"][place])
+    assert browser.texts("#node .chip")[1] == f"{degree[int(meta['ids'][place])]} neighbours"
+    assert "only nodes that are drawn" in browser.text("#node")
+    assert (
+        sum(int(cell) for cell in browser.texts("#run td.cell") if cell != "·") == karate.data.test_mask.sum()
+    )
+    assert browser.complaints == []
+    refuses("no node 'x' to draw around", write_explorer, karate.folder, karate.data, around=["11", "x"])
+
+
+def test_boxes_stand_close_below_each_other(browser: Page, report: Path) -> None:
+    assert browser.open(report) == "webgl"
+    for grid in ("#scores", "#charts"):
+        boxes = [box.rect for box in browser.all(f"{grid} .box")]
+        for above, below in pairwise(boxes):
+            if above["x"] == below["x"]:
+                assert 0 <= below["y"] - above["y"] - above["height"] < 20

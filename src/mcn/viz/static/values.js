@@ -41,19 +41,19 @@ function numberOf(data, i) {
 
 /**
  * The scale of an axis for numbers: where its value lies between 0 and 1, its ticks, and what it is called.
- * Where the whole range is more than ten times that of the middle half, equal distances are equal factors: a
- * logarithm for large numbers, which goes over into a straight line around 0, so that 0 and less have a place.
+ * Where the range of the true numbers is more than eight times that of their middle half, equal distances are
+ * equal factors: a logarithm for large numbers, which goes over into a straight line around 0, so that 0 and less have a place.
  */
-function axisOf(values) {
-  const sorted = values.toSorted((a, b) => a - b), at = (share) => sorted[Math.floor(share * (sorted.length - 1))];
-  const low = at(0), high = at(1), half = at(.75) - at(.25);
-  const skewed = high - low > 10 * half && high > low;
+function axisOf(values, truth) {
+  const sorted = truth.toSorted((a, b) => a - b), at = (share) => sorted[Math.floor(share * (sorted.length - 1))];
+  const low = Math.min(...values), high = Math.max(...values), range = at(1) - at(0), half = at(.75) - at(.25);
+  const skewed = range > 8 * half;
   const sizes = skewed ? sorted.map(Math.abs).filter(Boolean).sort((a, b) => a - b) : [];
   const unit = skewed ? 10 ** Math.floor(Math.log10(sizes[Math.floor(.02 * sizes.length)])) : 1;
   const bend = skewed ? (value) => Math.asinh(value / unit) : (value) => value;
   const from = bend(low), span = bend(high) - from || 1;
   const place = (value) => (bend(value) - from) / span;
-  return { place, low, high, skewed, half, ticks: (skewed ? factorTicks(low, high, unit) : evenTicks(low, high)).map((value) => [value, tickName(value)]) };
+  return { place, low, high, skewed, times: range / half, ticks: (skewed ? factorTicks(low, high, unit) : evenTicks(low, high)).map((value) => [value, tickName(value)]) };
 }
 
 function evenTicks(low, high) {
@@ -74,12 +74,12 @@ const tickName = (value) => (Math.abs(value) >= 1e4 ? value.toLocaleString("en-U
 
 /** Predicted against true numbers; dots on the dashed line are right. */
 function scatterChart(meta, { points, nodes, scores }) {
-  const axis = axisOf(points.flat()), widest = Math.max(...axis.ticks.map(([, name]) => name.length));
+  const axis = axisOf(points.flat(), points.map(([truth]) => truth)), widest = Math.max(...axis.ticks.map(([, name]) => name.length));
   const w = 380, h = 300, title = 12, left = title + 10 + 6.2 * widest, right = 14, top = 10, bottom = 36;
   const x = (value) => left + axis.place(value) * (w - left - right), y = (value) => h - bottom - axis.place(value) * (h - top - bottom);
   const name = targetName(meta, "target");
   const told = `${counted(nodes, "node")}${nodes > points.length ? `, ${whole(points.length)} of them drawn` : ""}. R² ${figure("r2", scores.r2)} (1: all right; 0: no better than the mean of all). Mean absolute error ${figure("mae", scores.mae)}, in the unit of ${name}. On the dashed line predictions are right.` +
-    (axis.skewed ? ` Both axes are logarithmic, because all numbers together span ${readable((axis.high - axis.low) / (axis.half || axis.high - axis.low), 2)} times the range of their middle half.` : "");
+    (axis.skewed ? ` Both axes are logarithmic, because the true numbers span ${Number.isFinite(axis.times) ? `${readable(axis.times, 2)} times` : "more than"} the range of their middle half.` : "");
   const chart = svg("svg", { class: "chart scatter", viewBox: `0 0 ${w} ${h}`, role: "img", "aria-label": `Predicted against true. ${told}` });
   let last = -Infinity;
   for (const [value, text] of axis.ticks) {
