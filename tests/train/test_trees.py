@@ -283,7 +283,7 @@ class TestRun:
     def test_explained(self, run: Path, ties: Data) -> None:
         """A node hears itself and the neighbours of each motif; without the other motif it may change."""
         shown = explain(load_run(run), ties)
-        assert shown.predictor.sentence == "boosted trees predicts all nodes."
+        assert shown.predictor.sentence == "All nodes are predicted by boosted trees."
         assert [option.motif for option in shown.options] == ["edge", "triangle"]
         np.testing.assert_allclose(shown.alternatives.sum(2), 1, atol=1e-5)
         assert not np.array_equal(shown.alternatives[0], shown.alternatives[1])

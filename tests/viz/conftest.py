@@ -103,7 +103,7 @@ class CandidateRun(Run):
     """
 
     def explain(self, data: Data) -> Explained:
-        """Say what the candidates predict, and which of them each node takes."""
+        """Say what the candidates predict."""
         size, choosing = data.num_nodes, self.summary["choosing"]
         names = (CANDIDATES[0], choosing["winner"], CANDIDATES[2])
         alone = Rows(np.arange(size + 1), np.arange(size, dtype=np.int32), np.ones(size, np.float32))

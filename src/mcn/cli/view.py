@@ -22,6 +22,9 @@ def run(
     data_root: options.DataRoot = None,
     trust: options.Trust = False,
     target: Annotated[str | None, typer.Option(help="The yes/no target to show, else the first.")] = None,
+    around: Annotated[
+        list[str] | None, typer.Option(help="Id of a node: draw what is near it alone (repeatable).")
+    ] = None,
     out: Annotated[
         Path | None,
         options.out_option("Write the page here (.html); RUN/explorer.html if not given."),
@@ -46,7 +49,9 @@ def run(
         trained = load_run(folder)
         report(0.0, "reading the graph")
         data = options.read_for_run(trained, graph, nodes, data_root, trust)
-        page = write_explorer(trained, data, out, other_graph=bool(graph), target=target, progress=report)
+        page = write_explorer(
+            trained, data, out, other_graph=bool(graph), target=target, around=around or (), progress=report
+        )
     shown = opened and _has_screen() and webbrowser.open(page.resolve().as_uri())
     if as_json:
         size = page.stat().st_size

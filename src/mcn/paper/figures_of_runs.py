@@ -137,7 +137,7 @@ def _draw_column(ax: Axes, explanation: Explanation, x: int, column: dict[int, f
         label = int(explanation.truth[node])
         fill, (_, marker) = "white" if label >= 0 else FAINT, look(label)
         draw_nodes(ax, np.array([[x, y]]), 70, fill, marker=marker, ring=INK, linewidths=1.0)
-        name = str(node) if explanation.ids is None else explanation.ids[node][:12]
+        name = explanation.ids[node][:12]
         if x:
             name = f"{name}: {option_name(explanation, explanation.chosen[node, x - 1])}"
         ax.annotate(name, (x, y), xytext=offset, ha=ha, va=va, **style)

@@ -25,9 +25,9 @@ _NETWORKS = {"choices": "MCN", "sums": "a sum over motifs", "views": "MotifViews
 class Predictor:
     """The network, or the networks, that predict.
 
-    mode: "network" where only one was trained. Where candidates were: "one" if one of them predicts, "blend"
-    if the weighted mean of several does.
-    shares: the weights of the networks by name, the largest first; 1 for a single one.
+    mode: "network" where only one was trained. Where candidates were: "one" if one of them predicts all
+    nodes, "blend" if all nodes have the same blend of several.
+    shares: the networks by name, the largest share of the blend first; 1 for a single one.
     """
 
     mode: str
@@ -38,8 +38,8 @@ class Predictor:
         """Say what predicts."""
         if self.mode == "blend":
             parts = ", ".join(f"{100 * share:.0f} % {name}" for name, share in self.shares.items())
-            return f"A blend of candidates predicts: {parts}."
-        return f"{next(iter(self.shares))} predicts all nodes."
+            return f"A blend of {len(self.shares)} candidates predicts, their weighted mean: {parts}."
+        return f"All nodes are predicted by {next(iter(self.shares))}."
 
 
 @dataclass(frozen=True)
@@ -67,14 +67,31 @@ class Neighbourhood:
 
     def keep(self, most: int) -> Neighbourhood:
         """At most `most` entries per row."""
-        lengths = np.diff(self.indptr)
-        within = np.arange(len(self.indices)) - np.repeat(self.indptr[:-1], lengths) < most
+        return self._only(
+            np.arange(len(self.indices)) - np.repeat(self.indptr[:-1], np.diff(self.indptr)) < most
+        )
+
+    def part(self, nodes: NDArray[np.int64], edges: NDArray[np.bool_]) -> Neighbourhood:
+        """The rows of some nodes, ascending, and in them only these nodes; `edges`: those in between."""
+        number = numbers_within(nodes, len(self.total))
+        row = np.repeat(number, np.diff(self.indptr))
+        kept = self._only((row >= 0) & (number[self.indices] >= 0))
+        return replace(
+            kept,
+            indptr=np.append(0, kept.indptr[nodes + 1]),
+            indices=number[kept.indices].astype(np.int32),
+            total=self.total[nodes],
+            members=self.members[edges],
+        )
+
+    def _only(self, kept: NDArray[np.bool_]) -> Neighbourhood:
+        """Leave out entries."""
         return replace(
             self,
-            indptr=np.concatenate([[0], np.cumsum(np.minimum(lengths, most))]).astype(np.int64),
-            indices=self.indices[within],
-            weights=self.weights[within],
-            coefficients=[values[within] for values in self.coefficients],
+            indptr=np.append(0, np.cumsum(kept))[self.indptr],
+            indices=self.indices[kept],
+            weights=self.weights[kept],
+            coefficients=[values[kept] for values in self.coefficients],
         )
 
 
@@ -83,12 +100,12 @@ class Explanation:
     """A run and its graph, node by node (N nodes, L choices per node, T motifs, K steps, C classes).
 
     kind: "choices" for an `mcn.MCN`, whose nodes choose a motif and a step in each of L layers. "candidates"
-    where an option is a network of its own: L is 0. "views" for a
-    network that averages over motif views: L is 0, an option is a view (the rows that mix the features).
+    where an option is a network of its own: L is 0. "views" for a network that averages over motif views: L
+    is 0, an option is a view (the rows that mix the features).
     "trees" for boosted trees: L is 0, an option is a motif whose neighbours' values they know. "sums" for a
     network that sums over motifs: L is 0, an option is a motif, heard alone in the last layer.
     predictor: what predicts.
-    ids: what the data calls the nodes, or None for their numbers. edges: int64 [M, 2], u < v.
+    ids: what the data calls the nodes, or their numbers. edges: int64 [M, 2], u < v.
     classes: names of what is shown. truth, predicted: class numbers, truth is -1 where unknown.
     shown: all that is shown of predictions and, after them, of alternatives. split: numbers into `PARTS`.
     details: by part, `Task.details` of labelled nodes. probabilities: [N, C]; of a numeric target the number.
@@ -103,7 +120,7 @@ class Explanation:
 
     kind: str
     predictor: Predictor
-    ids: list[str] | None
+    ids: list[str]
     classes: list[str]
     motifs: tuple[str, ...]
     steps: int
@@ -132,6 +149,11 @@ class Explanation:
         """N."""
         return len(self.truth)
 
+    @property
+    def degree(self) -> NDArray[np.int64]:
+        """How many neighbours each node has."""
+        return np.bincount(self.edges.ravel(), minlength=self.num_nodes)
+
 
 def explain(run: Run, data: Data, keep: int = _KEPT, target: str | None = None) -> Explanation:
     """Explain the predictions of a finished run for the nodes of a graph.
@@ -155,10 +177,8 @@ def explain(run: Run, data: Data, keep: int = _KEPT, target: str | None = None) 
     for option in explained.options:  # one at a time: together they may be large
         options.append(_neighbourhood(option, edges).keep(keep))
         alternatives.append(option.alternative)
-    names, motif, step = predictions.motifs, predictions.motif, predictions.step
-    if explained.kind == "candidates":
-        names = tuple(option.motif for option in options)
-    choices = motif.shape[1]
+    several = explained.kind == "candidates"
+    choices = predictions.motif.shape[1]
     task, split, outputs = run.task, _split(data), np.stack([predictions.probabilities, *alternatives])
     targets = task.unknown(len(split)) if data.y is None else in_classes(data, run.classes).y.numpy()
     shown = task.displayed(outputs, targets, run.classes, split == PARTS.index("train"), target)
@@ -168,9 +188,9 @@ def explain(run: Run, data: Data, keep: int = _KEPT, target: str | None = None) 
     return Explanation(
         kind=explained.kind,
         predictor=predictor,
-        ids=None if ids is None else [str(node) for node in ids],
+        ids=list(map(str, range(len(split)) if ids is None else ids)),
         classes=list(shown.classes),
-        motifs=names,
+        motifs=tuple(option.motif for option in options) if several else predictions.motifs,
         steps=explained.steps,
         self_attention=explained.self_attention,
         edges=edges,
@@ -183,8 +203,8 @@ def explain(run: Run, data: Data, keep: int = _KEPT, target: str | None = None) 
             for part, nodes in labelled_parts(shown.truth, split)
         },
         probabilities=outputs[0],
-        motif=motif,
-        step=step,
+        motif=predictions.motif,
+        step=predictions.step,
         motif_probs=explained.motif_probs[:choices],
         step_probs=explained.step_probs[:choices],
         options=options,
@@ -219,6 +239,13 @@ def _neighbourhood(option: Option, edges: NDArray[np.int64]) -> Neighbourhood:
         lengths,
         keys[np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)] == wanted,
     )
+
+
+def numbers_within(nodes: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+    """The number of each of `count` nodes among `nodes`; -1 for those that are not among them."""
+    numbers = np.full(count, -1)
+    numbers[nodes] = np.arange(len(nodes))
+    return numbers
 
 
 def labelled_parts(truth: NDArray[np.int64], split: NDArray[np.int64]) -> Iterator[tuple[str, Any]]:

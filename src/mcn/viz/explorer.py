@@ -12,7 +12,7 @@ import json
 import os
 import re
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
@@ -29,9 +29,13 @@ from mcn.train.run import Run, load_run
 from mcn.viz import page_data
 from mcn.viz.explanation import Explanation, explain
 from mcn.viz.force_layout import layout
+from mcn.viz.sample import drawn_edges, drawn_nodes
 
 EXPLORER, REPORT = "explorer.html", "report.html"
-MOST_NODES, MOST_EDGES = 150_000, 600_000
+WHOLE, PARTS = 20_000, (5_000, 2_000, 1_000, 500)
+MOST_BYTES, MOST_LINES = 2_800_000, 20_000
+"""A graph of at most `WHOLE` nodes is drawn whole, if its data has at most `MOST_BYTES` in the page; else the
+largest of `PARTS` that does. At most `MOST_LINES` of the edges are drawn: more of them are one grey patch."""
 SCRIPTS = (
     *("dom", "decode", "values", "colours", "camera", "pick", "webgl", "canvas", "stage"),
     *("legend", "search", "drawings", "node", "charts", "scores", "run", "main"),
@@ -47,6 +51,7 @@ def write_explorer(
     *,
     other_graph: bool = False,
     target: str | None = None,
+    around: Sequence[str] = (),
     progress: Progress = lambda done, now: None,
 ) -> Path:
     """Write the explorer of a finished run; RUN/explorer.html if `out` is not given.
@@ -56,14 +61,16 @@ def write_explorer(
         data: the run's graph, or with `other_graph` another one with the same features.
         out: the file; it appears complete or not at all.
         target: of several yes/no targets the one to show; the first by default.
+        around: ids of nodes; only they and the nodes near them are drawn. A large graph that is drawn without
+            them is represented by the surroundings of nodes that are drawn at random.
         progress: called before every step with the finished fraction of the work, and what is done now.
 
     Raises:
-        ValueError: there is no finished run, or the graph is not (no longer) the run's.
+        ValueError: there is no finished run, the graph is not (no longer) the run's, or lacks such a node.
     """
     run = run if isinstance(run, Run) else load_run(run)
     path = Path(out) if out else run.path(EXPLORER)
-    return _write("explorer", run, data, path, other_graph, target, progress)
+    return _write("explorer", run, data, path, other_graph, target, around, progress)
 
 
 def write_report(run: Run | str | os.PathLike[str], data: Data | GraphStore) -> Path:
@@ -75,11 +82,18 @@ def write_report(run: Run | str | os.PathLike[str], data: Data | GraphStore) -> 
         data: the run's graph.
     """
     run = run if isinstance(run, Run) else load_run(run)
-    return _write("report", run, data, run.path(REPORT), False, None, lambda done, now: None)
+    return _write("report", run, data, run.path(REPORT), False, None, (), lambda done, now: None)
 
 
 def _write(
-    kind: str, run: Run, data: Data | GraphStore, out: Path, other: bool, target: str | None, tell: Progress
+    kind: str,
+    run: Run,
+    data: Data | GraphStore,
+    out: Path,
+    other: bool,
+    target: str | None,
+    around: Sequence[str],
+    tell: Progress,
 ) -> Path:
     if isinstance(data, GraphStore):
         raise ValueError(
@@ -90,18 +104,7 @@ def _write(
     if not other:
         run.check_graph(data)
     explanation = explain(run, data, target=target)
-    too_large = _too_large(explanation)
-    if too_large and kind == "explorer":
-        raise ValueError(f"{run.folder}: {too_large}")
-    kept, options = page_data.trimmed(explanation.options)
-    arrays: dict[str, NDArray[np.generic]] = {}
-    if not too_large:
-        tell(0.35, f"placing {explanation.num_nodes:,} nodes")
-        places = _layout(explanation.edges.tobytes(), explanation.num_nodes)
-        arrays = page_data.graph_arrays(explanation, places) | page_data.option_arrays(options)
-    tell(0.9, "writing the page")
-    values = page_data.plain_values(explanation, kept) | {
-        "not_drawn": too_large,
+    values = page_data.plain_values(explanation) | {
         "summary": run.summary,
         "guess": run.task.guess_name,
         "other_graph": other and not run.is_about(data),
@@ -113,19 +116,33 @@ def _write(
             "fingerprint": run.fingerprint,
         },
     }
+    centres = _nodes_called(around, explanation)
+    whole = (explanation.num_nodes,) if explanation.num_nodes <= WHOLE else ()
+    for most in PARTS[2:] if centres else (*whole, *PARTS):
+        nodes = drawn_nodes(explanation.edges, explanation.num_nodes, most, centres)
+        part, arrays = page_data.part_of(explanation, nodes)
+        part["named"] = bool(around)
+        places_size = 10 * len(nodes)  # they are not there yet
+        if places_size + len(pack(arrays)[1]) + len(script_json(values | part)) <= MOST_BYTES:
+            break
+    tell(0.35, f"placing {len(nodes):,} nodes")
+    edges = arrays["edges"].astype(np.int64)
+    arrays["places"] = _layout(edges.tobytes(), len(nodes)).astype(np.float32).ravel()
+    arrays["drawn"] = drawn_edges(edges, len(nodes), MOST_LINES).astype(np.uint8)
+    arrays["edges"] = np.diff(arrays["edges"], axis=0, prepend=np.int32(0)).ravel()  # small numbers pack well
+    tell(0.9, "writing the page")
     with atomic_write(out) as file:
-        file.write(render(kind, f"{_graph_name(run)}: {kind}", values, arrays).encode())
+        page = render(kind, f"{_graph_name(run)}: {kind}", values | part, arrays)
+        file.write(page.encode())
     return out
 
 
-def _too_large(explanation: Explanation) -> str:
-    """Why a graph is not drawn; empty if it is."""
-    if explanation.num_nodes <= MOST_NODES and len(explanation.edges) <= MOST_EDGES:
-        return ""
-    return (
-        f"{explanation.num_nodes:,} nodes and {len(explanation.edges):,} edges are too many to draw in a "
-        f"page; at most {MOST_NODES:,} nodes and {MOST_EDGES:,} edges are"
-    )
+def _nodes_called(ids: Sequence[str], explanation: Explanation) -> list[int]:
+    """The numbers of nodes by their ids."""
+    unknown = set(ids).difference(explanation.ids)
+    if unknown:
+        raise ValueError(f"the graph has no node {min(unknown)!r} to draw around; give ids as it has them")
+    return [explanation.ids.index(name) for name in ids]
 
 
 @lru_cache(maxsize=1)
@@ -169,16 +186,20 @@ def render(kind: str, title: str, values: dict[str, Any], arrays: dict[str, NDAr
 
 
 def pack(arrays: dict[str, NDArray[Any]]) -> tuple[list[list[Any]], str]:
-    """Arrays as base64 of zlib, and the name, type, place and length of each in the unpacked bytes."""
+    """Arrays as base64 of zlib, and the name, type, place and length of each in the unpacked bytes.
+
+    First come the first bytes of all values of an array, then the second ones, …: like stands beside like.
+    """
     directory: list[list[Any]] = []
     parts, offset = [], 0
     for name, array in arrays.items():
-        raw = np.ascontiguousarray(array, array.dtype.newbyteorder("<")).tobytes()
+        little = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
+        raw = little.view(np.uint8).reshape(-1, little.itemsize).T.tobytes()
         directory.append([name, array.dtype.name, offset, array.size])
         padding = -len(raw) % 8  # typed arrays start at multiples of their item's size
         parts.append(raw + b"\0" * padding)
         offset += len(raw) + padding
-    return directory, base64.b64encode(zlib.compress(b"".join(parts), 6)).decode()
+    return directory, base64.b64encode(zlib.compress(b"".join(parts), 9)).decode()
 
 
 def script_json(value: Any) -> str:

@@ -72,9 +72,11 @@ def _component(edges: Pairs, size: int, generator: np.random.Generator) -> Place
     graph = sp.csr_array(graph + graph.T)
     places = _pivot_mds(graph) * 3.0 * np.sqrt(size)
     places += generator.normal(scale=0.5, size=(size, 2))
-    mass = 1.0 + np.sqrt(np.bincount(edges.ravel(), minlength=size))
+    degree = np.bincount(edges.ravel(), minlength=size)
+    mass = 1.0 + np.sqrt(degree)
+    pulls = edge_strengths(edges, size) / np.sqrt(degree[edges].min(axis=1))  # tight groups show
     rounds = 800 if size < 5000 else int(np.clip(400 * 20_000 / size, 60, 400))
-    relax(places, edges, _pulls(graph, edges), mass, rounds, _GRAVITY)
+    relax(places, edges, pulls, mass, rounds, _GRAVITY)
     places -= np.median(places, axis=0)
     return np.asarray(_reined(places) * (0.6 * np.sqrt(size)), np.float64)
 
@@ -88,22 +90,21 @@ def _reined(places: Places) -> Places:
     return np.asarray(places / np.hypot(*places.T).clip(1e-9)[:, None] * target[:, None], np.float64)
 
 
-def _pulls(graph: sp.csr_array[Any], edges: Pairs) -> NDArray[np.float64]:
-    """How hard each edge pulls: ends that share neighbours are held close, so that tight groups show.
+def edge_strengths(edges: Pairs, num_nodes: int) -> NDArray[np.float64]:
+    """Return how strong each edge is, 0 to 1: strong are those whose ends share neighbours.
 
-    What counts is the share of common neighbours beside the best of the two nodes' other edges: the only
-    edge of a node pulls in full, an open one between two nodes in cliques hardly.
+    What counts is the share of common neighbours beside the best of the two nodes' other edges: the best edge
+    of a node has 1, an open one between two nodes in cliques next to 0.
     """
     u, v = edges.T
-    degree = np.diff(graph.indptr)
-    least = np.minimum(degree[u], degree[v])
-    triangles = count_motifs(edges.T, len(degree), motifs=["triangle"]).adjacency("triangle")
+    degree = np.bincount(edges.ravel(), minlength=num_nodes)
+    triangles = count_motifs(edges.T, num_nodes, motifs=["triangle"]).adjacency("triangle")
     shared = np.asarray(triangles[u, v]).ravel()
-    closed = 0.08 + shared / np.maximum(least - 1, 1)
-    best = np.zeros(len(degree))
+    closed = 0.08 + shared / np.maximum(np.minimum(degree[u], degree[v]) - 1, 1)
+    best = np.zeros(num_nodes)
     np.maximum.at(best, u, closed)
     np.maximum.at(best, v, closed)
-    return np.asarray(closed / np.minimum(best[u], best[v]) / np.sqrt(least), np.float64)
+    return np.asarray(closed / np.minimum(best[u], best[v]), np.float64)
 
 
 def _pivot_mds(graph: sp.csr_array[Any]) -> Places:

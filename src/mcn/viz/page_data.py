@@ -15,26 +15,25 @@ from numpy.typing import NDArray
 
 from mcn._names import data_words
 from mcn.data.limits import read_bytes, reading
-from mcn.train.metrics import calibration
+from mcn.train.metrics import METRICS, calibration
 from mcn.train.presets import dataset_config, default_recipe
 from mcn.train.run import Run
 from mcn.train.settings import Setting, Settings, declared
-from mcn.viz.explanation import Explanation, Neighbourhood, Predictor, labelled_parts
+from mcn.viz.explanation import Explanation, Neighbourhood, Predictor, labelled_parts, numbers_within
 
-_MOST_ENTRIES = 1_000_000  # of all neighbourhoods together; about 8 MB of the page
-_MOST_PER_NODE = (30, 20, 12, 8, 5, 3, 2, 1)
+_MOST_ENTRIES = 300_000  # of all neighbourhoods together; about 1.5 MB of the page
+_MOST_PER_NODE = (30, 20, 12, 8, 5)
 _LOSSES, _SCORES = ("train_loss", "val_loss"), ("train_accuracy", "val_accuracy", "val_score")
 
 
-def plain_values(explanation: Explanation, kept: int) -> dict[str, Any]:
-    """The names, counts and charts of an explanation; `kept`: the most neighbours per node in the page."""
+def plain_values(explanation: Explanation) -> dict[str, Any]:
+    """The names, counts and charts of an explanation, of all its nodes."""
     bins, by_degree = choices_by_degree(explanation)
     return {
         "kind": explanation.kind,
         "predictor": {**asdict(explanation.predictor), "sentence": explanation.predictor.sentence},
-        "nodes": explanation.num_nodes,
-        "edges": len(explanation.edges),
-        "ids": explanation.ids,
+        "whole": {"nodes": explanation.num_nodes, "edges": len(explanation.edges)},
+        "metric_words": METRICS,
         "classes": explanation.classes,
         "target": explanation.shown.target,
         "note": explanation.shown.note,
@@ -46,7 +45,6 @@ def plain_values(explanation: Explanation, kept: int) -> dict[str, Any]:
         "shown_layers": len(explanation.options[0].coefficients),
         "chooses": [probabilities is not None for probabilities in explanation.motif_probs],
         "self_attention": explanation.self_attention,
-        "kept": kept,
         "confusion": confusion(explanation),
         "calibration": calibrations(explanation),
         "by_class": choices_by_class(explanation),
@@ -55,33 +53,40 @@ def plain_values(explanation: Explanation, kept: int) -> dict[str, Any]:
     }
 
 
-def graph_arrays(explanation: Explanation, places: NDArray[np.float64]) -> dict[str, NDArray[Any]]:
-    """Everything per node and edge: places, labels, probabilities, choices, alternatives."""
+def part_of(
+    explanation: Explanation, nodes: NDArray[np.int64]
+) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Everything per node and edge of a part of the graph: its numbers and names, and arrays."""
+    edges = numbers_within(nodes, explanation.num_nodes)[explanation.edges]
+    inside = (edges >= 0).all(axis=1)
+    kept, options = trimmed([option.part(nodes, inside) for option in explanation.options])
+    ids = [explanation.ids[node] for node in nodes.tolist()]
+    values = {"nodes": len(nodes), "edges": int(inside.sum()), "ids": ids, "kept": kept}
     shown = explanation.shown
     arrays: dict[str, NDArray[Any]] = {
-        "places": places.astype(np.float32).ravel(),
-        "edges": explanation.edges.astype(np.uint32).ravel(),
-        "truth": explanation.truth.astype(np.int32),
-        "predicted": explanation.predicted.astype(np.int32),
-        "split": explanation.split.astype(np.uint8),
-        "alternative_class": shown.predicted[1:].astype(np.uint16).ravel(),
+        "edges": edges[inside].astype(np.int32),
+        "degree": explanation.degree[nodes].astype(np.uint32),
+        "truth": explanation.truth[nodes].astype(np.int32),
+        "predicted": explanation.predicted[nodes].astype(np.int32),
+        "split": explanation.split[nodes].astype(np.uint8),
+        "alternative_class": shown.predicted[1:, nodes].astype(np.uint16).ravel(),
     }
     if shown.probabilities is not None:
-        own = np.take_along_axis(shown.probabilities[1:], shown.predicted[1:, :, None], 2)
-        arrays["probabilities"] = _fraction(shown.probabilities[0])
+        own = np.take_along_axis(shown.probabilities[1:, nodes], shown.predicted[1:, nodes, None], 2)
+        arrays["probabilities"] = _fraction(shown.probabilities[0, nodes])
         arrays["alternative_probability"] = _fraction(own)
     if shown.numbers is not None:
-        arrays["true_number"] = shown.numbers[0].astype(np.float32)
-        arrays["number"], *others = shown.numbers[1].astype(np.float32)
+        arrays["true_number"] = shown.numbers[0][nodes].astype(np.float32)
+        arrays["number"], *others = shown.numbers[1][:, nodes].astype(np.float32)
         arrays["alternative_number"] = np.concatenate(others)
     for layer in range(explanation.motif.shape[1]):
-        arrays[f"motif_{layer}"] = explanation.motif[:, layer].astype(np.uint8)
-        arrays[f"step_{layer}"] = explanation.step[:, layer].astype(np.uint8)
+        arrays[f"motif_{layer}"] = explanation.motif[nodes, layer].astype(np.uint8)
+        arrays[f"step_{layer}"] = explanation.step[nodes, layer].astype(np.uint8)
         selectors = {"f": explanation.motif_probs[layer], "g": explanation.step_probs[layer]}
         for name, probabilities in selectors.items():
             if probabilities is not None:
-                arrays[f"{name}_{layer}"] = _fraction(probabilities)
-    return arrays
+                arrays[f"{name}_{layer}"] = _fraction(probabilities[nodes])
+    return values, arrays | option_arrays(options)
 
 
 def option_arrays(options: list[Neighbourhood]) -> dict[str, NDArray[Any]]:
@@ -142,7 +147,7 @@ def choices_by_class(explanation: Explanation) -> list[list[list[int]]]:
 
 def choices_by_degree(explanation: Explanation) -> tuple[list[str], list[list[list[int]]]]:
     """Names of the degree bins (0, 1, 2, 3–4, 5–8, …), and per choice and bin how many took each option."""
-    degree = np.bincount(explanation.edges.ravel(), minlength=explanation.num_nodes)
+    degree = explanation.degree
     bounds = [0, 1, 2]
     while bounds[-1] < degree.max(initial=0):
         bounds.append(bounds[-1] * 2)

@@ -43,12 +43,19 @@ def read_page(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Plain values and arrays of a page."""
     scripts = {attrs.get("id"): text for attrs, text in Elements(path.read_text(encoding="utf-8")).scripts}
     meta = json.loads(scripts["meta"] or "")
-    raw = zlib.decompress(base64.b64decode(scripts["arrays"] or ""))
-    arrays = {
-        name: np.frombuffer(raw, np.dtype(kind).newbyteorder("<"), length, offset)
-        for name, kind, offset, length in meta["arrays"]
-    }
+    arrays = unpack(meta["arrays"], scripts["arrays"] or "")
+    arrays["edges"] = np.cumsum(arrays["edges"].reshape(-1, 2), axis=0)  # stored are differences
     return meta, arrays
+
+
+def unpack(directory: list[list[Any]], text: str) -> dict[str, np.ndarray]:
+    """The arrays of a page: of each all first bytes, then all second bytes, …"""
+    raw, arrays = zlib.decompress(base64.b64decode(text)), {}
+    for name, kind, offset, length in directory:
+        dtype = np.dtype(kind).newbyteorder("<")
+        by_place = np.frombuffer(raw, np.uint8, length * dtype.itemsize, offset).reshape(dtype.itemsize, -1)
+        arrays[name] = np.ascontiguousarray(by_place.T).view(dtype).ravel()
+    return arrays
 
 
 def addresses(text: str) -> list[str]:

@@ -3,6 +3,7 @@
 import io
 import json
 import shutil
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,13 @@ from mcn.paper.figures_of_runs import option_name
 from mcn.train import RECIPES
 from mcn.train import train as train_run
 from mcn.train.folder import write_summary
-from mcn.train.metrics import TASK_METRICS
-from mcn.viz import Explanation, explain, write_explorer, write_report
+from mcn.train.metrics import METRICS, TASK_METRICS
+from mcn.viz import Explanation, explain, explorer, sample, write_explorer, write_report
 from mcn.viz.page_data import calibrations
+from tests.conftest import refuses
 from tests.viz.conftest import CANDIDATES, HOSTILE, Trained, candidate_run
 from tests.viz.explorer.conftest import DOWN, ENTER, ESCAPE, LEFT, RIGHT, TAB, UP, Page
+from tests.viz.explorer.reading import read_page
 
 BLUE, ORANGE, GREEN = "#0072B2", "#E69F00", "#009E73"
 
@@ -54,7 +57,7 @@ def test_it_opens_without_a_complaint_or_a_request_and_can_make_none(page: Page,
     assert page.text("h1") == "karate: explorer"
     words = page.text("#headline").split(" · ")
     assert words[:2] == ["34 nodes, 78 edges", "MCN on the motifs edge, triangle, up to 2 steps"]
-    assert words[2].startswith("test accuracy ")
+    assert words[2].startswith("accuracy on test nodes ")
     # Even a script within the page could not ask for anything.
     told = "() => arguments[0]('answered'), () => arguments[0]('refused')"
     assert page.driver.execute_async_script(f"fetch('https://example.org').then({told})") == "refused"
@@ -68,7 +71,7 @@ def test_a_click_on_a_node(page: Page, found: Explanation) -> None:
     assert page.text("#node h2") == "33"
     assert page.one("#tab-node").get_attribute("aria-selected") == "true"
     chips = page.texts("#node .chip")
-    assert chips[1:3] == ["degree 17", "true: Officer"]
+    assert chips[1:3] == ["17 neighbours", "true: Officer"]
     names, values = page.texts("#node > .bars .name"), page.texts("#node > .bars .number")
     best = found.predicted[33]
     assert names[0].startswith(found.classes[best])
@@ -115,7 +118,9 @@ def test_weights_and_attention_of_every_neighbour(page: Page, found: Explanation
     cut = int((found.options[1].total > 30).nonzero()[0][0])
     page.find(str(cut))
     page.one("#node [data-option='1']").click()
-    assert f"and {found.options[1].total[cut] - 30} more: at most 30 per row" in page.text("#node")
+    assert f"and {found.options[1].total[cut] - 30} more: this page holds at most 30 per row" in page.text(
+        "#node"
+    )
 
 
 def test_colours_and_legend(page: Page, found: Explanation) -> None:
@@ -209,7 +214,7 @@ def test_hover_shows_details_and_the_graph_is_panned_and_zoomed(page: Page) -> N
     assert tip.is_displayed()
     assert tip.text.splitlines()[0] == "33"
     assert "true: Officer" in tip.text
-    assert "degree 17" in tip.text
+    assert "17 neighbours" in tip.text
     page.actions.move_to_element(page.one("#legend")).perform()
     assert not tip.is_displayed()
     page.press(ESCAPE)
@@ -225,15 +230,25 @@ def test_hover_shows_details_and_the_graph_is_panned_and_zoomed(page: Page) -> N
 
 
 def test_the_run(page: Page, karate: Trained, found: Explanation) -> None:
-    assert page.texts("#run .stat span")[0] == "test accuracy"
+    assert page.texts("#run .stat span")[0] == "accuracy on test nodes"
     assert page.text("#run .stat b") == f"{100 * karate.run.summary['test_accuracy']:.1f} %"
-    assert page.text("#run .predictor") == "MCN predicts all nodes."
-    assert page.text("#run .note") == karate.run.summary["protocol"]
+    assert page.text("#run .predictor") == "All nodes are predicted by MCN."
+    assert page.text("#run .note") == f"How it was measured: {karate.run.summary['protocol']}."
     assert page.texts("#run .remarks li") == karate.run.summary["remarks"]
     assert page.texts("#run h3") == [
-        *("Metrics", "Simpler things beside it", "Accuracy while training: MCN", "Loss while training: MCN"),
-        *("What each layer listens to", "Confusion matrix", "Accuracy by class", "Calibration"),
-        *("Choices by true class", "Choices by degree"),
+        *(
+            "Metrics",
+            "Compared with simpler methods",
+            "Accuracy while training: MCN",
+            "Loss while training: MCN",
+        ),
+        *(
+            "Motif and steps that nodes chose, by layer",
+            "Confusion matrix",
+            "Accuracy by class",
+            "Calibration",
+        ),
+        *("Choices by true class", "Choices by number of neighbours"),
     ]
     for layer, bar in enumerate(page.all("#run .stack")[:2]):
         counts = np.bincount(found.chosen[:, layer], minlength=4)
@@ -337,20 +352,20 @@ def test_the_report_its_calibration_curve_and_its_metrics(
     assert buttons == ["test", "validation", "training"]
     # The metrics.
     summary = karate.run.summary
-    assert browser.texts("#scores h3") == ["Metrics", "Simpler things beside it"]
+    assert browser.texts("#scores h3") == ["Metrics", "Compared with simpler methods"]
     head, *rows = browser.table("#scores table", 0)
-    assert head == ["metric", "training", "validation", "test"]
+    assert head == ["metric", *(f"{part} nodes" for part in ("training", "validation", "test"))]
     parts = [summary["scores"][part] for part in ("train", "val", "test")]
-    assert [row[0].removesuffix(" (less is better)") for row in rows] == list(TASK_METRICS["classes"])
+    assert [row[0] for row in rows] == [name + METRICS[name] for name in TASK_METRICS["classes"]]
     for metric, row in zip(TASK_METRICS["classes"], rows, strict=True):
         assert row[1:] == [shown(metric, part[metric]) for part in parts]
-    assert rows[-1][0] == "log-loss (less is better)"
-    assert browser.texts("#scores section:first-child .picked th") == ["accuracy"]
+    assert browser.texts("#scores section:first-child .picked th") == ["accuracy" + METRICS["accuracy"]]
     head, *rows = browser.table("#scores table", 1)
-    assert head == ["", "accuracy, validation"]
+    assert head == ["what predicts", "accuracy on validation nodes"]
     assert [row[0] for row in rows] == [
         *("MCN on the motifs edge, triangle, up to 2 steps", "always the largest class"),
-        *("features alone (a linear model)", "the graph alone (labels spread along edges)"),
+        "a linear model on the features, without the graph",
+        "known labels spread along the edges, without features",
     ]
     values = [summary["scores"]["val"]["accuracy"], *summary["alone"].values()]
     assert [row[1] for row in rows] == [shown("accuracy", value) for value in values]
@@ -381,13 +396,14 @@ def test_a_report_without_remarks_and_test_nodes(browser: Page, karate: Trained,
     assert browser.all(".remarks") == []
     assert "test" not in browser.text("#headline")
     assert browser.texts("#report .stat b")[:2] == ["–", "–"]
-    assert browser.texts("#report .stat span")[:2] == ["test roc-auc", "validation"]
+    assert browser.text("#report .stat span") == "roc-auc on test nodes"
     head, *rows = browser.table("#scores table", 0)
-    assert head == ["metric", "training", "validation"]
-    assert rows[0][::2] == ["roc-auc", "–"]
-    assert [row[0] for row in rows[1:3]] == ["accuracy", "balanced-accuracy"]
-    assert browser.texts("#scores section:first-child .picked th") == ["roc-auc"]
-    assert browser.table("#scores table", 1)[0] == ["", "roc-auc, validation"]
+    assert head == ["metric", "training nodes", "validation nodes"]
+    names = ("roc-auc", "accuracy", "balanced-accuracy")
+    assert [row[0] for row in rows[:3]] == [name + METRICS[name] for name in names]
+    assert rows[0][2] == "–"
+    assert browser.texts("#scores section:first-child .picked th") == [rows[0][0]]
+    assert browser.table("#scores table", 1)[0] == ["what predicts", "roc-auc on validation nodes"]
     assert browser.table("#scores table", 1)[1][1] == "–"
     assert browser.complaints == []
 
@@ -395,7 +411,7 @@ def test_a_report_without_remarks_and_test_nodes(browser: Page, karate: Trained,
 def candidate_rows(*shares: str) -> list[list[str]]:
     """The table of `candidate_run`, the second column being the share in the predictions."""
     names, scores = ("gcn", "triangle", "mlp"), ("90.0 %", "80.0 %", "70.0 %")
-    columns = zip(names, shares or [None] * 3, scores, ("", "10.0 ± 2.5", "20.0"), strict=True)
+    columns = zip(names, shares or [None] * 3, scores, ("the best", "10.0 ± 2.5", "20.0"), strict=True)
     return [[cell for cell in (*row, "2", "1.0") if cell is not None] for row in columns]
 
 
@@ -415,18 +431,19 @@ def test_candidates(browser: Page, karate: Trained, tmp_path: Path, mode: str) -
     words, candidates, curves, predicting = PREDICTING[mode]
     run = candidate_run(karate, tmp_path / "run", mode)
     assert browser.open(write_report(run, karate.data)) == "webgl"
-    assert f" · {words} · test accuracy " in browser.text("#headline")
+    assert f" · {words} · accuracy on test nodes " in browser.text("#headline")
     assert browser.text("#report .predictor") == explain(run, karate.data).predictor.sentence
     assert browser.table("#scores table", 1)[1][0] == words
-    assert browser.texts("#scores h3")[2] == "Candidates that were tried"
+    assert browser.texts("#scores h3")[2] == "Candidates that were trained"
     head, *rows = browser.table("#scores table", 2)
     assert rows == candidates
-    assert head[1:-4] == ([] if mode == "one" else [f"of the {mode}"])
-    assert head[-4:] == ["accuracy, held out", "points worse", "runs", "s per run"]
+    assert head[1:-4] == ([] if mode == "one" else ["part of the blend"])
+    assert head[-4:-2] == ["accuracy on held-out nodes", "less than the best, in points"]
+    assert head[-2:] == ["times trained", "seconds each"]
     titles = browser.texts("#charts h3")
     assert titles[:2] == [f"{what} while training: {curves}" for what in ("Accuracy", "Loss")]
-    assert browser.texts("#charts .key span").count("kept: epoch 2") == 2
-    assert "Candidates by degree" not in titles
+    assert browser.texts("#charts .key span").count("weights kept: those of epoch 2") == 2
+    assert browser.texts("#mode option")[3:] == ["part of the split"]  # and no choices
     browser.find("20")
     said = zip(CANDIDATES, browser.texts("#node .cards > button > :last-child"), strict=True)
     assert [name for name, text in said if text.startswith("●")] == predicting
@@ -443,8 +460,11 @@ def test_candidates_by_a_metric_to_be_small(browser: Page, karate: Trained, tmp_
         row["score"] = score
     assert browser.open(write_report(run, karate.data)) == "webgl"
     assert browser.table("#scores table", 2) == [
-        ["candidate", "log-loss, held out", "worse by", "runs", "s per run"],
-        ["gcn", "0.250", "", "2", "1.0"],
+        [
+            *("candidate", "log-loss on held-out nodes", "more than the best"),
+            *("times trained", "seconds each"),
+        ],
+        ["gcn", "0.250", "the best", "2", "1.0"],
         ["triangle", "0.350", "0.100 ± 0.025", "2", "1.0"],
         ["mlp", "0.450", "0.200", "2", "1.0"],
     ]
@@ -459,8 +479,8 @@ def test_hostile_remarks_and_candidates_stay_text(browser: Page, karate: Trained
     assert browser.open(write_report(run, karate.data)) == "webgl"
     assert browser.texts("#report .remarks li") == HOSTILE[:4]
     assert browser.table("#scores table", 0)[1][0] == browser.table("#scores table", 2)[1][0] == HOSTILE[1]
-    assert browser.table("#scores table", 1)[0][1] == f"{HOSTILE[0]}, validation"
-    assert browser.text("#report .predictor") == f"{HOSTILE[1]} predicts all nodes."
+    assert browser.table("#scores table", 1)[0][1] == f"{HOSTILE[0]} on validation nodes"
+    assert browser.text("#report .predictor") == f"All nodes are predicted by {HOSTILE[1]}."
     assert browser.driver.title == "karate: report"
     assert browser.all("#report img, #report b > b, #report script") == []
     assert browser.complaints == []
@@ -471,15 +491,28 @@ def test_boosted_trees(browser: Page, karate: Trained, tmp_path: Path) -> None:
     run = train_run(karate.data, RECIPES["trees"].config(), tmp_path / "run")
     assert browser.open(write_report(run, karate.data)) == "webgl"
     assert "boosted trees on the motifs edge, triangle" in browser.text("#headline")
-    assert browser.texts("#scores h3")[-1] == "Columns that mattered"
+    assert browser.texts("#scores h3")[-1] == "Columns that mattered to boosted trees"
     _, *rows = browser.table("#scores table", 2)
     wanted = [[row["column"], f"{row['loss']:.4f} ± {row['error']:.4f}"] for row in run.summary["columns"]]
     assert len(wanted) > 1
     assert rows == wanted
     browser.find("20")
     assert browser.texts("#node .cards > button > b") == ["edge", "triangle"]
-    assert "taken for missing" in browser.text("#node")
+    assert "were missing" in browser.text("#node")
     assert browser.complaints == []
+
+
+def test_the_columns_say_of_which_part_of_a_blend_they_are(
+    browser: Page, karate: Trained, tmp_path: Path
+) -> None:
+    columns = [{"column": "mean of age over triangle neighbours", "loss": 0.25, "error": 0.01}]
+    run = candidate_run(karate, tmp_path / "run", "blend", columns=columns)
+    run.summary["candidate_runs"][2]["columns"] = columns  # of the candidate "triangle"
+    assert browser.open(write_report(run, karate.data)) == "webgl"
+    assert browser.texts("#scores h3")[-1] == "Columns that mattered to triangle, 75 % of the blend"
+    assert browser.table("#scores table", 3)[1] == [columns[0]["column"], "0.2500 ± 0.0100"]
+    for words in ("behind", "epochs of", "share in", "adjusted for chance"):
+        assert words not in browser.text("#report")
 
 
 def test_a_network_of_motif_views(browser: Page, views: Trained) -> None:
@@ -496,3 +529,42 @@ def test_a_network_of_motif_views(browser: Page, views: Trained) -> None:
     assert "Weights and share: edge" in browser.text("#node")
     assert "MotifViews on the views edge, triangle" in browser.text("#headline")
     assert browser.complaints == []
+
+
+def test_a_few_nodes_stand_for_a_large_graph(
+    browser: Page, karate: Trained, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(explorer, "WHOLE", 30)
+    monkeypatch.setattr(explorer, "PARTS", (20,))
+    monkeypatch.setattr(explorer, "MOST_LINES", 15)
+    monkeypatch.setattr(sample, "CENTRES", 1)
+    page = write_explorer(karate.folder, karate.data, tmp_path / "page.html")
+    meta, arrays = read_page(page)
+    assert browser.open(page) == "webgl"
+    assert browser.text("#headline").startswith("34 nodes, 78 edges")
+    said = browser.text("#drawn")
+    assert said.startswith("Drawn: 20 of 34 nodes: a few chosen at random")
+    assert f"; 15 of the {meta['edges']} edges between them" in said
+    assert "Not in this page: 14 nodes" in said
+    absent = next(node for node in range(33, -1, -1) if str(node) not in meta["ids"])
+    browser.one("#search").send_keys(str(absent))
+    assert browser.text("#found") == "none of the 20 nodes drawn has this in its id"
+    degree = np.bincount(karate.data.edge_index[0], minlength=34)
+    place = int(arrays["degree"].argmax())
+    browser.find(meta["ids"][place])
+    assert browser.texts("#node .chip")[1] == f"{degree[int(meta['ids'][place])]} neighbours"
+    assert "only nodes that are drawn" in browser.text("#node")
+    assert (
+        sum(int(cell) for cell in browser.texts("#run td.cell") if cell != "·") == karate.data.test_mask.sum()
+    )
+    assert browser.complaints == []
+    refuses("no node 'x' to draw around", write_explorer, karate.folder, karate.data, around=["11", "x"])
+
+
+def test_boxes_stand_close_below_each_other(browser: Page, report: Path) -> None:
+    assert browser.open(report) == "webgl"
+    for grid in ("#scores", "#charts"):
+        boxes = [box.rect for box in browser.all(f"{grid} .box")]
+        for above, below in pairwise(boxes):
+            if above["x"] == below["x"]:
+                assert 0 <= below["y"] - above["y"] - above["height"] < 20

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from sklearn.metrics import average_precision_score, r2_score, roc_auc_score
 
 from mcn.train.tasks import Classes, Regression
@@ -70,4 +71,28 @@ def test_a_page_of_several_targets(browser: Page, tmp_path: Path) -> None:
         areas = [score(yes[:, i], own[:, i]) for score in (average_precision_score, roc_auc_score)]
         assert [float(cell[:-2]) / 100 for cell in row[2:]] == pytest.approx(areas, abs=6e-4)
         assert row[:2] == [HOSTILE[i], f"{100 * yes[:, i].mean():.1f} %"]
+    assert browser.complaints == []
+
+
+def test_a_skewed_target_is_spread_out_and_no_title_lies_on_a_number(browser: Page, tmp_path: Path) -> None:
+    data = planted("regression", 300)
+    data.y = torch.round(torch.exp(data.y / 5))  # a few hundred to some millions
+    run = train(tmp_path / "run", data, motifs=("edge",)).run
+    assert browser.open(write_report(run, data)) == "webgl"
+    chart = "#charts .scatter"
+    assert "Both axes are logarithmic" in browser.text("#charts .box:first-child .note")
+    across = [float(dot.get_attribute("cx")) for dot in browser.all("#charts .box:first-child circle")]
+    assert np.diff(np.quantile(across, (0.1, 0.9))) > 0.3 * 380  # of the width of the chart
+    boxes = [[each.rect for each in browser.all(f"{chart} text.{kind}")] for kind in ("axis", "tick")]
+    for n, one in enumerate([*boxes[0], *boxes[1]]):
+        for other in [*boxes[0], *boxes[1]][:n]:
+            apart = [
+                one[at] + one[size] <= other[at] + 0.5 or other[at] + other[size] <= one[at] + 0.5
+                for at, size in (("x", "width"), ("y", "height"))
+            ]
+            assert any(apart), (one, other)
+    cells = {row[0].split(" ")[0]: row[-1] for row in browser.table("#scores table")[1:]}
+    mse = run.summary["scores"]["test"]["mse"]
+    assert cells["msemean"] == f"{float(f'{mse:.4g}'):,.0f}"
+    assert cells["rmsesquare"] == f"{float(f'{mse**0.5:.4g}'):,.0f}"
     assert browser.complaints == []

@@ -127,7 +127,7 @@ class Regression(Task):
         learned = true[train & ~unknown]
         ends = np.quantile(learned if len(learned) else numbers[0], (0.2, 0.4, 0.6, 0.8))
         ends = np.unique([float(f"{end:.4g}") for end in ends])
-        words = [f"{end:.9g}" for end in ends]
+        words = [f"{end:,.9g}" if abs(end) >= 1e4 else f"{end:.9g}" for end in ends]
         bands = [f"up to {words[0]}", *(f"{a} to {b}" for a, b in pairwise(words)), f"above {words[-1]}"]
         truth, predicted = np.where(unknown, -1, np.searchsorted(ends, true)), np.searchsorted(ends, numbers)
         note = f"Colours show bands of {names[0]}."

@@ -58,7 +58,7 @@ function colourModes(data) {
   ];
   for (let layer = 0; layer < meta.layers; layer++) {
     modes.push({ key: `motif_${layer}`, values: data[`motif_${layer}`], names: meta.motifs,
-      name: meta.kind === "candidates" ? "candidate that predicts" : `motif chosen in layer ${layer + 1}` });
+      name: `motif chosen in layer ${layer + 1}` });
     if (meta.steps > 1) {
       modes.push({ key: `step_${layer}`, name: `steps chosen in layer ${layer + 1}`,
         names: Array.from({ length: meta.steps }, (_, k) => `${k + 1} step${k ? "s" : ""}`),

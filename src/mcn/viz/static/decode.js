@@ -6,7 +6,6 @@ const KINDS = {
 
 async function readData() {
   const meta = JSON.parse(byId("meta").textContent);
-  if (meta.not_drawn) return { meta };
   const text = atob(byId("arrays").textContent);
   const packed = new Uint8Array(text.length);
   for (let i = 0; i < text.length; i++) packed[i] = text.charCodeAt(i);
@@ -15,9 +14,19 @@ async function readData() {
   const buffer = await new Response(stream).arrayBuffer();
   const arrays = {};
   for (const [name, kind, offset, length] of meta.arrays) {
-    arrays[name] = new KINDS[kind](buffer, offset, length);
+    arrays[name] = gathered(new Uint8Array(buffer, offset, length * KINDS[kind].BYTES_PER_ELEMENT), KINDS[kind], length);
   }
-  return { meta, ...arrays, adjacency: adjacency(arrays.edges, meta.nodes) };
+  const { edges, drawn } = arrays;
+  for (let e = 2; e < edges.length; e++) edges[e] += edges[e - 2]; // stored are differences
+  const lines = drawn.every(Boolean) ? edges : edges.filter((_, e) => drawn[e >> 1]);
+  return { meta, ...arrays, lines, adjacency: adjacency(edges, meta.nodes) };
+}
+
+/** Numbers whose first bytes stand first, then all second bytes, and so on. */
+function gathered(bytes, kind, length) {
+  const size = kind.BYTES_PER_ELEMENT, whole = new Uint8Array(bytes.length);
+  for (let b = 0, from = 0; b < size; b++) for (let i = 0; i < length; i++) whole[i * size + b] = bytes[from++];
+  return new kind(whole.buffer);
 }
 
 /** Neighbours of every node: those of i are at indices[pointers[i]] … */
@@ -35,12 +44,27 @@ function adjacency(edges, count) {
   }
   return {
     slots: (i) => slots.subarray(pointers[i], pointers[i + 1]), // places in `members_…`
-    degree: (i) => pointers[i + 1] - pointers[i],
     of: (i) => indices.subarray(pointers[i], pointers[i + 1]),
   };
 }
 
-const nodeName = (data, i) => (data.meta.ids ? data.meta.ids[i] : String(i));
+const nodeName = (data, i) => data.meta.ids[i];
+/** Whether nodes of the graph are not in the page. */
+const isPart = ({ nodes, whole }) => nodes < whole.nodes;
+
+/** What of the graph is drawn, in numbers, what is left out, and how to see it. */
+function drawnWords(data) {
+  const { meta } = data, { nodes, edges, whole: all } = meta, lines = data.lines.length / 2;
+  const some = isPart(meta);
+  const who = !some ? `all ${counted(nodes, "node")}` : `${whole(nodes)} of ${counted(all.nodes, "node")}: ` +
+    `${meta.named ? "those that you named" : "a few chosen at random, the same ones every time"}, their neighbours, and nodes near those, first the ones whose own neighbours are drawn`;
+  const thinned = lines < edges;
+  const links = thinned ? `${whole(lines)} of the ${counted(edges, "edge")} between them, those whose ends share the most neighbours, of equal ones some at random` :
+    some ? `all ${counted(edges, "edge")} between them` : `${counted(edges, "edge")}`;
+  return [`Drawn: ${who}; ${links}.`,
+    some ? `Not in this page: ${whole(all.nodes - nodes)} nodes; the search does not find them. predictions.csv in the run's folder has the predictions for all of them, and “mcn view RUN --around ID” draws what is near a node that you name. Scores, tables and charts count all nodes.` : "",
+    thinned ? "A selected node shows all its edges to the nodes drawn." : ""].filter(Boolean).join(" ");
+}
 
 /** What predicts, in a few words. */
 function predictorName({ predictor, kind, motifs, steps }) {
@@ -52,9 +76,6 @@ function predictorName({ predictor, kind, motifs, steps }) {
 
 /** The share of a network in the predictions; 0 if it has none. */
 const shareOf = ({ predictor }, name) => (Object.hasOwn(predictor.shares, name) ? predictor.shares[name] : 0);
-
-/** What a node chose: a motif in a layer, or its candidate. */
-const choiceName = ({ kind }, layer) => (kind === "candidates" ? "candidate" : `layer ${layer + 1}`);
 
 /** The entries of a node's row under a motif and step: node, weight, coefficients of the two layers. */
 function rowOf(data, option, i) {

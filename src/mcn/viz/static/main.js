@@ -10,9 +10,9 @@ function tipOf(data, i) {
   const lines = [
     data.truth[i] < 0 ? null : `true: ${trueWords(data, i)}`,
     `predicted: ${predictedWords(data, i)}`,
-    `${["not in the split", "training", "validation", "test"][data.split[i]]}, degree ${whole(data.adjacency.degree(i))}`,
+    `${["not in the split", "training", "validation", "test"][data.split[i]]}, ${counted(data.degree[i], "neighbour")}`,
   ];
-  for (let layer = 0; layer < meta.layers; layer++) if (meta.chooses[layer]) lines.push(`${choiceName(meta, layer)}: ${optionName(data, chosen(data, layer, i))}`);
+  for (let layer = 0; layer < meta.layers; layer++) if (meta.chooses[layer]) lines.push(`layer ${layer + 1} chose ${optionName(data, chosen(data, layer, i))}`);
   return [el("strong", {}, shorten(nodeName(data, i), 80)), ...lines.filter(Boolean).map((text) => el("span", {}, text))];
 }
 
@@ -20,13 +20,13 @@ class App {
   constructor(data) {
     this.data = data;
     const { meta } = data;
-    byId("headline").textContent = [`${whole(meta.nodes)} nodes, ${whole(meta.edges)} edges`, meta.target ? `target ${targetName(meta)}` : null, predictorName(meta),
-      isNone(scoreOn("test", meta.summary)) ? null : `test ${meta.summary.metric} ${shownScore("test", meta.summary)}`].filter(Boolean).join(" · ");
+    byId("headline").textContent = [`${whole(meta.whole.nodes)} nodes, ${whole(meta.whole.edges)} edges`, meta.target ? `target ${targetName(meta)}` : null, predictorName(meta),
+      isNone(scoreOn("test", meta.summary)) ? null : `${meta.summary.metric} on test nodes ${shownScore("test", meta.summary)}`].filter(Boolean).join(" · ");
     this.report = document.body.classList.contains("report");
     this.buttons();
     this.charts();
-    byId("explorer").hidden = Boolean(meta.not_drawn);
-    if (!meta.not_drawn) this.graph(data);
+    byId("drawn").textContent = drawnWords(data);
+    this.graph(data);
   }
 
   graph(data) {
@@ -93,7 +93,7 @@ class App {
     this.open(1);
     if (move) this.stage.show(i);
     const { data } = this;
-    byId("said").textContent = `node ${shorten(nodeName(data, i), 60)}, predicted ${predictedWords(data, i)}, ${data.adjacency.degree(i)} neighbours`;
+    byId("said").textContent = `node ${shorten(nodeName(data, i), 60)}, predicted ${predictedWords(data, i)}, ${counted(data.degree[i], "neighbour")}`;
   }
 
   mark(i) {
@@ -145,7 +145,7 @@ async function main() {
   setTheme(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
   try {
     const app = new App(await readData());
-    requestAnimationFrame(() => requestAnimationFrame(() => { document.documentElement.dataset.ready = app.stage ? app.stage.drawing.kind : "charts"; }));
+    requestAnimationFrame(() => requestAnimationFrame(() => { document.documentElement.dataset.ready = app.stage.drawing.kind; }));
   } catch (error) {
     byId("problem").textContent = `The page could not be drawn (${error.message}); it needs a browser of 2023 or later.`;
     byId("problem").hidden = false;

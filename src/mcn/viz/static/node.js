@@ -9,7 +9,7 @@ class NodePanel {
 
   clear() {
     this.root.replaceChildren(el("p", { class: "note" },
-      "Click a node, or find one by its id: its neighbourhoods, their weights and what else it could have been appear here."));
+      "Click a node, or find one by its id: how it was predicted appears here, its neighbours with their weights, and what would have been predicted otherwise."));
   }
 
   show(i, mode) {
@@ -48,7 +48,7 @@ class NodePanel {
     const chip = (text, extra, picture) => el("span", { class: `chip ${extra || ""}` }, picture, el("span", { class: "name" }, text));
     const known = data.truth[i] >= 0, wrong = !meta.numeric && data.truth[i] !== data.predicted[i];
     return el("div", { class: "chips" },
-      chip(part), chip(`degree ${whole(data.adjacency.degree(i))}`),
+      chip(part), chip(counted(data.degree[i], "neighbour")),
       known ? chip(`true: ${trueWords(data, i)}`, "", swatch(classLook(meta, data.truth[i]))) : chip(`true ${targetName(meta)} not known`),
       known ? chip(verdict(data, i), wrong ? "wrong" : "") : null);
   }
@@ -67,7 +67,7 @@ class NodePanel {
     const { data } = this, { meta } = data;
     const blocks = [];
     for (let layer = 0; layer < meta.layers; layer++) {
-      const content = meta.kind === "candidates" ? [] : [el("h4", {}, `Layer ${layer + 1}`)];
+      const content = [el("h4", {}, `Layer ${layer + 1}`)];
       if (meta.chooses[layer]) {
         if (meta.motifs.length > 1) content.push(this.selector(`f_${layer}`, i, meta.motifs, data[`motif_${layer}`][i]));
         if (meta.steps > 1) {
@@ -77,7 +77,6 @@ class NodePanel {
       } else content.push(el("p", { class: "note" }, `no choice: ${optionName(data, chosen(data, layer, i))}`));
       blocks.push(el("div", {}, content));
     }
-    if (meta.kind === "candidates") return el("div", {}, blocks, el("p", { class: "note" }, "How what is expected of the candidates at this node compares."));
     return el("div", { class: "layers" }, blocks);
   }
 
@@ -90,8 +89,8 @@ class NodePanel {
   cards(i, mode, around) {
     const { data } = this, { meta } = data;
     const grid = el("div", { class: "cards" }, el("div", {}, drawOneHop(data, mode, i, around), el("b", {}, "the graph itself"),
-      el("span", {}, counted(around.near.length, "neighbour")),
-      around.near.length > around.inner.length ? el("span", {}, `${around.inner.length} of them drawn`) : null));
+      el("span", {}, counted(data.degree[i], "neighbour")),
+      data.degree[i] > around.inner.length ? el("span", {}, `${around.inner.length} of them drawn`) : null));
     for (let option = 0; option < optionCount(data); option++) {
       const at = option * meta.nodes + i;
       const predicted = data.alternative_class[at], differs = predicted !== data.predicted[i];
@@ -104,16 +103,15 @@ class NodePanel {
         el("span", {}, this.part(i, option) || (differs ? this.words.differs : meta.numeric ? "same band" : "same prediction")));
       grid.append(button);
     }
-    return el("div", {}, grid, this.rightUnder(i), el("p", { class: "note" }, `${this.words.meaning} Lines are as wide as the weights; hollow dots are graph neighbours left out.`));
+    return el("div", {}, grid, this.rightUnder(i), el("p", { class: "note" }, `${this.words.meaning} The wider a line, the larger the weight; hollow dots are neighbours in the graph that are left out here.`));
   }
 
   /** The part that an option has in the prediction of a node, in words; empty if it has none. */
   part(i, option) {
     const { data } = this, { meta } = data, share = shareOf(meta, meta.motifs[option]);
-    if (meta.kind === "candidates" && !meta.layers) return !share ? "" : share < 1 ? `● ${percent(share, 0)} of the blend` : "● predicts";
+    if (meta.kind === "candidates") return !share ? "" : share < 1 ? `● ${percent(share, 0)} of the blend` : "● predicts";
     const layers = Array.from({ length: meta.layers }, (_, layer) => layer).filter((layer) => chosen(data, layer, i) === option);
-    if (!layers.length) return "";
-    return meta.kind === "candidates" ? "● predicts this node" : `● chosen, layer ${layers.map((layer) => layer + 1).join(", ")}`;
+    return layers.length ? `● chosen, layer ${layers.map((layer) => layer + 1).join(", ")}` : "";
   }
 
   /** Which options are right, where the true class is known. */
@@ -153,30 +151,30 @@ class NodePanel {
           el("th", { class: "number" }, "weight"),
           both ? el("th", {}, `${word}, first layer`) : null, el("th", {}, both ? `${word}, last layer` : word))),
         el("tbody", {}, rows))),
-      el("p", { class: "note" }, total > entries.length ? `and ${whole(total - entries.length)} more: at most ${meta.kept} per row are kept in this page, those that weigh most. ` : "",
+      el("p", { class: "note" }, total > entries.length ? `and ${whole(total - entries.length)} more: this page holds at most ${meta.kept} per row, those that weigh most${isPart(meta) ? ", and only nodes that are drawn" : ""}. ` : "",
         this.words.weights || (meta.self_attention ? "Mean over the heads." : "This network has no self-attention: the coefficients are those of D^-½ Â D^-½.")));
   }
 }
 
-/** How the options are spoken of: choices of a node, candidates, or views. */
+/** How the options are spoken of: choices of a node, candidates, motifs of a sum, views, or motifs of trees. */
 const OPTION_WORDS = {
-  choices: { chose: "What it chose", options: "Its neighbourhood under every choice", differs: "would change it",
+  choices: { chose: "Motif and steps that it chose", options: "Its neighbours under every choice", differs: "would change it",
     meaning: "→ the prediction if this node alone made this choice in the last layer.",
     right: ["Would have been right under every choice.", "Would have been right under", "Would have been wrong under every choice."] },
-  candidates: { chose: "Which candidate predicts it", options: "What every candidate predicts", differs: "another prediction",
-    meaning: "→ the prediction by this candidate, with the neighbourhood that it hears.",
-    weights: "What the candidate, in its first run, multiplies a neighbour by.",
+  candidates: { options: "What every candidate predicts", differs: "another prediction",
+    meaning: "→ the prediction by this candidate alone; drawn are the neighbours whose values it uses.",
+    weights: "What the candidate, in its first run, multiplies the values of a neighbour by.",
     right: ["Every candidate is right.", "Candidates that are right", "No candidate is right."] },
-  sums: { options: "What it hears by every motif", differs: "another prediction",
-    meaning: "→ the prediction if this node heard this motif alone in the last layer; the network sums over all of them.",
-    weights: "What the layer multiplies a neighbour by: D^-½ Ψ D'^-½, D the row sums and D' the column sums.",
+  sums: { options: "Its neighbours by every motif", differs: "another prediction",
+    meaning: "→ the prediction if the last layer used this motif alone; the network sums over all of them.",
+    weights: "What the layer multiplies the values of a neighbour by: D^-½ Ψ D'^-½, D the row sums and D' the column sums.",
     right: ["Every motif alone is right.", "Motifs that are right alone", "No motif alone is right."] },
-  views: { options: "What it hears in every view", differs: "another prediction",
-    meaning: "→ the prediction by this view alone; the network averages what is heard in all of them.",
-    weights: "The share of a node's features in what is heard.",
+  views: { options: "Its neighbours in every view", differs: "another prediction",
+    meaning: "→ the prediction by this view alone; the network takes the mean of all of them.",
+    weights: "The share of a neighbour's features in the mixture that the view uses.",
     right: ["Every view alone is right.", "Views that are right alone", "No view alone is right."] },
-  trees: { options: "Whose values the trees know", differs: "another prediction",
-    meaning: "→ the prediction with what the neighbours under the other motifs have taken for missing.",
+  trees: { options: "Neighbours whose values the trees use", differs: "another prediction",
+    meaning: "→ the prediction if the values of the neighbours by all other motifs were missing.",
     weights: "The share of a neighbour in a mean; the node itself is drawn with them.",
     right: ["Right by every motif alone.", "Right by these motifs alone", "Wrong by every motif alone."] },
 };

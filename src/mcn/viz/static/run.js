@@ -1,5 +1,8 @@
 // The run as a whole: in the explorer's first tab, and spread out in a report.
 
+/** Seconds as seconds, or as minutes and seconds. */
+const duration = (seconds) => (seconds < 99.95 ? `${seconds.toFixed(1)} s` : `${Math.floor(Math.round(seconds) / 60)} min ${Math.round(seconds) % 60} s`);
+
 function stat(value, text) {
   return el("div", { class: "stat" }, el("b", {}, value), el("span", {}, text));
 }
@@ -7,12 +10,13 @@ function stat(value, text) {
 /** The run's metric first, then how long it took, what predicts, and the protocol. */
 function result(meta) {
   const { summary } = meta;
-  const tried = summary.candidates ? ` of ${counted(summary.candidates.length, "candidate")}` : "";
+  const what = summary.candidates ? counted(summary.candidates.length, "candidate") : counted(summary.epochs, "epoch");
+  const guess = isNone(summary.alone?.guess) ? "" : ` (always ${meta.guess}: ${figure(summary.metric, summary.alone.guess)})`;
   return [el("div", { class: "stats" },
-    stat(shownScore("test", summary), `test ${summary.metric}`),
-    stat(shownScore("val", summary), "validation"),
-    stat(whole(summary.epochs), `epochs${tried} in ${summary.seconds.toFixed(1)} s`)),
-  el("p", { class: "predictor" }, meta.predictor.sentence), meta.note ? el("p", { class: "decision" }, meta.note) : "", el("p", { class: "note" }, summary.protocol), remarkList(meta)];
+    stat(shownScore("test", summary), `${summary.metric} on test nodes`),
+    stat(shownScore("val", summary), `${summary.metric} on validation nodes${guess}`),
+    stat(duration(summary.seconds), `of training, ${what}`)),
+  el("p", { class: "predictor" }, meta.predictor.sentence), meta.note ? el("p", { class: "decision" }, meta.note) : "", el("p", { class: "note" }, `How it was measured: ${summary.protocol}.`), remarkList(meta)];
 }
 
 /** Title and content of every chart. */
@@ -21,12 +25,11 @@ function charts(data) {
   const drawn = [];
   const labelled = Object.keys(meta.confusion).length > 0;
   if (meta.curves) drawn.push(...trainingCurves(meta));
-  if (meta.kind === "choices" && meta.chooses.some(Boolean)) drawn.push(["What each layer listens to", layerShares(data)]);
+  if (meta.kind === "choices" && meta.chooses.some(Boolean)) drawn.push(["Motif and steps that nodes chose, by layer", layerShares(data)]);
   drawn.splice(meta.numeric ? 0 : drawn.length, 0, ...targetCharts(meta));
   if (meta.chooses.some(Boolean)) {
-    const what = meta.kind === "candidates" ? "Candidates" : "Choices";
-    if (labelled) drawn.push([`${what} by true ${targetName(meta)}`, shares(data, meta.classes, meta.by_class)]);
-    drawn.push([`${what} by degree`, shares(data, meta.degree_bins.map((name) => `degree ${name}`), meta.by_degree)]);
+    if (labelled) drawn.push([`Choices by true ${targetName(meta)}`, shares(data, meta.classes, meta.by_class)]);
+    drawn.push(["Choices by number of neighbours", shares(data, meta.degree_bins.map((name) => `${name} neighbour${name === "1" ? "" : "s"}`), meta.by_degree)]);
   }
   return drawn;
 }
@@ -49,8 +52,8 @@ function showReport(data, root) {
   const { meta } = data;
   root.hidden = false;
   root.replaceChildren(el("h2", {}, "Result"), ...result(meta), el("div", { class: "grid", id: "scores" }, titled(scoreTables(meta))),
-    el("h2", {}, "How it came about"), el("div", { class: "grid", id: "charts" }, titled(charts(data))),
-    el("h2", {}, "Node by node"), meta.not_drawn ? el("p", { class: "note" }, meta.not_drawn) : "");
+    el("h2", {}, "Training and predictions in detail"), el("div", { class: "grid", id: "charts" }, titled(charts(data))),
+    el("h2", {}, "Node by node"), el("p", { class: "note" }, "Click a node, or search for its id: how it was predicted, and what it was predicted from."));
 }
 
 function showRepeat(data, root) {
@@ -58,7 +61,7 @@ function showRepeat(data, root) {
   root.hidden = false;
   const table = (rows) => el("table", {}, el("tbody", {}, Object.entries(rows).map(([name, value]) =>
     el("tr", {}, el("th", { scope: "row" }, name), el("td", {}, Array.isArray(value) ? value.join(", ") : value === null ? "–" : String(value))))));
-  root.replaceChildren(el("h2", {}, "Repeat it"), el("pre", { id: "command" }, repeat.command),
+  root.replaceChildren(el("h2", {}, "How to repeat this run"), el("pre", { id: "command" }, repeat.command),
     el("div", { class: "grid" },
       el("section", { class: "box" }, el("details", {}, el("summary", {}, "All settings, as in config.yaml"), table(repeat.config))),
       el("section", { class: "box" }, el("h3", {}, "Versions"), table(summary.versions),

@@ -25,7 +25,7 @@ class Search {
       });
     }
     this.hits = groups.flat().slice(0, MOST_HITS);
-    byId("found").textContent = !text ? "" : count === 0 ? "no node has this in its id" :
+    byId("found").textContent = !text ? "" : count === 0 ? (isPart(this.data.meta) ? `none of the ${whole(this.data.meta.nodes)} nodes drawn has this in its id` : "no node has this in its id") :
       `${whole(count)} found${count > this.hits.length ? `, the first ${this.hits.length} listed` : ""}`;
     this.list.replaceChildren(...this.hits.map((node, n) =>
       el("li", { role: "option", id: `hit-${n}`, "aria-selected": "false", onclick: () => this.events.choose(node) },

@@ -7,7 +7,7 @@ class Stage {
     this.camera = new Camera();
     this.camera.frame(data.places);
     this.grid = new Grid(data.places, this.camera.box);
-    this.sizes = Float32Array.from({ length: data.meta.nodes }, (_, i) => .75 + .28 * Math.log2(1 + data.adjacency.degree(i)));
+    this.sizes = Float32Array.from({ length: data.meta.nodes }, (_, i) => .75 + .28 * Math.log2(1 + data.degree[i]));
     this.start();
     this.listen();
     new ResizeObserver(() => this.resize()).observe(byId("stage"));
@@ -16,7 +16,7 @@ class Stage {
 
   start() {
     this.drawing = WebGLDrawing.on(this.canvas) || new CanvasDrawing(this.canvas);
-    this.drawing.setGraph(this.data.places, this.data.edges);
+    this.drawing.setGraph(this.data.places, this.data.lines);
     if (this.mode) this.colour(this.mode, this.shown);
   }
 
@@ -87,7 +87,7 @@ class Stage {
     if (!this.mode) return;
     if (this.moving && this.last) this.detail = Math.min(1, Math.max(.04, this.detail * (now - this.last > 45 ? .6 : 1.25)));
     this.last = now;
-    const crowd = this.data.edges.length / 2;
+    const crowd = this.data.lines.length / 2;
     const strength = Math.max(.05, 14 / Math.sqrt(crowd + 1)) * Math.pow(this.camera.zoom, .6);
     const most = crowd > 20000 ? .25 : .45;
     this.drawing.draw(this.camera, this.size, crowd > 3000 ? Math.min(most, strength) : .5, this.moving ? this.detail : 1);
