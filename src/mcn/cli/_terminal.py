@@ -11,8 +11,17 @@ from typing import Any
 
 PATIENCE = 1.0
 """Seconds of work before there is a bar."""
-_URGENT = (": a numeric target; ", "copies the label", "direction is")
-MOST_LINES = 15
+_URGENT = (
+    *(
+        ": a numeric target; ",
+        "taken as classes",
+        "in case or blanks",
+        "names the columns",
+        "copies the label",
+    ),
+    *("direction is", "header: ", "entries merged", "node columns: "),
+)
+MOST_LINES = 18
 """What a verb prints for a usual run, without --verbose."""
 
 Report = Callable[..., None]

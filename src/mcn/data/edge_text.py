@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mcn._jit import kernel
-from mcn._names import did_you_mean
+from mcn._names import did_you_mean, spell_option
 from mcn.data.edge_list import (
     LETTERS,
     SAMPLE,
@@ -25,11 +25,10 @@ from mcn.data.edge_list import (
     compact,
     edge_columns,
     edges_of_names,
-    further_note,
     text_note,
     usual_pair,
 )
-from mcn.data.limits import read_bytes, shown
+from mcn.data.limits import also_in, read_bytes, shown
 from mcn.data.text import (
     BOM,
     check_encoding,
@@ -48,6 +47,7 @@ from mcn.data.text_ids import named_edges
 
 _LARGE = 2**20  # bytes from which a compiled reader of text ids is worth being loaded
 _SAMPLE = 2**15  # bytes by which it is decided what the columns are; packing has read more by then
+_EDGES = 10  # from which a pair of ids that stands alone in the first line is told from names of columns
 _BLOCK = 2**24  # bytes that pyarrow reads at a time
 _ODD = bytes([0, 11, 12, 28, 29, 30, 31])  # what Python takes for white space, and NUL
 
@@ -67,6 +67,12 @@ def read_edge_text(
         edges = file.names(as_text)
     if edges is None:
         edges = file.anything(as_text)
+    if file.names_columns(edges):
+        edges = read_edge_text(path, replace(layout, header=True), as_text=as_text, weights=weights)
+        said = "the first line names the columns: its words are no ids of other lines"
+        return replace(
+            edges, notes=[f"{said}; {spell_option('header', False)} reads it as an edge", *edges.notes]
+        )
     notes = file.notes(later_comments(file.content, file.start), weights)
     notes += edges.notes
     if not as_text and edges.ends.shape[1] > 1:
@@ -205,32 +211,33 @@ class EdgeText:
     def any_ids(self) -> Iterator[str]:
         """Yield both ids of one edge after the other, read with care; an error names its line."""
         first, second = self.ends
+        problem, bad = "", []
         for number, line in self.lines():
             fields = split_line(line, self.mark, self.path, number)
             if not self.width:
                 self.width, self.width_line = len(fields), number
-            if len(fields) != self.width or self.width < 2:
+            uneven = len(fields) != self.width or self.width < 2
+            if uneven or not fields[first] or not fields[second]:
                 expected = f"{self.width} as in line {self.width_line}" if self.width > 1 else "two node ids"
-                raise ValueError(
-                    f"{self.path}, line {number}: {len(fields)} fields, expected {expected}: "
-                    f"{shown(line.strip())}"
-                )
-            if not fields[first] or not fields[second]:
-                raise ValueError(f"{self.path}, line {number}: an empty node id: {shown(line.strip())}")
+                what = f"{len(fields)} fields, expected {expected}" if uneven else "an empty node id"
+                problem = problem or f"{self.path}, line {number}: {what}: {shown(line.strip())}"
+                bad.append(number)
+                continue
             yield fields[first]
             yield fields[second]
+        if problem:
+            raise ValueError(f"{problem}{also_in(bad[1:])}")
 
     def notes(self, later: int, weights: str | None = None) -> list[str]:
         """Say what was taken for header and columns, and count skipped comments, `later` ones too."""
-        notes = columns_note(self.columns, self.ends) if self.columns else []
-        if not self.columns and self.width > 2:
-            one, other = (end + 1 for end in self.ends)
-            notes.append(f"no header: an edge is columns {one} and {other}; source= and target= name others")
+        titles, notes = self.columns or [str(column + 1) for column in range(self.width)], []
+        if self.columns or self.width > 2:
+            notes += columns_note(titles, self.ends, weights, header=bool(self.columns))
         if self.comments or later:
             first = [shown(line.decode("utf-8", "replace")) for line in self.comments[:1]]
             which = f" (the first: {first[0]})" if first else ""
             notes.append(f"lines skipped as comments: {len(self.comments) + later:,}{which}")
-        return notes + further_note(self.width - 2 - (weights is not None))
+        return notes
 
     def first_line_note(self, ids: Iterable[Any], times: Iterable[int]) -> list[str]:
         """Say so where a first line read as an edge may name columns: `a,b`, or ids of no other line.
@@ -243,7 +250,22 @@ class EdgeText:
         if max(times) > 1 and usual_pair(names, *LETTERS) is None:
             return []
         said = ", ".join(map(shown, names))
-        return [f"the first line ({said}) is read as an edge; header=True reads it as names of columns"]
+        column = spell_option("header", True)
+        return [f"the first line ({said}) is read as an edge; {column} reads it as names of columns"]
+
+    def names_columns(self, edges: EdgeList) -> bool:
+        """Return True if the first line read as an edge holds two words that are no ids of other lines.
+
+        Every other edge must have an end in common with another one: a pair that stands alone is unusual
+        there. Numbers are no names.
+        """
+        if self.columns or not self.guessed or edges.ends.shape[1] < _EDGES:
+            return False
+        first = edges.ends[:, 0]
+        degrees = np.bincount(edges.ends.ravel())
+        if degrees[first].max() > 1 or any(map(is_number, map(str, edges.ids[first].tolist()))):
+            return False
+        return int((degrees[edges.ends] == 1).all(axis=0).sum()) == 1
 
     def integers(self) -> EdgeList | None:
         """Read integer ids, if there is nothing else."""

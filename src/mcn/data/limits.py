@@ -13,7 +13,7 @@ import os
 import re
 import zipfile
 import zlib
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 _DEFAULT_BYTES = 2**31
 _CHUNK = 2**22
+_MOST_PROBLEMS = 10  # that are shown
 _NODE_BYTES = 32  # what a node without edges takes at least: its id, its row pointers, its features
 _PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # what NumPy writes
 MAX_NODES = 2**31
@@ -152,6 +153,61 @@ def reading(path: str | os.PathLike[str], problem: str, *others: object) -> Iter
         if isinstance(error, ValueError | OSError) and named:
             raise
         raise ValueError(f"{path}: {problem} ({brief(error)})") from error
+
+
+class FileProblems(ValueError):
+    """All that is wrong with the files of a graph: `lines` has a problem each."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        """Show the first lines in the message, and count the others."""
+        more = [f"and {len(lines) - _MOST_PROBLEMS:,} more problems"] if len(lines) > _MOST_PROBLEMS else []
+        super().__init__("\n".join([*lines[:_MOST_PROBLEMS], *more]))
+        self.lines = list(lines)
+
+
+class Problems:
+    """Collects what is wrong with a user's files, so that all of it is said at once."""
+
+    def __init__(self) -> None:
+        self._errors: list[ValueError | OSError] = []
+
+    @contextmanager
+    def noted(self) -> Iterator[None]:
+        """Keep an error for `raise_all`, and go on behind this block."""
+        try:
+            yield
+        except (ValueError, OSError) as error:
+            self._errors.append(error)
+
+    def raise_all(self) -> None:
+        """Raise the one error that was kept as it is, several of them as `FileProblems`."""
+        lines: dict[str, None] = {}
+        for error in self._errors:
+            lines.update(dict.fromkeys(error.lines if isinstance(error, FileProblems) else [str(error)]))
+        if len(lines) == 1:
+            raise self._errors[0]
+        if lines:
+            raise FileProblems(list(lines))
+
+
+def also_in(places: Sequence[Any], what: str = "in lines") -> str:
+    """Say where else there is the same problem.
+
+    >>> also_in([5, 6, 9, 12]), also_in([])
+    ('; also in lines 5, 6, 9 and 1 more', '')
+    """
+    more = f" and {len(places) - 3:,} more" if len(places) > 3 else ""
+    return f"; also {what} {', '.join(map(str, places[:3]))}{more}" if len(places) else ""
+
+
+def listed(names: Sequence[str], most: int = 5) -> str:
+    """Return quoted names, of which the first are shown and the others counted.
+
+    >>> listed(["a", "b", "c"], most=2)
+    "'a', 'b' and 1 more"
+    """
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return f"{', '.join(map(shown, names[:most]))}{more}"
 
 
 def brief(error: BaseException) -> str:

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mcn._names import did_you_mean
+from mcn._names import did_you_mean, spell_option
 from mcn.data.arrays import is_finite
-from mcn.data.limits import check_size, shown, told
+from mcn.data.limits import Problems, check_size, shown, told
 from mcn.data.node_table import (
     BOOLEANS,
     EXPECTED,
@@ -133,16 +133,20 @@ def fit_treatment(
     numbers: dict[str, NDArray[np.float64]] = {}
     empty: list[str] = []
     wordy: list[str] = []
+    problems = Problems()
     for name in names:
         cells = raw.cells(name)
         seen = [cells[row] for row in rows]
-        column, values = _fit(raw, name, cells, rows, seen)
+        column, values = None, None
+        with problems.noted():
+            column, values = _fit(raw, name, cells, rows, seen)
         if column is None:
             (wordy if any(not is_missing(cell) for cell in set(seen)) else empty).append(name)
             continue
         columns.append(column)
         if values is not None:
             numbers[name] = values
+    problems.raise_all()
     counts = scaling == "auto" and _like_words(columns, numbers)
     if scaling == "standard" or (scaling == "auto" and not counts):
         for place, column in enumerate(columns):
@@ -223,9 +227,9 @@ def _fit(
     if all(map(is_date, distinct)):
         row = next(row for row in rows if not is_missing(cells[row]))
         raise ValueError(
-            f"{raw.where(row)}: {shown(cells[row])} in feature column {shown(name)} is a date; leave it "
-            "out with drop= (--drop), or name the columns to use with features= (--columns), which makes a "
-            "number of days of it; split_by= divides by it"
+            f"{raw.where(row)}: {shown(cells[row])} in feature column {shown(name)} is a date; leave it out "
+            f"with {spell_option('drop', name)}, or name the columns to use with {spell_option('features')}, "
+            f"which makes a number of days of it; {spell_option('split_by', name)} divides by it"
         )
     if {cell.lower() for cell in distinct} <= set(BOOLEANS):
         truth = [BOOLEANS[cell.lower()] for cell in seen if not is_missing(cell)]
