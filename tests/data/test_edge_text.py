@@ -285,8 +285,8 @@ def test_columns_can_be_chosen(end: bytes, tmp_path: Path) -> None:
     for options, message in {
         ("star", "fn"): "no column 'fn'; did you mean 'fan'",
         ("star", "9"): "no column '9'; there is 'kind', 'fan', 'star'",
-        ("star", "star"): "source and target are the same column 'star'",
-        ("star", None): "give both source and target",
+        ("star", "star"): "source= and target= name the same column 'star'",
+        ("star", None): "give both source= and target=",
     }.items():
         refuses(message, load_graph, path, source=options[0], target=options[1], header=True)
 

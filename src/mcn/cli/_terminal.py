@@ -12,15 +12,13 @@ from typing import Any
 PATIENCE = 1.0
 """Seconds of work before there is a bar."""
 _URGENT = (
-    *(
-        ": a numeric target; ",
-        "taken as classes",
-        "in case or blanks",
-        "names the columns",
-        "copies the label",
-    ),
-    *("direction is", "header: ", "entries merged", "node columns: "),
+    ": a numeric target; ",
+    "taken as classes",
+    "in case or blanks",
+    "names the columns",
+    "copies the ",
 )
+_URGENT += ("direction is", "test figures rest", "header: ", "entries merged", "node columns: ")
 MOST_LINES = 18
 """What a verb prints for a usual run, without --verbose."""
 

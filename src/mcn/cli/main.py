@@ -184,7 +184,7 @@ def _refuse(error: Exception) -> int:
     if isinstance(error, OSError) and error.strerror:
         text = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     failed = isinstance(error, OSError) and not isinstance(error, _WRONG_FILE)
-    several = text.split("\n") if hasattr(error, "lines") else [text]  # see `mcn.data.limits.FileProblems`
+    several = text.split("\n") if hasattr(error, "lines") else [text]  # see `mcn.data.limits.Problems`
     return max(_say(line, EXIT_FAILED if failed else EXIT_USAGE) for line in several)
 
 

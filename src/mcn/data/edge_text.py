@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import islice
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +47,6 @@ from mcn.data.text_ids import named_edges
 
 _LARGE = 2**20  # bytes from which a compiled reader of text ids is worth being loaded
 _SAMPLE = 2**15  # bytes by which it is decided what the columns are; packing has read more by then
-_EDGES = 10  # from which a pair of ids that stands alone in the first line is told from names of columns
 _BLOCK = 2**24  # bytes that pyarrow reads at a time
 _ODD = bytes([0, 11, 12, 28, 29, 30, 31])  # what Python takes for white space, and NUL
 
@@ -67,12 +66,6 @@ def read_edge_text(
         edges = file.names(as_text)
     if edges is None:
         edges = file.anything(as_text)
-    if file.names_columns(edges):
-        edges = read_edge_text(path, replace(layout, header=True), as_text=as_text, weights=weights)
-        said = "the first line names the columns: its words are no ids of other lines"
-        return replace(
-            edges, notes=[f"{said}; {spell_option('header', False)} reads it as an edge", *edges.notes]
-        )
     notes = file.notes(later_comments(file.content, file.start), weights)
     notes += edges.notes
     if not as_text and edges.ends.shape[1] > 1:
@@ -107,6 +100,13 @@ def _is_header(top: list[str], row: list[str]) -> bool:
     if len(row) == len(top) + 1:
         return row[0] == "1"  # R numbers its rows from 1
     return all(map(is_integer, row)) if len(row) == 2 else any(map(is_number, row)) and len(row) == len(top)
+
+
+def _are_named_alike(top: list[str], text: str) -> bool:
+    """Return True for two names such as worker_a and worker_b, if their common stem occurs nowhere else."""
+    shared = sum(1 for _ in takewhile(lambda letters: len(set(letters)) == 1, zip(*top, strict=False)))
+    ends = usual_pair([name[shared:] for name in top], *LETTERS, ("x", "y"), ("1", "2"))
+    return len(top) == 2 and shared > 2 and ends is not None and text.count(top[0][:shared]) == 2
 
 
 @dataclass
@@ -149,7 +149,8 @@ class EdgeText:
         header = layout.header
         if header is None:
             named = layout.source is not None and not is_integer(layout.source)
-            header = named or _is_header(top, row)
+            sample = plain[:_SAMPLE].decode("utf-8", "replace")
+            header = named or _is_header(top, row) or _are_named_alike(top, sample)
         if header and not below:
             raise ValueError(f"{path}: a header ({shown(head[0][2].strip())}) but no edges")
         start, line, text = head[1 if header else 0]
@@ -252,20 +253,6 @@ class EdgeText:
         said = ", ".join(map(shown, names))
         column = spell_option("header", True)
         return [f"the first line ({said}) is read as an edge; {column} reads it as names of columns"]
-
-    def names_columns(self, edges: EdgeList) -> bool:
-        """Return True if the first line read as an edge holds two words that are no ids of other lines.
-
-        Every other edge must have an end in common with another one: a pair that stands alone is unusual
-        there. Numbers are no names.
-        """
-        if self.columns or not self.guessed or edges.ends.shape[1] < _EDGES:
-            return False
-        first = edges.ends[:, 0]
-        degrees = np.bincount(edges.ends.ravel())
-        if degrees[first].max() > 1 or any(map(is_number, map(str, edges.ids[first].tolist()))):
-            return False
-        return int((degrees[edges.ends] == 1).all(axis=0).sum()) == 1
 
     def integers(self) -> EdgeList | None:
         """Read integer ids, if there is nothing else."""

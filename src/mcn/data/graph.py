@@ -167,16 +167,17 @@ def load_graph(
                     f"{spell_option('nodes')}"
                 )
             if raw is not None:
+                kept = None
                 with problems.noted():
-                    raw = raw.without(drop)
+                    kept = raw.without(drop)
                 table = node_table(
-                    raw,
+                    kept or raw,
                     id=id,
                     label=label,
                     task=task,
                     splits=request.columns,
                     split_by=split_by,
-                    features=columns,
+                    features=[] if kept is None else columns,
                     treated=treated,
                     problems=problems,
                 )
@@ -272,8 +273,9 @@ def match_nodes(
     if not missing.any():
         return replace(found, ends=place[found.ends]), table
     file = Path(path) if Path(path).is_file() and edge_format(Path(path)) in TEXT else None
-    text = None if file is None else EdgeText.whole(file, layout)
-    if text is not None and text.guessed and not text.columns and missing[:, 0].all() and missing.sum() == 2:
+    first_alone = missing[:, 0].all() and missing.sum() == 2
+    text = EdgeText.whole(file, layout) if file is not None and (first_alone or unknown == "error") else None
+    if text is not None and text.guessed and not text.columns and first_alone:
         words = [str(word) for word in found.ids[found.ends[:, 0]].tolist()]
         if not any(map(is_number, words)):
             what = f"the first line names the columns ({listed(words)}): the node table has neither as an id"
@@ -303,9 +305,9 @@ def refuse_unknown(
     ends = f"{spell_option('source')} and {spell_option('target')}"
     others = [name for name in map(str, strangers) if name != value]
     if not every:
-        more = f"nor are {listed(others, 3)}; " if others else ""
+        more = f"nor {listed(others, 3)}; " if others else ""
         ways = f"{spell_option('unknown_ids', 'skip')} or {spell_option('unknown_ids', 'add')}"
-        advice = f"{more}add them there, or say {ways}"
+        advice = f"{more}add {'them' if others else 'it'} there, or say {ways}"
     else:
         sides = (strangers[:3], table.ids[:3].tolist())
         theirs, own = (", ".join(shown(str(one)) for one in side) for side in sides)

@@ -155,21 +155,16 @@ def reading(path: str | os.PathLike[str], problem: str, *others: object) -> Iter
         raise ValueError(f"{path}: {problem} ({brief(error)})") from error
 
 
-class FileProblems(ValueError):
-    """All that is wrong with the files of a graph: `lines` has a problem each."""
+class Problems(ValueError):
+    """All that is wrong with a user's files: it collects problems, and is raised where there are several.
 
-    def __init__(self, lines: Sequence[str]) -> None:
-        """Show the first lines in the message, and count the others."""
-        more = [f"and {len(lines) - _MOST_PROBLEMS:,} more problems"] if len(lines) > _MOST_PROBLEMS else []
-        super().__init__("\n".join([*lines[:_MOST_PROBLEMS], *more]))
-        self.lines = list(lines)
-
-
-class Problems:
-    """Collects what is wrong with a user's files, so that all of it is said at once."""
+    `lines` has each of them; the message is the first ones, and counts the others.
+    """
 
     def __init__(self) -> None:
-        self._errors: list[ValueError | OSError] = []
+        super().__init__()
+        self.lines: list[str] = []
+        self._first: Exception = self
 
     @contextmanager
     def noted(self) -> Iterator[None]:
@@ -177,27 +172,29 @@ class Problems:
         try:
             yield
         except (ValueError, OSError) as error:
-            self._errors.append(error)
+            self._first = self._first if self.lines else error
+            lines = error.lines if isinstance(error, Problems) else [str(error)]
+            self.lines += [line for line in lines if line not in self.lines]
 
     def raise_all(self) -> None:
-        """Raise the one error that was kept as it is, several of them as `FileProblems`."""
-        lines: dict[str, None] = {}
-        for error in self._errors:
-            lines.update(dict.fromkeys(error.lines if isinstance(error, FileProblems) else [str(error)]))
-        if len(lines) == 1:
-            raise self._errors[0]
-        if lines:
-            raise FileProblems(list(lines))
+        """Raise the only problem as it is, several as one error."""
+        if self.lines:
+            raise self if len(self.lines) > 1 else self._first
+
+    def __str__(self) -> str:
+        more = len(self.lines) - _MOST_PROBLEMS
+        return "\n".join([*self.lines[:_MOST_PROBLEMS], *[f"and {more:,} more problems"] * (more > 0)])
 
 
-def also_in(places: Sequence[Any], what: str = "in lines") -> str:
-    """Say where else there is the same problem.
+def also_in(places: Sequence[Any], unit: str = "line") -> str:
+    """Say in which further lines, rows or nodes there is the same problem.
 
-    >>> also_in([5, 6, 9, 12]), also_in([])
-    ('; also in lines 5, 6, 9 and 1 more', '')
+    >>> also_in([5, 6, 9, 12]), also_in([5]), also_in([])
+    ('; also in lines 5, 6, 9 and 1 more', '; also in line 5', '')
     """
     more = f" and {len(places) - 3:,} more" if len(places) > 3 else ""
-    return f"; also {what} {', '.join(map(str, places[:3]))}{more}" if len(places) else ""
+    shown_places = ", ".join(map(str, places[:3]))
+    return f"; also in {unit}{'s' * (len(places) > 1)} {shown_places}{more}" if len(places) else ""
 
 
 def listed(names: Sequence[str], most: int = 5) -> str:

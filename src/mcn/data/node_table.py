@@ -91,7 +91,7 @@ class RawTable:
 
     def also_in(self, rows: Sequence[int]) -> str:
         """Say which further rows have the same problem."""
-        return also_in([self.numbers[row] for row in rows], f"in {self.unit}s")
+        return also_in([self.numbers[row] for row in rows], self.unit)
 
 
 @dataclass(frozen=True)
@@ -234,7 +234,10 @@ def node_table(
     taken: dict[int | None, str] = {index: "row numbers", id_column: "id"}
     taken |= dict.fromkeys(label_columns, "label") | dict.fromkeys(split_columns, "split")
     taken |= dict.fromkeys(by, "split by")
-    if features is None:
+    wanted = {*labels, *(splits or ()), *([] if split_by is None else [split_by])}
+    if not wanted <= raw.place.keys():  # what the features are cannot be told
+        columns = []
+    elif features is None:
         columns = [c for c in range(len(raw.header)) if c not in {usual, *taken}]
     else:
         columns = _all_named(raw, features, "feature", wrong)
@@ -242,9 +245,10 @@ def node_table(
     for column in split_columns:
         with wrong.noted():
             given.append((raw.header[column], _splits(raw, column)))
+    readable: list[int] = []
     with wrong.noted():
         raw, more = _with_numbers(raw, [*columns, *label_columns], features if treated is None else treated)
-        notes += more
+        readable, notes = columns, notes + more
     if ids is None or problems is None:
         wrong.raise_all()
     return NodeTable(
@@ -253,7 +257,7 @@ def node_table(
         labels=[raw.header[c] for c in label_columns],
         task=task,
         splits=given,
-        feature_names=[raw.header[c] for c in columns],
+        feature_names=[raw.header[c] for c in readable],
         notes=notes,
         roles={raw.header[c]: role for c, role in taken.items() if c is not None},
     )
