@@ -139,8 +139,9 @@ def test_all_problems_of_both_files_at_once(tmp_path: Path, capsys: Any) -> None
         "e.csv, line 122: node id '77' is not in the node table N; nor '78'; add them there, or say "
         "unknown_ids='skip' or unknown_ids='add'",
         "n.csv, line 6: 'n/k' in feature column 'size'; expected a finite number; also in lines 11, 13",
-        "n.csv, line 3: '2020-02-03' in feature column 'day' is a date; leave it out with drop='day', or name "
-        "the columns to use with features=, which makes a number of days of it; split_by='day' divides by it",
+        "n.csv, line 3: '2020-02-03' in feature column 'day' is a date; leave it out with drop='day', or "
+        "name the columns to use with features=, which makes a number of days of it; split_by='day' divides "
+        "by it",
     ]
     with pytest.raises(ValueError, match="tset") as caught:
         _load(tmp_path, USUAL | bad | DAY, edges, weights="w")

@@ -280,8 +280,8 @@ def _check_classes(y: Tensor, train: Tensor, val: Tensor, n: int, names: Any) ->
     if len(sizes) - len(rare) < 2:
         numbers = f", or learn numbers ({spell_option('task', 'regression')})" * all(map(is_number, rare))
         raise ValueError(
-            f"{len(rare):,} of {len(sizes):,} classes ({listed(rare, 3)}) have too few nodes to be learned and "
-            f"judged, one or two of {sum(sizes.values()):,} labelled ones: label more nodes, or name "
+            f"{len(rare):,} of {len(sizes):,} classes ({listed(rare, 3)}) have too few nodes to be learned "
+            f"and judged, one or two of {sum(sizes.values()):,} labelled ones: label more nodes, or name "
             f"another column of labels ({spell_option('label')}){numbers}"
         )
     trained = set(y[train].tolist())
