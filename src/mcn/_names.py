@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
+
+_ON_COMMAND_LINE = ContextVar("on_command_line", default=False)
 
 
 def did_you_mean(name: object, known: Iterable[str], most: int = 1) -> str:
@@ -45,5 +49,30 @@ def data_words(options: Mapping[str, Any]) -> list[str]:
     words = []
     for name, value in options.items():
         listed = ",".join(value) if isinstance(value, list | tuple) else str(value)
-        words += [data_flag(name)] if value is True else [data_flag(name), listed]
+        flags = {"True": [data_flag(name)], "False": [data_flag(f"no_{name}")]}
+        words += flags.get(repr(value), [data_flag(name), listed])
     return words
+
+
+@contextmanager
+def words_of_command_line() -> Iterator[None]:
+    """Make messages name flags of the command line, not parameters of Python, as long as this lasts."""
+    before = _ON_COMMAND_LINE.set(True)
+    try:
+        yield
+    finally:
+        _ON_COMMAND_LINE.reset(before)
+
+
+def spell_option(name: str, value: Any = None) -> str:
+    """Return an argument of `mcn.load_graph`, with its value, in the words of the interface that is used.
+
+    >>> spell_option("drop"), spell_option("label", "age"), spell_option("directed", True)
+    ('drop=', "label='age'", 'directed=True')
+    >>> with words_of_command_line():
+    ...     spell_option("drop"), spell_option("label", "age"), spell_option("directed", True)
+    ('--drop', '--label age', '--directed')
+    """
+    if not _ON_COMMAND_LINE.get():
+        return f"{name}={'' if value is None else repr(value)}"
+    return " ".join(data_words({"columns" if name == "features" else name: True if value is None else value}))

@@ -77,7 +77,7 @@ def test_a_directed_weighted_list_is_accepted_and_reported(mcn: Run, tmp_path: P
     assert (content["graph"], content["nodes"], content["edges"]) == (str(path), 3, 3)
     assert content["orbits"][2]["instances"] == 1
     assert content["notes"][0] == (
-        "3 nodes, 3 undirected edges (1 self-loops dropped; 1 repeated entries dropped; "
+        "3 nodes, 3 undirected edges (1 self-loops dropped; 1 repeated entries merged; "
         "2 edges given in one direction only, used in both)"
     )
     assert any("weight" in note for note in content["notes"][1:])

@@ -69,7 +69,7 @@ def test_a_graph_is_carried_on_and_described() -> None:
     refuses("num_nodes is 4, but the graph has 3 nodes", simple_graph, graph, 4)
     assert graph.describe() == "3 nodes, 2 undirected edges"
     messy = simple_graph([[0, 1, 1, 1, 2], [1, 0, 2, 2, 2]])
-    dropped = "1 self-loops dropped; 1 repeated entries dropped; 1 edges given in one direction only"
+    dropped = "1 self-loops dropped; 1 repeated entries merged; 1 edges given in one direction only"
     assert messy.describe() == f"3 nodes, 2 undirected edges ({dropped}, used in both)"
 
 

@@ -86,7 +86,7 @@ def test_matrices_and_what_is_no_graph() -> None:
         assert data.edge_index.tolist() == [[0, 1, 1, 2], [1, 0, 2, 1]]
         assert data.edge_weight.tolist() == [2, 2, 3, 3]  # both directions alike: counted once
         assert data.report[1] == "edge weights from 'value'"
-    assert "values (weights) accepted, not used" in mcn.load_graph(sparse.csr_array(values)).report[1]
+    assert "values of the matrix are not used" in mcn.load_graph(sparse.csr_array(values)).report[1]
     wide, negative = sparse.csr_array(np.ones((2, 3))), sparse.csr_array(np.array([[0, 1], [-2, 0]]))
     refuses(r"edges: a matrix of shape \[2, 3\]; expected a square", mcn.load_graph, wide)
     refuses(r"entry \(1, 0\): '-2.*' in weight column 'value'", mcn.load_graph, negative, weights="value")

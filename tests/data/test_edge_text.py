@@ -238,7 +238,7 @@ def test_text_ids_some_that_differ_by_trailing_nulls_and_a_very_long_one(tmp_pat
 def test_a_header_that_may_be_an_edge_is_told(end: bytes, tmp_path: Path) -> None:
     path = _write(tmp_path, b"u,v\nv,w" + end)
     (said,) = [note for note in load_graph(path).report if "header" in note]
-    assert said == "header: 'u', 'v'; an edge is 'u' and 'v'"
+    assert said == "header: an edge is 'u' and 'v'"
     assert _edges(path, header=False)[0] == ("u", "v")
     assert [note for note in load_graph(path, header=True).report if "header" in note] == [said]
     other = _write(tmp_path, b"a,b\nd,c" + end)
@@ -265,7 +265,7 @@ def test_a_header_that_may_be_an_edge_is_told(end: bytes, tmp_path: Path) -> Non
 def test_columns_are_found_by_their_names(text: str, used: str, end: bytes, tmp_path: Path) -> None:
     path = _write(tmp_path, text.encode() + end)
     assert _edges(path) == [(1, 2), (1, 3), (2, 3)]
-    assert any(f"; an edge is {used}" in note for note in load_graph(path).report)
+    assert any(f"header: an edge is {used}" in note for note in load_graph(path).report)
     packed = pack_graph(path, out=tmp_path / "packed").to_data()
     assert packed.edge_index.tolist() == load_graph(path).edge_index.tolist()
     assert packed.report == load_graph(path).report
@@ -280,13 +280,13 @@ def test_columns_can_be_chosen(end: bytes, tmp_path: Path) -> None:
     assert _edges(path, source="2", target="3", header=True) == [("ann", "bob"), ("bob", "eve")]
     other = _write(tmp_path, b"7 1 2\n8 2 3" + end, "other.txt")
     assert _edges(other, source="2", target="3") == [(1, 2), (2, 3)]
-    note = "no header: an edge is columns 1 and 2; source= and target= name others"
+    note = "no header: an edge is columns 1 and 2 (source= and target= name others); not used: column 3"
     assert note in load_graph(other).report
     for options, message in {
         ("star", "fn"): "no column 'fn'; did you mean 'fan'",
         ("star", "9"): "no column '9'; there is 'kind', 'fan', 'star'",
-        ("star", "star"): "source and target are the same column 'star'",
-        ("star", None): "give both source and target",
+        ("star", "star"): "source= and target= name the same column 'star'",
+        ("star", None): "give both source= and target=",
     }.items():
         refuses(message, load_graph, path, source=options[0], target=options[1], header=True)
 
@@ -318,11 +318,10 @@ def test_weights_and_further_columns(tmp_path: Path) -> None:
     data = load_graph(path, weights="w")
     assert data.edge_index.tolist() == [[0, 1, 1, 2], [1, 0, 2, 1]]
     assert data.edge_weight.tolist() == [1.5, 1.5, 4, 4]
-    note = "1 further column (weights) accepted, not used: the graph is unweighted"
-    assert note in data.report
-    assert note in load_graph(_write(tmp_path, "1 2 0.5\n", "w.txt")).report
+    assert "header: an edge is 'source' and 'target', its weight 'w'; not used: 'kind'" in data.report
+    assert any("; not used: 'kind', 'w'; weights='w' makes" in line for line in load_graph(path).report)
     report = load_graph(_write(tmp_path, "1 2 3 4\n", "w.txt")).report
-    assert any("2 further columns" in line for line in report)
+    assert any(line.endswith("; not used: column 3, 4") for line in report)
     refuses(r"e\.txt: no weight column 'v' after the two ids", load_graph, path, weights="v")
     message = "no weight column 'w' after the two ids; the first line must name"
     refuses(message, load_graph, _write(tmp_path, "1,2,0.5\n"), weights="w")

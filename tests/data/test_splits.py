@@ -188,7 +188,7 @@ def test_rules_for_few_labels_and_for_large_graphs(tmp_path: Path) -> None:
     many = [label if place < 50 else "" for place, label in enumerate(ROWS)]
     assert _sizes(_load(tmp_path, "label", many)) == [30, 10, 10]
     rare = [str(place // 4) for place in range(100)]  # four nodes per class
-    assert "per class for training" in _load(tmp_path, "label", rare).report[-1]
+    assert "per class for training" in _load(tmp_path, "label", rare, task="classes").report[-1]
     rows = [str(place % 4) for place in range(60_000)]
     data = _load(tmp_path, "label", rows)
     assert _sizes(data) == [40_000, 10_000, 10_000]

@@ -29,17 +29,35 @@ def _load(tmp_path: Path, header: str, *columns: Any, **options: Any) -> Data:
     return mcn.load_graph(tmp_path / "e.csv", tmp_path / "n.csv", **options)
 
 
-NUMERIC = "label: numbers (60 different values): a numeric target; --task classes takes them as classes"
-WHOLE = "60 different whole numbers, taken as classes; --task regression takes them as a numeric target"
+NUMERIC = "label: numbers (60 different values): a numeric target; task='classes' takes them as classes"
+WHOLE = (
+    "label: 12 different whole numbers, taken as classes; task='regression' takes them as a numeric target"
+)
+ALIKE = (
+    "label: 'X', 'x' differ in case or blanks alone, and are classes of their own; spell them alike in the "
+)
 COMMAS = "decimal commas read as points (0,5 is 0.5) in 'y'"
 ONE_COLUMN: list[tuple[Any, str | None, str, list[float], list[str]]] = [
     (lambda i: i / 8, None, "regression", [0.0, 0.125], [NUMERIC]),
     (lambda i: i / 8, "classes", "classes", [0, 1], []),
-    (lambda i: i, None, "classes", [0, 1], [f"label: {WHOLE}"]),
+    (lambda i: i, None, "regression", [0, 1], [NUMERIC]),
+    (lambda i: 20 + i % 20, None, "regression", [20, 21], [NUMERIC.replace("60", "20")]),  # ages
+    (lambda i: 1990 + i % 11, None, "regression", [1990, 1991], [NUMERIC.replace("60", "11")]),  # years
+    (lambda i: i % 12, None, "classes", [0, 1], [WHOLE]),  # numbers of classes
+    (lambda i: 10115 + 997 * (i % 12), None, "classes", [0, 1], [WHOLE]),  # codes
+    (lambda i: i % 10 + 1, None, "classes", [0, 1], []),
+    (lambda i: "xXyz"[i % 4], None, "classes", [1, 0], [f"{ALIKE}table if they are the same"]),
     (lambda i: i, "regression", "regression", [0, 1], []),
     (lambda i: i % 3 + 0.5, None, "classes", [0, 1], []),  # few numbers are classes
     (lambda i: f"{i},5", None, "regression", [0.5, 1.5], [COMMAS, NUMERIC]),
     (lambda i: f"{i},5" if i else "NA", "regression", "regression", [NAN, 1.5], [COMMAS]),
+    (
+        lambda i: i % 12 if i < 24 else "",
+        None,
+        "regression",
+        [0, 1],
+        [NUMERIC.replace("60", "12")],
+    ),  # two of each
 ]
 
 
@@ -67,8 +85,8 @@ REFUSED = [
     ("a,n", None, None, "n.csv, line 4: '2' in label column 'n'; expected true or false, yes or no, 1 or 0"),
     ("odd", None, None, "n.csv, line 7: 'n/k' in label column 'odd'; expected a finite number"),
     ("far", None, None, "n.csv, line 7: 'inf' in label column 'far'; expected a finite number"),
-    ("a", "multilabel", None, "task multilabel needs several label columns (a,b,c), got 'a'"),
-    ("a,n", "regression", None, "task regression needs one label column, got 'a', 'n'"),
+    ("a", "multilabel", None, "task='multilabel' needs several label columns (a,b,c), got 'a'"),
+    ("a,n", "regression", None, "task='regression' needs one label column, got 'a', 'n'"),
     ("a", "regresion", None, "got 'regresion'; did you mean 'regression'?"),
     ("n", "regression", "20-per-class", "n.csv: split '20-per-class' is for classes, not regression"),
 ]
@@ -77,7 +95,9 @@ REFUSED = [
 @pytest.mark.parametrize("label, task, split, message", REFUSED)
 def test_what_is_refused(label: str, task: Any, split: Any, message: str, tmp_path: Path) -> None:
     columns = [lambda i: i % 2, *(lambda i, w=w: i / 7 if i != 5 else w for w in ("n/k", "inf")), lambda i: i]
-    refuses(re.escape(message), _load, tmp_path, "a,odd,far,n", *columns, label=label, task=task, split=split)
+    options: Any = {"label": label, "task": task, "split": split}
+    options["drop"] = [name for name in ("odd", "far") if name != label]
+    refuses(re.escape(message), _load, tmp_path, "a,odd,far,n", *columns, **options)
 
 
 @pytest.mark.parametrize("label", ["y", "a,b"])

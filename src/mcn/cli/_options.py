@@ -109,6 +109,7 @@ _COLUMNS = {
 _SPLIT_INDEX = typer.Option(help="Which of several given splits, or the seed of one that is drawn.", min=0)
 _SCALING = "what is done to numbers: auto, raw, rows, unit or standard"
 _UNKNOWN_IDS = "edges to ids that --nodes lacks: error, skip (leave them out) or add (nodes without a label)"
+_HEADER = "For --graph: whether the first line of the edge list names its columns; found if not given."
 _DIRECTED = "Use the direction of edges, from source to target; also of data sets that have one."
 DATA_OPTIONS: dict[str, tuple[Any, Any]] = {
     **{name: _about_data(name, what) for name, what in _COLUMNS.items()},
@@ -116,6 +117,7 @@ DATA_OPTIONS: dict[str, tuple[Any, Any]] = {
     "folds": _about_data("folds", "test on one of so many folds, see --split-index", int | None, min=2),
     "scaling": _about_data("scaling", _SCALING, str, "auto"),
     "unknown_ids": _about_data("unknown_ids", _UNKNOWN_IDS, str, "error"),
+    "header": (Annotated[bool | None, typer.Option("--header/--no-header", help=_HEADER)], None),
     "directed": (Annotated[bool, typer.Option("--directed", help=_DIRECTED)], False),
     "trust": (Trust, False),
 }
@@ -259,8 +261,14 @@ def check_input(dataset: str | None, graph: Path | None, nodes: Path | None) -> 
         from mcn.store import read_manifest
 
         read_manifest(graph.expanduser())
-    elif graph is not None and not graph.expanduser().is_file():
-        raise FileNotFoundError(f"{graph}: no such file")
+    elif graph is not None:
+        from mcn.data.limits import Problems, existing_file
+
+        problems = Problems()
+        for path in (graph, nodes):
+            with problems.noted():
+                _ = path is None or existing_file(path)
+        problems.raise_all()
 
 
 def check_for_dataset(options: Mapping[str, Any]) -> None:

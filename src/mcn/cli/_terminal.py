@@ -13,10 +13,11 @@ from typing import Any
 PATIENCE = 1.0
 """Seconds of work before there is a bar."""
 _URGENT = (
-    *(": a numeric target; ", "copies the label", "direction is"),
-    *("the clock ended", "no better than guessing", "overfitted"),
+    *(": a numeric target; ", "copies the ", "direction is", "taken as classes", "in case or blanks"),
+    *("the clock ended", "no better than guessing", "overfitted", "names the columns"),
+    *("test figures rest", "header: ", "entries merged", "node columns: "),
 )
-MOST_LINES = 15
+MOST_LINES = 18
 """What a verb prints for a usual run, without --verbose."""
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,15 +32,10 @@ def run(
     """
     how = options.data_given(given)
     with plain_warnings(), compile_notice():
-        try:
-            data, name = options.read_input(dataset, graph, nodes, data_root, default="strong-ties", **how)
-            from mcn.train.problem import known_labels
+        data, name = options.read_input(dataset, graph, nodes, data_root, default="strong-ties", **how)
+        from mcn.train.problem import known_labels
 
-            known_labels(data)  # what cannot be trained on is said before anything is counted
-        except (ValueError, OSError) as error:
-            if dataset is not None or graph is None or graph.expanduser().is_dir():
-                raise
-            raise ExceptionGroup(str(graph), _problems(graph, nodes, how, error)) from None
+        known_labels(data)  # what cannot be trained on is said before anything is counted
         from mcn.motifs import count_motifs
         from mcn.train.check import check_graph, epoch_seconds
 
@@ -63,50 +56,6 @@ def run(
         f"to train: {_train_command(dataset, graph, nodes, how)}",
     ]:
         print(line)
-
-
-def _problems(graph: Path, nodes: Path | None, how: dict[str, Any], first: Exception) -> list[Exception]:
-    """Find everything that is wrong with files that were refused, the `first` problem among it.
-
-    Edges and node table are read apart from each other, with one more of the given options at a time; an
-    option that is refused is left out from then on. Ids are compared if both files can be read.
-    """
-    from scipy.sparse import csr_array
-
-    from mcn.data import load_graph
-    from mcn.train.problem import known_labels
-
-    problems = {str(first): first}
-
-    def attempt(work: Callable[..., Any], *inputs: Any, **given: Any) -> Any:
-        try:
-            return work(*inputs, **given)
-        except (ValueError, OSError) as error:
-            problems.setdefault(str(error), error)
-            return None
-
-    given = options.loader_options({name: value for name, value in how.items() if name != "trust"})
-    ends = {name: given.pop(name) for name in ("source", "target") if name in given}
-    unknown_ids = given.pop("unknown_ids", "error")
-    edges = attempt(load_graph, graph, **ends)
-    if edges is not None and "weights" in given:
-        attempt(load_graph, graph, **ends, weights=given["weights"])
-    given.pop("weights", None)
-    # A table is read beside a graph without edges; some graph files have the columns in them.
-    read_nodes = partial(load_graph, graph, **ends)
-    if nodes is not None:
-        read_nodes = partial(load_graph, csr_array((1, 1)), nodes)
-    accepted: dict[str, Any] = {}
-    order = ("label", "task")  # on which the others depend
-    for name in sorted(given, key=lambda name: (name not in order, name == "task", name == "split_index")):
-        if attempt(read_nodes, **accepted, **{name: given[name]}) is not None:
-            accepted[name] = given[name]
-    data = attempt(read_nodes, **accepted)
-    if data is not None and ("label" in accepted or "label" not in given):
-        attempt(known_labels, data)
-    if data is not None and edges is not None and nodes is not None:
-        attempt(load_graph, graph, nodes, **ends, **accepted, unknown_ids=unknown_ids)
-    return list(problems.values())
 
 
 def _train_command(dataset: str | None, graph: Path | None, nodes: Path | None, how: dict[str, Any]) -> str:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 from typer.core import TyperGroup
 
-from mcn._names import did_you_mean
+from mcn._names import did_you_mean, words_of_command_line
 from mcn.cli._terminal import visible
 
 if TYPE_CHECKING:
@@ -150,7 +150,8 @@ def _end_output() -> None:
 
 def _run(arguments: list[str]) -> int:
     try:
-        code = _application().main(args=arguments or ["--help"], prog_name="mcn", standalone_mode=False)
+        with words_of_command_line():
+            code = _application().main(args=arguments or ["--help"], prog_name="mcn", standalone_mode=False)
         sys.stdout.flush()
         if code == 128 + signal.SIGINT:  # typer's way to say that it saw a KeyboardInterrupt
             raise KeyboardInterrupt
@@ -164,8 +165,6 @@ def _run(arguments: list[str]) -> int:
         return EXIT_FAILED
     except (ValueError, OSError) as error:
         return _refuse(error)
-    except ExceptionGroup as problems:  # all that is wrong with a user's files
-        return max(map(_refuse, problems.exceptions))
     except MemoryError as error:
         return _say(f"not enough memory: {error}" if str(error) else "not enough memory", EXIT_FAILED)
     except Exception as error:  # the last resort: a bug of ours, still not a traceback
@@ -228,7 +227,8 @@ def _refuse(error: Exception) -> int:
         at = error.filename or ("standard output" if error.errno in _UNWRITTEN else None)
         text = f"{at}: {error.strerror}" if at else error.strerror
     failed = isinstance(error, OSError) and not isinstance(error, _WRONG_FILE)
-    return _say(text, EXIT_FAILED if failed else EXIT_USAGE)
+    several = text.split("\n") if hasattr(error, "lines") else [text]  # see `mcn.data.limits.Problems`
+    return max(_say(line, EXIT_FAILED if failed else EXIT_USAGE) for line in several)
 
 
 def _say(message: str, code: int) -> int:

@@ -14,12 +14,14 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from torch import Tensor
 
+from mcn._names import spell_option
 from mcn.data.csr_graph import SimpleGraph, simple_graph
 from mcn.data.edge_list import checked_weights
-from mcn.data.limits import brief
+from mcn.data.limits import brief, listed
 from mcn.data.sparse import check_csr, csr_parts
 from mcn.data.targets import known_targets as known_targets
 from mcn.data.targets import target_kind as target_kind
+from mcn.data.text import is_number
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
@@ -250,14 +252,16 @@ def _check_labels(y: Any, masks: dict[str, Tensor], n: int, names: Any) -> None:
     train = masks["train_mask"]
     if not train.any():
         why = "" if known.any() else "no node has a label, so that "
-        raise ValueError(f"{why}data.train_mask is empty; expected labelled nodes to learn from")
+        raise ValueError(
+            f"{why}there are no training nodes (data.train_mask is empty); expected some to learn from"
+        )
     if kind == "classes":
-        _check_classes(y, train, n, names)
+        _check_classes(y, train, masks["val_mask"], n, names)
     else:
         _check_values(y.reshape(n, -1), known, kind, names)
 
 
-def _check_classes(y: Tensor, train: Tensor, n: int, names: Any) -> None:
+def _check_classes(y: Tensor, train: Tensor, val: Tensor, n: int, names: Any) -> None:
     most = max(n, _CLASSES)
     if int(y.max()) >= most:
         raise ValueError(
@@ -269,7 +273,24 @@ def _check_classes(y: Tensor, train: Tensor, n: int, names: Any) -> None:
         only = int(classes[0])
         named = f": every label is {str(names[only])!r}" if names is not None and len(names) > only else ""
         raise ValueError(f"data.y holds one class only ({only}){named}; expected at least two")
-    untrained = sorted(set(classes.tolist()) - set(y[train].tolist()))
+    sizes = dict(zip(classes.tolist(), torch.bincount(y[y >= 0].long())[classes].tolist(), strict=True))
+    titles = {c: str(c if names is None or c >= len(names) else names[c]) for c in sizes}
+    judged = set(y[val].tolist())
+    rare = [titles[c] for c, size in sizes.items() if size == 1 or (size == 2 and c not in judged)]
+    if len(sizes) - len(rare) < 2:
+        numbers = f", or learn numbers ({spell_option('task', 'regression')})" * all(map(is_number, rare))
+        raise ValueError(
+            f"{len(rare):,} of {len(sizes):,} classes ({listed(rare, 3)}) have too few nodes to be learned "
+            f"and judged, one or two of {sum(sizes.values()):,} labelled ones: label more nodes, or name "
+            f"another column of labels ({spell_option('label')}){numbers}"
+        )
+    trained = set(y[train].tolist())
+    if len(trained) == 1:
+        raise ValueError(
+            f"all {int(train.sum()):,} training nodes are of class {titles[trained.pop()]!r}; label more "
+            f"nodes, or divide them in another way ({spell_option('split')})"
+        )
+    untrained = sorted(sizes.keys() - trained)
     if untrained:
         warnings.warn(
             f"no training node of class {', '.join(map(str, untrained))}: it can never be predicted",

@@ -128,7 +128,7 @@ def made_simple(num_nodes: int, num_edges: int, self_loops: int, duplicates: int
     """One line on a graph and on what was dropped or added to make it simple."""
     done = {
         "self-loops dropped": self_loops,
-        "repeated entries dropped": duplicates,
+        "repeated entries merged": duplicates,
         "edges given in one direction only, used in both": one_way if one_way < num_edges else 0,
     }
     notes = [f"{count:,} {what}" for what, count in done.items() if count]

@@ -16,6 +16,7 @@ from xml.parsers import expat
 import numpy as np
 from scipy import sparse
 
+from mcn._names import spell_option
 from mcn.data.csr_graph import GraphEdges, SimpleGraph, simple_graph
 from mcn.data.edge_list import ANY_LAYOUT, SQUARE, EdgeList, Layout, frame_edges, matrix_edges, networkx_edges
 from mcn.data.edge_text import read_edge_text
@@ -90,11 +91,15 @@ def _edges_of(path: Path, layout: Layout, as_text: bool, weights: str | None) ->
         held = 2 * table.nbytes + _VALUE_BYTES * table.num_rows
         return frame_edges(columns, str(path), layout, weights=weights, as_text=as_text, held=held)
     if layout.source is not None:
-        raise ValueError(f"{path}: source={layout.source!r}: a {kind} file has no columns to choose from")
+        raise ValueError(
+            f"{path}: {spell_option('source', layout.source)}: a {kind} file has no columns to choose from"
+        )
     if kind in NETWORKX:
         return _read_networkx(path, kind, weights)
     if weights is not None:
-        raise ValueError(f"{path}: weights={weights!r}: a {kind} file has no columns to take weights from")
+        raise ValueError(
+            f"{path}: {spell_option('weights', weights)}: a {kind} file has no columns to take weights from"
+        )
     return _read_mtx(path) if kind == ".mtx" else _read_npz(path)
 
 

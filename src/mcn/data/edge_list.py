@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from mcn._names import did_you_mean
-from mcn.data.limits import check_memory, check_nodes, shown
+from mcn._names import did_you_mean, spell_option
+from mcn.data.limits import check_memory, check_nodes, listed, shown
 from mcn.data.sparse import check_structure
 from mcn.data.tables import cell_text, frame_columns, is_arrow, values_of
 from mcn.data.text import is_integer, is_number
@@ -36,6 +36,7 @@ _PAIRS = (
 LETTERS = (("a", "b"), ("i", "j"))  # names of columns, where it is known that there are such
 INDEX = ("", "unnamed: 0", "__index_level_0__")  # what pandas and R call the numbers of rows
 _NUMBERED = ("id", "index", "edge", "edge_id", "edgeid", "row", "no", "nr")  # what others call them
+_WEIGHTS = ("weight", "weights", "amount", "count", "value", "strength", "w", "n", "total")
 SAMPLE = 1000
 """The most rows by which it is decided what the columns are."""
 SQUARE = "expected a square adjacency matrix"
@@ -55,7 +56,8 @@ class Layout:
 
     def __post_init__(self) -> None:
         if (self.source is None) != (self.target is None):
-            raise ValueError("give both source and target, or neither: the two columns that are an edge")
+            both = f"{spell_option('source')} and {spell_option('target')}"
+            raise ValueError(f"give both {both}, or neither: the two columns that are an edge")
 
 
 ANY_LAYOUT = Layout()
@@ -81,7 +83,8 @@ def edge_columns(
     else:
         one, other = (_place(titles, asked, name) for asked in (layout.source, layout.target))
         if one == other:
-            raise ValueError(f"{name}: source and target are the same column {shown(layout.source)}")
+            both = f"{spell_option('source')} and {spell_option('target')}"
+            raise ValueError(f"{name}: {both} name the same column {shown(layout.source)}")
     return one, other
 
 
@@ -109,13 +112,29 @@ def _place(titles: Sequence[str], asked: str, name: str) -> int:
     raise ValueError(f"{name}: no column {shown(asked)}{did_you_mean(asked, titles[:100]) or there}")
 
 
-def columns_note(titles: Sequence[str], ends: tuple[int, int]) -> list[str]:
-    """Say which columns of a header are taken for an edge."""
-    names = " and ".join(shown(titles[end]) for end in ends)
-    more = ", …" if len(titles) > 10 else ""
-    known = len(titles) == 2 or usual_pair(titles, *LETTERS) is not None
-    others = "" if known else "; source= and target= (--source, --target) name others"
-    return [f"header: {', '.join(map(shown, titles[:10]))}{more}; an edge is {names}{others}"]
+def columns_note(
+    titles: Sequence[str], ends: tuple[int, int], weights: str | None = None, header: bool = True
+) -> list[str]:
+    """Return one line that accounts for every column: the ends of an edge, its weight, those not used.
+
+    Without a `header` the titles are numbers.
+    """
+    one, other = (titles[end] for end in ends)
+    line = f"header: an edge is {shown(one)} and {shown(other)}"
+    if not header:
+        line = f"no header: an edge is columns {one} and {other}"
+    unused = [title for place, title in enumerate(titles) if place not in ends]
+    if weights in unused:
+        unused.remove(weights)
+        line += f", its weight {shown(weights)}"
+    if len(titles) > 2 and (not header or usual_pair(titles, *LETTERS) is None):
+        line += f" ({spell_option('source')} and {spell_option('target')} name others)"
+    if unused:
+        line += f"; not used: {listed(unused, 10) if header else 'column ' + ', '.join(unused[:10])}"
+    if unused and header and weights is None:
+        usual = next((title for title in unused if title.lower() in _WEIGHTS), None)
+        line += f"; {spell_option('weights', usual or 'NAME')} makes weights of a column of numbers"
+    return [line]
 
 
 @dataclass(frozen=True)
@@ -202,15 +221,6 @@ def bad_number(names: Sequence[str]) -> int | None:
     return next((place for place, name in enumerate(names) if not name.isdigit()), None)
 
 
-def further_note(count: int) -> list[str]:
-    """Say that there are columns that are not used."""
-    if count <= 0:
-        return []
-    return [
-        f"{count} further column{'s' * (count > 1)} (weights) accepted, not used: the graph is unweighted"
-    ]
-
-
 def checked_weights(cells: Any, where: Callable[[int], str], name: str) -> NDArray[np.float64]:
     """Return edge weights, all positive and finite; `where` says where each of them stands."""
     if isinstance(cells, np.ndarray) and cells.dtype.kind in "iuf":
@@ -223,7 +233,7 @@ def checked_weights(cells: Any, where: Callable[[int], str], name: str) -> NDArr
         at = int(bad[0])
         raise ValueError(
             f"{where(at)}: {shown(str(cells[at]))} in weight column {shown(name)}; "
-            "expected a positive finite number"
+            f"expected a positive finite number{f' (and in {len(bad) - 1:,} more edges)' * (len(bad) > 1)}"
         )
     return values
 
@@ -298,17 +308,15 @@ def _graph_edges(
     if weights is not None:
         cells = [row.get(weights) for *_, row in edges]
         values = checked_weights(cells, lambda at: f"{graph}, edge {edges[at][:2]}", weights)
-    elif any(not _is_one(row.get("weight", 1)) for *_, row in edges):
-        notes.append("edge weights accepted, not used: the graph is unweighted")
+    # A weight of 1 says nothing.
+    unused = {str(key) for *_, row in edges for key, value in row.items() if str(value) not in ("1", "1.0")}
+    unused.discard(str(weights))
+    if unused:
+        takes = (
+            "" if weights else f"; {spell_option('weights', 'NAME')} makes weights of one that holds numbers"
+        )
+        notes.append(f"attributes of the edges that are not used: {listed(sorted(unused), 10)}{takes}")
     return EdgeList(ends, ids, notes, values, in_order)
-
-
-def _is_one(weight: Any) -> bool:
-    """Whether a weight of any type, as GML allows it, is the number 1."""
-    try:
-        return float(weight) == 1
-    except (TypeError, ValueError, OverflowError):
-        return False
 
 
 def matrix_edges(matrix: Any, name: str, *, first: int = 0, weights: str | None = None) -> EdgeList:
@@ -330,7 +338,7 @@ def matrix_edges(matrix: Any, name: str, *, first: int = 0, weights: str | None 
     if weights is not None:
         given = checked_weights(values, lambda at: f"{name}, entry {tuple(ends[:, at].tolist())}", weights)
     elif (values != 1).any():
-        notes.append("values (weights) accepted, not used: the graph is unweighted")
+        notes.append("values of the matrix are not used: each that is not zero is an edge")
     return EdgeList(ends, np.arange(n) + first, notes, given)
 
 
@@ -360,8 +368,7 @@ def frame_edges(
             raise ValueError(f"{name}: no weight column {shown(weights)} after the two ids{near}")
         cells = values_of(columns[weights])
         values = checked_weights(cells, lambda row: f"{name}, row {row + 1}", weights)
-    notes = columns_note(titles, ends_at) if further else []
-    notes += further_note(len(further) - (weights is not None))
+    notes = columns_note(titles, ends_at, weights)
     sides = [columns[titles[place]] for place in ends_at]
     integers = [_integers(side) for side in sides]
     if not as_text and all(side is not None for side in integers):

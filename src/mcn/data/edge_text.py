@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import islice
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mcn._jit import kernel
-from mcn._names import did_you_mean
+from mcn._names import did_you_mean, spell_option
 from mcn.data.edge_list import (
     LETTERS,
     SAMPLE,
@@ -24,12 +24,11 @@ from mcn.data.edge_list import (
     compact,
     edge_columns,
     edges_of_names,
-    further_note,
     numbered_names,
     text_note,
     usual_pair,
 )
-from mcn.data.limits import check_memory, max_bytes, read_bytes, shown
+from mcn.data.limits import also_in, check_memory, max_bytes, read_bytes, shown
 from mcn.data.text import (
     BOM,
     check_encoding,
@@ -107,6 +106,13 @@ def _is_header(top: list[str], row: list[str]) -> bool:
     return all(map(is_integer, row)) if len(row) == 2 else any(map(is_number, row)) and len(row) == len(top)
 
 
+def _are_named_alike(top: list[str], text: str) -> bool:
+    """Return True for two names such as worker_a and worker_b, if their common stem occurs nowhere else."""
+    shared = sum(1 for _ in takewhile(lambda letters: len(set(letters)) == 1, zip(*top, strict=False)))
+    ends = usual_pair([name[shared:] for name in top], *LETTERS, ("x", "y"), ("1", "2"))
+    return len(top) == 2 and shared > 2 and ends is not None and text.count(top[0][:shared]) == 2
+
+
 @dataclass
 class EdgeText:
     """An edge list that was read, or some lines of it, and how they are to be understood."""
@@ -148,7 +154,8 @@ class EdgeText:
         header = layout.header
         if header is None:
             named = layout.source is not None and not is_integer(layout.source)
-            header = named or _is_header(top, row)
+            sample = plain[:_SAMPLE].decode("utf-8", "replace")
+            header = named or _is_header(top, row) or _are_named_alike(top, sample)
         if header and not below:
             raise ValueError(f"{path}: a header ({shown(head[0][2].strip())}) but no edges")
         start, line, text = head[1 if header else 0]
@@ -217,32 +224,33 @@ class EdgeText:
     def any_ids(self) -> Iterator[str]:
         """Yield both ids of one edge after the other, read with care; an error names its line."""
         first, second = self.ends
+        problem, bad = "", []
         for number, line in self.lines():
             fields = split_line(line, self.mark, self.path, number)
             if not self.width:
                 self.width, self.width_line = len(fields), number
-            if len(fields) != self.width or self.width < 2:
+            uneven = len(fields) != self.width or self.width < 2
+            if uneven or not fields[first] or not fields[second]:
                 expected = f"{self.width} as in line {self.width_line}" if self.width > 1 else "two node ids"
-                raise ValueError(
-                    f"{self.path}, line {number}: {len(fields)} fields, expected {expected}: "
-                    f"{shown(line.strip())}"
-                )
-            if not fields[first] or not fields[second]:
-                raise ValueError(f"{self.path}, line {number}: an empty node id: {shown(line.strip())}")
+                what = f"{len(fields)} fields, expected {expected}" if uneven else "an empty node id"
+                problem = problem or f"{self.path}, line {number}: {what}: {shown(line.strip())}"
+                bad.append(number)
+                continue
             yield fields[first]
             yield fields[second]
+        if problem:
+            raise ValueError(f"{problem}{also_in(bad[1:])}")
 
     def notes(self, later: int, weights: str | None = None) -> list[str]:
         """Say what was taken for header and columns, and count skipped comments, `later` ones too."""
-        notes = columns_note(self.columns, self.ends) if self.columns else []
-        if not self.columns and self.width > 2:
-            one, other = (end + 1 for end in self.ends)
-            notes.append(f"no header: an edge is columns {one} and {other}; source= and target= name others")
+        titles, notes = self.columns or [str(column + 1) for column in range(self.width)], []
+        if self.columns or self.width > 2:
+            notes += columns_note(titles, self.ends, weights, header=bool(self.columns))
         if self.comments or later:
             first = [shown(line.decode("utf-8", "replace")) for line in self.comments[:1]]
             which = f" (the first: {first[0]})" if first else ""
             notes.append(f"lines skipped as comments: {len(self.comments) + later:,}{which}")
-        return notes + further_note(self.width - 2 - (weights is not None))
+        return notes
 
     def first_line_note(self, ids: Iterable[Any], times: Iterable[int]) -> list[str]:
         """Say so where a first line read as an edge may name columns: `a,b`, or ids of no other line.
@@ -255,7 +263,8 @@ class EdgeText:
         if max(times) > 1 and usual_pair(names, *LETTERS) is None:
             return []
         said = ", ".join(map(shown, names))
-        return [f"the first line ({said}) is read as an edge; header=True reads it as names of columns"]
+        column = spell_option("header", True)
+        return [f"the first line ({said}) is read as an edge; {column} reads it as names of columns"]
 
     def integers(self) -> EdgeList | None:
         """Read integer ids, if there is nothing else."""

@@ -12,23 +12,25 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from mcn._names import one_of
-from mcn.data.csr_graph import SimpleGraph, degree_columns, known_ways, wl_features
+from mcn._names import one_of, spell_option
+from mcn.data.csr_graph import SimpleGraph, degree_columns, known_ways, simple_graph, wl_features
 from mcn.data.edge_files import NETWORKX, TEXT, edge_format, graph_of_edges, read_edges
 from mcn.data.edge_list import EdgeList, IdIndex, Layout, kind_of, object_edges
 from mcn.data.edge_text import EdgeText
-from mcn.data.limits import check_size, existing_file, reading, shown
+from mcn.data.limits import Problems, check_size, existing_file, listed, reading, shown
 from mcn.data.node_columns import NodeColumns, check_sum_of
 from mcn.data.node_table import NodeTable, RawTable, frame_table, node_table, read_table, with_nodes
 from mcn.data.sparse import as_tensor, thin_or_dense
 from mcn.data.splits import Parts, SplitRequest, find_parts
 from mcn.data.targets import TASKS, Targets, copies_of_labels, known_targets, read_targets, target_kind
+from mcn.data.text import is_number
 from mcn.data.treatment import SCALINGS, Treatment, describe, fit_treatment
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
 
 _STRUCTURAL = ("degree", "wl")
+_HOLDS = {"number": "numbers", "boolean": "yes or no", "category": "categories"}
 UNKNOWN_IDS = ("error", "skip", "add")
 SKIPPED = "edges skipped, as an end is not in the node table: "
 
@@ -125,66 +127,89 @@ def load_graph(
     one_of("task", task or "classes", TASKS)
     layout = Layout(delimiter, header, source, target)
     if directed and weights is not None:
-        raise ValueError(f"weights={weights!r} with directed=True: not yet; leave out one of them")
+        one, other = spell_option("weights", weights), spell_option("directed", True)
+        raise ValueError(
+            f"{one} and {other} are not used together: leave out {other} to use the weights, or "
+            f"{spell_option('weights')} to use direction"
+        )
     if treatment is not None and features is not None:
         raise ValueError("give features or treatment, not both: a treatment names its columns")
     request = SplitRequest(split, split_by, folds, split_index, seed)
     columns = features if features is None else [] if isinstance(features, str) else list(features)
     kind = kind_of(edges)  # None: a file
-    path = existing_file(edges) if kind is None else None
+    problems, path, table_path, table, found = Problems(), None, None, None, None
+    with problems.noted():
+        path = existing_file(edges) if kind is None else None
+    with problems.noted():
+        table_path = None if nodes is None or kind_of(nodes) else existing_file(nodes)
+    problems.raise_all()
     name = "edges" if path is None else str(path)
-    table_path = None if nodes is None or kind_of(nodes) else existing_file(nodes)
 
-    def read(as_text: bool) -> EdgeList:
+    def read(as_text: bool, weights: str | None) -> EdgeList:
         if path is None:
             return object_edges(edges, layout, weights=weights, as_text=as_text)
         return read_edges(path, layout, as_text=as_text, weights=weights)
 
     with reading(name, "not a readable graph", table_path or "nodes"):
-        raw = None if table_path is None else read_table(table_path, delimiter)
-        if nodes is not None and raw is None:
-            raw = frame_table(nodes, "nodes")
         named = bool(label or task or request.columns or split_by or columns or drop or treatment)
-        found = None
-        if kind in ("networkx", "igraph") or (path is not None and edge_format(path) in NETWORKX):
-            found = read(as_text=False)
-            if raw is None and named:
-                raw = _attribute_table(name, found)
-                id = raw.header[0]
-        elif raw is None and (id or named):
-            raise ValueError(
-                f"{name}: {_wanted_columns(treatment)}, but there is no node table; give one "
-                "(nodes=, on the command line --nodes)"
-            )
-        table = None
-        if raw is not None:
-            table = node_table(
-                raw.without(drop),
-                id=id,
-                label=label,
-                task=task,
-                splits=request.columns,
-                split_by=split_by,
-                features=columns,
-                needs_labels=treatment is None,
-            )
-        if found is None:
-            found = read(as_text=table is not None and table.ids.dtype == object)
-        ids = found.ids
-        if table is not None:
-            found, table = match_nodes(found, table, unknown_ids, name, layout)
-            ids = table.ids
-        graph = graph_of_edges(replace(found, ids=ids))
+        of_graph = kind in ("networkx", "igraph") or (path is not None and edge_format(path) in NETWORKX)
+        with problems.noted():
+            raw = None if table_path is None else read_table(table_path, delimiter)
+            if nodes is not None and raw is None:
+                with reading("nodes", "not a readable table"):
+                    raw = frame_table(nodes, "nodes")
+            elif raw is None and of_graph:
+                found = read(False, weights)
+                if named:
+                    raw = _attribute_table(name, found)
+                    id = raw.header[0]
+            elif raw is None and (id or named):
+                raise ValueError(
+                    f"{name}: {_wanted_columns(treatment)}, but there is no node table; give one by "
+                    f"{spell_option('nodes')}"
+                )
+            if raw is not None:
+                kept = None
+                with problems.noted():
+                    kept = raw.without(drop)
+                table = node_table(
+                    kept or raw,
+                    id=id,
+                    label=label,
+                    task=task,
+                    splits=request.columns,
+                    split_by=split_by,
+                    features=[] if kept is None else columns,
+                    needs_labels=treatment is None,
+                    problems=problems,
+                )
+        as_text = table is not None and table.ids.dtype == object
+        for weighted in dict.fromkeys((weights, None)):  # what else is wrong does not depend on weights
+            with problems.noted():
+                found = read(as_text, weighted) if found is None else found
+        if table is None:
+            problems.raise_all()
+        report: list[str] = []
+        graph = simple_graph([[], []], 0 if table is None else len(table.ids))
+        if found is not None:
+            with problems.noted():
+                if table is not None:
+                    found, table = match_nodes(found, table, unknown_ids, name, layout)
+                graph = graph_of_edges(replace(found, ids=found.ids if table is None else table.ids))
+                report = graph.report(found.notes, directed)
         wanted = FeatureRequest(features, scaling, treatment, dense)
         ends = graph.arcs if directed else graph.edge_index
         wl = (lambda: wl_features(graph, iterations=3)) if features == "wl" else None
-        report = graph.report(found.notes, directed)
-        of_nodes = node_values(table, wanted, request, report, graph.degrees, wl)
+        of_nodes: dict[str, Any] = {}
+        with problems.noted():
+            of_nodes = node_values(table, wanted, request, report, graph.degrees, wl, drop)
+        problems.raise_all()
+        assert found is not None
         import torch  # behind all that can be wrong with the files
         from torch_geometric.data import Data
 
         data = Data(edge_index=torch.from_numpy(ends), num_nodes=graph.num_nodes)
-        data.node_ids = ids
+        data.node_ids = found.ids if table is None else table.ids
         if directed:
             data.directed = True
         elif one_way := _given_direction(graph):
@@ -252,6 +277,15 @@ def match_nodes(
     missing = (place < 0)[found.ends] if (place < 0).any() else np.zeros(2, np.bool_)
     if not missing.any():
         return replace(found, ends=place[found.ends]), table
+    file = Path(path) if Path(path).is_file() and edge_format(Path(path)) in TEXT else None
+    first_alone = missing[:, 0].all() and missing.sum() == 2
+    text = EdgeText.whole(file, layout) if file is not None and (first_alone or unknown == "error") else None
+    if text is not None and text.guessed and not text.columns and first_alone:
+        words = [str(word) for word in found.ids[found.ends[:, 0]].tolist()]
+        if not any(map(is_number, words)):
+            what = f"the first line names the columns ({listed(words)}): the node table has neither as an id"
+            found = replace(found, ends=found.ends[:, 1:], notes=[what, *found.notes])
+            return replace(found, ends=place[found.ends]), table
     if unknown == "skip":
         kept = ~missing.any(axis=0)
         weights = None if found.weights is None else found.weights[kept]
@@ -264,25 +298,31 @@ def match_nodes(
         return replace(found, ends=place[found.ends]), table
     edge = int(np.argmax(missing.any(axis=0)))
     value = found.ids[found.ends[np.argmax(missing[:, edge]), edge]]
-    at = f"edge {edge}"
-    if Path(path).is_file() and edge_format(Path(path)) in TEXT:
-        at = f"line {EdgeText.whole(Path(path), layout).line_of(edge)}"
-    refuse_unknown(f"{path}, {at}", str(value), table, found.ids.tolist() if missing.all() else None)
+    at = f"edge {edge}" if text is None else f"line {text.line_of(edge)}"
+    strangers = found.ids[place < 0].tolist()
+    refuse_unknown(f"{path}, {at}", str(value), table, strangers, every=bool(missing.all()))
 
 
-def refuse_unknown(where: str, value: str, table: NodeTable, strangers: Sequence[Any] | None) -> NoReturn:
-    """Raise for an id that the table lacks; `strangers` are ids of edges, if the table has none of them."""
-    if strangers is None:
-        advice = "add it there, or say unknown_ids='skip' or 'add' (--unknown-ids)"
+def refuse_unknown(
+    where: str, value: str, table: NodeTable, strangers: Sequence[Any], every: bool = False
+) -> NoReturn:
+    """Raise for an id that the table lacks; `strangers` are such ids, `every` that no edge has others."""
+    ends = f"{spell_option('source')} and {spell_option('target')}"
+    others = [name for name in map(str, strangers) if name != value]
+    if not every:
+        more = f"nor {listed(others, 3)}; " if others else ""
+        ways = f"{spell_option('unknown_ids', 'skip')} or {spell_option('unknown_ids', 'add')}"
+        advice = f"{more}add {'them' if others else 'it'} there, or say {ways}"
     else:
         sides = (strangers[:3], table.ids[:3].tolist())
         theirs, own = (", ".join(shown(str(one)) for one in side) for side in sides)
         advice = (
-            f"nor is any other: edges have {theirs}, the table has {own}; id= (--id) names its column of "
-            "ids, source= and target= those of the edges"
+            f"nor is any other: edges have {theirs}, the table has {own}; {spell_option('id')} names its "
+            f"column of ids, {ends} those of the edges"
         )
     if where.endswith(", line 1"):
-        advice += "; if this line names the columns, say which are the edge with source= and target="
+        header = spell_option("header", True)
+        advice += f"; if this line names the columns, {header} says so, and {ends} which are an edge"
     raise ValueError(f"{where}: node id {shown(value)} is not in the node table {table.raw.name}; {advice}")
 
 
@@ -293,32 +333,42 @@ def node_values(
     report: list[str],
     degree: NDArray[np.int64],
     wl: Callable[[], sparse.csr_array[Any]] | None = None,
+    drop: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Return features, labels, split and report of a graph, as arrays by the names that a `Data` has.
 
     Features are made of the `degree` of every node if the table has none, or by `wl` if that is given.
+    The report names the columns that were left out (`drop`), too.
     """
     values: dict[str, Any] = {}
+    problems = Problems()
     parts, origin, targets = None, "", None
+    own: dict[str, Any] = {}
+    made: list[str] = []  # what is said of the features
+    with problems.noted():
+        targets = None if table is None else read_targets(table)
+        if table is not None and targets is not None:
+            parts, origin = find_parts(request, table.raw, targets.y, table.splits)
+            values["split_at_random"] = request.at_random(table.splits)
+    with problems.noted():
+        own = _table_features(table, wanted, parts, made)
+    problems.raise_all()
     if table is not None:
-        targets = read_targets(table)
+        columns = own["treatment"].columns if own else ()
+        report.append(table.describe_columns({column.name: _HOLDS[column.kind] for column in columns}, drop))
         report += table.notes
-    if table is not None and targets is not None:
-        report += targets.notes
-        parts, origin = find_parts(request, table.raw, targets.y, table.splits)
-        values["split_at_random"] = request.at_random(table.splits)
-    own = _table_features(table, wanted, parts, report)
+    report += [*(targets.notes if targets else []), *made]
     values |= own
     if not own:
         values["scaling"] = "raw" if wanted.scaling == "raw" else "rows"
-        made = (degree_columns(degree) if wl is None else wl()).astype(np.float32)
+        x = (degree_columns(degree) if wl is None else wl()).astype(np.float32)
         # Colours are numbered within one graph: their names keep them from being taken for another's.
-        graph = f"graph {zlib.crc32(made.indices.tobytes()):08x}"
-        width = range(made.shape[1])
+        graph = f"graph {zlib.crc32(x.indices.tobytes()):08x}"
+        width = range(x.shape[1])
         values["feature_names"] = [
             f"degree below {2**column}" if wl is None else f"colour {column} of {graph}" for column in width
         ]
-        values["x"] = made.toarray() if wanted.dense else made
+        values["x"] = x.toarray() if wanted.dense else x
         report.append(
             "features: one-hot size of the degree (no feature columns)"
             if wl is None
@@ -332,7 +382,7 @@ def node_values(
         values |= _labels(targets, parts, origin, report)
     else:
         there = "" if table is None else ", ".join(map(shown, table.raw.header[:10]))
-        report.append(f"no labels; label= (--label) takes one of {there}" if there else "no labels")
+        report.append(f"no labels; {spell_option('label')} takes one of {there}" if there else "no labels")
     return values | {"report": report}
 
 

@@ -15,7 +15,7 @@ import os
 import re
 import zipfile
 import zlib
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 _DEFAULT_BYTES = 2**31
 _CHUNK = 2**22
+_MOST_PROBLEMS = 10  # that are shown
 # While a graph is made: ids, row pointers and features; both ends as read, sorted, and as arcs.
 _NODE_BYTES, _EDGE_BYTES = 80, 72
 _MEMBER_BYTES = 1000  # of an entry of an archive's list
@@ -169,6 +170,58 @@ def reading(path: str | os.PathLike[str], problem: str, *others: object) -> Iter
         if isinstance(error, ValueError | OSError) and named:
             raise
         raise ValueError(f"{path}: {problem} ({brief(error)})") from error
+
+
+class Problems(ValueError):
+    """All that is wrong with a user's files: it collects problems, and is raised where there are several.
+
+    `lines` has each of them; the message is the first ones, and counts the others.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[str] = []
+        self._first: Exception = self
+
+    @contextmanager
+    def noted(self) -> Iterator[None]:
+        """Keep an error for `raise_all`, and go on behind this block."""
+        try:
+            yield
+        except (ValueError, OSError) as error:
+            self._first = self._first if self.lines else error
+            lines = error.lines if isinstance(error, Problems) else [str(error)]
+            self.lines += [line for line in lines if line not in self.lines]
+
+    def raise_all(self) -> None:
+        """Raise the only problem as it is, several as one error."""
+        if self.lines:
+            raise self if len(self.lines) > 1 else self._first
+
+    def __str__(self) -> str:
+        more = len(self.lines) - _MOST_PROBLEMS
+        return "\n".join([*self.lines[:_MOST_PROBLEMS], *[f"and {more:,} more problems"] * (more > 0)])
+
+
+def also_in(places: Sequence[Any], unit: str = "line") -> str:
+    """Say in which further lines, rows or nodes there is the same problem.
+
+    >>> also_in([5, 6, 9, 12]), also_in([5]), also_in([])
+    ('; also in lines 5, 6, 9 and 1 more', '; also in line 5', '')
+    """
+    more = f" and {len(places) - 3:,} more" if len(places) > 3 else ""
+    shown_places = ", ".join(map(str, places[:3]))
+    return f"; also in {unit}{'s' * (len(places) > 1)} {shown_places}{more}" if len(places) else ""
+
+
+def listed(names: Sequence[str], most: int = 5) -> str:
+    """Return quoted names, of which the first are shown and the others counted.
+
+    >>> listed(["a", "b", "c"], most=2)
+    "'a', 'b' and 1 more"
+    """
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return f"{', '.join(map(shown, names[:most]))}{more}"
 
 
 def brief(error: BaseException) -> str:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from mcn.data.limits import shown
+from mcn.data.limits import also_in, shown
 from mcn.data.node_table import EXPECTED, RawTable, cell_number, days_since_1970, is_date, plain_numbers
 from mcn.data.sparse import feature_csr
 from mcn.data.tables import cell_text
@@ -64,11 +64,11 @@ class NodeColumns:
         """Say where a row came from."""
         return f"{self.file}, {self.unit} {self.numbers[row]}"
 
-    def refuse(self, name: str, row: int, expected: str) -> NoReturn:
-        """Raise for a cell that is not what its column holds."""
+    def refuse(self, name: str, row: int, expected: str, further: Sequence[int] = ()) -> NoReturn:
+        """Raise for a cell that is not what its column holds; `further` rows have such cells too."""
         codes, texts = self.texts(name)
-        cell = shown(texts[codes[row]])
-        raise ValueError(f"{self.where(row)}: {cell} in feature column {shown(name)}{expected}")
+        cell, more = shown(texts[codes[row]]), also_in([self.numbers[other] for other in further], self.unit)
+        raise ValueError(f"{self.where(row)}: {cell} in feature column {shown(name)}{expected}{more}")
 
     def texts(self, name: str) -> TextColumn:
         """Return a column as texts; those of an array of numbers are what `str` makes of them."""
@@ -92,7 +92,7 @@ class NodeColumns:
         numbers = np.array(list(map(_days if days else cell_number, column.texts)), np.float64)
         odd = np.flatnonzero(np.isinf(numbers)[column.codes])
         if len(odd):
-            self.refuse(name, int(odd[0]), f"; {EXPECTED['number']}")
+            self.refuse(name, int(odd[0]), f"; {EXPECTED['number']}", odd[1:].tolist())
         return np.asarray(numbers[column.codes], np.float64)
 
     def made_from(self, x: Any) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property
@@ -16,10 +16,18 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from mcn._names import did_you_mean
+from mcn._names import did_you_mean, spell_option
 from mcn.data.edge_list import INDEX, id_array
-from mcn.data.limits import check_memory, shown
-from mcn.data.tables import FOREIGN, TABLES, cell_text, frame_columns, read_arrow, values_of
+from mcn.data.limits import Problems, also_in, check_memory, listed, shown
+from mcn.data.tables import (
+    FOREIGN,
+    TABLES,
+    cell_text,
+    frame_columns,
+    index_column,
+    read_arrow,
+    values_of,
+)
 from mcn.data.text import (
     check_line,
     data_lines,
@@ -31,6 +39,7 @@ from mcn.data.text import (
     plain_columns,
     read_text,
     split_line,
+    without_thousands,
 )
 
 _ID_NAMES = ("id", "node", "node_id", "nodeid")
@@ -74,7 +83,7 @@ class RawTable:
 
     def without(self, names: Sequence[str]) -> RawTable:
         """The table without the columns of these names."""
-        left_out = {_named(self, name, "dropped") for name in names}
+        left_out = {column_of(self, name, "dropped") for name in names}
         kept = [column for column in range(len(self.header)) if column not in left_out]
         header, columns = [self.header[c] for c in kept], [self.columns[c] for c in kept]
         return replace(self, header=header, columns=columns) if names else self
@@ -82,6 +91,10 @@ class RawTable:
     def where(self, row: int) -> str:
         """Say where a row came from."""
         return f"{self.name}, {self.unit} {self.numbers[row]}"
+
+    def also_in(self, rows: Sequence[int]) -> str:
+        """Say which further rows have the same problem."""
+        return also_in([self.numbers[row] for row in rows], self.unit)
 
 
 @dataclass(frozen=True)
@@ -100,6 +113,19 @@ class NodeTable:
     splits: list[tuple[str, NDArray[np.int64]]]
     feature_names: list[str]
     notes: list[str] = field(default_factory=list)
+    roles: dict[str, str] = field(default_factory=dict)
+
+    def describe_columns(self, kinds: Mapping[str, str], dropped: Sequence[str] = ()) -> str:
+        """Return one line that accounts for every column; `kinds` says what the features hold, by name."""
+        groups: dict[str, list[str]] = {}
+        unused = dict.fromkeys(self.feature_names, "not used (no values, or too many texts)") if kinds else {}
+        for name in self.raw.header:
+            role = self.roles.get(name) or kinds.get(name) or unused.get(name, "not used")
+            groups.setdefault(role, []).append(name)
+        if dropped:
+            groups["left out as asked"] = list(dropped)
+        order = sorted(groups, key=lambda role: role.startswith("not used"))
+        return f"node columns: {'; '.join(f'{role} {listed(groups[role])}' for role in order)}"
 
 
 def read_table(path: Path, delimiter: str | None = None) -> RawTable:
@@ -137,7 +163,9 @@ def read_table(path: Path, delimiter: str | None = None) -> RawTable:
 
 def frame_table(frame: Any, name: str) -> RawTable:
     """Make a node table of a frame or a pyarrow table, called `name` in messages; rows are counted from 1."""
-    columns = {title: values_of(column) for title, column in frame_columns(frame, name).items()}
+    given = frame_columns(frame, name)
+    index = {title: column for title, column in index_column(frame, name).items() if title not in given}
+    columns = {title: values_of(column) for title, column in (index | given).items()}
     if not columns or not len(next(iter(columns.values()))):
         raise ValueError(f"{name}: no nodes; expected columns (id, label, …) and a row per node")
     if "" in list(columns)[1:]:
@@ -149,17 +177,19 @@ def frame_table(frame: Any, name: str) -> RawTable:
 def _columns(path: Path, text: str, delimiter: str | None, width: int) -> tuple[list[int], list[list[str]]]:
     """The numbers of the lines below the header and their columns, checked line by line."""
     numbers: list[int] = []
+    uneven: list[tuple[int, str]] = []
     columns: list[list[str]] = [[] for _ in range(width)]
     for number, line in islice(data_lines(text), 1, None):
         fields = split_line(line, delimiter, path, number)
         if len(fields) != width:
-            raise ValueError(
-                f"{path}, line {number}: {len(fields)} fields, expected {width} as in the header: "
-                f"{shown(line.strip())}"
-            )
+            uneven.append((number, f"{len(fields)} fields, expected {width} as in the header: {shown(line)}"))
+            continue
         numbers.append(number)
         for column, cell in zip(columns, fields, strict=True):
             column.append(cell)
+    if uneven:
+        (number, problem), *others = uneven
+        raise ValueError(f"{path}, line {number}: {problem}{also_in([number for number, _ in others])}")
     return numbers, columns
 
 
@@ -173,43 +203,81 @@ def node_table(
     split_by: str | None = None,
     features: Sequence[str] | None = None,
     needs_labels: bool = True,
+    problems: Problems | None = None,
 ) -> NodeTable:
     """Find the columns and check ids and splits; see `mcn.load_graph` for the rules.
 
-    Without `needs_labels` label columns that are asked for and not there count as none.
+    Without `needs_labels` label columns that are asked for and not there count as none. If `problems` are
+    given, they take whatever is wrong with other columns than that of the ids, and a table without those
+    columns is returned.
     """
     notes: list[str] = []
+    wrong = Problems() if problems is None else problems
     index = next((column for column, name in enumerate(raw.header) if name.lower() in INDEX), None)
-    id_column = _column(raw, id, _ID_NAMES, "id")
-    if id is None and index is not None:
-        what = "taken for the ids" if id_column is None else "left out"
-        notes.append(f"column {shown(raw.header[index])} looks like the index of a data frame: {what}")
-    id_column = index or 0 if id_column is None else id_column
+    ids: Any = None
+    id_column = index or 0
+    with wrong.noted():
+        named = _column(raw, id, _ID_NAMES, "id")
+        if id is None and index is not None:
+            what = "taken for the ids" if named is None else "left out"
+            notes.append(f"column {shown(raw.header[index])} looks like the index of a data frame: {what}")
+        id_column = id_column if named is None else named
+        ids = _ids(raw, id_column)
     labels = _label_names(raw, label)
     if not needs_labels and not raw.place.keys() >= set(labels):
         labels = []  # prediction needs none
+    label_columns = _all_named(raw, labels, "label", wrong)
+    with wrong.noted():
+        if id_column in label_columns:
+            raise ValueError(
+                f"{raw.name}: column {shown(raw.header[id_column])} has the ids, and no label can be learned "
+                f"from them; {spell_option('label')} names the column of labels, {spell_option('id')} "
+                "that of ids"
+            )
     usual = _column(raw, None, _SPLIT_NAMES, "split")
-    if splits is None:
-        split_columns = [] if usual is None else [usual]
+    split_columns = [] if usual is None else [usual]
+    if splits is not None:
+        split_columns = _all_named(raw, splits, "split", wrong)
+    by = _all_named(raw, [] if split_by is None else [split_by], "split_by", wrong)
+    taken: dict[int | None, str] = {index: "row numbers", id_column: "id"}
+    for role, role_columns in (("label", label_columns), ("split", split_columns), ("split by", by)):
+        taken.update(dict.fromkeys(role_columns, role))
+    wanted = {*labels, *(splits or ()), *([] if split_by is None else [split_by])}
+    if not wanted <= raw.place.keys():  # what the features are cannot be told
+        columns = []
+    elif features is None:
+        columns = [c for c in range(len(raw.header)) if c not in {usual, *taken}]
     else:
-        split_columns = [_named(raw, name, "split") for name in splits]
-    taken = {id_column, index, usual, *split_columns, *(_named(raw, name, "label") for name in labels)}
-    if split_by is not None:
-        taken.add(_named(raw, split_by, "split_by"))
-    if features is None:
-        columns = [c for c in range(len(raw.header)) if c not in taken]
-    else:
-        columns = [_named(raw, name, "feature") for name in features]
-    raw, more = _with_numbers(raw, columns, features)
+        columns = _all_named(raw, features, "feature", wrong)
+    given = []
+    for column in split_columns:
+        with wrong.noted():
+            given.append((raw.header[column], _splits(raw, column)))
+    readable: list[int] = []
+    with wrong.noted():
+        raw, more = _with_numbers(raw, [*columns, *label_columns], features)
+        readable, notes = columns, notes + more
+    if ids is None or problems is None:
+        wrong.raise_all()
     return NodeTable(
         raw=raw,
-        ids=_ids(raw, id_column),
-        labels=labels,
+        ids=ids,
+        labels=[raw.header[c] for c in label_columns],
         task=task,
-        splits=[(raw.header[c], _splits(raw, c)) for c in split_columns],
-        feature_names=[raw.header[c] for c in columns],
-        notes=notes + more,
+        splits=given,
+        feature_names=[raw.header[c] for c in readable],
+        notes=notes,
+        roles={raw.header[c]: role for c, role in taken.items() if c is not None},
     )
+
+
+def _all_named(raw: RawTable, names: Sequence[str], kind: str, problems: Problems) -> list[int]:
+    """Return the columns of these names; those that are not there go to the problems."""
+    columns = []
+    for name in names:
+        with problems.noted():
+            columns.append(column_of(raw, name, kind))
+    return columns
 
 
 def with_nodes(table: NodeTable, names: Sequence[str]) -> NodeTable:
@@ -232,18 +300,24 @@ def _with_numbers(
 ) -> tuple[RawTable, list[str]]:
     """The table with plain numbers for decimal commas in these columns, and for dates in named ones."""
     changed, wanted = list(raw.columns), set(named or ())
-    commas, notes = [], []
+    commas: list[str] = []
+    grouped: list[str] = []
+    notes = []
     for column in columns:
         name, cells = raw.header[column], raw.columns[column]
-        points = decimal_points(cells) if raw.commas and any("," in cell for cell in cells) else None
-        if points is not None:
-            changed[column] = points
-            commas.append(name)
+        plain = None
+        if "," in "".join(cells):
+            plain = decimal_points(cells) if raw.commas else without_thousands(cells)
+        if plain is not None:
+            changed[column] = plain
+            (commas if raw.commas else grouped).append(name)
         elif name in wanted and any(map(is_date, cells)) and all(is_date(c) or is_missing(c) for c in cells):
             changed[column] = [_days(raw, row, name, cell) for row, cell in enumerate(cells)]
             notes.append(f"dates in {shown(name)} made into days since 1970-01-01")
     if commas:
         notes.append(decimal_note(commas))
+    if grouped:
+        notes.append(f"commas read as separators of thousands (1,023 is 1023) in {listed(grouped)}")
     return replace(raw, columns=changed), notes
 
 
@@ -278,12 +352,13 @@ def _label_names(raw: RawTable, label: str | Sequence[str] | None) -> list[str]:
 
 def _column(raw: RawTable, wanted: str | None, usual: Sequence[str], kind: str) -> int | None:
     if wanted is not None:
-        return _named(raw, wanted, kind)
+        return column_of(raw, wanted, kind)
     lowered = [name.lower() for name in raw.header]
     return next((lowered.index(name) for name in usual if name in lowered), None)
 
 
-def _named(raw: RawTable, name: str, kind: str) -> int:
+def column_of(raw: RawTable, name: str, kind: str) -> int:
+    """Return the number of the column of a name, or refuse it as no column of that kind."""
     if name not in raw.place:
         # Comparing spellings takes the square of their length: only names of ordinary size are compared.
         near = did_you_mean(name, [known for known in raw.header[:1000] if len(known) <= 100])
@@ -295,27 +370,32 @@ def _named(raw: RawTable, name: str, kind: str) -> int:
 def _ids(raw: RawTable, column: int) -> NDArray[Any]:
     names = raw.columns[column]
     first: dict[str, int] = {}
-    for place, name in enumerate(names):
-        if not name:
-            raise ValueError(f"{raw.where(place)}: an empty node id in column {raw.header[column]!r}")
-        if first.setdefault(name, place) != place:
-            raise ValueError(
-                f"{raw.where(place)}: node id {shown(name)} again; first in {raw.where(first[name])}"
-            )
+    again = [place for place, name in enumerate(names) if first.setdefault(name, place) != place]
+    problems = Problems()
+    if "" in first:
+        empty = [place for place, name in enumerate(names) if not name]
+        with problems.noted():
+            problem = f"an empty node id in column {raw.header[column]!r}"
+            raise ValueError(f"{raw.where(empty[0])}: {problem}{raw.also_in(empty[1:])}")
+    again = [place for place in again if names[place]]
+    if again:
+        name = names[again[0]]
+        with problems.noted():
+            problem = f"node id {shown(name)} again; first in {raw.where(first[name])}"
+            raise ValueError(f"{raw.where(again[0])}: {problem}{raw.also_in(again[1:])}")
+    problems.raise_all()
     return id_array(names)
 
 
 def _splits(raw: RawTable, column: int) -> NDArray[np.int64]:
-    codes = []
-    for place, cell in enumerate(raw.columns[column]):
-        code = _SPLITS.get(cell.lower())
-        if code is None:
-            raise ValueError(
-                f"{raw.where(place)}: split {shown(cell)} in column {shown(raw.header[column])}; "
-                "expected train, val, test or nothing"
-            )
-        codes.append(code)
-    return np.array(codes, np.int64)
+    cells = raw.columns[column]
+    bad = [place for place, cell in enumerate(cells) if cell.lower() not in _SPLITS]
+    if bad:
+        raise ValueError(
+            f"{raw.where(bad[0])}: split {shown(cells[bad[0]])} in column {shown(raw.header[column])}; "
+            f"expected train, val, test or nothing{raw.also_in(bad[1:])}"
+        )
+    return np.array([_SPLITS[cell.lower()] for cell in cells], np.int64)
 
 
 def is_date(cell: str) -> bool:
@@ -331,9 +411,9 @@ def plain_number(cell: str) -> bool:
 def number_cells(raw: RawTable, name: str, cells: Sequence[str]) -> NDArray[np.float64]:
     """Return the numbers of a label column, NaN where a cell is missing."""
     values = np.array([cell_number(cell) for cell in cells], np.float64)
-    odd = np.flatnonzero(np.isinf(values))
-    if len(odd):
-        bad_cell(raw, int(odd[0]), name, EXPECTED["number"], "label")
+    odd = np.flatnonzero(np.isinf(values)).tolist()
+    if odd:
+        bad_cell(raw, odd[0], name, EXPECTED["number"], "label", odd)
     return values
 
 
@@ -360,7 +440,10 @@ def plain_numbers(cells: Sequence[str]) -> NDArray[np.float64] | None:
     return None if (np.abs(values) > LARGEST).any() else values
 
 
-def bad_cell(raw: RawTable, row: int, name: str, expected: str, kind: str = "feature") -> NoReturn:
-    """Raise for a cell that is not what its column, of a feature or a label, holds."""
-    cell = raw.cells(name)[row]
-    raise ValueError(f"{raw.where(row)}: {shown(cell)} in {kind} column {shown(name)}; {expected}")
+def bad_cell(
+    raw: RawTable, row: int, name: str, expected: str, kind: str = "feature", rows: Sequence[int] = ()
+) -> NoReturn:
+    """Raise for a cell that is not what its column holds, a feature or a label; `rows` may have more."""
+    cell, others = raw.cells(name)[row], [other for other in rows if other != row]
+    what = f"{shown(cell)} in {kind} column {shown(name)}; {expected}"
+    raise ValueError(f"{raw.where(row)}: {what}{raw.also_in(others)}")

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from mcn.data.arrays import as_array, as_integer
 from mcn.data.limits import shown
-from mcn.data.node_table import RawTable, is_date, plain_number
+from mcn.data.node_table import RawTable, column_of, is_date, plain_number
 from mcn.data.targets import strata, target_kind
 from mcn.data.text import is_missing
 
@@ -371,13 +371,13 @@ def _per_class(y: NDArray[np.int64], wanted: int, seed: int) -> tuple[Parts, str
 
 
 def _by_column(name: str, raw: RawTable, y: NDArray[np.int64], seed: int) -> tuple[Parts, str]:
-    cells, column = raw.cells(name), f"by column {shown(name)}"
-    for row in np.flatnonzero(y >= 0).tolist():
-        if is_missing(cells[row]):
-            raise ValueError(
-                f"{raw.where(row)}: {shown(cells[row])} in column {shown(name)}, by which nodes are divided; "
-                "expected a value"
-            )
+    cells, column = raw.columns[column_of(raw, name, "split_by")], f"by column {shown(name)}"
+    bad = [row for row in np.flatnonzero(y >= 0).tolist() if is_missing(cells[row])]
+    if bad:
+        raise ValueError(
+            f"{raw.where(bad[0])}: {shown(cells[bad[0]])} in column {shown(name)}, by which nodes are divided"
+            f"; expected a value{raw.also_in(bad[1:])}"
+        )
     known = {cells[row] for row in np.flatnonzero(y >= 0)}
     numbers = all(map(plain_number, known))
     if numbers or all(map(is_date, known)):

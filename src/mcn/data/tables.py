@@ -152,6 +152,21 @@ def frame_columns(frame: Any, name: str) -> dict[str, Any]:
     return {text: frame[title] for text, title in zip(texts, titles, strict=True)}
 
 
+def index_column(frame: Any, name: str) -> dict[str, Any]:
+    """Return the index of a frame of pandas as a column, if it is more than the numbers of the rows.
+
+    It is called "" if it has no name, as in the CSV file that pandas makes of the frame.
+    """
+    index: Any = getattr(frame, "index", None)
+    if not hasattr(index, "nlevels"):
+        return {}
+    if index.nlevels > 1:
+        raise ValueError(f"{name}: the index has {index.nlevels} levels; frame.reset_index() makes columns")
+    if index.name is None and index.tolist() == list(range(len(index))):
+        return {}
+    return {"" if index.name is None else str(index.name): index}
+
+
 def values_of(column: Any) -> list[Any]:
     """Return a column as a list of Python values."""
     for way in ("to_pylist", "to_list", "tolist"):
@@ -162,8 +177,8 @@ def values_of(column: Any) -> list[Any]:
 
 def cell_text(value: Any) -> str:
     """Return a value of a table as the text that a CSV file would have; "" if it is missing."""
-    if value is None or value is np.nan or value != value:
-        return ""
+    if value is None or value is np.nan or type(value).__name__ == "NAType" or value != value:
+        return ""  # pandas' NA does not even say whether it differs from itself
     if isinstance(value, bool | np.bool_):
         return "true" if value else "false"
     if isinstance(value, datetime.date | datetime.datetime):

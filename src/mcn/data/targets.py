@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,13 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mcn.data.limits import shown
+from mcn._names import spell_option
+from mcn.data.limits import Problems, listed, shown
 from mcn.data.node_table import BOOLEANS, EXPECTED, NodeTable, RawTable, bad_cell, number_cells
-from mcn.data.text import decimal_note, decimal_points, has_decimal_comma, is_integer, is_missing, is_number
+from mcn.data.text import has_decimal_comma, is_integer, is_missing, is_number
 
 TASKS = ("classes", "regression", "multilabel")
 _CONTINUOUS = 20  # different numbers, with fractions, from which a column of labels holds no classes
-_MANY = 50  # classes that are whole numbers from which, if most are rare, another task is suggested
+_FEW_CLASSES = 10  # different whole numbers up to which they are classes
+_OFTEN, _MOST_OFTEN = 5, 0.75  # nodes with a value, and the share of the values that must have as many
+_WIDE = 20  # times as wide as the count of its values is the range of codes, such as zip codes
 _FEW_COPIES, _REPEATED = 10, 5  # nodes outside the largest class, and with a value: fewer may be chance
 _LINE = 1e-6  # of the variance, beside a line: less is rounding
 _TENTHS, _IN_EACH = 10, 20  # parts into which numbers are divided, and nodes that each has at least
@@ -75,10 +79,10 @@ def read_targets(table: NodeTable) -> Targets | None:
         return None
     if task is not None and (len(names) > 1) != (task == "multilabel"):
         wanted = "several label columns (a,b,c)" if task == "multilabel" else "one label column"
-        raise ValueError(f"{raw.name}: task {task} needs {wanted}, got {', '.join(map(shown, names))}")
+        raise ValueError(f"{raw.name}: {spell_option('task', task)} needs {wanted}, got {listed(names, 10)}")
     if len(names) > 1:
         return _yes_no(raw, names)
-    numeric = _is_continuous(raw.cells(names[0])) if task is None else task == "regression"
+    numeric = _holds_numbers(raw.cells(names[0])) if task is None else task == "regression"
     return (_numbers if numeric else _classes)(raw, names[0], task)
 
 
@@ -88,31 +92,38 @@ def _classes(raw: RawTable, name: str, task: str | None) -> Targets:
     classes = sorted(present, key=int) if all(map(is_integer, present)) else sorted(present)
     code = {title: place for place, title in enumerate(classes)}
     y = np.array([code.get(cell, -1) for cell in cells], np.int64)
-    if task is not None or len(classes) <= max(_MANY, (y >= 0).sum() / 3) or not all(map(is_number, classes)):
-        return Targets(y, classes, [])
-    what = f"label: {len(classes):,} different whole numbers, taken as classes"
-    return Targets(y, classes, [f"{what}; --task regression takes them as a numeric target"])
+    notes = []
+    if task is None and len(classes) > _FEW_CLASSES and all(map(is_number, classes)):
+        turned = f"{spell_option('task', 'regression')} takes them as a numeric target"
+        notes.append(f"label: {len(classes):,} different whole numbers, taken as classes; {turned}")
+    plain = Counter(" ".join(title.split()).casefold() for title in classes)
+    alike = [title for title in classes if plain[" ".join(title.split()).casefold()] > 1]
+    if alike:
+        what = f"label: {listed(alike)} differ in case or blanks alone, and are classes of their own"
+        notes.append(f"{what}; spell them alike in the table if they are the same")
+    return Targets(y, classes, notes)
 
 
 def _numbers(raw: RawTable, name: str, task: str | None) -> Targets:
-    cells = raw.cells(name)
-    points = decimal_points(cells) if raw.commas else None
-    values = number_cells(raw, name, points or cells).astype(np.float32)
-    notes = [decimal_note([name])] if points else []
+    values = number_cells(raw, name, raw.cells(name)).astype(np.float32)
+    notes = []
     if task is None:
         what = f"label: numbers ({len(np.unique(values[~np.isnan(values)])):,} different values)"
-        notes.append(f"{what}: a numeric target; --task classes takes them as classes")
+        notes.append(f"{what}: a numeric target; {spell_option('task', 'classes')} takes them as classes")
     return Targets(values, [name], notes)
 
 
 def _yes_no(raw: RawTable, names: Sequence[str]) -> Targets:
     y = np.full((len(raw.numbers), len(names)), np.nan, np.float32)
+    problems = Problems()
     for column, name in enumerate(names):
-        for row, cell in enumerate(raw.cells(name)):
-            value = np.nan if is_missing(cell) else BOOLEANS.get(cell.lower())
-            if value is None:
-                bad_cell(raw, row, name, EXPECTED["boolean"], "label")
-            y[row, column] = value
+        cells = raw.cells(name)
+        bad = [row for row, cell in enumerate(cells) if not is_missing(cell) and cell.lower() not in BOOLEANS]
+        with problems.noted():
+            if bad:
+                bad_cell(raw, bad[0], name, EXPECTED["boolean"], "label", bad)
+            y[:, column] = [np.nan if is_missing(cell) else BOOLEANS[cell.lower()] for cell in cells]
+    problems.raise_all()
     known = known_targets(y)
     partly = int((~np.isnan(y).all(axis=1) & ~known).sum())
     y[~known] = np.nan
@@ -120,18 +131,29 @@ def _yes_no(raw: RawTable, names: Sequence[str]) -> Targets:
     return Targets(y, list(names), notes if partly else [])
 
 
-def _is_continuous(cells: Sequence[str]) -> bool:
-    """Whether labels are measurements: many different numbers, or hardly one twice, and some fractions.
+def _holds_numbers(cells: Sequence[str]) -> bool:
+    """Return True if labels are a numeric target, False if they are classes.
 
-    At least half of the cells must be numbers; another one is then a mistake, and named.
+    At least half of the cells must be numbers; another one is then a mistake, and named. Numbers with
+    fractions are classes if at most 20 occur, whole numbers if at most 10 do (and, from five on, each twice
+    on average). More whole numbers are classes only if nearly all of them have five nodes or more, and if
+    they number the classes from 0 or 1, or lie as far apart as codes do.
     """
     present = [cell for cell in cells if not is_missing(cell)]
     numbers = [cell for cell in present if is_number(cell) or has_decimal_comma(cell)]
-    distinct = set(numbers)
-    many = len(distinct) > _CONTINUOUS or (len(distinct) > 4 and 2 * len(distinct) > len(numbers))
-    if not many or 2 * len(numbers) < len(present):
+    nodes = Counter(numbers)
+    if 2 * len(numbers) < len(present) or len(nodes) <= 4:
         return False
-    return any(has_decimal_comma(cell) or not float(cell).is_integer() for cell in distinct)
+    if 2 * len(nodes) > len(numbers):
+        return True
+    if any(has_decimal_comma(cell) or not float(cell).is_integer() for cell in nodes):
+        return len(nodes) > _CONTINUOUS
+    if len(nodes) <= _FEW_CLASSES:
+        return False
+    often = sum(count >= _OFTEN for count in nodes.values()) >= _MOST_OFTEN * len(nodes)
+    least, largest = min(map(float, nodes)), max(map(float, nodes))
+    from_zero = least in (0, 1) and largest <= 1.1 * len(nodes)
+    return not (often and (from_zero or largest - least >= _WIDE * len(nodes)))
 
 
 def copies_of_labels(
@@ -157,7 +179,7 @@ def copies_of_labels(
                 how = "the two lie on a line"
             notes.append(
                 f"column {shown(name)} copies {label}: {how} in all {len(rows):,} training and validation "
-                "nodes; leave it out with drop= (--drop) if it is not known beforehand"
+                f"nodes; leave it out with {spell_option('drop', name)} if it is not known beforehand"
             )
     return notes
 

@@ -21,6 +21,7 @@ _ENCLOSED = re.compile(r'"[^"]*"|\{.*\}')  # quoted, or what NetworkX writes of 
 _WORD = re.compile(r'"(?:[^"]|"")*"(?!\S)|\S+')  # of a line whose fields stand between blanks
 _DECIMAL_COMMA = re.compile(r"[+-]?([0-9]+|[0-9]{1,3}(\.[0-9]{3})+),[0-9]+(e[+-]?[0-9]+)?", re.IGNORECASE)
 _BLOCK = 2**20  # characters of which cells are made at a time
+_THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]*)?")
 _SAVE = "save the file as UTF-8"
 MISSING = ("", "na", "n/a", "nan", "?")
 _WHITE = " \t\x0b\x0c\x1c\x1d\x1e\x1f"  # ASCII that `str.strip` takes away, without line ends
@@ -160,6 +161,19 @@ def is_missing(cell: str) -> bool:
 def has_decimal_comma(cell: str) -> bool:
     """Whether the field is a number such as `0,5` or `1.234,5`."""
     return "," in cell and _DECIMAL_COMMA.fullmatch(cell) is not None
+
+
+def without_thousands(cells: Sequence[str]) -> list[str] | None:
+    """Return the cells without separators of thousands, if some have such and all are numbers; else None.
+
+    >>> without_thousands(["1,023", "7", "1,250,000.5", "NA"]), without_thousands(["1,023", "x"])
+    (['1023', '7', '1250000.5', 'NA'], None)
+    """
+    grouped = {cell for cell in set(cells) if "," in cell and _THOUSANDS.fullmatch(cell)}
+    others = (cell for cell in set(cells) - grouped if not is_missing(cell))
+    if not grouped or not all(map(is_number, others)):
+        return None
+    return [cell.replace(",", "") if cell in grouped else cell for cell in cells]
 
 
 def decimal_note(names: Sequence[str]) -> str:

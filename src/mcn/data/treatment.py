@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mcn._names import did_you_mean
+from mcn._names import did_you_mean, spell_option
 from mcn.data.arrays import is_finite
-from mcn.data.limits import check_size, shown, told
+from mcn.data.limits import Problems, check_size, shown, told
 from mcn.data.node_columns import NodeColumns, TextColumn
 from mcn.data.node_table import BOOLEANS, EXPECTED, is_date, plain_number
 from mcn.data.text import is_missing
@@ -142,14 +142,18 @@ def _fit_all(table: NodeColumns, train: NDArray[np.bool_]) -> tuple[Treatment, l
     numbers: dict[str, NDArray[np.float64]] = {}
     empty: list[str] = []
     wordy: list[str] = []
+    problems = Problems()
     for name in table.features:
-        column, values, has_values = _fit(table, name, rows)
+        column, values, has_values = None, None, False
+        with problems.noted():
+            column, values, has_values = _fit(table, name, rows)
         if column is None:
             (wordy if has_values else empty).append(name)
             continue
         columns.append(column)
         if values is not None:
             numbers[name] = values
+    problems.raise_all()
     counts = scaling == "auto" and _like_words(columns, numbers)
     if scaling == "standard" or (scaling == "auto" and not counts):
         for place, column in enumerate(columns):
@@ -232,10 +236,11 @@ def _fit(
     if all(map(is_date, present)):
         codes, texts = table.texts(name)
         row = next(row for row in rows.tolist() if texts[codes[row]] in present)
-        how = (
-            "leave it out with drop= (--drop), or name the columns to use with features= (--columns), which "
+        what = (
+            f" is a date; leave it out with {spell_option('drop', name)}, or name the columns to use with "
+            f"{spell_option('features')}, which makes a number of days of it; "
+            f"{spell_option('split_by', name)} divides by it"
         )
-        what = f" is a date; {how}makes a number of days of it; split_by= divides by it"
         table.refuse(name, row, what)
     if {text.lower() for text in present} <= set(BOOLEANS):
         truth = [BOOLEANS[text.lower()] for text in present for _ in range(present[text])]
@@ -281,7 +286,7 @@ def _treat(table: NodeColumns, column: Column, out: NDArray[np.float32]) -> tupl
             out[:, 0] = (values - column.mean) / column.scale
         beyond = np.flatnonzero(~np.isfinite(out[:, 0]))
         if len(beyond):
-            table.refuse(column.name, int(beyond[0]), f"; {EXPECTED['number']}")
+            table.refuse(column.name, int(beyond[0]), f"; {EXPECTED['number']}", beyond[1:].tolist())
     else:
         codes, texts = table.texts(column.name)
         holes = np.array([is_missing(text) for text in texts])[codes]
@@ -290,7 +295,7 @@ def _treat(table: NodeColumns, column: Column, out: NDArray[np.float32]) -> tupl
         truth[holes] = column.fill
         odd = np.flatnonzero(np.isnan(truth))
         if len(odd):
-            table.refuse(column.name, int(odd[0]), f"; {EXPECTED['boolean']}")
+            table.refuse(column.name, int(odd[0]), f"; {EXPECTED['boolean']}", odd[1:].tolist())
         out[:, 0] = truth
     elif column.kind == "category":
         place = {text: at for at, text in enumerate(column.categories)}

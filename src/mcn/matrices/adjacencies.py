@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
+from mcn._names import spell_option
 from mcn.data.sparse import checked_csr
 from mcn.matrices.rows import Rows, below_each_other
 from mcn.motifs import DirectedCounts
@@ -81,7 +82,7 @@ def adjacency_of(counts: AnyCounts, motif: str, scope: str = "edges") -> csr_arr
 def without_direction(motif: str) -> ValueError:
     """Make the error for a directed motif of a graph whose directions are not used."""
     return ValueError(
-        f"motif {motif!r} needs direction: read the graph with directed=True (--directed), or set "
+        f"motif {motif!r} needs direction: read the graph with {spell_option('directed', True)}, or set "
         "data.directed = True where the columns of data.edge_index are arcs"
     )
 

@@ -10,12 +10,12 @@ import gzip
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import IO, Any, NoReturn
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mcn._names import one_of
+from mcn._names import one_of, spell_option
 from mcn.data.arrays import as_integer
 from mcn.data.csr_graph import isolated_note
 from mcn.data.edge_files import TEXT, edge_format
@@ -105,7 +105,7 @@ def pack_graph(
                 report += reader.text.first_line_note(first, degree[places])
             report += isolated_note(len(degree) - int(np.count_nonzero(degree)))
             wanted = FeatureRequest(features, scaling, None, False)
-            values = node_values(table, wanted, request, report, degree)
+            values = node_values(table, wanted, request, report, degree, drop=drop)
             x = values["x"]
         else:
             drawn = {"split": split, "folds": folds, "split_index": split_index, "seed": seed}
@@ -142,7 +142,9 @@ def _read_nodes(
         _check_targets(table_path, None if targets is None else targets.y)
         return table
     if any(columns.values()) or request.columns or drop:
-        raise ValueError(f"{path}: columns were named, but there is no node table; give one with nodes=")
+        raise ValueError(
+            f"{path}: columns were named, but there is no node table; give one by {spell_option('nodes')}"
+        )
     return None
 
 
@@ -209,8 +211,15 @@ class _EdgeReader:
             bad = self.sorter.add(np.ascontiguousarray(pairs.T), most)
             if bad >= 0:
                 value = str(ids[2 * bad + int(numbers[2 * bad] >= 0)])
-                strangers = list(dict.fromkeys(ids[:100])) if (numbers < 0).all() else None
-                self._refuse(f"{self._path}, line {blocks.text.line_of(bad)}", value, strangers)
+                named = ids if isinstance(ids, list) else ids.tolist()
+                strangers = [one for one, at in zip(named, numbers.tolist(), strict=True) if at < 0]
+                where = f"{self._path}, line {blocks.text.line_of(bad)}"
+                if self._table is None:
+                    raise ValueError(
+                        f"{where}: node id {shown(value)}; expected a non-negative integer or a name"
+                    )
+                every = len(strangers) == len(numbers)
+                refuse_unknown(where, value, self._table, list(dict.fromkeys(strangers)), every)
             self.progress(min(0.6, 0.6 * end / size))
         return True
 
@@ -222,11 +231,6 @@ class _EdgeReader:
         largest = int(ids.max(initial=-1))
         edges = (self.sorter.taken + len(ids) // 2) / share
         return largest >= MAX_NODES or largest > max(_GAPS * 2 * edges + 1024, self._memory // _NODE_BYTES)
-
-    def _refuse(self, where: str, value: str, strangers: Sequence[Any] | None) -> NoReturn:
-        if self._table is None:
-            raise ValueError(f"{where}: node id {shown(value)}; expected a non-negative integer or a name")
-        refuse_unknown(where, value, self._table, strangers)
 
 
 class _Blocks:

@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from mcn._names import spell_option
 from mcn.data import check_data
 from mcn.data.checks import weight_matrix
 from mcn.data.sparse import feature_csr
@@ -302,7 +303,10 @@ def known_labels(data: Data | GraphStore) -> Known:
         )
     graph = None if data.edge_index is None else check_data(data)
     if not data.val_mask.any():
-        raise ValueError("data.val_mask is empty; training needs validation nodes to know when to stop")
+        raise ValueError(
+            "data.val_mask is empty: there are no validation nodes, by which training knows when to stop; "
+            f"label more nodes, or divide them in another way ({spell_option('split')})"
+        )
     classes = target_kind(data.y) == "classes"
     labels = data.y.to(torch.int64 if classes else torch.float32).clone()
     labels[~(data.train_mask | data.val_mask)] = -1 if classes else math.nan

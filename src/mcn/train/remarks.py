@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 from scipy import sparse
 
+from mcn._names import spell_option
 from mcn.data.checks import both_ways, direction_note, given_weights
 from mcn.data.sparse import feature_csr
 from mcn.train.features import features
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 _OVERFIT = 0.25
 _COPIES, _BY_CHANCE = 0.02, 1e-6
 _MOST = 20_000
+_FEW_TESTS = 10
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,10 @@ def graph_remarks(data: Data, known: Known | None = None) -> list[str]:
     """Say what is odd about a graph, its labels and its split; no label of a test node is looked at."""
     known = known_labels(data) if known is None else known
     names = class_names(data)
-    said = known.task.graph_remarks(data, known, lambda c: str(c) if names is None else names[c])
+    tests = int(data.test_mask.sum())
+    few = [f"the test figures rest on {tests} node{'s' * (tests > 1)}: chance decides them"]
+    said = few if 0 < tests < _FEW_TESTS else []
+    said += known.task.graph_remarks(data, known, lambda c: str(c) if names is None else names[c])
     return said if data.edge_index is None else [*said, *_direction(data), *_copies(data, known)]
 
 
@@ -106,7 +111,7 @@ def _direction(data: Data) -> list[str]:
     if data.get("directed"):
         return [f"direction is used: the {data.num_edges:,} edges are arcs from source to target"]
     one_way = data.get("one_way")
-    return [direction_note(one_way, "--directed (directed=True)")] if one_way else []
+    return [direction_note(one_way, spell_option("directed", True))] if one_way else []
 
 
 def _copies(data: Data, known: Known) -> list[str]:
@@ -124,7 +129,8 @@ def _copies(data: Data, known: Known) -> list[str]:
     return [
         f"{copies:,} of {len(part):,} nodes outside the training part have exactly the features of a "
         "training node: near copies make a result look better than it will be on new nodes; if they are the "
-        "same thing twice, keep one of each, or keep them together (--split-by)"
+        "same thing twice, keep one of each, or keep them together "
+        f"({spell_option('split_by')})"
     ]
 
 
