@@ -56,11 +56,12 @@ def treated_graph(graph: Any, config: Settings, memory: Memory | None = None) ->
     if stated == learned:
         return graph
     if learned is None:
-        warnings.warn(
-            "the network was trained on data.x as it was given, not on columns of a table; data.x, "
-            "which columns were made into by training nodes of this graph, is used as it is",
-            stacklevel=3,
-        )
+        if is_whole:
+            warnings.warn(
+                "the network was trained on data.x as it was given, not on columns of a table; data.x, which "
+                "columns were made into by training nodes of this graph, is used as it is",
+                stacklevel=3,
+            )
         return graph
     if is_whole:
         return _treat(graph, learned, say=True)
