@@ -11,14 +11,16 @@ from typing import Any
 
 PATIENCE = 1.0
 """Seconds of work before there is a bar."""
+_KINDS = (": a numeric target; ", "taken as classes", "in case or blanks", "copies the label")
 _URGENT = (
-    ": a numeric target; ",
-    "taken as classes",
-    "in case or blanks",
+    *_KINDS,
     "names the columns",
-    "copies the ",
+    "direction is",
+    "test figures rest",
+    "header: ",
+    "merged",
+    "node columns: ",
 )
-_URGENT += ("direction is", "test figures rest", "header: ", "entries merged", "node columns: ")
 MOST_LINES = 18
 """What a verb prints for a usual run, without --verbose."""
 

@@ -231,9 +231,9 @@ def node_table(
     if splits is not None:
         split_columns = _all_named(raw, splits, "split", wrong)
     by = _all_named(raw, [] if split_by is None else [split_by], "split_by", wrong)
-    taken: dict[int | None, str] = {index: "row numbers", id_column: "id"}
-    taken |= dict.fromkeys(label_columns, "label") | dict.fromkeys(split_columns, "split")
-    taken |= dict.fromkeys(by, "split by")
+    taken = {} if index is None else {index: "row numbers"}
+    taken |= {id_column: "id"} | dict.fromkeys(label_columns, "label")
+    taken |= dict.fromkeys(split_columns, "split") | dict.fromkeys(by, "split by")
     wanted = {*labels, *(splits or ()), *([] if split_by is None else [split_by])}
     if not wanted <= raw.place.keys():  # what the features are cannot be told
         columns = []
@@ -259,7 +259,7 @@ def node_table(
         splits=given,
         feature_names=[raw.header[c] for c in readable],
         notes=notes,
-        roles={raw.header[c]: role for c, role in taken.items() if c is not None},
+        roles={raw.header[c]: role for c, role in taken.items()},
     )
 
 
