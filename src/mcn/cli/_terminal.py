@@ -12,10 +12,11 @@ from typing import Any
 
 PATIENCE = 1.0
 """Seconds of work before there is a bar."""
+_KINDS = (": a numeric target; ", "taken as classes", "in case or blanks", "copies the label")
 _URGENT = (
-    *(": a numeric target; ", "copies the ", "direction is", "taken as classes", "in case or blanks"),
-    *("the clock ended", "no better than guessing", "overfitted", "names the columns"),
-    *("test figures rest", "header: ", "entries merged", "node columns: "),
+    *_KINDS,
+    *("the clock ended", "no better than guessing", "overfitted", "names the columns", "direction is"),
+    *("test figures rest", "header: ", "merged", "node columns: "),
 )
 MOST_LINES = 18
 """What a verb prints for a usual run, without --verbose."""

@@ -239,9 +239,9 @@ def node_table(
     if splits is not None:
         split_columns = _all_named(raw, splits, "split", wrong)
     by = _all_named(raw, [] if split_by is None else [split_by], "split_by", wrong)
-    taken: dict[int | None, str] = {index: "row numbers", id_column: "id"}
-    for role, role_columns in (("label", label_columns), ("split", split_columns), ("split by", by)):
-        taken.update(dict.fromkeys(role_columns, role))
+    taken = {} if index is None else {index: "row numbers"}
+    taken |= {id_column: "id"} | dict.fromkeys(label_columns, "label")
+    taken |= dict.fromkeys(split_columns, "split") | dict.fromkeys(by, "split by")
     wanted = {*labels, *(splits or ()), *([] if split_by is None else [split_by])}
     if not wanted <= raw.place.keys():  # what the features are cannot be told
         columns = []
@@ -267,7 +267,7 @@ def node_table(
         splits=given,
         feature_names=[raw.header[c] for c in readable],
         notes=notes,
-        roles={raw.header[c]: role for c, role in taken.items() if c is not None},
+        roles={raw.header[c]: role for c, role in taken.items()},
     )
 
 
