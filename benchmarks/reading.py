@@ -97,7 +97,7 @@ def measure(reader: str, path: Path) -> dict[str, float]:
 
         small.write_text("source,target\n1,2\n3,4\n")
         read_edges(small)
-        named_edges(b"a,b\nc,d\n", 0, ",")
+        named_edges(b"a,b\nc,d\n", 0, ",", (0, 1), 2**31)
         read = read_edges
     else:
         from pyarrow import csv

@@ -161,7 +161,7 @@ def compact(ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64
     if largest < 2 * ids.size + 1024:
         present = np.zeros(largest + 1, np.bool_)
         present[ids] = True
-        known, position = np.flatnonzero(present), np.cumsum(present)
+        known, position = np.flatnonzero(present), np.cumsum(present, dtype=np.int64)
         position -= 1
         return known, position[ids]
     known, ends = np.unique(ids, return_inverse=True)
