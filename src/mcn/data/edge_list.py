@@ -383,8 +383,8 @@ def frame_edges(
                 yield text
 
     ends, names = numbered_names(texts(), name, held)
-    where = "{}, row {}".format
-    edges = edges_of_names(ends.reshape(2, -1), names, as_text, notes, lambda row: where(name, row + 1))
+    ends = ends.reshape(2, -1)
+    edges = edges_of_names(ends, names, as_text, notes, lambda row: f"{name}, row {row + 1}")
     return replace(edges, weights=values)
 
 
