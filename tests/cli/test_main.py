@@ -51,7 +51,7 @@ def _caused(error: Exception, cause: BaseException) -> Exception:
         (ValueError("x must be 1,\n  got 2"), 2, "mcn: x must be 1, got 2"),
         (FileNotFoundError(2, "No such file", "a.csv"), 2, "mcn: a.csv: No such file"),
         (PermissionError(13, "Permission denied", "a.csv"), 2, "mcn: a.csv: Permission denied"),
-        (OSError(28, "No space left on device"), 1, "mcn: No space left on device"),
+        (OSError(28, "No space left on device"), 1, "mcn: standard output: No space left on device"),
         (MemoryError("Unable to allocate 9 TiB"), 1, "mcn: not enough memory: Unable to allocate 9 TiB"),
         (MemoryError(), 1, "mcn: not enough memory"),
         (KeyboardInterrupt(), 130, "mcn: interrupted"),

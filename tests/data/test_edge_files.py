@@ -337,10 +337,10 @@ def test_odd_gml_weights_are_weights(weight: str, tmp_path: Path) -> None:
 
 def test_attributes_that_make_a_huge_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     graph = networkx.Graph()
-    for node in range(300):
+    for node in range(1000):
         graph.add_node(node, **{f"k{node}": node})
     networkx.write_graphml(graph, tmp_path / "a.graphml")
-    monkeypatch.setenv("MCN_MAX_BYTES", "600000")
+    monkeypatch.setenv("MCN_MAX_BYTES", "7000000")
     message = r"a\.graphml: has node attributes that make a table of more than"
     refuses(message, load_graph, tmp_path / "a.graphml", label="k1")
 

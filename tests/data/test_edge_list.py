@@ -160,9 +160,9 @@ LISTS = pa.FixedSizeListArray.from_arrays(pa.nulls(10**8), 10**8)
     [
         (ZEROS, "t.parquet", "zstd", "holds rows that take"),
         (ZEROS, "t.feather", "zstd", "unpacks to"),
-        (LONG_TEXT, "t.parquet", "zstd", "has values in column 'a' that take"),
-        (LONG_TEXT, "t.feather", "zstd", "has values in column 'a' that take"),
-        (LISTS, "t.feather", "none", "has values in column 'a' that take"),
+        (LONG_TEXT, "t.parquet", "zstd", "has values up to column 'a' that take"),
+        (LONG_TEXT, "t.feather", "zstd", "has values up to column 'a' that take"),
+        (LISTS, "t.feather", "none", "has values up to column 'a' that take"),
         (pa.nulls(10**6), "t.feather", "none", "holds rows that take"),
     ],
 )

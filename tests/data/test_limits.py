@@ -69,8 +69,8 @@ def test_packed_files_are_unpacked_whatever_the_case_of_their_name(name: str, tm
 
 
 def test_a_declared_number_of_nodes_is_bounded(small: int) -> None:
-    check_nodes("f", 3000)
-    refuses(r"^f: 4,000 nodes take more than 100,000 bytes; number them", check_nodes, "f", 4000)
+    check_nodes("f", 1200)
+    refuses(r"^f: 1,300 nodes take more than 100,000 bytes; number nodes", check_nodes, "f", 1300)
     refuses(r"^f: 2147483649 nodes; at most 2\*\*31 are supported", check_nodes, "f", 2**31 + 1)
 
 

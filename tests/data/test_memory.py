@@ -12,7 +12,7 @@ LIMIT = 2**26
 
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="only Linux counts peaks anew")
 def test_no_file_takes_more_than_the_limit(tmp_path: Path) -> None:
-    """Forty files that would; each is read within the limit or refused in one line that names it."""
+    """Files that would; each is read within the limit or refused in one line that names it."""
     words = [sys.executable, "-m", "tests.data.hostile_files", str(tmp_path)]
     env = {**os.environ, "MCN_MAX_BYTES": str(LIMIT), "NUMBA_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     done = subprocess.run(words, env=env, capture_output=True, text=True, timeout=300, check=False)

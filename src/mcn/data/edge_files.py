@@ -42,10 +42,8 @@ _VALUE_BYTES = 80  # of a text as Python's, in the one column of a table that is
 _ENTRY_BYTES = 80  # of an entry of a matrix, as it is made coordinates and these ends of edges
 _TEXT_TIMES = 6  # copies of a text of XML, in the widest characters
 _ELEMENT_BYTES, _ATTRIBUTE_BYTES = 800, 300  # of one in XML, as a tree and as NetworkX has it
-_TAG_TIMES, _XML_PIECE = (
-    48,
-    2**16,
-)  # bytes that expat and Python take for one of a tag; bytes parsed at a time
+_TAG_TIMES = 48  # bytes that expat and Python take for one of a tag
+_XML_PIECE = 2**16  # bytes that are parsed at a time
 _GML_TIMES = 48  # bytes that NetworkX takes for one of GML, at worst
 _SPARSE_PARTS = {
     "csr": ("data", "indices", "indptr"),
@@ -207,9 +205,8 @@ def _read_mtx(path: Path) -> EdgeList:
             if rows != columns:
                 raise ValueError(f"{path}: a matrix of shape {[rows, columns]}; {SQUARE}")
             check_nodes(path, rows)
-            if (
-                form != "array" and declared > len(content) // 4
-            ):  # an entry takes two ids, a blank and a line end at least
+            # An entry takes two ids, a blank and a line end at least.
+            if form != "array" and declared > len(content) // 4:
                 raise ValueError(f"{declared:,} entries are declared, in a file of {len(content):,} bytes")
             entries = rows * columns if form == "array" else declared
             check_memory(path, len(content) + _ENTRY_BYTES * entries * (1 if symmetry == "general" else 2))
@@ -219,9 +216,8 @@ def _read_mtx(path: Path) -> EdgeList:
             if said is None:
                 raise
             line = int(said[1])
-            text = (
-                next(islice(io.BytesIO(content), line - 1, None), b"").rstrip(b"\n")[:100].decode("latin-1")
-            )
+            entry = next(islice(io.BytesIO(content), line - 1, None), b"")
+            text = entry.rstrip(b"\n")[:100].decode("latin-1")
             raise ValueError(f"{path}: {problem} (line {line} is {shown(text)}: {said[2][:200]})") from error
         return matrix_edges(sparse.coo_array(matrix), str(path), first=1)
 

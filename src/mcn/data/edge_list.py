@@ -180,9 +180,9 @@ def compact(ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64
     if largest < 2 * ids.size + 1024:
         present = np.zeros(largest + 1, np.bool_)
         present[ids] = True
-        position: NDArray[np.int64] = np.cumsum(present)
+        known, position = np.flatnonzero(present), np.cumsum(present, dtype=np.int64)
         position -= 1
-        return np.flatnonzero(present), position[ids]
+        return known, position[ids]
     known, ends = np.unique(ids, return_inverse=True)
     return known, ends.reshape(ids.shape)
 
@@ -390,8 +390,8 @@ def frame_edges(
                 yield text
 
     ends, names = numbered_names(texts(), name, held)
-    where = "{}, row {}".format
-    edges = edges_of_names(ends.reshape(2, -1), names, as_text, notes, lambda row: where(name, row + 1))
+    ends = ends.reshape(2, -1)
+    edges = edges_of_names(ends, names, as_text, notes, lambda row: f"{name}, row {row + 1}")
     return replace(edges, weights=values)
 
 

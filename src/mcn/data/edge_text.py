@@ -271,9 +271,8 @@ class EdgeText:
         ids = self.integer_ids()
         if ids is None:
             return None
-        ids_and_ends = 2 * ids.nbytes
         marks = min(17 * int(ids.max(initial=0)), 6 * ids.nbytes)  # of `compact`
-        check_memory(self.path, len(self.content) + ids_and_ends + marks)
+        check_memory(self.path, len(self.content) + 2 * ids.nbytes + marks)
         known, ends = compact(ids.T)
         return EdgeList(ends, known)
 

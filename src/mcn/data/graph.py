@@ -67,8 +67,8 @@ def load_graph(
     not a number. `data.report` says in plain lines what was done; `data.one_way` counts the edges that were
     given in one direction, where most were and it is not used.
 
-    A file may take at most 2 GiB of memory, unpacked; the environment variable `MCN_MAX_BYTES` sets another
-    limit, in bytes.
+    Reading a file may take at most 2 GiB of memory, the arrays of its graph counted; the environment variable
+    `MCN_MAX_BYTES` sets another limit, in bytes.
 
     Args:
         edges: a csv, tsv, txt, edges, edgelist, mtx, npz, graphml, gexf or gml file, also with `.gz`; a

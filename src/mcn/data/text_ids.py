@@ -44,8 +44,8 @@ def named_edges(
     None if anything needs the careful reader, or this one would take more than `most` bytes of memory.
     """
     text = np.frombuffer(content, np.uint8)
-    blank, (one, other), room = ord(mark) if mark else 32, sorted(ends), most - len(content)
-    codes, starts, sizes, width, plain = _read(text, start, len(content), blank, one, other, room)
+    how = (ord(mark) if mark else 32, *sorted(ends), most - len(content))
+    codes, starts, sizes, width, plain = _read(text, start, len(content), *how)
     held = len(content) + 3 * codes.nbytes + _NAME_BYTES * len(starts)
     if width <= 0 or held + (4 if plain else 10) * int(sizes.sum()) > most:
         return None
