@@ -151,4 +151,4 @@ def timeless(summary: dict[str, Any]) -> dict[str, Any]:
         row["seconds_per_run"] = 0
     for row in summary.get("candidate_runs", []):
         row["seconds"] = 0
-    return summary | {"seconds": 0}
+    return summary | {"seconds": 0, "sha256": ""}

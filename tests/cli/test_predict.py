@@ -11,6 +11,7 @@ from tests.cli.conftest import QUICK, Run, answered, printed, refused, write_gra
 
 COLUMNS = ["node", "split", "true", "predicted", "probability", "motif_1", "step_1", "motif_2", "step_2"]
 COLUMNS += ["p_blue", "p_red"]
+SIZES = {"nodes": 24, "edges": 45, "columns": 2}
 
 
 def table(text: str) -> list[dict[str, str]]:
@@ -29,9 +30,12 @@ def test_its_own_graph_into_a_file_and_as_json(mcn: Run, run_folder: Path, tmp_p
     assert done == (0, f"the predictions of 24 nodes are in {tmp_path / 'own.csv'}\n", "")
     assert (tmp_path / "own.csv").read_text() == text
     told = answered(mcn("predict", run_folder, "--out", tmp_path / "own.csv", "--json"))
+    graph = told.pop("graph")
     assert told == {"run": str(run_folder), "nodes": 24, "out": str(tmp_path / "own.csv")}
+    assert graph.pop("source")["graph"] == str(tmp_path / "edges.csv")
+    assert {name: graph[name] for name in ("nodes", "edges", "columns")} == SIZES
     content = answered(mcn("predict", run_folder, "--json"))
-    assert list(content) == ["run", "nodes", "out", "predictions"]
+    assert list(content) == ["run", "nodes", "graph", "out", "predictions"]
     assert len(content["predictions"]) == content["nodes"] == 24
     first = content["predictions"][0]
     assert list(first) == COLUMNS
@@ -45,7 +49,13 @@ def test_a_grown_graph_whose_table_lacks_a_class(mcn: Run, run_folder: Path, tmp
     edges.write_text(edges.read_text() + "b3,zoe\nb4,zoe\n")
     text = nodes.read_text().replace("blue", "").replace("a5,red", "a5,violet")
     nodes.write_text(text + "zoe,,,3,49\n")
-    text = printed(mcn("predict", run_folder, "--graph", edges, "--nodes", nodes))
+    done = mcn("predict", run_folder, "--graph", edges, "--nodes", nodes)
+    assert (done.code, done.err) == (
+        0,
+        "mcn: note: another graph than the run was trained on: nodes.csv has 25 nodes, 24 in training; "
+        "edges.csv has 47 edges, 45 in training\n",
+    )
+    text = done.out
     rows = {row["node"]: row for row in table(text)}
     assert len(rows) == 25
     assert rows["zoe"]["predicted"] in ("red", "blue")
@@ -92,6 +102,7 @@ def test_columns_by_other_names_and_new_categories(mcn: Run, tmp_path: Path) -> 
     assert again.err == (
         "mcn: note: column 'colour': 1 cells with a category that no training node has, all zeros "
         f"(for instance 'mauve', {nodes}, line 2)\n"
+        "mcn: note: another graph than the run was trained on: nodes.csv has other columns than in training\n"
     )
     said = refused(mcn("check", *named[:4], "--id", "who", "--label", "outcomes"))
     assert "no label column 'outcomes'; did you mean 'outcome'?" in said

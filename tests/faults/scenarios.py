@@ -84,7 +84,10 @@ def content(path: Path) -> Any:
     return raw
 
 
+_TIMED = re.compile("seconds|^sha256$")
+
+
 def _timeless(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: _timeless(each) for name, each in value.items() if "seconds" not in name}
+        return {name: _timeless(each) for name, each in value.items() if not _TIMED.search(name)}
     return [_timeless(each) for each in value] if isinstance(value, list) else value

@@ -15,6 +15,7 @@ from scipy import sparse
 import mcn
 from mcn import GraphStore
 from mcn.data.csr_graph import simple_graph
+from mcn.data.fields import with_checksum
 from tests.conftest import python, refuses
 
 EDGES = np.array([[0, 0, 1, 2, 2, 3, 1, 0], [1, 2, 2, 3, 3, 2, 1, 1]])
@@ -159,7 +160,8 @@ def test_a_truncated_file_another_header_and_pointers_that_go_back_are_noticed(t
 def test_neighbours_that_a_kernel_must_not_follow_are_noticed(tmp_path: Path, value: int) -> None:
     store = small(tmp_path)
     altered(store, "indices", 1, value)  # a neighbour of node 0, after 1
-    refuses(r"indices.npy: the neighbours of node 0", GraphStore.open(store.path).to_data)
+    refuses(r"indices.npy: the neighbours of node 0", GraphStore.open(store.path).check)
+    refuses(r"indices.npy: SHA-256 is", GraphStore.open(store.path).to_data)
     refuses(r"indices.npy: SHA-256 is", GraphStore.open, store.path, verify=True)
 
 
@@ -169,7 +171,7 @@ def test_a_one_way_edge_is_noticed(tmp_path: Path) -> None:
     manifest = json.loads((store.path / "manifest.json").read_text())
     numbers = (store.path / "indices.npy").read_bytes()[128:]
     manifest["arrays"]["indices"]["sha256"] = hashlib.sha256(numbers).hexdigest()
-    (store.path / "manifest.json").write_text(json.dumps(manifest))
+    (store.path / "manifest.json").write_text(json.dumps(with_checksum(manifest)))
     refuses("node 0 has neighbour 3, but not that one this", GraphStore.open, store.path, verify=True)
 
 
@@ -188,13 +190,13 @@ def test_one_way_edges_are_not_counted(place: int, value: int, tmp_path: Path) -
         ({"format": "other"}, "not the manifest of a packed graph"),
         ({"version": 9}, "version 9; this mcn reads version 1"),
         ({"num_nodes": 5}, r"indptr is <i8 of shape \[5\]; expected <i8 of shape \[6\]"),
-        ({"num_nodes": True}, "num_nodes is True"),
+        ({"num_nodes": True}, "num_nodes must be a whole number, got True"),
         ({"num_nodes": 2**31 + 1}, "at most 2,147,483,648"),
         ({"num_edges": -1}, "num_edges is -1"),
         ({"classes": [1]}, "classes must be a list of names"),
         ({"arrays": {"../evil": {"dtype": "<i4", "shape": [8], "sha256": ""}}}, "an array '../evil'"),
         ({"arrays": {"indptr": {"dtype": "|O8"}}}, "not a manifest"),
-        ({"arrays": {}}, "holds motif counts alone"),
+        ({"arrays": {}}, "the checksum does not fit"),
         ({"about": None}, "about must be named values"),
     ],
 )

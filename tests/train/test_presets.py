@@ -146,7 +146,7 @@ def test_recipes(tmp_path: Path, content: str, recipe: str, config: Any) -> None
     [
         ("settings: {motif: [edge]}", "unknown setting 'motif'; did you mean 'motifs'"),
         ("settings: {lr: fast}", "lr must be"),
-        ("settings: [lr]", "settings must be a mapping, got list"),
+        ("settings: [lr]", "settings must be named values, got"),
         ("setings: {}\nsettings: {}", f"unknown entry 'setings'; expected {ENTRIES}"),
         ("lerning: 1", "unknown setting 'lerning'"),
         ("dataset: 3\nsettings: {}", "dataset must be a name, got 3"),

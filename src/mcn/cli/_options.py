@@ -340,7 +340,9 @@ def read_for_run(
         raise ValueError(f"{run.folder} does not say where its graph came from; give --graph and --nodes")
     how = {name: source[name] for name in DATA_OPTIONS if name in source}
     how |= {"trust": trust, "on_disk": lambda _: bool(source.get("on_disk"))}
-    return read_input(source.get("dataset"), graph, nodes, data_root, default="", **how)[0]
+    data = read_input(source.get("dataset"), graph, nodes, data_root, default="", **how)[0]
+    run.check_graph(data)
+    return data
 
 
 def free_folder(parent: Path, name: str) -> Path:

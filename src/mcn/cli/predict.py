@@ -35,18 +35,25 @@ def run(
     from mcn.data.treatment import unusual_cells
     from mcn.store import GraphStore, node_data
     from mcn.train.predictions import in_classes, prediction_rows, predictions_csv, write_predictions
+    from mcn.train.problem import graph_changes
     from mcn.train.run import load_run
 
     trained = load_run(folder)
     data = options.read_for_run(trained, graph, nodes, data_root, trust, weights)
     for note in unusual_cells(getattr(data, "report", None) or []) if graph is not None else ():
         print(f"mcn: note: {note}", file=sys.stderr)
+    used = trained.inputs(data).facts()
+    if graph is not None and (before := trained.summary.get("graph")):
+        changes = graph_changes(before, used, {"graph": graph, "nodes": nodes}, when="")
+        if changes and not as_json:
+            print(f"mcn: note: another graph than the run was trained on: {changes}", file=sys.stderr)
     predictions = trained.predict(data)
     data = in_classes(node_data(data) if isinstance(data, GraphStore) else data, trained.classes)
     if out is not None:
         write_predictions(out, data, predictions)
     if as_json:
         content: dict[str, Any] = {"run": str(folder), "nodes": int(data.num_nodes)}
+        content["graph"] = {"source": trained.source if graph is None else {"graph": str(graph)}, **used}
         content["out"] = None if out is None else str(out)
         if out is None:
             content["predictions"] = list(prediction_rows(data, predictions))

@@ -21,6 +21,7 @@ from mcn.store.write import EdgeSorter, Progress, finish_store, new_store, write
 if TYPE_CHECKING:
     from torch_geometric.data import Data
 
+_PER_NODE = {"y", "train_mask", "val_mask", "test_mask", "ids", "ids_text", "ids_ptr"}
 _NOT_GIVEN = (None, "auto", "none", 0)
 
 
@@ -229,7 +230,7 @@ class GraphStore:
 
         from mcn.data.sparse import feature_tensor
 
-        self.check()
+        self.verify()
         try:
             data = node_data(self)
             ends = np.empty((2, 2 * self.num_edges), np.int64)
@@ -266,6 +267,14 @@ def node_data(store: GraphStore) -> Data:
 
     from mcn.data.treatment import Treatment
 
+    for name in store.entries.keys() & _PER_NODE:
+        check_sum(store.path, name, store.entries[name])
+    labels, count = store.y, len(store.classes)
+    if labels is not None and count and not ((labels >= -1) & (labels < count)).all():
+        node = int(((labels < -1) | (labels >= count)).argmax())
+        raise ValueError(
+            f"{store.path}/y.npy: node {node} has class {labels[node]} of {count}; pack the graph again"
+        )
     data, about = Data(num_nodes=store.num_nodes), store.about
     with reading(store.path, "its manifest was altered: pack again"):
         data.node_ids = store.ids

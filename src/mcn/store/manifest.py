@@ -19,6 +19,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from mcn._files import atomic_write
+from mcn.data.fields import check_checksum, check_fields, with_checksum
 from mcn.data.limits import MAX_NODES, reading, shown
 
 FILE = "manifest.json"
@@ -27,6 +28,18 @@ _LARGEST = 2**28  # bytes of a manifest; a hundred thousand feature names take a
 _PIECE = 2**24  # bytes of an array that are written at a time
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _SIZE = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,6})?)\s*([KMGT]?)(i?)B?", re.IGNORECASE)
+
+
+_ARRAYS = {str: {"dtype": str, "shape": [int], "sha256": str}}
+_ABOUT = {"report": ([str], None), "feature_names": ([str], None), "scaling": (str, None)}
+_FIELDS = dict.fromkeys(("num_nodes", "num_edges", "num_features"), int) | {
+    "classes": [str],
+    "about": _ABOUT,
+    "arrays": _ARRAYS,
+    "counts": (_ARRAYS, None),
+    "counts_of": (str, None),
+}
+"""The fields of a manifest, see `mcn.data.fields`."""
 
 
 class StoredArray(NamedTuple):
@@ -60,7 +73,7 @@ class Manifest:
         for name in ("arrays", "counts"):
             content[name] = {key: stored._asdict() for key, stored in content[name].items()}
         with atomic_write(folder / FILE) as file:
-            file.write(json.dumps(content, indent=1).encode())
+            file.write(json.dumps(with_checksum(content), indent=1).encode())
 
 
 def is_store(path: Path) -> bool:
@@ -89,25 +102,20 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def _checked(content: Mapping[str, Any], path: Path) -> Manifest:
+    check_fields(content, _FIELDS)
     for name in ("num_nodes", "num_edges", "num_features"):
-        value, most = content.get(name), MAX_NODES if name == "num_nodes" else 2**40
-        if type(value) is not int or not 0 <= value <= most:
+        value, most = content[name], MAX_NODES if name == "num_nodes" else 2**40
+        if not 0 <= value <= most:
             raise ValueError(f"{path}: {name} is {value!r}; expected a number, at most {most:,}")
-    classes, about = content.get("classes"), content.get("about")
-    if not isinstance(classes, list) or not all(isinstance(name, str) for name in classes):
-        raise ValueError(f"{path}: classes must be a list of names")
-    if not isinstance(about, dict):
-        raise ValueError(f"{path}: about must be named values")
     arrays, counts = (
-        {
-            name: StoredArray(values["dtype"], tuple(values["shape"]), values["sha256"])
-            for name, values in listed.items()
-        }
-        for listed in (content["arrays"], content.get("counts", {}))
+        {name: StoredArray(**values | {"shape": tuple(values["shape"])}) for name, values in listed.items()}
+        for listed in (content["arrays"], content.get("counts") or {})
     )
-    n, m, width = (content[name] for name in ("num_nodes", "num_edges", "num_features"))
-    manifest = Manifest(n, m, width, classes, about, arrays, counts, str(content.get("counts_of", "")))
+    stated = {name: content[name] for name in _FIELDS if name in content}
+    manifest = Manifest(**stated | {"arrays": arrays, "counts": counts})
     _check_arrays(manifest, path)
+    if "sha256" in content:  # graphs packed by 0.2.0 have none
+        check_checksum(content)
     return manifest
 
 

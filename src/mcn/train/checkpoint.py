@@ -18,6 +18,7 @@ import torch
 from safetensors.torch import load, save
 
 from mcn._files import atomic_write
+from mcn.data.fields import check_fields
 from mcn.data.limits import brief, read_bytes, reading, told
 from mcn.data.treatment import Treatment
 from mcn.train.features import check_stored
@@ -28,7 +29,8 @@ from mcn.train.settings import Settings
 from mcn.train.tasks import stored_task
 
 _FORMAT = "mcn-checkpoint-1"
-_STATED = ("in_channels", "classes", "feature_names")
+Tensors = dict[str, torch.Tensor]
+_STATED = {"in_channels": int, "classes": [str], "feature_names": ([str], None)}
 
 
 def save_tensors(
@@ -65,12 +67,9 @@ def load_tensors(path: str | os.PathLike[str]) -> tuple[dict[str, torch.Tensor],
         text, sha256 = "", None
     if sha256 != _digest(tensors, text):
         raise ValueError(f"{path}: the checksum does not fit; the file was damaged or altered")
-    try:
-        state = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"{path}: its plain values are not JSON ({brief(error)})") from None
-    if not isinstance(state, dict):
-        raise ValueError(f"{path}: its plain values are no JSON object")
+    with reading(path, "its plain values are not JSON"):
+        state: dict[str, Any] = json.loads(text)
+        check_fields(state, dict)
     return tensors, state
 
 
@@ -113,17 +112,13 @@ def stored_network(
         ValueError: names the file, and what of the tensors and plain values in it cannot be.
     """
     with reading(path, "not the model of a finished run"):
-        missing = [name for name in _STATED if name not in state]
-        if missing:
-            raise ValueError(f"it does not state {missing[0]}")
+        check_fields(state, _STATED, "it")
         width, classes, names = (state[name] for name in _STATED)
-        if isinstance(width, bool) or not isinstance(width, int) or width < 0:
+        if width < 0:
             raise ValueError(f"in_channels must be a number of features, got {width!r}")
-        if not _texts(classes) or not classes:
-            raise ValueError("classes must be a list of names")
-        if names is not None and not _texts(names):
-            raise ValueError("feature_names must be a list of names")
-        memory = Memory(width, names, {name: state[name] for name in state if name not in _STATED})
+        if not classes:
+            raise ValueError("classes must be a list of names, got none")
+        memory = Memory(width, names, {name: state[name] for name in state.keys() - _STATED})
         _check_finite("", memory.state)
         check_stored(memory)
         stored_task(memory.state.get("task"), len(classes))
@@ -143,10 +138,6 @@ def stored_network(
     return model, classes, memory
 
 
-def _texts(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(each, str) for each in value)
-
-
 def _check_finite(name: str, value: Any) -> None:
     """Refuse NaN and infinity, which JSON files of Python may hold."""
     if isinstance(value, float) and not math.isfinite(value):
@@ -157,6 +148,11 @@ def _check_finite(name: str, value: Any) -> None:
     elif isinstance(value, list):
         for each in value:
             _check_finite(name, each)
+
+
+def weights_digest(tensors: Tensors) -> str:
+    """Return the SHA-256 of a network's weights, by which a run's summary names the model it belongs to."""
+    return _digest(tensors, "")
 
 
 def _digest(tensors: dict[str, torch.Tensor], text: str) -> str:

@@ -17,8 +17,10 @@ from numpy.typing import NDArray
 
 from mcn._names import did_you_mean, one_of
 from mcn.data.checks import renumbered, usable_data
+from mcn.data.limits import reading
 from mcn.store import GraphStore, as_data
 from mcn.train.callbacks import Lines
+from mcn.train.folder import MODEL, SUMMARY
 from mcn.train.loop import Callback, Epoch, FitResult
 from mcn.train.predictions import Predictions, in_classes, score_on_test
 from mcn.train.problem import Inputs, class_names
@@ -346,10 +348,11 @@ def load(folder: str | os.PathLike[str]) -> NodeClassifier:
     params = {name: value for name, value in dataclasses.asdict(run.config).items() if name != "seed"}
     clf = kind(**params)
     clf.set_params(random_state=run.config.seed)
-    figures = [run.summary[name] for name in ("epochs", "best_epoch", "val_accuracy", "seconds")]
-    epochs, best_epoch, accuracy, seconds = figures
-    result = FitResult(epochs, best_epoch, accuracy, math.nan, math.nan, seconds)
-    clf._take(dataclasses.replace(run, result=result), run.summary, run.summary["remarks"])
+    with reading(folder, f"{MODEL} and {SUMMARY} are not those of a fitted estimator"):
+        figures = [run.summary[name] for name in ("epochs", "best_epoch", "val_accuracy", "seconds")]
+        epochs, best_epoch, accuracy, seconds = figures
+        result = FitResult(epochs, best_epoch, accuracy, math.nan, math.nan, seconds)
+        clf._take(dataclasses.replace(run, result=result), run.summary, run.summary["remarks"])
     return clf
 
 

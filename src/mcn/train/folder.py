@@ -5,14 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from mcn._files import try_claim
+from mcn._files import try_claim, write_text
 from mcn._yaml import read_yaml
-from mcn.data.limits import brief, read_bytes
+from mcn.data.fields import check_checksum, check_fields, with_checksum
+from mcn.data.limits import brief, read_bytes, reading
+from mcn.train.checkpoint import Tensors, weights_digest
+from mcn.train.problem import FACTS
 from mcn.train.recipes import find_recipe
 from mcn.train.settings import Settings
 
@@ -21,8 +24,32 @@ PREDICTIONS, SUMMARY = "predictions.csv", "summary.json"
 FILES = (CONFIG, METRICS, MODEL, LAST, PREDICTIONS, SUMMARY)
 _LOCK = ".lock"
 _WORDS = ("dataset", "graph", "nodes", "label", "task", "id", "split", "split_by", "scaling", "weights")
+_COLUMNS = ("source", "target", "columns", "drop", "unknown_ids")
+_SOURCE: dict[str, Any] = dict.fromkeys((*_WORDS, *_COLUMNS), (str, None))
+_SOURCE |= dict.fromkeys(("split_index", "folds"), (int, None))
+_SOURCE |= dict.fromkeys(("trust", "on_disk", "directed"), (bool, None))
 _OLD = re.compile(r"0\.[0-2](\.|$)")
-_SOURCE = dict.fromkeys(_WORDS, str) | {"split_index": int, "folds": int, "trust": bool, "on_disk": bool}
+_SETTINGS = {"recipe": str, "source": _SOURCE, "config": {str: object}, "data": (str, None)}
+"""The fields of config.yaml, see `mcn.data.fields`."""
+_CHOOSING = {"mode": str, "winner": str, "blend": ({str: float}, None)}
+_CANDIDATE: dict[str, Any] = dict.fromkeys(("runs", "score", "behind", "seconds_per_run"), float)
+_CANDIDATE |= {"candidate": str, "behind_error": (float, None)}
+_SUMMARY: dict[str, Any] = {
+    **dict.fromkeys(("task", "metric", "protocol", "weights"), str),
+    **dict.fromkeys(("epochs", "best_epoch", "seconds"), float),
+    "versions": {str: str},
+    "files": {str: str},
+    **dict.fromkeys(("val_accuracy", "test_accuracy", "threshold"), (float, None)),
+    "remarks": [str],
+    "scores": {str: ({str: (float, None)}, None)},
+    "alone": {str: (float, None)},
+    "graph": (FACTS, None),
+    "candidates": ([_CANDIDATE], None),
+    "candidate_runs": ([{"candidate": str, "best_epoch": int}], None),
+    "choosing": (_CHOOSING, None),
+    "columns": ([{"column": str, "loss": float, "error": float}], None),
+}
+"""The fields of summary.json; `weights` is the check sum of the model's, `files` those of other files."""
 
 
 def check_free(folder: Path, resume: bool = False) -> None:
@@ -75,7 +102,8 @@ def read_settings(folder: Path) -> tuple[dict[str, Any], Settings]:
     path = folder / CONFIG
     settings = read_yaml(path, str(path))
     try:
-        _check_types(settings)
+        check_fields(settings, _SETTINGS)
+        settings_digest(settings)  # a mapping whose names are not all text has none
         _check_version(settings)
         return settings, find_recipe(settings["recipe"]).config.from_dict(settings["config"])
     except (TypeError, ValueError) as error:
@@ -112,34 +140,44 @@ def check_finished(folder: Path) -> None:
             raise ValueError(f"{folder}: no finished run here, {name} is missing{_hint(folder, name)}")
 
 
-def read_json(path: Path) -> dict[str, Any]:
-    """A JSON object from a file, or an error that names the file."""
-    try:
-        content = json.loads(read_bytes(path))
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"{path}: not JSON, or truncated ({brief(error)})") from None
-    if not isinstance(content, dict):
-        raise ValueError(f"{path}: expected a JSON object, got {type(content).__name__}")
+def write_summary(folder: Path, summary: Mapping[str, Any], model: Tensors) -> dict[str, Any]:
+    """Write summary.json, and return its content: `summary` with what ties it to the run's other files."""
+    logs = [folder / name for name in (METRICS, PREDICTIONS) if (folder / name).exists()]
+    files = {path.name: _sha256(path) for path in logs}
+    content = with_checksum({**summary, "weights": weights_digest(model), "files": files})
+    write_text(folder / SUMMARY, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
     return content
 
 
-def _check_types(settings: Any) -> None:
-    """Refuse content of config.yaml that is not of the kinds that a run writes."""
-    if not isinstance(settings, dict):
-        raise ValueError(f"expected a mapping, got {type(settings).__name__}")
-    _check_names(settings)
-    for part in ("source", "config"):
-        own = settings.get(part)
-        if not isinstance(own, dict):
-            raise ValueError(f"{part} must be a mapping of names to values, got {type(own).__name__}")
-    if not isinstance(settings.get("recipe"), str):
-        raise ValueError(f"recipe must be a name, got {settings.get('recipe')!r}")
-    if not isinstance(settings.get("data"), str | None):
-        raise ValueError(f"data must be a fingerprint, got {settings['data']!r}")
-    for name, kind in _SOURCE.items():
-        value = settings["source"].get(name)
-        if value is not None and type(value) is not kind:
-            raise ValueError(f"source.{name} must be a {kind.__name__}, got {value!r}")
+def read_summary(folder: Path, model: Tensors) -> dict[str, Any]:
+    """Return the content of summary.json of the run whose model has these weights.
+
+    Raises:
+        ValueError: the file is damaged, is no summary, or that of another run.
+    """
+    path = folder / SUMMARY
+    try:
+        content: dict[str, Any] = json.loads(read_bytes(path))
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path}: not JSON, or truncated ({brief(error)})") from None
+    with reading(path, "not the summary of a finished run"):
+        check_fields(content, _SUMMARY)
+        if content["weights"] != weights_digest(model):
+            raise ValueError(f"{path}: the summary of another run than the one whose {MODEL} is beside it")
+        check_checksum(content)
+    return content
+
+
+def check_file(path: Path, summary: Mapping[str, Any]) -> None:
+    """Refuse a file of a finished run that is not the one its summary knows."""
+    expected = summary.get("files", {}).get(path.name)
+    if expected is not None and path.is_file() and _sha256(path) != expected:
+        raise ValueError(f"{path}: not the file that the run wrote; it was damaged, altered or exchanged")
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _check_version(settings: dict[str, Any]) -> None:
@@ -147,17 +185,6 @@ def _check_version(settings: dict[str, Any]) -> None:
     version = str(settings.get("mcn"))
     if _OLD.match(version):
         raise ValueError(f"it is a run of mcn {version}: read it with that version, or train anew")
-
-
-def _check_names(value: Any) -> None:
-    """Refuse a mapping, at any depth, whose keys are not all text: there is no digest of such a one."""
-    if isinstance(value, dict):
-        for name in value:
-            if not isinstance(name, str):
-                raise ValueError(f"the name {name!r} is no text; write it in quotes")
-        value = list(value.values())
-    for each in value if isinstance(value, list | tuple) else ():
-        _check_names(each)
 
 
 def _hint(folder: Path, name: str) -> str:

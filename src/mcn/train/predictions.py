@@ -231,7 +231,9 @@ def in_classes(data: Data, classes: list[str]) -> Data:
         return data
     renamed = copy.copy(data)
     renamed.classes = classes
-    if own is not None and data.y is not None:
+    if own is None and data.y is not None:
+        renamed.y = torch.where(data.y < len(classes), data.y, -1)
+    elif own is not None and data.y is not None:
         code = {name: number for number, name in enumerate(classes)}
         numbers = torch.tensor([*(code.get(name, -1) for name in own), -1])  # -1 stays -1
         renamed.y = numbers[data.y.to(torch.int64)]

@@ -14,6 +14,7 @@ from functools import cache
 from typing import Any
 
 from mcn._yaml import find, names
+from mcn.data.fields import check_fields
 from mcn.data.limits import told
 from mcn.train.recipes import RECIPES, all_settings, find_recipe
 from mcn.train.settings import Settings
@@ -93,13 +94,10 @@ def _parse(name: str, where: str, values: Any) -> Preset:
     if unknown:
         raise ValueError(f"preset {where}: unknown entry {told(unknown[0])}; expected {', '.join(_FIELDS)}")
     settings, dataset, default = values["settings"] or {}, values.get("dataset"), values.get("default", False)
-    if not isinstance(settings, dict):
-        raise ValueError(f"preset {where}: settings must be a mapping, got {type(settings).__name__}")
-    if dataset is not None and not isinstance(dataset, str):
-        raise ValueError(f"preset {where}: dataset must be a name, got {dataset!r}")
-    if not isinstance(default, bool):
-        raise ValueError(f"preset {where}: default must be true or false, got {default!r}")
     try:
+        check_fields(
+            values, {"settings": ({str: object}, None), "dataset": (str, None), "default": (bool, None)}
+        )
         config = _config(values.get("recipe"), settings)
     except (ValueError, TypeError) as error:
         raise ValueError(f"preset {where}: {error}") from None

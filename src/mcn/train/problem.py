@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -27,6 +30,12 @@ from mcn.train.tasks import Task, task_of
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
+
+_OF_EDGES = ("edges", "weights", "directions")
+_FOLLOWS = {"weights": "edges", "directions": "edges", "labels": "split"}
+"""Parts that cannot be compared where another one differs."""
+FACTS = {"nodes": int, "edges": int, "columns": int, "sha256": {str: str}}
+"""The fields that the facts of every graph have, see `mcn.data.fields`."""
 
 
 class Known(NamedTuple):
@@ -55,6 +64,12 @@ class Known(NamedTuple):
     def targets(self) -> NDArray[Any]:
         """Targets of the training and validation nodes."""
         return np.asarray(self.labels.numpy()[np.concatenate([self.train, self.val])])
+
+    def check_sums(self) -> dict[str, str]:
+        """Return the SHA-256 of split, labels and directions."""
+        split = sha256_of(self.train, [-1], self.val)
+        labels = sha256_of([self.num_classes], self.labels.numpy())
+        return {"split": split, "labels": labels, "directions": self.arcs}
 
     def dealt_anew(self, seed: int) -> Known:
         """Deal out both parts anew: of every class, or tenth of the numbers, as many nodes as before."""
@@ -110,8 +125,8 @@ class Inputs(Protocol):
         """Return plain values that another graph needs to be prepared in the same way."""
         ...
 
-    def fingerprint(self, known: Known) -> str:
-        """Return the SHA-256 of edges, features and what is known of the classes."""
+    def facts(self) -> dict[str, Any]:
+        """Return what tells the graph from others, see `graph_facts`."""
         ...
 
 
@@ -161,11 +176,15 @@ class Problem:
         """Return what a training node of each class weighs in the loss, see `Task.class_weights`."""
         return self.task.class_weights(kind, self.train_labels)
 
+    @cached_property
+    def facts(self) -> dict[str, Any]:
+        """The sizes of the graph, and the SHA-256 of its edges, columns, split and labels."""
+        facts: dict[str, Any] = self.inputs.facts()
+        return facts | {"sha256": facts["sha256"] | self.known.check_sums()}
+
     def fingerprint(self) -> str:
         """Return the SHA-256 of the edges, features, known labels and parts: which graph a run is about."""
-        found = str(self.inputs.fingerprint(self.known))
-        arcs = self.known.arcs
-        return hashlib.sha256(f"{found} {arcs}".encode()).hexdigest() if arcs else found
+        return hashlib.sha256(json.dumps(self.facts, sort_keys=True).encode()).hexdigest()
 
     def memory(self, data: Data | GraphStore | None) -> Memory:
         """Return what a network trained on this remembers of its graph, and `data` of its columns."""
@@ -224,19 +243,50 @@ def input_weights(data: Data, memory: Memory | None) -> Any:
     return weights
 
 
-def fingerprint(
-    x: torch.Tensor, indptr: NDArray[Any], indices: NDArray[Any], known: Known, weights: Any = None
-) -> str:
-    """Return the SHA-256 of features, edges (the rows of A), their weights and what is known of classes."""
+def graph_facts(
+    x: torch.Tensor, indptr: NDArray[Any], indices: NDArray[Any], weights: Any = None
+) -> dict[str, Any]:
+    """Return the sizes of a graph and the SHA-256 of its features, its edges (the rows of A) and weights."""
     csr = feature_csr(x)
-    sha = hashlib.sha256(f"{tuple(x.shape)} {known.num_classes}".encode())
-    for whole in (csr.indptr, csr.indices, indptr, indices, known.train, known.val):
-        sha.update(np.asarray(whole, np.int64).tobytes())
-    sha.update(known.labels.contiguous().numpy().tobytes())
-    sha.update(np.ascontiguousarray(csr.data).tobytes())
+    sha256 = {"edges": sha256_of(indptr, indices), "columns": sha256_of(csr.indptr, csr.indices, csr.data)}
     if weights is not None:
-        sha.update(np.ascontiguousarray(weights.data).tobytes())
+        sha256["weights"] = sha256_of(weights.data)
+    rows = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+    edges = int(np.count_nonzero(rows < indices))  # A may have a diagonal
+    return {"nodes": len(indptr) - 1, "edges": edges, "columns": x.shape[1], "sha256": sha256}
+
+
+def sha256_of(*arrays: Any) -> str:
+    """Return the SHA-256 of arrays one after the other; whole numbers of any width count as int64."""
+    sha = hashlib.sha256()
+    for array in map(np.asarray, arrays):
+        whole = np.issubdtype(array.dtype, np.integer)
+        sha.update(np.ascontiguousarray(array, np.int64 if whole else array.dtype).tobytes())
     return sha.hexdigest()
+
+
+def graph_changes(
+    before: Mapping[str, Any], here: Mapping[str, Any], source: Mapping[str, Any], when: str = " now"
+) -> str:
+    """Say by file how a graph differs from the one trained on; empty if it does not.
+
+    Args:
+        before: the facts that a run states of its graph.
+        here: those of the graph given; what only one of the two states is not compared.
+        source: where the graph given is from: its dataset, or its graph and nodes.
+        when: follows the figures of the graph given.
+    """
+    graph = source.get("graph") or source.get("dataset") or "the graph"
+    edge_file, node_file = (Path(str(name)).name for name in (graph, source.get("nodes") or graph))
+    sizes = [size for size in ("nodes", "edges", "columns") if here[size] != before[size]]
+    changes = {size: f"{here[size]:,} {size}{when}, {before[size]:,} in training" for size in sizes}
+    parts = {part for part, sha in here["sha256"].items() if before["sha256"].get(part, sha) != sha}
+    for part in sorted(parts - changes.keys()):
+        if "nodes" not in sizes and _FOLLOWS.get(part) not in parts:  # else it has to differ
+            changes[part] = f"{'another' if part == 'split' else 'other'} {part} than in training"
+    return "; ".join(
+        f"{edge_file if part in _OF_EDGES else node_file} has {what}" for part, what in changes.items()
+    )
 
 
 def known_labels(data: Data | GraphStore) -> Known:

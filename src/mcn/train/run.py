@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
+import warnings
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
@@ -17,31 +17,17 @@ import yaml
 
 from mcn import __version__
 from mcn._files import write_text
+from mcn._names import data_words
 from mcn.data.checks import usable_data
-from mcn.data.limits import reading
+from mcn.data.limits import brief, reading
 from mcn.data.treatment import Treatment
 from mcn.store import GraphStore, node_data
+from mcn.train import folder as files
 from mcn.train.callbacks import Checkpoints, JSONLines
 from mcn.train.checkpoint import load_tensors, load_weights, save_tensors, stored_network
-from mcn.train.folder import (
-    CONFIG,
-    LAST,
-    METRICS,
-    MODEL,
-    PREDICTIONS,
-    SUMMARY,
-    alone_in,
-    check_finished,
-    check_free,
-    check_same,
-    read_json,
-    read_settings,
-    settings_digest,
-    tidy,
-)
 from mcn.train.loop import Callback, Epoch, FitResult, Trainer, Training, below, fit
 from mcn.train.predictions import Explained, Predictions, scores_on_test, write_predictions
-from mcn.train.problem import Inputs, Memory, Problem, class_names, known_labels, prepare
+from mcn.train.problem import Inputs, Memory, Problem, class_names, graph_changes, known_labels, prepare
 from mcn.train.processes import team
 from mcn.train.recipes import work_of
 from mcn.train.remarks import graph_remarks, result_remarks, simple_scores
@@ -82,13 +68,14 @@ class Run:
     _prepared: tuple[Data | GraphStore | None, Inputs] | None = field(default=None, repr=False)
 
     def path(self, name: str) -> Path:
-        """Return the path of a file of the run.
+        """Return the path of a file of the run, checked if the run's summary knows what the file held.
 
         Raises:
-            ValueError: the run was not written.
+            ValueError: the run was not written, or the file was changed since.
         """
         if self.folder is None:
             raise ValueError("this run was trained without a folder; give `train` one to keep its files")
+        files.check_file(self.folder / name, self.summary)
         return self.folder / name
 
     def inputs(self, data: Data | GraphStore | None) -> Inputs:
@@ -122,11 +109,30 @@ class Run:
         """Say what the predictions for the nodes of a graph rest on."""
         return work_of(self.config).explain(self.model, self.inputs(data), self.task)
 
-    def is_about(self, data: Data) -> bool:
+    def is_about(self, data: Data | GraphStore) -> bool:
         """Whether edges, features, known labels and split are those that the run was trained on."""
-        if data.y is None or data.get("val_mask") is None or not bool(data.val_mask.any()):
-            return False
-        return Problem(self.inputs(data), known_labels(data)).fingerprint() == self.fingerprint
+        return not self.changes(data)
+
+    def changes(self, data: Data | GraphStore) -> str:
+        """Say how a graph differs from the one the run was trained on; empty if it does not."""
+        try:
+            with warnings.catch_warnings(action="ignore"):  # training has told them
+                problem = Problem(self.inputs(data), known_labels(data))
+        except ValueError as error:
+            return brief(error)
+        if problem.fingerprint() == self.fingerprint:
+            return ""
+        before, unknown = self.summary.get("graph"), "edges, features, labels or split differ"
+        return (before and graph_changes(before, problem.facts, self.source)) or unknown
+
+    def check_graph(self, data: Data | GraphStore) -> None:
+        """Refuse a graph that is not the one the run was trained on; say how it differs."""
+        if changes := self.changes(data):
+            given = {name: self.source[name] for name in ("graph", "nodes") if self.source.get(name)}
+            advice = f"give {' '.join(data_words(given))} to take it as it is now" if given else "train anew"
+            raise ValueError(
+                f"{self.folder}: the graph is no longer the one the run was trained on: {changes}; {advice}"
+            )
 
 
 def train(
@@ -166,7 +172,7 @@ def train(
     folder = None if out is None else Path(out)
     writes = folder is not None and team().leads
     if folder is not None and writes:
-        check_free(folder, resume)
+        files.check_free(folder, resume)
     if problem is None:
         assert data is not None
         problem = prepare(data, config)
@@ -178,24 +184,24 @@ def train(
         trainer = work_of(config).trainer(problem, config)
         return _trained(None, data, trainer, fit(trainer, told), source or {}, None)
     settings = _settings(config, source or {}, problem.fingerprint())
-    if team().from_first((folder / SUMMARY).exists):
+    if team().from_first((folder / files.SUMMARY).exists):
         if writes:
-            check_same(folder, settings)
-            tidy(folder)
+            files.check_same(folder, settings)
+            files.tidy(folder)
         return replace(load_run(folder), _prepared=(data, problem.inputs))
     trainer = work_of(config).trainer(problem, config)
-    with alone_in(folder, resume) if writes else nullcontext():
-        if writes and (folder / CONFIG).exists():
-            check_same(folder, settings)
-            if (folder / SUMMARY).exists():  # it was finished while this process prepared
+    with files.alone_in(folder, resume) if writes else nullcontext():
+        if writes and (folder / files.CONFIG).exists():
+            files.check_same(folder, settings)
+            if (folder / files.SUMMARY).exists():  # it was finished while this process prepared
                 return load_run(folder)
         if writes:
             _write_settings(folder, settings)
         if isinstance(trainer, Trainer):
             trainer.hold_out(config.seed)  # what is claimed afterwards rests on nodes that chose no epoch
-        _go_on(trainer, folder / LAST)
+        _go_on(trainer, folder / files.LAST)
         if writes:
-            told = [JSONLines(folder / METRICS, trainer.epoch), Checkpoints(folder / LAST), *told]
+            told = [JSONLines(folder / files.METRICS, trainer.epoch), Checkpoints(folder / files.LAST), *told]
         result = fit(trainer, told)
         run = _trained(folder, data, trainer, result, settings["source"], settings["data"])
         if writes and data is not None:
@@ -238,9 +244,8 @@ def _write_results(
     run: Run, folder: Path, data: Data | GraphStore, trainer: Training, settings: dict[str, Any]
 ) -> None:
     """Write what a finished run leaves; the summary last, as its presence says that the run is finished."""
-    config, result, problem, task = run.config, run.result, trainer.problem, run.task
+    config, problem, task = run.config, trainer.problem, run.task
     found = trainer.held_out_probabilities()
-    assert result is not None
     assert found is not None
     held_out = task.evidence(found[0], problem.val_labels.numpy(), found[1])
     predictions = run.predict(data)
@@ -249,28 +254,20 @@ def _write_results(
     if isinstance(data, GraphStore):
         data = node_data(data)
     _save_model(run, folder, settings)
-    write_predictions(folder / PREDICTIONS, data, predictions)
+    write_predictions(folder / files.PREDICTIONS, data, predictions)
     test = scores_on_test(data, outputs, task)
-    summary: dict[str, Any] = {
-        "task": task.kind,
-        "val_accuracy": result.val_accuracy,
+    summary = _outcome(run) | {
+        "graph": problem.facts,
         "test_accuracy": None if test is None else test.get("accuracy"),
-        "metric": config.metric,
         "scores": {
             "train": task.all_scores(outputs[problem.train], problem.train_labels.numpy()),
             "val": task.all_scores(on_validation, problem.val_labels.numpy()),
             "test": test,
         },
         "held_out": held_out.to_dict(),
-        "threshold": task.to_dict().get("threshold"),
-        "epochs": result.epochs,
-        "best_epoch": result.best_epoch,
-        "seconds": result.seconds,
         "protocol": protocol(data, config),
         "motif_share": predictions.shares(),
         "candidate_share": predictions.candidate_shares(),
-        "versions": versions(),
-        **run.notes,
     }
     simple = simple_scores(data, config.metric, problem.known)
     summary["alone"] = {"guess": simple.guess, "features": simple.features, "graph": simple.graph}
@@ -279,9 +276,30 @@ def _write_results(
         *result_remarks(problem, outputs, summary, simple, config.max_epochs, held_out, run.classes),
         *graph_remarks(data, problem.known),
     ]
-    write_text(folder / SUMMARY, json.dumps(summary, indent=2, ensure_ascii=False) + "\n")
-    (folder / LAST).unlink(missing_ok=True)
-    run.summary = summary
+    run.summary = files.write_summary(folder, summary, run.model.state_dict())
+    (folder / files.LAST).unlink(missing_ok=True)
+
+
+def _outcome(run: Run) -> dict[str, Any]:
+    """Return what the summary of every run states, whether or not predictions were written beside it."""
+    result = run.result
+    assert result is not None
+    return {
+        "task": run.task.kind,
+        "val_accuracy": result.val_accuracy,
+        "test_accuracy": None,
+        "metric": run.config.metric,
+        "scores": {},
+        "alone": {},
+        "threshold": run.task.to_dict().get("threshold"),
+        "epochs": result.epochs,
+        "best_epoch": result.best_epoch,
+        "seconds": result.seconds,
+        "protocol": run.config.protocol,
+        "versions": versions(),
+        **run.notes,
+        "remarks": run.remarks,
+    }
 
 
 def _save_model(run: Run, folder: Path, settings: dict[str, Any]) -> None:
@@ -289,10 +307,10 @@ def _save_model(run: Run, folder: Path, settings: dict[str, Any]) -> None:
         "in_channels": run.memory.in_channels,
         "classes": run.classes,
         "feature_names": run.memory.feature_names,
-        "settings": settings_digest(settings),
+        "settings": files.settings_digest(settings),
         **run.memory.state,
     }
-    save_tensors(folder / MODEL, dict(run.model.state_dict()), state)
+    save_tensors(folder / files.MODEL, dict(run.model.state_dict()), state)
 
 
 def save_run(run: Run, out: str | os.PathLike[str], epochs: Sequence[Epoch] = ()) -> Run:
@@ -303,31 +321,16 @@ def save_run(run: Run, out: str | os.PathLike[str], epochs: Sequence[Epoch] = ()
     Raises:
         ValueError: the folder holds a run already.
     """
-    folder, config, result = Path(out), run.config, run.result
-    assert result is not None
-    check_free(folder)
-    settings = _settings(config, run.source, run.fingerprint)
-    summary = {
-        "task": run.task.kind,
-        "val_accuracy": result.val_accuracy,
-        "test_accuracy": None,
-        "metric": config.metric,
-        "threshold": run.task.to_dict().get("threshold"),
-        "epochs": result.epochs,
-        "best_epoch": result.best_epoch,
-        "seconds": result.seconds,
-        "protocol": config.protocol,
-        "versions": versions(),
-        **run.notes,
-        "remarks": run.remarks,
-    }
-    with alone_in(folder):
+    folder = Path(out)
+    files.check_free(folder)
+    settings = _settings(run.config, run.source, run.fingerprint)
+    with files.alone_in(folder):
         _write_settings(folder, settings)
-        log = JSONLines(folder / METRICS)
+        log = JSONLines(folder / files.METRICS)
         for epoch in epochs:
             log.write(epoch)
         _save_model(run, folder, settings)
-        write_text(folder / SUMMARY, json.dumps(summary, indent=2, ensure_ascii=False) + "\n")
+        summary = files.write_summary(folder, _outcome(run), run.model.state_dict())
     return replace(run, folder=folder, summary=summary)
 
 
@@ -343,7 +346,7 @@ def _settings(config: Settings, source: dict[str, Any], fingerprint: str | None)
 
 
 def _write_settings(folder: Path, settings: dict[str, Any]) -> None:
-    write_text(folder / CONFIG, yaml.safe_dump(settings, sort_keys=False, allow_unicode=True))
+    write_text(folder / files.CONFIG, yaml.safe_dump(settings, sort_keys=False, allow_unicode=True))
 
 
 def load_run(folder: str | os.PathLike[str]) -> Run:
@@ -353,18 +356,18 @@ def load_run(folder: str | os.PathLike[str]) -> Run:
         ValueError: there is no run, it is not finished, or its files do not fit together.
     """
     folder = Path(folder)
-    check_finished(folder)
-    settings, config = read_settings(folder)
-    path = folder / MODEL
+    files.check_finished(folder)
+    settings, config = files.read_settings(folder)
+    path = folder / files.MODEL
     tensors, state = load_tensors(path)
-    if state.pop("settings", None) != settings_digest(settings):
+    if state.pop("settings", None) != files.settings_digest(settings):
         raise ValueError(
-            f"{folder / CONFIG}: not the settings that {MODEL} was trained with; the file was changed "
-            "or belongs to another run"
+            f"{folder / files.CONFIG}: not the settings that {files.MODEL} was trained with; the file was "
+            "changed or belongs to another run"
         )
     model, classes, memory = stored_network(config, tensors, state, path)
-    summary, source = read_json(folder / SUMMARY), settings["source"]
-    return Run(folder, config, source, settings.get("data"), model, summary, classes, memory)
+    summary = files.read_summary(folder, tensors)
+    return Run(folder, config, settings["source"], settings.get("data"), model, summary, classes, memory)
 
 
 def protocol(data: Data, config: Settings) -> str:

@@ -201,10 +201,10 @@ def explain(run: Run, data: Data, keep: int = _KEPT, target: str | None = None) 
 
 def _predictor(kind: str, predictions: Predictions, summary: Mapping[str, Any]) -> Predictor:
     """Say which network predicts, from a run's summary and, where nodes choose it, from their choices."""
-    if "candidates" not in summary:
+    if "choosing" not in summary:
         return Predictor("network", {_NETWORKS[kind]: 1.0})
     choosing = summary["choosing"]
-    shares = choosing["blend"] if choosing["mode"] == "blend" else predictions.candidate_shares()
+    shares = (choosing["mode"] == "blend" and choosing["blend"]) or predictions.candidate_shares()
     return Predictor(choosing["mode"], dict(sorted(shares.items(), key=lambda part: -part[1])))
 
 

@@ -87,12 +87,8 @@ def _write(
             "predictions are in predictions.csv"
         )
     tell(0.15, "predicting")
-    trained_on = run.is_about(data)
-    if not trained_on and not other:
-        raise ValueError(
-            f"{run.folder}: the graph is no longer the one the run was trained on (edges, features, labels "
-            "or split differ); name the right files, or train anew"
-        )
+    if not other:
+        run.check_graph(data)
     explanation = explain(run, data, target=target)
     too_large = _too_large(explanation)
     if too_large and kind == "explorer":
@@ -108,7 +104,7 @@ def _write(
         "not_drawn": too_large,
         "summary": run.summary,
         "guess": run.task.guess_name,
-        "other_graph": not trained_on,
+        "other_graph": other and not run.is_about(data),
         "curves": page_data.training_curves(run.path(METRICS), explanation.predictor, run.summary),
         "repeat": {
             "command": page_data.train_command(run),

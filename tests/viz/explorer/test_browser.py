@@ -11,6 +11,7 @@ import pytest
 
 from mcn.train import RECIPES
 from mcn.train import train as train_run
+from mcn.train.folder import write_summary
 from mcn.train.metrics import TASK_METRICS
 from mcn.viz import Explanation, explain, write_explorer, write_report
 from mcn.viz.figures_of_runs import option_name
@@ -367,7 +368,7 @@ def with_summary(run: Trained, folder: Path, **changes: Any) -> Path:
     """The report of a copy of a run whose summary differs."""
     copy = shutil.copytree(run.folder, folder / "run")
     summary = json.loads((copy / "summary.json").read_text()) | changes
-    (copy / "summary.json").write_text(json.dumps(summary))
+    write_summary(copy, summary, summary["weights"])
     return write_report(copy, run.data)
 
 

@@ -25,7 +25,7 @@ from mcn.train.mcn.batches import BatchTrainer
 from mcn.train.mcn.config import MCNConfig
 from mcn.train.mcn.trainer import MCNTrainer
 from mcn.train.predictions import Explained, Option, Predictions
-from mcn.train.problem import Known, Memory, Problem, fingerprint, input_weights, stack_counts
+from mcn.train.problem import Memory, Problem, graph_facts, input_weights, stack_counts
 from mcn.train.tasks import Task
 
 if TYPE_CHECKING:
@@ -64,9 +64,9 @@ class StackInputs:
         weighted = {} if self.weights is None else {"weighted": True}
         return {"count_scale": self.stack.count_scale.tolist(), **self.scaled, **weighted}
 
-    def fingerprint(self, known: Known) -> str:
-        """Return the SHA-256 of edges, features and what is known of the classes."""
-        return fingerprint(self.x, self.stack.base.indptr, self.stack.base.indices, known, self.weights)
+    def facts(self) -> dict[str, Any]:
+        """Return the sizes and check sums of the graph."""
+        return graph_facts(self.x, self.stack.base.indptr, self.stack.base.indices, self.weights)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,14 +90,12 @@ class StoreInputs:
         """Return the scale of the motif counts and of the features, which other graphs are measured by."""
         return {"count_scale": self.graph.count_scale.tolist(), **self.scaled}
 
-    def fingerprint(self, known: Known) -> str:
-        """Return a SHA-256 of the check sums in the store, and of what is known of the classes."""
-        sha = hashlib.sha256(f"{known.num_classes}".encode())
-        for name, entry in sorted(self.store.entries.items()):
-            sha.update(f"{name} {entry.sha256}".encode())
-        for whole in known[:3]:
-            sha.update(np.asarray(whole, np.int64).tobytes())
-        return sha.hexdigest()
+    def facts(self) -> dict[str, Any]:
+        """Return the sizes of the graph, and the check sums that the store states of its arrays."""
+        sha256 = {name: entry.sha256 for name, entry in self.store.entries.items()}
+        columns = hashlib.sha256(" ".join(sha256[name] for name in sorted(sha256) if name[0] == "x").encode())
+        sizes = {"nodes": self.store.num_nodes, "edges": self.store.num_edges, "columns": self.in_channels}
+        return {**sizes, "sha256": {"edges": sha256["indices"], "columns": columns.hexdigest()}}
 
 
 def inputs(

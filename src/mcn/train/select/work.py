@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from mcn.motifs import MotifCounts, count_motifs
 from mcn.train.predictions import Explained, Option, Predictions
-from mcn.train.problem import Known, Memory, Problem, stack_counts
+from mcn.train.problem import Memory, Problem, stack_counts
 from mcn.train.recipes import work_of
 from mcn.train.select.blend import Float
 from mcn.train.select.candidates import Candidate, candidates_of
@@ -87,9 +87,10 @@ class SelectionInputs:
         }
         return {"selected": self.model.to_dict(), "inputs": remembered}
 
-    def fingerprint(self, known: Known) -> str:
-        """Return the SHA-256 of edges, features and what is known of the classes."""
-        return str(self.of(self.first).fingerprint(known))
+    def facts(self) -> dict[str, Any]:
+        """Return the sizes and check sums of the graph."""
+        facts: dict[str, Any] = self.of(self.first).facts()
+        return facts
 
 
 def inputs(

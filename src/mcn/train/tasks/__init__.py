@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
+from mcn.data.fields import check_fields
 from mcn.data.targets import target_kind
 from mcn.train.tasks.classes import Classes
 from mcn.train.tasks.multilabel import Multilabel
@@ -39,10 +39,7 @@ def stored_task(stored: Any, outputs: int) -> Task:
     try:
         values = {name: value for name, value in stored.items() if name != "kind"}
         kinds: dict[str, Any] = {"classes": Classes, "regression": Regression, "multilabel": Multilabel}
-        if not all(
-            isinstance(v, int | float) and not isinstance(v, bool) and np.isfinite(v) for v in values.values()
-        ):
-            raise TypeError("not numbers")
+        check_fields(values, {str: float}, "task")
         kind = kinds[stored["kind"]]
         task: Task = kind(**values) if kind is not Classes else Classes(outputs, **values)
     except (KeyError, TypeError, AttributeError) as error:

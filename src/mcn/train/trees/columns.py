@@ -16,7 +16,7 @@ from mcn._jit import kernel
 from mcn.data.sparse import feature_csr
 from mcn.matrices import MotifStack
 from mcn.motifs import NODE_ORBITS
-from mcn.train.problem import Known, fingerprint
+from mcn.train.problem import graph_facts
 from mcn.train.trees.config import TreesConfig
 
 Table = NDArray[np.float32]
@@ -86,10 +86,10 @@ class TreesInputs:
         held = {"given": len(self.names), "components": self.components}
         return held if self.weights is None else {**held, "weighted": True}
 
-    def fingerprint(self, known: Known) -> str:
-        """Return the SHA-256 of edges, features and what is known of the classes."""
+    def facts(self) -> dict[str, Any]:
+        """Return the sizes and check sums of the graph."""
         edges = self.stack.base
-        return fingerprint(self.x, edges.indptr, edges.indices, known, self.weights)
+        return graph_facts(self.x, edges.indptr, edges.indices, self.weights)
 
     @cached_property
     def projection(self) -> torch.Tensor:

@@ -21,7 +21,7 @@ from mcn.train.features import check_features, node_features
 from mcn.train.loop import Scores, Trainer
 from mcn.train.losses import MeanWeights, agreement_loss
 from mcn.train.predictions import Explained, Option, Predictions
-from mcn.train.problem import Known, Memory, Problem, fingerprint, input_weights
+from mcn.train.problem import Memory, Problem, graph_facts, input_weights
 from mcn.train.processes import host
 from mcn.train.tasks import Task
 from mcn.train.views.config import ViewsConfig
@@ -60,9 +60,9 @@ class ViewsInputs:
         """Return what was done to the features, to be done to those of another graph."""
         return self.scaled if self.weights is None else {**self.scaled, "weighted": True}
 
-    def fingerprint(self, known: Known) -> str:
-        """Return the SHA-256 of edges, features and what is known of the classes."""
-        return fingerprint(self.features, *self.edges, known, self.weights)
+    def facts(self) -> dict[str, Any]:
+        """Return the sizes and check sums of the graph."""
+        return graph_facts(self.features, *self.edges, self.weights)
 
 
 def inputs(
