@@ -58,7 +58,7 @@ def part_of(
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Everything per node and edge of a part of the graph: its numbers and names, and arrays."""
     edges = numbers_within(nodes, explanation.num_nodes)[explanation.edges]
-    inside = (edges >= 0).all(axis=1)
+    inside = np.asarray((edges >= 0).all(axis=1))
     kept, options = trimmed([option.part(nodes, inside) for option in explanation.options])
     ids = [explanation.ids[node] for node in nodes.tolist()]
     values = {"nodes": len(nodes), "edges": int(inside.sum()), "ids": ids, "kept": kept}
