@@ -25,6 +25,9 @@ def test_the_page_of_a_run_and_into_a_file(mcn: Run, run_folder: Path, tmp_path:
     assert meta["ids"][:2] == ["a0", "a1"]
     assert meta["classes"] == ["blue", "red"]
     assert not meta["other_graph"]
+    assert mcn("view", run_folder, "--around", "a1", "--around", "b3").code == 0
+    assert read_page(page)[0]["named"]
+    assert "no node 'nobody' to draw around" in refused(mcn("view", run_folder, "--around", "nobody"))
 
 
 def test_it_opens_the_browser_where_there_is_a_screen(

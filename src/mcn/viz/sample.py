@@ -24,8 +24,8 @@ def drawn_nodes(edges: Pairs, num_nodes: int, most: int, centres: Sequence[int] 
     """
     if num_nodes <= most and not len(centres):
         return np.arange(num_nodes)
-    arcs = sp.coo_array((np.ones(len(edges)), tuple(edges.T)), shape=(num_nodes, num_nodes))
-    graph = sp.csr_array(arcs + arcs.T)
+    one_way = sp.coo_array((np.ones(len(edges)), tuple(edges.T)), shape=(num_nodes, num_nodes))
+    graph = sp.csr_array(one_way + one_way.T)
     degree = np.diff(graph.indptr)
     order = np.random.default_rng(0).permutation(num_nodes)
     start = np.asarray(centres if len(centres) else order[:CENTRES], np.int64)
