@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _OVERFIT = 0.25
 _COPIES, _BY_CHANCE = 0.02, 1e-6
-_MOST = 20_000
+_MOST, _TRIED = 20_000, 100
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,8 @@ def _by_features(data: Data, known: Known) -> NDArray[np.float64]:
     if len(rows) > _MOST:  # enough to know what features say
         rows = rows[np.random.default_rng(0).permutation(len(rows))[:_MOST]]
     # A feature of ten times the size is one with a tenth of the penalty's square root on it.
-    found = [task.by_features(x[rows] * size, targets[rows], x[known.val] * size) for size in (0.3, 1.0, 3.0)]
+    sizes = (0.3, 1.0, 3.0) if task.outputs <= _TRIED else (1.0,)
+    found = [task.by_features(x[rows] * size, targets[rows], x[known.val] * size) for size in sizes]
     return min(found, key=lambda each: float(task.losses(each, targets[known.val]).mean()))
 
 
