@@ -150,5 +150,5 @@ def timeless(summary: dict[str, Any]) -> dict[str, Any]:
     for row in summary.get("candidates", []):
         row["seconds_per_run"] = 0
     for row in summary.get("candidate_runs", []):
-        row["seconds"] = 0
+        row["processor_seconds"] = 0
     return summary | {"seconds": 0}

@@ -174,10 +174,9 @@ def result_remarks(
     longest = summary["epochs"] if runs is None else max(int(run["epochs"]) for run in runs)
     if max_epochs is not None and longest >= max_epochs:
         said.append(f"stopped at the limit of {max_epochs} epochs, not because nothing improved any more")
-    choosing = summary.get("choosing")
-    predicting = [] if choosing is None else choosing["blend"] or [choosing["winner"]]
-    cut = dict.fromkeys(run["candidate"] for run in runs or () if run["cut"] and not run["round"])
-    early = [name for name in cut if name in predicting]
+    choosing = summary.get("choosing", {"blend": {}, "winner": ""})
+    cut = [run["candidate"] for run in runs or () if run["cut"] and not run["round"]]
+    early = [name for name in cut if name in (choosing["blend"] or [choosing["winner"]])]
     if early:
         said.append(f"the budget ended the training of {', '.join(early)} early; more minutes may help")
     if val[simple.metric] is not None:

@@ -134,10 +134,6 @@ class TreesTrainer(Trainer):
     def _make_optimizer(self) -> None:
         """Trees are not moved by gradients."""
 
-    def _trees_per_round(self) -> list[int]:
-        """Return how many trees a round has, for each model: one per class, or one of two classes."""
-        return [len(each.outputs) if len(each.outputs) != 2 else 1 for each in self._learned]
-
     def _begin(self) -> None:
         """Begin without trees."""
         model, targets = self.model, self.problem.train_labels.numpy()
@@ -145,7 +141,8 @@ class TreesTrainer(Trainer):
         empty = Trees(len(model.gain), len(model.baseline))
         empty.baseline.copy_(torch.from_numpy(self.problem.task.start(targets)))
         empty.projection = model.projection
-        self._rounds = max(1, min(_ROUNDS, _TREES // max(1, sum(self._trees_per_round()))))
+        trees = sum(len(each.outputs) for each in self._learned)  # of a round
+        self._rounds = max(1, min(_ROUNDS, _TREES // max(1, trees)))
         model.load_state_dict(empty.state_dict())
         self._sums = np.tile(model.baseline.numpy(), (len(self._table), 1))
 
