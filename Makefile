@@ -50,6 +50,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/motifs.py
 	$(BIN)/python benchmarks/epoch.py
 	$(BIN)/python benchmarks/first_minute.py
+	$(BIN)/python benchmarks/budgets.py --minutes 1
 	$(BIN)/python benchmarks/checks.py
 
 docs: $(VENV)/.dev

@@ -145,10 +145,9 @@ def same_run(first: Path, second: Path) -> None:
     assert timeless(one) == timeless(two)
 
 
-def timeless(summary: dict[str, Any]) -> dict[str, Any]:
-    """A summary without the times taken; those of auto's candidates are among them."""
-    for row in summary.get("candidates", []):
-        row["seconds_per_run"] = 0
-    for row in summary.get("candidate_runs", []):
-        row["seconds"] = 0
-    return summary | {"seconds": 0, "sha256": ""}
+def timeless(value: Any) -> Any:
+    """A summary without the seconds taken, wherever they stand, and without the checksum over them."""
+    if isinstance(value, dict):
+        kept = {name: each for name, each in value.items() if "seconds" not in name and name != "sha256"}
+        return {name: timeless(each) for name, each in kept.items()}
+    return [timeless(each) for each in value] if isinstance(value, list) else value

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _OVERFIT = 0.25
 _COPIES, _BY_CHANCE = 0.02, 1e-6
-_MOST = 20_000
+_MOST, _TRIED = 20_000, 100
 _FEW_TESTS = 10
 
 
@@ -73,7 +73,8 @@ def _by_features(data: Data, known: Known) -> NDArray[np.float64]:
     if len(rows) > _MOST:  # enough to know what features say
         rows = rows[np.random.default_rng(0).permutation(len(rows))[:_MOST]]
     # A feature of ten times the size is one with a tenth of the penalty's square root on it.
-    found = [task.by_features(x[rows] * size, targets[rows], x[known.val] * size) for size in (0.3, 1.0, 3.0)]
+    sizes = (0.3, 1.0, 3.0) if task.outputs <= _TRIED else (1.0,)
+    found = [task.by_features(x[rows] * size, targets[rows], x[known.val] * size) for size in sizes]
     return min(found, key=lambda each: float(task.losses(each, targets[known.val]).mean()))
 
 
@@ -179,10 +180,9 @@ def result_remarks(
     longest = summary["epochs"] if runs is None else max(int(run["epochs"]) for run in runs)
     if max_epochs is not None and longest >= max_epochs:
         said.append(f"stopped at the limit of {max_epochs} epochs, not because nothing improved any more")
-    choosing = summary.get("choosing")
-    predicting = [] if choosing is None else choosing["blend"] or [choosing["winner"]]
-    cut = dict.fromkeys(run["candidate"] for run in runs or () if run["cut"] and not run["round"])
-    early = [name for name in cut if name in predicting]
+    choosing = summary.get("choosing", {"blend": {}, "winner": ""})
+    cut = [run["candidate"] for run in runs or () if run["cut"] and not run["round"]]
+    early = [name for name in cut if name in (choosing["blend"] or [choosing["winner"]])]
     if early:
         said.append(f"the budget ended the training of {', '.join(early)} early; more minutes may help")
     if val[simple.metric] is not None:

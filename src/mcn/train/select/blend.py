@@ -43,6 +43,7 @@ def blend(task: Task, outputs: Float, targets: NDArray[Any]) -> Float:
     >>> blend(Classes(2), np.stack([unsure, sure]), np.array([0, 1])).tolist()
     [0.0, 1.0]
     """
+    outputs, targets = task.of_truth(outputs, targets)
     count = len(targets)
     draws, draw = min(_DRAWS, _DRAWN // max(1, count)), np.random.default_rng(count)
     taken = np.zeros(len(outputs))
@@ -60,10 +61,11 @@ def blend(task: Task, outputs: Float, targets: NDArray[Any]) -> Float:
 def held_out_blend(task: Task, outputs: Float, targets: NDArray[Any], fold: NDArray[np.int64]) -> Float:
     """Return the predictions of a blend, [n, outputs]: every fold by the shares that suit the others."""
     found: Float = np.empty(outputs.shape[1:])
+    right, none = task.of_truth(outputs, targets)
     for number in np.unique(fold):
         own = fold == number
         others = ~own if not own.all() else own
-        found[own] = np.tensordot(blend(task, outputs[:, others], targets[others]), outputs[:, own], 1)
+        found[own] = np.tensordot(blend(task, right[:, others], none[others]), outputs[:, own], 1)
     return found
 
 
@@ -85,6 +87,7 @@ def blend_gain(
     together.
     """
     draw, gains = np.random.default_rng([seed, 5]), []
+    right, none = task.of_truth(outputs, targets)
     of = np.arange(len(targets)) if nodes is None else np.unique(nodes, return_inverse=True)[1]
     for _ in range(REPEATS):
         best, blended = np.empty((2, *outputs.shape[1:]))
@@ -92,7 +95,7 @@ def blend_gain(
             inside, outside = inside_nodes[of], outside_nodes[of]
             merits = [merit(each[inside], targets[inside]) for each in outputs]
             best[outside] = outputs[int(np.argmax(merits)), outside]
-            shares = blend(task, outputs[:, inside], targets[inside])
+            shares = blend(task, right[:, inside], none[inside])
             blended[outside] = np.tensordot(shares, outputs[:, outside], 1)
         gains.append(merit(blended, targets) - merit(best, targets))
     return float(np.mean(gains))

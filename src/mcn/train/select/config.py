@@ -92,16 +92,14 @@ class AutoConfig(BatchedSettings):
     )
     minutes: float = setting(
         5.0,
-        "Budget of training: minutes of one core's processor time, all of which are used unless `repeats` "
-        "ends it before. By the clock it ends after 1.5 times as long.",
+        "Minutes of one core's processor time to train in; by the clock it ends after 1.5 times as long.",
         positive,
         option="minutes",
     )
     repeats: int | None = setting(
         None,
-        "Runs of each candidate at most, with seeds of their own; if not given, as many as the minutes "
-        "allow. The first 16 predict together, further ones help to choose. A candidate that is clearly "
-        "behind has no further runs.",
+        "Runs of each candidate at most, but for those that are clearly behind; if not given, as many as the "
+        "minutes allow. The first 16 predict together, further ones help to choose.",
         at_least(1, 1000),
     )
     schedule: str | None = setting(
@@ -153,8 +151,8 @@ class AutoConfig(BatchedSettings):
             task, val = problem.task, problem.val_labels.numpy()
             guess = task.guess(val)[None].repeat(len(val), 0)
             usual = [str(config.metric), *task.metrics]
-            defined = (name for name in usual if task.merit(name, guess, val) is not None)
-            config = config.replace(metric=next(defined, usual[0]))
+            defined = [name for name in usual if task.merit(name, guess, val) is not None]
+            config = config.replace(metric=[*defined, usual[0]][0])
         if config.candidates == CANDIDATES and problem.inputs.data.get("directed"):
             return config.replace(candidates=(*CANDIDATES, *DIRECTED))
         return config

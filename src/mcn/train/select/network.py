@@ -108,10 +108,9 @@ def empty_selected(stored: Any, inputs: Any, num_classes: int) -> Selected:
     try:
         candidates = [Candidate.from_dict(values) for values in stored["candidates"]]
         runs = [at_least(1, MOST_RUNS)("runs", values["runs"]) for values in stored["candidates"]]
-        if stored["mode"] == "nodes":
+        if "state_width" in stored:  # of what nodes chose their candidate by
             raise ValueError(
-                "in this run of version 0.3.0 every node has a candidate of its own, which later versions do "
-                "not have: train again, or read it with 0.3.0"
+                "a selection by version 0.3.0 or earlier: train again, or read it with that version"
             )
         one_of("mode", stored["mode"], (ONE, BLEND))
         one_of("winner", stored["winner"], [candidate.name for candidate in candidates])

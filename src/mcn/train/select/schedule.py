@@ -16,6 +16,7 @@ import numpy as np
 import torch
 from threadpoolctl import threadpool_limits
 
+from mcn._names import one_of
 from mcn._threads import kernel_threads, num_kernel_threads, processor_seconds
 from mcn.data.limits import reading
 from mcn.train.folder import SUMMARY, read_summary
@@ -84,15 +85,10 @@ class Schedule:
         with reading(path, "not the summary of a finished run of auto, whose schedule could be followed"):
             schedule = cls(*(stored[one.name] for one in dataclasses.fields(cls)))
             rows = [row for stage in schedule.stages for row in stage]
-            unknown = {str(name) for name, _, _ in rows} - set(candidates)
-            for _, number, epochs in rows:
+            for name, number, epochs in rows:
+                one_of("candidate", name, candidates)
                 at_least(0)("run", number), at_least(1)("epochs", epochs)
             at_least(1)("runs", len(rows))
-        if unknown:
-            raise ValueError(
-                f"schedule {folder}: its candidates {', '.join(sorted(unknown))} are not those of this run; "
-                "give the settings of the run whose schedule it is"
-            )
         return schedule
 
     def grants(self, stage: int) -> list[Grant]:
@@ -102,17 +98,13 @@ class Schedule:
 
     def sentences(self, budget: float) -> list[str]:
         """Say what ended training before the budget was used up, and who was not tried."""
-        said = []
+        said, minutes = [], f"the {budget / 60:g} minutes asked for"
         if self.ended_by == "clock":
             said.append(
-                f"the clock ended training after 1.5 times the {budget / 60:g} minutes asked for: other "
-                "programs had the processor for much of that time"
+                f"the clock ended training after 1.5 times {minutes}: other programs had the processor"
             )
         if self.left_out:
-            said.append(
-                f"not tried: {', '.join(self.left_out)}; less than a quarter of the {budget / 60:g} minutes "
-                "was left for them, give more"
-            )
+            said.append(f"not tried, as too little of {minutes} was left: {', '.join(self.left_out)}")
         return said
 
 
@@ -252,9 +244,7 @@ class Stage:
         """
         cores = num_kernel_threads(torch.get_num_threads())
         ahead = [turn for turn in self.running if not turn.over]
-        workers = min(cores, len(ahead) + len(self.planned))
-        if not workers:
-            return []
+        workers = max(1, min(cores, len(ahead) + len(self.planned)))
         until = time.monotonic() + (_SLICE if workers > 1 else 0.0)
         told: dict[int, list[Epoch]] = {}
 

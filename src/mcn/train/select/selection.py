@@ -198,6 +198,7 @@ class Selection(Training):
         self._stage = Stage(self._turn, granted.values(), running)
         if not running and not granted:
             self._schedule = self._recorded or self._schedule
+            self._schedule.left_out = [name for name in self._schedule.left_out if name not in self._kept]
             self._decision = self._decide()
 
     def _halved(self, waiting: list[Turn]) -> list[Grant]:
@@ -211,11 +212,8 @@ class Selection(Training):
         halvings = math.ceil(math.log2(max(1, len(kept)))) + 1
         count = len(self._judge.targets) if self.config.metric in SHARES else 0
         better = [name for name in kept if not clearly_above(leader, merits[name], count)]
-        return [
-            Grant(turn.name, 0, turn.seconds + left / halvings / len(better))
-            for turn in waiting
-            if turn.name in better
-        ]
+        share = left / halvings / max(1, len(better))
+        return [Grant(turn.name, 0, turn.seconds + share) for turn in waiting if turn.name in better]
 
     def _tried_later(self) -> list[Grant]:
         """Grant candidates that there was no time for half of what is left, if that is enough."""
@@ -261,8 +259,6 @@ class Selection(Training):
     def _end(self, turn: Turn) -> None:
         """Note how a run went, and keep its network."""
         trainer, merit, cut = turn.trainer, self._held_out_merit(turn), not turn.trainer.stopped
-        if turn.name in self._schedule.left_out:
-            self._schedule.left_out.remove(turn.name)
         result, held = trainer.finish(), trainer.held_out
         assert held is not None
         self.runs.append(
@@ -276,7 +272,6 @@ class Selection(Training):
                 "loss": result.val_loss,
                 "epochs": result.epochs,
                 "best_epoch": result.best_epoch,
-                "seconds": result.seconds,
                 "processor_seconds": turn.seconds,
                 "cut": cut,
                 **({} if turn.number else trainer.notes()),
@@ -458,15 +453,13 @@ class Selection(Training):
             said.append(f"predictions are a weighted mean of several candidates: {parts}")
         if self.learned_from_validation:
             said.append(
-                "further runs also learned from validation nodes: each from four fifths of the training and "
-                "validation nodes, and it is scored on the other fifth (cross_fit=false: from training nodes "
-                "alone)"
+                "candidates also learned from validation nodes: each further run from four fifths of nodes "
+                "of both parts, scored on the others (cross_fit=false: from training nodes alone)"
             )
-        near = [name for name in shares if name in self._added]
+        near = ", ".join(name for name in shares if name in self._added)
         if near:
             said.append(
-                f"predictions of {', '.join(near)} are corrected by the known labels of nodes nearby, which "
-                f"lowered the error on validation nodes (propagate=false leaves that out)"
+                f"known labels of nodes nearby correct the predictions of {near} (propagate=false: not)"
             )
         return said + self._schedule.sentences(self._budget)
 

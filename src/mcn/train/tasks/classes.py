@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -23,9 +26,21 @@ if TYPE_CHECKING:
 
 TEMPERATURES = np.geomspace(0.01, 5.0, 40)
 _ABSENT = math.log(1e-7)  # the score of a class without a training node, before anything is learned
-_FEW = 5
+_FEW, _VALUES = 5, 200_000
+_warnings = threading.Lock()
 _LOW_HOMOPHILY = 0.2
 _SHOWN = 50  # with more classes, a table has no column for each
+
+
+@contextmanager
+def with_many_classes(labels: NDArray[Any]) -> Iterator[None]:
+    """Keep scikit-learn from asking whether classes with few nodes each are numbers, which they are not."""
+    if labels.dtype.kind == "f" or len(np.unique(labels)) <= len(labels) // 5:
+        yield
+        return
+    with _warnings, warnings.catch_warnings():  # in one thread at a time: filters are the process's
+        warnings.filterwarnings("ignore", "The number of unique classes is greater")
+        yield
 
 
 class ClassEvidence(Evidence):
@@ -129,6 +144,10 @@ class Classes(Task):
         own = np.clip(outputs[..., np.arange(len(targets)), targets].astype(np.float64), 1e-12, None)
         return np.asarray(-np.log(own))
 
+    def of_truth(self, outputs: Float, targets: NDArray[Any]) -> tuple[Float, NDArray[Any]]:
+        """Return the probabilities of the right classes, as of a first and only class."""
+        return outputs[..., np.arange(len(targets)), targets][..., None], np.zeros_like(targets)
+
     def truth(self, targets: NDArray[Any]) -> Float:
         """Return 1 for the class of a node, 0 for the others."""
         return np.asarray(np.eye(self.outputs)[targets])
@@ -154,6 +173,8 @@ class Classes(Task):
 
     def temperature(self, outputs: Float, targets: NDArray[Any]) -> float:
         """Return the temperature of a wide grid with the least log-loss."""
+        some = slice(None, None, 1 + outputs.size // _VALUES)  # of many nodes and classes, enough to tell
+        outputs, targets = outputs[some], targets[some]
         losses = [self.losses(self.calibrated(outputs, t), targets).mean() for t in TEMPERATURES]
         return float(TEMPERATURES[int(np.argmin(losses))])
 
@@ -290,7 +311,8 @@ class Classes(Task):
         if len(np.unique(targets)) < 2:
             found[:, targets[0]] = 1.0
             return found
-        model = LogisticRegression(max_iter=200, tol=1e-3).fit(fit, targets)
+        with with_many_classes(targets):
+            model = LogisticRegression(max_iter=200, tol=1e-3).fit(fit, targets)
         found[:, model.classes_] = model.predict_proba(predict)
         return found
 

@@ -192,6 +192,10 @@ class Task(ABC):
     def losses(self, outputs: NDArray[Any], targets: NDArray[Any]) -> Float:
         """Return the loss of every node by what is predicted of it, [..., n] of [..., n, outputs]."""
 
+    def of_truth(self, outputs: Float, targets: NDArray[Any]) -> tuple[Float, NDArray[Any]]:
+        """Return the part of predictions and targets that `losses` looks at, which may be far smaller."""
+        return outputs, targets
+
     @abstractmethod
     def truth(self, targets: NDArray[Any]) -> Float:
         """Return known targets as a perfect network would predict them, [n, outputs]."""

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -24,6 +21,7 @@ from mcn.train.predictions import Explained, Option, Predictions
 from mcn.train.problem import Memory, Problem, input_weights, stack_counts
 from mcn.train.settings import at_least
 from mcn.train.tasks import Task
+from mcn.train.tasks.classes import with_many_classes
 from mcn.train.trees.boosting import Trees, importance_remarks, important_columns
 from mcn.train.trees.columns import WIDE, Table, TreesInputs, counts_degrees_alone, directions_of
 from mcn.train.trees.config import TreesConfig
@@ -33,7 +31,6 @@ if TYPE_CHECKING:
 
 _ROUNDS, _TREES = 10, 200
 """Rounds of an epoch, and its trees at most: every round has one for each class."""
-_quiet = threading.Lock()
 
 
 def inputs(
@@ -109,14 +106,6 @@ def _options(model: Trees, inputs: TreesInputs, task: Task) -> Iterator[Option]:
         yield Option(motif, 1, rows, [shares], _outputs(model, alone, task))
 
 
-@contextmanager
-def _without_warning() -> Iterator[None]:
-    """Keep a warning of scikit-learn from the user, in one thread at a time: filters are the process's."""
-    with _quiet, warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "The number of unique classes is greater")
-        yield
-
-
 @dataclass
 class TreesTrainer(Trainer):
     """Training of boosted trees by scikit-learn's `HistGradientBoostingClassifier`, or `…Regressor`.
@@ -145,10 +134,6 @@ class TreesTrainer(Trainer):
     def _make_optimizer(self) -> None:
         """Trees are not moved by gradients."""
 
-    def _trees_per_round(self) -> list[int]:
-        """Return how many trees a round has, for each model: one per class, or one of two classes."""
-        return [len(each.outputs) if len(each.outputs) != 2 else 1 for each in self._learned]
-
     def _begin(self) -> None:
         """Begin without trees."""
         model, targets = self.model, self.problem.train_labels.numpy()
@@ -156,7 +141,8 @@ class TreesTrainer(Trainer):
         empty = Trees(len(model.gain), len(model.baseline))
         empty.baseline.copy_(torch.from_numpy(self.problem.task.start(targets)))
         empty.projection = model.projection
-        self._rounds = max(1, min(_ROUNDS, _TREES // max(1, sum(self._trees_per_round()))))
+        trees = sum(len(each.outputs) for each in self._learned)  # of a round
+        self._rounds = max(1, min(_ROUNDS, _TREES // max(1, trees)))
         model.load_state_dict(empty.state_dict())
         self._sums = np.tile(model.baseline.numpy(), (len(self._table), 1))
 
@@ -183,10 +169,8 @@ class TreesTrainer(Trainer):
         model, rows, before = self.model, len(self.problem.train), len(self.model.trees)
         for estimator, (labels, outputs, _) in zip(self._estimators, self._learned, strict=True):
             estimator.max_iter += self._rounds
-            # One thread: the same bits however many cores there are. Where classes have few nodes each,
-            # scikit-learn asks whether they are numbers; they are not.
-            few = len(outputs) > rows // 5
-            with threadpool_limits(1), _without_warning() if few else nullcontext():
+            # One thread: the same bits however many cores there are.
+            with threadpool_limits(1), with_many_classes(labels):
                 estimator.fit(self._table[:rows], labels, self._weights)
             # scikit-learn has no public names for these two. Of two classes, it grows trees for one alone.
             baseline = np.ravel(estimator._baseline_prediction)
