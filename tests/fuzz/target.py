@@ -31,8 +31,9 @@ class Target:
             return f"memory ran out before the size was looked at: {message[:200]}"
         if self.mention not in message:
             return f"the message does not name the file: {message[:200]}"
-        if not message.strip() or "\n" in message or len(message) > 1500:
-            return f"the message is not one line: {message[:200]}"
+        lines = message.split("\n")  # one problem each, ten at most, and how many there are beside them
+        if len(lines) > 11 or not all(line.strip() and len(line) <= 1500 for line in lines):
+            return f"the message is not a short line per problem: {message[:200]}"
         return ""
 
     def input(self, seed: int, index: int, corpus: Sequence[bytes]) -> bytes:

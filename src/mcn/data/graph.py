@@ -146,9 +146,10 @@ def load_graph(
     name = "edges" if path is None else str(path)
 
     def read(as_text: bool, weights: str | None) -> EdgeList:
-        if path is None:
-            return object_edges(edges, layout, weights=weights, as_text=as_text)
-        return read_edges(path, layout, as_text=as_text, weights=weights)
+        with reading(name, "not a readable graph"):  # inside of what collects problems: each names its file
+            if path is None:
+                return object_edges(edges, layout, weights=weights, as_text=as_text)
+            return read_edges(path, layout, as_text=as_text, weights=weights)
 
     with reading(name, "not a readable graph", table_path or "nodes"):
         named = bool(label or task or request.columns or split_by or columns or drop or treatment)
