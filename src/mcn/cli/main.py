@@ -122,6 +122,8 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         return _run(sys.argv[1:]) if _prepare_streams() else EXIT_FAILED
     finally:
+        if before:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # it would kill Python while that tidies up
         gc.freeze()
         _end_output()
 
