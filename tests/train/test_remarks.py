@@ -150,7 +150,9 @@ def test_homophily_by_hand() -> None:
 
 
 def test_edges_that_join_unlike_nodes_few_nodes_of_a_class_and_copies_across_the_split() -> None:
-    assert "edges join nodes of different classes" in "\n".join(graph_remarks(workers(like=0.0)))
+    assert "edges join nodes of the same class hardly more often than by chance" in "\n".join(
+        graph_remarks(workers(like=0.0))
+    )
     assert "edges join" not in "\n".join(graph_remarks(workers(like=1.0)))
     data = workers()
     data.y[data.train_mask.nonzero().squeeze(1)[:2]] = 2

@@ -41,6 +41,9 @@ _LATEST = 1.5
 _ENDING = 0.03
 """Share of the budget that deciding takes, beside what the networks that predict take for it."""
 _MOST = 1000  # runs of a candidate, or passes over the folds, where there is time
+_CORRECTED, _PASSED = 3, 20_000_000
+"""Labels nearby are passed on for the best candidates: so many at least, and of a graph with few nodes and
+classes for all, up to so many values."""
 _SLACK = 0.05
 """Share of the budget by which a further run may be expected to go beyond it."""
 
@@ -317,12 +320,12 @@ class Selection(Training):
         The matrices are small: more threads of BLAS would cost more than they do, and change the last bits.
         """
         names = [name for name in self._candidates if name in self._kept]
+        best = [row["candidate"] for row in self.table()]
         if self.config.propagate:
-            self._confirm_corrections(names)
-        winner = self.table()[0]["candidate"]
+            values = len(self.problem.labels) * self.problem.num_classes
+            self._confirm_corrections(best[: max(_CORRECTED, _PASSED // values)])
         with threadpool_limits(1, "blas"):
-            decision = self._judge.decide(names, winner, self._held_out_scores(winner))
-        return decision
+            return self._judge.decide(names, best[0], self._held_out_scores(best[0]))
 
     def _confirm_corrections(self, names: list[str]) -> None:
         """Find what known labels nearby add to candidates, where held-out nodes confirm it.

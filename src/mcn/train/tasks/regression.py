@@ -104,7 +104,7 @@ class Regression(Task):
         if found is None or found[0] >= _UNLIKE:
             return []
         return [
-            f"neighbours say little by their own numbers: the correlation along edges is {found[0]:.2f} "
+            f"the numbers of neighbours hardly go together: their correlation along edges is {found[0]:.2f} "
             "(between nodes whose number is known)"
         ]
 
