@@ -25,12 +25,12 @@ import numpy as np
 import random_graphs
 from numpy.typing import NDArray
 
-from mcn._jit import kernel
+from graphmotifs._jit import kernel
+from graphmotifs.catalogue import CYCLES
+from graphmotifs.oriented import orient
+from graphmotifs.passes import enumerate_edges, plan_work
 from mcn.data import simple_graph
 from mcn.motifs import count_motifs
-from mcn.motifs.catalogue import CYCLES
-from mcn.motifs.enumerate import enumerate_edges, plan_work
-from mcn.motifs.orient import orient
 
 Edges = NDArray[np.int64]
 HERE = Path(__file__).resolve().parent

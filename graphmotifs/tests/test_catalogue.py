@@ -4,11 +4,11 @@ from collections import Counter
 
 import networkx as nx
 import pytest
+from tests.conftest import refuses
 
 import mcn
+from graphmotifs.catalogue import ACCENT, CATALOGUE, INK, orbit_edges, places
 from mcn.motifs import MOTIFS, graphlet_of, picture
-from mcn.motifs.catalogue import ACCENT, CATALOGUE, INK, orbit_edges, places
-from tests.conftest import refuses
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -16,17 +16,17 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_graphs import powerlaw_cluster
-from torch_geometric.data import Data
-
-import mcn
-from mcn.data.csr_graph import simple_graph
-from mcn.motifs import enumerate as enumeration
-from mcn.motifs.catalogue import CATALOGUE
-from mcn.motifs.enumerate import Enumerated
-from mcn.motifs.orient import orient
 from tests.conftest import refuses
 from tests.motifs.brute_force import count, instances, small_graphs
 from tests.payloads import Call
+from torch_geometric.data import Data
+
+import mcn
+from graphmotifs import enumerate as enumeration
+from graphmotifs.catalogue import CATALOGUE
+from graphmotifs.graph import simple_graph
+from graphmotifs.oriented import orient
+from graphmotifs.passes import Enumerated
 
 EDGES = [[0, 0, 1, 2, 3, 0], [1, 2, 2, 3, 4, 4]]  # a triangle and a 4-cycle that share the edge 0-2
 

@@ -11,12 +11,12 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_graphs import powerlaw_cluster
+from tests.conftest import refuses
 from torch_geometric.data import Data
 
 import mcn
+from graphmotifs.triads import DIRECTED_CATALOGUE, arc_orbits_of
 from mcn.motifs import directed_graphlet_of
-from mcn.motifs.triads import DIRECTED_CATALOGUE, arc_orbits_of
-from tests.conftest import refuses
 
 # Named by hand, independently of the catalogue. A role is told by a node's arcs: out alone, in alone, both.
 TRIADS = {

@@ -5,14 +5,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 import random_graphs
+from tests.conftest import refuses
 
 import mcn
+from graphmotifs import estimate
+from graphmotifs.catalogue import stage_of_all
+from graphmotifs.oriented import orient
+from graphmotifs.passes import plan_work
 from mcn.data import simple_graph
-from mcn.motifs import MotifEstimates, estimate
-from mcn.motifs.catalogue import stage_of_all
-from mcn.motifs.enumerate import plan_work
-from mcn.motifs.orient import orient
-from tests.conftest import refuses
+from mcn.motifs import MotifEstimates
 
 EDGES = random_graphs.powerlaw_cluster(200, 6, 0.7, seed=5)
 SEEDS = 500  # then 95 ± 4 % is four standard errors

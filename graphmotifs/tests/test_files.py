@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mcn._files import atomic_write, naming, try_claim, write_text
+from graphmotifs._files import atomic_write, naming, try_claim, write_text
 
 HOLDER = """
 import sys

@@ -10,11 +10,11 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
+from tests.conftest import refuses
 from torch_geometric.data import Data
 
 import mcn
 from mcn.data import SimpleGraph, check_data, degree_features, load_dataset, simple_graph, wl_features
-from tests.conftest import refuses
 
 EDGES = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=40)
 

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 import pytest
 import random_graphs
+from tests.conftest import refuses
 
 import mcn
+from graphmotifs import on_disk
+from graphmotifs.catalogue import stage_of
 from mcn.data import simple_graph
-from mcn.motifs import on_disk
-from mcn.motifs.catalogue import stage_of
-from tests.conftest import refuses
 
 EDGES = random_graphs.powerlaw_cluster(400, 6, 0.6, seed=2)
 N = 403  # three nodes without edges

@@ -14,10 +14,10 @@ from math import comb, prod
 
 import numpy as np
 import pytest
+from tests.motifs.brute_force import count
 
 import mcn
-from mcn.motifs import derive
-from tests.motifs.brute_force import count
+from graphmotifs import derive
 
 
 @dataclass(frozen=True)

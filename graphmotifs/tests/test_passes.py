@@ -12,16 +12,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 from random_graphs import barabasi_albert, erdos_renyi, powerlaw_cluster, rmat
-
-import mcn
-from mcn._ray import ClusterError
-from mcn.data import simple_graph
-from mcn.motifs import enumerate as enumeration
-from mcn.motifs import kernels
-from mcn.motifs.enumerate import count_range, enumerate_edges, enumerate_on_ray, plan_work
-from mcn.motifs.orient import as_numbered, orient
 from tests.clusters import said_without_the_package
 from tests.conftest import python, refuses
+
+import mcn
+from graphmotifs import enumerate as enumeration
+from graphmotifs import kernels
+from graphmotifs._ray import ClusterError
+from graphmotifs.oriented import as_numbered, orient
+from graphmotifs.passes import count_range, enumerate_edges, enumerate_on_ray, plan_work
+from mcn.data import simple_graph
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 7])

@@ -8,11 +8,11 @@ import networkx as nx
 import numpy as np
 import pytest
 from scipy.stats import chisquare
+from tests.motifs.test_directed import digraph, edges_of
 
 import mcn
+from graphmotifs.significance import _scores, rewired
 from mcn.data import simple_graph
-from mcn.motifs.significance import _scores, rewired
-from tests.motifs.test_directed import digraph, edges_of
 
 NULLS = [(False, "degrees"), (True, "degrees"), (True, "reciprocity")]
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from mcn._sort import sort_numbers, sort_part
+from graphmotifs._sort import sort_part
+from mcn.store.radix_sort import sort_numbers
 
 
 @pytest.mark.parametrize("dtype", [np.uint32, np.uint64])

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from mcn._ray import ClusterError
+from graphmotifs._ray import ClusterError
 from mcn.cli import _training
 from mcn.data import load_dataset
 from mcn.matrices import MotifStack

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import mcn
+from graphmotifs.graph import simple_graph
 from mcn import GraphStore
-from mcn.data.csr_graph import simple_graph
 from tests.conftest import python, refuses
 
 EDGES = np.array([[0, 0, 1, 2, 2, 3, 1, 0], [1, 2, 2, 3, 3, 2, 1, 1]])

@@ -1,17 +1,15 @@
-"""The border for arrays: arguments that must be numbers or arrays, made so or refused by name."""
+"""Arguments that must be integers or arrays: they are converted, or refused by the name of the argument."""
 
 from __future__ import annotations
 
-import math
 import operator
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mcn._threads import available_threads
-from mcn.data.limits import brief, told
+from graphmotifs._messages import brief, told
+from graphmotifs._threads import available_threads
 
 MAX_THREADS = 1024
 """More are a mistake, not a machine."""
@@ -27,14 +25,6 @@ def as_integer(value: Any, name: str) -> int:
     except (TypeError, ValueError, OverflowError, RuntimeError):
         pass  # what is no number at all, and tensors of several
     raise ValueError(f"{name} must be an integer, got {told(value)}")
-
-
-def is_finite(value: Any) -> bool:
-    """Whether a value is a number that a float can hold; an integer may have any number of digits."""
-    try:
-        return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
-    except OverflowError:
-        return False
 
 
 def limit_threads(wanted: Any) -> int | None:

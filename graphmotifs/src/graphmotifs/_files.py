@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import re
 import secrets
 import sys
-from collections.abc import Iterator
+import zipfile
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphmotifs._messages import brief, shown
 
 _PART = ".part"
 _NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
+_PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # what NumPy writes; others unpack without a bound
 
 
 @contextmanager
@@ -65,6 +73,39 @@ def naming(path: str | os.PathLike[str]) -> Iterator[None]:
         if error.errno is None or not str(error.filename or _PART).endswith(_PART):
             raise
         raise OSError(error.errno, error.strerror, os.fspath(path)) from error
+
+
+def read_arrays(
+    path: str | os.PathLike[str], names: Collection[str], problem: str
+) -> dict[str, NDArray[Any]]:
+    """Read those of the named arrays that an .npz file holds; nothing in it is unpickled.
+
+    Raises:
+        ValueError: the file is damaged, which is said as the `problem`, or its arrays take more memory than
+            `MCN_MAX_BYTES` in the environment allows (2 GiB if that is not set).
+        OSError: the file is not there or cannot be read.
+    """
+    stated = os.environ.get("MCN_MAX_BYTES") or str(2**31)
+    if not re.fullmatch("[0-9]{1,18}", stated):
+        raise ValueError(
+            f"the environment variable MCN_MAX_BYTES is {shown(stated)}; expected a number of bytes"
+        )
+    try:
+        with zipfile.ZipFile(path) as archive:
+            present = [name for name in names if f"{name}.npy" in archive.namelist()]
+            members = [archive.getinfo(f"{name}.npy") for name in present]
+            if any(member.compress_type not in _PACKINGS or member.flag_bits & 1 for member in members):
+                raise ValueError("packed or encrypted in a way that NumPy does not use")
+            # An announced size bounds what is unpacked: no more than that is read.
+            if sum(member.file_size for member in members) > int(stated):
+                raise ValueError(f"{path}: unpacks to more than {int(stated):,} bytes (MCN_MAX_BYTES)")
+            contents = [io.BytesIO(archive.read(member)) for member in members]
+        arrays = [np.lib.format.read_array(content, allow_pickle=False) for content in contents]
+        return dict(zip(present, arrays, strict=True))
+    except (Exception, MemoryError) as error:
+        if isinstance(error, ValueError | OSError) and str(path) in str(error):
+            raise
+        raise ValueError(f"{path}: {problem} ({brief(error)})") from error
 
 
 def _temporary(target: Path) -> Claim:

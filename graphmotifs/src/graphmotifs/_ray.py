@@ -7,7 +7,7 @@ import os
 import warnings
 from typing import Any
 
-from mcn._threads import available_threads
+from graphmotifs._threads import available_threads
 
 RETRIES = 3
 """How often a task is started again when its worker or its node dies."""
@@ -17,8 +17,8 @@ class ClusterError(OSError):
     """The cluster could not do its work, whatever the input."""
 
 
-def import_ray(extra: str = "cluster") -> Any:
-    """Import Ray, quietly; `extra` is the one of this package that brings what the caller needs."""
+def import_ray(install: str = "graphmotifs[ray]") -> Any:
+    """Import Ray without its warnings; `install` is what pip should install where Ray is missing."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is reported home
     # Since 2.5x Ray warns, unless told, that it will leave the environment of tasks without GPUs alone.
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
@@ -28,7 +28,7 @@ def import_ray(extra: str = "cluster") -> Any:
             import ray
             import ray.exceptions
     except ImportError:
-        raise ValueError(f"the engine 'ray' needs Ray: pip install 'mcn[{extra}]'") from None
+        raise ValueError(f"the engine 'ray' needs Ray: pip install '{install}'") from None
     return ray
 
 

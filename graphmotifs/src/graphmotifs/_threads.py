@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import contextmanager
-from contextvars import ContextVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,24 +17,6 @@ def available_threads() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-_kernel_threads: ContextVar[int | None] = ContextVar("kernel_threads", default=None)
-
-
-@contextmanager
-def kernel_threads(count: int) -> Iterator[None]:
-    """Let the kernels of the layers use `count` threads, whatever torch itself is set to."""
-    token = _kernel_threads.set(count)
-    try:
-        yield
-    finally:
-        _kernel_threads.reset(token)
-
-
-def num_kernel_threads(otherwise: int) -> int:
-    """Threads that `kernel_threads` set, or `otherwise`."""
-    return _kernel_threads.get() or otherwise
 
 
 def run_chunks(
@@ -74,6 +55,15 @@ def run_chunks(
         raise
 
 
+def cut_rows(ptr: NDArray[Any], parts: int, start: int = 0, stop: int | None = None) -> NDArray[np.int64]:
+    """Cut the rows of a CSR from `start` to `stop` into ranges of about equal numbers of entries."""
+    stop = len(ptr) - 1 if stop is None else stop
+    first, last = int(ptr[start]), int(ptr[stop])
+    at = np.array([first + (last - first) * part // parts for part in range(1, parts)], ptr.dtype)
+    inner = np.searchsorted(ptr[start : stop + 1], at) + start
+    return np.concatenate([[start], inner, [stop]]).astype(np.int64)
+
+
 _pools: dict[tuple[int, int, int], ThreadPoolExecutor] = {}
 
 
@@ -84,5 +74,5 @@ def _pool(workers: int) -> ThreadPoolExecutor:
     """
     key = (os.getpid(), threading.get_ident(), workers)
     if key not in _pools:
-        _pools[key] = ThreadPoolExecutor(workers, thread_name_prefix="mcn")
+        _pools[key] = ThreadPoolExecutor(workers, thread_name_prefix="graphmotifs")
     return _pools[key]

@@ -12,10 +12,10 @@ from typing import IO, Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mcn._csv import csv_line
-from mcn._files import atomic_write
-from mcn._names import one_of
-from mcn.data.csr_graph import SimpleGraph
+from graphmotifs._csv import csv_line
+from graphmotifs._files import atomic_write
+from graphmotifs._messages import one_of
+from graphmotifs.graph import SimpleGraph
 
 
 class MotifTotal(NamedTuple):
@@ -37,7 +37,7 @@ class Group(NamedTuple):
     edges: int
 
 
-class Counted(ABC):
+class BaseCounts(ABC):
     """Motif counts of every edge (or arc) and node of a graph."""
 
     graph: SimpleGraph
@@ -145,10 +145,12 @@ def _write_csv(file: IO[bytes], columns: dict[str, NDArray[Any]]) -> None:
 
 
 def _write_parquet(file: IO[bytes], columns: dict[str, NDArray[Any]]) -> None:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    pq.write_table(pa.table({name: pa.array(column.tolist()) for name, column in columns.items()}), file)
+    try:
+        pyarrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
+    except ImportError:
+        raise ValueError("a .parquet file needs pyarrow: pip install pyarrow") from None
+    arrays = {name: pyarrow.array(column.tolist()) for name, column in columns.items()}
+    parquet.write_table(pyarrow.table(arrays), file)
 
 
 def exact_sum(column: NDArray[np.int64]) -> int:

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mcn._names import did_you_mean
-from mcn.data.limits import told
+from graphmotifs._messages import did_you_mean, told
 
 Edges = tuple[tuple[int, int], ...]
 

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
-from mcn.motifs.counts import MotifCounts
-from mcn.motifs.directed import DirectedCounts
+from graphmotifs.directed_counts import DirectedCounts
+from graphmotifs.motif_counts import MotifCounts
 
 _SMALL = 64
 """Nodes up to which all eigenvectors are computed, densely."""
@@ -46,15 +46,15 @@ def motif_clusters(counts: MotifCounts | DirectedCounts, motif: str) -> MotifClu
     Only the largest connected component of the motif adjacency is divided. For more clusters, divide again.
 
     Args:
-        counts: from `mcn.count_motifs`, directed or not.
+        counts: made by `count`, directed or not.
         motif: a graphlet or triad; "edge" or "arc" for ordinary spectral clustering.
 
     Raises:
         ValueError: the graph has no instance of the motif.
 
-    >>> from mcn.motifs import count_motifs
+    >>> from graphmotifs import count
     >>> two = [[0, 0, 1, 3, 3, 4, 2], [1, 2, 2, 4, 5, 5, 3]]  # triangles that an edge joins
-    >>> motif_clusters(count_motifs(two), "edge")
+    >>> motif_clusters(count(two), "edge")
     MotifClusters(labels=array([0, 0, 0, 1, 1, 1]), conductance=0.14285714285714285, left_out=0)
     """
     weights = sp.csr_array(counts.adjacency(motif, scope="pairs"))

@@ -23,14 +23,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from mcn._jit import kernel
-from mcn._names import one_of
-from mcn.data.csr_graph import SimpleGraph, arc_ends, known_ways
-from mcn.motifs.catalogue import TRIANGLES
-from mcn.motifs.counted import Counted, Group, exact_sum
-from mcn.motifs.enumerate import Counts, Progress, on_threads
-from mcn.motifs.pairs import drop_joined
-from mcn.motifs.triads import (
+from graphmotifs._jit import kernel
+from graphmotifs._messages import one_of
+from graphmotifs.base_counts import BaseCounts, Group, exact_sum
+from graphmotifs.catalogue import TRIANGLES
+from graphmotifs.graph import SimpleGraph, arc_ends, known_ways
+from graphmotifs.node_pairs import drop_joined
+from graphmotifs.passes import Counts, Progress, on_threads
+from graphmotifs.triads import (
     ARC_ORBITS,
     DIRECTED_CATALOGUE,
     DIRECTED_MOTIFS,
@@ -43,7 +43,7 @@ from mcn.motifs.triads import (
 )
 
 if TYPE_CHECKING:
-    from mcn.motifs.counts import MotifCounts
+    from graphmotifs.motif_counts import MotifCounts
 
 Matrix = sp.csr_array[np.int64]
 _AT_CENTER = {
@@ -76,8 +76,8 @@ class ArcNumbers(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class DirectedCounts(Counted):
-    """Counts of the directed motifs at every arc and node, made by ``count_motifs(…, directed=True)``.
+class DirectedCounts(BaseCounts):
+    """Counts of the directed motifs at every arc and node, made by ``count(…, directed=True)``.
 
     Kept are nine numbers per edge; columns are derived from them when asked for. All are of induced triads:
     three nodes are in one triad alone. `node_ids` [N] are the ids of the nodes where the graph had others
@@ -113,18 +113,18 @@ class DirectedCounts(Counted):
     @cached_property
     def undirected(self) -> MotifCounts:
         """The counts of the same graph without its directions, made when they are first asked for."""
-        from mcn.motifs.count import count_motifs
+        from graphmotifs.counting import count
 
-        return count_motifs(self.graph) if self._undirected is None else self._undirected
+        return count(self.graph) if self._undirected is None else self._undirected
 
     @property
     def per_arc(self) -> NDArray[np.int64]:
-        """Int64 [A, 32]: counts of the arc orbits `mcn.ARC_ORBITS`, computed at each access."""
+        """Int64 [A, 32]: counts of the arc orbits `ARC_ORBITS`, computed at each access."""
         return self._columns(np.arange(len(ARC_ORBITS)))
 
     @property
     def per_node(self) -> NDArray[np.int64]:
-        """Int64 [N, 33]: counts of the node orbits `mcn.DIRECTED_NODE_ORBITS`, computed at each access."""
+        """Int64 [N, 33]: counts of the node orbits `DIRECTED_NODE_ORBITS`, computed at each access."""
         tail, head, times = _ends_of_orbits()
         sums = np.zeros((self.num_nodes, len(DIRECTED_NODE_ORBITS)), np.int64)
         node_sums(self._numbers, tail, head, sums)

@@ -1,4 +1,4 @@
-"""The enumeration: five numbers per edge, from which every orbit follows (see `derive`).
+"""The enumeration: five numbers per edge, from which every orbit follows (see `orbit_formulas`).
 
 For an edge (u, v): `t` triangles on it; `s1` the degrees of its common neighbours summed; `s2` the
 triangles on the other two edges of each of its triangles, summed; `k` 4-cliques on it; `c` paths of
@@ -20,7 +20,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from mcn._jit import kernel
+from graphmotifs._jit import kernel
 
 _ONE = np.uint64(1)
 _ZERO = np.uint64(0)
@@ -242,7 +242,7 @@ def cycles(start: Any, stop: Any, wedges: Any, g: Any, c: Any) -> Any:
 
 
 @kernel
-def triangle_work(start: Any, stop: Any, g: Any, work: Any) -> Any:
+def estimate_triangle_steps(start: Any, stop: Any, g: Any, out: Any) -> Any:
     """Steps that `triangles` and `cliques` take for each node; returns room for the triangles of one node."""
     out_ptr, out = g.out_ptr, g.out
     room: Any = 0
@@ -253,20 +253,20 @@ def triangle_work(start: Any, stop: Any, g: Any, work: Any) -> Any:
         for p in range(first, last):
             v = out[p]
             steps += np.int64(out_ptr[np.int64(v) + 1] - out_ptr[v])
-        work[u] = steps + size
+        out[u] = steps + size
         room = max(room, min(steps, size * (size - 1) // 2))
     return room
 
 
 @kernel
-def cycle_work(start: Any, stop: Any, g: Any, work: Any) -> None:
+def estimate_cycle_steps(start: Any, stop: Any, g: Any, out: Any) -> None:
     """Wedges that `cycles` walks for each node."""
     for v in range(start, stop):
         shift = np.int64(g.out_ptr[v])
         steps: Any = 1
         for p in range(np.int64(g.row_start[v]) - shift, np.int64(g.in_ptr[v + 1])):
             steps += np.int64(g.place[p]) - np.int64(g.row_start[g.rows[p + shift]])
-        work[v] = steps
+        out[v] = steps
 
 
 @kernel

@@ -21,12 +21,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mcn._jit import kernel
-from mcn.data.arrays import as_integer
-from mcn.motifs.catalogue import CATALOGUE, CYCLES, GRAPHLETS, TRIANGLES, graphlet_copies, graphlet_of
+from graphmotifs._arguments import as_integer
+from graphmotifs._jit import kernel
+from graphmotifs.catalogue import CATALOGUE, CYCLES, GRAPHLETS, TRIANGLES, graphlet_copies, graphlet_of
 
 if TYPE_CHECKING:
-    from mcn.motifs.counts import MotifCounts
+    from graphmotifs.motif_counts import MotifCounts
 
 _Z = 1.959963984540054
 _PILOT = 20_000
@@ -51,7 +51,7 @@ class EstimatedTotal(NamedTuple):
 
 @dataclass(frozen=True)
 class MotifEstimates:
-    """Estimated totals of a graph's motifs, made by ``count_motifs(…, approximate=…)``.
+    """Estimated totals of a graph's motifs, made by ``count(…, approximate=…)``.
 
     Attributes:
         num_nodes: N.
@@ -204,7 +204,7 @@ class _Draws:
 
 @kernel
 def _wedges_walked(degrees: Any, indptr: Any, indices: Any) -> Any:
-    """Wedges that exact counting walks for triangles, and for 4-cycles (`mcn.motifs.kernels`).
+    """Wedges that exact counting walks for triangles, and for 4-cycles (see `edge_kernels`).
 
     Edges point at the end of higher degree. For triangles the lists of both ends of an edge are walked, for
     4-cycles all wedges but those whose middle is above both ends.

@@ -7,19 +7,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import comb
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from mcn._files import atomic_write
-from mcn._threads import run_chunks
-from mcn.data.csr_graph import SimpleGraph
-from mcn.data.limits import Archive, reading
-from mcn.motifs import derive
-from mcn.motifs.catalogue import (
+from graphmotifs import orbit_formulas
+from graphmotifs._files import atomic_write, read_arrays
+from graphmotifs._threads import cut_rows, run_chunks
+from graphmotifs.base_counts import BaseCounts, Group
+from graphmotifs.catalogue import (
     CATALOGUE,
     CYCLES,
     EDGE_ORBITS,
@@ -35,12 +33,11 @@ from mcn.motifs.catalogue import (
     orbit_weights,
     stage_of,
 )
-from mcn.motifs.counted import Counted, Group
-from mcn.motifs.derive import EdgeNumbers
-from mcn.motifs.directed import DirectedCounts, enumerate_arcs
-from mcn.motifs.enumerate import Enumerated, as_counted, worth_threads
-from mcn.motifs.orient import cut_rows
-from mcn.motifs.pairs import NonAdjacent
+from graphmotifs.directed_counts import DirectedCounts, enumerate_arcs
+from graphmotifs.graph import SimpleGraph
+from graphmotifs.node_pairs import NonAdjacent
+from graphmotifs.orbit_formulas import EdgeNumbers
+from graphmotifs.passes import Enumerated, as_counted, worth_threads
 
 _FORMATS = {1: "mcn-motif-counts-1-triangles", 2: "mcn-motif-counts-1-cliques", 3: "mcn-motif-counts-1"}
 """By the stage of the enumeration, which decides what arrays there are."""
@@ -49,7 +46,7 @@ _NUMBERS = ("num_nodes", "self_loops", "duplicates", "one_way", "induced")
 
 
 @dataclass(frozen=True, repr=False)
-class MotifCounts(Counted):
+class MotifCounts(BaseCounts):
     """Motif counts of every edge and node of a graph, made by `count_motifs`.
 
     Kept are five numbers per edge; the columns are derived from them when asked for, so ask for one
@@ -83,7 +80,7 @@ class MotifCounts(Counted):
 
     @property
     def motifs(self) -> tuple[str, ...]:
-        """The names that `column` and `adjacency` know: all of `mcn.motifs.MOTIFS`, or those counted for."""
+        """The names that `column` and `adjacency` know: all of `MOTIFS`, or those counted for."""
         return tuple(name for name in MOTIFS if stage_of(name, self.induced) <= self.enumerated.stage)
 
     @property
@@ -93,18 +90,18 @@ class MotifCounts(Counted):
 
     @property
     def per_edge(self) -> NDArray[np.int64]:
-        """Int64 [M, 13]: counts of the edge orbits `mcn.EDGE_ORBITS`, computed at each access."""
+        """Int64 [M, 13]: counts of the edge orbits `EDGE_ORBITS`, computed at each access."""
         numbers = self._all_numbers("per_edge")
         if not self.induced:
             return self._columns(np.eye(len(EDGE_ORBITS), dtype=np.int64), self.induced)
         rows = np.empty((self.num_edges, len(EDGE_ORBITS)), np.int64)
-        self._in_chunks(lambda start, stop: derive.orbit_rows(start, stop, numbers, rows))
+        self._in_chunks(lambda start, stop: orbit_formulas.orbit_rows(start, stop, numbers, rows))
         return rows
 
     @property
     def per_node(self) -> NDArray[np.int64]:
-        """Int64 [N, 15]: counts of the node orbits `mcn.NODE_ORBITS`, computed at each access."""
-        counts, too_large = derive.node_orbits(self._all_numbers("per_node"))
+        """Int64 [N, 15]: counts of the node orbits `NODE_ORBITS`, computed at each access."""
+        counts, too_large = orbit_formulas.node_orbits(self._all_numbers("per_node"))
         if too_large < 0 and not self.induced:
             # Sums of counts ≥ 0; the only one that can exceed int64 is the center of all 3-stars.
             degree = counts[:, 0]
@@ -177,7 +174,7 @@ class MotifCounts(Counted):
     @cached_property
     def _orbit_totals(self) -> tuple[NDArray[np.int64], ...]:
         weights = np.empty((0, 13), np.int64) if self.induced else edge_copies().astype(np.int64)
-        found: tuple[NDArray[np.int64], ...] = derive.orbit_totals(self._numbers, weights)
+        found: tuple[NDArray[np.int64], ...] = orbit_formulas.orbit_totals(self._numbers, weights)
         return found
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -204,17 +201,18 @@ class MotifCounts(Counted):
                 memory than `MCN_MAX_BYTES` in the environment allows (2 GiB if that is not set).
             OSError: the file is not there or cannot be read.
         """
-        with reading(path, "not a file of motif counts, or damaged"):
-            archive = Archive(Path(path))
-            kind = str(archive.read(["format"])["format"])
-            names = _ARRAYS[:3] if kind == _FORMATS[1] else _ARRAYS[:6] if kind == _FORMATS[2] else _ARRAYS
-            content = archive.read((*_NUMBERS, *names))
-            counts = _sound(content) if kind in _FORMATS.values() else None
-            if counts is None:
-                raise ValueError(
-                    f"{path}: the arrays in this file do not make up motif counts; it was damaged or altered"
-                )
-            return counts
+        content = read_arrays(path, ("format", *_NUMBERS, *_ARRAYS), "not a file of motif counts, or damaged")
+        kind = str(content.pop("format", None))
+        if kind not in _FORMATS.values():
+            raise ValueError(f"{path}: not a file of motif counts")
+        names = _ARRAYS[:3] if kind == _FORMATS[1] else _ARRAYS[:6] if kind == _FORMATS[2] else _ARRAYS
+        complete = {*_NUMBERS, *names} <= content.keys()
+        counts = _sound({name: content[name] for name in (*_NUMBERS, *names)}) if complete else None
+        if counts is None:
+            raise ValueError(
+                f"{path}: the arrays in this file do not make up motif counts; it was damaged or altered"
+            )
+        return counts
 
     def __repr__(self) -> str:
         kind = "" if self.induced else ", induced=False"
@@ -233,7 +231,7 @@ class MotifCounts(Counted):
     def _numbers(self) -> EdgeNumbers:
         g, x = self.graph, self.enumerated
         given = as_counted([np.zeros_like(x.t) if part is None else part for part in vars(x).values()])
-        degree, around, triangles = derive.node_sums(g.indptr, g.indices, given[0])
+        degree, around, triangles = orbit_formulas.node_sums(g.indptr, g.indices, given[0])
         return EdgeNumbers(g.indptr, g.indices, degree, around, triangles, *given)
 
     def _all_numbers(self, what: str) -> EdgeNumbers:
@@ -262,7 +260,7 @@ class MotifCounts(Counted):
             return np.asarray(columns)
         columns = np.empty((self.num_edges, len(weights)), np.int64)
         given = (self._numbers, np.ascontiguousarray(weights), columns)
-        self._in_chunks(lambda start, stop: derive.edge_columns(start, stop, *given))
+        self._in_chunks(lambda start, stop: orbit_formulas.edge_columns(start, stop, *given))
         return columns
 
     def _in_chunks(self, work: Callable[[int, int], object]) -> None:
@@ -311,5 +309,5 @@ def _sound(content: dict[str, NDArray[Any]]) -> MotifCounts | None:
         return None
     few = np.minimum(five[0], len(indices))  # yet to be checked
     five += [np.zeros_like(five[0])] * (5 - len(there))
-    edges = EdgeNumbers(indptr, indices, *derive.node_sums(indptr, indices, few), *five)
-    return counts if int(derive.first_impossible(edges, len(there) == 5)) < 0 else None
+    edges = EdgeNumbers(indptr, indices, *orbit_formulas.node_sums(indptr, indices, few), *five)
+    return counts if int(orbit_formulas.first_impossible(edges, len(there) == 5)) < 0 else None

@@ -22,7 +22,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from mcn._jit import kernel
+from graphmotifs._jit import kernel
 
 Matrix = sp.csr_array[np.int64]
 

@@ -11,7 +11,7 @@ Memory: the buffer, and per node 32 bytes and 4 for each thread. Scratch on disk
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -20,19 +20,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from mcn._files import naming
-from mcn._jit import kernel
-from mcn._sort import sort_part
-from mcn._threads import available_threads, run_chunks
-from mcn.data.arrays import as_integer
-from mcn.data.csr_graph import SimpleGraph
-from mcn.motifs.catalogue import EDGE_ORBITS, TRIANGLES, graphlet_of, stage_of
-from mcn.motifs.counted import exact_sum
-from mcn.motifs.counts import MotifCounts
-from mcn.motifs.kernels import closed_triples
-from mcn.motifs.orient import cut_rows, rank_by_degree
-from mcn.store import GraphStore
-from mcn.store.manifest import StoredArray, write_array
+from graphmotifs._arguments import as_integer
+from graphmotifs._files import atomic_write, naming
+from graphmotifs._jit import kernel
+from graphmotifs._sort import sort_part
+from graphmotifs._threads import available_threads, cut_rows, run_chunks
+from graphmotifs.base_counts import exact_sum
+from graphmotifs.catalogue import EDGE_ORBITS, TRIANGLES, graphlet_of, stage_of
+from graphmotifs.edge_kernels import closed_triples
+from graphmotifs.graph import SimpleGraph
+from graphmotifs.graph_rows import GraphRows
+from graphmotifs.motif_counts import MotifCounts
+from graphmotifs.oriented import rank_by_degree
 
 LEAST_MEMORY = 2**16
 _LEAST = 2**12  # edges of a block
@@ -44,7 +43,7 @@ Progress = Callable[[float], object]
 
 
 def count_to_folder(
-    store: GraphStore,
+    rows: GraphRows,
     motifs: Sequence[str] | None,
     folder: Path,
     count: Callable[[list[str]], MotifCounts],
@@ -55,73 +54,89 @@ def count_to_folder(
     local: bool,
     progress: Progress | None,
 ) -> Mapping[str, NDArray[Any]]:
-    """Count motifs of a store into a folder: an array per motif, aligned with the store's neighbours.
+    """Count motifs of a graph on disk into a folder: a file `count.MOTIF.npy` with an entry per neighbour.
 
     `count` counts motifs that need more than triangles in memory; if not `local`, it counts all of them.
+    Returned are the arrays, mapped into memory; that of "edge" is 1 everywhere and has no file.
     """
     if as_integer(memory, "memory") < LEAST_MEMORY:
         raise ValueError(f"memory must be at least {LEAST_MEMORY:,} bytes, got {memory}")
     names = list(dict.fromkeys(EDGE_ORBITS if motifs is None else motifs))
     for name in names:
         graphlet_of(name)
-    if not induced and folder.resolve() == store.path.resolve():
-        raise ValueError("a store's own counts are of induced subgraphs; give another folder as out=")
     folder.mkdir(parents=True, exist_ok=True)
-    store.counts_in(folder)  # refuses those of another graph before any work
     on_disk = [name for name in names if local and stage_of(name, induced) == TRIANGLES and name != "edge"]
     in_memory = [name for name in names if name not in on_disk and name != "edge"]
-    written: dict[str, StoredArray] = {}
     if on_disk:
-        store.check()
-        work = _TriangleCount(store, folder, threads or available_threads(), memory, progress)
-        written |= work.run(on_disk, induced)
+        rows.check()
+        _TriangleCount(rows, folder, threads or available_threads(), memory, progress).run(on_disk, induced)
     if in_memory:
         counts = count(in_memory)
         edges = _edges_of_neighbours(counts.graph)
         for name in in_memory:
             column = counts.column(name)
             kind: Any = np.int32 if int(column.max(initial=0)) < 2**31 else np.int64
-            written[name] = write_array(folder, f"count.{name}", column.astype(kind)[edges], kind)
-    store.add_counts(folder, written)
-    return {name: values for name, values in store.counts_in(folder).items() if name in names}
+            _write_array(_file_of(folder, name), [column.astype(kind)[edges]], kind)
+    return {
+        name: np.broadcast_to(np.int32(1), rows.indices.shape)
+        if name == "edge"
+        else np.load(_file_of(folder, name), mmap_mode="r")
+        for name in names
+    }
 
 
-def totals_of(store: GraphStore, values: NDArray[Any]) -> dict[str, int]:
+def _file_of(folder: Path, motif: str) -> Path:
+    return folder / f"count.{motif}.npy"
+
+
+def _write_array(path: Path, pieces: Iterable[NDArray[Any]], dtype: Any) -> None:
+    """Write an array [entries] that comes in pieces; the file appears under its name when it is complete."""
+    entries, header = 0, {"descr": np.dtype(dtype).newbyteorder("<").str, "fortran_order": False}
+    with atomic_write(path) as file:
+        np.lib.format.write_array_header_1_0(file, header | {"shape": (0,)})  # with room for any length
+        for piece in pieces:
+            file.write(np.ascontiguousarray(piece, header["descr"]).data)
+            entries += len(piece)
+        file.seek(0)
+        np.lib.format.write_array_header_1_0(file, header | {"shape": (entries,)})
+
+
+def totals_of(rows: GraphRows, values: NDArray[Any]) -> dict[str, int]:
     """Sum the counts of a motif over the edges, and say how many edges and nodes have any."""
-    indptr = np.asarray(store.indptr)
+    indptr = np.asarray(rows.indptr)
     total = edges = nodes = 0
-    for start in range(0, store.num_nodes, _ROWS):
-        stop = min(start + _ROWS, store.num_nodes)
+    for start in range(0, rows.num_nodes, _ROWS):
+        stop = min(start + _ROWS, rows.num_nodes)
         piece = np.asarray(values[indptr[start] : indptr[stop]])
         total += exact_sum(piece.astype(np.int64))
         edges += int(np.count_nonzero(piece))
-        rows = np.repeat(np.arange(stop - start), np.diff(indptr[start : stop + 1]))
-        nodes += int(np.count_nonzero(np.bincount(rows[piece > 0], minlength=stop - start)))
+        nodes_of_entries = np.repeat(np.arange(stop - start), np.diff(indptr[start : stop + 1]))
+        nodes += int(np.count_nonzero(np.bincount(nodes_of_entries[piece > 0], minlength=stop - start)))
     return {"per_edge": total // 2, "edges": edges // 2, "nodes": nodes}
 
 
 class _TriangleCount:
-    """Triangles of a store, counted block by block."""
+    """Triangles of a graph on disk, counted block by block."""
 
     def __init__(
-        self, store: GraphStore, folder: Path, threads: int, memory: int, progress: Progress | None
+        self, graph: GraphRows, folder: Path, threads: int, memory: int, progress: Progress | None
     ) -> None:
-        if store.num_edges >= 2**31:
-            raise ValueError(f"{store.num_edges:,} edges: at most 2**31 are supported")
+        if graph.num_edges >= 2**31:
+            raise ValueError(f"{graph.num_edges:,} edges: at most 2**31 are supported")
         self._scratch = folder / ".counting"
-        self._store, self._folder, self._threads, self._progress = store, folder, threads, progress
+        self._folder, self._threads, self._progress = folder, threads, progress
         # Beside the block with its counters: the stretch of each thread, with what is added to it.
         self._unit = max(1, min(_UNIT, memory // (32 * threads)))
         room = (memory - 16 * threads * self._unit) // (_WORD * (1 + threads))
-        self._csr = np.asarray(store.indptr), np.asarray(store.indices)
-        self._rank, _ = rank_by_degree(np.diff(store.indptr).astype(np.uint32))
-        self._ptr = np.zeros(store.num_nodes + 1, np.uint64)  # where the out-list of every rank begins
+        self._csr = np.asarray(graph.indptr), np.asarray(graph.indices)
+        self._rank, _ = rank_by_degree(np.diff(graph.indptr).astype(np.uint32))
+        self._ptr = np.zeros(graph.num_nodes + 1, np.uint64)  # where the out-list of every rank begins
         _out_degrees(*self._csr, self._rank, self._ptr)
         np.cumsum(self._ptr, out=self._ptr)
         cuts = _cuts(self._ptr, max(_LEAST, room))
         self._blocks = list(pairwise(cuts))
 
-    def run(self, motifs: Sequence[str], induced: bool) -> dict[str, StoredArray]:
+    def run(self, motifs: Sequence[str], induced: bool) -> None:
         """Count, and write the counts of 2-star and triangle, an entry per neighbour."""
         shutil.rmtree(self._scratch, ignore_errors=True)  # what a killed count has left
         self._scratch.mkdir(mode=0o700)
@@ -129,7 +144,8 @@ class _TriangleCount:
             self._build()
             for block, (low, high) in enumerate(self._blocks):
                 self._count_block(block, low, high)
-            return {motif: self._write(motif, induced) for motif in motifs}
+            for motif in motifs:
+                self._write(motif, induced)
         finally:
             shutil.rmtree(self._scratch, ignore_errors=True)
 
@@ -137,7 +153,7 @@ class _TriangleCount:
         return self._scratch / f"{name}.u32"
 
     def _build(self) -> None:
-        """Write the out-lists of all ranks, block by block; each takes a pass over the store."""
+        """Write the out-lists of all ranks, block by block; each takes a pass over the rows."""
         rows = cut_rows(self._csr[0], 64 * self._threads)
         lists_file = self._file("lists")
         with naming(lists_file), lists_file.open("wb") as file:
@@ -153,7 +169,7 @@ class _TriangleCount:
         base, end = int(self._ptr[low]), int(self._ptr[high])
         lists = self._read("lists", base, end)
         counters = [np.zeros(end - base, np.uint32) for _ in range(self._threads)]
-        marks = [np.zeros(self._store.num_nodes, np.uint32) for _ in range(self._threads)]
+        marks = [np.zeros(len(self._rank), np.uint32) for _ in range(self._threads)]
         units = cut_rows(self._ptr, max(1, -(-end // self._unit)), 0, high)
         lowest_file, middle_file = self._file("lowest"), self._file("middle")
         lowest_file.touch()
@@ -188,8 +204,8 @@ class _TriangleCount:
             values = np.fromfile(file, np.uint32, stop - start)
         return values if len(values) == stop - start else np.pad(values, (0, stop - start - len(values)))
 
-    def _write(self, motif: str, induced: bool) -> StoredArray:
-        """Write the counts in the order of the store's neighbours; a pass over the store per block."""
+    def _write(self, motif: str, induced: bool) -> None:
+        """Write the counts in the order of the graph's neighbours; a pass over the rows per block."""
         partial = self._file("partial")
         partial.touch()
         for block, (low, high) in enumerate(self._blocks):
@@ -203,7 +219,7 @@ class _TriangleCount:
                     for _, _, piece in pieces:  # a piece is read before it is written
                         file.write(piece.data)
         closed = None if motif == "triangle" else 2 if induced else 0
-        return write_array(self._folder, f"count.{motif}", self._finished(pieces, closed), np.int32)
+        _write_array(_file_of(self._folder, motif), self._finished(pieces, closed), np.int32)
 
     def _finished(
         self, pieces: Iterator[tuple[int, int, NDArray[np.int32]]], closed: int | None
@@ -303,7 +319,7 @@ def _look_up(start: Any, stop: Any, csr: Any, block: Any, t: Any, values: Any, s
 
 
 def _edges_of_neighbours(graph: SimpleGraph) -> NDArray[np.int64]:
-    """The number of the edge (u < v, sorted) that leads to each neighbour, in the order of a store's rows."""
+    """The number of the edge (u < v, sorted) that leads to each neighbour, in the order of the rows on disk."""
     numbers = np.arange(1, graph.num_edges + 1)  # from 1 on: sums of sparse matrices drop zeros
     upper = csr_array((numbers, graph.indices, graph.indptr), shape=(graph.num_nodes, graph.num_nodes))
     both = csr_array(upper + upper.T)

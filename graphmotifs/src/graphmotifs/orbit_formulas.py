@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mcn._jit import kernel
-from mcn.data.csr_graph import node_degrees
+from graphmotifs._jit import kernel
+from graphmotifs.graph import node_degrees
 
 MOST_TRIPLES = 4_801_280
 """The largest degree d for which d (d − 1) (d − 2) / 6 is below 2⁶⁴."""

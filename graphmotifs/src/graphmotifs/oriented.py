@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mcn._jit import kernel
-from mcn._sort import sort_part
-from mcn._threads import run_chunks
-from mcn.data.csr_graph import SimpleGraph, known_ways
+from graphmotifs._jit import kernel
+from graphmotifs._sort import sort_part
+from graphmotifs._threads import cut_rows, run_chunks
+from graphmotifs.graph import SimpleGraph, known_ways
 
 _FEW = 8  # steps per edge that take no longer than to rank the nodes
 
@@ -110,15 +110,6 @@ def _out_lists(graph: SimpleGraph, rank: NDArray[np.uint32], threads: int) -> tu
 
 def _on_each(work: Callable[[int], object], threads: int) -> None:
     run_chunks(lambda _worker, start, _stop: work(start), range(threads + 1), threads)
-
-
-def cut_rows(ptr: NDArray[Any], parts: int, start: int = 0, stop: int | None = None) -> NDArray[np.int64]:
-    """Cut the rows of a CSR from `start` to `stop` into ranges of about equal numbers of entries."""
-    stop = len(ptr) - 1 if stop is None else stop
-    first, last = int(ptr[start]), int(ptr[stop])
-    at = np.array([first + (last - first) * part // parts for part in range(1, parts)], ptr.dtype)
-    inner = np.searchsorted(ptr[start : stop + 1], at) + start
-    return np.concatenate([[start], inner, [stop]]).astype(np.int64)
 
 
 @kernel

@@ -9,20 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mcn._jit import kernel
-from mcn._ray import RETRIES, ClusterError, connect, import_ray
-from mcn._threads import available_threads, run_chunks
-from mcn.data.csr_graph import SimpleGraph
-from mcn.motifs import kernels
-from mcn.motifs.catalogue import CLIQUES, CYCLES, TRIANGLES
-from mcn.motifs.orient import Oriented, as_numbered, orient
-from mcn.store import GraphStore
+from graphmotifs import edge_kernels
+from graphmotifs._jit import kernel
+from graphmotifs._threads import available_threads, run_chunks
+from graphmotifs.catalogue import CLIQUES, CYCLES, TRIANGLES
+from graphmotifs.graph import SimpleGraph
+from graphmotifs.oriented import Oriented, as_numbered, orient
 
 Progress = Callable[[float], object]
 Counts = NDArray[Any]  # unsigned, 32 bits where the graph's degrees allow it
@@ -31,8 +28,6 @@ RunPass = Callable[[str, NDArray[np.int64], Any, Counts | None], list[Counts]]
 
 SMALL = 50_000
 """Edges below which a second thread costs more than it brings."""
-TASKS = 6
-"""Tasks per slot of a cluster and pass, so that a lost or a slow one costs little."""
 _CHUNKS = 48
 _LITTLE = 2_000_000  # edges times longest out-list below which a second thread does not pay either
 _BRIEF = 2**26  # and below which one thread whose progress nobody asks for needs no plan
@@ -41,7 +36,7 @@ _WORD = 2**32
 
 @dataclass(frozen=True)
 class Enumerated:
-    """The five numbers of every edge, in the order of the graph's sorted pairs (see `kernels`).
+    """The five numbers of every edge, in the order of the graph's sorted pairs (see `edge_kernels`).
 
     Those of stages that were not asked for are None.
     """
@@ -90,7 +85,7 @@ def enumerate_edges(
     The result does not depend on `threads`.
     """
     g, plan, run, threads = on_threads(graph, threads, progress, stage)
-    return _enumerate(g, stage, plan, run, threads)
+    return run_passes(g, stage, plan, run, threads)
 
 
 def on_threads(
@@ -112,11 +107,11 @@ def on_threads(
         threads, whole = 1, np.array([0, graph.num_nodes])
         plan = Plan(whole, whole, widest * (widest - 1) // 2, (1, 1))
     else:
-        plan = plan_work(g, stage, _CHUNKS, threads)
-    return g, plan, _ThreadPasses(g, plan, threads, _Progress(progress, plan, stage)), threads
+        plan = plan_passes(g, stage, _CHUNKS, threads)
+    return g, plan, _ThreadPasses(g, plan, threads, PassProgress(progress, plan, stage)), threads
 
 
-def _enumerate(g: Oriented, stage: int, plan: Plan, run: RunPass, threads: int = 1) -> Enumerated:
+def run_passes(g: Oriented, stage: int, plan: Plan, run: RunPass, threads: int = 1) -> Enumerated:
     """Carry out the passes up to a stage, one after the other."""
 
     def ordered(values: list[Counts]) -> list[Counts]:
@@ -143,7 +138,7 @@ def _enumerate(g: Oriented, stage: int, plan: Plan, run: RunPass, threads: int =
     del cliques
     if stage == CYCLES:
         (by_place,) = run("cycles", plan.cycles, np.uint32 if _cycles_fit(g) else np.uint64, None)
-        numbers.append(kernels.fold(by_place, g))
+        numbers.append(edge_kernels.fold(by_place, g))
     return Enumerated(*numbers)
 
 
@@ -162,18 +157,18 @@ def range_counter(
         whole = (g.out, zero, counters[0])
         ways = None if what == "triangles alone" else g.ways
         given: Any = (g.out_ptr, zero, np.uint64(n), whole, whole, ways)
-        return lambda start, stop: kernels.closed_triples(start, stop, mark, *given)
+        return lambda start, stop: edge_kernels.closed_triples(start, stop, mark, *given)
     if what == "triangles":
-        return lambda start, stop: kernels.triangles(start, stop, mark, g, *counters)
+        return lambda start, stop: edge_kernels.triangles(start, stop, mark, g, *counters)
     if what == "cliques":
         size = int(np.diff(g.out_ptr).max(initial=0))
         bits = np.empty(size * (size // 64 + 1) + 1, np.uint64)
         scratch = (mark, bits, np.empty((room + 1, 3), np.uint32), np.empty(size + 1, np.uint64))
-        return lambda start, stop: kernels.cliques(start, stop, *scratch, g, t, *counters)
-    return lambda start, stop: kernels.cycles(start, stop, mark, g, *counters)
+        return lambda start, stop: edge_kernels.cliques(start, stop, *scratch, g, t, *counters)
+    return lambda start, stop: edge_kernels.cycles(start, stop, mark, g, *counters)
 
 
-def _counters(what: str, edges: int, kind: Any) -> NDArray[Any]:
+def new_counters(what: str, edges: int, kind: Any) -> NDArray[Any]:
     """Return a pass's counters, all zero, a row each: for every edge one, two places, or nine directions."""
     each = {"triangles": (2, 1), "cliques": (2, 1), "cycles": (1, 2), "triangles by direction": (1, 9)}
     arrays, times = each.get(what, (1, 1))
@@ -187,7 +182,7 @@ class _ThreadPasses:
     again: fresh memory costs a page fault for every 4 KiB, which does not scale.
     """
 
-    def __init__(self, g: Oriented, plan: Plan, threads: int, progress: _Progress) -> None:
+    def __init__(self, g: Oriented, plan: Plan, threads: int, progress: PassProgress) -> None:
         self._g, self._plan, self._threads, self._progress = g, plan, threads, progress
         self._used: dict[int, Counts] = {}
 
@@ -201,20 +196,20 @@ class _ThreadPasses:
             lambda _chunk: self._progress.advance(),
         )
         for private in counters[1:]:
-            _add(counters[0], private)
+            add_counters(counters[0], private)
         return counters[0]
 
     def _counters(self, worker: int, what: str, kind: Any) -> list[Counts]:
         if worker == 0 or kind != np.uint32:
-            return list(_counters(what, len(self._g.out), kind))
+            return list(new_counters(what, len(self._g.out), kind))
         if worker not in self._used:
-            self._used[worker] = _counters(what, len(self._g.out), kind)
-        again = self._used[worker].reshape(len(_counters(what, 0, kind)), -1)
+            self._used[worker] = new_counters(what, len(self._g.out), kind)
+        again = self._used[worker].reshape(len(new_counters(what, 0, kind)), -1)
         again.fill(0)
         return list(again)
 
 
-def _add(total: list[Counts], further: list[Counts]) -> None:
+def add_counters(total: list[Counts], further: list[Counts]) -> None:
     for mine, theirs in zip(total, further, strict=True):
         mine += theirs
 
@@ -229,20 +224,22 @@ class Plan:
     steps: tuple[int, int]  # of a pass over triangles, and of that over cycles
 
 
-def plan_work(g: Oriented, stage: int, parts: int, threads: int = 1) -> Plan:
+def plan_passes(g: Oriented, stage: int, parts: int, threads: int = 1) -> Plan:
     """Cut the ranks into about `parts` ranges of equal work."""
     nodes = len(g.out_ptr) - 1
     work, rooms = np.empty(nodes, np.int64), [0]
     cuts = [nodes * i // (4 * threads) for i in range(4 * threads + 1)] if threads > 1 else [0, nodes]
 
     def look_at_triangles(_worker: int, start: int, stop: int) -> None:
-        rooms.append(int(kernels.triangle_work(start, stop, g, work)))
+        rooms.append(int(edge_kernels.estimate_triangle_steps(start, stop, g, work)))
 
     run_chunks(look_at_triangles, cuts, threads)
     triangles, triangle_steps = _bounds(work, parts)
     if stage < CYCLES:
         return Plan(triangles, triangles, max(rooms), (triangle_steps, 0))
-    run_chunks(lambda _worker, start, stop: kernels.cycle_work(start, stop, g, work), cuts, threads)
+    run_chunks(
+        lambda _worker, start, stop: edge_kernels.estimate_cycle_steps(start, stop, g, work), cuts, threads
+    )
     cycles, cycle_steps = _bounds(work, parts)
     return Plan(triangles, cycles, max(rooms), (triangle_steps, 2 * cycle_steps))
 
@@ -256,7 +253,7 @@ def _bounds(work: NDArray[np.int64], parts: int) -> tuple[NDArray[np.int64], int
     return np.unique(np.concatenate([[0], cuts, [nodes]])), total
 
 
-class _Progress:
+class PassProgress:
     """Turns finished ranges of up to three passes into one fraction of the work."""
 
     def __init__(self, callback: Progress | None, plan: Plan, stage: int) -> None:
@@ -295,118 +292,3 @@ def in_pair_order(values: Any, pair: Any, ordered: Any) -> None:
     """Put the numbers of the edges into the order of the graph's sorted pairs."""
     for e in range(len(pair)):
         ordered[pair[e]] = values[e]
-
-
-def enumerate_on_ray(
-    graph: SimpleGraph,
-    stage: int,
-    *,
-    store: GraphStore | None = None,
-    address: str | None = None,
-    jobs: int | None = None,
-    progress: Progress | None = None,
-) -> Enumerated:
-    """Count the numbers of the stages up to `stage` on a cluster, bit for bit those of `enumerate_edges`.
-
-    A worker reads the graph once: from the store's folder, which every machine must see under the same path,
-    or from what is shipped to its machine.
-
-    Without an address a cluster is started on this machine, which ends with the count. `jobs` are tasks at a
-    time; as many as the cluster has CPUs if not given. A `ClusterError` says why a task failed for good.
-    """
-    ray = import_ray()
-    started = not ray.is_initialized()
-    if started:
-        connect(ray, jobs, address)
-    try:
-        slots = jobs or max(1, int(ray.cluster_resources().get("CPU", 1)))
-        g = orient(graph, both=stage == CYCLES)
-        plan = plan_work(g, stage, TASKS * slots)
-        if store is not None:
-            source: Any = (store.entries["indices"].sha256, str(store.path.resolve()), None)
-        else:
-            key = f"{id(graph)}-{np.random.default_rng().integers(2**62)}"
-            source = (key, None, [ray.put((graph.num_nodes, graph.indptr, graph.indices))])
-        passes = _RayPasses(
-            ray, source, len(g.out), plan.room, slots, stage, _Progress(progress, plan, stage)
-        )
-        return _enumerate(g, stage, plan, passes)
-    finally:
-        if started:
-            ray.shutdown()
-
-
-class _RayPasses:
-    """Carries out passes as tasks of a cluster, a few more than slots at a time."""
-
-    def __init__(
-        self, ray: Any, source: Any, edges: int, room: int, slots: int, stage: int, progress: _Progress
-    ) -> None:
-        self._ray, self._source, self._edges, self._room = ray, source, edges, room
-        self._slots, self._both, self._progress = slots, stage == CYCLES, progress
-        self._task = ray.remote(num_cpus=1, max_retries=RETRIES)(count_range)
-
-    def __call__(self, what: str, bounds: NDArray[np.int64], kind: Any, t: Counts | None) -> list[Counts]:
-        total = list(_counters(what, self._edges, kind))
-        shipped = None if t is None else self._ray.put(t)
-        waiting = list(pairwise(bounds.tolist()))
-        running: list[Any] = []
-        while waiting or running:
-            while waiting and len(running) < self._slots + 2:
-                given = (what, self._source, self._both, *waiting.pop(0), np.dtype(kind).str, self._room)
-                running.append(self._task.remote(*given, shipped))
-            done, running = self._ray.wait(running)
-            for reference in done:
-                _add(total, self._outcome(reference))
-            self._progress.advance(len(done))
-        return total
-
-    def _outcome(self, reference: Any) -> list[Counts]:
-        try:
-            counters: list[Counts] = self._ray.get(reference)
-        except self._ray.exceptions.RayTaskError as error:
-            cause = repr(error.cause) if getattr(error, "cause", None) is not None else str(error)
-            raise ClusterError(
-                f"a counting task failed on the cluster ({cause.strip().splitlines()[0][:300]}); "
-                "every machine needs mcn installed, and sees a packed graph under the same path"
-            ) from None
-        except self._ray.exceptions.RayError as error:
-            raise ClusterError(
-                f"Ray gave up on a counting task after {RETRIES + 1} tries ({type(error).__name__}); "
-                "not enough memory? Try fewer jobs"
-            ) from None
-        return counters
-
-
-_graphs: dict[str, Oriented] = {}  # of a worker process: the graph it counts in
-
-
-def count_range(
-    what: str, source: Any, both: bool, start: int, stop: int, kind: str, room: int, t: Any
-) -> list[Counts]:
-    """The task itself, in a worker process: what the ranks in [start, stop) bring to every edge in a pass."""
-    g = _graph_of_worker(source, both)
-    counters = list(_counters(what, len(g.out), np.dtype(kind)))
-    t = None if t is None else np.array(t)  # a copy: what comes from the object store cannot be written to
-    range_counter(what, g, room, t, counters)(start, stop)
-    return counters
-
-
-def _graph_of_worker(source: Any, both: bool) -> Oriented:
-    key, path, shipped = source
-    if key not in _graphs:
-        _graphs.clear()
-        if path is not None:
-            from mcn.motifs.count import graph_of_store
-
-            store = GraphStore.open(path)
-            if store.entries["indices"].sha256 != key:
-                raise ValueError(f"{path}: another graph than the one to be counted")
-            graph = graph_of_store(store)
-        else:
-            import ray
-
-            n, indptr, indices = ray.get(shipped[0])
-            graph = SimpleGraph(n, np.array(indptr), np.array(indices))
-        _graphs[key] = orient(graph, both=both)
-    return _graphs[key]

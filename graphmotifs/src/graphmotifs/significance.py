@@ -15,14 +15,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mcn._jit import kernel
-from mcn._names import one_of
-from mcn.data.arrays import as_integer, limit_threads
-from mcn.data.csr_graph import SimpleGraph, known_ways
-from mcn.motifs.catalogue import CATALOGUE
-from mcn.motifs.count import count_motifs, graph_of
-from mcn.motifs.counted import Counted
-from mcn.motifs.triads import DIRECTED_CATALOGUE
+from graphmotifs._arguments import as_integer, limit_threads
+from graphmotifs._jit import kernel
+from graphmotifs._messages import one_of
+from graphmotifs.base_counts import BaseCounts
+from graphmotifs.catalogue import CATALOGUE
+from graphmotifs.counting import as_graph, count
+from graphmotifs.graph import SimpleGraph, known_ways
+from graphmotifs.triads import DIRECTED_CATALOGUE
 
 TRIES = 10
 """Swaps that are tried per edge between one random graph and the next."""
@@ -60,7 +60,7 @@ class MotifSignificance:
 
 
 def motif_significance(
-    edge_index: Any,
+    graph: Any,
     num_nodes: int | None = None,
     *,
     directed: bool = False,
@@ -73,14 +73,14 @@ def motif_significance(
     """Compare the motifs of a graph with those of random graphs that have the same degrees.
 
     Args:
-        edge_index, num_nodes, directed: the graph, as `mcn.count_motifs` takes it; not one on disk. Compared
-            are the motifs on three and four nodes, or the 13 triads of a digraph.
+        graph, num_nodes, directed: the graph, as `count` takes it. Compared are the motifs on three and four
+            nodes, or the 13 triads of a digraph.
         keep: what stays as it is at every node. "degrees": its number of neighbours, or of arcs in and out.
             "reciprocity", the default for a digraph: also that of reciprocal arcs, which are swapped among
             themselves, as Milo et al. do.
         samples: random graphs, at least 2; the standard error of z is √(1/samples + z² / 2(samples − 1)).
         seed: decides them.
-        threads, progress: as in `mcn.count_motifs`.
+        threads, progress: as in `count`.
 
     A motif that no random graph varies in has z = 0 if the graph agrees with them, else an infinite one.
 
@@ -93,19 +93,19 @@ def motif_significance(
         raise ValueError(f"samples must be at least 2, for a deviation, got {samples}")
     kept = keep or ("reciprocity" if directed else "degrees")
     one_of("keep", kept, ("degrees", "reciprocity") if directed else ("degrees",))
-    graph, _ = graph_of(edge_index, num_nodes, directed)
+    simple, _ = as_graph(graph, num_nodes)
     three = {g.name: 3 for g in DIRECTED_CATALOGUE if len(g.roles) == 3}
     sizes = three if directed else {g.name: g.size for g in CATALOGUE if g.size > 2}
     how: dict[str, Any] = {"directed": directed, "threads": limit_threads(threads)}
 
-    def count(edges: Any) -> list[int]:
-        counts: Counted = count_motifs(edges, graph.num_nodes, **how)
-        found = counts.instances()
-        return [found[name] for name in sizes]
+    def count_instances(edges: Any) -> list[int]:
+        counts: BaseCounts = count(edges, simple.num_nodes, **how)
+        instances = counts.instances()
+        return [instances[name] for name in sizes]
 
-    observed, drawn = count(graph), np.empty((number, len(sizes)))
-    for sample, edges in zip(range(number), rewired(graph, directed, kept, key), strict=False):
-        drawn[sample] = count(edges)
+    observed, drawn = count_instances(simple), np.empty((number, len(sizes)))
+    for sample, edges in zip(range(number), rewired(simple, directed, kept, key), strict=False):
+        drawn[sample] = count_instances(edges)
         if progress is not None:
             progress((sample + 1) / number)
     numbers = _scores(np.array(observed, float), drawn, np.array(list(sizes.values())))

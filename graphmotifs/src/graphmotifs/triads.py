@@ -14,9 +14,8 @@ from itertools import permutations, product
 import numpy as np
 from numpy.typing import NDArray
 
-from mcn._names import did_you_mean, one_of
-from mcn.data.limits import told
-from mcn.motifs import catalogue
+from graphmotifs import catalogue
+from graphmotifs._messages import did_you_mean, told
 
 Arc = tuple[int, int]
 DIRECTIONS = ("out", "in", "both")
@@ -88,23 +87,9 @@ def directed_name(motif: str) -> str:
     return name
 
 
-def directed_neighbourhood(name: str) -> tuple[str, str] | None:
-    """Return the directed motif and the direction that a neighbourhood is named after; None for others.
-
-    "out" and "in" are the nodes that a node points to and is pointed to by. A directed motif has rows by the
-    direction of its arcs; ":in" after its name turns them round, ":both" takes either.
-
-    >>> directed_neighbourhood("in"), directed_neighbourhood("cycle"), directed_neighbourhood("M5:both")
-    (('arc', 'in'), ('cycle', 'out'), ('feed-forward-loop', 'both'))
-    >>> directed_neighbourhood("triangle")
-    """
-    if name in ("out", "in"):
-        return "arc", name
-    motif, colon, direction = name.partition(":")
-    if not colon and motif.upper() not in _ALIASES and motif not in DIRECTED_MOTIFS:
-        return None
-    one_of(f"the direction of {told(name)}", direction if colon else "out", DIRECTIONS)
-    return directed_name(motif), direction or "out"
+def is_directed_name(name: str) -> bool:
+    """Whether a name is that of a directed motif or arc orbit, or an alias of one."""
+    return name.upper() in _ALIASES or name in DIRECTED_MOTIFS
 
 
 def directed_graphlet_of(motif: str) -> Digraph:
@@ -165,7 +150,7 @@ def picture(motif: str, size: int = 48) -> str:
     >>> picture("feed-forward-loop").count("<polygon")
     3
     """
-    if str(motif).upper() not in _ALIASES and motif not in DIRECTED_MOTIFS:
+    if not is_directed_name(str(motif)):
         return catalogue.picture(motif, size)
     name, g = directed_name(motif), directed_graphlet_of(motif)
     at = np.array(catalogue.PLACES[len(g.roles)])

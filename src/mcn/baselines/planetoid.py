@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from mcn._jit import kernel
+from graphmotifs._jit import kernel
 from mcn.baselines.deepwalk import add, dot, skip_gram, step
 from mcn.baselines.inputs import adjacency, best_scores
 from mcn.baselines.networks import InputLinear, KernelLoss, Network, dropout, train_scores

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch_geometric.data import Data
 
-from mcn._names import one_of
+from graphmotifs._messages import one_of
 from mcn.baselines.inputs import Scorer, graph_problem, val_accuracy
 from mcn.data import given_weights
 from mcn.motifs import MotifCounts

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mcn._names import one_of
+from graphmotifs._messages import one_of
 from mcn.cli._terminal import progress_bar
 from mcn.cli.main import go_on, started_together
 
@@ -184,7 +184,7 @@ def train_on_cluster(
     folder: Path, data: Data | GraphStore, config: Settings, folders: dict[int, Path], **how: Any
 ) -> list[Run]:
     """Train a run per seed on a Ray cluster; where workers are lost, say how to go on."""
-    from mcn._ray import ClusterError
+    from graphmotifs._ray import ClusterError
     from mcn.train.folder import CONFIG
     from mcn.train.on_ray import train_on_ray
 

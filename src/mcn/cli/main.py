@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 from typer.core import TyperGroup
 
-from mcn._names import did_you_mean
+from graphmotifs._messages import did_you_mean
 
 if TYPE_CHECKING:
     from mcn.train.processes import Team

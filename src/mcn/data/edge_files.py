@@ -14,22 +14,21 @@ from xml.parsers import expat
 import numpy as np
 from scipy import sparse
 
-from mcn.data.csr_graph import GraphEdges, SimpleGraph, simple_graph
-from mcn.data.edge_list import ANY_LAYOUT, SQUARE, EdgeList, Layout, frame_edges, matrix_edges, networkx_edges
-from mcn.data.edge_text import read_edge_text
-from mcn.data.limits import (
-    MAX_NODES,
-    Archive,
-    brief,
-    check_nodes,
-    check_size,
-    existing_file,
-    read_bytes,
-    reading,
-    shown,
-    told,
+from graphmotifs._messages import brief, shown, told
+from graphmotifs._sparse import check_csr
+from graphmotifs.graph import SimpleGraph, simple_graph
+from mcn.data.edge_list import (
+    ANY_LAYOUT,
+    SQUARE,
+    EdgeList,
+    GraphEdges,
+    Layout,
+    frame_edges,
+    matrix_edges,
+    networkx_edges,
 )
-from mcn.data.sparse import check_csr
+from mcn.data.edge_text import read_edge_text
+from mcn.data.limits import MAX_NODES, Archive, check_nodes, check_size, existing_file, read_bytes, reading
 from mcn.data.tables import FOREIGN, TABLES, frame_columns, read_arrow
 
 TEXT = (".csv", ".tsv", ".txt", ".edges", ".edgelist")

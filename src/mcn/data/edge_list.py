@@ -10,17 +10,20 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from mcn._names import did_you_mean
-from mcn.data.limits import check_nodes, shown
-from mcn.data.sparse import check_structure
+from graphmotifs._messages import did_you_mean, shown
+from graphmotifs._sparse import check_structure
+from mcn.data.limits import check_nodes
 from mcn.data.tables import cell_text, frame_columns, is_arrow, values_of
 from mcn.data.text import is_integer, is_number
+
+if TYPE_CHECKING:
+    from graphmotifs.graph import SimpleGraph
 
 _PAIRS = (
     ("source", "target"), ("src", "dst"), ("src", "dest"), ("source", "destination"), ("from", "to"),
@@ -391,3 +394,11 @@ def _integers(column: Any) -> NDArray[Any] | None:
         return None
     array = np.asarray(column.to_numpy() if hasattr(column, "to_numpy") else column)
     return array if array.dtype.kind in "iu" and array.ndim == 1 else None
+
+
+class GraphEdges(NamedTuple):
+    """The edges of a graph alone, in plain lines what was done to them, and the ids of its nodes, if any."""
+
+    graph: SimpleGraph
+    report: list[str]
+    ids: NDArray[Any] | None = None

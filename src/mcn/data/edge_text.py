@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mcn._jit import kernel
-from mcn._names import did_you_mean
+from graphmotifs._jit import kernel
+from graphmotifs._messages import did_you_mean, shown
 from mcn.data.edge_list import (
     LETTERS,
     SAMPLE,
@@ -29,7 +29,7 @@ from mcn.data.edge_list import (
     text_note,
     usual_pair,
 )
-from mcn.data.limits import read_bytes, shown
+from mcn.data.limits import read_bytes
 from mcn.data.text import (
     BOM,
     check_encoding,

@@ -11,15 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from mcn._names import one_of
-from mcn.data.csr_graph import SimpleGraph, degree_columns, known_ways, wl_features
+from graphmotifs._messages import one_of, shown
+from graphmotifs.graph import SimpleGraph, known_ways
 from mcn.data.edge_files import NETWORKX, TEXT, edge_format, graph_of_edges, read_edges
 from mcn.data.edge_list import EdgeList, IdIndex, Layout, kind_of, object_edges
 from mcn.data.edge_text import EdgeText
-from mcn.data.limits import check_size, existing_file, reading, shown
+from mcn.data.limits import check_size, existing_file, reading
 from mcn.data.node_table import NodeTable, RawTable, frame_table, node_table, read_table, with_nodes
 from mcn.data.sparse import as_tensor, thin_or_dense
 from mcn.data.splits import Parts, SplitRequest, find_parts
+from mcn.data.structure_features import degree_columns, wl_features
 from mcn.data.targets import TASKS, Targets, copies_of_labels, known_targets, read_targets, target_kind
 from mcn.data.treatment import SCALINGS, Treatment, describe, fit_treatment
 

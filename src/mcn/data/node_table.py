@@ -15,9 +15,8 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from mcn._names import did_you_mean
+from graphmotifs._messages import did_you_mean, shown
 from mcn.data.edge_list import INDEX, id_array
-from mcn.data.limits import shown
 from mcn.data.tables import FOREIGN, TABLES, cell_text, frame_columns, read_arrow, values_of
 from mcn.data.text import (
     data_lines,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mcn.data.limits import shown
+from graphmotifs._messages import shown
 from mcn.data.node_table import BOOLEANS, EXPECTED, NodeTable, RawTable, bad_cell, number_cells
 from mcn.data.text import decimal_note, decimal_points, has_decimal_comma, is_integer, is_missing, is_number
 

@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from mcn.data.limits import brief, read_bytes, shown
+from graphmotifs._messages import brief, shown
+from mcn.data.limits import read_bytes
 
 BOM = b"\xef\xbb\xbf"
 _INTEGER = re.compile(r"0|[1-9][0-9]{0,17}")

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mcn._names import did_you_mean
-from mcn.data.arrays import is_finite
-from mcn.data.limits import check_size, shown, told
+from graphmotifs._messages import did_you_mean, shown, told
+from mcn._numbers import is_finite
+from mcn.data.limits import check_size
 from mcn.data.node_table import (
     BOOLEANS,
     EXPECTED,

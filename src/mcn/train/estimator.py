@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from mcn._names import did_you_mean, one_of
+from graphmotifs._messages import did_you_mean, one_of
 from mcn.data.checks import renumbered, usable_data
 from mcn.store import GraphStore, as_data
 from mcn.train.callbacks import Lines

@@ -10,9 +10,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from mcn._files import try_claim
+from graphmotifs._files import try_claim
+from graphmotifs._messages import brief
 from mcn._yaml import read_yaml
-from mcn.data.limits import brief, read_bytes
+from mcn.data.limits import read_bytes
 from mcn.train.recipes import find_recipe
 from mcn.train.settings import Settings
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from graphmotifs._messages import told
 from mcn._yaml import find, names
-from mcn.data.limits import told
 from mcn.train.recipes import RECIPES, all_settings, find_recipe
 from mcn.train.settings import Settings
 

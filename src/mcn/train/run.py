@@ -15,8 +15,8 @@ import numpy as np
 import torch
 import yaml
 
+from graphmotifs._files import write_text
 from mcn import __version__
-from mcn._files import write_text
 from mcn.data.checks import usable_data
 from mcn.data.limits import reading
 from mcn.data.treatment import Treatment

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from mcn._names import one_of
+from graphmotifs._messages import one_of
 from mcn.train.features import check_stored
 from mcn.train.problem import Memory
 from mcn.train.recipes import work_of

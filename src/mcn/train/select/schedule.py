@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from threadpoolctl import threadpool_limits
 
-from mcn._threads import kernel_threads, num_kernel_threads
+from mcn.nn._parallel import kernel_threads, num_kernel_threads
 from mcn.train.held_out import FOLDS
 from mcn.train.loop import Epoch, Trainer
 from mcn.train.problem import Known
