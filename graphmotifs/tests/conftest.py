@@ -5,7 +5,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+
+import graphmotifs
 
 
 def refuses(message: str, call: Any, /, *args: Any, error: type = ValueError, **options: Any) -> str:
@@ -25,6 +28,15 @@ def python(*words: object, check: bool = True, **options: Any) -> subprocess.Com
     """Run Python in a process of its own, and keep what it says."""
     command = [sys.executable, *map(str, words)]
     return subprocess.run(command, capture_output=True, text=True, check=check, **options)
+
+
+def rows_of(edges: Any, num_nodes: int, folder: Path) -> graphmotifs.GraphRows:
+    """The rows of a graph, mapped from two files in a folder."""
+    graph = graphmotifs.simple_graph(edges, num_nodes)
+    np.save(folder / "indptr.npy", np.concatenate([[0], np.cumsum(graph.degrees)]))
+    np.save(folder / "indices.npy", graph.edge_index[1].astype(np.int32))
+    mapped = (np.load(folder / f"{name}.npy", mmap_mode="r") for name in ("indptr", "indices"))
+    return graphmotifs.GraphRows(*mapped)
 
 
 @pytest.fixture(scope="session")

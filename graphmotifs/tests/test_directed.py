@@ -4,20 +4,16 @@ from itertools import combinations, permutations
 from pathlib import Path
 from typing import Any
 
-import networkx as nx
 import numpy as np
 import pytest
-import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from conftest import refuses
 from random_graphs import powerlaw_cluster
-from tests.conftest import refuses
-from torch_geometric.data import Data
 
-import mcn
-from graphmotifs.triads import DIRECTED_CATALOGUE, arc_orbits_of
-from mcn.motifs import directed_graphlet_of
+import graphmotifs
+from graphmotifs import directed_graphlet_of
+from graphmotifs.triads import DIRECTED_CATALOGUE, arc_orbit_columns
 
+nx = pytest.importorskip("networkx")
 # Named by hand, independently of the catalogue. A role is told by a node's arcs: out alone, in alone, both.
 TRIADS = {
     "021D": ("out-star", {(2, 0, 0): "center", (0, 1, 0): "end"}),
@@ -59,7 +55,11 @@ def edges_of(graph: nx.DiGraph) -> np.ndarray:
 
 
 def test_the_catalogue_is_all_connected_triads_with_their_orbits() -> None:
-    assert (len(mcn.DIRECTED_GRAPHLETS), len(mcn.ARC_ORBITS), len(mcn.DIRECTED_NODE_ORBITS)) == (15, 32, 33)
+    assert (
+        len(graphmotifs.DIRECTED_GRAPHLETS),
+        len(graphmotifs.ARC_ORBITS),
+        len(graphmotifs.DIRECTED_NODE_ORBITS),
+    ) == (15, 32, 33)
     for code, (name, roles) in TRIADS.items():
         g = directed_graphlet_of(code)
         assert g is directed_graphlet_of(name) is directed_graphlet_of(f"M{CODES.index(code) + 1}")
@@ -70,9 +70,9 @@ def test_the_catalogue_is_all_connected_triads_with_their_orbits() -> None:
         symmetries = list(nx.isomorphism.DiGraphMatcher(graph, graph).isomorphisms_iter())
         nodes = {frozenset(s[u] for s in symmetries) for u in graph}
         arcs = {frozenset((s[u], s[v]) for s in symmetries) for u, v in graph.edges}
-        assert {frozenset(u for u in graph if g.of_nodes[u] == name) for name in g.of_nodes} == nodes
-        named = list(zip(g.of_arcs, g.arcs, strict=True))
-        assert len(set(g.of_arcs)) == len(arcs)
+        assert {frozenset(u for u in graph if g.node_orbits[u] == name) for name in g.node_orbits} == nodes
+        named = list(zip(g.arc_orbits, g.arcs, strict=True))
+        assert len(set(g.arc_orbits)) == len(arcs)
         assert all(len({orbit for orbit, arc in named if arc in together}) == 1 for together in arcs)
 
 
@@ -98,10 +98,10 @@ def by_brute_force(graph: nx.DiGraph) -> tuple[np.ndarray, np.ndarray, dict[str,
         for u in three:
             out, into = set(small.successors(u)), set(small.predecessors(u))
             role[u] = roles[len(out - into), len(into - out), len(out & into)]
-            per_node[u, mcn.DIRECTED_NODE_ORBITS.index(f"{name}-{role[u]}".rstrip("-"))] += 1
+            per_node[u, graphmotifs.DIRECTED_NODE_ORBITS.index(f"{name}-{role[u]}".rstrip("-"))] += 1
         for u, v in small.edges:
             ends = [] if name in WITH_ONE_ARC_ORBIT else dict.fromkeys([role[u], role[v]])
-            per_arc[arcs.index((u, v)), mcn.ARC_ORBITS.index("-".join([name, *ends]))] += 1
+            per_arc[arcs.index((u, v)), graphmotifs.ARC_ORBITS.index("-".join([name, *ends]))] += 1
         for u, v in permutations(three, 2):
             pairs[name][u, v] += 1
     return per_arc, per_node, pairs, met
@@ -111,7 +111,7 @@ def test_equals_brute_force_over_all_triples() -> None:
     met = set()
     for seed in range(60):
         graph = digraph(seed % 13, (seed % 10 + 0.5) / 10, seed)
-        counts = mcn.count_motifs(edges_of(graph), len(graph), directed=True)
+        counts = graphmotifs.count(edges_of(graph), len(graph), directed=True)
         per_arc, per_node, pairs, classes = by_brute_force(graph)
         met |= classes
         assert counts.arcs.tolist() == sorted(map(list, graph.edges))
@@ -128,7 +128,7 @@ def test_totals_equal_the_census_of_networkx(seeds: range) -> None:
         rng = np.random.default_rng(seed)
         n, density = int(rng.integers(3, 41)), rng.random() ** 2
         edges = np.stack(np.nonzero(rng.random((n, n)) < density))  # with self-loops
-        counts = mcn.count_motifs(np.concatenate([edges, edges[:, ::3]], axis=1), n, directed=True)
+        counts = graphmotifs.count(np.concatenate([edges, edges[:, ::3]], axis=1), n, directed=True)
         graph = nx.DiGraph(edges.T[edges[0] != edges[1]].tolist())
         graph.add_nodes_from(range(n))
         census, found = nx.triadic_census(graph), counts.instances()
@@ -137,26 +137,26 @@ def test_totals_equal_the_census_of_networkx(seeds: range) -> None:
         assert 2 * found["reciprocal-arc"] == sum(graph.has_edge(v, u) for u, v in graph.edges)
 
 
-@settings(max_examples=60, deadline=None)
-@given(st.integers(0, 30), st.floats(0, 1), st.integers(0, 10**6))
-def test_sums_reversal_and_columns(n: int, density: float, seed: int) -> None:
+@pytest.mark.parametrize("seed", range(40))
+def test_sums_reversal_and_columns(seed: int) -> None:
+    n, density = seed * 7 % 31, seed % 11 / 10
     graph = digraph(n, density, seed)
     both = (graph, graph.reverse())
-    counts, turned = (mcn.count_motifs(edges_of(g), n, directed=True) for g in both)
+    counts, turned = (graphmotifs.count(edges_of(g), n, directed=True) for g in both)
     found, per_arc, per_node = counts.instances(), counts.per_arc, counts.per_node
     lines = {line.orbit: line for line in counts.totals()}
-    assert list(lines) == list(mcn.ARC_ORBITS)
+    assert list(lines) == list(graphmotifs.ARC_ORBITS)
     swap = {"021D": "021U", "111D": "111U", "120D": "120U"}
     swap |= {there: here for here, there in swap.items()}
     for g in DIRECTED_CATALOGUE:
-        for orbit in set(g.of_arcs):
-            column = per_arc[:, mcn.ARC_ORBITS.index(orbit)]
-            assert column.sum() == lines[orbit].per_edge == found[g.name] * g.of_arcs.count(orbit)
+        for orbit in set(g.arc_orbits):
+            column = per_arc[:, graphmotifs.ARC_ORBITS.index(orbit)]
+            assert column.sum() == lines[orbit].per_edge == found[g.name] * g.arc_orbits.count(orbit)
             np.testing.assert_array_equal(counts.column(orbit), column)
-        for orbit in set(g.of_nodes):
-            times = g.of_nodes.count(orbit)
-            assert per_node[:, mcn.DIRECTED_NODE_ORBITS.index(orbit)].sum() == found[g.name] * times
-        whole = per_arc[:, arc_orbits_of(g.name)].sum(axis=1)
+        for orbit in set(g.node_orbits):
+            times = g.node_orbits.count(orbit)
+            assert per_node[:, graphmotifs.DIRECTED_NODE_ORBITS.index(orbit)].sum() == found[g.name] * times
+        whole = per_arc[:, arc_orbit_columns(g.name)].sum(axis=1)
         np.testing.assert_array_equal(counts.column(g.name), whole)
         # The reverse of an instance is one of the reversed triad, on the reversed arcs.
         code = g.aliases[0] if g.aliases else g.name
@@ -166,8 +166,8 @@ def test_sums_reversal_and_columns(n: int, density: float, seed: int) -> None:
 
 def test_a_reciprocal_digraph_has_the_undirected_counts() -> None:
     edges = powerlaw_cluster(300, 6, 0.6, seed=1)
-    plain = mcn.count_motifs(edges)
-    both = mcn.count_motifs(np.concatenate([edges, edges[::-1]], axis=1), directed=True)
+    plain = graphmotifs.count(edges)
+    both = graphmotifs.count(np.concatenate([edges, edges[::-1]], axis=1), directed=True)
     for name, motif in (("reciprocal-arc", "edge"), ("mutual-star", "2-star"), ("clique", "triangle")):
         for scope in ("edges", "pairs"):
             assert (both.adjacency(name, scope=scope) != plain.adjacency(motif, scope=scope)).nnz == 0
@@ -176,7 +176,7 @@ def test_a_reciprocal_digraph_has_the_undirected_counts() -> None:
 
 def test_directions_by_hand() -> None:
     # A feed-forward loop 0 → 1 → 2, 0 → 2, whose target points to 3 and back.
-    counts = mcn.count_motifs([[0, 1, 0, 2, 3, 0, 0], [1, 2, 2, 3, 2, 0, 2]], 5, directed=True)
+    counts = graphmotifs.count([[0, 1, 0, 2, 3, 0, 0], [1, 2, 2, 3, 2, 0, 2]], 5, directed=True)
     assert counts.arcs.tolist() == [[0, 1], [0, 2], [1, 2], [2, 3], [3, 2]]
     assert counts.column("M5").tolist() == [1, 1, 1, 0, 0]
     assert counts.column("mutual-in-source-center").tolist() == [0, 1, 1, 0, 0]
@@ -188,39 +188,38 @@ def test_directions_by_hand() -> None:
     assert counts.summary().splitlines()[1].split()[2:4] == ["arc", "orbit"]
     frame, nodes = counts.to_frame(), counts.to_frame("node")
     np.testing.assert_array_equal(frame.to_numpy(), np.hstack([counts.arcs, counts.per_arc]))
-    assert list(nodes)[1:] == list(mcn.DIRECTED_NODE_ORBITS)
+    assert list(nodes)[1:] == list(graphmotifs.DIRECTED_NODE_ORBITS)
     assert nodes["feed-forward-loop-source"].tolist() == [1, 0, 0, 0, 0]
 
 
 def test_threads_do_not_matter_and_progress_ends_at_one() -> None:
     edges = powerlaw_cluster(6000, 20, 0.6, seed=3)
     arcs = with_directions(edges)
-    first, seen = mcn.count_motifs(arcs, directed=True, threads=1), []
+    first, seen = graphmotifs.count(arcs, directed=True, threads=1), []
     for threads in (2, 3, None):
-        other = mcn.count_motifs(arcs, directed=True, threads=threads, progress=seen.append)
+        other = graphmotifs.count(arcs, directed=True, threads=threads, progress=seen.append)
         np.testing.assert_array_equal(first.closed, other.closed)
     assert seen[-1] == pytest.approx(1)
-    assert first.closed.sum() == mcn.count_motifs(edges).column("triangle").sum()
+    assert first.closed.sum() == graphmotifs.count(edges).column("triangle").sum()
 
 
 def test_a_large_star_is_exact() -> None:
     """A hub that points to 300,000 others is in more out-stars than 32 bits hold."""
     n = 300_000
     arcs = np.stack([np.zeros(n, np.int64), np.arange(1, n + 1)])
-    counts = mcn.count_motifs(arcs, directed=True)
+    counts = graphmotifs.count(arcs, directed=True)
     assert counts.instances()["out-star"] == n * (n - 1) // 2 == counts.per_node[0].max()
     assert set(counts.column("out-star").tolist()) == {n - 1}
 
 
 def test_objects_keep_their_directions() -> None:
     arcs = [("c", "a"), ("a", "b"), ("b", "c"), ("c", "d")]
-    found = mcn.count_motifs(nx.DiGraph(arcs), directed=True)
+    found = graphmotifs.count(nx.DiGraph(arcs), directed=True)
     assert found.node_ids.tolist() == ["a", "b", "c", "d"]
     assert found.column("cycle").tolist() == [1, 1, 1, 0]
-    assert mcn.count_motifs(nx.Graph(arcs), directed=True).instances()["clique"] == 1
-    data = Data(edge_index=torch.tensor([[2, 0, 1], [0, 1, 2]]), num_nodes=3)
-    for graph in (nx.to_scipy_sparse_array(nx.DiGraph(arcs)), data):
-        assert mcn.count_motifs(graph, directed=True).instances()["cycle"] == 1
+    assert graphmotifs.count(nx.Graph(arcs), directed=True).instances()["clique"] == 1
+    matrix = nx.to_scipy_sparse_array(nx.DiGraph(arcs))
+    assert graphmotifs.count(matrix, directed=True).instances()["cycle"] == 1
 
 
 @pytest.mark.parametrize(
@@ -234,7 +233,7 @@ def test_objects_keep_their_directions() -> None:
     ],
 )
 def test_arguments_that_do_not_apply_are_refused(options: dict[str, Any], message: str) -> None:
-    refuses(f"^{message}", mcn.count_motifs, [[0], [1]], directed=True, **options)
+    refuses(f"^{message}", graphmotifs.count, [[0], [1]], directed=True, **options)
 
 
 @pytest.mark.parametrize(
@@ -248,19 +247,18 @@ def test_arguments_that_do_not_apply_are_refused(options: dict[str, Any], messag
     ],
 )
 def test_wrong_names_and_scopes_are_refused(motif: str, options: dict[str, str], message: str) -> None:
-    counts = mcn.count_motifs([[0, 1], [1, 2]], directed=True, motifs=["M9"])
+    counts = graphmotifs.count([[0, 1], [1, 2]], directed=True, motifs=["M9"])
     refuses(f"^{message}", counts.adjacency, motif, **options)
 
 
-def test_graphs_without_directions_are_refused(tmp_path: Path) -> None:
+def test_graphs_without_directions_are_refused() -> None:
     given: Any = (2, np.array([0, 1, 1]), np.array([1], np.uint32))
-    bare = mcn.data.SimpleGraph(*given)
-    refuses(r"^this graph has no directions; give the arcs themselves", mcn.count_motifs, bare, directed=True)
+    bare = graphmotifs.SimpleGraph(*given)
+    refuses(
+        r"^this graph has no directions; give the arcs themselves", graphmotifs.count, bare, directed=True
+    )
     for ways in (np.array([0], np.uint8), np.array([4], np.uint8), np.array([1]), np.ones(2, np.uint8)):
-        refuses("expected ways of uint8", mcn.data.SimpleGraph, *given, ways=ways)
-    (tmp_path / "edges.csv").write_text("0,1\n1,2\n")
-    store = mcn.store.pack_graph(tmp_path / "edges.csv", out=tmp_path / "packed")
-    refuses(r"^an mcn\.GraphStore here: not yet", mcn.count_motifs, store, directed=True)
+        refuses("expected ways of uint8", graphmotifs.SimpleGraph, *given, ways=ways)
 
 
 @pytest.mark.parametrize("name", ["ca-GrQc", "ca-AstroPh", "facebook_combined"])
@@ -268,7 +266,7 @@ def test_totals_equal_igraph(name: str, data_root: Path) -> None:
     igraph = pytest.importorskip("igraph")
     with np.load(data_root / "graphs" / f"{name}.npz") as file:
         edges, n = file["edge"].T.astype(np.int64), int(file["n"])
-    counts = mcn.count_motifs(with_directions(edges), n, directed=True)
+    counts = graphmotifs.count(with_directions(edges), n, directed=True)
     graph = igraph.Graph(n=n, edges=counts.arcs.tolist(), directed=True)
     found, ours = graph.motifs_randesu(size=3), counts.instances()
     for kind, times in enumerate(found):

@@ -1,19 +1,15 @@
 """Totals by sampling: unbiased, and the intervals hold the exact numbers as often as they say."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 import random_graphs
-from tests.conftest import refuses
+from conftest import refuses
 
-import mcn
-from graphmotifs import estimate
+import graphmotifs
+from graphmotifs import MotifEstimates, simple_graph
 from graphmotifs.catalogue import stage_of_all
 from graphmotifs.oriented import orient
-from graphmotifs.passes import plan_work
-from mcn.data import simple_graph
-from mcn.motifs import MotifEstimates
+from graphmotifs.passes import plan_passes
 
 EDGES = random_graphs.powerlaw_cluster(200, 6, 0.7, seed=5)
 SEEDS = 500  # then 95 ± 4 % is four standard errors
@@ -25,16 +21,16 @@ def sampled(
     """By sampling, although these edges are counted faster."""
     graph = simple_graph(EDGES)
     rows = np.concatenate([[0], np.cumsum(graph.degrees)]), graph.edge_index[1]
-    return estimate.estimate_totals(lambda: rows, motifs, error, induced=induced, seed=seed)
+    return estimates.estimate_totals(lambda: rows, motifs, error, induced=induced, seed=seed)
 
 
 def exact(induced: bool) -> dict[str, int]:
-    return {line.graphlet: line.instances for line in mcn.count_motifs(EDGES, induced=induced).totals()}
+    return {line.graphlet: line.instances for line in graphmotifs.count(EDGES, induced=induced).totals()}
 
 
 @pytest.mark.parametrize("induced", [True, False])
 def test_unbiased_and_covered(monkeypatch: pytest.MonkeyPatch, induced: bool) -> None:
-    monkeypatch.setattr(estimate, "_PILOT", 2000)
+    monkeypatch.setattr(estimates, "_PILOT", 2000)
     found = [sampled(0.2, induced=induced, seed=seed) for seed in range(SEEDS)]
     for name, true in exact(induced).items():
         lines = [each[name] for each in found]
@@ -53,7 +49,7 @@ def test_what_no_draw_has_met_is_within_the_interval() -> None:
     graph = simple_graph(edges)
     rows = np.concatenate([[0], np.cumsum(graph.degrees)]), graph.edge_index[1]
     found = [
-        estimate.estimate_totals(lambda: rows, None, 0.5, induced=True, seed=s)["4-cycle"] for s in range(50)
+        estimates.estimate_totals(lambda: rows, None, 0.5, induced=True, seed=s)["4-cycle"] for s in range(50)
     ]
     assert any(line.instances == 0 for line in found)
     assert all(line.low <= 1 <= line.high for line in found if line.instances == 0)
@@ -73,45 +69,40 @@ def test_the_wanted_error_is_reached() -> None:
 def test_the_steps_of_exact_counting_are_those_it_plans(monkeypatch: pytest.MonkeyPatch, motifs) -> None:
     edges = random_graphs.powerlaw_cluster(300, 5, 0.5, seed=2)
     graph, stage = simple_graph(edges), stage_of_all(motifs, True)
-    steps = plan_work(orient(graph, both=stage == 3), stage, 4).steps
+    steps = plan_passes(orient(graph, both=stage == 3), stage, 4).steps
     nodes, entries = graph.num_nodes, 2 * graph.num_edges
-    bound = estimate.exact_steps(graph.degrees, graph.indptr, graph.indices, stage)
-    monkeypatch.setattr(estimate, "_least_steps", lambda edges: 0)
-    walked = estimate.exact_steps(graph.degrees, graph.indptr, graph.indices, stage)
+    bound = estimates.exact_steps(graph.degrees, graph.indptr, graph.indices, stage)
+    monkeypatch.setattr(estimates, "_least_steps", lambda edges: 0)
+    walked = estimates.exact_steps(graph.degrees, graph.indptr, graph.indices, stage)
     assert walked <= bound
     both = np.concatenate([[0], np.cumsum(graph.degrees)]), graph.edge_index[1]
-    assert walked == estimate.exact_steps(graph.degrees, *both, stage)
+    assert walked == estimates.exact_steps(graph.degrees, *both, stage)
     triangles = steps[0] - graph.num_edges  # a plan counts every edge once, and every node
     cycles = steps[1] - 2 * nodes if stage == 3 else 0
     assert walked == 10 * entries + triangles * (1 if stage == 1 else 2) + cycles
 
 
 def test_what_is_counted_faster_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = mcn.count_motifs(EDGES, approximate=0.01)
+    found = graphmotifs.count(EDGES, approximate=0.01)
     assert found.exact
     assert {line.graphlet: line.instances for line in found.totals()} == exact(True)
     assert all(line.low == line.instances == line.high for line in found.totals())
-    monkeypatch.setattr(estimate, "_PILOT", 50)
-    monkeypatch.setattr(estimate, "_STEPS_PER_EDGE", 0)
+    monkeypatch.setattr(estimates, "_PILOT", 50)
+    monkeypatch.setattr(estimates, "_STEPS_PER_EDGE", 0)
     hub = np.array([np.zeros(400_000, int), np.arange(1, 400_001)])
     both = np.hstack([hub, hub + np.array([[400_001], [0]])])  # two hubs with the same neighbours
-    rough = mcn.count_motifs(both, approximate=0.3, motifs=["4-cycle"])
+    rough = graphmotifs.count(both, approximate=0.3, motifs=["4-cycle"])
     assert not rough.exact
     assert rough["4-cycle"].high >= 400_000 * 399_999 // 2 >= rough["4-cycle"].low
 
 
-def test_a_store_is_estimated_as_its_edges(tmp_path: Path) -> None:
-    store = mcn.GraphStore.write(tmp_path / "graph", [EDGES])
-    assert mcn.count_motifs(store, approximate=0.1) == mcn.count_motifs(EDGES, approximate=0.1)
-
-
 @pytest.mark.parametrize("edges", [np.empty((2, 0), int), [[0], [1]], [[0, 1], [1, 2]]])
 def test_graphs_without_paths_or_wedges(edges) -> None:
-    found = {line.graphlet: line for line in mcn.count_motifs(edges, 5, approximate=0.1).totals()}
-    for line in mcn.count_motifs(edges, 5).totals():
+    found = {line.graphlet: line for line in graphmotifs.count(edges, 5, approximate=0.1).totals()}
+    for line in graphmotifs.count(edges, 5).totals():
         assert found[line.graphlet].instances == line.instances
 
 
 @pytest.mark.parametrize("error", [0, 1, -1, "much", float("nan")])
 def test_an_error_that_is_none(error) -> None:
-    refuses("approximate must be between 0 and 1", mcn.count_motifs, EDGES, approximate=error)
+    refuses("approximate must be between 0 and 1", graphmotifs.count, EDGES, approximate=error)

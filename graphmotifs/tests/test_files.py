@@ -13,7 +13,7 @@ from graphmotifs._files import atomic_write, naming, try_claim, write_text
 HOLDER = """
 import sys
 from pathlib import Path
-from mcn._files import atomic_write, try_claim
+from graphmotifs._files import atomic_write, try_claim
 what, path = sys.argv[1:]
 if what == "claim":
     held = try_claim(Path(path))

@@ -6,23 +6,22 @@ from typing import Any
 import numpy as np
 import pytest
 import random_graphs
-from tests.conftest import refuses
+from conftest import refuses, rows_of
 
-import mcn
-from graphmotifs import on_disk
+import graphmotifs
+from graphmotifs import on_disk, simple_graph
 from graphmotifs.catalogue import stage_of
-from mcn.data import simple_graph
 
 EDGES = random_graphs.powerlaw_cluster(400, 6, 0.6, seed=2)
 N = 403  # three nodes without edges
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> mcn.GraphStore:
-    return mcn.GraphStore.write(tmp_path_factory.mktemp("store") / "graph", [EDGES], N)
+def store(tmp_path_factory: pytest.TempPathFactory) -> graphmotifs.GraphRows:
+    return rows_of(EDGES, N, tmp_path_factory.mktemp("rows"))
 
 
-def per_neighbour(counts: mcn.MotifCounts, motif: str) -> np.ndarray:
+def per_neighbour(counts: graphmotifs.MotifCounts, motif: str) -> np.ndarray:
     """What the store's entries must hold, from the symmetric matrix: an independent way."""
     dense = counts.adjacency(motif).toarray()
     source, target = simple_graph(EDGES, N).edge_index
@@ -33,41 +32,61 @@ def per_neighbour(counts: mcn.MotifCounts, motif: str) -> np.ndarray:
 @pytest.mark.parametrize("edges_of_a_block", [16, 300, 10**6])
 @pytest.mark.parametrize("threads", [1, 2])
 def test_triangles_and_stars_within_any_buffer(
-    store: mcn.GraphStore, tmp_path: Path, monkeypatch, induced: bool, edges_of_a_block: int, threads: int
+    store: graphmotifs.GraphRows,
+    tmp_path: Path,
+    monkeypatch,
+    induced: bool,
+    edges_of_a_block: int,
+    threads: int,
 ) -> None:
     monkeypatch.setattr(on_disk, "_LEAST", edges_of_a_block)
     monkeypatch.setattr(on_disk, "_UNIT", 100)
-    expected = mcn.count_motifs(EDGES, N, induced=induced)
+    expected = graphmotifs.count(EDGES, N, induced=induced)
     options = {"induced": induced, "threads": threads, "memory": 2**16}
-    found = mcn.count_motifs(store, motifs=["edge", "2-star", "triangle"], out=tmp_path, **options)
+    found = graphmotifs.count(store, motifs=["edge", "2-star", "triangle"], out=tmp_path, **options)
     assert set(found) == {"edge", "2-star", "triangle"}
     assert isinstance(found["triangle"], np.memmap)
     for motif, values in found.items():
         assert np.array_equal(values, per_neighbour(expected, motif)), motif
-    files = ["count.2-star.npy", "count.triangle.npy", "manifest.json"]
+    files = ["count.2-star.npy", "count.triangle.npy"]
     assert sorted(file.name for file in tmp_path.iterdir()) == files
 
 
-def test_every_motif_into_the_store_itself(store: mcn.GraphStore) -> None:
-    expected = mcn.count_motifs(EDGES, N)
-    mcn.count_motifs(store, out=store.path)
-    mcn.count_motifs(store, motifs=["4-path"], out=store.path)
-    counts = mcn.GraphStore.open(store.path, verify=True).counts
-    assert set(counts) == {*mcn.EDGE_ORBITS, "4-path"}
-    for motif, values in counts.items():
+def test_every_motif_into_a_folder(store: graphmotifs.GraphRows, tmp_path: Path) -> None:
+    expected = graphmotifs.count(EDGES, N)
+    names = [*graphmotifs.EDGE_ORBITS, "4-path"]
+    for motif, values in graphmotifs.count(store, motifs=names, out=tmp_path).items():
         assert np.array_equal(values, per_neighbour(expected, motif)), motif
+        names.remove(motif)
+    assert names == []
 
 
-def test_a_store_counts_in_memory_as_its_edges_do(store: mcn.GraphStore) -> None:
-    assert np.array_equal(mcn.count_motifs(store).per_edge, mcn.count_motifs(EDGES, N).per_edge)
-    refuses(r"num_nodes is 5, but .* has 403 nodes", mcn.count_motifs, store, 5)
+def test_rows_count_in_memory_as_their_edges_do(store: graphmotifs.GraphRows) -> None:
+    assert np.array_equal(graphmotifs.count(store).per_edge, graphmotifs.count(EDGES, N).per_edge)
+    refuses(r"num_nodes is 5, but .* has 403 nodes", graphmotifs.count, store, 5)
+    assert graphmotifs.count(store, approximate=0.1) == graphmotifs.count(EDGES, N, approximate=0.1)
+
+
+@pytest.mark.parametrize(
+    ("indptr", "indices", "message"),
+    [
+        ([0, 1, 2], [1, 5], r"entry 1 \(in row 1\) is in column 5"),
+        ([0, 2, 3, 4], [2, 1, 0, 0], "the neighbours of node 0 are not ascending"),
+        ([0, 1, 1], [1], "not every edge stands in the rows of both its nodes"),
+    ],
+)
+def test_rows_that_are_no_graph(indptr: list[int], indices: list[int], message: str) -> None:
+    rows = graphmotifs.GraphRows(np.array(indptr), np.array(indices, np.int32))
+    refuses(message, graphmotifs.count, rows)
 
 
 class Stop(Exception):
     pass
 
 
-def test_an_interrupted_count_is_begun_anew(store: mcn.GraphStore, tmp_path: Path, monkeypatch: Any) -> None:
+def test_an_interrupted_count_is_begun_anew(
+    store: graphmotifs.GraphRows, tmp_path: Path, monkeypatch: Any
+) -> None:
     monkeypatch.setattr(on_disk, "_LEAST", 300)
     monkeypatch.setattr(on_disk, "_UNIT", 50)
     kept = tmp_path / ".counting" / "lists.u32"  # as a count that was killed leaves it
@@ -82,42 +101,36 @@ def test_an_interrupted_count_is_begun_anew(store: mcn.GraphStore, tmp_path: Pat
 
     how = {"motifs": ["triangle"], "out": tmp_path, "threads": 1, "memory": 2**16, "progress": progress}
     with pytest.raises(Stop):
-        mcn.count_motifs(store, **how)
+        graphmotifs.count(store, **how)
     assert list(tmp_path.iterdir()) == []
-    found = mcn.count_motifs(store, **how)["triangle"]
-    assert np.array_equal(found, per_neighbour(mcn.count_motifs(EDGES, N), "triangle"))
+    found = graphmotifs.count(store, **how)["triangle"]
+    assert np.array_equal(found, per_neighbour(graphmotifs.count(EDGES, N), "triangle"))
 
 
-def test_refusals(store: mcn.GraphStore, tmp_path: Path) -> None:
-    refuses(r"out= is for counts of an mcn.GraphStore", mcn.count_motifs, EDGES, out=tmp_path)
-    refuses("memory must be at least", mcn.count_motifs, store, motifs=["triangle"], out=tmp_path, memory=10)
-    how = {"motifs": ["triangle"], "out": store.path, "induced": False}
-    refuses("counts are of induced subgraphs", mcn.count_motifs, store, **how)
-    refuses("unknown motif 'square'", mcn.count_motifs, store, motifs=["square"], out=tmp_path)
-    refuses(r"write \['triangle'\]", mcn.count_motifs, EDGES, motifs="triangle")
-    other = mcn.GraphStore.write(tmp_path / "other", [[[0, 1, 2], [1, 2, 0]]])
-    how = {"motifs": ["triangle"], "out": tmp_path / "counts"}
-    mcn.count_motifs(other, **how)
-    refuses("these counts are of another graph", mcn.count_motifs, store, **how)
+def test_refusals(store: graphmotifs.GraphRows, tmp_path: Path) -> None:
+    refuses(r"out= is for counts of GraphRows", graphmotifs.count, EDGES, out=tmp_path)
+    refuses("memory must be at least", graphmotifs.count, store, motifs=["triangle"], out=tmp_path, memory=10)
+    refuses("unknown motif 'square'", graphmotifs.count, store, motifs=["square"], out=tmp_path)
+    refuses(r"write \['triangle'\]", graphmotifs.count, EDGES, motifs="triangle")
 
 
 @pytest.mark.parametrize("induced", [True, False])
 @pytest.mark.parametrize("motif", ["edge", "triangle", "4-clique", "tailed-triangle", "4-cycle"])
 def test_only_what_is_needed_is_counted(tmp_path: Path, motif: str, induced: bool) -> None:
-    everything = mcn.count_motifs(EDGES, N, induced=induced)
-    some = mcn.count_motifs(EDGES, N, motifs=[motif], induced=induced)
+    everything = graphmotifs.count(EDGES, N, induced=induced)
+    some = graphmotifs.count(EDGES, N, motifs=[motif], induced=induced)
     stage = stage_of(motif, induced)
     assert some.enumerated.stage == stage
     assert (some.enumerated.k is None) == (stage < 2)
     some.save(tmp_path / "some.npz")
-    again = mcn.MotifCounts.load(tmp_path / "some.npz")
+    again = graphmotifs.MotifCounts.load(tmp_path / "some.npz")
     for counts in (some, again):
         assert motif in counts.motifs
         for name in counts.motifs:
             assert np.array_equal(counts.column(name), everything.column(name)), name
         known = {line.orbit: line for line in everything.totals()}
         assert all(line == known[line.orbit] for line in counts.totals())
-    for name in set(mcn.motifs.MOTIFS) - set(some.motifs):
+    for name in set(graphmotifs.MOTIFS) - set(some.motifs):
         refuses("this motif was not counted", some.column, name)
     if stage < 3:
         with pytest.raises(ValueError, match="per_edge needs all motifs"):

@@ -11,17 +11,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import python, refuses, rows_of
 from random_graphs import barabasi_albert, erdos_renyi, powerlaw_cluster, rmat
-from tests.clusters import said_without_the_package
-from tests.conftest import python, refuses
 
-import mcn
-from graphmotifs import enumerate as enumeration
-from graphmotifs import kernels
-from graphmotifs._ray import ClusterError
+import graphmotifs
+from graphmotifs import edge_kernels, passes, simple_graph
 from graphmotifs.oriented import as_numbered, orient
-from graphmotifs.passes import count_range, enumerate_edges, enumerate_on_ray, plan_work
-from mcn.data import simple_graph
+from graphmotifs.passes import enumerate_edges, new_counters, plan_passes, range_counter
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 7])
@@ -52,14 +48,14 @@ NAMES = ("t", "s1", "s2", "k", "c")
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_graphs_of_few_steps_are_counted_as_numbered(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(enumeration, "SMALL", 0)
-    monkeypatch.setattr(enumeration, "_LITTLE", 0)
+    monkeypatch.setattr(passes, "SMALL", 0)
+    monkeypatch.setattr(passes, "_LITTLE", 0)
     cliques = np.array([(u, u + d) for u in range(0, 90) for d in (1, 2, 3)]).T
     graph = simple_graph(np.concatenate([erdos_renyi(300, 900, seed=4), cliques], axis=1))
     g, found = as_numbered(graph, threads, both=True), enumerate_edges(graph, threads)
     np.testing.assert_array_equal(g.degree, graph.degrees)
     np.testing.assert_array_equal(g.rows, graph.edge_index[1])
-    monkeypatch.setattr(enumeration, "as_numbered", lambda *_given, **_options: None)
+    monkeypatch.setattr(passes, "as_numbered", lambda *_given, **_options: None)
     ranked = enumerate_edges(graph, 1)
     for name in NAMES:
         np.testing.assert_array_equal(getattr(found, name), getattr(ranked, name))
@@ -69,25 +65,25 @@ def test_graphs_of_few_steps_are_counted_as_numbered(threads: int, monkeypatch: 
     assert as_numbered(simple_graph(star)) is not None  # no list that an edge points at has an entry
 
 
-def test_ranges_add_up_to_the_whole(tmp_path: Path) -> None:
+def test_ranges_add_up_to_the_whole() -> None:
     edges = powerlaw_cluster(300, 6, 0.5, seed=3)
-    store = mcn.GraphStore.write(tmp_path / "graph", [edges], 305)
     graph = simple_graph(edges, 305)
     g = orient(graph)
-    plan = plan_work(g, 3, 7)
+    plan = plan_passes(g, 3, 7)
     assert len(plan.triangles) > 5
-    source = (store.entries["indices"].sha256, str(store.path), None)
 
     def added(what: str, bounds, kind, t=None) -> list[np.ndarray]:
-        ranges = list(pairwise(bounds))[::-1]  # any order will do
-        given = (np.dtype(kind).str, plan.room, t)
-        parts = [count_range(what, source, True, int(a), int(b), *given) for a, b in ranges]
+        parts = []
+        for start, stop in list(pairwise(bounds))[::-1]:  # any order will do
+            counters = list(new_counters(what, graph.num_edges, kind))
+            range_counter(what, g, plan.room, t, counters)(int(start), int(stop))
+            parts.append(counters)
         return [sum(each) for each in zip(*parts, strict=True)]
 
     t, s1 = added("triangles", plan.triangles, np.uint32)
     assert np.array_equal(added("triangles alone", plan.triangles, np.uint32)[0], t)
     s2, k = added("cliques", plan.triangles, np.uint32, t)
-    c = kernels.fold(*added("cycles", plan.cycles, np.uint32), g)
+    c = edge_kernels.fold(*added("cycles", plan.cycles, np.uint32), g)
     expected = enumerate_edges(graph, 1)
     for name, found in zip(NAMES, (t, s1, s2, k), strict=False):
         assert np.array_equal(found, getattr(expected, name)[g.pair]), name
@@ -101,8 +97,8 @@ def test_a_lost_machine_changes_nothing(tmp_path: Path, packed: bool) -> None:
     from ray.cluster_utils import Cluster
 
     edges = rmat(12, 40_000, seed=1)
-    store = mcn.GraphStore.write(tmp_path / "graph", [edges], 2**12) if packed else None
-    expected = mcn.count_motifs(edges, 2**12)
+    rows = rows_of(edges, 2**12, tmp_path) if packed else None
+    expected = graphmotifs.count(edges, 2**12)
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
     try:
         lost = cluster.add_node(num_cpus=1)
@@ -118,7 +114,7 @@ def test_a_lost_machine_changes_nothing(tmp_path: Path, packed: bool) -> None:
                 cluster.remove_node(lost, allow_graceful=False)
                 time.sleep(1)
 
-        found = mcn.count_motifs(edges if store is None else store, 2**12, engine="ray", progress=progress)
+        found = graphmotifs.count(edges if rows is None else rows, 2**12, engine="ray", progress=progress)
         assert gone.is_set()
         assert shares[-1] == 1.0
         for name in NAMES:
@@ -128,42 +124,25 @@ def test_a_lost_machine_changes_nothing(tmp_path: Path, packed: bool) -> None:
         cluster.shutdown()
 
 
-@pytest.mark.slow
-def test_a_worker_without_the_store_says_so_in_one_line(tmp_path: Path) -> None:
-    pytest.importorskip("ray")
-    store = mcn.GraphStore.write(tmp_path / "graph", [[[0, 1, 2, 0], [1, 2, 0, 3]]])
-    graph = mcn.motifs.count.graph_of_store(store)
-    (tmp_path / "graph").rename(tmp_path / "elsewhere")
-    given, message = {"store": store, "jobs": 1}, r"no such folder.*every machine needs mcn installed"
-    assert "\n" not in refuses(message, enumerate_on_ray, graph, 1, error=ClusterError, **given)
-
-
-@pytest.mark.slow
-def test_a_worker_without_the_package_is_one_line(tmp_path: Path) -> None:
-    pytest.importorskip("ray")
-    (said,) = said_without_the_package(tmp_path, "motifs", "--dataset", "karate", "--engine", "ray")
-    assert "every machine needs mcn installed" in said
-
-
 def test_wrong_engines(monkeypatch: pytest.MonkeyPatch) -> None:
-    refuses("engine must be one of local, ray, got 'spark'", mcn.count_motifs, [[0], [1]], engine="spark")
-    refuses("is of a Ray cluster; it needs engine='ray'", mcn.count_motifs, [[0], [1]], address="auto")
+    refuses("engine must be one of local, ray, got 'spark'", graphmotifs.count, [[0], [1]], engine="spark")
+    refuses("is of a Ray cluster; it needs engine='ray'", graphmotifs.count, [[0], [1]], address="auto")
     monkeypatch.setitem(sys.modules, "ray", None)  # the extra that has it is named
-    refuses(r"pip install 'mcn\[cluster\]'", mcn.count_motifs, [[0], [1]], engine="ray")
+    refuses(r"pip install 'graphmotifs\[ray\]'", graphmotifs.count, [[0], [1]], engine="ray")
 
 
 COUNT = """
-import mcn
-counts = mcn.count_motifs([[0, 0, 1, 2, 3], [1, 2, 2, 3, 0]])
-print(mcn.__file__)
+import graphmotifs
+counts = graphmotifs.count([[0, 0, 1, 2, 3], [1, 2, 2, 3, 0]])
+print(graphmotifs.__file__)
 print(*(counts.column(name).tolist() for name in ("triangle", "chordal-cycle")), counts.per_node[0].tolist())
 """
 
 
 @pytest.mark.slow
 def test_a_read_only_install_counts(tmp_path: Path) -> None:
-    source = Path(mcn.__file__).parent
-    package = tmp_path / "mcn"
+    source = Path(graphmotifs.__file__).parent
+    package = tmp_path / "graphmotifs"
     shutil.copytree(source, package, ignore=shutil.ignore_patterns("__pycache__"))
     for folder in [package, *(path for path in package.rglob("*") if path.is_dir())]:
         (folder / "__pycache__").write_text("in the way, for root too")

@@ -4,15 +4,16 @@ from collections import Counter
 from itertools import chain, combinations, islice, permutations
 from typing import Any
 
-import networkx as nx
 import numpy as np
 import pytest
 from scipy.stats import chisquare
-from tests.motifs.test_directed import digraph, edges_of
+from test_directed import digraph, edges_of
 
-import mcn
+nx = pytest.importorskip("networkx")
+
+import graphmotifs
+from graphmotifs import simple_graph
 from graphmotifs.significance import _scores, rewired
-from mcn.data import simple_graph
 
 NULLS = [(False, "degrees"), (True, "degrees"), (True, "reciprocity")]
 
@@ -56,7 +57,7 @@ def test_scores_are_those_of_the_census_of_the_same_graphs(directed: bool, keep:
     n, edges = 30, edges_of(digraph(30, 0.12, 3))
     seen: list[float] = []
     given = {"directed": directed, "keep": keep, "samples": 12, "seed": 5}
-    found = mcn.motif_significance(edges, n, progress=seen.append, **given)
+    found = graphmotifs.motif_significance(edges, n, progress=seen.append, **given)
     graph = simple_graph(edges, n)
     name, code = ("feed-forward-loop", "030T") if directed else ("triangle", "300")
     drawn = []
@@ -68,15 +69,15 @@ def test_scores_are_those_of_the_census_of_the_same_graphs(directed: bool, keep:
     assert line.z == pytest.approx((line.instances - line.mean) / line.deviation)
     assert line.error == pytest.approx(np.sqrt(1 / 12 + line.z**2 / 22))
     assert seen == pytest.approx(np.arange(1, 13) / 12)
-    assert found == mcn.motif_significance(edges, n, threads=2, **given)
-    assert found != mcn.motif_significance(edges, n, **(given | {"seed": 6}))
+    assert found == graphmotifs.motif_significance(edges, n, threads=2, **given)
+    assert found != graphmotifs.motif_significance(edges, n, **(given | {"seed": 6}))
     assert np.linalg.norm([line.profile for line in found.lines]) == pytest.approx(1 if directed else 2**0.5)
 
 
 def test_what_cannot_be_kept_and_where_nothing_varies() -> None:
     with pytest.raises(ValueError, match=r"^keep must be one of degrees, got 'reciprocity'"):
-        mcn.motif_significance([[0], [1]], keep="reciprocity")
-    star = mcn.motif_significance([[0] * 5, [1, 2, 3, 4, 5]], samples=4)
+        graphmotifs.motif_significance([[0], [1]], keep="reciprocity")
+    star = graphmotifs.motif_significance([[0] * 5, [1, 2, 3, 4, 5]], samples=4)
     assert {(line.z, line.deviation, line.profile) for line in star.lines} == {(0.0, 0.0, 0.0)}
     drawn = np.array([[5.0, 2, 7, 0], [5, 2, 9, 0]])
     _, _, z, _, profile = _scores(np.array([5.0, 3, 8, 0]), drawn, np.array([3, 3, 4, 4]))
@@ -89,7 +90,7 @@ def test_planted_feed_forward_loops_come_first() -> None:
     others = edges_of(nx.gnp_random_graph(200, 0.01, seed=1, directed=True))
     edges = np.concatenate([triples[:2], triples[1:], triples[::2], others], axis=1)
     for keep in ("degrees", "reciprocity"):
-        found = mcn.motif_significance(edges, 200, directed=True, keep=keep, samples=50)
+        found = graphmotifs.motif_significance(edges, 200, directed=True, keep=keep, samples=50)
         assert max(found.lines, key=lambda line: line.z).motif == "feed-forward-loop"
         assert found["feed-forward-loop"].z > 5
 
@@ -103,7 +104,7 @@ def test_random_graphs_are_not_significant() -> None:
             skewed = np.array(nx.barabasi_albert_graph(60, 3, seed=seed).edges).T
             chained = next(rewired(simple_graph(skewed), directed, keep, seed))
             for edges in (edges_of(nx.gnp_random_graph(40, 0.1, seed, directed=True)), chained):
-                found = mcn.motif_significance(edges, directed=directed, keep=keep, seed=seed)
+                found = graphmotifs.motif_significance(edges, directed=directed, keep=keep, seed=seed)
                 scores.append([line.z for line in found.lines])
         share = (np.abs(list(chain.from_iterable(scores))) < 3).mean()
         assert share >= 0.95, (directed, keep, share)

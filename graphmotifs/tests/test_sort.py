@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from graphmotifs._sort import sort_part
-from mcn.store.radix_sort import sort_numbers
 
 
 @pytest.mark.parametrize("dtype", [np.uint32, np.uint64])
@@ -23,16 +22,6 @@ def test_a_part_is_sorted_and_the_rest_left_alone(dtype: type, length: int) -> N
         expected[3 : 3 + length] = np.sort(expected[3 : 3 + length])
         sort_part(keys, 3, 3 + length)
         np.testing.assert_array_equal(keys, expected)
-
-
-@pytest.mark.parametrize("length", [0, 1, 2, 5000])
-@pytest.mark.parametrize("shift", [0, 1, 9, 32, 50, 63])
-def test_numbers_are_sorted_by_their_digits(length: int, shift: int) -> None:
-    rng = np.random.default_rng(length)
-    drawn = rng.integers(0, 2**64 - 1, (2, length), np.uint64, endpoint=True)
-    for numbers in (drawn[0], drawn[0] >> np.uint64(shift), drawn[0] & drawn[1] << np.uint64(shift)):
-        expected, scratch = np.sort(numbers), np.empty_like(numbers)
-        np.testing.assert_array_equal(sort_numbers(numbers.copy(), scratch), expected)
 
 
 def test_an_organ_pipe_ends_soon() -> None:

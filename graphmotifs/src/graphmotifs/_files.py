@@ -85,10 +85,10 @@ def read_arrays(
             `MCN_MAX_BYTES` in the environment allows (2 GiB if that is not set).
         OSError: the file is not there or cannot be read.
     """
-    stated = os.environ.get("MCN_MAX_BYTES") or str(2**31)
-    if not re.fullmatch("[0-9]{1,18}", stated):
+    limit = os.environ.get("MCN_MAX_BYTES") or str(2**31)
+    if not re.fullmatch("[0-9]{1,18}", limit):
         raise ValueError(
-            f"the environment variable MCN_MAX_BYTES is {shown(stated)}; expected a number of bytes"
+            f"the environment variable MCN_MAX_BYTES is {shown(limit)}; expected a number of bytes"
         )
     try:
         with zipfile.ZipFile(path) as archive:
@@ -97,8 +97,8 @@ def read_arrays(
             if any(member.compress_type not in _PACKINGS or member.flag_bits & 1 for member in members):
                 raise ValueError("packed or encrypted in a way that NumPy does not use")
             # An announced size bounds what is unpacked: no more than that is read.
-            if sum(member.file_size for member in members) > int(stated):
-                raise ValueError(f"{path}: unpacks to more than {int(stated):,} bytes (MCN_MAX_BYTES)")
+            if sum(member.file_size for member in members) > int(limit):
+                raise ValueError(f"{path}: unpacks to more than {int(limit):,} bytes (MCN_MAX_BYTES)")
             contents = [io.BytesIO(archive.read(member)) for member in members]
         arrays = [np.lib.format.read_array(content, allow_pickle=False) for content in contents]
         return dict(zip(present, arrays, strict=True))

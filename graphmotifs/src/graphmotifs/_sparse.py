@@ -1,4 +1,4 @@
-"""Checks of sparse matrices that a caller made, before compiled code follows their ids."""
+"""The check that a CSR structure can be trusted, before compiled code follows its ids."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from graphmotifs._arguments import as_array
-from graphmotifs._messages import brief
 
 
 def check_csr(
@@ -27,7 +25,7 @@ def check_csr(
         ...
     ValueError: x: entry 1 (in row 1) is in column 5; expected columns in 0..2
     """
-    starts, columns = _integers(indptr, f"{name}: indptr"), _integers(indices, f"{name}: indices")
+    starts, columns = flat_integers(indptr, f"{name}: indptr"), flat_integers(indices, f"{name}: indices")
     rows, width = int(shape[0]), int(shape[1])
     if rows < 0 or width < 0 or len(starts) != rows + 1:
         raise ValueError(f"{name}: {len(starts)} row pointers for a matrix of shape {[rows, width]}")
@@ -56,54 +54,11 @@ def check_csr(
         )
 
 
-def _integers(array: Any, name: str) -> NDArray[Any]:
-    """A one-dimensional array of integers in the machine's byte order."""
+def flat_integers(array: Any, name: str) -> NDArray[Any]:
+    """Return a one-dimensional array of integers in the machine's byte order."""
     flat = as_array(array, name, "[entries]")
     if flat.size == 0 and flat.dtype.kind == "f":  # an empty list
         flat = flat.astype(np.int64)
     if flat.ndim != 1 or flat.dtype.kind not in "iu":
         raise ValueError(f"{name} has shape {list(flat.shape)}, dtype {flat.dtype}; expected integers")
     return flat if flat.dtype.isnative else flat.astype(flat.dtype.newbyteorder("="))
-
-
-def check_structure(matrix: Any, name: str) -> Any:
-    """Return a matrix of SciPy, or another format of it, whose conversions between formats are safe.
-
-    They write wherever its ids point, so these are checked.
-    """
-    form = matrix.format
-    if form in ("lil", "dok"):
-        matrix, form = _from_lists(matrix, name) if form == "lil" else matrix.tocsr(), "csr"
-    if form in ("csr", "csc", "bsr"):
-        rows, columns = matrix.shape
-        if form == "csc":
-            rows, columns = columns, rows
-        if form == "bsr":
-            high, wide = matrix.data.shape[1:] if matrix.data.ndim == 3 else (0, 0)
-            if high < 1 or wide < 1 or rows % high or columns % wide:
-                raise ValueError(f"{name}: blocks of shape {[high, wide]} in a matrix of {[rows, columns]}")
-            rows, columns = rows // high, columns // wide
-        check_csr(matrix.indptr, matrix.indices, (rows, columns), name, values=matrix.data)
-    elif form in ("coo", "dia"):
-        try:  # SciPy looks when it makes one
-            if form == "coo":
-                places = tuple(_integers(part, f"{name}: coordinates") for part in matrix.coords)
-                return sparse.coo_array((matrix.data, places), shape=matrix.shape)
-            offsets = _integers(matrix.offsets, f"{name}: offsets")
-            return sparse.dia_array((matrix.data, offsets), shape=matrix.shape)
-        except ValueError as error:
-            said = brief(error)
-            raise ValueError(said if said.startswith(name) else f"{name}: {said}") from None
-    return matrix
-
-
-def _from_lists(matrix: Any, name: str) -> Any:
-    """Return a matrix that is kept as a list per row as CSR."""
-    sizes = [(len(columns), len(values)) for columns, values in zip(matrix.rows, matrix.data, strict=False)]
-    odd = next((row for row, (columns, values) in enumerate(sizes) if columns != values), None)
-    if odd is not None or len(sizes) != matrix.shape[0]:
-        raise ValueError(f"{name}: its rows are not lists of as many columns as values, one for each row")
-    try:
-        return matrix.tocsr()
-    except (OverflowError, TypeError, ValueError) as error:
-        raise ValueError(f"{name}: its rows hold what is no column or no value ({brief(error)})") from error

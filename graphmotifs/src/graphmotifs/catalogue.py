@@ -1,6 +1,6 @@
 """The motifs: connected graphs on 2 to 4 nodes, and the places (orbits) an edge or a node can have in one.
 
-Also what has to be enumerated for each, and its little picture for docs, notebooks and plots.
+Also what has to be enumerated for each.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ def edge_copies() -> NDArray[np.int64]:
     return _copies(
         EDGE_ORBITS,
         lambda g: g.edge_orbits,
-        lambda edges: {edge: _edge_degrees(edges, edge) for edge in edges},
+        lambda edges: {edge: edge_degrees(edges, edge) for edge in edges},
     )
 
 
@@ -195,7 +195,8 @@ def _degrees(edges: Edges) -> Counter[int]:
     return Counter(node for edge in edges for node in edge)
 
 
-def _edge_degrees(edges: Edges, edge: tuple[int, int]) -> tuple[int, int]:
+def edge_degrees(edges: Edges, edge: tuple[int, int]) -> tuple[int, int]:
+    """Return the degrees of both ends of an edge, the smaller one first."""
     a, b = sorted(_degrees(edges)[u] for u in edge)
     return a, b
 
@@ -203,67 +204,3 @@ def _edge_degrees(edges: Edges, edge: tuple[int, int]) -> tuple[int, int]:
 def _classify(edges: Edges) -> Graphlet:
     found = sorted(_degrees(edges).values())
     return next(g for g in CATALOGUE if sorted(_degrees(g.edges).values()) == found)
-
-
-PLACES = {  # unit square, y downwards
-    2: ((0.0, 0.5), (1.0, 0.5)),
-    3: ((0.5, 0.0), (0.0, 1.0), (1.0, 1.0)),
-    4: ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)),
-}
-_PLACES_BY_NAME = {
-    "3-star": ((0.5, 0.55), (0.5, 0.0), (0.0, 1.0), (1.0, 1.0)),
-    "tailed-triangle": ((0.5, 0.4), (0.5, 0.0), (0.0, 1.0), (1.0, 1.0)),
-}
-INK, ACCENT = "#334155", "#d9480f"
-
-
-def places(motif: str) -> tuple[tuple[float, float], ...]:
-    """Where the nodes of a motif are drawn, in the unit square with y downwards."""
-    g = graphlet_of(motif)
-    return _PLACES_BY_NAME.get(g.name, PLACES[g.size])
-
-
-def orbit_edges(motif: str) -> list[tuple[int, int]]:
-    """The edges of the graphlet that a motif name speaks of: one orbit's, or all."""
-    g = graphlet_of(motif)
-    ends = dict(g.edge_orbits).get(motif) if motif in EDGE_ORBITS else None
-    return [edge for edge in g.edges if ends is None or _edge_degrees(g.edges, edge) == ends]
-
-
-def picture(motif: str, size: int = 48) -> str:
-    """An SVG drawing of a motif; the edges of its orbit stand out.
-
-    >>> picture("triangle").count("<line")
-    3
-    """
-    at, marked = places(motif), set(orbit_edges(motif))
-    lines = [svg_line(at[u], at[v], size, (u, v) in marked) for u, v in graphlet_of(motif).edges]
-    return svg(motif, "".join(lines), at, size)
-
-
-def on_canvas(place: Sequence[float], size: int) -> tuple[float, float]:
-    """Where a place of the unit square is in a drawing, which has a margin."""
-    margin = 0.16 * size
-    span = size - 2 * margin
-    return margin + place[0] * span, margin + place[1] * span
-
-
-def svg_line(start: Sequence[float], end: Sequence[float], size: int, strong: bool) -> str:
-    """A line between two places, in SVG."""
-    (x1, y1), (x2, y2) = on_canvas(start, size), on_canvas(end, size)
-    return (
-        f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" '
-        f'stroke="{ACCENT if strong else INK}" stroke-width="{size * (0.07 if strong else 0.035):.1f}"/>'
-    )
-
-
-def svg(title: str, shapes: str, at: Iterable[Sequence[float]], size: int) -> str:
-    """A drawing of shapes with a dot at every place."""
-    dots = "".join(
-        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{size * 0.09:.1f}" fill="{INK}"/>'
-        for x, y in (on_canvas(place, size) for place in at)
-    )
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{size}" height="{size}" '
-        f'viewBox="0 0 {size} {size}" role="img"><title>{title}</title>{shapes}{dots}</svg>'
-    )

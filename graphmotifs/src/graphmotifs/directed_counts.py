@@ -36,8 +36,8 @@ from graphmotifs.triads import (
     DIRECTED_MOTIFS,
     DIRECTED_NODE_ORBITS,
     DIRECTIONS,
+    arc_orbit_columns,
     arc_orbit_table,
-    arc_orbits_of,
     directed_graphlet_of,
     directed_name,
 )
@@ -133,13 +133,17 @@ class DirectedCounts(BaseCounts):
     def column(self, motif: str) -> NDArray[np.int64]:
         """Int64 [A]: counts of one motif per arc: an arc orbit, or a triad (the sum of its orbits)."""
         place = np.full(len(ARC_ORBITS), -1)
-        place[arc_orbits_of(motif)] = 0
+        place[arc_orbit_columns(motif)] = 0
         return self._columns(place)[:, 0]
 
     def instances(self) -> dict[str, int]:
         """Return how often each motif is in the whole digraph, as exact Python integers."""
         sums = dict(zip(DIRECTED_NODE_ORBITS, map(exact_sum, self.per_node.T), strict=True))
-        return {g.name: sums[g.of_nodes[0]] // g.of_nodes.count(g.of_nodes[0]) for g in DIRECTED_CATALOGUE}
+        # An instance is in the sum of an orbit once for every node that has this orbit.
+        orbits = [(g.name, g.node_orbits) for g in DIRECTED_CATALOGUE]
+        return {name: sums[nodes[0]] // nodes.count(nodes[0]) for name, nodes in orbits}
+            name: sums[first] // (first, *others).count(first) for name, (first, *others) in orbits.items()
+        }
 
     def adjacency(self, motif: str, *, direction: str = "out", scope: str = "edges") -> Matrix:
         """The weighted adjacency of a directed motif, int64 CSR [N, N].
@@ -177,7 +181,7 @@ class DirectedCounts(BaseCounts):
 
     @property
     def _groups(self) -> list[Group]:
-        return [Group(g.name, tuple(dict.fromkeys(g.of_arcs)), len(g.arcs)) for g in DIRECTED_CATALOGUE]
+        return [Group(g.name, tuple(dict.fromkeys(g.arc_orbits)), len(g.arcs)) for g in DIRECTED_CATALOGUE]
 
     @property
     def _ends(self) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -233,8 +237,8 @@ def _ends_of_orbits() -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.
     tail, head = np.empty(len(ARC_ORBITS), np.int64), np.empty(len(ARC_ORBITS), np.int64)
     times = np.zeros(len(DIRECTED_NODE_ORBITS), np.int64)
     for g in DIRECTED_CATALOGUE:
-        nodes = [DIRECTED_NODE_ORBITS.index(orbit) for orbit in g.of_nodes]
-        for (source, target), orbit in zip(g.arcs, g.of_arcs, strict=True):
+        nodes = [DIRECTED_NODE_ORBITS.index(orbit) for orbit in g.node_orbits]
+        for (source, target), orbit in zip(g.arcs, g.arc_orbits, strict=True):
             column = ARC_ORBITS.index(orbit)
             tail[column], head[column] = nodes[source], nodes[target]
         for node, column in enumerate(nodes):

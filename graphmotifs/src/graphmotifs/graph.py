@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -91,22 +90,12 @@ class SimpleGraph:
         line = made_simple(self.num_nodes, edges, self.self_loops, self.duplicates, one_way)
         return line.replace("undirected edges", "arcs") if directed else line
 
-    def report(self, notes: Sequence[str] = (), directed: bool = False) -> list[str]:
-        """Say what was done to the edges: the size, the `notes` of the reader, nodes without edges."""
-        isolated = self.num_nodes - int(np.count_nonzero(self.degrees))
-        return [self.describe(directed), *notes, *isolated_note(isolated)]
-
 
 def known_ways(graph: SimpleGraph) -> NDArray[np.uint8]:
     """Return the directions of a graph's edges, or refuse a graph that has none."""
     if graph.ways is None:
         raise ValueError("this graph has no directions; give the arcs themselves, edge_index [2, E]")
     return graph.ways
-
-
-def isolated_note(isolated: int) -> list[str]:
-    """Say that there are nodes without edges, if there are."""
-    return [f"{isolated:,} nodes without edges, kept"] if isolated else []
 
 
 def made_simple(num_nodes: int, num_edges: int, self_loops: int, duplicates: int, one_way: int) -> str:

@@ -1,4 +1,4 @@
-"""Graphs in the objects of other libraries: NetworkX, igraph, SciPy, and frames of pandas, polars and pyarrow.
+"""Graphs in objects of other libraries: NetworkX, igraph, SciPy, and frames of pandas, polars, pyarrow.
 
 None of these libraries is imported: an object is known by what it can do. Its nodes are numbered by their ids
 in ascending order: as integers if all of them are, else as text.
@@ -14,10 +14,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
+from scipy import sparse
 
-from graphmotifs._messages import shown
-from graphmotifs._sparse import check_structure
+from graphmotifs._messages import brief, shown
 from graphmotifs.graph import SimpleGraph, simple_graph
 
 _INTEGER = re.compile(r"0|[1-9][0-9]{0,17}")
@@ -47,10 +46,25 @@ def _matrix_graph(matrix: Any) -> Graph:
     """Take every entry of a square matrix that is not zero for an edge."""
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"the matrix has shape {list(matrix.shape)}; expected a square adjacency matrix")
-    coo = (check_structure(matrix, "the matrix") if issparse(matrix) else matrix).tocoo()
+    coo = _checked_entries(matrix) if sparse.issparse(matrix) else matrix.tocoo()
     ends, kept = np.stack([coo.row, coo.col], dtype=np.int64, casting="unsafe"), np.asarray(coo.data) != 0
     n = int(matrix.shape[0])
     return simple_graph(ends if kept.all() else ends[:, kept], n), np.arange(n)
+
+
+def _checked_entries(matrix: Any) -> Any:
+    """Return the entries of a SciPy matrix; its ids are checked, as SciPy writes wherever they point."""
+    try:
+        if matrix.format == "lil":
+            rows = np.repeat(np.arange(len(matrix.rows)), [len(row) for row in matrix.rows])
+            columns, values = (np.concatenate([[], *lists]) for lists in (matrix.rows, matrix.data))
+            return sparse.coo_array((values, (rows, columns.astype(np.int64))), shape=matrix.shape)
+        if matrix.format in ("csr", "csc", "bsr"):
+            matrix.check_format(full_check=True)
+        coo = matrix.tocoo()
+        return sparse.coo_array((coo.data, (coo.row, coo.col)), shape=matrix.shape)
+    except (IndexError, OverflowError, TypeError, ValueError) as error:
+        raise ValueError(f"the matrix is not sound ({brief(error)})") from error
 
 
 def _named_graph(names: Sequence[Any], edges: Iterable[Any], directed: bool, what: str) -> Graph:

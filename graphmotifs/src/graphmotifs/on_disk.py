@@ -319,7 +319,7 @@ def _look_up(start: Any, stop: Any, csr: Any, block: Any, t: Any, values: Any, s
 
 
 def _edges_of_neighbours(graph: SimpleGraph) -> NDArray[np.int64]:
-    """The number of the edge (u < v, sorted) that leads to each neighbour, in the order of the rows on disk."""
+    """The number of the edge (u < v, sorted) that leads to each neighbour, in the order of the rows."""
     numbers = np.arange(1, graph.num_edges + 1)  # from 1 on: sums of sparse matrices drop zeros
     upper = csr_array((numbers, graph.indices, graph.indptr), shape=(graph.num_nodes, graph.num_nodes))
     both = csr_array(upper + upper.T)

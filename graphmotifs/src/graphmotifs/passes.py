@@ -210,6 +210,7 @@ class _ThreadPasses:
 
 
 def add_counters(total: list[Counts], further: list[Counts]) -> None:
+    """Add the counters of one worker to the total, array by array."""
     for mine, theirs in zip(total, further, strict=True):
         mine += theirs
 

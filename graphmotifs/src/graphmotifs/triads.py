@@ -14,7 +14,6 @@ from itertools import permutations, product
 import numpy as np
 from numpy.typing import NDArray
 
-from graphmotifs import catalogue
 from graphmotifs._messages import did_you_mean, told
 
 Arc = tuple[int, int]
@@ -31,12 +30,12 @@ class Digraph:
     arcs: tuple[Arc, ...]
 
     @cached_property
-    def of_nodes(self) -> tuple[str, ...]:
+    def node_orbits(self) -> tuple[str, ...]:
         """The orbit of every node."""
         return tuple(f"{self.name}-{role}" if role else self.name for role in self.roles)
 
     @cached_property
-    def of_arcs(self) -> tuple[str, ...]:
+    def arc_orbits(self) -> tuple[str, ...]:
         """The orbit of every arc."""
         ends = [(self.roles[tail], self.roles[head]) for tail, head in self.arcs]
         if len(set(ends)) == 1:
@@ -64,9 +63,9 @@ DIRECTED_CATALOGUE: tuple[Digraph, ...] = (
 )
 
 DIRECTED_GRAPHLETS: tuple[str, ...] = tuple(g.name for g in DIRECTED_CATALOGUE)
-ARC_ORBITS: tuple[str, ...] = tuple(dict.fromkeys(name for g in DIRECTED_CATALOGUE for name in g.of_arcs))
+ARC_ORBITS: tuple[str, ...] = tuple(dict.fromkeys(name for g in DIRECTED_CATALOGUE for name in g.arc_orbits))
 DIRECTED_NODE_ORBITS: tuple[str, ...] = tuple(
-    dict.fromkeys(name for g in DIRECTED_CATALOGUE for name in g.of_nodes)
+    dict.fromkeys(name for g in DIRECTED_CATALOGUE for name in g.node_orbits)
 )
 DIRECTED_MOTIFS: tuple[str, ...] = tuple(dict.fromkeys(ARC_ORBITS + DIRECTED_GRAPHLETS))
 """Every name a directed adjacency can be asked for, beside the aliases."""
@@ -99,13 +98,13 @@ def directed_graphlet_of(motif: str) -> Digraph:
     ((0, 1), (0, 2))
     """
     name = directed_name(motif)
-    return next(g for g in DIRECTED_CATALOGUE if name == g.name or name in g.of_arcs)
+    return next(g for g in DIRECTED_CATALOGUE if name == g.name or name in g.arc_orbits)
 
 
-def arc_orbits_of(motif: str) -> list[int]:
+def arc_orbit_columns(motif: str) -> list[int]:
     """Return the columns of `ARC_ORBITS` that a directed motif sums over."""
     name, g = directed_name(motif), directed_graphlet_of(motif)
-    names = set(g.of_arcs) if name == g.name else {name}
+    names = set(g.arc_orbits) if name == g.name else {name}
     return [column for column, orbit in enumerate(ARC_ORBITS) if orbit in names]
 
 
@@ -140,36 +139,5 @@ def _orbit_of(arcs: set[Arc], marked: Arc) -> str:
         for order in permutations(range(len(g.roles))):
             renamed = [(order[tail], order[head]) for tail, head in g.arcs]
             if set(renamed) == arcs:
-                return g.of_arcs[renamed.index(marked)]
+                return g.arc_orbits[renamed.index(marked)]
     raise AssertionError(f"no connected digraph on three nodes has the arcs {arcs}")
-
-
-def picture(motif: str, size: int = 48) -> str:
-    """Draw a motif, directed or not, as SVG; the edges or arcs of its orbit stand out.
-
-    >>> picture("feed-forward-loop").count("<polygon")
-    3
-    """
-    if not is_directed_name(str(motif)):
-        return catalogue.picture(motif, size)
-    name, g = directed_name(motif), directed_graphlet_of(motif)
-    at = np.array(catalogue.PLACES[len(g.roles)])
-    shapes = ""
-    for (tail, head), orbit in zip(g.arcs, g.of_arcs, strict=True):
-        side_by_side = 0.07 if (head, tail) in g.arcs else 0.0
-        shapes += _arrow(at[tail], at[head], side_by_side, size, name in (g.name, orbit))
-    return catalogue.svg(motif, shapes, at.tolist(), size)
-
-
-def _arrow(
-    tail: NDArray[np.float64], head: NDArray[np.float64], shift: float, size: int, strong: bool
-) -> str:
-    """A line with a point, from the rim of one node to that of another, moved to its left by `shift`."""
-    along = (head - tail) / np.hypot(*(head - tail))
-    across = np.array([along[1], -along[0]])
-    start, tip = tail + shift * across + 0.13 * along, head + shift * across - 0.13 * along
-    neck = tip - 0.2 * along
-    corners = [catalogue.on_canvas(place, size) for place in (tip, neck + 0.1 * across, neck - 0.1 * across)]
-    points = " ".join(f"{x:.1f},{y:.1f}" for x, y in corners)
-    fill = catalogue.ACCENT if strong else catalogue.INK
-    return f'{catalogue.svg_line(start, neck, size, strong)}<polygon points="{points}" fill="{fill}"/>'

@@ -186,10 +186,10 @@ def _read(
 def _orbits(names: list[str] | None, directed: bool) -> set[str]:
     """The edge or arc orbits that motif names stand for; all without names."""
     from graphmotifs.catalogue import EDGE_ORBITS, orbit_weights
-    from graphmotifs.triads import ARC_ORBITS, arc_orbits_of
+    from graphmotifs.triads import ARC_ORBITS, arc_orbit_columns
 
     if directed:
-        return {ARC_ORBITS[orbit] for name in names or ARC_ORBITS for orbit in arc_orbits_of(name)}
+        return {ARC_ORBITS[orbit] for name in names or ARC_ORBITS for orbit in arc_orbit_columns(name)}
     if names is None:
         return set(EDGE_ORBITS)
     return {

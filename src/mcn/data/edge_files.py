@@ -26,6 +26,7 @@ from mcn.data.edge_list import (
     frame_edges,
     matrix_edges,
     networkx_edges,
+    report_graph,
 )
 from mcn.data.edge_text import read_edge_text
 from mcn.data.limits import MAX_NODES, Archive, check_nodes, check_size, existing_file, read_bytes, reading
@@ -85,7 +86,7 @@ def load_edges(
     with reading(str(file), "not a readable graph"):
         edges = read_edges(file, Layout(source=source, target=target))
         graph = graph_of_edges(edges)
-        return GraphEdges(graph, graph.report(edges.notes), edges.ids)
+        return GraphEdges(graph, report_graph(graph, edges.notes), edges.ids)
 
 
 def graph_of_edges(edges: EdgeList) -> SimpleGraph:

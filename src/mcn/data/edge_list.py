@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from graphmotifs._messages import did_you_mean, shown
-from graphmotifs._sparse import check_structure
 from mcn.data.limits import check_nodes
+from mcn.data.sparse import check_structure
 from mcn.data.tables import cell_text, frame_columns, is_arrow, values_of
 from mcn.data.text import is_integer, is_number
 
@@ -402,3 +402,14 @@ class GraphEdges(NamedTuple):
     graph: SimpleGraph
     report: list[str]
     ids: NDArray[Any] | None = None
+
+
+def report_graph(graph: SimpleGraph, notes: Sequence[str] = (), directed: bool = False) -> list[str]:
+    """Say what was done to the edges: the size, the `notes` of the reader, nodes without edges."""
+    isolated = graph.num_nodes - int(np.count_nonzero(graph.degrees))
+    return [graph.describe(directed), *notes, *isolated_note(isolated)]
+
+
+def isolated_note(isolated: int) -> list[str]:
+    """Say that there are nodes without edges, if there are."""
+    return [f"{isolated:,} nodes without edges, kept"] if isolated else []

@@ -14,7 +14,7 @@ from scipy import sparse
 from graphmotifs._messages import one_of, shown
 from graphmotifs.graph import SimpleGraph, known_ways
 from mcn.data.edge_files import NETWORKX, TEXT, edge_format, graph_of_edges, read_edges
-from mcn.data.edge_list import EdgeList, IdIndex, Layout, kind_of, object_edges
+from mcn.data.edge_list import EdgeList, IdIndex, Layout, kind_of, object_edges, report_graph
 from mcn.data.edge_text import EdgeText
 from mcn.data.limits import check_size, existing_file, reading
 from mcn.data.node_table import NodeTable, RawTable, frame_table, node_table, read_table, with_nodes
@@ -177,7 +177,7 @@ def load_graph(
         wanted = FeatureRequest(features, scaling, treatment, dense)
         ends = graph.arcs if directed else graph.edge_index
         wl = (lambda: wl_features(graph, iterations=3)) if features == "wl" else None
-        report = graph.report(found.notes, directed)
+        report = report_graph(graph, found.notes, directed)
         of_nodes = node_values(table, wanted, request, report, graph.degrees, wl)
         import torch  # behind all that can be wrong with the files
         from torch_geometric.data import Data

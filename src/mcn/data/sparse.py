@@ -11,7 +11,7 @@ from scipy import sparse
 
 from graphmotifs._arguments import as_array
 from graphmotifs._messages import brief
-from graphmotifs._sparse import check_csr, check_structure
+from graphmotifs._sparse import check_csr, flat_integers
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -33,6 +33,49 @@ def checked_csr(matrix: Any, name: str) -> sparse.csr_array[Any]:
         parts = (whole.data, whole.indices.astype(np.int64), whole.indptr.astype(np.int64))
         return sparse.csr_array(parts, shape=whole.shape)  # SciPy warns of unsigned ids
     return sparse.csr_array(whole)
+
+
+def check_structure(matrix: Any, name: str) -> Any:
+    """Return a matrix of SciPy, or another format of it, whose conversions between formats are safe.
+
+    They write wherever its ids point, so these are checked.
+    """
+    form = matrix.format
+    if form in ("lil", "dok"):
+        matrix, form = _from_lists(matrix, name) if form == "lil" else matrix.tocsr(), "csr"
+    if form in ("csr", "csc", "bsr"):
+        rows, columns = matrix.shape
+        if form == "csc":
+            rows, columns = columns, rows
+        if form == "bsr":
+            high, wide = matrix.data.shape[1:] if matrix.data.ndim == 3 else (0, 0)
+            if high < 1 or wide < 1 or rows % high or columns % wide:
+                raise ValueError(f"{name}: blocks of shape {[high, wide]} in a matrix of {[rows, columns]}")
+            rows, columns = rows // high, columns // wide
+        check_csr(matrix.indptr, matrix.indices, (rows, columns), name, values=matrix.data)
+    elif form in ("coo", "dia"):
+        try:  # SciPy looks when it makes one
+            if form == "coo":
+                places = tuple(flat_integers(part, f"{name}: coordinates") for part in matrix.coords)
+                return sparse.coo_array((matrix.data, places), shape=matrix.shape)
+            offsets = flat_integers(matrix.offsets, f"{name}: offsets")
+            return sparse.dia_array((matrix.data, offsets), shape=matrix.shape)
+        except ValueError as error:
+            said = brief(error)
+            raise ValueError(said if said.startswith(name) else f"{name}: {said}") from None
+    return matrix
+
+
+def _from_lists(matrix: Any, name: str) -> Any:
+    """Return a matrix that is kept as a list per row as CSR."""
+    sizes = [(len(columns), len(values)) for columns, values in zip(matrix.rows, matrix.data, strict=False)]
+    odd = next((row for row, (columns, values) in enumerate(sizes) if columns != values), None)
+    if odd is not None or len(sizes) != matrix.shape[0]:
+        raise ValueError(f"{name}: its rows are not lists of as many columns as values, one for each row")
+    try:
+        return matrix.tocsr()
+    except (OverflowError, TypeError, ValueError) as error:
+        raise ValueError(f"{name}: its rows hold what is no column or no value ({brief(error)})") from error
 
 
 def _check_real(matrix: Any, name: str) -> None:

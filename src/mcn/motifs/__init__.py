@@ -20,10 +20,10 @@ from graphmotifs import (
     MotifTotal,
     directed_graphlet_of,
     graphlet_of,
-    picture,
 )
 from mcn._lazy import lazy
 from mcn.motifs.count import count_motifs, motif_significance
+from mcn.motifs.pictures import picture
 
 if TYPE_CHECKING:
     from graphmotifs import MotifClusters, MotifSignificance, motif_clusters

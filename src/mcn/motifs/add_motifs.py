@@ -12,9 +12,9 @@ from torch_geometric.transforms import BaseTransform
 
 from graphmotifs._arguments import as_array
 from graphmotifs.catalogue import EDGE_ORBITS, check_names, graphlet_of
-from graphmotifs.counting import count_motifs
 from graphmotifs.graph import simple_graph
 from mcn.data.checks import told_nodes
+from mcn.motifs.count import count_motifs
 
 
 class AddMotifs(BaseTransform):

@@ -1,4 +1,4 @@
-"""Counting in the graphs of this package: a PyG `Data`, a `GraphStore`, and all that `graphmotifs.count` takes."""
+"""Counting in all that `graphmotifs.count` takes, and in a PyG `Data` or a `GraphStore`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mcn.store import GraphStore, StoreRows
 from mcn.store.manifest import describe_array
 
 if TYPE_CHECKING:
-    from graphmotifs import count as count_motifs
+    count_motifs = graphmotifs.count
 else:
 
     def count_motifs(edge_index: Any, num_nodes: int | None = None, **options: Any) -> Any:
@@ -34,7 +34,7 @@ else:
         """
         if isinstance(edge_index, GraphStore):
             return _count_store(edge_index, num_nodes, options)
-        if not hasattr(edge_index, "edge_index"):
+        if not _is_data(edge_index):
             return graphmotifs.count(edge_index, num_nodes, **options)
         graph, ids = _graph_of_data(edge_index, bool(options.get("directed")))
         counts = graphmotifs.count(graph, num_nodes, **options)
@@ -58,15 +58,18 @@ def motif_significance(
     """
     if isinstance(edge_index, GraphStore):
         raise ValueError("an mcn.GraphStore here: not yet; give the edges themselves, edge_index [2, E]")
-    graph = _graph_of_data(edge_index, directed)[0] if hasattr(edge_index, "edge_index") else edge_index
+    graph = _graph_of_data(edge_index, directed)[0] if _is_data(edge_index) else edge_index
     how: dict[str, Any] = {"samples": samples, "seed": seed, "threads": threads, "progress": progress}
     return graphmotifs.motif_significance(graph, num_nodes, directed=directed, keep=keep, **how)
 
 
+def _is_data(thing: Any) -> bool:
+    """Whether an object has an `edge_index`, as PyG's have; that of a `SimpleGraph` takes time to make."""
+    return not isinstance(thing, graphmotifs.SimpleGraph) and hasattr(thing, "edge_index")
+
+
 def _graph_of_data(data: Any, directed: bool) -> tuple[Any, NDArray[Any] | None]:
     """Return the graph of a PyG `Data` and its ids; warn of edge features, which counting does not use."""
-    if isinstance(data, graphmotifs.SimpleGraph):  # it can make an edge index too
-        return data, None
     from mcn.data.checks import told_nodes, warn_of_unused  # with torch, which counting alone does not need
 
     graph = graphmotifs.simple_graph(data.edge_index, told_nodes(data))

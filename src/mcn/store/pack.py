@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 
 from graphmotifs._arguments import as_integer
 from graphmotifs._messages import one_of, shown
-from graphmotifs.graph import isolated_note
 from mcn.data.edge_files import TEXT, edge_format
-from mcn.data.edge_list import IdIndex, Layout, bad_number, sorted_ids
+from mcn.data.edge_list import IdIndex, Layout, bad_number, isolated_note, sorted_ids
 from mcn.data.edge_text import EdgeText, line_ends
 from mcn.data.graph import SKIPPED, UNKNOWN_IDS, FeatureRequest, load_graph, node_values, refuse_unknown
 from mcn.data.limits import MAX_NODES, check_size, existing_file, max_bytes, reading

@@ -6,8 +6,8 @@ from typing import Any
 
 import torch
 
-from graphmotifs._memory import human_bytes
 from mcn import _memory
+from mcn._memory import human_bytes
 from mcn.motifs import MotifCounts
 from mcn.store import GraphStore
 from mcn.train.settings import BATCH_SIZE, Settings
