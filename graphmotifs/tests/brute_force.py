@@ -43,7 +43,7 @@ def instances(n: int, edges: Iterable[tuple[int, int]], induced: bool) -> Iterat
                 else chain.from_iterable(combinations(inside, k) for k in range(size - 1, len(inside) + 1))
             )
             for part in parts:
-                # On so few nodes the degrees tell all; those of two edges apart, (1, 1, 1, 1), are no graphlet's.
+                # On so few nodes the degrees tell all: (1, 1, 1, 1), two edges apart, is no graphlet's.
                 degrees = Counter(node for edge in part for node in edge)
                 name = GRAPHLET.get(tuple(sorted(degrees.values())))
                 if len(degrees) == size and name is not None:

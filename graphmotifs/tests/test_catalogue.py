@@ -3,11 +3,11 @@ import re
 import pytest
 from conftest import refuses
 
-nx = pytest.importorskip("networkx")
-
 import graphmotifs
 from graphmotifs import MOTIFS, graphlet_of
 from graphmotifs.catalogue import CATALOGUE
+
+nx = pytest.importorskip("networkx")
 
 
 def test_names() -> None:

@@ -16,7 +16,7 @@ from conftest import refuses
 from random_graphs import powerlaw_cluster
 
 import graphmotifs
-from graphmotifs import passes
+from graphmotifs import MotifCounts, passes
 from graphmotifs.catalogue import CATALOGUE
 from graphmotifs.graph import simple_graph
 from graphmotifs.oriented import orient
@@ -37,7 +37,7 @@ EDGES = [[0, 0, 1, 2, 3, 0], [1, 2, 2, 3, 4, 4]]  # a triangle and a 4-cycle tha
 
 
 @pytest.fixture
-def counts() -> graphmotifs.MotifCounts:
+def counts() -> MotifCounts:
     return graphmotifs.count(EDGES, 6)
 
 
@@ -45,7 +45,7 @@ def edge_array(edges: Any) -> np.ndarray:
     return np.array(edges, np.int64).reshape(-1, 2).T
 
 
-def saved(counts: graphmotifs.MotifCounts, folder: Path) -> tuple[Path, dict[str, Any]]:
+def saved(counts: MotifCounts, folder: Path) -> tuple[Path, dict[str, Any]]:
     """A file of counts, and the arrays in it."""
     counts.save(folder / "counts.npz")
     with np.load(folder / "counts.npz") as file:
@@ -79,14 +79,14 @@ def test_columns_adjacencies_and_totals(seed: int, induced: bool) -> None:
         assert line.nodes == len(np.unique(counts.pairs[column > 0]))
 
 
-def test_scope_errors(counts: graphmotifs.MotifCounts) -> None:
+def test_scope_errors(counts: MotifCounts) -> None:
     refuses(r"^scope must be 'edges' or 'pairs', got 'nodes'$", counts.adjacency, "triangle", scope="nodes")
     with pytest.raises(ValueError, match=r"'4-path-edge' is one orbit of '4-path'; ask for '4-path'$"):
         counts.adjacency("4-path-edge", scope="pairs")
     refuses(r"^unknown motif 'square'", counts.adjacency, "square", scope="pairs")
 
 
-def test_repr_and_summary(counts: graphmotifs.MotifCounts) -> None:
+def test_repr_and_summary(counts: MotifCounts) -> None:
     assert repr(counts) == "MotifCounts(6 nodes, 6 edges)"
     assert repr(graphmotifs.count(EDGES, induced=False)) == "MotifCounts(5 nodes, 6 edges, induced=False)"
     lines = counts.summary().splitlines()
@@ -107,7 +107,7 @@ def test_save_and_load(tmp_path: Path, induced: bool, edges: list[list[int]]) ->
     counts = graphmotifs.count(edges, 9, induced=induced)
     counts.save(tmp_path / "counts.npz")
     assert [file.name for file in tmp_path.iterdir()] == ["counts.npz"]
-    loaded = graphmotifs.MotifCounts.load(str(tmp_path / "counts.npz"))
+    loaded = MotifCounts.load(str(tmp_path / "counts.npz"))
     assert loaded.induced is induced
     assert repr(loaded) == repr(counts)
     assert loaded.graph.describe() == counts.graph.describe()
@@ -118,12 +118,10 @@ def test_save_and_load(tmp_path: Path, induced: bool, edges: list[list[int]]) ->
     assert (loaded.adjacency("4-path", scope="pairs") != counts.adjacency("4-path", scope="pairs")).nnz == 0
 
 
-def test_saving_replaces_an_earlier_file_whole_or_leaves_it(
-    counts: graphmotifs.MotifCounts, tmp_path: Path
-) -> None:
+def test_saving_replaces_an_earlier_file_whole_or_leaves_it(counts: MotifCounts, tmp_path: Path) -> None:
     (tmp_path / "c.npz").write_bytes(b"something else, and longer than nothing")
     counts.save(tmp_path / "c.npz")
-    assert graphmotifs.MotifCounts.load(tmp_path / "c.npz").num_edges == 6
+    assert MotifCounts.load(tmp_path / "c.npz").num_edges == 6
     (tmp_path / "folder").mkdir()
     refuses("folder", counts.save, tmp_path / "folder", error=OSError)
     with pytest.raises(FileNotFoundError):
@@ -131,12 +129,12 @@ def test_saving_replaces_an_earlier_file_whole_or_leaves_it(
     assert sorted(file.name for file in tmp_path.iterdir()) == ["c.npz", "folder"]
 
 
-def test_numbers_of_other_types_are_the_same_counts(counts: graphmotifs.MotifCounts, tmp_path: Path) -> None:
+def test_numbers_of_other_types_are_the_same_counts(counts: MotifCounts, tmp_path: Path) -> None:
     """A kernel is compiled for every mixture of types that it meets: a file decides over none of them."""
     path, content = saved(counts, tmp_path)
     for wide in (["t"], ["s1", "k"], ["s2"], ["t", "s1", "s2", "k", "c"]):
         np.savez(path, **(content | {name: content[name].astype(np.uint64) for name in wide}))
-        found = graphmotifs.MotifCounts.load(path)
+        found = MotifCounts.load(path)
         assert np.array_equal(found.per_edge, counts.per_edge)
         assert np.array_equal(found.per_node, counts.per_node)
         t, s1, s2, k, _ = found._numbers[-5:]
@@ -144,7 +142,7 @@ def test_numbers_of_other_types_are_the_same_counts(counts: graphmotifs.MotifCou
         assert s2.dtype == k.dtype
     for name in ("t", "s1"):
         np.savez(path, **(content | {name: np.full(6, 2**32, np.uint64)}))
-        refuses("damaged or altered", graphmotifs.MotifCounts.load, path)
+        refuses("damaged or altered", MotifCounts.load, path)
 
 
 # indptr [0 3 4 5 6 6 6], indices [1 2 4 2 3 4]
@@ -184,29 +182,27 @@ ALTERED: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("changes", ALTERED.values(), ids=ALTERED)
-def test_an_altered_file_is_refused(
-    counts: graphmotifs.MotifCounts, tmp_path: Path, changes: dict[str, Any]
-) -> None:
+def test_an_altered_file_is_refused(counts: MotifCounts, tmp_path: Path, changes: dict[str, Any]) -> None:
     path, content = saved(counts, tmp_path)
     np.savez(path, **content)
-    assert graphmotifs.MotifCounts.load(path).num_edges == 6
+    assert MotifCounts.load(path).num_edges == 6
     content |= changes
     np.savez(path, **{name: value for name, value in content.items() if value is not None})
-    refuses(f"^{re.escape(str(path))}: ", graphmotifs.MotifCounts.load, path)
+    refuses(f"^{re.escape(str(path))}: ", MotifCounts.load, path)
 
 
-def test_truncated_and_with_a_flipped_byte(counts: graphmotifs.MotifCounts, tmp_path: Path) -> None:
+def test_truncated_and_with_a_flipped_byte(counts: MotifCounts, tmp_path: Path) -> None:
     path, _ = saved(counts, tmp_path)
     whole = path.read_bytes()
     for length in range(0, len(whole), 97):
         path.write_bytes(whole[:length])
-        refuses("not a file of motif counts, or damaged", graphmotifs.MotifCounts.load, path)
+        refuses("not a file of motif counts, or damaged", MotifCounts.load, path)
     for place in range(0, len(whole), 3):
         changed = bytearray(whole)
         changed[place] ^= 0xFF
         path.write_bytes(changed)
         try:
-            loaded = graphmotifs.MotifCounts.load(path)
+            loaded = MotifCounts.load(path)
         except ValueError:
             continue
         np.testing.assert_array_equal(loaded.per_edge, counts.per_edge)
@@ -221,32 +217,30 @@ def test_foreign_files_are_refused(tmp_path: Path) -> None:
     contents = [path.read_bytes(), (tmp_path / "a.npy").read_bytes(), (tmp_path / "b.npz").read_bytes()]
     for content in (*contents, b"", b"hello", pickle.dumps([1, 2])):
         path.write_bytes(content)
-        refuses("not a file of motif counts", graphmotifs.MotifCounts.load, path)
+        refuses("not a file of motif counts", MotifCounts.load, path)
     with pytest.raises(FileNotFoundError):
-        graphmotifs.MotifCounts.load(tmp_path / "absent.npz")
+        MotifCounts.load(tmp_path / "absent.npz")
 
 
-def test_a_pickle_in_the_archive_is_refused_and_not_run(
-    counts: graphmotifs.MotifCounts, tmp_path: Path
-) -> None:
+def test_a_pickle_in_the_archive_is_refused_and_not_run(counts: MotifCounts, tmp_path: Path) -> None:
     (path, content), marker = saved(counts, tmp_path), tmp_path / "ran"
     touch = Call(os.system, f"touch {marker}")
     for name in content:
         np.savez(path, **(content | {name: np.array([touch], dtype=object)}))
-        refuses("not a file of motif counts, or damaged", graphmotifs.MotifCounts.load, path)
+        refuses("not a file of motif counts, or damaged", MotifCounts.load, path)
     path.write_bytes(pickle.dumps(touch))
-    refuses("not a file of motif counts", graphmotifs.MotifCounts.load, path)
+    refuses("not a file of motif counts", MotifCounts.load, path)
     assert not marker.exists()
     np.save(tmp_path / "a.npy", np.array([touch], dtype=object))
     np.load(tmp_path / "a.npy", allow_pickle=True)  # the payload is real
     assert marker.exists()
 
 
-def test_counts_made_by_hand_are_checked(counts: graphmotifs.MotifCounts) -> None:
+def test_counts_made_by_hand_are_checked(counts: MotifCounts) -> None:
     parts = {name: getattr(counts.enumerated, name) for name in ("t", "s1", "s2", "k", "c")}
     for wrong in (parts["t"][:-1], parts["t"].astype(np.int64), parts["t"][:, None]):
         message = r"^enumerated\.k has shape .*; expected uint32 or uint64 of shape \[6\]"
-        refuses(message, graphmotifs.MotifCounts, counts.graph, Enumerated(**(parts | {"k": wrong})))
+        refuses(message, MotifCounts, counts.graph, Enumerated(**(parts | {"k": wrong})))
 
 
 IMPOSSIBLE = {
@@ -259,17 +253,15 @@ IMPOSSIBLE = {
 
 
 @pytest.mark.parametrize("name", IMPOSSIBLE)
-def test_counts_that_no_graph_has_are_refused(
-    name: str, counts: graphmotifs.MotifCounts, tmp_path: Path
-) -> None:
+def test_counts_that_no_graph_has_are_refused(name: str, counts: MotifCounts, tmp_path: Path) -> None:
     path, content = saved(counts, tmp_path)
     ((array, value),) = IMPOSSIBLE[name].items()
     content[array] = content[array].astype(np.uint64)
     np.savez(path, **content)
-    np.testing.assert_array_equal(graphmotifs.MotifCounts.load(path).per_edge, counts.per_edge)
+    np.testing.assert_array_equal(MotifCounts.load(path).per_edge, counts.per_edge)
     content[array][1] = value
     np.savez(path, **content)
-    refuses("do not make up motif counts; it was damaged or altered", graphmotifs.MotifCounts.load, path)
+    refuses("do not make up motif counts; it was damaged or altered", MotifCounts.load, path)
 
 
 @pytest.mark.parametrize("induced", [True, False])

@@ -14,6 +14,7 @@ from graphmotifs import directed_graphlet_of
 from graphmotifs.triads import DIRECTED_CATALOGUE, arc_orbit_columns
 
 nx = pytest.importorskip("networkx")
+
 # Named by hand, independently of the catalogue. A role is told by a node's arcs: out alone, in alone, both.
 TRIADS = {
     "021D": ("out-star", {(2, 0, 0): "center", (0, 1, 0): "end"}),

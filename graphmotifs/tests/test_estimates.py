@@ -6,7 +6,7 @@ import random_graphs
 from conftest import refuses
 
 import graphmotifs
-from graphmotifs import MotifEstimates, simple_graph
+from graphmotifs import MotifEstimates, estimates, simple_graph
 from graphmotifs.catalogue import stage_of_all
 from graphmotifs.oriented import orient
 from graphmotifs.passes import plan_passes

@@ -9,7 +9,7 @@ import random_graphs
 from conftest import refuses, rows_of
 
 import graphmotifs
-from graphmotifs import on_disk, simple_graph
+from graphmotifs import GraphRows, MotifCounts, on_disk, simple_graph
 from graphmotifs.catalogue import stage_of
 
 EDGES = random_graphs.powerlaw_cluster(400, 6, 0.6, seed=2)
@@ -17,11 +17,11 @@ N = 403  # three nodes without edges
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> graphmotifs.GraphRows:
+def store(tmp_path_factory: pytest.TempPathFactory) -> GraphRows:
     return rows_of(EDGES, N, tmp_path_factory.mktemp("rows"))
 
 
-def per_neighbour(counts: graphmotifs.MotifCounts, motif: str) -> np.ndarray:
+def per_neighbour(counts: MotifCounts, motif: str) -> np.ndarray:
     """What the store's entries must hold, from the symmetric matrix: an independent way."""
     dense = counts.adjacency(motif).toarray()
     source, target = simple_graph(EDGES, N).edge_index
@@ -32,7 +32,7 @@ def per_neighbour(counts: graphmotifs.MotifCounts, motif: str) -> np.ndarray:
 @pytest.mark.parametrize("edges_of_a_block", [16, 300, 10**6])
 @pytest.mark.parametrize("threads", [1, 2])
 def test_triangles_and_stars_within_any_buffer(
-    store: graphmotifs.GraphRows,
+    store: GraphRows,
     tmp_path: Path,
     monkeypatch,
     induced: bool,
@@ -52,7 +52,7 @@ def test_triangles_and_stars_within_any_buffer(
     assert sorted(file.name for file in tmp_path.iterdir()) == files
 
 
-def test_every_motif_into_a_folder(store: graphmotifs.GraphRows, tmp_path: Path) -> None:
+def test_every_motif_into_a_folder(store: GraphRows, tmp_path: Path) -> None:
     expected = graphmotifs.count(EDGES, N)
     names = [*graphmotifs.EDGE_ORBITS, "4-path"]
     for motif, values in graphmotifs.count(store, motifs=names, out=tmp_path).items():
@@ -61,7 +61,7 @@ def test_every_motif_into_a_folder(store: graphmotifs.GraphRows, tmp_path: Path)
     assert names == []
 
 
-def test_rows_count_in_memory_as_their_edges_do(store: graphmotifs.GraphRows) -> None:
+def test_rows_count_in_memory_as_their_edges_do(store: GraphRows) -> None:
     assert np.array_equal(graphmotifs.count(store).per_edge, graphmotifs.count(EDGES, N).per_edge)
     refuses(r"num_nodes is 5, but .* has 403 nodes", graphmotifs.count, store, 5)
     assert graphmotifs.count(store, approximate=0.1) == graphmotifs.count(EDGES, N, approximate=0.1)
@@ -76,7 +76,7 @@ def test_rows_count_in_memory_as_their_edges_do(store: graphmotifs.GraphRows) ->
     ],
 )
 def test_rows_that_are_no_graph(indptr: list[int], indices: list[int], message: str) -> None:
-    rows = graphmotifs.GraphRows(np.array(indptr), np.array(indices, np.int32))
+    rows = GraphRows(np.array(indptr), np.array(indices, np.int32))
     refuses(message, graphmotifs.count, rows)
 
 
@@ -84,9 +84,7 @@ class Stop(Exception):
     pass
 
 
-def test_an_interrupted_count_is_begun_anew(
-    store: graphmotifs.GraphRows, tmp_path: Path, monkeypatch: Any
-) -> None:
+def test_an_interrupted_count_is_begun_anew(store: GraphRows, tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.setattr(on_disk, "_LEAST", 300)
     monkeypatch.setattr(on_disk, "_UNIT", 50)
     kept = tmp_path / ".counting" / "lists.u32"  # as a count that was killed leaves it
@@ -107,7 +105,7 @@ def test_an_interrupted_count_is_begun_anew(
     assert np.array_equal(found, per_neighbour(graphmotifs.count(EDGES, N), "triangle"))
 
 
-def test_refusals(store: graphmotifs.GraphRows, tmp_path: Path) -> None:
+def test_refusals(store: GraphRows, tmp_path: Path) -> None:
     refuses(r"out= is for counts of GraphRows", graphmotifs.count, EDGES, out=tmp_path)
     refuses("memory must be at least", graphmotifs.count, store, motifs=["triangle"], out=tmp_path, memory=10)
     refuses("unknown motif 'square'", graphmotifs.count, store, motifs=["square"], out=tmp_path)
@@ -123,7 +121,7 @@ def test_only_what_is_needed_is_counted(tmp_path: Path, motif: str, induced: boo
     assert some.enumerated.stage == stage
     assert (some.enumerated.k is None) == (stage < 2)
     some.save(tmp_path / "some.npz")
-    again = graphmotifs.MotifCounts.load(tmp_path / "some.npz")
+    again = MotifCounts.load(tmp_path / "some.npz")
     for counts in (some, again):
         assert motif in counts.motifs
         for name in counts.motifs:

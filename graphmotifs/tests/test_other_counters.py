@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from random_graphs import barabasi_albert, erdos_renyi, powerlaw_cluster, rmat
 
-nx = pytest.importorskip("networkx")
-
 import graphmotifs
+from graphmotifs import MotifCounts
+
+nx = pytest.importorskip("networkx")
 
 # Column of ours for each column of orbit-count, whose order swaps two of the tailed triangle's orbits.
 ORBIT_COUNT_ORDER = [1, 2, 3, 4, 5, 6, 7, 9, 8, 10, 11, 12]
@@ -68,7 +69,7 @@ PAIR_DIGESTS = {
 }
 
 
-def digest(name: str, data_root: Path, arrays: Callable[[graphmotifs.MotifCounts], Iterable[Any]]) -> str:
+def digest(name: str, data_root: Path, arrays: Callable[[MotifCounts], Iterable[Any]]) -> str:
     """The first half of the SHA-256 of what is counted in a public graph, induced and not."""
     n, edges = read(data_root, name)
     sha = hashlib.sha256()
@@ -78,7 +79,7 @@ def digest(name: str, data_root: Path, arrays: Callable[[graphmotifs.MotifCounts
     return sha.hexdigest()[:32]
 
 
-def of_pairs(counts: graphmotifs.MotifCounts) -> Iterator[Any]:
+def of_pairs(counts: MotifCounts) -> Iterator[Any]:
     for graphlet in graphmotifs.GRAPHLETS:
         matrix = counts.adjacency(graphlet, scope="pairs")
         yield from (matrix.indptr, matrix.indices, matrix.data)

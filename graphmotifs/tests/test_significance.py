@@ -9,11 +9,11 @@ import pytest
 from scipy.stats import chisquare
 from test_directed import digraph, edges_of
 
-nx = pytest.importorskip("networkx")
-
 import graphmotifs
 from graphmotifs import simple_graph
 from graphmotifs.significance import _scores, rewired
+
+nx = pytest.importorskip("networkx")
 
 NULLS = [(False, "degrees"), (True, "degrees"), (True, "reciprocity")]
 

@@ -142,8 +142,6 @@ class DirectedCounts(BaseCounts):
         # An instance is in the sum of an orbit once for every node that has this orbit.
         orbits = [(g.name, g.node_orbits) for g in DIRECTED_CATALOGUE]
         return {name: sums[nodes[0]] // nodes.count(nodes[0]) for name, nodes in orbits}
-            name: sums[first] // (first, *others).count(first) for name, (first, *others) in orbits.items()
-        }
 
     def adjacency(self, motif: str, *, direction: str = "out", scope: str = "edges") -> Matrix:
         """The weighted adjacency of a directed motif, int64 CSR [N, N].
