@@ -242,8 +242,11 @@ def cycles(start: Any, stop: Any, wedges: Any, g: Any, c: Any) -> Any:
 
 
 @kernel
-def estimate_triangle_steps(start: Any, stop: Any, g: Any, out: Any) -> Any:
-    """Steps that `triangles` and `cliques` take for each node; returns room for the triangles of one node."""
+def estimate_triangle_steps(start: Any, stop: Any, g: Any, steps_per_node: Any) -> Any:
+    """Write the steps that `triangles` and `cliques` take for each node in [start, stop).
+
+    Returned is a bound on the triangles of one node: the room that `cliques` needs for them.
+    """
     out_ptr, out = g.out_ptr, g.out
     room: Any = 0
     for u in range(start, stop):
@@ -253,20 +256,20 @@ def estimate_triangle_steps(start: Any, stop: Any, g: Any, out: Any) -> Any:
         for p in range(first, last):
             v = out[p]
             steps += np.int64(out_ptr[np.int64(v) + 1] - out_ptr[v])
-        out[u] = steps + size
+        steps_per_node[u] = steps + size
         room = max(room, min(steps, size * (size - 1) // 2))
     return room
 
 
 @kernel
-def estimate_cycle_steps(start: Any, stop: Any, g: Any, out: Any) -> None:
-    """Wedges that `cycles` walks for each node."""
+def estimate_cycle_steps(start: Any, stop: Any, g: Any, steps_per_node: Any) -> None:
+    """Write the wedges that `cycles` walks for each node in [start, stop)."""
     for v in range(start, stop):
         shift = np.int64(g.out_ptr[v])
         steps: Any = 1
         for p in range(np.int64(g.row_start[v]) - shift, np.int64(g.in_ptr[v + 1])):
             steps += np.int64(g.place[p]) - np.int64(g.row_start[g.rows[p + shift]])
-        out[v] = steps
+        steps_per_node[v] = steps
 
 
 @kernel
