@@ -61,7 +61,10 @@ class GraphRows:
         np.cumsum(np.bincount(lower[above], minlength=self.num_nodes), out=indptr[1:])
         indices = neighbours[above].astype(np.uint32)
         if 2 * len(indices) != len(neighbours):
-            raise ValueError(f"{self.name}: not every edge stands in the rows of both its nodes")
+            raise ValueError(
+                f"{self.name}: not every edge stands in the rows of both its nodes; the graph is directed, or "
+                "the numbers were altered"
+            )
         return SimpleGraph(self.num_nodes, indptr, indices)
 
 

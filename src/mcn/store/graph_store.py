@@ -264,7 +264,7 @@ class StoreRows(GraphRows):
     """The rows of a store as the motif engine takes them; pickled are its path and what tells the graph."""
 
     def __init__(self, store: GraphStore) -> None:
-        super().__init__(store.indptr, store.indices, str(store.path))
+        super().__init__(store.indptr, store.indices, f"{store.path}/indices.npy")
         self.check = store.check  # type: ignore[method-assign]
         self._opened_by = (str(store.path.resolve()), store.entries["indices"].sha256)
 
