@@ -7,7 +7,7 @@ from tests.conftest import python
 
 _DRIVER = """
 import sys
-from mcn._ray import import_ray
+from graphmotifs._ray import import_ray
 from mcn.cli.main import main
 path = ":".join([sys.argv[1], *sys.path])
 import_ray().init(address="local", num_cpus=2, include_dashboard=False, log_to_driver=False,

@@ -16,7 +16,7 @@ from random_graphs import barabasi_albert, erdos_renyi, powerlaw_cluster, rmat
 
 import graphmotifs
 from graphmotifs import edge_kernels, passes, simple_graph
-from graphmotifs.oriented import as_numbered, orient
+from graphmotifs.oriented import orient, orient_by_id
 from graphmotifs.passes import enumerate_edges, new_counters, plan_passes, range_counter
 
 
@@ -52,17 +52,17 @@ def test_graphs_of_few_steps_are_counted_as_numbered(threads: int, monkeypatch: 
     monkeypatch.setattr(passes, "_LITTLE", 0)
     cliques = np.array([(u, u + d) for u in range(0, 90) for d in (1, 2, 3)]).T
     graph = simple_graph(np.concatenate([erdos_renyi(300, 900, seed=4), cliques], axis=1))
-    g, found = as_numbered(graph, threads, both=True), enumerate_edges(graph, threads)
+    g, found = orient_by_id(graph, threads, both=True), enumerate_edges(graph, threads)
     np.testing.assert_array_equal(g.degree, graph.degrees)
     np.testing.assert_array_equal(g.rows, graph.edge_index[1])
-    monkeypatch.setattr(passes, "as_numbered", lambda *_given, **_options: None)
+    monkeypatch.setattr(passes, "orient_by_id", lambda *_given, **_options: None)
     ranked = enumerate_edges(graph, 1)
     for name in NAMES:
         np.testing.assert_array_equal(getattr(found, name), getattr(ranked, name))
         assert getattr(ranked, name).any()
     star = np.stack([np.zeros(300, np.int64), np.arange(1, 301)])
-    assert as_numbered(simple_graph(star), both=True) is None
-    assert as_numbered(simple_graph(star)) is not None  # no list that an edge points at has an entry
+    assert orient_by_id(simple_graph(star), both=True) is None
+    assert orient_by_id(simple_graph(star)) is not None  # no list that an edge points at has an entry
 
 
 def test_ranges_add_up_to_the_whole() -> None:

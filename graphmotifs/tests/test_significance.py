@@ -11,7 +11,7 @@ from test_directed import digraph, edges_of
 
 import graphmotifs
 from graphmotifs import simple_graph
-from graphmotifs.significance import _scores, rewired
+from graphmotifs.significance import _score, rewired
 
 nx = pytest.importorskip("networkx")
 
@@ -53,7 +53,7 @@ def test_all_graphs_with_these_degrees_come_equally_often(directed: bool, keep: 
 
 
 @pytest.mark.parametrize(("directed", "keep"), NULLS)
-def test_scores_are_those_of_the_census_of_the_same_graphs(directed: bool, keep: str) -> None:
+def test_score_are_those_of_the_census_of_the_same_graphs(directed: bool, keep: str) -> None:
     n, edges = 30, edges_of(digraph(30, 0.12, 3))
     seen: list[float] = []
     given = {"directed": directed, "keep": keep, "samples": 12, "seed": 5}
@@ -80,7 +80,7 @@ def test_what_cannot_be_kept_and_where_nothing_varies() -> None:
     star = graphmotifs.motif_significance([[0] * 5, [1, 2, 3, 4, 5]], samples=4)
     assert {(line.z, line.deviation, line.profile) for line in star.lines} == {(0.0, 0.0, 0.0)}
     drawn = np.array([[5.0, 2, 7, 0], [5, 2, 9, 0]])
-    _, _, z, _, profile = _scores(np.array([5.0, 3, 8, 0]), drawn, np.array([3, 3, 4, 4]))
+    _, _, z, _, profile = _score(np.array([5.0, 3, 8, 0]), drawn, np.array([3, 3, 4, 4]))
     assert z.tolist() == [0, np.inf, 0, 0]
     assert profile.tolist() == [0, 1, 0, 0]
 

@@ -1,4 +1,4 @@
-"""The one way this package compiles a kernel: numba, without the GIL, cached on disk where it can be."""
+"""`kernel`: compiles functions with numba, without the GIL, cached on disk where that is possible."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def sort_part(keys: Any, first: Any, last: Any) -> None:
 
 @kernel
 def _leave_short_parts(keys: Any, start: Any, stop: Any) -> None:
-    """Part the keys into short stretches, of which each is above the one before it."""
+    """Part the keys into short stretches; all keys of a stretch are above those of the stretch before it."""
     waiting = np.empty(128, np.int64)  # the longer parts; each is at most half of the one before it
     top = 0
     while True:

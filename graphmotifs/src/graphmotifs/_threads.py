@@ -1,4 +1,4 @@
-"""Running kernels that release the GIL over chunks of work, on as many threads as pay off."""
+"""Threads that run kernels over chunks of work; kernels release the GIL."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 
 def available_threads() -> int:
-    """Cores this process may use (the affinity mask, not the machine's total)."""
+    """Return how many cores this process may use (the affinity mask, not the machine's total)."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -68,7 +68,7 @@ _pools: dict[tuple[int, int, int], ThreadPoolExecutor] = {}
 
 
 def _pool(workers: int) -> ThreadPoolExecutor:
-    """Threads that stay: starting them anew costs as much as a small graph's counting.
+    """Return a pool of threads that stays: starting threads anew costs as much as counting in a small graph.
 
     One pool per process (a forked one has no threads) and calling thread (who may wait for its own).
     """

@@ -1,4 +1,4 @@
-"""What counts of edges and counts of arcs have in common: totals, tables, frames, and files of tables."""
+"""`BaseCounts`: totals, tables, frames and files, which counts of edges and counts of arcs have in common."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class MotifTotal(NamedTuple):
     nodes: int  # nodes with at least one such edge
 
 
-class Group(NamedTuple):
+class MotifGroup(NamedTuple):
     """A motif as `totals` needs it: its name, the orbits of its edges, and how many edges it has."""
 
     name: str
@@ -61,7 +61,7 @@ class BaseCounts(ABC):
 
     @property
     @abstractmethod
-    def _groups(self) -> list[Group]:
+    def _groups(self) -> list[MotifGroup]:
         """The motifs that were counted."""
 
     @property
@@ -154,5 +154,5 @@ def _write_parquet(file: IO[bytes], columns: dict[str, NDArray[Any]]) -> None:
 
 
 def exact_sum(column: NDArray[np.int64]) -> int:
-    """The sum of counts ≥ 0, by halves of 32 bits: fewer than 2³¹ of those cannot exceed 63 bits."""
+    """Return the sum of counts ≥ 0, by halves of 32 bits: fewer than 2³¹ of those cannot exceed 63 bits."""
     return (int((column >> 32).sum()) << 32) + int((column & 0xFFFFFFFF).sum())

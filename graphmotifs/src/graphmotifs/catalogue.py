@@ -148,7 +148,7 @@ def edge_copies() -> NDArray[np.int64]:
     that edge and have it in orbit j? Counts of not necessarily induced subgraphs are this matrix times
     the induced ones.
     """
-    return _copies(
+    return _copies_in(
         EDGE_ORBITS,
         lambda g: g.edge_orbits,
         lambda edges: {edge: edge_degrees(edges, edge) for edge in edges},
@@ -158,16 +158,16 @@ def edge_copies() -> NDArray[np.int64]:
 @cache
 def node_copies() -> NDArray[np.int64]:
     """Int64 [15, 15]: the same as `edge_copies` for node orbits."""
-    return _copies(NODE_ORBITS, lambda g: g.node_orbits, _degrees)
+    return _copies_in(NODE_ORBITS, lambda g: g.node_orbits, _degrees)
 
 
 @cache
 def graphlet_copies() -> NDArray[np.int64]:
     """Int64 [9, 9]: entry [j, i] counts the spanning copies of graphlet j in graphlet i."""
-    return _copies(GRAPHLETS, lambda g: ((g.name, 0),), lambda edges: {"whole": 0})
+    return _copies_in(GRAPHLETS, lambda g: ((g.name, 0),), lambda edges: {"whole": 0})
 
 
-def _copies(
+def _copies_in(
     names: tuple[str, ...],
     orbits: Callable[[Graphlet], Sequence[tuple[str, Any]]],
     places: Callable[[Edges], Mapping[Any, Any]],
@@ -177,15 +177,15 @@ def _copies(
     for g in CATALOGUE:
         for name, degrees in orbits(g):
             marked = next(place for place, found in places(g.edges).items() if found == degrees)
-            for part in _spanning(g):
+            for part in _spanning_parts(g):
                 kept = places(part)
                 if marked in kept:
-                    orbit = next(orbit for orbit, found in orbits(_classify(part)) if found == kept[marked])
+                    orbit = next(orbit for orbit, found in orbits(_graphlet(part)) if found == kept[marked])
                     table[names.index(orbit), names.index(name)] += 1
     return table
 
 
-def _spanning(g: Graphlet) -> Iterable[Edges]:
+def _spanning_parts(g: Graphlet) -> Iterable[Edges]:
     """Connected subgraphs of `g` on its nodes; up to four, enough edges that reach all connect them."""
     for size in range(g.size - 1, len(g.edges) + 1):
         yield from (part for part in combinations(g.edges, size) if len(_degrees(part)) == g.size)
@@ -201,6 +201,6 @@ def edge_degrees(edges: Edges, edge: tuple[int, int]) -> tuple[int, int]:
     return a, b
 
 
-def _classify(edges: Edges) -> Graphlet:
+def _graphlet(edges: Edges) -> Graphlet:
     found = sorted(_degrees(edges).values())
     return next(g for g in CATALOGUE if sorted(_degrees(g.edges).values()) == found)

@@ -25,11 +25,11 @@ from numpy.typing import NDArray
 
 from graphmotifs._jit import kernel
 from graphmotifs._messages import one_of
-from graphmotifs.base_counts import BaseCounts, Group, exact_sum
+from graphmotifs.base_counts import BaseCounts, MotifGroup, exact_sum
 from graphmotifs.catalogue import TRIANGLES
 from graphmotifs.graph import SimpleGraph, arc_ends, known_ways
 from graphmotifs.node_pairs import drop_joined
-from graphmotifs.passes import Counts, Progress, on_threads
+from graphmotifs.passes import Counts, Progress, prepare_passes
 from graphmotifs.triads import (
     ARC_ORBITS,
     DIRECTED_CATALOGUE,
@@ -59,7 +59,7 @@ def enumerate_arcs(graph: SimpleGraph, threads: int | None, progress: Progress |
     Column 3 x + y counts third nodes w by the ways x from u to w and y from v to w: 0 for an arc to w alone,
     1 for one from w alone, 2 for both. The result does not depend on `threads`.
     """
-    g, plan, run, _ = on_threads(graph, threads, progress, TRIANGLES, directed=True)
+    g, plan, run, _ = prepare_passes(graph, threads, progress, TRIANGLES, directed=True)
     (by_ways,) = run("triangles by direction", plan.triangles, np.uint32, None)
     return np.asarray(_in_pair_order(by_ways.reshape(-1, 9), g.pair, g.swapped))
 
@@ -108,7 +108,7 @@ class DirectedCounts(BaseCounts):
     @property
     def arcs(self) -> NDArray[np.int64]:
         """Int64 [A, 2]: the arcs, sorted; the rows of `per_arc`."""
-        return self._placed[0]
+        return self._arc_rows[0]
 
     @cached_property
     def undirected(self) -> MotifCounts:
@@ -178,16 +178,18 @@ class DirectedCounts(BaseCounts):
         return f"DirectedCounts({self.num_nodes:,} nodes, {self.num_arcs:,} arcs)"
 
     @property
-    def _groups(self) -> list[Group]:
-        return [Group(g.name, tuple(dict.fromkeys(g.arc_orbits)), len(g.arcs)) for g in DIRECTED_CATALOGUE]
+    def _groups(self) -> list[MotifGroup]:
+        return [
+            MotifGroup(g.name, tuple(dict.fromkeys(g.arc_orbits)), len(g.arcs)) for g in DIRECTED_CATALOGUE
+        ]
 
     @property
     def _ends(self) -> tuple[NDArray[Any], NDArray[Any]]:
         return self.arcs[:, 0], self.arcs[:, 1]
 
     @cached_property
-    def _placed(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The arcs, and the rows of both directions of every edge among them."""
+    def _arc_rows(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The arcs, and for every edge the rows of its two directions among them; -1 where there is none."""
         graph, places = self.graph, np.empty((self.graph.num_edges, 2), np.int64)
         arcs = arc_ends(graph.indptr, graph.indices, known_ways(graph), places)
         return np.ascontiguousarray(arcs.T), places
@@ -201,7 +203,7 @@ class DirectedCounts(BaseCounts):
     def _columns(self, place: NDArray[np.int64]) -> NDArray[np.int64]:
         """Sums of arc orbits, [A, largest place + 1]; an orbit is added at its place, or left out at -1."""
         columns = np.zeros((self.num_arcs, int(place.max()) + 1), np.int64)
-        arc_columns(self._numbers, self._placed[1], place, columns)
+        arc_columns(self._numbers, self._arc_rows[1], place, columns)
         return columns
 
     def _matrix(self, values: NDArray[np.int64]) -> Matrix:
@@ -212,7 +214,10 @@ class DirectedCounts(BaseCounts):
         return matrix
 
     def _pair_matrix(self, name: str) -> Matrix:
-        """Joined nodes are in as many instances as either of their arcs; others in those of open triads."""
+        """Count the instances that two nodes are in together, joined or not.
+
+        Joined nodes are in as many instances as either of their arcs; others in those of open triads.
+        """
         out = self._matrix(self.column(name))
         if name == "arc":  # the two arcs of a pair are two instances
             return sp.csr_array(out + out.T)
@@ -246,7 +251,7 @@ def _ends_of_orbits() -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.
 
 @kernel
 def _in_pair_order(values: Any, pair: Any, swapped: Any) -> Any:
-    """Nine numbers of every edge in the order of the pairs; x and y change places with the ends."""
+    """Return nine numbers per edge in the order of the pairs; x and y change places where the ends do."""
     ordered = np.empty_like(values)
     for e in range(len(pair)):
         for x in range(3):
@@ -257,7 +262,7 @@ def _in_pair_order(values: Any, pair: Any, swapped: Any) -> Any:
 
 @kernel
 def degrees_by_way(indptr: Any, indices: Any, ways: Any) -> Any:
-    """Int64 [N, 3]: the neighbours of every node to which there is an arc alone, from which, and both."""
+    """Return int64 [N, 3]: how many neighbours of a node have an arc from it alone, to it alone, or both."""
     degrees = np.zeros((len(indptr) - 1, 3), np.int64)
     for u in range(len(indptr) - 1):
         for e in range(indptr[u], indptr[u + 1]):
@@ -268,14 +273,14 @@ def degrees_by_way(indptr: Any, indices: Any, ways: Any) -> Any:
 
 
 @kernel
-def _triples(e: Any, u: Any, v: Any, way: Any, known: Any, triples: Any) -> Any:
-    """The connected triples of edge e = (u, v) by what joins them, into `triples` (see `arc_orbit_table`)."""
+def _triples(e: Any, u: Any, v: Any, way: Any, numbers: Any, triples: Any) -> Any:
+    """Write the connected triples of edge (u, v) into `triples`, in the order of `arc_orbit_table`."""
     for x in range(3):
-        triples[9 + x] = known.degrees[u, x] - (x == way)
-        triples[12 + x] = known.degrees[v, x] - (x == (way if way == 2 else 1 - way))
+        triples[9 + x] = numbers.degrees[u, x] - (x == way)
+        triples[12 + x] = numbers.degrees[v, x] - (x == (way if way == 2 else 1 - way))
     for x in range(3):
         for y in range(3):
-            count = np.int64(known.closed[e, 3 * x + y])
+            count = np.int64(numbers.closed[e, 3 * x + y])
             triples[3 * x + y] = count
             triples[9 + x] -= count
             triples[12 + y] -= count
@@ -283,36 +288,36 @@ def _triples(e: Any, u: Any, v: Any, way: Any, known: Any, triples: Any) -> Any:
 
 
 @kernel
-def arc_columns(known: Any, rows: Any, place: Any, columns: Any) -> Any:
+def arc_columns(numbers: Any, rows: Any, place: Any, columns: Any) -> Any:
     """Add the orbit counts of every arc to its row: orbit o in column place[o], or nowhere if that is -1."""
     triples = np.empty(17, np.int64)
-    for u in range(len(known.indptr) - 1):
-        for e in range(known.indptr[u], known.indptr[u + 1]):
-            way = np.int64(known.ways[e]) - 1
-            _triples(e, u, known.indices[e], way, known, triples)
+    for u in range(len(numbers.indptr) - 1):
+        for e in range(numbers.indptr[u], numbers.indptr[u + 1]):
+            way = np.int64(numbers.ways[e]) - 1
+            _triples(e, u, numbers.indices[e], way, numbers, triples)
             for back in range(2):
                 row = rows[e, back]
                 if row < 0:
                     continue
                 for i in range(17):
-                    column = place[known.table[way // 2, back, i]]
+                    column = place[numbers.table[way // 2, back, i]]
                     if column >= 0:
                         columns[row, column] += triples[i]
 
 
 @kernel
-def node_sums(known: Any, tail: Any, head: Any, sums: Any) -> Any:
+def node_sums(numbers: Any, tail: Any, head: Any, sums: Any) -> Any:
     """Add the orbit counts of every arc to both ends: orbit o in columns tail[o] and head[o] of theirs."""
     triples = np.empty(17, np.int64)
-    for u in range(len(known.indptr) - 1):
-        for e in range(known.indptr[u], known.indptr[u + 1]):
-            v, way = np.int64(known.indices[e]), np.int64(known.ways[e]) - 1
-            _triples(e, u, v, way, known, triples)
+    for u in range(len(numbers.indptr) - 1):
+        for e in range(numbers.indptr[u], numbers.indptr[u + 1]):
+            v, way = np.int64(numbers.indices[e]), np.int64(numbers.ways[e]) - 1
+            _triples(e, u, v, way, numbers, triples)
             for back in range(2):
                 if way == 1 - back:  # there is no arc in this direction
                     continue
                 source, target = (v, u) if back else (u, v)
                 for i in range(17):
-                    orbit = known.table[way // 2, back, i]
+                    orbit = numbers.table[way // 2, back, i]
                     sums[source, tail[orbit]] += triples[i]
                     sums[target, head[orbit]] += triples[i]

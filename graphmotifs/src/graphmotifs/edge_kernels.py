@@ -1,4 +1,6 @@
-"""The enumeration: five numbers per edge, from which every orbit follows (see `orbit_formulas`).
+"""Kernels that enumerate triangles, 4-cliques and 4-cycles: five numbers per edge.
+
+The counts of all orbits follow from these numbers (see `orbit_formulas`).
 
 For an edge (u, v): `t` triangles on it; `s1` the degrees of its common neighbours summed; `s2` the
 triangles on the other two edges of each of its triangles, summed; `k` 4-cliques on it; `c` paths of
@@ -53,7 +55,7 @@ def triangles(start: Any, stop: Any, mark: Any, g: Any, t: Any, s1: Any) -> Any:
     degree, out_ptr, out = g.degree, g.out_ptr, g.out
     for u in range(np.uint64(start), np.uint64(stop)):
         first, last = out_ptr[u], out_ptr[u + _ONE]
-        if last - first < np.uint64(2):
+        if last - first < np.uint64(2):  # the lowest node of a triangle has two edges upwards
             continue
         for p in range(first, last):
             mark[out[p]] = p + _ONE
@@ -69,6 +71,7 @@ def triangles(start: Any, stop: Any, mark: Any, g: Any, t: Any, s1: Any) -> Any:
             for q in range(here, until):
                 w = out[q]
                 r = np.uint64(mark[w])
+                # A mark of this node is at least first + 1; those of earlier nodes are at most first.
                 if r > first:
                     r -= _ONE
                     t[q] += np.uint32(1)
@@ -107,7 +110,7 @@ def closed_triples(
             v = np.uint64(rows[p - rows_at])
             if v < low:
                 continue
-            if v >= high:
+            if v >= high:  # lists ascend: all further nodes are past the block too
                 break
             closed = _ZERO
             for q in range(out_ptr[v] - lists_at, out_ptr[v + _ONE] - lists_at):
@@ -166,7 +169,7 @@ def cliques(
             sp = _ZERO
             for q in range(out_ptr[v], out_ptr[v + _ONE]):
                 r = np.uint64(mark[out[q]])
-                if r > first:
+                if r > first:  # as in `triangles`: edges p, q and r are a triangle
                     r -= _ONE
                     tq, tr = np.uint64(t[q]), np.uint64(t[r])
                     s2[q] += tp + tr
@@ -178,7 +181,7 @@ def cliques(
                     corners[count, 0], corners[count, 1], corners[count, 2] = i, j, q
                     count += _ONE
             s2[p] += sp
-        if count < np.uint64(3):
+        if count < np.uint64(3):  # three of the four triangles of a 4-clique have its lowest node
             continue
         for i in range(size):
             share[i] = _ZERO
@@ -190,6 +193,7 @@ def cliques(
             k[corners[c, 2]] += both
             share[a] += both
             share[b] += both
+        # An edge at u is a side of two of the three triangles on u in a clique: it was counted twice.
         for i in range(size):
             k[first + i] += share[i] >> _ONE
 
@@ -210,6 +214,8 @@ def cycles(start: Any, stop: Any, wedges: Any, g: Any, c: Any) -> Any:
         first, last = np.uint64(row_start[v]) - shift, in_ptr[v + _ONE]
         if last - first < np.uint64(2):
             continue
+        # A lower node v' counted from in_ptr[v'] and added at most its in-degree to any w: what it left in
+        # `wedges` is at most in_ptr[v' + 1], which is at most in_ptr[v].
         base: Any = np.uint32(in_ptr[v])
         most: Any = base
         many = last - first > _MANY
@@ -230,7 +236,7 @@ def cycles(start: Any, stop: Any, wedges: Any, g: Any, c: Any) -> Any:
                 most = max(most, before)
         if not many and most <= base:  # no node was reached twice
             continue
-        base = base + np.uint32(1)
+        base = base + np.uint32(1)  # a path does not close a cycle with itself
         for p in range(first, last):
             end = np.uint64(place[p])
             total = _ZERO
@@ -274,7 +280,10 @@ def estimate_cycle_steps(start: Any, stop: Any, g: Any, steps_per_node: Any) -> 
 
 @kernel
 def fold(c: Any, g: Any) -> Any:
-    """The numbers of the edges in the order of the graph's pairs, from what `cycles` left in both rows."""
+    """Return the 4-cycles of every edge in the order of the graph's pairs.
+
+    `c` is what `cycles` left: an edge has a counter in the rows of both its ends, and these are added up.
+    """
     in_ptr, out_ptr = g.in_ptr, g.out_ptr
     ordered = np.empty(len(g.out), c.dtype)
     for v in range(len(g.degree)):

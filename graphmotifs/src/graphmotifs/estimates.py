@@ -108,29 +108,29 @@ def estimate_totals(
     planned: list[int] = []
     if counted is None or steps > _least_steps(num_edges):
         indptr, indices = rows()
-        both = [_Draws(rng, indptr, indices, induced, paths) for paths in (False, True)]
+        both = [_Sampler(rng, indptr, indices, induced, paths) for paths in (False, True)]
         planned = [_needed_draws(draws, wanted & draws.concerned, error) for draws in both]
     work = sum(count * each for count, each in zip(planned, _STEPS_PER_DRAW, strict=False))
     if counted is not None and (not planned or work >= steps):
         counts = counted()
         instances = counts.instances()
         exact = [(float(instances[g.name]),) * 3 if g.name in names else None for g in CATALOGUE]
-        return MotifEstimates(counts.num_nodes, counts.num_edges, (0, 0), induced, _lines(exact))
+        return MotifEstimates(counts.num_nodes, counts.num_edges, (0, 0), induced, _totals_of(exact))
     found = np.zeros((3, len(GRAPHLETS)))
     for draws, count in zip(both, planned, strict=True):
         found += draws.interval(count)
     bounds = [tuple(map(float, three)) if kept else None for three, kept in zip(found.T, wanted, strict=True)]
     sizes = len(indptr) - 1, len(indices) // 2
-    return MotifEstimates(*sizes, (planned[0], planned[1]), induced, _lines(bounds))
+    return MotifEstimates(*sizes, (planned[0], planned[1]), induced, _totals_of(bounds))
 
 
-def _lines(bounds: Sequence[tuple[float, ...] | None]) -> tuple[EstimatedTotal, ...]:
+def _totals_of(bounds: Sequence[tuple[float, ...] | None]) -> tuple[EstimatedTotal, ...]:
     """Return a line for every graphlet that has an estimate, with its bounds."""
     known = zip(CATALOGUE, bounds, strict=True)
     return tuple(EstimatedTotal(g.name, *values) for g, values in known if values is not None)
 
 
-def _needed_draws(draws: _Draws, asked: NDArray[np.bool_], error: float) -> int:
+def _needed_draws(draws: _Sampler, asked: NDArray[np.bool_], error: float) -> int:
     """Return how many draws the wanted error takes, by a first, small sample; none if nothing is asked."""
     if not asked.any():
         return 0
@@ -140,8 +140,8 @@ def _needed_draws(draws: _Draws, asked: NDArray[np.bool_], error: float) -> int:
     return int(np.clip(np.ceil(needed.max(initial=0)), _PILOT, _MOST))
 
 
-class _Draws:
-    """Draws of one kind: what each outcome adds to the estimates, and how often it came."""
+class _Sampler:
+    """Draws wedges or 3-paths of a graph, and turns the shares of outcomes into estimates of totals."""
 
     def __init__(
         self, rng: Any, indptr: NDArray[Any], indices: NDArray[Any], induced: bool, paths: bool
@@ -204,7 +204,7 @@ class _Draws:
 
 @kernel
 def _wedges_walked(degrees: Any, indptr: Any, indices: Any) -> Any:
-    """Wedges that exact counting walks for triangles, and for 4-cycles (see `edge_kernels`).
+    """Return the wedges that exact counting walks for triangles, and for 4-cycles (see `edge_kernels`).
 
     Edges point at the end of higher degree. For triangles the lists of both ends of an edge are walked, for
     4-cycles all wedges but those whose middle is above both ends.
@@ -255,8 +255,8 @@ def _path_weights(indptr: Any, indices: Any) -> Any:
 
 
 @kernel
-def _joined(indptr: Any, indices: Any, u: Any, v: Any) -> Any:
-    """Whether two nodes are joined, by bisection of the shorter row."""
+def _are_joined(indptr: Any, indices: Any, u: Any, v: Any) -> Any:
+    """Return whether two nodes are joined, by bisection of the shorter row."""
     if indptr[u + 1] - indptr[u] > indptr[v + 1] - indptr[v]:
         u, v = v, u
     low, high = indptr[u], indptr[u + 1]
@@ -270,7 +270,8 @@ def _joined(indptr: Any, indices: Any, u: Any, v: Any) -> Any:
 
 
 @kernel
-def _pick(rng: Any, cumulated: Any) -> Any:
+def _draw_at(rng: Any, cumulated: Any) -> Any:
+    """Draw an index with probability proportional to its weight, from the cumulated weights."""
     at = min(np.searchsorted(cumulated, rng.random() * cumulated[-1], side="right"), len(cumulated) - 1)
     while at > 0 and cumulated[at] == cumulated[at - 1]:  # what has no weight is never drawn
         at -= 1
@@ -280,25 +281,25 @@ def _pick(rng: Any, cumulated: Any) -> Any:
 @kernel
 def _draw_wedges(rng: Any, count: Any, cumulated: Any, indptr: Any, indices: Any, hits: Any) -> Any:
     for _ in range(count):
-        u = _pick(rng, cumulated)
+        u = _draw_at(rng, cumulated)
         first, d = indptr[u], indptr[u + 1] - indptr[u]
         i, j = rng.integers(0, d), rng.integers(0, d - 1)
         j += j >= i
-        hits[1 if _joined(indptr, indices, indices[first + i], indices[first + j]) else 0] += 1
+        hits[1 if _are_joined(indptr, indices, indices[first + i], indices[first + j]) else 0] += 1
 
 
 @kernel
 def _draw_paths(rng: Any, count: Any, cumulated: Any, indptr: Any, indices: Any, hits: Any) -> Any:
     for _ in range(count):
-        e = _pick(rng, cumulated)
+        e = _draw_at(rng, cumulated)
         u = np.searchsorted(indptr, e, side="right") - 1
         v = indices[e]
-        a, b = _other(rng, indptr, indices, u, v), _other(rng, indptr, indices, v, u)
+        a, b = _draw_other(rng, indptr, indices, u, v), _draw_other(rng, indptr, indices, v, u)
         if a == b:
             hits[9] += 1
             continue
-        closed = _joined(indptr, indices, a, b)
-        chords = int(_joined(indptr, indices, a, v)) + int(_joined(indptr, indices, b, u))
+        closed = _are_joined(indptr, indices, a, b)
+        chords = int(_are_joined(indptr, indices, a, v)) + int(_are_joined(indptr, indices, b, u))
         # In the order of GRAPHLETS: 3 is the 4-path, 5 the 4-cycle, 6 to 8 those with triangles.
         hits[
             (7 if chords == 1 else 8 if chords == 2 else 5) if closed else (3 if chords == 0 else 5 + chords)
@@ -306,8 +307,8 @@ def _draw_paths(rng: Any, count: Any, cumulated: Any, indptr: Any, indices: Any,
 
 
 @kernel
-def _other(rng: Any, indptr: Any, indices: Any, u: Any, but: Any) -> Any:
-    """A neighbour of u that is not `but`, which is one too: all others alike."""
+def _draw_other(rng: Any, indptr: Any, indices: Any, u: Any, but: Any) -> Any:
+    """Draw a neighbour of u other than its neighbour `but`; all others are equally likely."""
     d = indptr[u + 1] - indptr[u]
     neighbour = indices[indptr[u] + rng.integers(0, d)]
     while neighbour == but:

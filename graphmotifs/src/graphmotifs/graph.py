@@ -128,7 +128,7 @@ def simple_graph(edge_index: Any, num_nodes: int | None = None) -> SimpleGraph:
     source, target = endpoints(edge_index)
     n = _num_nodes(source, target, num_nodes)
     try:
-        indptr, indices, ways, loops, duplicates, one_way = _build(source, target, n)
+        indptr, indices, ways, loops, duplicates, one_way = _sort_and_merge(source, target, n)
     except MemoryError as error:
         raise ValueError(f"a graph of {n:,} nodes and {len(source):,} entries {NO_MEMORY}") from error
     indices, ways = (each[: indptr[-1]].copy() for each in (indices, ways))
@@ -148,7 +148,9 @@ def endpoints(edge_index: Any) -> tuple[NDArray[Any], NDArray[Any]]:
     if array.size == 0:
         array = np.empty(array.shape, np.int64)
     if array.dtype.kind not in "iu":
-        raise ValueError(f"edge_index must hold integer node ids, got dtype {array.dtype}{_first_bad(array)}")
+        raise ValueError(
+            f"edge_index must hold integer node ids, got dtype {array.dtype}{_first_fraction(array)}"
+        )
     if array.dtype not in (np.int64, np.int32):
         largest = int(array.max(initial=0))
         if largest >= MAX_NODES:
@@ -157,7 +159,7 @@ def endpoints(edge_index: Any) -> tuple[NDArray[Any], NDArray[Any]]:
     return np.ascontiguousarray(array[0]), np.ascontiguousarray(array[1])
 
 
-def _first_bad(array: NDArray[Any]) -> str:
+def _first_fraction(array: NDArray[Any]) -> str:
     if array.dtype.kind != "f":
         return ""
     bad = np.argwhere(~np.isfinite(array) | (array != np.floor(array)))
@@ -174,13 +176,13 @@ def _num_nodes(source: NDArray[Any], target: NDArray[Any], num_nodes: int | None
     largest = max((int(a.max()) for a in (source, target) if a.size), default=-1)
     smallest = min((int(a.min()) for a in (source, target) if a.size), default=0)
     if smallest < 0:
-        raise ValueError(f"edge_index holds a negative node id: {_where(source, target, smallest)}")
+        raise ValueError(f"edge_index holds a negative node id: {_edge_with(source, target, smallest)}")
     if n is None:
         n = largest + 1
     elif largest >= n:
         raise ValueError(
             f"edge_index holds a node id outside 0..{n - 1} (num_nodes={n}): "
-            f"{_where(source, target, largest)}"
+            f"{_edge_with(source, target, largest)}"
         )
     if n > MAX_NODES:
         raise ValueError(f"{n:,} nodes: at most 2**31 = {MAX_NODES:,} are supported; compact the ids first")
@@ -189,14 +191,14 @@ def _num_nodes(source: NDArray[Any], target: NDArray[Any], num_nodes: int | None
     return n
 
 
-def _where(source: NDArray[Any], target: NDArray[Any], value: int) -> str:
+def _edge_with(source: NDArray[Any], target: NDArray[Any], value: int) -> str:
     column = int(np.flatnonzero((source == value) | (target == value))[0])
     return f"{value} in column {column} ({source[column]}, {target[column]})"
 
 
 @kernel
 def node_degrees(indptr: Any, indices: Any) -> Any:
-    """The number of neighbours of every node."""
+    """Return the number of neighbours of every node."""
     n = len(indptr) - 1
     degree = np.zeros(n, np.int64)
     for u in range(n):
@@ -208,7 +210,7 @@ def node_degrees(indptr: Any, indices: Any) -> Any:
 
 @kernel
 def arc_ends(indptr: Any, indices: Any, ways: Any, places: Any) -> Any:
-    """Int64 [2, A]: the edges in the directions of `ways`, both without it, sorted.
+    """Return the arcs of a graph, int64 [2, A], sorted: the edges in the directions of `ways`, or in both.
 
     `places` [M, 2], if there are any, get where the two directions of each edge stand, or -1. Rows are walked
     upwards, so that a node's smaller neighbours are all in place, in order, before its larger ones follow.
@@ -237,8 +239,10 @@ def arc_ends(indptr: Any, indices: Any, ways: Any, places: Any) -> Any:
 
 
 @kernel
-def _build(source: Any, target: Any, n: int) -> Any:
-    """Two stable counting sorts, by the larger and then the smaller end, and one pass that drops repeats.
+def _sort_and_merge(source: Any, target: Any, n: int) -> Any:
+    """Return the CSR of the sorted edges without self-loops and repeats, and what was dropped.
+
+    Two stable counting sorts, by the larger and then by the smaller end, and one pass that drops repeats.
 
     The top bit of a stored id says in which direction the entry was listed.
     """

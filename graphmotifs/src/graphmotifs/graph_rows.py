@@ -62,8 +62,8 @@ class GraphRows:
         indices = neighbours[above].astype(np.uint32)
         if 2 * len(indices) != len(neighbours):
             raise ValueError(
-                f"{self.name}: not every edge stands in the rows of both its nodes; the graph is directed, or "
-                "the numbers were altered"
+                f"{self.name}: not every edge stands in the rows of both its nodes; "
+                "the graph is directed, or the numbers were altered"
             )
         return SimpleGraph(self.num_nodes, indptr, indices)
 

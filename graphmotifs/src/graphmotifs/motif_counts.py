@@ -1,4 +1,4 @@
-"""What a count gives back."""
+"""`MotifCounts`: the counts of every edge and node of an undirected graph."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from graphmotifs import orbit_formulas
 from graphmotifs._files import atomic_write, read_arrays
 from graphmotifs._threads import cut_rows, run_chunks
-from graphmotifs.base_counts import BaseCounts, Group
+from graphmotifs.base_counts import BaseCounts, MotifGroup
 from graphmotifs.catalogue import (
     CATALOGUE,
     CYCLES,
@@ -35,9 +35,9 @@ from graphmotifs.catalogue import (
 )
 from graphmotifs.directed_counts import DirectedCounts, enumerate_arcs
 from graphmotifs.graph import SimpleGraph
-from graphmotifs.node_pairs import NonAdjacent
+from graphmotifs.node_pairs import NonAdjacentPairs
 from graphmotifs.orbit_formulas import EdgeNumbers
-from graphmotifs.passes import Enumerated, as_counted, worth_threads
+from graphmotifs.passes import Enumerated, cast_as_counted, useful_threads
 
 _FORMATS = {1: "mcn-motif-counts-1-triangles", 2: "mcn-motif-counts-1-cliques", 3: "mcn-motif-counts-1"}
 """By the stage of the enumeration, which decides what arrays there are."""
@@ -156,9 +156,9 @@ class MotifCounts(BaseCounts):
         return total.tocsr()
 
     @property
-    def _groups(self) -> list[Group]:
+    def _groups(self) -> list[MotifGroup]:
         return [
-            Group(g.name, tuple(orbit for orbit, _ in g.edge_orbits), len(g.edges))
+            MotifGroup(g.name, tuple(orbit for orbit, _ in g.edge_orbits), len(g.edges))
             for g in CATALOGUE
             if g.name in self.motifs
         ]
@@ -207,7 +207,7 @@ class MotifCounts(BaseCounts):
             raise ValueError(f"{path}: not a file of motif counts")
         names = _ARRAYS[:3] if kind == _FORMATS[1] else _ARRAYS[:6] if kind == _FORMATS[2] else _ARRAYS
         complete = {*_NUMBERS, *names} <= content.keys()
-        counts = _sound({name: content[name] for name in (*_NUMBERS, *names)}) if complete else None
+        counts = _checked({name: content[name] for name in (*_NUMBERS, *names)}) if complete else None
         if counts is None:
             raise ValueError(
                 f"{path}: the arrays in this file do not make up motif counts; it was damaged or altered"
@@ -230,7 +230,7 @@ class MotifCounts(BaseCounts):
     @cached_property
     def _numbers(self) -> EdgeNumbers:
         g, x = self.graph, self.enumerated
-        given = as_counted([np.zeros_like(x.t) if part is None else part for part in vars(x).values()])
+        given = cast_as_counted([np.zeros_like(x.t) if part is None else part for part in vars(x).values()])
         degree, around, triangles = orbit_formulas.node_sums(g.indptr, g.indices, given[0])
         return EdgeNumbers(g.indptr, g.indices, degree, around, triangles, *given)
 
@@ -265,7 +265,7 @@ class MotifCounts(BaseCounts):
 
     def _in_chunks(self, work: Callable[[int, int], object]) -> None:
         """Call `work` for ranges of nodes of about equal numbers of edges, on as many threads as counting."""
-        threads = worth_threads(self.num_edges, self.threads)
+        threads = useful_threads(self.num_edges, self.threads)
         cuts = cut_rows(self.graph.indptr, 1 if threads == 1 else 4 * threads)
         run_chunks(lambda _worker, start, stop: work(start, stop), cuts, threads)
 
@@ -279,18 +279,21 @@ class MotifCounts(BaseCounts):
 
     def _pair_matrix(self, graphlet: str) -> sp.csr_array[np.int64]:
         adjacent = self._symmetric(self._columns(orbit_weights(graphlet)[None], induced=True)[:, 0])
-        apart = self._apart.matrix(graphlet)
+        apart = self._non_adjacent.matrix(graphlet)
         return adjacent if apart is None else adjacent + apart
 
     @cached_property
-    def _apart(self) -> NonAdjacent:
+    def _non_adjacent(self) -> NonAdjacentPairs:
         weights = np.stack([orbit_weights("edge"), orbit_weights("triangle")])
         edge, triangle = self._columns(weights, induced=True).T
-        return NonAdjacent(self._symmetric(edge), self._symmetric(triangle))
+        return NonAdjacentPairs(self._symmetric(edge), self._symmetric(triangle))
 
 
-def _sound(content: dict[str, NDArray[Any]]) -> MotifCounts | None:
-    """The counts in a file; None if its arrays do not fit together: kernels do not check their indices."""
+def _checked(content: dict[str, NDArray[Any]]) -> MotifCounts | None:
+    """Return the counts that arrays of a file make up; None if they contradict each other.
+
+    Kernels do not check their indices, so that everything is checked here.
+    """
     given = [content[name] for name in _NUMBERS]
     if not all(x.shape == () and x.dtype.kind in "iu" and 0 <= int(x) < 2**63 for x in given):
         return None
@@ -300,7 +303,7 @@ def _sound(content: dict[str, NDArray[Any]]) -> MotifCounts | None:
     try:
         graph = SimpleGraph(indptr=content["indptr"], indices=content["indices"], **numbers)
         counts = MotifCounts(graph, Enumerated(*there), bool(induced))
-        five = as_counted(there)
+        five = cast_as_counted(there)
     except ValueError:
         return None
     tails, indptr, indices = counts._tails, graph.indptr, graph.indices

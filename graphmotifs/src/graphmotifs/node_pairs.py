@@ -27,8 +27,8 @@ from graphmotifs._jit import kernel
 Matrix = sp.csr_array[np.int64]
 
 
-class NonAdjacent:
-    """Counts of induced graphlets that contain both of two nodes that are not joined."""
+class NonAdjacentPairs:
+    """Counts of the induced graphlets that contain both nodes of a pair without an edge."""
 
     def __init__(self, edge: Matrix, triangle: Matrix) -> None:
         self._edge = edge
@@ -36,32 +36,32 @@ class NonAdjacent:
         self._degree: NDArray[np.int64] = np.diff(edge.indptr).astype(np.int64)
 
     def matrix(self, graphlet: str) -> Matrix | None:
-        """The counts for one graphlet; None for those without a pair that is not joined."""
+        """Return the counts of one graphlet as a matrix; None for a graphlet whose nodes are all joined."""
         if graphlet in ("edge", "triangle", "4-clique"):
             return None
         if graphlet == "2-star":
             return self._two_star
         if graphlet == "chordal-cycle":
-            return _tidy(self._chordal)
+            return _without_zeros(self._chordal)
         if graphlet == "tailed-triangle":
-            return _tidy(self._tailed)
+            return _without_zeros(self._tailed)
         if graphlet == "4-cycle":
-            return _tidy(self._cycle)
+            return _without_zeros(self._cycle)
         if graphlet == "3-star":
             a = self._edge
             others = self._apart(a @ sp.diags_array(self._degree - 2, dtype=np.int64) @ a)
-            return _tidy(others - self._tailed - 2 * self._chordal)
+            return _without_zeros(others - self._tailed - 2 * self._chordal)
         if graphlet == "4-path":
             ends = self._apart(self._edge @ self._edge @ self._edge) - self._tailed - 2 * self._chordal
             p = self._two_star.tocoo()
             further = p.data * (self._degree[p.row] + self._degree[p.col] - 2)
             inner = sp.csr_array((further, (p.row, p.col)), shape=p.shape)
-            return _tidy(ends + inner - self._tailed - 4 * self._cycle - 4 * self._chordal)
+            return _without_zeros(ends + inner - self._tailed - 4 * self._cycle - 4 * self._chordal)
         raise ValueError(f"unknown graphlet {graphlet!r}")
 
     @cached_property
     def _two_star(self) -> Matrix:
-        return _tidy(self._apart(self._edge @ self._edge))
+        return _without_zeros(self._apart(self._edge @ self._edge))
 
     @cached_property
     def _chordal(self) -> Matrix:
@@ -94,12 +94,12 @@ def drop_joined(matrix: Any, edge: Matrix) -> Matrix:
     """Drop the diagonal and the entries of nodes that are joined in `edge`."""
     m: Matrix = matrix.tocsr()
     m.sort_indices()
-    _erase(m.indptr, m.indices, m.data, edge.indptr, edge.indices)
+    _zero_entries_of_edges(m.indptr, m.indices, m.data, edge.indptr, edge.indices)
     m.eliminate_zeros()
     return m
 
 
-def _tidy(matrix: Any) -> Matrix:
+def _without_zeros(matrix: Any) -> Matrix:
     m: Matrix = matrix.tocsr()
     m.eliminate_zeros()
     m.sort_indices()
@@ -107,7 +107,7 @@ def _tidy(matrix: Any) -> Matrix:
 
 
 @kernel
-def _erase(indptr: Any, indices: Any, data: Any, edge_ptr: Any, edges: Any) -> Any:
+def _zero_entries_of_edges(indptr: Any, indices: Any, data: Any, edge_ptr: Any, edges: Any) -> Any:
     n = len(indptr) - 1
     owner = np.full(n, -1, np.int64)
     for i in range(n):
@@ -121,7 +121,7 @@ def _erase(indptr: Any, indices: Any, data: Any, edge_ptr: Any, edges: Any) -> A
 
 @kernel
 def _joined_common_neighbours(edge_ptr: Any, edges: Any, indptr: Any, indices: Any) -> Any:
-    """For each stored pair (i, j): the edges among the nodes adjacent to both."""
+    """Count, for each stored pair (i, j), the edges among the nodes that are adjacent to both."""
     n = len(indptr) - 1
     counts = np.zeros(len(indices), np.int64)
     near = np.full(n, -1, np.int64)  # near[c] == i: c is a neighbour of i

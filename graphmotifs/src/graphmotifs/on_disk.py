@@ -116,7 +116,7 @@ def totals_of(rows: GraphRows, values: NDArray[Any]) -> dict[str, int]:
 
 
 class _TriangleCount:
-    """Triangles of a graph on disk, counted block by block."""
+    """Counts the triangles of a graph on disk, block by block."""
 
     def __init__(
         self, graph: GraphRows, folder: Path, threads: int, memory: int, progress: Progress | None
@@ -133,7 +133,7 @@ class _TriangleCount:
         self._ptr = np.zeros(graph.num_nodes + 1, np.uint64)  # where the out-list of every rank begins
         _out_degrees(*self._csr, self._rank, self._ptr)
         np.cumsum(self._ptr, out=self._ptr)
-        cuts = _cuts(self._ptr, max(_LEAST, room))
+        cuts = _cut_blocks(self._ptr, max(_LEAST, room))
         self._blocks = list(pairwise(cuts))
 
     def run(self, motifs: Sequence[str], induced: bool) -> None:
@@ -161,8 +161,8 @@ class _TriangleCount:
                 base = int(self._ptr[low])
                 lists = np.empty(int(self._ptr[high]) - base, np.uint32)
                 block = (self._rank, self._ptr, low, high, np.uint64(base), lists)
-                self._share_out(_scatter, rows, self._csr, block)
-                self._share_out(_order, cut_rows(self._ptr, 16 * self._threads, low, high), block)
+                self._on_threads(_fill_lists, rows, self._csr, block)
+                self._on_threads(_sort_out_lists, cut_rows(self._ptr, 16 * self._threads, low, high), block)
                 file.write(lists.data)
 
     def _count_block(self, block: int, low: int, high: int) -> None:
@@ -213,18 +213,18 @@ class _TriangleCount:
             lists = self._read("lists", base, end)
             t = self._read("lowest", base, end)
             t += self._read("middle", base, end)
-            pieces = self._in_rows(low, high, lists, t, partial if block else None)
+            pieces = self._row_counts(low, high, lists, t, partial if block else None)
             if block < len(self._blocks) - 1:
                 with naming(partial), partial.open("r+b") as file:
                     for _, _, piece in pieces:  # a piece is read before it is written
                         file.write(piece.data)
         closed = None if motif == "triangle" else 2 if induced else 0
-        _write_array(_file_of(self._folder, motif), self._finished(pieces, closed), np.int32)
+        _write_array(_file_of(self._folder, motif), self._finish_counts(pieces, closed), np.int32)
 
-    def _finished(
+    def _finish_counts(
         self, pieces: Iterator[tuple[int, int, NDArray[np.int32]]], closed: int | None
     ) -> Iterator[NDArray[np.int32]]:
-        """The counts of triangles, or of the 2-stars that they leave open (`closed` is 2) or not (0)."""
+        """Yield the counts of triangles, or of 2-stars: those that are induced (`closed` is 2) or all (0)."""
         indptr, indices = self._csr
         degree = np.diff(indptr).astype(np.int32)
         for start, stop, values in pieces:
@@ -233,10 +233,10 @@ class _TriangleCount:
                 values = np.repeat(here, here) + degree[there] - 2 - closed * values
             yield values
 
-    def _in_rows(
+    def _row_counts(
         self, low: int, high: int, lists: NDArray[Any], t: NDArray[Any], partial: Path | None
     ) -> Iterator[tuple[int, int, NDArray[np.int32]]]:
-        """The counts of stretches of rows, as far as the blocks up to this one know them."""
+        """Yield the counts of stretches of rows, as far as they are known after the blocks up to this one."""
         indptr, indices = self._csr
         block = (self._rank, self._ptr, low, high, np.uint64(self._ptr[low]), lists)
         rows = cut_rows(indptr, max(1, len(indices) // (4 * self._unit)))
@@ -246,15 +246,15 @@ class _TriangleCount:
             if partial is not None:
                 values = np.fromfile(partial, np.int32, to - at, offset=_WORD * at)
             cuts = cut_rows(indptr, 4 * self._threads, start, stop)
-            self._share_out(_look_up, cuts, self._csr, block, t, values, at)
+            self._on_threads(_look_up, cuts, self._csr, block, t, values, at)
             yield start, stop, values
 
-    def _share_out(self, work: Callable[..., object], cuts: NDArray[np.int64], *given: Any) -> None:
-        """Have ranges of rows worked on by threads."""
+    def _on_threads(self, work: Callable[..., object], cuts: NDArray[np.int64], *given: Any) -> None:
+        """Call `work` for ranges of rows, on threads."""
         run_chunks(lambda _worker, start, stop: work(start, stop, *given), cuts, self._threads)
 
 
-def _cuts(ptr: NDArray[np.uint64], most: int) -> list[int]:
+def _cut_blocks(ptr: NDArray[np.uint64], most: int) -> list[int]:
     """Cut the ranks into ranges of at most `most` edges; a single list may be longer."""
     cuts, nodes = [0], len(ptr) - 1
     while cuts[-1] < nodes:
@@ -265,7 +265,7 @@ def _cuts(ptr: NDArray[np.uint64], most: int) -> list[int]:
 
 @kernel
 def _out_degrees(indptr: Any, indices: Any, rank: Any, ptr: Any) -> Any:
-    """Into `ptr`, shifted by one: how many neighbours of each rank rank higher."""
+    """Write into `ptr`, shifted by one, how many neighbours of each rank are of a higher rank."""
     for u in range(len(indptr) - 1):
         r = rank[u]
         higher = 0
@@ -275,8 +275,8 @@ def _out_degrees(indptr: Any, indices: Any, rank: Any, ptr: Any) -> Any:
 
 
 @kernel
-def _scatter(start: Any, stop: Any, csr: Any, block: Any) -> Any:
-    """The out-lists of the nodes in [start, stop) that rank in [low, high); each is written by one thread."""
+def _fill_lists(start: Any, stop: Any, csr: Any, block: Any) -> Any:
+    """Write the out-lists of the nodes in [start, stop) that rank in [low, high), a list by one thread."""
     (indptr, indices), (rank, ptr, low, high, base, lists) = csr, block
     for u in range(start, stop):
         r = np.int64(rank[u])
@@ -291,7 +291,7 @@ def _scatter(start: Any, stop: Any, csr: Any, block: Any) -> Any:
 
 
 @kernel
-def _order(start: Any, stop: Any, block: Any) -> Any:
+def _sort_out_lists(start: Any, stop: Any, block: Any) -> Any:
     _, ptr, _, _, base, lists = block
     for r in range(start, stop):
         sort_part(lists, np.int64(ptr[r] - base), np.int64(ptr[r + 1] - base))
@@ -299,7 +299,7 @@ def _order(start: Any, stop: Any, block: Any) -> Any:
 
 @kernel
 def _look_up(start: Any, stop: Any, csr: Any, block: Any, t: Any, values: Any, shift: Any) -> Any:
-    """The counts of the neighbours of nodes in [start, stop) whose lower end ranks in [low, high)."""
+    """Write the counts of the neighbours of nodes in [start, stop) whose lower end ranks in [low, high)."""
     (indptr, indices), (rank, ptr, low, high, base, lists) = csr, block
     one = np.uint64(1)
     for u in range(start, stop):

@@ -1,4 +1,4 @@
-"""From the five enumerated numbers per edge to the 13 edge orbits and 15 node orbits.
+"""Formulas that turn the five enumerated numbers per edge into the 13 edge orbits and the 15 node orbits.
 
 Why nothing here overflows unseen. A graph has M < 2³¹ edges, which bounds the rest: the ends of an edge
 have d(u) + d(v) ≤ M + 1; an edge has t < 2³⁰ triangles, because each takes two more edges; a node has
@@ -30,7 +30,7 @@ MOST_TRIPLES = 4_801_280
 
 
 def _triples(d: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """d (d − 1) (d − 2) / 6, exact up to `MOST_TRIPLES`: divided first, multiplied last."""
+    """Return d (d − 1) (d − 2) / 6, exact up to `MOST_TRIPLES`: it is divided first and multiplied last."""
     pairs, last = d * (d - 1) // 2, np.maximum(d - 2, 0)
     whole = pairs % 3 == 0  # of three numbers in a row one is divisible by 3
     pairs, last = np.where(whole, pairs // 3, pairs), np.where(whole, last, last // 3)
@@ -54,7 +54,7 @@ class EdgeNumbers(NamedTuple):
 
 @kernel
 def node_sums(indptr: Any, indices: Any, t: Any) -> Any:
-    """Per node: its degree, the degrees of its neighbours summed, and the triangles on it."""
+    """Return, for every node, its degree, the sum of its neighbours' degrees, and the triangles on it."""
     n = len(indptr) - 1
     degree, around, triangles = node_degrees(indptr, indices), np.zeros(n, np.int64), np.zeros(n, np.int64)
     for u in range(n):
@@ -71,7 +71,7 @@ def node_sums(indptr: Any, indices: Any, t: Any) -> Any:
 
 @kernel
 def _orbits(e: Any, u: Any, v: Any, numbers: Any, o: Any) -> Any:
-    """The 13 induced orbit counts of edge e = (u, v) into `o`."""
+    """Write the 13 induced orbit counts of edge e = (u, v) into `o`; docs/motifs.md has the formulas."""
     degree, around, triangles = numbers.degree, numbers.around, numbers.triangles
     du, dv = degree[u], degree[v]
     t, s1, s2 = np.int64(numbers.t[e]), np.int64(numbers.s1[e]), np.int64(numbers.s2[e])
@@ -98,7 +98,7 @@ def _orbits(e: Any, u: Any, v: Any, numbers: Any, o: Any) -> Any:
 
 @kernel
 def orbit_rows(start: Any, stop: Any, numbers: Any, rows: Any) -> Any:
-    """The 13 orbit counts of the edges of nodes in [start, stop), into their rows."""
+    """Write the 13 orbit counts of the edges of nodes in [start, stop) into their rows."""
     for u in range(start, stop):
         for e in range(numbers.indptr[u], numbers.indptr[u + 1]):
             _orbits(e, u, numbers.indices[e], numbers, rows[e])
@@ -106,7 +106,7 @@ def orbit_rows(start: Any, stop: Any, numbers: Any, rows: Any) -> Any:
 
 @kernel
 def edge_columns(start: Any, stop: Any, numbers: Any, weights: Any, columns: Any) -> Any:
-    """Weighted sums of the 13 orbit counts of the edges of nodes in [start, stop), [M, rows of `weights`]."""
+    """Write weighted sums of the 13 orbit counts of the edges of nodes in [start, stop) into `columns`."""
     o = np.empty(13, np.int64)
     for u in range(start, stop):
         for e in range(numbers.indptr[u], numbers.indptr[u + 1]):
@@ -125,7 +125,7 @@ def _weighted(weights: Any, o: Any) -> Any:
 
 @kernel
 def orbit_totals(numbers: Any, weights: Any) -> Any:
-    """Per row of `weights`: the sum over all edges, in halves of 32 bits; edges and nodes with at least one.
+    """Return, per row of `weights`, the sum over all edges (two halves), and the edges and nodes with any.
 
     No weights stand for the induced orbits themselves.
     """
@@ -154,7 +154,7 @@ def orbit_totals(numbers: Any, weights: Any) -> Any:
 
 
 def node_orbits(numbers: EdgeNumbers) -> tuple[NDArray[np.int64], int]:
-    """The induced node orbits, int64 [N, 15], in the usual order, from sums over each node's edges.
+    """Return the induced node orbits, int64 [N, 15], in the usual order, from sums over each node's edges.
 
     Also the first node whose 3-stars (as their center) do not fit into int64, or one of whose counts is
     negative, as the numbers of its edges contradict each other; or -1.
@@ -186,7 +186,7 @@ def node_orbits(numbers: EdgeNumbers) -> tuple[NDArray[np.int64], int]:
 
 @kernel
 def _sums_of_orbits(numbers: Any) -> Any:
-    """The orbits of each node's edges, summed, but o[5], which may not fit, apart, modulo 2⁶⁴."""
+    """Return sums of the orbits of each node's edges; apart, modulo 2⁶⁴, that of o[5], which may not fit."""
     n = len(numbers.degree)
     s, stars = np.zeros(13 * n, np.int64), np.zeros(n, np.uint64)
     o = np.empty(13, np.int64)
@@ -205,7 +205,7 @@ def _sums_of_orbits(numbers: Any) -> Any:
 
 @kernel
 def first_impossible(numbers: Any, complete: Any) -> Any:
-    """The first edge whose five numbers no graph with these degrees can have, or -1.
+    """Return the first edge whose five numbers no graph with these degrees can have, or -1.
 
     Numbers within these bounds cannot overflow on their way to the orbits; if all five were counted
     (`complete`), a negative orbit is a contradiction between them.

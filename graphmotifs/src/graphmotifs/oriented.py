@@ -1,4 +1,4 @@
-"""The graph as the counting kernels want it: nodes ranked, by degree where it pays, edges upwards."""
+"""`Oriented`: a graph as the counting kernels take it, nodes ranked and edges pointing upwards."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def orient(graph: SimpleGraph, threads: int = 1, *, both: bool = True, directed:
     return Oriented(degree, out_ptr, out, pair, *_whole_rows(degree, out_ptr, out, highs))
 
 
-def as_numbered(graph: SimpleGraph, threads: int = 1, *, both: bool = False) -> Oriented | None:
+def orient_by_id(graph: SimpleGraph, threads: int = 1, *, both: bool = False) -> Oriented | None:
     """Point the edges at the larger id, as they are kept; None where ranks pay off.
 
     Ranks keep lists short where there are hubs, but to rank takes longer than a few steps per edge: along the
@@ -77,44 +77,44 @@ def as_numbered(graph: SimpleGraph, threads: int = 1, *, both: bool = False) -> 
 def _whole_rows(
     degree: NDArray[np.uint32], out_ptr: NDArray[np.uint64], out: NDArray[np.uint32], highs: NDArray[Any]
 ) -> tuple[NDArray[Any], ...]:
-    """The rows of all neighbours, and where things stand in them (see `Oriented`).
+    """Return the rows of all neighbours, and where edges stand in them (see `Oriented`).
 
     `highs` has, for every worker, how many of the edges in its part of the out-lists point at each node.
     """
-    threads, in_ptr = len(highs), _starts(highs)
+    threads, in_ptr = len(highs), _row_pointers(highs)
     rows, place = np.split(np.empty(3 * len(out), np.uint32), [2 * len(out)])
     cuts = cut_rows(out_ptr, threads)
     given = (out_ptr, out, in_ptr, rows, place)
-    _on_each(lambda w: _rows(cuts[w], cuts[w + 1], highs[w], *given), threads)
-    return in_ptr, rows, place, _skip_leaves(degree, in_ptr, out_ptr, rows)
+    _each_worker(lambda w: _fill_rows(cuts[w], cuts[w + 1], highs[w], *given), threads)
+    return in_ptr, rows, place, _starts_without_leaves(degree, in_ptr, out_ptr, rows)
 
 
 def _out_lists(graph: SimpleGraph, rank: NDArray[np.uint32], threads: int) -> tuple[NDArray[Any], ...]:
-    """Row pointers, higher ends and places among the pairs; also each worker's count of higher ends."""
+    """Return the out-lists: row pointers, higher ends, and the place of every edge among the graph's pairs.
+
+    Last, the number of edges that point at each node, for every worker's part of the lists.
+    """
     n, m = graph.num_nodes, graph.num_edges
     cuts = cut_rows(graph.indptr, threads)
-    lows = np.zeros((threads, n), np.uint32)
-    _on_each(lambda w: _count(cuts[w], cuts[w + 1], graph.indptr, graph.indices, rank, lows[w]), threads)
-    out_ptr = _starts(lows)
+    lows, csr = np.zeros((threads, n), np.uint32), (graph.indptr, graph.indices, rank)
+    _each_worker(lambda w: _count_lows(cuts[w], cuts[w + 1], *csr, lows[w]), threads)
+    out_ptr = _row_pointers(lows)
     keys = np.empty(m, np.int64)  # never negative; the sort of this type is compiled for others too
-    _on_each(
-        lambda w: _scatter(cuts[w], cuts[w + 1], graph.indptr, graph.indices, rank, lows[w], out_ptr, keys),
-        threads,
-    )
+    _each_worker(lambda w: _fill_lists(cuts[w], cuts[w + 1], *csr, lows[w], out_ptr, keys), threads)
     out, pair = np.empty((2, m), np.uint32)
     ends = cut_rows(out_ptr, threads)
     highs = np.zeros((threads, n), np.uint32)
-    _on_each(lambda w: _sort_lists(ends[w], ends[w + 1], out_ptr, keys, out, pair, highs[w]), threads)
+    _each_worker(lambda w: _sort_lists(ends[w], ends[w + 1], out_ptr, keys, out, pair, highs[w]), threads)
     return out_ptr, out, pair, highs
 
 
-def _on_each(work: Callable[[int], object], threads: int) -> None:
+def _each_worker(work: Callable[[int], object], threads: int) -> None:
     run_chunks(lambda _worker, start, _stop: work(start), range(threads + 1), threads)
 
 
 @kernel
 def rank_by_degree(degree: Any) -> Any:
-    """Rank by ascending degree, ties by id; also the degrees by rank."""
+    """Return the rank of every node by ascending degree, ties by id, and the degrees by rank."""
     n = len(degree)
     most = np.uint32(0)
     for u in range(n):
@@ -133,7 +133,8 @@ def rank_by_degree(degree: Any) -> Any:
 
 
 @kernel
-def _count(start: Any, stop: Any, indptr: Any, indices: Any, rank: Any, lows: Any) -> Any:
+def _count_lows(start: Any, stop: Any, indptr: Any, indices: Any, rank: Any, lows: Any) -> Any:
+    """Count the edges of nodes in [start, stop) at the end of lower rank."""
     for u in range(start, stop):
         a = rank[u]
         for e in range(indptr[u], indptr[u + 1]):
@@ -141,8 +142,8 @@ def _count(start: Any, stop: Any, indptr: Any, indices: Any, rank: Any, lows: An
 
 
 @kernel
-def _starts(counts: Any) -> Any:
-    """Row pointers of the whole; `counts` becomes each worker's offset within every row."""
+def _row_pointers(counts: Any) -> Any:
+    """Return the row pointers of all workers' counts; `counts` becomes their offsets within the rows."""
     threads, n = counts.shape
     ptr = np.zeros(n + 1, np.uint64)
     for i in range(n):
@@ -156,10 +157,10 @@ def _starts(counts: Any) -> Any:
 
 
 @kernel
-def _scatter(
+def _fill_lists(
     start: Any, stop: Any, indptr: Any, indices: Any, rank: Any, offset: Any, out_ptr: Any, keys: Any
 ) -> Any:
-    """Put each edge into its lower end's list, as one number: higher end and place among the pairs."""
+    """Put each edge into the list of its lower end, as one number: higher end, then place among the pairs."""
     for u in range(start, stop):
         a = rank[u]
         for e in range(indptr[u], indptr[u + 1]):
@@ -183,7 +184,7 @@ def _sort_lists(start: Any, stop: Any, out_ptr: Any, keys: Any, out: Any, pair: 
 
 @kernel
 def _ways_by_rank(indptr: Any, indices: Any, given: Any, rank: Any, pair: Any) -> Any:
-    """How every edge points, seen from its lower rank, and whether that is the end with the larger id."""
+    """Return how every edge points, seen from its lower rank, and whether that end has the larger id."""
     seen = np.empty(len(indices), np.uint8)
     for u in range(len(indptr) - 1):
         for e in range(indptr[u], indptr[u + 1]):
@@ -197,7 +198,7 @@ def _ways_by_rank(indptr: Any, indices: Any, given: Any, rank: Any, pair: Any) -
 
 
 @kernel
-def _rows(
+def _fill_rows(
     start: Any, stop: Any, offset: Any, out_ptr: Any, out: Any, in_ptr: Any, rows: Any, place: Any
 ) -> Any:
     for u in range(start, stop):
@@ -209,11 +210,12 @@ def _rows(
 
 
 @kernel
-def _skip_leaves(degree: Any, in_ptr: Any, out_ptr: Any, rows: Any) -> Any:
-    """Where each row's first lower neighbour of two or more edges stands: a leaf is on no cycle."""
+def _starts_without_leaves(degree: Any, in_ptr: Any, out_ptr: Any, rows: Any) -> Any:
+    """Return where each row's first lower neighbour of two or more edges stands; leaves are on no cycle."""
     start = np.empty(len(degree), np.uint32)
     for v in range(len(degree)):
         p, shift = in_ptr[v], out_ptr[v]
+        # Neighbours ascend by rank, which is by degree: leaves come first.
         while p < in_ptr[v + 1] and degree[rows[p + shift]] < 2:
             p += np.uint64(1)
         start[v] = np.uint32(p + shift)

@@ -1,4 +1,4 @@
-"""The passes of the enumeration, shared out between threads or the machines of a Ray cluster.
+"""The passes of the enumeration over a graph, on the threads of this process.
 
 A pass counts what each node of a range of ranks brings to the edges. Every worker has counters of its own,
 which are summed at the end: integer sums do not depend on who counted what, so that the numbers are the same
@@ -19,7 +19,7 @@ from graphmotifs._jit import kernel
 from graphmotifs._threads import available_threads, run_chunks
 from graphmotifs.catalogue import CLIQUES, CYCLES, TRIANGLES
 from graphmotifs.graph import SimpleGraph
-from graphmotifs.oriented import Oriented, as_numbered, orient
+from graphmotifs.oriented import Oriented, orient, orient_by_id
 
 Progress = Callable[[float], object]
 Counts = NDArray[Any]  # unsigned, 32 bits where the graph's degrees allow it
@@ -36,7 +36,7 @@ _WORD = 2**32
 
 @dataclass(frozen=True)
 class Enumerated:
-    """The five numbers of every edge, in the order of the graph's sorted pairs (see `edge_kernels`).
+    """The five numbers of every edge that the kernels count, in the order of the graph's sorted pairs.
 
     Those of stages that were not asked for are None.
     """
@@ -53,8 +53,8 @@ class Enumerated:
         return CYCLES if self.c is not None else CLIQUES if self.k is not None else TRIANGLES
 
 
-def as_counted(numbers: Sequence[Counts]) -> list[Counts]:
-    """Give the numbers of a file, t, s1, s2, k and c, the types that counting gives them.
+def cast_as_counted(numbers: Sequence[Counts]) -> list[Counts]:
+    """Return the numbers t, s1, s2, k and c of a file in the types that counting gives them.
 
     A kernel is compiled for every mixture of types that it meets, which takes seconds; there are four.
     """
@@ -69,8 +69,8 @@ def as_counted(numbers: Sequence[Counts]) -> list[Counts]:
     ]
 
 
-def worth_threads(edges: int, wanted: int | None) -> int:
-    """Return how many threads to use: those wanted, or all cores; one for few edges."""
+def useful_threads(edges: int, wanted: int | None) -> int:
+    """Return how many threads to use: those wanted, or all cores; but one where there are few edges."""
     return 1 if edges < SMALL else available_threads() if wanted is None else wanted
 
 
@@ -84,19 +84,19 @@ def enumerate_edges(
 
     The result does not depend on `threads`.
     """
-    g, plan, run, threads = on_threads(graph, threads, progress, stage)
+    g, plan, run, threads = prepare_passes(graph, threads, progress, stage)
     return run_passes(g, stage, plan, run, threads)
 
 
-def on_threads(
+def prepare_passes(
     graph: SimpleGraph, threads: int | None, progress: Progress | None, stage: int, directed: bool = False
 ) -> tuple[Oriented, Plan, RunPass, int]:
     """Orient a graph and plan the passes over it; also the number of threads that pay off."""
     if graph.num_edges >= 2**31:
         raise ValueError(f"{graph.num_edges:,} edges: at most 2**31 are supported")
-    threads = worth_threads(graph.num_edges, threads)
+    threads = useful_threads(graph.num_edges, threads)
     both = stage == CYCLES
-    g = None if directed or stage == CLIQUES else as_numbered(graph, threads, both=both)
+    g = None if directed or stage == CLIQUES else orient_by_id(graph, threads, both=both)
     if g is None:
         g = orient(graph, threads, both=both, directed=directed)
     widest = int(np.diff(g.out_ptr).max(initial=0))
@@ -112,7 +112,7 @@ def on_threads(
 
 
 def run_passes(g: Oriented, stage: int, plan: Plan, run: RunPass, threads: int = 1) -> Enumerated:
-    """Carry out the passes up to a stage, one after the other."""
+    """Count the numbers of every edge by the passes up to a stage, one pass after the other."""
 
     def ordered(values: list[Counts]) -> list[Counts]:
         if not len(g.pair):
@@ -137,7 +137,7 @@ def run_passes(g: Oriented, stage: int, plan: Plan, run: RunPass, threads: int =
     numbers += ordered(cliques) if most else cliques
     del cliques
     if stage == CYCLES:
-        (by_place,) = run("cycles", plan.cycles, np.uint32 if _cycles_fit(g) else np.uint64, None)
+        (by_place,) = run("cycles", plan.cycles, np.uint32 if _cycles_fit_32_bits(g) else np.uint64, None)
         numbers.append(edge_kernels.fold(by_place, g))
     return Enumerated(*numbers)
 
@@ -145,7 +145,7 @@ def run_passes(g: Oriented, stage: int, plan: Plan, run: RunPass, threads: int =
 def range_counter(
     what: str, g: Oriented, room: int, t: Counts | None, counters: list[Counts]
 ) -> Callable[[int, int], object]:
-    """Return what adds to `counters` whatever a range of ranks brings to every edge in a pass.
+    """Return a function that adds to `counters` what a range of ranks brings to every edge in a pass.
 
     A pass over the triangles leaves t, or t and s1; "cliques" s2 and k; "cycles" c by places in the rows. The
     ranges that one such function is called for must ascend.
@@ -169,7 +169,7 @@ def range_counter(
 
 
 def new_counters(what: str, edges: int, kind: Any) -> NDArray[Any]:
-    """Return a pass's counters, all zero, a row each: for every edge one, two places, or nine directions."""
+    """Return the counters of a pass, all zero: one per edge, one in each of its two rows, or nine."""
     each = {"triangles": (2, 1), "cliques": (2, 1), "cycles": (1, 2), "triangles by direction": (1, 9)}
     arrays, times = each.get(what, (1, 1))
     return np.zeros((arrays, times * edges), kind)
@@ -217,7 +217,7 @@ def add_counters(total: list[Counts], further: list[Counts]) -> None:
 
 @dataclass(frozen=True)
 class Plan:
-    """Ranges of ranks of about equal work, for the passes over triangles and over cycles."""
+    """Ranges of ranks that take about equally many steps, for the passes over triangles and over 4-cycles."""
 
     triangles: NDArray[np.int64]
     cycles: NDArray[np.int64]
@@ -235,18 +235,18 @@ def plan_passes(g: Oriented, stage: int, parts: int, threads: int = 1) -> Plan:
         rooms.append(int(edge_kernels.estimate_triangle_steps(start, stop, g, work)))
 
     run_chunks(look_at_triangles, cuts, threads)
-    triangles, triangle_steps = _bounds(work, parts)
+    triangles, triangle_steps = _cut_equal_work(work, parts)
     if stage < CYCLES:
         return Plan(triangles, triangles, max(rooms), (triangle_steps, 0))
     run_chunks(
         lambda _worker, start, stop: edge_kernels.estimate_cycle_steps(start, stop, g, work), cuts, threads
     )
-    cycles, cycle_steps = _bounds(work, parts)
+    cycles, cycle_steps = _cut_equal_work(work, parts)
     return Plan(triangles, cycles, max(rooms), (triangle_steps, 2 * cycle_steps))
 
 
-def _bounds(work: NDArray[np.int64], parts: int) -> tuple[NDArray[np.int64], int]:
-    """Cut the nodes into consecutive ranges of about equal work; also the whole of it."""
+def _cut_equal_work(work: NDArray[np.int64], parts: int) -> tuple[NDArray[np.int64], int]:
+    """Cut the nodes into consecutive ranges of about equal work; return the cuts and the sum of the work."""
     nodes = len(work)
     ends = np.cumsum(work, out=work)
     total = int(ends[-1]) if nodes else 0
@@ -255,7 +255,7 @@ def _bounds(work: NDArray[np.int64], parts: int) -> tuple[NDArray[np.int64], int
 
 
 class PassProgress:
-    """Turns finished ranges of up to three passes into one fraction of the work."""
+    """Reports finished ranges of up to three passes as one fraction of the whole work."""
 
     def __init__(self, callback: Progress | None, plan: Plan, stage: int) -> None:
         self._callback, self._finished = callback, 0
@@ -269,14 +269,14 @@ class PassProgress:
         ]
 
     def advance(self, ranges: int = 1) -> None:
-        """Report that so many further ranges are done."""
+        """Report that further ranges are done."""
         self._finished += ranges
         if self._callback is not None:
             whole = self._finished == len(self._shares)
             self._callback(1.0 if whole else sum(self._shares[: self._finished]))
 
 
-def _cycles_fit(g: Oriented) -> bool:
+def _cycles_fit_32_bits(g: Oriented) -> bool:
     """Whether 32 bits hold the 4-cycles of every edge (u, v): there are at most (d(u) − 1)(d(v) − 1)."""
     if int(g.degree.max(initial=0)) ** 2 < _WORD:
         return True

@@ -108,7 +108,7 @@ def motif_significance(
         drawn[sample] = count_instances(edges)
         if progress is not None:
             progress((sample + 1) / number)
-    numbers = _scores(np.array(observed, float), drawn, np.array(list(sizes.values())))
+    numbers = _score(np.array(observed, float), drawn, np.array(list(sizes.values())))
     lines = [
         Significance(name, instances, *map(float, row))
         for name, instances, row in zip(sizes, observed, numbers.T, strict=True)
@@ -116,10 +116,10 @@ def motif_significance(
     return MotifSignificance(tuple(lines), number, kept)
 
 
-def _scores(
+def _score(
     observed: NDArray[np.float64], drawn: NDArray[np.float64], sizes: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Mean, deviation, z, its error and the profile, a row each."""
+    """Return mean, deviation, z, the error of z and the profile of every motif, a row each."""
     samples, same = len(drawn), (drawn == drawn[0]).all(axis=0)
     mean, deviation = drawn.mean(axis=0), np.where(same, 0.0, drawn.std(axis=0, ddof=1))
     away = np.where(same & (observed == drawn[0]), 0.0, observed - mean)
@@ -147,40 +147,40 @@ def rewired(graph: SimpleGraph, directed: bool, keep: str, seed: int) -> Iterato
         ends, one_way = np.concatenate([alone, ends[:, ways == 3]], axis=1), alone.shape[1]
     rng, ends = np.random.default_rng(seed), np.ascontiguousarray(ends)
     while True:
-        swap(rng, TRIES * ends.shape[1], ends, one_way, by_pairs)
+        swap_edges(rng, TRIES * ends.shape[1], ends, one_way, by_pairs)
         yield np.concatenate([ends, ends[::-1, one_way:]], axis=1) if directed else ends
 
 
 @kernel
-def _name(a: Any, b: Any, by_pairs: Any) -> Any:
-    """One number for a pair of nodes, or for the arc from a to b; never 0."""
+def _edge_key(a: Any, b: Any, by_pairs: Any) -> Any:
+    """Return a number for a pair of nodes, or for the arc from a to b; 0 is left for empty slots."""
     low, high = (min(a, b), max(a, b)) if by_pairs else (a, b)
     return (np.uint64(low) << np.uint64(32) | np.uint64(high)) + _ONE
 
 
 @kernel
-def _home(table: Any, name: Any) -> Any:
-    """Where a name should stand in a hash table."""
+def _home_slot(table: Any, name: Any) -> Any:
+    """Return the slot of a hash table where a key should stand: multiplicative hashing."""
     return (name * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(24)) & np.uint64(len(table) - 1)
 
 
 @kernel
-def _find(table: Any, name: Any) -> Any:
-    """Where a name stands, or the empty place where it would."""
-    at = _home(table, name)
+def _find_slot(table: Any, name: Any) -> Any:
+    """Return the slot where a key stands, or the empty slot where it would be put."""
+    at = _home_slot(table, name)
     while table[at] != 0 and table[at] != name:
         at = (at + _ONE) & np.uint64(len(table) - 1)
     return at
 
 
 @kernel
-def _remove(table: Any, name: Any) -> None:
-    """Take a name out, and move up those behind it that were pushed away from their place."""
+def _remove_key(table: Any, name: Any) -> None:
+    """Remove a key, and move back the keys behind it that collisions had pushed away from their slots."""
     mask = np.uint64(len(table) - 1)
-    hole = _find(table, name)
+    hole = _find_slot(table, name)
     at = (hole + _ONE) & mask
     while table[at] != 0:
-        if (at - _home(table, table[at])) & mask >= (at - hole) & mask:
+        if (at - _home_slot(table, table[at])) & mask >= (at - hole) & mask:
             table[hole] = table[at]
             hole = at
         at = (at + _ONE) & mask
@@ -188,19 +188,19 @@ def _remove(table: Any, name: Any) -> None:
 
 
 @kernel
-def swap(rng: Any, tries: Any, ends: Any, one_way: Any, by_pairs: Any) -> None:
-    """Try so many swaps of the edges `ends` [2, E].
+def swap_edges(rng: Any, tries: Any, ends: Any, one_way: Any, by_pairs: Any) -> None:
+    """Try `tries` swaps among the edges `ends` [2, E], in place; none may make a loop or a repeat.
 
     The first `one_way` arcs swap heads among themselves, and so do the edges behind them, either end of which
     may be the head. If `by_pairs`, no two nodes are joined twice; otherwise they may be, in both directions.
     """
-    size, room = ends.shape[1], 2
+    size, room = ends.shape[1], 2  # a power of two, at least twice the number of edges: probes stay short
     while room < 2 * size:
         room *= 2
     table = np.zeros(room, np.uint64)
     for e in range(size):
-        name = _name(ends[0, e], ends[1, e], by_pairs)
-        table[_find(table, name)] = name
+        name = _edge_key(ends[0, e], ends[1, e], by_pairs)
+        table[_find_slot(table, name)] = name
     for _ in range(tries):
         i = int(rng.random() * size)
         first, last = (0, one_way) if i < one_way else (one_way, size)
@@ -211,12 +211,12 @@ def swap(rng: Any, tries: Any, ends: Any, one_way: Any, by_pairs: Any) -> None:
             c, d = d, c
         if i == j or a == d or c == b:
             continue
-        names = _name(a, d, by_pairs), _name(c, b, by_pairs)
-        if table[_find(table, names[0])] != 0 or table[_find(table, names[1])] != 0:
+        names = _edge_key(a, d, by_pairs), _edge_key(c, b, by_pairs)
+        if table[_find_slot(table, names[0])] != 0 or table[_find_slot(table, names[1])] != 0:
             continue
-        _remove(table, _name(a, b, by_pairs))
-        _remove(table, _name(c, d, by_pairs))
+        _remove_key(table, _edge_key(a, b, by_pairs))
+        _remove_key(table, _edge_key(c, d, by_pairs))
         for name in names:
-            table[_find(table, name)] = name
+            table[_find_slot(table, name)] = name
         ends[1, i] = d
         ends[0, j], ends[1, j] = c, b
