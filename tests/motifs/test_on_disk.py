@@ -55,6 +55,7 @@ def test_a_store_counts_in_memory_as_its_edges_do(store: mcn.GraphStore) -> None
 
 
 def test_refusals(store: mcn.GraphStore, tmp_path: Path) -> None:
+    refuses(r"out= is for counts of an mcn.GraphStore", mcn.count_motifs, EDGES, out=tmp_path)
     how = {"motifs": ["triangle"], "out": store.path, "induced": False}
     refuses("counts are of induced subgraphs", mcn.count_motifs, store, **how)
     other = mcn.GraphStore.write(tmp_path / "other", [[[0, 1, 2], [1, 2, 0]]])

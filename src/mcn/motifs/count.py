@@ -34,6 +34,8 @@ else:
         """
         if isinstance(edge_index, GraphStore):
             return _count_store(edge_index, num_nodes, options)
+        if options.get("out") is not None:
+            raise ValueError("out= is for counts of an mcn.GraphStore; save others with MotifCounts.save")
         if not _is_data(edge_index):
             return graphmotifs.count(edge_index, num_nodes, **options)
         graph, ids = _graph_of_data(edge_index, bool(options.get("directed")))
