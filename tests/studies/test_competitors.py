@@ -5,6 +5,10 @@ import math
 import numpy as np
 import pytest
 import torch
+from torch_geometric.nn import GCNConv, SAGEConv
+from torch_geometric.nn.models import LINKX
+
+from mcn.baselines import METHODS, FixedProduct, adjacency, train_scores, val_accuracy
 from studies.competitors.acm_gcn import Mixing
 from studies.competitors.gpr_gnn import STEPS, GprNetwork, gpr_gnn, pagerank_weights
 from studies.competitors.grand import GrandNetwork, GrandSettings, consistency_loss
@@ -15,10 +19,6 @@ from studies.competitors.linkx import WIDTH as LINKX_WIDTH
 from studies.competitors.linkx import LinkxNetwork
 from studies.competitors.matrices import row_means, with_self
 from studies.ensembles import EnsembleNetwork, motif_products, reaching
-from torch_geometric.nn import GCNConv, SAGEConv
-from torch_geometric.nn.models import LINKX
-
-from mcn.baselines import METHODS, FixedProduct, adjacency, train_scores, val_accuracy
 from tests.baselines.graphs import block_problem, made_problem, path_problem
 
 

@@ -13,6 +13,10 @@ import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse as sp
+
+import mcn
+from mcn.baselines import METHODS
+from mcn.experiments import Source
 from studies import controls
 from studies.beyond import view_names
 from studies.choice import load_split
@@ -21,10 +25,6 @@ from studies.figure4 import class_component, described, kept, pattern
 from studies.figure4.pattern import core_numbers, node_measures, over_runs, rank_correlations
 from studies.rows import COLUMNS, command_line, gap, read_runs, tables, write_runs
 from studies.search.effects import effects
-
-import mcn
-from mcn.baselines import METHODS
-from mcn.experiments import Source
 from tests.baselines.graphs import block_problem, blocks
 from tests.conftest import REPOSITORY, python
 

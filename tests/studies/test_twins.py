@@ -8,13 +8,13 @@ import pytest
 import scipy.sparse as sp
 import torch
 from numpy.typing import NDArray
+
+import mcn
+from mcn.train import Problem
 from studies.twins import MOST_NODES, posterior, twins
 from studies.twins.extend import PENALTY, WEIGHT, Extensions, candidates, extend
 from studies.twins.matrix import believed, best_of_rows, best_of_sparse, twin_matrix, votes
 from studies.twins.similarity import HOPS, NEAR, profiles, similarity
-
-import mcn
-from mcn.train import Problem
 from tests.baselines.graphs import made_problem
 
 PATHS = np.array([[0, 1], [1, 2], [3, 4], [4, 5]])
