@@ -11,16 +11,16 @@ $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed; set PYTHON=..."; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.core: pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(PIP) -e .
+$(VENV)/.core: pyproject.toml graphmotifs/pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(PIP) -e ./graphmotifs -e .
 	@touch $@
 
-$(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(PIP) -e '.[dev]'
+$(VENV)/.dev: pyproject.toml graphmotifs/pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(PIP) -e ./graphmotifs -e '.[dev]'
 	@touch $@ $(VENV)/.core
 
 $(VENV)/.bench: $(VENV)/.dev
-	$(PIP) -e '.[bench]'
+	$(PIP) -e ./graphmotifs -e '.[bench]'
 	@touch $@
 
 demo: $(VENV)/.core
@@ -56,11 +56,16 @@ bench: $(VENV)/.bench
 docs: $(VENV)/.dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
-# The package as a user gets it: built, installed with its constraints into an empty environment, tried.
+# Both packages as a user gets them: built, installed with their constraints into empty environments, tried;
+# the engine alone first, with its tests.
 wheel:
 	rm -rf dist && mkdir dist
-	$(PYTHON) -m venv dist/venv
-	dist/venv/bin/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
+	$(PYTHON) -m venv dist/venv && $(PYTHON) -m venv dist/engine
+	dist/venv/bin/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist ./graphmotifs .
+	dist/engine/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt dist/graphmotifs-*.whl
+	cd dist && engine/bin/python ../graphmotifs/tests/installed.py
+	dist/engine/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt pytest
+	cd graphmotifs && ../dist/engine/bin/python -m pytest -p no:cacheprovider
 	dist/venv/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt twine dist/*.whl
 	dist/venv/bin/python -m twine check --strict dist/*.whl
 	cd dist && venv/bin/python ../tests/installed.py
@@ -77,7 +82,7 @@ faults: $(VENV)/.dev
 # The tests of every kernel with bounds checks; a cache of their own, as numba's does not tell the two apart.
 bounds: $(VENV)/.dev
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$$(mktemp -d) $(BIN)/pytest -q -n $(JOBS) \
-		tests/test_sort.py tests/data tests/store tests/motifs tests/matrices tests/nn tests/paper \
+		graphmotifs/tests tests/data tests/store tests/matrices tests/nn tests/paper \
 		tests/train/test_trees.py tests/viz/test_force_layout.py
 
 clean:

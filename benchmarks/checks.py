@@ -38,11 +38,11 @@ MCNConfig: Any = RECIPES["mcn"].config
 ViewsConfig: Any = RECIPES["views"].config
 
 COUNT = (
-    "mcn.data.csr_graph.endpoints",
-    "mcn.data.csr_graph._num_nodes",
-    "mcn.data.csr_graph.SimpleGraph.__post_init__",
-    "mcn.motifs.counts.MotifCounts.__post_init__",
-    "mcn.motifs.count._threads",
+    "graphmotifs.graph.endpoints",
+    "graphmotifs.graph._num_nodes",
+    "graphmotifs.graph.SimpleGraph.__post_init__",
+    "graphmotifs.motif_counts.MotifCounts.__post_init__",
+    "graphmotifs.counting.limit_threads",
 )
 EPOCH = (
     "mcn.nn.conv.check_kind",
@@ -85,8 +85,9 @@ def timed(names: tuple[str, ...]) -> Iterator[list[float]]:
 def _find(name: str) -> Any:
     """The function of this dotted name; a class is part of a module."""
     parts = name.split(".")
-    holder: Any = sys.modules[".".join(parts[:3])]
-    for part in parts[3:]:
+    depth = 2 if parts[0] == "graphmotifs" else 3  # of its modules
+    holder: Any = sys.modules[".".join(parts[:depth])]
+    for part in parts[depth:]:
         holder = getattr(holder, part)
     return holder
 

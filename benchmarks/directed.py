@@ -19,12 +19,12 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
+from graphmotifs.catalogue import TRIANGLES
+from graphmotifs.directed_counts import enumerate_arcs
+from graphmotifs.passes import enumerate_edges
+from graphmotifs.triads import DIRECTED_CATALOGUE
 from mcn.data import simple_graph
 from mcn.motifs import count_motifs
-from mcn.motifs.catalogue import TRIANGLES
-from mcn.motifs.directed import enumerate_arcs
-from mcn.motifs.enumerate import enumerate_edges
-from mcn.motifs.triads import DIRECTED_CATALOGUE
 
 NAMES = ("ca-GrQc", "facebook_combined", "ca-AstroPh", "email-Enron")
 

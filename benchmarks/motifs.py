@@ -25,12 +25,12 @@ import numpy as np
 import random_graphs
 from numpy.typing import NDArray
 
-from mcn._jit import kernel
+from graphmotifs._jit import kernel
+from graphmotifs.catalogue import CYCLES
+from graphmotifs.oriented import orient
+from graphmotifs.passes import enumerate_edges, plan_passes
 from mcn.data import simple_graph
 from mcn.motifs import count_motifs
-from mcn.motifs.catalogue import CYCLES
-from mcn.motifs.enumerate import enumerate_edges, plan_work
-from mcn.motifs.orient import orient
 
 Edges = NDArray[np.int64]
 HERE = Path(__file__).resolve().parent
@@ -177,7 +177,7 @@ def measure(name: str, n: int, edges: Edges, limit: float) -> dict[str, Any]:
     graph = simple_graph(edges, n)
     g, m = orient(graph), graph.num_edges
     some, share = ["triangle"], limit / 5
-    row: dict[str, Any] = {"name": name, "edges": m, "wedges": plan_work(g, CYCLES, 1).steps[1] // 2}
+    row: dict[str, Any] = {"name": name, "edges": m, "wedges": plan_passes(g, CYCLES, 1).steps[1] // 2}
     row["whole"], _ = best(lambda: count_motifs(edges, n, threads=1).per_edge, share)
     row["one"], _ = best(lambda: count_motifs(graph, threads=1).per_edge, share)
     row["count"], _ = best(lambda: enumerate_edges(graph, 1), share)

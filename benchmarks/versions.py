@@ -92,7 +92,9 @@ def counted(graph: str, what: str) -> Row:
     """Counting a generated graph: the enumeration alone, or the whole call."""
     given = COUNTED.format(path=f"folder / '{graph}.npz'")
     if what == "enumerated":
-        given += "from mcn.data import simple_graph\nfrom mcn.motifs.enumerate import enumerate_edges\n"
+        given += "from mcn.data import simple_graph\n"
+        given += "try:\n    from graphmotifs.passes import enumerate_edges\n"  # since 0.4.0
+        given += "except ImportError:\n    from mcn.motifs.enumerate import enumerate_edges\n"
         given += "graph = simple_graph(edges, n)\nbest(lambda: enumerate_edges(graph, 1), 5)"
     else:
         given += "best(lambda: count_motifs(edges, n, threads=1).per_edge, 5)"

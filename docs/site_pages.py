@@ -76,9 +76,10 @@ def _home(package: str, name: str) -> str:
     """The module that defines a public name; constants do not know theirs, so it is looked for."""
     value = getattr(sys.modules[package], name)
     home = getattr(value, "__module__", None)
-    if isinstance(home, str) and home.startswith("mcn.") and hasattr(sys.modules.get(home), name):
+    ours = isinstance(home, str) and home.startswith(("mcn.", "graphmotifs."))
+    if ours and hasattr(sys.modules.get(home), name):
         return home
-    inside = [module for module in sorted(sys.modules) if module.startswith(f"{package}.")]
+    inside = [module for module in sorted(sys.modules) if module.startswith((f"{package}.", "graphmotifs."))]
     holding = [module for module in inside if vars(sys.modules[module]).get(name) is value]
     return max(holding, key=lambda module: (_assigns(module, name), -len(module)))
 

@@ -7,7 +7,7 @@ from tests.conftest import python
 
 _DRIVER = """
 import sys
-from mcn._ray import import_ray
+from graphmotifs._ray import import_ray
 from mcn.cli.main import main
 path = ":".join([sys.argv[1], *sys.path])
 import_ray().init(address="local", num_cpus=2, include_dashboard=False, log_to_driver=False,
@@ -19,9 +19,10 @@ raise SystemExit(main(sys.argv[2:]))
 def said_without_the_package(folder: Path, *words: str) -> list[str]:
     """The messages of a command of `mcn` on a cluster whose workers do not have it; `folder` is empty."""
     elsewhere, script = folder / "elsewhere", folder / "driver.py"
-    (elsewhere / "mcn").mkdir(parents=True)
-    missing = "raise ModuleNotFoundError(\"No module named 'mcn'\", name='mcn')\n"
-    (elsewhere / "mcn" / "__init__.py").write_text(missing)
+    for name in ("mcn", "graphmotifs"):
+        (elsewhere / name).mkdir(parents=True)
+        missing = f"raise ModuleNotFoundError(\"No module named '{name}'\", name='{name}')\n"
+        (elsewhere / name / "__init__.py").write_text(missing)
     script.write_text(_DRIVER)
     env = {**os.environ, "RAY_worker_niceness": "0", "RAY_AUTH_MODE": "disabled"}
     done = python(script, elsewhere, *words, check=False, timeout=500, env=env)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mcn._csv import plain_cell, safe_cell
+from graphmotifs._csv import plain_cell, safe_cell
 from mcn._yaml import MAX_BYTES, parse_yaml, read_yaml
 from tests.conftest import refuses
 

@@ -8,8 +8,8 @@ import pytest
 import mcn.data
 import mcn.experiments
 import mcn.viz
+from graphmotifs._messages import did_you_mean, one_of
 from mcn._lazy import lazy
-from mcn._names import did_you_mean, one_of
 from tests.conftest import refuses
 
 KNOWN = ("unweighted", "row-max", "transition")

@@ -65,7 +65,9 @@ PACKAGES += ["mcn.experiments", "mcn.experiments.search", "mcn.paper", "mcn.pape
 @pytest.mark.parametrize("package", PACKAGES)
 def test_every_public_name_is_in_the_reference(site: Path, package: str) -> None:
     pages = [page.read_text(encoding="utf-8") for page in (site / "api").glob("*.html")]
-    headings = {match[1] for page in pages for match in re.finditer(r'<h2 id="(mcn\.[\w.]+)"', page)}
+    headings = {
+        match[1] for page in pages for match in re.finditer(r'<h2 id="((?:mcn|graphmotifs)\.[\w.]+)"', page)
+    }
     documented = {heading.rpartition(".")[2] for heading in headings}
     names = set(importlib.import_module(package).__all__) - {"__version__"}
     assert names <= documented

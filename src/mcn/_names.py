@@ -1,34 +1,13 @@
-"""Names that a user types: which one was probably meant, and what an option is called on the command line."""
+"""What an argument of `mcn.load_graph` is called on the command line."""
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
 _ON_COMMAND_LINE = ContextVar("on_command_line", default=False)
-
-
-def did_you_mean(name: object, known: Iterable[str], most: int = 1) -> str:
-    """Return ``; did you mean 'x'?`` with the nearest of the known names, or nothing if none is near.
-
-    >>> did_you_mean("triangel", ["edge", "triangle"])
-    "; did you mean 'triangle'?"
-    >>> did_you_mean("pentagon", ["edge", "triangle"])
-    ''
-    """
-    near = difflib.get_close_matches(str(name), list(known), n=most)
-    return f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
-
-
-def one_of(what: str, value: object, allowed: Iterable[str]) -> None:
-    """Refuse a value that is not among those allowed; `what` is the setting or option that it is for."""
-    names = list(allowed)
-    if value not in names:
-        hint = did_you_mean(value, names)
-        raise ValueError(f"{what} must be one of {', '.join(names)}, got {repr(value)[:100]}{hint}")
 
 
 def data_flag(name: str) -> str:

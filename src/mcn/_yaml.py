@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from mcn._names import did_you_mean
+from graphmotifs._messages import did_you_mean
 
 MAX_BYTES = 2**16
 _MAX_NODES = 100_000  # aliases written out

@@ -200,14 +200,13 @@ def test_a_table_with_the_ids_of_the_file(mcn: Run, tmp_path: Path) -> None:
 def test_a_saving_that_is_ended_leaves_nothing(tmp_path: Path) -> None:
     script = """
 import os, signal, sys
-from mcn import _csv
-from mcn.motifs import counted
+from graphmotifs import _csv, base_counts
 def line(cells, number=[0]):
     number[0] += 1
     if number[0] == 9:
         os.kill(os.getpid(), signal.SIGTERM)
     return _csv.csv_line(cells)
-counted.csv_line = line
+base_counts.csv_line = line
 from mcn.cli.main import main
 sys.exit(main(["motifs", "--dataset", "karate", "--out", "counts.csv"]))
 """

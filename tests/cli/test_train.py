@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from mcn._ray import ClusterError
+from graphmotifs._ray import ClusterError
 from mcn.cli import _training
 from mcn.cli._terminal import MOST_LINES
 from mcn.data import load_dataset
 from mcn.matrices import MotifStack
 from mcn.nn.selector import Selector
 from mcn.train import Epoch, load_run
+from mcn.train.folder import PREDICTIONS
 from mcn.train.loop import Trainer
 from mcn.train.metrics import TASK_METRICS
-from mcn.train.run import PREDICTIONS
 from mcn.train.select.config import CANDIDATES
 from tests.cli.conftest import FILES, QUICK, Run, answered, printed, refused, write_graph
 from tests.configs import MCNConfig

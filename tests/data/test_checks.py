@@ -13,9 +13,11 @@ from scipy import sparse
 from torch_geometric.data import Data
 
 import mcn
+from graphmotifs._sparse import check_csr
 from mcn.data import check_data, feature_csr, feature_tensor, given_weights, simple_graph, weight_matrix
-from mcn.data.checks import known_targets, target_kind, usable_data
-from mcn.data.sparse import check_csr, checked_csr
+from mcn.data.checks import usable_data
+from mcn.data.sparse import checked_csr
+from mcn.data.targets import known_targets, target_kind
 from tests.conftest import refuses
 from tests.odd_tensors import csr_tensor
 

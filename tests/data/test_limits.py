@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import mcn
-from mcn.data.limits import brief, check_nodes, max_bytes, read_bytes, reading, shown, told
+from graphmotifs._messages import brief, shown, told
+from mcn.data.limits import check_nodes, max_bytes, read_bytes, reading
 from tests.conftest import refuses
 
 

@@ -14,7 +14,7 @@ from torch_geometric.data import Data
 import mcn
 from mcn.cli import _options
 from mcn.cli.main import main
-from mcn.data.checks import target_kind
+from mcn.data.targets import target_kind
 from mcn.store import pack_graph
 from tests.conftest import refuses
 

@@ -10,11 +10,12 @@ from scipy import sparse
 from torch_geometric.data import Data
 
 import mcn
+from graphmotifs._sparse import check_csr
+from graphmotifs.passes import Enumerated
 from mcn.data import SimpleGraph, check_data, degree_features, random_split, simple_graph
-from mcn.data.sparse import check_csr, feature_csr, feature_tensor
+from mcn.data.sparse import feature_csr, feature_tensor
 from mcn.matrices import PSI_NAMES, PageRankRows, apply_psi
 from mcn.matrices.pagerank import pagerank_rows, walk_weights
-from mcn.motifs.enumerate import Enumerated
 from mcn.nn import mix_features
 from tests.fuzz import mutate
 from tests.fuzz.target import Target, register

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mcn
-from mcn._memory import free_bytes, human_bytes, total_bytes
+from graphmotifs._memory import total_bytes
+from mcn._memory import free_bytes, human_bytes
 from mcn.matrices import MotifStack, StackSize, StackTooLarge, stack_size
 from mcn.matrices.size import default_memory_limit
 from tests.matrices.dense import adjacencies, edge_index, random_adjacency, triangles

@@ -8,7 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mcn._jit import kernel
+from graphmotifs._jit import kernel
 from mcn.matrices import Rows
 from mcn.nn import plain
 from mcn.nn.attend import Attention, attend, exp, head_logits

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import mcn
+from graphmotifs.graph import simple_graph
 from mcn import GraphStore
-from mcn.data.csr_graph import simple_graph
 from mcn.data.fields import with_checksum
 from tests.conftest import python, refuses
 

@@ -21,7 +21,7 @@ import pytest
 import random_graphs
 
 import mcn
-from mcn.motifs import on_disk
+from graphmotifs import on_disk
 from mcn.store import pack_graph
 from tests.conftest import python
 

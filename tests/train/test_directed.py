@@ -8,7 +8,7 @@ import torch
 from torch_geometric.data import Data
 
 import mcn
-from mcn.data.csr_graph import simple_graph
+from graphmotifs.graph import simple_graph
 from mcn.motifs import count_motifs
 from mcn.nn import SumConv
 from mcn.train import RECIPES, load_run, prepare, train

@@ -20,7 +20,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import mcn
-from mcn._ray import ClusterError
+from graphmotifs._ray import ClusterError
 from mcn.motifs import count_motifs
 from mcn.nn import ops
 from mcn.train import load_run, train

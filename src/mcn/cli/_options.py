@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mcn._names import data_flag, did_you_mean
+from graphmotifs._messages import did_you_mean
+from mcn._names import data_flag
 
 if TYPE_CHECKING:
     from mcn.store import GraphStore

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mcn._names import one_of
+from graphmotifs._messages import one_of
 from mcn.cli._terminal import progress_bar
 from mcn.cli.main import BEGAN, go_on, started_together
 
@@ -51,7 +51,7 @@ class Phases:
 
     def write(self, run: Run) -> None:
         """Add them to the summary of a run."""
-        from mcn._files import write_text
+        from graphmotifs._files import write_text
         from mcn.train.folder import SUMMARY
 
         run.summary["phase_seconds"] = self.seconds
@@ -234,7 +234,7 @@ def train_on_cluster(
     folder: Path, data: Data | GraphStore, config: Settings, folders: dict[int, Path], **how: Any
 ) -> list[Run]:
     """Train a run per seed on a Ray cluster; where workers are lost, say how to go on."""
-    from mcn._ray import ClusterError
+    from graphmotifs._ray import ClusterError
     from mcn.train.folder import CONFIG
     from mcn.train.on_ray import train_on_ray
 

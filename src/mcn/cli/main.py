@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 from typer.core import TyperGroup
 
-from mcn._names import did_you_mean, words_of_command_line
+from graphmotifs._messages import did_you_mean
+from mcn._names import words_of_command_line
 from mcn.cli._terminal import visible
 
 if TYPE_CHECKING:

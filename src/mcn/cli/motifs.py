@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from mcn._names import one_of
+from graphmotifs._messages import one_of
 from mcn.cli import _options as options
 from mcn.cli._terminal import compile_notice, notable, print_notes, print_table, progress_bar
 
@@ -68,7 +68,7 @@ def run(
 
     Example: mcn motifs --graph edges.csv --directed --significance
     """
-    from mcn.motifs.count import ENGINES
+    from graphmotifs.counting import ENGINES
     from mcn.store import as_bytes, is_store
 
     one_of("--engine", engine, ENGINES)
@@ -110,7 +110,7 @@ def run(
                 lines = [line._asdict() for line in counts.totals()]
                 content["samples"] = counts.samples
             elif on_disk:
-                from mcn.motifs.on_disk import totals_of
+                from graphmotifs.on_disk import totals_of
 
                 folder = Path(str(out)).expanduser()
                 stored = count_motifs(read_from, out=folder, memory=buffer, progress=bar, **how, **exact)
@@ -185,11 +185,11 @@ def _read(
 
 def _orbits(names: list[str] | None, directed: bool) -> set[str]:
     """The edge or arc orbits that motif names stand for; all without names."""
-    from mcn.motifs.catalogue import EDGE_ORBITS, orbit_weights
-    from mcn.motifs.triads import ARC_ORBITS, arc_orbits_of
+    from graphmotifs.catalogue import EDGE_ORBITS, orbit_weights
+    from graphmotifs.triads import ARC_ORBITS, arc_orbit_columns
 
     if directed:
-        return {ARC_ORBITS[orbit] for name in names or ARC_ORBITS for orbit in arc_orbits_of(name)}
+        return {ARC_ORBITS[orbit] for name in names or ARC_ORBITS for orbit in arc_orbit_columns(name)}
     if names is None:
         return set(EDGE_ORBITS)
     return {

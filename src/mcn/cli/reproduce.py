@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from mcn._names import one_of
+from graphmotifs._messages import one_of
 from mcn.cli._options import DataRoot, Jobs, Json, out_option
 from mcn.cli._terminal import compile_notice, plain_warnings, progress_bar
 from mcn.cli.main import go_on, interruptible
@@ -136,7 +136,7 @@ def _table1(folder: Path, datasets: list[str], data_root: Path | None, resume: b
     """tab:gen."""
     from dataclasses import asdict
 
-    from mcn._files import write_text
+    from graphmotifs._files import write_text
     from mcn.data import load_dataset
     from mcn.paper.reproduce import check_out
     from mcn.paper.special_cases import compare_special_cases, special_report

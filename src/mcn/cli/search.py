@@ -132,7 +132,7 @@ def _write(folder: Path, result: SearchResult, source: Source) -> None:
     """Write the results; the winner as a preset, with the settings that are not the recipe's default."""
     import yaml
 
-    from mcn._files import write_text
+    from graphmotifs._files import write_text
 
     preset = {
         "description": f"The winner of a search of {result.space} on {result.dataset}: {result.protocol}.",

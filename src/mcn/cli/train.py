@@ -88,7 +88,7 @@ def run(
     processes = training.processes_on(engine, workers, address, config)
     methods = training.methods_beside(beside, BESIDE if embedded else (), config.recipe, "weights" in how)
     settings = given if start is None else {**start.settings, **given}
-    from mcn.data.checks import target_kind
+    from mcn.data.targets import target_kind
     from mcn.train.processes import joined, torch_device
 
     torch_device(config.device)

@@ -14,11 +14,13 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from torch import Tensor
 
+from graphmotifs._messages import brief
+from graphmotifs._sparse import check_csr
+from graphmotifs.graph import SimpleGraph, simple_graph
 from mcn._names import spell_option
-from mcn.data.csr_graph import SimpleGraph, simple_graph
 from mcn.data.edge_list import checked_weights
-from mcn.data.limits import brief, listed
-from mcn.data.sparse import check_csr, csr_parts
+from mcn.data.limits import listed
+from mcn.data.sparse import csr_parts
 from mcn.data.targets import known_targets as known_targets
 from mcn.data.targets import target_kind as target_kind
 from mcn.data.text import is_number

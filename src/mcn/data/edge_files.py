@@ -16,23 +16,31 @@ from xml.parsers import expat
 import numpy as np
 from scipy import sparse
 
+from graphmotifs._messages import brief, shown, told
+from graphmotifs._sparse import check_csr
+from graphmotifs.graph import SimpleGraph, simple_graph
 from mcn._names import spell_option
-from mcn.data.csr_graph import GraphEdges, SimpleGraph, simple_graph
-from mcn.data.edge_list import ANY_LAYOUT, SQUARE, EdgeList, Layout, frame_edges, matrix_edges, networkx_edges
+from mcn.data.edge_list import (
+    ANY_LAYOUT,
+    SQUARE,
+    EdgeList,
+    GraphEdges,
+    Layout,
+    frame_edges,
+    matrix_edges,
+    networkx_edges,
+    report_graph,
+)
 from mcn.data.edge_text import read_edge_text
 from mcn.data.limits import (
     MAX_NODES,
     Archive,
-    brief,
     check_memory,
     check_nodes,
     existing_file,
     read_bytes,
     reading,
-    shown,
-    told,
 )
-from mcn.data.sparse import check_csr
 from mcn.data.tables import FOREIGN, TABLES, frame_columns, read_arrow
 
 TEXT = (".csv", ".tsv", ".txt", ".edges", ".edgelist")
@@ -109,7 +117,7 @@ def load_edges(
     with reading(str(file), "not a readable graph"):
         edges = read_edges(file, Layout(source=source, target=target))
         graph = graph_of_edges(edges)
-        return GraphEdges(graph, graph.report(edges.notes), edges.ids)
+        return GraphEdges(graph, report_graph(graph, edges.notes), edges.ids)
 
 
 def graph_of_edges(edges: EdgeList) -> SimpleGraph:

@@ -13,17 +13,21 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from mcn._names import did_you_mean, spell_option
-from mcn.data.limits import check_memory, check_nodes, listed, shown
+from graphmotifs._messages import did_you_mean, shown
+from mcn._names import spell_option
+from mcn.data.limits import check_memory, check_nodes, listed
 from mcn.data.sparse import check_structure
 from mcn.data.tables import cell_text, frame_columns, is_arrow, values_of
 from mcn.data.text import is_integer, is_number
+
+if TYPE_CHECKING:
+    from graphmotifs.graph import SimpleGraph
 
 _PAIRS = (
     ("source", "target"), ("src", "dst"), ("src", "dest"), ("source", "destination"), ("from", "to"),
@@ -432,3 +436,22 @@ def _integers(column: Any) -> NDArray[Any] | None:
         return None
     array = np.asarray(column.to_numpy() if hasattr(column, "to_numpy") else column)
     return array if array.dtype.kind in "iu" and array.ndim == 1 else None
+
+
+class GraphEdges(NamedTuple):
+    """The edges of a graph alone, in plain lines what was done to them, and the ids of its nodes, if any."""
+
+    graph: SimpleGraph
+    report: list[str]
+    ids: NDArray[Any] | None = None
+
+
+def report_graph(graph: SimpleGraph, notes: Sequence[str] = (), directed: bool = False) -> list[str]:
+    """Say what was done to the edges: the size, the `notes` of the reader, nodes without edges."""
+    isolated = graph.num_nodes - int(np.count_nonzero(graph.degrees))
+    return [graph.describe(directed), *notes, *isolated_note(isolated)]
+
+
+def isolated_note(isolated: int) -> list[str]:
+    """Say that there are nodes without edges, if there are."""
+    return [f"{isolated:,} nodes without edges, kept"] if isolated else []

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mcn._jit import kernel
-from mcn._names import did_you_mean, spell_option
+from graphmotifs._jit import kernel
+from graphmotifs._messages import did_you_mean, shown
+from mcn._names import spell_option
 from mcn.data.edge_list import (
     LETTERS,
     SAMPLE,
@@ -28,7 +29,7 @@ from mcn.data.edge_list import (
     text_note,
     usual_pair,
 )
-from mcn.data.limits import also_in, check_memory, max_bytes, read_bytes, shown
+from mcn.data.limits import also_in, check_memory, max_bytes, read_bytes
 from mcn.data.text import (
     BOM,
     check_encoding,

@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from mcn.data.limits import told
+from graphmotifs._messages import told
 
 _WORDS = {str: "a name", int: "a whole number", float: "a finite number", bool: "true or false"}
 _WORDS |= {dict: "named values", list: "a list"}

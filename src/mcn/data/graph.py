@@ -12,16 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from mcn._names import one_of, spell_option
-from mcn.data.csr_graph import SimpleGraph, degree_columns, known_ways, simple_graph, wl_features
+from graphmotifs._messages import one_of, shown
+from graphmotifs.graph import SimpleGraph, known_ways, simple_graph
+from mcn._names import spell_option
 from mcn.data.edge_files import NETWORKX, TEXT, edge_format, graph_of_edges, read_edges
-from mcn.data.edge_list import EdgeList, IdIndex, Layout, kind_of, object_edges
+from mcn.data.edge_list import EdgeList, IdIndex, Layout, kind_of, object_edges, report_graph
 from mcn.data.edge_text import EdgeText
-from mcn.data.limits import Problems, check_size, existing_file, listed, reading, shown
+from mcn.data.limits import Problems, check_size, existing_file, listed, reading
 from mcn.data.node_columns import NodeColumns, check_sum_of
 from mcn.data.node_table import NodeTable, RawTable, frame_table, node_table, read_table, with_nodes
 from mcn.data.sparse import as_tensor, thin_or_dense
 from mcn.data.splits import Parts, SplitRequest, find_parts
+from mcn.data.structure_features import degree_columns, wl_features
 from mcn.data.targets import TASKS, Targets, copies_of_labels, known_targets, read_targets, target_kind
 from mcn.data.text import is_number
 from mcn.data.treatment import SCALINGS, Treatment, describe, fit_treatment
@@ -197,7 +199,7 @@ def load_graph(
                 if table is not None:
                     found, table = match_nodes(found, table, unknown_ids, name, layout)
                 graph = graph_of_edges(replace(found, ids=found.ids if table is None else table.ids))
-                report = graph.report(found.notes, directed)
+                report = report_graph(graph, found.notes, directed)
         wanted = FeatureRequest(features, scaling, treatment, dense)
         ends = graph.arcs if directed else graph.edge_index
         wl = (lambda: wl_features(graph, iterations=3)) if features == "wl" else None

@@ -12,7 +12,6 @@ from __future__ import annotations
 import gzip
 import io
 import os
-import re
 import zipfile
 import zlib
 from collections.abc import Collection, Iterator, Sequence
@@ -22,6 +21,8 @@ from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from graphmotifs._messages import brief, shown
 
 _DEFAULT_BYTES = 2**31
 _CHUNK = 2**22
@@ -222,21 +223,3 @@ def listed(names: Sequence[str], most: int = 5) -> str:
     """
     more = f" and {len(names) - most:,} more" if len(names) > most else ""
     return f"{', '.join(map(shown, names[:most]))}{more}"
-
-
-def brief(error: BaseException) -> str:
-    """Return the first line of an error's message, or its kind if it has none, at most 200 characters."""
-    text = str(error).strip()
-    line = text.splitlines()[0] if text else type(error).__name__
-    return line if len(line) <= 200 else line[:199] + "…"
-
-
-def told(value: object) -> str:
-    """Return a value for a message as Python would write it, in one line of at most 80 characters."""
-    line = re.sub(r"\n\s*", " ", repr(value))  # arrays have several
-    return line if len(line) <= 80 else line[:79] + "…"
-
-
-def shown(text: str, most: int = 80) -> str:
-    """Return a quoted piece of a file for a message, shortened to `most` characters."""
-    return repr(text if len(text) <= most else text[: most - 1] + "…")

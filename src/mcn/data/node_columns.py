@@ -10,7 +10,8 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from mcn.data.limits import also_in, shown
+from graphmotifs._messages import shown
+from mcn.data.limits import also_in
 from mcn.data.node_table import EXPECTED, RawTable, cell_number, days_since_1970, is_date, plain_numbers
 from mcn.data.sparse import feature_csr
 from mcn.data.tables import cell_text

@@ -16,9 +16,10 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from mcn._names import did_you_mean, spell_option
+from graphmotifs._messages import did_you_mean, shown
+from mcn._names import spell_option
 from mcn.data.edge_list import INDEX, id_array
-from mcn.data.limits import Problems, also_in, check_memory, listed, shown
+from mcn.data.limits import Problems, also_in, check_memory, listed
 from mcn.data.tables import (
     FOREIGN,
     TABLES,

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mcn.data.arrays import as_array, as_integer
-from mcn.data.limits import shown
+from graphmotifs._arguments import as_array, as_integer
+from graphmotifs._messages import shown
 from mcn.data.node_table import RawTable, column_of, is_date, plain_number
 from mcn.data.targets import strata, target_kind
 from mcn.data.text import is_missing

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from mcn.data.limits import check_size, read_bytes, reading, shown
+from graphmotifs._messages import shown
+from mcn.data.limits import check_size, read_bytes, reading
 
 TABLES = (".parquet", ".feather", ".arrow")
 FOREIGN = {".xlsx": "Excel", ".xls": "Excel", ".ods": "OpenDocument", ".json": "JSON"}

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphmotifs._messages import shown
 from mcn._names import spell_option
-from mcn.data.limits import Problems, listed, shown
+from mcn.data.limits import Problems, listed
 from mcn.data.node_table import BOOLEANS, EXPECTED, NodeTable, RawTable, bad_cell, number_cells
 from mcn.data.text import has_decimal_comma, is_integer, is_missing, is_number
 

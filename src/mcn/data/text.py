@@ -9,7 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from mcn.data.limits import brief, check_memory, read_bytes, shown
+from graphmotifs._messages import brief, shown
+from mcn.data.limits import check_memory, read_bytes
 
 BOM = b"\xef\xbb\xbf"
 _INTEGER = re.compile(r"0|[1-9][0-9]{0,17}")

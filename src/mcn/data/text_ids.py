@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mcn._jit import kernel
+from graphmotifs._jit import kernel
 
 _BLOCK = 2048  # ids that are looked up in one go, so that the waits for memory overlap
 _PIECE = 1 << 14  # bytes whose separators are found in one go, which vectors do

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mcn._names import did_you_mean, spell_option
-from mcn.data.arrays import is_finite
-from mcn.data.limits import Problems, check_size, shown, told
+from graphmotifs._messages import did_you_mean, shown, told
+from mcn._names import spell_option
+from mcn._numbers import is_finite
+from mcn.data.limits import Problems, check_size
 from mcn.data.node_columns import NodeColumns, TextColumn
 from mcn.data.node_table import BOOLEANS, EXPECTED, is_date, plain_number
 from mcn.data.text import is_missing

@@ -12,7 +12,7 @@ from mcn._names import spell_option
 from mcn.data.sparse import checked_csr
 from mcn.matrices.rows import Rows, below_each_other
 from mcn.motifs import DirectedCounts
-from mcn.motifs.triads import directed_neighbourhood
+from mcn.motifs.neighbourhoods import directed_neighbourhood
 
 if TYPE_CHECKING:
     from mcn.motifs import MotifCounts

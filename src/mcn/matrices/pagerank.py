@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array, eye_array, hstack, vstack
 
-from mcn._jit import kernel
-from mcn._threads import available_threads, run_chunks
-from mcn.data.arrays import as_array, as_integer, limit_threads
-from mcn.data.limits import told
+from graphmotifs._arguments import as_array, as_integer, limit_threads
+from graphmotifs._jit import kernel
+from graphmotifs._messages import told
+from graphmotifs._threads import available_threads, run_chunks
 from mcn.matrices.adjacencies import adjacency_of, check_edge_weights, check_matrix, check_motifs, weigh_edges
 from mcn.matrices.rows import Rows, check_numbers
 from mcn.matrices.size import MAX_STEPS

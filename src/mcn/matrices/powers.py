@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mcn._jit import kernel
-from mcn._sort import sort_part
-from mcn._threads import run_chunks
+from graphmotifs._jit import kernel
+from graphmotifs._sort import sort_part
+from graphmotifs._threads import run_chunks
 from mcn.matrices.adjacencies import Adjacencies
 from mcn.matrices.psi import SYMMETRIC, degree_of_row, weigh_row, weigh_rows
 from mcn.matrices.rows import Rows, thread_count

@@ -25,8 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from mcn._jit import kernel
-from mcn._names import one_of
+from graphmotifs._jit import kernel
+from graphmotifs._messages import one_of
 from mcn.matrices.adjacencies import check_magnitude, check_matrix, lay_below
 from mcn.matrices.rows import Rows
 

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from mcn._jit import kernel
-from mcn._sort import sort_part
-from mcn._threads import available_threads, run_chunks
-from mcn.data.arrays import as_array, limit_threads
+from graphmotifs._arguments import as_array, limit_threads
+from graphmotifs._jit import kernel
+from graphmotifs._sort import sort_part
+from graphmotifs._threads import available_threads, run_chunks
 
 _PARALLEL = 2_000_000  # entries touched; with less, the work is over before a second thread has started
 _SHORT = 32  # entries of a row up to which an insertion sort in place is the quickest

@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from mcn._jit import kernel
-from mcn._memory import human_bytes, total_bytes
-from mcn._threads import run_chunks
+from graphmotifs._jit import kernel
+from graphmotifs._memory import total_bytes
+from graphmotifs._threads import run_chunks
+from mcn._memory import human_bytes
 from mcn.matrices.adjacencies import Adjacencies, adjacencies_from_counts
 from mcn.matrices.powers import CHUNK, row_work
 from mcn.matrices.rows import Rows, thread_count

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from graphmotifs._messages import did_you_mean
 from mcn._memory import human_bytes
-from mcn._names import did_you_mean
 from mcn.matrices.adjacencies import (
     Adjacencies,
     adjacencies_from_counts,

@@ -1,29 +1,33 @@
-"""Motifs: the catalogue, and exact counting of them at every edge and node."""
+"""Motifs: the engine `graphmotifs` under the names of this package, and what needs PyG or a `GraphStore`."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mcn._lazy import lazy
-from mcn.motifs.catalogue import EDGE_ORBITS, GRAPHLETS, MOTIFS, NODE_ORBITS, graphlet_of
-from mcn.motifs.count import count_motifs
-from mcn.motifs.counted import MotifTotal
-from mcn.motifs.counts import MotifCounts
-from mcn.motifs.directed import DirectedCounts
-from mcn.motifs.estimate import EstimatedTotal, MotifEstimates
-from mcn.motifs.triads import (
+from graphmotifs import (
     ARC_ORBITS,
     DIRECTED_GRAPHLETS,
     DIRECTED_MOTIFS,
     DIRECTED_NODE_ORBITS,
+    EDGE_ORBITS,
+    GRAPHLETS,
+    MOTIFS,
+    NODE_ORBITS,
+    DirectedCounts,
+    EstimatedTotal,
+    MotifCounts,
+    MotifEstimates,
+    MotifTotal,
     directed_graphlet_of,
-    picture,
+    graphlet_of,
 )
+from mcn._lazy import lazy
+from mcn.motifs.count import count_motifs, motif_significance
+from mcn.motifs.pictures import picture
 
 if TYPE_CHECKING:
+    from graphmotifs import MotifClusters, MotifSignificance, motif_clusters
     from mcn.motifs.add_motifs import AddMotifs
-    from mcn.motifs.clusters import MotifClusters, motif_clusters
-    from mcn.motifs.significance import MotifSignificance, motif_significance
 
 __all__ = [
     "ARC_ORBITS",
@@ -51,9 +55,8 @@ __all__ = [
 ]
 _HOME = {
     "AddMotifs": ".add_motifs",  # counting alone does not need torch
-    "MotifClusters": ".clusters",
-    "MotifSignificance": ".significance",
-    "motif_clusters": ".clusters",
-    "motif_significance": ".significance",
+    "MotifClusters": "graphmotifs",
+    "MotifSignificance": "graphmotifs",
+    "motif_clusters": "graphmotifs",
 }
 __getattr__, __dir__ = lazy(__name__, _HOME)

@@ -10,10 +10,10 @@ import torch
 from torch_geometric.data import Data
 from torch_geometric.transforms import BaseTransform
 
-from mcn.data.arrays import as_array
+from graphmotifs._arguments import as_array
+from graphmotifs.catalogue import EDGE_ORBITS, check_names, graphlet_of
+from graphmotifs.graph import simple_graph
 from mcn.data.checks import told_nodes
-from mcn.data.csr_graph import simple_graph
-from mcn.motifs.catalogue import EDGE_ORBITS, check_names, graphlet_of
 from mcn.motifs.count import count_motifs
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from mcn._jit import kernel
+from graphmotifs._jit import kernel
 from mcn.matrices.psi import LAPLACIAN, SYMMETRIC, UNWEIGHTED, entry_weight, loop_weight
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)

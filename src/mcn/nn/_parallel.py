@@ -4,18 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from mcn._threads import kernel_threads, num_kernel_threads, run_chunks
-from mcn.motifs.orient import cut_rows
+from graphmotifs._threads import cut_rows, run_chunks
 
 # Multiply-adds below which starting threads costs more than they save (about a millisecond of work).
 _SHARE = 4_000_000
 _CHUNKS_PER_THREAD = 4
+_kernel_threads: ContextVar[int | None] = ContextVar("kernel_threads", default=None)
+
+
+@contextmanager
+def kernel_threads(count: int) -> Iterator[None]:
+    """Let the kernels of the layers use `count` threads, whatever torch itself is set to."""
+    token = _kernel_threads.set(count)
+    try:
+        yield
+    finally:
+        _kernel_threads.reset(token)
+
+
+def num_kernel_threads(otherwise: int) -> int:
+    """Threads that `kernel_threads` set, or `otherwise`."""
+    return _kernel_threads.get() or otherwise
 
 
 def threads_for(cost: int) -> int:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from mcn._jit import kernel
+from graphmotifs._jit import kernel
 
 _WORD = 0xFFFFFFFF
 _LONG = 0xFFFFFFFFFFFFFFFF

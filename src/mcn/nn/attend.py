@@ -17,7 +17,7 @@ from numba import types
 from numba.extending import overload, register_jitable
 from numpy.typing import NDArray
 
-from mcn._jit import kernel
+from graphmotifs._jit import kernel
 from mcn.matrices import Rows
 from mcn.nn._parallel import run, spread
 from mcn.nn._rng import drop_settings, hash32

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from mcn._names import one_of
+from graphmotifs._messages import one_of
 from mcn.matrices import MotifStack, Rows, RowSource
 from mcn.nn import ops
 from mcn.nn._rng import derive, torch_key

@@ -11,7 +11,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from mcn.data.sparse import check_csr, csr_parts
+from graphmotifs._sparse import check_csr
+from mcn.data.sparse import csr_parts
 from mcn.matrices import Rows
 
 _KEPT_SUBSETS = 4

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mcn._jit import kernel
+from graphmotifs._jit import kernel
 from mcn.matrices import MotifStack, Rows
 from mcn.matrices.psi import FINISHED, LAPLACIAN, SYMMETRIC, UNWEIGHTED, psi_code, root_degrees
 from mcn.matrices.state import standardise_counts

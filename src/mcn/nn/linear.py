@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from mcn._jit import kernel
+from graphmotifs._jit import kernel
 from mcn.nn._parallel import one_torch_thread, run, spread
 from mcn.nn._rng import drop_settings, hash32
 

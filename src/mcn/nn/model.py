@@ -9,8 +9,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from mcn._names import one_of
-from mcn.data.arrays import as_array
+from graphmotifs._arguments import as_array
+from graphmotifs._messages import one_of
 from mcn.matrices import MotifStack, PinnedBlock, RowSource
 from mcn.nn._rng import Stream, derive
 from mcn.nn.conv import MCNConv

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from mcn._jit import kernel
+from graphmotifs._jit import kernel
 from mcn.matrices import Rows
 from mcn.nn._parallel import run, spread, threads_for
 from mcn.nn._rng import drop_settings, hash32

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from mcn._jit import kernel
+from graphmotifs._jit import kernel
 from mcn.matrices import PageRankRows, Rows
 from mcn.matrices.rows import check_numbers
 from mcn.nn import ops

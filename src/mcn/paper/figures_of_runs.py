@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from graphmotifs.catalogue import orbit_weights
 from mcn.data import simple_graph
 from mcn.motifs import count_motifs
-from mcn.motifs.catalogue import orbit_weights
 from mcn.train.problem import class_names
 from mcn.train.run import Run, load_run
 from mcn.viz import drawing

@@ -16,8 +16,8 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mcn._files import write_text
-from mcn._names import one_of
+from graphmotifs._files import write_text
+from graphmotifs._messages import one_of
 from mcn.experiments.engine.ledger import Ledger
 from mcn.experiments.engine.runner import run_units
 from mcn.paper.report import table_report, table_results

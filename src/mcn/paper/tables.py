@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from mcn._names import one_of
+from graphmotifs._messages import one_of
 from mcn.experiments.engine.source import Source
 from mcn.experiments.engine.unit import Unit
 from mcn.paper import baselines as _register_baselines  # noqa: F401 - tables run them by name

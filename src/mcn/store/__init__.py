@@ -8,6 +8,7 @@ from mcn._lazy import lazy
 
 if TYPE_CHECKING:
     from mcn.store.graph_store import GraphStore as GraphStore
+    from mcn.store.graph_store import StoreRows as StoreRows
     from mcn.store.graph_store import as_data as as_data
     from mcn.store.graph_store import node_data as node_data
     from mcn.store.graph_store import read_graph as read_graph
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from mcn.store.pack import pack_graph as pack_graph
 
 _NAMES = {
-    ".graph_store": ("GraphStore", "as_data", "node_data", "read_graph"),
+    ".graph_store": ("GraphStore", "StoreRows", "as_data", "node_data", "read_graph"),
     ".manifest": ("as_bytes", "is_store", "read_manifest"),
     ".pack": ("pack_graph",),
 }

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mcn._jit import kernel
-from mcn.data.arrays import as_integer
-from mcn.data.csr_graph import endpoints
+from graphmotifs._arguments import as_integer
+from graphmotifs._jit import kernel
+from graphmotifs.graph import endpoints
+from graphmotifs.graph_rows import GraphRows, first_unsound_row
 from mcn.data.limits import MAX_NODES, NO_MEMORY, reading
 from mcn.store.manifest import Manifest, StoredArray, check_sum, is_store, open_array, read_manifest
 from mcn.store.write import EdgeSorter, Progress, finish_store, new_store, write_rows
@@ -197,14 +198,14 @@ class GraphStore:
         """
         if self._rows_are_sound:
             return
-        row = int(_unsound_row(np.asarray(self.indptr), np.asarray(self.indices), self.num_nodes))
+        row = int(first_unsound_row(np.asarray(self.indptr), np.asarray(self.indices), self.num_nodes))
         if row >= 0:
             raise ValueError(
                 f"{self.path}/indices.npy: the neighbours of node {row} are not ascending node numbers other "
                 "than its own; the file was altered: pack again"
             )
         if self.x_indices is not None:
-            from mcn.data.sparse import check_csr
+            from graphmotifs._sparse import check_csr
 
             shape = (self.num_nodes, self.num_features)
             check_csr(self.x_indptr, self.x_indices, shape, f"{self.path}, the features")
@@ -258,6 +259,26 @@ class GraphStore:
     def __repr__(self) -> str:
         features = f", {self.num_features:,} features" if self.num_features else ""
         return f"GraphStore({self.num_nodes:,} nodes, {self.num_edges:,} edges{features})"
+
+
+class StoreRows(GraphRows):
+    """The rows of a store as the motif engine takes them; pickled are its path and what tells the graph."""
+
+    def __init__(self, store: GraphStore) -> None:
+        super().__init__(store.indptr, store.indices, f"{store.path}/indices.npy")
+        self.check = store.check  # type: ignore[method-assign]
+        self._opened_by = (str(store.path.resolve()), store.entries["indices"].sha256)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rows_of, self._opened_by
+
+
+def _rows_of(path: str, sha256: str) -> StoreRows:
+    """Open the rows of a store, in another process for instance, if it still holds the same graph."""
+    store = GraphStore.open(path)
+    if store.entries["indices"].sha256 != sha256:
+        raise ValueError(f"{path}: another graph than the one to be counted")
+    return StoreRows(store)
 
 
 def node_data(store: GraphStore) -> Data:
@@ -326,18 +347,6 @@ def read_graph(
         )
     store = GraphStore.open(path)
     return store if on_disk is not None and on_disk(store) else store.to_data()
-
-
-@kernel
-def _unsound_row(indptr: Any, indices: Any, n: int) -> Any:
-    for u in range(n):
-        last = -1
-        for e in range(indptr[u], indptr[u + 1]):
-            v = indices[e]
-            if v <= last or v >= n or v == u:
-                return u
-            last = v
-    return -1
 
 
 @kernel

@@ -18,9 +18,10 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from mcn._files import atomic_write
+from graphmotifs._files import atomic_write
+from graphmotifs._messages import shown
 from mcn.data.fields import check_checksum, check_fields, with_checksum
-from mcn.data.limits import MAX_NODES, check_memory, reading, shown
+from mcn.data.limits import MAX_NODES, check_memory, reading
 
 FILE = "manifest.json"
 FORMAT, VERSION = "mcn-graph-store", 1
@@ -199,15 +200,25 @@ def open_array(folder: Path, name: str, stored: StoredArray) -> NDArray[Any]:
     return array
 
 
-def check_sum(folder: Path, name: str, stored: StoredArray) -> None:
-    """Read an array from end to end and compare it with its SHA-256."""
-    flat = open_array(folder, name, stored).reshape(-1).view(np.uint8)
-    sha = hashlib.sha256()
+def describe_array(folder: Path, name: str) -> StoredArray:
+    """Return what the manifest should say of a file of numbers; it is read from end to end."""
+    array = npy.open_memmap(folder / f"{name}.npy", mode="r")
+    return StoredArray(array.dtype.str, array.shape, _sha256(array))
+
+
+def _sha256(array: NDArray[Any]) -> str:
+    flat, sha = array.reshape(-1).view(np.uint8), hashlib.sha256()
     for start in range(0, len(flat), _PIECE):
         sha.update(flat[start : start + _PIECE].data)
-    if sha.hexdigest() != stored.sha256:
+    return sha.hexdigest()
+
+
+def check_sum(folder: Path, name: str, stored: StoredArray) -> None:
+    """Read an array from end to end and compare it with its SHA-256."""
+    found = _sha256(open_array(folder, name, stored))
+    if found != stored.sha256:
         raise ValueError(
-            f"{folder / name}.npy: SHA-256 is {sha.hexdigest()}, expected {shown(stored.sha256)}: "
+            f"{folder / name}.npy: SHA-256 is {found}, expected {shown(stored.sha256)}: "
             "the file is damaged or was altered; pack again"
         )
 

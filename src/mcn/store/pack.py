@@ -15,14 +15,14 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mcn._names import one_of, spell_option
-from mcn.data.arrays import as_integer
-from mcn.data.csr_graph import isolated_note
+from graphmotifs._arguments import as_integer
+from graphmotifs._messages import one_of, shown
+from mcn._names import spell_option
 from mcn.data.edge_files import TEXT, edge_format
-from mcn.data.edge_list import IdIndex, Layout, bad_number, sorted_ids
+from mcn.data.edge_list import IdIndex, Layout, bad_number, isolated_note, sorted_ids
 from mcn.data.edge_text import EdgeText, line_ends
 from mcn.data.graph import SKIPPED, UNKNOWN_IDS, FeatureRequest, load_graph, node_values, refuse_unknown
-from mcn.data.limits import MAX_NODES, existing_file, max_bytes, reading, shown
+from mcn.data.limits import MAX_NODES, existing_file, max_bytes, reading
 from mcn.data.node_table import NodeTable, node_table, read_table
 from mcn.data.sparse import feature_csr
 from mcn.data.splits import SplitRequest

@@ -20,13 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from mcn._files import atomic_write, try_claim
-from mcn._jit import kernel
-from mcn._sort import sort_numbers
-from mcn.data.arrays import as_array
-from mcn.data.csr_graph import made_simple
-from mcn.data.sparse import check_csr
+from graphmotifs._arguments import as_array
+from graphmotifs._files import atomic_write, try_claim
+from graphmotifs._jit import kernel
+from graphmotifs._sparse import check_csr
+from graphmotifs.graph import made_simple
 from mcn.store.manifest import FILE, Manifest, StoredArray, is_store, write_array
+from mcn.store.radix_sort import sort_numbers
 
 Progress = Callable[[float], object]
 SCRATCH = ".packing"

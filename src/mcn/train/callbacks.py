@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from mcn._files import atomic_write, naming
+from graphmotifs._files import atomic_write, naming
 from mcn.data.limits import read_bytes, reading
 from mcn.train.checkpoint import save_tensors
 from mcn.train.loop import Epoch, Training

@@ -17,9 +17,10 @@ from typing import Any
 import torch
 from safetensors.torch import load, save
 
-from mcn._files import atomic_write
+from graphmotifs._files import atomic_write
+from graphmotifs._messages import brief, told
 from mcn.data.fields import check_fields
-from mcn.data.limits import brief, read_bytes, reading, told
+from mcn.data.limits import read_bytes, reading
 from mcn.data.treatment import Treatment
 from mcn.train.features import check_stored
 from mcn.train.loop import below

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from mcn._names import did_you_mean, one_of
+from graphmotifs._messages import did_you_mean, one_of
 from mcn.data.checks import renumbered, usable_data
 from mcn.data.limits import reading
 from mcn.store import GraphStore, as_data

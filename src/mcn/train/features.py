@@ -9,7 +9,7 @@ import scipy.sparse as sp
 import torch
 from numpy.typing import NDArray
 
-from mcn._names import one_of
+from graphmotifs._messages import one_of
 from mcn.data.sparse import feature_csr, feature_tensor
 from mcn.data.treatment import SCALINGS, like_words, moments, row_scaling
 from mcn.matrices.state import NUM_COUNTS, check_scale, count_scale, standardise_counts

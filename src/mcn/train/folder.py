@@ -10,10 +10,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from mcn._files import try_claim, write_text
+from graphmotifs._files import try_claim, write_text
+from graphmotifs._messages import brief
 from mcn._yaml import read_yaml
 from mcn.data.fields import check_checksum, check_fields, with_checksum
-from mcn.data.limits import brief, read_bytes, reading
+from mcn.data.limits import read_bytes, reading
 from mcn.train.checkpoint import Tensors, weights_digest
 from mcn.train.problem import FACTS
 from mcn.train.recipes import find_recipe

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mcn._names import one_of
+from graphmotifs._messages import one_of
 
 METRICS: dict[str, str] = {
     "accuracy": "share of the nodes whose class is right",

@@ -19,8 +19,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mcn._files import write_text
-from mcn._ray import RETRIES, ClusterError, connect, import_ray
+from graphmotifs._files import write_text
+from graphmotifs._ray import RETRIES, ClusterError, connect, import_ray
 from mcn.motifs import MotifCounts
 from mcn.store import GraphStore
 from mcn.train.problem import prepare
@@ -42,7 +42,7 @@ def import_ray_train() -> Any:
     Raises:
         ValueError: it is not installed, or something that it needs.
     """
-    import_ray()
+    import_ray("mcn[cluster]")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -81,7 +81,7 @@ def train_on_ray(
         OSError: no cluster at this address.
         ClusterError: the workers were lost again and again, or have no `mcn`.
     """
-    train, ray = import_ray_train(), import_ray()
+    train, ray = import_ray_train(), import_ray("mcn[cluster]")
     started = not ray.is_initialized()
     if started:
         connect(ray, workers, address)

@@ -15,8 +15,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from mcn._csv import csv_line, plain_cell
-from mcn._files import atomic_write
+from graphmotifs._csv import csv_line, plain_cell
+from graphmotifs._files import atomic_write
 from mcn.data.limits import read_bytes, reading
 from mcn.data.targets import target_kind
 from mcn.matrices import Rows

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from graphmotifs._messages import told
 from mcn._yaml import find, names
 from mcn.data.fields import check_fields
-from mcn.data.limits import told
 from mcn.train.recipes import RECIPES, all_settings, find_recipe
 from mcn.train.settings import Settings
 

@@ -22,7 +22,7 @@ from mcn.data.sparse import feature_csr
 from mcn.data.targets import strata, target_kind
 from mcn.matrices.adjacencies import without_direction
 from mcn.motifs import DirectedCounts, MotifCounts
-from mcn.motifs.triads import directed_neighbourhood
+from mcn.motifs.neighbourhoods import directed_neighbourhood
 from mcn.store import GraphStore, node_data
 from mcn.train.held_out import FOLDS, folds_of
 from mcn.train.recipes import work_of

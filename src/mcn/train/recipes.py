@@ -7,8 +7,7 @@ import importlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from mcn._names import did_you_mean, one_of
-from mcn.data.limits import told
+from graphmotifs._messages import did_you_mean, one_of, told
 from mcn.train.settings import Setting, Settings, declared
 
 if TYPE_CHECKING:

@@ -15,11 +15,12 @@ import numpy as np
 import torch
 import yaml
 
+from graphmotifs._files import write_text
+from graphmotifs._messages import brief
 from mcn import __version__
-from mcn._files import write_text
 from mcn._names import data_words
 from mcn.data.checks import usable_data
-from mcn.data.limits import brief, reading
+from mcn.data.limits import reading
 from mcn.data.treatment import Treatment
 from mcn.store import GraphStore, node_data
 from mcn.train import folder as files

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Self, Union, get_args, get_origin, get_type_hints
 
-from mcn._names import did_you_mean, one_of
-from mcn.data.arrays import is_finite
-from mcn.data.limits import told
+from graphmotifs._messages import did_you_mean, one_of, told
+from mcn._numbers import is_finite
 from mcn.train.metrics import METRICS, SKEWED
 from mcn.train.stopping import RULES
 

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from mcn._files import atomic_write
+from graphmotifs._files import atomic_write
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

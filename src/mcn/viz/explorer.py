@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch_geometric.data import Data
 
-from mcn._files import atomic_write
+from graphmotifs._files import atomic_write
 from mcn.store import GraphStore
 from mcn.train.folder import METRICS
 from mcn.train.run import Run, load_run

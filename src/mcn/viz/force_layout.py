@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from scipy.ndimage import maximum_filter1d
 from scipy.sparse import csgraph
 
-from mcn._jit import kernel
-from mcn._sort import sort_part
+from graphmotifs._jit import kernel
+from graphmotifs._sort import sort_part
 from mcn.motifs import count_motifs
 from mcn.viz.drawing import Pairs, Places
 

@@ -15,15 +15,16 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mcn._files import atomic_write
-from mcn._names import did_you_mean
-from mcn.data.arrays import as_integer
+from graphmotifs._arguments import as_integer
+from graphmotifs._files import atomic_write
+from graphmotifs._messages import did_you_mean
 from mcn.data.limits import read_bytes
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
 
-    from mcn.data.csr_graph import GraphEdges, SimpleGraph
+    from graphmotifs.graph import SimpleGraph
+    from mcn.data.edge_list import GraphEdges
 
 _TIMEOUT = 30.0
 _LARGEST = 256 * 1024 * 1024
@@ -155,7 +156,8 @@ def list_datasets(root: str | Path | None = None) -> list[DatasetInfo]:
 
 def load_dataset_edges(name: str, root: str | Path | None = None, directed: bool = False) -> GraphEdges:
     """Return the edges of a data set by name; of karate and of files with known check sums without torch."""
-    from mcn.data.csr_graph import GraphEdges, simple_graph
+    from graphmotifs.graph import simple_graph
+    from mcn.data.edge_list import GraphEdges
 
     if name == "strong-ties" or name.startswith(_READ_BY_OTHERS):
         data = load_dataset(name, root=root, directed=directed)
@@ -225,7 +227,7 @@ class NodeSet(NamedTuple):
 
     def graph_and_report(self) -> tuple[SimpleGraph, list[str]]:
         """Make the edges simple; also say what that changed, and what there is to know of the set."""
-        from mcn.data.csr_graph import simple_graph
+        from graphmotifs.graph import simple_graph
 
         graph = simple_graph(self.edges, len(self.y))
         return graph, [graph.describe(self.directed), *self.notes]

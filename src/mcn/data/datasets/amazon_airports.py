@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from graphmotifs._sparse import check_csr
 from mcn.data.datasets import NodeSet, RawFiles
 from mcn.data.limits import Archive, reading
-from mcn.data.sparse import check_csr
 from mcn.data.splits import share_split
 
 _PHOTO = RawFiles(

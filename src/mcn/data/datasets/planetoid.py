@@ -17,9 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from graphmotifs._messages import brief, shown
+from graphmotifs._sparse import check_csr
 from mcn.data.datasets import NodeSet, RawFiles
-from mcn.data.limits import brief, check_nodes, reading, shown
-from mcn.data.sparse import check_csr
+from mcn.data.limits import check_nodes, reading
 
 _Ints = NDArray[np.int64]
 HOME = "https://raw.githubusercontent.com/kimiyoung/planetoid/master/data"

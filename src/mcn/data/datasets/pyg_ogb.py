@@ -12,13 +12,13 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from mcn._names import did_you_mean
+from graphmotifs._messages import brief, did_you_mean, shown
 from mcn.data.checks import unused_of_edges
-from mcn.data.csr_graph import degree_features
 from mcn.data.datasets import DatasetNotFound, NodeSet, cache_folder, places
-from mcn.data.limits import brief, check_size, shown
+from mcn.data.limits import check_size
 from mcn.data.sparse import as_tensor, feature_csr, feature_tensor, thin_or_dense
 from mcn.data.splits import share_split
+from mcn.data.structure_features import degree_features
 
 _MASKS = ("train_mask", "val_mask", "test_mask")
 

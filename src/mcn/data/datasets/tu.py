@@ -40,7 +40,8 @@ def make(name: str, files: Mapping[str, bytes], split: int) -> NodeSet:
 
     The seed `split` draws 15 training nodes per class; the others are halved into validation and test.
     """
-    from mcn.data.csr_graph import simple_graph, wl_features  # a listing must not wait for numba
+    from graphmotifs.graph import simple_graph  # a listing must not wait for numba
+    from mcn.data.structure_features import wl_features  # a listing must not wait for numba
 
     labels, edges = _parse(files, _GRAPHS[name])
     y = np.unique(labels, return_inverse=True)[1].astype(np.int64)

@@ -11,8 +11,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from mcn._files import Claim, try_claim
-from mcn.data.limits import brief, shown
+from graphmotifs._files import Claim, try_claim
+from graphmotifs._messages import brief, shown
 
 _APPLICATION = 0x6D636E31  # "mcn1", in the header of the file
 _COLUMNS = {

@@ -16,7 +16,7 @@ import torch
 from numpy.typing import NDArray
 from torch_geometric.data import Data
 
-from mcn._names import one_of
+from graphmotifs._messages import one_of
 from mcn.data import given_weights, simple_graph
 from mcn.motifs import MotifCounts
 from mcn.train import RECIPES, Problem, prepare, train

@@ -10,10 +10,9 @@ from typing import Any
 
 from torch_geometric.data import Data
 
-from mcn._files import Claim
-from mcn._names import did_you_mean
+from graphmotifs._files import Claim
+from graphmotifs._messages import did_you_mean, told
 from mcn.data import given_weights
-from mcn.data.limits import told
 from mcn.experiments.engine.ledger import Ledger
 from mcn.experiments.engine.methods import TrainedMethod, check_methods, find_method
 from mcn.experiments.engine.results import result_row

@@ -19,9 +19,9 @@ from typing import Any, TypeAlias
 
 import torch
 
-from mcn._names import one_of
-from mcn._ray import RETRIES, connect, import_ray
-from mcn._threads import available_threads
+from graphmotifs._messages import one_of
+from graphmotifs._ray import RETRIES, connect, import_ray
+from graphmotifs._threads import available_threads
 from mcn.experiments.engine.methods import METHODS, Method
 from mcn.experiments.engine.source import Graph, install, is_loaded, load
 from mcn.experiments.engine.unit import Unit, run_unit
@@ -254,7 +254,7 @@ class RayTasks:
     """
 
     def __init__(self, jobs: int | None, address: str | None) -> None:
-        self._ray = import_ray("search")
+        self._ray = import_ray("mcn[search]")
         self._started = not self._ray.is_initialized()
         if self._started:
             connect(self._ray, jobs, address)

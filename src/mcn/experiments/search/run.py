@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mcn._names import one_of
+from graphmotifs._messages import one_of
 from mcn.experiments.engine.ledger import Ledger
 from mcn.experiments.engine.results import metric_figures
 from mcn.experiments.engine.runner import run_units

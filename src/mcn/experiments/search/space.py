@@ -18,12 +18,11 @@ from itertools import combinations
 from math import prod
 from typing import Any
 
-from mcn._names import one_of
+from graphmotifs._messages import one_of, told
 from mcn._yaml import find, names
-from mcn.data.limits import told
 from mcn.matrices import PSI_NAMES
 from mcn.motifs import graphlet_of
-from mcn.motifs.triads import directed_neighbourhood
+from mcn.motifs.neighbourhoods import directed_neighbourhood
 from mcn.train.recipes import find_recipe
 from mcn.train.settings import declared
 

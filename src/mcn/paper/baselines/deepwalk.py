@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mcn._jit import kernel, unordered_kernel
+from graphmotifs._jit import kernel, unordered_kernel
 from mcn.experiments.engine.methods import register
 from mcn.nn._rng import derive, hash32
 from mcn.paper.baselines.matrices import STRENGTHS, adjacency, best_scores, logistic

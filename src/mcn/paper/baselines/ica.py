@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from mcn._jit import kernel
+from graphmotifs._jit import kernel
 from mcn.experiments.engine.methods import register
 from mcn.paper.baselines.matrices import STRENGTHS, adjacency, best_scores, logistic, one_hot, unit_features
 from mcn.train import Problem

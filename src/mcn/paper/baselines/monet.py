@@ -10,7 +10,7 @@ import scipy.sparse as sp
 import torch
 from numpy.typing import NDArray
 
-from mcn._jit import kernel
+from graphmotifs._jit import kernel
 from mcn.experiments.engine.methods import register
 from mcn.nn._parallel import run
 from mcn.paper.baselines.networks import DROPOUT, HIDDEN, InputLinear, Network, dropout, train_scores

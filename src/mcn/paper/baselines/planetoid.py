@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from mcn._jit import kernel
+from graphmotifs._jit import kernel
 from mcn.experiments.engine.methods import register
 from mcn.paper.baselines.deepwalk import add, dot, skip_gram, step
 from mcn.paper.baselines.matrices import adjacency, best_scores

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from mcn._jit import kernel, unordered_kernel
+from graphmotifs._jit import kernel, unordered_kernel
 from mcn.experiments.engine.methods import register
 from mcn.paper.baselines.networks import DROPOUT, InputLinear, KernelLoss, Network, dropout, train_scores
 from mcn.train import Problem

@@ -196,7 +196,7 @@ class MCNConfig(BatchedSettings):
         chosen rows, and six for every node and hidden unit (values, gradients and their copies).
         """
         from mcn.matrices import stack_size
-        from mcn.motifs.triads import directed_neighbourhood
+        from mcn.motifs.neighbourhoods import directed_neighbourhood
 
         if self.batch_size is not None:
             return None

@@ -6,7 +6,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from mcn.motifs.triads import directed_neighbourhood
+from mcn.motifs.neighbourhoods import directed_neighbourhood
 from mcn.train.mcn.config import CHANGES
 from mcn.train.recipes import find_recipe
 from mcn.train.settings import Settings

@@ -36,8 +36,8 @@ _WHOLE_GRAPH = ("sage", "sage-3", "sage-8", "mcn-3", "dir-sage", "dir-sage-3")
 
 
 def _candidates(name: str, value: Any) -> tuple[str, ...]:
-    from mcn.motifs.catalogue import MOTIFS  # here, because options are listed without it
-    from mcn.motifs.triads import directed_neighbourhood
+    from graphmotifs.catalogue import MOTIFS  # here, because options are listed without it
+    from mcn.motifs.neighbourhoods import directed_neighbourhood
 
     wanted = names(name, value)
     for candidate in wanted:

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from mcn._names import one_of
+from graphmotifs._messages import one_of
 from mcn.train.features import check_stored
 from mcn.train.problem import Memory
 from mcn.train.recipes import work_of

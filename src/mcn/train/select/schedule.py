@@ -16,9 +16,10 @@ import numpy as np
 import torch
 from threadpoolctl import threadpool_limits
 
-from mcn._names import one_of
-from mcn._threads import kernel_threads, num_kernel_threads, processor_seconds
+from graphmotifs._messages import one_of
+from graphmotifs._threads import processor_seconds
 from mcn.data.limits import reading
+from mcn.nn._parallel import kernel_threads, num_kernel_threads
 from mcn.train.folder import SUMMARY, read_summary
 from mcn.train.loop import Epoch, Trainer
 from mcn.train.settings import at_least

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from mcn._jit import kernel
+from graphmotifs._jit import kernel
 from mcn.train.tasks import Task
 from mcn.train.trees.columns import Table, TreesInputs
 

@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from mcn._jit import kernel
+from graphmotifs._jit import kernel
 from mcn.data.sparse import feature_csr
 from mcn.matrices import MotifStack
 from mcn.motifs import NODE_ORBITS

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from mcn.data.sparse import feature_csr, feature_tensor
 from mcn.matrices import PageRankRows, Rows, view_rows
 from mcn.motifs import MotifCounts, count_motifs
-from mcn.motifs.triads import directed_neighbourhood
+from mcn.motifs.neighbourhoods import directed_neighbourhood
 from mcn.nn import MotifViews, exact_features, mix_features, ops
 from mcn.nn._rng import derive
 from mcn.nn.features import SparseFeatures, sparse_features
