@@ -84,30 +84,12 @@ class SimpleGraph:
         degree: NDArray[np.int64] = node_degrees(self.indptr, self.indices)
         return degree
 
-    def describe(self, directed: bool = False) -> str:
-        """One line on the graph and on what was made simple; on its arcs if it is used as `directed`."""
-        edges, one_way = (self.arcs.shape[1], 0) if directed else (self.num_edges, self.one_way)
-        line = made_simple(self.num_nodes, edges, self.self_loops, self.duplicates, one_way)
-        return line.replace("undirected edges", "arcs") if directed else line
-
 
 def known_ways(graph: SimpleGraph) -> NDArray[np.uint8]:
     """Return the directions of a graph's edges, or refuse a graph that has none."""
     if graph.ways is None:
         raise ValueError("this graph has no directions; give the arcs themselves, edge_index [2, E]")
     return graph.ways
-
-
-def made_simple(num_nodes: int, num_edges: int, self_loops: int, duplicates: int, one_way: int) -> str:
-    """One line on a graph and on what was dropped or added to make it simple."""
-    done = {
-        "self-loops dropped": self_loops,
-        "repeated entries merged": duplicates,
-        "edges given in one direction only, used in both": one_way if one_way < num_edges else 0,
-    }
-    notes = [f"{count:,} {what}" for what, count in done.items() if count]
-    size = f"{num_nodes:,} nodes, {num_edges:,} undirected edges"
-    return f"{size} ({'; '.join(notes)})" if notes else size
 
 
 def simple_graph(edge_index: Any, num_nodes: int | None = None) -> SimpleGraph:

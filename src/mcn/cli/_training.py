@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 import os
 import time
 from collections.abc import Sequence
@@ -50,12 +49,11 @@ class Phases:
             self.ended("training")
 
     def write(self, run: Run) -> None:
-        """Add them to the summary of a run."""
-        from graphmotifs._files import write_text
-        from mcn.train.folder import SUMMARY
+        """Add the seconds of the phases to the summary of a run."""
+        from mcn.train.folder import extend_summary
 
-        run.summary["phase_seconds"] = self.seconds
-        write_text(run.path(SUMMARY), json.dumps(run.summary, indent=2, ensure_ascii=False) + "\n")
+        assert run.folder is not None
+        run.summary = extend_summary(run.folder, run.summary, {"phase_seconds": self.seconds})
 
     def __str__(self) -> str:
         """Say all of it in a line."""

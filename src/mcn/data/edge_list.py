@@ -446,10 +446,29 @@ class GraphEdges(NamedTuple):
     ids: NDArray[Any] | None = None
 
 
+def made_simple(num_nodes: int, num_edges: int, self_loops: int, duplicates: int, one_way: int) -> str:
+    """Return one line on a graph and on what was dropped or added to make it simple."""
+    done = {
+        "self-loops dropped": self_loops,
+        "repeated entries merged": duplicates,
+        "edges given in one direction only, used in both": one_way if one_way < num_edges else 0,
+    }
+    notes = [f"{count:,} {what}" for what, count in done.items() if count]
+    size = f"{num_nodes:,} nodes, {num_edges:,} undirected edges"
+    return f"{size} ({'; '.join(notes)})" if notes else size
+
+
+def describe_graph(graph: SimpleGraph, directed: bool = False) -> str:
+    """Return one line on a graph and on what was made simple; on its arcs if it is used as `directed`."""
+    edges, one_way = (graph.arcs.shape[1], 0) if directed else (graph.num_edges, graph.one_way)
+    line = made_simple(graph.num_nodes, edges, graph.self_loops, graph.duplicates, one_way)
+    return line.replace("undirected edges", "arcs") if directed else line
+
+
 def report_graph(graph: SimpleGraph, notes: Sequence[str] = (), directed: bool = False) -> list[str]:
     """Say what was done to the edges: the size, the `notes` of the reader, nodes without edges."""
     isolated = graph.num_nodes - int(np.count_nonzero(graph.degrees))
-    return [graph.describe(directed), *notes, *isolated_note(isolated)]
+    return [describe_graph(graph, directed), *notes, *isolated_note(isolated)]
 
 
 def isolated_note(isolated: int) -> list[str]:

@@ -24,7 +24,7 @@ from graphmotifs._arguments import as_array
 from graphmotifs._files import atomic_write, try_claim
 from graphmotifs._jit import kernel
 from graphmotifs._sparse import check_csr
-from graphmotifs.graph import made_simple
+from mcn.data.edge_list import made_simple
 from mcn.store.manifest import FILE, Manifest, StoredArray, is_store, write_array
 from mcn.store.radix_sort import sort_numbers
 

@@ -230,7 +230,7 @@ class NodeSet(NamedTuple):
         from graphmotifs.graph import simple_graph
 
         graph = simple_graph(self.edges, len(self.y))
-        return graph, [graph.describe(self.directed), *self.notes]
+        return graph, [describe_graph(graph, self.directed), *self.notes]
 
     def to_data(self, dense: bool) -> Data:
         """Make the `Data`: edges made simple, features as a tensor, a report."""
