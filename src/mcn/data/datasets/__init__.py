@@ -228,6 +228,7 @@ class NodeSet(NamedTuple):
     def graph_and_report(self) -> tuple[SimpleGraph, list[str]]:
         """Make the edges simple; also say what that changed, and what there is to know of the set."""
         from graphmotifs.graph import simple_graph
+        from mcn.data.edge_list import describe_graph
 
         graph = simple_graph(self.edges, len(self.y))
         return graph, [describe_graph(graph, self.directed), *self.notes]
