@@ -144,7 +144,8 @@ def test_labels_nearby_correct_what_a_network_cannot_know() -> None:
     data.train_mask, data.val_mask, data.test_mask = parts
     own: dict[str, Any] = {"candidates": ("mlp",), "repeats": 1, "max_epochs": 20}
     clf = mcn.AutoClassifier(**own).fit(data)
-    assert "known labels nearby correct what is predicted by mlp" in clf.remarks_
+    nearby = "known labels of nodes nearby correct the predictions of mlp (propagate=false: not)"
+    assert nearby in clf.remarks_
     assert clf.score(data) > 0.9
     assert mcn.AutoClassifier(**own, propagate=False).fit(data).score(data) < 0.6
     further = data.clone()

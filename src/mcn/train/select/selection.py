@@ -41,9 +41,8 @@ _LATEST = 1.5
 _ENDING = 0.03
 """Share of the budget that deciding takes, beside what the networks that predict take for it."""
 _MOST = 1000  # runs of a candidate, or passes over the folds, where there is time
-_CORRECTED, _PASSED = 3, 20_000_000
-"""Labels nearby are passed on for the best candidates: so many at least, and of a graph with few nodes and
-classes for all, up to so many values."""
+_PASSED = 20_000_000
+"""Labels nearby are passed on for the three best candidates, and for more up to so many values in all."""
 _SLACK = 0.05
 """Share of the budget by which a further run may be expected to go beyond it."""
 
@@ -322,8 +321,7 @@ class Selection(Training):
         names = [name for name in self._candidates if name in self._kept]
         best = [row["candidate"] for row in self.table()]
         if self.config.propagate:
-            values = len(self.problem.labels) * self.problem.num_classes
-            self._confirm_corrections(best[: max(_CORRECTED, _PASSED // values)])
+            self._confirm_corrections(best)
         with threadpool_limits(1, "blas"):
             return self._judge.decide(names, best[0], self._held_out_scores(best[0]))
 
@@ -334,7 +332,7 @@ class Selection(Training):
         """
         problem = self.problem
         edges = walk_matrix(problem.inputs.counts.adjacency("edge"))
-        for name in names:
+        for name in names[: max(3, _PASSED // len(problem.labels) // problem.num_classes)]:
             given = [number for number in self._kept[name] if not (self._folds and number)]
             ways = self._corrections(name, given, problem.train, edges)
             held, _ = self._mean_said(name, given, problem.val)

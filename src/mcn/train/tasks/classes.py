@@ -286,10 +286,10 @@ class Classes(Task):
                 )
         found = None if data.edge_index is None else self.likeness(both_ways(data).numpy(), labels)
         if found is not None and found[1] < _LOW_HOMOPHILY:
-            by_chance, how = (found[0] - found[1]) / (1 - found[1]), "less" if found[1] < 0 else "hardly more"
+            how = "less" if found[1] < -0.05 else "hardly more"
             said.append(
                 f"edges join nodes of the same class {how} often than by chance: {found[0]:.0%} of them do, "
-                f"{by_chance:.0%} would by chance (among nodes whose class is known)"
+                f"{(found[0] - found[1]) / (1 - found[1]):.0%} would (among nodes whose class is known)"
             )
         return said
 
