@@ -116,7 +116,7 @@ def test_other_features(mcn: Run, run_folder: Path, tmp_path: Path) -> None:
     assert message == f"{nodes}: no feature column 'age', which training had; expected the same columns"
     assert refused(mcn("predict", run_folder, "--graph", edges)) == (
         f"{edges}: the network was trained on columns of a node table (size, age), but there is no node "
-        "table; give one (nodes=, on the command line --nodes)"
+        "table; give one by --nodes"
     )
 
 

@@ -38,17 +38,18 @@ def test_edges_alone(tmp_path: Path) -> None:
 
 def test_a_table_orders_the_nodes_and_keeps_isolated_ones(tmp_path: Path) -> None:
     nodes = "id,label,split,f\nzoe,x,train,1\neve,x,val,2\nbob,y,train,3\nann,,test,4\nian,y,test,5\n"
+    nodes += "kim,y,val,6\n"
     data = mcn.load_graph(*_files(tmp_path, "ann,bob\nbob,eve\n", nodes), scaling="raw")
-    assert data.node_ids.tolist() == ["zoe", "eve", "bob", "ann", "ian"]
+    assert data.node_ids.tolist() == ["zoe", "eve", "bob", "ann", "ian", "kim"]
     assert data.edge_index.tolist() == [[1, 2, 2, 3], [2, 1, 3, 2]]
-    assert data.y.tolist() == [0, 0, 1, -1, 1]
+    assert data.y.tolist() == [0, 0, 1, -1, 1, 1]
     assert data.classes == ["x", "y"]
-    assert data.train_mask.tolist() == [True, False, True, False, False]
-    assert data.test_mask.tolist() == [False, False, False, False, True]  # ann has no label
-    assert data.x.tolist() == [[1], [2], [3], [4], [5]]
+    assert data.train_mask.tolist() == [True, False, True, False, False, False]
+    assert data.test_mask.tolist() == [False, False, False, False, True, False]  # ann has no label
+    assert data.x.tolist() == [[1], [2], [3], [4], [5], [6]]
     assert data.feature_names == ["f"]
-    assert any("2 nodes without edges, kept" in line for line in data.report)
-    assert any("2 training, 1 validation, 1 test nodes, from the node table" in line for line in data.report)
+    assert any("3 nodes without edges, kept" in line for line in data.report)
+    assert any("2 training, 2 validation, 1 test nodes, from the node table" in line for line in data.report)
     check_data(data)
 
 
