@@ -11,8 +11,16 @@ from tests.cli.conftest import QUICK, Run, answered, printed, refused, write_gra
 
 SAID = "note: label: numbers (24 different values): a numeric target; --task classes takes them as classes"
 CASES = [
-    ("income", "a numeric target (income)", r"test r2 -?\d+\.\d{3} by \S.* \(always the mean: r2 -?\d\.\d{3}\)"),
-    ("buyer,seller", "2 yes/no targets", r"test macro-ap [\d.]+ % by \S.* \(always the share of yes: macro-ap [\d.]+%\)"),
+    (
+        "income",
+        "a numeric target (income)",
+        r"test r2 -?\d+\.\d{3} by \S.* \(always the mean: r2 -?\d\.\d{3}\)",
+    ),
+    (
+        "buyer,seller",
+        "2 yes/no targets",
+        r"test macro-ap [\d.]+ % by \S.* \(always the share of yes: macro-ap [\d.]+%\)",
+    ),
 ]
 
 

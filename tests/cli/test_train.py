@@ -99,7 +99,7 @@ def test_a_graph_of_ones_own_is_trained_by_auto_unless_told_otherwise(mcn: Run, 
     accuracies = rf"test accuracy [\d.]+ % by {predicts} \(always the largest class: accuracy [\d.]+%\)"
     assert re.fullmatch(f"{edges}: {accuracies}", headline)
     assert "MCN" not in text
-    assert len(lines) + 3 <= MOST_LINES
+    assert len(lines) + 3 <= MOST_LINES  # with the headline, the header and the rule
     assert lines[-1] == f"folder: {tmp_path / 'run'}"
     phases = ["start and reading", "counting and preparation", "training", "results and report"]
     assert list(summary["phase_seconds"]) == phases

@@ -184,7 +184,7 @@ def _ledger(path: Path) -> None:
 def _ledger_seeds() -> list[bytes]:
     path = _stored() / "ledger.sqlite"
     if not path.exists():
-        compare(mcn.load_dataset("karate"), ("majority", "lp"), ledger=Ledger(path))
+        compare(mcn.load_dataset("karate"), ("gcn", "mlp"), ledger=Ledger(path), settings={"max_epochs": 2})
     return [path.read_bytes(), b""]
 
 

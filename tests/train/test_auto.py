@@ -16,6 +16,7 @@ import mcn
 from mcn.data import strong_ties
 from mcn.train import RECIPES, Run, fit, load_run, prepare, train
 from mcn.train.checkpoint import load_tensors, save_tensors
+from mcn.train.folder import extend_summary
 from mcn.train.held_out import FOLDS
 from mcn.train.predictions import predictions_csv, read_predictions
 from mcn.train.select.candidates import candidates_of
@@ -248,7 +249,7 @@ def test_a_recorded_schedule_gives_the_same_bits_on_any_number_of_cores(parts: s
         assert other.summary["schedule"]["stages"] == stages
     unknown = config.replace(schedule=str(folder), candidates=("gcn", "gat"))
     refuses("candidate must be one of gcn, gat, got", trained, data, unknown)
-    refuses("summary.json", trained, data, config.replace(schedule=str(tmp_path)))
+    refuses("no finished run of auto is there", trained, data, config.replace(schedule=str(tmp_path)))
 
 
 def test_a_killed_run_ends_as_its_recorded_schedule_says(tmp_path: Path) -> None:
@@ -315,7 +316,8 @@ def test_resumed_after_any_epoch_equals_undisturbed(parts: str, tmp_path: Path) 
         stages = [[["mlp", 0, 9], ["trees", 0, 3], ["sage-3", 0, 5], ["mcn", 0, 5]]]
         stages += [[["mlp", 0, 12], ["sage-3", 0, 8]], [["sage-3", 0, 9]], [["trees", 1, 2], ["mcn", 1, 4]]]
         plain = {"schedule": {"stages": stages, "left_out": [], "ended_by": "budget"}}
-        (tmp_path / "summary.json").write_text(json.dumps(plain))
+        made = train(PARTS[parts](), settings("trees", max_epochs=1), tmp_path)
+        extend_summary(tmp_path, made.summary, plain)
         config = config.replace(schedule=str(tmp_path))
     problem = prepare(PARTS[parts](), config)
     work = RECIPES["auto"].work

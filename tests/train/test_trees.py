@@ -173,7 +173,7 @@ class TestTraining:
         assert rows == sorted(rows, key=lambda row: -row["loss"])
         assert "mean of column 1 over edge neighbours" in own.remarks()[0]
 
-    @pytest.mark.parametrize("labels", [[1], [0, 2]])
+    @pytest.mark.parametrize("labels", [[0, 1], [0, 2]])
     def test_classes_without_a_training_node(self, ties: Data, labels: list[int]) -> None:
         data = copy.copy(ties)
         kept = torch.isin(data.y, torch.tensor(labels))

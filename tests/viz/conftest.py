@@ -15,7 +15,7 @@ from mcn.data import load_dataset, load_graph
 from mcn.matrices import Rows
 from mcn.train import Run, load_run
 from mcn.train import train as train_run
-from mcn.train.folder import write_summary
+from mcn.train.folder import extend_summary
 from mcn.train.predictions import Explained, Option, Predictions
 from mcn.train.tasks import Classes
 from mcn.viz import Explanation, explain
@@ -139,6 +139,6 @@ def candidate_run(karate: Trained, folder: Path, mode: str, **changes: Any) -> C
         for epoch in range(3)
     ]
     (folder / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in epochs))
-    write_summary(folder, summary, summary["weights"])
+    extend_summary(folder, summary, {})
     loaded = load_run(folder)
     return CandidateRun(**{field.name: getattr(loaded, field.name) for field in fields(Run)})

@@ -193,9 +193,9 @@ def _print(result: dict[str, Any], run: Run, phases: training.Phases, verbose: b
     further += [f"note: {note}" for note in (result["notes"] if verbose else notable(result["notes"]))]
     if verbose:
         further += _everything_else(result, metric, run.task.guess_name)
-    # Title, header and rule of the table, its rows, a line per layer, and the folder; the times are beside.
+    # Title, header and rule of the table, its rows, a line per layer, the times and the folder.
     rows = result.get("candidates", result["rows"])
-    room = MOST_LINES - 4 - min(len(rows), (most or len(rows)) + 1) - len(layers)
+    room = MOST_LINES - 5 - min(len(rows), (most or len(rows)) + 1) - len(layers)
     for line in [*(further if verbose else fitting(further, room)), str(phases), f"folder: {result['out']}"]:
         print(line)
 

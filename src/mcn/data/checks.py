@@ -270,7 +270,7 @@ def _check_classes(y: Tensor, train: Tensor, val: Tensor, n: int, names: Any) ->
             f"data.y holds class {int(y.max())}; a network has an output for every number below: expected "
             f"classes numbered from 0 without gaps, below {most:,}"
         )
-    classes = torch.unique(y[y >= 0])
+    classes = torch.unique(y[y >= 0]).long()
     if len(classes) < 2:
         only = int(classes[0])
         named = f": every label is {str(names[only])!r}" if names is not None and len(names) > only else ""

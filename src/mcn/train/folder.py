@@ -143,14 +143,14 @@ def check_finished(folder: Path) -> None:
 
 def write_summary(folder: Path, summary: Mapping[str, Any], model: Tensors) -> dict[str, Any]:
     """Write summary.json, and return its content: `summary` with what ties it to the run's other files."""
-    logs = [folder / name for name in (METRICS, PREDICTIONS) if (folder / name).exists()]
-    files = {path.name: _sha256(path) for path in logs}
-    return extend_summary(folder, summary, {"weights": weights_digest(model), "files": files})
+    return extend_summary(folder, summary, {"weights": weights_digest(model)})
 
 
 def extend_summary(folder: Path, summary: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
-    """Write summary.json with further fields and a new checksum, and return its content."""
-    content = with_checksum({**summary, **more})
+    """Write summary.json with further fields and new checksums, and return its content."""
+    logs = [folder / name for name in (METRICS, PREDICTIONS) if (folder / name).exists()]
+    files = {path.name: _sha256(path) for path in logs}
+    content = with_checksum({**summary, **more, "files": files})
     write_text(folder / SUMMARY, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
     return content
 

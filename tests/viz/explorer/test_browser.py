@@ -13,7 +13,7 @@ import pytest
 from mcn.paper.figures_of_runs import option_name
 from mcn.train import RECIPES
 from mcn.train import train as train_run
-from mcn.train.folder import write_summary
+from mcn.train.folder import extend_summary
 from mcn.train.metrics import METRICS, TASK_METRICS
 from mcn.viz import Explanation, explain, explorer, sample, write_explorer, write_report
 from mcn.viz.page_data import calibrations
@@ -383,7 +383,7 @@ def with_summary(run: Trained, folder: Path, **changes: Any) -> Path:
     """The report of a copy of a run whose summary differs."""
     copy = shutil.copytree(run.folder, folder / "run")
     summary = json.loads((copy / "summary.json").read_text()) | changes
-    write_summary(copy, summary, summary["weights"])
+    extend_summary(copy, summary, {})
     return write_report(copy, run.data)
 
 

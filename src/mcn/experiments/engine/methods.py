@@ -5,6 +5,7 @@ The classic baselines of the paper stand in `mcn.paper.baselines`, which registe
 
 from __future__ import annotations
 
+import sys
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
@@ -239,6 +240,9 @@ def register(name: str, *, probabilities: bool = True, graph: bool = True) -> Ca
 
 def find_method(name: str, what: str = "method") -> Method:
     """Return the method of this name, or say which was probably meant; `what` is how an error calls it."""
+    if name not in METHODS and "mcn.paper.baselines" not in sys.modules:
+        more = "; import mcn.paper.baselines first for the classic baselines of the paper"
+        raise ValueError(f"{what} names {name!r}; there are {', '.join(METHODS)}{more}")
     one_of(what, name, METHODS)
     return METHODS[name]
 

@@ -69,7 +69,7 @@ def check_engine(name: str, jobs: int | None = None, address: str | None = None)
     """Refuse what `open_engine` cannot open, without opening it."""
     one_of("engine", name, ENGINES)
     if name == "ray":
-        import_ray("search")
+        import_ray("mcn[search]")
     if jobs is not None and (isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1):
         raise ValueError(f"jobs must be an integer of at least 1, got {jobs!r}")
     if address is not None and name != "ray":

@@ -83,6 +83,8 @@ class Schedule:
         """
         path = Path(folder).expanduser() / SUMMARY
         stored: Any = read_summary(path.parent).get("schedule") if path.exists() else None
+        if stored is None:
+            raise ValueError(f"schedule {folder}: no finished run of auto is there; give the folder of one")
         with reading(path, "not the summary of a finished run of auto, whose schedule could be followed"):
             schedule = cls(*(stored[one.name] for one in dataclasses.fields(cls)))
             rows = [row for stage in schedule.stages for row in stage]
