@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from mcn._lazy import lazy
 
-__version__ = "0.3.0"
+__version__ = "0.4.0"
 
 _HOME = {
     "load_dataset": "mcn.data",

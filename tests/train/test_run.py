@@ -347,7 +347,7 @@ def test_a_missing_file(finished: Path, made: Path, name: str) -> None:
     refuses(r"no finished run here.*there are runs in it: one", load_run, made.parent)  # further inside
 
 
-@pytest.mark.parametrize("version", ["0.1.0", "0.2.0"])
+@pytest.mark.parametrize("version", ["0.1.0", "0.2.0", "0.3.0"])
 def test_an_earlier_version(version: str, finished: Path, killed: Path, data: Data, tmp_path: Path) -> None:
     begun = Path(shutil.copytree(killed / "mcn", tmp_path / "begun"))
     for folder, use in (

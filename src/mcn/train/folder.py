@@ -29,7 +29,7 @@ _COLUMNS = ("source", "target", "columns", "drop", "unknown_ids")
 _SOURCE: dict[str, Any] = dict.fromkeys((*_WORDS, *_COLUMNS), (str, None))
 _SOURCE |= dict.fromkeys(("split_index", "folds"), (int, None))
 _SOURCE |= dict.fromkeys(("trust", "on_disk", "directed"), (bool, None))
-_OLD = re.compile(r"0\.[0-2](\.|$)")
+_OLD = re.compile(r"0\.[0-3](\.|$)")
 _SETTINGS = {"recipe": str, "source": _SOURCE, "config": {str: object}, "data": (str, None)}
 """The fields of config.yaml, see `mcn.data.fields`."""
 _CHOOSING = {"mode": str, "winner": str, "blend": ({str: float}, None)}
