@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from mcn.train.settings import Setting, Settings
 
-_PLACE = re.compile(r"^<!-- (settings|methods|api)(?: ([\w.]+))? -->$", re.MULTILINE)
+_PLACE = re.compile(r"^<!-- (settings|methods|api|conflicts)(?: ([\w.]+))? -->$", re.MULTILINE)
 _STUDY = re.compile(r"\[([^\]]+)\]\((?:\.\./)+(studies[\w/.-]*)\)")
 _GROUPS = {
     "graph": "The graph",
@@ -24,7 +24,7 @@ _GROUPS = {
 
 def on_page_markdown(markdown: str, **_context: Any) -> str:
     """Fill the places that a page leaves open; studies, which are outside the site, become a path."""
-    make = {"settings": _settings, "methods": _methods, "api": _api}
+    make = {"settings": _settings, "methods": _methods, "api": _api, "conflicts": _conflicts}
     markdown = _STUDY.sub(r"\1 (`\2`)", markdown)
     return _PLACE.sub(lambda place: make[place[1]](place[2]), markdown)
 
@@ -64,6 +64,13 @@ def _methods(_nothing: None) -> str:
     rows = [f"| `{method.name}` | {method.title} | {', '.join(method.can) or '–'} |" for method in methods]
     head = "| method | what it is | also gives |\n|---|---|---|\n"
     return head + "\n".join(rows) + "\n"
+
+
+def _conflicts(_nothing: None) -> str:
+    from mcn._composition import CONFLICTS
+
+    rows = [f"| {one} | {other} | {advice} |" for one, other, advice in CONFLICTS]
+    return "\n".join(["| this | and this | what to do |\n|---|---|---|", *rows]) + "\n"
 
 
 def _api(package: str) -> str:

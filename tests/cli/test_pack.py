@@ -183,7 +183,10 @@ def test_a_run_is_resumed_as_it_was_begun(
 def test_what_needs_the_graph_in_memory(mcn: Run, own_packed: Path, tmp_path: Path) -> None:
     given = ("train", "--graph", own_packed, "--out", tmp_path / "run")
     assert "candidates is a setting of the recipe auto" in refused(mcn(*given, "--candidates", "mlp,gat"))
-    assert "needs the graph in memory, and it stays on disk" in refused(mcn(*given, "--beside", "gcn"))
+    assert (
+        "a graph that stays on disk does not go with --beside gcn: it needs the whole graph in memory"
+        in refused(mcn(*given, "--beside", "gcn"))
+    )
     assert not (tmp_path / "run").exists()
 
 

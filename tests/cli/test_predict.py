@@ -82,7 +82,9 @@ def test_weights_are_read_again(mcn: Run, tmp_path: Path) -> None:
     assert "no weight column 'strength' after the two ids" in refused(mcn(*again))
     assert printed(mcn(*again, "--weights", "w")) == own
     message = refused(mcn("compare", *words[:4], "--weights", "w", "--methods", "mcn,lp"))
-    assert message.startswith("the baseline 'lp' does not use edge weights; leave them out")
+    assert message.startswith(
+        "a graph with edge weights does not go with the baseline 'lp': compare mcn, gat"
+    )
 
 
 def test_columns_by_other_names_and_new_categories(mcn: Run, tmp_path: Path) -> None:

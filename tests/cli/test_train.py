@@ -183,7 +183,9 @@ def test_methods_beside_have_the_recipes_settings_or_are_refused_at_once(mcn: Ru
     assert [row["method"] for row in content["rows"]] == ["paper", "gat-paper"]
     edges, nodes = write_graph(tmp_path)
     words = ["train", "--graph", edges, "--nodes", nodes, "--weights", "w", "--out", tmp_path / "other"]
-    assert refused(mcn(*words, "--beside", "lp")).startswith("the baseline 'lp' does not use edge weights")
+    assert refused(mcn(*words, "--beside", "lp")).startswith(
+        "a graph with edge weights does not go with the baseline 'lp'"
+    )
     assert not (tmp_path / "other").exists()
 
 

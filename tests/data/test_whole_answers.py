@@ -174,7 +174,5 @@ def test_weights_and_direction(verb: str, tmp_path: Path, capsys: Any) -> None:
     _load(tmp_path, USUAL, TRANSFERS)
     files = ["--graph", tmp_path / "e.csv", "--nodes", tmp_path / "n.csv"]
     assert main([verb, *map(str, files), "--weights", "amount", "--directed"]) == 2
-    said = (
-        "--weights amount and --directed are not used together: leave out --directed to use the weights, or"
-    )
-    assert capsys.readouterr().err == f"mcn: {said} --weights to use direction\n"
+    said = "--directed does not go with --weights amount: leave out the one to use the other"
+    assert capsys.readouterr().err == f"mcn: {said}\n"

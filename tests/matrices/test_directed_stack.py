@@ -92,6 +92,12 @@ def test_what_is_refused():
     refuses("unknown motif 'circle'; did you mean", MotifStack.from_counts, counts, ["circle"])
     refuses("unknown directed motif 'edge'", MotifStack.from_counts, counts, ["edge:in"])
     weights = counts.undirected.adjacency("edge")
-    refuses("weights with directed motifs: not yet", MotifStack.from_counts, counts, ["in"], weights=weights)
+    refuses(
+        r"direction \(motifs in\) does not go with weights",
+        MotifStack.from_counts,
+        counts,
+        ["in"],
+        weights=weights,
+    )
     rows = StackRows(MotifStack.from_counts(counts, ["in"], steps=2))
     refuses("mini-batches of directed motifs have one step", rows.draw, np.arange(4), np.zeros(4, int), 2, 0)

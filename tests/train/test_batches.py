@@ -175,13 +175,25 @@ def test_training_from_disk_is_training_from_memory(form: str, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("given", "config", "message"),
     [
-        ({}, ON_DISK.replace(steps=2), "steps = 2 needs the whole graph in memory"),
-        ({}, ON_DISK.replace(batch_size=None), "batch_size = none needs the whole graph in memory"),
-        ({}, ON_DISK.replace(features="both"), "features = both needs the whole graph in memory"),
+        ({}, ON_DISK.replace(steps=2), "does not go with steps 2: it needs the whole graph in memory"),
+        (
+            {},
+            ON_DISK.replace(batch_size=None),
+            "does not go with batch_size none: give batch_size: it needs the whole",
+        ),
+        (
+            {},
+            ON_DISK.replace(features="both"),
+            "does not go with features both: it needs the whole graph in memory",
+        ),
         ({}, ON_DISK.replace(motifs=("edge", "triangle")), "triangle is not counted yet"),
         ({"x": None}, ON_DISK, "the store has no features"),
         ({"val_mask": None}, ON_DISK, "no split in the store"),
-        ({}, settings("auto"), "the recipe auto needs the graph in memory; for one on disk choose"),
+        (
+            {},
+            settings("auto"),
+            "a GraphStore does not go with the recipe auto: choose the recipe mcn or paper",
+        ),
     ],
 )
 def test_what_a_store_cannot_give(given: Any, config: Any, message: str, tmp_path: Path) -> None:
@@ -223,7 +235,7 @@ def test_the_estimate_by_hand_and_what_is_decided(counts: mcn.MotifCounts) -> No
     agreeing = settings("mcn", consistency=1.0)
     same, line = fit_into_memory(agreeing, counts, free=1e5)
     assert same == agreeing
-    assert "batch_size needs consistency 0" in line
+    assert "does not go with consistency" in line
 
 
 def test_a_packed_graph_that_is_too_large(tmp_path: Path) -> None:

@@ -73,7 +73,9 @@ def test_only_direction_tells_the_class():
     refuses("motif 'in' needs direction", mcn.MCNClassifier(motifs=("in", "out")).fit, without)
     refuses("motif 'out' needs direction", mcn.AutoClassifier(candidates=("dir-sage",)).fit, without)
     data.edge_weight = torch.ones(data.num_edges)
-    refuses("edge_weight with data.directed: not yet", mcn.MCNClassifier().fit, data)
+    refuses(
+        "data.directed does not go with data.edge_weight: leave out the one", mcn.MCNClassifier().fit, data
+    )
 
 
 def test_direction_is_tried_where_the_graph_has_it_and_nowhere_else():
@@ -84,9 +86,19 @@ def test_direction_is_tried_where_the_graph_has_it_and_nowhere_else():
     turned = planted()
     turned.edge_index = turned.edge_index.flip(0)
     assert len({prepare(each, settings("mcn")).fingerprint() for each in (planted(), turned, data)}) == 3
-    refuses("batch_size needs sum_motifs false", settings, "mcn", batch_size=9, **SUMS)
-    refuses("sum_motifs needs self_attention false", settings, "mcn", sum_motifs=True)
-    refuses("views of directed motifs, not yet", prepare, planted(), settings("views", motifs=("in",)))
+    refuses("batch_size 9 does not go with sum_motifs true", settings, "mcn", batch_size=9, **SUMS)
+    refuses(
+        "sum_motifs true does not go with self_attention true: set self_attention to false",
+        settings,
+        "mcn",
+        sum_motifs=True,
+    )
+    refuses(
+        r"direction \(motifs in\) does not go with the recipe views: use the recipe mcn",
+        prepare,
+        planted(),
+        settings("views", motifs=("in",)),
+    )
 
 
 @pytest.mark.parametrize("config", [settings("mcn", **SUMS), settings("mcn", motifs=("edge", "in", "out"))])

@@ -147,9 +147,12 @@ OF_MCN: list[tuple[dict[str, Any], str]] = [
     ({"neighbours": ()}, "neighbours must have at least one number, got none"),
     ({"neighbours": (5, 5, 5)}, "neighbours has 3 numbers, but there are 2 layers"),
     ({"batch_size": 0}, "batch_size must be an integer of at least 1, got 0"),
-    ({"batch_size": 8, "psi_prior": "product"}, "batch_size needs psi_prior softmax, got product"),
-    ({"batch_size": 8, "consistency": 1.0}, "batch_size needs consistency 0, got 1.0"),
-    ({"batch_size": 8, "norm": "layer"}, "batch_size needs norm none: mini-batches do not have it yet"),
+    ({"batch_size": 8, "psi_prior": "product"}, "batch_size 8 does not go with psi_prior product"),
+    ({"batch_size": 8, "consistency": 1.0}, "batch_size 8 does not go with consistency 1.0"),
+    (
+        {"batch_size": 8, "norm": "layer"},
+        "batch_size 8 does not go with norm layer: mini-batches gather neighbours by attention",
+    ),
 ]
 FULL_BATCH_MIXES = "full_batch mixes after the first layer; it needs batch_norm and row_norm to be false"
 OF_VIEWS: list[tuple[dict[str, Any], str]] = [
@@ -169,7 +172,7 @@ OF_AUTO: list[tuple[dict[str, Any], str]] = [
     ({"candidates": ("gcn", "gcn")}, "candidates must differ, got gcn, gcn"),
     ({"minutes": 0}, "minutes must be a positive number, got 0"),
     ({"repeats": 0}, "repeats must be an integer of at least 1, got 0"),
-    ({"batch_size": 8, "candidates": ("sage",)}, "batch_size needs candidates without sage"),
+    ({"batch_size": 8, "candidates": ("sage",)}, "batch_size 8 does not go with candidates sage"),
 ]
 WRONG = [(name, *case) for name in RECIPES for case in COMMON]
 WRONG += [(name, *case) for name in ("mcn", "paper") for case in OF_MCN if "psi_prior" not in case[0]]

@@ -119,7 +119,12 @@ def test_what_is_said_where_nothing_can_be_learned(tmp_path: Path) -> None:
     data.y[data.train_mask.nonzero()[0]] = np.nan
     refuses("which has no label", train, data, settings("mcn"))
     unfit = settings("mcn", class_weight="balanced")
-    refuses("class_weight balanced is for one class", train, planted("multilabel", 100), unfit)
+    refuses(
+        "does not go with class_weight balanced: it is for one class",
+        train,
+        planted("multilabel", 100),
+        unfit,
+    )
     unfit = settings("mcn", metric="roc-auc")
     refuses("metric must be one of r2, mae, mse", train, planted("regression", 100), unfit)
 

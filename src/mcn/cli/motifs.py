@@ -69,6 +69,7 @@ def run(
     Example: mcn motifs --graph edges.csv --directed --significance
     """
     from graphmotifs.counting import ENGINES
+    from mcn._composition import check_composition
     from mcn.store import as_bytes, is_store
 
     one_of("--engine", engine, ENGINES)
@@ -76,8 +77,10 @@ def run(
     on_disk = out is not None and packed and out.suffix not in _FILES
     if out is not None and not on_disk:
         options.check_writable(out, out.suffix if out.suffix in _FILES else ", ".join(_FILES))
-    if packed and (directed or significance or plot):
-        raise ValueError(f"{graph}: --directed and --significance of a packed graph: not yet")
+    asked = {"direction": directed and "--directed", "significance": significance and "--significance"}
+    if plot:
+        asked["significance"] = "--plot"
+    check_composition(asked | {"a packed graph": packed and f"the packed graph {graph}"})
     if directed and graph is None and dataset is None:
         raise ValueError("--directed needs arcs: give --graph, or --dataset chameleon-filtered")
     if directed and out is not None and out.suffix == ".npz":

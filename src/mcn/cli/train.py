@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mcn._composition import check_composition
 from mcn.cli import _options as options
 from mcn.cli import _training as training
 from mcn.cli._terminal import (
@@ -109,18 +110,20 @@ def run(
         }
         if graph is not None and data.y is not None and target_kind(data.y) != "classes":
             source["task"] = target_kind(data.y)  # graphs to predict are read alike
-            if methods:
-                raise ValueError(f"--beside {','.join(methods)}: is for one class per node; leave it out")
+            other = {"numbers or several targets": f"the task {source['task']}"}
+            check_composition(
+                {"methods for comparison": methods and f"--beside {','.join(methods)}", **other}
+            )
         folder = out or options.free_folder(Path("runs"), Path(name).name.split(".")[0] if graph else name)
         folders = training.folders_by_seed(folder, numbers)
         with interruptible(go_on(folder)), together(folder, team):
             training.check_folders(folder, folders, resume or not team.leads)
             memory: str | None
             if on_disk.why:
-                if methods:
-                    raise ValueError(
-                        f"--beside {','.join(methods)}: needs the graph in memory, and it stays on disk"
-                    )
+                other = {"a packed graph": "a graph that stays on disk"}
+                check_composition(
+                    {"methods for comparison": methods and f"--beside {','.join(methods)}", **other}
+                )
                 chosen = [*settings, *(["recipe"] if recipe is not None or preset is not None else [])]
                 config, memory = training.for_store(data, config, chosen, on_disk.why, team)
                 counts = None

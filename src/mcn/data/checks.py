@@ -17,6 +17,7 @@ from torch import Tensor
 from graphmotifs._messages import brief
 from graphmotifs._sparse import check_csr
 from graphmotifs.graph import SimpleGraph, simple_graph
+from mcn._composition import check_composition
 from mcn._names import spell_option
 from mcn.data.edge_list import checked_weights
 from mcn.data.limits import listed
@@ -340,8 +341,8 @@ def weight_matrix(data: Data) -> csr_array | None:
     given = given_weights(data)
     if given is None:
         return None
-    if data.get("directed"):
-        raise ValueError("data.edge_weight with data.directed: not yet; leave out one of them")
+    asked = {"direction": data.get("directed") and "data.directed", "edge weights": "data.edge_weight"}
+    check_composition(asked)
     name, values = given
     edges = np.asarray(data.edge_index)
     if list(values.shape) != [edges.shape[1]]:

@@ -14,6 +14,7 @@ from scipy import sparse
 
 from graphmotifs._messages import one_of, shown
 from graphmotifs.graph import SimpleGraph, known_ways, simple_graph
+from mcn._composition import check_composition
 from mcn._names import spell_option
 from mcn.data.edge_files import NETWORKX, TEXT, edge_format, graph_of_edges, read_edges
 from mcn.data.edge_list import EdgeList, IdIndex, Layout, kind_of, object_edges, report_graph
@@ -128,12 +129,8 @@ def load_graph(
     one_of("unknown_ids", unknown_ids, UNKNOWN_IDS)
     one_of("task", task or "classes", TASKS)
     layout = Layout(delimiter, header, source, target)
-    if directed and weights is not None:
-        one, other = spell_option("weights", weights), spell_option("directed", True)
-        raise ValueError(
-            f"{one} and {other} are not used together: leave out {other} to use the weights, or "
-            f"{spell_option('weights')} to use direction"
-        )
+    weighted = None if weights is None else spell_option("weights", weights)
+    check_composition({"direction": directed and spell_option("directed", True), "edge weights": weighted})
     if treatment is not None and features is not None:
         raise ValueError("give features or treatment, not both: a treatment names its columns")
     request = SplitRequest(split, split_by, folds, split_index, seed)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from graphmotifs._messages import did_you_mean
+from mcn._composition import check_composition
 from mcn._memory import human_bytes
 from mcn.matrices.adjacencies import (
     Adjacencies,
@@ -126,8 +127,8 @@ class MotifStack(RowSource):
         plain = undirected(counts)
         held = None if weights is None else check_edge_weights(weights, plain, scope)
         adj = adjacencies_from_counts(counts, motifs, scope, add_edges, held, binary=psi == "unweighted")
-        if held is not None and not adj.symmetric:
-            raise ValueError("edge weights with directed motifs: not yet; leave out one of them")
+        arcs = "" if adj.symmetric else f"direction (motifs {', '.join(adj.motifs)})"
+        check_composition({"direction": arcs, "edge weights": "" if held is None else "weights"})
         edge = adjacency_of(plain, "edge") if held is None else held
         stored = (materialize, memory_limit, threads)
         return cls(adj, edge, plain.per_node, steps, psi, *stored, count_scale, weighted=held is not None)

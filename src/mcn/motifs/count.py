@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 import graphmotifs
 from graphmotifs.significance import MotifSignificance
+from mcn._composition import check_composition
 from mcn.store import GraphStore, StoreRows
 from mcn.store.manifest import describe_array
 
@@ -58,8 +59,8 @@ def motif_significance(
 
     `edge_index` is what `mcn.count_motifs` takes, but for a graph on disk.
     """
-    if isinstance(edge_index, GraphStore):
-        raise ValueError("an mcn.GraphStore here: not yet; give the edges themselves, edge_index [2, E]")
+    packed = isinstance(edge_index, GraphStore) and "an mcn.GraphStore"
+    check_composition({"significance": "motif_significance", "a packed graph": packed})
     graph = _graph_of_data(edge_index, directed)[0] if _is_data(edge_index) else edge_index
     how: dict[str, Any] = {"samples": samples, "seed": seed, "threads": threads, "progress": progress}
     return graphmotifs.motif_significance(graph, num_nodes, directed=directed, keep=keep, **how)

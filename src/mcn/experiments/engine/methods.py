@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from torch_geometric.data import Data
 
 from graphmotifs._messages import one_of
+from mcn._composition import check_composition
 from mcn.data import given_weights, simple_graph
 from mcn.motifs import MotifCounts
 from mcn.train import RECIPES, Problem, prepare, train
@@ -189,11 +190,8 @@ class ScoredMethod(Method):
 
     def check_weights(self) -> None:
         """Refuse edge weights, which no baseline that looks at edges uses."""
-        if self.graph:
-            raise ValueError(
-                f"the baseline {self.name!r} does not use edge weights; leave them out (data.edge_weight, "
-                "--weights), or compare mcn, gat, gcn, mlp and views"
-            )
+        baseline = self.graph and f"the baseline {self.name!r}"
+        check_composition({"edge weights": "a graph with edge weights", "baselines on edges": baseline})
 
     def run(self, problem: Problem, config: Settings | None, seed: int) -> Outcome:
         """Score all nodes, and look that they are scores."""

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from mcn import __version__
+from mcn._composition import check_composition
 from mcn.experiments.engine.methods import Method, find_method
 from mcn.experiments.engine.source import Graph, Source, load
 from mcn.train import Problem
@@ -138,11 +139,9 @@ def _problem(unit: Unit, method: Method, graph: Graph, config: Settings | None) 
         while len(_problems) >= _MOST:
             _problems.popitem(last=False)
         problem = method.prepare(graph.data, unit.source.dataset, config, graph.counts)
-        if problem.task.kind != "classes":
-            raise ValueError(
-                f"methods are compared by one class per node, and here the task is {problem.task.kind}; "
-                "`mcn train` without --beside trains on it"
-            )
+        other = problem.task.kind != "classes" and f"the task {problem.task.kind}"
+        compared = {"methods for comparison": f"a comparison of methods ({unit.method})"}
+        check_composition({"numbers or several targets": other, **compared})
         _problems[key] = problem
     _problems.move_to_end(key)
     return _problems[key]

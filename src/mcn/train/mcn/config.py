@@ -6,6 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from mcn._composition import check_composition
 from mcn.train.settings import (
     BATCH_SIZE,
     BatchedSettings,
@@ -158,26 +159,18 @@ class MCNConfig(BatchedSettings):
                 f"neighbours has {len(self.neighbours)} numbers, but there are {self.num_layers} layers; "
                 "give one number, or one per layer"
             )
-        if self.sum_motifs and self.self_attention:
-            raise ValueError("sum_motifs needs self_attention false: sums over motifs have no attention yet")
-        if self.batch_size is None:
-            return
-        plain = {"self_weights": False, "sum_motifs": False, "norm": "none", "residual": False}
-        for name, without in plain.items():
-            if getattr(self, name) != without:
-                raise ValueError(
-                    f"batch_size needs {name} {str(without).lower()}: mini-batches do not have it yet"
-                )
-        if self.psi_prior != "softmax":
-            raise ValueError(
-                f"batch_size needs psi_prior softmax, got {self.psi_prior}: drawn neighbours are weighed "
-                "inside the softmax"
-            )
-        if self.consistency:
-            raise ValueError(
-                f"batch_size needs consistency 0, got {self.consistency}: it compares two passes over the "
-                "whole graph"
-            )
+        check_composition(
+            {
+                "sums over motifs": self.sum_motifs and "sum_motifs true",
+                "self-attention": self.self_attention and "self_attention true",
+                "mini-batches": self.batch_size is not None and f"batch_size {self.batch_size}",
+                "self weights": self.self_weights and "self_weights true",
+                "norms": self.norm != "none" and f"norm {self.norm}",
+                "residuals": self.residual and "residual true",
+                "Ψ as a factor": self.psi_prior != "softmax" and f"psi_prior {self.psi_prior}",
+                "consistency": self.consistency and f"consistency {self.consistency}",
+            }
+        )
 
     def _resolve(self) -> None:
         for name, value in ATTENTION.get(str(self.attention), {}).items():

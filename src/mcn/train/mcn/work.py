@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
+from mcn._composition import check_composition
 from mcn.data.treatment import row_scaling
 from mcn.matrices import MotifStack
 from mcn.matrices.state import check_scale
@@ -260,19 +261,16 @@ def store_inputs(store: GraphStore, config: MCNConfig, memory: Memory | None = N
     Raises:
         ValueError: a setting needs the whole graph in memory.
     """
-    refused = {
-        "batch_size": memory is None and config.batch_size is None and "none",
-        "steps": config.steps > 1 and config.steps,
-        "scope": config.scope != "edges" and config.scope,
-        "add_edges": config.add_edges,
-        "features": config.features != "given" and config.features,
-    }
-    for name, value in refused.items():
-        if value:
-            raise ValueError(
-                f"{store.path}: {name} = {value} needs the whole graph in memory; a graph on disk is trained "
-                "on in mini-batches (batch_size) with one step and its own features, or load it by to_data()"
-            )
+    check_composition(
+        {
+            "a packed graph": f"the packed graph {store.path}",
+            "full batches": memory is None and config.batch_size is None and "batch_size none",
+            "several steps": config.steps > 1 and f"steps {config.steps}",
+            "pairs of nodes": config.scope != "edges" and f"scope {config.scope}",
+            "added edges": config.add_edges and "add_edges true",
+            "motif counts as features": config.features != "given" and f"features {config.features}",
+        }
+    )
     before = {} if memory is None else memory.state
     scaled = dict(before) if "scaling" in before else _fitted(store)
     scale = np.asarray(scaled["feature_scale"]) if scaled["scaling"] == "standard" else None

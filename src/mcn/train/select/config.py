@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from mcn._composition import check_composition
 from mcn.train.settings import (
     BATCH_SIZE,
     BatchedSettings,
@@ -127,11 +128,10 @@ class AutoConfig(BatchedSettings):
             if self.candidates == CANDIDATES:
                 usual = tuple(name for name in CANDIDATES if name not in _WHOLE_GRAPH)
                 object.__setattr__(self, "candidates", usual)
-            for name in self.candidates:
-                if name in _WHOLE_GRAPH:
-                    raise ValueError(
-                        f"batch_size needs candidates without {name}: mini-batches do not have it yet"
-                    )
+            whole = [name for name in self.candidates if name in _WHOLE_GRAPH]
+            named = whole and f"candidates {', '.join(whole)}"
+            batched = f"batch_size {self.batch_size}"
+            check_composition({"mini-batches": batched, "candidates of whole graphs": named})
             self.given_to("mcn")
 
     @property

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mcn._composition import check_composition
 from mcn.motifs import MotifCounts, count_motifs
 from mcn.train.predictions import Explained, Option, Predictions
 from mcn.train.problem import Memory, Problem, stack_counts
@@ -97,9 +98,8 @@ def inputs(
     from torch_geometric.data import Data
 
     if not isinstance(data, Data):
-        raise ValueError(
-            "the recipe auto needs the graph in memory; for one on disk choose the recipe mcn or paper, or "
-            "load it with to_data()"
+        check_composition(
+            {"a packed graph": f"a {type(data).__name__}", "model selection": "the recipe auto"}
         )
     if counts is None:
         counts = count_motifs(data.edge_index, data.num_nodes)

@@ -13,6 +13,7 @@ import torch
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
+from mcn._composition import check_composition
 from mcn.train.metrics import TASK_METRICS, merit, score, shown
 
 if TYPE_CHECKING:
@@ -162,8 +163,8 @@ class Task(ABC):
         Raises:
             ValueError: there are no classes to weigh.
         """
-        if kind != "none":
-            raise ValueError(f"class_weight {kind} is for one class per node; here the task is {self.kind}")
+        weights = kind != "none" and f"class_weight {kind}"
+        check_composition({"numbers or several targets": f"the task {self.kind}", "class weights": weights})
         return None
 
     def prior_shift(self, train: torch.Tensor, val: torch.Tensor) -> torch.Tensor:
@@ -172,7 +173,9 @@ class Task(ABC):
         Raises:
             ValueError: there are no classes.
         """
-        raise ValueError(f"class_priors is for one class per node; here the task is {self.kind}")
+        used = {"numbers or several targets": f"the task {self.kind}", "class priors": "class_priors"}
+        check_composition(used)
+        return torch.zeros(self.outputs)
 
     @abstractmethod
     def boosted(self, targets: NDArray[Any]) -> list[Boosted]:

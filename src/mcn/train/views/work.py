@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from mcn._composition import check_composition
 from mcn.data.sparse import feature_csr, feature_tensor
 from mcn.matrices import PageRankRows, Rows, view_rows
 from mcn.motifs import MotifCounts, count_motifs
@@ -69,8 +70,9 @@ def inputs(
     """Compute the PageRank rows of every view, once, on all cores."""
     if memory is not None and config.features != "motifs":
         check_features(data, memory)
-    if any(map(directed_neighbourhood, config.motifs)):
-        raise ValueError(f"motifs {', '.join(config.motifs)}: views of directed motifs, not yet; use mcn")
+    arcs = [motif for motif in config.motifs if directed_neighbourhood(motif)]
+    directed = f"direction (motifs {', '.join(arcs)})" if arcs else ""
+    check_composition({"direction": directed, "motif views": "the recipe views"})
     if counts is None:
         counts = count_motifs(data.edge_index, data.num_nodes)
     x, scaled = node_features(data, config.features, counts, memory)
