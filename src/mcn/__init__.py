@@ -10,34 +10,26 @@ from mcn._lazy import lazy
 
 __version__ = "0.4.0"
 
-_HOME = {
-    "load_dataset": "mcn.data",
-    "load_graph": "mcn.data",
-    "GraphStore": "mcn.store",
-    "EDGE_ORBITS": "mcn.motifs",
-    "NODE_ORBITS": "mcn.motifs",
-    "GRAPHLETS": "mcn.motifs",
-    "ARC_ORBITS": "mcn.motifs",
-    "DIRECTED_NODE_ORBITS": "mcn.motifs",
-    "DIRECTED_GRAPHLETS": "mcn.motifs",
-    "count_motifs": "mcn.motifs",
-    "MotifCounts": "mcn.motifs",
-    "DirectedCounts": "mcn.motifs",
-    "AddMotifs": "mcn.motifs",
-    "motif_significance": "mcn.motifs",
-    "motif_clusters": "mcn.motifs",
-    "MotifStack": "mcn.matrices",
-    "apply_psi": "mcn.matrices",
-    "stack_size": "mcn.matrices",
-    "MCNConv": "mcn.nn",
-    "MCN": "mcn.nn",
-    "MCNClassifier": "mcn.train",
-    "AutoClassifier": "mcn.train",
-    "ViewsClassifier": "mcn.train",
-    "load": "mcn.train",
-    "cross_validate": "mcn.train",
+_NAMES = {
+    "mcn.data": ("load_dataset", "load_graph"),
+    "mcn.store": ("GraphStore",),
+    "mcn.motifs": (
+        *("EDGE_ORBITS", "NODE_ORBITS", "GRAPHLETS"),
+        *("ARC_ORBITS", "DIRECTED_NODE_ORBITS", "DIRECTED_GRAPHLETS"),
+        *("count_motifs", "MotifCounts", "DirectedCounts", "AddMotifs"),
+        *("motif_significance", "motif_clusters"),
+    ),
+    "mcn.matrices": ("MotifStack", "apply_psi", "stack_size"),
+    "mcn.nn": ("MCNConv", "MCN"),
+    "mcn.train": (
+        *("MCNClassifier", "PaperClassifier", "ViewsClassifier", "TreesClassifier", "AutoClassifier"),
+        *("MCNRegressor", "PaperRegressor", "ViewsRegressor", "TreesRegressor", "AutoRegressor"),
+        "cross_validate",
+    ),
+    "mcn.train.estimator": ("load_run", "load"),  # load: the older name of load_run, for one version
 }
-_MODULES = ("data", "store", "motifs", "matrices", "nn", "train", "baselines", "experiments", "viz")
+_HOME = {name: module for module, names in _NAMES.items() for name in names}
+_MODULES = ("data", "store", "motifs", "matrices", "nn", "train", "experiments", "viz", "paper")
 
 __all__ = ["__version__", *_HOME]
 __getattr__, __dir__ = lazy(__name__, _HOME, _MODULES)

@@ -1,8 +1,9 @@
 """The estimators: scikit-learn's manners, new nodes and graphs, input that cannot be trained on."""
 
-import copy
+import ast
 import dataclasses
 import re
+import runpy
 from pathlib import Path
 from typing import Any
 
@@ -10,27 +11,43 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.exceptions import NotFittedError
+from sklearn.metrics import r2_score
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.utils.validation import check_is_fitted
 from torch_geometric.data import Data
 
 import mcn
-from mcn import AutoClassifier, MCNClassifier, ViewsClassifier
+from mcn import (
+    AutoClassifier,
+    AutoRegressor,
+    MCNClassifier,
+    MCNRegressor,
+    PaperClassifier,
+    PaperRegressor,
+    TreesClassifier,
+    TreesRegressor,
+    ViewsClassifier,
+    ViewsRegressor,
+)
 from mcn.data import random_split
-from mcn.train import accuracy_on_test, train
+from mcn.train import RECIPES, Run, accuracy_on_test, load_run, train
 from mcn.train.metrics import TASK_METRICS, score
 from mcn.train.settings import declared
 from tests.conftest import refuses
 from tests.train.graphs import SMALL, settings, small_graph
 
-ESTIMATORS = [MCNClassifier, AutoClassifier, ViewsClassifier]
-QUICK: dict[type, dict[str, Any]] = {
-    MCNClassifier: {**SMALL, "max_epochs": 3},
-    AutoClassifier: {"candidates": ("mlp", "gcn"), "repeats": 1, "max_epochs": 3},
-    ViewsClassifier: {"walk_length": 3, "max_neighbours": 6, "hidden": 8, "max_epochs": 3},
+ESTIMATORS = [MCNClassifier, PaperClassifier, ViewsClassifier, TreesClassifier, AutoClassifier]
+REGRESSORS = [MCNRegressor, PaperRegressor, ViewsRegressor, TreesRegressor, AutoRegressor]
+_QUICK: dict[str, dict[str, Any]] = {
+    "mcn": {**SMALL, "max_epochs": 3},
+    "paper": {**SMALL, "max_epochs": 3},
+    "views": {"walk_length": 3, "max_neighbours": 6, "hidden": 8, "max_epochs": 3},
+    "trees": {"max_epochs": 3},
+    "auto": {"candidates": ("mlp", "gcn"), "repeats": 1, "max_epochs": 3},
 }
+QUICK: dict[type, dict[str, Any]] = {each: _QUICK[each.recipe.name] for each in ESTIMATORS + REGRESSORS}
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +67,7 @@ def changed(data: Data, **attributes: Any) -> Data:
     return other
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize("estimator", ESTIMATORS + REGRESSORS)
 def test_parameters_and_documentation_are_those_of_the_settings(estimator: Any) -> None:
     config, params = estimator.recipe.config, estimator().get_params()
     assert params.keys() - {"random_state"} == {f.name for f in dataclasses.fields(config)} - {"seed"}
@@ -58,17 +75,51 @@ def test_parameters_and_documentation_are_those_of_the_settings(estimator: Any) 
     for name, one in declared(config).items():
         shown = "random_state" if name == "seed" else name
         assert f"{shown}: {one.sentence} Default: {one.default!r}." in estimator.__doc__
+    for title in ("Parameters", "Attributes", "Example"):
+        assert f"\n\n{title}:\n    " in estimator.__doc__
+
+
+def test_every_recipe_has_a_classifier_and_a_regressor() -> None:
+    kinds = {"Classifier": ESTIMATORS, "Regressor": REGRESSORS}
+    for kind, estimators in kinds.items():
+        assert {each.recipe.name: each.__name__ for each in estimators} == {
+            name: {"mcn": "MCN"}.get(name, name.title()) + kind for name in RECIPES
+        }
+
+
+def test_type_checkers_read_what_the_settings_declare(repository: Path) -> None:
+    """`mypy` refuses `MCNClassifier(lrr=0.1)` since its stub has these keywords and no others."""
+    stubs = runpy.run_path(str(repository / "docs" / "make_stubs.py"))["stubs"]()
+    assert {path.name for path in stubs} == {"signatures.pyi", "__init__.pyi"}
+    for path, text in stubs.items():
+        assert path.read_text() == text, f"{path}: run python docs/make_stubs.py"
+    tree = ast.parse((Path(mcn.__file__).parent / "train" / "signatures.pyi").read_text())
+    stated = {each.name: each.body[0].args for each in tree.body if isinstance(each, ast.ClassDef)}
+    for estimator in ESTIMATORS + REGRESSORS:
+        (args,) = (stated[base.__name__] for base in estimator.__mro__ if base.__name__ in stated)
+        assert (len(args.args), args.vararg, args.kwarg) == (1, None, None)
+        defaults = [ast.literal_eval(default) for default in args.kw_defaults]
+        assert (
+            dict(zip([arg.arg for arg in args.kwonlyargs], defaults, strict=True)) == estimator().get_params()
+        )
+        types = {arg.arg: ast.unparse(arg.annotation) for arg in args.kwonlyargs}
+        assert types["random_state"] == "int | RandomState | Generator | None"
+        assert types["motifs"].startswith("Sequence[str]")
+        assert types["lr"].startswith("float")
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_what_is_there_after_fit_is_documented(estimator: Any, data: Data) -> None:
     clf = estimator(**QUICK[estimator]).fit(data)
     for name in vars(clf):
-        if name.endswith("_") and name != "config_":
+        if name.endswith("_"):
             assert name in estimator.__doc__, name
-    assert isinstance(clf.model_, {MCNClassifier: mcn.MCN}.get(estimator, torch.nn.Module))
+    chooses = estimator in (MCNClassifier, PaperClassifier)
+    assert isinstance(clf.model_, mcn.MCN if chooses else torch.nn.Module)
+    assert hasattr(clf, "motif_choice_") == chooses
     assert clf.predict_proba(data).shape == (90, 3)
     assert len(clf.history_) >= 3
+    assert is_classifier(clf)
     refuses(f"this {estimator.__name__} is not fitted yet; call fit", estimator().predict, data)
 
 
@@ -89,8 +140,7 @@ def test_the_names_of_parameters() -> None:
     assert shown == "MCNClassifier(motifs=('edge',), lr=0.1, steps=2)"
 
 
-def test_scikit_learn_knows_it_for_a_classifier(fitted: MCNClassifier, data: Data) -> None:
-    assert is_classifier(fitted)
+def test_scikit_learn_knows_whether_it_is_fitted(fitted: MCNClassifier, data: Data) -> None:
     check_is_fitted(fitted)
     for use in (check_is_fitted, lambda clf: clf.predict(data), lambda clf: clf.score(data)):
         for unfitted in (MCNClassifier(), clone(fitted)):
@@ -176,7 +226,7 @@ def test_new_nodes_and_another_graph(fitted: MCNClassifier, data: Data) -> None:
     ("graph", "params", "message"),
     [
         ({"y": None}, {}, "the graph has no labels (data.y is missing)"),
-        ({"y": torch.zeros(80)}, {}, "expected numbers of shape [90]"),
+        ({"y": torch.zeros(80, dtype=torch.int64)}, {}, "of shape [90]"),
         ({"val_mask": torch.zeros(90, dtype=torch.bool)}, {}, "data.val_mask is empty"),
         ({}, {"psi": "transitoin"}, "got 'transitoin'; did you mean 'transition'"),
         ({}, {"motifs": ("edge", "triange")}, "triangle"),
@@ -263,7 +313,7 @@ def test_a_saved_estimator_predicts_the_same_bits(estimator: Any, named: bool, t
     else:
         data.y = torch.tensor([5, 9, 11])[data.y]  # numbers with gaps
     clf = estimator(**QUICK[estimator], random_state=3).fit(data).save(tmp_path / "saved")
-    again = mcn.load(tmp_path / "saved")
+    again = mcn.load_run(tmp_path / "saved")
     assert type(again) is estimator
     np.testing.assert_array_equal(again.predict_proba(data), clf.predict_proba(data))
     np.testing.assert_array_equal(again.predict(data), clf.predict(data))
@@ -280,9 +330,50 @@ def test_a_saved_estimator_predicts_the_same_bits(estimator: Any, named: bool, t
         estimator().save(tmp_path / "other")
 
 
-def test_a_run_of_a_recipe_without_estimator_is_read_otherwise(tmp_path: Path) -> None:
-    train(small_graph(), settings("trees", max_epochs=1), tmp_path / "run")
-    refuses("which has no estimator; read it with mcn.train.load_run", mcn.load, tmp_path / "run")
+def test_a_run_is_read_as_an_estimator_or_as_a_run(tmp_path: Path) -> None:
+    run = train(small_graph(), settings("paper", **SMALL), tmp_path / "run")
+    clf = mcn.load_run(tmp_path / "run")
+    assert type(clf) is PaperClassifier
+    assert type(Run.load(tmp_path / "run")) is Run
+    np.testing.assert_array_equal(clf.predict(small_graph()), run.predict(small_graph()).labels)
+    assert mcn.load is mcn.load_run  # the older names, for one version
+    assert load_run == Run.load
+
+
+@pytest.mark.parametrize("estimator", REGRESSORS)
+def test_a_regressor_predicts_numbers(estimator: Any, data: Data, tmp_path: Path) -> None:
+    numbers = changed(data, y=data.x.to_dense()[:, :3].sum(1))
+    numbers.classes = ["x", "y", "z"]  # of the labels that were there before
+    reg = estimator(**QUICK[estimator]).fit(numbers)
+    assert is_regressor(reg)
+    assert not is_classifier(reg)
+    for name in ("predict_proba", "candidate_probabilities", "classes_"):
+        assert not hasattr(reg, name)
+    for name in vars(reg):
+        assert name in estimator.__doc__ or not name.endswith("_"), name
+    predicted, test = reg.predict(numbers), data.test_mask.numpy()
+    assert predicted.shape == (90,)
+    assert reg.score(numbers) == pytest.approx(r2_score(numbers.y[test], predicted[test]), abs=1e-5)
+    refuses("metric must be one of r2, mae, mse, got 'accuracy'", reg.score, numbers, "accuracy")
+    again = mcn.load_run((reg.save(tmp_path / "saved"), tmp_path / "saved")[1])
+    assert type(again) is estimator
+    np.testing.assert_array_equal(again.predict(numbers), predicted)
+    if estimator is AutoRegressor:
+        assert set(reg.candidate_predictions(numbers)) == {"mlp", "gcn"}
+
+
+@pytest.mark.parametrize("places", range(5))
+def test_a_target_of_another_kind_is_refused_with_the_right_class(places: int, data: Data) -> None:
+    classifier, regressor = ESTIMATORS[places], REGRESSORS[places]
+    yes = torch.nn.functional.one_hot(data.y, 3)
+    for estimator, y, message in (
+        (classifier, data.y.double(), rf"numbers \(torch.float64\): use mcn.{regressor.__name__}, or whole"),
+        (regressor, data.y, rf"classes \(torch.int64\): use mcn.{classifier.__name__}, or data.y.float\(\)"),
+        (regressor, yes, rf"several yes/no targets \(torch.int64\): use mcn.{classifier.__name__}$"),
+    ):
+        about = f"{estimator.__name__} predicts .*, but data.y holds {message}"
+        assert "\n" not in refuses(about, estimator().fit, changed(data, y=y))
+    assert classifier(**QUICK[classifier]).fit(changed(data, y=yes)).predict_proba(data).shape == (90, 3)
 
 
 def test_every_split_is_fitted_by_a_clone_and_scikit_learns_cross_validation_is_refused() -> None:
@@ -323,8 +414,9 @@ def test_predict_returns_values_of_classes(labels: Any, classes: Any, tmp_path: 
     table = pd.DataFrame({"id": range(60), "a": X[:, 0], "b": X[:, 1], **labels})
     edges = pd.DataFrame({"u": range(59), "v": range(1, 60)})
     data = mcn.load_graph(edges, table, label=",".join(labels))
-    clf = MCNClassifier(max_epochs=2).fit(data)
-    for each in (clf, mcn.load((clf.save(tmp_path / "run"), tmp_path / "run")[1])):
+    kind = MCNRegressor if classes is None else MCNClassifier
+    clf: Any = kind(max_epochs=2).fit(data)
+    for each in (clf, mcn.load_run((clf.save(tmp_path / "run"), tmp_path / "run")[1])):
         assert (classes is None) != hasattr(each, "classes_")
         predicted, test = each.predict(data), data.test_mask.numpy()
         if classes is None:
@@ -341,16 +433,6 @@ def test_predict_returns_values_of_classes(labels: Any, classes: Any, tmp_path: 
         else:
             assert set(np.unique(predicted)) <= {0, 1}
             assert 0 <= each.score(data) <= 1
-
-
-def test_numbers_without_names(data: Data) -> None:
-    """A bare graph with numbers, and with yes/no targets in columns, can be scored too; classes are gone."""
-    numbers = copy.copy(data)
-    numbers.y = (data.x if data.x.layout == torch.strided else data.x.to_dense())[:, :3].sum(1)
-    clf = MCNClassifier(max_epochs=2).fit(data)
-    assert hasattr(clf.fit(numbers), "model_")
-    assert not hasattr(clf, "classes_")
-    assert clf.score(numbers) < 1
 
 
 def test_where_seeds_come_from(data: Data) -> None:

@@ -37,9 +37,9 @@ def run(
     from mcn.store import GraphStore, node_data
     from mcn.train.predictions import in_classes, prediction_rows, predictions_csv, write_predictions
     from mcn.train.problem import graph_changes
-    from mcn.train.run import load_run
+    from mcn.train.run import Run
 
-    trained = load_run(folder)
+    trained = Run.load(folder)
     data = options.read_for_run(trained, graph, nodes, data_root, trust, weights)
     for note in unusual_cells(getattr(data, "report", None) or []) if graph is not None else ():
         print(f"mcn: note: {note}", file=sys.stderr)

@@ -43,10 +43,10 @@ def run(
     options.check_writable(out, ".html")
     options.check_input(None, graph, nodes)
     with plain_warnings(), compile_notice(), progress_bar("drawing") as report:
-        from mcn.train import load_run
+        from mcn.train import Run
         from mcn.viz import write_explorer
 
-        trained = load_run(folder)
+        trained = Run.load(folder)
         report(0.0, "reading the graph")
         data = options.read_for_run(trained, graph, nodes, data_root, trust)
         page = write_explorer(

@@ -13,7 +13,7 @@ from graphmotifs.catalogue import orbit_weights
 from mcn.data import simple_graph
 from mcn.motifs import count_motifs
 from mcn.train.problem import class_names
-from mcn.train.run import Run, load_run
+from mcn.train.run import Run
 from mcn.viz import drawing
 from mcn.viz.drawing import FAINT, INK, check_path, draw_nodes, look, new_figure, save_figure
 from mcn.viz.explanation import Explanation, explain
@@ -101,7 +101,7 @@ def draw_figure3(
         ValueError: no finished run, or one whose nodes do not choose in two layers.
     """
     path = check_path(path)
-    run = run if isinstance(run, Run) else load_run(run)
+    run = run if isinstance(run, Run) else Run.load(run)
     explanation = explain(run, data, keep=_HEAVIEST)
     if explanation.kind != "choices" or explanation.motif.shape[1] != 2:
         raise ValueError(f"{run.folder}: figure 3 shows two layers of nodes that choose; this run has others")
@@ -205,7 +205,7 @@ def draw_figure4(
         orbit_weights(weights)  # an unknown name is refused before the network runs
     members = class_component(data, label)
     drawing.check_size(len(members))
-    run = run if isinstance(run, Run) else load_run(run)
+    run = run if isinstance(run, Run) else Run.load(run)
     predictions = run.predict(data)
     chosen = predictions.motif
     if chosen.shape[1] == 0:

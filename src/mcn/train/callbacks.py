@@ -20,7 +20,10 @@ class JSONLines:
 
     def __init__(self, path: str | os.PathLike[str], after_epoch: int = 0) -> None:
         self._path = Path(path)
-        lines = self._lines() if after_epoch and self._path.exists() else []
+        lines: list[str] = []
+        if after_epoch and self._path.exists():
+            with reading(self._path, "not a log of epochs"):
+                lines = read_bytes(self._path).decode().splitlines()
         if len(lines) < after_epoch:
             raise ValueError(
                 f"{path}: {len(lines)} lines, but the checkpoint beside it is of epoch {after_epoch}; "
@@ -28,10 +31,6 @@ class JSONLines:
             )
         with atomic_write(self._path) as file:
             file.write("".join(f"{line}\n" for line in lines[:after_epoch]).encode())
-
-    def _lines(self) -> list[str]:
-        with reading(self._path, "not a log of epochs"):
-            return read_bytes(self._path).decode().splitlines()
 
     def __call__(self, trainer: Training, epoch: Epoch) -> None:
         """Write the line."""

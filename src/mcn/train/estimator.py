@@ -1,10 +1,13 @@
-"""The recipes in the manner of scikit-learn: `MCNClassifier`, `AutoClassifier` and `ViewsClassifier`."""
+"""The recipes in the manner of scikit-learn: a classifier and a regressor of each.
+
+`MCNClassifier` and `MCNRegressor` train by the recipe mcn, `PaperClassifier` and `PaperRegressor` by paper,
+and so on with views, trees and auto. Their parameters are in `mcn.train.signatures`.
+"""
 
 from __future__ import annotations
 
 import copy
 import dataclasses
-import inspect
 import math
 import os
 import re
@@ -16,18 +19,27 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from graphmotifs._messages import did_you_mean, one_of
+from graphmotifs._messages import one_of
 from mcn.data.checks import renumbered, usable_data
 from mcn.data.limits import reading
+from mcn.data.targets import target_kind
 from mcn.store import GraphStore, as_data
 from mcn.train.callbacks import Lines
 from mcn.train.folder import MODEL, SUMMARY
 from mcn.train.loop import Callback, Epoch, FitResult
+from mcn.train.parameters import Parameters
 from mcn.train.predictions import Predictions, in_classes, score_on_test
-from mcn.train.problem import Inputs, class_names
-from mcn.train.recipes import RECIPES, Recipe, work_of
-from mcn.train.run import Run, load_run, save_run, train
-from mcn.train.settings import Setting, Settings, declared
+from mcn.train.problem import Inputs, Memory, class_names
+from mcn.train.recipes import work_of
+from mcn.train.run import Run, save_run, train
+from mcn.train.settings import Settings
+from mcn.train.signatures import (
+    AutoParameters,
+    MCNParameters,
+    PaperParameters,
+    TreesParameters,
+    ViewsParameters,
+)
 from mcn.train.treated import treated_graph
 from mcn.train.trees.columns import own_names, table_columns
 
@@ -35,53 +47,29 @@ if TYPE_CHECKING:
     from torch_geometric.data import Data
 
 _WHOLE_NUMBER = re.compile("0|-?[1-9][0-9]{0,17}")
+_HELD = {
+    "classes": ("classes", ", or data.y.float() if they are numbers"),
+    "regression": ("numbers", ", or whole numbers in data.y if they are classes"),
+    "multilabel": ("several yes/no targets", ""),
+}
+"""Targets by their kind, as an estimator of another kind calls them, and what else can be done there."""
 
 
-class NodeClassifier:
-    """Node classification by a recipe: the common part of the estimators.
+class NodeEstimator(Parameters):
+    """What the classifiers and the regressors of all recipes share.
 
-    The parameters of a subclass are the settings of its recipe, with `random_state` for the seed;
-    `get_params`, `set_params` and `sklearn.base.clone` work as usual.
+    Attributes:
+        task_: what is predicted.
+        model_: the trained network.
+        history_: the scores of every epoch (`mcn.train.Epoch`).
+        best_epoch_, val_accuracy_: of the weights that were kept.
+        n_features_in_, feature_names_in_: the features that the network takes.
+        treatment_: how these are made of `data.columns` of any graph, learned from the training nodes (None:
+            of no table).
+        config_: the settings, with the seed.
     """
 
-    recipe: ClassVar[Recipe]
-
-    def __init_subclass__(cls, recipe: str, **rest: Any) -> None:
-        """Give the estimator of a recipe the recipe's settings as its parameters."""
-        super().__init_subclass__(**rest)
-        cls.recipe = RECIPES[recipe]
-
-        def __init__(self: NodeClassifier, **params: Any) -> None:
-            signature = inspect.signature(type(self).__init__)
-            bound = signature.bind(self, **params)  # an unknown name is a TypeError, as for any function
-            bound.apply_defaults()
-            for name, value in list(bound.arguments.items())[1:]:
-                setattr(self, name, value)
-
-        own = [_parameter(one) for one in declared(cls.recipe.config).values()]
-        self_ = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
-        __init__.__signature__ = inspect.Signature([self_, *own])  # type: ignore[attr-defined]
-        cls.__init__ = __init__  # type: ignore[assignment]
-        if cls.__doc__:
-            cls.__doc__ += _parameters_text(cls.recipe)
-
-    @classmethod
-    def _names(cls) -> list[str]:
-        return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters this estimator was made with."""
-        return {name: getattr(self, name) for name in self._names()}
-
-    def set_params(self, **params: Any) -> Self:
-        """Change some of the parameters."""
-        known = self._names()
-        for name, value in params.items():
-            if name not in known:
-                hint = did_you_mean(name, known) or f"; it has {', '.join(known)}"
-                raise ValueError(f"{type(self).__name__} has no parameter {name!r}{hint}")
-            setattr(self, name, value)
-        return self
+    _estimator_type: ClassVar[str]
 
     def fit(
         self, data: Data | GraphStore, *, callbacks: Sequence[Callback] = (), verbose: bool = False
@@ -94,11 +82,13 @@ class NodeClassifier:
             verbose: print the scores of every tenth epoch.
 
         Raises:
-            ValueError: says what of `data` or of the parameters cannot be trained with.
+            ValueError: says what of `data` or of the parameters cannot be trained with; a classifier needs
+                classes or several yes/no targets, a regressor a number per node.
         """
+        self._check_target(data)
         params = self.get_params()
         config = self.recipe.config(seed=_drawn_seed(params.pop("random_state")), **params)
-        data = treated_graph(usable_data(_readable(data, config)), config)
+        data = self._treated(data, config)
         history: list[Epoch] = []
         told: list[Callback] = [lambda _training, epoch: history.append(epoch), *callbacks]
         run = train(data, config, callbacks=[*told, Lines()] if verbose else told)
@@ -117,22 +107,15 @@ class NodeClassifier:
         self._run = run
         self.config_, self.model_, self.task_, self._memory = run.config, run.model, run.task, run.memory
         self.best_epoch_, self.val_accuracy_ = run.result.best_epoch, run.result.val_accuracy
-        self.n_features_in_, self.feature_names_in_, state = run.memory
+        self.n_features_in_, self.feature_names_in_, _ = run.memory
         self.feature_names_ = self.feature_names_in_  # the older name
         self.treatment_ = run.treatment
-        numbered = run.classes == list(map(str, range(len(run.classes))))
-        self._named = bool((state.get("labels") or {"named": not numbered})["named"])
-        for name in ("classes_", "feature_importances_", "feature_importances_names_"):
-            self.__dict__.pop(name, None)  # of an earlier fit
-        if self.task_.has_probabilities:
-            whole = self.task_.kind == "classes" and all(map(_WHOLE_NUMBER.fullmatch, run.classes))
-            self.classes_ = np.asarray(run.classes).astype(np.int64 if whole else str)
 
     def _look_back(self, run: Run, data: Data | GraphStore) -> None:
         """Keep what a recipe has to say of the graph it was trained on."""
 
     def save(self, folder: str | os.PathLike[str]) -> Self:
-        """Write a folder that `mcn.load`, `mcn predict` and `mcn view` read; nothing in it can run code.
+        """Write a folder that `mcn.load_run`, `mcn predict` and `mcn view` read; nothing in it can run code.
 
         Raises:
             ValueError: the folder holds a run already.
@@ -148,31 +131,41 @@ class NodeClassifier:
 
     def _inputs(self, data: Data | GraphStore) -> Inputs:
         """Return what the network takes from a graph."""
-        graph = treated_graph(usable_data(_readable(data, self.config_)), self.config_, self._memory)
+        graph = self._treated(data, self.config_, self._memory)
         return work_of(self.config_).inputs(graph, self.config_, memory=self._memory)
 
-    def predict_proba(self, data: Data | GraphStore) -> NDArray[np.float32]:
-        """Return float32 [N, classes]: class probabilities of every node, or those of a yes to every target.
+    def _treated(self, data: Any, config: Settings, memory: Memory | None = None) -> Any:
+        """Return a graph with the features that the network takes.
 
-        Raises:
-            ValueError: the target is a number.
+        A graph on disk stays there if it is read in mini-batches; otherwise it is loaded.
         """
-        predictions = self.predictions(data)
-        if not self.task_.has_probabilities:
-            raise ValueError("a numeric target has no probabilities; call predict")
-        return predictions.probabilities
+        in_memory = data if getattr(config, "batch_size", None) is not None else as_data(data)
+        return treated_graph(usable_data(in_memory), config, memory)
+
+    def _check_target(self, data: Any) -> None:
+        """Refuse classes where a number is predicted, and the other way round; name the class to use."""
+        y: Any = getattr(data, "y", None)
+        if not hasattr(y, "ndim"):
+            return  # `train` says what is missing
+        kind, regresses = target_kind(y), self._estimator_type == "regressor"
+        if (kind == "regression") == regresses:
+            return
+        other = _ESTIMATORS[self.recipe.name, "classifier" if regresses else "regressor"].__name__
+        held, otherwise = _HELD[kind]
+        raise ValueError(
+            f"{type(self).__name__} predicts {'numbers' if regresses else 'classes'}, but data.y holds "
+            f"{held} ({y.dtype}): use mcn.{other}{otherwise}"
+        )
 
     def predict(self, data: Data | GraphStore) -> NDArray[Any]:
-        """Return what is predicted of every node: a value of `classes_`, as scikit-learn's classifiers do.
+        """Return what is predicted of every node.
 
-        Of a numeric target it is the number; of several targets 1 or 0 for each, [N, targets]. The columns of
-        `data.columns` are treated as those of the graph trained on were, found by their names.
+        The columns of `data.columns` are treated as those of the graph trained on were, found by their names.
 
         Raises:
             ValueError: a column that training had is missing, or `data.x` cannot be what training had.
         """
-        labels = self.predictions(data).labels
-        return np.asarray(self.classes_[labels] if self.task_.kind == "classes" else labels)
+        return np.asarray(self.predictions(data).labels)
 
     def score(self, data: Data | GraphStore, metric: str | None = None) -> float:
         """Return a metric on the nodes of `data.test_mask`; named classes are compared by name.
@@ -191,18 +184,11 @@ class NodeClassifier:
         return score_on_test(known, self.predictions(data).probabilities, self.task_, metric)
 
     def _labelled(self, data: Data | GraphStore) -> Data:
-        """Return `data` with its labels numbered as the classes of this estimator."""
+        """Return `data` with its targets as the network has them."""
         self._check_fitted()
         data = as_data(data)
         if data.y is None or data.get("test_mask") is None:
             raise ValueError("data.y or data.test_mask is missing: there is nothing to score")
-        if self.task_.kind != "classes" or (self._named and class_names(data) is None):
-            return data
-        data = copy.copy(data)
-        data.y = data.y.reshape(-1)  # OGB has labels [N, 1]
-        if self._named:
-            return in_classes(data, self._run.classes)
-        data.y = renumbered(data.y, torch.from_numpy(self.classes_))
         return data
 
     def _check_fitted(self) -> None:
@@ -212,20 +198,17 @@ class NodeClassifier:
             raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit(data) first")
 
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that this is a classifier, whose labels come with the graph."""
-        from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
+        """Tell scikit-learn what this is, and that its targets come with the graph."""
+        from sklearn.utils import ClassifierTags, InputTags, RegressorTags, Tags, TargetTags
 
+        regresses = self._estimator_type == "regressor"
         return Tags(
-            estimator_type="classifier",
+            estimator_type=self._estimator_type,
             target_tags=TargetTags(required=False),
-            classifier_tags=ClassifierTags(),
+            classifier_tags=None if regresses else ClassifierTags(),
+            regressor_tags=RegressorTags() if regresses else None,
             input_tags=InputTags(pairwise=_OneGraph()),  # type: ignore[arg-type, unused-ignore]
         )
-
-    def __repr__(self) -> str:
-        defaults = inspect.signature(type(self).__init__).parameters
-        changed = {k: v for k, v in self.get_params().items() if v != defaults[k].default}
-        return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in changed.items())})"
 
 
 class _OneGraph:
@@ -239,11 +222,6 @@ class _OneGraph:
         )
 
 
-def _readable(data: Data | GraphStore, config: Settings) -> Data | GraphStore:
-    """Leave a graph on disk where it is if it is to be read in mini-batches; else load it."""
-    return data if getattr(config, "batch_size", None) is not None else as_data(data)
-
-
 def _drawn_seed(random_state: Any) -> Any:
     """Return the seed that a `random_state` stands for; as in scikit-learn, None draws one."""
     from sklearn.utils import check_random_state
@@ -255,86 +233,101 @@ def _drawn_seed(random_state: Any) -> Any:
     return random_state
 
 
-def _name(one: Setting) -> str:
-    """Return what scikit-learn calls a setting."""
-    return "random_state" if one.name == "seed" else one.name
+class NodeClassifier(NodeEstimator):
+    """What the classifiers of all recipes share: classes with names, and their probabilities.
 
-
-def _parameter(one: Setting) -> inspect.Parameter:
-    return inspect.Parameter(_name(one), inspect.Parameter.KEYWORD_ONLY, default=one.default)
-
-
-def _parameters_text(recipe: Recipe) -> str:
-    own = declared(recipe.config).values()
-    lines = "".join(f"        {_name(one)}: {one.sentence} Default: {one.default!r}.\n" for one in own)
-    drawn = "        random_state may also be None (a fresh seed, kept in config_) or a generator of NumPy.\n"
-    return f"\n    Parameters:\n{lines}{drawn}"
-
-
-class MCNClassifier(NodeClassifier, recipe="mcn"):
-    """Node classification with a motif convolutional network, whose nodes choose what they listen to.
-
-    Attributes after `fit`:
+    Attributes:
         classes_: the values that `predict` returns, in the order of the columns of `predict_proba`: the names
             in `data.classes` where there are some (numbers where all are whole numbers), else the numbers in
-            `data.y`; of several targets their names. A numeric target has none. task_: what is predicted.
-        model_, stack_: the trained `mcn.MCN` and the training graph's `mcn.MotifStack`.
-        motif_choice_: names of the motif each node chose, [N, layers]; step_choice_: its step size.
-        history_: the scores of every epoch (`mcn.train.Epoch`).
-        best_epoch_, val_accuracy_: of the weights that were kept.
-        n_features_in_, feature_names_in_: the features that the network takes; treatment_: how they are made
-            of `data.columns` of any graph, learned from the training nodes (None: of no table).
+            `data.y`; of several targets their names.
+    """
 
-    >>> import mcn
-    >>> data = mcn.load_dataset("karate")
-    >>> clf = mcn.MCNClassifier(lr=0.02, max_epochs=100, random_state=0).fit(data)
-    >>> clf.predict(data)[[0, 33]].tolist(), clf.motif_choice_.shape
-    (['Mr. Hi', 'Officer'], (34, 2))
-    >>> round(clf.val_accuracy_, 2), round(clf.score(data), 2)
-    (1.0, 0.93)
+    _estimator_type = "classifier"
+
+    def _take(self, run: Run, notes: dict[str, Any], remarks: list[str]) -> None:
+        super()._take(run, notes, remarks)
+        numbered = run.classes == list(map(str, range(len(run.classes))))
+        self._named = bool((run.memory.state.get("labels") or {"named": not numbered})["named"])
+        whole = self.task_.kind == "classes" and all(map(_WHOLE_NUMBER.fullmatch, run.classes))
+        self.classes_ = np.asarray(run.classes).astype(np.int64 if whole else str)
+
+    def predict_proba(self, data: Data | GraphStore) -> NDArray[np.float32]:
+        """Return every node's probability of each class, or of a yes to each target, float32 [N, classes]."""
+        return self.predictions(data).probabilities
+
+    def predict(self, data: Data | GraphStore) -> NDArray[Any]:
+        """Return a value of `classes_` for every node; of several targets 1 or 0 for each, [N, targets].
+
+        The columns of `data.columns` are treated as those of the graph trained on were, found by their names.
+
+        Raises:
+            ValueError: a column that training had is missing, or `data.x` cannot be what training had.
+        """
+        labels = super().predict(data)
+        return np.asarray(self.classes_[labels]) if self.task_.kind == "classes" else labels
+
+    def _labelled(self, data: Data | GraphStore) -> Data:
+        """Return `data` with its labels numbered as the classes of this estimator."""
+        data = super()._labelled(data)
+        if self.task_.kind != "classes" or (self._named and class_names(data) is None):
+            return data
+        data = copy.copy(data)
+        data.y = data.y.reshape(-1)  # OGB has labels [N, 1]
+        if self._named:
+            return in_classes(data, self._run.classes)
+        data.y = renumbered(data.y, torch.from_numpy(self.classes_))
+        return data
+
+
+class NodeRegressor(NodeEstimator):
+    """What the regressors of all recipes share: `predict` returns a float32 per node, `score` is R²."""
+
+    _estimator_type = "regressor"
+
+
+class _Choosing(NodeEstimator):
+    """An estimator whose network is an `mcn.MCN`: its nodes chose what they listen to.
+
+    Attributes:
+        stack_: the training graph's `mcn.MotifStack`; a graph on disk has none.
+        motif_choice_: names of the motif each node chose, [N, layers].
+        step_choice_: the step size each node chose, [N, layers].
     """
 
     def _look_back(self, run: Run, data: Data | GraphStore) -> None:
         predictions = run.predict(data)
-        self.stack_ = getattr(run.inputs(data), "stack", None)  # a graph on disk has none
+        self.stack_ = getattr(run.inputs(data), "stack", None)
         self.motif_choice_: NDArray[Any] = np.asarray(predictions.motifs)[predictions.motif]
         self.step_choice_ = predictions.step
 
 
-class AutoClassifier(NodeClassifier, recipe="auto"):
-    """Node classification by the best of several networks: what `mcn train` does on a graph of one's own.
+class _Selecting(NodeEstimator):
+    """An estimator that trained several candidates.
 
-    Attributes after `fit`:
+    Attributes:
         candidates_: how the candidates did on held-out validation nodes, the best first: one dict each.
         winner_: the name of the best one for the whole graph.
-        remarks_: what predicts (one candidate, a blend, or a candidate per node), in sentences.
+        remarks_: what predicts (one candidate, or a blend), in sentences.
         feature_importances_, feature_importances_names_: where trees predict, the share of every column of
             their table in what their splits gained, and the names of these columns.
-        model_: the trained candidates.
-        classes_, task_, history_, best_epoch_, val_accuracy_, n_features_in_, feature_names_in_, treatment_:
-            as of `MCNClassifier`.
-
-    >>> import mcn
-    >>> data = mcn.load_dataset("karate")
-    >>> clf = mcn.AutoClassifier(candidates=("mlp", "gcn"), repeats=1, max_epochs=20).fit(data)
-    >>> clf.winner_, clf.predict(data).shape
-    ('gcn', (34,))
     """
 
-    def candidate_probabilities(self, data: Data | GraphStore) -> dict[str, NDArray[np.float32]]:
-        """Return what every candidate would predict by itself, by its name: see `predict_proba`."""
+    def candidate_predictions(self, data: Data | GraphStore) -> dict[str, Predictions]:
+        """Return what every candidate would predict by itself, by its name: see `predictions`."""
         self._check_fitted()
         alone: Any = copy.copy(self.model_)
-        inputs, found = self._inputs(data), {}
+        inputs, by_name = self._inputs(data), {}
         for name in alone.names:
             alone.mode, alone.winner = "one", name
-            found[name] = work_of(self.config_).predict(alone, inputs, self.task_).probabilities
-        return found
+            by_name[name] = work_of(self.config_).predict(alone, inputs, self.task_)
+        return by_name
 
     def _take(self, run: Run, notes: dict[str, Any], remarks: list[str]) -> None:
         super()._take(run, notes, remarks)
         self.candidates_: list[dict[str, Any]] = notes["candidates"]
         self.winner_, self.remarks_ = str(notes["choosing"]["winner"]), remarks
+        for name in ("feature_importances_", "feature_importances_names_"):
+            self.__dict__.pop(name, None)  # of an earlier fit
         model: Any = self.model_
         for number in model.predicting:
             config, runs = model.candidates[number].config, model.runs_of(number)
@@ -350,56 +343,193 @@ class AutoClassifier(NodeClassifier, recipe="auto"):
                 break
 
 
-class ViewsClassifier(NodeClassifier, recipe="views"):
-    """Node classification with motif views: a perceptron on features mixed along motif random walks.
+class MCNClassifier(MCNParameters, _Choosing, NodeClassifier):
+    """Node classification with a motif convolutional network, whose nodes choose what they listen to.
 
-    Attributes after `fit`:
-        model_: the trained `mcn.nn.MotifViews`.
-        classes_, task_, history_, best_epoch_, val_accuracy_, n_features_in_, feature_names_in_, treatment_:
-            as of `MCNClassifier`.
-
-    >>> import mcn
-    >>> data = mcn.load_dataset("karate")
-    >>> clf = mcn.ViewsClassifier(walk_length=3, max_neighbours=8, max_epochs=10, random_state=0).fit(data)
-    >>> clf.predict_proba(data).shape, round(clf.score(data), 2)
-    ((34, 2), 0.87)
+    Example:
+        >>> import mcn
+        >>> data = mcn.load_dataset("karate")
+        >>> clf = mcn.MCNClassifier(lr=0.02, max_epochs=100, random_state=0).fit(data)
+        >>> clf.predict(data)[[0, 33]].tolist(), clf.motif_choice_.shape
+        (['Mr. Hi', 'Officer'], (34, 2))
+        >>> round(clf.val_accuracy_, 2), round(clf.score(data), 2)
+        (1.0, 0.93)
     """
 
 
-_ESTIMATORS: dict[str, type[NodeClassifier]] = {
-    each.recipe.name: each for each in (MCNClassifier, AutoClassifier, ViewsClassifier)
+class MCNRegressor(MCNParameters, _Choosing, NodeRegressor):
+    """A number per node by a motif convolutional network, whose nodes choose what they listen to.
+
+    Example:
+        >>> import mcn
+        >>> from torch_geometric.utils import degree
+        >>> data = mcn.load_dataset("karate")
+        >>> data.y = degree(data.edge_index[0])
+        >>> data.train_mask, data.val_mask, data.test_mask = mcn.data.random_split(data.y)
+        >>> reg = mcn.MCNRegressor(features="motifs", lr=0.02, dropout=0.1, max_epochs=200).fit(data)
+        >>> reg.predict(data).shape, round(reg.score(data), 1)  # R²
+        ((34,), 0.5)
+    """
+
+
+class PaperClassifier(PaperParameters, _Choosing, NodeClassifier):
+    """Node classification with the network of `MCNClassifier`, trained by the paper's rule and settings.
+
+    Example:
+        >>> import mcn
+        >>> data = mcn.load_dataset("karate")
+        >>> clf = mcn.PaperClassifier(lr=0.02, max_epochs=100, random_state=0).fit(data)
+        >>> round(clf.val_accuracy_, 2), round(clf.score(data), 2)
+        (1.0, 0.87)
+    """
+
+
+class PaperRegressor(PaperParameters, _Choosing, NodeRegressor):
+    """A number per node by the network of `MCNRegressor`, trained by the paper's rule and settings.
+
+    Example:
+        >>> import mcn
+        >>> from torch_geometric.utils import degree
+        >>> data = mcn.load_dataset("karate")
+        >>> data.y = degree(data.edge_index[0])
+        >>> data.train_mask, data.val_mask, data.test_mask = mcn.data.random_split(data.y)
+        >>> reg = mcn.PaperRegressor(self_attention=False, lr=0.02, max_epochs=200).fit(data)
+        >>> reg.predict(data).shape, round(reg.score(data), 1)  # R²
+        ((34,), 0.8)
+    """
+
+
+class ViewsClassifier(ViewsParameters, NodeClassifier):
+    """Node classification with motif views: a perceptron on features mixed along motif random walks.
+
+    Its `model_` is an `mcn.nn.MotifViews`.
+
+    Example:
+        >>> import mcn
+        >>> data = mcn.load_dataset("karate")
+        >>> clf = mcn.ViewsClassifier(walk_length=3, max_neighbours=8, max_epochs=10).fit(data)
+        >>> clf.predict_proba(data).shape, round(clf.score(data), 2)
+        ((34, 2), 0.87)
+    """
+
+
+class ViewsRegressor(ViewsParameters, NodeRegressor):
+    """A number per node by motif views: a perceptron on features mixed along motif random walks.
+
+    Its `model_` is an `mcn.nn.MotifViews`.
+
+    Example:
+        >>> import mcn
+        >>> from torch_geometric.utils import degree
+        >>> data = mcn.load_dataset("karate")
+        >>> data.y = degree(data.edge_index[0])
+        >>> data.train_mask, data.val_mask, data.test_mask = mcn.data.random_split(data.y)
+        >>> reg = mcn.ViewsRegressor(features="motifs", walk_length=1, dropout=0.1, max_epochs=100).fit(data)
+        >>> reg.predict(data).shape, round(reg.score(data), 1)  # R²
+        ((34,), 0.3)
+    """
+
+
+class TreesClassifier(TreesParameters, NodeClassifier):
+    """Node classification with boosted trees on the columns of a node, of its motif neighbours, and counts.
+
+    Example:
+        >>> import mcn
+        >>> data = mcn.load_dataset("karate")
+        >>> clf = mcn.TreesClassifier(smallest_leaf=1, random_state=0).fit(data)
+        >>> clf.predict_proba(data).shape, round(clf.score(data), 2)
+        ((34, 2), 0.93)
+    """
+
+
+class TreesRegressor(TreesParameters, NodeRegressor):
+    """A number per node by boosted trees on its columns, those of its motif neighbours, and motif counts.
+
+    Example:
+        >>> import mcn
+        >>> from torch_geometric.utils import degree
+        >>> data = mcn.load_dataset("karate")
+        >>> data.y = degree(data.edge_index[0])
+        >>> data.train_mask, data.val_mask, data.test_mask = mcn.data.random_split(data.y)
+        >>> reg = mcn.TreesRegressor(max_epochs=50).fit(data)
+        >>> reg.predict(data).shape, round(reg.score(data), 1)  # R²
+        ((34,), 0.9)
+    """
+
+
+class AutoClassifier(AutoParameters, _Selecting, NodeClassifier):
+    """Node classification by the best of several networks: what `mcn train` does on a graph of one's own.
+
+    Its `model_` holds the trained candidates.
+
+    Example:
+        >>> import mcn
+        >>> data = mcn.load_dataset("karate")
+        >>> clf = mcn.AutoClassifier(candidates=("mlp", "gcn"), repeats=1, max_epochs=20).fit(data)
+        >>> clf.winner_, clf.predict(data).shape
+        ('gcn', (34,))
+    """
+
+    def candidate_probabilities(self, data: Data | GraphStore) -> dict[str, NDArray[np.float32]]:
+        """Return the probabilities that every candidate would predict by itself: see `predict_proba`."""
+        return {name: each.probabilities for name, each in self.candidate_predictions(data).items()}
+
+
+class AutoRegressor(AutoParameters, _Selecting, NodeRegressor):
+    """A number per node by the best of several networks: what `mcn train` does on a graph of one's own.
+
+    Its `model_` holds the trained candidates.
+
+    Example:
+        >>> import mcn
+        >>> from torch_geometric.utils import degree
+        >>> data = mcn.load_dataset("karate")
+        >>> data.y = degree(data.edge_index[0])
+        >>> data.train_mask, data.val_mask, data.test_mask = mcn.data.random_split(data.y)
+        >>> reg = mcn.AutoRegressor(candidates=("mlp", "counts"), repeats=1, max_epochs=100).fit(data)
+        >>> reg.winner_, round(reg.score(data), 1)  # R²
+        ('counts', 0.9)
+    """
+
+
+_ESTIMATORS: dict[tuple[str, str], type[NodeEstimator]] = {
+    (each.recipe.name, each._estimator_type): each
+    for each in (
+        *(MCNClassifier, PaperClassifier, ViewsClassifier, TreesClassifier, AutoClassifier),
+        *(MCNRegressor, PaperRegressor, ViewsRegressor, TreesRegressor, AutoRegressor),
+    )
 }
 
 
-def load(folder: str | os.PathLike[str]) -> NodeClassifier:
-    """Read a fitted estimator from a folder: one that was saved, or a finished run of `mcn train`.
+def load_run(folder: str | os.PathLike[str]) -> NodeEstimator:
+    """Read the fitted estimator of a folder: one that was saved, or a finished run of `mcn train`.
 
     It predicts what it did before, bit for bit. What `fit` says of the graph itself (`motif_choice_`,
-    `step_choice_`, `stack_`, `history_`) is not there.
+    `step_choice_`, `stack_`, `history_`) is not there. `mcn.train.Run.load` reads the same folder as a run,
+    with its settings, scores and files.
 
     Raises:
-        ValueError: there is no finished run, its files do not fit together, or its recipe has no estimator.
+        ValueError: there is no finished run, or its files do not fit together.
     """
-    run = load_run(folder)
-    kind = _ESTIMATORS.get(run.config.recipe)
-    if kind is None:
-        raise ValueError(
-            f"{folder}: a run of the recipe {run.config.recipe}, which has no estimator; read it with "
-            "mcn.train.load_run, and call its predict"
-        )
+    run = Run.load(folder)
+    kind = "classifier" if run.task.has_probabilities else "regressor"
     params = {name: value for name, value in dataclasses.asdict(run.config).items() if name != "seed"}
-    clf = kind(**params)
-    clf.set_params(random_state=run.config.seed)
+    estimator = _ESTIMATORS[run.config.recipe, kind](**params)
+    estimator.set_params(random_state=run.config.seed)
     with reading(folder, f"{MODEL} and {SUMMARY} are not those of a fitted estimator"):
         figures = [run.summary[name] for name in ("epochs", "best_epoch", "val_accuracy", "seconds")]
         epochs, best_epoch, accuracy, seconds = figures
         result = FitResult(epochs, best_epoch, accuracy, math.nan, math.nan, seconds)
-        clf._take(dataclasses.replace(run, result=result), run.summary, run.summary["remarks"])
-    return clf
+        estimator._take(dataclasses.replace(run, result=result), run.summary, run.summary["remarks"])
+    return estimator
+
+
+load = load_run
+"""The older name of `load_run`, until the next version."""
 
 
 def cross_validate(
-    clf: NodeClassifier,
+    clf: NodeEstimator,
     data: Data,
     splits: Iterable[tuple[Any, Any, Any]] | None = None,
     metric: str | None = None,
@@ -410,7 +540,7 @@ def cross_validate(
         clf: what to fit; it is not changed.
         data: the graph. Without `splits` its three masks have shape [N, splits], as PyG's sets have them.
         splits: masks (train, val, test), each bool [N].
-        metric: see `NodeClassifier.score`.
+        metric: see `NodeEstimator.score`.
 
     Returns:
         By name, a list with an entry per split: "test_score", "val_accuracy", "fit_time" in seconds, and

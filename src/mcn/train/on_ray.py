@@ -25,7 +25,7 @@ from mcn.motifs import MotifCounts
 from mcn.store import GraphStore
 from mcn.train.problem import prepare
 from mcn.train.processes import backend, is_lost
-from mcn.train.run import Run, load_run, train
+from mcn.train.run import Run, train
 from mcn.train.settings import Settings
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def train_on_ray(
         if started:
             ray.shutdown()
     try:
-        return [load_run(folder) for folder in folders.values()]
+        return [Run.load(folder) for folder in folders.values()]
     except ValueError as error:
         raise ClusterError(
             f"the workers are done, but {error}; every machine must see the folder under the same path"

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import torch
@@ -68,6 +68,27 @@ class Run:
     notes: dict[str, Any] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
     _prepared: tuple[Data | GraphStore | None, Inputs] | None = field(default=None, repr=False)
+
+    @classmethod
+    def load(cls, folder: str | os.PathLike[str]) -> Self:
+        """Read a finished run from its folder; `mcn.load_run` reads the same as an estimator.
+
+        Raises:
+            ValueError: there is no run, it is not finished, or its files do not fit together.
+        """
+        folder = Path(folder)
+        files.check_finished(folder)
+        settings, config = files.read_settings(folder)
+        path = folder / files.MODEL
+        tensors, state = load_tensors(path)
+        if state.pop("settings", None) != files.settings_digest(settings):
+            raise ValueError(
+                f"{folder / files.CONFIG}: not the settings that {files.MODEL} was trained with; "
+                "the file was changed or belongs to another run"
+            )
+        model, classes, memory = stored_network(config, tensors, state, path)
+        summary = files.read_summary(folder, tensors)
+        return cls(folder, config, settings["source"], settings.get("data"), model, summary, classes, memory)
 
     def path(self, name: str) -> Path:
         """Return the path of a file of the run, checked if the run's summary knows what the file held.
@@ -138,6 +159,10 @@ class Run:
             )
 
 
+load_run = Run.load
+"""The older name of `Run.load`, until the next version; `mcn.load_run` returns an estimator."""
+
+
 def train(
     data: Data | GraphStore | None,
     config: Settings,
@@ -194,13 +219,13 @@ def train(
         if writes:
             files.check_same(folder, settings)
             files.tidy(folder)
-        return replace(load_run(folder), _prepared=(data, problem.inputs))
+        return replace(Run.load(folder), _prepared=(data, problem.inputs))
     trainer = work_of(config).trainer(problem, config)
     with files.alone_in(folder, resume) if writes else nullcontext():
         if writes and (folder / files.CONFIG).exists():
             files.check_same(folder, settings)
             if (folder / files.SUMMARY).exists():  # it was finished while this process prepared
-                return load_run(folder)
+                return Run.load(folder)
         if writes:
             _write_settings(folder, settings)
         if isinstance(trainer, Trainer):
@@ -225,7 +250,9 @@ def _trained(
 ) -> Run:
     """Make the run of a trainer that has finished."""
     problem = trainer.problem
-    classes = class_names(data) or [str(number) for number in range(problem.num_classes)]
+    classes = class_names(data)
+    if classes is None or len(classes) != problem.num_classes:  # a number has replaced the named classes
+        classes = [str(number) for number in range(problem.num_classes)]
     found = trainer.held_out_probabilities()
     if found is not None:  # nodes that chose no epoch may choose a threshold
         task = problem.task.with_threshold(found[0], problem.val_labels.numpy(), trainer.config.metric)
@@ -363,27 +390,6 @@ def _settings(config: Settings, source: dict[str, Any], fingerprint: str | None)
 
 def _write_settings(folder: Path, settings: dict[str, Any]) -> None:
     write_text(folder / files.CONFIG, yaml.safe_dump(settings, sort_keys=False, allow_unicode=True))
-
-
-def load_run(folder: str | os.PathLike[str]) -> Run:
-    """Read a finished run.
-
-    Raises:
-        ValueError: there is no run, it is not finished, or its files do not fit together.
-    """
-    folder = Path(folder)
-    files.check_finished(folder)
-    settings, config = files.read_settings(folder)
-    path = folder / files.MODEL
-    tensors, state = load_tensors(path)
-    if state.pop("settings", None) != files.settings_digest(settings):
-        raise ValueError(
-            f"{folder / files.CONFIG}: not the settings that {files.MODEL} was trained with; the file was "
-            "changed or belongs to another run"
-        )
-    model, classes, memory = stored_network(config, tensors, state, path)
-    summary = files.read_summary(folder, tensors)
-    return Run(folder, config, settings["source"], settings.get("data"), model, summary, classes, memory)
 
 
 def protocol(data: Data, config: Settings) -> str:

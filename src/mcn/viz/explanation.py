@@ -159,7 +159,7 @@ def explain(run: Run, data: Data, keep: int = _KEPT, target: str | None = None) 
     """Explain the predictions of a finished run for the nodes of a graph.
 
     Args:
-        run: read with `mcn.train.load_run`, or just trained; what it prepared of `data` is used again.
+        run: read with `mcn.train.Run.load`, or just trained; what it prepared of `data` is used again.
         data: the run's graph, or another one with the same features.
         keep: how many neighbours of each motif and step to hold per node, the heaviest ones.
         target: of several yes/no targets the one to show; the first by default.

@@ -25,7 +25,7 @@ from torch_geometric.data import Data
 from graphmotifs._files import atomic_write
 from mcn.store import GraphStore
 from mcn.train.folder import METRICS
-from mcn.train.run import Run, load_run
+from mcn.train.run import Run
 from mcn.viz import page_data
 from mcn.viz.explanation import Explanation, explain
 from mcn.viz.force_layout import layout
@@ -68,7 +68,7 @@ def write_explorer(
     Raises:
         ValueError: there is no finished run, the graph is not (no longer) the run's, or lacks such a node.
     """
-    run = run if isinstance(run, Run) else load_run(run)
+    run = run if isinstance(run, Run) else Run.load(run)
     path = Path(out) if out else run.path(EXPLORER)
     return _write("explorer", run, data, path, other_graph, target, around, progress)
 
@@ -81,7 +81,7 @@ def write_report(run: Run | str | os.PathLike[str], data: Data | GraphStore) -> 
             counted again.
         data: the run's graph.
     """
-    run = run if isinstance(run, Run) else load_run(run)
+    run = run if isinstance(run, Run) else Run.load(run)
     return _write("report", run, data, run.path(REPORT), False, None, (), lambda done, now: None)
 
 
