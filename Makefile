@@ -16,11 +16,12 @@ $(VENV)/.core: pyproject.toml graphmotifs/pyproject.toml constraints.txt | $(VEN
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml graphmotifs/pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(PIP) -e ./graphmotifs -e '.[dev]'
+	$(PIP) --upgrade pip  # a new environment may have one that knows no dependency groups
+	$(PIP) -e ./graphmotifs -e '.[viz,search,cluster]' --group dev
 	@touch $@ $(VENV)/.core
 
 $(VENV)/.bench: $(VENV)/.dev
-	$(PIP) -e ./graphmotifs -e '.[bench]'
+	$(PIP) -e ./graphmotifs -e '.[viz]' --group bench
 	@touch $@
 
 demo: $(VENV)/.core
