@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 JOBS   ?= 2
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test test-all bench docs lint types warm wheel fuzz faults bounds clean
+.PHONY: demo test test-all bench docs lint types warm wheel lowest fuzz faults bounds clean
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed; set PYTHON=..."; exit 1; }
@@ -70,6 +70,19 @@ wheel:
 	dist/venv/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt twine dist/*.whl
 	dist/venv/bin/python -m twine check --strict dist/*.whl
 	cd dist && venv/bin/python ../tests/installed.py
+
+# The tests of what leans most on other packages, with the lowest versions that the two pyproject.toml allow, and
+# today's tools. Left out: how NumPy 2 prints numbers, and what newer versions import. Old packages may warn.
+LOWEST := dist/lowest/bin/python
+lowest:
+	rm -rf dist/lowest
+	$(PYTHON) -m venv dist/lowest
+	$(LOWEST) -m pip install --quiet --disable-pip-version-check -c constraints.txt --upgrade pip uv
+	$(LOWEST) -m uv pip install --quiet --python $(LOWEST) --resolution lowest-direct ./graphmotifs '.[viz]'
+	$(LOWEST) -m uv pip freeze --python $(LOWEST) | grep '==' > dist/lowest/versions.txt
+	$(LOWEST) -m pip install --quiet -c dist/lowest/versions.txt pytest pytest-xdist hypothesis
+	$(LOWEST) -m pytest -W default -n $(JOBS) -p no:cacheprovider --ignore graphmotifs/tests/test_package.py \
+		graphmotifs/tests tests/data tests/nn tests/train/test_trees.py tests/cli/test_check.py
 
 # Mutated files and arrays into every reader and kernel, each in a guarded process.
 MINUTES ?= 5
