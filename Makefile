@@ -55,7 +55,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/checks.py
 
 docs: $(VENV)/.dev
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	PYTHONPATH=docs $(BIN)/zensical build --clean --strict  # docs/ has two extensions of Markdown
 
 # Both packages as a user gets them: built, installed with their constraints into empty environments, tried;
 # the engine alone first, with its tests.
@@ -100,4 +100,4 @@ bounds: $(VENV)/.dev
 		tests/train/test_trees.py tests/viz/test_force_layout.py
 
 clean:
-	rm -rf $(VENV) dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage
+	rm -rf $(VENV) dist site .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage
