@@ -72,7 +72,8 @@ wheel:
 	cd dist && venv/bin/python ../tests/installed.py
 
 # The tests of what leans most on other packages, with the lowest versions that the two pyproject.toml allow, and
-# today's tools. Left out: how NumPy 2 prints numbers, and what newer versions import. Old packages may warn.
+# today's tools. Left out: what NumPy 2 prints, what newer versions import, the last bit of NumPy's exponential.
+# Old packages may warn.
 LOWEST := dist/lowest/bin/python
 lowest:
 	rm -rf dist/lowest
@@ -80,8 +81,9 @@ lowest:
 	$(LOWEST) -m pip install --quiet --disable-pip-version-check -c constraints.txt --upgrade pip uv
 	$(LOWEST) -m uv pip install --quiet --python $(LOWEST) --resolution lowest-direct ./graphmotifs '.[viz]'
 	$(LOWEST) -m uv pip freeze --python $(LOWEST) | grep '==' > dist/lowest/versions.txt
-	$(LOWEST) -m pip install --quiet -c dist/lowest/versions.txt pytest pytest-xdist hypothesis
-	$(LOWEST) -m pytest -W default -n $(JOBS) -p no:cacheprovider --ignore graphmotifs/tests/test_package.py \
+	$(LOWEST) -m pip install --quiet --disable-pip-version-check -c dist/lowest/versions.txt pytest pytest-xdist hypothesis pandas polars igraph
+	$(LOWEST) -m pytest -W default -n $(JOBS) -p no:cacheprovider \
+		--ignore graphmotifs/tests/test_package.py --deselect tests/nn/test_attend.py::test_the_exponential \
 		graphmotifs/tests tests/data tests/nn tests/train/test_trees.py tests/cli/test_check.py
 
 # Mutated files and arrays into every reader and kernel, each in a guarded process.

@@ -1,4 +1,4 @@
-"""A Markdown extension for the site: formulas between dollar signs become inline SVG, which needs no script."""
+"""A Markdown extension for the site: formulas between dollar signs become inline SVG, without a script."""
 
 from __future__ import annotations
 
