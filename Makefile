@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 JOBS   ?= 2
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test test-all bench docs lint types warm wheel fuzz faults bounds clean
+.PHONY: demo test test-all bench docs lint types warm wheel lowest fuzz faults bounds clean
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed; set PYTHON=..."; exit 1; }
@@ -16,11 +16,12 @@ $(VENV)/.core: pyproject.toml graphmotifs/pyproject.toml constraints.txt | $(VEN
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml graphmotifs/pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(PIP) -e ./graphmotifs -e '.[dev]'
+	$(PIP) --upgrade pip  # a new environment may have one that knows no dependency groups
+	$(PIP) -e ./graphmotifs -e '.[viz,search,cluster]' --group dev
 	@touch $@ $(VENV)/.core
 
 $(VENV)/.bench: $(VENV)/.dev
-	$(PIP) -e ./graphmotifs -e '.[bench]'
+	$(PIP) -e ./graphmotifs -e '.[viz]' --group bench
 	@touch $@
 
 demo: $(VENV)/.core
@@ -54,7 +55,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/checks.py
 
 docs: $(VENV)/.dev
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	PYTHONPATH=docs $(BIN)/zensical build --clean --strict  # docs/ has two extensions of Markdown
 
 # Both packages as a user gets them: built, installed with their constraints into empty environments, tried;
 # the engine alone first, with its tests.
@@ -69,6 +70,21 @@ wheel:
 	dist/venv/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt twine dist/*.whl
 	dist/venv/bin/python -m twine check --strict dist/*.whl
 	cd dist && venv/bin/python ../tests/installed.py
+
+# The tests of what leans most on other packages, with the lowest versions that the two pyproject.toml allow, and
+# today's tools. Left out: what NumPy 2 prints, what newer versions import, the last bit of NumPy's exponential.
+# Old packages may warn.
+LOWEST := dist/lowest/bin/python
+lowest:
+	rm -rf dist/lowest
+	$(PYTHON) -m venv dist/lowest
+	$(LOWEST) -m pip install --quiet --disable-pip-version-check -c constraints.txt --upgrade pip uv
+	$(LOWEST) -m uv pip install --quiet --python $(LOWEST) --resolution lowest-direct ./graphmotifs '.[viz]'
+	$(LOWEST) -m uv pip freeze --python $(LOWEST) | grep '==' > dist/lowest/versions.txt
+	$(LOWEST) -m pip install --quiet --disable-pip-version-check -c dist/lowest/versions.txt pytest pytest-xdist hypothesis pandas polars igraph
+	$(LOWEST) -m pytest -W default -n $(JOBS) -p no:cacheprovider \
+		--ignore graphmotifs/tests/test_package.py --deselect tests/nn/test_attend.py::test_the_exponential \
+		graphmotifs/tests tests/data tests/nn tests/train/test_trees.py tests/cli/test_check.py
 
 # Mutated files and arrays into every reader and kernel, each in a guarded process.
 MINUTES ?= 5
@@ -86,4 +102,4 @@ bounds: $(VENV)/.dev
 		tests/train/test_trees.py tests/viz/test_force_layout.py
 
 clean:
-	rm -rf $(VENV) dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage
+	rm -rf $(VENV) dist site .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage

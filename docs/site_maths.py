@@ -1,10 +1,13 @@
-"""A hook of mkdocs: formulas between dollar signs become inline SVG, so that pages need no script."""
+"""A Markdown extension for the site: formulas between dollar signs become inline SVG, without a script."""
 
 from __future__ import annotations
 
 import html
 import re
-from typing import Any
+
+from markdown import Markdown
+from markdown.extensions import Extension
+from markdown.postprocessors import Postprocessor
 
 # Code, and formulas: what is inside code is left alone.
 _PARTS = re.compile(r"(?P<code><pre.*?</pre>|<code.*?</code>)|\$(?P<tex>[^$<>\n]+)\$", re.DOTALL)
@@ -12,9 +15,25 @@ _COMMANDS = {1: "M", 2: "L", 3: "Q", 4: "C", 79: "Z"}  # matplotlib's path codes
 _SIZE = 100.0  # units per em
 
 
-def on_page_content(content: str, **_context: Any) -> str:
-    """Called by mkdocs with the HTML of every page."""
-    return _PARTS.sub(lambda found: found["code"] or picture(html.unescape(found["tex"])), content)
+class Formulas(Postprocessor):
+    """Draw the formulas of a page."""
+
+    def run(self, text: str) -> str:
+        """Called with the HTML of every page."""
+        return _PARTS.sub(lambda found: found["code"] or picture(html.unescape(found["tex"])), text)
+
+
+class SiteMaths(Extension):
+    """The extension `site_maths` of mkdocs.yml."""
+
+    def extendMarkdown(self, md: Markdown) -> None:
+        """Run last, when code is in its place again."""
+        md.postprocessors.register(Formulas(md), "site_maths", 0)
+
+
+def makeExtension() -> Extension:
+    """The name that Markdown looks for."""
+    return SiteMaths()
 
 
 def picture(tex: str) -> str:

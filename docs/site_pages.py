@@ -1,4 +1,4 @@
-"""A hook of mkdocs: tables of settings and methods, and the API reference, are made from the code."""
+"""A Markdown extension for the site: tables of settings and methods, and the API reference, from the code."""
 
 from __future__ import annotations
 
@@ -7,7 +7,11 @@ import inspect
 import re
 import sys
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from markdown import Markdown
+from markdown.extensions import Extension
+from markdown.preprocessors import Preprocessor
 
 if TYPE_CHECKING:
     from mcn.train.settings import Setting, Settings
@@ -22,11 +26,27 @@ _GROUPS = {
 }
 
 
-def on_page_markdown(markdown: str, **_context: Any) -> str:
+class Places(Preprocessor):
     """Fill the places that a page leaves open; studies, which are outside the site, become a path."""
-    make = {"settings": _settings, "methods": _methods, "api": _api, "conflicts": _conflicts}
-    markdown = _STUDY.sub(r"\1 (`\2`)", markdown)
-    return _PLACE.sub(lambda place: make[place[1]](place[2]), markdown)
+
+    def run(self, lines: list[str]) -> list[str]:
+        """Called with the lines of every page."""
+        make = {"settings": _settings, "methods": _methods, "api": _api, "conflicts": _conflicts}
+        page = _STUDY.sub(r"\1 (`\2`)", "\n".join(lines))
+        return _PLACE.sub(lambda place: make[place[1]](place[2]), page).split("\n")
+
+
+class SitePages(Extension):
+    """The extension `site_pages` of mkdocs.yml."""
+
+    def extendMarkdown(self, md: Markdown) -> None:
+        """Run first: what is filled in is Markdown, too."""
+        md.preprocessors.register(Places(md), "site_pages", 100)
+
+
+def makeExtension() -> Extension:
+    """The name that Markdown looks for."""
+    return SitePages()
 
 
 def _settings(recipe: str) -> str:

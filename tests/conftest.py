@@ -75,11 +75,12 @@ def repository() -> Path:
 
 @pytest.fixture(scope="session")
 def data_root() -> Path:
-    """The folder beside the project with the raw files in PyG's layout, and real networks in `graphs`."""
-    folder = REPOSITORY.parent / "shared" / "data"
-    if not folder.is_dir():
-        pytest.skip("the data sets are not beside the project (../shared/data)")
-    return folder
+    """The folder beside the project, or else `$MCN_DATA`, with the raw files in PyG's layout."""
+    folders = [REPOSITORY.parent / "shared" / "data", Path(os.environ.get("MCN_DATA", "nowhere"))]
+    for folder in folders:
+        if folder.is_dir():
+            return folder
+    pytest.skip("the data sets are neither beside the project (../shared/data) nor in $MCN_DATA")
 
 
 @pytest.fixture

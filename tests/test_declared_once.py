@@ -90,8 +90,8 @@ def test_an_estimator_has_it(new_recipe: Recipe) -> None:
 
 def test_the_page_of_settings_and_a_preset_have_it(repository: Path, tmp_path: Path) -> None:
     pages = runpy.run_path(str(repository / "docs" / "site_pages.py"))
-    table = pages["on_page_markdown"]("<!-- settings new -->")
-    rows = {cells[0]: cells[1:] for line in table.splitlines() for cells in [line.split(" | ")]}
+    table = pages["Places"]().run(["<!-- settings new -->"])
+    rows = {cells[0]: cells[1:] for line in table for cells in [line.split(" | ")]}
     assert rows["| `new_thing`"] == ["`0.25`", "`--new-thing`", "A new thing. |"]
     assert rows["| `other_thing`"] == ["`3`", "`--set`", "Another thing. |"]
     file = tmp_path / "mine.yaml"

@@ -19,7 +19,7 @@ _ANYWHERE = 16  # threads that any machine can start
 def as_integer(value: Any, name: str) -> int:
     """Return an argument that must be a whole number as an int; 3.0 will do, True will not."""
     try:
-        if not isinstance(value, bool):
+        if not isinstance(value, bool | np.bool_):  # an index too, before NumPy 2
             whole = isinstance(value, float | np.floating) and value.is_integer()
             return int(value) if whole else operator.index(value)
     except (TypeError, ValueError, OverflowError, RuntimeError):

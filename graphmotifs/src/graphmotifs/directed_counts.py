@@ -17,7 +17,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -45,7 +45,7 @@ from graphmotifs.triads import (
 if TYPE_CHECKING:
     from graphmotifs.motif_counts import MotifCounts
 
-Matrix = sp.csr_array[np.int64]
+Matrix: TypeAlias = "sp.csr_array[np.int64]"  # a string: SciPy before 1.16 cannot be subscripted
 _AT_CENTER = {
     **{"out-star": ("out", "out"), "in-star": ("in", "in"), "mutual-star": ("both", "both")},
     **{"chain": ("in", "out"), "mutual-in": ("in", "both"), "mutual-out": ("out", "both")},

@@ -16,7 +16,7 @@ For nodes i ≁ j with common neighbours c, and for the induced graphlets that h
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from graphmotifs._jit import kernel
 
-Matrix = sp.csr_array[np.int64]
+Matrix: TypeAlias = "sp.csr_array[np.int64]"  # a string: SciPy before 1.16 cannot be subscripted
 
 
 class NonAdjacentPairs:
