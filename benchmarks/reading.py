@@ -93,11 +93,9 @@ def measure(reader: str, path: Path) -> dict[str, float]:
         read(small)
     elif reader == "mcn":
         from mcn.data.edge_files import read_edges
-        from mcn.data.text_ids import named_edges
 
         small.write_text("source,target\n1,2\n3,4\n")
         read_edges(small)
-        named_edges(b"a,b\nc,d\n", 0, ",", (0, 1), 2**31)
         read = read_edges
     else:
         from pyarrow import csv

@@ -386,7 +386,7 @@ sets = (["--dataset", name, "--data-root", data] for name in ("karate", "cora", 
 for words in (*sets, ["--graph", edges]):
     assert main(["motifs", "--json", *words]) == 0
 assert main(["pack", edges, "--out", packed, "--json"]) == 0
-heavy = {"torch", "torch_geometric", "sklearn", "pandas", "pyarrow", "networkx", "matplotlib"}
+heavy = {"torch", "torch_geometric", "sklearn", "pandas", "networkx", "matplotlib"}
 print(sorted(heavy & sys.modules.keys()), file=sys.stderr)
 """
 

@@ -172,7 +172,10 @@ def id_array(names: Sequence[str], *, as_text: bool = False) -> NDArray[Any]:
 def sorted_ids(names: Sequence[str], *, as_text: bool = False) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Return the distinct ids in ascending order, and the position of each of `names` among them."""
     ids = id_array(names, as_text=as_text)
-    order = np.argsort(ids, kind="stable")
+    if ids.dtype == object:  # Python compares its strings twice as fast as NumPy does
+        order = np.array(sorted(range(len(ids)), key=names.__getitem__), np.int64)
+    else:
+        order = np.argsort(ids, kind="stable")
     position = np.empty(len(ids), np.int64)
     position[order] = np.arange(len(ids))
     return ids[order], position

@@ -279,7 +279,7 @@ def match_nodes(
         return replace(found, ends=place[found.ends]), table
     file = Path(path) if Path(path).is_file() and edge_format(Path(path)) in TEXT else None
     first_alone = missing[:, 0].all() and missing.sum() == 2
-    text = EdgeText.whole(file, layout) if file is not None and (first_alone or unknown == "error") else None
+    text = EdgeText.open(file, layout) if file is not None and (first_alone or unknown == "error") else None
     if text is not None and text.guessed and not text.columns and first_alone:
         words = [str(word) for word in found.ids[found.ends[:, 0]].tolist()]
         if not any(map(is_number, words)):

@@ -89,18 +89,32 @@ def existing_file(path: Any) -> Path:
     return Path(path)
 
 
-def read_bytes(path: Path) -> bytes:
-    """Return a file's content, unpacked if its name ends in `.gz` or `.GZ`; at most `max_bytes` of it."""
+@contextmanager
+def open_bytes(path: Path) -> Iterator[IO[bytes] | gzip.GzipFile]:
+    """Open a file to read its bytes, unpacked if its name ends in `.gz` or `.GZ`."""
     if path.suffix.lower() != ".gz":
-        size = path.stat().st_size
-        check_size(path, size)
         with path.open("rb") as plain:
-            return _bounded(plain, path, "holds", size)
+            yield plain
+        return
     try:
         with gzip.open(path) as packed:
-            return _bounded(packed, path, "unpacks to")
+            yield packed
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise ValueError(f"{path}: not a readable gzip file, damaged or truncated ({error})") from error
+
+
+def size_verb(path: Path) -> str:
+    """Say what a file does with its bytes: a `.gz` file unpacks to them."""
+    return "unpacks to" if path.suffix.lower() == ".gz" else "holds"
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return a file's content, unpacked if its name ends in `.gz` or `.GZ`; at most `max_bytes` of it."""
+    packed = path.suffix.lower() == ".gz"
+    size = 0 if packed else path.stat().st_size
+    check_size(path, size)
+    with open_bytes(path) as stream:
+        return _bounded(stream, path, size_verb(path), size)
 
 
 def _bounded(stream: IO[bytes] | gzip.GzipFile, path: Path, does: str, expected: int = 0) -> bytes:

@@ -12,7 +12,15 @@ from numpy.typing import NDArray
 
 from graphmotifs._messages import shown
 from mcn.data.limits import also_in
-from mcn.data.node_table import EXPECTED, RawTable, cell_number, days_since_1970, is_date, plain_numbers
+from mcn.data.node_table import (
+    EXPECTED,
+    RawTable,
+    cell_number,
+    days_since_1970,
+    is_date,
+    numbers_of_texts,
+    plain_numbers,
+)
 from mcn.data.sparse import feature_csr
 from mcn.data.tables import cell_text
 from mcn.data.text import is_missing
@@ -130,8 +138,8 @@ def _compact(cells: Sequence[str]) -> TextColumn | NDArray[Any]:
     if len(codes) > _FEW_TEXTS:
         numbers = plain_numbers(cells)
         if numbers is None:
-            distinct = np.array(list(map(cell_number, codes)))
-            numbers = None if np.isinf(distinct).any() else distinct[coded]
+            distinct = numbers_of_texts(codes)
+            numbers = None if distinct is None else distinct[coded]
     if numbers is None:
         return TextColumn(coded.astype(np.min_scalar_type(max(0, len(codes) - 1))), tuple(codes))
     narrow = numbers.astype(np.float32)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import sys
+from array import array
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property
@@ -411,7 +412,9 @@ def plain_number(cell: str) -> bool:
 
 def number_cells(raw: RawTable, name: str, cells: Sequence[str]) -> NDArray[np.float64]:
     """Return the numbers of a label column, NaN where a cell is missing."""
-    values = np.array([cell_number(cell) for cell in cells], np.float64)
+    values = plain_numbers(cells)
+    if values is None:
+        values = np.array([cell_number(cell) for cell in cells], np.float64)
     odd = np.flatnonzero(np.isinf(values)).tolist()
     if odd:
         bad_cell(raw, odd[0], name, EXPECTED["number"], "label", odd)
@@ -424,6 +427,16 @@ def cell_number(cell: str) -> float:
         return np.nan
     value = float(cell) if is_number(cell) else np.inf
     return value if abs(value) <= LARGEST else np.inf
+
+
+def numbers_of_texts(texts: Iterable[str]) -> NDArray[np.float64] | None:
+    """Return the numbers of distinct cells, NaN for a missing one; None if any cell is no number."""
+    numbers = array("d")
+    for text in texts:
+        numbers.append(cell_number(text))
+        if numbers[-1] == np.inf:
+            return None
+    return np.array(numbers)
 
 
 def plain_numbers(cells: Sequence[str]) -> NDArray[np.float64] | None:

@@ -89,7 +89,7 @@ def read_targets(table: NodeTable) -> Targets | None:
 
 def _classes(raw: RawTable, name: str, task: str | None) -> Targets:
     cells = raw.cells(name)
-    present = {cell for cell in cells if not is_missing(cell)}
+    present = {cell for cell in set(cells) if not is_missing(cell)}
     classes = sorted(present, key=int) if all(map(is_integer, present)) else sorted(present)
     code = {title: place for place, title in enumerate(classes)}
     y = np.array([code.get(cell, -1) for cell in cells], np.int64)
@@ -119,11 +119,12 @@ def _yes_no(raw: RawTable, names: Sequence[str]) -> Targets:
     problems = Problems()
     for column, name in enumerate(names):
         cells = raw.cells(name)
-        bad = [row for row, cell in enumerate(cells) if not is_missing(cell) and cell.lower() not in BOOLEANS]
+        value = {cell: np.nan if is_missing(cell) else BOOLEANS.get(cell.lower()) for cell in set(cells)}
         with problems.noted():
-            if bad:
+            if None in value.values():
+                bad = [row for row, cell in enumerate(cells) if value[cell] is None]
                 bad_cell(raw, bad[0], name, EXPECTED["boolean"], "label", bad)
-            y[:, column] = [np.nan if is_missing(cell) else BOOLEANS[cell.lower()] for cell in cells]
+            y[:, column] = [value[cell] for cell in cells]
     problems.raise_all()
     known = known_targets(y)
     partly = int((~np.isnan(y).all(axis=1) & ~known).sum())
@@ -140,12 +141,12 @@ def _holds_numbers(cells: Sequence[str]) -> bool:
     on average). More whole numbers are classes only if nearly all of them have five nodes or more, and if
     they number the classes from 0 or 1, or lie as far apart as codes do.
     """
-    present = [cell for cell in cells if not is_missing(cell)]
-    numbers = [cell for cell in present if is_number(cell) or has_decimal_comma(cell)]
-    nodes = Counter(numbers)
-    if 2 * len(numbers) < len(present) or len(nodes) <= 4:
+    present = {cell: count for cell, count in Counter(cells).items() if not is_missing(cell)}
+    nodes = {cell: count for cell, count in present.items() if is_number(cell) or has_decimal_comma(cell)}
+    numbers = sum(nodes.values())
+    if 2 * numbers < sum(present.values()) or len(nodes) <= 4:
         return False
-    if 2 * len(nodes) > len(numbers):
+    if 2 * len(nodes) > numbers:
         return True
     if any(has_decimal_comma(cell) or not float(cell).is_integer() for cell in nodes):
         return len(nodes) > _CONTINUOUS

@@ -22,6 +22,7 @@ _ENCLOSED = re.compile(r'"[^"]*"|\{.*\}')  # quoted, or what NetworkX writes of 
 _WORD = re.compile(r'"(?:[^"]|"")*"(?!\S)|\S+')  # of a line whose fields stand between blanks
 _DECIMAL_COMMA = re.compile(r"[+-]?([0-9]+|[0-9]{1,3}(\.[0-9]{3})+),[0-9]+(e[+-]?[0-9]+)?", re.IGNORECASE)
 _BLOCK = 2**20  # characters of which cells are made at a time
+_MOST_COLUMNS = 10_000  # pyarrow takes some thousand bytes for each
 _THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]*)?")
 _SAVE = "save the file as UTF-8"
 MISSING = ("", "na", "n/a", "nan", "?")
@@ -85,31 +86,36 @@ def data_lines(text: str, begun: bool = False) -> Iterator[tuple[int, str]]:
             yield number, line
 
 
-def plain_columns(text: str, delimiter: str | None, width: int) -> tuple[list[int], list[list[str]]] | None:
+def plain_columns(
+    text: str, delimiter: str | None, width: int
+) -> tuple[Sequence[int], list[list[str]]] | None:
     """Return the numbers of the lines below the header and their columns, if these need no care; else None.
 
-    That is, if there are neither quotes nor comments nor blanks, so that a field is what stands between two
-    separators, and all lines have `width` of them. It gives what `data_lines` and `split_line` give.
+    That is, if there are neither quotes nor comments nor blanks nor empty lines, so that a field is what
+    stands between two separators, and all lines have `width` of them. It gives what `data_lines` and
+    `split_line` give.
     """
-    if delimiter is None or not text.isascii():
+    body = text.rstrip("\n")
+    if delimiter is None or width > _MOST_COLUMNS or not body.isascii() or "\n\n" in body or body[0] == "\n":
         return None
-    if any(mark in text for mark in '"#%' + _WHITE.replace(delimiter, "")):
+    if any(mark in body for mark in '"#%' + _WHITE.replace(delimiter, "")):
         return None
-    numbers: list[int] = []
-    columns: list[list[str]] = [[] for _ in range(width)]
-    start, first = 0, 1
-    while start < len(text):  # not all lines at once: their cells take enough memory
-        stop = text.find("\n", start + _BLOCK) + 1 or len(text)
-        lines = text[start:stop].split("\n")
-        rows = [line for line in lines if line.strip()]
-        if any(row.count(delimiter) != width - 1 for row in rows):
-            return None
-        numbers += [number for number, line in enumerate(lines, first) if line.strip()]
-        cells = delimiter.join(rows).split(delimiter) if rows else []
-        for place, column in enumerate(columns):
-            column += cells[place::width]
-        start, first = stop, first + len(lines) - 1
-    return numbers[1:], [column[1:] for column in columns]  # below the header
+    if delimiter.isspace() and f"\n{delimiter * (width - 1)}\n" in f"{body}\n":  # an empty line too
+        return None
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    names = [str(place) for place in range(width)]
+    try:
+        table = arrow_csv.read_csv(
+            pa.BufferReader(body.encode()),
+            read_options=arrow_csv.ReadOptions(column_names=names, skip_rows=1, block_size=_BLOCK),
+            parse_options=arrow_csv.ParseOptions(delimiter=delimiter, quote_char=False),
+            convert_options=arrow_csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string())),
+        )
+    except (pa.ArrowException, ValueError):
+        return None
+    return range(2, table.num_rows + 2), [column.to_pylist() for column in table.columns]
 
 
 def find_delimiter(line: str) -> str | None:

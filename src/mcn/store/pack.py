@@ -1,16 +1,14 @@
 """`mcn pack`: an edge list and a node table become a graph on disk, within a bounded buffer.
 
-Text edge lists of any size are read block by block. Blocks of plain integers take the compiled path of
-`mcn.data.edge_text`; anything else the careful one, which knows the line of every error.
+Text edge lists of any size are read block by block, by the reader that `mcn.load_graph` uses too.
 """
 
 from __future__ import annotations
 
-import gzip
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,19 +17,18 @@ from graphmotifs._arguments import as_integer
 from graphmotifs._messages import one_of, shown
 from mcn._names import spell_option
 from mcn.data.edge_files import TEXT, edge_format
-from mcn.data.edge_list import IdIndex, Layout, bad_number, isolated_note, sorted_ids
-from mcn.data.edge_text import EdgeText, line_ends
+from mcn.data.edge_list import IdIndex, Layout, bad_number, isolated_note, sorted_ids, text_note
+from mcn.data.edge_text import EdgeText, Ends, NamedEnds
 from mcn.data.graph import SKIPPED, UNKNOWN_IDS, FeatureRequest, load_graph, node_values, refuse_unknown
-from mcn.data.limits import MAX_NODES, existing_file, max_bytes, reading
+from mcn.data.limits import MAX_NODES, existing_file, reading
 from mcn.data.node_table import NodeTable, node_table, read_table
 from mcn.data.sparse import feature_csr
 from mcn.data.splits import SplitRequest
 from mcn.data.targets import read_targets, target_kind
-from mcn.data.text import check_line, is_integer, later_comments
+from mcn.data.text import is_integer
 from mcn.store.graph_store import GraphStore
 from mcn.store.write import EdgeSorter, finish_store, new_store, write_rows
 
-Ids = NDArray[np.int64] | list[str]  # of both ends of one edge after the other
 LEAST_MEMORY = 2**20
 BLOCK_BYTES = 2**24
 """The most of a text file that is read at a time."""
@@ -172,55 +169,55 @@ class _EdgeReader:
         self._path, self._table, self._unknown, self._scratch = path, table, unknown, scratch
         self._memory, self.progress = memory, progress
         self.present: NDArray[np.bool_] | None = None  # which of the numbers are nodes, if not all
-        self.first: tuple[Ids, NDArray[np.int64]] | None = None  # ids of the first edge, and their places
+        self.first: tuple[list[Any], NDArray[np.int64]] | None = None  # ids of the first edge, their places
+        self.text = EdgeText.open(path, layout)
+        self._size = min(BLOCK_BYTES, max(2**15, memory // 32))
         notes: list[str] = []
-        blocks = _Blocks(path, layout, size=min(BLOCK_BYTES, max(2**15, memory // 32)))
         if table is not None:
             self.ids = table.ids  # in the nodes' order
-            self._take(blocks, IdIndex(self.ids))
+            self._take(IdIndex(self.ids))
             notes += [f"{SKIPPED}{self.skipped:,}"] if self.skipped else []
-        elif self._take(blocks, None):
+        elif self._take(None):
             present = self.sorter.present()
             self.ids = np.flatnonzero(present)
             self.present = None if len(self.ids) == len(present) else present
         else:  # large numbers, wide gaps or names: all ids have to be known first
-            self.ids, odd = _all_ids(blocks.read())
-            if odd is not None:
-                notes.append(f"node ids are read as text (for instance {shown(odd)})")
-            self._take(blocks, IdIndex(self.ids))
-        self.text = blocks.text
-        self.notes = [*self.text.notes(blocks.comments), *notes]  # lines for the report
+            self.ids, notes = self._all_ids()
+            self._take(IdIndex(self.ids))
+        self.notes = [*self.text.notes(self._comments), *notes]  # lines for the report
 
-    def _take(self, blocks: _Blocks, known: IdIndex | None) -> bool:
+    def _take(self, known: IdIndex | None) -> bool:
         """Sort all edges into runs; False if integers were expected (`known` is None) and not found."""
-        self.sorter, self.skipped = EdgeSorter(self._scratch, self._memory), 0
+        self.sorter, self.skipped, self._comments = EdgeSorter(self._scratch, self._memory), 0, 0
         size = max(1, self._path.stat().st_size)
-        for ids, end in blocks.read():
+        for block in self.text.blocks(self._size):
+            ends = block.ends()
+            codes = ends.codes if isinstance(ends, NamedEnds) else ends
+            self._comments += block.comments
             if known is not None:
-                numbers, most = known.find(ids), len(self.ids)
-                self.first = self.first or (ids[:2], numbers[:2])
-            elif isinstance(ids, list) or self._too_wide(ids, min(1.0, end / size)):
+                numbers, most = _places(ends, known), len(self.ids)
+                if self.first is None and numbers.size:
+                    self.first = _spelled(ends, codes[:, 0]), numbers[:, 0]
+            elif isinstance(ends, NamedEnds) or self._too_wide(ends, min(1.0, block.end / size)):
                 return False
             else:
-                numbers, most = ids, MAX_NODES
-            pairs = numbers.reshape(-1, 2)
+                numbers, most = ends, MAX_NODES
+            pairs = numbers
             if self._table is not None and self._unknown == "skip":
-                known_ends = (pairs >= 0).all(axis=1)
+                known_ends = (pairs >= 0).all(axis=0)
                 self.skipped += int((~known_ends).sum())
-                pairs = pairs[known_ends]
-            bad = self.sorter.add(np.ascontiguousarray(pairs.T), most)
+                pairs = pairs[:, known_ends]
+            bad = self.sorter.add(np.ascontiguousarray(pairs), most)
             if bad >= 0:
-                value = str(ids[2 * bad + int(numbers[2 * bad] >= 0)])
-                named = ids if isinstance(ids, list) else ids.tolist()
-                strangers = [one for one, at in zip(named, numbers.tolist(), strict=True) if at < 0]
-                where = f"{self._path}, line {blocks.text.line_of(bad)}"
+                where = f"{self._path}, line {block.line_of(bad)}"
+                value = str(_spelled(ends, codes[:, bad])[int(numbers[0, bad] >= 0)])
                 if self._table is None:
                     raise ValueError(
                         f"{where}: node id {shown(value)}; expected a non-negative integer or a name"
                     )
-                every = len(strangers) == len(numbers)
-                refuse_unknown(where, value, self._table, list(dict.fromkeys(strangers)), every)
-            self.progress(min(0.6, 0.6 * end / size))
+                strangers = list(dict.fromkeys(_spelled(ends, codes.T[numbers.T < 0])))
+                refuse_unknown(where, value, self._table, strangers, every=bool((numbers < 0).all()))
+            self.progress(min(0.6, 0.6 * block.end / size))
         return True
 
     def _too_wide(self, ids: NDArray[np.int64], share: float) -> bool:
@@ -229,62 +226,43 @@ class _EdgeReader:
         `share` is how much of the file has been read: the rest is expected to hold as many edges per byte.
         """
         largest = int(ids.max(initial=-1))
-        edges = (self.sorter.taken + len(ids) // 2) / share
+        edges = (self.sorter.taken + ids.shape[1]) / share
         return largest >= MAX_NODES or largest > max(_GAPS * 2 * edges + 1024, self._memory // _NODE_BYTES)
 
+    def _all_ids(self) -> tuple[NDArray[Any], list[str]]:
+        """All ids in ascending order, and a note if one of them makes all of them text.
 
-class _Blocks:
-    """A text file in blocks of about `size` bytes; `text` has the lines of the last one that was read."""
-
-    def __init__(self, path: Path, layout: Layout, size: int) -> None:
-        self._path, self._size = path, size
-        with self._open() as file:
-            self.text = EdgeText.beginning(path, file.read(max(size, 2**16)), layout)
-        self._first = self.text.start, self.text.line
-
-    def read(self) -> Iterator[tuple[Ids, int]]:
-        """Yield the ids of block after block, and where it ends in the (unpacked) file."""
-        start, line = self._first
-        self.comments = 0  # behind the first edge
-        with self._open() as file:
-            file.seek(start)
-            while content := file.read(self._size):
-                if not content.endswith(b"\n"):
-                    rest = file.readline(max_bytes() // 64 + 1)
-                    check_line(self._path, line, len(content) + len(rest) - self._size)
-                    content += rest
-                self.text = replace(self.text, content=content, start=0, line=line)
-                start, line = start + len(content), line + int(line_ends(np.frombuffer(content, np.uint8)))
-                self.comments += later_comments(content, 0)
-                ids = self.text.integer_ids()
-                yield list(self.text.any_ids()) if ids is None else ids.reshape(-1), start
-
-    def _open(self) -> IO[bytes]:
-        packed = self._path.suffix.lower() == ".gz"
-        return gzip.open(self._path) if packed else self._path.open("rb")  # type: ignore[return-value]
+        Where all are numbers but some no integers, those that are none are left out, and so refused later on.
+        """
+        numbers: NDArray[np.int64] = np.empty(0, np.int64)
+        waiting: list[NDArray[np.int64]] = []
+        names: dict[str, None] = {}
+        for block in self.text.blocks(self._size):
+            ends = block.ends()
+            if isinstance(ends, NamedEnds):
+                names.update(dict.fromkeys(ends.names))
+                continue
+            waiting.append(np.unique(ends))
+            if sum(map(len, waiting)) > len(numbers) + 2**20:
+                numbers = np.unique(np.concatenate([numbers, *waiting]))
+                waiting.clear()
+        numbers = np.unique(np.concatenate([numbers, *waiting]))
+        if all(map(is_integer, names)):
+            return np.unique(np.concatenate([numbers, np.array(list(names), np.int64)])), []
+        every = list(dict.fromkeys([*map(str, numbers.tolist()), *names]))
+        if bad_number(every) is not None:
+            every = [name for name in every if name.isdigit()]
+        return sorted_ids(every, as_text=True)[0], text_note(names)
 
 
-def _all_ids(blocks: Iterable[tuple[Ids, int]]) -> tuple[NDArray[Any], str | None]:
-    """All ids of an edge list in ascending order, and one that makes all of them text, if there is one.
+def _places(ends: Ends, known: IdIndex) -> NDArray[np.int64]:
+    """The places of the ends of edges [2, E] among the known ids, -1 for one that is not known."""
+    if isinstance(ends, NamedEnds):
+        return np.asarray(known.find(ends.names)[ends.codes])
+    return known.find(ends.ravel()).reshape(2, -1)
 
-    Where all are numbers but some no integers, those that are none are left out, and so refused later on.
-    """
-    numbers: NDArray[np.int64] = np.empty(0, np.int64)
-    waiting: list[NDArray[np.int64]] = []
-    names: dict[str, None] = {}
-    for ids, _ in blocks:
-        if isinstance(ids, list):
-            names.update(dict.fromkeys(ids))
-            continue
-        waiting.append(np.unique(ids))
-        if sum(map(len, waiting)) > len(numbers) + 2**20:
-            numbers = np.unique(np.concatenate([numbers, *waiting]))
-            waiting.clear()
-    numbers = np.unique(np.concatenate([numbers, *waiting]))
-    if all(map(is_integer, names)):
-        return np.unique(np.concatenate([numbers, np.array(list(names), np.int64)])), None
-    odd = next(name for name in names if not is_integer(name))
-    every = list(dict.fromkeys([*map(str, numbers.tolist()), *names]))
-    if bad_number(every) is not None:
-        every = [name for name in every if name.isdigit()]
-    return sorted_ids(every, as_text=True)[0], odd
+
+def _spelled(ends: Ends, codes: NDArray[Any]) -> list[Any]:
+    """The ids that some numbers in a block stand for."""
+    numbers = codes.tolist()
+    return [ends.names[number] for number in numbers] if isinstance(ends, NamedEnds) else numbers
